@@ -80,7 +80,7 @@ static void fill_up(struct branches *b, int side, size_t k) {
   struct expansion *e = &b->in[side];
   struct value *x = b->side[side]->outputs.at[k];
   x->is_output = false;
-  for (int d = 0; d < x->shape.rank && !e->status; d++) x = x_close(e, x, d, bound_of(b, k, d));
+  for (int d = 0; d < x->shape.rank && !e->status; d++) x = x_close(e, x, d, bound_of(b, k, d), 0);
   b->side[side]->outputs.at[k] = handed_on(e, x);
 }
 

@@ -130,9 +130,9 @@ static struct value *close_with(struct expansion *e, struct value *x, int axis,
   return x_2(e, OP_Close, x, rest);
 }
 
-struct value *x_close(struct expansion *e, struct value *x, int axis, int64_t length) {
+struct value *x_close(struct expansion *e, struct value *x, int axis, int64_t length, double fill) {
   if (e->status || (!x->extents[axis] && x->shape.dims[axis] == length)) return x;
-  struct value *rest = filling(e, x, 0);
+  struct value *rest = filling(e, x, fill);
   x_with_int(e, "axis", axis);
   x_with_int(e, "length", length);
   return x_2(e, OP_Close, x, rest);
@@ -209,6 +209,9 @@ static struct value *open_axis(struct expansion *e, struct value *x, int axis, u
   return keep(e, x, first_of(e, x->shape.dims[axis], count_of(e, number)), axis);
 }
 
+struct value *x_close_all(struct expansion *e, struct value *x, double fill) {
+  return close_all(e, x, fill);
+}
 struct value *x_size(struct expansion *e, uint32_t extent) {
   return count_of(e, extent);
 }
@@ -467,39 +470,6 @@ static void open_slice(struct expansion *e) {
   x_out(e, 0, x);
 }
 
-/* Indices into sizes n that a run knows: counted from their ends, and what is outside is outside the bound as well. */
-static struct value *within(struct expansion *e, struct value *index, struct value *n,
-                            struct value *bound) {
-  struct value *zero = x_scalar(e, HONE_I64, 0);
-  index = x_cast(e, index, HONE_I64);
-  index = x_3(e, OP_Where, x_2(e, OP_Less, index, zero), x_2(e, OP_Add, index, n), index);
-  struct value *is =
-      x_2(e, OP_And, x_2(e, OP_Less, index, n), x_2(e, OP_GreaterOrEqual, index, zero));
-  return x_3(e, OP_Where, is, index, bound);
-}
-
-static void open_gather(struct expansion *e) {
-  struct value *x = x_in(e, 0);
-  const int axis = (int)axis_of(e->node, 0);
-  struct value *bound = x_scalar(e, HONE_I64, (double)x->shape.dims[axis]);
-  struct value *index = within(e, x_in(e, 1), count_of(e, x->extents[axis]), bound);
-  x_with_int(e, "within", 1);
-  x_out(e, 0, x_gather(e, x, index, axis));
-}
-
-static void open_gather_nd(struct expansion *e) {
-  struct value *x = x_in(e, 0), *index = x_in(e, 1);
-  const int64_t count = index->shape.dims[index->shape.rank - 1];
-  if (x_int(e, "batch_dims", 0) || count > x->shape.rank) {
-    x_fail(e, HONE_E_UNSUP, "GatherND of batches whose size is known only at run time");
-    return;
-  }
-  struct value *n = x_slice(e, x_1(e, OP_Shape, x), 0, 0, count);
-  index = within(e, index, n, x_list(e, x->shape.dims, (size_t)count));
-  x_with_int(e, "within", 1);
-  x_out(e, 0, x_2(e, OP_GatherND, x, index));
-}
-
 /* What a reduction begins with is what lies behind the size. */
 static struct value *start_of(struct expansion *e, hone_dtype dtype) {
   switch (e->node->op->id) {
@@ -585,15 +555,49 @@ static void open_constant(struct expansion *e) {
   x_out(e, 0, y);
 }
 
+/* Upwards from a number. */
 static void open_range(struct expansion *e) {
+  static const int64_t most = INT32_MAX;
   const struct size_list *to = sizes_of(e->node, 1);
   const struct value *start = x_in(e, 0), *step = x_in(e, 2);
-  if (to->count != 1 || !start->constant || !step->constant || tensor_i64(start->constant, 0) ||
-      tensor_i64(step->constant, 0) != 1) {
-    x_fail(e, HONE_E_UNSUP, "Range to a size known only at run time but not 0, 1, 2 ...");
+  const bool known = to->count == 1 && start->constant && step->constant &&
+                     tensor_count(start->constant) == 1 && tensor_count(step->constant) == 1;
+  const int64_t first = known ? tensor_i64(start->constant, 0) : 0,
+                by = known ? tensor_i64(step->constant, 0) : 0;
+  if (by < 1 || by > most || first < -most || first > most || to->at[0] > most) {
+    x_fail(e, HONE_E_UNSUP, "Range to a size known only at run time but not upwards from a number");
     return;
   }
-  x_out(e, 0, open_axis(e, x_range(e, x_in(e, 1)->dtype, to->at[0], 0, 1), 0, to->extent[0]));
+  struct value *n =
+      to->extent[0] ? count_of(e, to->extent[0]) : x_scalar(e, HONE_I64, (double)to->at[0]);
+  const int64_t room = to->at[0] > first ? (to->at[0] - first + by - 1) / by : 0;
+  if (first || by > 1) {
+    n = x_2(e, OP_Add, n, x_scalar(e, HONE_I64, (double)(by - 1 - first)));
+    n = x_2(e, OP_Max, n, x_scalar(e, HONE_I64, 0));
+    n = x_2(e, OP_Div, n, x_scalar(e, HONE_I64, (double)by));
+  }
+  x_out(e, 0, x_first(e, x_range(e, x_in(e, 1)->dtype, room, (double)first, (double)by), 0, n));
+}
+
+static void open_size(struct expansion *e) {
+  struct value *shape = shared(e, x_1(e, OP_Shape, x_in(e, 0)));
+  x_out(e, 0, x_reduce(e, OP_ReduceProd, shape, NULL, 0, false));
+}
+
+/* One element of an axis, as often as a size says. */
+static void open_tile(struct expansion *e) {
+  const struct size_list *to = sizes_of(e->node, 1);
+  struct value *x = x_in(e, 0), *y;
+  bool fits = to->count == (size_t)x->shape.rank;
+  for (size_t i = 0; i < to->count && fits; i++)
+    fits = !to->extent[i] || (x->shape.dims[i] == 1 && !x->extents[i]);
+  if (!fits) {
+    x_fail(e, HONE_E_UNSUP, "Tile of more than one element as often as only a run knows");
+    return;
+  }
+  y = x_2(e, OP_Tile, x, x_list(e, to->at, to->count));
+  for (size_t i = 0; i < to->count; i++) y = open_axis(e, y, (int)i, to->extent[i]);
+  x_out(e, 0, y);
 }
 
 /* To a size that the operand has already, or from 1. */
@@ -731,26 +735,6 @@ static void open_merged(struct expansion *e) {
   x_out(e, 0, keep(e, x, is, 0));
 }
 
-/* What is no element goes to one place more, which is cut off; what is outside lies behind that as well. */
-static void open_scatter(struct expansion *e) {
-  struct value *data = x_in(e, 0), *index = x_in(e, 1), *x = data, *none, *n;
-  const int axis = (int)axis_of(e->node, 0);
-  if (axis < 0 || axis >= x->shape.rank || index->shape.rank != x->shape.rank) {
-    x_fail(e, HONE_E_SHAPE, "axis, data and indices do not fit together");
-    return;
-  }
-  const int64_t room = x->shape.dims[axis];
-  none = x_scalar(e, HONE_I64, (double)room);
-  n = x->extents[axis] ? count_of(e, x->extents[axis]) : none;
-  index = within(e, index, n, x_scalar(e, HONE_I64, (double)(room + 1)));
-  for (int d = 0; d < index->shape.rank && !e->status; d++) index = close_with(e, index, d, none);
-  struct value *in[] = {x_pad(e, close_all(e, x, 0), axis, 0, 1), index,
-                        close_all(e, x_in(e, 2), 0)};
-  x = x_slice(e, x_again(e, in, 3), axis, 0, room);
-  for (int d = 0; d < x->shape.rank; d++) x = open_axis(e, x, d, data->extents[d]);
-  x_out(e, 0, x);
-}
-
 expand_fn *expand_open_find(const struct node *node) {
   static const struct {
     enum op_id op;
@@ -763,8 +747,8 @@ expand_fn *expand_open_find(const struct node *node) {
       {OP_TopK, is_open_topk, open_topk},
       {OP_Concat, is_open_concat, open_concat},
       {OP_Slice, is_open_slice, open_slice},
-      {OP_Gather, is_open_gather, open_gather},
-      {OP_GatherND, is_open_gather_nd, open_gather_nd},
+      {OP_Gather, is_open_gather, expand_open_gather},
+      {OP_GatherND, is_open_gather_nd, expand_open_gather_nd},
       {OP_ReduceMax, is_open_reduce, open_reduce},
       {OP_ReduceMin, is_open_reduce, open_reduce},
       {OP_ReduceSum, is_open_reduce, open_reduce},
@@ -782,7 +766,11 @@ expand_fn *expand_open_find(const struct node *node) {
       {OP_Split, is_whole_split, open_split},
       {OP_RoiAlign, is_any_open, open_regions},
       {OP_Flatten, is_any_open, expand_open_flatten},
-      {OP_ScatterElements, is_any_open, open_scatter},
+      {OP_ScatterElements, is_any_open, expand_open_scatter},
+      {OP_ScatterND, is_any_open, expand_open_scatter_nd},
+      {OP_GatherElements, is_any_open, expand_open_gather_elements},
+      {OP_Size, is_any_open, open_size},
+      {OP_Tile, is_shaped, open_tile},
       {OP_ConstantOfShape, is_sized, open_constant},
       {OP_Expand, is_shaped, open_expand},
       {OP_Reshape, is_shaped, open_reshape},

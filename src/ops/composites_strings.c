@@ -269,3 +269,62 @@ void expand_category_mapper(struct expansion *e) {
   }
   encode(e, to_text ? integers : texts, to_text ? texts : integers);
 }
+
+/* -- Cast of integers to text ---- */
+
+enum { GROUP = 1000, WHOLE_ZERO = 2 * GROUP };
+
+/* 0 to 999 as they lead a number (0 is nothing), then with all three digits, then the number 0. */
+static struct value *group_texts(struct expansion *e) {
+  const struct tensor *list;
+  struct value *table = x_constant(e, HONE_STRING, &(struct shape){1, {WHOLE_ZERO + 1}}, &list);
+  char *digits;
+  if (!e->status) e->status = NEW_ARRAY(e->ctx, e->graph->arena, digits, 3 * GROUP);
+  if (e->status) return table;
+  struct string *texts = tensor_data(list);
+  for (int i = 0; i < GROUP; i++) {
+    const size_t zeros = i >= 100 ? 0 : i >= 10 ? 1 : i ? 2 : 3;
+    char *text = digits + 3 * i;
+    text[0] = (char)('0' + i / 100);
+    text[1] = (char)('0' + i / 10 % 10);
+    text[2] = (char)('0' + i % 10);
+    texts[i] = (struct string){text + zeros, 3 - zeros};
+    texts[GROUP + i] = (struct string){text, 3};
+  }
+  texts[WHOLE_ZERO] = (struct string){"0", 1};
+  return table;
+}
+
+static struct value *sign_text(struct expansion *e, struct value *is_below) {
+  const struct tensor *list;
+  struct value *table = x_constant(e, HONE_STRING, &(struct shape){1, {2}}, &list);
+  if (e->status) return table;
+  ((struct string *)tensor_data(list))[0] = (struct string){"", 0};
+  ((struct string *)tensor_data(list))[1] = (struct string){"-", 1};
+  return x_gather(e, table, x_cast(e, is_below, HONE_I64), 0);
+}
+
+/* Three digits at a time, as often as the type may have. */
+void expand_cast_text(struct expansion *e) {
+  struct value *x = x_in(e, 0), *number = x_cast(e, x, HONE_U64), *is_below = NULL, *text = NULL;
+  const int groups = dtype_bits(x->dtype) > 32 ? 7 : dtype_bits(x->dtype) > 16 ? 4 : 2;
+  struct value *zero = x_scalar(e, HONE_U64, 0), *group = x_scalar(e, HONE_U64, GROUP),
+               *table = group_texts(e);
+  if (integer_edge(x->dtype, false) < 0) {
+    is_below = x_2(e, OP_Less, x, x_cast(e, zero, x->dtype));
+    number = x_3(e, OP_Where, is_below, x_2(e, OP_Sub, zero, number), number);
+  }
+  for (int k = 0; k < groups && !e->status; k++) {
+    struct value *above = x_2(e, OP_Div, number, group);
+    struct value *these = x_2(e, OP_Sub, number, x_2(e, OP_Mul, above, group));
+    struct value *index =
+        x_2(e, OP_Add, these, x_3(e, OP_Where, x_2(e, OP_Greater, above, zero), group, zero));
+    if (!k)
+      index = x_3(e, OP_Where, x_2(e, OP_Equal, number, zero), x_scalar(e, HONE_U64, WHOLE_ZERO),
+                  index);
+    struct value *part = x_gather(e, table, x_cast(e, index, HONE_I64), 0);
+    text = text ? x_2(e, OP_StringConcat, part, text) : part;
+    number = above;
+  }
+  x_out(e, 0, is_below ? x_2(e, OP_StringConcat, sign_text(e, is_below), text) : text);
+}

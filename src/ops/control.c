@@ -180,15 +180,16 @@ hone_status infer_if(struct ctx *ctx, struct graph *graph, struct node *node) {
   for (size_t k = 0; k < node->output_count; k++) {
     const struct value *a = branch[!branch[1]->impossible]->outputs.at[k],
                        *b = branch[branch[0]->impossible]->outputs.at[k];
+    if (!a->has_shape || !b->has_shape || a->dtype != b->dtype || a->shape.rank != b->shape.rank)
+      return fail(ctx, HONE_E_UNSUP, node_place(node),
+                  "output %zu has another type or rank in each branch, and the condition is known "
+                  "only at run time",
+                  k);
     if (value_is_open(a) || value_is_open(b))
       return fail(ctx, HONE_E_UNSUP, node_place(node),
                   "output %zu is of a size known only at run time, and a branch can only fail", k);
-    if (!a->has_shape || !b->has_shape || a->dtype != b->dtype ||
-        !shape_equal(&a->shape, &b->shape))
-      return fail(ctx, HONE_E_UNSUP, node_place(node),
-                  "output %zu has another type or shape in each branch, and the condition is known "
-                  "only at run time",
-                  k);
+    if (!shape_equal(&a->shape, &b->shape))
+      return fail(ctx, HONE_E_INTERNAL, node_place(node), "output %zu has two sizes", k);
     TRY(set_output(ctx, node, k, a->dtype, &a->shape));
   }
   return HONE_OK;

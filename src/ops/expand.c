@@ -15,6 +15,9 @@ expand_fn *expand_find(const struct node *node) {
   if (is_op(node, OP_Equal) && node->input_count && node->inputs[0] &&
       node->inputs[0]->dtype == HONE_STRING)
     return expand_string_equal;
+  if (is_op(node, OP_Cast) && node->input_count && node->inputs[0] &&
+      dtype_is_integer(node->inputs[0]->dtype) && node_int(node, "to", 0) == HONE_STRING)
+    return expand_cast_text;
   expand_fn *open = expand_open_find(node);
   if (open) return open;
   if (is_op(node, OP_BatchNormalization) && node_int(node, "training_mode", 0))

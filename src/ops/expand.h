@@ -32,7 +32,10 @@ expand_fn expand_tree_classifier, expand_tree_regressor, expand_array_feature_ex
     expand_attention, expand_einsum, expand_dynamic_quantize;
 expand_fn expand_dropout, expand_batch_norm; /* their training forms */
 expand_fn expand_string_equal;               /* Equal of strings */
+expand_fn expand_cast_text;                  /* Cast of integers to strings */
 expand_fn expand_open_flatten;               /* of a size that a run decides */
+expand_fn expand_open_gather, expand_open_gather_nd, expand_open_gather_elements,
+    expand_open_scatter, expand_open_scatter_nd; /* composites_index.c */
 
 /* The row of composites.def, a training form, or expand_open_find's; NULL for a node with a meaning of its own. */
 expand_fn *expand_find(const struct node *node);
@@ -110,8 +113,9 @@ struct value *x_transform(struct expansion *e, const char *how, struct value *x)
 struct value *x_label(struct expansion *e, const struct attribute *labels, struct value *at);
 
 /* Of axes as long as a run finds them (composites_open.c). */
-/* `length` places along axis, zeros or empty texts behind the size. */
-struct value *x_close(struct expansion *e, struct value *x, int axis, int64_t length);
+/* `length` places along axis, behind the size a number, or empty texts; all axes to their bounds. */
+struct value *x_close(struct expansion *e, struct value *x, int axis, int64_t length, double fill);
+struct value *x_close_all(struct expansion *e, struct value *x, double fill);
 /* The size that a run finds for an extent, an i64 without dimensions. */
 struct value *x_size(struct expansion *e, uint32_t extent);
 /* As long from here on as an extent says, or as the first n say. */

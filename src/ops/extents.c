@@ -50,6 +50,20 @@ static uint32_t counted_before(const struct graph *graph, const struct node *nod
   return 0;
 }
 
+/* What one of NonZero and Compress counted of a mask, the other finds as well. */
+static uint32_t counted_by(const struct graph *graph, enum op_id op, size_t operand,
+                           const struct value *mask) {
+  for (size_t i = 0; i < graph->nodes.count && mask->dtype == HONE_BOOL && mask->shape.rank == 1;
+       i++) {
+    const struct node *other = graph->nodes.at[i];
+    if (!is_op(other, op) || other->inputs[operand] != mask || !other->outputs[0]) continue;
+    const int axis = counted_axis(other);
+    const struct value *y = other->outputs[0];
+    if (axis >= 0 && axis < y->shape.rank && y->extents[axis]) return y->extents[axis];
+  }
+  return 0;
+}
+
 /* Of a mask `0 1 2 .. < the size of x along an axis`: that size (composites_open.c); 0 of any other. */
 static uint32_t masked_size(const struct value *mask) {
   const struct node *less = mask->producer, *gather, *shape;
@@ -72,6 +86,7 @@ static hone_status of_non_zero(struct ctx *ctx, struct graph *graph, struct node
   TRY(refuse_open(ctx, node));
   if (node->inputs[0]->constant) return HONE_OK;
   uint32_t number = counted_before(graph, node, 0);
+  if (!number) number = counted_by(graph, OP_Compress, 1, node->inputs[0]);
   return open_dimension(ctx, graph, node, 0, 1, &number);
 }
 
@@ -87,6 +102,7 @@ static hone_status of_compress(struct ctx *ctx, struct graph *graph, struct node
   if (mask->constant) return HONE_OK;
   uint32_t number = masked_size(mask);
   if (!number) number = counted_before(graph, node, 1);
+  if (!number) number = counted_by(graph, OP_NonZero, 0, mask);
   return open_dimension(ctx, graph, node, 0, axis, &number);
 }
 

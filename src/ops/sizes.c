@@ -20,12 +20,14 @@ static bool entries_of(const struct value *x, struct size_list *out) {
 
 static bool of_shape(const struct node *node, struct size_list *out) {
   const struct value *x = node->inputs[0];
-  *out = (struct size_list){.count = (size_t)x->shape.rank};
-  for (int d = 0; d < x->shape.rank; d++) {
-    out->at[d] = x->shape.dims[d];
-    out->extent[d] = x->extents[d];
+  const int64_t start = node_int(node, "start", 0);
+  const int first = (int)hold_index(start, x->shape.rank, 0, x->shape.rank);
+  *out = (struct size_list){.count = (size_t)node->outputs[0]->shape.dims[0]};
+  for (size_t i = 0; i < out->count; i++) {
+    out->at[i] = x->shape.dims[first + (int)i];
+    out->extent[i] = x->extents[first + (int)i];
   }
-  return !node->attribute_count && value_is_open(x);
+  return value_is_open(x);
 }
 
 static bool of_gather(const struct node *node, struct size_list *out) {

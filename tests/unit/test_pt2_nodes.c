@@ -338,7 +338,7 @@ static const struct row control_rows[] = {
     {X " s:7:1", COMPARE IF("@c", GRAPH(TENSOR("p"), "", ""), "[@x]"), "y", HONE_E_FORMAT,
      "its branches have 1 and 0 results"},
     {X " s:7:1", COMPARE IF("@c", GRAPH(TENSOR("p"), TENSOR("q"), INNER("isnan.default")), "[@x]"),
-     "y", HONE_E_UNSUP, "another type or shape in each branch"},
+     "y", HONE_E_UNSUP, "another type or rank in each branch"},
     {X " s:7:1", COMPARE IF("@c", GRAPH(TENSOR("p"), TENSOR("q"), INNER("relu_.default")), "[@x]"),
      "y", HONE_E_UNSUP, "writes in place (aten.relu_.default)"},
     {X " s:7:", COMPARE IF("@c", NEGATE, "[@x]"), "y", HONE_OK, "[2,3] -0 -1 -2 -3 -4 -5"},

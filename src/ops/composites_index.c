@@ -1,0 +1,117 @@
+/* Indices into axes whose size only a run knows, and lists of indices as long as a run finds them. An index counts from
+ * the size that there is; what is no index of the list names a place that nobody reads. */
+#include "expand.h"
+
+/* Of input 0; -1 where it is none of its axes. */
+static int64_t input_axis(const struct node *node) {
+  const struct value *x = node_input(node, 0);
+  const int64_t axis = node_int(node, "axis", 0);
+  return x ? axis + (axis < 0 ? x->shape.rank : 0) : -1;
+}
+
+/* Indices into sizes n that a run knows: counted from their ends, and what is outside is outside the bound as well. */
+static struct value *within(struct expansion *e, struct value *index, struct value *n,
+                            struct value *bound) {
+  struct value *zero = x_scalar(e, HONE_I64, 0);
+  index = x_cast(e, index, HONE_I64);
+  index = x_3(e, OP_Where, x_2(e, OP_Less, index, zero), x_2(e, OP_Add, index, n), index);
+  struct value *is =
+      x_2(e, OP_And, x_2(e, OP_Less, index, n), x_2(e, OP_GreaterOrEqual, index, zero));
+  return x_3(e, OP_Where, is, index, bound);
+}
+
+void expand_open_gather(struct expansion *e) {
+  struct value *x = x_in(e, 0);
+  const int axis = (int)input_axis(e->node);
+  struct value *bound = x_scalar(e, HONE_I64, (double)x->shape.dims[axis]);
+  struct value *index = within(e, x_in(e, 1), x_size(e, x->extents[axis]), bound);
+  x_with_int(e, "within", 1);
+  x_out(e, 0, x_gather(e, x, index, axis));
+}
+
+void expand_open_gather_nd(struct expansion *e) {
+  struct value *x = x_in(e, 0), *index = x_in(e, 1);
+  const int64_t count = index->shape.dims[index->shape.rank - 1];
+  if (x_int(e, "batch_dims", 0) || count > x->shape.rank) {
+    x_fail(e, HONE_E_UNSUP, "GatherND of batches whose size is known only at run time");
+    return;
+  }
+  struct value *n = x_slice(e, x_1(e, OP_Shape, x), 0, 0, count);
+  index = within(e, index, n, x_list(e, x->shape.dims, (size_t)count));
+  x_with_int(e, "within", 1);
+  x_out(e, 0, x_2(e, OP_GatherND, x, index));
+}
+
+/* Beside its axis both are as long as one another, or neither is open. */
+void expand_open_gather_elements(struct expansion *e) {
+  struct value *x = x_in(e, 0), *index = x_in(e, 1), *y;
+  const int64_t axis = input_axis(e->node);
+  bool fits = axis >= 0 && axis < x->shape.rank && index->shape.rank == x->shape.rank;
+  for (int d = 0; d < x->shape.rank && fits; d++)
+    fits = d == axis || x->extents[d] == index->extents[d];
+  if (!fits) {
+    x_fail(e, HONE_E_UNSUP, "GatherElements of sizes that are equal only at run time");
+    return;
+  }
+  const int64_t room = x->shape.dims[axis];
+  struct value *bound = x_scalar(e, HONE_I64, (double)room);
+  struct value *to =
+      within(e, index, x->extents[axis] ? x_size(e, x->extents[axis]) : bound, bound);
+  y = x_again(e, (struct value *[]){x_close_all(e, x, 0), x_close_all(e, to, 0)}, 2);
+  for (int d = 0; d < index->shape.rank; d++) y = x_open(e, y, d, index->extents[d]);
+  x_out(e, 0, y);
+}
+
+/* What is no element goes to one place more, which is cut off; what is outside lies behind that as well. */
+void expand_open_scatter(struct expansion *e) {
+  struct value *data = x_in(e, 0), *index = x_in(e, 1), *x = data, *none, *n;
+  const int axis = (int)input_axis(e->node);
+  if (axis < 0 || axis >= x->shape.rank || index->shape.rank != x->shape.rank) {
+    x_fail(e, HONE_E_SHAPE, "axis, data and indices do not fit together");
+    return;
+  }
+  const int64_t room = x->shape.dims[axis];
+  none = x_scalar(e, HONE_I64, (double)room);
+  n = x->extents[axis] ? x_size(e, x->extents[axis]) : none;
+  index = within(e, index, n, x_scalar(e, HONE_I64, (double)(room + 1)));
+  for (int d = 0; d < index->shape.rank && !e->status; d++)
+    index = x_close(e, index, d, index->shape.dims[d], (double)room);
+  struct value *in[] = {x_pad(e, x_close_all(e, x, 0), axis, 0, 1), index,
+                        x_close_all(e, x_in(e, 2), 0)};
+  x = x_slice(e, x_again(e, in, 3), axis, 0, room);
+  for (int d = 0; d < x->shape.rank; d++) x = x_open(e, x, d, data->extents[d]);
+  x_out(e, 0, x);
+}
+
+/* Whether updates are as long as the addresses and, behind them, as the data: shapes at their bounds say so no more. */
+static bool updates_fit(const struct value *x, const struct value *index,
+                        const struct value *updates, int named) {
+  const int last = index->shape.rank - 1;
+  for (int d = 0; d < updates->shape.rank; d++) {
+    const int of = d - last + named;
+    if (d >= last && of >= x->shape.rank) return false;
+    if (updates->extents[d] != (d < last ? index->extents[d] : x->extents[of])) return false;
+  }
+  return true;
+}
+
+/* Places are one further on, and place 0 of all named axes takes what is no update. */
+void expand_open_scatter_nd(struct expansion *e) {
+  struct value *x = x_in(e, 0), *index = x_in(e, 1), *n, *y;
+  const int last = index->shape.rank - 1;
+  const int64_t named = last < 0 ? 0 : index->shape.dims[last];
+  if (named < 1 || named > x->shape.rank || index->extents[last] ||
+      !updates_fit(x, index, x_in(e, 2), (int)named)) {
+    x_fail(e, HONE_E_UNSUP, "ScatterND of sizes that are equal only at run time");
+    return;
+  }
+  n = x_slice(e, x_1(e, OP_Shape, x), 0, 0, named);
+  index = within(e, index, n, x_list(e, x->shape.dims, (size_t)named));
+  index = x_close_all(e, x_2(e, OP_Add, index, x_scalar(e, HONE_I64, 1)), 0);
+  y = x_close_all(e, x, 0);
+  for (int d = 0; d < named; d++) y = x_pad(e, y, d, 1, 0);
+  y = x_again(e, (struct value *[]){y, index, x_close_all(e, x_in(e, 2), 0)}, 3);
+  for (int d = 0; d < named; d++) y = x_slice(e, y, d, 1, 1 + x->shape.dims[d]);
+  for (int d = 0; d < x->shape.rank; d++) y = x_open(e, y, d, x->extents[d]);
+  x_out(e, 0, y);
+}
