@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 import subprocess
 import time
+import urllib.request
 
 import pytest
 
@@ -68,7 +69,15 @@ def test_a_study_is_measured_into_it(hone, url, tmp_path):
     assert json.loads(report(hone, "last", url))["study"]["name"] == name
     assert len(hone("studies", "--store", url).text.splitlines()) == 2
     rows = hone("report", "last~1", "--json", "-", "--with-synthetic", "--store", url)
-    assert [r["status"] for r in json.loads(rows.text)["records"]] == ["ok"], rows
+    record, = json.loads(rows.text)["records"]
+    assert record["status"] == "ok", rows
+    child = hone.start("serve", "--port", "0", "--store", url, "--folder", tmp_path / "jobs", env={"HONE_TESTING": "1"})
+    try:
+        trends = urllib.request.urlopen(child.stdout.readline().decode().strip() + "trends", timeout=300).read().decode()
+    finally:
+        child.terminate()
+        child.communicate()
+    assert f"/trend/{record['cell']}" in trends and 'data-label="studies">2<' in trends, trends
 
 
 ROWS = "select incarnation, round, md5(samples), started_unix_ms from block order by incarnation, round"
