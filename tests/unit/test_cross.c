@@ -35,8 +35,11 @@ static const struct machine machines[] = {
 static const char *const models[] = {
     "tests/compile/residual-convs.hg",
     "tests/compile/elementwise-types.hg",
+    "tests/compile/attention-few.hg",
     /* from here on only with HONE_CROSS=all */
     "tests/compile/attention.hg",
+    "tests/compile/cache-halves.hg",
+    "tests/compile/stored-halves.hg",
     "tests/compile/concat-chain.hg",
     "tests/compile/depthwise-groups.hg",
     "tests/compile/integer-products.hg",
@@ -52,7 +55,7 @@ static const char *const models[] = {
     "zoo:mnist_cnn",
     "zoo:mobilenet_v3_small",
 };
-enum { SHORT_MODELS = 2, LONGEST_COMMAND = MOST + 12 };
+enum { SHORT_MODELS = 3, LONGEST_COMMAND = MOST + 12 };
 
 static const char *wanted(void) { return getenv("HONE_CROSS"); }
 static bool wants_all(void) { return wanted() != NULL; }

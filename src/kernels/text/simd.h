@@ -509,8 +509,9 @@ INLINE_ vec fill_lanes_(vec x, long n, vec fill) {
 #define MAX2_(x, y) __builtin_ia32_maxps(x, y)
 #define MIN2_(x, y) __builtin_ia32_minps(x, y)
 #else
-#define MAX2_(x, y) blendv_((x) > (y), x, y)
-#define MIN2_(x, y) blendv_((x) < (y), x, y)
+/* Functions: an operand may be a call with effects. */
+INLINE_ vec MAX2_(vec x, vec y) { return blendv_(x > y, x, y); }
+INLINE_ vec MIN2_(vec x, vec y) { return blendv_(x < y, x, y); }
 #endif
 
 /* A NaN operand gives NaN. The compare vanishes where y is a constant. */
