@@ -7,7 +7,7 @@ static hone_status put_onnx(struct ctx *ctx, const struct graph *graph, struct t
 
 static const char *const no_passes[] = {NULL};
 /* Operators made of others are taken apart and constants folded, as the compiler does first. */
-static const char *const stablehlo_passes[] = {"lower-composites", "fold-constants",
+static const char *const stablehlo_passes[] = {"lower-composites", "fold-all-constants",
                                                "eliminate-dead-code", NULL};
 /* As its own converter hands files out: arithmetic in f32, batch normalisations in the weights, what stands between
    DequantizeLinear and QuantizeLinear in signed bytes. */

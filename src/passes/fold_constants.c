@@ -4,7 +4,12 @@
  * they belong to), it is evaluated with its reader. */
 #include "rewrite.h"
 
-enum { ALWAYS_FOLDED_BYTES = 64 << 10, LARGEST_GROWTH = 4, MOST_SPREADING = 4 };
+enum {
+  ALWAYS_FOLDED_BYTES = 64 << 10,
+  LARGEST_GROWTH = 4,
+  MOST_SPREADING = 4,
+  SPARED_BYTES = 1 << 20
+};
 
 static size_t bytes_of(const struct value *value) {
   int64_t elements;
@@ -79,8 +84,54 @@ static hone_status visit(struct rewrite *r, struct node *node) {
 }
 
 /* needs: shapes. keeps: order, shapes. breaks: uses. */
-hone_status pass_fold_constants(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
+hone_status pass_fold_all_constants(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
   return rewrite_nodes(ctx, graph, visit, out_changes);
+}
+
+/* Marks values that stay as they are. */
+typedef hone_status spare_fn(struct ctx *ctx, struct arena *scratch, const struct graph *graph,
+                             bool *spared);
+
+static hone_status fold_but(struct ctx *ctx, struct graph *graph, spare_fn *spare,
+                            size_t *out_changes) {
+  struct arena *scratch;
+  bool *spared = NULL;
+  TRY(arena_create(ctx, 0, &scratch));
+  hone_status status = NEW_ARRAY(ctx, scratch, spared, graph->values.count + 1);
+  if (!status) status = spare(ctx, scratch, graph, spared);
+  if (!status) status = rewrite_nodes_but(ctx, graph, visit, spared, out_changes);
+  arena_destroy(scratch);
+  return status;
+}
+
+/* -- fold-constants: a large matrix that products alone read turned is packed as it came, not copied ---- */
+
+/* The value, where it is such a matrix as operand b of the node. */
+static const struct value *turned_weights(const struct graph *graph, const struct node *node) {
+  if (!is_op(node, OP_MatMul) || node->input_count < 2) return NULL;
+  const struct node *turn = producer_of(node->inputs[1], OP_Transpose);
+  const struct value *from = turn ? turn->inputs[0] : NULL;
+  bool is_large = from && from->constant && from->dtype == HONE_F32 && from->shape.rank == 2 &&
+                  from->constant->bytes >= SPARED_BYTES;
+  return is_large && graph_owns(graph, node->inputs[1]) ? node->inputs[1] : NULL;
+}
+
+static hone_status spare_turned(struct ctx *ctx, struct arena *scratch, const struct graph *graph,
+                                bool *spared) {
+  uint32_t *uses, *reads;
+  TRY(graph_uses(ctx, scratch, graph, &uses));
+  TRY(NEW_ARRAY(ctx, scratch, reads, graph->values.count + 1));
+  for (size_t n = 0; n < graph->nodes.count; n++) {
+    const struct value *value =
+        graph->nodes.at[n] ? turned_weights(graph, graph->nodes.at[n]) : NULL;
+    if (value) spared[value->index] = ++reads[value->index] == uses[value->index];
+  }
+  return HONE_OK;
+}
+
+/* needs: shapes. keeps: order, shapes. breaks: uses. */
+hone_status pass_fold_constants(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
+  return fold_but(ctx, graph, spare_turned, out_changes);
 }
 
 /* -- fold-but-weights: what an integer operator takes as bytes stays bytes ---- */
@@ -91,7 +142,7 @@ static const struct node *dequantiser_of_bytes(const struct value *value) {
 }
 
 /* Bytes of constants beside bytes that are computed. */
-static void spare_weights(const struct node *node, bool *spared) {
+static void spare_bytes(const struct node *node, bool *spared) {
   static const enum op_id ops[] = {OP_Add, OP_Conv, OP_Gemm, OP_MatMul, OP_Mul, OP_Sub};
   bool is_known = false;
   const struct node *from;
@@ -105,15 +156,15 @@ static void spare_weights(const struct node *node, bool *spared) {
       spared[node->inputs[k]->index] = true;
 }
 
+static hone_status spare_weights(struct ctx *ctx, struct arena *scratch, const struct graph *graph,
+                                 bool *spared) {
+  (void)ctx, (void)scratch;
+  for (size_t n = 0; n < graph->nodes.count; n++)
+    if (graph->nodes.at[n]) spare_bytes(graph->nodes.at[n], spared);
+  return HONE_OK;
+}
+
 /* needs: shapes. keeps: order, shapes. breaks: uses. */
 hone_status pass_fold_but_weights(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
-  struct arena *scratch;
-  bool *spared = NULL;
-  TRY(arena_create(ctx, 0, &scratch));
-  hone_status status = NEW_ARRAY(ctx, scratch, spared, graph->values.count + 1);
-  for (size_t n = 0; !status && n < graph->nodes.count; n++)
-    if (graph->nodes.at[n]) spare_weights(graph->nodes.at[n], spared);
-  if (!status) status = rewrite_nodes_but(ctx, graph, visit, spared, out_changes);
-  arena_destroy(scratch);
-  return status;
+  return fold_but(ctx, graph, spare_weights, out_changes);
 }

@@ -62,6 +62,8 @@ const struct pass export_passes[] = {
     {"sign-bytes", pass_sign_bytes, PASS_OPTIONAL, "integer kernels of TFLite know i8 alone"},
     {"fold-but-weights", pass_fold_but_weights, PASS_OPTIONAL,
      "fold-constants, but for the bytes that integer kernels take"},
+    {"fold-all-constants", pass_fold_all_constants, PASS_OPTIONAL,
+     "fold-constants, and weights that the plan packs turned"},
 };
 const size_t export_pass_count = COUNT(export_passes);
 

@@ -283,7 +283,7 @@ bool computes_in_halves(const struct builder *b, const struct group *g);
 /* The options ask for bf16 and the target does better with floats: they are the weights rounded to bf16. */
 bool rounds_weights(const struct builder *b, const struct group *g);
 /* A constant rounded to bf16: stored so, or as HONE_F32. */
-MUST_USE hone_status half_constant(struct builder *b, const struct value *value, hone_dtype dtype,
+MUST_USE hone_status half_constant(struct builder *b, const struct tensor *floats, hone_dtype dtype,
                                    const struct tensor **out);
 /* As choose_kernel, for a product with constant floats (NULL: with none): where it waits for them and a type of 16 bits
    holds each of them exactly, problem->types.b becomes that type. The results are the same. problem->types.c becomes the

@@ -322,9 +322,9 @@ static hone_status rounded(struct builder *b, const struct tensor *floats, const
   return HONE_OK;
 }
 
-hone_status half_constant(struct builder *b, const struct value *value, hone_dtype dtype,
+hone_status half_constant(struct builder *b, const struct tensor *floats, hone_dtype dtype,
                           const struct tensor **out) {
-  return rounded(b, value->constant, &halves[0], dtype == HONE_F32, out);
+  return rounded(b, floats, &halves[0], dtype == HONE_F32, out);
 }
 
 /* Whether the type holds each of the floats as it is. */

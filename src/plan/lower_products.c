@@ -147,23 +147,38 @@ static bool widen(const struct view *view, bool left, const struct shape *batch,
   return true;
 }
 
-/* Both operands in bf16: as they lie if they lie so, constants rounded. */
-static hone_status half_operands(struct builder *b, const struct node *node, struct buffer *raw,
-                                 struct view *a, struct view *bview) {
-  const struct value *bv = node->inputs[1];
-  TRY(ensure_type(b, node->inputs[0], HONE_BF16, a));
-  if (!bv->constant) return ensure_type(b, bv, HONE_BF16, bview);
-  constant_operand(bv, raw, bview);
-  return half_constant(b, bv, HONE_BF16, &raw->tensor);
+/* Operand b where it can be packed now: a constant, or one that is only seen in another order, all of it. */
+static hone_status constant_b(struct builder *b, const struct value *value, struct buffer *raw,
+                              struct view *out, bool *out_is_constant) {
+  *out_is_constant = value->constant != NULL;
+  if (value->constant) {
+    constant_operand(value, raw, out);
+    return HONE_OK;
+  }
+  int64_t count;
+  TRY(get_stored(b, value, out));
+  const struct buffer *from = out->buffer;
+  const bool is_raw = from->place == BUFFER_WEIGHTS && !from->pack.kernel && !out->slope &&
+                      slope_is_zero(&out->offset_slope);
+  if (!is_raw || from->tensor->dtype != HONE_F32 || out->dtype != HONE_F32) return HONE_OK;
+  if (!shape_count(&out->shape, &count) || (size_t)count != tensor_count(from->tensor))
+    return HONE_OK;
+  *raw = *from;
+  out->buffer = raw;
+  *out_is_constant = true;
+  return HONE_OK;
 }
 
-/* Operand 1 as it is; of a product that bf16 was asked for, rounded. */
-static hone_status float_operand(struct builder *b, const struct group *g, struct buffer *raw,
-                                 struct view *bview) {
-  const struct value *bv = g->node->inputs[1];
-  if (!bv->constant) return get_view(b, bv, bview);
-  constant_operand(bv, raw, bview);
-  return rounds_weights(b, g) ? half_constant(b, bv, HONE_F32, &raw->tensor) : HONE_OK;
+/* In bf16 as it lies if it lies so, a constant rounded; as it is otherwise, but that too rounded where the product
+   was asked for in bf16. */
+static hone_status operand_b(struct builder *b, const struct group *g, bool halves,
+                             struct buffer *raw, struct view *out, bool *out_is_constant) {
+  const struct value *value = g->node->inputs[1];
+  TRY(constant_b(b, value, raw, out, out_is_constant));
+  if (!*out_is_constant)
+    return halves ? ensure_type(b, value, HONE_BF16, out) : get_view(b, value, out);
+  if (halves) return half_constant(b, raw->tensor, HONE_BF16, &raw->tensor);
+  return rounds_weights(b, g) ? half_constant(b, raw->tensor, HONE_F32, &raw->tensor) : HONE_OK;
 }
 
 static struct problem_types half_types(const struct builder *b, const struct value *c) {
@@ -186,18 +201,14 @@ hone_status lower_matmul(struct builder *b, const struct group *g, bool *out_don
     full.rank++, full.dims[full.rank - 1] = n, full.dims[full.rank - 2] = 1;
   else if (b_vector)
     full.rank++, full.dims[full.rank - 1] = 1;
-  struct product p = {.b_constant = bv->constant != NULL};
+  struct product p;
   struct view a, bview, like;
   struct buffer raw;
   struct problem problem;
   bool halves = computes_in_halves(b, g) && !a_vector && !b_vector;
-  if (halves) {
-    TRY(half_operands(b, node, &raw, &a, &bview));
-    types = half_types(b, cv);
-  } else {
-    TRY(get_view(b, av, &a));
-    TRY(float_operand(b, g, &raw, &bview));
-  }
+  if (halves) types = half_types(b, cv);
+  TRY(halves ? ensure_type(b, av, HONE_BF16, &a) : get_view(b, av, &a));
+  TRY(operand_b(b, g, halves, &raw, &bview, &p.b_constant));
   product_order(b, cv, &like);
   like.dtype = (hone_dtype)types.c;
   if (a_vector || b_vector) view_dense(&like, NULL, cv->dtype, &full);
@@ -232,23 +243,19 @@ hone_status lower_matmul(struct builder *b, const struct group *g, bool *out_don
 
 hone_status lower_gemm(struct builder *b, const struct group *g, bool *out_done) {
   const struct node *node = g->node;
-  const struct value *av = node->inputs[0], *bv = node->inputs[1], *cv = g->result;
+  const struct value *av = node->inputs[0], *cv = g->result;
   const struct value *bias = node_input(node, 2);
   bool scaled = node_float(node, "alpha", 1) != 1 || (bias && node_float(node, "beta", 1) != 1);
   if (!all_f32(g) || scaled) return HONE_OK; /* normalise-gemm leaves none of f32 */
-  struct product p = {.b_constant = bv->constant != NULL};
+  struct product p;
   struct buffer raw;
   struct problem problem;
   bool trans_a = node_int(node, "transA", 0) != 0, trans_b = node_int(node, "transB", 0) != 0;
   bool halves = computes_in_halves(b, g) && !trans_a;
   struct problem_types types = halves ? half_types(b, cv) : SAME_TYPES(TYPE_F32);
-  if (halves) {
-    TRY(half_operands(b, node, &raw, &p.a, &p.b));
-    if (p.a.stride[1] != 1) TRY(ensure_dense_as(b, av, HONE_BF16, &p.a));
-  } else {
-    TRY(get_view(b, av, &p.a));
-    TRY(float_operand(b, g, &raw, &p.b));
-  }
+  TRY(halves ? ensure_type(b, av, HONE_BF16, &p.a) : get_view(b, av, &p.a));
+  if (halves && p.a.stride[1] != 1) TRY(ensure_dense_as(b, av, HONE_BF16, &p.a));
+  TRY(operand_b(b, g, halves, &raw, &p.b, &p.b_constant));
   struct view *turned[2] = {trans_a ? &p.a : NULL, trans_b ? &p.b : NULL};
   for (int i = 0; i < 2; i++) {
     if (!turned[i]) continue;

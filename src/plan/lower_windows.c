@@ -182,9 +182,9 @@ static hone_status finish_conv(struct builder *b, const struct group *g,
   struct step *step;
   constant_operand(node->inputs[1], &raw, &weights);
   if (problem->types.b == TYPE_BF16)
-    TRY(half_constant(b, node->inputs[1], HONE_BF16, &raw.tensor));
+    TRY(half_constant(b, node->inputs[1]->constant, HONE_BF16, &raw.tensor));
   else if (rounds_weights(b, g))
-    TRY(half_constant(b, node->inputs[1], HONE_F32, &raw.tensor));
+    TRY(half_constant(b, node->inputs[1]->constant, HONE_F32, &raw.tensor));
   TRY(stored_weights(b, problem, &raw.tensor));
   TRY(packed_weights(b, choice, problem, &weights, &packed));
   if (problem->types.acc == TYPE_I32)
@@ -264,7 +264,8 @@ hone_status lower_conv(struct builder *b, const struct group *group, bool *out_d
   image_strides(&x, &problem.i_image, &problem.i_row, &problem.i_pixel);
   image_strides(&y, &problem.o_image, &problem.o_row, &problem.o_pixel);
   const struct tensor *weights = node->inputs[1]->constant;
-  if (rounds_weights(b, group)) TRY(half_constant(b, node->inputs[1], HONE_F32, &weights));
+  if (rounds_weights(b, group))
+    TRY(half_constant(b, node->inputs[1]->constant, HONE_F32, &weights));
   if (!choose_stored(b, weights, NULL, &problem, &choice))
     return fail(b->ctx, HONE_E_INTERNAL, node_place(node), "kernel choice depends on strides");
   *out_done = true;

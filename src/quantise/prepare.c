@@ -4,12 +4,12 @@
 
 hone_status prepare(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                     struct graph **out) {
-  static const char *const passes[] = {"fold-constants", "fold-identity", "eliminate-dead-code",
-                                       "fold-batchnorm", "fold-constants-again"};
+  static const char *const passes[] = {"fold-all-constants", "fold-identity", "eliminate-dead-code",
+                                       "fold-batchnorm", "fold-all-constants"};
   TRY(graph_copy(ctx, arena, graph, out));
   TRY(widen_halves(ctx, *out));
   for (size_t i = 0; i < COUNT(passes); i++) {
-    const struct pass *pass = pass_find(passes[i]);
+    const struct pass *pass = export_pass_find(passes[i]);
     size_t changes = 0;
     if (!pass) return fail(ctx, HONE_E_INTERNAL, place_name(passes[i]), "no such pass");
     TRY(pass->run(ctx, *out, &changes));

@@ -663,6 +663,41 @@ static void a_thousand_inputs(void **state) {
   assert_int_equal(plan->arena_bytes, 0);
 }
 
+/* A large matrix that products read turned is packed from where it came: the passes do not copy it, the plan neither. */
+static void turned_weights_are_not_copied(void **state) {
+  struct fixture *f = *state;
+  static const struct {
+    const char *body;
+    bool is_copied;
+  } cases[] = {
+      {"  t = Transpose(w) perm=[1,0]\n  y = MatMul(x, t)\n  z = MatMul(y, t)\n", false},
+      {"  t = Transpose(w)\n  y = MatMul(x, t)\n  z = Relu(y)\n", false},
+      {"  t = Transpose(w)\n  y = MatMul(x, t)\n  z = MatMul(t, t)\n", true},
+      {"  t = Transpose(w)\n  y = MatMul(x, t)\n  z = Relu(t)\n", true},
+  };
+  char text[512];
+  for (size_t c = 0; c < COUNT(cases); c++)
+    for (int bf16 = 0; bf16 < 2; bf16++) {
+      const struct pipeline_options options = {0};
+      size_t turned = 0;
+      snprintf(text, sizeof text,
+               "graph(x: f32[1,7,576]) -> (y, z) {\n  w = const f32[576,576] seed=1\n%s}\n",
+               cases[c].body);
+      read_graph(f, text);
+      const void *data = f->graph->nodes.at[0]->inputs[0]->constant->data;
+      assert_int_equal(passes_run(&f->ctx, f->graph, &options), HONE_OK);
+      const struct plan *plan = make_plan_in(f, bf16);
+      for (size_t i = 0; i < plan->buffers.count; i++) {
+        const struct buffer *b = plan->buffers.at[i];
+        turned += b->place == BUFFER_WEIGHTS && b->pack.kernel && b->problem.b_row == 1 &&
+                  (bf16 || b->tensor->data == data);
+      }
+      assert_int_equal(turned > 0, !cases[c].is_copied);
+      for (size_t s = 0; s < plan->steps.count; s++)
+        assert_int_not_equal(plan->steps.at[s]->kind, STEP_PACK);
+    }
+}
+
 /* What two steps pack alike lies in the artifact once, a table that is also a product's weights not beside them, and
    what no step reads not at all. */
 static void weights_lie_once(void **state) {
@@ -716,6 +751,7 @@ int main(void) {
       TEST(ranges_are_views),
       TEST(weights_of_16_bits),
       TEST(weights_lie_once),
+      TEST(turned_weights_are_not_copied),
       TEST(pools_round_up_in_kernels),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
