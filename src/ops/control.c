@@ -189,7 +189,10 @@ hone_status infer_if(struct ctx *ctx, struct graph *graph, struct node *node) {
       return fail(ctx, HONE_E_UNSUP, node_place(node),
                   "output %zu is of a size known only at run time, and a branch can only fail", k);
     if (!shape_equal(&a->shape, &b->shape))
-      return fail(ctx, HONE_E_INTERNAL, node_place(node), "output %zu has two sizes", k);
+      return fail(ctx, HONE_E_UNSUP, node_place(node),
+                  "output %zu has another size in each branch, and the condition is known only at "
+                  "run time",
+                  k);
     TRY(set_output(ctx, node, k, a->dtype, &a->shape));
   }
   return HONE_OK;

@@ -65,7 +65,7 @@ static hone_status read_header(struct records *r) {
     seen[r->slots[r->count++] = slot_of(name)] = true;
   }
   for (size_t slot = 0; slot < SLOTS; slot++)
-    if (!seen[slot])
+    if (!seen[slot] && slot != NEEDED + FEATURE_fp16) /* exports before it asked for none */
       return wrong(r, "no file of hone dataset export, has no column ",
                    slot < NEEDED ? needed[slot] : feature_names[slot - NEEDED]);
   for (size_t i = 0; i < NEEDED; i++)
@@ -116,7 +116,7 @@ static hone_status read_row(struct records *r, struct record *record, float x[FE
 static hone_status read_rows(struct records *r, struct arena *arena, struct model_names *names,
                              row_visitor *visit, void *user) {
   struct record record;
-  float x[FEATURE_COUNT];
+  float x[FEATURE_COUNT] = {0};
   TRY(read_header(r));
   while (r->at < r->end) {
     struct row_seen row = {.record = &record, .x = x};
