@@ -53,6 +53,20 @@ const struct op *op_find(const char *domain, const char *name); /* NULL if unkno
 /* For graph_print. */
 void op_names(const struct op *op, const char **out_domain, const char **out_name);
 static inline bool is_op(const struct node *node, enum op_id id) { return node->op->id == id; }
+
+/* Only the shape changes, not the order: a view of what it reads. */
+static inline bool only_reshapes(const struct node *node) {
+  switch (node->op->id) {
+    case OP_Reshape:
+    case OP_Flatten:
+    case OP_Squeeze:
+    case OP_Unsqueeze:
+    case OP_Identity:
+      return true;
+    default:
+      return false;
+  }
+}
 /* Max, Min, Sum, Mean, ...: an elementwise one's expression joins two operands at a time. */
 static inline bool is_variadic(const struct op *op) { return op->max_inputs < 0; }
 

@@ -175,19 +175,8 @@ bool is_cast_in_name(const struct builder *b, const struct group *g) {
 }
 
 static bool is_view(const struct node *node) {
-  switch (node->op->id) {
-    case OP_Identity:
-    case OP_Reshape:
-    case OP_Flatten:
-    case OP_Squeeze:
-    case OP_Unsqueeze:
-    case OP_Transpose:
-    case OP_Slice:
-    case OP_Split:
-      return true;
-    default:
-      return false;
-  }
+  return only_reshapes(node) || is_op(node, OP_Transpose) || is_op(node, OP_Slice) ||
+         is_op(node, OP_Split);
 }
 
 /* What the values could lie in, and by whom attention reads them. */

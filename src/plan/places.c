@@ -79,19 +79,6 @@ hone_status arena_view(struct builder *b, const struct view *like, struct view *
   return new_buffer(b, BUFFER_ARENA, dense_bytes(like->dtype, elements), &out->buffer);
 }
 
-static bool only_reshapes(const struct node *node) {
-  switch (node->op->id) {
-    case OP_Reshape:
-    case OP_Flatten:
-    case OP_Squeeze:
-    case OP_Unsqueeze:
-    case OP_Identity:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /* Whether the node writes a few elements of a state that nobody else reads: it may do so where the state lies. */
 static bool updates_state(const struct builder *b, const struct node *node, size_t output) {
   const struct alias *state = graph_state_at(b->graph, output);

@@ -34,6 +34,8 @@ def test_the_choice_is_borne_out_by_its_rows(answer, shared_hone):
         assert row["reason"]
     if answer["is_decided"]:
         assert answer["ratio"][1] > 1 and answer["regret"] == 0
+    if answer.get("runner_up") is None:  # then nothing else holds every bound
+        assert not {row["standing"] for row in rows.values()} & {"runner-up", "behind", "tied", "undecided"}, answer
     tied = [row for row in rows.values() if row["standing"] == "tied"]
     assert answer["regret"] >= 0 and (tied or answer["regret"] == 0), answer
     report = shared_hone("report", answer["study"], "--json", "-")
