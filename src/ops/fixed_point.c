@@ -133,17 +133,18 @@ static int16_t exp16_near_zero(int16_t a) {
   return saturate16(exp_eighth + fixed16_multiply(exp_eighth, (int16_t)(x + tail)));
 }
 
-/* a <= 0 with `fraction` bits behind the point */
-static int16_t exp16_negative(int16_t a, int fraction) {
-  static const int16_t factors[] = {25520, 19875, 12055, 4435, 600, 11, 0}; /* as in 32 bits */
-  if (a == 0) return INT16_MAX;
-  if (fraction < 10 && a < -(1 << (fraction + 5))) return 0;
-  const int32_t quarter = 1 << (fraction - 2), near = (a & (quarter - 1)) - quarter;
-  const int32_t rest = near - a;
-  int16_t result = exp16_near_zero(saturate16(near * (1 << (15 - fraction))));
-  for (int k = 0; k < 7 && fraction - 2 + k < 15; k++)
-    if (rest & (1 << (fraction - 2 + k))) result = fixed16_multiply(result, factors[k]);
-  return result;
+/* exp(-x) in Q0 of every x > 0 with `fraction` bits behind the point: exp of what is above a multiple of a quarter, times one
+   factor for each bit of that multiple. The highest bit is the last factor, so that the rest of the product is there already. */
+static void exp16_of_all(int fraction, int16_t out[FIXED16_ENTRIES / 2 + 1]) {
+  enum { FACTORS = 6 }; /* as in 32 bits; those of more bits are 0 */
+  static const int16_t factors[FACTORS] = {25520, 19875, 12055, 4435, 600, 11};
+  const int quarter = 1 << (fraction - 2);
+  for (int x = 1; x <= quarter; x++)
+    out[x] = exp16_near_zero(saturate16(-x * (1 << (15 - fraction))));
+  for (int bit = 0, from = quarter; from <= INT16_MAX; bit++, from *= 2) {
+    const int16_t factor = bit < FACTORS ? factors[bit] : 0;
+    for (int x = 1; x <= from; x++) out[from + x] = fixed16_multiply(out[x], factor);
+  }
 }
 
 /* As double_inverse. */
@@ -157,14 +158,15 @@ static int16_t double_inverse16(int16_t x) {
   return y;
 }
 
-/* Both are symmetric by their making; the exponential of most places is that of the one before. */
+/* Both are symmetric by their making; the inverse of most places is that of the one before. */
 void fixed16_table(int digits, int16_t out[FIXED16_ENTRIES]) {
   const bool is_tanh = digits >= 0;
-  int16_t *zero = out - INT16_MIN, exp = 0, inverse = double_inverse16(exp);
+  int16_t exps[FIXED16_ENTRIES / 2 + 1], *zero = out - INT16_MIN, exp = 0,
+                                         inverse = double_inverse16(exp);
+  exp16_of_all(is_tanh ? 14 - digits : 12, exps);
   for (int x = 1; x <= -INT16_MIN; x++) {
-    const int16_t now = exp16_negative((int16_t)-x, is_tanh ? 14 - digits : 12);
-    if (now != exp) inverse = double_inverse16(now);
-    exp = now;
+    if (exps[x] != exp) inverse = double_inverse16(exps[x]);
+    exp = exps[x];
     const int16_t y = saturate16(is_tanh ? (inverse - (1 << 13)) * 4 : inverse * 2);
     if (x <= INT16_MAX) zero[x] = y;
     zero[-x] = (int16_t)(is_tanh ? -y : INT16_MAX - y);

@@ -317,12 +317,11 @@ static void damage_numbers(size_t vector) {
 
 /* -- tensors ---- */
 
-/* is_dear: of quantised numbers that an LSTM reads the first ones, since each copy makes its tables anew. */
-static void damage_content(size_t buffer, bool is_dear) {
+static void damage_content(size_t buffer) {
   static const uint32_t words[] = {0, 1, 100, UINT32_MAX, 0x7fffffffu, 0x80000000u, 0xff800000u};
   size_t data = child(buffer, 0), count = length(data);
   if (!count || count > LONGEST_CONTENT) return;
-  for (size_t at = 0; at + 4 <= (is_dear && count > 4 ? 4 : count) && (data + 4) % 4 == 0; at += 4)
+  for (size_t at = 0; at + 4 <= count && (data + 4) % 4 == 0; at += 4)
     for (size_t i = 0; i < COUNT(words); i++)
       with_u32(data + 4 + at, words[i], false, "a constant");
   with_u32(data, (uint32_t)count - 1, false, "a shorter constant");
@@ -341,7 +340,7 @@ static void give_constant(size_t graph, uint32_t index, size_t tensor, size_t bu
   memcpy(file.at + buffer, &content, 4);
 }
 
-static void damage_tensor(size_t tensor, size_t buffers, bool is_of_lstm) {
+static void damage_tensor(size_t tensor, size_t buffers) {
   static const uint8_t types[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 17, 18, 19, 0xff};
   size_t shape = child(tensor, SHAPE), rank = length(shape),
          quantisation = child(tensor, QUANTISATION);
@@ -361,9 +360,7 @@ static void damage_tensor(size_t tensor, size_t buffers, bool is_of_lstm) {
     with_u32(field(tensor, BUFFER), 0, false, "no content");
     with_u32(field(tensor, BUFFER), 1u << 20, true, "a buffer that there is not");
     size_t index = u32(field(tensor, BUFFER));
-    if (index && index < length(buffers))
-      damage_content(item(buffers, index),
-                     is_of_lstm && quantisation && length(child(quantisation, SCALES)));
+    if (index && index < length(buffers)) damage_content(item(buffers, index));
   }
   if (!quantisation || !length(child(quantisation, SCALES))) return;
   size_t scales = child(quantisation, SCALES), points = child(quantisation, ZERO_POINTS);
@@ -383,27 +380,17 @@ static void damage_tensor(size_t tensor, size_t buffers, bool is_of_lstm) {
   without_field(tensor, QUANTISATION, "not quantised");
 }
 
-static bool is_lstm(unsigned code) {
-  enum { LSTM = 16, UNIDIRECTIONAL_SEQUENCE_LSTM = 44, BIDIRECTIONAL_SEQUENCE_LSTM = 52 };
-  return code == LSTM || code == UNIDIRECTIONAL_SEQUENCE_LSTM ||
-         code == BIDIRECTIONAL_SEQUENCE_LSTM;
-}
-
 static void damage_graph(size_t model, size_t graph) {
   size_t tensors = child(graph, TENSORS), operators = child(graph, OPERATORS);
   unsigned makers[MOST_TENSORS];
   bool is_used[MOST_TENSORS] = {false}; /* by an operator that is damaged */
-  bool is_of_lstm[MOST_TENSORS] = {false};
   find_makers(model, graph, makers);
   for (size_t i = 0; i < length(operators); i++) {
     size_t operator= item(operators, i);
     if (!is_new(model, graph, operator, makers)) continue;
     for (unsigned l = INPUTS; l <= OUTPUTS; l++)
       for (size_t k = 0, list = child(operator, l); k < length(list); k++)
-        if (u32(list + 4 + 4 * k) < MOST_TENSORS) {
-          is_used[u32(list + 4 + 4 * k)] = true;
-          is_of_lstm[u32(list + 4 + 4 * k)] |= is_lstm(code_of(model, operator));
-        }
+        if (u32(list + 4 + 4 * k) < MOST_TENSORS) is_used[u32(list + 4 + 4 * k)] = true;
     damage_operands(operator, INPUTS, length(tensors));
     damage_operands(operator, OUTPUTS, length(tensors));
     damage_options(operator, OPTIONS);
@@ -415,7 +402,7 @@ static void damage_graph(size_t model, size_t graph) {
   }
   for (size_t i = 0; i < length(tensors); i++) {
     if (!is_used[i]) continue;
-    damage_tensor(item(tensors, i), child(model, BUFFERS), is_of_lstm[i]);
+    damage_tensor(item(tensors, i), child(model, BUFFERS));
     give_constant(graph, (uint32_t)i, item(tensors, i), child(model, BUFFERS));
   }
   with_u32(operators, (uint32_t)length(operators) - 1, false, "fewer operators");
