@@ -198,5 +198,6 @@ hone_status make_holder(struct make *make, enum op_id id, struct value *const *i
         .name = names[i], .kind = ATTRIBUTE_GRAPH, .graph = made[i]};
     TRY(node_set(make->ctx, make->graph, *out, &attribute));
   }
-  return node_infer(make->ctx, make->graph, *out);
+  return id == OP_If ? graph_infer_last_if(make->ctx, make->graph)
+                     : node_infer(make->ctx, make->graph, *out);
 }

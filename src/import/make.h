@@ -59,6 +59,10 @@ MUST_USE hone_status make_transpose(struct make *make, struct value *x, const in
                                     struct value **out);
 MUST_USE hone_status make_reshape(struct make *make, struct value *x, const int64_t *dims,
                                   size_t rank, struct value **out);
+/* Size d of x as a new shape asks for it: -1 where only a run knows it. */
+static inline int64_t make_kept_size(const struct value *x, int d) {
+  return x->extents[d] ? -1 : x->shape.dims[d];
+}
 MUST_USE hone_status make_expand(struct make *make, struct value *x, const int64_t *dims,
                                  size_t rank, struct value **out);
 MUST_USE hone_status make_cast(struct make *make, struct value *x, hone_dtype dtype,
@@ -75,7 +79,7 @@ MUST_USE hone_status make_graph_output(struct make *make, struct value *value, c
 MUST_USE hone_status make_subgraph(struct make *make, struct graph **out);
 MUST_USE hone_status make_subgraph_output(struct make *make, struct graph *made,
                                           struct value *value);
-/* A node that holds graphs, as attributes of these names. */
+/* A node that holds graphs, as attributes of these names; of an If what stands for it, whose values (*out)->outputs are. */
 MUST_USE hone_status make_holder(struct make *make, enum op_id id, struct value *const *inputs,
                                  size_t input_count, const char *const *names,
                                  struct graph *const *made, size_t name_count, size_t output_count,

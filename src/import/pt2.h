@@ -22,8 +22,10 @@ enum pt_view {
 };
 /* What a name stands for: a tensor, or a number that is known at import. */
 struct pt_item {
-  struct value *value; /* NULL: a number */
-  double number;
+  struct value *value;  /* NULL: a number */
+  double number;        /* where only a run knows it: the largest that it may be */
+  bool is_open;         /* only a run knows the number */
+  uint32_t extent;      /* which size it is; 0: made of some */
   bool is_complex;      /* the value has a last axis of two, real and imaginary */
   struct pt_item *base; /* shares its storage; NULL: has its own */
   enum pt_view view;
@@ -62,6 +64,9 @@ struct pt_op {
   int other; /* the same of the second complex one, of a product */
   int seen;  /* complex arguments read so far */
   bool is_product;
+  bool reads_open;             /* a tensor of a size that only a run knows */
+  bool reads_open_number;      /* such a size, as a number */
+  bool keeps_sizes;            /* which is -1 in a list of integers, what is left */
   struct value *(*results)[2]; /* those of the parts, while there are any */
 };
 typedef hone_status pt_build_fn(struct pt_op *op);
@@ -99,7 +104,9 @@ MUST_USE hone_status pt_text(struct pt_op *op, const char *name, const char *oth
 /* Defines result k (0: the first or only one; lists count through). */
 MUST_USE hone_status pt_result(struct pt_op *op, size_t k, struct value *value);
 MUST_USE hone_status pt_complex_result(struct pt_op *op, size_t k, struct value *value);
-MUST_USE hone_status pt_number(struct pt_op *op, double number);
+/* Defines a number as the result; extent: the size that only a run knows, which it is, or 0. It is open where it is made
+   of what only a run knows. */
+MUST_USE hone_status pt_number(struct pt_op *op, double number, uint32_t extent);
 size_t pt_result_count(const struct pt_op *op);
 bool pt_is_read(const struct pt_op *op, size_t k); /* does anything read result k? */
 

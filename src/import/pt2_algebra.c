@@ -351,7 +351,7 @@ hone_status build_item(struct pt_op *op) {
   TRY(pt_need(op, "self", &x));
   if (!x->constant || tensor_count(x->constant) != 1)
     return pt_refuse(op, "of a number that a run computes");
-  return pt_number(op, tensor_f64(x->constant, 0));
+  return pt_number(op, tensor_f64(x->constant, 0), 0);
 }
 
 /* Is a tensor of the file stored row after row, from its storage's start? */

@@ -97,7 +97,9 @@ static hone_status number_of(struct pt_op *op, const char *kind, const json_t *v
   if (!strcmp(kind, "as_name")) {
     TRY(pt_find(op->pt, pt_place(op), pt_words(value), &item));
     if (item->value) return pt_refuse(op, "a tensor stands where a number is expected");
-    *out = item->number;
+    const bool is_kept = item->extent && op->keeps_sizes;
+    op->reads_open_number |= item->is_open && !is_kept;
+    *out = is_kept ? -1 : item->number;
   } else if (json_is_number(value)) {
     *out = json_number_value(value);
   } else if (json_is_boolean(value)) {
@@ -234,7 +236,7 @@ bool pt_is_read(const struct pt_op *op, size_t k) {
   return *name && !strstr(name, "_unused_");
 }
 
-hone_status pt_number(struct pt_op *op, double number) {
+hone_status pt_number(struct pt_op *op, double number, uint32_t extent) {
   json_t *result = NULL, *inner = NULL;
   pt_variant(json_array_get(op->outputs, 0), &result);
   const char *name = pt_words(json_object_get(result, "as_name"));
@@ -245,5 +247,9 @@ hone_status pt_number(struct pt_op *op, double number) {
   if (!*name)
     return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "%s without a name for its result",
                 op->target);
-  return pt_define(op->pt, name, NULL, number);
+  TRY(pt_define(op->pt, name, NULL, number));
+  struct pt_item *item = names_find(&op->pt->items, name);
+  item->is_open = op->reads_open_number || extent;
+  item->extent = extent;
+  return HONE_OK;
 }

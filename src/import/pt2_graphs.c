@@ -133,6 +133,7 @@ static hone_status read_list(struct pt_op *op, size_t k, struct items *out) {
                 &item));
     if (!item->value) return pt_refuse(op, "of a number among its tensors");
     TRY(pt_refresh(op, item));
+    op->reads_open |= value_is_open(item->value);
     TRY(NEW(op->ctx, op->pt->arena, copy));
     *copy = (struct pt_item){.value = item->value, .is_complex = item->is_complex};
     out->at[out->count++] = copy;
@@ -171,6 +172,7 @@ static hone_status read_condition(struct pt_op *op, struct value **out) {
   if (*name) {
     TRY(pt_find(op->pt, pt_place(op), name, &item));
     if (item->value) TRY(pt_refresh(op, item));
+    op->reads_open_number |= item->is_open;
   } else if (!json_is_boolean(said)) {
     return pt_refuse(op, "a condition of kind %s", kind);
   }

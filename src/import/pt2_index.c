@@ -244,6 +244,7 @@ hone_status build_index(struct pt_op *op) {
     return pt_result(op, 0, y);
   }
   TRY(read_indices(op, &in));
+  if (op->reads_open) return pt_refuse(op, "by several lists, of a size that only a run knows");
   TRY(make_node(op->make, OP_GatherND, VALUES(in.x, in.places), NULL, &y));
   result_order(&in, (size_t)y->shape.rank, perm);
   if (in.first) TRY(make_transpose(op->make, y, perm, &y));

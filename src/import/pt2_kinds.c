@@ -757,6 +757,37 @@ static hone_status unknown(const struct pt_op *op) {
                       "leaves few operators; docs/pytorch.md lists them");
 }
 
+/* Operators that take no size of an operand for a number, so that it may be one that only a run knows (nonzero, cond);
+   and those that may be given such a number. */
+static pt_build_fn *const of_open[] = {
+    build_unary,       build_copy,         build_silu,       build_rsqrt,         build_gelu,
+    build_alpha,       build_clamp,        build_binary,     build_rsub,          build_not_equal,
+    build_where,       build_masked_fill,  build_cast,       build_hard_sigmoid,  build_softplus,
+    build_log_sigmoid, build_log_base,     build_expm1,      build_log1p,         build_exp2,
+    build_trunc,       build_is_finite,    build_square,     build_formula,       build_clone,
+    build_abs,         build_to,           build_arithmetic, build_exp,           build_reciprocal,
+    build_view,        build_flatten,      build_unsqueeze,  build_squeeze,       build_permute,
+    build_slice,       build_select,       build_cat,        build_index_select,  build_embedding,
+    build_index,       build_nonzero,      build_linear,     build_matmul,        build_addmm,
+    build_reduce,      build_reduce_truth, build_extreme,    build_both_extremes, build_softmax,
+    build_layer_norm,  build_sym_size,     build_sym_numel,  build_nothing,       build_wrapped,
+    build_cond};
+static pt_build_fn *const of_open_numbers[] = {build_view, build_sym_numel, build_number,
+                                               build_number_test, build_number_choice};
+
+static bool is_among(pt_build_fn *build, pt_build_fn *const *those, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (those[i] == build) return true;
+  return false;
+}
+
+static hone_status check_open(const struct pt_op *op, pt_build_fn *build) {
+  if ((op->reads_open && !is_among(build, of_open, COUNT(of_open))) ||
+      (op->reads_open_number && !is_among(build, of_open_numbers, COUNT(of_open_numbers))))
+    return pt_refuse(op, "of a size that only a run knows");
+  return HONE_OK;
+}
+
 static hone_status pt_build(struct pt_op *op) {
   pt_build_fn *build = NULL;
   const char *plain = NULL;
@@ -772,6 +803,7 @@ static hone_status pt_build(struct pt_op *op) {
   }
   if (!found) return unknown(op);
   TRY(pt_is_by_parts(op) ? pt_build_by_parts(op, build) : build(op));
+  TRY(check_open(op, build));
   if (plain || pt_view_of(op->target)) return note_storage(op, plain);
   return HONE_OK;
 }

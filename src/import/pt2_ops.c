@@ -12,6 +12,7 @@ hone_status build_view(struct pt_op *op) {
   int64_t dims[HONE_MAX_RANK];
   size_t count;
   TRY(pt_need(op, "self", &x));
+  op->keeps_sizes = true;
   TRY(pt_ints(op, pt_given(op, "shape") ? "shape" : "size", HONE_MAX_RANK, dims, &count));
   TRY(make_reshape(op->make, x, dims, count, &y));
   return pt_result(op, 0, y);
@@ -25,10 +26,12 @@ hone_status build_flatten(struct pt_op *op) {
   TRY(pt_axis(op, "start_dim", 0, x->shape.rank, &first));
   TRY(pt_axis(op, "end_dim", -1, x->shape.rank, &last));
   for (int d = 0; d < x->shape.rank; d++) {
+    if (x->extents[d] && first < last && d >= first && d <= last)
+      return pt_refuse(op, "of a size that only a run knows");
     if (d > first && d <= last)
       dims[count - 1] *= x->shape.dims[d];
     else
-      dims[count++] = x->shape.dims[d];
+      dims[count++] = make_kept_size(x, d);
   }
   if (!x->shape.rank) dims[count++] = 1;
   TRY(make_reshape(op->make, x, dims, count, &y));
@@ -42,7 +45,7 @@ hone_status build_unsqueeze(struct pt_op *op) {
   int rank = x->shape.rank + 1;
   if (rank > HONE_MAX_RANK) return pt_refuse(op, "to rank %d", rank);
   TRY(pt_axis(op, "dim", 0, rank, &axis));
-  for (int d = 0; d < rank; d++) dims[d] = d == axis ? 1 : x->shape.dims[d < axis ? d : d - 1];
+  for (int d = 0; d < rank; d++) dims[d] = d == axis ? 1 : make_kept_size(x, d < axis ? d : d - 1);
   TRY(make_reshape(op->make, x, dims, (size_t)rank, &y));
   return pt_result(op, 0, y);
 }
@@ -64,7 +67,10 @@ hone_status build_squeeze(struct pt_op *op) {
     asked[axes[i]] = true;
   }
   for (int d = 0; d < x->shape.rank; d++)
-    if (x->shape.dims[d] != 1 || (count && !asked[d])) dims[rank++] = x->shape.dims[d];
+    if (x->shape.dims[d] == 1 && x->extents[d])
+      return pt_refuse(op, "of a size that only a run knows");
+    else if (x->shape.dims[d] != 1 || (count && !asked[d]))
+      dims[rank++] = make_kept_size(x, d);
   TRY(make_reshape(op->make, x, dims, rank, &y));
   return pt_result(op, 0, y);
 }
@@ -96,14 +102,16 @@ hone_status build_sym_size(struct pt_op *op) {
   int64_t axis;
   TRY(pt_need(op, "self", &x));
   TRY(pt_axis(op, "dim", 0, x->shape.rank, &axis));
-  return pt_number(op, x->shape.rank ? (double)x->shape.dims[axis] : 1);
+  if (!x->shape.rank) return pt_number(op, 1, 0);
+  return pt_number(op, (double)x->shape.dims[axis], x->extents[axis]);
 }
 
 /* How many elements. */
 hone_status build_sym_numel(struct pt_op *op) {
   struct value *x;
   TRY(pt_need(op, "self", &x));
-  return pt_number(op, (double)make_elements(x));
+  op->reads_open_number = value_is_open(x);
+  return pt_number(op, (double)make_elements(x), 0);
 }
 
 /* A check that makes nothing. */
@@ -155,7 +163,7 @@ hone_status build_number(struct pt_op *op) {
   TRY(pt_float(op, "b", 0, &b));
   const double y = computed(op->parameter, a, b);
   if (!(fabs(y) < 9e15)) return pt_refuse(op, "of %g and %g", a, b); /* exact up to there */
-  return pt_number(op, y);
+  return pt_number(op, y, 0);
 }
 
 static bool holds(int how, double a, double b) {
@@ -183,14 +191,14 @@ hone_status build_number_test(struct pt_op *op) {
   double a, b;
   TRY(pt_float(op, "a", 0, &a));
   TRY(pt_float(op, "b", 0, &b));
-  return pt_number(op, holds(op->parameter, a, b));
+  return pt_number(op, holds(op->parameter, a, b), 0);
 }
 
 hone_status build_number_choice(struct pt_op *op) {
   double is_first, y;
   TRY(pt_float(op, "b", 0, &is_first));
   TRY(pt_float(op, is_first != 0 ? "t" : "f", 0, &y));
-  return pt_number(op, y);
+  return pt_number(op, y, 0);
 }
 
 /* -- slices and joins ---- */
@@ -219,10 +227,11 @@ hone_status build_select(struct pt_op *op) {
   if (index < -dim || index >= dim)
     return fail(op->ctx, HONE_E_SHAPE, pt_place(op), "select of %lld from %lld", (long long)index,
                 (long long)dim);
+  if (x->extents[axis]) return pt_refuse(op, "from a size that only a run knows");
   if (index < 0) index += dim;
   TRY(pt_slice(op, x, axis, index, index + 1, 1, &y));
   for (int d = 0; d < x->shape.rank; d++)
-    if (d != axis) dims[rank++] = x->shape.dims[d];
+    if (d != axis) dims[rank++] = make_kept_size(y, d);
   TRY(make_reshape(op->make, y, dims, rank, &y));
   return pt_result(op, 0, y);
 }

@@ -15,6 +15,7 @@ static hone_status find_tensor(struct pt_op *op, const char *name, struct pt_ite
   TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(value, "name")), &item));
   if (!item->value) return pt_refuse(op, "argument %s is a number", name);
   TRY(pt_refresh(op, item));
+  op->reads_open |= value_is_open(item->value);
   *out = item;
   return HONE_OK;
 }
@@ -73,6 +74,7 @@ hone_status pt_tensors(struct pt_op *op, const char *name, size_t most, struct v
     if (op->part && !op->is_product && !item->is_complex)
       return pt_refuse(op, "of real and complex numbers");
     TRY(pt_refresh(op, item));
+    op->reads_open |= value_is_open(item->value);
     TRY(real_value(op, item, &out[(*out_count)++]));
   }
   return HONE_OK;
@@ -94,6 +96,7 @@ hone_status pt_optional_tensors(struct pt_op *op, const char *name, size_t most,
     TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(value, "name")), &item));
     if (!item->value) return pt_refuse(op, "argument %s holds a number", name);
     TRY(pt_refresh(op, item));
+    op->reads_open |= value_is_open(item->value);
     TRY(real_value(op, item, &out[i]));
   }
   *out_count = json_array_size(list);

@@ -98,10 +98,14 @@ hone_status pt_note_view(struct pt_op *op, const char *result, const char *of, e
 
 /* -- from a base to its view, and back ---- */
 
+static const char open_view[] =
+    "of a view of a size that only a run knows, where one of them is written";
+
 static hone_status view_again(struct pt_op *op, struct pt_item *item) {
   struct value *x = item->base->value;
   const struct shape *shape = &item->value->shape;
   int64_t n;
+  if (item->view != VIEW_SAME && value_is_open(x)) return pt_refuse(op, "%s", open_view);
   switch (item->view) {
     case VIEW_SAME:
       item->value = x;
@@ -126,6 +130,7 @@ static hone_status view_again(struct pt_op *op, struct pt_item *item) {
 static hone_status put_back(struct pt_op *op, const struct pt_item *item, struct value **out) {
   struct value *x = item->base->value, *y = item->value;
   int64_t dims[HONE_MAX_RANK], back[HONE_MAX_RANK] = {0};
+  if (item->view != VIEW_SAME && value_is_open(x)) return pt_refuse(op, "%s", open_view);
   switch (item->view) {
     case VIEW_SAME:
       *out = y;

@@ -260,12 +260,65 @@ static tf_build_fn *const of_state[] = {tf_if,
                                         tf_hashtable_find,
                                         tf_hashtable_import,
                                         tf_hashtable_size};
+/* Operators that take no size of an operand for a number, so that it may be one that only a run knows (WHERE, IF). */
+static tf_build_fn *const of_open[] = {tf_unary,
+                                       tf_binary,
+                                       tf_square,
+                                       tf_rsqrt,
+                                       tf_not_equal,
+                                       tf_floor_div,
+                                       tf_floor_mod,
+                                       tf_squared_difference,
+                                       tf_clip,
+                                       tf_leaky,
+                                       tf_gelu,
+                                       tf_hard_swish,
+                                       tf_prelu,
+                                       tf_cast,
+                                       tf_select,
+                                       tf_add_n,
+                                       tf_softmax,
+                                       tf_fake_quant,
+                                       tf_bitcast,
+                                       tf_right_shift,
+                                       tf_atan2,
+                                       tf_quantize,
+                                       tf_dequantize,
+                                       tf_reshape,
+                                       tf_squeeze,
+                                       tf_expand_dims,
+                                       tf_transpose,
+                                       tf_concat,
+                                       tf_slice,
+                                       tf_strided_slice,
+                                       tf_shape,
+                                       tf_rank,
+                                       tf_tile,
+                                       tf_fill,
+                                       tf_range_op,
+                                       tf_gather,
+                                       tf_gather_nd,
+                                       tf_scatter_nd,
+                                       tf_reduce,
+                                       tf_reduce_bool,
+                                       tf_arg,
+                                       tf_cumsum,
+                                       tf_l2_normalise,
+                                       tf_where,
+                                       tf_if,
+                                       tf_composite,
+                                       tf_embedding_lookup};
 static tf_build_fn *const of_complex[] = {tf_complex_part, tf_reshape, tf_squeeze, tf_expand_dims};
 
 static bool is_among(const struct tf_kind *kind, tf_build_fn *const *those, size_t count) {
   for (size_t i = 0; i < count; i++)
     if (kind->build == those[i]) return true;
   return false;
+}
+
+static bool is_open(const struct tf_tensor *tensor) {
+  return tensor && ((tensor->value && value_is_open(tensor->value)) ||
+                    (tensor->image && value_is_open(tensor->image)));
 }
 
 static hone_status build_operator(struct tf *tf, size_t index) {
@@ -280,6 +333,8 @@ static hone_status build_operator(struct tf *tf, size_t index) {
       return tf_refuse(&op, "of complex numbers");
     if (in && in->dtype == HONE_STRING && !tf_takes_text(op.kind))
       return tf_refuse(&op, "of strings");
+    if (is_open(in) && !is_among(op.kind, of_open, COUNT(of_open)))
+      return tf_refuse(&op, "of a size that only a run knows");
     if (!in || in->value || in->image) continue;
     if ((in->resource || in->is_variable) && is_among(op.kind, of_state, COUNT(of_state))) continue;
     return fail(tf->ctx, HONE_E_FORMAT, tf_place(&op), "%s reads \"%s\", which nothing defines",

@@ -68,7 +68,10 @@ hone_status tf_squeeze(struct tf_op *op) {
     drop[axis] = true;
   }
   for (int d = 0; d < x->shape.rank; d++)
-    if (list.count ? !drop[d] : x->shape.dims[d] != 1) dims[count++] = x->shape.dims[d];
+    if (x->shape.dims[d] == 1 && x->extents[d])
+      return tf_refuse(op, "of a size that only a run knows");
+    else if (list.count ? !drop[d] : x->shape.dims[d] != 1)
+      dims[count++] = make_kept_size(x, d);
   return write_reshaped(op, tf_in(op, 0), dims, count);
 }
 
@@ -83,7 +86,7 @@ hone_status tf_expand_dims(struct tf_op *op) {
   if (count != 1 || rank > HONE_MAX_RANK)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "EXPAND_DIMS of rank %d", rank - 1);
   TRY(tf_axis(op, axis, rank, &axis));
-  for (int d = 0; d < rank; d++) dims[d] = d == axis ? 1 : x->shape.dims[d < axis ? d : d - 1];
+  for (int d = 0; d < rank; d++) dims[d] = d == axis ? 1 : make_kept_size(x, d < axis ? d : d - 1);
   return write_reshaped(op, tf_in(op, 0), dims, (size_t)rank);
 }
 
@@ -338,6 +341,8 @@ hone_status tf_strided_slice(struct tf_op *op) {
       fresh[d]++;
       continue;
     }
+    if (x->extents[d] && (begin[i] < 0 || end[i] < 0 || step[i] < 0 || (m.shrink >> i & 1)))
+      return tf_refuse(op, "from the end of a size that only a run knows, or of one element of it");
     TRY(slice_axis(op, &m, INT64_C(1) << i, x->shape.dims[d], begin[i], end[i], step[i], d,
                    &slice));
     keep[d++] = !(m.shrink >> i & 1);
@@ -345,7 +350,7 @@ hone_status tf_strided_slice(struct tf_op *op) {
   TRY(make_slice(op, x, &slice, false, &y));
   for (int k = 0; k <= rank; k++) {
     for (size_t f = 0; f < fresh[k]; f++) dims[out++] = 1;
-    if (k < rank && keep[k]) dims[out++] = y->shape.dims[k];
+    if (k < rank && keep[k]) dims[out++] = make_kept_size(y, k);
   }
   if (out > HONE_MAX_RANK)
     return fail(op->ctx, HONE_E_LIMIT, tf_place(op), "a result of rank %zu", out);

@@ -24,6 +24,8 @@ hone_status tf_reduce(struct tf_op *op) {
   TRY(tf_arity(op, 2, 2, 1));
   TRY(tf_option(op, 0, FLAT_U8, 0, &keep));
   if (tf_is_quantised(tf_in(op, 0))) {
+    const struct value *in = tf_in(op, 0)->value;
+    if (in && value_is_open(in)) return tf_refuse(op, "of a size that only a run knows");
     if (id == OP_ReduceMean || id == OP_ReduceSum) return tf_quantised_mean(op);
     if (id != OP_ReduceMax && id != OP_ReduceMin) return tf_refuse(op, "of quantised numbers");
   }

@@ -143,6 +143,18 @@ static hone_status some_or_none(struct ctx *ctx, struct graph *graph, const stru
   return HONE_OK;
 }
 
+/* One number of any rank as a list of one, which a mask can be made of. */
+static hone_status as_list(struct ctx *ctx, struct graph *graph, const struct node *node,
+                           struct value **x, struct node_list *out) {
+  struct value *one;
+  struct node *made;
+  if ((*x)->shape.rank <= 1) return HONE_OK;
+  TRY(control_constant(ctx, graph, HONE_I64, 1, 1, &one));
+  TRY(control_node(ctx, graph, OP_Reshape, node, (struct value *[]){*x, one}, 2, NULL, out, &made));
+  *x = made->outputs[0];
+  return HONE_OK;
+}
+
 hone_status control_or_nothing(struct ctx *ctx, struct graph *graph, const struct node *node,
                                struct node_list *out, bool *out_done) {
   struct value *condition = node->inputs[0];
@@ -156,6 +168,7 @@ hone_status control_or_nothing(struct ctx *ctx, struct graph *graph, const struc
       fits = empty_axis(branch[i]->outputs.at[k], branch[!i]->outputs.at[k]) >= 0;
     if (!fits) continue;
     *out_done = true;
+    TRY(as_list(ctx, graph, node, &condition, out));
     if (i) TRY(control_node(ctx, graph, OP_Not, node, &condition, 1, NULL, out, &not ));
     TRY(some_or_none(ctx, graph, node, branch[i], branch[!i], i ? not ->outputs[0] : condition,
                      out));
@@ -170,7 +183,7 @@ hone_status infer_unsupported(struct ctx *ctx, struct graph *graph, struct node 
               node_string(node, "operator", "an operator"));
 }
 
-/* An If that stays: both branches are known by now. */
+/* An If that stays: both branches are known by now, and of one size (branches.c). */
 hone_status infer_if(struct ctx *ctx, struct graph *graph, struct node *node) {
   struct graph *branch[2];
   (void)graph;

@@ -41,6 +41,7 @@ static hone_status expand_in_place(struct ctx *ctx, struct graph *graph, struct 
 }
 
 /* A node that waits; control operators come back until their stages are done. */
+enum { BOTH_INFERRED = 2 }; /* the branches of an If */
 struct task {
   struct node *node;
   int stage;
@@ -107,7 +108,7 @@ static hone_status infer_branches(struct inference *f, struct frame *frame, stru
     TRY(control_inline_if(f->ctx, frame->graph, task.node, taken, &nodes));
     return wait_for(f, frame, &nodes);
   }
-  if (task.stage == 2) {
+  if (task.stage == BOTH_INFERRED) {
     struct node_list nodes = {0};
     size_t bytes = 0;
     TRY(control_or_nothing(f->ctx, frame->graph, task.node, &nodes, &known));
@@ -210,8 +211,7 @@ static hone_status end_frame(struct inference *f) {
   return HONE_OK;
 }
 
-static hone_status infer_all(struct inference *f, struct graph *graph) {
-  TRY(enter(f, graph));
+static hone_status infer_frames(struct inference *f) {
   while (f->frames.count) {
     struct frame *frame = &f->frames.at[f->frames.count - 1];
     if (!frame->waiting.count) {
@@ -224,10 +224,31 @@ static hone_status infer_all(struct inference *f, struct graph *graph) {
   return HONE_OK;
 }
 
-hone_status graph_infer(struct ctx *ctx, struct graph *graph) {
+static hone_status infer_all(struct inference *f, struct graph *graph) {
+  TRY(enter(f, graph));
+  return infer_frames(f);
+}
+
+static hone_status infer_last(struct inference *f, struct graph *graph) {
+  const struct task task = {.node = graph->nodes.at[--graph->nodes.count], .stage = BOTH_INFERRED};
+  VEC_PUSH(f->ctx, f->scratch, &f->frames, (struct frame){.graph = graph});
+  VEC_PUSH(f->ctx, f->scratch, &f->frames.at[0].waiting, task);
+  return infer_frames(f);
+}
+
+static hone_status infer_by(struct ctx *ctx, struct graph *graph,
+                            hone_status (*how)(struct inference *f, struct graph *graph)) {
   struct inference f = {.ctx = ctx};
   TRY(arena_create(ctx, 0, &f.scratch));
-  hone_status status = infer_all(&f, graph);
+  hone_status status = how(&f, graph);
   arena_destroy(f.scratch);
   return status;
+}
+
+hone_status graph_infer(struct ctx *ctx, struct graph *graph) {
+  return infer_by(ctx, graph, infer_all);
+}
+
+hone_status graph_infer_last_if(struct ctx *ctx, struct graph *graph) {
+  return infer_by(ctx, graph, infer_last);
 }

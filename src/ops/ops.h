@@ -88,6 +88,9 @@ MUST_USE hone_status attributes_check(struct ctx *ctx, struct place at, const ch
    extent against the limits before anything is allocated. */
 MUST_USE hone_status graph_infer(struct ctx *ctx, struct graph *graph);
 MUST_USE hone_status node_infer(struct ctx *ctx, struct graph *graph, struct node *node);
+/* What graph_infer makes of the graph's last node, an If whose branches are inferred: of values of other sizes it may be
+   several nodes. The node's outputs have what they give. */
+MUST_USE hone_status graph_infer_last_if(struct ctx *ctx, struct graph *graph);
 /* Evaluates one node with constant inputs and makes its outputs constants; *out_folded false if it
    is not foldable (not constant, larger than its operands and than limit fold_bytes). */
 MUST_USE hone_status node_fold(struct ctx *ctx, struct graph *graph, struct node *node,

@@ -742,6 +742,12 @@ def graphs():
     case("cond-beside", lambda x, y: torch.cond(x[0] > y[0], lambda x, y: x / 2, lambda x, y: y * 2, (x, y)) + x, rand(5), rand(5))
     for k, x in enumerate((rand(2, 4).abs() + 1.5, rand(2, 4).abs() * 0.1, -rand(2, 4).abs())):
         case(f"cond-weights-{k}", None, x, module=Gate())
+    sized = lambda x: torch.cond(x.sum() > 0, lambda x: x[:3] * 2, lambda x: x[1:2] - 1, (x,))
+    for word, x in (("", rand(4, 3).abs()), ("-not", -rand(4, 3).abs())):
+        case("cond-sized" + word, sized, x)
+        case("cond-sized-chain" + word, lambda x, w: (sized(x).relu() @ w).t().unsqueeze(0), x, rand(3, 2))
+        case("cond-sized-sums" + word, lambda x: (sized(x).mean(0), sized(x)[:, 1].exp(), sized(x).softmax(1)), x)
+        case("cond-sized-view" + word, lambda x: sized(x).view(-1, 3, 1).sum(1), x)
     turns = lambda n, x: while_loop(lambda i, x: i < n[0], lambda i, x: (i + 1, (x * 1.5).sin()), (torch.zeros((), dtype=torch.int64), x))
     case("while", turns, torch.tensor([5]), rand(2, 3))
     case("while-never", turns, torch.tensor([0]), rand(2, 3))

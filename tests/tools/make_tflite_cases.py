@@ -732,6 +732,54 @@ def conditional(name, given, constant=False):
     m.write()
 
 
+def pick_rows(m, start, size, axis=0):
+    """A graph of a [4, 3] that gives some of its rows or columns."""
+    graph = m.begin()
+    m.argument("a", (4, 3))
+    m.constant("start", (start, 0) if axis == 0 else (0, start), "int32")
+    m.constant("size", (size, 3) if axis == 0 else (4, size), "int32")
+    chain(m, ("SLICE", ["a", "start", "size"], "b", (size, 3) if axis == 0 else (4, size), "float32", {}, "Slice"),
+          ("SQUARE", ["b"], "c", (size, 3) if axis == 0 else (4, size), "float32"))
+    m.output("c")
+    m.end()
+    return graph
+
+
+def sized(name, given, *steps, axis=0, least=1, condition=(1,)):
+    """Branches of other sizes, and operators behind them."""
+    m = Model(name)
+    m.input("x", (4, 3))
+    m.input("condition", condition, "bool", data=np.full(condition, given))
+    then, other = pick_rows(m, 0, 3, axis), pick_rows(m, 2, least, axis)
+    m.tensor("y", (3, 3) if axis == 0 else (4, 3))
+    m.operator("IF", ["condition", "x"], ["y"], {"thenSubgraphIndex": then, "elseSubgraphIndex": other}, "If")
+    m.constant("axis", [axis], "int32")
+    m.constant("weights", m.random.normal(size=(1, 3)))
+    m.constant("order", (1, 0), "int32")
+    m.constant("regroup", (1, -1, 3), "int32")
+    chain(m, *steps)
+    m.output(steps[-1][2] if steps else "y")
+    if len(steps) > 1:
+        m.output("y")
+    m.write()
+
+
+def add_sized():
+    rows = [("alone",), ("columns",),
+            ("mean", ("MEAN", ["y", "axis"], "m", (3,), "float32", {"keepDims": False}, "Reducer")),
+            ("chain", ("MUL", ["y", "weights"], "p", (3, 3), "float32", {}, "Mul"),
+             ("TRANSPOSE", ["p", "order"], "t", (3, 3), "float32"), ("EXPAND_DIMS", ["t", "axis"], "e", (1, 3, 3), "float32")),
+            ("shape", ("SHAPE", ["y"], "n", (2,), "int32", {"outType": 2}, "Shape")),
+            ("reshape", ("RESHAPE", ["y", "regroup"], "r", (1, 3, 3), "float32"),
+             ("SOFTMAX", ["r"], "s", (1, 3, 3), "float32", {"beta": 1.0}, "Softmax"))]
+    for word, *steps in rows:
+        for given in (True, False):
+            CASES[f"control-if-sized-{word}-{'then' if given else 'else'}"] = (
+                lambda name, given=given, word=word, steps=steps:
+                sized(name, given, *steps, axis=int(word == "columns")))
+    CASES["control-if-sized-nothing"] = lambda name: sized(name, True, least=0, condition=(1, 1))  # LiteRT gives no empty one
+
+
 def loop(name, rounds, given):
     """i < rounds: x = x * 0.9 + 0.1, i = i + 1; `given`: rounds is an input."""
     m = Model(name)
@@ -1674,7 +1722,7 @@ def add_choosing():
 
 def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
-    add_unary(), add_binary(), add_conv(), add_dense(), add_quantised(), add_movement(), add_called()
+    add_unary(), add_binary(), add_conv(), add_dense(), add_quantised(), add_movement(), add_called(), add_sized()
     add_choosing(), add_curves(), add_cells(), add_words(), add_text(), add_detections()
     write_cases()
 

@@ -294,6 +294,44 @@ def calls():
         m.operator("IF", ["c", "x"], ["y"], {"thenSubgraphIndex": graph, "elseSubgraphIndex": graph}, "If")
         m.output("y")
         save(m, "UNSUP" if inner == "complex64" else "FORMAT", says)
+    for word, says, *steps in (
+            ("end", "from the end of a size", ("STRIDED_SLICE", ["w", "last", "none", "one"], "y", (1, 2), "int64",
+                                              {"beginMask": 0, "endMask": 3}, "StridedSlice")),
+            ("element", "or of one element of it", ("STRIDED_SLICE", ["w", "none", "one", "one"], "y", (2,), "int64",
+                                                   {"shrinkAxisMask": 1, "endMask": 2}, "StridedSlice")),
+            ("reversed", "REVERSE_V2: of a size", ("REVERSE_V2", ["w", "axis"], "y", (3, 2), "int64")),
+            ("squeezed", "SQUEEZE: of a size", ("RESHAPE", ["w", "rows"], "r", (1, 3, 2), "int64"),
+             ("TRANSPOSE", ["r", "turn"], "t", (3, 1, 2), "int64"), ("SQUEEZE", ["v"], "y", (2,), "int64", {}, "Squeeze"))):
+        m = Model(f"found-{word}")
+        m.input("x", (1, 3))
+        m.input("z", (1,))
+        for name, data in (("none", (0, 0)), ("one", (1, 1)), ("last", (-1, 0)), ("axis", (0,)), ("rows", (1, -1, 2)),
+                           ("turn", (1, 0, 2))):
+            m.constant(name, data, "int32")
+        chain(m, ("WHERE", ["x"], "w", (3, 2), "int64"), ("WHERE", ["z"], "v", (1, 1), "int64"), *steps)
+        m.output("y")
+        save(m, "UNSUP", says)
+    m = Model("found-bytes")
+    m.input("c", (), "bool")
+    m.input("x", (4, 2), "int8", (0.5, 3))
+    graphs = []
+    for rows in (1, 3):
+        graphs.append(m.begin())
+        m.tensor("a", (4, 2), "int8", (0.5, 3))
+        m.graph.inputs.append(m.index["a"])
+        m.constant("from", (0, 0), "int32")
+        m.constant("size", (rows, 2), "int32")
+        m.tensor("b", (rows, 2), "int8", (0.5, 3))
+        m.operator("SLICE", ["a", "from", "size"], ["b"], {}, "Slice")
+        m.output("b")
+        m.end()
+    m.tensor("y", (3, 2), "int8", (0.5, 3))
+    m.operator("IF", ["c", "x"], ["y"], {"thenSubgraphIndex": graphs[0], "elseSubgraphIndex": graphs[1]}, "If")
+    m.constant("axis", (0,), "int32")
+    m.tensor("m", (2,), "int8", (0.5, 3))
+    m.operator("MEAN", ["y", "axis"], ["m"], {"keepDims": False}, "Reducer")
+    m.output("m")
+    save(m, "UNSUP", "MEAN: of a size")
     m = Model("state-to-branch")
     m.input("c", (), "bool")
     m.tensor("s", (2,), variable=True)
