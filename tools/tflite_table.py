@@ -36,6 +36,8 @@ def page():
         "",
         "- **Quantised** models are computed in integers as LiteRT's reference kernels do it (`requant = tflite`).",
         "- **State**: variables and the state tensors of recurrent operators are inputs, and outputs called `NAME:next`.",
+        "- **IF** of which a run decides may have branches of other sizes. Such sizes, and those of WHERE, go through operators that ask",
+        "  for none of them; what computes with one (a quantised MEAN, a slice from the end) is refused.",
         "- **LSTM** with projections, layer normalisation, peepholes and clipped values: of floats, and of bytes with a cell of 16 bits",
         "  (8x8_16), bit for bit; these not with peepholes and a projection at once, which LiteRT's kernel mixes up.",
         "- **Strings** are looked up in hash tables that CALL_ONCE fills with constants, moved (reshaped, sliced, gathered) and",
