@@ -770,6 +770,8 @@ def add_sized():
             ("chain", ("MUL", ["y", "weights"], "p", (3, 3), "float32", {}, "Mul"),
              ("TRANSPOSE", ["p", "order"], "t", (3, 3), "float32"), ("EXPAND_DIMS", ["t", "axis"], "e", (1, 3, 3), "float32")),
             ("shape", ("SHAPE", ["y"], "n", (2,), "int32", {"outType": 2}, "Shape")),
+            ("again", ("SHAPE", ["y"], "n", (2,), "int32", {"outType": 2}, "Shape"), ("NEG", ["y"], "o", (3, 3), "float32"),
+             ("RESHAPE", ["o", "n"], "r", (3, 3), "float32")),
             ("reshape", ("RESHAPE", ["y", "regroup"], "r", (1, 3, 3), "float32"),
              ("SOFTMAX", ["r"], "s", (1, 3, 3), "float32", {"beta": 1.0}, "Softmax"))]
     for word, *steps in rows:

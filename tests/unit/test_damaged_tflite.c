@@ -374,6 +374,7 @@ static void damage_tensor(size_t tensor, size_t buffers) {
             "two scales");
   if (length(points)) {
     with_u32(points + 4, 5, false, "a zero point");
+    with_u32(points + 4, 1000, false, "a zero point that is no byte");
     with_u32(points + 4, 1u << 20, true, "a zero point of no type");
     with_u32(points, 2, false, "two zero points");
   }
@@ -388,8 +389,9 @@ static void damage_graph(size_t model, size_t graph) {
   for (size_t i = 0; i < length(operators); i++) {
     size_t operator= item(operators, i);
     if (!is_new(model, graph, operator, makers)) continue;
-    for (unsigned l = INPUTS; l <= OUTPUTS; l++)
-      for (size_t k = 0, list = child(operator, l); k < length(list); k++)
+    static const unsigned lists[] = {INPUTS, OUTPUTS, BETWEEN};
+    for (size_t l = 0; l < COUNT(lists); l++)
+      for (size_t k = 0, list = child(operator, lists[l]); k < length(list); k++)
         if (u32(list + 4 + 4 * k) < MOST_TENSORS) is_used[u32(list + 4 + 4 * k)] = true;
     damage_operands(operator, INPUTS, length(tensors));
     damage_operands(operator, OUTPUTS, length(tensors));
