@@ -161,7 +161,7 @@ hone_status make_graph_output(struct make *make, struct value *value, const char
     TRY(node_infer(make->ctx, make->graph, node));
     value = node->outputs[0];
   }
-  value->name = name;
+  if (name) value->name = name;
   return graph_output(make->ctx, make->graph, value);
 }
 
@@ -170,19 +170,14 @@ hone_status make_graph_output(struct make *make, struct value *value, const char
 hone_status make_subgraph(struct make *make, struct graph **out) {
   TRY(graph_create(make->ctx, make->graph->arena, out));
   (*out)->parent = make->graph;
-  (*out)->fresh = make->graph->fresh;
   return HONE_OK;
 }
 
 hone_status make_subgraph_output(struct make *make, struct graph *made, struct value *value) {
-  const char *name;
   struct graph *outer = make->graph;
-  if (made->fresh < outer->fresh) made->fresh = outer->fresh;
   make->graph = made;
   if (!graph_owns(made, value)) TRY(make_node(make, OP_Identity, VALUES(value), NULL, &value));
-  TRY(arena_printf(make->ctx, made->arena, &name, "%%%llu", (unsigned long long)made->fresh++));
-  TRY(make_graph_output(make, value, name));
-  outer->fresh = made->fresh;
+  TRY(make_graph_output(make, value, NULL));
   make->graph = outer;
   return HONE_OK;
 }

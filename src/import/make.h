@@ -70,7 +70,7 @@ MUST_USE hone_status make_cast(struct make *make, struct value *x, hone_dtype dt
 /* Two operands that broadcast, and a scalar of x's type. */
 MUST_USE hone_status make_with_scalar(struct make *make, enum op_id id, struct value *x, double y,
                                       struct value **out);
-/* Makes `value` a graph output called `name`, through an Identity where it is an input, a constant
+/* Makes `value` a graph output called `name` (NULL: as it is called), through an Identity where it is an input, a constant
    or an output already. */
 MUST_USE hone_status make_graph_output(struct make *make, struct value *value, const char *name);
 

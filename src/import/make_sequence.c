@@ -23,12 +23,6 @@ static hone_status write_out(const struct make_sequence *s, struct value **h, st
   return make_node(s->make, OP_Concat, rows, (size_t)time, ARGS(INT_ARG("axis", 0)), y);
 }
 
-static hone_status end_body(const struct make_sequence *s, struct graph *body, struct value *x) {
-  const char *name;
-  TRY(arena_printf(s->make->ctx, body->arena, &name, "%%%llu", (unsigned long long)body->fresh++));
-  return make_graph_output(s->make, x, name);
-}
-
 /* The body: iteration, condition, h, c -> condition, h, c, y. */
 static hone_status fill_body(const struct make_sequence *s, struct graph *body, struct value *h,
                              struct value *c) {
@@ -46,10 +40,10 @@ static hone_status fill_body(const struct make_sequence *s, struct graph *body, 
   }
   TRY(at_time(s, t, &x));
   TRY(s->step(s->cell, x, &h, &c));
-  TRY(end_body(s, body, goes));
-  TRY(end_body(s, body, h));
-  TRY(end_body(s, body, c));
-  return end_body(s, body, h);
+  TRY(make_graph_output(make, goes, NULL));
+  TRY(make_graph_output(make, h, NULL));
+  TRY(make_graph_output(make, c, NULL));
+  return make_graph_output(make, h, NULL);
 }
 
 static hone_status loop_over(const struct make_sequence *s, struct value **h, struct value **c,
@@ -62,12 +56,10 @@ static hone_status loop_over(const struct make_sequence *s, struct value **h, st
   TRY(make_scalar(make, HONE_I64, (double)s->x->shape.dims[0], &trip));
   TRY(graph_create(ctx, outer->arena, &body));
   body->parent = outer;
-  body->fresh = outer->fresh;
   make->graph = body;
   const hone_status status = fill_body(s, body, *h, *c);
   make->graph = outer;
   TRY(status);
-  outer->fresh = body->fresh;
   const struct attribute attribute = {.name = "body", .kind = ATTRIBUTE_GRAPH, .graph = body};
   TRY(graph_node(ctx, outer, &op_table[OP_Loop], (struct value *[]){trip, NULL, *h, *c}, 4, 3,
                  &node));

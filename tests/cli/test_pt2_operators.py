@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -100,6 +101,15 @@ def test_state_begins_as_the_file_holds_it(shared_hone, tmp_path):
     np.testing.assert_allclose(np.load(tmp_path / "out/out_1.npy"), np.float32([0.5, 1, 1.5, 2]) + x.mean(0), rtol=1e-5)
     row, = study(shared_hone, tmp_path, tmp_path / "m.pt2", "native")
     assert row["status"] == "ok" and row["shapes"] == f"{key}[3,4]"
+
+
+@pytest.mark.parametrize("name", ["cond-weights-0", "cond-sized-sums", "scan-20"])
+def test_names_stand_once(shared_hone, tmp_path, name):
+    """In graphs within graphs too, so that the text can be read."""
+    unpack_pt2.write(tmp_path / "m.pt2", name, ALL[name])
+    text = shared_hone("compile", tmp_path / "m.pt2", "--stop-after", "import", "--dump-after", "import").out.decode()
+    names = [n for line in text.splitlines() for n in re.findall(r"%\d+", line.split(" = ")[0]) if " = " in line]
+    assert len(names) > 5 and len(set(names)) == len(names), text
 
 
 def test_the_page_is_current():
