@@ -18,11 +18,11 @@ static hone_status read_choices(struct run *run, struct choice_table *out) {
   return status;
 }
 
-/* Of the operands as the step reads them; what only lies in bf16 is computed in f32. */
+/* Of the operands as the step reads them; what only lies in 16 bits is computed in f32. */
 static hone_dtype read_dtype(const struct step *step) {
   const hone_dtype dtype = step->input_count ? step->inputs[0].dtype : HONE_UNDEFINED;
   if (step->kind == STEP_KERNEL && step->problem.types.a == TYPE_BF16) return HONE_BF16;
-  return dtype == HONE_BF16 ? HONE_F32 : dtype;
+  return dtype == HONE_BF16 || dtype == HONE_F16 ? HONE_F32 : dtype;
 }
 
 /* The plan's work in FLOPs and bytes by type, and the share that plain kernels do on one thread. */

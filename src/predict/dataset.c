@@ -162,7 +162,7 @@ static void put_table(struct text *out) {
   static const struct {
     const char *how, *help;
   } features[FEATURE_COUNT] = {
-#define FEATURE(name, expression, text) {#expression, text},
+#define FEATURE(name, expression, text, absent) {#expression, text},
 #include "features.def"
 #undef FEATURE
   };

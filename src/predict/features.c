@@ -7,7 +7,7 @@
 static double lg(double x) { return log2(fmax(x, 1e-9)); }
 
 const char *const feature_names[FEATURE_COUNT] = {
-#define FEATURE(name, expression, help) #name,
+#define FEATURE(name, expression, help, absent) #name,
 #include "features.def"
 #undef FEATURE
 };
@@ -18,7 +18,7 @@ double roofline_s(const struct model_facts *m, const struct machine_facts *p) {
 
 void features_fill(const struct model_facts *m, const struct how *h, const struct machine_facts *p,
                    float out[FEATURE_COUNT]) {
-#define FEATURE(name, expression, help) out[FEATURE_##name] = (float)(expression);
+#define FEATURE(name, expression, help, absent) out[FEATURE_##name] = (float)(expression);
 #include "features.def"
 #undef FEATURE
 }

@@ -23,7 +23,7 @@ struct machine_facts {
   double flops, bandwidth; /* FLOP/s and bytes/s with that many threads */
 };
 enum feature_id {
-#define FEATURE(name, expression, help) FEATURE_##name,
+#define FEATURE(name, expression, help, absent) FEATURE_##name,
 #include "features.def"
 #undef FEATURE
   FEATURE_COUNT

@@ -19,6 +19,11 @@ static const char *const needed[] = {"model",
                                      "artifact_size_bytes"};
 enum { NEEDED = COUNT(needed), SLOTS = NEEDED + FEATURE_COUNT, MOST_COLUMNS = 512, FIELD = 1024 };
 #define MOST_FEATURE 1000.0 /* amounts are logarithms */
+static const float when_absent[FEATURE_COUNT] = {
+#define FEATURE(name, expression, help, absent) absent,
+#include "features.def"
+#undef FEATURE
+};
 
 struct records {
   struct ctx *ctx;
@@ -65,7 +70,7 @@ static hone_status read_header(struct records *r) {
     seen[r->slots[r->count++] = slot_of(name)] = true;
   }
   for (size_t slot = 0; slot < SLOTS; slot++)
-    if (!seen[slot] && slot != NEEDED + FEATURE_fp16) /* exports before it asked for none */
+    if (!seen[slot] && (slot < NEEDED || isnan(when_absent[slot - NEEDED])))
       return wrong(r, "no file of hone dataset export, has no column ",
                    slot < NEEDED ? needed[slot] : feature_names[slot - NEEDED]);
   for (size_t i = 0; i < NEEDED; i++)
@@ -103,6 +108,7 @@ static hone_status read_row(struct records *r, struct record *record, float x[FE
   char text[FIELD], behind = ',';
   size_t c = 0;
   *record = (struct record){.status = STATUS_COUNT};
+  memcpy(x, when_absent, sizeof when_absent);
   r->row++;
   for (; behind == ',' && c < r->count; c++) {
     behind = next_field(r, text);
@@ -116,7 +122,7 @@ static hone_status read_row(struct records *r, struct record *record, float x[FE
 static hone_status read_rows(struct records *r, struct arena *arena, struct model_names *names,
                              row_visitor *visit, void *user) {
   struct record record;
-  float x[FEATURE_COUNT] = {0};
+  float x[FEATURE_COUNT];
   TRY(read_header(r));
   while (r->at < r->end) {
     struct row_seen row = {.record = &record, .x = x};

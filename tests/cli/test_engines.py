@@ -123,6 +123,17 @@ def test_precision_as_is_keeps_every_row(engines):
         assert "fallback" not in row["flags"], (name, result)
 
 
+def test_what_lies_in_16_bits_is_computed_in_f32(hone, tmp_path):
+    """native reads the operand where it lies and says in what it computes, as the engines do."""
+    given = [h.make_tensor_value_info("x", T.FLOAT16, [64, 64])]
+    nodes = [h.make_node("Cast", ["x"], ["wide"], to=T.FLOAT), h.make_node("Tanh", ["wide"], ["y"])]
+    graph = h.make_graph(nodes, "g", given, [h.make_tensor_value_info("y", T.FLOAT, [64, 64])])
+    onnx.save(h.make_model(graph, opset_imports=[h.make_opsetid("", 17)], ir_version=9), tmp_path / "halves.onnx")
+    result = hone("bench", tmp_path / "halves.onnx", *QUICK, "--backend", "native")
+    row, = json.loads(result.text)["records"]
+    assert row["status"] == "ok" and row["effective_precision"] == "fp32", result
+
+
 def test_precision_bf16_is_a_group_of_its_own(hone, tmp_path):
     """fp32,bf16: native has a row in each, judged by its own tolerance and never against the other; without
     bf16 instructions (cpu=avx2) the row is right and has no rank; an engine that cannot says so."""

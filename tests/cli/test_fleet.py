@@ -1,5 +1,6 @@
 """hone fleet: jobs as files, a spool file each, taken in exactly once whatever ran twice, died or was cut off."""
 
+import json
 import os
 import pathlib
 import re
@@ -7,13 +8,14 @@ import shutil
 import sqlite3
 import stat
 import subprocess
+import sys
 import threading
 
 import pytest
 
 import hostile
 import postgres
-from hone import HONE, refused, sound
+from hone import HONE, ROOT, refused, sound
 
 SHORT = ["--", "--no-measure", "--rounds", "2", "--incarnations", "1", "--min-samples", "5", "--min-time", "0.01", "--warmup",
          "0.01", "-q", "--cache-state", "cold"]
@@ -220,3 +222,16 @@ def test_several_merge_into_a_server(hone, fleet):
         assert got == [4, 4, 8]
     finally:
         server.close()
+
+
+@pytest.mark.parametrize("where", [[], ["--postgres"]])
+def test_the_measurement_of_a_fleet_takes_in_what_it_says(where):
+    """make bench-fleet at a small size: every page of what was taken in is there to be timed."""
+    if where and not postgres.BIN:
+        pytest.skip("no PostgreSQL server here (apt-get install postgresql)")
+    done = subprocess.run([sys.executable, ROOT / "bench/fleet.py", "--hone", HONE, "--nodes", "60", "--blocks", "1200", *where],
+                          capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done
+    report = json.loads(done.stdout)
+    assert (report["nodes"], report["blocks"], report["store"]) == (60, 1200, "postgresql" if where else "sqlite"), report
+    assert report["ingest_s"] > 0 and len(report["pages_s"]) == 5 and min(report["pages_s"].values()) > 0, report

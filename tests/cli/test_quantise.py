@@ -1,11 +1,14 @@
 """hone quantise: what it writes is read and computed alike by ONNX Runtime, its figures are true, its bounds hold."""
 
 import json
+import re
+import subprocess
+import sys
 
 import numpy as np
 import onnx
 import pytest
-from hone import refused, sound
+from hone import HONE, ROOT, SHARED, refused, sound
 from onnx import TensorProto, helper, numpy_helper
 
 ort = pytest.importorskip("onnxruntime")
@@ -111,6 +114,41 @@ def test_int8_is_read_by_onnx_runtime_and_its_error_is_true(best, work):
     for node in products:
         assert types[producer[node.input[1]].input[0]] == TensorProto.INT8
         assert producer[node.input[0]].op_type == "DequantizeLinear"
+
+
+def test_openvino_reads_it_and_means_the_same(best, work):
+    openvino = pytest.importorskip("openvino")
+    inputs = inputs_of(work, False) + inputs_of(work, True)
+    compiled = openvino.Core().compile_model(str(best[1]), "CPU")
+    found = [compiled([x])[0] for x in inputs]
+    assert relative_l2(run(work / "model.onnx", inputs), found) < 0.08
+    assert relative_l2(run(best[1], inputs), found) < 0.05  # steps that fall on either side
+
+
+LABELLED = ["mlperf_ic_resnet8", "mlperf_kws_dscnn", "hand_gesture_keypoint", "movie_review_text", "gcn_karate"]
+
+
+@pytest.mark.parametrize("name", LABELLED)
+def test_a_labelled_set_is_told_as_well_as_by_onnx_runtimes_quantiser(name):
+    """The small ones of the collection's, as docs/quantising.md has them: exit 1 where fewer labels are right or the error is larger."""
+    if not (SHARED / "models" / name).is_dir():
+        pytest.skip("no collection of models at $HONE_SHARED")
+    done = subprocess.run([sys.executable, ROOT / "bench/quantise.py", "--hone", HONE, "--models", SHARED / "models", "--only", name,
+                           "--recipe", "mse+bias"], capture_output=True, text=True, timeout=600, check=False)
+    row = [cell.strip() for cell in done.stdout.splitlines()[-1].strip("|").split("|")]
+    assert done.returncode == 0 and row[0] == name and re.fullmatch(r"[1-9]\d* of \d+", row[2]), done
+
+
+def test_the_published_labels_are_told_as_well_as_by_onnx_runtimes_quantiser():
+    """What the text below the table says of it: labels never fewer than the float model's or the peer's, the error larger in one row."""
+    page = (ROOT / "docs/quantising.md").read_text()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if re.match(r"\| \w+ \| \d+ \| ", line)]
+    assert {row[0] for row in rows} >= {*LABELLED} and all(len(row) == 10 for row in rows)
+    for name, _, plain, error, _, right, _, peer_error, _, peer_right in rows:
+        count = [int(said.split(" of ")[0]) for said in (plain, right, peer_right) if said != "-"]
+        assert not count or count[1] >= max(count), name
+        if re.fullmatch(r"[\d.]+", peer_error):
+            assert (float(error) < float(peer_error)) == (name != "squeezenet_fp16"), name
 
 
 def test_auto_is_as_good_as_every_recipe(shared_hone, work, tmp_path, best):

@@ -159,13 +159,18 @@ def test_what_a_later_look_has_no_time_for_stands_as_an_earlier_one_saw_it(hone,
 
 @pytest.mark.parametrize("stage", ["open", "again"])
 def test_no_engine_that_hangs_outlasts_the_budget(hone, tmp_path, stage):
-    """One that never opens, or whose floor never does, would be waited for ten minutes by --timeout."""
+    """One that never opens, or whose floor never does, would be waited for ten minutes by --timeout: the budget cuts it, as its row
+    says; how soon is tests/unit/test_turns.c's."""
     copier(tmp_path / "m.onnx")
+    testing = {"HONE_TESTING": "1"}
     result = hone("recommend", tmp_path / "m.onnx", "--backend", "null,fake", "--backend-option", "fake.fault=sleep", "--backend-option",
-                  f"fake.at={stage}", "--threads", "1", "--budget", "4s", "--json", "-", "--quiet", env={"HONE_TESTING": "1"})
+                  f"fake.at={stage}", "--threads", "1", "--budget", "4s", "--json", "-", "--quiet", env=testing)
     sound(result)
-    answer = json.loads(result.text)
-    assert answer["time"]["all_s"] < 500 and "choice" in answer, answer
+    answer, rows = json.loads(result.text), looked_at(hone, env=testing)
+    assert "choice" in answer and answer["rows"][0]["backend"] in ("null", "fake"), answer
+    assert {row["backend"] for row in rows} == {"null", "fake"} and not [row for row in rows if "--timeout" in row["reason"]], rows
+    cut = [row for row in rows if row["backend"] == "fake" and row["status"] != "ok"]
+    assert all("budget" in row["reason"] for row in cut) and (cut or stage == "again"), rows
 
 
 def test_what_was_dropped_for_one_that_fails_later_is_brought_back(hone, tmp_path):

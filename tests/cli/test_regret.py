@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -10,7 +11,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from hone import HONE, ROOT
+from hone import HONE, ROOT, SHARED
 
 
 def test_one_candidate_has_no_regret(hone, tmp_path):
@@ -44,3 +45,32 @@ def test_open_dimensions_get_sizes_that_the_row_names(hone, tmp_path, dims, othe
     assert done.returncode == 0, done
     page = (tmp_path / "page.md").read_text()
     assert f"| one/m.onnx at x[{sizes[0]},{sizes[1]}] | native, 1 thread |" in page, page
+
+
+def published():
+    """(the page, regret in percent by model, each by its last row)"""
+    page = (ROOT / "docs/regret.md").read_text()
+    rows = re.findall(r"^\| ([\w:./]+)(?: at [^|]*)? \| \w+, \d threads? \| \w+, \d threads? \| ([\d.]+)% \|", page, flags=re.M)
+    return page, {name: float(regret) for name, regret in rows}
+
+
+def test_the_published_sum_is_that_of_the_published_rows():
+    page, regrets = published()
+    values = sorted(regrets.values())
+    said = re.search(r"Over all (\d+) models and files .*: median ([\d.]+)%, 95th percentile ([\d.]+)%, largest ([\d.]+)%\.", page)
+    assert int(said[1]) == len(values) and [float(x) for x in said.groups()[1:]] == [
+        values[int(share * len(values))] if share < 1 else values[-1] for share in (0.5, 0.95, 1)], (said, values)
+    assert float(said[2]) == 0 and float(said[3]) < 5
+
+
+def test_every_model_is_published_or_said_to_be_missing():
+    """All of the zoo, and all files of the collection that hone reads."""
+    page, regrets = published()
+    missing = re.findall(r"zoo:\w+|\w+/[\w.]+", re.search(r"^Not measured: (.+?):\s", page, flags=re.M | re.S)[1])
+    told = set(regrets) | set(missing)
+    assert not set(regrets) & set(missing), "measured after all"
+    models = {f"zoo:{name}" for name in re.findall(r"^MODEL\((\w+)", (ROOT / "zoo/models.def").read_text(), flags=re.M)}
+    if (SHARED / "models/manifest.json").exists():
+        models |= {f"{entry['id']}/{form['file']}" for entry in json.loads((SHARED / "models/manifest.json").read_text())
+                   for form in entry["variants"] if form["file"].endswith((".onnx", ".tflite", ".pt2"))}
+    assert models and not models - told, sorted(models - told)
