@@ -237,20 +237,37 @@ static const struct level {
     {ANY_ARCH, "portable", 0, 4, 16, 32 << 10, 256 << 10, 0, 4 << 10, &speeds_lane, {NULL}},
 };
 
-/* Processors known to do otherwise than the rows of their levels; 0: as the row. Golden Cove starts two FMA of 512 bits in a
-   cycle, vdpbf16ps in two: half as many products of bf16 as of floats. Zen 4 does each instruction of 512 bits as two of 256;
-   its figures, and Winograd's transforms there, are measured (8 to 13 cycles of floats, 4 to 8 of bf16). Memory is as far
-   whatever code runs. */
+/* Processors known to do otherwise than the rows of their levels, by ranges of model numbers; 0: as the row. Memory is as far
+   whatever code runs. Measured are Emerald Rapids and Genoa, Winograd's transforms there too (8 to 13 cycles of floats, 4 to 8
+   of bf16). The others are set from them by what is published: which models are which core, whether units of 512 bits are
+   whole, the highest clock, bytes a cycle from L2.
+
+   Intel: Golden Cove starts two FMA of 512 bits in a cycle, vdpbf16ps in two: half as many products of bf16 as of floats.
+   Client processors before it join two units of 256 bits for one of 512 and have no other.
+   AMD: Zen 4 does each instruction of 512 bits as two of 256. Zen 5 has whole units and takes 64 bytes a cycle from L2, but for
+   two mobile processors whose units are those of Zen 4. */
 static const struct {
   const char *vendor;
-  int family, model;
+  int family, first_model, last_model;
   bool splits_512;
   double clock_ghz, dot_bf16_macs, l2_bytes, memory_bytes, memory_sharing;
   double transform_cycles, transform_half_cycles;
 } processors[] = {
-    {"GenuineIntel", 6, 143, false, 3.0, 16, 48, 4, 1.8, 0, 0}, /* Sapphire Rapids */
-    {"GenuineIntel", 6, 207, false, 3.0, 16, 48, 4, 1.8, 0, 0}, /* Emerald Rapids */
-    {"AuthenticAMD", 25, 17, true, 3.7, 0, 32, 6, 1.8, 10, 5},  /* Genoa: Zen 4 */
+    {"GenuineIntel", 6, 0x7d, 0x7e, true, 3.9, 0, 0, 0, 0, 0, 0},      /* Ice Lake, client */
+    {"GenuineIntel", 6, 0x8c, 0x8d, true, 4.8, 0, 0, 0, 0, 0, 0},      /* Tiger Lake */
+    {"GenuineIntel", 6, 0xa7, 0xa7, true, 5.0, 0, 0, 0, 0, 0, 0},      /* Rocket Lake */
+    {"GenuineIntel", 6, 0x8f, 0x8f, false, 3.0, 16, 48, 4, 1.8, 0, 0}, /* Sapphire Rapids */
+    {"GenuineIntel", 6, 0xad, 0xae, false, 3.0, 16, 48, 4, 1.8, 0, 0}, /* Granite Rapids */
+    {"GenuineIntel", 6, 0xcf, 0xcf, false, 3.0, 16, 48, 4, 1.8, 0, 0}, /* Emerald Rapids */
+    {"AuthenticAMD", 25, 0x10, 0x1f, true, 3.7, 0, 32, 6, 1.8, 10, 5}, /* Zen 4: Genoa */
+    {"AuthenticAMD", 25, 0x60, 0x6f, true, 5.0, 0, 32, 0, 0, 10, 5},   /* Zen 4: Raphael */
+    {"AuthenticAMD", 25, 0x70, 0x7f, true, 5.0, 0, 32, 0, 0, 10, 5},   /* Zen 4: Phoenix */
+    {"AuthenticAMD", 25, 0xa0, 0xaf, true, 3.1, 0, 32, 6, 1.8, 10, 5}, /* Zen 4c: Bergamo, Siena */
+    {"AuthenticAMD", 26, 0x00, 0x1f, false, 4.1, 0, 64, 0, 0, 0, 0},   /* Zen 5 and 5c: Turin */
+    {"AuthenticAMD", 26, 0x20, 0x2f, true, 5.0, 0, 0, 0, 0, 10, 5},    /* Zen 5: Strix Point */
+    {"AuthenticAMD", 26, 0x40, 0x4f, false, 5.4, 0, 64, 0, 0, 0, 0},   /* Zen 5: Granite Ridge */
+    {"AuthenticAMD", 26, 0x60, 0x6f, true, 5.0, 0, 0, 0, 0, 10, 5},    /* Zen 5: Krackan Point */
+    {"AuthenticAMD", 26, 0x70, 0x7f, false, 5.1, 0, 64, 0, 0, 0, 0},   /* Zen 5: Strix Halo */
 };
 
 static void take_known(double *speed, double known) {
@@ -260,7 +277,8 @@ static void take_known(double *speed, double known) {
 void processor_speeds(const struct processor *processor, uint32_t features, struct speeds *speeds) {
   for (size_t i = 0; i < COUNT(processors); i++) {
     if (strcmp(processors[i].vendor, processor->vendor) != 0 ||
-        processors[i].family != processor->family || processors[i].model != processor->model)
+        processors[i].family != processor->family || processor->model < processors[i].first_model ||
+        processor->model > processors[i].last_model)
       continue;
     take_known(&speeds->clock_ghz, processors[i].clock_ghz);
     take_known(&speeds->l2_bytes, processors[i].l2_bytes);

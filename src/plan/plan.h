@@ -231,8 +231,9 @@ hone_dtype program_dtype(const struct program *program); /* of its result */
 
 /* -- work.c: what a step has to do, at least ------------------------------------------------------- */
 struct work {
-  double flops;                     /* by the direct algorithm; a multiply-add counts 2 */
-  double algorithm_flops;           /* by the step's own: Winograd's products are fewer */
+  double flops;           /* by the direct algorithm; a multiply-add counts 2 */
+  double algorithm_flops; /* by the step's own: Winograd's products are fewer; less stored_flops */
+  double stored_flops;    /* of what is done elementwise to the results, in floats or int32 */
   double weight_bytes, value_bytes; /* constants, and all else: read and written once */
   hone_dtype dtype;                 /* of the products: whose peak holds */
 };

@@ -30,10 +30,27 @@ static double volume_of(const struct view *view) {
 static const struct {
   const char *name;
   double flops;
-} functions[] = {{"acos_", 400},  {"acosh_", 400}, {"asin_", 400}, {"asinh_", 400}, {"atan_", 400},
-                 {"atanh_", 400}, {"cos_", 400},   {"cosh_", 400}, {"erf_", 36},    {"exp_", 24},
-                 {"log_", 32},    {"pow_", 600},   {"sin_", 400},  {"sinh_", 400},  {"sqrt_", 8},
-                 {"tan_", 400},   {"tanh_", 34}};
+} functions[] = {{"acos_", 400},
+                 {"acosh_", 400},
+                 {"asin_", 400},
+                 {"asinh_", 400},
+                 {"atan_", 400},
+                 {"atanh_", 400},
+                 {"cos_", 400},
+                 {"cosh_", 400},
+                 {"erf_", 36},
+                 {"exp_", 24},
+                 {"log_", 32},
+                 {"pow_", 600},
+                 {"sin_", 400},
+                 {"sinh_", 400},
+                 {"sqrt_", 8},
+                 {"tan_", 400},
+                 {"tanh_", 34},
+                 /* two multiplications of 64 bits, two shifts, their join, two roundings */
+                 {"rescale_", 14},
+                 {"rescale_once_", 14},
+                 {"rescale_up_", 14}};
 
 static double function_flops(const char *name, size_t length) {
   for (size_t i = 0; i < COUNT(functions); i++)
@@ -62,7 +79,8 @@ static double program_flops(const struct program *program) {
   double flops = 0;
   for (size_t k = 0; k < program->count; k++) {
     const struct op *op = program->at[k].op;
-    flops += op->expression ? expression_flops(op->expression) : 1;
+    const char *text = op->expression ? op->expression : op->integer;
+    flops += text ? expression_flops(text) : 1;
   }
   return flops;
 }
@@ -127,7 +145,8 @@ static void kernel_work(const struct step *step, struct work *out) {
   double own = problem_flops(&step->problem);
   double stored = program_flops(&step->epilogue.program) * volume_of(&step->outputs[0]);
   out->flops = own + stored;
-  out->algorithm_flops = own * winograd_share(&step->choice) + stored;
+  out->algorithm_flops = own * winograd_share(&step->choice);
+  out->stored_flops = stored;
   if (step->problem.visible) out->algorithm_flops *= visible_share(&step->problem);
   /* Winograd's products are in f32, whatever is read, unless the choice says otherwise */
   const bool widened =

@@ -50,6 +50,7 @@ static json_t *step_json(const struct profile *p, size_t i) {
   json_object_set_new(json, "share", json_finite(time->ns / p->total_ns));
   json_object_set_new(json, "flops", json_finite(work->flops));
   json_object_set_new(json, "algorithm_flops", json_finite(work->algorithm_flops));
+  json_object_set_new(json, "stored_flops", json_finite(work->stored_flops));
   json_object_set_new(json, "weight_bytes", json_finite(work->weight_bytes));
   json_object_set_new(json, "value_bytes", json_finite(work->value_bytes));
   json_object_set_new(json, "products", json_string(dtype_name(work->dtype)));

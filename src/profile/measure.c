@@ -139,7 +139,9 @@ static double peak_of(const struct profile *p, hone_dtype dtype) {
 double profile_limit_ns(const struct profile *p, size_t step) {
   const struct work *work = &p->plan.steps[step].work;
   if (!p->peaks) return NAN;
-  double compute = work->algorithm_flops / peak_of(p, work->dtype), move = 0;
+  double compute = work->algorithm_flops / peak_of(p, work->dtype) +
+                   work->stored_flops / peak_of(p, HONE_F32),
+         move = 0;
   if (work->weight_bytes > 0)
     move += work->weight_bytes / peaks_bandwidth(p->peaks, p->plan.weights_bytes);
   if (work->value_bytes > 0)

@@ -28,8 +28,8 @@ MUST_USE hone_status profile_measure(struct ctx *ctx, struct arena *arena,
                                      const struct loaded *loaded, struct team *team,
                                      const struct hone_io *io, double seconds, struct profile *out);
 
-/* What the machine allows at best: the products of the step's own algorithm at the peak of their type, or
-   its bytes, constants at the bandwidth that a set of all the model's constants has, values at that of a
+/* What the machine allows at best: the products of the step's own algorithm at the peak of their type and what is
+   done to their results at that of floats, or its bytes, constants at the bandwidth that a set of all the model's constants has, values at that of a
    set of their own size. NaN without peaks. */
 double profile_limit_ns(const struct profile *profile, size_t step);
 /* Steps by time, longest first; brackets and what never ran are left out. */

@@ -89,13 +89,13 @@ static void speeds_of_processors(void **state) {
   (void)state;
   static const char *const names[] = {"avx2", "avx512", "avx512bf16", "amx"};
   const struct processor emerald = {"GenuineIntel", 6, 207}, genoa = {"AuthenticAMD", 25, 17},
-                         turin = {"AuthenticAMD", 26, 2};
+                         milan = {"AuthenticAMD", 25, 1};
   struct ctx ctx = {0};
   for (size_t i = 0; i < COUNT(names); i++) {
     struct target target;
     assert_int_equal(target_init(&ctx, "x86_64-linux-gnu", names[i], &target), HONE_OK);
     const struct speeds level = target.speeds;
-    processor_speeds(&turin, target.features, &target.speeds);
+    processor_speeds(&milan, target.features, &target.speeds);
     assert_memory_equal(&target.speeds, &level, sizeof level);
     /* Zen 4 takes an instruction of 512 bits as two, so no others more slowly */
     processor_speeds(&genoa, target.features, &target.speeds);
@@ -120,6 +120,51 @@ static void speeds_of_processors(void **state) {
 #else
   assert_string_equal(own.vendor, "");
 #endif
+}
+
+/* Whether products of 512 bits take two halves, by model: the ends of each range, and what lies beside it. */
+static void processors_by_model(void **state) {
+  (void)state;
+  static const struct {
+    struct processor processor;
+    double macs; /* over the level's */
+    bool transforms_slowly;
+  } cases[] = {
+      {{"GenuineIntel", 6, 0x55}, 1, false},   /* Skylake, server */
+      {{"GenuineIntel", 6, 0x6a}, 1, false},   /* Ice Lake, server */
+      {{"GenuineIntel", 6, 0x7e}, 0.5, false}, /* Ice Lake, client */
+      {{"GenuineIntel", 6, 0x8c}, 0.5, false}, /* Tiger Lake */
+      {{"GenuineIntel", 6, 0xa7}, 0.5, false}, /* Rocket Lake */
+      {{"GenuineIntel", 6, 0xae}, 1, false},   /* Granite Rapids */
+      {{"AuthenticAMD", 25, 0x0f}, 1, false},  /* Zen 3 */
+      {{"AuthenticAMD", 25, 0x10}, 0.5, true}, /* Zen 4 */
+      {{"AuthenticAMD", 25, 0x1f}, 0.5, true}, /* Zen 4 */
+      {{"AuthenticAMD", 25, 0x20}, 1, false},  /* Zen 3 */
+      {{"AuthenticAMD", 25, 0x5f}, 1, false},  /* Zen 3 */
+      {{"AuthenticAMD", 25, 0x61}, 0.5, true}, /* Zen 4 */
+      {{"AuthenticAMD", 25, 0x74}, 0.5, true}, /* Zen 4 */
+      {{"AuthenticAMD", 25, 0xa0}, 0.5, true}, /* Zen 4c */
+      {{"AuthenticAMD", 25, 0xaf}, 0.5, true}, /* Zen 4c */
+      {{"AuthenticAMD", 26, 0x02}, 1, false},  /* Zen 5 */
+      {{"AuthenticAMD", 26, 0x11}, 1, false},  /* Zen 5c */
+      {{"AuthenticAMD", 26, 0x24}, 0.5, true}, /* Zen 5 of half the width */
+      {{"AuthenticAMD", 26, 0x44}, 1, false},  /* Zen 5 */
+      {{"AuthenticAMD", 26, 0x60}, 0.5, true}, /* Zen 5 of half the width */
+      {{"AuthenticAMD", 26, 0x70}, 1, false},  /* Zen 5 */
+  };
+  struct ctx ctx = {0};
+  struct target target;
+  assert_int_equal(target_init(&ctx, "x86_64-linux-gnu", "avx512vnni", &target), HONE_OK);
+  const struct speeds level = target.speeds;
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    target.speeds = level;
+    processor_speeds(&cases[i].processor, target.features, &target.speeds);
+    assert_true(target.speeds.f32_macs == cases[i].macs * level.f32_macs);
+    assert_true(target.speeds.i8_macs == cases[i].macs * level.i8_macs);
+    assert_true((target.speeds.transform_cycles > level.transform_cycles) ==
+                cases[i].transforms_slowly);
+    assert_true(target.speeds.clock_ghz > 1 && target.speeds.l2_bytes >= 32);
+  }
 }
 
 /* Both compilers know every flag of every x86 level. */
@@ -391,6 +436,7 @@ int main(void) {
       cmocka_unit_test(unknown_targets),
       cmocka_unit_test(host_runs_here),
       cmocka_unit_test(speeds_of_processors),
+      cmocka_unit_test(processors_by_model),
       cmocka_unit_test(compilers_accept_flags),
       cmocka_unit_test(missing_features_are_named),
       cmocka_unit_test(features_equal_cpuinfo),

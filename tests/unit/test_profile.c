@@ -19,7 +19,19 @@ static void limits_by_type(void **state) {
   assert_true(fabs(profile_limit_ns(&profile, 1) - 2500) < 1e-6);
 }
 
+/* What is done to the results of products of bytes runs at the rate of floats. */
+static void results_of_bytes(void **state) {
+  (void)state;
+  struct profiled_step step = {
+      .work = {.algorithm_flops = 8e6, .stored_flops = 1e6, .dtype = HONE_I8}};
+  struct peaks peaks = {.f32_flops = 200e9};
+  struct profile profile = {.plan = {.steps = &step, .step_count = 1}, .peaks = &peaks};
+  profile.target.speeds = (struct speeds){.f32_macs = 32, .i8_macs = 128};
+  assert_true(fabs(profile_limit_ns(&profile, 0) - (10000 + 5000)) < 1e-6);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(limits_by_type)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(limits_by_type),
+                                     cmocka_unit_test(results_of_bytes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
