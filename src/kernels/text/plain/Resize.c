@@ -1,6 +1,7 @@
 /* Resize by nearest, linear or cubic interpolation, separable over the axes. The taps (source
  * index, weight) of a block of columns are made once; then every row adds up the combinations of
- * the taps of its other coordinates, a row of sources at a time. */
+ * the taps of its other coordinates, a row of sources at a time. Each row of sources is interpolated
+ * along the columns once and kept for the rows that follow, which mostly read it too. */
 #ifndef ATTR_antialias
 #define ATTR_antialias 0
 #endif
@@ -27,14 +28,39 @@
 #define TAPS 4
 #define BLOCK 256
 #endif
+#define KEPT (2 * TAPS - 1) /* rows of sources; odd, as the lengths of few axes are multiples of 7 */
+#if IN0_TYPE == 1
+#define SUM_T float
+#else
+#define SUM_T double
+#endif
 #define AXES (IN0_RANK > 0 ? IN0_RANK : 1)
+/* result = sums, if they are begun, and the terms that wait; mostly there are two, and no sums */
+#define ADD_TERMS(result, TYPE)                                                                   \
+  {                                                                                               \
+    const SUM_T w0 = term_weight[0], w1 = term_weight[1], *restrict a = term[0], *restrict b = term[1]; \
+    if (!is_begun && terms == 2)                                                                  \
+      for (int j = 0; j < width; j++) (result)[j] = (TYPE)(w0 * a[j] + w1 * b[j]);                \
+    else                                                                                          \
+      for (int j = 0; j < width; j++) {                                                           \
+        SUM_T sum = is_begun ? sums[j] : 0;                                                       \
+        if (terms > 0) sum += w0 * a[j];                                                          \
+        if (terms > 1) sum += w1 * b[j];                                                          \
+        (result)[j] = (TYPE)sum;                                                                  \
+      }                                                                                           \
+  }
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict from = in[0];
   OUT0_T *restrict to = out[0];
   const int64_t dims[] = IN0_DIMS, to_dims[] = OUT0_DIMS;
-  double scale[AXES], origin[AXES], stop[AXES], weight[AXES][TAPS], column_weight[TAPS][BLOCK];
-  int64_t index[AXES][TAPS], at[AXES], step[AXES], column_index[TAPS][BLOCK];
-  int count[AXES], is_outside[AXES], column_outside[BLOCK], axis_of[AXES], axes = IN0_RANK;
+  double scale[AXES], origin[AXES], stop[AXES], weight[AXES][TAPS];
+  SUM_T column_weight[TAPS][BLOCK], kept[KEPT][BLOCK];
+  int64_t index[AXES][TAPS], at[AXES], step[AXES], kept_offset[KEPT];
+  int32_t column_index[TAPS][BLOCK];
+  int count[AXES], axis_of[AXES], axes = IN0_RANK;
+#ifdef ATTR_coordinate_transformation_mode_IS_tf_crop_and_resize
+  int is_outside[AXES], column_outside[BLOCK];
+#endif
   enum { LAST = AXES - 1 };
   if (IN0_RANK == 0) {
     (void)begin, (void)end;
@@ -44,7 +70,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   (void)scratch, (void)origin, (void)stop;
   int64_t stride = 1;
   for (int k = IN0_RANK - 1; k >= 0; k--) {
-    scale[k] = 1, origin[k] = 0, stop[k] = 1, at[k] = 0, is_outside[k] = 0, count[k] = 0, index[k][0] = 0;
+    scale[k] = 1, origin[k] = 0, stop[k] = 1, at[k] = 0, count[k] = 0, index[k][0] = 0;
     step[k] = stride;
     stride *= dims[k];
     axis_of[k] = k;
@@ -90,6 +116,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
     int64_t rest = begin;
     for (int k = LAST - 1; k >= 0; rest /= to_dims[k], k--) at[k] = rest % to_dims[k];
     int changed = 0;
+    for (int i = 0; i < KEPT; i++) kept_offset[i] = -1;
     for (int64_t position = begin - width; position < end; position++) {
       const int is_column = position < begin;
       if (is_column) at[LAST] = block + width + position - begin;
@@ -148,32 +175,54 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
           weight[k][t] = w;
           sum += w;
         }
-        for (int t = 0; t < count[k] && sum != 0; t++) weight[k][t] /= sum;
+        int used = 0; /* of a row; an axis that keeps its length has one tap */
+        for (int t = 0; t < count[k]; t++) {
+          if (sum != 0) weight[k][t] /= sum;
+          if (is_column || weight[k][t] == 0) continue;
+          index[k][used] = index[k][t];
+          weight[k][used++] = weight[k][t];
+        }
+        if (used) count[k] = used;
       }
       if (is_column) {
         const int j = (int)(width + position - begin);
         for (int t = 0; t < count[LAST]; t++) {
-          column_index[t][j] = index[LAST][t];
-          column_weight[t][j] = weight[LAST][t];
+          column_index[t][j] = (int32_t)index[LAST][t];
+          column_weight[t][j] = (SUM_T)weight[LAST][t];
         }
+#ifdef ATTR_coordinate_transformation_mode_IS_tf_crop_and_resize
         column_outside[j] = is_outside[LAST];
+#endif
         continue;
       }
-      double sums[BLOCK] = {0};
       OUT0_T *restrict row = to + position * columns + block;
-      int tap[AXES] = {0}, outside = 0;
-      for (int k = 0; k < LAST; k++) outside |= is_outside[k];
+      SUM_T sums[BLOCK], term_weight[2] = {0};
+      const SUM_T *term[2] = {0};
+      int tap[AXES] = {0}, terms = 0, is_begun = 0;
       for (int done = 0; !done;) {
         double w = 1;
         int64_t offset = 0;
         for (int k = 0; k < LAST; k++) w *= weight[k][tap[k]], offset += index[k][tap[k]] * step[k];
         const IN0_T *restrict source = from + offset;
-        if (REACH == 0)
+        if (REACH == 0) {
           for (int j = 0; j < width; j++) row[j] = (OUT0_T)source[column_index[0][j]];
-        else if (w != 0)
-          for (int t = 0; t < count[LAST]; t++)
+        } else {
+          SUM_T *restrict line = kept[offset / dims[LAST] % KEPT];
+          if (terms == 2 || (terms && term[0] == line)) {
+            ADD_TERMS(sums, SUM_T)
+            is_begun = 1, terms = 0;
+          }
+          if (kept_offset[offset / dims[LAST] % KEPT] != offset) {
+            kept_offset[offset / dims[LAST] % KEPT] = offset;
             for (int j = 0; j < width; j++)
-              sums[j] += w * column_weight[t][j] * (double)source[column_index[t][j]];
+              line[j] = column_weight[0][j] * (SUM_T)source[column_index[0][j]];
+            for (int t = 1; t < count[LAST]; t++)
+              for (int j = 0; j < width; j++)
+                line[j] += column_weight[t][j] * (SUM_T)source[column_index[t][j]];
+          }
+          term[terms] = line;
+          term_weight[terms++] = (SUM_T)w;
+        }
         done = 1;
         for (int k = LAST - 1; k >= 0; k--) {
           if (++tap[k] < count[k]) {
@@ -183,9 +232,13 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
           tap[k] = 0;
         }
       }
-      for (int j = 0; j < width && REACH > 0; j++) row[j] = (OUT0_T)sums[j];
+      if (REACH > 0) ADD_TERMS(row, OUT0_T)
+#ifdef ATTR_coordinate_transformation_mode_IS_tf_crop_and_resize
+      int outside = 0;
+      for (int k = 0; k < LAST; k++) outside |= is_outside[k];
       for (int j = 0; j < width; j++)
         if (outside || column_outside[j]) row[j] = (OUT0_T)ATTR_extrapolation_value;
+#endif
       for (changed = LAST - 1; changed >= 0; changed--) {
         if (++at[changed] < to_dims[changed]) break;
         at[changed] = 0;
@@ -200,5 +253,8 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
 #undef ATTR_extrapolation_value
 #undef REACH
 #undef TAPS
+#undef KEPT
+#undef SUM_T
+#undef ADD_TERMS
 #undef BLOCK
 #undef AXES
