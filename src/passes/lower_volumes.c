@@ -4,7 +4,7 @@
  *   y[n, :, o] = conv2d(concat over z of x[n, :, o * stride + z * dilation - pad], w[:, z * c + channel])
  *
  * Depthwise ones stay so: one convolution for each z, and their sum. A kernel of one pixel a plane takes the planes' pixels as one
- * dimension instead. */
+ * dimension instead. A ConvTranspose whose outputs meet one input each is a product and a move of its results. */
 #include "rewrite.h"
 
 #include "../ops/window.h"
@@ -194,21 +194,76 @@ static hone_status lower(struct rewrite *r, const struct volume *v, const struct
   return transpose(r, x, turn, out);
 }
 
+/* The kernel's size is the stride, and nothing is cut or added. */
+static bool is_apart(const struct window *w) {
+  for (int d = 0; d < w->rank; d++)
+    if (w->kernel[d] != w->stride[d] || w->dilation[d] != 1 || w->pad_begin[d] || w->pad_end[d] ||
+        w->out[d] != w->in[d] * w->stride[d])
+      return false;
+  return true;
+}
+
+/* [c, m, kernel] -> [m * kernel, c, 1, 1]; a bias once for each position of the kernel. */
+static hone_status spread_weights(struct rewrite *r, const struct volume *v, int64_t positions,
+                                  struct value **out_w, struct value **out_bias) {
+  const struct tensor *w = v->weights->constant;
+  const size_t m = (size_t)(v->out * positions), c = (size_t)v->in;
+  TRY(rewrite_constant(r, w->dtype, &(struct shape){4, {(int64_t)m, v->in, 1, 1}}, out_w));
+  for (size_t o = 0; o < m; o++)
+    for (size_t i = 0; i < c; i++)
+      tensor_set_f64((*out_w)->constant, o * c + i, tensor_f64(w, i * m + o));
+  *out_bias = NULL;
+  if (!v->bias) return HONE_OK;
+  TRY(rewrite_constant(r, w->dtype, &(struct shape){1, {(int64_t)m}}, out_bias));
+  for (size_t o = 0; o < m; o++)
+    tensor_set_f64((*out_bias)->constant, o, tensor_f64(v->bias->constant, o / (size_t)positions));
+  return HONE_OK;
+}
+
+/* y[n, o, d * kd + z, ..] = sum over c of x[n, c, d, ..] * w[c, o, z, ..] */
+static hone_status lower_transposed(struct rewrite *r, const struct volume *v,
+                                    const struct node *node, struct value **out) {
+  static const int64_t turn[] = {0, 1, 5, 2, 6, 3, 7, 4};
+  const int64_t *k = v->w.kernel, *d = v->x->shape.dims + 2;
+  const struct window one = {.rank = 2, .kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
+  struct value *x, *w, *bias;
+  TRY(spread_weights(r, v, k[0] * k[1] * k[2], &w, &bias));
+  TRY(rewrite_reshape(r, v->x, &(struct shape){4, {v->n, v->in, d[0], d[1] * d[2]}}, &x));
+  TRY(convolve(r, v, node, x, w, bias, &one, &x));
+  TRY(rewrite_reshape(r, x, &(struct shape){8, {v->n, v->out, k[0], k[1], k[2], d[0], d[1], d[2]}},
+                      &x));
+  TRY(transpose(r, x, turn, &x));
+  return rewrite_reshape(r, x, &node->outputs[0]->shape, out);
+}
+
+static hone_status visit_transposed(struct rewrite *r, struct node *node, struct volume *v) {
+  struct value *y;
+  const struct value *bias = v->bias;
+  TRY(window_plan_transposed(r->ctx, node, &v->x->shape, v->weights->shape.dims + 2, &v->w));
+  if (v->groups > 1 || (bias && !bias->constant) || !is_apart(&v->w)) return HONE_OK;
+  v->in = v->weights->shape.dims[0];
+  v->out = v->weights->shape.dims[1];
+  TRY(lower_transposed(r, v, node, &y));
+  return rewrite_replace(r, node->outputs[0], y);
+}
+
 static hone_status visit(struct rewrite *r, struct node *node) {
+  const bool is_transposed = is_op(node, OP_ConvTranspose);
   struct volume v = {.x = node->inputs[0]};
   struct value *y;
-  if (!is_op(node, OP_Conv) || v.x->shape.rank != 2 + SPATIAL || !node->inputs[1]->constant ||
-      !dtype_is_float(v.x->dtype) || value_is_open(v.x))
+  int64_t count;
+  if ((!is_op(node, OP_Conv) && !is_transposed) || v.x->shape.rank != 2 + SPATIAL ||
+      !node->inputs[1]->constant || !dtype_is_float(v.x->dtype) || value_is_open(v.x))
     return HONE_OK;
   v.weights = node->inputs[1];
   v.bias = node_input(node, 2);
   v.n = v.x->shape.dims[0];
   v.groups = node_int(node, "group", 1);
+  if (!shape_count(&node->outputs[0]->shape, &count) || !count) return HONE_OK;
+  if (is_transposed) return visit_transposed(r, node, &v);
   v.in = v.weights->shape.dims[1];
   v.out = v.weights->shape.dims[0] / v.groups;
   TRY(window_plan(r->ctx, node, &v.x->shape, v.weights->shape.dims + 2, &v.w));
-  int64_t count;
-  if (!shape_count(&node->outputs[0]->shape, &count) || !count) return HONE_OK;
   TRY(lower(r, &v, node, &y));
   return rewrite_replace(r, node->outputs[0], y);
 }

@@ -42,6 +42,8 @@ const struct pass pass_pipeline[] = {
      "after fold-constants and fold-batchnorm, so that weights are cut once"},
     {"lower-volumes", pass_lower_volumes, PASS_OPTIONAL,
      "after crop-kernels, which may leave one plane; before the passes that move what it adds"},
+    {"repeat-channels", pass_repeat_channels, PASS_OPTIONAL,
+     "after lower-volumes, whose images may be such"},
     {"cancel-transposes-of-volumes", pass_cancel_transposes, PASS_OPTIONAL,
      "before sink-reshapes, which finds what is added behind a convolution without them"},
     {"widen-gemm", pass_widen_gemm, PASS_OPTIONAL,

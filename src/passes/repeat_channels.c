@@ -1,0 +1,43 @@
+/* repeat-channels: a convolution of one channel a group to a few (a depth multiplier) reads each channel as often as it is
+ * read, and is depthwise then: a copy for kernels with as many lanes as there are outputs. */
+#include "rewrite.h"
+
+enum { FEWEST_CHANNELS = 8, LARGEST_MULTIPLIER = 4, FEWEST_POSITIONS = 9 };
+
+static hone_status visit(struct rewrite *r, struct node *node) {
+  if (!is_op(node, OP_Conv)) return HONE_OK;
+  struct value *x = node->inputs[0], *w = node->inputs[1], *in[3] = {NULL}, *sizes;
+  const int64_t groups = node_int(node, "group", 1), times = w->shape.dims[0] / groups;
+  struct shape shape = x->shape;
+  struct node *made;
+  int64_t positions = 1;
+  for (int d = 2; d < w->shape.rank; d++) positions *= w->shape.dims[d];
+  if (!w->constant || x->dtype != HONE_F32 || value_is_open(x) || w->shape.dims[1] != 1 ||
+      groups < FEWEST_CHANNELS || times < 2 || times > LARGEST_MULTIPLIER ||
+      positions < FEWEST_POSITIONS || x->shape.rank == HONE_MAX_RANK)
+    return HONE_OK;
+  shape.rank++;
+  memmove(shape.dims + 3, shape.dims + 2, (size_t)(x->shape.rank - 2) * sizeof *shape.dims);
+  shape.dims[2] = 1;
+  TRY(rewrite_reshape(r, x, &shape, &x));
+  shape.dims[2] = times;
+  TRY(rewrite_ints(r, shape.dims, shape.rank, &sizes));
+  TRY(rewrite_binary(r, OP_Expand, x, sizes, &x));
+  shape = node->inputs[0]->shape;
+  shape.dims[1] *= times;
+  TRY(rewrite_reshape(r, x, &shape, &in[0]));
+  for (size_t k = 1; k < node->input_count; k++) in[k] = node->inputs[k];
+  TRY(rewrite_node(r, OP_Conv, in, node->input_count, &made));
+  made->name = node->name;
+  made->index = node->index;
+  for (size_t a = 0; a < node->attribute_count; a++)
+    TRY(node_set(r->ctx, r->graph, made, &node->attributes[a]));
+  TRY(node_set_int(r->ctx, r->graph, made, "group", groups * times));
+  TRY(node_infer(r->ctx, r->graph, made));
+  return rewrite_replace(r, node->outputs[0], made->outputs[0]);
+}
+
+/* needs: shapes. keeps: order, shapes. breaks: uses. */
+hone_status pass_repeat_channels(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
+  return rewrite_nodes(ctx, graph, visit, out_changes);
+}
