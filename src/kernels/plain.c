@@ -128,9 +128,9 @@ static size_t scratch_sort(const struct plain_problem *p) {
   return 2 * (size_t)in->dims[axis < 0 ? axis + in->rank : axis] * sizeof(int64_t);
 }
 
-/* The four neighbours of each column of a row. */
+/* The four neighbours of each column of a row, or five lines of words with their ends and the places of runs. */
 static size_t scratch_neighbours(const struct plain_problem *p) {
-  return 4 * (size_t)p->out[0].dims[3] * sizeof(int64_t);
+  return 4 * (size_t)p->out[0].dims[3] * sizeof(int64_t) + 1024;
 }
 
 /* One row of `inner` of Gather's output [outer, indices, inner]. */

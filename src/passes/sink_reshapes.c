@@ -4,6 +4,9 @@
  *
  *   y = Reshape(MatMulInteger(a, w) ..)            u = Erf(MatMulInteger(a, w) ..)
  *   z = Erf(y)                               ->    z = Reshape(u)
+ *
+ * Behind an Expand it moves as well where its other operands are of one element: it is done before its results are
+ * repeated.
  */
 #include "rewrite.h"
 
@@ -121,8 +124,7 @@ static bool find_operands(const struct node *node, struct sunk *out) {
   const struct value *y = node->outputs[0];
   int64_t elements;
   *out = (struct sunk){0};
-  if (node->input_count > MOST_OPERANDS || !shape_count(&y->shape, &elements) || !elements)
-    return false;
+  if (!shape_count(&y->shape, &elements) || !elements) return false;
   for (size_t k = 0; k < elementwise_operands(node); k++) {
     const struct node *reshape = node->inputs[k] ? reshape_of(node->inputs[k]) : NULL;
     if (!node->inputs[k] || value_is_open(node->inputs[k])) return false;
@@ -135,24 +137,69 @@ static bool find_operands(const struct node *node, struct sunk *out) {
   return out->x != NULL;
 }
 
+static hone_status make_alike(struct rewrite *r, const struct node *node,
+                              struct value *const *inputs, struct node **out) {
+  TRY(rewrite_node(r, node->op->id, inputs, node->input_count, out));
+  (*out)->name = node->name;
+  (*out)->index = node->index;
+  (*out)->attributes = node->attributes;
+  (*out)->attribute_count = node->attribute_count;
+  return node_infer(r->ctx, r->graph, *out);
+}
+
+static bool is_single(const struct value *value) {
+  int64_t count;
+  return !value || (!value_is_open(value) && shape_count(&value->shape, &count) && count == 1);
+}
+
+/* The Expand that alone gives the result its shape, as operand *out_k; NULL: none does. */
+static const struct node *expand_of(const struct node *node, size_t *out_k) {
+  const struct node *expand = NULL;
+  for (size_t k = 0; k < node->input_count; k++) {
+    const struct value *x = node->inputs[k];
+    const struct node *maker = x && !expand ? producer_of(x, OP_Expand) : NULL;
+    if (maker && !value_is_open(x) && !value_is_open(maker->inputs[0]) &&
+        shape_equal(&x->shape, &node->outputs[0]->shape) &&
+        !shape_equal(&x->shape, &maker->inputs[0]->shape)) {
+      expand = maker;
+      *out_k = k;
+    } else if (!is_single(x)) {
+      return NULL;
+    }
+  }
+  return expand;
+}
+
+static hone_status sink_expand(struct rewrite *r, struct node *node, const struct node *expand,
+                               size_t k) {
+  struct value *inputs[MOST_OPERANDS];
+  struct node *made, *repeated;
+  memcpy(inputs, node->inputs, node->input_count * sizeof *inputs);
+  inputs[k] = expand->inputs[0];
+  TRY(make_alike(r, node, inputs, &made));
+  TRY(rewrite_node(r, OP_Expand, (struct value *[]){made->outputs[0], expand->inputs[1]}, 2,
+                   &repeated));
+  TRY(node_infer(r->ctx, r->graph, repeated));
+  return rewrite_replace(r, node->outputs[0], repeated->outputs[0]);
+}
+
 static hone_status visit(struct rewrite *r, struct node *node) {
   struct sunk sunk;
   struct node *made;
   struct value *y;
+  size_t k_expand = 0;
   if (node->op->class != OP_ELEMENTWISE || node->output_count != 1 || !node->outputs[0] ||
-      !is_pure(node) || !find_operands(node, &sunk))
+      node->input_count > MOST_OPERANDS || !is_pure(node))
     return HONE_OK;
+  const struct node *expand = expand_of(node, &k_expand);
+  if (expand) return sink_expand(r, node, expand, k_expand);
+  if (!find_operands(node, &sunk)) return HONE_OK;
   for (size_t k = 0; k < node->input_count; k++) {
     struct value *input = sunk.inputs[k];
     if (input && !shape_equal(&input->shape, &sunk.shapes[k]))
       TRY(rewrite_reshape(r, input, &sunk.shapes[k], &sunk.inputs[k]));
   }
-  TRY(rewrite_node(r, node->op->id, sunk.inputs, node->input_count, &made));
-  made->name = node->name;
-  made->index = node->index;
-  made->attributes = node->attributes;
-  made->attribute_count = node->attribute_count;
-  TRY(node_infer(r->ctx, r->graph, made));
+  TRY(make_alike(r, node, sunk.inputs, &made));
   TRY(rewrite_reshape(r, made->outputs[0], &node->outputs[0]->shape, &y));
   return rewrite_replace(r, node->outputs[0], y);
 }

@@ -188,6 +188,13 @@ static void order_like(bool channels_last, const struct value *value, struct vie
     view_dense(out, NULL, value->dtype, &value->shape);
 }
 
+/* What an Expand repeats has no order of its own. */
+static bool is_repeated(const struct view *view) {
+  for (int d = 0; d < view->shape.rank; d++)
+    if (!view->stride[d] && view->shape.dims[d] > 1) return true;
+  return false;
+}
+
 /* Of the inputs of a Concat: whether most elements lie channels last. */
 static hone_status most_run_channels_last(struct builder *b, const struct node *node, bool *out) {
   int64_t last = 0, all = 0;
@@ -195,7 +202,7 @@ static hone_status most_run_channels_last(struct builder *b, const struct node *
     struct view from;
     int64_t count;
     TRY(get_stored(b, node->inputs[i], &from));
-    if (!shape_count(&from.shape, &count)) continue;
+    if (!shape_count(&from.shape, &count) || is_repeated(&from)) continue;
     if (view_runs_channels_last(&from)) last += count;
     all += count;
   }

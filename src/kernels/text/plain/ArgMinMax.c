@@ -21,6 +21,30 @@
 #define STRETCH ((int64_t)1 << 31)
 #endif
 #define BETTER(a, b) (ARG_MAX ? (a) > (b) : (a) < (b))
+/* Neighbouring lines, COUNT of them: a number where all are there, so that a vector stays one. `at` counts from 1
+ * within a stretch, 0 being none of it; the first stretch begins at place 1. */
+#define SCAN(COUNT)                                                                 \
+  {                                                                                 \
+    IN0_T best[PLAIN_LINES];                                                        \
+    for (int64_t j = 0; j < COUNT; j++) best[j] = from[j];                          \
+    for (int64_t j = 0; j < COUNT && length == 1; j++) to[j] = 0;                   \
+    for (int64_t first = 1; first < length; first += STRETCH) {                     \
+      const int64_t last = length - first < STRETCH ? length - first : STRETCH;     \
+      STEP at[PLAIN_LINES] = {0};                                                   \
+      for (int64_t k = 0; k < last; k++)                                            \
+        for (int64_t j = 0; j < COUNT; j++) {                                       \
+          const IN0_T a = from[(first + k) * inner + j], b = best[j];               \
+          const int is_better = BETTER(a, b) | (ATTR_select_last_index & (a == b)); \
+          best[j] = is_better ? a : b;                                              \
+          at[j] = is_better ? (STEP)(k + 1) : at[j];                                \
+        }                                                                           \
+      if (first == 1)                                                               \
+        for (int64_t j = 0; j < COUNT; j++) to[j] = (OUT0_T)at[j];                  \
+      else                                                                          \
+        for (int64_t j = 0; j < COUNT; j++)                                         \
+          to[j] = at[j] ? (OUT0_T)(first + (int64_t)at[j] - 1) : to[j];             \
+    }                                                                               \
+  }
 #include "plain/lines.h"
     OUT0_T *restrict to = y + o * inner + i;
     if (inner == 1) {
@@ -40,27 +64,15 @@
       to[0] = (OUT0_T)best;
       continue;
     }
-    IN0_T best[PLAIN_LINES];
-    int64_t place[PLAIN_LINES] = {0};
-    for (int64_t j = 0; j < width; j++) best[j] = from[j];
-    for (int64_t first = 1; first < length; first += STRETCH) {
-      const int64_t count = length - first < STRETCH ? length - first : STRETCH;
-      STEP at[PLAIN_LINES] = {0}; /* from 1 within the stretch; 0: none of it is better */
-      for (int64_t k = 0; k < count; k++)
-        for (int64_t j = 0; j < width; j++) {
-          const IN0_T a = from[(first + k) * inner + j], b = best[j];
-          const int is_better = BETTER(a, b) || (ATTR_select_last_index && a == b);
-          best[j] = is_better ? a : b;
-          at[j] = is_better ? (STEP)(k + 1) : at[j];
-        }
-      for (int64_t j = 0; j < width; j++)
-        place[j] = at[j] ? first + (int64_t)at[j] - 1 : place[j];
-    }
-    for (int64_t j = 0; j < width; j++) to[j] = (OUT0_T)place[j];
+    if (width == PLAIN_LINES)
+      SCAN(PLAIN_LINES)
+    else
+      SCAN(width)
   }
   return 0;
 }
 #undef BETTER
+#undef SCAN
 #undef STEP
 #undef STRETCH
 #undef ATTR_axis

@@ -14,6 +14,9 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   const IN0_T *last_upper = 0, *last_lower = 0;
   for (int64_t j = 0; j < 2 * ow; j++)
     if (columns[j] < 0 || columns[j] >= w) return 8;
+#if IN0_TYPE == 2 || IN0_TYPE == 3
+#include "plain/interpolate_bytes.h"
+#endif
   for (int64_t u = begin; u < end; u++) {
     const int64_t plane = u / oh, y = u % oh;
     if (rows[y] < 0 || rows[y] >= h || rows[oh + y] < 0 || rows[oh + y] >= h) return 8;

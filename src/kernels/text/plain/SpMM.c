@@ -7,7 +7,8 @@
 #endif
 #if defined ATTR_reduction_IS_max
 #define START (OUT0_T) ATTR_start
-#define JOIN(a, b) ((a) = (a) > (b) || (a) != (a) ? (a) : (b))
+/* Without a branch: which is larger is as good as random. A NaN stays. */
+#define JOIN(a, b) ((a) = ((a) > (b)) | ((a) != (a)) ? (a) : (b))
 #else
 #define START 0
 #define JOIN(a, b) ((a) += (b))
@@ -43,8 +44,10 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   const int64_t heads = 1;
 #endif
   (void)scratch;
+  int is_outside = 0;
   for (int64_t e = starts[begin]; e < starts[end]; e++)
-    if (sources[e] < -rows || sources[e] >= rows) return 8;
+    is_outside |= (sources[e] < -rows) | (sources[e] >= rows);
+  if (is_outside) return 8;
   if (heads > 1 && width <= 64) { /* short rows of several heads: the edges once for all of them */
     const int64_t part = width / heads;
     for (int64_t u = begin; u < end; u++) {
