@@ -3,6 +3,8 @@
 #ifndef HONE_KERNELS_FAMILIES_H
 #define HONE_KERNELS_FAMILIES_H
 
+#include <string.h>
+
 #include "kernels.h"
 
 /* Bits of kernel_target.features that choices look at; the numbering of machine.h. */
@@ -39,6 +41,15 @@ static inline int define_types(const struct problem *problem,
   return 2;
 }
 
+/* Element i of weights of floats or bf16, which are the upper halves of floats. */
+static inline float float_weight(const struct problem *problem, const void *b, int64_t i) {
+  float x;
+  if (problem->types.b == TYPE_F32) return ((const float *)b)[i];
+  const uint32_t bits = (uint32_t)((const uint16_t *)b)[i] << 16;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
 /* Rows of `vectors` accumulators that fit in registers beside one row of b and a broadcast a. */
 int64_t tile_capacity(int64_t vectors, const struct kernel_target *target);
 
@@ -57,6 +68,7 @@ int64_t tile_capacity(int64_t vectors, const struct kernel_target *target);
   void name##_pack(ON, const struct choice *choice, const void *b, void *packed);
 PACKED_FAMILY(gemm)
 PACKED_FAMILY(conv)
+PACKED_FAMILY(few)
 PACKED_FAMILY(depthwise)
 PACKED_FAMILY(depthwise_dot)
 PACKED_FAMILY(winograd)

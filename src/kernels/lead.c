@@ -5,14 +5,15 @@
 bool kernel_lead(const struct problem *problem, const struct kernel_target *target,
                  const struct choice *choice, bool in_batch, struct lead *out) {
   const struct kernel *kernel = choice->kernel;
-  int64_t leading = problem->kind == PROBLEM_depthwise || problem->kind == PROBLEM_pool
-                        ? at_least_1(problem->images)
-                        : problem->rows;
+  const bool has_images = problem->kind == PROBLEM_conv || problem->kind == PROBLEM_depthwise ||
+                          problem->kind == PROBLEM_pool;
+  const int64_t leading = has_images ? at_least_1(problem->images) : problem->rows;
   if (kernel->units == gemm_units || kernel->units == conv_units)
     return gemm_lead(problem, target, choice, in_batch, out);
   bool is_outermost = kernel->units == depthwise_units || kernel->units == depthwise_dot_units ||
-                      kernel->units == pool_units || kernel->units == softmax_units ||
-                      kernel->units == layernorm_units || kernel->units == reduce_units;
+                      kernel->units == few_units || kernel->units == pool_units ||
+                      kernel->units == softmax_units || kernel->units == layernorm_units ||
+                      kernel->units == reduce_units;
   if (!is_outermost || in_batch || leading < 1) return false;
   int64_t units = kernel->units(problem, target, choice);
   *out = (struct lead){units, units / leading, 1};

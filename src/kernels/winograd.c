@@ -217,15 +217,6 @@ static void transform_strip(const double (*g)[3], int64_t size, const float filt
             (float)(rows[y][0][j] * g[x][0] + rows[y][1][j] * g[x][1] + rows[y][2][j] * g[x][2]);
 }
 
-/* Element i of the weights; the upper half of a float is its bf16. */
-static float weight_at(const struct problem *problem, const void *b, int64_t i) {
-  float x;
-  if (problem->types.b == TYPE_F32) return ((const float *)b)[i];
-  const uint32_t bits = (uint32_t)((const uint16_t *)b)[i] << 16;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-
 /* The nearest bf16, ties to even; x is finite. */
 static uint16_t half_of(float x) {
   uint32_t bits;
@@ -258,7 +249,7 @@ void winograd_pack(const struct problem *problem, const struct kernel_target *ta
     for (int64_t i = 0; i < ic; i++) {
       for (int64_t j = 0; j < left && n + j < problem->oc; j++)
         for (int k = 0; k < 9; k++)
-          filter[k][j] = weight_at(problem, b, ((n + j) * ic + i) * 9 + k);
+          filter[k][j] = float_weight(problem, b, ((n + j) * ic + i) * 9 + k);
       transform_strip(g, w.size, (const float(*)[STRIP])filter, points);
       float *at = to + n / w.panel_width * w.size * w.size * point_floats;
       for (int64_t point = 0; point < w.size * w.size; point++)

@@ -76,6 +76,12 @@ static const struct subject {
      {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"},
      "conv f32 images1 ih56 iw56 ic64 oh56 ow56 oc256 kh1 kw1 sh1 sw1 dh1 dw1 groups1 "
      "i_image200704 i_row3584 i_pixel64 o_image802816 o_row14336 o_pixel256"},
+    {.kernel = "conv_few_f32",
+     {"PIXELS"},
+     CONV(30, 32, 28, 1, 960, 28800) " o_image784 o_row28 o_pixel1"},
+    {.kernel = "conv_few_f32",
+     {"PIXELS"},
+     CONV(30, 64, 28, 2, 1920, 57600) " o_image1568 o_row56 o_pixel2"},
     {.kernel = "conv_winograd_f32",
      {"GROUP", "VECTORS"},
      CONV(58, 64, 56, 64, 3712, 215296) " o_image200704 o_row3584 o_pixel64"},

@@ -70,13 +70,17 @@ static void clear(void *at, uint8_t type, int64_t count) {
     memcpy((char *)at + (size_t)i * element_bytes(type),
            type == TYPE_BF16 ? (const void *)&half : &value, element_bytes(type));
 }
-/* Bias by column, residual by element, ReLU: everything an epilogue may ask for. */
-#define TEST_EPILOGUE(first)                       \
-  "max_((x) + load_lanes_((const float *)e[" first \
-  "] + (j), lanes) + load_lanes_((const float *)e[" first " + 1] + (o), lanes), splat_(0.0f))"
+/* Bias by column, residual by element, ReLU: everything an epilogue may ask for. Of one column the bias is one element,
+   and the lanes may be pixels. */
+#define TEST_EPILOGUE_OF(bias, first) \
+  "max_((x) + " bias " + load_lanes_((const float *)e[" first " + 1] + (o), lanes), splat_(0.0f))"
+#define TEST_EPILOGUE(first) \
+  TEST_EPILOGUE_OF("load_lanes_((const float *)e[" first "] + (j), lanes)", first)
 
 static const char *test_epilogue(const struct problem *p, int index) {
   if (index % 2 == 0) return NULL;
+  if (p->kind == PROBLEM_conv && p->oc == 1)
+    return TEST_EPILOGUE_OF("splat_(*(const float *)e[0])", "0");
   return p->kind == PROBLEM_layernorm ? TEST_EPILOGUE("1") : TEST_EPILOGUE("0");
 }
 
@@ -514,6 +518,39 @@ static void test_usual_choices(void **state) {
   }
 }
 
+/* k in the lanes where it fills them better than the channels do. */
+static void test_few_channels(void **state) {
+  (void)state;
+  static const struct {
+    int isa;
+    const char *line, *kernel;
+  } cases[] = {
+#define FEW(oc, strides)                            \
+  "conv f32 images1 ih66 iw66 ic32 oh64 ow64 oc" oc \
+  " kh3 kw3 sh1 sw1 dh1 dw1 groups1 "               \
+  "i_image139392 i_row2112 i_pixel32 " strides
+      {2, FEW("1", "o_image4096 o_row64 o_pixel1"), "conv_few_f32"},
+      {2, FEW("3", "o_image12288 o_row192 o_pixel3"), "conv_few_f32"},
+      {2, FEW("16", "o_image65536 o_row1024 o_pixel16"), "conv_winograd_f32"},
+      {1, FEW("3", "o_image12288 o_row192 o_pixel3"), "conv_few_f32"},
+      {0, FEW("1", "o_image4096 o_row64 o_pixel1"), "conv_few_f32"},
+      {0, FEW("4", "o_image16384 o_row256 o_pixel4"), "conv_f32"},
+      {2,
+       "conv f32 images1 ih66 iw66 ic1 oh64 ow64 oc8 kh3 kw3 sh1 sw1 dh1 dw1 groups1 "
+       "i_image4356 i_row66 i_pixel1 o_image32768 o_row512 o_pixel8",
+       "conv_f32"},
+#undef FEW
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct problem p;
+    struct choice chosen;
+    assert_true(problem_parse(cases[i].line, &p));
+    assert_true(kernel_choose(&p, &isas[cases[i].isa].target, &chosen));
+    if (strcmp(chosen.kernel->name, cases[i].kernel))
+      fail_with("%s: %s", cases[i].line, chosen.kernel->name);
+  }
+}
+
 /* Rows of a that are whole pages apart meet in one set of L1: tiles of no more of them than it holds, where more would
    be as good by themselves. */
 static void test_tiles_stay_in_a_set(void **state) {
@@ -793,6 +830,7 @@ int main(void) {
       cmocka_unit_test(test_unfitting_choices),
       cmocka_unit_test(test_costs),
       cmocka_unit_test(test_usual_choices),
+      cmocka_unit_test(test_few_channels),
       cmocka_unit_test(test_tiles_stay_in_a_set),
       cmocka_unit_test(test_rows_meet_weights_in_l2),
       cmocka_unit_test(test_rows_are_covered),

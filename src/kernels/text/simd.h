@@ -28,8 +28,10 @@ typedef int32_t veci __attribute__((vector_size(HONE_VECTOR_BYTES)));
 
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
+#define ROLLED _Pragma("clang loop unroll(disable)")
 #else
 #define UNROLL _Pragma("GCC unroll 64")
+#define ROLLED _Pragma("GCC unroll 1")
 #endif
 /* Keeps x in a register where the compiler would rather read memory again for each use. */
 #if defined __x86_64__ && !defined __clang__ && defined __AVX512F__
