@@ -254,6 +254,7 @@ const struct plain_kernel plain_table[] = {
     {"ReduceProd", "plain/Reduce.c", "REDUCE_OP 4", units_elements, NULL, NULL},
     {"ReduceSum", "plain/Reduce.c", "REDUCE_OP 0", units_elements, NULL, NULL},
     {"ReduceSumSquare", "plain/Reduce.c", "REDUCE_OP 9", units_elements, NULL, NULL},
+    {"ReduceVariance", "plain/Reduce.c", "REDUCE_OP 10", units_elements, NULL, NULL},
     {"Requantize", "plain/Requantize.c", NULL, units_elements, NULL, NULL},
     {"Resize", "plain/Resize.c", NULL, units_rows, NULL, NULL},
     {"ReverseSequence", "plain/ReverseSequence.c", NULL, units_steps, NULL, NULL},

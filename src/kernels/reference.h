@@ -288,6 +288,14 @@ static inline void reference_reduce(const struct problem *p, const float *x, int
   if (p->mode == 2) want(w, o, most, 0);
   if (p->mode == 3) want(w, o, least, 0);
   if (p->mode == 4) want_sum(w, o, product, fabs(product), n);
+  if (p->mode == 5) {
+    double squares = 0;
+    for (int64_t k = 0; k < p->k; k++) {
+      const double away = (double)x[k * p->r_stride] - sum / n;
+      squares += away * away;
+    }
+    want_sum(w, o, squares / n, squares / n + 2 * sqrt(squares / n) * size / n, n + 4);
+  }
 }
 
 static inline void reference_problem(const struct problem *p, const float *a, const float *b,

@@ -44,7 +44,7 @@ size_t softmax_scratch_bytes(const struct problem *problem, const struct kernel_
 
 bool reduce_accepts(const struct problem *problem, const struct kernel_target *target) {
   (void)target;
-  return rows_are_sound(problem) && problem->k > 0 && problem->mode >= 0 && problem->mode <= 4;
+  return rows_are_sound(problem) && problem->k > 0 && problem->mode >= 0 && problem->mode <= 5;
 }
 
 /* unit_columns: blocks of columns only where the rows alone cannot be shared out. */

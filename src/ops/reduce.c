@@ -18,16 +18,23 @@ enum reduction {
   REDUCE_MIN,
   REDUCE_PROD,
   REDUCE_SUM,
-  REDUCE_SUM_SQUARE
+  REDUCE_SUM_SQUARE,
+  REDUCE_VARIANCE /* of all terms, not of a sample */
 };
 
 static hone_status reduction_of(struct ctx *ctx, const struct node *node, enum reduction *out) {
   static const char *const names[] = {
-      [REDUCE_L1] = "ReduceL1",          [REDUCE_L2] = "ReduceL2",
-      [REDUCE_LOG_SUM] = "ReduceLogSum", [REDUCE_LOG_SUM_EXP] = "ReduceLogSumExp",
-      [REDUCE_MAX] = "ReduceMax",        [REDUCE_MEAN] = "ReduceMean",
-      [REDUCE_MIN] = "ReduceMin",        [REDUCE_PROD] = "ReduceProd",
-      [REDUCE_SUM] = "ReduceSum",        [REDUCE_SUM_SQUARE] = "ReduceSumSquare",
+      [REDUCE_L1] = "ReduceL1",
+      [REDUCE_L2] = "ReduceL2",
+      [REDUCE_LOG_SUM] = "ReduceLogSum",
+      [REDUCE_LOG_SUM_EXP] = "ReduceLogSumExp",
+      [REDUCE_MAX] = "ReduceMax",
+      [REDUCE_MEAN] = "ReduceMean",
+      [REDUCE_MIN] = "ReduceMin",
+      [REDUCE_PROD] = "ReduceProd",
+      [REDUCE_SUM] = "ReduceSum",
+      [REDUCE_SUM_SQUARE] = "ReduceSumSquare",
+      [REDUCE_VARIANCE] = "ReduceVariance",
   };
   for (size_t i = 0; i < COUNT(names); i++) {
     if (strcmp(node->op->name, names[i]) != 0) continue;
@@ -87,6 +94,11 @@ hone_status infer_reduce(struct ctx *ctx, struct graph *graph, struct node *node
   return set_output(ctx, node, 0, x->dtype, &out);
 }
 
+hone_status infer_reduce_variance(struct ctx *ctx, struct graph *graph, struct node *node) {
+  TRY(want_float(ctx, node, 0));
+  return infer_reduce(ctx, graph, node);
+}
+
 struct reduce {
   enum reduction kind;
   const struct tensor *x, *out;
@@ -118,6 +130,8 @@ static double step_f64(enum reduction kind, double sum, double x) {
     case REDUCE_MEAN:
     case REDUCE_SUM:
       return sum + x;
+    case REDUCE_VARIANCE:
+      return sum + x * x;
   }
   return sum;
 }
@@ -129,25 +143,27 @@ static double finish_f64(const struct reduce *r, double sum) {
     case REDUCE_LOG_SUM:
       return log(sum);
     case REDUCE_MEAN:
+    case REDUCE_VARIANCE:
       return sum / (double)r->terms;
     default:
       return sum;
   }
 }
 
-/* sum[result] = step over all x in order; `shift` (LogSumExp): exp(x - shift[result]) instead. */
+/* sum[result] = step over all x in order; `shift`: x - shift[result] instead, exp of that for LogSumExp. */
 static void accumulate(const struct reduce *r, enum reduction kind, const double *x,
                        const double *shift, double *sum) {
   int64_t index[HONE_MAX_RANK] = {0}, at = 0;
   do {
     int64_t to = index_offset(r->kept.rank, index, r->strides);
-    sum[to] = step_f64(kind, sum[to], shift ? exp(x[at] - shift[to]) : x[at]);
+    const double term = shift ? x[at] - shift[to] : x[at];
+    sum[to] = step_f64(kind, sum[to], shift && kind != REDUCE_VARIANCE ? exp(term) : term);
     at++;
   } while (index_next(r->x->shape.rank, r->x->shape.dims, index));
 }
 
 static hone_status reduce_f64(struct ctx *ctx, struct arena *scratch, const struct reduce *r) {
-  double *x, *sum, *max = NULL;
+  double *x, *sum, *max = NULL, *mean = NULL;
   TRY(to_f64(ctx, scratch, r->x, &x));
   TRY(NEW_ARRAY(ctx, scratch, sum, (size_t)r->results));
   for (int64_t i = 0; i < r->results; i++) sum[i] = start_f64(r->kind);
@@ -158,7 +174,12 @@ static hone_status reduce_f64(struct ctx *ctx, struct arena *scratch, const stru
     for (int64_t i = 0; i < r->results; i++) /* Inf - Inf would be NaN */
       if (isinf(max[i])) max[i] = 0;
   }
-  if (r->terms > 0) accumulate(r, r->kind, x, max, sum);
+  if (r->kind == REDUCE_VARIANCE) {
+    TRY(NEW_ARRAY(ctx, scratch, mean, (size_t)r->results));
+    if (r->terms > 0) accumulate(r, REDUCE_SUM, x, NULL, mean);
+    for (int64_t i = 0; i < r->results; i++) mean[i] /= (double)r->terms;
+  }
+  if (r->terms > 0) accumulate(r, r->kind, x, max ? max : mean, sum);
   for (int64_t i = 0; i < r->results; i++) {
     double y = max ? max[i] + log(sum[i]) : finish_f64(r, sum[i]);
     tensor_set_f64(r->out, (size_t)i, y);

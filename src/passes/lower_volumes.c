@@ -131,28 +131,33 @@ static hone_status lower_along_depth(struct rewrite *r, const struct volume *v,
   return rewrite_reshape(r, x, &node->outputs[0]->shape, out);
 }
 
-/* The channels of a convolution at output depth o: [n * out depth, groups * kd * in, h, w]. */
+/* The channels of a convolution at output depth o: [n * out depth, groups * kd * in, h, w]. Planes of one volume are images
+   before they are joined: a Concat of images is written with the zeros that the convolution reads around it. */
 static hone_status join_planes(struct rewrite *r, const struct volume *v, struct value *x,
                                struct value **out) {
   const int64_t kd = v->w.kernel[DEPTH], h = v->w.in[HEIGHT], w = v->w.in[WIDTH];
+  const int64_t depth = v->w.out[DEPTH];
+  const bool is_image = v->n == 1 && v->groups == 1;
+  const struct shape image = {4, {depth, v->in, h, w}};
+  const struct shape grouped = {6, {v->n, depth, v->groups, v->in, h, w}};
   struct value **parts;
   struct node *join;
   TRY(NEW_ARRAY(r->ctx, r->graph->arena, parts, (size_t)kd));
   for (int64_t z = 0; z < kd; z++) {
     TRY(planes_of(r, v, x, z, &parts[z]));
-    if (v->groups > 1)
-      TRY(rewrite_reshape(r, parts[z],
-                          &(struct shape){6, {v->n, v->w.out[DEPTH], v->groups, v->in, h, w}},
-                          &parts[z]));
+    if (is_image || v->groups > 1)
+      TRY(rewrite_reshape(r, parts[z], is_image ? &image : &grouped, &parts[z]));
   }
   if (kd > 1) {
     TRY(rewrite_node(r, OP_Concat, parts, (size_t)kd, &join));
-    TRY(node_set_int(r->ctx, r->graph, join, "axis", v->groups > 1 ? 3 : 2));
+    TRY(node_set_int(r->ctx, r->graph, join, "axis", is_image ? 1 : v->groups > 1 ? 3 : 2));
     TRY(node_infer(r->ctx, r->graph, join));
     parts[0] = join->outputs[0];
   }
-  return rewrite_reshape(
-      r, parts[0], &(struct shape){4, {v->n * v->w.out[DEPTH], v->groups * kd * v->in, h, w}}, out);
+  *out = parts[0];
+  if (is_image) return HONE_OK;
+  return rewrite_reshape(r, parts[0],
+                         &(struct shape){4, {v->n * depth, v->groups * kd * v->in, h, w}}, out);
 }
 
 static hone_status sum_of_planes(struct rewrite *r, const struct volume *v, const struct node *node,

@@ -15,6 +15,10 @@ const struct pass pass_pipeline[] = {
      "kernels compute in no type below 32 bits: casts around what does; before folding, which "
      "turns "
      "weights over"},
+    {"lower-channel-norms", pass_lower_channel_norms, PASS_OPTIONAL,
+     "after widen-types, which makes floats of their operands, and before fold-constants, which "
+     "makes constants of their "
+     "shapes"},
     {"fold-constants", pass_fold_constants, PASS_OPTIONAL,
      "early: what depends on constants alone should not hide patterns from the others"},
     {"lower-byte-sums", pass_lower_byte_sums, PASS_OPTIONAL,

@@ -28,7 +28,15 @@ bool takes_strides(const struct group *g) {
   return is_op(node, OP_AveragePool) && is_kernel_pool(node);
 }
 
+/* A Concat of channels copies what is not made in its place, into any strides. */
+static bool joins_channels(const struct node *node) {
+  const int64_t axis = node_int(node, "axis", 0);
+  return is_op(node, OP_Concat) && node->outputs[0]->shape.rank == 4 && (axis == 1 || axis == -3) &&
+         node->outputs[0]->dtype == HONE_F32;
+}
+
 static hone_status look_at(struct builder *b, struct image *images, const struct group *g) {
+  if (joins_channels(g->node)) images[g->result->index].is_written = true;
   if (!takes_strides(g)) return HONE_OK;
   const struct node *node = g->node;
   const struct value *x = node->inputs[0], *y = g->result;

@@ -43,6 +43,7 @@ static const struct {
     {OP_ReduceMax, lower_reduce, NULL},
     {OP_ReduceMin, lower_reduce, NULL},
     {OP_ReduceProd, lower_reduce, NULL},
+    {OP_ReduceVariance, lower_reduce, NULL},
     {OP_Softmax, lower_softmax, NULL},
     {OP_LayerNormalization, lower_layernorm, NULL},
     {OP_LSTM, lower_recurrent, NULL},

@@ -21,6 +21,8 @@ static int reduce_mode(enum op_id op) {
       return 2;
     case OP_ReduceMin:
       return 3;
+    case OP_ReduceVariance:
+      return 5;
     default:
       return 4; /* ReduceProd */
   }

@@ -310,6 +310,21 @@ static hone_status fill_of(struct builder *b, const struct node *node, uint64_t 
   return HONE_OK;
 }
 
+/* The order in which what surrounds `from` lies, unless it leaves the model in logical order: the planes of a volume, too. */
+static void order_as(const struct builder *b, const struct view *from, const struct value *value,
+                     struct view *out) {
+  int order[HONE_MAX_RANK], index;
+  int64_t stride = 1;
+  const bool channels_last = view_runs_channels_last(from);
+  order_like(channels_last, value, out);
+  if (channels_last || is_repeated(from) || ends_in_output(b, value, &index)) return;
+  view_order(from, order);
+  for (int i = value->shape.rank; i-- > 0;) {
+    out->stride[order[i]] = stride;
+    stride *= value->shape.dims[order[i]];
+  }
+}
+
 /* Pad with a constant: a copy with a border. Negative pads cut the source first. */
 hone_status lower_pad(struct builder *b, const struct node *node, bool *out_done) {
   int64_t pads[2 * HONE_MAX_RANK], axes[HONE_MAX_RANK], before[HONE_MAX_RANK] = {0};
@@ -341,7 +356,7 @@ hone_status lower_pad(struct builder *b, const struct node *node, bool *out_done
     before[axis] = pads[i] < 0 ? 0 : pads[i];
     if (from.shape.dims[axis] <= 0) return HONE_OK;
   }
-  order_like(view_runs_channels_last(&from), node->outputs[0], &like);
+  order_as(b, &from, node->outputs[0], &like);
   TRY(make_output(b, node->outputs[0], &like, &to));
   struct step *step;
   TRY(add_copy_border(b, node, &from, &to, before, fill, &step));

@@ -28,10 +28,14 @@ static hone_status make_part(struct builder *b, const struct value *value, const
   const struct part *part = &b->parts[value->index];
   struct value_state *whole = &b->values[part->whole->index];
   if (!whole->count) {
-    struct view view;
+    struct view view, made;
     view_channels_last(&view, NULL, like->dtype, &part->whole->shape);
-    TRY(arena_view(b, &view, &view));
-    set_view(b, part->whole, &view);
+    if (b->borders[part->whole->index]) {
+      TRY(make_bordered(b, part->whole, &view, &made));
+    } else {
+      TRY(arena_view(b, &view, &made));
+      set_view(b, part->whole, &made);
+    }
   }
   *out = whole->views[0];
   out->shape = like->shape;

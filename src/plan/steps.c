@@ -52,15 +52,10 @@ static struct slope copy_slope(const struct step *step, const struct view *from,
 
 static const int64_t none[HONE_MAX_RANK];
 
-hone_status add_copy_border(struct builder *b, const struct node *node, const struct view *from,
-                            const struct view *to, const int64_t before[HONE_MAX_RANK],
-                            uint64_t fill_bits, struct step **out) {
-  struct step *step;
+/* The loops of a copy whose views are set. */
+static void set_copy_dims(struct step *step, const int64_t before[HONE_MAX_RANK]) {
+  const struct view *from = &step->inputs[0], *to = &step->outputs[0];
   int order[HONE_MAX_RANK];
-  TRY(new_step(b, STEP_COPY, node, 1, 1, &step));
-  step->inputs[0] = *from;
-  step->outputs[0] = *to;
-  step->fill_bits = fill_bits;
   view_order(to, order);
   for (int i = 0; i < to->shape.rank; i++) {
     int d = order[i];
@@ -71,11 +66,56 @@ hone_status add_copy_border(struct builder *b, const struct node *node, const st
                                           .inner = from->shape.dims[d],
                                           .slope = copy_slope(step, from, to, d)});
   }
+}
+
+static hone_status new_copy(struct builder *b, const struct node *node, const struct view *from,
+                            const struct view *to, const int64_t before[HONE_MAX_RANK],
+                            uint64_t fill_bits, struct step **out) {
+  struct step *step;
   int64_t elements;
+  TRY(new_step(b, STEP_COPY, node, 1, 1, &step));
+  step->inputs[0] = *from;
+  step->outputs[0] = *to;
+  step->fill_bits = fill_bits;
+  set_copy_dims(step, before);
   TRY(element_count(b, &to->shape, &elements));
   step->units = plan_copy_units(step);
   step->serial = elements < 16384;
   *out = step;
+  return HONE_OK;
+}
+
+/* Whether something stands around the image, and the image alone would be transposed: that takes whole blocks.
+   *out_inside: where it stands. */
+static bool is_transposed_inside(const struct builder *b, const struct view *from,
+                                 const struct view *to, const int64_t before[HONE_MAX_RANK],
+                                 struct view *out_inside) {
+  struct view source = *from;
+  struct step inner = {.whole = b->fills, .inputs = &source, .outputs = out_inside};
+  bool has_border = false;
+  *out_inside = *to;
+  out_inside->shape = from->shape;
+  for (int d = 0; d < to->shape.rank; d++) {
+    const int64_t end = before[d] + from->shape.dims[d];
+    if (before[d] < 0 || end > to->shape.dims[d]) return false;
+    has_border = has_border || from->shape.dims[d] < to->shape.dims[d];
+    out_inside->offset += before[d] * to->stride[d];
+  }
+  if (!has_border || !from->buffer) return false;
+  set_copy_dims(&inner, none);
+  return plan_transposition(&inner) >= 0;
+}
+
+hone_status add_copy_border(struct builder *b, const struct node *node, const struct view *from,
+                            const struct view *to, const int64_t before[HONE_MAX_RANK],
+                            uint64_t fill_bits, struct step **out) {
+  struct view inside, nothing = *from;
+  if (!is_transposed_inside(b, from, to, before, &inside))
+    return new_copy(b, node, from, to, before, fill_bits, out);
+  nothing.buffer = NULL;
+  TRY(new_copy(b, node, &nothing, to, before, fill_bits, out));
+  TRY(new_copy(b, node, from, &inside, none, 0, out));
+  (*out)->joined = true;
   return HONE_OK;
 }
 

@@ -231,7 +231,8 @@ static hone_status carry_reduce(struct carrier *c) {
       reduced |= (axis < 0 ? axis + x->shape.rank : axis) == d;
     }
     if (!reduced || !is_open_at(x, d)) continue;
-    if (is_op(node, OP_ReduceMean)) return refuse(c, "a mean divides by it");
+    if (is_op(node, OP_ReduceMean) || is_op(node, OP_ReduceVariance))
+      return refuse(c, "a mean divides by it");
     TRY(fill(c, x, d, neutral(node->op->id)));
   }
   return HONE_OK;
@@ -343,6 +344,7 @@ static const struct {
     {OP_ReduceProd, carry_reduce},
     {OP_ReduceSum, carry_reduce},
     {OP_ReduceSumSquare, carry_reduce},
+    {OP_ReduceVariance, carry_reduce},
     {OP_ArgMax, carry_arg},
     {OP_ArgMin, carry_arg},
     {OP_TopK, carry_topk},

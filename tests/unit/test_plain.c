@@ -49,6 +49,8 @@ static const struct ops_case cases[] = {
     {"ReduceL2", "", "f32[2,3]~rand i64[1]=1", "*"},
     {"ReduceLogSumExp", "", "f32[2,3]~rand i64[1]=1", "*"},
     {"ReduceLogSum", "", "f32[2]~3,4 i64[1]=0", "*"},
+    {"ReduceVariance", "", "f32[3,70,5]~rand i64[2]=0,2", "*"},
+    {"ReduceVariance", "keepdims=0", "f32[3,70]~rand i64[1]=1", "*"},
     {"ReduceSumSquare", "noop_with_empty_axes=1", "f32[2,3]~rand", "*"},
     {"ArgMax", "axis=1 keepdims=0", "f32[2,4]~1,3,3,2,5,5,1,0", "*"},
     {"ArgMin", "axis=-1 select_last_index=1", "i32[2,4]~1,3,1,2,5,0,1,0", "*"},

@@ -206,6 +206,25 @@ static void images_are_written_into_their_concat(void **state) {
                "ckkcckc");
 }
 
+/* Zeros are written where a convolution reads them, by themselves where the image is transposed or made part by part. */
+static void borders_are_written_in_place(void **state) {
+  struct fixture *f = *state;
+  expect_steps(f,
+               IMAGE
+               "  a = Conv(x, w)\n  b = Conv(a, w)\n  c = Concat(a, b) axis=1\n"
+               "  u = const f32[4,16,3,3] seed=4\n  y = Conv(c, u) pads=[1,1,1,1]\n}\n",
+               "cckkkc");
+  expect_steps(f, IMAGE "  u = const f32[4,8,3,3] seed=4\n  y = Conv(x, u) pads=[1,1,1,1]\n}\n",
+               "cckc");
+  /* more rows of an image lie as it does, whatever the order of its dimensions */
+  expect_steps(f,
+               IMAGE
+               "  a = Conv(x, w)\n  t = Transpose(a) perm=[0,2,1,3]\n"
+               "  n = const i64[8] [0,1,0,0,0,1,0,0]\n  p = Pad(t, n)\n"
+               "  r = Transpose(p) perm=[0,2,1,3]\n  y = Conv(r, w)\n}\n",
+               "ckckc");
+}
+
 /* -- attention ----------------------------------------------------------------------------------- */
 
 /* What a constant hides behind each row is no part of the problem, where nothing is left of it. */
@@ -744,6 +763,7 @@ int main(void) {
       TEST(attention_in_bf16_converts_nothing),
       TEST(caches_are_read_in_their_type),
       TEST(products_store_16_bits),
+      TEST(borders_are_written_in_place),
       TEST(images_in_bf16_have_borders),
       TEST(bf16_takes_the_faster_products),
       TEST(winograd_counts_its_products_type),

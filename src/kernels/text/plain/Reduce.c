@@ -1,5 +1,5 @@
 /* All reductions; REDUCE_OP: 0 sum, 1 mean, 2 max, 3 min, 4 product, 5 sum of |x|, 6 root of the sum
- * of squares, 7 log of the sum, 8 log of the sum of exp, 9 sum of squares. Axes come from input 1 at
+ * of squares, 7 log of the sum, 8 log of the sum of exp, 9 sum of squares, 10 variance. Axes come from input 1 at
  * run time, or from the attribute; none: all axes. Floats add in double, integers wrap. */
 #ifndef ATTR_noop_with_empty_axes
 #define ATTR_noop_with_empty_axes 0
@@ -24,6 +24,7 @@
     if (REDUCE_OP == 5) sum[j] += a < 0 ? -wide : wide;                                          \
     if (REDUCE_OP == 6 || REDUCE_OP == 9) sum[j] += wide * wide;                                 \
     if (REDUCE_OP == 8) sum[j] += (ACC)exp((double)(wide - (high)));                             \
+    if (REDUCE_OP == 10) sum[j] += (wide - (high)) * (wide - (high));                              \
     if (REDUCE_OP < 2 || REDUCE_OP == 7) sum[j] += wide;                                         \
   } while (0)
 /* Runs `statement` for every place of the dimensions that go, but the last n of gone: offset `at`. */
@@ -106,6 +107,13 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
       for (int64_t j = 0; j < width; j++)
         if ((double)high[j] - (double)high[j] != 0) high[j] = 0; /* infinite */
     }
+    if (REDUCE_OP == 10) { /* the means */
+      if (keeps_last)
+        OVER_GONE(first_gone, for (int64_t j = 0; j < width; j++) high[j] += (ACC)from[at + j]);
+      else
+        OVER_GONE(first_gone, for (int64_t i = 0; i < run; i++) high[0] += (ACC)from[at + i]);
+      for (int64_t j = 0; j < width && length; j++) high[j] /= (ACC)length;
+    }
     if (keeps_last) {
       OVER_GONE(first_gone, for (int64_t j = 0; j < width; j++) MEET(j, from[at + j], high[j]));
     } else if (REDUCE_OP != 2 && REDUCE_OP != 3 && REDUCE_OP != 4) { /* a row that goes at a time */
@@ -120,6 +128,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
           part += REDUCE_OP == 5                     ? (row[i] < 0 ? -wide : wide)
                   : REDUCE_OP == 6 || REDUCE_OP == 9 ? wide * wide
                   : REDUCE_OP == 8                   ? (ACC)exp((double)(wide - top))
+                  : REDUCE_OP == 10                  ? (wide - top) * (wide - top)
                                                      : wide;
         }
         sum[0] += part;
@@ -150,7 +159,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
           best[j] = REDUCE_OP == 3 ? far : (IN0_T)((IN0_T)-1 > 0 ? 0 : (IN0_T)0.5 != 0 ? -far : -1 - far);
         }
         y[o] = best[j];
-      } else if (REDUCE_OP == 1) {
+      } else if (REDUCE_OP == 1 || REDUCE_OP == 10) {
         y[o] = (OUT0_T)(_Generic((OUT0_T)0, float: sum[j] / (ACC)length, double: sum[j] / (ACC)length,
                                  default: (length ? (int64_t)sum[j] / length : 0)));
       } else if (REDUCE_OP == 6) {

@@ -1,0 +1,166 @@
+/* lower-channel-norms: InstanceNormalization and GroupNormalization as means and variances of channels and arithmetic, which
+ * the plan does in whatever order an image lies, fused with what follows. Exporters write a group normalisation as an
+ * InstanceNormalization between Reshapes: it is seen through the first. A group's variance is the mean of its channels'
+ * variances and of the squared distances of their means from its own. */
+#include "rewrite.h"
+
+struct norm {
+  struct value *x;            /* [n, c, ...] */
+  struct value *scale, *bias; /* [c], or [groups] */
+  int64_t groups;
+  double epsilon;
+};
+
+static bool is_closed(const struct value *x, int first) {
+  for (int d = first; d < x->shape.rank; d++)
+    if (x->extents[d] || !x->shape.dims[d]) return false;
+  return true;
+}
+
+/* Channels [n, c, ...] that `x`, [n, groups, ...], is a Reshape of; NULL: none. */
+static struct value *channels_of(const struct value *x) {
+  const struct node *reshape = producer_of(x, OP_Reshape);
+  struct value *from = reshape ? reshape->inputs[0] : NULL;
+  if (!from || x->shape.rank != 3 || from->shape.rank < 3 || !is_closed(from, 0) ||
+      from->shape.dims[0] != x->shape.dims[0] || from->shape.dims[1] % x->shape.dims[1])
+    return NULL;
+  return from;
+}
+
+static bool read_norm(const struct node *node, struct norm *out) {
+  const bool has_groups = is_op(node, OP_GroupNormalization);
+  if (!has_groups && !is_op(node, OP_InstanceNormalization)) return false;
+  struct value *x = node->inputs[0], *channels = has_groups ? NULL : channels_of(x);
+  *out = (struct norm){.x = channels ? channels : x,
+                       .scale = node->inputs[1],
+                       .bias = node->inputs[2],
+                       .groups = has_groups ? node_int(node, "num_groups", 1) : x->shape.dims[1],
+                       .epsilon = node_float(node, "epsilon", 1e-5)};
+  const bool is_grouped = out->groups != out->x->shape.dims[1];
+  return x->dtype == HONE_F32 && out->scale->dtype == HONE_F32 && out->bias->dtype == HONE_F32 &&
+         x->shape.rank > 2 && is_closed(x, !is_grouped);
+}
+
+/* Every element of the constant is `wanted`. */
+static bool is_all(const struct value *value, double wanted) {
+  if (!value->constant) return false;
+  for (size_t i = 0; i < tensor_count(value->constant); i++)
+    if (tensor_f64(value->constant, i) != wanted) return false;
+  return true;
+}
+
+static hone_status add_unary(struct rewrite *r, enum op_id op, struct value *x,
+                             struct value **out) {
+  struct node *node;
+  TRY(rewrite_node(r, op, &x, 1, &node));
+  TRY(node_infer(r->ctx, r->graph, node));
+  *out = node->outputs[0];
+  return HONE_OK;
+}
+
+/* Over the dimensions from `first` on, which become 1. */
+static hone_status add_reduction(struct rewrite *r, enum op_id op, struct value *x, int first,
+                                 struct value **out) {
+  int64_t axes[HONE_MAX_RANK];
+  struct value *list;
+  for (int d = first; d < x->shape.rank; d++) axes[d - first] = d;
+  TRY(rewrite_ints(r, axes, x->shape.rank - first, &list));
+  return rewrite_binary(r, op, x, list, out);
+}
+
+static hone_status add_scalar(struct rewrite *r, double x, struct value **out) {
+  TRY(rewrite_constant(r, HONE_F32, &(struct shape){.rank = 0}, out));
+  tensor_set_f64((*out)->constant, 0, x);
+  return HONE_OK;
+}
+
+/* 1 / sqrt(variance + epsilon) */
+static hone_status add_inverse_root(struct rewrite *r, const struct norm *norm,
+                                    struct value *variance, struct value **out) {
+  struct value *epsilon, *one, *sum, *root;
+  TRY(add_scalar(r, norm->epsilon, &epsilon));
+  TRY(add_scalar(r, 1, &one));
+  TRY(rewrite_binary(r, OP_Add, variance, epsilon, &sum));
+  TRY(add_unary(r, OP_Sqrt, sum, &root));
+  return rewrite_binary(r, OP_Div, one, root, out);
+}
+
+/* `x`, broadcast to [..., groups, channels of a group], as [..., c, 1, ...] beside an image. */
+static hone_status add_channels(struct rewrite *r, const struct norm *norm, struct value *x,
+                                struct value **out) {
+  const struct shape *image = &norm->x->shape;
+  struct shape wide = x->shape, shape = {.rank = image->rank};
+  struct value *dims;
+  const int last = x->shape.rank - 1;
+  wide.dims[last] = image->dims[1] / norm->groups;
+  if (!shape_equal(&wide, &x->shape)) {
+    TRY(rewrite_ints(r, wide.dims, wide.rank, &dims));
+    TRY(rewrite_binary(r, OP_Expand, x, dims, &x));
+  }
+  for (int d = 0; d < shape.rank; d++) shape.dims[d] = 1;
+  shape.dims[0] = last > 1 ? image->dims[0] : 1;
+  shape.dims[1] = image->dims[1];
+  return rewrite_reshape(r, x, &shape, out);
+}
+
+/* A vector of all channels or of all groups as [groups, channels of a group], or [groups, 1]. */
+static hone_status add_vector(struct rewrite *r, const struct norm *norm, struct value *x,
+                              struct value **out) {
+  const struct shape shape = {2, {norm->groups, x->shape.dims[0] / norm->groups}};
+  return rewrite_reshape(r, x, &shape, out);
+}
+
+/* Mean of each group and the factor of each channel, both as [n or 1, c, 1, ...]. */
+static hone_status add_moments(struct rewrite *r, const struct norm *norm, struct value **out_mean,
+                               struct value **out_factor) {
+  const struct shape *image = &norm->x->shape;
+  const int64_t of_group = image->dims[1] / norm->groups;
+  struct value *mean, *variance, *factor, *scale, *away, *all;
+  TRY(add_reduction(r, OP_ReduceMean, norm->x, 2, &mean));
+  TRY(add_reduction(r, OP_ReduceVariance, norm->x, 2, &variance));
+  TRY(add_vector(r, norm, norm->scale, &scale));
+  if (of_group == 1) {
+    TRY(add_inverse_root(r, norm, variance, &factor));
+    if (!is_all(norm->scale, 1)) {
+      TRY(add_channels(r, norm, scale, &scale));
+      TRY(rewrite_binary(r, OP_Mul, factor, scale, &factor));
+    }
+    *out_mean = mean;
+    *out_factor = factor;
+    return HONE_OK;
+  }
+  const struct shape grouped = {3, {image->dims[0], norm->groups, of_group}};
+  TRY(rewrite_reshape(r, mean, &grouped, &mean));
+  TRY(rewrite_reshape(r, variance, &grouped, &variance));
+  TRY(add_reduction(r, OP_ReduceMean, mean, 2, &all));
+  TRY(rewrite_binary(r, OP_Sub, mean, all, &away));
+  TRY(rewrite_binary(r, OP_Mul, away, away, &away));
+  TRY(rewrite_binary(r, OP_Add, variance, away, &variance));
+  TRY(add_reduction(r, OP_ReduceMean, variance, 2, &variance));
+  TRY(add_inverse_root(r, norm, variance, &factor));
+  if (!is_all(norm->scale, 1)) TRY(rewrite_binary(r, OP_Mul, factor, scale, &factor));
+  TRY(add_channels(r, norm, all, out_mean));
+  return add_channels(r, norm, factor, out_factor);
+}
+
+static hone_status visit(struct rewrite *r, struct node *node) {
+  struct norm norm;
+  struct value *mean, *factor, *y, *bias;
+  if (!read_norm(node, &norm)) return HONE_OK;
+  TRY(add_moments(r, &norm, &mean, &factor));
+  TRY(rewrite_binary(r, OP_Sub, norm.x, mean, &y));
+  TRY(rewrite_binary(r, OP_Mul, y, factor, &y));
+  if (!is_all(norm.bias, 0)) {
+    TRY(add_vector(r, &norm, norm.bias, &bias));
+    TRY(add_channels(r, &norm, bias, &bias));
+    TRY(rewrite_binary(r, OP_Add, y, bias, &y));
+  }
+  if (!shape_equal(&y->shape, &node->outputs[0]->shape))
+    TRY(rewrite_reshape(r, y, &node->outputs[0]->shape, &y));
+  return rewrite_replace(r, node->outputs[0], y);
+}
+
+/* needs: shapes. keeps: order, shapes. breaks: uses. */
+hone_status pass_lower_channel_norms(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
+  return rewrite_nodes(ctx, graph, visit, out_changes);
+}
