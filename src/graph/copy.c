@@ -42,6 +42,7 @@ static hone_status clone_values(struct cloner *c, size_t clone) {
     TRY(NEW(c->ctx, c->arena, value));
     *value = *at.from->values.at[i];
     value->producer = NULL;
+    value->sizes = NULL; /* they speak of values of the original */
     at.map[i] = value;
     VEC_PUSH(c->ctx, c->arena, &at.to->values, value);
   }

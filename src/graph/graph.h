@@ -65,6 +65,8 @@ struct value {
   uint32_t extents[HONE_MAX_RANK];
   const struct size_list
       *sizes; /* of a short list: the sizes that it says, while inference follows them; or NULL */
+  const struct range
+      *range; /* between which its elements lie, while inference follows it; NULL: its type's */
   /* by dimension: dims[d] less slope[d].of[k] for each step that symbol k is below its bound; NULL: all are fixed */
   const struct slope *slope;
   /* of a constant with slopes: where it begins in what it is at the bounds, for each such step; NULL: at its first
@@ -115,11 +117,17 @@ struct node {
   struct attribute *attributes;
 };
 
-/* A short list of integers: at[i], or where extent[i] is not 0 what a run finds for that extent, whose bound at[i] is. */
+/* A short list of integers: at[i]; where extent[i] is not 0 what a run finds for that extent, whose bound at[i] is; where
+   number[i] is not NULL what a run computes as that one integer, from least[i] to at[i]. */
 struct size_list {
   size_t count;
-  int64_t at[HONE_MAX_RANK];
+  int64_t at[HONE_MAX_RANK], least[HONE_MAX_RANK];
   uint32_t extent[HONE_MAX_RANK];
+  struct value *number[HONE_MAX_RANK];
+};
+
+struct range {
+  double low, high; /* both included; -INFINITY and INFINITY: not known */
 };
 
 /* A size known only at run time, shared by all dimensions that name it. */

@@ -132,7 +132,7 @@ enum rule {
   RULE_EVEN,
   RULE_UNCLIPPED
 }; /* all of the range; as far below zero as above; either end */
-struct range {
+struct scheme {
   enum rule rule;
   double least, most, eps, middle; /* the zero point, where that follows from the rule */
 };
@@ -150,7 +150,7 @@ static hone_status reach_of(struct pt_op *op, struct value *x, struct value *axe
   return make_node(op->make, OP_Max, VALUES(*high, nothing), NULL, high);
 }
 
-static hone_status scale_of(struct pt_op *op, const struct range *range, struct value *low,
+static hone_status scale_of(struct pt_op *op, const struct scheme *range, struct value *low,
                             struct value *high, struct value **out) {
   struct value *other;
   double steps = range->most - range->least;
@@ -170,7 +170,7 @@ static hone_status scale_of(struct pt_op *op, const struct range *range, struct 
 }
 
 /* The step on which zero lies: least - round(low / scale). */
-static hone_status zero_of(struct pt_op *op, const struct range *range, struct value *low,
+static hone_status zero_of(struct pt_op *op, const struct scheme *range, struct value *low,
                            struct value *scale, struct value **out) {
   struct value *least, *most, *none;
   if (range->rule != RULE_WHOLE) {
@@ -185,7 +185,7 @@ static hone_status zero_of(struct pt_op *op, const struct range *range, struct v
   return make_node(op->make, OP_Clip, VALUES(*out, least, most), NULL, out);
 }
 
-static hone_status choose_scale(struct pt_op *op, const struct range *range, struct value *x,
+static hone_status choose_scale(struct pt_op *op, const struct scheme *range, struct value *x,
                                 struct value *axes, struct value **scale, struct value **zero) {
   struct value *low, *high;
   if (x->dtype != HONE_F32) return pt_refuse(op, "of %s", dtype_name(x->dtype));
@@ -199,7 +199,7 @@ static hone_status choose_scale(struct pt_op *op, const struct range *range, str
 hone_status build_choose_scale(struct pt_op *op) {
   static const int64_t one[] = {1};
   struct value *x, *scale, *zero;
-  struct range range = {.rule = op->parameter ? RULE_EVEN : RULE_WHOLE};
+  struct scheme range = {.rule = op->parameter ? RULE_EVEN : RULE_WHOLE};
   hone_dtype dtype;
   TRY(pt_need(op, "input", &x));
   TRY(read_stored(op, "dtype", &dtype));
@@ -273,7 +273,7 @@ static hone_status read_beside(struct pt_op *op, const char *name, const struct 
   return make_reshape(op->make, *out, blocks->ones, blocks->rank, out);
 }
 
-static hone_status read_range(struct pt_op *op, hone_dtype dtype, struct range *out) {
+static hone_status read_range(struct pt_op *op, hone_dtype dtype, struct scheme *out) {
   const bool is_signed = dtype != HONE_U8;
   const double half = dtype == HONE_I32 ? 2147483648.0 : dtype == HONE_I16 ? 32768.0 : 128.0;
   TRY(pt_float(op, "quant_min", is_signed ? -half : 0, &out->least));
@@ -283,7 +283,7 @@ static hone_status read_range(struct pt_op *op, hone_dtype dtype, struct range *
 hone_status build_quantize_blocks(struct pt_op *op) {
   struct value *x, *scale, *zero, *least, *most, *y;
   struct blocks blocks;
-  struct range range;
+  struct scheme range;
   hone_dtype dtype;
   TRY(pt_need(op, "input", &x));
   TRY(read_stored(op, "output_dtype", &dtype));
@@ -338,7 +338,7 @@ hone_status build_choose_blocks(struct pt_op *op) {
   struct value *x, *cut, *axes, *scale, *zero;
   const char *rule;
   struct blocks blocks;
-  struct range range;
+  struct scheme range;
   hone_dtype dtype;
   int64_t is_kept;
   size_t k = 0;

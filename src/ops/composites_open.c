@@ -19,10 +19,13 @@ static int64_t axis_of(const struct node *node, int64_t otherwise) {
   return x ? axis + (axis < 0 ? x->shape.rank : 0) : -1;
 }
 
-/* What input k, a list that a run fills, says of sizes (sizes.c), or NULL. */
-static const struct size_list *sizes_of(const struct node *node, size_t k) {
+bool node_sizes(const struct node *node, size_t k, struct size_list *out) {
   const struct value *x = node_input(node, k);
-  return x && !x->constant ? x->sizes : NULL;
+  return x && !x->constant && size_entries(x, out);
+}
+static bool has_sizes(const struct node *node, size_t k) {
+  struct size_list list;
+  return node_sizes(node, k, &list);
 }
 
 static bool is_any_open(const struct node *node) {
@@ -43,10 +46,22 @@ static bool is_open_compress(const struct node *node) {
          (is_open(x) && !node_attribute(node, "axis"));
 }
 
+/* How long the operands of a Concat are beside its axis, if one of them says it; else -1. */
+static int64_t known_beside(const struct node *node, int d) {
+  for (size_t k = 0; k < node->input_count; k++) {
+    const struct value *x = node->inputs[k];
+    if (x && d < x->shape.rank && !x->extents[d]) return x->shape.dims[d];
+  }
+  return -1;
+}
+
 static bool is_open_concat(const struct node *node) {
   const int64_t axis = axis_of(node, 0);
-  for (size_t k = 0; k < node->input_count; k++)
-    if (is_open_along(node->inputs[k], axis)) return true;
+  for (size_t k = 0; k < node->input_count; k++) {
+    const struct value *x = node->inputs[k];
+    for (int d = 0; x && d < x->shape.rank; d++)
+      if (x->extents[d] && (d == axis || known_beside(node, d) >= 0)) return true;
+  }
   return false;
 }
 
@@ -54,7 +69,7 @@ static bool is_open_slice(const struct node *node) {
   const struct value *x = node_input(node, 0), *axes = node_input(node, 3);
   int64_t list[HONE_MAX_RANK];
   size_t count = 0;
-  if (sizes_of(node, 1) || sizes_of(node, 2)) return true;
+  if (has_sizes(node, 1) || has_sizes(node, 2)) return true;
   if (!is_open(x)) return false;
   if (!axes) return true;
   if (!axes->constant || !tensor_read_ints(axes->constant, HONE_MAX_RANK, list, &count))
@@ -222,6 +237,34 @@ struct value *x_first(struct expansion *e, struct value *x, int axis, struct val
   return e->status ? x : keep(e, x, first_of(e, x->shape.dims[axis], n), axis);
 }
 
+struct value *x_entry(struct expansion *e, const struct size_list *list, size_t i) {
+  struct value *n = list->number[i];
+  if (list->extent[i]) return count_of(e, list->extent[i]);
+  if (!n) return x_scalar(e, HONE_I64, (double)list->at[i]);
+  if (n->shape.rank) n = shared(e, x_squeeze(e, n, 0));
+  return n->dtype == HONE_I64 ? n : shared(e, x_cast(e, n, HONE_I64));
+}
+struct value *x_open_entry(struct expansion *e, struct value *x, int axis,
+                           const struct size_list *list, size_t i) {
+  if (e->status || !(list->extent[i] || list->number[i])) return x;
+  return list->extent[i] ? open_axis(e, x, axis, list->extent[i])
+                         : x_first(e, x, axis, x_entry(e, list, i));
+}
+bool x_bounds(struct expansion *e, struct size_list *list) {
+  static const int64_t most = INT32_MAX;
+  for (size_t i = 0; i < list->count && !e->status; i++) {
+    if (!list->number[i]) continue;
+    if (list->at[i] >= most) /* all that a type of 32 bits holds is no bound, either */
+      x_fail(
+          e, HONE_E_UNSUP,
+          "%s to a size that a run computes (\"%s\") and nothing bounds: a Clip or a Min in front "
+          "of it would",
+          e->node->op->name, list->number[i]->name);
+    if (list->at[i] < 0) list->at[i] = 0;
+  }
+  return !e->status;
+}
+
 /* The least (or the largest) number of a type. */
 static struct value *edge(struct expansion *e, hone_dtype dtype, bool largest) {
   const struct tensor *tensor;
@@ -263,29 +306,6 @@ static void open_compress(struct expansion *e) {
   x_out(e, 0, x_again(e, (struct value *[]){x, condition}, 2));
 }
 
-/* The most that a number of elements can be: each step goes to a list whose least is no less. */
-static int64_t most_of(const struct value *n, int64_t room) {
-  static const enum op_id same[] = {OP_Cast, OP_Identity, OP_Reshape, OP_Squeeze, OP_Unsqueeze};
-  static const enum op_id least[] = {OP_Min, OP_Concat, OP_ReduceMin};
-  for (int steps = 0; n && steps < 32; steps++) {
-    const struct node *node = n->producer;
-    size_t operands = 0;
-    n = NULL;
-    for (size_t i = 0; node && i < COUNT(same); i++)
-      if (is_op(node, same[i])) operands = 1;
-    for (size_t i = 0; node && i < COUNT(least); i++)
-      if (is_op(node, least[i])) operands = is_op(node, OP_ReduceMin) ? 1 : node->input_count;
-    for (size_t k = 0; k < operands; k++) {
-      const struct value *x = node->inputs[k];
-      if (!x->constant && !n) n = x;
-      if (!x->constant || tensor_count(x->constant) != 1) continue;
-      const int64_t most = tensor_i64(x->constant, 0);
-      if (most < room) room = most < 0 ? 0 : most;
-    }
-  }
-  return room;
-}
-
 /* The rest comes behind all: below the least, above the largest. */
 static void open_topk(struct expansion *e) {
   struct value *x = x_in(e, 0), *k = x_in(e, 1), *out[2];
@@ -296,9 +316,9 @@ static void open_topk(struct expansion *e) {
     x_fail(e, HONE_E_TYPE, "TopK whose axis, type or k does not fit");
     return;
   }
-  int64_t most = most_of(k, x->shape.dims[axis]);
-  if (k->constant && tensor_i64(k->constant, 0) < most) most = tensor_i64(k->constant, 0);
-  if (most < 0) most = 0;
+  const double high = value_range(k).high;
+  int64_t most = x->shape.dims[axis];
+  if (high < (double)most) most = high > 0 ? (int64_t)high : 0;
   if (k->shape.rank) k = x_squeeze(e, k, 0);
   const uint32_t number = x->extents[axis];
   struct value *n =
@@ -315,33 +335,49 @@ static void open_topk(struct expansion *e) {
   for (size_t i = 0; i < 2; i++) x_out(e, i, keep(e, out[i], mask, axis));
 }
 
+/* As long beside the axis as the operand that says it: a run in which it is not fails. */
+static struct value *held_beside(struct expansion *e, struct value *x, int axis) {
+  for (int d = 0; d < x->shape.rank && !e->status; d++) {
+    const int64_t length = known_beside(e->node, d), room = x->shape.dims[d];
+    if (d == axis || !x->extents[d] || length < 0) continue;
+    x_with_int(e, "must_be", length);
+    x = x_close(e, x, d, room > length ? room : length, 0);
+    x = x_slice(e, x, d, 0, length);
+  }
+  return x;
+}
+
+/* bool [places]: which of them along the axis are there. */
+static struct value *places_or_all(struct expansion *e, struct value *x, int axis) {
+  const struct tensor *all;
+  if (x->extents[axis]) return places(e, x, axis);
+  struct value *mask = x_constant(e, HONE_BOOL, &(struct shape){1, {x->shape.dims[axis]}}, &all);
+  if (!e->status) memset(tensor_data(all), 1, all->bytes);
+  return mask;
+}
+
 /* All at their bounds, then what is there of each. */
 static void open_concat(struct expansion *e) {
   const size_t count = e->node->input_count;
   const int axis = (int)axis_of(e->node, 0);
   struct value **parts, **masks;
+  bool is_along = false;
   if (!e->status) e->status = NEW_ARRAY(e->ctx, e->graph->arena, parts, 2 * count);
   if (e->status) return;
   masks = parts + count;
   for (size_t k = 0; k < count && !e->status; k++) {
     struct value *x = x_in(e, k);
     if (!x) x_fail(e, HONE_E_FORMAT, "input %zu of Concat is left out", k);
+    if (x && (axis < 0 || axis >= x->shape.rank))
+      x_fail(e, HONE_E_SHAPE, "input %zu has rank %d", k, x->shape.rank);
     if (e->status) return;
-    const struct tensor *all;
-    if (!is_open_along(x, axis)) {
-      if (axis >= x->shape.rank) {
-        x_fail(e, HONE_E_SHAPE, "input %zu has rank %d", k, x->shape.rank);
-        return;
-      }
-      masks[k] = x_constant(e, HONE_BOOL, &(struct shape){1, {x->shape.dims[axis]}}, &all);
-      if (!e->status) memset(tensor_data(all), 1, all->bytes);
-    } else {
-      masks[k] = places(e, x, axis);
-    }
+    is_along = is_along || x->extents[axis];
+    x = held_beside(e, x, axis);
+    masks[k] = places_or_all(e, x, axis);
     parts[k] = close_with(e, x, axis, filling(e, x, 0));
   }
   struct value *y = x_concat(e, axis, parts, count);
-  x_out(e, 0, keep(e, y, shared(e, x_concat(e, 0, masks, count)), axis));
+  x_out(e, 0, is_along ? keep(e, y, shared(e, x_concat(e, 0, masks, count)), axis) : y);
 }
 
 /* Where a slice begins or ends: `add` behind a size of the run, which is at most `bound`, or (size 0) behind the front. */
@@ -414,14 +450,55 @@ static struct value *take_between(struct expansion *e, struct value *x, int axis
   return keep(e, x, first_of(e, most, number), axis);
 }
 
+/* Where a limit lies that a run may compute, from 0 to the n elements that there are. */
+static struct value *limit_found(struct expansion *e, const struct size_list *list, size_t i,
+                                 struct value *n, int64_t room) {
+  struct value *zero = x_scalar(e, HONE_I64, 0), *at;
+  struct size_list held = *list;
+  const double low = size_range(list, i).low;
+  if (!list->number[i] && !list->extent[i]) {
+    if (list->at[i] >= room) return n;
+    if (list->at[i] < -room) held.at[i] = -room;
+  }
+  at = x_entry(e, &held, i);
+  if (low < 0) {
+    at = x_3(e, OP_Where, x_2(e, OP_Less, at, zero), x_2(e, OP_Add, at, n), at);
+    at = x_2(e, OP_Max, at, zero);
+  }
+  return shared(e, x_2(e, OP_Min, at, n));
+}
+
+/* From where to where a run computes: a negative place counts from the end, as ever. */
+static struct value *take_found(struct expansion *e, struct value *x, int axis,
+                                const struct size_list *starts, const struct size_list *ends,
+                                size_t i, int64_t step) {
+  const int64_t room = x->shape.dims[axis];
+  const struct range from = size_range(starts, i), to = size_range(ends, i);
+  struct value *n =
+      x->extents[axis] ? count_of(e, x->extents[axis]) : x_scalar(e, HONE_I64, (double)room);
+  if (step != 1) {
+    x_fail(e, HONE_E_UNSUP, "Slice in steps between places that a run computes");
+    return x;
+  }
+  struct value *zero = x_scalar(e, HONE_I64, 0), *first = limit_found(e, starts, i, n, room),
+               *last = limit_found(e, ends, i, n, room);
+  double most = (double)room;
+  if (from.low > 0 && to.low >= 0) most = fmax(0, fmin(to.high, most) - from.low);
+  if (to.low >= 0) most = fmin(most, to.high);
+  const int64_t count = most > 0 ? (int64_t)most : 0;
+  struct value *number = shared(e, x_2(e, OP_Max, x_2(e, OP_Sub, last, first), zero)),
+               *index = x_2(e, OP_Add, x_range(e, HONE_I64, count, 0, 1), first);
+  x = close_with(e, x, axis, filling(e, x, 0));
+  if (room)
+    x = x_gather(e, x, x_2(e, OP_Min, index, x_scalar(e, HONE_I64, (double)(room - 1))), axis);
+  return keep(e, x, first_of(e, room ? count : 0, number), axis);
+}
+
 /* Integers of the file, or sizes of the run. */
 static size_t read_limits(struct expansion *e, size_t k, const char *what, struct size_list *out) {
-  const struct size_list *sizes = sizes_of(e->node, k);
+  if (node_sizes(e->node, k, out)) return out->count;
   *out = (struct size_list){.count = 0};
-  if (sizes)
-    *out = *sizes;
-  else
-    out->count = x_ints(e, k, what, HONE_MAX_RANK, out->at);
+  out->count = x_ints(e, k, what, HONE_MAX_RANK, out->at);
   return out->count;
 }
 
@@ -431,6 +508,7 @@ static struct value *slice_along(struct expansion *e, struct value *x, int axis,
                                  size_t i, int64_t step) {
   const int64_t room = x->shape.dims[axis];
   const uint32_t own = x->extents[axis];
+  if (starts->number[i] || ends->number[i]) return take_found(e, x, axis, starts, ends, i, step);
   if (!own && !starts->extent[i] && !ends->extent[i])
     return x_op(e, OP_Slice,
                 (struct value *[]){x, x_list(e, &starts->at[i], 1), x_list(e, &ends->at[i], 1),
@@ -545,82 +623,13 @@ static void open_regions(struct expansion *e) {
 
 /* -- shapes that say sizes of the run (sizes.c) ----------------------------------------------------- */
 
-static bool is_sized(const struct node *node) { return sizes_of(node, 0) != NULL; }
-static bool is_shaped(const struct node *node) { return sizes_of(node, 1) != NULL; }
-
-static void open_constant(struct expansion *e) {
-  const struct size_list *to = sizes_of(e->node, 0);
-  struct value *y = x_again(e, (struct value *[]){x_list(e, to->at, to->count)}, 1);
-  for (size_t i = 0; i < to->count; i++) y = open_axis(e, y, (int)i, to->extent[i]);
-  x_out(e, 0, y);
-}
-
-/* Upwards from a number. */
-static void open_range(struct expansion *e) {
-  static const int64_t most = INT32_MAX;
-  const struct size_list *to = sizes_of(e->node, 1);
-  const struct value *start = x_in(e, 0), *step = x_in(e, 2);
-  const bool known = to->count == 1 && start->constant && step->constant &&
-                     tensor_count(start->constant) == 1 && tensor_count(step->constant) == 1;
-  const int64_t first = known ? tensor_i64(start->constant, 0) : 0,
-                by = known ? tensor_i64(step->constant, 0) : 0;
-  if (by < 1 || by > most || first < -most || first > most || to->at[0] > most) {
-    x_fail(e, HONE_E_UNSUP, "Range to a size known only at run time but not upwards from a number");
-    return;
-  }
-  struct value *n =
-      to->extent[0] ? count_of(e, to->extent[0]) : x_scalar(e, HONE_I64, (double)to->at[0]);
-  const int64_t room = to->at[0] > first ? (to->at[0] - first + by - 1) / by : 0;
-  if (first || by > 1) {
-    n = x_2(e, OP_Add, n, x_scalar(e, HONE_I64, (double)(by - 1 - first)));
-    n = x_2(e, OP_Max, n, x_scalar(e, HONE_I64, 0));
-    n = x_2(e, OP_Div, n, x_scalar(e, HONE_I64, (double)by));
-  }
-  x_out(e, 0, x_first(e, x_range(e, x_in(e, 1)->dtype, room, (double)first, (double)by), 0, n));
-}
+static bool is_sized(const struct node *node) { return has_sizes(node, 0); }
+static bool is_shaped(const struct node *node) { return has_sizes(node, 1); }
+static bool is_resized(const struct node *node) { return has_sizes(node, 3); }
 
 static void open_size(struct expansion *e) {
   struct value *shape = shared(e, x_1(e, OP_Shape, x_in(e, 0)));
   x_out(e, 0, x_reduce(e, OP_ReduceProd, shape, NULL, 0, false));
-}
-
-/* One element of an axis, as often as a size says. */
-static void open_tile(struct expansion *e) {
-  const struct size_list *to = sizes_of(e->node, 1);
-  struct value *x = x_in(e, 0), *y;
-  bool fits = to->count == (size_t)x->shape.rank;
-  for (size_t i = 0; i < to->count && fits; i++)
-    fits = !to->extent[i] || (x->shape.dims[i] == 1 && !x->extents[i]);
-  if (!fits) {
-    x_fail(e, HONE_E_UNSUP, "Tile of more than one element as often as only a run knows");
-    return;
-  }
-  y = x_2(e, OP_Tile, x, x_list(e, to->at, to->count));
-  for (size_t i = 0; i < to->count; i++) y = open_axis(e, y, (int)i, to->extent[i]);
-  x_out(e, 0, y);
-}
-
-/* To a size that the operand has already, or from 1. */
-static void open_expand(struct expansion *e) {
-  const struct size_list *to = sizes_of(e->node, 1);
-  struct value *x = x_in(e, 0), *y;
-  const int count = (int)to->count, rank = count > x->shape.rank ? count : x->shape.rank;
-  uint32_t later[HONE_MAX_RANK] = {0};
-  int64_t dims[HONE_MAX_RANK];
-  for (int i = 0; i < count; i++) {
-    const int d = i - count + x->shape.rank;
-    const uint32_t own = d < 0 ? 0 : x->extents[d];
-    dims[i] = own && own == to->extent[i] ? 1 : to->at[i];
-    if (!to->extent[i] || own == to->extent[i]) continue;
-    later[i + rank - count] = to->extent[i];
-    if (d >= 0 && (own || x->shape.dims[d] != 1)) {
-      x_fail(e, HONE_E_UNSUP, "Expand of one size to another, equal only at run time");
-      return;
-    }
-  }
-  y = x_2(e, OP_Expand, x, x_list(e, dims, to->count));
-  for (int i = 0; i < rank; i++) y = open_axis(e, y, i, later[i]);
-  x_out(e, 0, y);
 }
 
 /* Whether axis i of `to` is an open one of x, between as many elements on either side. */
@@ -649,9 +658,9 @@ static struct value *reshape_by_sizes(struct expansion *e, struct value *x,
 
 /* One size is what is left, which the shapes' rule finds where it was before. */
 static void open_reshape(struct expansion *e) {
-  struct size_list to = *sizes_of(e->node, 1);
+  struct size_list to = {0};
   struct value *x = x_in(e, 0), *y = x;
-  int64_t known = 1;
+  int64_t known = node_sizes(e->node, 1, &to) ? 1 : 0;
   int open = -1, opens = 0, rest = -1;
   for (size_t i = 0; i < to.count; i++) {
     if (!to.at[i] && !to.extent[i] && !x_int(e, "allowzero", 0) && (int)i < x->shape.rank) {
@@ -662,6 +671,7 @@ static void open_reshape(struct expansion *e) {
     if (to.at[i] < 1 && to.at[i] != -1) known = 0;
     if (to.at[i] > 0 && !checked_mul(known, to.at[i], &known)) known = 0;
     if (to.extent[i]) open = (int)i, opens++;
+    if (to.number[i]) known = 0;
   }
   if (known && rest >= 0 && open >= 0)
     to.at[rest] = dims_product(&x->shape, 0, x->shape.rank) / known;
@@ -770,12 +780,13 @@ expand_fn *expand_open_find(const struct node *node) {
       {OP_ScatterND, is_any_open, expand_open_scatter_nd},
       {OP_GatherElements, is_any_open, expand_open_gather_elements},
       {OP_Size, is_any_open, open_size},
-      {OP_Tile, is_shaped, open_tile},
-      {OP_ConstantOfShape, is_sized, open_constant},
-      {OP_Expand, is_shaped, open_expand},
+      {OP_Tile, is_shaped, expand_sized_tile},
+      {OP_ConstantOfShape, is_sized, expand_sized_constant},
+      {OP_Expand, is_shaped, expand_sized_expand},
+      {OP_Resize, is_resized, expand_sized_resize},
       {OP_Reshape, is_shaped, open_reshape},
       {OP_Reshape, is_merged, open_merged},
-      {OP_Range, is_shaped, open_range},
+      {OP_Range, is_shaped, expand_sized_range},
   };
   for (size_t i = 0; i < COUNT(rows); i++)
     if (rows[i].op == node->op->id && rows[i].is(node)) return rows[i].expand;

@@ -66,6 +66,12 @@ MUST_USE hone_status loop_enter(struct ctx *ctx, const struct node *node, struct
 MUST_USE hone_status loop_of_scan(struct ctx *ctx, struct graph *graph, const struct node *node,
                                   struct node_list *out);
 
+/* -- growing.c ---- */
+/* What stands for a Loop that stays and to one of whose carried values each iteration appends: a Loop that collects what is
+   appended, and what joins it, yet to be inferred; *out_done false: there is none. Its body is changed. */
+MUST_USE hone_status loop_of_growing(struct ctx *ctx, struct graph *graph, const struct node *node,
+                                     struct node_list *out, bool *out_done);
+
 /* -- new nodes and constants ---- */
 
 /* result NULL: a new value. Nodes come to `list`, not to the graph. */

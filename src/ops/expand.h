@@ -36,6 +36,8 @@ expand_fn expand_cast_text;                  /* Cast of integers to strings */
 expand_fn expand_open_flatten;               /* of a size that a run decides */
 expand_fn expand_open_gather, expand_open_gather_nd, expand_open_gather_elements,
     expand_open_scatter, expand_open_scatter_nd; /* composites_index.c */
+expand_fn expand_sized_constant, expand_sized_range, expand_sized_tile, expand_sized_expand,
+    expand_sized_resize; /* composites_sized.c */
 
 /* The row of composites.def, a training form, or expand_open_find's; NULL for a node with a meaning of its own. */
 expand_fn *expand_find(const struct node *node);
@@ -121,6 +123,14 @@ struct value *x_size(struct expansion *e, uint32_t extent);
 /* As long from here on as an extent says, or as the first n say. */
 struct value *x_open(struct expansion *e, struct value *x, int axis, uint32_t extent);
 struct value *x_first(struct expansion *e, struct value *x, int axis, struct value *n);
+/* The entries of input k, which a run fills; false: it is a constant, or they are not known one by one (sizes.c). */
+bool node_sizes(const struct node *node, size_t k, struct size_list *out);
+/* Entry i, an i64 without dimensions; as long as it says from here on (a number is as it was). */
+struct value *x_entry(struct expansion *e, const struct size_list *list, size_t i);
+struct value *x_open_entry(struct expansion *e, struct value *x, int axis,
+                           const struct size_list *list, size_t i);
+/* Each entry is bounded, at[i] from 0 where a run computes it; else E_UNSUP. */
+bool x_bounds(struct expansion *e, struct size_list *list);
 
 /* Of attention (composites_attention.c). */
 /* [batch, rows, heads * size] to [batch, heads, rows, size]; 4-D stays. */

@@ -126,11 +126,14 @@ static hone_status infer_branches(struct inference *f, struct frame *frame, stru
 static hone_status infer_open_loop(struct inference *f, struct frame *frame, struct task task) {
   struct node_list nodes = {0};
   struct graph *body;
+  bool grows = false;
   if (is_op(task.node, OP_Scan)) {
     TRY(loop_of_scan(f->ctx, frame->graph, task.node, &nodes));
     return wait_for(f, frame, &nodes);
   }
   if (task.stage) return infer_plain(f, frame, task.node);
+  TRY(loop_of_growing(f->ctx, frame->graph, task.node, &nodes, &grows));
+  if (grows) return wait_for(f, frame, &nodes);
   TRY(loop_enter(f->ctx, task.node, &body));
   task.stage = 1;
   VEC_PUSH(f->ctx, f->scratch, &frame->waiting, task);

@@ -46,6 +46,7 @@ hone_status node_infer_bytes(struct ctx *ctx, struct graph *graph, struct node *
   TRY(node_form(ctx, node));
   TRY(node->op->infer(ctx, graph, node));
   TRY(infer_extents(ctx, graph, node));
+  TRY(infer_ranges(ctx, graph, node));
   TRY(infer_sizes(ctx, graph, node));
   return output_bytes(ctx, node, out_bytes);
 }

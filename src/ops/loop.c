@@ -2,6 +2,8 @@
  * a Scan becomes such a Loop. What is carried keeps type and shape; what is collected is as long as the
  * iterations: their number where it is known, else an extent with the trip count or limit `unroll` as its bound. Semantics: ONNX Loop-11,
  * Scan-9 and later. */
+#include <math.h>
+
 #include "control.h"
 
 enum { TRIP, GOES, CARRIED };
@@ -102,11 +104,16 @@ hone_status loop_enter(struct ctx *ctx, const struct node *node, struct graph **
   return HONE_OK;
 }
 
+/* The most iterations: of a trip count what bounds it, else limit `unroll`. */
 static int64_t loop_bound(struct ctx *ctx, const struct node *node) {
   const struct value *trip = node_input(node, TRIP);
-  if (!trip || !trip->constant) return ctx->limits[LIMIT_unroll];
-  int64_t most = tensor_i64(trip->constant, 0);
-  return most < 0 ? 0 : most;
+  if (trip && trip->constant) {
+    const int64_t most = tensor_i64(trip->constant, 0);
+    return most < 0 ? 0 : most;
+  }
+  const double high = trip ? value_range(trip).high : INFINITY;
+  if (high > INT32_MAX) return ctx->limits[LIMIT_unroll];
+  return high < 0 ? 0 : (int64_t)high;
 }
 
 static hone_status infer_collected(struct ctx *ctx, struct node *node, size_t k,

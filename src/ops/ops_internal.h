@@ -145,8 +145,18 @@ MUST_USE hone_status elementwise_apply(struct ctx *ctx, const struct op *op, str
    where it has no rule for operands whose size is known only at run time. */
 MUST_USE hone_status infer_extents(struct ctx *ctx, struct graph *graph, struct node *node);
 
+/* -- ranges.c: between which numbers the outputs lie, after the node's types ---- */
+MUST_USE hone_status infer_ranges(struct ctx *ctx, struct graph *graph, const struct node *node);
+/* Of any value, also a constant's. */
+struct range value_range(const struct value *value);
+
 /* -- sizes.c: what a list of integers says of sizes that a run knows, after the node's types ---- */
 MUST_USE hone_status infer_sizes(struct ctx *ctx, struct graph *graph, const struct node *node);
+/* The entries of a list, one integer that a run computes included; false: they are not known one by one. */
+MUST_USE bool size_entries(const struct value *list, struct size_list *out);
+/* Whether a run decides one of them. */
+bool sizes_are_open(const struct size_list *list);
+struct range size_range(const struct size_list *list, size_t i);
 
 /* The shared functions that rows of ops.def name; the table declares them once more. */
 infer_fn infer_unary, infer_unary_bool, infer_binary, infer_compare;

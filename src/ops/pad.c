@@ -175,7 +175,8 @@ hone_status eval_reverse_sequence(struct ctx *ctx, struct arena *scratch, const 
   return HONE_OK;
 }
 
-/* -- Close: an axis `length` long, what lies behind its size filled with input 1 --------------------------- */
+/* -- Close: an axis `length` long, what lies behind its size filled with input 1; must_be: the size that a run has to
+ * find, -1 any -- */
 
 hone_status infer_close(struct ctx *ctx, struct graph *graph, struct node *node) {
   struct shape to = node->inputs[0]->shape;
@@ -202,7 +203,11 @@ hone_status eval_close(struct ctx *ctx, struct arena *scratch, const struct node
   TRY(movable_bytes(ctx, node, in[0]->dtype, &size));
   TRY(axis_attribute(ctx, node, "axis", 0, from->rank, &axis));
   const int64_t room = from->dims[axis], length = to->dims[axis];
-  const int64_t inner = dims_product(from, axis + 1, from->rank);
+  const int64_t inner = dims_product(from, axis + 1, from->rank),
+                must_be = node_int(node, "must_be", -1);
+  if (must_be >= 0 && room != must_be)
+    return fail(ctx, HONE_E_SHAPE, node_place(node), "axis %d has %lld places, what it meets %lld",
+                axis, (long long)room, (long long)must_be);
   for (int64_t i = 0; i < (int64_t)tensor_count(out[0]); i++) {
     const int64_t at = i / inner % length,
                   source = (i / inner / length * room + at) * inner + i % inner;

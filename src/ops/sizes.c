@@ -3,19 +3,25 @@
  * (composites_open.c). Followed forwards, a node after the other, while their types are inferred. */
 #include "ops_internal.h"
 
+/* Without numbers that a run computes: what is reckoned with them is another number. */
 static bool entries_of(const struct value *x, struct size_list *out) {
-  *out = (struct size_list){.count = 0};
-  if (!x || x->shape.rank > 1) return false;
-  if (x->sizes) {
-    *out = *x->sizes;
-    return true;
-  }
-  if (!x->constant || x->dtype == HONE_STRING || dtype_is_float(x->dtype) ||
-      tensor_count(x->constant) > HONE_MAX_RANK)
-    return false;
-  out->count = tensor_count(x->constant);
-  for (size_t i = 0; i < out->count; i++) out->at[i] = tensor_i64(x->constant, i);
+  if (!size_entries(x, out)) return false;
+  for (size_t i = 0; i < out->count; i++)
+    if (out->number[i]) return false;
   return true;
+}
+
+bool sizes_are_open(const struct size_list *list) {
+  for (size_t i = 0; i < list->count; i++)
+    if (list->extent[i] || list->number[i]) return true;
+  return false;
+}
+
+static void put_entry(struct size_list *out, size_t i, const struct size_list *from, size_t at) {
+  out->at[i] = from->at[at];
+  out->least[i] = from->least[at];
+  out->extent[i] = from->extent[at];
+  out->number[i] = from->number[at];
 }
 
 static bool of_shape(const struct node *node, struct size_list *out) {
@@ -32,15 +38,14 @@ static bool of_shape(const struct node *node, struct size_list *out) {
 
 static bool of_gather(const struct node *node, struct size_list *out) {
   struct size_list list, places;
-  if (!entries_of(node->inputs[0], &list) || !node->inputs[1]->constant ||
-      !entries_of(node->inputs[1], &places))
+  if (!node->inputs[0]->sizes || !size_entries(node->inputs[0], &list) ||
+      !node->inputs[1]->constant || !entries_of(node->inputs[1], &places))
     return false;
   *out = (struct size_list){.count = places.count};
   for (size_t i = 0; i < places.count; i++) {
     const int64_t at = places.at[i] + (places.at[i] < 0 ? (int64_t)list.count : 0);
     if (at < 0 || (size_t)at >= list.count) return false;
-    out->at[i] = list.at[at];
-    out->extent[i] = list.extent[at];
+    put_entry(out, i, &list, (size_t)at);
   }
   return true;
 }
@@ -48,17 +53,15 @@ static bool of_gather(const struct node *node, struct size_list *out) {
 static bool of_slice(const struct node *node, struct size_list *out) {
   struct size_list list, starts, ends, steps = {.at = {1}};
   const struct value *step = node_input(node, 4);
-  if (!entries_of(node->inputs[0], &list) || !entries_of(node->inputs[1], &starts) ||
+  if (!size_entries(node->inputs[0], &list) || !entries_of(node->inputs[1], &starts) ||
       !entries_of(node->inputs[2], &ends) || (step && !entries_of(step, &steps)) ||
       starts.count != 1 || ends.count != 1 || starts.extent[0] || ends.extent[0] ||
       steps.at[0] != 1)
     return false;
   const int64_t size = (int64_t)list.count, end = hold_index(ends.at[0], size, 0, size);
   *out = (struct size_list){.count = 0};
-  for (int64_t i = hold_index(starts.at[0], size, 0, size); i < end; i++) {
-    out->at[out->count] = list.at[i];
-    out->extent[out->count++] = list.extent[i];
-  }
+  for (int64_t i = hold_index(starts.at[0], size, 0, size); i < end; i++)
+    put_entry(out, out->count++, &list, (size_t)i);
   return true;
 }
 
@@ -66,12 +69,9 @@ static bool of_concat(const struct node *node, struct size_list *out) {
   *out = (struct size_list){.count = 0};
   for (size_t k = 0; k < node->input_count; k++) {
     struct size_list part;
-    if (!entries_of(node->inputs[k], &part) || out->count + part.count > HONE_MAX_RANK)
+    if (!size_entries(node->inputs[k], &part) || out->count + part.count > HONE_MAX_RANK)
       return false;
-    for (size_t i = 0; i < part.count; i++) {
-      out->at[out->count] = part.at[i];
-      out->extent[out->count++] = part.extent[i];
-    }
+    for (size_t i = 0; i < part.count; i++) put_entry(out, out->count++, &part, i);
   }
   return true;
 }
@@ -113,9 +113,10 @@ static bool of_add(const struct node *node, struct size_list *out) {
   return true;
 }
 
+/* One number that a run computes is another value, of its own range. */
 static bool of_itself(const struct node *node, struct size_list *out) {
-  const struct value *y = node->outputs[0];
-  return entries_of(node->inputs[0], out) && !y->constant && y->shape.rank <= 1;
+  const struct value *x = node->inputs[0];
+  return (x->sizes || x->constant) && size_entries(x, out);
 }
 
 hone_status infer_sizes(struct ctx *ctx, struct graph *graph, const struct node *node) {

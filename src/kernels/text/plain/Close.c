@@ -1,6 +1,10 @@
-/* Close (hone): an axis as long as the result's, input 1 behind the size that a run found for it; a unit is a row. */
+/* Close (hone): an axis as long as the result's, input 1 behind the size that a run found for it, which has to be must_be
+ * where that is given; a unit is a row. */
 #ifndef ATTR_axis
 #define ATTR_axis 0
+#endif
+#ifndef ATTR_must_be
+#define ATTR_must_be -1
 #endif
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *const x = in[0];
@@ -15,13 +19,16 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   if (numbers[axis]) size = ((const int64_t *)out[OUT_COUNT])[numbers[axis]];
 #endif
   (void)scratch;
+  if (ATTR_must_be >= 0 && size != ATTR_must_be) return 8;
   for (int d = axis + 1; d < last; d++) lines *= to[d]; /* rows of one place of the axis */
   for (int64_t u = begin; u < end; u++) {
     const int64_t at = axis == last ? 0 : u / lines % length;
     const int64_t row = axis == last ? u : (u / lines / length * room + at) * lines + u % lines;
     const int64_t count = axis == last ? size : at < size ? width : 0;
-    for (int64_t k = 0; k < new_width; k++) y[u * new_width + k] = k < count ? x[row * width + k] : rest;
+    for (int64_t k = 0; k < new_width; k++)
+      y[u * new_width + k] = k < count ? x[row * width + k] : rest;
   }
   return 0;
 }
 #undef ATTR_axis
+#undef ATTR_must_be
