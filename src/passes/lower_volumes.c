@@ -4,7 +4,8 @@
  *   y[n, :, o] = conv2d(concat over z of x[n, :, o * stride + z * dilation - pad], w[:, z * c + channel])
  *
  * Depthwise ones stay so: one convolution for each z, and their sum. A kernel of one pixel a plane takes the planes' pixels as one
- * dimension instead. A ConvTranspose whose outputs meet one input each is a product and a move of its results. */
+ * dimension instead. A ConvTranspose whose outputs meet one input each is a product and a move of its results. A pool is one over
+ * each plane and one along depth of what that leaves. */
 #include "rewrite.h"
 
 #include "../ops/window.h"
@@ -208,34 +209,35 @@ static bool is_apart(const struct window *w) {
   return true;
 }
 
-/* [c, m, kernel] -> [m * kernel, c, 1, 1]; a bias once for each position of the kernel. */
+/* [c, m, kernel] -> [kernel * m, c, 1, 1]: the channels of a position side by side, as they are of its pixel; a bias once for
+   each position of the kernel. */
 static hone_status spread_weights(struct rewrite *r, const struct volume *v, int64_t positions,
                                   struct value **out_w, struct value **out_bias) {
   const struct tensor *w = v->weights->constant;
-  const size_t m = (size_t)(v->out * positions), c = (size_t)v->in;
+  const size_t count = (size_t)positions, o = (size_t)v->out, m = count * o, c = (size_t)v->in;
   TRY(rewrite_constant(r, w->dtype, &(struct shape){4, {(int64_t)m, v->in, 1, 1}}, out_w));
-  for (size_t o = 0; o < m; o++)
+  for (size_t k = 0; k < m; k++)
     for (size_t i = 0; i < c; i++)
-      tensor_set_f64((*out_w)->constant, o * c + i, tensor_f64(w, i * m + o));
+      tensor_set_f64((*out_w)->constant, k * c + i, tensor_f64(w, (i * o + k % o) * count + k / o));
   *out_bias = NULL;
   if (!v->bias) return HONE_OK;
   TRY(rewrite_constant(r, w->dtype, &(struct shape){1, {(int64_t)m}}, out_bias));
-  for (size_t o = 0; o < m; o++)
-    tensor_set_f64((*out_bias)->constant, o, tensor_f64(v->bias->constant, o / (size_t)positions));
+  for (size_t k = 0; k < m; k++)
+    tensor_set_f64((*out_bias)->constant, k, tensor_f64(v->bias->constant, k % o));
   return HONE_OK;
 }
 
 /* y[n, o, d * kd + z, ..] = sum over c of x[n, c, d, ..] * w[c, o, z, ..] */
 static hone_status lower_transposed(struct rewrite *r, const struct volume *v,
                                     const struct node *node, struct value **out) {
-  static const int64_t turn[] = {0, 1, 5, 2, 6, 3, 7, 4};
+  static const int64_t turn[] = {0, 4, 5, 1, 6, 2, 7, 3};
   const int64_t *k = v->w.kernel, *d = v->x->shape.dims + 2;
   const struct window one = {.rank = 2, .kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
   struct value *x, *w, *bias;
   TRY(spread_weights(r, v, k[0] * k[1] * k[2], &w, &bias));
   TRY(rewrite_reshape(r, v->x, &(struct shape){4, {v->n, v->in, d[0], d[1] * d[2]}}, &x));
   TRY(convolve(r, v, node, x, w, bias, &one, &x));
-  TRY(rewrite_reshape(r, x, &(struct shape){8, {v->n, v->out, k[0], k[1], k[2], d[0], d[1], d[2]}},
+  TRY(rewrite_reshape(r, x, &(struct shape){8, {v->n, k[0], k[1], k[2], v->out, d[0], d[1], d[2]}},
                       &x));
   TRY(transpose(r, x, turn, &x));
   return rewrite_reshape(r, x, &node->outputs[0]->shape, out);
@@ -252,7 +254,64 @@ static hone_status visit_transposed(struct rewrite *r, struct node *node, struct
   return rewrite_replace(r, node->outputs[0], y);
 }
 
+/* A pool over `count` dimensions of `w`, from `first` on, of the two that x has. */
+static hone_status pool(struct rewrite *r, const struct node *node, struct value *x,
+                        const struct window *w, int first, int count, struct value **out) {
+  int64_t kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1}, pads[4] = {0};
+  struct node *made;
+  for (int d = 0; d < count; d++) {
+    kernel[d] = w->kernel[first + d];
+    stride[d] = w->stride[first + d];
+    dilation[d] = w->dilation[first + d];
+    pads[d] = w->pad_begin[first + d];
+    pads[2 + d] = w->pad_end[first + d];
+  }
+  TRY(rewrite_node(r, node->op->id, &x, 1, &made));
+  made->name = node->name;
+  made->index = node->index;
+  TRY(node_set_ints(r->ctx, r->graph, made, "kernel_shape", kernel, 2));
+  TRY(node_set_ints(r->ctx, r->graph, made, "strides", stride, 2));
+  TRY(node_set_ints(r->ctx, r->graph, made, "dilations", dilation, 2));
+  TRY(node_set_ints(r->ctx, r->graph, made, "pads", pads, 4));
+  if (node_int(node, "count_include_pad", 0))
+    TRY(node_set_int(r->ctx, r->graph, made, "count_include_pad", 1));
+  TRY(node_infer(r->ctx, r->graph, made));
+  *out = made->outputs[0];
+  return HONE_OK;
+}
+
+/* The largest of the largest; the mean of means where each is of as many. */
+static bool is_separable(const struct node *node, const struct window *w) {
+  bool is_padded = false;
+  for (int d = 0; d < w->rank; d++) is_padded |= w->pad_begin[d] || w->pad_end[d];
+  if (node_int(node, "ceil_mode", 0) || (node->output_count > 1 && node->outputs[1])) return false;
+  return is_op(node, OP_MaxPool) || !is_padded || node_int(node, "count_include_pad", 0);
+}
+
+static hone_status visit_pool(struct rewrite *r, struct node *node) {
+  static const int64_t turn[] = {0, 2, 1, 3, 4};
+  struct value *x = node->inputs[0];
+  struct window w;
+  if (x->shape.rank != 2 + SPATIAL || x->dtype != HONE_F32 || value_is_open(x)) return HONE_OK;
+  TRY(window_plan(r->ctx, node, &x->shape, NULL, &w));
+  if (!is_separable(node, &w)) return HONE_OK;
+  const int64_t n = x->shape.dims[0], c = x->shape.dims[1], h = w.out[HEIGHT], l = w.out[WIDTH];
+  int64_t count;
+  if (!shape_count(&node->outputs[0]->shape, &count) || !count) return HONE_OK;
+  TRY(transpose(r, x, turn, &x));
+  TRY(rewrite_reshape(r, x, &(struct shape){4, {n * w.in[DEPTH], c, w.in[HEIGHT], w.in[WIDTH]}},
+                      &x));
+  TRY(pool(r, node, x, &w, HEIGHT, 2, &x));
+  TRY(rewrite_reshape(r, x, &(struct shape){5, {n, w.in[DEPTH], c, h, l}}, &x));
+  TRY(transpose(r, x, turn, &x));
+  TRY(rewrite_reshape(r, x, &(struct shape){4, {n, c, w.in[DEPTH], h * l}}, &x));
+  TRY(pool(r, node, x, &w, DEPTH, 1, &x));
+  TRY(rewrite_reshape(r, x, &node->outputs[0]->shape, &x));
+  return rewrite_replace(r, node->outputs[0], x);
+}
+
 static hone_status visit(struct rewrite *r, struct node *node) {
+  if (is_op(node, OP_MaxPool) || is_op(node, OP_AveragePool)) return visit_pool(r, node);
   const bool is_transposed = is_op(node, OP_ConvTranspose);
   struct volume v = {.x = node->inputs[0]};
   struct value *y;

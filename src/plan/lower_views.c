@@ -2,12 +2,30 @@
  */
 #include "builder.h"
 
+/* Whether an image that has to be copied to be cut anew may lie channels last, as it does now: what follows likely reads it so. */
+static bool may_stay_last(const struct builder *b, const struct value *out, const struct view *view,
+                          struct view *wanted) {
+  const struct shape *shape = &view->shape;
+  struct view result;
+  int index;
+  if (shape->rank < 4 || out->shape.rank < 3 || view->stride[shape->rank - 1] == 1 ||
+      view_is_open(view) || value_is_open(out) || ends_in_output(b, out, &index))
+    return false;
+  for (int d = 0; d < 2; d++)
+    if (shape->dims[d] != out->shape.dims[d]) return false;
+  view_channels_last(wanted, NULL, view->dtype, shape);
+  return view_reshape(wanted, &out->shape, &result);
+}
+
 static hone_status as_reshape(struct builder *b, const struct node *node) {
   const struct value *out = node->outputs[0];
-  struct view view, result;
+  struct view view, result, wanted;
   TRY(get_stored(b, node->inputs[0], &view));
   if (!view_reshape(&view, &out->shape, &result)) {
-    TRY(ensure_dense_stored(b, node->inputs[0], &view));
+    if (may_stay_last(b, out, &view, &wanted))
+      TRY(ensure_strides(b, node->inputs[0], &wanted, &view));
+    else
+      TRY(ensure_dense_stored(b, node->inputs[0], &view));
     if (!view_reshape(&view, &out->shape, &result))
       return fail(b->ctx, HONE_E_INTERNAL, node_place(node), "reshape of a dense tensor");
   }
@@ -325,41 +343,111 @@ static void order_as(const struct builder *b, const struct view *from, const str
   }
 }
 
-/* Pad with a constant: a copy with a border. Negative pads cut the source first. */
-hone_status lower_pad(struct builder *b, const struct node *node, bool *out_done) {
-  int64_t pads[2 * HONE_MAX_RANK], axes[HONE_MAX_RANK], before[HONE_MAX_RANK] = {0};
+struct pads {
+  int64_t before[HONE_MAX_RANK], after[HONE_MAX_RANK];
+};
+
+/* False: not all known. */
+static hone_status read_pads(struct builder *b, const struct node *node, struct pads *out,
+                             bool *out_known) {
+  const struct value *pads = node_input(node, 1);
+  const int rank = node->inputs[0]->shape.rank;
+  int64_t list[2 * HONE_MAX_RANK], axes[HONE_MAX_RANK];
   size_t count, axis_count;
-  uint64_t fill;
-  bool known;
-  const struct value *pads_value = node_input(node, 1);
-  if (strcmp(node_string(node, "mode", "constant"), "constant")) return HONE_OK;
-  if (!pads_value || !pads_value->constant ||
-      !tensor_read_ints(pads_value->constant, COUNT(pads), pads, &count))
+  *out = (struct pads){0};
+  *out_known = false;
+  if (!pads || !pads->constant || !tensor_read_ints(pads->constant, COUNT(list), list, &count))
     return HONE_OK;
-  TRY(fill_of(b, node, &fill, &known));
-  if (!known) return HONE_OK;
-  struct view from, like, to;
-  TRY(get_view(b, node->inputs[0], &from));
   axis_count = count / 2;
   for (size_t i = 0; i < axis_count; i++) axes[i] = (int64_t)i;
   if (node_input(node, 3) && (!constant_ints(node, 3, axes, &count) || count != axis_count))
     return HONE_OK;
   for (size_t i = 0; i < axis_count; i++) {
-    int64_t axis = axes[i] < 0 ? axes[i] + from.shape.rank : axes[i], end = pads[axis_count + i];
-    if (axis < 0 || axis >= from.shape.rank)
+    const int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
+    if (axis < 0 || axis >= rank)
       return fail(b->ctx, HONE_E_SHAPE, node_place(node), "axis out of range");
-    if (pads[i] < 0) {
-      from.offset -= pads[i] * from.stride[axis];
-      from.shape.dims[axis] += pads[i];
+    out->before[axis] = list[i];
+    out->after[axis] = list[axis_count + i];
+  }
+  *out_known = true;
+  return HONE_OK;
+}
+
+/* `count` places beside `region` along d, before it or behind it: what mirrors it there (the place itself stands once), or its
+   edge. */
+static hone_status add_side(struct builder *b, const struct node *node, const struct view *region,
+                            int d, int64_t count, bool is_before, bool is_edge) {
+  struct view from = *region, to = *region;
+  struct step *step;
+  const int64_t n = region->shape.dims[d], last = is_before ? 0 : n - 1;
+  if (!count) return HONE_OK;
+  from.shape.dims[d] = to.shape.dims[d] = count;
+  to.offset += (is_before ? -count : n) * region->stride[d];
+  from.offset += (is_edge ? last : is_before ? count : n - 2) * region->stride[d];
+  from.stride[d] = is_edge ? 0 : -region->stride[d];
+  TRY(add_copy(b, node, &from, &to, &step));
+  return HONE_OK;
+}
+
+/* Pad with what lies inside: the inside first, then its sides along one axis after the other. */
+static hone_status lower_mirror(struct builder *b, const struct node *node, bool is_edge,
+                                bool *out_done) {
+  const struct value *x = node->inputs[0], *y = node->outputs[0];
+  struct pads pads;
+  struct view from, like, region;
+  struct step *step;
+  bool known;
+  TRY(read_pads(b, node, &pads, &known));
+  if (!known || value_is_open(x) || is_below_byte(y)) return HONE_OK;
+  for (int d = 0; d < x->shape.rank; d++) {
+    const int64_t least = pads.before[d] < pads.after[d] ? pads.before[d] : pads.after[d],
+                  most = pads.before[d] < pads.after[d] ? pads.after[d] : pads.before[d];
+    if (least < 0 || !x->shape.dims[d] || (most >= x->shape.dims[d] && !is_edge)) return HONE_OK;
+  }
+  TRY(get_view(b, x, &from));
+  order_as(b, &from, y, &like);
+  TRY(make_output(b, y, &like, &region));
+  for (int d = 0; d < x->shape.rank; d++) region.offset += pads.before[d] * region.stride[d];
+  region.shape = x->shape;
+  TRY(add_copy(b, node, &from, &region, &step));
+  for (int d = 0; d < x->shape.rank; d++) {
+    TRY(add_side(b, node, &region, d, pads.before[d], true, is_edge));
+    TRY(add_side(b, node, &region, d, pads.after[d], false, is_edge));
+    region.offset -= pads.before[d] * region.stride[d];
+    region.shape.dims[d] += pads.before[d] + pads.after[d];
+  }
+  *out_done = true;
+  return HONE_OK;
+}
+
+/* Pad with a constant: a copy with a border. Negative pads cut the source first. */
+hone_status lower_pad(struct builder *b, const struct node *node, bool *out_done) {
+  struct pads pads;
+  uint64_t fill;
+  bool known;
+  const char *mode = node_string(node, "mode", "constant");
+  if (!strcmp(mode, "reflect") || !strcmp(mode, "edge"))
+    return lower_mirror(b, node, !strcmp(mode, "edge"), out_done);
+  if (strcmp(mode, "constant")) return HONE_OK;
+  TRY(read_pads(b, node, &pads, &known));
+  if (!known) return HONE_OK;
+  TRY(fill_of(b, node, &fill, &known));
+  if (!known) return HONE_OK;
+  struct view from, like, to;
+  TRY(get_view(b, node->inputs[0], &from));
+  for (int d = 0; d < from.shape.rank; d++) {
+    if (pads.before[d] < 0) {
+      from.offset -= pads.before[d] * from.stride[d];
+      from.shape.dims[d] += pads.before[d];
+      pads.before[d] = 0;
     }
-    if (end < 0) from.shape.dims[axis] += end;
-    before[axis] = pads[i] < 0 ? 0 : pads[i];
-    if (from.shape.dims[axis] <= 0) return HONE_OK;
+    if (pads.after[d] < 0) from.shape.dims[d] += pads.after[d];
+    if (from.shape.dims[d] <= 0) return HONE_OK;
   }
   order_as(b, &from, node->outputs[0], &like);
   TRY(make_output(b, node->outputs[0], &like, &to));
   struct step *step;
-  TRY(add_copy_border(b, node, &from, &to, before, fill, &step));
+  TRY(add_copy_border(b, node, &from, &to, pads.before, fill, &step));
   *out_done = true;
   return HONE_OK;
 }

@@ -223,6 +223,12 @@ static void borders_are_written_in_place(void **state) {
                "  n = const i64[8] [0,1,0,0,0,1,0,0]\n  p = Pad(t, n)\n"
                "  r = Transpose(p) perm=[0,2,1,3]\n  y = Conv(r, w)\n}\n",
                "ckckc");
+  /* what is mirrored is copied from where it lies: the inside, and two sides along two axes */
+  expect_steps(f,
+               IMAGE
+               "  a = Conv(x, w)\n  n = const i64[8] [0,0,1,1,0,0,1,1]\n"
+               "  p = Pad(a, n) mode=\"reflect\"\n  y = Conv(p, w)\n}\n",
+               "ckccccckc");
 }
 
 /* -- attention ----------------------------------------------------------------------------------- */
