@@ -321,6 +321,17 @@ static bool is_open(const struct tf_tensor *tensor) {
                     (tensor->image && value_is_open(tensor->image)));
 }
 
+/* A list of sizes without elements, which says a scalar, has an empty buffer, as what operators make has. */
+static hone_status define_nothing(struct tf *tf, struct tf_tensor *tensor) {
+  struct tensor *constant;
+  const bool is_list = tensor->shape.rank == 1 && !tensor->shape.dims[0] &&
+                       (tensor->dtype == HONE_I32 || tensor->dtype == HONE_I64);
+  if (!is_list || tensor->is_variable || tensor->resource) return HONE_OK;
+  TRY(tensor_create(tf->ctx, tf->arena, tensor->dtype, &tensor->shape, &constant));
+  tensor->constant = constant;
+  return graph_constant(tf->ctx, tf->root, NULL, constant, &tensor->value);
+}
+
 static hone_status build_operator(struct tf *tf, size_t index) {
   struct tf_op op = {.tf = tf, .ctx = tf->ctx, .make = &tf->make};
   TRY(open_operator(tf, index, &op));
@@ -328,7 +339,7 @@ static hone_status build_operator(struct tf *tf, size_t index) {
   const struct tf_tensor *first = tf_out(&op, 0);
   tf->make.name = first ? first->name : "";
   for (size_t k = 0; k < op.inputs.count; k++) {
-    const struct tf_tensor *in = tf_in(&op, k);
+    struct tf_tensor *in = tf_in(&op, k);
     if (in && in->is_complex && !is_among(op.kind, of_complex, COUNT(of_complex)))
       return tf_refuse(&op, "of complex numbers");
     if (in && in->dtype == HONE_STRING && !tf_takes_text(op.kind))
@@ -336,6 +347,8 @@ static hone_status build_operator(struct tf *tf, size_t index) {
     if (is_open(in) && !is_among(op.kind, of_open, COUNT(of_open)))
       return tf_refuse(&op, "of a size that only a run knows");
     if (!in || in->value || in->image) continue;
+    TRY(define_nothing(tf, in));
+    if (in->value) continue;
     if ((in->resource || in->is_variable) && is_among(op.kind, of_state, COUNT(of_state))) continue;
     return fail(tf->ctx, HONE_E_FORMAT, tf_place(&op), "%s reads \"%s\", which nothing defines",
                 op.kind->name, in->name);

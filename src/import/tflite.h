@@ -172,6 +172,8 @@ bool tf_is_quantised(const struct tf_tensor *tensor); /* of an integer type, wit
 /* The least and the largest number of a quantised type. */
 void tf_type_range(hone_dtype dtype, double *low, double *high);
 /* The one scale and zero point of a quantised tensor; E_UNSUP where it has not got exactly one. */
+/* The operands of a comparison of quantised bytes, as numbers that compare as LiteRT's do. */
+MUST_USE hone_status tf_quantised_compared(struct tf_op *op, struct value **x, struct value **y);
 MUST_USE hone_status tf_one_scale(struct tf_op *op, const struct tf_tensor *tensor, double *scale,
                                   int64_t *zero_point);
 /* x - zero in i32. */

@@ -37,6 +37,20 @@ static bool is_quantised_alike(const struct tf_op *op) {
          a->zero_points[0] == b->zero_points[0];
 }
 
+static bool compares(enum op_id id) {
+  return id == OP_Equal || id == OP_Less || id == OP_LessOrEqual || id == OP_Greater ||
+         id == OP_GreaterOrEqual;
+}
+
+/* Operands of a comparison: bytes of any scales as the format compares them, other quantised numbers as they are. */
+static hone_status read_compared(struct tf_op *op, bool *image, struct value **x,
+                                 struct value **y) {
+  TRY(read_pair(op, image, x, y));
+  if (!tf_is_quantised(tf_in(op, 0))) return HONE_OK;
+  if (dtype_bits(tf_in(op, 0)->dtype) == 8) return tf_quantised_compared(op, x, y);
+  return is_quantised_alike(op) ? HONE_OK : tf_refuse(op, "of quantised numbers");
+}
+
 hone_status tf_binary(struct tf_op *op) {
   struct value *x, *y, *z;
   bool image;
@@ -46,9 +60,10 @@ hone_status tf_binary(struct tf_op *op) {
     if (id == OP_Add || id == OP_Sub) return tf_quantised_sum(op);
     if (id == OP_Mul) return tf_quantised_product(op);
     if (id == OP_Div) return tf_quantised_quotient(op);
-    if (id == OP_Pow || !is_quantised_alike(op)) return tf_refuse(op, "of quantised numbers");
+    if (id == OP_Pow || (!compares(id) && !is_quantised_alike(op)))
+      return tf_refuse(op, "of quantised numbers");
   }
-  TRY(read_pair(op, &image, &x, &y));
+  TRY(compares(id) ? read_compared(op, &image, &x, &y) : read_pair(op, &image, &x, &y));
   TRY(make_node(op->make, id, VALUES(x, y), NULL, &z));
   if (has_activation(id)) TRY(tf_activate(op, ACTIVATION, z, &z));
   return tf_write(op, 0, image, z);
@@ -95,9 +110,7 @@ hone_status tf_squared_difference(struct tf_op *op) {
 hone_status tf_not_equal(struct tf_op *op) {
   struct value *x, *y, *z;
   bool image;
-  TRY(read_pair(op, &image, &x, &y));
-  if (tf_is_quantised(tf_in(op, 0)) && !is_quantised_alike(op))
-    return tf_refuse(op, "of quantised numbers");
+  TRY(read_compared(op, &image, &x, &y));
   TRY(make_node(op->make, OP_Equal, VALUES(x, y), NULL, &z));
   TRY(make_node(op->make, OP_Not, VALUES(z), NULL, &z));
   return tf_write(op, 0, image, z);

@@ -239,6 +239,18 @@ hone_status tf_quantised_sum(struct tf_op *op) {
   return write_pair(op, &p, z, twice / (ldexp(1, shift) * p.to));
 }
 
+/* EQUAL, LESS and their like: both operands as numbers of scale 1 with 8 bits more, so that near ones of a small scale are
+   equal. Source: reference_ops::ComparisonWithScaling. */
+hone_status tf_quantised_compared(struct tf_op *op, struct value **x, struct value **y) {
+  double a, b;
+  int64_t a_zero, b_zero;
+  TRY(tf_one_scale(op, tf_in(op, 0), &a, &a_zero));
+  TRY(tf_one_scale(op, tf_in(op, 1), &b, &b_zero));
+  if (!(a < 1) || !(b < 1)) return tf_refuse(op, "of quantised numbers whose scale is not below 1");
+  TRY(widen(op, *x, a, a_zero, 8, x));
+  return widen(op, *y, b, b_zero, 8, y);
+}
+
 hone_status tf_centred(struct tf_op *op, struct value *x, int64_t zero, struct value **out) {
   TRY(make_cast(op->make, x, HONE_I32, out));
   return zero ? make_with_scalar(op->make, OP_Sub, *out, (double)zero, out) : HONE_OK;

@@ -306,6 +306,27 @@ static void open_compress(struct expansion *e) {
   x_out(e, 0, x_again(e, (struct value *[]){x, condition}, 2));
 }
 
+static bool is_known_compress(const struct node *node) {
+  const struct value *condition = node_input(node, 1);
+  return condition && condition->constant && condition->shape.rank == 1 && !is_open_compress(node);
+}
+
+/* By places that the file says. */
+static void known_compress(struct expansion *e) {
+  struct value *x = x_in(e, 0);
+  const struct tensor *condition = x_in(e, 1)->constant;
+  const int64_t axis = node_attribute(e->node, "axis") ? axis_of(e->node, 0) : 0;
+  const size_t given = tensor_count(condition);
+  int64_t *places;
+  size_t count = 0;
+  if (!node_attribute(e->node, "axis")) x = x_reshape(e, x, (int64_t[]){-1}, 1);
+  if (!e->status) e->status = NEW_ARRAY(e->ctx, e->graph->arena, places, given + 1);
+  if (e->status) return;
+  for (size_t i = 0; i < given; i++)
+    if (tensor_i64(condition, i)) places[count++] = (int64_t)i;
+  x_out(e, 0, x_gather(e, x, x_list(e, places, count), axis));
+}
+
 /* The rest comes behind all: below the least, above the largest. */
 static void open_topk(struct expansion *e) {
   struct value *x = x_in(e, 0), *k = x_in(e, 1), *out[2];
@@ -754,6 +775,7 @@ expand_fn *expand_open_find(const struct node *node) {
       {OP_NonZero, is_any_open, open_non_zero},
       {OP_NonMaxSuppression, is_any_open, open_boxes},
       {OP_Compress, is_open_compress, open_compress},
+      {OP_Compress, is_known_compress, known_compress},
       {OP_TopK, is_open_topk, open_topk},
       {OP_Concat, is_open_concat, open_concat},
       {OP_Slice, is_open_slice, open_slice},

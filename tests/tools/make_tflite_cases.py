@@ -367,7 +367,37 @@ def quantised_pair(name, code, kind, dtype, act=0):
     m.write()
 
 
+def quantised_compared(name, code, dtype, scales):
+    """Pairs of every third byte."""
+    m = Model(name)
+    info = np.iinfo(dtype)
+    some = np.arange(info.min, info.max + 1, 3)
+    m.input("x", (len(some), 1), dtype, scales[0], data=some[:, None])
+    m.input("z", (1, len(some)), dtype, scales[1], data=some[None])
+    m.tensor("y", (len(some), len(some)), "bool")
+    m.operator(code, ["x", "z"], ["y"])
+    m.output("y")
+    m.write()
+
+
+def reshape_to_one(name):
+    """The list of sizes is empty, as is its buffer."""
+    m = Model(name)
+    m.input("x", (1, 1))
+    m.constant("sizes", np.zeros(0), "int32")
+    m.tensor("one", ())
+    m.operator("RESHAPE", ["x", "sizes"], ["one"])
+    m.output("one")
+    m.write()
+
+
 def add_quantised():
+    CASES["reshape-to-one"] = reshape_to_one
+    for code in ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL"):
+        for dtype in ("int8", "uint8"):
+            CASES[f"quantised-{code.lower().replace('_', '-')}-{dtype}"] = (
+                lambda name, code=code, dtype=dtype: quantised_compared(name, code, dtype, QUANTS[dtype]))
+    CASES["quantised-less-fine"] = lambda name: quantised_compared(name, "LESS", "int8", ((0.0011, 3), (0.0011, 3)))
     for dtype in QUANTS:
         for code, kind in (("ADD", "Add"), ("SUB", "Sub"), ("MUL", "Mul")):
             for act in (0, 1, 3):

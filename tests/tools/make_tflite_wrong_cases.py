@@ -174,8 +174,10 @@ def operands():
         quants=[(0.1, 0), None, (0.1, 0)])
     one("pow-quantised", "UNSUP", "of quantised numbers", "POW", [((4,), "int8"), ((4,), "int8")], [((4,), "int8")], {},
         "Pow", quants=[(0.1, 0)] * 3)
-    one("not-equal-unlike", "UNSUP", "of quantised numbers", "NOT_EQUAL", [((4,), "int8"), ((4,), "int8")],
+    one("not-equal-unlike", "UNSUP", "of quantised numbers", "NOT_EQUAL", [((4,), "int16"), ((4,), "int16")],
         [((4,), "bool")], quants=[(0.1, 0), (0.2, 0)])
+    one("less-large", "UNSUP", "whose scale is not below 1", "LESS", [((4,), "int8"), ((4,), "int8")],
+        [((4,), "bool")], quants=[(0.1, 0), (1.5, 0)])
     one("softmax-16", "UNSUP", "to a scale other than 1/32768", "SOFTMAX", [((4,), "int16")], [((4,), "int16")], {"beta": 1.0},
         "Softmax", quants=[(0.1, 0)] * 2)
     one("log-softmax-8", "UNSUP", "of these numbers", "LOG_SOFTMAX", [((4,), "int8")], [((4,), "int8")],
