@@ -34,7 +34,7 @@ import suites
 import values
 
 STATUSES = ("pass", "refused", "not asked", "wrong")
-AT_RUN_TIME = re.compile("known only at run time|must be known at compile time")
+AT_RUN_TIME = re.compile("known only at run time|must be known at compile time|and nothing bounds")
 SENTENCE = re.compile(r"^(?:hone: )?(E_.+)", re.MULTILINE)
 # Programs read and write .npy files of no type below a byte, and of no text.
 UNREADABLE = re.compile("has element type .* which this program cannot read")
