@@ -1,12 +1,13 @@
 /* Plain kernels against the reference: each case is printed as the emitter prints it, compiled with
- * the C compiler, and must give what the operator's evaluation gives. All cases go into one library,
- * so the compiler runs once. HONE_PLAIN_CC names another compiler, HONE_PLAIN_FLAGS one more flag. */
+ * the C compiler without warnings, and must give what the operator's evaluation gives. All cases go
+ * into one library for each processor level and compiler; those that this processor can run are run. */
 #include <dlfcn.h>
 
 #include "emit/emit.h"
 #include "kernels/kernels.h"
 #include "ops_case.h"
 #include "plan/builder.h"
+#include "toolchain/toolchain.h"
 
 /* want: how many outputs to ask for, one word each. */
 static const struct ops_case cases[] = {
@@ -341,50 +342,45 @@ static void put_case(struct ctx *ctx, struct text *out, const struct ops_case *c
   text_deinit(&text);
 }
 
-static void *compile_text(struct ctx *ctx, const struct text *text, char folder[4096]) {
-  char source[4200], library[4200];
-  REQUIRE(dir_temporary(ctx, folder));
+/* Compiles folder/plain.c to `library` for a level. -Wmaybe-uninitialized is off: at -O3 gcc reports variables that
+   are initialised. */
+static void compile_library(struct ctx *ctx, const char *folder, const char *cc,
+                            const struct target *target, const char *library) {
+  char source[4200];
   snprintf(source, sizeof source, "%s/plain.c", folder);
-  snprintf(library, sizeof library, "%s/plain.so", folder);
-  REQUIRE(file_write_atomic(ctx, source, text->at, text->length, 0600));
-  const char *cc = getenv("HONE_PLAIN_CC"), *flag = getenv("HONE_PLAIN_FLAGS");
-  const char *const argv[] = {
-    cc ? cc : "cc",
-    "-std=gnu11",
-    "-O3",
-    "-fopenmp-simd",
-    "-ffp-contract=fast",
-    "-fno-math-errno",
-    "-fno-trapping-math",
-#if defined __x86_64__
-    "-march=native",
-#endif
-    "-Wall",
-    "-Werror",
-    "-Wno-unused-function",
-    "-Wno-tautological-compare",
-    "-Wno-type-limits",
-    flag ? flag : "-g0",
-    "-shared",
-    "-fPIC",
-    "-o",
-    library,
-    source,
-    "-lm",
-    NULL
-  };
+  const char *argv[64] = {cc,
+                          "-std=gnu11",
+                          "-O3",
+                          "-fopenmp-simd",
+                          "-ffp-contract=fast",
+                          "-fno-math-errno",
+                          "-fno-trapping-math",
+                          "-Wall",
+                          "-Werror",
+                          "-Wno-unused-function",
+                          "-Wno-tautological-compare",
+                          "-Wno-type-limits",
+                          "-shared",
+                          "-fPIC",
+                          "-o",
+                          library,
+                          source,
+                          "-lm"};
+  size_t count = 0;
+  while (argv[count]) count++;
+  for (size_t i = 0; target->flags[i]; i++) {
+    assert_true(count + 1 < COUNT(argv));
+    argv[count++] = target->flags[i];
+  }
   struct process_result result;
   REQUIRE(process_run(ctx,
                       &(struct process_options){
                           .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = 600000000000u},
                       &result));
   if (result.exit_code)
-    case_fails("cc%s: %.9000s", result.timed_out ? " took too long" : "",
+    case_fails("%s for %s%s: %.9000s", cc, target->level, result.timed_out ? " took too long" : "",
                result.output.at ? result.output.at : "");
   text_deinit(&result.output);
-  void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-  if (!handle) case_fails("%s", dlerror());
-  return handle;
 }
 
 typedef int plain_fn(const void *const *in, void *const *out, void *scratch, long begin, long end);
@@ -450,26 +446,9 @@ static void compare(const struct ops_case *c, const struct ops_run *run, void *o
 #define ALL (COUNT(cases) + COUNT(refused))
 static struct ops_run runs[ALL];
 
-static void kernels_equal_the_reference(void **state) {
-  (void)state;
-  struct text text = {0};
-  struct ctx ctx;
-  ctx_init(&ctx);
-  text_puts(&text,
-            "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n"
-            "#define PLAIN_LINES 64\n"
-            "#if defined __GNUC__ && !defined __clang__\n" /* sees less, warns of more, at -O3 */
-            "#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n#endif\n");
-  assert_int_equal(emit_kernel_text(&ctx, "simd.h", &text), HONE_OK);
-  for (size_t i = 0; i < ALL; i++) {
-    const struct ops_case *c = i < COUNT(cases) ? &cases[i] : &refused[i - COUNT(cases)];
-    hone_status status = run_case(c, &runs[i]);
-    if (status != (i < COUNT(cases) ? HONE_OK : HONE_E_SHAPE))
-      case_fails("%s %s (%s): reference: %s", c->op, c->attributes, c->inputs, runs[i].ctx.message);
-    put_case(&ctx, &text, c, &runs[i], i);
-  }
-  char folder[4096];
-  void *library = compile_text(&ctx, &text, folder);
+static void check_library(const char *path) {
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) case_fails("%s", dlerror());
   for (size_t i = 0; i < ALL; i++) {
     const struct ops_case *c = i < COUNT(cases) ? &cases[i] : &refused[i - COUNT(cases)];
     void *out[CASE_VALUES] = {NULL};
@@ -482,14 +461,69 @@ static void kernels_equal_the_reference(void **state) {
     } else {
       free(out[0]);
     }
-    arena_destroy(runs[i].arena);
   }
   dlclose(library);
-  dir_remove_tree(folder);
+}
+
+static void write_cases(struct ctx *ctx, const char *folder) {
+  struct text text = {0};
+  char source[4200];
+  text_puts(&text,
+            "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n"
+            "#define PLAIN_LINES 64\n"
+            "#if defined __GNUC__ && !defined __clang__\n"
+            "#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n#endif\n");
+  REQUIRE(emit_kernel_text(ctx, "simd.h", &text));
+  for (size_t i = 0; i < ALL; i++) {
+    const struct ops_case *c = i < COUNT(cases) ? &cases[i] : &refused[i - COUNT(cases)];
+    hone_status status = run_case(c, &runs[i]);
+    if (status != (i < COUNT(cases) ? HONE_OK : HONE_E_SHAPE))
+      case_fails("%s %s (%s): reference: %s", c->op, c->attributes, c->inputs, runs[i].ctx.message);
+    put_case(ctx, &text, c, &runs[i], i);
+  }
+  snprintf(source, sizeof source, "%s/plain.c", folder);
+  REQUIRE(file_write_atomic(ctx, source, text.at, text.length, 0600));
   text_deinit(&text);
 }
 
-/* plain_find searches by halves; every row names an operator, a text and a case here. */
+/* gcc's warnings depend on what it optimises and so on the level; clang's do not. */
+static void kernels_equal_the_reference(void **state) {
+  static const struct {
+    const char *cc, *level;
+  } builds[] = {
+#if defined __x86_64__
+    {"gcc", "baseline"},
+    {"gcc", "avx2"},
+    {"gcc", "avx512"},
+    {"clang", "avx2"},
+#else
+    {"gcc", "host"},
+    {"clang", "host"},
+#endif
+  };
+  char folder[4096], library[4200];
+  struct ctx ctx;
+  (void)state;
+  ctx_init(&ctx);
+  REQUIRE(dir_temporary(&ctx, folder));
+  write_cases(&ctx, folder);
+  for (size_t i = 0; i < COUNT(builds); i++) {
+    struct target target;
+    char described[128];
+    struct ctx attempt = ctx;
+    if (toolchain_describe(&attempt, builds[i].cc, NULL, described)) {
+      print_message("skipped: %s is not installed\n", builds[i].cc);
+      continue;
+    }
+    REQUIRE(target_init(&ctx, NULL, builds[i].level, &target));
+    snprintf(library, sizeof library, "%s/plain-%zu.so", folder, i);
+    compile_library(&ctx, folder, builds[i].cc, &target, library);
+    if (target_runs_here(&target)) check_library(library);
+  }
+  for (size_t i = 0; i < ALL; i++) arena_destroy(runs[i].arena);
+  dir_remove_tree(folder);
+}
+
 /* Sizes and texts come from a run: tests/compile/open-sizes.hg, open-loops.hg and strings.hg instead of a case here. */
 static const char *const compiled[] = {
     "Compact",      "Compress",          "FindTokens", "HashBytes",        "Lookup",

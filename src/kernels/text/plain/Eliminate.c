@@ -33,6 +33,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
 #if ATTR_determinant
     ((OUT0_T *)out[0])[m] = (OUT0_T)determinant;
 #else
+    (void)determinant;
     for (int64_t i = 0; i < n * width; i++)
       ((OUT0_T *)out[0])[m * n * width + i] = (OUT0_T)a[i];
 #endif

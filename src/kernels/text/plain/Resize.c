@@ -55,7 +55,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   const int64_t dims[] = IN0_DIMS, to_dims[] = OUT0_DIMS;
   double scale[AXES], origin[AXES], stop[AXES], weight[AXES][TAPS];
   SUM_T column_weight[TAPS][BLOCK], kept[KEPT][BLOCK];
-  int64_t index[AXES][TAPS], at[AXES], step[AXES], kept_offset[KEPT];
+  int64_t index[AXES][TAPS] = {{0}}, at[AXES], step[AXES], kept_offset[KEPT];
   int32_t column_index[TAPS][BLOCK];
   int count[AXES], axis_of[AXES], axes = IN0_RANK;
 #ifdef ATTR_coordinate_transformation_mode_IS_tf_crop_and_resize
@@ -70,7 +70,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   (void)scratch, (void)origin, (void)stop;
   int64_t stride = 1;
   for (int k = IN0_RANK - 1; k >= 0; k--) {
-    scale[k] = 1, origin[k] = 0, stop[k] = 1, at[k] = 0, count[k] = 0, index[k][0] = 0;
+    scale[k] = 1, origin[k] = 0, stop[k] = 1, at[k] = 0, count[k] = 0;
     step[k] = stride;
     stride *= dims[k];
     axis_of[k] = k;

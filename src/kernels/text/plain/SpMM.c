@@ -8,7 +8,7 @@
 #if defined ATTR_reduction_IS_max
 #define START (OUT0_T) ATTR_start
 /* Without a branch: which is larger is as good as random. A NaN stays. */
-#define JOIN(a, b) ((a) = ((a) > (b)) | ((a) != (a)) ? (a) : (b))
+#define JOIN(a, b) ((a) = (((a) > (b)) | ((a) != (a))) ? (a) : (b))
 #else
 #define START 0
 #define JOIN(a, b) ((a) += (b))
