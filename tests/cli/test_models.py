@@ -77,10 +77,12 @@ def moved(x, random):
 
 def session_of(model):
     onnxruntime = pytest.importorskip("onnxruntime")
+    from peer import peer_session
+
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    return onnxruntime.InferenceSession(model, options, ["CPUExecutionProvider"])
+    return peer_session(model, options)
 
 
 def condition_of(path, inputs):

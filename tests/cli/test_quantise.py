@@ -10,8 +10,8 @@ import onnx
 import pytest
 from hone import HONE, ROOT, SHARED, refused, sound
 from onnx import TensorProto, helper, numpy_helper
+from peer import ort, peer_session
 
-ort = pytest.importorskip("onnxruntime")
 SAMPLES = 10
 
 
@@ -69,7 +69,7 @@ def work(tmp_path_factory):
 def run(path, inputs):
     options = ort.SessionOptions()
     options.intra_op_num_threads = 1
-    session = ort.InferenceSession(str(path), options)
+    session = peer_session(path, options)
     return [session.run(None, {session.get_inputs()[0].name: x})[0] for x in inputs]
 
 
@@ -190,7 +190,7 @@ def test_narrow_weights(shared_hone, work, tmp_path, to, most):
 
 
 def check_against_float(model, out, most):
-    session = ort.InferenceSession(str(model))
+    session = peer_session(model)
     shape = [d if isinstance(d, int) else 1 for d in session.get_inputs()[0].shape]
     x = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
     assert 0 < relative_l2(run(model, [x]), run(out, [x])) < most
@@ -256,7 +256,7 @@ def test_a_model_of_halves_is_quantised_as_floats(shared_hone, work, tmp_path):
         np.save(tmp_path / "samples" / f"{i:02}" / "in_0.npy", np.load(work / "samples" / f"{i:02}" / "in_0.npy").astype(np.float16))
     report = quantise(shared_hone, tmp_path, tmp_path / "q.onnx", "--recipe", "mse+bias")
     assert report["products"] == report["quantised_products"] == 5
-    session = ort.InferenceSession(str(tmp_path / "q.onnx"))
+    session = peer_session(tmp_path / "q.onnx")
     assert session.get_inputs()[0].type == session.get_outputs()[0].type == "tensor(float16)"
     inputs = [x.astype(np.float16) for x in inputs_of(work, False)]
     expected = run(work / "model.onnx", [x.astype(np.float32) for x in inputs])
@@ -267,7 +267,7 @@ def test_a_model_of_halves_is_quantised_as_floats(shared_hone, work, tmp_path):
 
 def test_labels_are_counted_and_kept(work, shared_hone):
     """Classes as the float model names them, but for one sample that is labelled wrongly on purpose."""
-    session = ort.InferenceSession(str(work / "model.onnx"))
+    session = peer_session(work / "model.onnx")
     lines, samples = [], sorted((work / "samples").iterdir())
     for i, folder in enumerate(samples):
         y, = session.run(None, {"x": np.load(folder / "in_0.npy")})

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from hone import HONE, ROOT, sound
-
-ort = pytest.importorskip("onnxruntime")
+from peer import peer_session
 
 # model and form: relative L2 that the order of sums may make (one step of 255 in many)
 CASES = {"conv:qdq_u8s8": 2e-2, "conv:qdq_s8s8": 2e-2, "conv:qoperator_u8s8": 2e-2, "mlp:dynamic": 2e-2,
@@ -28,7 +27,7 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize("case", CASES)
 def test_equals_onnx_runtime(shared_hone, tmp_path, folder, case):
     path = folder / f"{case.replace(':', '_')}.onnx"
-    session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    session = peer_session(path)
     random = np.random.default_rng(5)
     given = {}
     for k, info in enumerate(session.get_inputs()):
