@@ -108,6 +108,24 @@ def environment(build, python):
     return env
 
 
+def first_line(command):
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return "not installed"
+    return done.stdout.splitlines()[0] if done.returncode == 0 and done.stdout else "not working"
+
+
+def platform(build, env):
+    """Where the tests ran: what `hone doctor` says of processor, level and ready engines, and the compilers."""
+    done = subprocess.run([f"{build}/hone", "doctor"], capture_output=True, text=True, env=env, check=False)
+    rows = [line.split(None, 2) for line in done.stdout.splitlines()]
+    facts = dict(re.findall(r"^(processor|code level) +ok +(.+)$", done.stdout, re.MULTILINE))
+    engines = [f"{row[0]} {row[2].strip()}" for row in rows if len(row) > 2 and row[1] == "ready"]
+    compilers = [first_line([name, "--version"]) for name in ("gcc", "clang")]
+    return f"ran at level {facts.get('code level', '?')} on {facts.get('processor', '?')}; {'; '.join(compilers)}; {', '.join(engines)}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default="build")
@@ -153,6 +171,7 @@ def main():
     print(f"failed steps: {', '.join(failures)}" if failures else f"every step passed in {minutes:.1f} minutes")
     if left_out:
         print("skipped: " + "; ".join(f"{reason}{f' ({n} times)' if n > 1 else ''}" for reason, n in left_out.items()))
+    print(platform(options.build, env))
     skipped = f", {total['skipped']} skipped" if total["skipped"] else ""
     print(f"tests: {total['passed']} passed, {total['failed']} failed{skipped}")
     return 1 if total["failed"] else 0
