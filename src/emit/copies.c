@@ -147,7 +147,7 @@ static void emit_squares(struct text *out, int64_t to, int64_t from) {
                 "%s);\n",
                 k, (long long)to, k / 2, k / 2, k % 2 ? "2, 3, 6, 7" : "0, 1, 4, 5");
   text_printf(out,
-              "}\n}\nfor (; i < m; i++) {\n"
+              "}\n}\nfor (i = m / 4 * 4; i < m; i++) {\n"
               "for (j = first; j < last; j++) o[i * %lldl + j] = q[j * %lldl + i];\n}\n}\n"
               "j = whole;\n",
               (long long)to, (long long)from);

@@ -207,37 +207,38 @@ hone_status emit_header_text(struct ctx *ctx, struct arena *arena, const struct 
   return emit_header(&e, prefix, out);
 }
 
-/* What a compiler defines when it is told to use a feature; the baseline compiles without any flag. */
+/* The macro that a compiler defines when it may use a feature, then its name in older versions of clang. The baseline
+   compiles without any flag. */
 static const struct {
   uint32_t feature;
-  const char *macro;
+  const char *names[2];
 } macros[] = {
-    {CPU_AVX, "__AVX__"},
-    {CPU_AVX2, "__AVX2__"},
-    {CPU_FMA, "__FMA__"},
-    {CPU_F16C, "__F16C__"},
-    {CPU_BMI2, "__BMI2__"},
-    {CPU_AVX512, "__AVX512F__"},
-    {CPU_AVX512, "__AVX512BW__"},
-    {CPU_AVX512, "__AVX512DQ__"},
-    {CPU_AVX512, "__AVX512VL__"},
-    {CPU_AVX512_VNNI, "__AVX512VNNI__"},
-    {CPU_AVX512_VBMI, "__AVX512VBMI__"},
-    {CPU_AVX512_BF16, "__AVX512BF16__"},
-    {CPU_AVX512_FP16, "__AVX512FP16__"},
-    {CPU_AVX_VNNI, "__AVXVNNI__"},
-    {CPU_AMX_TILE, "__AMX_TILE__"},
-    {CPU_AMX_INT8, "__AMX_INT8__"},
-    {CPU_AMX_BF16, "__AMX_BF16__"},
-    {CPU_NEON, "__ARM_NEON"},
-    {CPU_DOTPROD, "__ARM_FEATURE_DOTPROD"},
-    {CPU_I8MM, "__ARM_FEATURE_MATMUL_INT8"},
-    {CPU_BF16, "__ARM_FEATURE_BF16_VECTOR_ARITHMETIC"},
+    {CPU_AVX, {"__AVX__"}},
+    {CPU_AVX2, {"__AVX2__"}},
+    {CPU_FMA, {"__FMA__"}},
+    {CPU_F16C, {"__F16C__"}},
+    {CPU_BMI2, {"__BMI2__"}},
+    {CPU_AVX512, {"__AVX512F__"}},
+    {CPU_AVX512, {"__AVX512BW__"}},
+    {CPU_AVX512, {"__AVX512DQ__"}},
+    {CPU_AVX512, {"__AVX512VL__"}},
+    {CPU_AVX512_VNNI, {"__AVX512VNNI__"}},
+    {CPU_AVX512_VBMI, {"__AVX512VBMI__"}},
+    {CPU_AVX512_BF16, {"__AVX512BF16__"}},
+    {CPU_AVX512_FP16, {"__AVX512FP16__"}},
+    {CPU_AVX_VNNI, {"__AVXVNNI__"}},
+    {CPU_AMX_TILE, {"__AMX_TILE__", "__AMXTILE__"}},
+    {CPU_AMX_INT8, {"__AMX_INT8__", "__AMXINT8__"}},
+    {CPU_AMX_BF16, {"__AMX_BF16__", "__AMXBF16__"}},
+    {CPU_NEON, {"__ARM_NEON"}},
+    {CPU_DOTPROD, {"__ARM_FEATURE_DOTPROD"}},
+    {CPU_I8MM, {"__ARM_FEATURE_MATMUL_INT8"}},
+    {CPU_BF16, {"__ARM_FEATURE_BF16_VECTOR_ARITHMETIC"}},
 };
 
 const char *requirement(const struct plan *plan, size_t i) {
   if (i >= COUNT(macros)) return NULL;
-  return plan->target.features & macros[i].feature ? macros[i].macro : "";
+  return plan->target.features & macros[i].feature ? macros[i].names[0] : "";
 }
 
 /* Without its flags the text would compile and be 40 times slower in silence (mlp, gcc -O2). */
@@ -245,7 +246,11 @@ void emit_requirements(const struct plan *plan, struct text *out) {
   bool has_any = false;
   for (size_t i = 0; i < COUNT(macros); i++) {
     if (!(plan->target.features & macros[i].feature)) continue;
-    text_printf(out, "%s !defined %s", has_any ? " ||" : "#if", macros[i].macro);
+    text_puts(out, has_any ? " || " : "#if ");
+    if (macros[i].names[1])
+      text_printf(out, "(!defined %s && !defined %s)", macros[i].names[0], macros[i].names[1]);
+    else
+      text_printf(out, "!defined %s", macros[i].names[0]);
     has_any = true;
   }
   text_puts(out, has_any ? "\n" : "");

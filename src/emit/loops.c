@@ -134,12 +134,25 @@ static void emit_vector_store(struct text *out, hone_dtype dtype, const char *re
               tail ? "lanes" : "LANES");
 }
 
+/* Bounds and scales that are constants are numbers of the program: their operands are not read. */
+static bool is_read(const struct step *step, size_t k) {
+  const struct program *program = &step->program;
+  const int input = PROGRAM_INPUT((int)k);
+  bool found = program->result == input;
+  for (size_t s = 0; s < program->count && !found; s++) {
+    const struct operation *o = &program->at[s];
+    for (int a = 0; a < o->arg_count; a++) found |= o->args[a] == input;
+    found |= k && (o->alpha_input == (int)k || o->beta_input == (int)k);
+  }
+  return found && step->inputs[k].buffer;
+}
+
 static hone_status emit_element(struct emitter *e, struct text *out, const struct step *step,
                                 const struct loop_nest *nest, bool vector, bool tail) {
   int last = nest->rank - 1;
   char result[32];
   for (size_t k = 0; k < step->input_count; k++) {
-    if (!step->inputs[k].buffer) continue;
+    if (!is_read(step, k)) continue;
     int64_t stride = last < 0 ? 0 : nest->stride[k][last];
     if (vector)
       emit_vector_load(out, step->inputs[k].dtype, k, stride, tail);
@@ -203,7 +216,7 @@ hone_status emit_elementwise(struct emitter *e, const struct step *step, int *ou
   emit_index(&body, nest.out_stride, nest.inner ? middle : 0);
   text_puts(&body, ";\n");
   for (size_t k = 0; k < step->input_count; k++) {
-    if (!step->inputs[k].buffer) continue;
+    if (!is_read(step, k)) continue;
     const char *in = c_type(step->inputs[k].dtype);
     text_printf(&body, "const %s *const q%zu = (const %s *)from[%zu]", in, k, in, k);
     emit_index(&body, nest.stride[k], nest.inner ? middle : 0);

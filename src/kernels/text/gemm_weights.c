@@ -70,8 +70,9 @@ INLINE_ void PASTE_(NAME, sums)(const float *a, const uint8_t *panel, vec acc[TI
     const float *scale = (const float *)(const void *)panel, *x = a + block * BLOCK;
     const uint8_t *p = panel + (1 + B_ZEROS) * 4l * NR;
     FETCH_(panel, (1 + B_ZEROS) * 4l * NR);
-    UNROLL for (int r = 0; r < rows; r++)
+    UNROLL for (int r = 0; r < rows; r++) {
       UNROLL for (int v = 0; v < VECTORS; v++) sum[0][r][v] = sum[1][r][v] = (vec){0};
+    }
 #if K % BLOCK
     if (block == BLOCKS_ - 1)
       PASTE_(NAME, block)(sum, x, p, K % BLOCK, rows);

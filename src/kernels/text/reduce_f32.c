@@ -57,7 +57,7 @@ INLINE_ void PASTE_(NAME, rows)(const A_T *x, const void *const *e, const vec *m
 INLINE_ void PASTE_(NAME, columns)(const A_T *x, C_T *c, const void *const *e, long o, long j,
                                    const int vectors, long lanes) {
   (void)e, (void)j;
-  vec acc[4], mean[4] = {{0}};
+  vec acc[4], mean[4] = {0};
 #if LINES
 #define SUM_(squares) acc[0] = PASTE_(NAME, row)(x, mean[0], squares)
 #else
