@@ -1,10 +1,13 @@
-"""Runs every test, one step a line, and counts: run.py [--build DIR] [--only WORD] [--list]
+"""Runs every test, one step a line, and counts: run.py [--build DIR] [--only WORD] [--jobs N] [--list]
 
 A step is a command. Its tests are what it reports (cmocka, pytest), else the step itself is one. A failing
-step shows its output and the command that repeats it; the others still run.
+step shows its output and the command that repeats it; the others still run. Steps run side by side, as many as there are
+cores, the longest of the last run first; steps that use the whole build or the machine run alone, at the end.
 """
 import argparse
+import concurrent.futures
 import glob
+import json
 import os
 import pathlib
 import re
@@ -46,8 +49,8 @@ def steps(build, python):
                            "--without", "light"]
     yield "conformance-native, short", [python, "tests/conformance/run.py", "--tool", f"{build}/native",
                                         "--status", "native.txt", CONFORMANCE_SHORT]
-    if os.path.isdir("tests/cli"):
-        yield "cli", [python, "-m", "pytest", "-q", "-rsfE", "-p", "no:cacheprovider", "tests/cli"]
+    for path in sorted(glob.glob("tests/cli/test_*.py")):
+        yield f"cli {pathlib.Path(path).stem[5:]}", [python, "-m", "pytest", "-q", "-rsfE", "-p", "no:cacheprovider", path]
     yield "random graphs", [f"{build}/random-graphs", *seeds.draw(60)]
     yield "differential", [python, "tests/differential/run.py", "--hone", f"{build}/hone", *seeds.draw(3),
                            "--keep", f"{build}/differential"]
@@ -56,6 +59,16 @@ def steps(build, python):
     yield "install", ["tests/install.sh", build]
     yield "report page", ["tests/report/page.sh", build]
     yield "documents", ["python3", "tests/docs.py", build]
+
+
+ALONE = ("examples", "install", "report page", "documents")  # they call make, or time things
+# The longest steps of a first run, in seconds on two cores; later runs know their own.
+LONG = {"test_compile": 340}
+
+
+def ordered(all_steps, durations):
+    """Longest first, those of ALONE last."""
+    return sorted(all_steps, key=lambda step: (step[0] in ALONE, -durations.get(step[0], LONG.get(step[0], 10))))
 
 
 def skips(output):
@@ -99,6 +112,7 @@ def count(output, ok):
 def environment(build, python):
     """Tests leave the user's own store and cache alone but use the engines installed there."""
     env = dict(os.environ, HONE_TEST_PYTHON=python, HONE=f"{build}/hone", XDG_CACHE_HOME=str(ROOT / build / "test-cache"))
+    env.update(HONE_TEST_CACHE=str(ROOT / build / "test-cache" / "shared"))  # of artifacts that several tests compile
     env.update(HONE_LIBRARY=f"{build}/libhone.so", PYTHONPATH="python")
     for library in pathlib.Path(python).parent.parent.glob("lib/python3*/site-packages/xgboost/lib/libxgboost.so"):
         env.setdefault("HONE_XGBOOST", str(library))
@@ -126,52 +140,76 @@ def platform(build, env):
     return f"ran at level {facts.get('code level', '?')} on {facts.get('processor', '?')}; {'; '.join(compilers)}; {', '.join(engines)}"
 
 
+class Runner:
+    """Runs steps and adds up what they report."""
+
+    def __init__(self, env, logs):
+        self.env, self.logs = env, logs
+        self.total = {"passed": 0, "failed": 0, "skipped": 0}
+        self.failures, self.left_out, self.durations = {}, {}, {}
+
+    def run(self, step):
+        name, command = step
+        began = time.monotonic()
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=self.env, check=False)
+        return name, command, time.monotonic() - began, done.returncode == 0, done.stdout.decode(errors="replace")
+
+    def report(self, name, command, seconds, is_ok, output):
+        (self.logs / (re.sub(r"\W+", "_", name) + ".log")).write_text(output)
+        self.durations[name] = seconds
+        found = count(output, is_ok)
+        for word, number in found.items():
+            self.total[word] += number
+        for reason in skips(output):
+            self.left_out[reason] = self.left_out.get(reason, 0) + 1
+        words = "".join(f"{number:5} {word}" for word, number in found.items() if number)
+        print(f"{'FAILED' if found['failed'] else 'ok':7} {name:30} {seconds:7.1f} s {words}", flush=True)
+        if found["failed"]:
+            self.failures[name] = failed_tests(output)
+            print(shown(output))
+            print(f"  repeat: {' '.join(command)}", flush=True)
+
+    def run_all(self, steps, jobs):
+        """`jobs` at once; those of ALONE one after the other once the others are through."""
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            for done in concurrent.futures.as_completed([pool.submit(self.run, step) for step in steps if step[0] not in ALONE]):
+                self.report(*done.result())
+        for step in steps:
+            if step[0] in ALONE:
+                self.report(*self.run(step))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default="build")
     parser.add_argument("--only", default="", help="steps whose name contains this")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="steps at once; default: one a core")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
     os.chdir(ROOT)
     python = os.environ.get("HONE_TEST_PYTHON") or str(ROOT / "build/testenv/bin/python")
-    env = environment(options.build, python)
     logs = ROOT / options.build / "test-logs"
     logs.mkdir(parents=True, exist_ok=True)
-    total = {"passed": 0, "failed": 0, "skipped": 0}
-    start = time.monotonic()
-    failures = {}
-    left_out = {}
-    for name, command in steps(options.build, python):
-        if options.only not in name:
-            continue
-        if options.list:
-            print(f"{name:30} {' '.join(command)}")
-            continue
-        began = time.monotonic()
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env, check=False)
-        output = done.stdout.decode(errors="replace")
-        (logs / (re.sub(r"\W+", "_", name) + ".log")).write_text(output)
-        found = count(output, done.returncode == 0)
-        for word, number in found.items():
-            total[word] += number
-        for reason in skips(output):
-            left_out[reason] = left_out.get(reason, 0) + 1
-        words = "".join(f"{number:5} {word}" for word, number in found.items() if number)
-        print(f"{'FAILED' if found['failed'] else 'ok':7} {name:30} {time.monotonic() - began:7.1f} s {words}", flush=True)
-        if found["failed"]:
-            failures[name] = failed_tests(output)
-            print(shown(output))
-            print(f"  repeat: {' '.join(command)}", flush=True)
+    kept = logs / "durations.json"
+    durations = json.loads(kept.read_text()) if kept.exists() else {}
+    chosen = ordered([step for step in steps(options.build, python) if options.only in step[0]], durations)
     if options.list:
+        for name, command in chosen:
+            print(f"{name:30} {' '.join(command)}")
         return 0
-    for step, tests in failures.items():
+    start = time.monotonic()
+    runner = Runner(environment(options.build, python), logs)
+    runner.run_all(chosen, options.jobs)
+    kept.write_text(json.dumps({**durations, **runner.durations}, indent=0, sort_keys=True))
+    for step, tests in runner.failures.items():
         for test in tests[:20]:
             print(f"failed: {step}: {test}")
     minutes = (time.monotonic() - start) / 60
-    print(f"failed steps: {', '.join(failures)}" if failures else f"every step passed in {minutes:.1f} minutes")
-    if left_out:
-        print("skipped: " + "; ".join(f"{reason}{f' ({n} times)' if n > 1 else ''}" for reason, n in left_out.items()))
-    print(platform(options.build, env))
+    print(f"failed steps: {', '.join(runner.failures)}" if runner.failures else f"every step passed in {minutes:.1f} minutes")
+    if runner.left_out:
+        print("skipped: " + "; ".join(f"{reason}{f' ({n} times)' if n > 1 else ''}" for reason, n in runner.left_out.items()))
+    print(platform(options.build, runner.env))
+    total = runner.total
     skipped = f", {total['skipped']} skipped" if total["skipped"] else ""
     print(f"tests: {total['passed']} passed, {total['failed']} failed{skipped}")
     return 1 if total["failed"] else 0

@@ -1,3 +1,4 @@
+import os
 import pathlib
 import sys
 
@@ -22,5 +23,7 @@ def hone(tmp_path):
 
 @pytest.fixture(scope="session")
 def shared_hone(tmp_path_factory):
-    """One sandbox, and so one artifact cache, for tests that only read models."""
-    return command.Sandbox(tmp_path_factory.mktemp("shared"))
+    """One sandbox for tests that only read models; its artifact cache is that of the whole test run ($HONE_TEST_CACHE)."""
+    sandbox = command.Sandbox(tmp_path_factory.mktemp("shared"))
+    sandbox.env["XDG_CACHE_HOME"] = os.environ.get("HONE_TEST_CACHE") or sandbox.env["XDG_CACHE_HOME"]
+    return sandbox
