@@ -33,8 +33,8 @@ static hone_status add_text(struct ctx *ctx, struct arena *arena, struct head *h
 static hone_status add_texts(struct ctx *ctx, struct arena *arena, const struct plan *plan,
                              struct head *head, struct text *all) {
   const char *start;
-  static const char *const own[] = {"emit/unit.h",  "emit/scalar.h",  "run/artifact.h",
-                                    "emit/small.h", "emit/strings.h", "emit/recurrent.h"};
+  static const char *const own[] = {"emit/unit.h", "emit/scalar.h", "run/artifact.h",
+                                    "emit/small.h", "emit/strings.h"};
   TRY(arena_printf(
       ctx, arena, &start,
       "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n"

@@ -83,7 +83,7 @@ static int64_t units_sequences(const struct plain_problem *p) {
 }
 
 static size_t scratch_recurrent(const struct plain_problem *p) {
-  return 6 * (size_t)p->in[2].dims[2] * sizeof(float);
+  return 6 * (size_t)p->in[2].dims[2] * sizeof(double);
 }
 
 /* Lists of places along the axis, for Unique without one of all elements. */

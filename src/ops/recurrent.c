@@ -22,9 +22,11 @@ static double leaky_relu(double x, double a, double b) { return (void)b, x >= 0 
 static double thresholded(double x, double a, double b) { return (void)b, x >= a ? x : 0; }
 static double scaled_tanh(double x, double a, double b) { return a * tanh(b * x); }
 static double hard_sigmoid(double x, double a, double b) { return fmin(fmax(a * x + b, 0), 1); }
-static double elu(double x, double a, double b) { return (void)b, x >= 0 ? x : a * (exp(x) - 1); }
+static double elu(double x, double a, double b) { return (void)b, x >= 0 ? x : a * expm1(x); }
 static double softsign(double x, double a, double b) { return (void)a, (void)b, x / (1 + fabs(x)); }
-static double softplus(double x, double a, double b) { return (void)a, (void)b, log1p(exp(x)); }
+static double softplus(double x, double a, double b) {
+  return (void)a, (void)b, fmax(x, 0) + log1p(exp(-fabs(x)));
+}
 
 static const struct {
   const char *name;

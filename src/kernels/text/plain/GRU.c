@@ -4,16 +4,16 @@
 #define ATTR_linear_before_reset 0
 #endif
 #define ACTIVATIONS 2
-#define USUAL(k, x) ((k) == 0 ? 1 / (1 + expf(-(x))) : tanhf(x))
+#define USUAL(k, x) ((k) == 0 ? SIGMOID(x) : TANH_(x))
 #define STATE *gates = h + hidden, *reset = gates + 3 * hidden
 #include "plain/sequences.h"
         for (int64_t g = 0; g < 3 * hidden; g++) {
-          const float *wi = w + (d * 3 * hidden + g) * width;
-          const float *ri = r + (d * 3 * hidden + g) * hidden;
+          const REAL *wi = w + (d * 3 * hidden + g) * width;
+          const REAL *ri = r + (d * 3 * hidden + g) * hidden;
           const int is_candidate = g >= 2 * hidden;
-          float sum = 0, recurrent = 0;
+          REAL sum = 0, recurrent = 0;
 #if IN_COUNT > 3 && IN3_PRESENT
-          const float *bias = (const float *)in[3] + d * 6 * hidden;
+          const REAL *bias = (const REAL *)in[3] + d * 6 * hidden;
           sum = bias[g];
           recurrent = bias[3 * hidden + g];
 #endif
@@ -21,7 +21,7 @@
             for (int64_t j = 0; j < 2 * hidden; j++) gates[j] = ACTIVATE(0, CLIP(gates[j]));
           if (g == 2 * hidden)
             for (int64_t j = 0; j < hidden; j++) reset[j] = gates[hidden + j] * h[j];
-          const float *before = is_candidate && !ATTR_linear_before_reset ? reset : h;
+          const REAL *before = is_candidate && !ATTR_linear_before_reset ? reset : h;
 #pragma omp simd reduction(+ : sum)
           for (int64_t i = 0; i < width; i++) sum += wi[i] * input[i];
 #pragma omp simd reduction(+ : recurrent)
@@ -30,7 +30,7 @@
           gates[g] = sum + recurrent;
         }
         for (int64_t j = 0; j < hidden; j++) {
-          const float candidate = ACTIVATE(1, CLIP(gates[2 * hidden + j]));
+          const REAL candidate = ACTIVATE(1, CLIP(gates[2 * hidden + j]));
           h[j] = (1 - gates[j]) * candidate + gates[j] * h[j];
         }
 #include "plain/sequences_end.h"

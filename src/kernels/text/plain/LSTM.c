@@ -4,16 +4,16 @@
 #define ATTR_input_forget 0
 #endif
 #define ACTIVATIONS 3
-#define USUAL(k, x) ((k) == 0 ? 1 / (1 + expf(-(x))) : tanhf(x))
+#define USUAL(k, x) ((k) == 0 ? SIGMOID(x) : TANH_(x))
 #define STATE *c = h + hidden, *gates = c + hidden
 #define CELL c
 #include "plain/sequences.h"
         for (int64_t g = 0; g < 4 * hidden; g++) {
-          const float *wi = w + (d * 4 * hidden + g) * width;
-          const float *ri = r + (d * 4 * hidden + g) * hidden;
-          float sum = 0;
+          const REAL *wi = w + (d * 4 * hidden + g) * width;
+          const REAL *ri = r + (d * 4 * hidden + g) * hidden;
+          REAL sum = 0;
 #if IN_COUNT > 3 && IN3_PRESENT
-          const float *bias = (const float *)in[3] + d * 8 * hidden;
+          const REAL *bias = (const REAL *)in[3] + d * 8 * hidden;
           sum = bias[g] + bias[4 * hidden + g];
 #endif
 #pragma omp simd reduction(+ : sum)
@@ -23,17 +23,17 @@
           gates[g] = sum;
         }
         for (int64_t j = 0; j < hidden; j++) {
-          float pi = 0, po = 0, pf = 0;
+          REAL pi = 0, po = 0, pf = 0;
 #if IN_COUNT > 7 && IN7_PRESENT
-          const float *peep = (const float *)in[7] + d * 3 * hidden;
+          const REAL *peep = (const REAL *)in[7] + d * 3 * hidden;
           pi = peep[j], po = peep[hidden + j], pf = peep[2 * hidden + j];
 #endif
-          const float zi = gates[j] + pi * c[j], zf = gates[2 * hidden + j] + pf * c[j];
-          const float zc = gates[3 * hidden + j];
-          const float input_gate = ACTIVATE(0, CLIP(zi));
-          const float forget = ATTR_input_forget ? 1 - input_gate : ACTIVATE(0, CLIP(zf));
+          const REAL zi = gates[j] + pi * c[j], zf = gates[2 * hidden + j] + pf * c[j];
+          const REAL zc = gates[3 * hidden + j];
+          const REAL input_gate = ACTIVATE(0, CLIP(zi));
+          const REAL forget = ATTR_input_forget ? 1 - input_gate : ACTIVATE(0, CLIP(zf));
           c[j] = forget * c[j] + input_gate * ACTIVATE(1, CLIP(zc));
-          const float zo = gates[hidden + j] + po * c[j];
+          const REAL zo = gates[hidden + j] + po * c[j];
           h[j] = ACTIVATE(0, CLIP(zo)) * ACTIVATE(2, c[j]);
         }
 #include "plain/sequences_end.h"

@@ -1,13 +1,13 @@
 /* RNN: h = tanh(W x + R h + bias). The scratch holds h and its successor. */
 #define ACTIVATIONS 1
-#define USUAL(k, x) tanhf(x)
+#define USUAL(k, x) TANH_(x)
 #define STATE *next = h + hidden
 #include "plain/sequences.h"
         for (int64_t j = 0; j < hidden; j++) {
-          const float *wi = w + (d * hidden + j) * width, *ri = r + (d * hidden + j) * hidden;
-          float sum = 0;
+          const REAL *wi = w + (d * hidden + j) * width, *ri = r + (d * hidden + j) * hidden;
+          REAL sum = 0;
 #if IN_COUNT > 3 && IN3_PRESENT
-          const float *bias = (const float *)in[3] + d * 2 * hidden;
+          const REAL *bias = (const REAL *)in[3] + d * 2 * hidden;
           sum = bias[j] + bias[hidden + j];
 #endif
 #pragma omp simd reduction(+ : sum)
