@@ -184,8 +184,10 @@ hone_status build_search(struct pt_op *op) {
   if (sorted->shape.rank > 1) TRY(opened(op, sorted, sorted->shape.rank - 1, &sorted));
   if (sorted->dtype != x->dtype) TRY(make_cast(op->make, sorted, HONE_F32, &sorted));
   TRY(make_cast(op->make, x, sorted->dtype, &x));
-  TRY(make_node(op->make, strcmp(side, "right") ? OP_Greater : OP_GreaterOrEqual, VALUES(x, sorted),
-                NULL, &y));
+  /* NaN is above all: it is counted as what is not reached */
+  TRY(make_node(op->make, strcmp(side, "right") ? OP_LessOrEqual : OP_Less, VALUES(x, sorted), NULL,
+                &y));
+  TRY(make_node(op->make, OP_Not, VALUES(y), NULL, &y));
   TRY(make_cast(op->make, y, small ? HONE_I32 : HONE_I64, &y));
   TRY(total(op, OP_ReduceSum, y, rank, &y));
   return pt_result(op, 0, y);

@@ -163,7 +163,7 @@ hone_status eval_gemm(struct ctx *ctx, struct arena *scratch, const struct node 
   struct matrices x = {.a = in[0], .b = in[1], .out = out[0]};
   TRY(gemm_numbers(ctx, node, &in[0]->shape, &in[1]->shape, &x));
   x.alpha = node_float(node, "alpha", 1), x.beta = node_float(node, "beta", 1);
-  if (node->input_count > 2 && in[2]) {
+  if (node->input_count > 2 && in[2] && x.beta != 0) { /* beta 0: C is not read, as in BLAS */
     int64_t strides[HONE_MAX_RANK] = {0};
     broadcast_strides(&in[2]->shape, &out[0]->shape, strides);
     x.bias = in[2], x.c_row = strides[0], x.c_step = strides[1];

@@ -1,5 +1,5 @@
-/* ArgMax and ArgMin; ARG_MAX is 1 or 0. Ties: the first, or the last with select_last_index. A line
- * of neighbours is read twice: for its end, then for its place. */
+/* ArgMax and ArgMin; ARG_MAX is 1 or 0. Ties: the first, or the last with select_last_index. NaN beats every number, as
+ * in NumPy. A line of neighbours is read twice: for its end, then for its place. */
 #ifndef ATTR_axis
 #define ATTR_axis 0
 #endif
@@ -20,7 +20,13 @@
 #define STEP uint32_t
 #define STRETCH ((int64_t)1 << 31)
 #endif
-#define BETTER(a, b) (ARG_MAX ? (a) > (b) : (a) < (b))
+#if IN0_TYPE == 1 || IN0_TYPE == 11
+#define IS_NAN(a) ((a) != (a))
+#else
+#define IS_NAN(a) 0
+#endif
+#define SMALLER(a, b) (ARG_MAX ? (a) < (b) : (b) < (a)) /* on the way to the result */
+#define BETTER(a, b) ((SMALLER(b, a) | IS_NAN(a)) & !IS_NAN(b))
 /* Neighbouring lines, COUNT of them: a number where all are there, so that a vector stays one. `at` counts from 1
  * within a stretch, 0 being none of it; the first stretch begins at place 1. */
 #define SCAN(COUNT)                                                                 \
@@ -34,7 +40,8 @@
       for (int64_t k = 0; k < last; k++)                                            \
         for (int64_t j = 0; j < COUNT; j++) {                                       \
           const IN0_T a = from[(first + k) * inner + j], b = best[j];               \
-          const int is_better = BETTER(a, b) | (ATTR_select_last_index & (a == b)); \
+          const int is_better =                                                     \
+              BETTER(a, b) | (ATTR_select_last_index & ((a == b) | (IS_NAN(a) & IS_NAN(b)))); \
           best[j] = is_better ? a : b;                                              \
           at[j] = is_better ? (STEP)(k + 1) : at[j];                                \
         }                                                                           \
@@ -55,12 +62,12 @@
         for (int l = 0; l < 16; l++) lane[l] = BETTER(from[k + l], lane[l]) ? from[k + l] : lane[l];
       for (; k < length; k++) lane[0] = BETTER(from[k], lane[0]) ? from[k] : lane[0];
       for (int l = 1; l < 16; l++) lane[0] = BETTER(lane[l], lane[0]) ? lane[l] : lane[0];
-      if (lane[0] != lane[0])
-        best = 0; /* the first is NaN: nothing is better */
-      else if (ATTR_select_last_index)
-        for (best = length - 1; from[best] != lane[0]; best--) continue;
+      const IN0_T end_value = lane[0];
+#define IS_END(a) ((a) == end_value || (IS_NAN(a) && IS_NAN(end_value)))
+      if (ATTR_select_last_index)
+        for (best = length - 1; !IS_END(from[best]); best--) continue;
       else
-        while (from[best] != lane[0]) best++;
+        while (!IS_END(from[best])) best++;
       to[0] = (OUT0_T)best;
       continue;
     }
@@ -72,6 +79,9 @@
   return 0;
 }
 #undef BETTER
+#undef SMALLER
+#undef IS_NAN
+#undef IS_END
 #undef SCAN
 #undef STEP
 #undef STRETCH

@@ -1,4 +1,4 @@
-/* Gemm (ONNX): alpha * A' * B' + beta * C, C broadcast to [M, N]. Sums in double for floats. */
+/* Gemm (ONNX): alpha * A' * B' + beta * C, C broadcast to [M, N]. Sums in double for floats. C is not read if beta is 0. */
 #ifndef ATTR_alpha
 #define ATTR_alpha 1.0f
 #endif
@@ -42,8 +42,9 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
         const IN2_T *c = in[2];
         const int64_t rows = IN2_RANK == 2 ? c_dims[0] : 1;
         const int64_t columns = IN2_RANK ? c_dims[IN2_RANK - (IN2_RANK > 0)] : 1;
-        value += (double)ATTR_beta *
-                 (double)c[(rows == 1 ? 0 : i) * columns + (columns == 1 ? 0 : j0 + j)];
+        if (ATTR_beta != 0)
+          value += (double)ATTR_beta *
+                   (double)c[(rows == 1 ? 0 : i) * columns + (columns == 1 ? 0 : j0 + j)];
 #endif
 #endif
         y[i * n + j0 + j] = (OUT0_T)value;
