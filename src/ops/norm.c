@@ -26,6 +26,14 @@ static struct moments moments_of(const double *x, int64_t count, int64_t stride)
   return m;
 }
 
+/* About zero instead of the mean. */
+static struct moments squares_of(const double *x, int64_t count) {
+  struct moments m = {0, 0};
+  for (int64_t i = 0; i < count; i++) m.variance += x[i] * x[i];
+  m.variance /= (double)count;
+  return m;
+}
+
 /* -- BatchNormalization
  * ------------------------------------------------------------------------------ */
 
@@ -70,14 +78,12 @@ static hone_status infer_trailing(struct ctx *ctx, const struct node *node, int 
   TRY(want_float(ctx, node, 0));
   const struct shape *x = &node->inputs[0]->shape;
   TRY(axis_attribute(ctx, node, "axis", -1, x->rank, out_axis));
-  struct shape trailing = shape_of(x->rank - *out_axis, x->dims + *out_axis);
   for (size_t k = 1; k < node->input_count && k < 3; k++) {
     struct shape both;
     if (!has_input(node, k)) continue;
-    if (!shape_broadcast(&node->inputs[k]->shape, &trailing, &both) ||
-        !shape_equal(&both, &trailing))
-      return fail(ctx, HONE_E_SHAPE, node_place(node),
-                  "input %zu does not broadcast to the normalised dimensions", k);
+    if (!shape_broadcast(&node->inputs[k]->shape, x, &both) || !shape_equal(&both, x))
+      return fail(ctx, HONE_E_SHAPE, node_place(node), "input %zu does not broadcast to input 0",
+                  k);
   }
   return set_output_like(ctx, node, 0, 0);
 }
@@ -103,17 +109,22 @@ hone_status infer_rms_normalization(struct ctx *ctx, struct graph *graph, struct
   return infer_trailing(ctx, node, &axis);
 }
 
-/* A broadcast operand over the trailing dims, dense; NULL if absent. */
+/* A broadcast operand, dense; NULL if absent. *out_step: from one row to the next, 0 where all rows have the same. */
 static hone_status spread(struct ctx *ctx, struct arena *scratch, const struct tensor *tensor,
-                          const struct shape *trailing, double **out) {
+                          const struct shape *x, int axis, double **out, int64_t *out_step) {
   *out = NULL;
+  *out_step = 0;
   if (!tensor) return HONE_OK;
+  struct shape over = *x;
   int64_t strides[HONE_MAX_RANK], index[HONE_MAX_RANK] = {0}, at = 0;
-  broadcast_strides(&tensor->shape, trailing, strides);
-  TRY(NEW_ARRAY(ctx, scratch, *out, (size_t)dims_product(trailing, 0, trailing->rank)));
+  broadcast_strides(&tensor->shape, x, strides);
+  for (int i = 0; i < axis; i++)
+    if (strides[i]) *out_step = dims_product(x, axis, x->rank);
+  for (int i = 0; i < axis && !*out_step; i++) over.dims[i] = 1;
+  TRY(NEW_ARRAY(ctx, scratch, *out, (size_t)dims_product(&over, 0, over.rank)));
   do {
-    (*out)[at++] = tensor_f64(tensor, (size_t)index_offset(trailing->rank, index, strides));
-  } while (index_next(trailing->rank, trailing->dims, index));
+    (*out)[at++] = tensor_f64(tensor, (size_t)index_offset(over.rank, index, strides));
+  } while (index_next(over.rank, over.dims, index));
   return HONE_OK;
 }
 
@@ -122,21 +133,21 @@ static hone_status run_trailing(struct ctx *ctx, struct arena *scratch, const st
                                 bool is_rms) {
   const struct shape *shape = &in[0]->shape;
   int axis = 0;
+  int64_t scale_step, bias_step;
   double *x, *scale, *bias, epsilon = node_float(node, "epsilon", 1e-5);
   TRY(axis_attribute(ctx, node, "axis", -1, shape->rank, &axis));
   if (tensor_count(in[0]) == 0) return HONE_OK;
-  struct shape trailing = shape_of(shape->rank - axis, shape->dims + axis);
   int64_t rows = dims_product(shape, 0, axis), count = dims_product(shape, axis, shape->rank);
   TRY(to_f64(ctx, scratch, in[0], &x));
-  TRY(spread(ctx, scratch, node->input_count > 1 ? in[1] : NULL, &trailing, &scale));
-  TRY(spread(ctx, scratch, node->input_count > 2 ? in[2] : NULL, &trailing, &bias));
+  TRY(spread(ctx, scratch, node->input_count > 1 ? in[1] : NULL, shape, axis, &scale, &scale_step));
+  TRY(spread(ctx, scratch, node->input_count > 2 ? in[2] : NULL, shape, axis, &bias, &bias_step));
   for (int64_t row = 0; row < rows; row++) {
     double *y = x + row * count;
-    struct moments m = moments_of(y, count, 1);
-    double mean = is_rms ? 0 : m.mean;
-    double inverse = 1 / sqrt(m.variance + (is_rms ? m.mean * m.mean : 0) + epsilon);
+    struct moments m = is_rms ? squares_of(y, count) : moments_of(y, count, 1);
+    double mean = m.mean, inverse = 1 / sqrt(m.variance + epsilon);
     for (int64_t i = 0; i < count; i++)
-      y[i] = (y[i] - mean) * inverse * (scale ? scale[i] : 1) + (bias ? bias[i] : 0);
+      y[i] = (y[i] - mean) * inverse * (scale ? scale[row * scale_step + i] : 1) +
+             (bias ? bias[row * bias_step + i] : 0);
     if (out[0]) write_f64(out[0], row * count, (size_t)count, y);
     if (node->output_count > 1 && out[1]) tensor_set_f64(out[1], (size_t)row, mean);
     if (node->output_count > 2 && out[2]) tensor_set_f64(out[2], (size_t)row, inverse);

@@ -162,6 +162,15 @@ hone_status lower_softmax(struct builder *b, const struct node *node, bool *out_
                     (double)(p.rows * p.columns) * 20, &step);
 }
 
+/* One element a column of the rows over the dimensions from `axis` on, the same for all rows. */
+static bool is_row(const struct value *value, const struct shape *x, int axis) {
+  int64_t count, columns = 1;
+  for (int i = axis; i < x->rank; i++) columns *= x->dims[i];
+  for (int i = 0; i < value->shape.rank - (x->rank - axis); i++)
+    if (value->shape.dims[i] != 1) return false;
+  return shape_count(&value->shape, &count) && count == columns;
+}
+
 hone_status lower_layernorm(struct builder *b, const struct node *node, bool *out_done) {
   const struct value *xv = node->inputs[0], *scale = node_input(node, 1),
                      *bias = node_input(node, 2);
@@ -178,9 +187,8 @@ hone_status lower_layernorm(struct builder *b, const struct node *node, bool *ou
   if (axis < 0) axis += rank;
   if (!is_f32_node(node) || node->output_count > 1 || axis < 0 || axis >= rank) return HONE_OK;
   rows_of(&xv->shape, (int)axis, &p);
-  int64_t n;
-  if (!shape_count(&scale->shape, &n) || n != p.columns) return HONE_OK;
-  if (bias && (!shape_count(&bias->shape, &n) || n != p.columns)) return HONE_OK;
+  if (!is_row(scale, &xv->shape, (int)axis)) return HONE_OK;
+  if (bias && !is_row(bias, &xv->shape, (int)axis)) return HONE_OK;
   struct choice choice;
   struct view x, like, y, s, t;
   TRY(ensure_dense_stored(b, xv, &x));

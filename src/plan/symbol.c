@@ -96,6 +96,18 @@ static hone_status carry_rows(struct carrier *c) {
   return is_open_in(x, (int)axis, HONE_MAX_RANK) ? refuse(c, "it is normalised over") : HONE_OK;
 }
 
+/* A scale or bias that has a dimension of the rows would have to follow an open one of x. */
+static hone_status carry_scaled_rows(struct carrier *c) {
+  const struct value *x = c->node->inputs[0];
+  for (size_t k = 1; k < c->node->input_count; k++) {
+    const struct value *scale = c->node->inputs[k];
+    for (int d = 0; scale && d < scale->shape.rank; d++)
+      if (scale->shape.dims[d] != 1 && is_open_at(x, d + x->shape.rank - scale->shape.rank))
+        return refuse(c, "its scale has a dimension that is open");
+  }
+  return carry_rows(c);
+}
+
 /* The same group of dimensions on both sides holds it, and what is inside of it is the same. */
 static hone_status carry_reshape(struct carrier *c) {
   const struct value *in = c->node->inputs[0], *out = c->node->outputs[0];
@@ -332,8 +344,8 @@ static const struct {
     {OP_NormalizeBytes, carry_rows},
     {OP_NormalizeWords, carry_rows},
     {OP_LpNormalization, carry_rows},
-    {OP_LayerNormalization, carry_rows},
-    {OP_RMSNormalization, carry_rows},
+    {OP_LayerNormalization, carry_scaled_rows},
+    {OP_RMSNormalization, carry_scaled_rows},
     {OP_ReduceL1, carry_reduce},
     {OP_ReduceL2, carry_reduce},
     {OP_ReduceLogSum, carry_reduce},

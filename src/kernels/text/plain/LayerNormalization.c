@@ -10,11 +10,8 @@
     bias_strides[k + IN0_RANK - IN2_RANK] = bias_dims[k] == 1 ? 0 : step;
     step *= bias_dims[k];
   }
-#endif
-#if IN_COUNT > 2 && IN2_PRESENT
-  const int is_flat = IN1_COUNT == columns && IN2_COUNT == columns;
-#else
-  const int is_flat = IN1_COUNT == columns;
+  is_flat &= step == columns;
+  for (int k = 0; k < axis; k++) is_flat &= !bias_strides[k];
 #endif
   for (int64_t r = begin; r < end; r++) {
     const IN0_T *restrict from = x + r * columns;

@@ -8,7 +8,7 @@
 #pragma omp simd reduction(+ : sum)
     for (int64_t i = 0; i < columns; i++) sum += (double)from[i] * (double)from[i];
     const double inverse = 1 / sqrt(sum / (double)columns + (double)ATTR_epsilon);
-    if (IN1_COUNT == columns) { /* the scale lies as a row does */
+    if (is_flat) {
       for (int64_t i = 0; i < columns; i++)
         to[i] = (OUT0_T)((double)from[i] * inverse * (double)scale[i]);
       continue;

@@ -1,5 +1,5 @@
 /* What LayerNormalization and RMSNormalization share, from the function's head to the rows over the axes from `axis`
- * on: the scale broadcasts to the input. */
+ * on: the scale broadcasts to the input. is_flat: it is one row, the same for all rows. */
 #ifndef ATTR_axis
 #define ATTR_axis -1
 #endif
@@ -19,3 +19,5 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
     scale_strides[k + IN0_RANK - IN1_RANK] = scale_dims[k] == 1 ? 0 : step;
     step *= scale_dims[k];
   }
+  int is_flat = step == columns;
+  for (int k = 0; k < axis; k++) is_flat &= !scale_strides[k];
