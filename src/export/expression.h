@@ -12,7 +12,9 @@
   X(max, 2)                   \
   X(sqrt, 1)                  \
   X(exp, 1)                   \
+  X(expm1, 1)                 \
   X(log, 1)                   \
+  X(log1p, 1)                 \
   X(pow, 2)                   \
   X(sin, 1)                   \
   X(cos, 1)                   \

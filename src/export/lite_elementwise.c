@@ -96,6 +96,10 @@ static int32_t run_step(struct lite *l, const struct node *node, const struct ex
         step->kind == EXPRESSION_NUMBER ? step->number : parameters[step->kind - EXPRESSION_ALPHA]);
   if (step->kind == EXPRESSION_select) return selected(l, at);
   if (step->kind == EXPRESSION_erf) return erf_of(l, at[0]);
+  if (step->kind == EXPRESSION_expm1)
+    return lite_binary(l, LITE_SUB, lite_unary(l, LITE_EXP, at[0]), lite_number(l, dtype, 1));
+  if (step->kind == EXPRESSION_log1p)
+    return lite_unary(l, LITE_LOG, lite_binary(l, LITE_ADD, at[0], lite_number(l, dtype, 1)));
   if (step->kind == EXPRESSION_isnan) return lite_binary(l, LITE_NOT_EQUAL, at[0], at[0]);
   if (step->kind != EXPRESSION_ADD && ((size_t)step->kind >= COUNT(codes) || !codes[step->kind])) {
     lite_refuse(l, node, "has no rule");

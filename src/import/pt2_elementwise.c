@@ -191,16 +191,16 @@ hone_status build_shrink(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* x where it is above the threshold, else a number */
+/* A number where x is not above the threshold */
 hone_status build_threshold(struct pt_op *op) {
-  struct value *x, *is_above, *fill, *y;
+  struct value *x, *is_below, *fill, *y;
   double threshold, value;
   TRY(pt_need(op, "self", &x));
   TRY(pt_float(op, "threshold", 0, &threshold));
   TRY(pt_float(op, "value", 0, &value));
-  TRY(make_with_scalar(op->make, OP_Greater, x, threshold, &is_above));
+  TRY(make_with_scalar(op->make, OP_LessOrEqual, x, threshold, &is_below)); /* NaN stays */
   TRY(make_scalar(op->make, x->dtype, value, &fill));
-  TRY(make_node(op->make, OP_Where, VALUES(is_above, x, fill), NULL, &y));
+  TRY(make_node(op->make, OP_Where, VALUES(is_below, fill, x), NULL, &y));
   return pt_result(op, 0, y);
 }
 
@@ -333,6 +333,31 @@ hone_status pt_floats_of(struct pt_op *op, struct value **x, struct value **y) {
   return as_float(op, y);
 }
 
+/* x / y rounded down as PyTorch does: by the exact remainder, so that 1 / 0.1 gives 9; NaN where x is infinite. Source:
+   div_floor_floating of c10/util/generic_math.h. */
+static hone_status floor_quotient(struct make *make, struct value *x, struct value *y,
+                                  struct value **out) {
+  struct value *quotient, *rest, *whole, *down, *sign[2], *wrong, *is_zero, *zero;
+  TRY(make_node(make, OP_Div, VALUES(x, y), NULL, &quotient));
+  TRY(make_node(make, OP_Mod, VALUES(x, y), ARGS(INT_ARG("fmod", 1)), &rest));
+  TRY(make_node(make, OP_Sub, VALUES(x, rest), NULL, &whole));
+  TRY(make_node(make, OP_Div, VALUES(whole, y), NULL, &whole));
+  TRY(make_with_scalar(make, OP_Less, rest, 0, &sign[0]));
+  TRY(make_with_scalar(make, OP_Less, y, 0, &sign[1]));
+  TRY(make_node(make, OP_Xor, VALUES(sign[0], sign[1]), NULL, &wrong));
+  TRY(make_with_scalar(make, OP_Equal, rest, 0, &is_zero));
+  TRY(make_node(make, OP_Greater, VALUES(wrong, is_zero), NULL, &wrong));
+  TRY(make_cast(make, wrong, x->dtype, &wrong));
+  TRY(make_node(make, OP_Sub, VALUES(whole, wrong), NULL, &whole));
+  TRY(make_with_scalar(make, OP_Add, whole, 0.5, &down)); /* the division may be just below */
+  TRY(make_node(make, OP_Floor, VALUES(down), NULL, &down));
+  TRY(make_with_scalar(make, OP_Mul, quotient, 0, &zero)); /* with the quotient's sign */
+  TRY(make_with_scalar(make, OP_Equal, whole, 0, &is_zero));
+  TRY(make_node(make, OP_Where, VALUES(is_zero, zero, down), NULL, &down));
+  TRY(make_with_scalar(make, OP_Equal, y, 0, &is_zero));
+  return make_node(make, OP_Where, VALUES(is_zero, quotient, down), NULL, out);
+}
+
 /* x / y rounded: "floor" or "trunc" */
 static hone_status divide_rounded(struct pt_op *op, struct value *x, struct value *y,
                                   const char *rounding, struct value **out) {
@@ -340,8 +365,9 @@ static hone_status divide_rounded(struct pt_op *op, struct value *x, struct valu
   bool is_floor = !strcmp(rounding, "floor");
   if (!is_floor && strcmp(rounding, "trunc")) return pt_refuse(op, "rounding_mode %s", rounding);
   if (dtype_is_float(x->dtype)) {
+    if (is_floor) return floor_quotient(op->make, x, y, out);
     TRY(make_node(op->make, OP_Div, VALUES(x, y), NULL, &x));
-    return is_floor ? make_node(op->make, OP_Floor, VALUES(x), NULL, out) : truncate(op, x, out);
+    return truncate(op, x, out);
   }
   /* (x - x mod y) / y rounds down */
   TRY(make_node(op->make, OP_Mod, VALUES(x, y), ARGS(INT_ARG("fmod", !is_floor)), &rest));

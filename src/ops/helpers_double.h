@@ -1,6 +1,7 @@
 /* The closed set of helpers that elementwise expressions may use, in double. Masks are 1.0 and 0.0.
  * The same names exist for vectors in the kernels; both must mean the same:
- *   min_, max_   a NaN operand gives NaN        round_   half to even
+ *   min_, max_   a NaN operand gives NaN, of    round_   half to even
+ *                0 and -0 the first is taken
  *   sign_        sign of NaN is NaN             select_  a where the mask holds, else b
  */
 #ifndef HONE_OPS_HELPERS_DOUBLE_H
@@ -13,14 +14,16 @@
 
 static inline double abs_(double x) { return fabs(x); }
 static inline double min_(double x, double y) {
-  return isnan(x) ? x : isnan(y) ? y : x < y ? x : y;
+  return isnan(x) ? x : isnan(y) ? y : y < x ? y : x;
 }
 static inline double max_(double x, double y) {
-  return isnan(x) ? x : isnan(y) ? y : x > y ? x : y;
+  return isnan(x) ? x : isnan(y) ? y : y > x ? y : x;
 }
 static inline double sqrt_(double x) { return sqrt(x); }
 static inline double exp_(double x) { return exp(x); }
+static inline double expm1_(double x) { return expm1(x); }
 static inline double log_(double x) { return log(x); }
+static inline double log1p_(double x) { return log1p(x); }
 static inline double pow_(double x, double y) { return pow(x, y); }
 static inline double sin_(double x) { return sin(x); }
 static inline double cos_(double x) { return cos(x); }

@@ -40,7 +40,9 @@ static const struct {
                  {"cosh_", 400},
                  {"erf_", 36},
                  {"exp_", 24},
+                 {"expm1_", 28},
                  {"log_", 32},
+                 {"log1p_", 37},
                  {"pow_", 600},
                  {"sin_", 400},
                  {"sinh_", 400},
@@ -63,7 +65,7 @@ static double expression_flops(const char *expression) {
   double flops = 0;
   for (const char *p = expression; *p;) {
     size_t n = 0;
-    while (isalpha((unsigned char)p[n]) || p[n] == '_') n++;
+    while (isalpha((unsigned char)p[n]) || p[n] == '_' || (n && isdigit((unsigned char)p[n]))) n++;
     if (n) {
       flops += function_flops(p, n);
       p += n;

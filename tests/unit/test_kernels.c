@@ -600,6 +600,7 @@ static const struct function {
     {"atan_", atan, -30, 30, 2},      {"floor_", floor, -1e7f, 1e7f, 0},
     {"ceil_", ceil, -1e7f, 1e7f, 0},  {"trunc_", trunc, -1e7f, 1e7f, 0},
     {"round_", rint, -1e7f, 1e7f, 0}, {"abs_", fabs, -9, 9, 0},
+    {"expm1_", expm1, -110, 95, 4},   {"log1p_", log1p, 0, 1e38f, 4},
 };
 enum { FUNCTION_COUNT = sizeof functions / sizeof functions[0] };
 static const float specials[] = {
@@ -647,6 +648,8 @@ static const char logic_source[] =
     "#define NAN_(x) { vec t_ = (x); for (int i = 0; i < LANES; i++) if (t_[i] == t_[i]) return "
     "__LINE__; }\n"
     "  NAN_(max_(n, one)) NAN_(max_(one, n)) NAN_(min_(n, one)) NAN_(min_(one, n)) NAN_(sign_(n))\n"
+    "  IS(one / max_(-(vec){0}, (vec){0}), -INFINITY) IS(one / min_((vec){0}, -(vec){0}), "
+    "INFINITY)\n"
     "  IS(max_(one, two), 2) IS(min_(one, two), 1) IS(lt_(one, two), 1) IS(lt_(two, one), 0)\n"
     "  IS(le_(one, one), 1) IS(eq_(one, two), 0) IS(eq_(n, n), 0) IS(isnan_(n), 1) IS(isinf_(one / "
     "(vec){0}), 1)\n"

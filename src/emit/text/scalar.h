@@ -25,7 +25,9 @@
 #define f32_abs_ fabsf
 #define f32_sqrt_ sqrtf
 #define f32_exp_ expf
+#define f32_expm1_ expm1f
 #define f32_log_ logf
+#define f32_log1p_ log1pf
 #define f32_pow_ powf
 #define f32_sin_ sinf
 #define f32_cos_ cosf
@@ -48,7 +50,9 @@
 #define f64_abs_ fabs
 #define f64_sqrt_ sqrt
 #define f64_exp_ exp
+#define f64_expm1_ expm1
 #define f64_log_ log
+#define f64_log1p_ log1p
 #define f64_pow_ pow
 #define f64_sin_ sin
 #define f64_cos_ cos
@@ -68,13 +72,13 @@
 #define f64_trunc_ trunc
 #define f64_round_ rint
 #define f64_mod_ fmod
-HONE_SCALAR_FUNCTION float f32_min_(float x, float y) { return x != x ? x : y != y ? y : x < y ? x : y; }
-HONE_SCALAR_FUNCTION float f32_max_(float x, float y) { return x != x ? x : y != y ? y : x > y ? x : y; }
+HONE_SCALAR_FUNCTION float f32_min_(float x, float y) { return x != x ? x : y != y ? y : y < x ? y : x; }
+HONE_SCALAR_FUNCTION float f32_max_(float x, float y) { return x != x ? x : y != y ? y : y > x ? y : x; }
 HONE_SCALAR_FUNCTION float f32_sign_(float x) { return x != x ? x : (float)((x > 0) - (x < 0)); }
 HONE_SCALAR_FUNCTION int f32_isnan_(float x) { return x != x; }
 HONE_SCALAR_FUNCTION int f32_isinf_(float x) { return x - x != 0 && x == x; }
-HONE_SCALAR_FUNCTION double f64_min_(double x, double y) { return x != x ? x : y != y ? y : x < y ? x : y; }
-HONE_SCALAR_FUNCTION double f64_max_(double x, double y) { return x != x ? x : y != y ? y : x > y ? x : y; }
+HONE_SCALAR_FUNCTION double f64_min_(double x, double y) { return x != x ? x : y != y ? y : y < x ? y : x; }
+HONE_SCALAR_FUNCTION double f64_max_(double x, double y) { return x != x ? x : y != y ? y : y > x ? y : x; }
 HONE_SCALAR_FUNCTION double f64_sign_(double x) { return x != x ? x : (double)((x > 0) - (x < 0)); }
 HONE_SCALAR_FUNCTION int f64_isnan_(double x) { return x != x; }
 HONE_SCALAR_FUNCTION int f64_isinf_(double x) { return x - x != 0 && x == x; }

@@ -151,8 +151,8 @@ INLINE_ vec fill_lanes_(vec x, long n, vec fill) { return n > 0 ? x : fill; }
 INLINE_ vec max2_(vec x, vec y) { return x > y ? x : y; }
 INLINE_ vec min2_(vec x, vec y) { return x < y ? x : y; }
 /* A NaN operand gives NaN. */
-INLINE_ vec max_(vec x, vec y) { return x != x ? x : y != y ? y : x > y ? x : y; }
-INLINE_ vec min_(vec x, vec y) { return x != x ? x : y != y ? y : x < y ? x : y; }
+INLINE_ vec max_(vec x, vec y) { return x != x ? x : y != y ? y : y > x ? y : x; }
+INLINE_ vec min_(vec x, vec y) { return x != x ? x : y != y ? y : y < x ? y : x; }
 INLINE_ vec abs_(vec x) { return lane_float_(lane_bits_(x) & 0x7fffffff); }
 #define JOIN_LANES_(x, join) (void)(x)
 INLINE_ vec sum_lanes_(vec x) { return x; }
@@ -167,7 +167,8 @@ INLINE_ vec ceil_(vec x) { return ceilf(x); }
 INLINE_ vec trunc_(vec x) { return truncf(x); }
 INLINE_ vec sqrt_(vec x) { return sqrtf(x); }
 
-INLINE_ vec exp_(vec x) {
+/* exp(x) - 1 if `less` is 1, else exp(x) */
+INLINE_ vec exp_less_(vec x, int less) {
   if (x != x) return x;
   const float y = x > 90.0f ? 90.0f : x < -105.0f ? -105.0f : x;
   const float turns = y * 0x1.715476p0f;
@@ -180,9 +181,13 @@ INLINE_ vec exp_(vec x) {
   p = p * r + 0x1.555916p-5f;
   p = p * r + 0x1.55548ap-3f;
   p = p * r + 0x1.fffffcp-2f;
-  p = p * (r * r) + r + 1.0f;
-  return p * lane_float_((half + 127) * (1 << 23)) * lane_float_((i - half + 127) * (1 << 23));
+  p = p * (r * r) + r;
+  const float s = lane_float_((half + 127) * (1 << 23)), t = lane_float_((i - half + 127) * (1 << 23));
+  if (less) return (p * s + (s - lane_float_((half - i + 127) * (1 << 23)))) * t;
+  return (p + 1.0f) * s * t;
 }
+INLINE_ vec exp_(vec x) { return exp_less_(x, 0); }
+INLINE_ vec expm1_(vec x) { return exp_less_(x, 1); }
 INLINE_ vec exp_down_(vec x) { return exp_(x); }
 INLINE_ vec log_(vec x) {
   if (x != x || x < 0) return NAN;
@@ -203,6 +208,10 @@ INLINE_ vec log_(vec x) {
   const float f = (float)e, mm = m * m;
   const float low = p * (mm * m) + f * 0x1.7f7d1cp-20f - 0.5f * mm;
   return f * 0x1.62e4p-1f + (m + low);
+}
+INLINE_ vec log1p_(vec x) {
+  const float u = 1.0f + x;
+  return log_(u) + (x < 1.0f ? x - (u - 1.0f) : 0.0f);
 }
 INLINE_ vec tanh_(vec x) {
   float y = MIN2_(9.1f, MAX2_(-9.1f, x)), z = y * y;

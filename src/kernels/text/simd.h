@@ -659,8 +659,8 @@ INLINE_ vec sqrt_(vec x) {
 #endif
 }
 
-/* exp(y) = 2^n (1 + r + r^2 P(r)), r = y - n ln 2, |r| <= ln 2 / 2; P: 3.3e-9. Here without 2^n. */
-INLINE_ vec exp_factor_(vec y, vec n) {
+/* exp(y) = 2^n (1 + r + r^2 P(r)), r = y - n ln 2, |r| <= ln 2 / 2; P: 3.3e-9. Here r + r^2 P(r). */
+INLINE_ vec exp_less_one_(vec y, vec n) {
   vec r = y - n * splat_(0x1.62e4p-1f);
   r = r - n * splat_(0x1.7f7d1cp-20f);
   vec p = splat_(0x1.6a1a62p-10f);
@@ -668,8 +668,9 @@ INLINE_ vec exp_factor_(vec y, vec n) {
   p = p * r + splat_(0x1.555916p-5f);
   p = p * r + splat_(0x1.55548ap-3f);
   p = p * r + splat_(0x1.fffffcp-2f);
-  return p * (r * r) + r + splat_(1.0f);
+  return p * (r * r) + r;
 }
+INLINE_ vec exp_factor_(vec y, vec n) { return exp_less_one_(y, n) + splat_(1.0f); }
 /* 2^n in two factors, so that the result may be a denormal or overflow. */
 INLINE_ vec exp_(vec x) {
   vec y = MIN2_(splat_(90.0f), MAX2_(splat_(-105.0f), x)); /* NaN stays */
@@ -678,6 +679,16 @@ INLINE_ vec exp_(vec x) {
   vec p = exp_factor_(y, n - splat_(0x1.8p23f));
   vec s = (vec)((half + 127) << 23), t = (vec)((i - half + 127) << 23);
   return p * s * t;
+}
+/* exp(x) - 1 without cancellation: 2^n p + (2^n - 1), scaled by 2^n's second factor at the end. */
+INLINE_ vec expm1_(vec x) {
+  vec y = MIN2_(splat_(90.0f), MAX2_(splat_(-105.0f), x)); /* NaN stays */
+  vec n = y * splat_(0x1.715476p0f) + splat_(0x1.8p23f);
+  veci i = (veci)n - (veci)splat_(0x1.8p23f), half = i >> 1;
+  vec p = exp_less_one_(y, n - splat_(0x1.8p23f));
+  vec s = (vec)((half + 127) << 23), t = (vec)((i - half + 127) << 23);
+  vec one = (vec)((half - i + 127) << 23); /* 1 / t */
+  return (p * s + (s - one)) * t;
 }
 /* exp of 0 and less, of a softmax: what is below 2^-126.5 is 0. 2^n is one factor, and nothing masked becomes a denormal,
    for which processors take a hundred cycles. */
@@ -709,6 +720,12 @@ INLINE_ vec log_(vec x) {
   z = blendv_(x == splat_(INFINITY), x, z);
   z = blendv_(x == (vec){0}, splat_(-INFINITY), z);
   return blendv_((x < (vec){0}) | (x != x), splat_(NAN), z);
+}
+
+/* log(1 + x): what the sum loses of x is added where it counts, below 1. */
+INLINE_ vec log1p_(vec x) {
+  const vec one = splat_(1.0f), u = one + x;
+  return log_(u) + blendv_(x < one, x - (u - one), (vec){0});
 }
 
 /* tanh(x) = x P(x^2) / Q(x^2) up to 9.1, where it rounds to 1; 1.5e-9. */
