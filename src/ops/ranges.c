@@ -232,6 +232,7 @@ static const struct {
     {OP_Floor, of_floor},
     {OP_Ceil, of_ceil},
     {OP_Round, of_round},
+    {OP_RoundSteps, of_round},
     {OP_Sigmoid, of_share},
     {OP_Softmax, of_share},
     {OP_Clip, of_clip},

@@ -19,10 +19,11 @@ struct cone {
 
 static bool is_cheap(const struct node *node) {
   static const enum op_id cheap[] = {
-      OP_Abs,        OP_Add,   OP_Cast, OP_CastLike, OP_Clip,        OP_Identity,   OP_LeakyRelu,
-      OP_Max,        OP_Min,   OP_Mul,  OP_Neg,      OP_Relu,        OP_Rescale,    OP_RescaleOnce,
-      OP_RescaleUp,  OP_Round, OP_Sub,  OP_Sum,      OP_HardSigmoid, OP_ShiftRight, OP_Where,
-      OP_Requantize, OP_PRelu, OP_Not,  OP_HardSwish};
+      OP_Abs,       OP_Add,         OP_Cast,       OP_CastLike, OP_Clip,       OP_Identity,
+      OP_LeakyRelu, OP_Max,         OP_Min,        OP_Mul,      OP_Neg,        OP_Relu,
+      OP_Rescale,   OP_RescaleOnce, OP_RescaleUp,  OP_Round,    OP_RoundSteps, OP_Sub,
+      OP_Sum,       OP_HardSigmoid, OP_ShiftRight, OP_Where,    OP_Requantize, OP_PRelu,
+      OP_Not,       OP_HardSwish};
   for (size_t i = 0; i < COUNT(cheap); i++)
     if (is_op(node, cheap[i])) return true;
   return false;

@@ -8,8 +8,8 @@
  * as it is.
  * Between products bytes stay: DequantizeLinear moves behind operators that only move elements (or take
  * the largest), QuantizeLinear moves in front of a Concat, and QuantizeLinear of what DequantizeLinear
- * gives with the same scale and zero is nothing. A NaN becomes 0, where
- * QuantizeLinear would give the zero point. */
+ * gives with the same scale and zero is nothing. RoundSteps gives what an integer
+ * can hold, so that nothing differs where fusion leaves the bytes out: 0 for NaN, and no -0. */
 #include "rewrite.h"
 
 #include <math.h>
@@ -198,7 +198,7 @@ static hone_status build_bytes(struct rewrite *r, struct value *x, double zero, 
   struct value *in[3];
   struct node *clip;
   double low = to == HONE_U8 ? 0 : -128;
-  TRY(unary(r, OP_Round, x, &x));
+  TRY(unary(r, OP_RoundSteps, x, &x));
   if (zero != 0) {
     TRY(float_scalar(r, zero, &in[0]));
     TRY(rewrite_binary(r, OP_Add, x, in[0], &x));

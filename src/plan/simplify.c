@@ -9,6 +9,8 @@ struct simplifier {
   const struct number_range *inputs;
   int *uses;                   /* by operation: by what leads to the result, and as the result */
   bool *whole;                 /* by operation: a float without a fraction */
+  bool *number;                /* by operation: never NaN */
+  bool *clean;                 /* by operation: never NaN nor -0, as an integer is */
   struct number_range *ranges; /* by operation: what it may be, but for rounding */
 };
 
@@ -90,6 +92,7 @@ static struct number_range own_range(const struct operation *o, const struct num
     case OP_Clip:
       return o->alpha_input || o->beta_input ? anything : clamped(x, o->alpha, o->beta);
     case OP_Round:
+    case OP_RoundSteps:
       return (struct number_range){floor(x.low), ceil(x.high)};
     case OP_Cast:
       return x;
@@ -111,6 +114,56 @@ static struct number_range find_range(const struct simplifier *s, const struct o
   return is_within(range, type) ? range : type; /* integers wrap */
 }
 
+static bool is_bounded(struct number_range x) { return isfinite(x.low) && isfinite(x.high); }
+
+static bool is_number(const struct simplifier *s, int arg) {
+  return arg >= 0 ? s->number[arg] : is_bounded(range_of(s, arg)); /* NaN has no bounds */
+}
+
+static bool gives_number(const struct simplifier *s, const struct operation *o,
+                         struct number_range range) {
+  bool numbers = true;
+  if (!dtype_is_float(o->dtype) || o->op->id == OP_RoundSteps) return true;
+  for (int k = 0; k < o->arg_count; k++) numbers &= is_number(s, o->args[k]);
+  switch (o->op->id) {
+    case OP_Add:
+    case OP_Sub: /* infinities may cancel */
+      return numbers &&
+             (is_bounded(range_of(s, o->args[0])) || is_bounded(range_of(s, o->args[1])));
+    case OP_Mul:
+      return numbers && is_bounded(range);
+    case OP_Cast:
+    case OP_Clip:
+    case OP_Relu:
+    case OP_Round:
+      return numbers && !o->alpha_input && !o->beta_input;
+    default:
+      return false;
+  }
+}
+
+static bool is_clean(const struct simplifier *s, int arg) {
+  if (arg >= 0) return s->clean[arg];
+  const double x = scalar_of(s, arg);
+  return !isnan(x) && !(x == 0 && signbit(x));
+}
+
+/* A sum is -0 only if both terms are. */
+static bool stays_clean(const struct simplifier *s, const struct operation *o) {
+  switch (o->op->id) {
+    case OP_RoundSteps:
+      return true;
+    case OP_Add:
+      return is_clean(s, o->args[0]) || is_clean(s, o->args[1]);
+    case OP_Cast:
+    case OP_Clip:
+    case OP_Sub:
+      return is_clean(s, o->args[0]);
+    default:
+      return false;
+  }
+}
+
 /* -- what is known of all operations ------------------------------------------------------------- */
 
 /* Sums of whole floats are whole, as rounding leaves no fraction where it rounds. */
@@ -129,8 +182,11 @@ static void look(struct simplifier *s) {
     const bool keeps = id == OP_Add || id == OP_Sub ||
                        (id == OP_Clip && !o->alpha_input && !o->beta_input &&
                         is_whole_number(o->alpha) && is_whole_number(o->beta));
-    s->whole[i] = (id == OP_Round && o->dtype == HONE_F32) || (keeps && whole);
+    s->whole[i] =
+        ((id == OP_Round || id == OP_RoundSteps) && o->dtype == HONE_F32) || (keeps && whole);
     s->ranges[i] = find_range(s, o);
+    s->number[i] = gives_number(s, o, s->ranges[i]);
+    s->clean[i] = !dtype_is_float(o->dtype) || (s->number[i] && stays_clean(s, o));
   }
 }
 
@@ -147,6 +203,21 @@ static struct operation *operation_at(const struct simplifier *s, int arg, enum 
   return arg >= 0 && s->p->at[arg].op->id == id ? &s->p->at[arg] : NULL;
 }
 
+/* Whether a float is what an integer holds, or can be made so where it is rounded: `clip` of what is rounded, a zero
+   point added or not. */
+static bool settle(struct simplifier *s, int clip) {
+  if (is_clean(s, clip)) return true;
+  int at = s->p->at[clip].args[0];
+  const struct operation *sum = operation_at(s, at, OP_Add);
+  if (s->uses[clip] != 1 || at < 0 || s->uses[at] != 1) return false;
+  if (sum) at = sum->args[sum->args[0] < PROGRAM_RAW];
+  struct operation *round = operation_at(s, at, OP_Round);
+  if (!round || s->uses[at] != 1) return false;
+  round->op = &op_table[OP_RoundSteps];
+  look(s);
+  return is_clean(s, clip);
+}
+
 /* A whole float between the bounds of a byte becomes one and a float again. */
 static void drop_round_trip(struct simplifier *s, int at) {
   const struct operation *back = operation_at(s, at, OP_Cast);
@@ -154,7 +225,8 @@ static void drop_round_trip(struct simplifier *s, int at) {
   const struct operation *byte = operation_at(s, back->args[0], OP_Cast);
   if (!byte || !dtype_is_byte(byte->dtype)) return;
   const struct operation *clip = operation_at(s, byte->args[0], OP_Clip);
-  if (clip && s->whole[byte->args[0]] && is_clip_to(byte->dtype, OP_Clip, clip->alpha, clip->beta))
+  if (clip && s->whole[byte->args[0]] &&
+      is_clip_to(byte->dtype, OP_Clip, clip->alpha, clip->beta) && settle(s, byte->args[0]))
     replace(s, at, byte->args[0]);
 }
 
@@ -168,12 +240,36 @@ static void drop_zero_point(struct simplifier *s, int at) {
   const struct operation *sum = operation_at(s, clip->args[0], OP_Add);
   if (!sum || s->uses[clip->args[0]] != 1) return;
   const int k = sum->args[1] == off->args[1];
-  if (sum->args[!k ? 0 : 1] != off->args[1] || !is_whole(s, sum->args[!k])) return;
+  if (sum->args[!k ? 0 : 1] != off->args[1] || !is_whole(s, sum->args[!k]) ||
+      !is_clean(s, sum->args[!k]))
+    return;
   const double zero = scalar_of(s, off->args[1]);
   clip->args[0] = sum->args[!k];
   clip->alpha -= zero;
   clip->beta -= zero;
   replace(s, at, off->args[0]);
+}
+
+/* Where 0 and -0 differ: as a divisor, and in what is stored as a float. */
+static bool shows_sign(const struct operation *o, int k) {
+  const enum op_id id = o->op->id;
+  return (id == OP_Div && k) || id == OP_Reciprocal || id == OP_Pow;
+}
+
+/* RoundSteps of what is never NaN, whose sign of 0 nothing sees: Round. */
+static void round_plainly(struct simplifier *s, bool *seen) {
+  struct program *p = s->p;
+  memset(seen, 0, p->count * sizeof *seen);
+  if (p->result >= 0) seen[p->result] = dtype_is_float(p->at[p->result].dtype);
+  for (size_t i = p->count; i-- > 0;) { /* readers lie behind */
+    struct operation *o = &p->at[i];
+    if (!s->uses[i]) continue;
+    const bool passes_on = seen[i] && dtype_is_float(o->dtype);
+    if (o->op->id == OP_RoundSteps && !seen[i] && is_number(s, o->args[0]))
+      o->op = &op_table[OP_Round];
+    for (int k = 0; k < o->arg_count; k++)
+      if (o->args[k] >= 0) seen[o->args[k]] |= passes_on || shows_sign(o, k);
+  }
 }
 
 /* Rounded, then clipped to whole numbers, then an integer: the conversion rounds. */
@@ -199,7 +295,7 @@ static void add_after_rounding(struct simplifier *s, struct operation *cast) {
   const int k = sum->args[0] < PROGRAM_RAW, zero = sum->args[!k], rounded = sum->args[k];
   round = operation_at(s, rounded, OP_Round);
   if (!round || zero >= PROGRAM_RAW || !is_whole(s, zero) || s->uses[rounded] != 1 ||
-      !is_moderate(s->ranges[rounded]))
+      !is_number(s, rounded) || !is_moderate(s->ranges[rounded]))
     return;
   const int from = round->args[0], sum_at = clip->args[0];
   *clip = *sum;
@@ -217,7 +313,9 @@ static void add_after_rounding(struct simplifier *s, struct operation *cast) {
 /* Clipped to a byte's bounds, rounded by the cast: the same. */
 static void drop_clip(struct simplifier *s, struct operation *cast) {
   const struct operation *clip = operation_at(s, cast->args[0], OP_Clip);
-  if (!clip || !cast->is_rounding || !is_moderate(range_of(s, clip->args[0]))) return;
+  if (!clip || !cast->is_rounding || !is_number(s, clip->args[0]) ||
+      !is_moderate(range_of(s, clip->args[0])))
+    return;
   cast->args[0] = clip->args[0];
   cast->is_saturating = true;
   look(s);
@@ -275,16 +373,21 @@ hone_status simplify_program(struct builder *b, struct program *p,
                              const struct number_range *inputs, bool is_epilogue) {
   struct simplifier s = {.p = p, .inputs = inputs};
   int *places;
+  bool *seen;
   if (!p->count) return HONE_OK;
   TRY(NEW_ARRAY(b->ctx, b->arena, s.uses, p->count));
   TRY(NEW_ARRAY(b->ctx, b->arena, s.whole, p->count));
+  TRY(NEW_ARRAY(b->ctx, b->arena, s.number, p->count));
+  TRY(NEW_ARRAY(b->ctx, b->arena, s.clean, p->count));
   TRY(NEW_ARRAY(b->ctx, b->arena, s.ranges, p->count));
+  TRY(NEW_ARRAY(b->ctx, b->arena, seen, p->count));
   TRY(NEW_ARRAY(b->ctx, b->arena, places, p->count));
   look(&s);
   for (int i = 0; i < (int)p->count; i++) {
     if (s.uses[i]) drop_round_trip(&s, i);
     if (s.uses[i]) drop_zero_point(&s, i);
   }
+  round_plainly(&s, seen);
   for (int i = 0; i < (int)p->count; i++)
     if (s.uses[i]) round_by_cast(&s, i);
   if (is_epilogue) saturate(&s);
