@@ -307,9 +307,10 @@ hone_status add_identity(struct builder *builder, struct graph *graph, struct va
   return build_node(builder, graph, &copy, &node);
 }
 
-/* A body may hand out a value of the graph around it: an Identity makes it the body's own. */
-static hone_status own_captured(struct builder *builder, struct scope *scope, const char *name,
-                                struct value **value) {
+/* An Identity makes an output of its own of a value that the graph does not own (a body may return a value of the graph
+ * around it) or returns already. */
+static hone_status copy_output(struct builder *builder, struct scope *scope, const char *name,
+                               struct value **value) {
   struct value *own;
   TRY(graph_value(builder->reader.ctx, scope->graph, name, &own));
   TRY(add_identity(builder, scope->graph, *value, own));
@@ -323,9 +324,12 @@ static hone_status add_output(struct builder *builder, struct scope *scope,
   struct value *value = find_value(scope, raw->name);
   if (!value || value == &absent_value)
     return fail(ctx, HONE_E_FORMAT, place_name(raw->name), "a graph output that nothing defines");
-  if (!graph_owns(scope->graph, value)) TRY(own_captured(builder, scope, raw->name, &value));
-  if (value->is_output)
+  if (value->is_output && builder->options->strict)
     return fail(ctx, HONE_E_FORMAT, place_name(raw->name), "duplicate graph output");
+  if (!graph_owns(scope->graph, value))
+    TRY(copy_output(builder, scope, raw->name, &value));
+  else if (value->is_output) /* as ONNX Runtime reads it */
+    TRY(copy_output(builder, scope, NULL, &value));
   return graph_output(ctx, scope->graph, value);
 }
 

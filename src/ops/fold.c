@@ -40,8 +40,8 @@ static bool is_foldable(struct ctx *ctx, const struct node *node) {
     const struct value *value = node->outputs[k];
     if (!value) continue;
     int64_t elements = 0;
-    /* graph outputs stay computed: a run has to write them somewhere anyway */
-    if (!value->has_shape || value->is_output || value->dtype == HONE_STRING) return false;
+    /* the size of an open result is a bound, whatever is known of its operands by now */
+    if (!value->has_shape || value_is_open(value) || value->dtype == HONE_STRING) return false;
     if (!shape_count(&value->shape, &elements)) return false;
     size_t size = 0;
     if (!checked_mul((size_t)elements, (size_t)dtype_bits(value->dtype), &size)) return false;

@@ -56,7 +56,7 @@ hone_status infer_constant(struct ctx *ctx, struct graph *graph, struct node *no
   const struct tensor *tensor;
   TRY(read_constant(ctx, graph->arena, node, &tensor));
   TRY(set_output(ctx, node, 0, tensor->dtype, &tensor->shape));
-  if (!node->outputs[0]->is_output) node->outputs[0]->constant = tensor; /* no copy of large ones */
+  node->outputs[0]->constant = tensor; /* no copy of large ones */
   return HONE_OK;
 }
 

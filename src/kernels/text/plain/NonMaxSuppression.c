@@ -73,8 +73,10 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
       found++;
     }
   }
+#ifdef OUT0_OPEN
   const int64_t numbers[] = OUT0_EXTENTS;
   ((int64_t *)out[OUT_COUNT])[numbers[0]] = found;
+#endif
   return 0;
 }
 #undef NMS_BEFORE

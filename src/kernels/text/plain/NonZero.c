@@ -1,8 +1,8 @@
 /* NonZero: [rank, found]; rows lie as far apart as there is room. */
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
-  int64_t *restrict y = out[0], *extents = out[OUT_COUNT];
-  const int64_t dims[] = IN0_DIMS, to_dims[] = OUT0_DIMS, numbers[] = OUT0_EXTENTS;
+  int64_t *restrict y = out[0];
+  const int64_t dims[] = IN0_DIMS, to_dims[] = OUT0_DIMS;
   int64_t found = 0;
   (void)begin, (void)end, (void)scratch;
   for (int64_t i = 0; i < IN0_COUNT; i++) {
@@ -15,6 +15,9 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
     found++;
   }
   (void)dims, (void)y;
-  extents[numbers[1]] = found;
+#ifdef OUT0_OPEN
+  const int64_t numbers[] = OUT0_EXTENTS;
+  ((int64_t *)out[OUT_COUNT])[numbers[1]] = found;
+#endif
   return 0;
 }

@@ -5,7 +5,7 @@
 #endif
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *const x = in[0];
-  const int64_t dims[] = OUT0_DIMS, numbers[] = OUT0_EXTENTS, room = dims[OUT0_RANK - 1];
+  const int64_t dims[] = OUT0_DIMS, room = dims[OUT0_RANK - 1];
   const int64_t most = ATTR_maxsplit < 0 ? INT64_MAX : (int64_t)ATTR_maxsplit + 1;
 #ifdef ATTR_delimiter
   static const char delimiter[] = ATTR_delimiter;
@@ -41,7 +41,11 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
 #endif
     if (count > largest) largest = count;
   }
+  (void)largest;
+#ifdef OUT0_OPEN
+  const int64_t numbers[] = OUT0_EXTENTS;
   ((int64_t *)out[OUT_COUNT])[numbers[OUT0_RANK - 1]] = largest;
+#endif
   return 0;
 }
 #undef ATTR_maxsplit

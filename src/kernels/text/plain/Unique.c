@@ -62,25 +62,32 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   int64_t *const extents = out[OUT_COUNT];
   (void)extents, (void)axis;
 #if OUT0_PRESENT
-  const int64_t to_dims[] = OUT0_DIMS, numbers[] = OUT0_EXTENTS;
+  const int64_t to_dims[] = OUT0_DIMS;
   OUT0_T *restrict y = out[0];
   for (int64_t o = 0; o < outer; o++)
     for (int64_t i = 0; i < count; i++)
       memcpy(y + (o * to_dims[axis] + i) * inner, x + (o * length + first[i]) * inner, (size_t)inner * sizeof *y);
+#ifdef OUT0_OPEN
+  const int64_t numbers[] = OUT0_EXTENTS;
   extents[numbers[axis]] = count;
 #endif
+#endif
 #if OUT_COUNT > 1 && OUT1_PRESENT
-  const int64_t numbers_1[] = OUT1_EXTENTS;
   memcpy(out[1], first, (size_t)count * sizeof *first);
+#ifdef OUT1_OPEN
+  const int64_t numbers_1[] = OUT1_EXTENTS;
   extents[numbers_1[0]] = count;
+#endif
 #endif
 #if OUT_COUNT > 2 && OUT2_PRESENT
   memcpy(out[2], inverse, (size_t)length * sizeof *inverse);
 #endif
 #if OUT_COUNT > 3 && OUT3_PRESENT
-  const int64_t numbers_3[] = OUT3_EXTENTS;
   memcpy(out[3], counts, (size_t)count * sizeof *counts);
+#ifdef OUT3_OPEN
+  const int64_t numbers_3[] = OUT3_EXTENTS;
   extents[numbers_3[0]] = count;
+#endif
 #endif
   return 0;
 }
