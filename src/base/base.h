@@ -29,18 +29,22 @@
 
 struct place {
   enum place_kind { PLACE_NONE, PLACE_OFFSET, PLACE_NODE, PLACE_NAME, PLACE_FILE } kind;
-  int64_t number;   /* byte offset or node index */
-  const char *name; /* quoted when shown; any bytes */
+  int64_t number;       /* byte offset or node index */
+  const char *name;     /* quoted when shown; any bytes */
+  const char *operator; /* of a node: shown where it has no name; any bytes, or NULL */
 };
-static inline struct place place_none(void) { return (struct place){PLACE_NONE, 0, NULL}; }
+static inline struct place place_none(void) { return (struct place){.kind = PLACE_NONE}; }
 static inline struct place place_offset(size_t offset) {
-  return (struct place){PLACE_OFFSET, (int64_t)offset, NULL};
+  return (struct place){.kind = PLACE_OFFSET, .number = (int64_t)offset};
+}
+static inline struct place place_of_node(int64_t index, const char *name, const char *operator) {
+  return (struct place){PLACE_NODE, index, name, operator};
 }
 static inline struct place place_name(const char *name) {
-  return (struct place){PLACE_NAME, 0, name};
+  return (struct place){.kind = PLACE_NAME, .name = name};
 }
 static inline struct place place_file(const char *path) {
-  return (struct place){PLACE_FILE, 0, path};
+  return (struct place){.kind = PLACE_FILE, .name = path};
 }
 
 enum limit_id {

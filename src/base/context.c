@@ -85,6 +85,17 @@ void hone_context_destroy(hone_context *context) { free(context); }
 
 const char *hone_context_message(const hone_context *context) { return context->message; }
 
+/* ` at node 3 "conv1"`, or ` at node 3 (Conv)` where the node has no name. */
+static size_t put_node(char *out, size_t size, struct place at, const char *name) {
+  char number[24] = "", operator[200];
+  safe_copy(operator, sizeof operator, at.operator? at.operator: "");
+  if (at.number >= 0) snprintf(number, sizeof number, " %lld", (long long)at.number);
+  const bool is_named = *name || !*operator;
+  const int n = snprintf(out, size, is_named ? " at node%s \"%s\"" : " at node%s (%s)", number,
+                         is_named ? name : operator);
+  return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
+}
+
 static size_t put_place(char *out, size_t size, struct place at) {
   char name[300];
   safe_copy(name, sizeof name, at.name ? at.name : "");
@@ -96,11 +107,7 @@ static size_t put_place(char *out, size_t size, struct place at) {
       n = snprintf(out, size, " at byte %lld", (long long)at.number);
       break;
     case PLACE_NODE:
-      if (at.number < 0)
-        n = snprintf(out, size, " at node \"%s\"", name);
-      else
-        n = snprintf(out, size, " at node %lld \"%s\"", (long long)at.number, name);
-      break;
+      return put_node(out, size, at, name);
     case PLACE_NAME:
       n = snprintf(out, size, " at \"%s\"", name);
       break;

@@ -37,6 +37,7 @@ static hone_status step(struct writer *w, enum op_id id, struct value *a, struct
   struct node node = {.op = &op_table[id],
                       .name = "",
                       .index = w->node->index,
+                      .written_as = w->node->written_as,
                       .input_count = c   ? 3
                                      : b ? 2
                                          : 1,
@@ -63,6 +64,7 @@ static hone_status put_numbers(struct writer *w, int64_t limit, struct value *ou
   struct value *outputs[] = {&rows};
   struct node nms = {.op = &op_table[OP_NonMaxSuppression],
                      .index = node->index,
+                     .written_as = node->written_as,
                      .input_count = MOST_INPUTS,
                      .output_count = 1,
                      .inputs = inputs,

@@ -110,6 +110,8 @@ struct node {
   const struct op *op;
   const char *name; /* as in the model, may be "" */
   int64_t index;    /* position in the file, for messages; -1: made by a pass */
+  const char *
+      written_as; /* the operator's name in the model's file, "FULLY_CONNECTED"; NULL: not of a file */
   size_t input_count, output_count;
   struct value **inputs;  /* NULL entries: optional inputs left out */
   struct value **outputs; /* NULL entries: outputs not asked for */
@@ -275,6 +277,12 @@ const char *node_string(const struct node *node, const char *name, const char *o
 /* NULL and 0 when absent. */
 const int64_t *node_ints(const struct node *node, const char *name, size_t *out_count);
 struct place node_place(const struct node *node);
+/* `made` does some of what `node` did: messages name it alike. */
+static inline void node_stand_for(struct node *made, const struct node *node) {
+  made->name = node->name;
+  made->index = node->index;
+  made->written_as = node->written_as;
+}
 /* Input k or NULL when absent. */
 static inline struct value *node_input(const struct node *node, size_t k) {
   return k < node->input_count ? node->inputs[k] : NULL;

@@ -40,7 +40,7 @@ const int64_t *node_ints(const struct node *node, const char *name, size_t *out_
 }
 
 struct place node_place(const struct node *node) {
-  return (struct place){PLACE_NODE, node->index, node->name};
+  return place_of_node(node->index, node->name, node->written_as);
 }
 
 size_t tensor_count(const struct tensor *tensor) {

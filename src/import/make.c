@@ -7,7 +7,13 @@ enum { FOLD_ELEMENTS = 4096 };
 
 struct place make_place(const struct make *make) {
   return make->index < 0 ? place_name(make->name)
-                         : (struct place){PLACE_NODE, make->index, make->name};
+                         : place_of_node(make->index, make->name, make->written_as);
+}
+
+void make_sign(const struct make *make, struct node *node) {
+  node->index = make->index;
+  node->name = make->name;
+  node->written_as = make->written_as;
 }
 
 hone_status make_refuse(const struct make *make, const char *kind, const char *name,
@@ -64,8 +70,7 @@ hone_status make_nodes(struct make *make, enum op_id id, struct value *const *in
                 (long long)ctx->limits[LIMIT_nodes]);
   while (input_count && !inputs[input_count - 1]) input_count--;
   TRY(graph_node(ctx, make->graph, &op_table[id], inputs, input_count, output_count, &node));
-  node->index = make->index;
-  node->name = make->name;
+  make_sign(make, node);
   TRY(set_args(make, node, args));
   bool expanded = false;
   size_t at = make->graph->nodes.count - 1;
@@ -186,8 +191,7 @@ hone_status make_holder(struct make *make, enum op_id id, struct value *const *i
                         size_t input_count, const char *const *names, struct graph *const *made,
                         size_t name_count, size_t output_count, struct node **out) {
   TRY(graph_node(make->ctx, make->graph, &op_table[id], inputs, input_count, output_count, out));
-  (*out)->index = make->index;
-  (*out)->name = make->name;
+  make_sign(make, *out);
   for (size_t i = 0; i < name_count; i++) {
     const struct attribute attribute = {
         .name = names[i], .kind = ATTRIBUTE_GRAPH, .graph = made[i]};

@@ -8,8 +8,9 @@
 struct make {
   struct ctx *ctx;
   struct graph *graph;
-  int64_t index;    /* of the file's operator that is being written; -1: none */
-  const char *name; /* likewise, may be "" */
+  int64_t index;          /* of the file's operator that is being written; -1: none */
+  const char *name;       /* likewise, may be "" */
+  const char *written_as; /* its operator's name in the file */
 };
 /* One attribute; a list of them ends with a NULL name. */
 struct arg {
@@ -43,6 +44,8 @@ MUST_USE hone_status make_nodes(struct make *make, enum op_id id, struct value *
                                 size_t input_count, const struct arg *args, size_t output_count,
                                 struct value **outs);
 struct place make_place(const struct make *make);
+/* The node stands for that operator of the file. */
+void make_sign(const struct make *make, struct node *node);
 /* E_UNSUP at the operator that is being written: "KIND operator NAME: ..." */
 MUST_USE hone_status make_refuse(const struct make *make, const char *kind, const char *name,
                                  const char *format, va_list args);

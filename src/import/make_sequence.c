@@ -63,8 +63,7 @@ static hone_status loop_over(const struct make_sequence *s, struct value **h, st
   const struct attribute attribute = {.name = "body", .kind = ATTRIBUTE_GRAPH, .graph = body};
   TRY(graph_node(ctx, outer, &op_table[OP_Loop], (struct value *[]){trip, NULL, *h, *c}, 4, 3,
                  &node));
-  node->index = make->index;
-  node->name = make->name;
+  make_sign(make, node);
   TRY(node_set(ctx, outer, node, &attribute));
   TRY(node_infer(ctx, outer, node));
   *h = node->outputs[0], *c = node->outputs[1], *y = node->outputs[2];

@@ -233,7 +233,8 @@ hone_status build_node(struct builder *builder, struct graph *graph, const struc
   TRY(check_arity(builder, raw, op));
   struct node *node;
   TRY(NEW(ctx, graph->arena, node));
-  *node = (struct node){.op = op, .name = raw->name, .index = raw->index};
+  *node =
+      (struct node){.op = op, .name = raw->name, .index = raw->index, .written_as = raw->op_type};
   node->inputs = raw->inputs.at;
   node->input_count = raw->inputs.count;
   node->outputs = raw->outputs.at;

@@ -59,7 +59,7 @@ hone_status check_versions(struct builder *builder) {
 }
 
 struct place place_raw(const struct raw_node *node) {
-  return (struct place){PLACE_NODE, node->index, node->name};
+  return place_of_node(node->index, node->name, node->op_type);
 }
 
 hone_status declare(struct builder *builder, struct scope *scope, struct value *value,

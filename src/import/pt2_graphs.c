@@ -32,7 +32,7 @@ static hone_status add_inner_nodes(struct pt_op *op, const json_t *nodes) {
     if (plain) return pt_refuse(op, "writes in place (%s)", target);
     TRY(pt_add_node(op->pt, node, (size_t)outer.index));
   }
-  op->make->name = outer.name;
+  *op->make = outer;
   return HONE_OK;
 }
 

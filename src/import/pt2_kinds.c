@@ -819,5 +819,6 @@ hone_status pt_add_node(struct pt *pt, const json_t *node, size_t index) {
   pt->make.index = (int64_t)index;
   const char *name = pt_words(json_object_get(node, "name"));
   TRY(arena_string(pt->ctx, pt->arena, name, strlen(name), &pt->make.name));
+  TRY(arena_string(pt->ctx, pt->arena, op.target, strlen(op.target), &pt->make.written_as));
   return pt_build(&op);
 }

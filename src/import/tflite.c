@@ -216,14 +216,16 @@ static hone_status find_kind(struct tf *tf, const struct flat_table *operator, s
   TRY(flat_number(&opcode, OPCODE_CODE, FLAT_I32, 0, &code));
   TRY(flat_text(&opcode, OPCODE_CUSTOM, tf->arena, "an operator's name", &custom));
   if (old > code) code = old; /* files from before operator 127 */
-  struct place at = {PLACE_NODE, (int64_t)index, ""};
+  struct place at = place_of_node((int64_t)index, "", NULL);
   if (code == CODE_CUSTOM) {
+    at.operator= custom;
     *out = tf_custom_find(custom);
     return *out ? HONE_OK : refuse_custom(tf, at, custom);
   }
   const char *name, *why;
   *out = tf_kind_find(code < 0 ? -1 : (int)code, &name, &why);
   if (*out) return HONE_OK;
+  at.operator= name;
   const hone_status status =
       name ? fail(tf->ctx, HONE_E_UNSUP, at, "TFLite operator %s: %s", name, why)
            : fail(tf->ctx, HONE_E_UNSUP, at, "TFLite operator %lld", (long long)code);
@@ -336,6 +338,7 @@ static hone_status build_operator(struct tf *tf, size_t index) {
   struct tf_op op = {.tf = tf, .ctx = tf->ctx, .make = &tf->make};
   TRY(open_operator(tf, index, &op));
   tf->make.index = (int64_t)index;
+  tf->make.written_as = op.kind->name;
   const struct tf_tensor *first = tf_out(&op, 0);
   tf->make.name = first ? first->name : "";
   for (size_t k = 0; k < op.inputs.count; k++) {

@@ -17,9 +17,7 @@ struct rewrite {
   struct raw_node *node;
 };
 
-static struct place here(const struct rewrite *r) {
-  return (struct place){PLACE_NODE, r->node->index, r->node->name};
-}
+static struct place here(const struct rewrite *r) { return place_raw(r->node); }
 
 /* -- attributes and inputs of the node ---- */
 
@@ -103,6 +101,7 @@ static hone_status emit(struct rewrite *r, const char *op_type, struct value *a,
   TRY(graph_node(r->ctx, r->graph, op_find("", op_type), inputs, b ? 2 : 1, 1, out));
   (*out)->name = r->node->name;
   (*out)->index = r->node->index;
+  (*out)->written_as = r->node->op_type;
   return HONE_OK;
 }
 
@@ -327,6 +326,7 @@ static hone_status resize_both_ways(struct rewrite *r) {
                  &first));
   first->name = r->node->name;
   first->index = r->node->index;
+  first->written_as = r->node->op_type;
   for (size_t i = 0; i < r->node->attributes.count; i++)
     TRY(node_set(r->ctx, r->graph, first, &r->node->attributes.at[i]));
   TRY(set_input(r, 0, first->outputs[0]));

@@ -112,8 +112,7 @@ static hone_status make_if(struct branches *b, const bool *sized) {
   size_t bytes = 0;
   TRY(graph_node(b->ctx, b->graph, node->op, node->inputs, node->input_count,
                  count + b->sizes.count, &b->made));
-  b->made->name = node->name;
-  b->made->index = node->index;
+  node_stand_for(b->made, node);
   for (size_t a = 0; a < node->attribute_count; a++)
     TRY(node_set(b->ctx, b->graph, b->made, &node->attributes[a]));
   for (size_t k = 0; k < count; k++) {
@@ -142,8 +141,7 @@ static hone_status cut(struct branches *b, size_t k, const struct size_pair *pai
   }
   TRY(e->status);
   TRY(graph_node(b->ctx, b->graph, &op_table[OP_Identity], &x, 1, 0, &identity));
-  identity->name = b->node->name;
-  identity->index = b->node->index;
+  node_stand_for(identity, b->node);
   TRY(NEW_ARRAY(b->ctx, b->graph->arena, identity->outputs, 1));
   identity->outputs[0] = to;
   identity->output_count = 1;

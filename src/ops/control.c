@@ -43,6 +43,7 @@ hone_status control_node(struct ctx *ctx, struct graph *graph, enum op_id op,
   *node = (struct node){.op = &op_table[op],
                         .name = origin->name,
                         .index = origin->index,
+                        .written_as = origin->written_as,
                         .input_count = count,
                         .output_count = 1};
   TRY(NEW_ARRAY(ctx, graph->arena, node->inputs, count));

@@ -99,8 +99,7 @@ static hone_status finish(struct expansion *e, struct node *node, struct value *
   size_t bytes = 0, budget = (size_t)e->ctx->limits[LIMIT_total_value_bytes];
   int64_t elements = 0;
   *out = node->outputs[0];
-  node->name = e->node->name;
-  node->index = e->node->index;
+  node_stand_for(node, e->node);
   for (size_t a = 0; a < e->attribute_count; a++)
     TRY(node_set(e->ctx, e->graph, node, &e->attributes[a]));
   e->attribute_count = 0;

@@ -30,8 +30,7 @@ static hone_status expand_in_place(struct ctx *ctx, struct graph *graph, struct 
     struct node *identity;
     if (!to) continue;
     TRY(graph_node(ctx, graph, &op_table[OP_Identity], &e.results[k], 1, 0, &identity));
-    identity->name = node->name;
-    identity->index = node->index;
+    node_stand_for(identity, node);
     identity->outputs = &node->outputs[k];
     identity->output_count = 1;
     to->producer = identity;

@@ -100,8 +100,7 @@ static hone_status rebuild_link(struct rewrite *r, const struct node *old, size_
       TRY(turn_back(r, in[i], perm, rank, &in[i]));
   }
   TRY(rewrite_node(r, old->op->id, in, old->input_count, &node));
-  node->name = old->name;
-  node->index = old->index;
+  node_stand_for(node, old);
   node->attributes = old->attributes;
   node->attribute_count = old->attribute_count;
   TRY(node_infer(r->ctx, r->graph, node));

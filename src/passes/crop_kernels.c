@@ -81,8 +81,7 @@ static hone_status visit(struct rewrite *r, struct node *node) {
   for (size_t k = 0; k < node->input_count; k++) in[k] = node->inputs[k];
   TRY(crop_weights(r, w, &crop, &in[1]));
   TRY(rewrite_node(r, node->op->id, in, node->input_count, &made));
-  made->name = node->name;
-  made->index = node->index;
+  node_stand_for(made, node);
   const size_t rank = (size_t)window.rank;
   memcpy(pads, window.pad_begin, rank * sizeof *pads);
   memcpy(pads + rank, window.pad_end, rank * sizeof *pads);

@@ -121,8 +121,7 @@ static hone_status fold_into(struct rewrite *r, struct node *norm, struct node *
   TRY(shifted_bias(r, target, a, &in[2]));
   enum op_id op = is_op(target, OP_MatMul) ? OP_Gemm : target->op->id;
   TRY(rewrite_node(r, op, in, 3, &made));
-  made->name = target->name;
-  made->index = target->index;
+  node_stand_for(made, target);
   made->attributes = target->attributes;
   made->attribute_count = target->attribute_count;
   TRY(node_infer(r->ctx, r->graph, made));

@@ -99,8 +99,7 @@ static hone_status visit(struct rewrite *r, struct node *node) {
   bool has_zero = !is_all_zero(w.zero);
   if (has_zero) TRY(element_of_blocks(r, &w, w.zero, &in[3]));
   TRY(rewrite_node(r, OP_MatMulWeights, in, has_zero ? 4 : 3, &made));
-  made->name = node->name;
-  made->index = node->index;
+  node_stand_for(made, node);
   TRY(node_set_int(r->ctx, r->graph, made, "block_size", w.block));
   TRY(node_infer(r->ctx, r->graph, made));
   if (bias) {

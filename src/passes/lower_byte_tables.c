@@ -147,8 +147,7 @@ static hone_status replace(struct rewrite *r, const struct node *node, struct va
   TRY(rewrite_node(r, OP_ByteTable, &x, 1, &made));
   TRY(node_set_ints(r->ctx, r->graph, made, "table", table, BYTE_TABLE_ENTRIES));
   TRY(node_set_int(r->ctx, r->graph, made, "to", results->dtype));
-  made->name = node->name;
-  made->index = node->index;
+  node_stand_for(made, node);
   TRY(node_infer(r->ctx, r->graph, made));
   return rewrite_replace(r, node->outputs[0], made->outputs[0]);
 }

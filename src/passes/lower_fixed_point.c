@@ -128,8 +128,7 @@ static hone_status contraction(struct rewrite *r, const struct node *like, struc
   struct value *in[3] = {like->inputs[0], w, node_input(like, 2)};
   struct node *node;
   TRY(rewrite_node(r, like->op->id, in, in[2] ? 3 : 2, &node));
-  node->name = like->name;
-  node->index = like->index;
+  node_stand_for(node, like);
   for (size_t i = 0; i < like->attribute_count; i++)
     TRY(node_set(r->ctx, r->graph, node, &like->attributes[i]));
   TRY(node_infer(r->ctx, r->graph, node));

@@ -181,8 +181,7 @@ static hone_status build_product(struct rewrite *r, const struct product *p, str
   if (!p->w.is_symmetric) TRY(weights_zero(r, &p->w, &in[3]));
   const size_t count = in[3] ? 4 : in[2] ? 3 : 2;
   TRY(rewrite_node(r, conv ? OP_ConvInteger : OP_MatMulInteger, in, count, &node));
-  node->name = p->node->name;
-  node->index = p->node->index;
+  node_stand_for(node, p->node);
   for (size_t i = 0; conv && i < p->node->attribute_count; i++)
     TRY(node_set(r->ctx, r->graph, node, &p->node->attributes[i]));
   TRY(node_infer(r->ctx, r->graph, node));

@@ -83,8 +83,7 @@ static hone_status convolve(struct rewrite *r, const struct volume *v, const str
   struct node *made;
   int64_t pads[4];
   TRY(rewrite_node(r, OP_Conv, (struct value *[]){x, w, bias}, bias ? 3 : 2, &made));
-  made->name = node->name;
-  made->index = node->index;
+  node_stand_for(made, node);
   for (int d = 0; d < 2; d++) {
     pads[d] = window->pad_begin[d];
     pads[2 + d] = window->pad_end[d];
@@ -267,8 +266,7 @@ static hone_status pool(struct rewrite *r, const struct node *node, struct value
     pads[2 + d] = w->pad_end[first + d];
   }
   TRY(rewrite_node(r, node->op->id, &x, 1, &made));
-  made->name = node->name;
-  made->index = node->index;
+  node_stand_for(made, node);
   TRY(node_set_ints(r->ctx, r->graph, made, "kernel_shape", kernel, 2));
   TRY(node_set_ints(r->ctx, r->graph, made, "strides", stride, 2));
   TRY(node_set_ints(r->ctx, r->graph, made, "dilations", dilation, 2));

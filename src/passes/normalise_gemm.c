@@ -39,8 +39,7 @@ static hone_status product(struct rewrite *r, const struct node *old, struct val
                            struct value **out) {
   struct node *node;
   TRY(rewrite_node(r, OP_Gemm, inputs, inputs[2] ? 3 : 2, &node));
-  node->name = old->name;
-  node->index = old->index;
+  node_stand_for(node, old);
   if (node_int(old, "transA", 0)) TRY(node_set_int(r->ctx, r->graph, node, "transA", 1));
   if (node_int(old, "transB", 0)) TRY(node_set_int(r->ctx, r->graph, node, "transB", 1));
   TRY(node_infer(r->ctx, r->graph, node));

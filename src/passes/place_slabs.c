@@ -101,8 +101,7 @@ static hone_status visit(struct rewrite *r, struct node *node) {
   TRY(rewrite_node(r, OP_Concat, parts, count, &made));
   TRY(node_set_int(r->ctx, r->graph, made, "axis", slab.axis));
   TRY(node_infer(r->ctx, r->graph, made));
-  made->name = node->name;
-  made->index = node->index;
+  node_stand_for(made, node);
   return rewrite_replace(r, node->outputs[0], made->outputs[0]);
 }
 

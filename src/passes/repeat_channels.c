@@ -28,8 +28,7 @@ static hone_status visit(struct rewrite *r, struct node *node) {
   TRY(rewrite_reshape(r, x, &shape, &in[0]));
   for (size_t k = 1; k < node->input_count; k++) in[k] = node->inputs[k];
   TRY(rewrite_node(r, OP_Conv, in, node->input_count, &made));
-  made->name = node->name;
-  made->index = node->index;
+  node_stand_for(made, node);
   for (size_t a = 0; a < node->attribute_count; a++)
     TRY(node_set(r->ctx, r->graph, made, &node->attributes[a]));
   TRY(node_set_int(r->ctx, r->graph, made, "group", groups * times));

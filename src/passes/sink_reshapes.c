@@ -140,8 +140,7 @@ static bool find_operands(const struct node *node, struct sunk *out) {
 static hone_status make_alike(struct rewrite *r, const struct node *node,
                               struct value *const *inputs, struct node **out) {
   TRY(rewrite_node(r, node->op->id, inputs, node->input_count, out));
-  (*out)->name = node->name;
-  (*out)->index = node->index;
+  node_stand_for(*out, node);
   (*out)->attributes = node->attributes;
   (*out)->attribute_count = node->attribute_count;
   return node_infer(r->ctx, r->graph, *out);

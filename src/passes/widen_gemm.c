@@ -41,8 +41,7 @@ static hone_status visit(struct rewrite *r, struct node *node) {
   struct value *x = flatten->inputs[0], *bias = node_input(gemm, 2);
   if (!matches(r, node, gemm, x)) return HONE_OK;
   TRY(rewrite_node(r, OP_MatMul, (struct value *[]){x, gemm->inputs[1]}, 2, &made));
-  made->name = gemm->name;
-  made->index = gemm->index;
+  node_stand_for(made, gemm);
   TRY(node_infer(r->ctx, r->graph, made));
   if (bias) {
     TRY(rewrite_node(r, OP_Add, (struct value *[]){made->outputs[0], bias}, 2, &made));

@@ -138,8 +138,7 @@ static hone_status widen(struct rewrite *r, const struct node *node, struct node
   }
   TRY(graph_node(r->ctx, r->graph, node->op, inputs, node->input_count, node->output_count, out));
   r->is_unsorted = true;
-  (*out)->name = node->name;
-  (*out)->index = node->index;
+  node_stand_for(*out, node);
   for (size_t k = 0; k < node->output_count; k++)
     if (!node->outputs[k]) (*out)->outputs[k] = NULL;
   TRY(copy_attributes(r, node, *out));
@@ -250,8 +249,7 @@ static hone_status cast_behind(struct rewrite *r, struct node *node) {
   struct value *in[2] = {own->inputs[0], node->inputs[1]}, *y;
   struct node *gather;
   TRY(rewrite_node(r, OP_Gather, in, 2, &gather));
-  gather->name = node->name;
-  gather->index = node->index;
+  node_stand_for(gather, node);
   TRY(node_set_int(r->ctx, r->graph, gather, "axis", node_int(node, "axis", 0)));
   TRY(node_infer(r->ctx, r->graph, gather));
   TRY(cast(r, gather->outputs[0], HONE_F32, true, &y));

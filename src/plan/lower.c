@@ -84,6 +84,7 @@ static hone_status lower_apart(struct builder *b, const struct group *g, bool *o
   const struct node over = {.op = &op_table[OP_Sum],
                             .name = node->name,
                             .index = node->index,
+                            .written_as = node->written_as,
                             .input_count = 1,
                             .output_count = 1,
                             .inputs = node->outputs,

@@ -142,6 +142,7 @@ static hone_status add_input_product(struct builder *b, const struct recurrence 
   struct node product = {.op = &op_table[OP_MatMul],
                          .name = r->node->name,
                          .index = r->node->index,
+                         .written_as = r->node->written_as,
                          .input_count = 2,
                          .output_count = 1,
                          .inputs = inputs,

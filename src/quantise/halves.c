@@ -49,8 +49,7 @@ static hone_status visit(struct rewrite *r, struct node *node) {
   }
   TRY(graph_node(r->ctx, r->graph, node->op, inputs, node->input_count, node->output_count, &wide));
   r->is_unsorted = true;
-  wide->name = node->name;
-  wide->index = node->index;
+  node_stand_for(wide, node);
   for (size_t k = 0; k < node->output_count; k++)
     if (!node->outputs[k]) wide->outputs[k] = NULL;
   TRY(copy_attributes(r, node, wide));

@@ -4,6 +4,13 @@
 #define ATTR_sorted 1
 #endif
 #define UNIQUE_AT(i) x[(o * length + (i)) * inner + k]
+#ifdef OUT0_OPEN /* all open outputs are of one size */
+#define UNIQUE_SIZE ((const int64_t[])OUT0_EXTENTS)[axis]
+#elif defined OUT1_OPEN
+#define UNIQUE_SIZE ((const int64_t[])OUT1_EXTENTS)[0]
+#elif defined OUT3_OPEN
+#define UNIQUE_SIZE ((const int64_t[])OUT3_EXTENTS)[0]
+#endif
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   int64_t outer = 1, length = IN0_COUNT, inner = 1, count = 0;
@@ -59,37 +66,28 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
     for (int64_t i = 0; i < length; i++) inverse[i] = b[inverse[i]], counts[inverse[i]] = 0;
     for (int64_t i = length; i-- > 0;) first[inverse[i]] = i, counts[inverse[i]]++;
   }
-  int64_t *const extents = out[OUT_COUNT];
-  (void)extents, (void)axis;
+  (void)axis;
+#ifdef UNIQUE_SIZE
+  ((int64_t *)out[OUT_COUNT])[UNIQUE_SIZE] = count;
+#endif
 #if OUT0_PRESENT
   const int64_t to_dims[] = OUT0_DIMS;
   OUT0_T *restrict y = out[0];
   for (int64_t o = 0; o < outer; o++)
     for (int64_t i = 0; i < count; i++)
       memcpy(y + (o * to_dims[axis] + i) * inner, x + (o * length + first[i]) * inner, (size_t)inner * sizeof *y);
-#ifdef OUT0_OPEN
-  const int64_t numbers[] = OUT0_EXTENTS;
-  extents[numbers[axis]] = count;
-#endif
 #endif
 #if OUT_COUNT > 1 && OUT1_PRESENT
   memcpy(out[1], first, (size_t)count * sizeof *first);
-#ifdef OUT1_OPEN
-  const int64_t numbers_1[] = OUT1_EXTENTS;
-  extents[numbers_1[0]] = count;
-#endif
 #endif
 #if OUT_COUNT > 2 && OUT2_PRESENT
   memcpy(out[2], inverse, (size_t)length * sizeof *inverse);
 #endif
 #if OUT_COUNT > 3 && OUT3_PRESENT
   memcpy(out[3], counts, (size_t)count * sizeof *counts);
-#ifdef OUT3_OPEN
-  const int64_t numbers_3[] = OUT3_EXTENTS;
-  extents[numbers_3[0]] = count;
-#endif
 #endif
   return 0;
 }
 #undef UNIQUE_AT
+#undef UNIQUE_SIZE
 #undef ATTR_sorted
