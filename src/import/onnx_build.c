@@ -48,6 +48,7 @@ static hone_status add_input(struct builder *builder, struct scope *scope,
   if (raw->dtype && shape)
     TRY(shape_check(ctx, place_name(raw->name), raw->dtype, shape, &elements, &bytes));
   TRY(graph_input(ctx, scope->graph, raw->name, raw->dtype, raw->dtype ? shape : NULL, &value));
+  if (!shape && raw->has_shape) value->shape.rank = raw->rank; /* declared_number reads it */
   return declare(builder, scope, value, place_offset(raw->offset));
 }
 

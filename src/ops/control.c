@@ -323,12 +323,18 @@ static hone_status scan_input(struct ctx *ctx, struct graph *graph, const struct
   return node_set_int(ctx, graph, gather, "axis", axis < 0 ? axis + x->shape.rank : axis);
 }
 
+struct shape declared_number(const struct value *input) {
+  return (struct shape){.rank = input->shape.rank > 0, .dims = {1}};
+}
+
 static hone_status iterate(struct ctx *ctx, struct graph *graph, struct unroll *u,
                            struct node_list *out) {
   size_t first = u->is_scan ? 0 : 2;
   if (!u->is_scan) {
-    TRY(control_constant(ctx, graph, HONE_I64, 0, u->done, &u->in[0]));
-    TRY(control_constant(ctx, graph, HONE_BOOL, 0, 1, &u->in[1]));
+    struct value *const *inputs = u->body->inputs.at;
+    TRY(control_constant(ctx, graph, HONE_I64, declared_number(inputs[0]).rank, u->done,
+                         &u->in[0]));
+    TRY(control_constant(ctx, graph, HONE_BOOL, declared_number(inputs[1]).rank, 1, &u->in[1]));
   }
   for (size_t k = 0; k < u->states; k++) u->in[first + k] = u->state[k];
   for (size_t k = 0; k < u->scans_in; k++)

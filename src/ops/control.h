@@ -53,6 +53,10 @@ bool is_batched_scan(const struct node *node);
 MUST_USE hone_status control_rows(struct ctx *ctx, struct graph *graph, const struct node *node,
                                   struct node_list *out);
 
+/* The shape of a body's input that is one number, the iteration or the condition: [1] where the file declares a rank, as
+ * in ONNX Runtime, else a scalar. */
+struct shape declared_number(const struct value *input);
+
 /* -- loop.c: loops at run time ---- */
 /* Whether the number of iterations, or the condition to begin, comes at run time. */
 bool loop_is_open(const struct node *node);

@@ -81,7 +81,6 @@ static hone_status want_one(struct ctx *ctx, const struct node *node, size_t k, 
 }
 
 hone_status loop_enter(struct ctx *ctx, const struct node *node, struct graph **out_body) {
-  const struct shape scalar = {0};
   const struct graph *body;
   size_t states = carried_count(node);
   TRY(want_one(ctx, node, TRIP, true));
@@ -90,8 +89,10 @@ hone_status loop_enter(struct ctx *ctx, const struct node *node, struct graph **
     return fail(ctx, HONE_E_FORMAT, node_place(node), "%zu outputs for %zu carried values",
                 node->output_count, states);
   TRY(control_body(ctx, node, "body", CARRIED + states, 1 + node->output_count, &body));
-  TRY(set_type(ctx, node, TRIP, body->inputs.at[TRIP], HONE_I64, &scalar));
-  TRY(set_type(ctx, node, GOES, body->inputs.at[GOES], HONE_BOOL, &scalar));
+  for (size_t k = TRIP; k <= GOES; k++) {
+    const struct shape shape = declared_number(body->inputs.at[k]);
+    TRY(set_type(ctx, node, k, body->inputs.at[k], k == TRIP ? HONE_I64 : HONE_BOOL, &shape));
+  }
   for (size_t k = 0; k < states; k++) {
     const struct value *x = node->inputs[CARRIED + k];
     if (!x) return fail(ctx, HONE_E_FORMAT, node_place(node), "carried value %zu is missing", k);

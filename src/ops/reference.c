@@ -294,12 +294,12 @@ struct loop {
 
 static hone_status begin_loop(struct ctx *ctx, struct arena *arena, const struct tensor *const *in,
                               struct loop *l) {
-  const struct shape scalar = {0};
+  struct value *const *inputs = l->body->inputs.at;
   l->states = l->node->input_count > 2 ? l->node->input_count - 2 : 0;
   l->trip = in[0] ? tensor_i64(in[0], 0) : INT64_MAX;
   if (l->node->input_count > 1 && in[1] && !tensor_i64(in[1], 0)) l->trip = 0;
-  TRY(tensor_create(ctx, arena, HONE_I64, &scalar, &l->iteration));
-  TRY(tensor_create(ctx, arena, HONE_BOOL, &scalar, &l->goes));
+  TRY(tensor_create(ctx, arena, HONE_I64, &inputs[0]->shape, &l->iteration));
+  TRY(tensor_create(ctx, arena, HONE_BOOL, &inputs[1]->shape, &l->goes));
   tensor_set_i64(l->goes, 0, 1);
   TRY(NEW_ARRAY(ctx, arena, l->state, l->states + 1));
   for (size_t k = 0; k < l->states; k++) {

@@ -46,12 +46,12 @@ static hone_status turn(struct builder *b, const char *name, const struct loopin
 }
 
 static hone_status begin(struct builder *b, struct looping *l) {
-  const struct shape scalar = {0};
+  struct value *const *inputs = l->body->inputs.at;
   const struct node *node = l->node;
   struct view goes, from;
   struct step *step;
-  TRY(dense_view(b, HONE_BOOL, &scalar, &l->goes));
-  TRY(dense_view(b, HONE_I64, &scalar, &l->iteration));
+  TRY(dense_view(b, HONE_BOOL, &inputs[GOES]->shape, &l->goes));
+  TRY(dense_view(b, HONE_I64, &inputs[TRIP]->shape, &l->iteration));
   TRY(NEW_ARRAY(b->ctx, b->arena, l->state, l->states + 1));
   TRY(NEW_ARRAY(b->ctx, b->arena, l->made, node->output_count + 2));
   TRY(NEW_ARRAY(b->ctx, b->arena, l->collected, node->output_count + 1));
