@@ -228,9 +228,9 @@ static struct term product_of(struct hlo *h, struct term a, struct term b) {
                     hlo_splat(h, 31, HONE_I64, &a.shape));
 }
 
-/* A multiplier and shift of a Requantize as its three ways of rounding take them. */
+/* A multiplier and shift of a Requantize as its ways of rounding take them. */
 struct rescaling {
-  enum { TWICE, ONCE, WIDE } way;
+  enum { TWICE, ONCE, WIDE, WIDE_ONCE } way;
   int64_t left;
   const struct tensor *multipliers, *shifts;
 };
@@ -249,7 +249,8 @@ static int64_t multiplier_of(const struct rescaling *r, size_t i) {
 static int64_t bits_of(const struct rescaling *r, size_t i) {
   static const struct {
     int64_t from, low, high;
-  } bounds[] = {[TWICE] = {0, 0, 31}, [ONCE] = {31, 1, 62}, [WIDE] = {15, 1, 62}};
+  } bounds[] = {
+      [TWICE] = {0, 0, 31}, [ONCE] = {31, 1, 62}, [WIDE] = {15, 1, 62}, [WIDE_ONCE] = {31, 1, 62}};
   const int64_t bits = bounds[r->way].from - tensor_i64(r->shifts, i);
   return bits < bounds[r->way].low    ? bounds[r->way].low
          : bits > bounds[r->way].high ? bounds[r->way].high
@@ -272,10 +273,11 @@ static hone_status slices(struct hlo *h, const struct rescaling *r, slice_fn *of
 
 static hone_status read_rescaling(struct hlo *h, const struct node *node, struct rescaling *r) {
   const bool is_wide = node->inputs[0]->dtype == HONE_I64;
+  const bool is_once = node_int(node, "single_rounding", 0) != 0;
   bool is_positive = true;
-  *r = (struct rescaling){is_wide                                ? WIDE
-                          : node_int(node, "single_rounding", 0) ? ONCE
-                                                                 : TWICE,
+  *r = (struct rescaling){is_wide   ? (is_once ? WIDE_ONCE : WIDE)
+                          : is_once ? ONCE
+                                    : TWICE,
                           node_int(node, "left_shift", 0), node->inputs[1]->constant,
                           node->inputs[2]->constant};
   for (size_t i = 0; r->multipliers && i < tensor_count(r->multipliers); i++)
@@ -283,7 +285,28 @@ static hone_status read_rescaling(struct hlo *h, const struct node *node, struct
   if (!r->multipliers || !r->shifts || !is_positive)
     return fail(h->ctx, HONE_E_UNSUP, node_place(node),
                 "StableHLO: Requantize by multipliers that are computed or below zero");
+  for (size_t i = 0; r->way == WIDE_ONCE && i < tensor_count(r->multipliers); i++)
+    if (bits_of(r, i) < 32)
+      return fail(h->ctx, HONE_E_UNSUP, node_place(node),
+                  "StableHLO: Requantize of 64-bit sums by a multiplier of a half or more");
   return HONE_OK;
+}
+
+/* The same of a product of up to 95 bits, in two words; at least 32 bits are dropped. */
+static struct term rounded_wide(struct hlo *h, struct term x, struct term multiplier,
+                                struct term half, struct term bits) {
+  const struct term word = hlo_splat(h, 32, HONE_I64, &x.shape);
+  const struct term mask = hlo_splat(h, 4294967295.0, HONE_I64, &x.shape);
+  const struct term low =
+      hlo_binary(h, "stablehlo.multiply", hlo_binary(h, "stablehlo.and", x, mask), multiplier);
+  const struct term carry = hlo_binary(h, "stablehlo.shift_right_logical",
+                                       hlo_binary(h, "stablehlo.add", low, half), word);
+  const struct term high =
+      hlo_binary(h, "stablehlo.multiply",
+                 hlo_binary(h, "stablehlo.shift_right_arithmetic", x, word), multiplier);
+  return hlo_binary(h, "stablehlo.shift_right_arithmetic",
+                    hlo_binary(h, "stablehlo.add", high, carry),
+                    hlo_binary(h, "stablehlo.subtract", bits, word));
 }
 
 static hone_status put_requantize(struct hlo *h, const struct node *node) {
@@ -296,7 +319,7 @@ static hone_status put_requantize(struct hlo *h, const struct node *node) {
   TRY(read_rescaling(h, node, &r));
   if (r.multipliers->shape.rank) TRY(axis_attribute(h->ctx, node, "axis", 0, x.shape.rank, &axis));
   /* 32 bits that overflow wrap before they are multiplied */
-  x = hlo_convert(h, x, r.way == WIDE ? HONE_I64 : HONE_I32);
+  x = hlo_convert(h, x, r.way >= WIDE ? HONE_I64 : HONE_I32);
   const struct shape shape = x.shape;
   if (offset)
     x = hlo_binary(h, "stablehlo.subtract", x, hlo_splat(h, (double)offset, x.dtype, &shape));
@@ -305,8 +328,9 @@ static hone_status put_requantize(struct hlo *h, const struct node *node) {
   TRY(slices(h, &r, half_of, axis, HONE_I64, &shape, &half));
   TRY(slices(h, &r, bits_of, axis, HONE_I64, &shape, &bits));
   x = hlo_convert(h, hlo_binary(h, "stablehlo.multiply", x, factor), HONE_I64);
-  x = r.way == TWICE
-          ? rounded_away(h, product_of(h, x, multiplier), half, bits)
+  x = r.way == TWICE ? rounded_away(h, product_of(h, x, multiplier), half, bits)
+      : r.way == WIDE_ONCE
+          ? rounded_wide(h, x, multiplier, half, bits)
           : rounded_up(h, hlo_binary(h, "stablehlo.multiply", x, multiplier), half, bits);
   if (zero) x = hlo_binary(h, "stablehlo.add", x, hlo_splat(h, (double)zero, HONE_I64, &shape));
   const double low = (double)node_int(node, "low", INT32_MIN);

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { FULLY_CONNECTED = 9 }; /* its sums are rounded once */
+enum { FULLY_CONNECTED = 9 }; /* its sums with 8-bit weights are rounded once */
 
 /* Options by operator; -1: it has none. */
 struct window_fields {
@@ -97,6 +97,9 @@ static hone_status finish_sums(struct tf_op *op, const struct tf_tensor *x,
   struct value *b;
   double *scales;
   const struct tf_tensor *y = tf_out(op, 0);
+  if (bias && bias->dtype != HONE_I32 && bias->dtype != HONE_I64)
+    return fail(op->ctx, HONE_E_TYPE, tf_place(op), "%s: a bias of %s", op->kind->name,
+                dtype_name(bias->dtype));
   if (bias) {
     int64_t dims[HONE_MAX_RANK];
     TRY(tf_value(op, bias, &b));
@@ -111,9 +114,15 @@ static hone_status finish_sums(struct tf_op *op, const struct tf_tensor *x,
                            .axis = axis,
                            .dtype = y->dtype,
                            .zero_point = y->quantisation.zero_points[0]};
-  how.once = op->kind->code == FULLY_CONNECTED;
+  how.once = op->kind->code == FULLY_CONNECTED && w->dtype != HONE_I16;
   TRY(tf_range(op, activation, &how.low, &how.high));
   return tf_rescale(op, sums, &how, out);
+}
+
+/* What sums of 16-bit numbers are kept in: a bias of 32 bits asks for no more. */
+static hone_dtype type_of_sums(const struct tf_op *op, const struct tf_tensor *bias) {
+  if (bias) return bias->dtype;
+  return op->kind->code == FULLY_CONNECTED ? HONE_I32 : HONE_I64;
 }
 
 /* Sums of 16-bit numbers times 8-bit ones, exact in double. */
@@ -123,7 +132,7 @@ static hone_status wide_conv(struct tf_op *op, struct value *x, struct value *w,
   TRY(make_cast(op->make, w, HONE_F64, &w));
   TRY(make_node(op->make, OP_Conv, VALUES(x, w),
                 ARGS(INT_ARG("group", groups), WINDOW_ARGS(*window)), out));
-  return make_cast(op->make, *out, HONE_I64, out);
+  return make_cast(op->make, *out, type_of_sums(op, tf_in(op, 2)), out);
 }
 
 static hone_status quantised_conv(struct tf_op *op, struct value *x, struct value *w,
@@ -228,7 +237,7 @@ hone_status tf_transpose_conv(struct tf_op *op) {
   TRY(make_node(op->make, OP_ConvTranspose, VALUES(x, w, b),
                 ARGS(WINDOW_ARGS(window), INTS_ARG("output_padding", outside, 2)), &y));
   if (quantised) {
-    TRY(make_cast(op->make, y, in->dtype == HONE_I16 ? HONE_I64 : HONE_I32, &y));
+    TRY(make_cast(op->make, y, in->dtype == HONE_I16 ? type_of_sums(op, bias) : HONE_I32, &y));
     TRY(finish_sums(op, in, weights, bias, y, 1, transpose_fields.activation, in->dtype == HONE_U8,
                     &y));
   } else {
@@ -410,7 +419,7 @@ static hone_status flatten_rows(struct tf_op *op, struct value *x, int64_t k, in
 static hone_status quantised_product(struct tf_op *op, struct value *x, struct value *w,
                                      struct value **out) {
   static const int64_t turn[] = {1, 0};
-  const struct tf_tensor *in = tf_in(op, 0), *weights = tf_in(op, 1);
+  const struct tf_tensor *in = tf_in(op, 0), *weights = tf_in(op, 1), *bias = tf_in(op, 2);
   struct value *x_zero, *w_zero, *sums;
   if (!tf_is_quantised(weights)) return tf_refuse(op, "weights without a scale");
   TRY(zero_point(op, in, &x_zero));
@@ -420,8 +429,8 @@ static hone_status quantised_product(struct tf_op *op, struct value *x, struct v
     TRY(make_cast(op->make, x, HONE_F64, &x));
     TRY(make_cast(op->make, w, HONE_F64, &w));
     TRY(make_node(op->make, OP_MatMul, VALUES(x, w), NULL, &sums));
-    /* without a bias that asks for more, sums are of 32 bits and rounded as those of 8-bit numbers */
-    TRY(make_cast(op->make, sums, tf_in(op, 2) ? HONE_I64 : HONE_I32, &sums));
+    const bool is_wide = weights->dtype == HONE_I16;
+    TRY(make_cast(op->make, sums, is_wide ? HONE_I64 : type_of_sums(op, bias), &sums));
   } else {
     TRY(make_node(op->make, OP_MatMulInteger, VALUES(x, w, x_zero, w_zero), NULL, &sums));
   }

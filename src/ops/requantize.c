@@ -4,8 +4,9 @@
  *
  * Requantize: y = clamp(round((x - offset) * 2^left_shift * multiplier * 2^(shift - 31)) + zero_point)
  *   multiplier and shift: i32, one or one a slice along `axis`. 32-bit sums are rounded twice (the
- *   doubled product, then the shift, halves away from zero; single_rounding: once, halves up); 64-bit sums once with 16 bits of the
- *   multiplier. Source: TensorFlow Lite's quantisation specification, int8 and 16x8.
+ *   doubled product, then the shift, halves away from zero; single_rounding: once, halves up); 64-bit sums once, halves up, with
+ *   16 bits of the multiplier (single_rounding: with all of them). Source: TensorFlow Lite's quantisation specification, int8
+ *   and 16x8.
  * Rescale, RescaleOnce: the same two roundings of i32 by themselves, x, multiplier and shift to the
  *   right broadcast; passes make them of Requantize, so that they fuse like any elementwise operator.
  * RescaleUp: both roundings with halves up, by a shift of 1 to 31: Rescale of what is not below 0, in fewer instructions.
@@ -97,6 +98,24 @@ static int64_t rescale_64(int64_t x, int64_t multiplier, int64_t shift) {
   return (int64_t)sum >> bits;
 }
 
+/* floor((x * multiplier + 2^(bits - 1)) / 2^bits): the product, of up to 95 bits, in two words. */
+static int64_t rescale_64_once(int64_t x, int64_t multiplier, int64_t shift) {
+  int64_t bits = 31 - shift;
+  if (bits < 1) bits = 1;
+  if (bits > 62) bits = 62;
+  const uint64_t low = (uint64_t)(uint32_t)x * (uint64_t)multiplier + (UINT64_C(1) << (bits - 1));
+  const int64_t high = (x >> 32) * multiplier + (int64_t)(low >> 32);
+  if (bits >= 32) return high >> (bits - 32);
+  return (int64_t)((uint64_t)high << (32 - bits) | (low & UINT32_MAX) >> bits);
+}
+
+typedef int64_t rescale_fn(int64_t x, int64_t multiplier, int64_t shift);
+static rescale_fn *rescale_of(const struct node *node) {
+  const bool is_wide = node->inputs[0]->dtype == HONE_I64;
+  if (node_int(node, "single_rounding", 0)) return is_wide ? rescale_64_once : rescale_once;
+  return is_wide ? rescale_64 : rescale_32;
+}
+
 hone_status eval_requantize(struct ctx *ctx, struct arena *scratch, const struct node *node,
                             const struct tensor *const *in, struct tensor *const *out) {
   (void)scratch;
@@ -107,10 +126,7 @@ hone_status eval_requantize(struct ctx *ctx, struct arena *scratch, const struct
   int64_t offset = node_int(node, "offset", 0), left = node_int(node, "left_shift", 0);
   int64_t low = node_int(node, "low", INT32_MIN), high = node_int(node, "high", INT32_MAX);
   int64_t zero_point = node_int(node, "zero_point", 0);
-  int64_t (*rescale)(int64_t, int64_t, int64_t) = in[0]->dtype == HONE_I64 ? rescale_64
-                                                  : node_int(node, "single_rounding", 0)
-                                                      ? rescale_once
-                                                      : rescale_32;
+  rescale_fn *const rescale = rescale_of(node);
   for (size_t i = 0; i < count; i++) {
     size_t c = channels > 1 ? i / inner % channels : 0;
     int64_t x = (int64_t)((uint64_t)(tensor_i64(in[0], i) - offset) << left);

@@ -3,7 +3,7 @@ reference kernels. Needs the packages ai-edge-litert and flatbuffers; the tests 
 
     make_tflite_cases.py [WORD]    writes the cases whose name holds WORD, all by default
 
-make_tflite_image_cases.py makes the rest of them.
+make_tflite_image_cases.py and make_tflite_integer_cases.py make the rest of them.
 """
 import pathlib
 import re

@@ -1,4 +1,4 @@
-"""Makes the rest of tests/cases/tflite: every operator behind one that leaves its result with channels in second place
+"""Makes more of tests/cases/tflite: every operator behind one that leaves its result with channels in second place
 (hone reads such a value in the order that it has, or turns it), and operators whose operands are computed, of rank 0,
 complex or quantised alike. Needs what make_tflite_cases.py needs.
 
