@@ -205,11 +205,15 @@ MUST_USE hone_status tf_quantised_total(struct tf_op *op, struct value *x, int64
                                         struct value *axes, int64_t count, int64_t keep,
                                         struct value **out);
 tf_build_fn tf_quantize, tf_dequantize, tf_quantised_sum, tf_quantised_product, tf_quantised_mean,
-    tf_quantised_pool, tf_quantised_concat, tf_quantised_resize, tf_quantised_relu;
+    tf_quantised_negative, tf_quantised_pool, tf_quantised_concat, tf_quantised_resize,
+    tf_quantised_relu;
 
 /* -- tflite_tables.c ---- */
 tf_build_fn tf_quantised_table, tf_quantised_quotient, tf_quantised_softmax,
     tf_quantised_l2_normalise;
+
+/* -- tflite_products.c ---- */
+tf_build_fn tf_quantised_reduced_product, tf_word_quotient;
 
 /* -- tflite_curve.c ---- */
 tf_build_fn tf_quantised_hard_swish, tf_quantised_prelu, tf_quantised_squared_difference;

@@ -77,7 +77,6 @@ hone_status tf_quantised_prelu(struct tf_op *op) {
   int64_t from_zero, slope_zero, to_zero;
   struct value *x, *slope, *zero, *is_below, *y, *z;
   const hone_dtype dtype = tf_out(op, 0)->dtype;
-  if (tf_in(op, 0)->dtype == HONE_I16) return tf_refuse(op, "of 16-bit numbers");
   TRY(tf_one_scale(op, tf_in(op, 0), &from, &from_zero));
   TRY(tf_one_scale(op, tf_in(op, 1), &slope_scale, &slope_zero));
   TRY(tf_one_scale(op, tf_out(op, 0), &to, &to_zero));
@@ -126,14 +125,22 @@ hone_status tf_quantised_squared_difference(struct tf_op *op) {
 hone_status tf_quantised_matmul(struct tf_op *op, struct value *const *in) {
   double scales[2], to;
   int64_t zeros[2], to_zero;
-  struct value *points[2], *y;
-  if (in[0]->dtype == HONE_I16) return tf_refuse(op, "of 16-bit numbers");
+  struct value *points[2], *y, *wide[2];
+  const bool is_word = in[0]->dtype == HONE_I16;
   TRY(tf_one_scale(op, tf_out(op, 0), &to, &to_zero));
   for (size_t k = 0; k < 2; k++) {
     TRY(tf_one_scale(op, tf_in(op, k), &scales[k], &zeros[k]));
     TRY(make_scalar(op->make, in[k]->dtype, (double)zeros[k], &points[k]));
   }
-  TRY(make_node(op->make, OP_MatMulInteger, VALUES(in[0], in[1], points[0], points[1]), NULL, &y));
+  if (is_word) { /* sums of 64 bits, exact in double */
+    if (zeros[0] || zeros[1]) return tf_refuse(op, "of 16-bit numbers with a zero point");
+    for (size_t k = 0; k < 2; k++) TRY(make_cast(op->make, in[k], HONE_F64, &wide[k]));
+    TRY(make_node(op->make, OP_MatMul, VALUES(wide[0], wide[1]), NULL, &y));
+    TRY(make_cast(op->make, y, HONE_I64, &y));
+  } else {
+    TRY(make_node(op->make, OP_MatMulInteger, VALUES(in[0], in[1], points[0], points[1]), NULL,
+                  &y));
+  }
   TRY(rescaled(op, y, (double)((float)scales[0] * (float)scales[1]) / to, tf_out(op, 0)->dtype,
                to_zero, &y));
   return tf_write(op, 0, false, y);

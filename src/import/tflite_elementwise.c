@@ -42,13 +42,14 @@ static bool compares(enum op_id id) {
          id == OP_GreaterOrEqual;
 }
 
-/* Operands of a comparison: bytes of any scales as the format compares them, other quantised numbers as they are. */
-static hone_status read_compared(struct tf_op *op, bool *image, struct value **x,
+/* Operands of a comparison: of any scales as the format compares them; whether a 16-bit number is below another one is asked
+   of the numbers as they are. */
+static hone_status read_compared(struct tf_op *op, bool is_order, bool *image, struct value **x,
                                  struct value **y) {
   TRY(read_pair(op, image, x, y));
-  if (!tf_is_quantised(tf_in(op, 0))) return HONE_OK;
-  if (dtype_bits(tf_in(op, 0)->dtype) == 8) return tf_quantised_compared(op, x, y);
-  return is_quantised_alike(op) ? HONE_OK : tf_refuse(op, "of quantised numbers");
+  const struct tf_tensor *first = tf_in(op, 0);
+  const bool is_scaled = tf_is_quantised(first) && (dtype_is_byte(first->dtype) || !is_order);
+  return is_scaled ? tf_quantised_compared(op, x, y) : HONE_OK;
 }
 
 hone_status tf_binary(struct tf_op *op) {
@@ -63,7 +64,8 @@ hone_status tf_binary(struct tf_op *op) {
     if (id == OP_Pow || (!compares(id) && !is_quantised_alike(op)))
       return tf_refuse(op, "of quantised numbers");
   }
-  TRY(compares(id) ? read_compared(op, &image, &x, &y) : read_pair(op, &image, &x, &y));
+  TRY(compares(id) ? read_compared(op, id != OP_Equal, &image, &x, &y)
+                   : read_pair(op, &image, &x, &y));
   TRY(make_node(op->make, id, VALUES(x, y), NULL, &z));
   if (has_activation(id)) TRY(tf_activate(op, ACTIVATION, z, &z));
   return tf_write(op, 0, image, z);
@@ -110,7 +112,7 @@ hone_status tf_squared_difference(struct tf_op *op) {
 hone_status tf_not_equal(struct tf_op *op) {
   struct value *x, *y, *z;
   bool image;
-  TRY(read_compared(op, &image, &x, &y));
+  TRY(read_compared(op, false, &image, &x, &y));
   TRY(make_node(op->make, OP_Equal, VALUES(x, y), NULL, &z));
   TRY(make_node(op->make, OP_Not, VALUES(z), NULL, &z));
   return tf_write(op, 0, image, z);

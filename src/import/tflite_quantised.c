@@ -20,16 +20,23 @@ void tf_type_range(hone_dtype dtype, double *low, double *high) {
   *high = dtype == HONE_U8 ? 255 : dtype == HONE_I8 ? 127 : dtype == HONE_I16 ? 32767 : INT32_MAX;
 }
 
-/* The one scale and zero point of a quantised tensor. */
-hone_status tf_one_scale(struct tf_op *op, const struct tf_tensor *tensor, double *scale,
-                         int64_t *zero_point) {
+static hone_status one_scale(struct tf_op *op, const struct tf_tensor *tensor, double *scale,
+                             int64_t *zero_point) {
   *scale = 1, *zero_point = 0;
-  if (!tensor || !tf_is_quantised(tensor) || tensor->quantisation.count != 1 ||
-      !(tensor->quantisation.scales[0] > 0))
+  if (tensor->quantisation.count != 1 || !(tensor->quantisation.scales[0] > 0))
     return tf_refuse(op, "a quantised operand needs one scale above 0");
   *scale = tensor->quantisation.scales[0];
   *zero_point = tensor->quantisation.zero_points[0];
   return HONE_OK;
+}
+
+/* The one scale and zero point of a quantised tensor. */
+hone_status tf_one_scale(struct tf_op *op, const struct tf_tensor *tensor, double *scale,
+                         int64_t *zero_point) {
+  *scale = 1, *zero_point = 0;
+  if (!tensor || !tf_is_quantised(tensor))
+    return tf_refuse(op, "a quantised operand needs one scale above 0");
+  return one_scale(op, tensor, scale, zero_point);
 }
 
 static double quantised(double x, double scale, int64_t zero_point) {
@@ -151,7 +158,7 @@ static hone_status rescale_one(struct tf_op *op, struct value *x, double scale, 
   return tf_rescale(op, x, &how, out);
 }
 
-/* QUANTIZE: from float (halves away from zero) or from another scale. */
+/* QUANTIZE: from float (halves away from zero) or from another scale; 32-bit sums have one too. */
 hone_status tf_quantize(struct tf_op *op) {
   struct value *x, *scale, *zero, *y;
   struct tf_tensor *in = tf_in(op, 0), *out = tf_out(op, 0);
@@ -168,8 +175,10 @@ hone_status tf_quantize(struct tf_op *op) {
                   ARGS(INT_ARG("axis", image ? tf_image_axis(axis) : axis)), &y));
     return tf_write(op, 0, image, y);
   }
-  TRY(tf_one_scale(op, in, &from, &from_zero));
-  TRY(tf_one_scale(op, out, &to, &to_zero));
+  if (dtype_is_float(out->dtype) || dtype_bits(in->dtype) > 32 || dtype_bits(out->dtype) > 32)
+    return tf_refuse(op, "from %s to %s", dtype_name(in->dtype), dtype_name(out->dtype));
+  TRY(one_scale(op, in, &from, &from_zero));
+  TRY(one_scale(op, out, &to, &to_zero));
   TRY(rescale_one(op, x, from / to, from_zero, 0, 0, &y));
   return tf_write(op, 0, image, y);
 }
@@ -226,17 +235,72 @@ static hone_status write_pair(struct tf_op *op, const struct pair *p, struct val
   return tf_write(op, 0, p->image, z);
 }
 
+/* The exponent of a power of two, as near to one as the format asks. */
+static bool is_power_of_two(double scale, int *out_exponent) {
+  const double exponent = log2(scale);
+  *out_exponent = (int)round(exponent);
+  return fabs(exponent - *out_exponent) < 1e-3;
+}
+
+/* x / 2^bits, to nearest with halves away from zero. */
+static hone_status divided(struct tf_op *op, struct value *x, int bits, struct value **out) {
+  if (!bits) return make_cast(op->make, x, HONE_I32, out);
+  return widen(op, x, ldexp(1, -bits - 1), 0, 1, out); /* twice x: the product is exact */
+}
+
+/* ADD, SUB of 16-bit numbers by option 1, where all scales are powers of two: one operand is brought to the scale of the
+   result, which the other one has. *out_done false: the scales are others. */
+static hone_status sum_of_powers(struct tf_op *op, const struct pair *p, bool *out_done) {
+  int64_t wanted;
+  int a, b, to;
+  struct value *x, *y, *z, *low, *high;
+  *out_done = false;
+  TRY(tf_option(op, 1, FLAT_U8, 1, &wanted));
+  if (!wanted || p->x->dtype != HONE_I16 || !is_power_of_two(p->a, &a) ||
+      !is_power_of_two(p->b, &b) || !is_power_of_two(p->to, &to))
+    return HONE_OK;
+  if (a > to || b > to || (a != to && b != to) || to - a > 15 || to - b > 15)
+    return tf_refuse(op, "of 16-bit numbers with scales 2^%d and 2^%d to 2^%d", a, b, to);
+  *out_done = true;
+  TRY(divided(op, p->x, to - a, &x));
+  TRY(divided(op, p->y, to - b, &y));
+  TRY(make_node(op->make, (enum op_id)op->kind->parameter, VALUES(x, y), NULL, &z));
+  TRY(make_scalar(op->make, HONE_I32, p->low, &low));
+  TRY(make_scalar(op->make, HONE_I32, p->high, &high));
+  TRY(make_node(op->make, OP_Clip, VALUES(z, low, high), NULL, &z));
+  TRY(make_cast(op->make, z, tf_out(op, 0)->dtype, &z));
+  return tf_write(op, 0, p->image, z);
+}
+
 /* ADD, SUB: both operands at twice the larger scale with 20 (16-bit numbers: 15) bits more. */
 hone_status tf_quantised_sum(struct tf_op *op) {
   struct pair p;
   struct value *z;
+  bool is_done;
   TRY(read_pair(op, &p));
+  TRY(sum_of_powers(op, &p, &is_done));
+  if (is_done) return HONE_OK;
   int shift = tf_in(op, 0)->dtype == HONE_I16 ? 15 : 20;
   double twice = 2 * fmax(p.a, p.b);
   TRY(widen(op, p.x, p.a / twice, p.a_zero, shift, &p.x));
   TRY(widen(op, p.y, p.b / twice, p.b_zero, shift, &p.y));
   TRY(make_node(op->make, (enum op_id)op->kind->parameter, VALUES(p.x, p.y), NULL, &z));
   return write_pair(op, &p, z, twice / (ldexp(1, shift) * p.to));
+}
+
+/* NEG: the numbers as they are, which is right where both scales are one and there is no zero point. */
+hone_status tf_quantised_negative(struct tf_op *op) {
+  double from, to;
+  int64_t from_zero, to_zero;
+  struct value *x, *y;
+  TRY(tf_one_scale(op, tf_in(op, 0), &from, &from_zero));
+  TRY(tf_one_scale(op, tf_out(op, 0), &to, &to_zero));
+  if (from != to || from_zero || to_zero)
+    return tf_refuse(op, "of quantised numbers that is no change of sign");
+  bool image = tf_follows_images(op, 1);
+  TRY(tf_read(op, tf_in(op, 0), image, &x));
+  TRY(make_node(op->make, OP_Neg, VALUES(x), NULL, &y));
+  return tf_write(op, 0, image, y);
 }
 
 /* EQUAL, LESS and their like: both operands as numbers of scale 1 with 8 bits more, so that near ones of a small scale are
@@ -280,7 +344,52 @@ hone_status tf_quantised_total(struct tf_op *op, struct value *x, int64_t zero, 
   return exact ? make_cast(op->make, *out, HONE_I32, out) : HONE_OK;
 }
 
-/* MEAN, SUM: the sum in 32 bits; the count goes into the multiplier. */
+/* SUM of signed numbers, `count` of them: the sum times the quotient of the scales, in float, halves away from zero. LiteRT's
+   reference kernel writes nothing there: this is its optimised one. */
+static hone_status float_sum(struct tf_op *op, struct value *sum, int64_t count,
+                             struct value **out) {
+  const struct tf_tensor *in = tf_in(op, 0), *y = tf_out(op, 0);
+  const float scale = (float)in->quantisation.scales[0] / (float)y->quantisation.scales[0];
+  const float bias = (float)-in->quantisation.zero_points[0] * scale * (float)count;
+  struct value *one, *zero;
+  TRY(make_cast(op->make, sum, HONE_F32, &sum));
+  TRY(make_with_scalar(op->make, OP_Mul, sum, (double)scale, &sum));
+  if (bias != 0) TRY(make_with_scalar(op->make, OP_Add, sum, (double)bias, &sum));
+  TRY(make_scalar(op->make, HONE_F32, 1, &one));
+  TRY(make_scalar(op->make, y->dtype, (double)y->quantisation.zero_points[0], &zero));
+  return make_node(op->make, OP_QuantizeAway, VALUES(sum, one, zero), NULL, out);
+}
+
+/* The sum of `count` numbers less their zero points to the output's scale; of a mean the count goes into the multiplier. */
+static hone_status rescale_total(struct tf_op *op, struct value *total, double scale, int64_t count,
+                                 bool is_mean, struct value **out) {
+  const struct tf_tensor *y = tf_out(op, 0);
+  int32_t multiplier;
+  int shift;
+  tf_multiplier(scale, &multiplier, &shift);
+  if (is_mean) { /* multiplier / count, with as many bits as fit */
+    int bits = 63 - __builtin_clzll((unsigned long long)count);
+    if (bits > 32) bits = 32;
+    if (bits > 31 + shift) bits = 31 + shift;
+    multiplier = (int32_t)(((int64_t)multiplier << bits) / count);
+    shift -= bits;
+  }
+  /* exactly representable: tf_rescale takes it apart into the same two numbers only if it is
+     normalised, so they are handed over as they are */
+  double m = multiplier, s = shift, low, high;
+  struct shape scalar = {.rank = 0};
+  struct value *multipliers, *shifts;
+  tf_type_range(y->dtype, &low, &high);
+  TRY(make_numbers(op->make, HONE_I32, &scalar, &m, &multipliers));
+  TRY(make_numbers(op->make, HONE_I32, &scalar, &s, &shifts));
+  return make_node(
+      op->make, OP_Requantize, VALUES(total, multipliers, shifts),
+      ARGS(INT_ARG("zero_point", y->quantisation.zero_points[0]), INT_ARG("low", (int64_t)low),
+           INT_ARG("high", (int64_t)high), INT_ARG("to", (int64_t)y->dtype)),
+      out);
+}
+
+/* MEAN, SUM: the sum in 32 bits. */
 hone_status tf_quantised_mean(struct tf_op *op) {
   double from, to;
   int64_t from_zero, to_zero, keep, axes[HONE_MAX_RANK], count = 1;
@@ -301,33 +410,14 @@ hone_status tf_quantised_mean(struct tf_op *op) {
   }
   if (count < 1) return tf_refuse(op, "of no elements");
   TRY(make_ints(op->make, axes, axis_count, &list));
-  TRY(tf_quantised_total(op, x, from_zero, list, count, keep, &y));
-  int32_t multiplier;
-  int shift;
-  tf_multiplier(from / to, &multiplier, &shift);
-  if (is_mean) { /* multiplier / count, with as many bits as fit */
-    int bits = 63 - __builtin_clzll((unsigned long long)count);
-    if (bits > 32) bits = 32;
-    if (bits > 31 + shift) bits = 31 + shift;
-    multiplier = (int32_t)(((int64_t)multiplier << bits) / count);
-    shift -= bits;
-  }
-  /* exactly representable: tf_rescale takes it apart into the same two numbers only if it is
-     normalised, so they are handed over as they are */
-  double m = multiplier, s = shift, low, high;
-  struct shape scalar = {.rank = 0};
-  struct value *multipliers, *shifts;
-  tf_type_range(out->dtype, &low, &high);
-  TRY(make_numbers(op->make, HONE_I32, &scalar, &m, &multipliers));
-  TRY(make_numbers(op->make, HONE_I32, &scalar, &s, &shifts));
-  TRY(make_node(op->make, OP_Requantize, VALUES(y, multipliers, shifts),
-                ARGS(INT_ARG("zero_point", to_zero), INT_ARG("low", (int64_t)low),
-                     INT_ARG("high", (int64_t)high), INT_ARG("to", (int64_t)out->dtype)),
-                &y));
+  const bool in_float = !is_mean && in->dtype != HONE_U8;
+  TRY(tf_quantised_total(op, x, in_float ? 0 : from_zero, list, count, keep, &y));
+  TRY(in_float ? float_sum(op, y, count, &y) : rescale_total(op, y, from / to, count, is_mean, &y));
   return tf_write(op, 0, image, y);
 }
 
-/* Parts of another scale (8-bit, unsigned only in practice) go through float as the format does. */
+/* Parts of another scale (8-bit, unsigned only in practice) go through float as the format does; 16-bit ones are
+   copied, whatever their scale. */
 static hone_status concat_part(struct tf_op *op, struct tf_tensor *in, bool image,
                                struct value **out) {
   double from, to;
@@ -335,13 +425,12 @@ static hone_status concat_part(struct tf_op *op, struct tf_tensor *in, bool imag
   TRY(tf_one_scale(op, in, &from, &from_zero));
   TRY(tf_one_scale(op, tf_out(op, 0), &to, &to_zero));
   TRY(tf_read(op, in, image, out));
-  if (from == to && from_zero == to_zero) return HONE_OK;
+  if ((from == to && from_zero == to_zero) || in->dtype == HONE_I16) return HONE_OK;
   float inverse = 1.0f / (float)to, scale = (float)from * inverse;
   float bias = -(float)from_zero * scale;
   double results[TABLE], low, high;
   struct shape shape = {.rank = 1, .dims = {TABLE}};
   struct value *table, *index;
-  if (in->dtype == HONE_I16) return tf_refuse(op, "of 16-bit numbers of unequal scale");
   tf_type_range(in->dtype, &low, &high);
   for (int i = 0; i < TABLE; i++) {
     float x = (float)(in->dtype == HONE_I8 ? (int8_t)i : i);

@@ -236,20 +236,81 @@ hone_status tf_bidirectional_rnn(struct tf_op *op) {
   return write_both(op, &s, joined != 0, ys);
 }
 
+/* -- SVDF ---- */
+
+/* Scales of a quantised SVDF: input, features, times, state and output. */
+enum { SVDF_INPUT, SVDF_FEATURES, SVDF_TIMES, SVDF_STATE, SVDF_OUTPUT, SVDF_SCALES };
+struct svdf {
+  bool is_quantised;
+  double scales[SVDF_SCALES];
+  int64_t zeros[SVDF_SCALES];
+};
+
+static hone_status read_svdf(struct tf_op *op, struct svdf *s) {
+  const struct tf_tensor *const those[SVDF_SCALES] = {tf_in(op, 0), tf_in(op, 1), tf_in(op, 2),
+                                                      tf_in(op, 4), tf_out(op, 0)};
+  *s = (struct svdf){.is_quantised = tf_is_quantised(tf_in(op, 0))};
+  for (size_t k = 0; s->is_quantised && k < SVDF_SCALES; k++) {
+    TRY(tf_one_scale(op, those[k], &s->scales[k], &s->zeros[k]));
+    const bool may_differ = k == SVDF_INPUT || k == SVDF_OUTPUT;
+    if (!may_differ && s->zeros[k]) return tf_refuse(op, "with a zero point of its weights");
+  }
+  if (s->is_quantised &&
+      (those[SVDF_INPUT]->dtype != HONE_I8 || those[SVDF_STATE]->dtype != HONE_I16))
+    return tf_refuse(op, "of %s with a state of %s", dtype_name(those[SVDF_INPUT]->dtype),
+                     dtype_name(those[SVDF_STATE]->dtype));
+  return HONE_OK;
+}
+
+/* x times the features, as the newest element of the state. */
+static hone_status svdf_features(struct tf_op *op, const struct svdf *s, struct value *x,
+                                 struct value *features, struct value **out) {
+  static const int64_t turn[] = {1, 0};
+  struct value *zero, *none;
+  if (!s->is_quantised)
+    return make_node(op->make, OP_Gemm, VALUES(x, features), ARGS(INT_ARG("transB", 1)), out);
+  TRY(make_scalar(op->make, HONE_I8, (double)s->zeros[SVDF_INPUT], &zero));
+  TRY(make_scalar(op->make, HONE_I8, 0, &none));
+  TRY(make_transpose(op->make, features, turn, &features));
+  TRY(make_node(op->make, OP_MatMulInteger, VALUES(x, features, zero, none), NULL, out));
+  const double scale = s->scales[SVDF_INPUT] * s->scales[SVDF_FEATURES] / s->scales[SVDF_STATE];
+  return tf_rescale(op, *out, &(struct tf_rescale){.scales = &scale, .count = 1, .dtype = HONE_I16},
+                    out);
+}
+
+/* Sums over the state, with the bias, to the output. */
+static hone_status svdf_output(struct tf_op *op, const struct svdf *s, struct value *sums,
+                               struct value **out) {
+  struct value *bias;
+  if (tf_in(op, 3)) {
+    TRY(tf_value(op, tf_in(op, 3), &bias));
+    TRY(make_node(op->make, OP_Add, VALUES(sums, bias), NULL, &sums));
+  }
+  if (!s->is_quantised) return tf_activate(op, 1, sums, out);
+  const double scale = s->scales[SVDF_STATE] * s->scales[SVDF_TIMES] / s->scales[SVDF_OUTPUT];
+  return tf_rescale(op, sums,
+                    &(struct tf_rescale){.scales = &scale,
+                                         .count = 1,
+                                         .dtype = tf_out(op, 0)->dtype,
+                                         .zero_point = s->zeros[SVDF_OUTPUT]},
+                    out);
+}
+
 /* SVDF: x [batch, input], feature weights [filters, input], time weights [filters, memory], bias [units] or
    none, state [batch, filters * memory]; options rank, activation. Each filter remembers its latest products
    with x; a unit is the sum over its `rank` filters of what they remember by the time weights. Source: Nakkiran
-   et al. 2015, "Compressing Deep Neural Networks using a Rank-Constrained Topology". */
+   et al. 2015, "Compressing Deep Neural Networks using a Rank-Constrained Topology". Of bytes the state has 16 bits. */
 hone_status tf_svdf(struct tf_op *op) {
   int64_t rank;
-  struct value *x, *features, *times, *bias = NULL, *memory, *axes, *y;
+  struct svdf s;
+  struct value *x, *features, *times, *memory, *axes, *y;
   TRY(tf_arity(op, 3, 5, 1));
   if (!tf_in(op, 4)) return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "SVDF lacks its state");
-  if (tf_is_quantised(tf_in(op, 0))) return tf_refuse(op, "of quantised numbers");
+  TRY(read_svdf(op, &s));
   TRY(tf_option(op, 0, FLAT_I32, 0, &rank));
   TRY(tf_value(op, tf_in(op, 0), &x));
-  TRY(tf_dequantised(op, tf_in(op, 1), &features));
-  TRY(tf_dequantised(op, tf_in(op, 2), &times));
+  TRY((s.is_quantised ? tf_value : tf_dequantised)(op, tf_in(op, 1), &features));
+  TRY((s.is_quantised ? tf_value : tf_dequantised)(op, tf_in(op, 2), &times));
   if (x->shape.rank != 2 || features->shape.rank != 2 || times->shape.rank != 2 || rank < 1 ||
       features->shape.dims[0] != times->shape.dims[0] || features->shape.dims[0] % rank ||
       times->shape.dims[1] < 1)
@@ -267,18 +328,19 @@ hone_status tf_svdf(struct tf_op *op) {
   TRY(make_ints(op->make, end, 1, &to));
   TRY(make_ints(op->make, axis, 1, &along));
   TRY(make_node(op->make, OP_Slice, VALUES(memory, from, to, along), NULL, &memory));
-  TRY(make_node(op->make, OP_Gemm, VALUES(x, features), ARGS(INT_ARG("transB", 1)), &y));
+  TRY(svdf_features(op, &s, x, features, &y));
   TRY(make_reshape(op->make, y, column, 3, &y));
   TRY(make_node(op->make, OP_Concat, VALUES(memory, y), ARGS(INT_ARG("axis", 2)), &memory));
   TRY(make_reshape(op->make, memory, flat.dims, 2, &y));
   TRY(tf_keep(op, tf_in(op, 4), y));
+  const hone_dtype sums = s.is_quantised ? HONE_I32 : memory->dtype;
+  TRY(make_cast(op->make, memory, sums, &memory));
+  TRY(make_cast(op->make, times, sums, &times));
   TRY(make_node(op->make, OP_Mul, VALUES(memory, times), NULL, &y));
   TRY(make_ints(op->make, axis, 1, &axes));
   TRY(make_node(op->make, OP_ReduceSum, VALUES(y, axes), ARGS(INT_ARG("keepdims", 0)), &y));
   TRY(make_reshape(op->make, y, units, 3, &y));
   TRY(make_node(op->make, OP_ReduceSum, VALUES(y, axes), ARGS(INT_ARG("keepdims", 0)), &y));
-  if (tf_in(op, 3)) TRY(tf_value(op, tf_in(op, 3), &bias));
-  if (bias) TRY(make_node(op->make, OP_Add, VALUES(y, bias), NULL, &y));
-  TRY(tf_activate(op, 1, y, &y));
+  TRY(svdf_output(op, &s, y, &y));
   return tf_write(op, 0, false, y);
 }

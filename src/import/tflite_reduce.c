@@ -27,6 +27,7 @@ hone_status tf_reduce(struct tf_op *op) {
     const struct value *in = tf_in(op, 0)->value;
     if (in && value_is_open(in)) return tf_refuse(op, "of a size that only a run knows");
     if (id == OP_ReduceMean || id == OP_ReduceSum) return tf_quantised_mean(op);
+    if (id == OP_ReduceProd) return tf_quantised_reduced_product(op);
     if (id != OP_ReduceMax && id != OP_ReduceMin) return tf_refuse(op, "of quantised numbers");
   }
   bool image = keep && tf_follows_images(op, 1);

@@ -52,13 +52,15 @@ static hone_status look_up(struct tf_op *op, struct value *x, const double *resu
 
 /* -- bytes ---- */
 
-/* EXP, LOG, ELU and, by its option, GELU. */
+/* EXP, LOG, ELU, TANH to a scale of its own and, by its option, GELU. */
 static double in_float(const struct tf_op *op, bool approximate, double x) {
   switch (op->kind->code) {
     case EXP:
       return (double)expf((float)x);
     case LOG:
       return (double)logf((float)x);
+    case TANH:
+      return (double)tanhf((float)x);
     case ELU:
       return x < 0 ? (double)expm1f((float)x) : x;
     default:
@@ -66,6 +68,11 @@ static double in_float(const struct tf_op *op, bool approximate, double x) {
              (1 + (approximate ? tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))
                                : erf(x * 0.7071067811865476)));
   }
+}
+
+/* TANH to the scale that its fixed-point form makes. */
+static bool is_own_scale(const struct scales *t) {
+  return t->to == 1.0 / 128 && t->to_zero == (t->low < 0 ? 0 : 128);
 }
 
 /* LOGISTIC and TANH in fixed point with four integer bits; out of their range the bound itself. */
@@ -121,7 +128,8 @@ static double inverse_root(const struct scales *t, int64_t x) {
 }
 
 static hone_status byte_entry(struct tf_op *op, const struct scales *t, int64_t x, double *out) {
-  switch (op->kind->code) {
+  const int code = op->kind->code;
+  switch (code == TANH && !is_own_scale(t) ? EXP : code) {
     case LEAKY_RELU:
       TRY(leaky(op, t, x, out));
       break;
@@ -203,32 +211,43 @@ static float log_of(float x, float otherwise) { return x > 0 ? logf(x) : otherwi
 static float inverse_root_of(float x, float otherwise) {
   return x > 0 ? 1.0f / sqrtf(x) : otherwise;
 }
+static float gelu_of(float x, float otherwise) {
+  (void)otherwise;
+  return 0.5f * x * (1 + erff(x * 0.70710678118654752f));
+}
+static float gelu_near(float x, float otherwise) {
+  (void)otherwise;
+  return 0.5f * x * (1 + tanhf(0.79788456080286536f * (x + 0.044715f * x * x * x)));
+}
 static float inverse_after_one(float x, float otherwise) {
   (void)otherwise;
   return 1.0f / (1.0f + x);
 }
 
-static void fill_curve(struct tf_op *op, const struct scales *t, double *results) {
+static hone_status fill_curve(struct tf_op *op, const struct scales *t, double *results) {
   int16_t curve[CURVE_POINTS];
   const int code = op->kind->code;
+  int64_t is_near = 0;
+  if (code == GELU) TRY(tf_option(op, 0, FLAT_U8, 0, &is_near));
   const float from = (float)t->from, to = (float)t->to, least = to * INT16_MIN,
               most = to * INT16_MAX;
-  curve_sample(code == EXP   ? exp_of
-               : code == LOG ? log_of
-                             : inverse_root_of,
+  curve_sample(code == EXP    ? exp_of
+               : code == LOG  ? log_of
+               : code != GELU ? inverse_root_of
+               : is_near      ? gelu_near
+                              : gelu_of,
                code == LOG ? least : most, from * INT16_MIN, from * INT16_MAX,
                65536 / (most - least), curve);
   for (int i = 0; i < WORDS; i++) results[i] = curve_at(curve, i + INT16_MIN);
+  return HONE_OK;
 }
 
 static hone_status fill_words(struct tf_op *op, const struct scales *t, double *results) {
   const int code = op->kind->code;
   struct sigmoid sigmoid = {.multiplier = 0};
   if (t->from_zero || t->to_zero) return tf_refuse(op, "of 16-bit numbers with a zero point");
-  if (code == EXP || code == LOG || code == RSQRT) {
-    fill_curve(op, t, results);
-    return HONE_OK;
-  }
+  if (code == EXP || code == LOG || code == RSQRT || code == GELU)
+    return fill_curve(op, t, results);
   const bool is_sigmoid = code == LOGISTIC || code == TANH;
   if (!is_sigmoid && code != LEAKY_RELU && code != ABS && code != SQRT)
     return tf_refuse(op, "of 16-bit numbers");
@@ -254,6 +273,7 @@ hone_status tf_quantised_table(struct tf_op *op) {
   bool is_known = false;
   struct tf_tensor *in = tf_in(op, 0), *out = tf_out(op, 0);
   if (op->kind->parameter == OP_Relu) return tf_quantised_relu(op);
+  if (op->kind->parameter == OP_Neg) return tf_quantised_negative(op);
   for (size_t k = 0; k < COUNT(known); k++) is_known |= op->kind->code == known[k];
   if (!is_known || (in->dtype == HONE_I16) != (out->dtype == HONE_I16))
     return tf_refuse(op, "of quantised numbers");
@@ -280,13 +300,13 @@ struct quotient {
 /* a / b by the inverse of b; by zero, which the format leaves open: the bound on the side of a. So is a shift by more than
    31, of quotients far below one: taken as 31 here, which gives the zero that they are. */
 static double quotient_of(const struct quotient *q, int64_t x, int64_t y) {
-  int32_t a = (int32_t)(x - q->zeros[0]), b = (int32_t)(y - q->zeros[1]);
+  const int32_t a = (int32_t)(x - q->zeros[0]), b = (int32_t)(y - q->zeros[1]);
   int bits;
   if (!b) return a < 0 ? q->low : q->high;
-  if (b < 0) a = -a, b = -b;
-  const int32_t inverse = fixed_inverse(b, 31, &bits);
+  const int32_t inverse = fixed_inverse(b < 0 ? -b : b, 31, &bits);
   const int headroom = __builtin_clrsb(a);
-  const int32_t whole = fixed_multiply((int32_t)((uint32_t)a << headroom), inverse);
+  const int32_t shifted = (int32_t)((uint32_t)a << headroom);
+  const int32_t whole = fixed_multiply(shifted, b < 0 ? -inverse : inverse);
   const int right = bits + headroom - q->shift;
   const double z = (double)(q->to_zero + fixed_divide_by_pot(fixed_multiply(whole, q->multiplier),
                                                              right > 31 ? 31 : right));
@@ -299,12 +319,14 @@ hone_status tf_quantised_quotient(struct tf_op *op) {
   struct value *in[2], *table, *z;
   const hone_dtype dtype = tf_in(op, 0)->dtype;
   const struct shape shape = {.rank = 1, .dims = {WORDS}};
-  if (!dtype_is_byte(dtype) || tf_in(op, 1)->dtype != dtype || tf_out(op, 0)->dtype != dtype)
-    return tf_refuse(op, "of 16-bit numbers");
+  if (tf_in(op, 1)->dtype != dtype || tf_out(op, 0)->dtype != dtype)
+    return tf_refuse(op, "of numbers of several types");
+  if (dtype == HONE_I16) return tf_word_quotient(op);
   for (size_t k = 0; k < 2; k++) TRY(tf_one_scale(op, tf_in(op, k), &scales[k], &q.zeros[k]));
   TRY(tf_one_scale(op, tf_out(op, 0), &to, &q.to_zero));
   TRY(tf_range(op, 0, &q.low, &q.high));
-  tf_multiplier(scales[0] / (scales[1] * to), &q.multiplier, &q.shift);
+  tf_multiplier((double)((float)scales[0] / ((float)scales[1] * (float)to)), &q.multiplier,
+                &q.shift);
   if (q.shift > 20) return tf_refuse(op, "with scales of %g and %g", scales[0], scales[1]);
   TRY(NEW_ARRAY(op->ctx, op->tf->arena, results, WORDS));
   const int least = dtype == HONE_I8 ? INT8_MIN : 0;

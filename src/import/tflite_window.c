@@ -265,12 +265,16 @@ static hone_status l2_pool(struct tf_op *op, struct value *x, const struct windo
   return make_node(op->make, OP_Sqrt, VALUES(*out), NULL, out);
 }
 
+/* 16-bit numbers are compared as floats, which hold them all. */
 static hone_status max_pool(struct tf_op *op, struct value *x, const struct window *w,
                             struct value **out) {
-  return make_node(op->make, OP_MaxPool, VALUES(x),
-                   ARGS(INTS_ARG("kernel_shape", w->kernel, 2), INTS_ARG("strides", w->strides, 2),
-                        INTS_ARG("pads", w->pads, 4)),
-                   out);
+  const hone_dtype dtype = x->dtype;
+  if (dtype == HONE_I16) TRY(make_cast(op->make, x, HONE_F32, &x));
+  TRY(make_node(op->make, OP_MaxPool, VALUES(x),
+                ARGS(INTS_ARG("kernel_shape", w->kernel, 2), INTS_ARG("strides", w->strides, 2),
+                     INTS_ARG("pads", w->pads, 4)),
+                out));
+  return make_cast(op->make, *out, dtype, out);
 }
 
 /* Clamped to the activation's range, if that is narrower than the type's. */

@@ -5,7 +5,9 @@ make_tflite_cases.py needs.
 """
 import numpy as np
 
-from make_tflite_cases import CASES, FOLDER, Model, one, write_cases
+from ai_edge_litert.interpreter import OpResolverType
+
+from make_tflite_cases import CASES, Model, one, write_cases
 
 CASES.clear()  # those of the other file are its own
 WORD = {"x": (0.0007, 0), "z": (0.0004, 0), "y": (0.0009, 0)}
@@ -62,6 +64,112 @@ def add_products():
             name, "FULLY_CONNECTED", bias, False, "int16")
 
 
+def pair(name, code, options=None, kind=None, dtype="int16", shapes=((3, 40), (3, 40)), quants=WORD.values(), out=None,
+         out_dtype=None, second=None, constant=False, data=(None, None)):
+    """An operator of two inputs, the second of them of another type or a constant where the case says so."""
+    m = Model(name)
+    x, z, y = quants
+    m.input("x", shapes[0], dtype, x, data=data[0])
+    if constant:
+        m.weights("z", shapes[1], second or dtype, z)
+    else:
+        m.input("z", shapes[1], second or dtype, z, data=data[1])
+    m.tensor("y", out or shapes[0], out_dtype or dtype, y)
+    m.operator(code, ["x", "z"], ["y"], options, kind)
+    m.output("y")
+    m.write()
+
+
+def reduction(name, code, dtype, quants, shape, axes, out, keep=False, spread=None, optimised=False):
+    m = Model(name)
+    if optimised:  # the reference kernel writes nothing
+        m.resolver = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    m.input("x", shape, dtype, quants[0], data=None if spread is None else m.random.integers(-spread, spread, shape))
+    m.constant("axes", axes, "int32")
+    m.tensor("y", out, dtype, quants[1])
+    m.operator(code, ["x", "axes"], ["y"], {"keepDims": keep}, "Reducer")
+    m.output("y")
+    m.write()
+
+
+def svdf(name, rank, bias, batch=2, features=7, units=4, memory=5):
+    m = Model(name)
+    m.again = True
+    m.input("x", (batch, features), "int8", (0.05, 3))
+    m.weights("features", (units * rank, features), "int8", (0.01, 0))
+    m.constant("times", m.random.integers(-30000, 30000, (units * rank, memory)), "int16", (0.00003, 0))
+    if bias:
+        m.constant("b", m.random.integers(-10**7, 10**7, units), "int32", (0.00003 * 0.0004, 0))
+    m.tensor("state", (batch, units * rank * memory), "int16", (0.0004, 0), variable=True)
+    m.tensor("y", (batch, units), "int8", (0.05, -7))
+    m.operator("SVDF", ["x", "features", "times", "b" if bias else None, "state"], ["y"],
+               {"rank": rank, "fusedActivationFunction": 1}, "SVDF")
+    m.output("y")
+    m.write()
+
+
+def add_words():
+    some = np.concatenate([np.arange(-32768, 32768, 37), np.arange(-300, 300), [32767]])[None]
+    pool = {"padding": 0, "strideW": 1, "strideH": 2, "filterWidth": 3, "filterHeight": 2}
+    for act in (0, 1):
+        CASES[f"word-pool-max-{act}"] = lambda name, act=act: one(
+            name, "MAX_POOL_2D", (2, 7, 6, 3), {**pool, "fusedActivationFunction": act}, "Pool2D", dtype="int16",
+            quant=(0.001, 0), out_shape=(2, 4, 6, 3))
+    for near in (False, True):
+        CASES[f"word-gelu-{'near' if near else 'exact'}"] = lambda name, near=near: one(
+            name, "GELU", some.shape, {"approximate": near}, "Gelu", dtype="int16", quant=(0.0003, 0), out=(0.0002, 0),
+            data=some)
+    CASES["word-neg"] = lambda name: one(name, "NEG", (3, 40), dtype="int16", quant=(0.001, 0))
+    for code in ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL"):
+        near = np.random.default_rng(3).integers(-3, 3, (2, 3, 40))
+        CASES[f"word-{code.lower().replace('_', '-')}"] = lambda name, code=code, near=near: pair(
+            name, code, quants=(WORD["x"], WORD["z"], None), out_dtype="bool", data=near)
+    for word, options, shapes, second in (
+            ("plain", {}, ((2, 3, 5), (2, 5, 4)), None), ("left", {"adjX": True}, ((2, 5, 3), (2, 5, 4)), None),
+            ("right", {"adjY": True}, ((2, 3, 5), (2, 4, 5)), None), ("spread", {}, ((2, 3, 5), (1, 5, 4)), None),
+            ("bytes", {}, ((2, 3, 5), (2, 5, 4)), "int8")):
+        CASES[f"word-batch-matmul-{word}"] = lambda name, options=options, shapes=shapes, second=second: pair(
+            name, "BATCH_MATMUL", options, "BatchMatMul", shapes=shapes, second=second, constant=second is not None,
+            quants=(WORD["x"], (0.03, 0) if second else WORD["z"], (0.05 if second else 0.02, 0)), out=(2, 3, 4))
+    CASES["word-prelu"] = lambda name: pair(name, "PRELU", shapes=((2, 3, 4, 5), (1, 1, 5)), second="int8", constant=True,
+                                            quants=(WORD["x"], (0.01, 0), WORD["y"]))
+    CASES["word-concat-unequal"] = lambda name: pair(
+        name, "CONCATENATION", {"axis": -1, "fusedActivationFunction": 0}, "Concatenation", out=(3, 80))
+    for code, kind in (("ADD", "Add"), ("SUB", "Sub")):
+        for word, scales in (("first", (-12, -11, -11)), ("second", (-11, -14, -11)), ("neither", (-11, -11, -11))):
+            for act in (0, 3):
+                CASES[f"word-{code.lower()}-powers-{word}-{act}"] = (
+                    lambda name, code=code, kind=kind, scales=scales, act=act: pair(
+                        name, code, {"fusedActivationFunction": act, "potScaleInt16": True}, kind,
+                        quants=[(2.0**k, 0) for k in scales]))
+    for word, scale, act in (("", 0.003, 0), ("-relu", 0.001, 1)):
+        def build(name, scale=scale, act=act):
+            random = np.random.default_rng(5)
+            divisors = random.integers(1, 300, (3, 200)) * random.choice([-1, 1], (3, 200))
+            pair(name, "DIV", {"fusedActivationFunction": act}, "Div", shapes=((3, 200), (3, 200)),
+                 quants=(WORD["x"], WORD["z"], (scale, 0)), data=(None, divisors))
+        CASES[f"word-quotient{word}"] = build
+    for dtype, to in (("int16", (0.0004, 0)), ("int8", (0.05, -9))):
+        CASES[f"word-quantise-int32-{dtype}"] = lambda name, dtype=dtype, to=to: one(
+            name, "QUANTIZE", (3, 200), dtype="int32", quant=(1.5e-7, 0), out=to, out_dtype=dtype, low=-6e7, high=6e7)
+    CASES["word-quantise-int16-int32"] = lambda name: one(
+        name, "QUANTIZE", (3, 200), dtype="int16", quant=(0.00003, 0), out=(1.1e-7, 0), out_dtype="int32")
+    for dtype, quants, spread in (("int8", ((0.05, 3), (0.07, -9)), 40), ("int16", ((0.0001, 0), (0.0002, 0)), 20000)):
+        for word, shape, axes, out, keep in (("last", (6, 40, 3), [2], (6, 40), False), ("two", (40, 2, 6, 2), [1, -1], (40, 6), False),
+                                             ("first", (3, 50), [0], (1, 50), True), ("none", (3, 50), np.zeros(0), (3, 50), True)):
+            CASES[f"reduce-prod-{dtype}-{word}"] = (
+                lambda name, dtype=dtype, quants=quants, spread=spread, shape=shape, axes=axes, out=out, keep=keep:
+                reduction(name, "REDUCE_PROD", dtype, quants, shape, axes, out, keep, spread))
+        CASES[f"reduce-sum-{dtype}"] = lambda name, dtype=dtype, quants=quants: reduction(
+            name, "SUM", dtype, (quants[0], (quants[1][0] * 4, quants[1][1])), (20, 40, 3), [2], (20, 40), optimised=True)
+    CASES["table-tanh-int8-other"] = lambda name: one(name, "TANH", (1, 256), dtype="int8", quant=(0.04, 3), out=(0.011, -9),
+                                                      data=np.arange(-128, 128)[None])
+    CASES["table-tanh-uint8-other"] = lambda name: one(name, "TANH", (1, 256), dtype="uint8", quant=(0.04, 130),
+                                                       out=(0.011, 97), data=np.arange(256)[None])
+    for rank in (1, 2):
+        CASES[f"svdf-int8-{rank}"] = lambda name, rank=rank: svdf(name, rank, rank == 1)
+
+
 if __name__ == "__main__":
-    add_products()
+    add_products(), add_words()
     write_cases()
