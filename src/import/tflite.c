@@ -310,6 +310,10 @@ static tf_build_fn *const of_open[] = {tf_unary,
                                        tf_if,
                                        tf_composite,
                                        tf_embedding_lookup};
+/* Operators that use weights in float, and so may use those that are quantised in blocks. */
+static tf_build_fn *const of_blocks[] = {
+    tf_fully_connected,  tf_conv,   tf_depthwise, tf_transpose_conv,
+    tf_embedding_lookup, tf_matmul, tf_dequantize};
 static tf_build_fn *const of_complex[] = {tf_complex_part, tf_reshape, tf_squeeze, tf_expand_dims};
 
 static bool is_among(const struct tf_kind *kind, tf_build_fn *const *those, size_t count) {
@@ -347,6 +351,8 @@ static hone_status build_operator(struct tf *tf, size_t index) {
       return tf_refuse(&op, "of complex numbers");
     if (in && in->dtype == HONE_STRING && !tf_takes_text(op.kind))
       return tf_refuse(&op, "of strings");
+    if (in && in->quantisation.block && !is_among(op.kind, of_blocks, COUNT(of_blocks)))
+      return tf_refuse(&op, "of numbers that are quantised in blocks");
     if (is_open(in) && !is_among(op.kind, of_open, COUNT(of_open)))
       return tf_refuse(&op, "of a size that only a run knows");
     if (!in || in->value || in->image) continue;

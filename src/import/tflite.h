@@ -17,6 +17,8 @@ struct tf_quantisation {
   double *scales;
   int64_t *zero_points;
   int axis;
+  int64_t block; /* elements of the last axis that share a scale; 0: not quantised in blocks */
+  int64_t block_scales, block_zeros; /* tensors of the graph, [.., blocks]; zeros -1: none */
 };
 struct tf_tensor {
   const char *name;
@@ -179,6 +181,9 @@ MUST_USE hone_status tf_one_scale(struct tf_op *op, const struct tf_tensor *tens
 /* x - zero in i32. */
 MUST_USE hone_status tf_centred(struct tf_op *op, struct value *x, int64_t zero,
                                 struct value **out);
+/* Weights of a quantised contraction, those of less than 8 bits in 8. */
+MUST_USE hone_status tf_integer_weights(struct tf_op *op, struct tf_tensor *tensor,
+                                        struct value **out);
 /* Weights that are stored as integers with a scale and used in float arithmetic. */
 MUST_USE hone_status tf_dequantised(struct tf_op *op, struct tf_tensor *tensor, struct value **out);
 /* The range of output k after the activation that option `field` names. */

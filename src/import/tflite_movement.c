@@ -552,12 +552,13 @@ hone_status tf_gather(struct tf_op *op) {
   return tf_write(op, 0, false, y);
 }
 
-/* EMBEDDING_LOOKUP: indices, table; a table of integers is used in float. */
+/* EMBEDDING_LOOKUP: indices, table; a table of integers is used in float where the result is. */
 hone_status tf_embedding_lookup(struct tf_op *op) {
   struct value *table, *indices, *y;
   TRY(tf_arity(op, 2, 2, 1));
   TRY(tf_value(op, tf_in(op, 0), &indices));
-  TRY(tf_dequantised(op, tf_in(op, 1), &table));
+  const bool in_float = dtype_is_float(tf_out(op, 0)->dtype);
+  TRY((in_float ? tf_dequantised : tf_value)(op, tf_in(op, 1), &table));
   TRY(make_node(op->make, OP_Gather, VALUES(table, indices), NULL, &y));
   return tf_write(op, 0, false, y);
 }

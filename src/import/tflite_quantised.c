@@ -115,33 +115,76 @@ static hone_status scale_values(struct tf_op *op, const struct tf_tensor *tensor
   return make_numbers(op->make, tensor->dtype, &shape, points, zero);
 }
 
+/* Operand k of a tensor that is quantised in blocks: a constant of the graph. */
+static hone_status block_operand(struct tf_op *op, int64_t index, const char *what,
+                                 struct value **out) {
+  const struct tf_graph *graph = &op->tf->graph;
+  if (index < 0 || (uint64_t)index >= graph->tensor_count || !graph->tensors[index].constant ||
+      graph->tensors[index].dtype == HONE_STRING)
+    return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s: the %s of blocks are tensor %lld of %zu",
+                op->kind->name, what, (long long)index, graph->tensor_count);
+  *out = graph->tensors[index].value;
+  return HONE_OK;
+}
+
+/* x, in the file's order, by the scales of `tensor`. */
+static hone_status dequantised(struct tf_op *op, const struct tf_tensor *tensor, struct value *x,
+                               int64_t axis, struct value **out) {
+  const struct tf_quantisation *q = &tensor->quantisation;
+  struct value *scale, *zero = NULL;
+  if (!q->block) {
+    TRY(scale_values(op, tensor, &scale, &zero));
+    return make_node(op->make, OP_DequantizeLinear, VALUES(x, scale, zero),
+                     ARGS(INT_ARG("axis", axis)), out);
+  }
+  TRY(block_operand(op, q->block_scales, "scales", &scale));
+  TRY(make_cast(op->make, scale, HONE_F32, &scale));
+  if (q->block_zeros >= 0) {
+    TRY(block_operand(op, q->block_zeros, "zero points", &zero));
+    TRY(make_cast(op->make, zero, tensor->dtype, &zero));
+  }
+  return make_node(op->make, OP_DequantizeLinear, VALUES(x, scale, zero),
+                   ARGS(INT_ARG("axis", x->shape.rank - 1), INT_ARG("block_size", q->block)), out);
+}
+
 hone_status tf_dequantised(struct tf_op *op, struct tf_tensor *tensor, struct value **out) {
-  struct value *scale, *zero;
+  const struct tf_quantisation *q = &tensor->quantisation;
   TRY(tf_value(op, tensor, out));
   if (tensor->dtype == HONE_F16) return make_cast(op->make, *out, HONE_F32, out);
-  if (dtype_is_float(tensor->dtype) || !tensor->quantisation.count) return HONE_OK;
+  if (dtype_is_float(tensor->dtype) || (!q->count && !q->block)) return HONE_OK;
   op->tf->root->is_dynamic = true;
-  TRY(scale_values(op, tensor, &scale, &zero));
-  return make_node(op->make, OP_DequantizeLinear, VALUES(*out, scale, zero),
-                   ARGS(INT_ARG("axis", tensor->quantisation.axis)), out);
+  return dequantised(op, tensor, *out, q->axis, out);
+}
+
+hone_status tf_integer_weights(struct tf_op *op, struct tf_tensor *tensor, struct value **out) {
+  struct tensor *wide;
+  const bool is_signed = tensor->dtype == HONE_I4 || tensor->dtype == HONE_I2;
+  TRY(tf_value(op, tensor, out));
+  if (tensor->quantisation.block) return tf_refuse(op, "of integers with weights in blocks");
+  if (!dtype_is_integer(tensor->dtype) || dtype_bits(tensor->dtype) >= 8) return HONE_OK;
+  if (!tensor->constant)
+    return tf_refuse(op, "weights of %s that are computed", dtype_name(tensor->dtype));
+  TRY(tensor_create(op->ctx, op->tf->arena, is_signed ? HONE_I8 : HONE_U8, &tensor->shape, &wide));
+  for (size_t i = 0; i < tensor_count(wide); i++)
+    tensor_set_i64(wide, i, tensor_i64(tensor->constant, i));
+  return graph_constant(op->ctx, op->make->graph, NULL, wide, out);
 }
 
 /* DEQUANTIZE: also from float16. */
 hone_status tf_dequantize(struct tf_op *op) {
-  struct value *x, *scale, *zero, *y;
+  struct value *x, *y;
   struct tf_tensor *in = tf_in(op, 0);
   TRY(tf_arity(op, 1, 1, 1));
-  bool image = tf_follows_images(op, 1);
+  bool image = tf_follows_images(op, 1) && !in->quantisation.block;
   TRY(tf_read(op, in, image, &x));
   if (dtype_is_float(in->dtype)) {
     TRY(make_cast(op->make, x, tf_out(op, 0)->dtype, &y));
     return tf_write(op, 0, image, y);
   }
-  if (!in->quantisation.count) return tf_refuse(op, "of a tensor without a scale");
-  int64_t axis = in->quantisation.axis;
-  TRY(scale_values(op, in, &scale, &zero));
-  TRY(make_node(op->make, OP_DequantizeLinear, VALUES(x, scale, zero),
-                ARGS(INT_ARG("axis", image ? tf_image_axis(axis) : axis)), &y));
+  if (!in->quantisation.count && !in->quantisation.block)
+    return tf_refuse(op, "of a tensor without a scale");
+  const int64_t axis = in->quantisation.axis;
+  TRY(dequantised(op, in, x, image ? tf_image_axis(axis) : axis, &y));
   return tf_write(op, 0, image, y);
 }
 

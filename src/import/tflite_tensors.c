@@ -13,20 +13,22 @@ enum {
   TENSOR_SIGNATURE,
   TENSOR_EXTERNAL = 10
 };
-enum { QUANT_SCALE = 2, QUANT_ZERO_POINT, QUANT_DETAILS_TYPE, QUANT_AXIS = 6 };
+enum { QUANT_SCALE = 2, QUANT_ZERO_POINT, QUANT_DETAILS_TYPE, QUANT_DETAILS, QUANT_AXIS };
+enum { DETAILS_NONE, DETAILS_BLOCKWISE = 2 };
+enum { BLOCKWISE_SCALES, BLOCKWISE_ZERO_POINTS, BLOCKWISE_SIZE };
 enum { BUFFER_DATA, BUFFER_OFFSET, BUFFER_SIZE };
 
 /* TensorType in the schema's order; complex64 is a pair of floats. */
 static const struct {
   hone_dtype dtype;
   const char *name;
-} types[] = {{HONE_F32, "FLOAT32"},  {HONE_F16, "FLOAT16"},  {HONE_I32, "INT32"},
-             {HONE_U8, "UINT8"},     {HONE_I64, "INT64"},    {HONE_STRING, "STRING"},
-             {HONE_BOOL, "BOOL"},    {HONE_I16, "INT16"},    {HONE_F32, "COMPLEX64"},
-             {HONE_I8, "INT8"},      {HONE_F64, "FLOAT64"},  {HONE_UNDEFINED, "COMPLEX128"},
-             {HONE_U64, "UINT64"},   {HONE_I32, "RESOURCE"}, {HONE_UNDEFINED, "VARIANT"},
-             {HONE_U32, "UINT32"},   {HONE_U16, "UINT16"},   {HONE_I4, "INT4"},
-             {HONE_BF16, "BFLOAT16"}};
+} types[] = {{HONE_F32, "FLOAT32"},   {HONE_F16, "FLOAT16"},  {HONE_I32, "INT32"},
+             {HONE_U8, "UINT8"},      {HONE_I64, "INT64"},    {HONE_STRING, "STRING"},
+             {HONE_BOOL, "BOOL"},     {HONE_I16, "INT16"},    {HONE_F32, "COMPLEX64"},
+             {HONE_I8, "INT8"},       {HONE_F64, "FLOAT64"},  {HONE_UNDEFINED, "COMPLEX128"},
+             {HONE_U64, "UINT64"},    {HONE_I32, "RESOURCE"}, {HONE_UNDEFINED, "VARIANT"},
+             {HONE_U32, "UINT32"},    {HONE_U16, "UINT16"},   {HONE_I4, "INT4"},
+             {HONE_BF16, "BFLOAT16"}, {HONE_I2, "INT2"},      {HONE_U4, "UINT4"}};
 enum { TYPE_COMPLEX = 8 };
 
 static hone_status read_shape(struct tf *tf, const struct flat_table *table, const char *name,
@@ -47,6 +49,20 @@ static hone_status read_shape(struct tf *tf, const struct flat_table *table, con
   return HONE_OK;
 }
 
+/* One scale for each `block` elements of the last axis; scales and zero points are tensors. */
+static hone_status read_blocks(struct tf *tf, const struct flat_table *quantisation,
+                               const char *name, struct tf_quantisation *out) {
+  struct flat_table table;
+  TRY(flat_child(quantisation, QUANT_DETAILS, &table));
+  TRY(flat_number(&table, BLOCKWISE_SCALES, FLAT_I32, 0, &out->block_scales));
+  TRY(flat_number(&table, BLOCKWISE_ZERO_POINTS, FLAT_I32, 0, &out->block_zeros));
+  TRY(flat_number(&table, BLOCKWISE_SIZE, FLAT_I32, 0, &out->block));
+  if (out->block < 1)
+    return fail(tf->ctx, HONE_E_SHAPE, place_name(name), "quantised in blocks of %lld",
+                (long long)out->block);
+  return HONE_OK;
+}
+
 static hone_status read_quantisation(struct tf *tf, const struct flat_table *tensor,
                                      const char *name, struct tf_quantisation *out) {
   struct flat_table table;
@@ -57,8 +73,10 @@ static hone_status read_quantisation(struct tf *tf, const struct flat_table *ten
   TRY(flat_list(&table, QUANT_ZERO_POINT, 8, &points));
   TRY(flat_number(&table, QUANT_DETAILS_TYPE, FLAT_U8, 0, &details));
   TRY(flat_number(&table, QUANT_AXIS, FLAT_I32, 0, &axis));
+  if (details == DETAILS_BLOCKWISE) return read_blocks(tf, &table, name, out);
   if (!scales.count) return HONE_OK;
-  if (details) return fail(tf->ctx, HONE_E_UNSUP, place_name(name), "a custom quantisation");
+  if (details != DETAILS_NONE)
+    return fail(tf->ctx, HONE_E_UNSUP, place_name(name), "a custom quantisation");
   if (points.count != scales.count && points.count > 1)
     return fail(tf->ctx, HONE_E_SHAPE, place_name(name), "%zu scales and %zu zero points",
                 scales.count, points.count);

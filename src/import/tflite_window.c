@@ -59,14 +59,14 @@ static void pad_window(struct window *w, const int64_t *in) {
 
 /* -- quantised contractions: what is common to convolutions and products ---- */
 
-static hone_status zero_point(struct tf_op *op, const struct tf_tensor *tensor,
+static hone_status zero_point(struct tf_op *op, const struct tf_tensor *tensor, hone_dtype dtype,
                               struct value **out) {
   const struct tf_quantisation *q = &tensor->quantisation;
   if (!q->count) return tf_refuse(op, "\"%s\" has no scale", tensor->name);
   for (size_t i = 1; i < q->count; i++)
     if (q->zero_points[i] != q->zero_points[0])
       return tf_refuse(op, "weights with a zero point of their own for each channel");
-  return make_scalar(op->make, tensor->dtype, (double)q->zero_points[0], out);
+  return make_scalar(op->make, dtype, (double)q->zero_points[0], out);
 }
 
 /* Real multiplier of each output channel. The per-tensor form multiplies the scales in float, as the
@@ -139,8 +139,8 @@ static hone_status quantised_conv(struct tf_op *op, struct value *x, struct valu
                                   const struct window *window, int64_t groups, int activation) {
   const struct tf_tensor *in = tf_in(op, 0), *weights = tf_in(op, 1);
   struct value *x_zero, *w_zero, *sums, *y;
-  TRY(zero_point(op, in, &x_zero));
-  TRY(zero_point(op, weights, &w_zero));
+  TRY(zero_point(op, in, x->dtype, &x_zero));
+  TRY(zero_point(op, weights, w->dtype, &w_zero));
   if (in->dtype == HONE_I16)
     TRY(wide_conv(op, x, w, window, groups, &sums));
   else
@@ -162,7 +162,7 @@ static hone_status conv(struct tf_op *op, const struct window_fields *fields, co
   TRY(tf_image(op, in, &x));
   bool quantised = tf_is_quantised(in);
   if (quantised)
-    TRY(tf_value(op, weights, &w));
+    TRY(tf_integer_weights(op, weights, &w));
   else
     TRY(tf_dequantised(op, weights, &w));
   if (w->shape.rank != 4)
@@ -209,7 +209,7 @@ hone_status tf_transpose_conv(struct tf_op *op) {
   TRY(read_window(op, &transpose_fields, &window));
   TRY(tf_image(op, in, &x));
   bool quantised = tf_is_quantised(in);
-  TRY((quantised ? tf_value : tf_dequantised)(op, weights, &w));
+  TRY((quantised ? tf_integer_weights : tf_dequantised)(op, weights, &w));
   if (count != 4 || w->shape.rank != 4)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "TRANSPOSE_CONV with weights of rank %d",
                 w->shape.rank);
@@ -425,9 +425,9 @@ static hone_status quantised_product(struct tf_op *op, struct value *x, struct v
   static const int64_t turn[] = {1, 0};
   const struct tf_tensor *in = tf_in(op, 0), *weights = tf_in(op, 1), *bias = tf_in(op, 2);
   struct value *x_zero, *w_zero, *sums;
-  if (!tf_is_quantised(weights)) return tf_refuse(op, "weights without a scale");
-  TRY(zero_point(op, in, &x_zero));
-  TRY(zero_point(op, weights, &w_zero));
+  if (!weights->quantisation.count) return tf_refuse(op, "weights without a scale");
+  TRY(zero_point(op, in, x->dtype, &x_zero));
+  TRY(zero_point(op, weights, w->dtype, &w_zero));
   TRY(make_transpose(op->make, w, turn, &w));
   if (in->dtype == HONE_I16) {
     TRY(make_cast(op->make, x, HONE_F64, &x));
@@ -453,7 +453,7 @@ hone_status tf_fully_connected(struct tf_op *op) {
   if (format) return tf_refuse(op, "weights_format %lld", (long long)format);
   bool quantised = tf_is_quantised(in);
   TRY(tf_value(op, in, &x));
-  TRY((quantised ? tf_value : tf_dequantised)(op, weights, &w));
+  TRY((quantised ? tf_integer_weights : tf_dequantised)(op, weights, &w));
   if (w->shape.rank != 2)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "FULLY_CONNECTED with weights of rank %d",
                 w->shape.rank);
@@ -477,7 +477,7 @@ hone_status tf_matmul(struct tf_op *op) {
   for (unsigned k = 0; k < 2; k++) {
     int64_t turned, perm[HONE_MAX_RANK];
     TRY(tf_option(op, k, FLAT_U8, 0, &turned));
-    TRY((quantised ? tf_value : tf_dequantised)(op, tf_in(op, k), &in[k]));
+    TRY((quantised ? tf_integer_weights : tf_dequantised)(op, tf_in(op, k), &in[k]));
     int rank = in[k]->shape.rank;
     if (rank < 2) return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "BATCH_MATMUL of rank %d", rank);
     for (int d = 0; d < rank; d++) perm[d] = d;

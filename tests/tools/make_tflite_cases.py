@@ -17,12 +17,18 @@ from flatbuffers import flexbuffers
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "cases/tflite"
 TYPES = {"float32": 0, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int16": 7, "int8": 9, "float16": 1,
-         "complex64": 8, "resource": 13, "string": 5}
+         "complex64": 8, "resource": 13, "string": 5, "int4": 17, "int2": 19}
+BITS = {"int4": 4, "int2": 2}  # several to a byte, the first in its lowest bits
 CODES = {name: code for name, code in vars(schema.BuiltinOperator).items() if isinstance(code, int)}
 
 
 def bytes_of(data, dtype):
     """The bytes of a buffer. Of strings: their count, where each begins and the last one ends, then themselves."""
+    if dtype in BITS:
+        bits = BITS[dtype]
+        numbers = np.asarray(data, np.int64).reshape(-1) & ((1 << bits) - 1)
+        rows = np.pad(numbers, (0, -numbers.size % (8 // bits))).reshape(-1, 8 // bits)
+        return (rows << (bits * np.arange(8 // bits))).sum(1).astype(np.uint8).tobytes()
     if dtype != "string":
         return np.ascontiguousarray(data, dtype).tobytes()
     texts = [str(text).encode() for text in np.asarray(data).reshape(-1)]
@@ -117,10 +123,13 @@ class Model:
         return name
 
     def constant(self, name, data, dtype="float32", quant=None):
-        data = np.asarray(data, None if dtype == "string" else dtype)
+        data = np.asarray(data, {"string": None, "int4": "int8", "int2": "int8"}.get(dtype, dtype))
         return self.tensor(name, data.shape, dtype, quant, data)
 
     def weights(self, name, shape, dtype="float32", quant=None):
+        if dtype in BITS:
+            half = 1 << (BITS[dtype] - 1)
+            return self.constant(name, self.random.integers(-half, half, shape), dtype, quant)
         if np.dtype(dtype).kind == "f":
             return self.constant(name, self.random.normal(0, 0.5, shape), dtype)
         low, high = (0, 256) if dtype == "uint8" else (-127, 128) if dtype == "int8" else (-3000, 3000)

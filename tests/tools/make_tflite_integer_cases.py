@@ -170,6 +170,70 @@ def add_words():
         CASES[f"svdf-int8-{rank}"] = lambda name, rank=rank: svdf(name, rank, rank == 1)
 
 
+def packed(name, code, weights, dtype="int8", per_channel=True, bias=True):
+    """A contraction with weights of less than 8 bits."""
+    m = Model(name)
+    dense, depthwise = code == "FULLY_CONNECTED", code == "DEPTHWISE_CONV_2D"
+    channels = 8 if depthwise else 6
+    x = (0.05, 3) if dtype == "int8" else (0.001, 0)
+    shape, out = ((5, 33), (5, 6)) if dense else ((1, 5, 7, 4), (1, 5, 7, channels))
+    scales = m.random.uniform(0.02, 0.2, channels) if per_channel else np.array([0.13])
+    m.input("x", shape, dtype, x)
+    m.weights("w", (6, 33) if dense else (1, 3, 2, 8) if depthwise else (6, 3, 2, 4), weights, (scales, 0, 3 if depthwise else 0))
+    names = ["x", "w"]
+    if bias:
+        names.append(m.constant("b", m.random.integers(-200, 200, channels), "int64" if dtype == "int16" else "int32",
+                                (np.float32(x[0]) * np.float32(scales), 0, 0)))
+    elif dense:
+        names.append("")
+    m.tensor("y", out, dtype, (0.3, -7) if dtype == "int8" else (0.002, 0))
+    options = {} if dense else {"padding": 0, "strideW": 1, "strideH": 1}
+    if depthwise:
+        options["depthMultiplier"] = 2
+    m.operator(code, names, ["y"], options,
+               {"FULLY_CONNECTED": "FullyConnected", "CONV_2D": "Conv2D", "DEPTHWISE_CONV_2D": "DepthwiseConv2D"}[code])
+    for entry in m.model.operatorCodes:
+        entry.version = 12 if dense else 7
+    m.output("y")
+    m.write()
+
+
+def packed_table(name, weights, code, per_row):
+    m = Model(name)
+    scales = m.random.uniform(0.02, 0.2, 6) if per_row else [0.1]
+    m.weights("w", (6, 8), weights, (scales, 0, 0))
+    if code == "EMBEDDING_LOOKUP":
+        m.input("i", (4,), "int32", data=[2, 0, 1, 5])
+        m.tensor("y", (4, 8))
+        m.operator(code, ["i", "w"], ["y"])
+    else:
+        m.input("x", (6, 8))
+        m.tensor("f", (6, 8))
+        m.tensor("y", (6, 8))
+        m.operator("DEQUANTIZE", ["w"], ["f"])
+        m.operator("ADD", ["x", "f"], ["y"], {}, "Add")
+    m.model.operatorCodes[0].version = 4 if code == "EMBEDDING_LOOKUP" else 6
+    m.output("y")
+    m.write()
+
+
+def add_packed():
+    for code, word in (("FULLY_CONNECTED", "dense"), ("CONV_2D", "conv"), ("DEPTHWISE_CONV_2D", "depthwise")):
+        for weights in ("int4", "int2") if word == "dense" else ("int4",):
+            for dtype in ("int8", "int16"):
+                if word == "depthwise" and dtype == "int16":  # LiteRT reads the bytes as they are
+                    continue
+                for per_channel in (False, True):
+                    CASES[f"packed-{word}-{weights}-{dtype}{'-channels' * per_channel}"] = (
+                        lambda name, code=code, weights=weights, dtype=dtype, per_channel=per_channel:
+                        packed(name, code, weights, dtype, per_channel, per_channel or code == "CONV_2D"))
+    for weights in ("int4", "int2"):
+        for per_row in (False, True):
+            for code, word in (("EMBEDDING_LOOKUP", "embedding"), ("DEQUANTIZE", "dequantise")):
+                CASES[f"packed-{word}-{weights}{'-rows' * per_row}"] = (
+                    lambda name, weights=weights, code=code, per_row=per_row: packed_table(name, weights, code, per_row))
+
+
 if __name__ == "__main__":
-    add_products(), add_words()
+    add_products(), add_words(), add_packed()
     write_cases()
