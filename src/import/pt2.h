@@ -225,6 +225,9 @@ pt_build_fn build_quantize, build_dequantize, build_fake_quantize, build_choose_
     build_quantize_blocks, build_dequantize_blocks, build_choose_blocks, build_integer_product;
 
 /* -- pt2_contract.c ---- */
+/* One axis of x times a matrix [its size, size], row after row. */
+MUST_USE hone_status pt_multiply_axis(struct pt_op *op, int axis, int64_t size,
+                                      const double *weights, struct value **x);
 pt_build_fn build_linear, build_matmul, build_addmm, build_attention, build_conv, build_pool,
     build_adaptive_pool, build_reduce, build_arg, build_add_product, build_outer, build_einsum,
     build_reduce_truth, build_extreme, build_variance, build_norm, build_distance,
@@ -232,8 +235,10 @@ pt_build_fn build_linear, build_matmul, build_addmm, build_attention, build_conv
 
 /* -- pt2_layers.c ---- */
 pt_build_fn build_softmax, build_safe_softmax, build_layer_norm, build_rms_norm, build_group_norm,
-    build_instance_norm, build_batch_norm, build_batch_norm_fresh, build_upsample,
-    build_grid_sample, build_col2im, build_im2col;
+    build_instance_norm, build_batch_norm, build_batch_norm_fresh, build_col2im, build_im2col;
+
+/* -- pt2_resample.c ---- */
+pt_build_fn build_upsample, build_grid_sample;
 
 /* -- pt2_recurrent.c ---- */
 pt_build_fn build_recurrent, build_recurrent_cell;

@@ -279,25 +279,31 @@ hone_status build_pool(struct pt_op *op) { /* parameter: 0 average, 1 max */
   return pt_result(op, 0, y);
 }
 
-/* One axis by a matrix: row i averages [floor(i n / size), ceil((i + 1) n / size)). */
-static hone_status average_axis(struct pt_op *op, int axis, int64_t size, struct value **x) {
-  int64_t n = (*x)->shape.dims[axis], perm[HONE_MAX_RANK], count = 0;
-  int rank = (*x)->shape.rank;
-  double *weights;
+hone_status pt_multiply_axis(struct pt_op *op, int axis, int64_t size, const double *weights,
+                             struct value **x) {
+  const int rank = (*x)->shape.rank;
+  int64_t perm[HONE_MAX_RANK];
   struct value *matrix;
-  struct shape shape = {.rank = 2, .dims = {n, size}};
-  if (!checked_mul(n, size, &count)) return pt_refuse(op, "of this size");
-  TRY(NEW_ARRAY(op->ctx, op->pt->arena, weights, (size_t)count));
-  for (int64_t i = 0; i < size; i++) {
-    int64_t start = i * n / size, end = ((i + 1) * n + size - 1) / size;
-    for (int64_t k = start; k < end; k++) weights[k * size + i] = 1.0 / (double)(end - start);
-  }
+  const struct shape shape = {.rank = 2, .dims = {(*x)->shape.dims[axis], size}};
   TRY(make_numbers(op->make, (*x)->dtype, &shape, weights, &matrix));
   for (int d = 0; d < rank; d++) perm[d] = d;
   perm[axis] = rank - 1, perm[rank - 1] = axis;
   TRY(make_transpose(op->make, *x, perm, x));
   TRY(make_node(op->make, OP_MatMul, VALUES(*x, matrix), NULL, x));
   return make_transpose(op->make, *x, perm, x);
+}
+
+/* One axis by a matrix: row i averages [floor(i n / size), ceil((i + 1) n / size)). */
+static hone_status average_axis(struct pt_op *op, int axis, int64_t size, struct value **x) {
+  int64_t n = (*x)->shape.dims[axis], count = 0;
+  double *weights;
+  if (!checked_mul(n, size, &count)) return pt_refuse(op, "of this size");
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, weights, (size_t)count));
+  for (int64_t i = 0; i < size; i++) {
+    int64_t start = i * n / size, end = ((i + 1) * n + size - 1) / size;
+    for (int64_t k = start; k < end; k++) weights[k * size + i] = 1.0 / (double)(end - start);
+  }
+  return pt_multiply_axis(op, axis, size, weights, x);
 }
 
 /* Windows of equal size where the result divides the input, else averages as products. */

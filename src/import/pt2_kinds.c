@@ -80,6 +80,8 @@ static const struct {
     {"aten._upsample_nearest_exact1d.vec", build_upsample, 3},
     {"aten._upsample_nearest_exact2d.default", build_upsample, 3},
     {"aten._upsample_nearest_exact2d.vec", build_upsample, 3},
+    {"aten._upsample_nearest_exact3d.default", build_upsample, 3},
+    {"aten._upsample_nearest_exact3d.vec", build_upsample, 3},
     {"aten._weight_norm.default", build_weight_norm, 0},
     {"aten._weight_norm_interface.default", build_weight_norm, 0},
     {"aten.abs.default", build_abs, OP_Abs},

@@ -1,4 +1,4 @@
-/* pt2_layers: ATen's normalisations and resampling. */
+/* pt2_layers: ATen's normalisations, and windows of an image as columns. */
 #include "pt2.h"
 
 #include <math.h>
@@ -171,81 +171,6 @@ hone_status build_batch_norm_fresh(struct pt_op *op) {
     TRY(pt_result(op, k, y));
   }
   return HONE_OK;
-}
-
-/* -- images resampled ---- */
-
-/* A size, or factors: the one that is given. */
-static hone_status read_size(struct pt_op *op, const struct value *x, struct value **scales,
-                             struct value **sizes) {
-  int64_t dims[HONE_MAX_RANK], count;
-  double factors[HONE_MAX_RANK];
-  static const char *const names[] = {"scales", "scales_h", "scales_w"};
-  size_t n = (size_t)x->shape.rank - 2, found;
-  *scales = *sizes = NULL;
-  dims[0] = x->shape.dims[0], dims[1] = x->shape.dims[1];
-  factors[0] = factors[1] = 1;
-  TRY(pt_floats(op, "scale_factors", n, factors + 2, &found));
-  if (!found && n == 1 && pt_given(op, names[0])) {
-    TRY(pt_float(op, names[0], 1, &factors[2]));
-    found = 1;
-  } else if (!found && n == 2 && pt_given(op, names[1]) && pt_given(op, names[2])) {
-    TRY(pt_float(op, names[1], 1, &factors[2]));
-    TRY(pt_float(op, names[2], 1, &factors[3]));
-    found = 2;
-  }
-  if (found == n) {
-    struct shape shape = {.rank = 1, .dims = {x->shape.rank}};
-    return make_numbers(op->make, HONE_F32, &shape, factors, scales);
-  }
-  TRY(pt_ints(op, "output_size", n, dims + 2, &found));
-  if (found != n) return pt_refuse(op, "without a size");
-  count = x->shape.rank;
-  return make_ints(op->make, dims, (size_t)count, sizes);
-}
-
-/* parameter: 0 nearest, 1 linear, 2 cubic; 3: nearest with centres */
-hone_status build_upsample(struct pt_op *op) {
-  enum {
-    ANTIALIASED = 4
-  }; /* and what follows: PyTorch's filters, which leave out what lies outside */
-  static const char *const modes[] = {"nearest", "linear", "cubic", "nearest", "linear", "cubic"};
-  const bool is_filter = op->parameter >= ANTIALIASED;
-  struct value *x, *scales, *sizes, *y;
-  int64_t align;
-  TRY(pt_tensor(op, "input", &x));
-  if (!x) TRY(pt_need(op, "self", &x));
-  if (x->shape.rank < 3) return pt_refuse(op, "of rank %d", x->shape.rank);
-  TRY(pt_int(op, "align_corners", 0, &align));
-  TRY(read_size(op, x, &scales, &sizes));
-  const char *where = op->parameter == 0 ? "asymmetric" : align ? "align_corners" : "half_pixel";
-  TRY(make_node(op->make, OP_Resize, VALUES(x, NULL, scales, sizes),
-                ARGS(STRING_ARG("mode", modes[op->parameter]),
-                     STRING_ARG("coordinate_transformation_mode", where),
-                     STRING_ARG("nearest_mode", op->parameter ? "round_prefer_ceil" : "floor"),
-                     FLOAT_ARG("cubic_coeff_a", is_filter ? -0.5 : -0.75),
-                     INT_ARG("antialias", is_filter), INT_ARG("exclude_outside", is_filter)),
-                &y));
-  return pt_result(op, 0, y);
-}
-
-hone_status build_grid_sample(struct pt_op *op) {
-  static const char *const modes[] = {"linear", "nearest", "cubic"};
-  static const char *const edges[] = {"zeros", "border", "reflection"};
-  struct value *x, *grid, *y;
-  int64_t mode, edge, align;
-  TRY(pt_need(op, "input", &x));
-  TRY(pt_need(op, "grid", &grid));
-  TRY(pt_int(op, "interpolation_mode", 0, &mode));
-  TRY(pt_int(op, "padding_mode", 0, &edge));
-  TRY(pt_int(op, "align_corners", 0, &align));
-  if (mode < 0 || mode > 2 || edge < 0 || edge > 2)
-    return pt_refuse(op, "mode %lld, padding %lld", (long long)mode, (long long)edge);
-  TRY(make_node(op->make, OP_GridSample, VALUES(x, grid),
-                ARGS(STRING_ARG("mode", modes[mode]), STRING_ARG("padding_mode", edges[edge]),
-                     INT_ARG("align_corners", align)),
-                &y));
-  return pt_result(op, 0, y);
 }
 
 /* -- windows of an image as columns ---- */
