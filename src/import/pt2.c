@@ -397,6 +397,7 @@ static hone_status add_inputs(struct pt *pt, const json_t *graph, const json_t *
     const char *kind = pt_variant(json_array_get(specs, i), &spec);
     const char *buffer = pt_words(json_object_get(spec, "buffer_name"));
     if (!strcmp(kind, "buffer") && state_of(pt, buffer)) continue; /* behind the others */
+    if (!strcmp(kind, "token")) continue;                          /* keeps effects in order */
     if (strcmp(kind, "user_input")) {
       TRY(add_weight(pt, kind, spec));
       continue;
@@ -439,6 +440,28 @@ static hone_status add_inputs(struct pt *pt, const json_t *graph, const json_t *
   return HONE_OK;
 }
 
+/* An output that is None, or a number that is known at import. */
+static hone_status leave_out(struct pt *pt, size_t i, const json_t *arg) {
+  static const char *const kinds[] = {"as_none", "as_int", "as_float", "as_bool", "as_string"};
+  json_t *content = NULL;
+  struct pt_item *item = NULL;
+  const char *kind = pt_variant(arg, &content);
+  bool is_known = false;
+  if (!strncmp(kind, "as_sym_", 7)) {
+    const char *inner = pt_variant(content, &content);
+    if (!strcmp(inner, "as_name"))
+      TRY(pt_find(pt, place_name(pt_words(content)), pt_words(content), &item));
+    is_known = !item || (!item->value && !item->is_open);
+  }
+  for (size_t k = 0; k < COUNT(kinds); k++) is_known |= !strcmp(kind, kinds[k]);
+  if (!is_known)
+    return fail(pt->ctx, HONE_E_UNSUP, place_none(), "output %zu is %s, not a tensor", i,
+                item ? "a number that only a run knows" : kind);
+  if (strcmp(kind, "as_none"))
+    warn(pt->ctx, "output %zu of the module is not a tensor (%s), and is left out", i, kind + 3);
+  return HONE_OK;
+}
+
 static hone_status add_outputs(struct pt *pt, const json_t *signature) {
   const json_t *specs = json_object_get(signature, "output_specs");
   struct pt_op op = {.pt = pt, .ctx = pt->ctx, .make = &pt->make, .target = "output"};
@@ -453,12 +476,13 @@ static hone_status add_outputs(struct pt *pt, const json_t *signature) {
                     pt_words(json_object_get(spec, key))));
       continue; /* behind the others */
     }
-    if (!strcmp(kind, "user_output") &&
-        !strcmp(pt_variant(json_object_get(spec, "arg"), &tensor), "as_none"))
-      continue;
-    if (strcmp(kind, "user_output") ||
-        strcmp(pt_variant(json_object_get(spec, "arg"), &tensor), "as_tensor"))
+    if (!strcmp(kind, "token")) continue;
+    if (strcmp(kind, "user_output"))
       return fail(pt->ctx, HONE_E_UNSUP, place_none(), "output %zu is a %s, not a tensor", i, kind);
+    if (strcmp(pt_variant(json_object_get(spec, "arg"), &tensor), "as_tensor")) {
+      TRY(leave_out(pt, i, json_object_get(spec, "arg")));
+      continue;
+    }
     name = pt_words(json_object_get(tensor, "name"));
     TRY(pt_find(pt, place_name(name), name, &item));
     if (!item->value)

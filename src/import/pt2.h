@@ -64,9 +64,11 @@ struct pt_op {
   int other; /* the same of the second complex one, of a product */
   int seen;  /* complex arguments read so far */
   bool is_product;
-  bool reads_open;             /* a tensor of a size that only a run knows */
-  bool reads_open_number;      /* such a size, as a number */
-  bool keeps_sizes;            /* which is -1 in a list of integers, what is left */
+  bool reads_open;        /* a tensor of a size that only a run knows */
+  bool reads_open_number; /* such a size, as a number */
+  const char *lifts; /* see pt_lift: also all without dimensions, this one's are the results' */
+  bool drops;        /* results lose their first dimension, which is 1 */
+  bool keeps_sizes;  /* which is -1 in a list of integers, what is left */
   struct value *(*results)[2]; /* those of the parts, while there are any */
 };
 typedef hone_status pt_build_fn(struct pt_op *op);
@@ -118,6 +120,8 @@ MUST_USE hone_status pt_plain_target(struct pt *pt, const char *target, const ch
 /* A node by the table; in-place forms ("aten.add_.Tensor") rename what they write. index: for messages. */
 MUST_USE hone_status pt_add_node(struct pt *pt, const json_t *node, size_t index);
 
+pt_build_fn build_effect;
+
 /* -- pt2_graphs.c ---- */
 pt_build_fn build_wrapped, build_cond, build_while, build_rows, build_associative_scan;
 
@@ -153,6 +157,8 @@ MUST_USE hone_status pt_refresh(struct pt_op *op, struct pt_item *item);
 MUST_USE hone_status pt_write(struct pt_op *op, const char *name, struct pt_item *made);
 
 /* -- pt2_tensors.c ---- */
+/* A first dimension of 1, which the results lose again: a lone image, or a number along whose dimension is sorted. */
+MUST_USE hone_status pt_lift(struct pt_op *op, struct value **x);
 /* As pt_int, of tensors. */
 MUST_USE hone_status pt_tensor(struct pt_op *op, const char *name, struct value **out);
 MUST_USE hone_status pt_need(struct pt_op *op, const char *name, struct value **out);
@@ -172,6 +178,9 @@ MUST_USE hone_status pt_optional_tensors(struct pt_op *op, const char *name, siz
 /* An argument that is a tensor, or a number as PyTorch takes it beside another operand. */
 MUST_USE hone_status pt_operand(struct pt_op *op, const char *name, const struct value *beside,
                                 struct value **out);
+/* The type that PyTorch computes in with all of these together; they become of that type. */
+hone_dtype pt_promoted(struct value *const *x, size_t count);
+MUST_USE hone_status pt_promote(struct pt_op *op, struct value **x, size_t count);
 /* self and other as floats, of the type that PyTorch computes in; y NULL: self alone. */
 MUST_USE hone_status pt_floats_of(struct pt_op *op, struct value **x, struct value **y);
 /* The angle of (x, y), both floats. */
@@ -228,10 +237,17 @@ pt_build_fn build_quantize, build_dequantize, build_fake_quantize, build_choose_
 /* One axis of x times a matrix [its size, size], row after row. */
 MUST_USE hone_status pt_multiply_axis(struct pt_op *op, int axis, int64_t size,
                                       const double *weights, struct value **x);
-pt_build_fn build_linear, build_matmul, build_addmm, build_attention, build_conv, build_pool,
-    build_adaptive_pool, build_reduce, build_arg, build_add_product, build_outer, build_einsum,
-    build_reduce_truth, build_extreme, build_variance, build_norm, build_distance,
-    build_weight_norm, build_cumulative, build_both_extremes;
+pt_build_fn build_linear, build_matmul, build_addmm, build_attention, build_conv, build_reduce,
+    build_arg, build_add_product, build_outer, build_einsum, build_reduce_truth, build_extreme,
+    build_variance, build_norm, build_distance, build_weight_norm, build_cumulative,
+    build_both_extremes;
+
+/* A list of one number for each of n dimensions; one number is that of all. */
+MUST_USE hone_status pt_spatial(struct pt_op *op, const char *name, int64_t otherwise, size_t n,
+                                int64_t *out);
+
+/* -- pt2_pool.c ---- */
+pt_build_fn build_max_pool, build_average_pool, build_adaptive_pool;
 
 /* -- pt2_layers.c ---- */
 pt_build_fn build_softmax, build_safe_softmax, build_layer_norm, build_rms_norm, build_group_norm,

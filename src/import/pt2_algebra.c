@@ -214,6 +214,7 @@ hone_status build_join(struct pt_op *op) {
   size_t count;
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, parts, MOST));
   TRY(pt_tensors(op, "tensors", MOST, parts, &count));
+  TRY(pt_promote(op, parts, count));
   if (!count) return pt_refuse(op, "of no tensors");
   for (size_t i = 0; i < count; i++)
     if (!op->parameter && parts[i]->shape.rank < 2)

@@ -214,6 +214,9 @@ hone_status pt_result(struct pt_op *op, size_t k, struct value *value) {
   const char *name = pt_words(json_object_get(result, "name"));
   if (!*name)
     return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "%s has no result %zu", op->target, k);
+  if (op->drops && value && value->shape.rank && value->shape.dims[0] == 1)
+    TRY(make_reshape(op->make, value, value->shape.dims + 1, (size_t)value->shape.rank - 1,
+                     &value));
   if (op->part) {
     op->results[k][op->part - 1] = value;
     return HONE_OK;

@@ -1,4 +1,4 @@
-/* pt2_contract: ATen's products, convolutions, pools and reductions. */
+/* pt2_contract: ATen's products, convolutions and reductions. */
 #include "pt2.h"
 
 #include <math.h>
@@ -173,11 +173,10 @@ hone_status build_einsum(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* -- windows ---- */
+/* -- convolutions ---- */
 
-/* One number stands for all spatial dimensions. */
-static hone_status read_spatial(struct pt_op *op, const char *name, int64_t otherwise, size_t n,
-                                int64_t *out) {
+hone_status pt_spatial(struct pt_op *op, const char *name, int64_t otherwise, size_t n,
+                       int64_t *out) {
   size_t count;
   TRY(pt_ints(op, name, n, out, &count));
   if (count != 0 && count != 1 && count != n)
@@ -186,17 +185,13 @@ static hone_status read_spatial(struct pt_op *op, const char *name, int64_t othe
   return HONE_OK;
 }
 
-static void both_sides(int64_t *pads, size_t n) {
-  for (size_t i = 0; i < n; i++) pads[n + i] = pads[i];
-}
-
 /* "same" pads so that the size stays, the odd element behind; "valid" not at all. */
 static hone_status read_padding(struct pt_op *op, const struct value *w, const int64_t *dilations,
                                 size_t n, int64_t *pads) {
   const char *word;
   if (!json_is_string(pt_argument(op, "padding"))) {
-    TRY(read_spatial(op, "padding", 0, n, pads));
-    both_sides(pads, n);
+    TRY(pt_spatial(op, "padding", 0, n, pads));
+    memcpy(pads + n, pads, n * sizeof *pads);
     return HONE_OK;
   }
   TRY(pt_text(op, "padding", "", &word));
@@ -221,12 +216,13 @@ hone_status build_conv(struct pt_op *op) { /* conv1d, conv2d, conv3d, convolutio
   TRY(pt_tensor(op, "bias", &b));
   TRY(pt_int(op, "groups", 1, &groups));
   TRY(pt_int(op, "transposed", op->parameter, &transposed));
+  if (w->shape.rank == x->shape.rank + 1) TRY(pt_lift(op, &x));
   if (w->shape.rank < 3 || w->shape.rank != x->shape.rank)
     return pt_refuse(op, "weights of rank %d, an input of rank %d", w->shape.rank, x->shape.rank);
   size_t n = (size_t)w->shape.rank - 2;
-  TRY(read_spatial(op, "stride", 1, n, strides));
-  TRY(read_spatial(op, "dilation", 1, n, dilations));
-  TRY(read_spatial(op, "output_padding", 0, n, outside));
+  TRY(pt_spatial(op, "stride", 1, n, strides));
+  TRY(pt_spatial(op, "dilation", 1, n, dilations));
+  TRY(pt_spatial(op, "output_padding", 0, n, outside));
   TRY(read_padding(op, w, dilations, n, pads));
   const struct arg args[] = {
       INTS_ARG("strides", strides, n),
@@ -236,46 +232,6 @@ hone_status build_conv(struct pt_op *op) { /* conv1d, conv2d, conv3d, convolutio
       {.name = transposed ? "output_padding" : NULL, .kind = ARG_INTS, .ints = outside, .count = n},
       {.name = NULL}};
   TRY(make_node(op->make, transposed ? OP_ConvTranspose : OP_Conv, VALUES(x, w, b), args, &y));
-  return pt_result(op, 0, y);
-}
-
-/* PyTorch counts places within an image's plane, ONNX through the whole tensor. */
-static hone_status pool_with_indices(struct pt_op *op, struct value *x, const struct arg *args) {
-  struct value *y[2];
-  int64_t plane = 1;
-  for (int d = 2; d < x->shape.rank; d++) plane *= x->shape.dims[d]; /* counted when x was made */
-  TRY(make_nodes(op->make, OP_MaxPool, VALUES(x), args, 2, y));
-  TRY(make_with_scalar(op->make, OP_Mod, y[1], (double)plane, &y[1]));
-  TRY(pt_result(op, 0, y[0]));
-  return pt_result(op, 1, y[1]);
-}
-
-hone_status build_pool(struct pt_op *op) { /* parameter: 0 average, 1 max */
-  struct value *x, *y;
-  int64_t kernel[HONE_MAX_RANK], strides[HONE_MAX_RANK], pads[2 * HONE_MAX_RANK];
-  int64_t dilations[HONE_MAX_RANK], ceil, include;
-  TRY(pt_need(op, "self", &x));
-  size_t n = strstr(op->target, "1d") ? 1 : strstr(op->target, "3d") ? 3 : 2;
-  if (x->shape.rank != (int)n + 2) return pt_refuse(op, "of rank %d", x->shape.rank);
-  TRY(read_spatial(op, "kernel_size", 1, n, kernel));
-  TRY(read_spatial(op, "stride", 0, n, strides));
-  for (size_t i = 0; i < n; i++) strides[i] = strides[i] ? strides[i] : kernel[i];
-  TRY(read_spatial(op, "padding", 0, n, pads));
-  both_sides(pads, n);
-  TRY(read_spatial(op, "dilation", 1, n, dilations));
-  TRY(pt_int(op, "ceil_mode", 0, &ceil));
-  TRY(pt_int(op, "count_include_pad", 1, &include));
-  if (pt_given(op, "divisor_override")) return pt_refuse(op, "divisor_override");
-  const struct arg args[] = {
-      INTS_ARG("kernel_shape", kernel, n),
-      INTS_ARG("strides", strides, n),
-      INTS_ARG("pads", pads, 2 * n),
-      INT_ARG("ceil_mode", ceil),
-      INTS_ARG("dilations", dilations, n),
-      {.name = op->parameter ? NULL : "count_include_pad", .kind = ARG_INT, .i = include},
-      {.name = NULL}};
-  if (pt_result_count(op) > 1 && pt_is_read(op, 1)) return pool_with_indices(op, x, args);
-  TRY(make_node(op->make, op->parameter ? OP_MaxPool : OP_AveragePool, VALUES(x), args, &y));
   return pt_result(op, 0, y);
 }
 
@@ -291,45 +247,6 @@ hone_status pt_multiply_axis(struct pt_op *op, int axis, int64_t size, const dou
   TRY(make_transpose(op->make, *x, perm, x));
   TRY(make_node(op->make, OP_MatMul, VALUES(*x, matrix), NULL, x));
   return make_transpose(op->make, *x, perm, x);
-}
-
-/* One axis by a matrix: row i averages [floor(i n / size), ceil((i + 1) n / size)). */
-static hone_status average_axis(struct pt_op *op, int axis, int64_t size, struct value **x) {
-  int64_t n = (*x)->shape.dims[axis], count = 0;
-  double *weights;
-  if (!checked_mul(n, size, &count)) return pt_refuse(op, "of this size");
-  TRY(NEW_ARRAY(op->ctx, op->pt->arena, weights, (size_t)count));
-  for (int64_t i = 0; i < size; i++) {
-    int64_t start = i * n / size, end = ((i + 1) * n + size - 1) / size;
-    for (int64_t k = start; k < end; k++) weights[k * size + i] = 1.0 / (double)(end - start);
-  }
-  return pt_multiply_axis(op, axis, size, weights, x);
-}
-
-/* Windows of equal size where the result divides the input, else averages as products. */
-hone_status build_adaptive_pool(struct pt_op *op) {
-  struct value *x, *y;
-  int64_t size[HONE_MAX_RANK], kernel[HONE_MAX_RANK];
-  bool even = true;
-  TRY(pt_need(op, "self", &x));
-  size_t n = strstr(op->target, "1d") ? 1 : strstr(op->target, "3d") ? 3 : 2;
-  TRY(read_spatial(op, "output_size", 1, n, size));
-  if (x->shape.rank != (int)n + 2) return pt_refuse(op, "of rank %d", x->shape.rank);
-  for (size_t i = 0; i < n; i++) {
-    int64_t dim = x->shape.dims[2 + i];
-    if (size[i] < 1 || dim < 1)
-      return pt_refuse(op, "%lld from %lld", (long long)size[i], (long long)dim);
-    kernel[i] = dim / size[i];
-    even = even && dim % size[i] == 0;
-  }
-  if (!even && op->parameter) return pt_refuse(op, "windows of unequal size");
-  for (size_t i = 0; i < n && !even; i++) TRY(average_axis(op, 2 + (int)i, size[i], &x));
-  if (!even) return pt_result(op, 0, x);
-  const struct arg *args =
-      ARGS(INTS_ARG("kernel_shape", kernel, n), INTS_ARG("strides", kernel, n));
-  if (pt_result_count(op) > 1) return pool_with_indices(op, x, args);
-  TRY(make_node(op->make, op->parameter ? OP_MaxPool : OP_AveragePool, VALUES(x), args, &y));
-  return pt_result(op, 0, y);
 }
 
 /* -- reductions ---- */

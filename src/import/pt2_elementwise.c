@@ -273,36 +273,61 @@ static int kind_of(hone_dtype dtype) {
   return dtype == HONE_BOOL ? 0 : dtype_is_float(dtype) ? 2 : 1;
 }
 
-/* PyTorch's promotion: the wider of the two; a tensor without dimensions counts only where it is of
-   a higher kind (truth value, integer, float). */
-static hone_dtype promoted(const struct value *x, const struct value *y) {
-  hone_dtype a = x->dtype, b = y->dtype;
-  if (a == b) return a;
+/* The wider of two types of the same standing. */
+static hone_dtype wider(hone_dtype a, hone_dtype b) {
+  if (!a || !b || a == b) return a ? a : b;
   if (kind_of(a) != kind_of(b)) return kind_of(a) > kind_of(b) ? a : b;
-  if (!x->shape.rank != !y->shape.rank) return x->shape.rank ? a : b;
   if (kind_of(a) == 2 && dtype_bits(a) == 16 && dtype_bits(b) == 16) return HONE_F32;
   if (kind_of(a) == 1 && dtype_bits(a) == dtype_bits(b)) return HONE_I16; /* u8 and i8 */
   return dtype_bits(a) >= dtype_bits(b) ? a : b;
 }
 
-/* A number beside a tensor does not widen it, but makes integers floats if it is one. */
+/* PyTorch's promotion: the widest type of all; tensors without dimensions count only where theirs is of a higher kind
+   (truth value, integer, float). */
+hone_dtype pt_promoted(struct value *const *x, size_t count) {
+  hone_dtype with = HONE_UNDEFINED, without = HONE_UNDEFINED;
+  for (size_t i = 0; i < count; i++) {
+    hone_dtype *all = x[i]->shape.rank ? &with : &without;
+    *all = wider(*all, x[i]->dtype);
+  }
+  return !with || (without && kind_of(without) > kind_of(with)) ? without : with;
+}
+
+hone_status pt_promote(struct pt_op *op, struct value **x, size_t count) {
+  const hone_dtype dtype = pt_promoted(x, count);
+  for (size_t i = 0; i < count; i++) TRY(make_cast(op->make, x[i], dtype, &x[i]));
+  return HONE_OK;
+}
+
+/* A pair of operands, of one type. */
+static hone_status promote_pair(struct pt_op *op, struct value **x, struct value **y) {
+  struct value *pair[] = {*x, *y};
+  TRY(pt_promote(op, pair, 2));
+  *x = pair[0], *y = pair[1];
+  return HONE_OK;
+}
+
+/* The type of a number: of its own, or beside a tensor (or a number) that tensor's, unless its own kind is higher. */
+static hone_dtype number_type(const json_t *arg, const struct value *beside) {
+  const hone_dtype own =
+      json_object_get(arg, "as_bool") || json_object_get(arg, "as_sym_bool")     ? HONE_BOOL
+      : json_object_get(arg, "as_float") || json_object_get(arg, "as_sym_float") ? HONE_F32
+                                                                                 : HONE_I64;
+  return beside && kind_of(beside->dtype) >= kind_of(own) ? beside->dtype : own;
+}
+
 hone_status pt_operand(struct pt_op *op, const char *name, const struct value *beside,
                        struct value **out) {
   double x;
-  bool is_truth = false;
-  hone_dtype dtype = beside ? beside->dtype : HONE_F32;
-  if (!pt_given(op, name))
-    return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "%s without argument %s", op->target, name);
   for (size_t i = 0; i < json_array_size(op->inputs); i++) {
     const json_t *input = json_array_get(op->inputs, i), *arg = json_object_get(input, "arg");
-    const char *key = json_string_value(json_object_get(input, "name"));
-    if (!key || strcmp(key, name)) continue;
+    if (strcmp(pt_words(json_object_get(input, "name")), name) || json_object_get(arg, "as_none"))
+      continue;
     if (json_object_get(arg, "as_tensor")) return pt_need(op, name, out);
-    is_truth = json_object_get(arg, "as_bool") != NULL;
-    if (json_object_get(arg, "as_float") && !dtype_is_float(dtype)) dtype = HONE_F32;
+    TRY(pt_float(op, name, 0, &x));
+    return make_scalar(op->make, number_type(arg, beside), x, out);
   }
-  TRY(pt_float(op, name, 0, &x));
-  return make_scalar(op->make, dtype == HONE_BOOL && !is_truth ? HONE_I64 : dtype, x, out);
+  return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "%s without argument %s", op->target, name);
 }
 
 static hone_status scale_by_alpha(struct pt_op *op, struct value **y) {
@@ -311,19 +336,23 @@ static hone_status scale_by_alpha(struct pt_op *op, struct value **y) {
   return alpha == 1 ? HONE_OK : make_with_scalar(op->make, OP_Mul, *y, alpha, y);
 }
 
-/* self and other, of the type that PyTorch computes in. */
-static hone_status read_pair(struct pt_op *op, struct value **x, struct value **y) {
-  bool is_power = pt_given(op, "exponent");
-  struct value *number;
-  TRY(pt_operand(op, "self", NULL, x));
-  TRY(pt_operand(op, is_power ? "exponent" : "other", *x, y));
-  if (strstr(op->target, ".Scalar") && is_power) { /* pow.Scalar: the number is in front */
-    TRY(pt_operand(op, "self", *y, &number));
-    *x = number;
+/* Two operands by name, of the type that PyTorch computes in. A number takes its type from the other one. */
+static hone_status named_pair(struct pt_op *op, const char *first, const char *second,
+                              struct value **x, struct value **y) {
+  const char *kind;
+  pt_find_argument(op, second, &kind);
+  if (!strcmp(kind, "as_tensor")) {
+    TRY(pt_operand(op, second, NULL, y));
+    TRY(pt_operand(op, first, *y, x));
+  } else {
+    TRY(pt_operand(op, first, NULL, x));
+    TRY(pt_operand(op, second, *x, y));
   }
-  hone_dtype dtype = promoted(*x, *y);
-  TRY(make_cast(op->make, *x, dtype, x));
-  return make_cast(op->make, *y, dtype, y);
+  return promote_pair(op, x, y);
+}
+
+static hone_status read_pair(struct pt_op *op, struct value **x, struct value **y) {
+  return named_pair(op, "self", pt_given(op, "exponent") ? "exponent" : "other", x, y);
 }
 
 hone_status pt_floats_of(struct pt_op *op, struct value **x, struct value **y) {
@@ -491,9 +520,7 @@ hone_status build_clamp_tensor(struct pt_op *op) {
   for (int i = 0; i < 2; i++) {
     if (!pt_given(op, names[i])) continue;
     TRY(pt_operand(op, names[i], x, &bound));
-    hone_dtype dtype = promoted(x, bound);
-    TRY(make_cast(op->make, x, dtype, &x));
-    TRY(make_cast(op->make, bound, dtype, &bound));
+    TRY(promote_pair(op, &x, &bound));
     TRY(make_node(op->make, ids[i], VALUES(x, bound), NULL, &x));
   }
   return pt_result(op, 0, x);
@@ -576,12 +603,7 @@ hone_status build_not_equal(struct pt_op *op) {
 hone_status build_where(struct pt_op *op) {
   struct value *condition, *x, *y, *z;
   TRY(pt_need(op, "condition", &condition));
-  TRY(pt_operand(op, "self", NULL, &x));
-  TRY(pt_operand(op, "other", x, &y));
-  if (!x->shape.rank && y->shape.rank) TRY(pt_operand(op, "self", y, &x));
-  hone_dtype dtype = promoted(x, y);
-  TRY(make_cast(op->make, x, dtype, &x));
-  TRY(make_cast(op->make, y, dtype, &y));
+  TRY(named_pair(op, "self", "other", &x, &y));
   TRY(make_node(op->make, OP_Where, VALUES(condition, x, y), NULL, &z));
   return pt_result(op, 0, z);
 }

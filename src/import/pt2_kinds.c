@@ -54,6 +54,7 @@ static const struct {
     {"aten._fft_r2c.default", build_fft, FFT_CORE | FFT_HALF},
     {"aten._grouped_mm.default", build_grouped_product, 1},
     {"aten._int_mm.default", build_integer_product, 0},
+    {"aten._linalg_check_errors.default", build_nothing, 0},
     {"aten._linalg_det.default", build_of_matrix, OP_Det},
     {"aten._linalg_solve_ex.default", build_solve, 0},
     {"aten._local_scalar_dense.default", build_item, 0},
@@ -142,9 +143,9 @@ static const struct {
     {"aten.atleast_2d.default", build_at_least, 2},
     {"aten.atleast_3d.Sequence", build_at_least, 3},
     {"aten.atleast_3d.default", build_at_least, 3},
-    {"aten.avg_pool1d.default", build_pool, 0},
-    {"aten.avg_pool2d.default", build_pool, 0},
-    {"aten.avg_pool3d.default", build_pool, 0},
+    {"aten.avg_pool1d.default", build_average_pool, 0},
+    {"aten.avg_pool2d.default", build_average_pool, 0},
+    {"aten.avg_pool3d.default", build_average_pool, 0},
     {"aten.baddbmm.default", build_add_product, 0},
     {"aten.batch_norm.default", build_batch_norm, 0},
     {"aten.bilinear.default", build_bilinear, 0},
@@ -402,11 +403,12 @@ static const struct {
     {"aten.max.default", build_reduce, OP_ReduceMax},
     {"aten.max.dim", build_extreme, OP_ReduceMax},
     {"aten.max.other", build_binary, OP_Max},
-    {"aten.max_pool1d.default", build_pool, 1},
-    {"aten.max_pool2d.default", build_pool, 1},
-    {"aten.max_pool2d_with_indices.default", build_pool, 1},
-    {"aten.max_pool3d.default", build_pool, 1},
-    {"aten.max_pool3d_with_indices.default", build_pool, 1},
+    {"aten.max_pool1d.default", build_max_pool, 0},
+    {"aten.max_pool1d_with_indices.default", build_max_pool, 0},
+    {"aten.max_pool2d.default", build_max_pool, 0},
+    {"aten.max_pool2d_with_indices.default", build_max_pool, 0},
+    {"aten.max_pool3d.default", build_max_pool, 0},
+    {"aten.max_pool3d_with_indices.default", build_max_pool, 0},
     {"aten.max_unpool2d.default", build_unpool, 0},
     {"aten.max_unpool3d.default", build_unpool, 0},
     {"aten.maximum.default", build_binary, OP_Max},
@@ -649,6 +651,7 @@ static const struct {
     {"higher_order.map_impl", build_rows, 0},
     {"higher_order.scan", build_rows, 1},
     {"higher_order.while_loop", build_while, 0},
+    {"higher_order.with_effects", build_effect, 0},
     {"higher_order.wrap_with_autocast", build_wrapped, 1},
     {"higher_order.wrap_with_set_grad_enabled", build_wrapped, 0},
     {"math.trunc", build_number, 't'},
@@ -790,6 +793,47 @@ static hone_status check_open(const struct pt_op *op, pt_build_fn *build) {
   return HONE_OK;
 }
 
+/* Operators along a dimension, which PyTorch gives tensors without any too, and whose result theirs is like. */
+static const struct {
+  pt_build_fn *build;
+  const char *of;
+} along[] = {{build_softmax, "self"},
+             {build_safe_softmax, "self"},
+             {build_topk, "self"},
+             {build_scan, "self"},
+             {build_cumulative, "self"},
+             {build_extreme, "self"},
+             {build_order_statistic, "self"},
+             {build_index_add, "self"},
+             {build_index_select, "self"},
+             {build_scatter, "self"},
+             {build_gather, "index"},
+             {build_roll, "self"},
+             {build_cosine, "x1"},
+             {build_masked_select, ""},
+             {build_nonzero, ""}};
+
+static const char *lifted_by(pt_build_fn *build) {
+  for (size_t i = 0; i < COUNT(along); i++)
+    if (along[i].build == build) return along[i].of;
+  return NULL;
+}
+
+/* An operator that torch.export keeps in order by a token: one that only checks makes nothing. */
+hone_status build_effect(struct pt_op *op) {
+  static const char prefix[] = "torch.ops.";
+  struct pt_op inner = {.target = ""};
+  pt_build_fn *build = NULL;
+  for (size_t i = 0; i < json_array_size(op->inputs); i++) {
+    json_t *name = NULL;
+    const json_t *arg = json_object_get(json_array_get(op->inputs, i), "arg");
+    if (!strcmp(pt_variant(arg, &name), "as_operator")) inner.target = pt_words(name);
+  }
+  if (!strncmp(inner.target, prefix, sizeof prefix - 1)) inner.target += sizeof prefix - 1;
+  if (find_kind(&inner, inner.target, &build) && build == build_nothing) return HONE_OK;
+  return pt_refuse(op, "of %.100s, which does more than to check", inner.target);
+}
+
 static hone_status pt_build(struct pt_op *op) {
   pt_build_fn *build = NULL;
   const char *plain = NULL;
@@ -804,6 +848,7 @@ static hone_status pt_build(struct pt_op *op) {
     }
   }
   if (!found) return unknown(op);
+  op->lifts = lifted_by(build);
   TRY(pt_is_by_parts(op) ? pt_build_by_parts(op, build) : build(op));
   TRY(check_open(op, build));
   if (plain || pt_view_of(op->target)) return note_storage(op, plain);

@@ -253,6 +253,7 @@ hone_status build_cat(struct pt_op *op) { /* parameter 1: stack */
   int64_t axis;
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, parts, MOST_TENSORS));
   TRY(pt_tensors(op, "tensors", MOST_TENSORS, parts, &count));
+  TRY(pt_promote(op, parts, count));
   if (!op->parameter) count = leave_out_empty(parts, count);
   if (!count) return pt_refuse(op, "of no tensors");
   int rank = parts[0]->shape.rank + op->parameter;
@@ -625,6 +626,8 @@ hone_status build_diff(struct pt_op *op) {
   TRY(pt_int(op, "n", 1, &n));
   if (!x->shape.rank || n < 0 || n > MOST)
     return pt_refuse(op, "%lld times of rank %d", (long long)n, x->shape.rank);
+  TRY(pt_promote(op, parts, count));
+  x = parts[0];
   if (count > 1) TRY(make_node(op->make, OP_Concat, parts, count, ARGS(INT_ARG("axis", axis)), &x));
   for (int64_t i = 0; i < n; i++) {
     const int64_t dim = x->shape.dims[axis];

@@ -13,7 +13,8 @@ static hone_status find_tensor(struct pt_op *op, const char *name, struct pt_ite
   if (!strcmp(kind, "as_none")) return HONE_OK;
   if (strcmp(kind, "as_tensor")) return pt_refuse(op, "argument %s is %s", name, kind);
   TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(value, "name")), &item));
-  if (!item->value) return pt_refuse(op, "argument %s is a number", name);
+  if (!item->value)
+    return pt_refuse(op, "argument %s is a number, or a factor that is not computed", name);
   TRY(pt_refresh(op, item));
   op->reads_open |= value_is_open(item->value);
   *out = item;
@@ -28,11 +29,26 @@ static hone_status real_value(struct pt_op *op, const struct pt_item *item, stru
   return pt_part(op, item->value, part - 1, out);
 }
 
+hone_status pt_lift(struct pt_op *op, struct value **x) {
+  int64_t dims[HONE_MAX_RANK] = {1};
+  const int rank = (*x)->shape.rank;
+  if (rank == HONE_MAX_RANK) return pt_refuse(op, "of rank %d", rank);
+  for (int d = 0; d < rank; d++) dims[d + 1] = make_kept_size(*x, d);
+  op->drops = true;
+  return make_reshape(op->make, *x, dims, (size_t)rank + 1, x);
+}
+
 hone_status pt_tensor(struct pt_op *op, const char *name, struct value **out) {
   struct pt_item *item;
+  const bool drops = op->drops;
   *out = NULL;
   TRY(find_tensor(op, name, &item));
-  return item ? real_value(op, item, out) : HONE_OK;
+  if (!item) return HONE_OK;
+  TRY(real_value(op, item, out));
+  if (!op->lifts || (*out)->shape.rank) return HONE_OK;
+  TRY(pt_lift(op, out));
+  if (strcmp(name, op->lifts)) op->drops = drops;
+  return HONE_OK;
 }
 
 hone_status pt_complex(struct pt_op *op, const char *name, struct value **out,
