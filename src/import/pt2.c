@@ -251,12 +251,33 @@ static hone_status add_state(struct pt *pt, const char *name, const char *buffer
   return HONE_OK;
 }
 
-/* Of a functional graph the signature says so. */
-static hone_status states_of_outputs(struct pt *pt, const json_t *specs) {
+/* Is there an input of this kind whose field is that name? */
+static bool has_input(const json_t *specs, const char *kind, const char *field, const char *name) {
   for (size_t i = 0; i < json_array_size(specs); i++) {
+    json_t *spec = NULL, *arg = NULL;
+    if (strcmp(pt_variant(json_array_get(specs, i), &spec), kind)) continue;
+    const json_t *from = spec;
+    if (!strcmp(kind, "user_input")) pt_variant(json_object_get(spec, "arg"), &arg), from = arg;
+    if (!strcmp(pt_words(json_object_get(from, field)), name)) return true;
+  }
+  return false;
+}
+
+/* Of a functional graph the signature says so. */
+static hone_status states_of_outputs(struct pt *pt, const json_t *outputs, const json_t *inputs) {
+  for (size_t i = 0; i < json_array_size(outputs); i++) {
     json_t *spec = NULL;
-    if (strcmp(pt_variant(json_array_get(specs, i), &spec), "buffer_mutation")) continue;
-    TRY(add_state(pt, "", pt_words(json_object_get(spec, "buffer_name"))));
+    const char *kind = pt_variant(json_array_get(outputs, i), &spec);
+    const bool is_buffer = !strcmp(kind, "buffer_mutation");
+    if (!is_buffer && strcmp(kind, "user_input_mutation")) continue;
+    const char *name =
+        pt_words(json_object_get(spec, is_buffer ? "buffer_name" : "user_input_name"));
+    if (!has_input(inputs, is_buffer ? "buffer" : "user_input", is_buffer ? "buffer_name" : "name",
+                   name))
+      return fail(pt->ctx, HONE_E_FORMAT, place_name(name),
+                  "output %zu writes it, and the graph has no such %s", i,
+                  is_buffer ? "buffer" : "input");
+    if (is_buffer) TRY(add_state(pt, "", name));
   }
   return HONE_OK;
 }
@@ -521,7 +542,7 @@ static hone_status build(struct pt *pt) {
     return fail(pt->ctx, HONE_E_LIMIT, place_none(), "%zu nodes (limit nodes)",
                 json_array_size(nodes));
   const json_t *specs = json_object_get(signature, "input_specs");
-  TRY(states_of_outputs(pt, json_object_get(signature, "output_specs")));
+  TRY(states_of_outputs(pt, json_object_get(signature, "output_specs"), specs));
   TRY(states_of_nodes(pt, specs, nodes));
   TRY(add_inputs(pt, graph, signature));
   for (size_t i = 0; i < json_array_size(nodes); i++)
@@ -547,13 +568,35 @@ static const char *code_in(const struct zip *zip) {
 
 static hone_status find_prefix(struct pt *pt) {
   static const char model[] = "models/model.json";
+  pt->prefix = NULL;
   for (size_t i = 0; i < pt->zip.count; i++) {
     const char *name = pt->zip.members[i].name;
     size_t n = strlen(name), m = sizeof model - 1;
     if (!ends_with(name, model) || (n > m && name[n - m - 1] != '/')) continue;
-    return arena_string(pt->ctx, pt->arena, name, n - m, &pt->prefix);
+    if (pt->prefix)
+      return fail(pt->ctx, HONE_E_FORMAT, place_name(name),
+                  "two archives in one file: there is \"%s%s\" too", pt->prefix, model);
+    TRY(arena_string(pt->ctx, pt->arena, name, n - m, &pt->prefix));
   }
-  pt->prefix = NULL;
+  return HONE_OK;
+}
+
+/* What the archive says of itself, in members of their own that may be absent. */
+static hone_status check_about(struct pt *pt) {
+  static const struct {
+    const char *member, *expected;
+  } rows[] = {{"archive_format", "pt2"}, {"archive_version", "0"}, {"byteorder", "little"}};
+  for (size_t i = 0; i < COUNT(rows); i++) {
+    const char *name, *expected = rows[i].expected;
+    const uint8_t *bytes;
+    TRY(arena_printf(pt->ctx, pt->arena, &name, "%s%s", pt->prefix, rows[i].member));
+    const struct zip_member *member = zip_find(&pt->zip, name);
+    if (!member) continue;
+    TRY(zip_read(&pt->zip, pt->arena, member, &bytes));
+    if (member->size != strlen(expected) || memcmp(bytes, expected, member->size))
+      return fail(pt->ctx, HONE_E_UNSUP, place_name(name), "is \"%.*s\", hone reads \"%s\"",
+                  (int)(member->size < 32 ? member->size : 32), (const char *)bytes, expected);
+  }
   return HONE_OK;
 }
 
@@ -573,6 +616,7 @@ static hone_status open_archive(struct pt *pt) {
   if (!pt->prefix)
     return fail(pt->ctx, HONE_E_FORMAT, place_file(path),
                 "looks like a zip archive, and not one of torch.export: no models/model.json");
+  TRY(check_about(pt));
   TRY(load_json(pt, "models/model.json", &pt->model));
   TRY(load_json(pt, "data/weights/model_weights_config.json", &pt->weights));
   return load_json(pt, "data/constants/model_constants_config.json", &pt->constants);

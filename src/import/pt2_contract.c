@@ -295,16 +295,18 @@ hone_status build_reduce(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* any (ReduceMax), all (ReduceMin) of truth values */
+/* any (ReduceMax), all (ReduceMin) of truth values; of bytes the result is one too */
 hone_status build_reduce_truth(struct pt_op *op) {
   struct value *x, *axes, *y;
   int64_t keep;
   TRY(pt_need(op, "self", &x));
+  const hone_dtype dtype = x->dtype == HONE_U8 ? HONE_U8 : HONE_BOOL;
   TRY(pt_int(op, "keepdim", 0, &keep));
   TRY(make_cast(op->make, x, HONE_BOOL, &x));
   TRY(read_axes(op, x, &axes, NULL));
   TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(x, axes),
                 ARGS(INT_ARG("keepdims", keep)), &y));
+  TRY(make_cast(op->make, y, dtype, &y));
   return pt_result(op, 0, y);
 }
 

@@ -22,6 +22,7 @@ enum {
   METHOD_DEFLATE = 8
 };
 enum { MOST_PER_BYTE = 1032 }; /* DEFLATE: 258 bytes of two bits */
+enum { MOST_OF_ARCHIVE = 8 };  /* weights hardly pack */
 enum { UNIX_TYPE = 0xf000, UNIX_LINK = 0xa000 };
 
 static uint64_t get(const struct zip *zip, size_t at, size_t width) {
@@ -256,12 +257,19 @@ const struct zip_member *zip_find(const struct zip *zip, const char *name) {
   return names_find(&zip->names, name);
 }
 
-static hone_status unpack(const struct zip *zip, struct arena *arena,
-                          const struct zip_member *member, const uint8_t **out) {
+static hone_status unpack(struct zip *zip, struct arena *arena, const struct zip_member *member,
+                          const uint8_t **out) {
   uint8_t *bytes;
+  size_t most = (size_t)zip->ctx->limits[LIMIT_unpacked_bytes];
+  if (zip->size > most / MOST_OF_ARCHIVE) most = MOST_OF_ARCHIVE * zip->size;
   if (member->size / MOST_PER_BYTE > member->packed)
     return fail(zip->ctx, HONE_E_LIMIT, place_name(member->name), "%zu bytes packed into %zu",
                 member->size, member->packed);
+  if (member->size > most - zip->unpacked)
+    return fail(zip->ctx, HONE_E_LIMIT, place_name(member->name),
+                "the archive of %zu bytes unpacks to more than %zu (limit unpacked_bytes)",
+                zip->size, most);
+  zip->unpacked += member->size;
   TRY(arena_alloc(zip->ctx, arena, member->size + 1, 1, &bytes));
   *out = bytes;
   if (inflate_bytes(zip->bytes + member->start, member->packed, bytes, member->size))
@@ -270,8 +278,11 @@ static hone_status unpack(const struct zip *zip, struct arena *arena,
               "not the DEFLATE data it should be");
 }
 
-hone_status zip_read(const struct zip *zip, struct arena *arena, const struct zip_member *member,
+hone_status zip_read(struct zip *zip, struct arena *arena, const struct zip_member *member,
                      const uint8_t **out) {
+  struct zip_member *own = &zip->members[member - zip->members];
+  *out = own->content;
+  if (own->content) return HONE_OK;
   if (member->method != METHOD_STORED && member->method != METHOD_DEFLATE)
     return fail(zip->ctx, HONE_E_UNSUP, place_name(member->name),
                 "packed by method %u: hone reads STORED and DEFLATE", member->method);
@@ -279,5 +290,6 @@ hone_status zip_read(const struct zip *zip, struct arena *arena, const struct zi
   if (member->method == METHOD_DEFLATE) TRY(unpack(zip, arena, member, out));
   if (crc_of(zip->crc, *out, member->size) != member->crc)
     return fail(zip->ctx, HONE_E_FORMAT, place_name(member->name), "the checksum is wrong");
+  own->content = *out;
   return HONE_OK;
 }
