@@ -3,7 +3,12 @@
  * Load a model, look at it, compile it ahead of time to fused and specialised C, run the result, or
  * build a graph by hand. Nothing else is installed. Every fallible function returns a hone_status;
  * the sentence behind a failure is read with hone_context_message. An options struct filled with
- * zeros is the default. A context serves one thread at a time; several contexts may run in parallel.
+ * zeros is the default.
+ *
+ * Threads. A context serves one thread at a time: give each thread its own. Several threads may load and
+ * compile models at the same time, and run artifacts: the same one too (see hone_artifact_run). Destroying
+ * or closing something is safe once no other call uses it. A program may fork() at any time; the child may
+ * go on with the artifacts that it inherited.
  */
 #ifndef HONE_H
 #define HONE_H
@@ -162,6 +167,7 @@ HONE_API HONE_MUST_USE hone_status hone_model_compile(hone_context *context,
 HONE_API HONE_MUST_USE hone_status hone_artifact_open(hone_context *context, const char *path,
                                                       int32_t threads,
                                                       hone_artifact **out_artifact);
+/* No run of it may be in progress. */
 HONE_API void hone_artifact_close(hone_artifact *artifact);
 /* Element type, rank and shape of the outputs for these inputs, of which data is not looked at. They differ
    from the model's where sizes were left open ("x[N<=64,S<=512]"). E_SHAPE if the inputs do not fit. */
@@ -170,12 +176,24 @@ HONE_API HONE_MUST_USE hone_status hone_artifact_shapes(
     size_t input_count, hone_tensor *out_outputs, size_t output_count);
 /* Dense caller-owned inputs and outputs in model order. E_SHAPE, E_TYPE if one does not fit. An output has
    room for the model's shape; where a size is known only at run time, its elements lie densely by the
-   shape that hone_artifact_output_shape tells afterwards. */
+   shape that hone_artifact_output_shape tells afterwards. The bytes of strings in an output are valid until
+   the next run with this context.
+
+   Any number of threads may run one artifact at the same time, each with a context and with outputs of its
+   own; inputs may be shared. Every run has working memory of its own. The artifact's threads serve one run
+   at a time; a run that finds them busy is done by the thread that called, with the same result to the bit.
+   As many runs as there are usable cores (at least two) go on at once, further ones wait for the end of
+   one. A model has no state but the inputs and outputs of hone_model_alias: two runs that are given the
+   same state may not overlap. */
 HONE_API HONE_MUST_USE hone_status hone_artifact_run(hone_context *context, hone_artifact *artifact,
                                                      const hone_tensor *inputs, size_t input_count,
                                                      const hone_tensor *outputs,
                                                      size_t output_count);
-/* The shape that the latest run gave output i, in elements, out_shape[HONE_MAX_RANK]; before any run the
+/* The same; out_shapes[output_count] gets the shapes of the outputs of this run, in elements. */
+HONE_API HONE_MUST_USE hone_status hone_artifact_run_shaped(
+    hone_context *context, hone_artifact *artifact, const hone_tensor *inputs, size_t input_count,
+    const hone_tensor *outputs, size_t output_count, int64_t (*out_shapes)[HONE_MAX_RANK]);
+/* The shape that the latest run (of any thread) gave output i, in elements, out_shape[HONE_MAX_RANK]; before any run the
    most that it can be. E_USAGE if i is out of range. */
 HONE_API HONE_MUST_USE hone_status hone_artifact_output_shape(const hone_artifact *artifact,
                                                               size_t i, int64_t *out_shape);

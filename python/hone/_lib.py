@@ -73,8 +73,8 @@ def _load() -> ctypes.CDLL:
         "hone_artifact_open": (ctypes.c_int, [pointer, text, ctypes.c_int32, out]),
         "hone_artifact_close": (None, [pointer]),
         "hone_artifact_shapes": (ctypes.c_int, [pointer, pointer, tensor, size, tensor, size]),
-        "hone_artifact_run": (ctypes.c_int, [pointer, pointer, tensor, size, tensor, size]),
-        "hone_artifact_output_shape": (ctypes.c_int, [pointer, size, ctypes.POINTER(ctypes.c_int64)]),
+        "hone_artifact_run_shaped": (ctypes.c_int, [pointer, pointer, tensor, size, tensor, size,
+                                                    ctypes.POINTER(ctypes.c_int64 * MAX_RANK)]),
     }
     for name, (result, arguments) in signatures.items():
         function = getattr(library, name)

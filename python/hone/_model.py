@@ -44,7 +44,10 @@ def _ports(model: ctypes.c_void_p, count: int, get: Any, context: _lib.Context) 
 
 class Model:
     """A compiled model. Call it with arrays in the order of `inputs`, or by name; it returns what it was given:
-    torch tensors for torch tensors, else NumPy arrays; a single output alone, several as a tuple."""
+    torch tensors for torch tensors, else NumPy arrays; a single output alone, several as a tuple.
+
+    Threads may call one model at the same time, and a child made by fork may call its parent's. The model's own
+    threads serve one call at a time; a call that finds them busy computes on its own thread, with the same result."""
 
     def __init__(self, path: str, inputs: list[Port], outputs: list[Port], threads: int, folder: Any,
                  is_open: bool = False) -> None:
@@ -112,20 +115,17 @@ class Model:
     def run_into(self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> list[tuple[int, ...]]:
         """The call without any allocation: dense arrays in the model's order, outputs are written. Returns the
         outputs' shapes: smaller than the model's where a size is known only at run time; the elements then lie
-        densely at the start of the array. Runs of one model may not overlap in time; Python's lock is released
-        meanwhile. Strings are not arrays here: only a call takes them."""
+        densely at the start of the array. Threads may run one model at the same time, each with outputs of its
+        own; Python's lock is released meanwhile. Strings are not arrays here: only a call takes them."""
         context = _lib.context()
         ins = (_lib.Tensor * max(1, len(inputs)))(
             *[_arrays.describe(x, port.onnx_type) for x, port in zip(inputs, self.inputs)])
         outs = (_lib.Tensor * max(1, len(outputs)))(
             *[_arrays.describe(x, port.onnx_type) for x, port in zip(outputs, self.outputs)])
-        _lib.check(library.hone_artifact_run(context.handle, self._artifact, ins, len(inputs), outs, len(outputs)),
-                   context)
-        sizes, shapes = (ctypes.c_int64 * _lib.MAX_RANK)(), []
-        for i, port in enumerate(self.outputs):
-            _lib.check(library.hone_artifact_output_shape(self._artifact, i, sizes), context)
-            shapes.append(tuple(sizes[:len(port.shape)]))
-        return shapes
+        shapes = (ctypes.c_int64 * _lib.MAX_RANK * max(1, len(outputs)))()
+        _lib.check(library.hone_artifact_run_shaped(context.handle, self._artifact, ins, len(inputs), outs, len(outputs),
+                                                    shapes), context)
+        return [tuple(sizes[:len(port.shape)]) for sizes, port in zip(shapes, self.outputs)]
 
     def save(self, path: str | os.PathLike[str]) -> list[str]:
         """Copies the library, its header and, where it has one, its weights beside path; returns what it wrote."""

@@ -81,7 +81,10 @@ hone_status hone_context_create(hone_context **out_context) {
   return HONE_OK;
 }
 
-void hone_context_destroy(hone_context *context) { free(context); }
+void hone_context_destroy(hone_context *context) {
+  if (context) free(context->strings);
+  free(context);
+}
 
 const char *hone_context_message(const hone_context *context) { return context->message; }
 

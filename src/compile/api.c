@@ -1,6 +1,7 @@
 /* The public functions of hone.h over model, compile, run and graph. */
 #include "compile.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "../run/run.h"
@@ -97,7 +98,7 @@ hone_status hone_model_compile(hone_context *context, const hone_model *model,
 struct hone_artifact {
   struct loaded loaded;
   struct team *team;
-  int64_t (*shapes)[HONE_MAX_RANK]; /* of outputs, by the latest run */
+  _Atomic int64_t (*shapes)[HONE_MAX_RANK]; /* of outputs, by the latest run */
 };
 
 static hone_status make_shapes(hone_context *context, hone_artifact *artifact) {
@@ -106,14 +107,15 @@ static hone_status make_shapes(hone_context *context, hone_artifact *artifact) {
   if (!artifact->shapes) return fail(context, HONE_E_OOM, place_none(), "no memory for shapes");
   for (int32_t i = 0; i < info->output_count; i++)
     for (int32_t d = 0; d < info->outputs[i].rank; d++)
-      artifact->shapes[i][d] = info->outputs[i].dims[d];
+      atomic_init(&artifact->shapes[i][d], info->outputs[i].dims[d]);
   return HONE_OK;
 }
 
 hone_status hone_artifact_output_shape(const hone_artifact *artifact, size_t i,
                                        int64_t *out_shape) {
   if (i >= (size_t)artifact->loaded.info->output_count) return HONE_E_USAGE;
-  memcpy(out_shape, artifact->shapes[i], sizeof artifact->shapes[i]);
+  for (int d = 0; d < HONE_MAX_RANK; d++)
+    out_shape[d] = atomic_load_explicit(&artifact->shapes[i][d], memory_order_relaxed);
   return HONE_OK;
 }
 
@@ -220,12 +222,52 @@ hone_status hone_artifact_shapes(hone_context *context, const hone_artifact *art
   return HONE_OK;
 }
 
-hone_status hone_artifact_run(hone_context *context, hone_artifact *artifact,
-                              const hone_tensor *inputs, size_t input_count,
-                              const hone_tensor *outputs, size_t output_count) {
+/* Strings that a run made may be in its arena, which the next run has: they are copied to the context. */
+static hone_status keep_strings(hone_context *context, const struct hone_artifact_info *info,
+                                void *const *outputs, int64_t (*shapes)[HONE_MAX_RANK]) {
+  size_t bytes = 0;
+  char *at = NULL;
+  for (int turn = 0; turn < 2; turn++) { /* counts, then copies */
+    for (int32_t i = 0; i < info->output_count; i++) {
+      if (info->outputs[i].dtype != HONE_STRING) continue;
+      struct hone_text *texts = outputs[i];
+      int64_t count = 1;
+      for (int32_t d = 0; d < info->outputs[i].rank; d++) count *= shapes[i][d];
+      for (int64_t k = 0; k < count; k++) {
+        const size_t length = (size_t)texts[k].length;
+        if (at && length) texts[k].bytes = memcpy(at, texts[k].bytes, length), at += length;
+        if (!turn && !checked_add(bytes, length, &bytes))
+          return fail(context, HONE_E_OOM, place_none(), "no memory for strings");
+      }
+    }
+    if (turn || !bytes) return HONE_OK;
+    if (!(at = malloc(bytes)))
+      return fail(context, HONE_E_OOM, place_none(), "no memory for strings");
+    free(context->strings);
+    context->strings = at;
+  }
+  return HONE_OK;
+}
+
+static hone_status run_in(hone_context *context, const hone_artifact *artifact,
+                          const struct hone_io *io, void *arena, int64_t (*shapes)[HONE_MAX_RANK]) {
+  const struct hone_artifact_info *info = artifact->loaded.info;
+  int32_t status = info->run(artifact->loaded.weights, arena, io, team_interface(artifact->team));
+  if (status)
+    return fail(context, (hone_status)status, place_none(), "the model met an index out of range");
+  for (int32_t i = 0; i < info->output_count; i++)
+    for (int32_t d = 0; d < info->outputs[i].rank; d++)
+      atomic_store_explicit(&artifact->shapes[i][d], shapes[i][d], memory_order_relaxed);
+  return keep_strings(context, info, io->outputs, shapes);
+}
+
+hone_status hone_artifact_run_shaped(hone_context *context, hone_artifact *artifact,
+                                     const hone_tensor *inputs, size_t input_count,
+                                     const hone_tensor *outputs, size_t output_count,
+                                     int64_t (*out_shapes)[HONE_MAX_RANK]) {
   const struct hone_artifact_info *info = artifact->loaded.info;
   const void *in[MAX_IO];
-  void *out[MAX_IO];
+  void *out[MAX_IO], *arena;
   int64_t *sizes[MAX_IO];
   const int64_t *dims[MAX_IO];
   long less[HONE_ARTIFACT_SYMBOLS];
@@ -243,13 +285,22 @@ hone_status hone_artifact_run(hone_context *context, hone_artifact *artifact,
     else
       out[i - input_count] = tensor->data;
   }
-  for (size_t i = 0; i < output_count; i++) sizes[i] = artifact->shapes[i];
-  struct hone_io io = {in, out, dims, sizes};
-  int32_t status = info->run(artifact->loaded.weights, artifact->loaded.arena, &io,
-                             team_interface(artifact->team));
-  if (status)
-    return fail(context, (hone_status)status, place_none(), "the model met an index out of range");
-  return HONE_OK;
+  memset(out_shapes, 0, output_count * sizeof *out_shapes);
+  for (size_t i = 0; i < output_count; i++) sizes[i] = out_shapes[i];
+  const struct hone_io io = {in, out, dims, sizes};
+  struct run_arena *taken;
+  TRY(arenas_take(context, artifact->loaded.arenas, &taken, &arena));
+  hone_status status = run_in(context, artifact, &io, arena, out_shapes);
+  arenas_give(artifact->loaded.arenas, taken);
+  return status;
+}
+
+hone_status hone_artifact_run(hone_context *context, hone_artifact *artifact,
+                              const hone_tensor *inputs, size_t input_count,
+                              const hone_tensor *outputs, size_t output_count) {
+  int64_t shapes[MAX_IO][HONE_MAX_RANK];
+  return hone_artifact_run_shaped(context, artifact, inputs, input_count, outputs, output_count,
+                                  shapes);
 }
 
 /* -- builder ------------------------------------------------------------------------------------

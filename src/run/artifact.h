@@ -38,7 +38,8 @@ struct hone_io_info {
 /* Threads are the host's; what they do is a row of stages, each so many chunks of work that may be
    done in any order, at the same time, by whoever is free. The bits of the outputs do not depend on
    that. A host does: until next gives 0 chunks, work on each chunk of the stage once, and next only
-   after all of them are done. */
+   after all of them are done. Runs on several threads may be given one team: its `run` must then be
+   safe to call from several threads at a time, by waiting or by doing the job on the calling thread. */
 struct hone_stage {
   int32_t chunks;  /* in: the most for each of its threads; out: of this stage, 0 at the end */
   int32_t threads; /* in: of the host; out: the most that may work on it at once */

@@ -1,5 +1,5 @@
 /* Loader: opens a compiled .so, checks that it is whole, of this ABI and together with its weights
- * (weights.c), and maps the arena that its runs need.
+ * (weights.c), and makes the arena of its first run (arenas.c).
  *
  * An artifact is code: it is loaded only because the user named it; a damaged file is an error, a
  * hostile one is not defended against.
@@ -11,12 +11,8 @@
 
 #include <dlfcn.h>
 #include <elf.h>
-#include <errno.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#define GUARD_BYTES 65536u /* no access, on both sides of the arena */
 #define DEFAULT_SYMBOL "hone_model_artifact"
 #define SYMBOL_ENDING "_artifact"
 #define MAX_SYMBOL 128
@@ -151,43 +147,6 @@ static hone_status find_info(struct ctx *ctx, const char *path, const char *symb
   return HONE_OK;
 }
 
-/* Every page is touched now, so that no run pays a fault; memory that is not there is an error here
-   and not a signal later. */
-static bool populate(uint8_t *data, size_t bytes) {
-#ifdef MADV_POPULATE_WRITE
-  if (!madvise(data, bytes, MADV_POPULATE_WRITE)) return true;
-  if (errno != EINVAL) return false; /* EINVAL: a kernel before 5.14 */
-#endif
-  for (size_t i = 0; i < bytes; i += 4096) *(volatile uint8_t *)(data + i) = 0;
-  return true;
-}
-
-/* Guard pages stand on both sides; the arena ends where the upper one begins, to the next 64 bytes,
-   unless it is large: then it starts at a huge page. */
-static hone_status map_arena(struct ctx *ctx, const char *path, struct loaded *out) {
-  size_t bytes, total;
-  if (!checked_align((size_t)out->info->arena_bytes, 4096, &bytes) ||
-      !checked_add(bytes, (size_t)(2 * GUARD_BYTES + HUGE_PAGE), &total))
-    return fail(ctx, HONE_E_FORMAT, place_file(path), "impossible arena size");
-  uint8_t *base = mmap(NULL, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED)
-    return fail(ctx, HONE_E_OOM, place_file(path), "no address space for %zu bytes", total);
-  out->arena_map = base;
-  out->arena_map_bytes = total;
-  uintptr_t at = (uintptr_t)base + GUARD_BYTES;
-  if (bytes >= HUGE_PAGE) at = (at + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
-  uint8_t *arena = base + (at - (uintptr_t)base);
-  if (bytes && mprotect(arena, bytes, PROT_READ | PROT_WRITE))
-    return fail(ctx, HONE_E_OOM, place_file(path), "no memory for an arena of %zu bytes", bytes);
-  if (bytes >= HUGE_PAGE) madvise(arena, bytes, MADV_HUGEPAGE);
-  if (bytes && !populate(arena, bytes))
-    return fail(ctx, HONE_E_OOM, place_file(path), "no memory for an arena of %zu bytes", bytes);
-  size_t slack = bytes - ((size_t)out->info->arena_bytes + 63) / 64 * 64;
-  out->arena = arena + (bytes >= HUGE_PAGE ? 0 : slack);
-  out->arena_bytes = (size_t)out->info->arena_bytes;
-  return HONE_OK;
-}
-
 hone_status artifact_load(struct ctx *ctx, const char *path, const char *symbol,
                           struct loaded *out) {
   memset(out, 0, sizeof *out);
@@ -196,13 +155,16 @@ hone_status artifact_load(struct ctx *ctx, const char *path, const char *symbol,
   if (!symbol) symbol = found[0] ? found : DEFAULT_SYMBOL;
   if (!status) status = find_info(ctx, path, symbol, out);
   if (!status) status = weights_load(ctx, path, out);
-  if (!status) status = map_arena(ctx, path, out);
+  if (!status) {
+    out->arena_bytes = (size_t)out->info->arena_bytes;
+    status = arenas_create(ctx, out->arena_bytes, &out->arenas, &out->arena);
+  }
   if (status) artifact_unload(out);
   return status;
 }
 
 void artifact_unload(struct loaded *loaded) {
-  if (loaded->arena_map) munmap(loaded->arena_map, loaded->arena_map_bytes);
+  arenas_destroy(loaded->arenas);
   weights_unload(loaded);
   if (loaded->library) dlclose(loaded->library);
   memset(loaded, 0, sizeof *loaded);

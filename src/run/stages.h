@@ -51,6 +51,7 @@ struct stages {
   STAGES_LINE _Atomic uint32_t sleepers;
   _Atomic uint32_t bell; /* futex word: changes when sleepers are to look again */
   _Atomic uint32_t ends; /* workers are to return */
+  _Atomic uint32_t busy; /* a run has the workers */
   STAGES_LINE int32_t thread_count;
   uint64_t run_spin_ns, idle_spin_ns; /* in a run, between runs; 0: sleep at once */
   struct stages_share *shares;        /* [thread_count], zeroed */
@@ -188,9 +189,24 @@ static inline void stages_advance(struct stages *s, uint64_t round, int32_t t) {
 
 /* -- what a team calls --------------------------------------------------------------------------- */
 
-/* By thread 0, the caller. One run at a time. */
+/* A job on one thread. */
+static inline void stages_run_alone(const struct hone_job *job) {
+  for (;;) {
+    struct hone_stage stage = {1, 1};
+    job->next(job->argument, 0, &stage);
+    if (!stage.chunks) return;
+    for (int32_t chunk = 0; chunk < stage.chunks; chunk++) job->work(job->argument, chunk, 0);
+  }
+}
+
+/* A job with all workers; the calling thread is thread 0. Any thread may call. The workers serve one run
+   at a time: a call that finds them busy does its job alone, on its own thread. */
 static inline void stages_run(struct stages *s, const struct hone_job *job) {
   uint64_t round, shape;
+  if (atomic_exchange_explicit(&s->busy, 1, memory_order_acquire)) {
+    stages_run_alone(job);
+    return;
+  }
   (void)stages_look(s, &round);
   s->job = *job;
   stages_advance(s, round, 0);
@@ -200,6 +216,7 @@ static inline void stages_run(struct stages *s, const struct hone_job *job) {
     else
       stages_wait(s, round, s->run_spin_ns);
   }
+  atomic_store_explicit(&s->busy, 0, memory_order_release);
 }
 
 /* What worker t does until stages_end: behind whose last round none comes, so it is looked for after the round. */
@@ -214,23 +231,13 @@ static inline void stages_serve(struct stages *s, int32_t t) {
   }
 }
 
-/* Workers return; no run may be going on. */
+/* Workers return; no run may be in progress. */
 static inline void stages_end(struct stages *s) {
   uint64_t round;
   (void)stages_look(s, &round);
   atomic_store_explicit(&s->ends, 1, memory_order_release);
   atomic_store_explicit(&s->shape[(round + 1) & 1], 0, memory_order_release);
   stages_publish(s, round + 1);
-}
-
-/* A job on one thread. */
-static inline void stages_run_alone(const struct hone_job *job) {
-  for (;;) {
-    struct hone_stage stage = {1, 1};
-    job->next(job->argument, 0, &stage);
-    if (!stage.chunks) return;
-    for (int32_t chunk = 0; chunk < stage.chunks; chunk++) job->work(job->argument, chunk, 0);
-  }
 }
 
 #endif

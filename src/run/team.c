@@ -3,8 +3,11 @@
  * In a run a thread that finds nothing to do spins RUN_SPIN_NS, between runs a worker spins
  * IDLE_SPIN_NS, then it sleeps: an idle team costs nothing. A team with more threads than cores never
  * spins. A team of one does the job and that is all.
+ *
+ * A child made by fork() has none of the workers. Its first run starts new ones, and team_destroy
+ * waits for none of the old.
  */
-#include "run.h"
+#include "run_internal.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -30,7 +33,8 @@ struct team {
   struct hone_team interface;
   struct worker *workers; /* [thread_count - 1] */
   int32_t started;
-  size_t cpu_set_bytes; /* of caller_cpus, restored by team_destroy; 0: not pinned */
+  _Atomic uint32_t forks; /* fork_count() of the process that has the workers */
+  size_t cpu_set_bytes;   /* of caller_cpus, restored by team_destroy; 0: not pinned */
   cpu_set_t *caller_cpus;
   pthread_t caller;
 };
@@ -39,11 +43,6 @@ static void *work(void *argument) {
   const struct worker *worker = argument;
   stages_serve(&worker->team->stages, worker->index);
   return NULL;
-}
-
-static void run_team(void *self, const struct hone_job *job) {
-  struct team *team = self;
-  stages_run(&team->stages, job);
 }
 
 static void run_alone(void *self, const struct hone_job *job) {
@@ -89,6 +88,30 @@ static int start_workers(struct team *team) {
   return error;
 }
 
+/* The workers are those of the parent process: starts others. Without memory for them a run is done by the
+   threads that did start, or by the caller alone. */
+static void restart_team(struct team *team) {
+  fork_lock();
+  if (team->forks != fork_count()) {
+    struct stages *old = &team->stages;
+    memset(old->shares, 0, (size_t)old->thread_count * sizeof *old->shares);
+    team->stages = (struct stages){.thread_count = old->thread_count,
+                                   .run_spin_ns = old->run_spin_ns,
+                                   .idle_spin_ns = old->idle_spin_ns,
+                                   .shares = old->shares};
+    team->started = 0;
+    (void)start_workers(team);
+    team->forks = fork_count();
+  }
+  fork_unlock();
+}
+
+static void run_team(void *self, const struct hone_job *job) {
+  struct team *team = self;
+  if (team->forks != fork_count()) restart_team(team);
+  stages_run(&team->stages, job);
+}
+
 static hone_status start_team(struct ctx *ctx, struct team *team, bool pinned) {
   int32_t count = team->interface.thread_count;
   size_t bytes = 0;
@@ -129,6 +152,8 @@ hone_status team_create(struct ctx *ctx, int thread_count, bool pinned, struct t
   if (!team) return fail(ctx, HONE_E_OOM, place_none(), "no memory for a thread team");
   memset(team, 0, sizeof *team);
   team->caller = pthread_self();
+  fork_watch();
+  team->forks = fork_count();
   team->interface = (struct hone_team){team, thread_count, run_team};
   if (thread_count == 1) team->interface.run = run_alone;
   hone_status status = HONE_OK;
@@ -143,6 +168,7 @@ hone_status team_create(struct ctx *ctx, int thread_count, bool pinned, struct t
 
 void team_destroy(struct team *team) {
   if (!team) return;
+  if (team->forks != fork_count()) team->started = 0;
   if (team->started) stages_end(&team->stages);
   for (int32_t i = 0; i < team->started; i++) pthread_join(team->workers[i].thread, NULL);
   if (team->caller_cpus) {

@@ -73,6 +73,7 @@ struct weights_copy {
   uint8_t *at;
   size_t bytes;
   atomic_bool stop, done;
+  uint32_t forks; /* fork_count() of the process that has the thread */
 };
 
 /* Memory of huge pages at a multiple of their size; NULL: the kernel has none. */
@@ -130,6 +131,8 @@ static void copy_to_huge_pages(struct loaded *out) {
   if (!copy) return;
   copy->at = (uint8_t *)(from + skip);
   copy->bytes = (bytes - skip) / HUGE_PAGE * HUGE_PAGE;
+  fork_watch();
+  copy->forks = fork_count();
   if (start_copy(copy))
     out->copy = copy;
   else
@@ -149,7 +152,7 @@ bool weights_are_settled(const struct loaded *loaded) {
 void weights_unload(struct loaded *loaded) {
   if (loaded->copy) {
     atomic_store(&loaded->copy->stop, true);
-    pthread_join(loaded->copy->thread, NULL);
+    if (loaded->copy->forks == fork_count()) pthread_join(loaded->copy->thread, NULL);
     free(loaded->copy);
   }
   file_unmap(&loaded->weights_file);

@@ -176,6 +176,28 @@ def test_the_programs_give_what_the_vectors_say(native, tmp_path):
             assert np.array_equal(np.load(out / "output_0.npy"), want)
 
 
+MANY_CALLS = """
+import os, sys
+from concurrent.futures import ThreadPoolExecutor
+from run import Model, read_npy
+model = Model(threads=3)
+xs = [read_npy(f"vectors/{k % 2}/in_0.npy") for k in range(400)]
+wanted = [bytes(model(x)[0][2]) for x in xs[:2]]
+def is_right():
+    with ThreadPoolExecutor(6) as pool:
+        return all(bytes(y[0][2]) == wanted[k % 2] for k, y in enumerate(pool.map(lambda x: model(x), xs)))
+assert wanted[0] != wanted[1] and is_right()
+child = os.fork()
+if not child:
+    os._exit(0 if is_right() else 1)
+sys.exit(os.waitpid(child, 0)[1])
+"""
+
+
+def test_threads_and_children_call_the_model_of_run_py(native):
+    subprocess.run([sys.executable, "-S", "-B", "-c", MANY_CALLS], cwd=native[0], check=True, timeout=120)
+
+
 def test_the_programs_build_from_their_own_text(native, tmp_path):
     moved = copy(native[0], tmp_path)
     subprocess.run(["sh", "src/build.sh", tmp_path / "built"], cwd=moved, check=True, timeout=600)

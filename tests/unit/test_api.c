@@ -416,14 +416,125 @@ static void one_file_opened_twice(void **state) {
   hone_model_destroy(model);
 }
 
+/* Threads that call the same two artifacts in turn, each thread with a context and outputs of its own. */
+enum { CALLERS = 8, CALLS = 1250, MODELS = 2, WIDTH = 256, ROWS = 3 };
+struct shared {
+  hone_artifact *artifacts[MODELS];               /* of 1 and of ROWS rows */
+  float x[ROWS * WIDTH], y[MODELS][ROWS * WIDTH]; /* of one call at a time */
+};
+struct caller {
+  const struct shared *shared;
+  int calls, wrong;
+};
+
+static int is_wrong(hone_context *context, const struct shared *shared, int model) {
+  float y[ROWS * WIDTH] = {0};
+  int64_t shape[1][HONE_MAX_RANK];
+  const int rows = model ? ROWS : 1;
+  const hone_tensor in = {(void *)(uintptr_t)shared->x, HONE_F32, 2, {rows, WIDTH}};
+  const hone_tensor out = {y, HONE_F32, 2, {rows, WIDTH}};
+  return hone_artifact_run_shaped(context, shared->artifacts[model], &in, 1, &out, 1, shape) ||
+         shape[0][0] != rows || shape[0][1] != WIDTH || memcmp(y, shared->y[model], sizeof y);
+}
+
+static void *call_often(void *argument) {
+  struct caller *caller = argument;
+  hone_context *context = NULL;
+  caller->wrong = hone_context_create(&context) != HONE_OK;
+  for (int i = 0; context && i < caller->calls; i++)
+    caller->wrong += is_wrong(context, caller->shared, i % MODELS);
+  hone_context_destroy(context);
+  return NULL;
+}
+
+static struct shared *open_shared(struct scene *s) {
+  static const char *const specs[MODELS] = {"zoo:mlp,batch=1", "zoo:mlp,batch=3"};
+  struct shared *shared = calloc(1, sizeof *shared);
+  for (int i = 0; i < ROWS * WIDTH; i++) shared->x[i] = (float)(i % 17) - 8.0f;
+  for (int k = 0; k < MODELS; k++) {
+    char path[128], name[32];
+    hone_model *model = NULL;
+    snprintf(name, sizeof name, "shared%d.so", k);
+    path_of(s, name, path);
+    succeed(s, hone_model_load(s->context, specs[k], NULL, &model));
+    succeed(s, hone_model_compile(s->context, model, NULL, path));
+    succeed(s, hone_artifact_open(s->context, path, 3, &shared->artifacts[k]));
+    hone_model_destroy(model);
+    const int rows = k ? ROWS : 1;
+    const hone_tensor in = {shared->x, HONE_F32, 2, {rows, WIDTH}};
+    const hone_tensor out = {shared->y[k], HONE_F32, 2, {rows, WIDTH}};
+    succeed(s, hone_artifact_run(s->context, shared->artifacts[k], &in, 1, &out, 1));
+  }
+  return shared;
+}
+
+static void close_shared(struct shared *shared) {
+  for (int k = 0; k < MODELS; k++) hone_artifact_close(shared->artifacts[k]);
+  free(shared);
+}
+
+static void start_callers(const struct shared *shared, int calls, struct caller *callers,
+                          pthread_t *threads) {
+  for (int i = 0; i < CALLERS; i++) {
+    callers[i] = (struct caller){shared, calls, 0};
+    assert_int_equal(pthread_create(&threads[i], NULL, call_often, &callers[i]), 0);
+  }
+}
+
+static void finish_callers(const struct caller *callers, const pthread_t *threads) {
+  for (int i = 0; i < CALLERS; i++) {
+    assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_int_equal(callers[i].wrong, 0);
+  }
+}
+
+static void many_threads_call_the_same_models(void **state) {
+  struct shared *shared = open_shared(*state);
+  struct caller callers[CALLERS];
+  pthread_t threads[CALLERS];
+  start_callers(shared, CALLS, callers, threads);
+  finish_callers(callers, threads);
+  close_shared(shared);
+}
+
+/* Children made while other threads run the models: they run them too, with threads, and close them. */
+static void children_call_them_too(void **state) {
+  struct shared *shared = open_shared(*state);
+  struct caller callers[CALLERS];
+  pthread_t threads[CALLERS];
+  start_callers(shared, CALLS / 5, callers, threads);
+  for (int i = 0; i < 8; i++) {
+    pid_t child = fork();
+    if (!child) {
+      struct caller own[CALLERS];
+      alarm(60); /* an end by SIGALRM is a child that hung */
+      start_callers(shared, 5, own, threads);
+      finish_callers(own, threads);
+      close_shared(shared);
+      _exit(0);
+    }
+    int how = 0;
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_int_equal(how, 0);
+  }
+  finish_callers(callers, threads);
+  close_shared(shared);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(every_kind_of_attribute),      TEST(a_list_of_floats),
-      TEST(wrong_calls_are_refused),      TEST(outputs_keep_their_names),
-      TEST(what_does_not_fit_is_refused), TEST(two_models_in_one_program),
-      TEST(threads_do_not_meet),          TEST(one_file_opened_twice),
+      TEST(every_kind_of_attribute),
+      TEST(a_list_of_floats),
+      TEST(wrong_calls_are_refused),
+      TEST(outputs_keep_their_names),
+      TEST(what_does_not_fit_is_refused),
+      TEST(two_models_in_one_program),
+      TEST(threads_do_not_meet),
+      TEST(one_file_opened_twice),
+      TEST(many_threads_call_the_same_models),
+      TEST(children_call_them_too),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

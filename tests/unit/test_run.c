@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -114,6 +115,75 @@ static void team_of_one(void **state) {
   team_interface(team)->run(team_interface(team)->self, &walk.job);
   assert_int_equal(atomic_load(&walk.errors), 0);
   assert_int_equal(atomic_load(&walk.calls), STAGES); /* all in one chunk */
+  team_destroy(team);
+}
+
+/* One team, several callers: each job is done once and in order, whoever does it. */
+struct caller {
+  const struct hone_team *team;
+  struct walk walk;
+  int runs;
+};
+static void *call(void *argument) {
+  struct caller *caller = argument;
+  for (int i = 0; i < caller->runs; i++) caller->team->run(caller->team->self, &caller->walk.job);
+  return NULL;
+}
+static void callers_share_a_team(void **state) {
+  (void)state;
+  enum { CALLERS = 8, RUNS = 300 };
+  static struct caller callers[CALLERS];
+  struct ctx ctx;
+  ctx_init(&ctx);
+  for (int threads = 1; threads <= 4; threads++) {
+    struct team *team;
+    pthread_t ids[CALLERS];
+    assert_int_equal(team_create(&ctx, threads, false, &team), HONE_OK);
+    for (int i = 0; i < CALLERS; i++) {
+      callers[i] = (struct caller){.team = team_interface(team), .runs = RUNS};
+      walk_init(&callers[i].walk);
+      assert_int_equal(pthread_create(&ids[i], NULL, call, &callers[i]), 0);
+    }
+    for (int i = 0; i < CALLERS; i++) {
+      const int least = RUNS * STAGES, most = RUNS * calls_of_a_run(4);
+      assert_int_equal(pthread_join(ids[i], NULL), 0);
+      assert_int_equal(atomic_load(&callers[i].walk.errors), 0);
+      assert_in_range(atomic_load(&callers[i].walk.calls), least, most);
+    }
+    team_destroy(team);
+  }
+}
+
+/* A child made by fork() in the middle of its parent's runs: it runs, ends the team, and nobody hangs. */
+static void a_child_has_a_team_too(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  struct team *team;
+  static struct caller caller;
+  pthread_t busy;
+  assert_int_equal(team_create(&ctx, 3, false, &team), HONE_OK);
+  caller = (struct caller){.team = team_interface(team), .runs = 2000};
+  walk_init(&caller.walk);
+  assert_int_equal(pthread_create(&busy, NULL, call, &caller), 0);
+  for (int i = 0; i < 10; i++) {
+    pid_t child = fork();
+    if (!child) {
+      alarm(60);
+      struct caller own = {.team = team_interface(team), .runs = 20};
+      walk_init(&own.walk);
+      call(&own);
+      bool ok =
+          !atomic_load(&own.walk.errors) && atomic_load(&own.walk.calls) == 20 * calls_of_a_run(3);
+      team_destroy(team);
+      _exit(ok ? 0 : 1);
+    }
+    int how = 0;
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_int_equal(how, 0);
+  }
+  assert_int_equal(pthread_join(busy, NULL), 0);
+  assert_int_equal(atomic_load(&caller.walk.errors), 0);
   team_destroy(team);
 }
 
@@ -330,6 +400,68 @@ static void arena_is_aligned_and_writable(void **state) {
   artifact_unload(&loaded); /* harmless */
 }
 
+/* Runs that overlap have arenas of their own; one more than may go on waits, and in a child made by fork()
+   what the parent's threads had is idle again. */
+static _Atomic bool has_waited;
+static void *take_one(void *argument) {
+  struct ctx ctx;
+  ctx_init(&ctx);
+  struct arena_pool *pool = argument;
+  struct run_arena *arena;
+  void *memory;
+  assert_int_equal(arenas_take(&ctx, pool, &arena, &memory), HONE_OK);
+  has_waited = true;
+  arenas_give(pool, arena);
+  return NULL;
+}
+static void arenas_of_runs_that_overlap(void **state) {
+  (void)state;
+  enum { LEAST = 2, MOST_HERE = 1024 };
+  struct ctx ctx;
+  ctx_init(&ctx);
+  char path[4200];
+  snprintf(path, sizeof path, "%s/whole.so", folder);
+  struct loaded loaded;
+  assert_int_equal(artifact_load(&ctx, path, NULL, &loaded), HONE_OK);
+  static struct run_arena *taken[MOST_HERE];
+  static char *memory[MOST_HERE];
+  int count = usable_core_count();
+  size_t bytes;
+  cpu_set_t *cpus = allowed_cpus(&bytes);
+  if (cpus) count = CPU_COUNT_S(bytes, cpus);
+  if (cpus) CPU_FREE(cpus);
+  if (count < LEAST) count = LEAST;
+  assert_in_range(count, LEAST, MOST_HERE);
+  for (int i = 0; i < count; i++) {
+    void *at;
+    assert_int_equal(arenas_take(&ctx, loaded.arenas, &taken[i], &at), HONE_OK);
+    memory[i] = at;
+    memset(at, i & 127, loaded.arena_bytes);
+  }
+  for (int i = 0; i < count; i++)
+    for (size_t k = 0; k < loaded.arena_bytes; k++) assert_int_equal(memory[i][k], i & 127);
+  pid_t child = fork();
+  if (!child) {
+    alarm(60);
+    void *at;
+    for (int i = 0; i < count; i++)
+      if (arenas_take(&ctx, loaded.arenas, &taken[i], &at)) _exit(1);
+    artifact_unload(&loaded);
+    _exit(0);
+  }
+  int how = 0;
+  assert_int_equal(waitpid(child, &how, 0), child);
+  assert_int_equal(how, 0);
+  pthread_t another;
+  assert_int_equal(pthread_create(&another, NULL, take_one, loaded.arenas), 0);
+  usleep(20000);
+  assert_false(has_waited);
+  arenas_give(loaded.arenas, taken[0]);
+  assert_int_equal(pthread_join(another, NULL), 0);
+  assert_true(has_waited);
+  artifact_unload(&loaded);
+}
+
 static void damaged_libraries(void **state) {
   (void)state;
   struct ctx ctx;
@@ -373,6 +505,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(stages_are_in_order),
       cmocka_unit_test(team_of_one),
+      cmocka_unit_test(callers_share_a_team),
+      cmocka_unit_test(a_child_has_a_team_too),
+      cmocka_unit_test(arenas_of_runs_that_overlap),
       cmocka_unit_test(nobody_waits_for_the_absent),
       cmocka_unit_test(what_was_seen_late_is_not_taken),
       cmocka_unit_test(waiting_ends_in_sleep),

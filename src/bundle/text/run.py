@@ -5,7 +5,7 @@
     model = Model()                    # threads: those it was measured with
     outputs = model(x)                 # anything with the buffer protocol (bytes, array, NumPy), one an input
 
-An output is (NumPy's type code, shape, bytearray). Needs Python's standard library alone, and the engine where the
+An output is (NumPy's type code, shape, bytearray). Several threads may call one model at the same time. Needs Python's standard library alone, and the engine where the
 bundle names one. Inputs are dense, little endian, of the types and shapes that model.h states.
 """
 import argparse
@@ -66,7 +66,7 @@ class Model:
         self.info = self.library.model_artifact().contents
         self.inputs = self.info.inputs[:self.info.input_count]
         self.outputs = self.info.outputs[:self.info.output_count]
-        self.arena, self.arena_at = aligned(self.info.arena_bytes)
+        self.arenas = []  # of calls that ended; each call has one of its own while it runs
         self.team = None
         if threads > 1:
             self.threads = ctypes.CDLL(str(pathlib.Path(folder) / "libteam.so"))
@@ -99,7 +99,12 @@ class Model:
         lists = [(ctypes.c_void_p * max(1, len(items)))(*items) for items in
                  (at, places, map_addresses(given), map_addresses(sizes))]
         io = Io(*[ctypes.addressof(items) for items in lists])
-        status = self.info.run(self.info.weights, self.arena_at, ctypes.byref(io), self.team)
+        try:
+            arena = self.arenas.pop()
+        except IndexError:
+            arena = aligned(self.info.arena_bytes)
+        status = self.info.run(self.info.weights, arena[1], ctypes.byref(io), self.team)
+        self.arenas.append(arena)
         if status:
             raise RuntimeError(f"the model failed with status {status}")
         found = []

@@ -8,6 +8,7 @@
 struct started {
   struct stages stages;
   struct hone_team team; /* its self is this struct */
+  unsigned forks;        /* the value of `forks` in the process that has the threads */
 };
 struct place {
   struct started *of;
@@ -21,16 +22,30 @@ static void *serve(void *argument) {
   return NULL;
 }
 
-static void run(void *self, const struct hone_job *job) { stages_run(self, job); }
+/* A child made by fork() has none of the threads: there a run is done by its caller alone. */
+static _Atomic unsigned forks;
+static void in_child(void) { forks++; }
+static void watch(void) { pthread_atfork(NULL, NULL, in_child); }
 
-/* count threads, the caller among them; they live until the process ends. NULL: no memory, no thread. One run at a
-   time. Its result is the `team` of struct hone_artifact_info's run. */
+static void run(void *self, const struct hone_job *job) {
+  struct started *s = self;
+  if (s->forks == forks)
+    stages_run(&s->stages, job);
+  else
+    stages_run_alone(job);
+}
+
+/* count threads, the caller among them; they live until the process ends. NULL: no memory, no thread. Several
+   threads may run with it: while its threads are busy with one run, others are done by their callers. Its result is the `team` of struct hone_artifact_info's run. */
 __attribute__((visibility("default"))) const struct hone_team *team_start(int32_t count) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
   if (count < 2 || count > 1024) return NULL; /* run without a team is one thread */
   struct started *s = aligned_alloc(128, (sizeof *s + 127) / 128 * 128);
   size_t bytes = (size_t)count * sizeof *s->stages.shares;
   if (!s) return NULL;
   memset(s, 0, sizeof *s);
+  pthread_once(&once, watch);
+  s->forks = forks;
   s->stages.shares = aligned_alloc(128, bytes);
   if (!s->stages.shares) return NULL;
   memset(s->stages.shares, 0, bytes);
