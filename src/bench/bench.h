@@ -153,6 +153,8 @@ struct bench_case {
   int hold_fd;
   int64_t value_bytes; /* of all inputs and outputs of one set */
   double reference_s;  /* how long the reference took; 0 from the cache */
+  hone_status refusal; /* E_FORMAT or E_TRUST where neither hone nor an engine reads the file */
+  char refusal_reason[256];
   bool is_from_peers;  /* hone could not read or evaluate it: engines made the data */
   bool is_disputed;    /* engines agree with each other and not with hone's reference */
   char dispute[1024];  /* who, and by how much */

@@ -86,6 +86,19 @@ static hone_status check_command(struct bench *bench, const char *model,
   return HONE_OK;
 }
 
+/* After engines were asked too: a file that is not a model, or not one that may be loaded. */
+static void note_refusal(struct bench_case *one, const struct worker_end *end) {
+  static const hone_status ids[] = {HONE_E_FORMAT, HONE_E_TRUST};
+  if (end->stage != STAGE_import || one->input_count || one->output_count) return;
+  for (size_t i = 0; i < COUNT(ids); i++) {
+    const char *name = hone_status_name(ids[i]), *colon = strstr(end->reason, ": ");
+    if (strncmp(end->reason, name, strlen(name)) != 0) continue;
+    one->refusal = ids[i];
+    snprintf(one->refusal_reason, sizeof one->refusal_reason, "%.255s",
+             colon ? colon + 2 : end->reason);
+  }
+}
+
 /* By its first bytes: a FlatBuffer's identifier, a zip. */
 static void find_format(const char *path, char out[8]) {
   char bytes[8] = "";
@@ -156,6 +169,7 @@ hone_status case_describe(struct bench *bench, const char *model, int batch,
   if (is_described || bench->options.is_dry_run) return HONE_OK;
   TRY(case_from_peers(bench, out));
   check_batch(out, batch, &end);
+  note_refusal(out, &end);
   return HONE_OK;
 }
 

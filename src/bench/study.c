@@ -6,6 +6,18 @@
 #include <errno.h>
 #include <unistd.h>
 
+/* If neither hone nor an engine that is ready can read any of the files, no row would say anything about an engine: the
+   command fails before anything is stored. */
+static hone_status check_models(struct bench *bench) {
+  const struct bench_study *study = &bench->study;
+  for (size_t c = 0; c < study->case_count; c++)
+    if (!study->cases[c].refusal) return HONE_OK;
+  const struct bench_case *one = &study->cases[0];
+  return study->case_count
+             ? fail(bench->ctx, one->refusal, place_file(one->model), "%s", one->refusal_reason)
+             : HONE_OK;
+}
+
 static hone_status describe_cases(struct bench *bench) {
   const struct bench_options *o = &bench->options;
   struct bench_study *study = &bench->study;
@@ -63,6 +75,7 @@ static hone_status run_study(struct bench *bench) {
   TRY(options_check(bench));
   TRY(labels_find(bench));
   TRY(describe_cases(bench));
+  TRY(check_models(bench));
   TRY(given_check_cases(bench));
   TRY(study_expand(bench));
   TRY(study_key(bench));

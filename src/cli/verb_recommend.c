@@ -725,6 +725,13 @@ static hone_status run(struct race *race, struct sinks *sinks) {
   return has(race->args, FLAG_predict) ? HONE_OK : run_race(race);
 }
 
+static bool has_run(const struct summary *summary, const struct advice *advice) {
+  bool any = false;
+  for (size_t i = 0; i < summary->record_count; i++)
+    any |= advice->at[i].standing != STANDING_invalid;
+  return any;
+}
+
 /* The terminal, the files, the bundle: each whatever became of the others; the first failure's code. */
 static int answer(struct race *race, struct sinks *sinks) {
   struct ctx *ctx = race->ctx;
@@ -742,7 +749,8 @@ static int answer(struct race *race, struct sinks *sinks) {
     failed = report_failure(ctx);
     if (!code) code = failed;
   }
-  if (!code && whole.advice->choice == SIZE_MAX) code = 1;
+  if (!code && whole.advice->choice == SIZE_MAX)
+    code = has_run(whole.summary, whole.advice) ? 1 : 3;
   text_deinit(&dropped);
   json_decref(whole.dropped);
   return code;

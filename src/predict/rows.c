@@ -92,6 +92,24 @@ static hone_status visit_record(struct reader *r, const struct summary *s,
   return r->visit(r->user, &row);
 }
 
+static bool has_outputs(enum record_status status) {
+  return status == STATUS_ok || status == STATUS_wrong || status == STATUS_unverified ||
+         status == STATUS_disputed;
+}
+
+/* False for a file that hone refused as no model and that no engine ran: its rows say nothing about any engine. */
+static bool is_of_model(const struct summary *s, const struct record *record) {
+  bool is_refused = false, has_run = false;
+  for (size_t i = 0; i < s->record_count; i++) {
+    const struct record *at = &s->records[i];
+    if (strcmp(at->cell.model_hash, record->cell.model_hash)) continue;
+    is_refused |= at->stage == STAGE_import &&
+                  (!strncmp(at->reason, "E_FORMAT", 8) || !strncmp(at->reason, "E_TRUST", 7));
+    has_run |= has_outputs(at->status);
+  }
+  return has_run || !is_refused;
+}
+
 static hone_status read_study(struct reader *r, struct store *store, const char *key) {
   struct arena *arena;
   struct study_data *data;
@@ -102,7 +120,8 @@ static hone_status read_study(struct reader *r, struct store *store, const char 
   if (!status) status = store_read_study(r->ctx, store, arena, key, data);
   if (!status) status = summarise(r->ctx, arena, data, false, summary);
   for (size_t i = 0; !status && i < summary->record_count; i++)
-    status = visit_record(r, summary, &summary->records[i]);
+    if (is_of_model(summary, &summary->records[i]))
+      status = visit_record(r, summary, &summary->records[i]);
   arena_destroy(arena);
   return status;
 }

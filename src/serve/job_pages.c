@@ -81,8 +81,10 @@ hone_status job_create_begin(struct request *request) {
   slug(job.name, name);
   TRY(read_demands(request, &job));
   if (!text || !parse_i64(text, 0, INT64_MAX, &length)) length = 0;
-  return upload_begin(&request->ctx, server_facts(request->server).jobs, &job, (uint64_t)length,
-                      &request->upload);
+  const hone_status status = upload_begin(&request->ctx, server_facts(request->server).jobs, &job,
+                                          (uint64_t)length, &request->upload);
+  if (status == HONE_E_BUSY) request->status = 429;
+  return status;
 }
 
 hone_status job_create(struct request *request) {
@@ -260,6 +262,7 @@ static void put_answer(struct request *request, struct html html, const struct j
   const char *path = NULL;
   json_t *root =
       path_in_job(request, job, "answer.json", &path) ? NULL : json_load_file(path, 0, NULL);
+  if (!root) return;
   const char *study = json_string_value(json_object_get(root, "study"));
   const json_t *rows = json_object_get(root, "rows"), *dropped = json_object_get(root, "dropped");
   const char *conclusion = json_string_value(json_object_get(root, "conclusion"));
@@ -280,7 +283,7 @@ static void put_answer(struct request *request, struct html html, const struct j
   }
   LITERAL(html.out, "<p class=\"pager\">");
   if (study && strlen(study) == 32 && strspn(study, "0123456789abcdef") == 32)
-    text_printf(html.out, "<a href=\"/study/%s\">the study behind it</a> ", study);
+    text_printf(html.out, "<a href=\"/study/%s\">its study</a> ", study);
   text_printf(html.out, "<a href=\"/job/%s/answer.json\">answer.json</a> ", job->id);
   if (!path_in_job(request, job, "bundle.tar", &path) && !access(path, R_OK))
     text_printf(html.out, "<a class=\"action\" href=\"/job/%s/bundle.tar\">Download the bundle</a>",
@@ -326,7 +329,7 @@ hone_status page_job(struct request *request) {
   LITERAL(html.out, "</time><span>");
   put_bytes(html.out, (double)job.bytes);
   LITERAL(html.out, "</span></p>\n");
-  if (job.state == JOB_done) put_answer(request, html, &job);
+  if (job.state == JOB_done || job.state == JOB_failed) put_answer(request, html, &job);
   put_log(request, html, &job);
   text_printf(
       html.out,

@@ -147,6 +147,10 @@ static void read_jobs(struct ctx *ctx, struct jobs *jobs) {
 
 /* -- looking ------------------------------------------------------------------------------------- */
 
+static bool is_busy(const struct job *job) {
+  return job->state == JOB_queued || job->state == JOB_running;
+}
+
 static struct entry *find(struct jobs *jobs, const char *id) {
   for (size_t i = 0; i < jobs->count; i++)
     if (!strcmp(jobs->at[i].job.id, id)) return &jobs->at[i];
@@ -259,7 +263,9 @@ static void pack_bundle(struct jobs *jobs, const struct job *job, const char *fo
   dir_remove_tree(folder);
 }
 
-/* A choice or none: both are answers; only a failure leaves no file. */
+/* Whether recommend measured something, by its exit code: a choice, none within the bounds, or undecided. */
+static bool is_answer(int exit_code) { return exit_code == 0 || exit_code == 1 || exit_code == 5; }
+
 static enum job_state run_job(struct jobs *jobs, struct job *job) {
   struct ctx ctx;
   struct command *command = calloc(1, sizeof *command);
@@ -275,7 +281,7 @@ static enum job_state run_job(struct jobs *jobs, struct job *job) {
     say(jobs, job->id, ctx.message);
   } else {
     job->exit_code = wait_for(jobs, job, &child);
-    if (!access(command->answer, R_OK)) state = JOB_done;
+    if (is_answer(job->exit_code) && !access(command->answer, R_OK)) state = JOB_done;
     if (!access(command->bundle, R_OK)) pack_bundle(jobs, job, command->bundle);
   }
   free(command);
@@ -347,7 +353,7 @@ bool jobs_end(struct jobs *jobs, const char *id) {
 /* From the list first: nobody finds what is being removed. */
 static bool forget(struct jobs *jobs, const char *id) {
   struct entry *entry = find(jobs, id);
-  if (!entry || entry->job.state == JOB_queued || entry->job.state == JOB_running) return false;
+  if (!entry || is_busy(&entry->job)) return false;
   char path[ROOM], aside[ROOM], name[24];
   text_deinit(&entry->log);
   const size_t at = (size_t)(entry - jobs->at);
@@ -380,32 +386,46 @@ struct upload {
   bool is_promised;
 };
 
+/* The oldest that ended goes first; none goes where that would not be enough. */
+static MUST_USE hone_status free_folder(struct ctx *ctx, struct jobs *jobs, uint64_t bytes) {
+  uint64_t busy_bytes = jobs->promised;
+  for (size_t i = 0; i < jobs->count; i++)
+    if (is_busy(&jobs->at[i].job)) busy_bytes += jobs->at[i].job.bytes;
+  size_t oldest = 0;
+  while (oldest < jobs->count && busy_bytes + bytes <= jobs->options->disk_bytes &&
+         (jobs->count + (size_t)jobs->uploads >= JOBS_MOST ||
+          dir_bytes(jobs->folder) + jobs->promised + bytes > jobs->options->disk_bytes)) {
+    char id[17];
+    memcpy(id, jobs->at[oldest].job.id, sizeof id);
+    if (!forget(jobs, id)) oldest++;
+  }
+  if (jobs->count + (size_t)jobs->uploads < JOBS_MOST &&
+      dir_bytes(jobs->folder) + jobs->promised + bytes <= jobs->options->disk_bytes)
+    return HONE_OK;
+  return fail(ctx, HONE_E_WRITE, place_none(), "no room for %llu bytes: --max-disk allows no more",
+              (unsigned long long)bytes);
+}
+
 static MUST_USE hone_status make_room(struct ctx *ctx, struct jobs *jobs, uint64_t bytes) {
   struct statvfs disk;
-  size_t waiting = 0;
-  for (size_t i = 0; i < jobs->count; i++)
-    waiting += jobs->at[i].job.state == JOB_queued || jobs->at[i].job.state == JOB_running;
-  if (waiting + (size_t)jobs->uploads >= JOBS_WAITING)
+  size_t waiting = (size_t)jobs->uploads;
+  for (size_t i = 0; i < jobs->count; i++) waiting += is_busy(&jobs->at[i].job);
+  if (waiting >= JOBS_WAITING)
     return fail(ctx, HONE_E_BUSY, place_none(), "%zu models wait already: try again later",
-                waiting + (size_t)jobs->uploads);
-  while (jobs->count + (size_t)jobs->uploads >= JOBS_MOST ||
-         dir_bytes(jobs->folder) + jobs->promised + bytes > jobs->options->disk_bytes) {
-    size_t oldest = 0;
-    while (oldest < jobs->count &&
-           (jobs->at[oldest].job.state == JOB_queued || jobs->at[oldest].job.state == JOB_running))
-      oldest++;
-    char id[17];
-    if (oldest == jobs->count)
-      return fail(ctx, HONE_E_LIMIT, place_none(),
-                  "no room for %llu bytes: --max-disk allows no more", (unsigned long long)bytes);
-    memcpy(id, jobs->at[oldest].job.id, sizeof id);
-    forget(jobs, id);
-  }
+                waiting);
+  TRY(free_folder(ctx, jobs, bytes));
   if (statvfs(jobs->folder, &disk) ||
       (uint64_t)disk.f_bavail * disk.f_frsize < jobs->promised + 2 * bytes + FREE_AT_LEAST)
-    return fail(ctx, HONE_E_LIMIT, place_none(), "the disk has no room for %llu bytes",
+    return fail(ctx, HONE_E_WRITE, place_none(), "the disk has no room for %llu bytes",
                 (unsigned long long)bytes);
   return HONE_OK;
+}
+
+/* By errno: a full disk is what the client is told. */
+static MUST_USE hone_status not_kept(struct ctx *ctx) {
+  const bool is_full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+  return fail(ctx, is_full ? HONE_E_WRITE : HONE_E_IO, place_none(), "an upload cannot be kept: %s",
+              strerror(errno));
 }
 
 hone_status upload_begin(struct ctx *ctx, struct jobs *jobs, const struct job *job, uint64_t bytes,
@@ -428,8 +448,7 @@ hone_status upload_begin(struct ctx *ctx, struct jobs *jobs, const struct job *j
   pthread_mutex_unlock(&jobs->lock);
   if (!status) {
     upload->fd = open(jobs->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (upload->fd < 0)
-      status = fail(ctx, HONE_E_IO, place_none(), "no file for an upload: %s", strerror(errno));
+    if (upload->fd < 0) status = not_kept(ctx);
   }
   if (status) {
     upload_drop(upload);
@@ -442,8 +461,7 @@ hone_status upload_begin(struct ctx *ctx, struct jobs *jobs, const struct job *j
 hone_status upload_add(struct ctx *ctx, struct upload *upload, const void *data, size_t size) {
   if (size > upload->expected - upload->job.bytes)
     return fail(ctx, HONE_E_LIMIT, place_none(), "more bytes than were announced");
-  if (!write_all(upload->fd, data, size))
-    return fail(ctx, HONE_E_IO, place_none(), "an upload: %s", strerror(errno));
+  if (!write_all(upload->fd, data, size)) return not_kept(ctx);
   upload->job.bytes += size;
   return HONE_OK;
 }
@@ -457,13 +475,11 @@ static MUST_USE hone_status name_upload(struct ctx *ctx, const struct upload *up
   snprintf(model, sizeof model, "%s/%s", folder, upload->job.name);
   snprintf(source, sizeof source, "/proc/self/fd/%d", upload->fd);
   if (fsync(upload->fd) || linkat(AT_FDCWD, source, AT_FDCWD, model, AT_SYMLINK_FOLLOW))
-    return fail(ctx, HONE_E_IO, place_none(), "an upload cannot be kept: %s", strerror(errno));
+    return not_kept(ctx);
   TRY(write_job(ctx, upload->jobs, hidden, &upload->job));
   path_of(upload->jobs, hidden, "", folder);
   path_of(upload->jobs, upload->job.id, "", final);
-  return rename(folder, final)
-             ? fail(ctx, HONE_E_IO, place_none(), "an upload cannot be kept: %s", strerror(errno))
-             : HONE_OK;
+  return rename(folder, final) ? not_kept(ctx) : HONE_OK;
 }
 
 hone_status upload_finish(struct ctx *ctx, struct upload *upload, char out_id[17]) {

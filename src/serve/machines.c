@@ -19,7 +19,7 @@ struct canary {
   int count;
 };
 struct machine {
-  const char *fingerprint;
+  const char *fingerprint, *name;
   const struct study_row *newest[TRIES];
   int study_count;
   struct canary canary; /* with the most threads that its newest study has */
@@ -67,6 +67,18 @@ static void add_study(struct machine *machine, const struct study_row *study) {
   canary->count++;
 }
 
+static MUST_USE hone_status name_machines(struct request *request, struct machine *machines,
+                                          size_t count) {
+  const struct study_row **studies;
+  const char **names;
+  TRY(NEW_ARRAY(&request->ctx, request->arena, studies, count));
+  TRY(NEW_ARRAY(&request->ctx, request->arena, names, count));
+  for (size_t i = 0; i < count; i++) studies[i] = machines[i].newest[0];
+  TRY(machine_names(request, studies, count, names));
+  for (size_t i = 0; i < count; i++) machines[i].name = names[i];
+  return HONE_OK;
+}
+
 static MUST_USE hone_status read_machines(struct request *request, struct store *store,
                                           struct machine **out, size_t *out_count) {
   struct study_row *rows = NULL;
@@ -82,6 +94,63 @@ static MUST_USE hone_status read_machines(struct request *request, struct store 
     if (k == *out_count) ++*out_count;
     add_study(&(*out)[k], &rows[i]);
   }
+  return name_machines(request, *out, *out_count);
+}
+
+/* -- names --------------------------------------------------------------------------------------- */
+
+struct known_facts {
+  struct fact *at;
+  size_t count;
+};
+static const char *fact_or(const struct known_facts *facts, const char *key,
+                           const char *otherwise) {
+  const char *value = fact_find(facts->at, facts->count, key);
+  return value ? value : otherwise;
+}
+
+static bool is_same(const struct known_facts *a, const struct known_facts *b, const char *key) {
+  return !strcmp(fact_or(a, key, ""), fact_or(b, key, ""));
+}
+
+static MUST_USE hone_status name_machine(struct request *request, const struct known_facts *facts,
+                                         size_t count, size_t which, const char *fingerprint,
+                                         const char **out) {
+  static const char *const keys[] = {"hone", "kernel", "compiler", "libc", "ram_bytes", "governor"};
+  const struct known_facts *own = &facts[which];
+  struct text text = {0};
+  bool has_twin = false, is_told = false;
+  const char *cores = fact_or(own, "cores_usable", "?");
+  text_printf(&text, "%s, %s core%s", fact_or(own, "cpu", "unknown processor"), cores,
+              strcmp(cores, "1") ? "s" : "");
+  for (size_t k = 0; k < COUNT(keys); k++) {
+    bool differs = false;
+    for (size_t i = 0; i < count; i++) {
+      if (i == which || !is_same(own, &facts[i], "cpu") || !is_same(own, &facts[i], "cores_usable"))
+        continue;
+      has_twin = true;
+      differs |= !is_same(own, &facts[i], keys[k]);
+    }
+    if (!differs || is_told) continue;
+    is_told = true;
+    text_printf(&text, ", %s %s", keys[k], fact_or(own, keys[k], "unknown"));
+  }
+  if (has_twin) text_printf(&text, " (%.8s)", fingerprint);
+  hone_status status = text_finish(&request->ctx, &text);
+  if (!status) status = arena_string(&request->ctx, request->arena, text.at, text.length, out);
+  text_deinit(&text);
+  return status;
+}
+
+hone_status machine_names(struct request *request, const struct study_row *const *studies,
+                          size_t count, const char **out) {
+  struct known_facts *facts;
+  TRY(NEW_ARRAY(&request->ctx, request->arena, facts, count));
+  for (size_t i = 0; i < count; i++)
+    TRY(facts_read(&request->ctx, request->arena, studies[i]->machine_json, &facts[i].at,
+                   &facts[i].count));
+  for (size_t i = 0; i < count; i++)
+    TRY(name_machine(request, facts, count, i, studies[i]->fingerprint, &out[i]));
   return HONE_OK;
 }
 
@@ -120,10 +189,8 @@ static MUST_USE hone_status put_machine(struct request *request, struct html htm
           "href=\"/matrix?machine=");
   html_attribute(html, machine->fingerprint);
   LITERAL(html.out, "\">");
-  put_short(html, machine->fingerprint, 8);
+  html_text(html, machine->name);
   LITERAL(html.out, "</a></th>");
-  put_fact(html, "processor", fact_find(facts, count, "cpu"));
-  put_fact(html, "cores", fact_find(facts, count, "cores_usable"));
   put_fact(html, "kernel", fact_find(facts, count, "kernel"));
   put_fact(html, "hone", fact_find(facts, count, "hone"));
   put_canary(html, machine);
@@ -139,8 +206,10 @@ static void put_choice(struct html html, const struct machine *machines, size_t 
                        const char *name, size_t chosen) {
   text_printf(html.out, "<label>%s <select name=\"%s\">", name, name);
   for (size_t i = 0; i < count; i++) {
-    text_puts(html.out, i == chosen ? "<option selected>" : "<option>");
-    html_text(html, machines[i].fingerprint);
+    LITERAL(html.out, "<option value=\"");
+    html_attribute(html, machines[i].fingerprint);
+    text_puts(html.out, i == chosen ? "\" selected>" : "\">");
+    html_text(html, machines[i].name);
     LITERAL(html.out, "</option>");
   }
   LITERAL(html.out, "</select></label>");
@@ -213,8 +282,12 @@ static MUST_USE hone_status put_comparison(struct request *request, struct store
   struct changes changes;
   TRY(find_pair(request, store, a, b, &changes));
   LITERAL(html.out, "<section><h2>Two machines</h2>\n<p class=\"facts\"><span>a: ");
+  html_text(html, a->name);
+  LITERAL(html.out, ", ");
   put_study_link(html, a->newest[0]);
   LITERAL(html.out, "</span><span>b: ");
+  html_text(html, b->name);
+  LITERAL(html.out, ", ");
   put_study_link(html, b->newest[0]);
   text_printf(html.out, "</span></p>\n<p class=\"answer\">%zu cell%s in common.</p>\n",
               changes.compared, changes.compared == 1 ? "" : "s");
@@ -254,8 +327,7 @@ static MUST_USE hone_status put_machines(struct request *request, struct store *
   }
   LITERAL(html.out,
           "<div class=\"scroll\"><table class=\"rows plain\"><thead><tr><th "
-          "scope=\"col\">fingerprint</th><th scope=\"col\">processor</th><th "
-          "scope=\"col\">cores</th><th scope=\"col\">kernel</th><th scope=\"col\">hone</th><th "
+          "scope=\"col\">machine</th><th scope=\"col\">kernel</th><th scope=\"col\">hone</th><th "
           "scope=\"col\" class=\"num\">canary</th><th scope=\"col\" class=\"num\">studies</th><th "
           "scope=\"col\">newest</th></tr></thead>\n");
   for (size_t i = 0; i < count; i++) TRY(put_machine(request, html, &machines[i]));

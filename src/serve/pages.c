@@ -43,14 +43,23 @@ void put_short(struct html html, const char *text, int most) {
   html_text(html, begin);
 }
 
+/* Its name, else its models; one without a cell has its key alone. */
+static void put_study_name(struct html html, const struct study_row *study) {
+  if (study->name[0]) {
+    html_text(html, study->name);
+  } else if (study->model[0]) {
+    html_text(html, study->model);
+    if (study->model_count > 1) text_printf(html.out, " and %d more", study->model_count - 1);
+  } else {
+    put_short(html, study->key, 12);
+  }
+}
+
 void put_study_link(struct html html, const struct study_row *study) {
   LITERAL(html.out, "<a href=\"/study/");
   html_attribute(html, study->key);
   LITERAL(html.out, "\">");
-  if (study->name[0])
-    html_text(html, study->name);
-  else
-    put_short(html, study->key, 12);
+  put_study_name(html, study);
   LITERAL(html.out, "</a>");
 }
 
@@ -108,7 +117,7 @@ static void put_comparing(struct html html, const struct study_row *rows, size_t
       text_puts(html.out, (int)i == 1 - side ? "\" selected>" : "\">");
       put_time(html.out, rows[i].started_unix_ms);
       LITERAL(html.out, " ");
-      html_text(html, rows[i].name[0] ? rows[i].name : rows[i].key);
+      put_study_name(html, &rows[i]);
       LITERAL(html.out, "</option>");
     }
     LITERAL(html.out, "</select></label>");
@@ -293,21 +302,29 @@ static MUST_USE hone_status put_matrix(struct request *request, struct html html
   return HONE_OK;
 }
 
-static void put_machine_choice(struct html html, const struct study_row *rows, size_t count,
-                               const char *chosen) {
+static MUST_USE hone_status put_machine_choice(struct request *request, struct html html,
+                                               const struct study_row *rows, size_t count,
+                                               const char *chosen) {
+  enum { MOST = 20 };
+  const struct study_row *newest[MOST];
+  const char *names[MOST];
   size_t machines = 0;
-  LITERAL(html.out, "<p class=\"pager\">machine: ");
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count && machines < MOST; i++) {
     size_t k = 0;
     while (strcmp(rows[k].fingerprint, rows[i].fingerprint)) k++;
-    if (k < i || machines++ > 20) continue;
+    if (k == i) newest[machines++] = &rows[i];
+  }
+  TRY(machine_names(request, newest, machines, names));
+  LITERAL(html.out, "<p class=\"pager\">machine: ");
+  for (size_t i = 0; i < machines; i++) {
     LITERAL(html.out, "<a href=\"/matrix?machine=");
-    html_attribute(html, rows[i].fingerprint);
-    text_puts(html.out, strcmp(rows[i].fingerprint, chosen) ? "\">" : "\"" HERE ">");
-    put_short(html, rows[i].fingerprint, 8);
+    html_attribute(html, newest[i]->fingerprint);
+    text_puts(html.out, strcmp(newest[i]->fingerprint, chosen) ? "\">" : "\"" HERE ">");
+    html_text(html, names[i]);
     LITERAL(html.out, "</a> ");
   }
   LITERAL(html.out, "</p>\n");
+  return HONE_OK;
 }
 
 static MUST_USE hone_status matrix_of(struct request *request, struct store *store,
@@ -331,7 +348,7 @@ static MUST_USE hone_status matrix_of(struct request *request, struct store *sto
   }
   if (first == SIZE_MAX)
     return fail(&request->ctx, HONE_E_NOFILE, place_none(), "no study of this machine");
-  put_machine_choice(html, rows, count, machine);
+  TRY(put_machine_choice(request, html, rows, count, machine));
   return put_matrix(request, html, &rows[first], &newest);
 }
 
@@ -374,17 +391,16 @@ hone_status login(struct request *request) {
     snprintf(request->location, sizeof request->location, "/");
     return HONE_OK;
   }
-  if (!type || strcmp(type, "application/x-www-form-urlencoded") || !in ||
+  if (!is_media_type(type, "application/x-www-form-urlencoded") || !in ||
       strncmp(in, "token=", 6)) {
     request->status = 415;
     return fail(&request->ctx, HONE_E_USAGE, place_none(), "a form with a token is wanted");
   }
-  if (!server_may_log_in(request->server, false)) {
-    request->status = 429;
-    return fail(&request->ctx, HONE_E_BUSY, place_none(), "too many wrong tokens: wait a minute");
-  }
   if (!same_secret(in + 6, facts.options->token)) {
-    (void)server_may_log_in(request->server, true);
+    if (is_guessing(request)) {
+      request->status = 429;
+      return fail(&request->ctx, HONE_E_BUSY, place_none(), TOO_MANY_GUESSES);
+    }
     request->status = 403;
     return fail(&request->ctx, HONE_E_TRUST, place_none(), "this is not the token");
   }

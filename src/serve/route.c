@@ -31,7 +31,7 @@ static const struct route routes[] = {
 static bool is_host(const char *host, const char *name, int port) {
   const size_t n = strlen(name);
   char with_port[16];
-  if (strncmp(host, name, n)) return false;
+  if (strncasecmp(host, name, n)) return false;
   snprintf(with_port, sizeof with_port, ":%d", port);
   return !strcmp(host + n, with_port) || (!host[n] && port == 80);
 }
@@ -90,10 +90,10 @@ static int64_t length_of(struct request *request) {
 static bool is_foreign(struct request *request) {
   const char *site = request_header(request, "Sec-Fetch-Site"),
              *origin = request_header(request, "Origin"), *host = request_header(request, "Host");
-  if (site && strcmp(site, "same-origin") && strcmp(site, "none")) return true;
+  if (site && strcasecmp(site, "same-origin") && strcasecmp(site, "none")) return true;
   if (!origin) return false;
   const char *name = strstr(origin, "://");
-  return !name || strncmp(origin, "http", 4) || !host || strcmp(name + 3, host);
+  return !name || strncasecmp(origin, "http", 4) || !host || strcasecmp(name + 3, host);
 }
 
 static bool admit_headers(struct request *request, const char *method, const char *version) {
@@ -154,19 +154,24 @@ static bool is_known(struct request *request) {
   const char *cookie =
       request->http->lookup_connection_value(request->connection, MHD_COOKIE_KIND, "hone");
   if (!facts.options->token) return true;
-  if (bearer && !strncmp(bearer, "Bearer ", 7) && server_may_log_in(request->server, false)) {
+  if (bearer && !strncasecmp(bearer, "Bearer ", 7)) {
     const bool is_right = same_secret(bearer + 7, facts.options->token);
-    if (!is_right) (void)server_may_log_in(request->server, true);
+    if (!is_right && is_guessing(request)) request->status = 429;
     return is_right;
   }
   return cookie && same_secret(cookie, facts.session);
+}
+
+bool is_media_type(const char *type, const char *wanted) {
+  const size_t n = strlen(wanted);
+  return type && !strncasecmp(type, wanted, n) && (!type[n] || strchr("; \t", type[n]));
 }
 
 /* A page of another site can send neither this type nor this header without asking first, and is not answered. */
 static bool admit_write(struct request *request) {
   const char *type = request_header(request, "Content-Type"),
              *token = request_header(request, "X-Hone-Token");
-  if (!type || (strcmp(type, "application/octet-stream") && strcmp(type, "application/json")))
+  if (!is_media_type(type, "application/octet-stream") && !is_media_type(type, "application/json"))
     return refuse(request, 415, "application/octet-stream or application/json alone");
   if (!token || !same_secret(token, server_facts(request->server).post_token))
     return refuse(request, 403, "X-Hone-Token is missing or wrong: load the page again");
@@ -179,6 +184,7 @@ bool request_admit(struct request *request, const char *method, const char *path
   request->is_head = !strcmp(method, "HEAD");
   if (!find_route(request, request->is_head ? "GET" : method, path)) return false;
   if (request->route->access != ACCESS_ANYONE && !is_known(request)) {
+    if (request->status) return refuse(request, request->status, TOO_MANY_GUESSES);
     request->status = 401;
     return page_login(request) ? refuse(request, 401, "a token is needed") : false;
   }
@@ -198,7 +204,7 @@ static int http_status(hone_status status) {
     hone_status id;
     int status;
   } table[] = {{HONE_E_NOFILE, 404}, {HONE_E_USAGE, 400}, {HONE_E_LIMIT, 413}, {HONE_E_BUSY, 503},
-               {HONE_E_OOM, 503},    {HONE_E_PATH, 404},  {HONE_E_TRUST, 403}};
+               {HONE_E_OOM, 503},    {HONE_E_PATH, 404},  {HONE_E_TRUST, 403}, {HONE_E_WRITE, 507}};
   for (size_t i = 0; i < COUNT(table); i++)
     if (table[i].id == status) return table[i].status;
   return 500;

@@ -86,6 +86,8 @@ struct route {
    with them now. */
 MUST_USE bool request_admit(struct request *request, const char *method, const char *path,
                             const char *version);
+/* Whether a Content-Type is this one, whatever its parameters and its case; NULL is none. */
+bool is_media_type(const char *type, const char *wanted);
 /* A host as Host may name it, for a server on that address and port. */
 bool host_is_ours(const char *host, const char *address, int port, bool has_token);
 MUST_USE hone_status request_failed(struct request *request); /* the failure in ctx, as a page */
@@ -99,6 +101,9 @@ struct html_frame page_frame(const char *section);
 /* *out NULL: there is no store yet. */
 MUST_USE hone_status open_store(struct request *request, struct store **out);
 void put_study_link(struct html html, const struct study_row *study);
+/* machines.c: processor and cores of machines, given a study of each; what differs beside that where several have the same. */
+MUST_USE hone_status machine_names(struct request *request, const struct study_row *const *studies,
+                                   size_t count, const char **out);
 /* The beginning of a key or a fingerprint: they come from the store, and what is in a store may be anyone's. */
 void put_short(struct html html, const char *text, int most);
 
@@ -111,8 +116,10 @@ struct server_facts {
 };
 struct server_facts server_facts(struct server *server);
 void server_wake(struct server *server); /* there is news for streams */
-/* False: too many wrong tokens lately. */
-bool server_may_log_in(struct server *server, bool was_wrong);
+/* Counts a wrong token: whether its address sent too many within a minute. A right token is never looked up here, so that
+   nobody's guesses keep its owner out; what makes guessing hopeless is its length. */
+bool is_guessing(struct request *request);
+#define TOO_MANY_GUESSES "too many wrong tokens from this address: wait a minute"
 bool same_secret(const char *a, const char *b); /* in a time that tells only the lengths */
 
 /* jobs.c: uploads and what became of them. A job is a folder; it exists from its rename on. */

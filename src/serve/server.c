@@ -135,6 +135,7 @@ static void put_headers(struct request *request, struct MHD_Response *response) 
       {"Cross-Origin-Opener-Policy", "same-origin"},
       {"Allow", request->status == 405 ? "GET, HEAD, POST" : NULL},
       {"Retry-After", request->status == 503 || request->status == 429 ? "10" : NULL},
+      {"WWW-Authenticate", request->status == 401 ? "Bearer" : NULL},
       {"Location", request->location[0] ? request->location : NULL},
       {"Set-Cookie", request->cookie[0] ? request->cookie : NULL},
   };

@@ -27,8 +27,12 @@ struct server {
   bool has_clock, is_ending, has_news;
   struct peer *peers;
   struct job_stream *streams;
-  int stream_count, wrong_tokens, port;
-  uint64_t wrong_since_ns;
+  int stream_count, port;
+  struct guesser {
+    unsigned char address[8];
+    int wrong;
+    uint64_t since_ns; /* the first of a minute */
+  } guessers[64];
   char url[160], post_token[33], session[65], policy[1024];
 };
 struct job_stream {

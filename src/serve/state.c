@@ -2,6 +2,8 @@
  * is the right one. */
 #include "server.h"
 
+#include <netinet/in.h>
+
 struct server_facts server_facts(struct server *server) {
   return (struct server_facts){.options = &server->options,
                                .post_token = server->post_token,
@@ -11,18 +13,45 @@ struct server_facts server_facts(struct server *server) {
                                .port = server->port};
 }
 
-bool server_may_log_in(struct server *server, bool was_wrong) {
+/* An IPv4 address, or the network part of an IPv6 one: a host has all of that network. */
+static void address_of(struct request *request, unsigned char out[8]) {
+  const union MHD_ConnectionInfo *info =
+      request->http->get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  const struct sockaddr *address = info ? info->client_addr : NULL;
+  memset(out, 0, 8);
+  if (address && address->sa_family == AF_INET) {
+    memcpy(out, &((const struct sockaddr_in *)(const void *)address)->sin_addr, 4);
+  } else if (address && address->sa_family == AF_INET6) {
+    const unsigned char *bytes =
+        ((const struct sockaddr_in6 *)(const void *)address)->sin6_addr.s6_addr;
+    const bool is_mapped = IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)(const void *)bytes);
+    memcpy(out, is_mapped ? bytes + 12 : bytes, is_mapped ? 4 : 8);
+  }
+}
+
+bool is_guessing(struct request *request) {
   enum { WRONG_MOST = 10 };
+  struct server *server = request->server;
+  unsigned char address[8];
+  address_of(request, address);
   pthread_mutex_lock(&server->lock);
   const uint64_t now = clock_ns();
-  if (now - server->wrong_since_ns > UINT64_C(60000000000)) {
-    server->wrong_since_ns = now;
-    server->wrong_tokens = 0;
+  struct guesser *at = &server->guessers[0];
+  for (size_t i = 0; i < COUNT(server->guessers); i++) {
+    struct guesser *other = &server->guessers[i];
+    if (other->wrong && !memcmp(other->address, address, sizeof address)) {
+      at = other;
+      break;
+    }
+    if (other->since_ns < at->since_ns) at = other;
   }
-  server->wrong_tokens += was_wrong;
-  const bool may = server->wrong_tokens < WRONG_MOST;
+  if (memcmp(at->address, address, sizeof address) || now - at->since_ns > UINT64_C(60000000000)) {
+    *at = (struct guesser){.since_ns = now};
+    memcpy(at->address, address, sizeof address);
+  }
+  const bool is_too_many = ++at->wrong > WRONG_MOST;
   pthread_mutex_unlock(&server->lock);
-  return may;
+  return is_too_many;
 }
 
 bool same_secret(const char *a, const char *b) {

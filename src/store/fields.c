@@ -49,17 +49,15 @@ static const char *const sql_types[][2] = {
   }
 #define BLOB_ROW(type, name, member, count) BLOB_ROW_SINCE(1, NULL, type, name, member, count)
 
-static const struct stored_field study_fields[] = {
-    ROW(study_row, "key", key, TEXT),
-    ROW(study_row, "plan", plan, TEXT),
-    ROW(study_row, "fingerprint", fingerprint, TEXT),
-    ROW(study_row, "name", name, TEXT),
-    ROW(study_row, "command", command, TEXT),
-    ROW(study_row, "machine_json", machine_json, TEXT),
-    ROW(study_row, "options_json", options_json, TEXT),
-    ROW(study_row, "started_unix_ms", started_unix_ms, INT),
-    ROW(study_row, "finished", finished, INT),
-};
+#define STUDY_ROWS                                                                          \
+  ROW(study_row, "key", key, TEXT), ROW(study_row, "plan", plan, TEXT),                     \
+      ROW(study_row, "fingerprint", fingerprint, TEXT), ROW(study_row, "name", name, TEXT), \
+      ROW(study_row, "command", command, TEXT),                                             \
+      ROW(study_row, "machine_json", machine_json, TEXT),                                   \
+      ROW(study_row, "options_json", options_json, TEXT),                                   \
+      ROW(study_row, "started_unix_ms", started_unix_ms, INT),                              \
+      ROW(study_row, "finished", finished, INT)
+static const struct stored_field study_fields[] = {STUDY_ROWS};
 static const struct stored_field cell_fields[] = {
     ROW(stored_cell, "study", study, TEXT),
     ROW(stored_cell, "key", cell.key, TEXT),
@@ -179,6 +177,17 @@ static const struct stored_field series_fields[] = {
 };
 const struct stored_table series_view = {"cell", series_fields, COUNT(series_fields),
                                          NULL,   NULL,          NULL};
+
+/* Not stored either: a study with what its cells say of its models. */
+static const struct stored_field listed_study_fields[] = {
+    STUDY_ROWS,
+    ROW(study_row, "coalesce((SELECT min(model) FROM cell WHERE cell.study = study.key), '')",
+        model, TEXT),
+    ROW(study_row, "(SELECT count(DISTINCT model) FROM cell WHERE cell.study = study.key)",
+        model_count, INT),
+};
+const struct stored_table listed_study_view = {
+    "study", listed_study_fields, COUNT(listed_study_fields), NULL, NULL, NULL};
 
 /* A server has no row numbers: there they are a column of their own. */
 void sql_create(const struct stored_table *table, int version, enum dialect dialect,

@@ -35,15 +35,21 @@ static void roll_back(struct store *store) {
   if (execute(&ctx, store, "ROLLBACK")) ctx_clear(&ctx);
 }
 
-static MUST_USE hone_status prepare_select(struct ctx *ctx, struct store *store,
-                                           enum stored_table_id table, const char *rest,
-                                           struct statement **out) {
+static MUST_USE hone_status prepare_view(struct ctx *ctx, struct store *store,
+                                         const struct stored_table *view, const char *rest,
+                                         struct statement **out) {
   struct text sql = {0};
-  sql_select(&stored_tables[table], store->version, rest, &sql);
+  sql_select(view, store->version, rest, &sql);
   hone_status status = text_finish(ctx, &sql);
   if (!status) status = prepare(ctx, store, sql.at, out);
   text_deinit(&sql);
   return status;
+}
+
+static MUST_USE hone_status prepare_select(struct ctx *ctx, struct store *store,
+                                           enum stored_table_id table, const char *rest,
+                                           struct statement **out) {
+  return prepare_view(ctx, store, &stored_tables[table], rest, out);
 }
 
 /* *out_more: a row is there. */
@@ -366,7 +372,7 @@ static MUST_USE hone_status read_studies(struct ctx *ctx, struct store *store, s
     TRY(step(ctx, store, statement, &more));
     if (!more) return HONE_OK;
     VEC_PUSH(ctx, arena, rows, (struct study_row){0});
-    TRY(row_read(ctx, store->driver, statement, &stored_tables[TABLE_study], arena,
+    TRY(row_read(ctx, store->driver, statement, &listed_study_view, arena,
                  &rows->at[rows->count - 1]));
   }
 }
@@ -376,7 +382,7 @@ static MUST_USE hone_status list_studies(struct ctx *ctx, struct store *store, s
                                          struct study_row **out_rows, size_t *out_count) {
   struct statement *statement = NULL;
   study_rows rows = {0};
-  TRY(prepare_select(ctx, store, TABLE_study, rest, &statement));
+  TRY(prepare_view(ctx, store, &listed_study_view, rest, &statement));
   hone_status status = key ? bind_key(ctx, store, statement, 1, key) : HONE_OK;
   if (!status) status = read_studies(ctx, store, arena, statement, &rows);
   end(statement);
@@ -414,7 +420,6 @@ hone_status store_list_series(struct ctx *ctx, struct store *store, struct arena
                               int64_t least, int64_t most, struct cell_series **out,
                               size_t *out_count) {
   VEC(struct cell_series) rows = {0};
-  struct text sql = {0};
   char rest[600];
   struct statement *statement = NULL;
   bool more = true;
@@ -425,10 +430,7 @@ hone_status store_list_series(struct ctx *ctx, struct store *store, struct arena
            "incarnation.cell = cell.key AND incarnation.status <> 'interrupted')) "
            "GROUP BY key HAVING count(*) >= %lld ORDER BY count(*) DESC, 2, 3, key LIMIT %lld",
            (long long)least, (long long)most);
-  sql_select(&series_view, store->version, rest, &sql);
-  hone_status status = text_finish(ctx, &sql);
-  if (!status) status = prepare(ctx, store, sql.at, &statement);
-  text_deinit(&sql);
+  hone_status status = prepare_view(ctx, store, &series_view, rest, &statement);
   while (!status && more) {
     struct cell_series row = {0};
     status = step(ctx, store, statement, &more);

@@ -29,6 +29,8 @@ struct study_row {
   char options_json[4096];
   uint64_t started_unix_ms;
   bool finished;
+  char model[256]; /* one of its models, and how many it has: of the lists below alone */
+  int model_count;
 };
 /* The usual way to start: row with all but the key. With may_resume the newest unfinished study of the
    same plan and fingerprint goes on (*out_resumed; row->key and row->started_unix_ms are its own), else a
@@ -144,7 +146,7 @@ struct stored_table {
   const char *key; /* of rows of which the last one stays; NULL */
 };
 enum stored_table_id { TABLE_study, TABLE_cell, TABLE_incarnation, TABLE_block, TABLE_COUNT };
-extern const struct stored_table stored_tables[TABLE_COUNT], series_view;
+extern const struct stored_table stored_tables[TABLE_COUNT], series_view, listed_study_view;
 /* version: the schema of the file, 1 to STORE_VERSION. */
 void sql_create(const struct stored_table *table, int version, enum dialect dialect,
                 struct text *out);

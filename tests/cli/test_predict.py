@@ -324,6 +324,22 @@ def test_the_dataset_names_no_folder_of_the_users(box):
     assert not any("/nowhere" in value or "secret" in value for r in rows for value in r.values()), rows
 
 
+def test_what_is_not_a_model_is_no_row(box):
+    """A study of files that nothing can read is refused before it is stored; beside a model such a file has rows in the study and
+    none in the data set."""
+    (box.folder / "notes.onnx").write_text("this is no model\n")
+    short = ["--backend", "native,onnxruntime", "--engine", "onnxruntime=/nowhere", "--threads", "1", "--rounds", "2", "--incarnations",
+             "1", "--min-time", "0.01", "--min-samples", "3", "--warmup", "0.01", "-q", "--no-measure", "--store", "mixed.db"]
+    refused(box("bench", "notes.onnx", *short), "E_FORMAT", "looks like text")
+    refused(box("recommend", "notes.onnx", "--budget", "2s", "--threads", "1", "--store", "mixed.db"), "E_FORMAT", "looks like text")
+    assert not (box.folder / "mixed.db").exists()
+    sound(box("bench", "notes.onnx", "zoo:mlp", *short, "--fail-on", "none"))
+    assert "notes.onnx" in box("report", "last", "--json", "-", "--store", "mixed.db").text
+    sound(box("dataset", "export", "-o", "mixed", "--store", "mixed.db"))
+    rows = list(csv.DictReader(io.StringIO((box.folder / "mixed" / "records.csv").read_text())))
+    assert [r["model"] for r in rows] == ["zoo:mlp", "zoo:mlp"], rows
+
+
 def test_parquet_holds_the_same(box):
     duckdb = pytest.importorskip("duckdb")
     environment = pathlib.Path(sys.prefix)
