@@ -149,15 +149,21 @@ static void put_row(struct html html, const struct changes *changes, const struc
   LITERAL(html.out, "</td></tr></tbody>\n");
 }
 
-static const char *name_of(const struct summary *summary) {
-  return summary->study.name[0] ? summary->study.name : summary->study.key;
+/* Studies without a name have their time too: both are mostly of the same models. */
+static void put_side(struct text *out, const struct summary *summary) {
+  put_study_title(out, summary);
+  if (summary->study.name[0]) return;
+  text_puts(out, " of ");
+  put_time(out, summary->study.started_unix_ms);
 }
 
 hone_status render_changes_html(struct ctx *ctx, const struct changes *changes,
                                 const struct html_frame *frame, struct text *out) {
   const struct html html = {out};
   struct text title = {0};
-  text_printf(&title, "%s against %s", name_of(changes->after), name_of(changes->before));
+  put_side(&title, changes->after);
+  text_puts(&title, " against ");
+  put_side(&title, changes->before);
   const hone_status status = html_head(ctx, html, title.at ? title.at : "", frame);
   text_deinit(&title);
   TRY(status);

@@ -135,7 +135,7 @@ static double put_group(struct html html, const struct summary *summary, size_t 
 hone_status render_svg(struct ctx *ctx, const struct summary *summary,
                        const struct render_options *options, struct text *out) {
   (void)options;
-  struct text body = {0};
+  struct text body = {0}, title = {0};
   const struct html html = {&body};
   size_t css_size = 0;
   double y = HEAD;
@@ -154,7 +154,9 @@ hone_status render_svg(struct ctx *ctx, const struct summary *summary,
               "</style>\n<rect class=\"paper\" x=\"0\" y=\"0\" width=\"%d\" height=\"%d\"/>"
               "<text class=\"title\" x=\"%d\" y=\"40\">",
               WIDTH, (int)y, MARGIN);
-  html_text((struct html){out}, summary->study.name[0] ? summary->study.name : "benchmark");
+  put_study_title(&title, summary);
+  html_text((struct html){out}, title.at ? title.at : "");
+  text_deinit(&title);
   LITERAL(out, "</text>\n");
   text_append(out, body.at ? body.at : "", body.length);
   LITERAL(out, "</svg>\n");

@@ -271,7 +271,11 @@ static MUST_USE hone_status put_page(struct ctx *ctx, struct arena *arena, struc
   const struct page page = {.summary = summary, .matrix = &matrix, .html = html};
   TRY(matrix_make(ctx, arena, summary, &matrix));
   TRY(facts_read(ctx, arena, summary->study.machine_json, &facts, &fact_count));
-  TRY(html_head(ctx, html, summary->study.name[0] ? summary->study.name : "benchmark", frame));
+  struct text title = {0};
+  put_study_title(&title, summary);
+  const hone_status status = html_head(ctx, html, title.at ? title.at : "", frame);
+  text_deinit(&title);
+  TRY(status);
   TRY(put_banner(ctx, &page, facts, fact_count));
   if (matrix.group_count > 1) html_matrix(&page); /* one table is its own overview */
   TRY(put_models(ctx, arena, &page));

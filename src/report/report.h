@@ -147,6 +147,8 @@ void put_plain(struct text *out, double x);      /* five digits, no more than ne
 void put_half_width(struct text *out, const struct record *record); /* "±0.3 %" */
 /* Any column of columns.def in its unit; untrusted text. */
 void put_column(struct text *out, const struct record *record, const struct column *column);
+/* A study as a heading calls it: its name, else its models. */
+void put_study_title(struct text *out, const struct summary *summary);
 void put_time(struct text *out, uint64_t unix_ms); /* "2026-01-31 12:00 UTC" */
 /* "native", "torch:compile"; untrusted text */
 void put_engine_name(struct text *out, const struct cell *cell);

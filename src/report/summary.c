@@ -873,3 +873,17 @@ hone_status summarise(struct ctx *ctx, struct arena *arena, const struct study_d
   out->comparison_count = all.count;
   return HONE_OK;
 }
+
+void put_study_title(struct text *out, const struct summary *summary) {
+  const char *first = summary->record_count ? summary->records[0].cell.model : "";
+  size_t others = 0;
+  for (size_t i = 0; i < summary->record_count; i++) {
+    size_t k = 0;
+    while (strcmp(summary->records[k].cell.model, summary->records[i].cell.model)) k++;
+    others += k == i && i > 0;
+  }
+  text_puts(out, summary->study.name[0] ? summary->study.name
+                 : *first               ? first
+                                        : summary->study.key);
+  if (!summary->study.name[0] && others) text_printf(out, " and %zu more", others);
+}

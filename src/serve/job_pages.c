@@ -212,7 +212,7 @@ hone_status page_jobs(struct request *request) {
       "<p class=\"answer\">Hand in a model: every engine that is ready here is measured on it, and "
       "the best one within your bounds is named, with its reasons.</p>\n");
   put_form(request, html);
-  LITERAL(html.out, "<section><h2>Handed in</h2>\n<ul class=\"failures\">");
+  LITERAL(html.out, "<section><h2>Models handed in</h2>\n<ul class=\"failures\">");
   for (size_t i = 0; i < count; i++) {
     text_printf(html.out, "<li><a href=\"/job/%s\">", jobs[i].id);
     html_text(html, jobs[i].name);
@@ -222,6 +222,7 @@ hone_status page_jobs(struct request *request) {
     put_time(html.out, jobs[i].created_unix_ms);
     LITERAL(html.out, ", ");
     put_bytes(html.out, (double)jobs[i].bytes);
+    if (jobs[i].word_count) LITERAL(html.out, ",");
     for (int w = 0; w < jobs[i].word_count; w++) {
       LITERAL(html.out, " ");
       html_text(html, jobs[i].words[w]);
@@ -252,7 +253,10 @@ static void put_row(struct html html, const json_t *row) {
   text_puts(html.out, !strcmp(standing, "chosen") ? "faster\">" : "undecided\">");
   html_text(html, standing);
   LITERAL(html.out, "</span></td><td class=\"num\" data-label=\"latency\">");
-  if (json_is_number(latency)) put_latency(html.out, json_number_value(latency));
+  if (json_is_number(latency))
+    put_latency(html.out, json_number_value(latency));
+  else
+    LITERAL(html.out, "\xe2\x80\x93");
   LITERAL(html.out, "</td><td class=\"reason\" data-label=\"why\">");
   html_text(html, reason ? reason : "");
   LITERAL(html.out, "</td></tr></tbody>\n");
@@ -292,6 +296,34 @@ static void put_answer(struct request *request, struct html html, const struct j
   json_decref(root);
 }
 
+/* The error that ended it, without the path of our own folder. */
+static void put_failure(struct request *request, struct html html, const struct job *job) {
+  struct text log = {0};
+  char folder[64];
+  const char *error = NULL;
+  jobs_log(server_facts(request->server).jobs, job->id, 0, &log);
+  for (char *at = log.at; at && *at; at += *at == '\n') {
+    if (!strncmp(at, "hone: E_", 8)) error = at + strlen("hone: ");
+    at += strcspn(at, "\n");
+  }
+  if (error) {
+    char *end = log.at + (error - log.at) + strcspn(error, "\n");
+    *end = 0;
+    snprintf(folder, sizeof folder, "/%s/model/", job->id);
+    const char *path = strstr(error, folder), *quote = path ? strchr(error, '"') : NULL;
+    LITERAL(html.out, "<p class=\"notice\">");
+    if (quote && quote < path) {
+      char before[80];
+      snprintf(before, sizeof before, "%.*s", (int)(quote + 1 - error), error);
+      html_text(html, before);
+      error = path + strlen(folder);
+    }
+    html_text(html, error);
+    LITERAL(html.out, "</p>\n");
+  }
+  text_deinit(&log);
+}
+
 static void put_log(struct request *request, struct html html, const struct job *job) {
   struct text log = {0};
   const size_t end = jobs_log(server_facts(request->server).jobs, job->id, 0, &log);
@@ -329,6 +361,7 @@ hone_status page_job(struct request *request) {
   LITERAL(html.out, "</time><span>");
   put_bytes(html.out, (double)job.bytes);
   LITERAL(html.out, "</span></p>\n");
+  if (job.state == JOB_failed) put_failure(request, html, &job);
   if (job.state == JOB_done || job.state == JOB_failed) put_answer(request, html, &job);
   put_log(request, html, &job);
   text_printf(

@@ -167,7 +167,8 @@ static void put_canary(struct html html, const struct machine *machine) {
   LITERAL(html.out, "<td class=\"num\" data-label=\"canary\">");
   if (canary->count) {
     put_significant(html.out, canary->most, 3);
-    text_printf(html.out, " GFLOP/s on %d", machine->canary_threads);
+    text_printf(html.out, " GFLOP/s, %d thread%s", machine->canary_threads,
+                machine->canary_threads == 1 ? "" : "s");
     if (canary->least < canary->most * (1 - UNSTEADY)) {
       LITERAL(html.out, " <span class=\"chip warn\">down to ");
       put_significant(html.out, canary->least, 3);
@@ -204,7 +205,7 @@ static MUST_USE hone_status put_machine(struct request *request, struct html htm
 
 static void put_choice(struct html html, const struct machine *machines, size_t count,
                        const char *name, size_t chosen) {
-  text_printf(html.out, "<label>%s <select name=\"%s\">", name, name);
+  text_printf(html.out, "<label>machine %s <select name=\"%s\">", name, name);
   for (size_t i = 0; i < count; i++) {
     LITERAL(html.out, "<option value=\"");
     html_attribute(html, machines[i].fingerprint);

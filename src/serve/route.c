@@ -144,7 +144,9 @@ static bool find_route(struct request *request, const char *method, const char *
     request->route = &routes[i];
     return true;
   }
-  return refuse(request, is_path ? 405 : 404, is_path ? "not by this method" : "no such page");
+  if (is_path) return refuse(request, 405, "not by this method");
+  return fail(&request->ctx, HONE_E_NOFILE, place_none(), "no such page") &&
+         request_failed(request) && refuse(request, 404, "no such page");
 }
 
 /* By the cookie that a login left, or as a bearer. */

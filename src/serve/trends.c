@@ -277,7 +277,7 @@ static void put_change_row(struct html html, const struct trend *trend,
   html_attribute(html, before->study->key);
   LITERAL(html.out, "&amp;after=");
   html_attribute(html, after->study->key);
-  LITERAL(html.out, "\">beside the one before</a>)");
+  LITERAL(html.out, "\">compared with the one before</a>)");
   put_differences(html, before, after);
   LITERAL(html.out, "</p></li>\n");
 }

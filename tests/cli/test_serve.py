@@ -197,6 +197,7 @@ def test_every_page_reads_without_script_and_says_what_it_may_do(server):
     for path in ("/", "/matrix", "/trends", "/machines", "/jobs", f"/study/{study_key(server)}", "/nothing"):
         reply = server.ask(path)
         assert reply.status == (404 if path == "/nothing" else 200), (path, reply.text[-500:])
+        assert "<h1>" in reply.text and 'href="/machines"' in reply.text, path
         assert reply.getheader("X-Content-Type-Options") == "nosniff"
         assert reply.getheader("X-Frame-Options") == "DENY"
         assert reply.getheader("Cache-Control") == "no-store"
@@ -696,7 +697,8 @@ def test_what_is_not_a_model_fails_and_is_no_study(home):
         job = server.job(data, f"name={name}&budget=1s&threads=1")
         assert [value for event, value in server.follow(job) if event == "state"][-1] == "failed", name
         page = server.ask(job).text
-        assert says in page and ">chosen<" not in page and "pill bad" in page, page
+        notice = re.search(r'<p class="notice">(.*)</p>', page).group(1)
+        assert says in notice and f"&quot;{name}&quot;" in notice and ">chosen<" not in page and "pill bad" in page, page
     assert "Nothing was measured yet" in server.ask("/").text
     assert server.stop() == 0
     refused(home("dataset", "export", "-o", "no-set", "--store", "no-models.db"), "E_NOFILE")
