@@ -1,6 +1,6 @@
 /* hone compare: two studies of the store, or two files that --json wrote, cell by cell. With
  * --fail-above it is a gate: 1 where an interval says that a cell became slower than that or a cell
- * no longer gives a right answer, 5 where nothing could be decided. */
+ * no longer gives a right answer, 5 where an interval is too wide to show such a slowdown. */
 #include "cli.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* hone gate: did this build or this machine's study become slower? With --base-build the two builds' programs take
  * turns (src/duel); without it a new study is compared with the baseline's, and what looks slower is measured again.
- * Exit codes: 0, 1 a regression, 5 nothing could be decided.
+ * Exit codes: 0, 1 a regression, 5 undecided.
  */
 #include "../duel/duel.h"
 #include "cli.h"
@@ -187,6 +187,17 @@ static hone_status study(struct gating *g, const struct summary *rows, const boo
   return self_study(g->ctx, g->arena, how, g->dir, out);
 }
 
+/* The same cell in the second study; NULL: it is not there. */
+static const struct change *checked_change(const struct gating *g, const struct change *change) {
+  const char *key = g->first.records[change->after].cell.key;
+  for (size_t k = 0; k < g->checked.count; k++) {
+    const struct change *other = &g->checked.at[k];
+    if (other->after != SIZE_MAX && !strcmp(g->again.records[other->after].cell.key, key))
+      return other;
+  }
+  return NULL;
+}
+
 /* Cells that look slower are measured once more, by themselves; those that do not look so again are cleared. */
 static hone_status look_again(struct gating *g) {
   bool *wanted;
@@ -197,17 +208,11 @@ static hone_status look_again(struct gating *g) {
   TRY(changes_find(g->ctx, g->arena, &g->baseline, &g->again, g->budget, &g->checked));
   for (size_t i = 0; i < g->changes.count; i++) {
     struct change *c = &g->changes.at[i];
-    bool is_confirmed = false;
-    if (!c->is_slower) continue;
-    for (size_t k = 0; k < g->checked.count; k++) {
-      const struct change *other = &g->checked.at[k];
-      if (other->after != SIZE_MAX && other->is_slower &&
-          !strcmp(g->again.records[other->after].cell.key, g->first.records[c->after].cell.key))
-        is_confirmed = true;
-    }
-    if (is_confirmed) continue;
+    const struct change *other = c->is_slower ? checked_change(g, c) : NULL;
+    if (!c->is_slower || (other && other->is_slower)) continue;
     c->is_slower = false;
-    c->verdict = VERDICT_undecided;
+    c->verdict = other ? other->verdict : VERDICT_undecided;
+    if (other) c->ratio = other->ratio;
     g->changes.slower--;
     g->cleared++;
   }
@@ -269,10 +274,12 @@ static hone_status put_comment(struct ctx *ctx, const struct gating *g, struct t
   struct text all = {0};
   const struct markdown markdown = {out};
   text_puts(out, g->changes.slower + g->changes.broken ? "### Slower\n\n"
-                 : g->changes.decided                  ? "### No regression\n\n"
+                 : !changes_exit_code(&g->changes)     ? "### No regression\n\n"
+                 : g->changes.decided                  ? "### Undecided\n\n"
                                                        : "### Nothing could be decided\n\n");
   put_changes_sentence(out, &g->changes);
   text_puts(out, "\n\n");
+  put_changes_remedy(out, &g->changes);
   for (size_t i = 0; i < g->changes.count; i++) {
     const struct change *c = &g->changes.at[i];
     const struct record *r = change_record(&g->changes, c);

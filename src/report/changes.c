@@ -4,7 +4,8 @@
  * order of the newer one. The ratio is latency after by latency before. Where both sides have their
  * samples its interval is resampled from them; where a side is a file, which has none, it is the
  * widest that the two printed intervals allow. A regression is a cell whose whole interval lies above
- * what is allowed, or one that was ok before and ended otherwise.
+ * what is allowed, or one that was ok before and ended otherwise. A cell whose interval is too wide to
+ * show a slowdown of what is allowed is open: the gate does not pass on it.
  */
 #include "report.h"
 
@@ -108,10 +109,31 @@ const char *change_text(const struct change *change) {
   return change->is_compared ? verdict_text(change->verdict) : "not measured";
 }
 
+/* Of a ratio r times as high the interval would begin at r * low / value: above 1 from value / low on. */
+double change_detectable(const struct change *change) {
+  const bool has_interval =
+      change->is_compared && isfinite(change->ratio.low) && change->ratio.low > 0;
+  return has_interval ? change->ratio.value / change->ratio.low - 1 : (double)NAN;
+}
+
+bool change_is_open(const struct changes *changes, const struct change *change) {
+  const double most = 1 + changes->fail_above, detectable = change_detectable(change);
+  if (isnan(changes->fail_above) || !change->is_compared || change->is_slower || change->is_broken)
+    return false;
+  if (change->verdict == VERDICT_undecided || !isfinite(detectable)) return true;
+  return change->ratio.high > most && (change->ratio.value > most || 1 + detectable > most);
+}
+
+static size_t count_open(const struct changes *changes) {
+  size_t count = 0;
+  for (size_t i = 0; i < changes->count; i++) count += change_is_open(changes, &changes->at[i]);
+  return count;
+}
+
 int changes_exit_code(const struct changes *changes) {
   if (isnan(changes->fail_above)) return 0;
   if (changes->slower || changes->broken) return 1;
-  return changes->decided ? 0 : 5;
+  return changes->decided && !count_open(changes) ? 0 : 5;
 }
 
 /* "1.05x slower [1.03, 1.07]": both ends of the same side. */
@@ -131,6 +153,25 @@ void put_change(struct text *out, const struct change *change) {
   LITERAL(out, "]");
 }
 
+/* ", smallest detectable slowdown 1.2 to 82 %": of the cell that shows most and of the one that shows least. */
+static void put_detectable(struct text *out, const struct changes *changes) {
+  double least = INFINITY, most = 0;
+  for (size_t i = 0; i < changes->count; i++) {
+    const double detectable = change_detectable(&changes->at[i]);
+    if (!isfinite(detectable)) continue;
+    least = fmin(least, detectable);
+    most = fmax(most, detectable);
+  }
+  if (least > most) return;
+  LITERAL(out, ", smallest detectable slowdown ");
+  if (least < most) {
+    put_significant(out, 100 * least, 2);
+    LITERAL(out, " to ");
+  }
+  put_significant(out, 100 * most, 2);
+  LITERAL(out, " %");
+}
+
 /* "2 regressions above 5 % among 15 cells compared; 1 cell only before, ..." */
 void put_changes_sentence(struct text *out, const struct changes *changes) {
   const size_t bad = changes->slower + changes->broken;
@@ -142,10 +183,21 @@ void put_changes_sentence(struct text *out, const struct changes *changes) {
   text_printf(out, "%zu cell%s measured in both", changes->compared,
               changes->compared == 1 ? "" : "s");
   if (changes->broken) text_printf(out, ", %zu broken", changes->broken);
-  if (changes->compared > changes->decided)
-    text_printf(out, ", %zu undecided", changes->compared - changes->decided);
+  const size_t undecided =
+      isnan(changes->fail_above) ? changes->compared - changes->decided : count_open(changes);
+  if (undecided) text_printf(out, ", %zu undecided", undecided);
   if (changes->only_before) text_printf(out, ", %zu only before", changes->only_before);
   if (changes->only_after) text_printf(out, ", %zu only after", changes->only_after);
+  put_detectable(out, changes);
+}
+
+void put_changes_remedy(struct text *out, const struct changes *changes) {
+  if (changes_exit_code(changes) != 5 || !changes->decided) return;
+  LITERAL(out, "Undecided: a slowdown above ");
+  put_percent(out, changes->fail_above);
+  LITERAL(out,
+          " cannot be ruled out. Measure longer (--rounds, --min-time, --incarnations) on an idle "
+          "machine, or allow more.\n");
 }
 
 bool changes_differ_in_machine(const struct changes *changes) {

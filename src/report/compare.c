@@ -36,6 +36,15 @@ static void name_of(const struct record *record, struct text *out) {
   text_deinit(&name);
 }
 
+/* ", detects 82 % or more": of a cell on which the gate cannot pass. */
+static void put_open(struct text *out, const struct changes *changes, const struct change *change) {
+  const double detectable = change_detectable(change);
+  if (!change_is_open(changes, change) || !isfinite(detectable)) return;
+  LITERAL(out, ", detects ");
+  put_significant(out, 100 * detectable, 2);
+  LITERAL(out, " % or more");
+}
+
 static enum verdict color_verdict(const struct change *change) {
   return change->is_broken ? VERDICT_slower : change->verdict;
 }
@@ -58,6 +67,7 @@ static void put_pair(struct tty tty, const struct changes *changes, const struct
   put_padded(tty, &verdict, 0, true);
   end_color(tty);
   if (change->is_slower && isfinite(changes->fail_above)) LITERAL(tty.out, "  regression");
+  put_open(tty.out, changes, change);
   if (change->before != SIZE_MAX && change->after != SIZE_MAX &&
       changes->before->records[change->before].status != record->status)
     text_printf(tty.out, "  status was %s, is %s",
@@ -144,6 +154,7 @@ static MUST_USE hone_status render_terminal(struct ctx *ctx, const struct change
   LITERAL(out, "\n");
   put_changes_sentence(out, changes);
   LITERAL(out, "\n");
+  put_changes_remedy(out, changes);
   if (changes_lack_samples(changes))
     LITERAL(out,
             "a file holds no samples: intervals of ratios are the widest that both sides allow\n");
@@ -173,6 +184,7 @@ static void put_markdown_row(struct markdown markdown, const struct changes *cha
   LITERAL(out, " | ");
   if (change->is_slower || change->is_broken) LITERAL(out, "**");
   put_change(&verdict, change);
+  put_open(&verdict, changes, change);
   markdown_take(markdown, &verdict);
   if (change->is_broken) {
     LITERAL(out, ", ");
@@ -188,6 +200,8 @@ static MUST_USE hone_status render_changes_markdown(struct ctx *ctx, const struc
   LITERAL(out, "### ");
   put_changes_sentence(out, changes);
   LITERAL(out, "\n\n");
+  put_changes_remedy(out, changes);
+  if (changes_exit_code(changes) == 5) LITERAL(out, "\n");
   if (changes_differ_in_machine(changes))
     LITERAL(
         out,
@@ -239,7 +253,10 @@ static void put_json_change(struct json_writer json, const struct changes *chang
   json_number(json, change->ratio.low);
   LITERAL(json.out, ", ");
   json_number(json, change->ratio.high);
-  LITERAL(json.out, "], \"verdict\": ");
+  LITERAL(json.out, "], \"detectable\": ");
+  json_number(json, change_detectable(change));
+  text_printf(json.out,
+              ", \"open\": %s, \"verdict\": ", change_is_open(changes, change) ? "true" : "false");
   json_text(json, change_text(change));
   LITERAL(json.out, ", \"status_before\": ");
   json_text(json, old ? status_text(old->status) : "");
@@ -276,6 +293,12 @@ static MUST_USE hone_status render_changes_json(struct ctx *ctx, const struct ch
 /* -- JUnit: a case a cell; HTML's escapes are XML's too -------------------------------------------
  */
 
+/* Nothing is known of it: the gate neither passes nor fails. */
+static bool is_skipped(const struct changes *changes, const struct change *change) {
+  return !change->is_compared || change->verdict == VERDICT_undecided ||
+         change_is_open(changes, change);
+}
+
 static void put_junit_case(struct html xml, const struct changes *changes,
                            const struct change *change) {
   const struct record *record = change_record(changes, change);
@@ -291,9 +314,10 @@ static void put_junit_case(struct html xml, const struct changes *changes,
   html_take(xml, &name);
   LITERAL(xml.out, "\">");
   put_change(&verdict, change);
+  put_open(&verdict, changes, change);
   if (fails)
     LITERAL(xml.out, "<failure message=\"");
-  else if (!change->is_compared || change->verdict == VERDICT_undecided)
+  else if (is_skipped(changes, change))
     LITERAL(xml.out, "<skipped message=\"");
   else
     LITERAL(xml.out, "<system-out>");
@@ -302,7 +326,7 @@ static void put_junit_case(struct html xml, const struct changes *changes,
     LITERAL(xml.out, "\">");
     html_text(xml, record->reason);
     LITERAL(xml.out, "</failure>");
-  } else if (!change->is_compared || change->verdict == VERDICT_undecided) {
+  } else if (is_skipped(changes, change)) {
     LITERAL(xml.out, "\"/>");
   } else {
     LITERAL(xml.out, "</system-out>");
@@ -318,7 +342,7 @@ static MUST_USE hone_status render_junit(struct ctx *ctx, const struct changes *
   for (size_t i = 0; i < changes->count; i++) {
     const struct change *change = &changes->at[i];
     const bool fails = gates && (change->is_slower || change->is_broken);
-    skipped += !fails && (!change->is_compared || change->verdict == VERDICT_undecided);
+    skipped += !fails && is_skipped(changes, change);
   }
   text_printf(out,
               "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"hone "

@@ -9,7 +9,9 @@
 
 static const char *class_of(const struct changes *changes, const struct change *change) {
   if (change->is_broken) return "failed";
-  if (!change->is_compared || change->verdict == VERDICT_undecided) return "none";
+  if (!change->is_compared || change->verdict == VERDICT_undecided ||
+      change_is_open(changes, change))
+    return "none";
   if (change->verdict == VERDICT_tie) return "";
   if (change->verdict == VERDICT_faster) return "h0";
   if (isfinite(changes->fail_above) && change->is_slower) return "h5";
@@ -138,6 +140,7 @@ static void put_row(struct html html, const struct changes *changes, const struc
   put_latency_cell(html, "after", change->after == SIZE_MAX ? NULL : record);
   text_printf(html.out, "<td data-label=\"change\"><span class=\"pill %s\">",
               change->is_slower || change->is_broken ? "bad"
+              : change_is_open(changes, change)      ? "undecided"
               : change->is_compared                  ? verdict_text(change->verdict)
                                                      : "undecided");
   put_change(&verdict, change);

@@ -76,7 +76,12 @@ struct changes {
 MUST_USE hone_status changes_find(struct ctx *ctx, struct arena *arena,
                                   const struct summary *before, const struct summary *after,
                                   double fail_above, struct changes *out);
-/* 0; 1 a regression; 5 nothing could be decided. 0 without a gate. */
+/* The smallest slowdown that the cell's interval could have shown, 0.05 for 5 %; NaN: there is no interval. */
+double change_detectable(const struct change *change);
+/* Whether the gate can say neither "slower than allowed" nor "within it": an interval that is missing, wider than
+   fail_above, or across it with the ratio beyond. false without a gate. */
+bool change_is_open(const struct changes *changes, const struct change *change);
+/* 0; 1 a regression; 5 no cell was decided, or one is open. 0 without a gate. */
 int changes_exit_code(const struct changes *changes);
 /* "table", "json", "md", "html", "junit" */
 MUST_USE hone_status render_changes(struct ctx *ctx, const char *form,
@@ -339,6 +344,8 @@ const struct record *change_record(const struct changes *changes, const struct c
 const char *change_text(const struct change *change); /* a word: verdict, "broken", "only before" */
 void put_change(struct text *out, const struct change *change);
 void put_changes_sentence(struct text *out, const struct changes *changes);
+/* A line where the gate ends with 5: why, and what helps. */
+void put_changes_remedy(struct text *out, const struct changes *changes);
 bool changes_differ_in_machine(const struct changes *changes);
 bool changes_lack_samples(const struct changes *changes);
 /* compare_html.c */

@@ -31,11 +31,12 @@ def studies(tmp_path_factory):
     return box
 
 
-def known(path, folder, name, p50_ms):
-    """The study as a machine without noise would have measured it: the same interval everywhere."""
+def known(path, folder, name, p50_ms, half_width=0.01):
+    """The study with this median and interval in every row."""
     study = json.loads(path.read_text())
     for record in study["records"]:
-        record["latency_ms"].update(p50=p50_ms, p50_ci=[p50_ms * 0.99, p50_ms * 1.01])
+        record["latency_ms"].update(p50=p50_ms,
+                                    p50_ci=[p50_ms * (1 - half_width), p50_ms * (1 + half_width)])
         record["floor_ns"] = 0
     out = folder / f"{name}.json"
     out.write_text(json.dumps(study))
@@ -51,11 +52,11 @@ def sides(studies, tmp_path):
 
 
 def test_the_same_is_no_regression(studies, sides):
-    for pair in (("before", "before"), ("before", "before.json"), ("before.json", "before"),
-                 sides[:2]):
-        result = studies("compare", *pair, "--fail-above", "5%")
+    for pair, most in ((("before", "before"), "10000%"), (("before", "before.json"), "10000%"),
+                       (("before.json", "before"), "10000%"), (sides[:2], "5%")):
+        result = studies("compare", *pair, "--fail-above", most)
         sound(result)
-        assert result.code == 0 and "0 regressions above 5" in result.text, result
+        assert result.code == 0 and f"0 regressions above {most[:-1]}" in result.text, result
 
 
 def test_slower_is_a_regression_only_beyond_what_is_allowed(studies, sides):
@@ -66,6 +67,48 @@ def test_slower_is_a_regression_only_beyond_what_is_allowed(studies, sides):
     assert studies("compare", before, slow, "--fail-above", "1000").code == 0
     assert studies("compare", before, slow).code == 0
     assert studies("compare", slow, before, "--fail-above", "5%").code == 0  # faster
+
+
+@pytest.mark.parametrize("slowdown,half_width,most,code,detectable", [
+    (1.10, 0.29, "5%", 5, 0.817),  # planted, and the intervals could not show it
+    (1.10, 0.01, "5%", 1, 0.020),  # planted, and found
+    (1.10, 0.024, "5%", 5, 0.049),  # above the budget, by an interval that reaches below it
+    (1.10, 0.01, "20%", 0, 0.020),  # within what is allowed
+    (1.00, 0.29, "5%", 5, 0.817),
+    (1.00, 0.01, "5%", 0, 0.020),
+    (1.00, 0.29, "100%", 0, 0.817),
+    (0.40, 0.29, "5%", 0, 0.817),  # faster for sure: no slowdown hides in the interval
+])
+def test_a_gate_says_what_it_could_have_seen(studies, tmp_path, slowdown, half_width, most, code,
+                                             detectable):
+    source = studies.folder / "before.json"
+    before = known(source, tmp_path, "b", 1, half_width)
+    after = known(source, tmp_path, "a", slowdown, half_width)
+    result = studies("compare", before, after, "--fail-above", most, "--json", tmp_path / "c.json",
+                     "--junit", tmp_path / "c.xml", "--md", tmp_path / "c.md")
+    assert result.code == code, result
+    for text in (result.text, (tmp_path / "c.md").read_text()):
+        assert f"smallest detectable slowdown {100 * detectable:.2g}" in text, text
+        assert ("cannot be ruled out" in text) == (code == 5), text
+        assert ("2 undecided" in text) == (code == 5), text
+    found = json.loads((tmp_path / "c.json").read_text())["changes"]
+    assert all(abs(c["detectable"] - detectable) < 0.001 and c["open"] == (code == 5) for c in found)
+    suite = xml.parse(tmp_path / "c.xml").getroot().find("testsuite")
+    assert suite.get("skipped") == ("2" if code == 5 else "0")
+    plain = studies("compare", before, after)  # no gate: the figure, and no verdict of it
+    assert plain.code == 0 and "smallest detectable" in plain.text and "undecided" not in plain.text
+
+
+def test_one_cell_that_shows_nothing_is_enough(studies, tmp_path):
+    source = studies.folder / "before.json"
+    sides = [known(source, tmp_path, name, 1) for name in ("b", "a")]
+    for path in sides:
+        study = json.loads(path.read_text())
+        study["records"][0]["latency_ms"]["p50_ci"] = [0.7, 1.3]
+        path.write_text(json.dumps(study))
+    result = studies("compare", *sides, "--fail-above", "5%")
+    assert result.code == 5 and "1 undecided, smallest detectable slowdown 2.0 to 86 %" in result.text, \
+        result
 
 
 def test_few_rounds_decide_nothing(studies, sides, tmp_path):

@@ -79,7 +79,7 @@ static void json_reads_back(void **state) {
       text_deinit(&got);
     }
   struct changes changes;
-  assert_int_equal(changes_find(&f->ctx, f->arena, &read, &f->summary, 0.05, &changes), HONE_OK);
+  assert_int_equal(changes_find(&f->ctx, f->arena, &read, &f->summary, 0.5, &changes), HONE_OK);
   assert_int_equal(changes.only_before + changes.only_after + changes.slower + changes.broken, 0);
   assert_int_equal(changes_exit_code(&changes), 0);
   for (size_t i = 0; i < changes.count; i++)
