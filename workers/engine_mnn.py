@@ -27,10 +27,11 @@ class Engine:
         outputs = [v.name for v in model.graph.output]
         self.enter("compile")
         made = f"{request.folder}/model.mnn"
-        tool = os.path.join(os.path.dirname(sys.executable), "mnnconvert")
-        result = subprocess.run([tool, "-f", "ONNX", "--modelFile", path, "--MNNModel", made,
-                                 "--bizCode", "hone"], capture_output=True, text=True,
-                                cwd=request.folder)
+        # MNN's own program `mnnconvert` calls the same function, and besides installs a package and reports each conversion
+        # with the machine's id to a service
+        result = subprocess.run([sys.executable, "-c", "import sys, _tools; _tools.mnnconvert(sys.argv)", "-f", "ONNX",
+                                 "--modelFile", path, "--MNNModel", made, "--bizCode", "hone"],
+                                capture_output=True, text=True, cwd=request.folder)
         if not os.path.exists(made):
             raise protocol.Unsupported("MNNConvert: " + protocol.last_error(result.stderr + result.stdout))
         compile_ms = (time.perf_counter_ns() - start) / 1e6

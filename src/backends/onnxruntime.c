@@ -27,6 +27,7 @@ enum ort_slot {
   GET_ERROR_CODE = 1,
   GET_ERROR_MESSAGE = 2,
   CREATE_ENV = 3,
+  DISABLE_TELEMETRY_EVENTS = 6,
   CREATE_SESSION = 7,
   RUN = 9,
   CREATE_SESSION_OPTIONS = 10,
@@ -533,6 +534,8 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
   TRY(check(ctx, s,
             API(s, CREATE_ENV, ort_result, int, const char *, void **)(ORT_LOG_ERROR, "hone",
                                                                        &s->environment),
+            "environment"));
+  TRY(check(ctx, s, API(s, DISABLE_TELEMETRY_EVENTS, ort_result, void *)(s->environment),
             "environment"));
   TRY(check(ctx, s, API(s, CREATE_SESSION_OPTIONS, ort_result, void **)(&s->options), "options"));
   TRY(set_options(ctx, s, request));

@@ -364,12 +364,15 @@ const char *hone_embedded_text(const char *name, size_t *out_length);
 /* -- process.c: children without a shell ------------------------------------------------------- */
 
 struct process_options {
-  const char *const *argv;              /* argv[0] is looked up in PATH unless it holds a slash */
-  const char *const *environ_;          /* NULL: the allow-listed part of ours */
-  const char *const *extra_environment; /* NULL, or "NAME=VALUE"s after the allow-listed part */
-  const char *directory;                /* NULL: ours */
-  int fd_in, fd_out;                    /* handed to the child as 3 and 4; -1: none */
-  bool on_standard;    /* as 0 and 1 instead; then its stderr alone is the output */
+  const char *const *argv;     /* argv[0] is looked up in PATH unless it holds a slash */
+  const char *const *environ_; /* NULL: the allow-listed part of ours */
+  const char *const
+      *extra_environment; /* NULL, or "NAME=VALUE"s that replace those of the allow-listed part */
+  const char *path_first; /* NULL, or folders before those of PATH, with colons between them */
+  const char *directory;  /* NULL: ours */
+  int fd_in, fd_out;      /* handed to the child as 3 and 4; -1: none */
+  bool on_standard;       /* as 0 and 1 instead; then its stderr alone is the output */
+  bool is_offline; /* with a loopback device alone, where the kernel allows a network namespace */
   uint64_t timeout_ns; /* 0: none */
   size_t output_limit; /* bytes of stdout+stderr kept as head and tail each; 0: 64 KiB */
   /* process_run asks every few ms; true: the group is killed. NULL: never */

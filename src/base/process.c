@@ -9,11 +9,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -63,11 +67,13 @@ static bool is_allowed(const char *entry) {
 
 #define PATH_ROOM 64
 
-/* "PATH=" and its absolute entries: a tool must not run what lies in the current folder, and
-   without any PATH gcc does not find its own parts. out has room for `path` and PATH_ROOM. */
-static char *clean_path(const char *path, char *out) {
-  size_t used = 5;
+/* "PATH=", `first`, and the absolute entries of `path`: a tool must not run what lies in the current folder, and
+   without any PATH gcc does not find its own parts. out has room for both and PATH_ROOM. */
+static char *clean_path(const char *first, const char *path, char *out) {
+  const size_t start = 5 + (first ? strlen(first) : 0);
+  size_t used = start;
   memcpy(out, "PATH=", 6);
+  if (first) memcpy(out + 5, first, start - 5);
   for (const char *at = path ? path : ""; *at;) {
     size_t length = strcspn(at, ":");
     if (*at == '/') {
@@ -77,27 +83,38 @@ static char *clean_path(const char *path, char *out) {
     }
     at += length + (at[length] == ':');
   }
-  if (used == 5)
-    memcpy(out, "PATH=/usr/local/bin:/usr/bin:/bin", 34);
-  else
-    out[used] = 0;
+  static const char otherwise[] = ":/usr/local/bin:/usr/bin:/bin";
+  const char *last = used > start ? "" : otherwise + !first;
+  memcpy(out + used, last, strlen(last) + 1);
   return out;
 }
 
+/* Whether one of `extra` has the entry's name. */
+static bool is_replaced(const char *const *extra, const char *entry) {
+  const size_t length = strcspn(entry, "=") + 1;
+  for (; extra && *extra; extra++)
+    if (!strncmp(*extra, entry, length)) return true;
+  return false;
+}
+
 /* Messages of tools in one language and one number format. The array is malloc'ed. */
-static char **clean_environment(const char *const *extra) {
+static char **clean_environment(const char *const *extra, const char *path_first) {
   size_t count = 0, extra_count = 0;
   while (extra && extra[extra_count]) extra_count++;
   while (environ && environ[count]) count++;
   const char *path = getenv("PATH");
   const size_t room = count + extra_count + 3;
-  char **result = calloc(1, room * sizeof *result + strlen(path ? path : "") + PATH_ROOM);
+  char **result = calloc(1, room * sizeof *result + strlen(path ? path : "") +
+                                strlen(path_first ? path_first : "") + PATH_ROOM);
   if (!result) return NULL;
   size_t kept = 0;
   for (size_t i = 0; i < count; i++)
-    if (is_allowed(environ[i]) && strncmp(environ[i], "PATH=", 5)) result[kept++] = environ[i];
-  result[kept++] = clean_path(path, (char *)(result + room));
-  result[kept++] = (char *)(uintptr_t) "LC_ALL=C.UTF-8";
+    if (is_allowed(environ[i]) && strncmp(environ[i], "PATH=", 5) &&
+        !is_replaced(extra, environ[i]))
+      result[kept++] = environ[i];
+  if (!is_replaced(extra, "PATH="))
+    result[kept++] = clean_path(path_first, path, (char *)(result + room));
+  if (!is_replaced(extra, "LC_ALL=")) result[kept++] = (char *)(uintptr_t) "LC_ALL=C.UTF-8";
   for (size_t i = 0; i < extra_count; i++) result[kept++] = (char *)(uintptr_t)extra[i];
   return result;
 }
@@ -206,7 +223,8 @@ struct start {
   char *const *argv, *const *environment;
   const char *directory;
   int null_fd, output_fd, fd_in, fd_out, error_fd;
-  bool on_standard;
+  bool on_standard, is_offline;
+  char id_maps[2][64]; /* of users and groups, for a namespace of one's own: each is itself */
   pid_t parent;
 };
 
@@ -223,9 +241,33 @@ static void reset_signals(void) {
   sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+static void write_file(const char *path, const char *text) {
+  const int fd = open(path, O_WRONLY | O_CLOEXEC);
+  ssize_t ignored = write(fd, text, strlen(text));
+  (void)ignored;
+  close(fd);
+}
+
+/* A network namespace whose only device is the loopback; without the right to make one, within a user namespace in
+   which all is as before. Where neither may be made the network stays. */
+static void leave_network(const struct start *start) {
+  if (unshare(CLONE_NEWNET)) {
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNET)) return;
+    write_file("/proc/self/setgroups", "deny");
+    write_file("/proc/self/uid_map", start->id_maps[0]);
+    write_file("/proc/self/gid_map", start->id_maps[1]);
+  }
+  struct ifreq loopback = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
+  const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return;
+  ioctl(fd, SIOCSIFFLAGS, &loopback);
+  close(fd);
+}
+
 /* In the child: only async-signal-safe calls, and no return. */
 static void become(const struct start *start) {
   setsid(); /* a group to be stopped and killed whole, a session to be scheduled as one */
+  if (start->is_offline) leave_network(start);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != start->parent) _exit(127);
   reset_signals();
@@ -303,7 +345,8 @@ hone_status process_start(struct ctx *ctx, const struct process_options *options
     return fail(ctx, HONE_E_MISSING,
                 place_name(options->argv && options->argv[0] ? options->argv[0] : ""),
                 "program not found");
-  char **clean = options->environ_ ? NULL : clean_environment(options->extra_environment);
+  char **clean =
+      options->environ_ ? NULL : clean_environment(options->extra_environment, options->path_first);
   if (!options->environ_ && !clean)
     return fail(ctx, HONE_E_OOM, place_none(), "no memory for an environment");
   int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -316,7 +359,10 @@ hone_status process_start(struct ctx *ctx, const struct process_options *options
       .fd_in = options->fd_in,
       .fd_out = options->fd_out,
       .on_standard = options->on_standard,
+      .is_offline = options->is_offline,
   };
+  snprintf(start.id_maps[0], sizeof start.id_maps[0], "%u %u 1", geteuid(), geteuid());
+  snprintf(start.id_maps[1], sizeof start.id_maps[1], "%u %u 1", getegid(), getegid());
   hone_status status =
       null_fd < 0 ? system_failure(ctx, "/dev/null") : fork_child(ctx, &start, out);
   if (null_fd >= 0) close(null_fd);

@@ -53,6 +53,19 @@ struct device {
 MUST_USE hone_status device_parse(struct ctx *ctx, const char *name, const char *program,
                                   struct device *out);
 
+/* -- isolation.c --------------------------------------------------------------------------------
+ */
+enum { ISOLATION_MAX = 64 };
+struct isolation {
+  const char *path_first; /* folders before those of PATH */
+  const char
+      *environment[ISOLATION_MAX]; /* "NAME=VALUE"s, those of the spec among them; ends with NULL */
+  size_t count;
+};
+/* Makes the worker's home folder and says what its environment holds; the spec's folder exists. Strings in `arena`. */
+MUST_USE hone_status isolation_make(struct ctx *ctx, struct arena *arena,
+                                    const struct worker_spec *spec, struct isolation *out);
+
 /* -- process_tree.c -----------------------------------------------------------------------------
  */
 bool every_thread_stands(int pid);

@@ -59,6 +59,21 @@ static size_t limit_words(const struct ctx *ctx, char (*out)[64]) {
   return count;
 }
 
+__attribute__((noinline)) /* nor is this */
+static hone_status
+start_isolated(struct ctx *ctx, struct worker *worker, const struct worker_spec *spec,
+               struct process_options *options) {
+  struct arena *arena;
+  struct isolation isolation;
+  TRY(arena_create(ctx, 0, &arena));
+  hone_status status = isolation_make(ctx, arena, spec, &isolation);
+  options->extra_environment = isolation.environment;
+  options->path_first = isolation.path_first;
+  if (!status) status = process_start(ctx, options, &worker->process);
+  arena_destroy(arena);
+  return status;
+}
+
 static hone_status start_process(struct ctx *ctx, struct worker *worker,
                                  const struct worker_spec *spec, int fd_in, int fd_out) {
   char program[4096], thread_text[24], memory_text[32]; /* the interpreter, or this program */
@@ -89,12 +104,9 @@ static hone_status start_process(struct ctx *ctx, struct worker *worker,
   char limits[LIMIT_COUNT][64];
   const size_t limit_count = script && !is_emulated ? 0 : limit_words(ctx, limits);
   for (size_t i = 0; i < limit_count; i++) argv[count++] = limits[i];
-  const struct process_options options = {.argv = argv,
-                                          .directory = worker->dir,
-                                          .extra_environment = spec->environment,
-                                          .fd_in = fd_in,
-                                          .fd_out = fd_out};
-  return process_start(ctx, &options, &worker->process);
+  struct process_options options = {
+      .argv = argv, .directory = worker->dir, .fd_in = fd_in, .fd_out = fd_out, .is_offline = true};
+  return start_isolated(ctx, worker, spec, &options);
 }
 
 static hone_status local_start(struct ctx *ctx, struct worker *worker,

@@ -38,7 +38,7 @@ static hone_status write_parquet(struct ctx *ctx, const struct args *args, const
   snprintf(made, sizeof made, "%s/records.parquet", work);
   const char *const argv[] = {python, "-I", "-c", parquet_script, csv, made, NULL};
   const struct process_options options = {
-      .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = PARQUET_NS};
+      .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = PARQUET_NS, .is_offline = true};
   struct process_result result;
   hone_status status = process_run(ctx, &options, &result);
   if (!status && (result.exit_code || result.signal || result.timed_out))

@@ -3,10 +3,15 @@ interpreter of the engine's environment is replaced by one that scripts the engi
 is the real one."""
 
 import json
+import os
 import pathlib
 import shutil
+import socket
 import sqlite3
 import struct
+import subprocess
+import sys
+import zipfile
 
 import pytest
 
@@ -216,6 +221,75 @@ def test_copies_that_a_worker_tells_apart(hone, environment, tmp_path, ns):
     assert all(title in shown for title in ("copy in", "compute", "copy out")), shown
     page = hone("report", "last", "--store", tmp_path / "copies.db", "--html", "-").text
     assert page.count(">copy out</dt>") == page.count(">copy in</dt>") == 1
+
+
+BESIDES = """
+    import json, pathlib, socket
+    import protocol
+
+    class Engine:
+        def open(self, request):
+            home = pathlib.Path.home()
+            for place in (home, home / ".cache", pathlib.Path(os.environ["XDG_CACHE_HOME"]),
+                          pathlib.Path(os.environ["XDG_DATA_HOME"]), pathlib.Path(os.environ["XDG_CONFIG_HOME"])):
+                place.mkdir(parents=True, exist_ok=True)
+                (place / "left-by-an-engine").touch()
+            found = {{"pip": [os.system(f"{{name}} install --no-deps {wheel}") for name in ("pip", "pip3")],
+                      "switches": [os.environ.get(name) for name in ("PIP_NO_INDEX", "DO_NOT_TRACK", "HF_HUB_OFFLINE")],
+                      "path": os.environ["PATH"].split(":")[1], "user": os.environ.get("GIVEN")}}
+            own = socket.create_server(("127.0.0.1", 0))  # an engine may talk to its own processes
+            socket.create_connection(own.getsockname(), timeout=60).close()
+            try:
+                socket.create_connection(("127.0.0.1", int(request.options["port"])), timeout=60).close()
+                found["network"] = True
+            except OSError:
+                found["network"] = False
+            pathlib.Path({report!r}).write_text(json.dumps(found))
+            raise protocol.Unsupported("that was all")
+
+    protocol.serve(Engine)
+"""
+
+
+def a_wheel(folder):
+    path = folder / "left_by_an_engine-1.0-py3-none-any.whl"
+    info = "left_by_an_engine-1.0.dist-info"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("left_by_an_engine.py", "")
+        file.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: left-by-an-engine\nVersion: 1.0\n")
+        file.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        file.writestr(f"{info}/RECORD", "")
+    return path
+
+
+def test_what_an_engine_does_besides_stays_in_its_worker(hone, tmp_path):
+    """It installs a package by the first pip of PATH, writes into the home folder, calls a server: none of it gets out."""
+    other, home, report = tmp_path / "other", tmp_path / "home", tmp_path / "report.json"
+    (other / "bin").mkdir(parents=True)
+    for name in ("pip", "pip3"):  # of another Python: whatever calls it leaves a trace
+        (other / "bin" / name).write_text(f"#!/bin/sh\nexec {sys.executable} -m pip \"$@\" --target {other}\n")
+        (other / "bin" / name).chmod(0o755)
+    home.mkdir()
+    engine = engine_folder(tmp_path / "engine", "iree_base_runtime", BESIDES, wheel=a_wheel(tmp_path), report=str(report))
+    model = tmp_path / "model.onnx"
+    model.write_bytes(hostile.identity().SerializeToString())
+    before = sorted(other.rglob("*"))
+    env = {"HOME": str(home), "PATH": f"{other}/bin:{os.environ['PATH']}",
+           "XDG_CACHE_HOME": None, "XDG_CONFIG_HOME": None, "XDG_DATA_HOME": str(tmp_path / "data")}
+    can_leave = any(not subprocess.run(["unshare", how, "true"], check=False, capture_output=True).returncode for how in ("-n", "-rn"))
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        result = hone("bench", model, "--backend", "iree", "--engine", f"iree={engine}", "--backend-option",
+                      f"iree.port={server.getsockname()[1]}", "--backend-option", "iree.env.GIVEN=kept", *QUICK, env=env)
+    row, = json.loads(result.text)["records"]
+    assert "that was all" in row["reason"], result
+    found = json.loads(report.read_text())
+    assert all(found["pip"]) and found["switches"] == ["1", "1", "1"] and found["user"] == "kept", found
+    assert found["path"] == str(engine / "bin")
+    assert not (found["network"] and can_leave), found
+    assert sorted(other.rglob("*")) == before
+    assert [p.relative_to(home).parts for p in (*home.iterdir(), *home.glob(".cache/*"))] == [(".cache",), (".cache", "hone")]
+    assert not list(home.rglob("left-by*"))
+    assert not list((tmp_path / "data").rglob("left-by*"))
 
 
 def test_a_broken_environment_is_a_row(hone, tmp_path):
