@@ -25,8 +25,10 @@ static void print_candidate(const struct trial *trial, size_t i, double peak) {
   if (i && isfinite(c->ratio.value))
     snprintf(ratio, sizeof ratio, "%.3f %.3f-%.3f", c->ratio.value, c->ratio.low, c->ratio.high);
   printf("%9.1f %9.1f  %-18s", c->choice.cost / 1e3, c->ns / 1e3, i ? ratio : "1");
-  if (trial->macs > 0)
+  if (trial->macs > 0 && 2 * trial->macs <= peak * c->ns)
     printf(" %8.1f %6.1f", 2 * trial->macs / c->ns, 200 * trial->macs / c->ns / peak);
+  else if (trial->macs > 0) /* a peak below what was reached was disturbed */
+    printf(" %8.1f %6s", 2 * trial->macs / c->ns, "-");
   else
     printf(" %8s %6s", "", "");
   printf(" %8.1e%s  %s\n", c->off, isfinite(c->ns) ? "" : " WRONG", choice);

@@ -1,6 +1,7 @@
 /* Measured limits: FMA peak and read bandwidth over the working set, with T threads pinned to the
  * first T allowed CPUs. They are what "% of limit" divides by, so each is the best of many short
- * windows: a window that another program disturbed only makes a limit too low.
+ * windows: a window that another program disturbed only makes a limit too low. None is above what the
+ * instructions can do in the cycles of a second, which a chain of dependent additions counts beside them.
  *
  * All work runs in threads of its own (the caller keeps its affinity), in lock step: each window
  * starts at a barrier and lasts until its slowest thread is done. A working set is split in equal
@@ -21,6 +22,9 @@
 #define LARGEST (1ull << 30)
 #define WINDOW_NS 2000000.0
 #define PART_UNIT 4096u
+#define CALIBRATIONS 8
+#define MOST_LOOKS 8      /* at the clock, where a peak lies beyond it */
+#define CYCLES_SLACK 1.01 /* the clock was read in windows of its own */
 
 struct rig {
   const struct probe *probe;
@@ -41,9 +45,11 @@ struct rig {
     uint8_t *part;
     _Atomic uint64_t sink;
   } * lanes;
-  bool go_on; /* decided by thread 0 */
-  long rounds;
-  size_t bytes; /* of each part, in this window */
+  /* decided by thread 0 */
+  bool go_on, is_beyond;
+  struct windows windows;
+  double cycles; /* a second, of all lanes; 0: not measured */
+  size_t bytes;  /* of each part, in this window */
 };
 
 /* The window of all: from the first start to the last end. */
@@ -58,7 +64,7 @@ static double window_ns(const struct rig *rig) {
 
 static void fma_window(struct lane *lane) {
   lane->start_ns = (double)clock_ns();
-  float sum = lane->rig->flops->run(lane->rig->rounds);
+  float sum = lane->rig->flops->run(lane->rig->windows.rounds);
   lane->end_ns = (double)clock_ns();
   atomic_store_explicit(&lane->sink, (uint64_t)(sum > 0), memory_order_relaxed);
 }
@@ -66,47 +72,78 @@ static void fma_window(struct lane *lane) {
 static void read_window(struct lane *lane) {
   uint64_t sum = 0;
   lane->start_ns = (double)clock_ns();
-  for (long i = 0; i < lane->rig->rounds; i++)
+  for (long i = 0; i < lane->rig->windows.rounds; i++)
     sum ^= lane->rig->probe->read(lane->part, lane->rig->bytes);
   lane->end_ns = (double)clock_ns();
   atomic_store_explicit(&lane->sink, sum, memory_order_relaxed);
 }
 
-/* Runs windows until the time is over, at least `least`; returns the fastest. The first finds how
-   many rounds fill a window. Called by all threads; the result is thread 0's. */
+void windows_add(struct windows *windows, double ns) {
+  if (ns < WINDOW_NS / 2 && windows->calibrations < CALIBRATIONS && windows->rounds < 1l << 40) {
+    const double factor = fmin(1000, WINDOW_NS / ns);
+    windows->rounds = (long)((double)windows->rounds * factor) + 1;
+    windows->calibrations++;
+    windows->best_ns = 0;
+    windows->count = 0;
+    return;
+  }
+  if (!windows->count++ || ns < windows->best_ns) windows->best_ns = ns;
+}
+
+/* Runs windows until the time is over, at least `least` that count; returns the fastest. Called by all threads; the
+   result is thread 0's. */
 static double best_window(struct lane *lane, void (*window)(struct lane *), uint64_t time_ns,
                           int least) {
   struct rig *rig = lane->rig;
-  double best = 0;
-  uint64_t start = clock_ns();
-  for (int n = 0;; n++) {
+  const uint64_t start = clock_ns();
+  for (;;) {
     pthread_barrier_wait(&rig->barrier);
     window(lane);
     pthread_barrier_wait(&rig->barrier);
     if (lane->index == 0) {
-      double ns = window_ns(rig);
-      bool calibrating = n < 8 && ns < WINDOW_NS / 2 && rig->rounds < 1l << 40;
-      if (!calibrating && (best <= 0 || ns < best)) best = ns;
-      if (calibrating) {
-        double factor = WINDOW_NS / ns;
-        rig->rounds = (long)((double)rig->rounds * (factor < 1000 ? factor : 1000)) + 1;
-      }
-      rig->go_on = calibrating || n + 1 < least || clock_ns() - start < time_ns;
+      windows_add(&rig->windows, window_ns(rig));
+      rig->go_on = rig->windows.count < least || clock_ns() - start < time_ns;
     }
     pthread_barrier_wait(&rig->barrier);
-    if (!rig->go_on) return best;
+    if (!rig->go_on) return rig->windows.best_ns;
   }
 }
 
-/* FLOP/s of all lanes; the result is thread 0's. */
-static double measure_flops(struct lane *lane, const struct flops_probe *probe, uint64_t time_ns) {
+/* Rounds' work by the second, of all lanes; the result is thread 0's. */
+static double measure_rate(struct lane *lane, const struct flops_probe *probe, uint64_t time_ns,
+                           int least) {
   struct rig *rig = lane->rig;
   if (lane->index == 0) {
-    rig->rounds = 1000;
+    rig->windows = (struct windows){.rounds = 1000};
     rig->flops = probe;
   }
-  double ns = best_window(lane, fma_window, time_ns, 5);
-  return (double)rig->rounds * probe->flops_per_round * rig->threads / (ns * 1e-9);
+  const double ns = best_window(lane, fma_window, time_ns, least);
+  return (double)rig->windows.rounds * probe->flops_per_round * rig->threads / (ns * 1e-9);
+}
+
+/* Cycles a second, of all lanes: the highest seen. A peak beyond what they allow asks for a further look. */
+static void measure_cycles(struct lane *lane, double rate, double per_cycle) {
+  struct rig *rig = lane->rig;
+  for (int i = 0; probe_cycles() && i < MOST_LOOKS; i++) {
+    const double found = measure_rate(lane, probe_cycles(), 0, 3);
+    if (lane->index == 0) {
+      rig->cycles = fmax(rig->cycles, found);
+      rig->is_beyond = rate > rig->cycles * per_cycle;
+    }
+    pthread_barrier_wait(&rig->barrier);
+    if (!rig->is_beyond) return;
+  }
+}
+
+/* No clock shows more than the instructions can do: a virtual machine's may stand still. */
+static double bounded(const struct rig *rig, double rate, double per_cycle) {
+  return rig->cycles > 0 ? fmin(rate, rig->cycles * per_cycle * CYCLES_SLACK) : rate;
+}
+
+static double measure_flops(struct lane *lane, const struct flops_probe *probe, uint64_t time_ns) {
+  const double rate = measure_rate(lane, probe, time_ns, 5);
+  measure_cycles(lane, rate, probe->flops_per_cycle);
+  return bounded(lane->rig, rate, probe->flops_per_cycle);
 }
 
 static void measure_peaks(struct lane *lane) {
@@ -130,14 +167,15 @@ static void measure_bandwidth(struct lane *lane) {
     if (lane->index == 0) {
       rig->bytes = set / (size_t)rig->threads / PART_UNIT * PART_UNIT;
       if (rig->bytes < PART_UNIT) rig->bytes = PART_UNIT;
-      rig->rounds = 1;
+      rig->windows = (struct windows){.rounds = 1};
     }
     uint64_t time = rig->budget_ns * 3 / 5 / (uint64_t)(points ? points : 1);
     double ns = best_window(lane, read_window, time, 3);
     if (lane->index) continue;
     double bytes = (double)rig->bytes * rig->threads;
     rig->peaks->bandwidth[point].bytes = (double)set;
-    rig->peaks->bandwidth[point].bytes_per_s = bytes * (double)rig->rounds / (ns * 1e-9);
+    rig->peaks->bandwidth[point].bytes_per_s =
+        bounded(rig, bytes * (double)rig->windows.rounds / (ns * 1e-9), READ_BYTES_PER_CYCLE);
     rig->peaks->bandwidth_count = point + 1;
   }
 }

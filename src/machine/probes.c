@@ -63,9 +63,9 @@ READ_LOOP(read_256, "avx2", __m256i, _mm256_setzero_si256, _mm256_load_si256, _m
 READ_LOOP(read_128, "sse2", __m128i, _mm_setzero_si128, _mm_load_si128, _mm_xor_si128)
 
 static const struct probe probes[] = {
-    {CPU_AVX512, {fma_512, 12 * 16 * 2.0}, read_512},
-    {CPU_AVX2 | CPU_FMA, {fma_256, 12 * 8 * 2.0}, read_256},
-    {0, {fma_128, 12 * 4 * 2.0}, read_128},
+    {CPU_AVX512, {fma_512, 12 * 16 * 2.0, 64}, read_512},
+    {CPU_AVX2 | CPU_FMA, {fma_256, 12 * 8 * 2.0, 32}, read_256},
+    {0, {fma_128, 12 * 4 * 2.0, 16}, read_128},
 };
 
 /* Sums of products of zeros: neither instruction is slower or faster for other values. */
@@ -104,8 +104,8 @@ __attribute__((target("amx-tile,amx-bf16"), noinline)) static float dot_tiles(lo
 }
 
 const struct flops_probe *probe_bf16(void) {
-  static const struct flops_probe dot = {dot_512, 12 * 32 * 2.0},
-                                  tiles = {dot_tiles, 4 * 16 * 16 * 32 * 2.0};
+  static const struct flops_probe dot = {dot_512, 12 * 32 * 2.0, 128},
+                                  tiles = {dot_tiles, 4 * 16 * 16 * 32 * 2.0, 1024};
   uint32_t features = cpu_features();
   if (features & CPU_AMX_BF16) return &tiles;
   return features & CPU_AVX512_BF16 ? &dot : NULL;
@@ -147,10 +147,32 @@ static uint64_t read_128(const void *data, size_t bytes) {
   return s[0][0] ^ s[0][1];
 }
 
-static const struct probe probes[] = {{0, {fma_128, 12 * 4 * 2.0}, read_128}};
+static const struct probe probes[] = {{0, {fma_128, 12 * 4 * 2.0, 48}, read_128}};
 
 const struct flops_probe *probe_bf16(void) { return NULL; }
 
+#endif
+
+#if defined(__x86_64__)
+#define ADD "add %1, %0\n\t"
+#elif defined(__aarch64__)
+#define ADD "add %0, %0, %1\n\t"
+#endif
+
+#ifdef ADD
+#define ADD_8 ADD ADD ADD ADD ADD ADD ADD ADD
+static float add_chain(long rounds) {
+  uint64_t sum = 1;
+  for (long i = 0; i < rounds; i++)
+    __asm__ volatile(ADD_8 ADD_8 ADD_8 ADD_8 ADD_8 ADD_8 ADD_8 ADD_8 : "+r"(sum) : "r"(i));
+  return (float)(sum & 1);
+}
+const struct flops_probe *probe_cycles(void) {
+  static const struct flops_probe adds = {add_chain, 64, 1};
+  return &adds;
+}
+#else
+const struct flops_probe *probe_cycles(void) { return NULL; }
 #endif
 
 const struct probe *probe_best(void) {

@@ -7,6 +7,7 @@
 
 #include "../stats/stats.h"
 
+#define LIMIT_SLACK 1.05 /* the clock around a step is part of its time */
 enum { LEAST_RUNS = 15, MOST_SAMPLES = 8 << 20 };
 
 struct sampler {
@@ -136,7 +137,7 @@ static double peak_of(const struct profile *p, hone_dtype dtype) {
   return p->peaks->f32_flops * (speeds->f32_macs > 0 ? macs / speeds->f32_macs : 1);
 }
 
-double profile_limit_ns(const struct profile *p, size_t step) {
+static double limit_of(const struct profile *p, size_t step) {
   const struct work *work = &p->plan.steps[step].work;
   if (!p->peaks) return NAN;
   double compute = work->algorithm_flops / peak_of(p, work->dtype) +
@@ -147,6 +148,20 @@ double profile_limit_ns(const struct profile *p, size_t step) {
   if (work->value_bytes > 0)
     move += work->value_bytes / peaks_bandwidth(p->peaks, work->value_bytes);
   return 1e9 * fmax(compute, move);
+}
+
+static bool is_beyond(const struct profile *p, size_t step) {
+  return p->times && p->times[step].ns > 0 && limit_of(p, step) > LIMIT_SLACK * p->times[step].ns;
+}
+
+double profile_limit_ns(const struct profile *p, size_t step) {
+  return is_beyond(p, step) ? (double)NAN : limit_of(p, step);
+}
+
+bool profile_passes_peaks(const struct profile *p) {
+  for (size_t i = 0; i < p->plan.step_count; i++)
+    if (is_beyond(p, i)) return true;
+  return false;
 }
 
 struct timed {

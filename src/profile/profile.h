@@ -30,8 +30,11 @@ MUST_USE hone_status profile_measure(struct ctx *ctx, struct arena *arena,
 
 /* What the machine allows at best: the products of the step's own algorithm at the peak of their type and what is
    done to their results at that of floats, or its bytes, constants at the bandwidth that a set of all the model's constants has, values at that of a
-   set of their own size. NaN without peaks. */
+   set of their own size. NaN without peaks, and where the step was faster: then a peak was disturbed, or the step's data
+   lay nearer than the smallest set of the curve. */
 double profile_limit_ns(const struct profile *profile, size_t step);
+/* Whether a step was faster than the peaks allow: they are worth measuring again. */
+bool profile_passes_peaks(const struct profile *profile);
 /* Steps by time, longest first; brackets and what never ran are left out. */
 MUST_USE hone_status profile_order(struct ctx *ctx, struct arena *arena,
                                    const struct profile *profile, size_t **out, size_t *out_count);

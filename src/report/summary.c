@@ -801,7 +801,8 @@ static double reached_ms(const struct summary *summary, size_t begin, size_t end
 }
 
 /* Peaks are the highest of the probes and of what an engine reached (MEASURING), so the limit of the
-   fastest known algorithm is never passed; that of the direct one may be, by Winograd alone. */
+   fastest known algorithm is never passed; that of the direct one may be, by Winograd alone. A row that passes it
+   without having counted (it was interrupted, or its outputs are wrong) has no share: either figure may be wrong. */
 static void fill_limits(struct summary *summary) {
   for (size_t begin = 0, end; begin < summary->record_count; begin = end) {
     end = group_end(summary, begin);
@@ -814,6 +815,7 @@ static void fill_limits(struct summary *summary) {
           cell->winograd_limit_ms > 0 && cell->winograd_limit_ms < cell->limit_ms * 0.999;
       const double least = has_winograd ? cell->winograd_limit_ms : cell->limit_ms;
       const double raised = fmin(1, reached / least);
+      if (least * raised > record->p50_ms * (1 + 1e-9)) continue;
       record->limit_ms = cell->limit_ms * raised;
       record->limit_share = record->limit_ms / record->p50_ms;
       if (!has_winograd) continue;

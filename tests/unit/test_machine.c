@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "machine/machine_internal.h"
+#include "machine/probes.h"
 #include "run/artifact.h"
 #include "run/text/features.h"
 
@@ -344,6 +344,36 @@ static void fingerprint_holds_facts_only(void **state) {
   assert_string_not_equal(a.key, b.key);
 }
 
+/* A machine whose round takes 2 us, by a clock of its own; some windows are disturbed by so many times. */
+static void disturbed_windows_do_not_raise_a_peak(void **state) {
+  (void)state;
+  static const double disturbed[][12] = {
+      {1},           {1000},          {600, 1000},       {1, 600},
+      {1, 1, 1, 50}, {1, 700, 1, 90}, {0.5, 1000, 1, 1}, {1000, 1000, 1000, 1000, 1000, 1000},
+  };
+  for (size_t k = 0; k < COUNT(disturbed); k++)
+    for (long first = 1; first <= 100000; first *= 10) {
+      struct windows w = {.rounds = first};
+      for (size_t i = 0; i < 40 || w.count < 5; i++) {
+        const double times = i < COUNT(disturbed[k]) && disturbed[k][i] > 0 ? disturbed[k][i] : 1;
+        windows_add(&w, (double)w.rounds * 2000 * fmax(1, times));
+      }
+      assert_true(fabs(w.best_ns / (double)w.rounds - 2000) < 1e-6);
+    }
+}
+
+/* No peak is above what the instructions can do in the cycles that were counted. */
+static void peaks_are_bounded(void **state) {
+  (void)state;
+  struct ctx ctx = {0};
+  struct peaks peaks;
+  assert_int_equal(peaks_measure(&ctx, 1, 20000000, &peaks), HONE_OK);
+  const double most_hz = 7e9;
+  assert_true(peaks.f32_flops <= most_hz * probe_best()->fma.flops_per_cycle);
+  for (int i = 0; i < peaks.bandwidth_count; i++)
+    assert_true(peaks.bandwidth[i].bytes_per_s <= most_hz * READ_BYTES_PER_CYCLE);
+}
+
 static void peaks_are_plausible(void **state) {
   (void)state;
   struct ctx ctx;
@@ -432,6 +462,8 @@ static void programs_see_the_same_features(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(peaks_only_rise),
+      cmocka_unit_test(disturbed_windows_do_not_raise_a_peak),
+      cmocka_unit_test(peaks_are_bounded),
       cmocka_unit_test(levels_are_known),
       cmocka_unit_test(unknown_targets),
       cmocka_unit_test(host_runs_here),

@@ -30,8 +30,24 @@ static void results_of_bytes(void **state) {
   assert_true(fabs(profile_limit_ns(&profile, 0) - (10000 + 5000)) < 1e-6);
 }
 
+/* A step that was faster than its limit: that limit is not given, and the peaks are worth another look. */
+static void a_limit_that_was_passed_is_none(void **state) {
+  (void)state;
+  struct profiled_step steps[2] = {{.work = {.algorithm_flops = 1e6, .dtype = HONE_F32}},
+                                   {.work = {.algorithm_flops = 1e6, .dtype = HONE_F32}}};
+  struct profile_time times[2] = {{.ns = 20000}, {.ns = 6000}};
+  struct peaks peaks = {.f32_flops = 1}; /* disturbed */
+  struct profile profile = {
+      .plan = {.steps = steps, .step_count = 2}, .peaks = &peaks, .times = times};
+  assert_true(profile_passes_peaks(&profile) && isnan(profile_limit_ns(&profile, 1)));
+  peaks_raise(&peaks, &(struct peaks){.f32_flops = 200e9});
+  assert_false(profile_passes_peaks(&profile));
+  assert_true(fabs(profile_limit_ns(&profile, 1) - 5000) < 1e-6);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(limits_by_type),
-                                     cmocka_unit_test(results_of_bytes)};
+                                     cmocka_unit_test(results_of_bytes),
+                                     cmocka_unit_test(a_limit_that_was_passed_is_none)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -192,6 +192,25 @@ static void what_was_reached_is_possible(void **state) {
   free_fixture(f);
 }
 
+/* A row without a rank raises no limit, and has no share of one that it passes: its figure or the peak is wrong. */
+static void a_share_above_the_whole_is_not_printed(void **state) {
+  (void)state;
+  struct fixture *f = make_fixture(1, 1);
+  for (size_t i = 0; i < f->data.cell_count; i++) {
+    f->data.cells[i].cell.limit_ms = 40;
+    for (size_t k = 0; k < f->data.cells[i].incarnation_count; k++)
+      f->data.cells[i].incarnations[k].status = STATUS_interrupted;
+  }
+  assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
+  for (size_t i = 0; i < f->summary.record_count; i++) {
+    const struct record *r = &f->summary.records[i];
+    assert_int_equal(r->rank, 0);
+    assert_true(isnan(r->limit_share) || r->limit_share <= 1);
+    if (r->p50_ms < 40) assert_true(isnan(r->limit_share));
+  }
+  free_fixture(f);
+}
+
 /* One engine, one color: in every study for the known ones, another for each of the others. */
 static void an_engine_keeps_its_color(void **state) {
   (void)state;
@@ -726,6 +745,7 @@ int main(void) {
       cmocka_unit_test(precisions_are_rows),
       cmocka_unit_test(an_engine_keeps_its_color),
       cmocka_unit_test(what_was_reached_is_possible),
+      cmocka_unit_test(a_share_above_the_whole_is_not_printed),
       cmocka_unit_test(percentiles_need_their_samples),
       cmocka_unit_test(an_interrupted_incarnation_does_not_spoil_a_resumed_cell),
       cmocka_unit_test(an_unmeasured_cell_is_no_failure),
