@@ -8,6 +8,16 @@ static bool is_true(const struct value *value) {
          tensor_i64(value->constant, 0) != 0;
 }
 
+/* Shrink of integers: by floats that hold them, cut off towards zero. */
+static void expand_integer_shrink(struct expansion *e) {
+  struct value *x = x_in(e, 0);
+  const hone_dtype dtype = x->dtype;
+  x = x_cast(e, x, dtype_bits(dtype) <= 16 ? HONE_F32 : HONE_F64);
+  x_with_float(e, "lambd", x_float(e, "lambd", 0.5));
+  x_with_float(e, "bias", x_float(e, "bias", 0));
+  x_out(e, 0, x_cast(e, x_1(e, OP_Shrink, x), dtype));
+}
+
 expand_fn *expand_find(const struct node *node) {
   if (is_op(node, OP_Dropout) &&
       (is_true(node_input(node, 2)) || (node->output_count > 1 && node->outputs[1])))
@@ -18,6 +28,9 @@ expand_fn *expand_find(const struct node *node) {
   if (is_op(node, OP_Cast) && node->input_count && node->inputs[0] &&
       dtype_is_integer(node->inputs[0]->dtype) && node_int(node, "to", 0) == HONE_STRING)
     return expand_cast_text;
+  if (is_op(node, OP_Shrink) && node->input_count && node->inputs[0] &&
+      dtype_is_integer(node->inputs[0]->dtype))
+    return expand_integer_shrink;
   expand_fn *open = expand_open_find(node);
   if (open) return open;
   if (is_op(node, OP_BatchNormalization) && node_int(node, "training_mode", 0))

@@ -23,6 +23,7 @@ static bool knows_types(const struct node *node) {
   static const enum op_id movers[] = {OP_Gather, OP_GatherElements,  OP_GatherND,
                                       OP_Pad,    OP_ReverseSequence, OP_Trilu};
   bool is_small = false;
+  if (is_op(node, OP_Shape) || is_op(node, OP_Size)) return true; /* no element is read */
   for (size_t k = 0; k < node->input_count + node->output_count; k++) {
     const struct value *value =
         k < node->input_count ? node->inputs[k] : node->outputs[k - node->input_count];
