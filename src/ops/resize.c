@@ -301,11 +301,30 @@ static void extrapolate(const struct resize *r, const struct taps *taps, double 
   } while (index_next(r->out.rank, r->out.dims, index));
 }
 
+static bool is_signed(hone_dtype dtype) {
+  return dtype == HONE_I8 || dtype == HONE_I16 || dtype == HONE_I32 || dtype == HONE_I64 ||
+         dtype == HONE_I4 || dtype == HONE_I2;
+}
+
+/* What is stored of a sum in an integer type: cut off, as ONNX Runtime does, but one just below a whole number is that
+   one; with antialias the nearest, halves up. What the type does not hold is its bound. */
+static void make_whole(const struct resize *r, hone_dtype dtype, size_t count, double *y) {
+  const int bits = (int)dtype_bits(dtype) - is_signed(dtype);
+  const double high = ldexp(1, bits), low = is_signed(dtype) ? -high : 0;
+  if (dtype_is_float(dtype) || r->mode == NEAREST) return;
+  for (size_t i = 0; i < count; i++) {
+    const double x = y[i], close = fmin(0x1p-20 + fabs(x) * 0x1p-44, 0.25);
+    y[i] = r->antialias ? floor(x + 0.5 + close) : trunc(x < 0 ? x - close : x + close);
+    y[i] = fmax(fmin(y[i], bits < 54 ? high - 1 : high), low); /* 2^63 and 2^64 saturate */
+  }
+}
+
 static hone_status resize_all(struct ctx *ctx, struct arena *scratch, const struct resize *r,
-                              double *x, double **out) {
+                              hone_dtype dtype, double *x, double **out) {
   struct taps taps[HONE_MAX_RANK] = {{0}};
   struct shape shape = r->in;
-  for (int i = 0; i < shape.rank; i++) {
+  for (int i = shape.rank - 1; i >= 0;
+       i--) { /* columns first: with antialias their sums are whole */
     bool is_same = r->out.dims[i] == r->in.dims[i] && r->scale[i] == 1 &&
                    r->transform != TF_CROP_AND_RESIZE && r->transform != TF_HALF_PIXEL_FOR_NN;
     if (is_same) continue;
@@ -320,8 +339,10 @@ static hone_status resize_all(struct ctx *ctx, struct arena *scratch, const stru
     TRY(NEW_ARRAY(ctx, scratch, y, (size_t)elements));
     apply_taps(&taps[i], x, y, outer, dim, shape.dims[i], inner);
     x = y;
+    if (r->antialias && i == shape.rank - 1) make_whole(r, dtype, (size_t)elements, x);
   }
   if (r->transform == TF_CROP_AND_RESIZE) extrapolate(r, taps, x);
+  make_whole(r, dtype, (size_t)dims_product(&shape, 0, shape.rank), x);
   *out = x;
   return HONE_OK;
 }
@@ -340,7 +361,7 @@ hone_status eval_resize(struct ctx *ctx, struct arena *scratch, const struct nod
   if (tensor_count(in[0]) == 0)
     return fail(ctx, HONE_E_SHAPE, node_place(node), "Resize makes elements out of none");
   TRY(to_f64(ctx, scratch, in[0], &x));
-  TRY(resize_all(ctx, scratch, &r, x, &y));
+  TRY(resize_all(ctx, scratch, &r, out[0]->dtype, x, &y));
   write_f64(out[0], 0, total, y);
   return HONE_OK;
 }

@@ -1,7 +1,8 @@
 /* Resize by nearest, linear or cubic interpolation, separable over the axes. The taps (source
  * index, weight) of a block of columns are made once; then every row adds up the combinations of
  * the taps of its other coordinates, a row of sources at a time. Each row of sources is interpolated
- * along the columns once and kept for the rows that follow, which mostly read it too. */
+ * along the columns once and kept for the rows that follow, which mostly read it too. Integers: WHOLE, as ops/resize.c
+ * has it. */
 #ifndef ATTR_antialias
 #define ATTR_antialias 0
 #endif
@@ -34,19 +35,34 @@
 #else
 #define SUM_T double
 #endif
+#if IN0_TYPE == 1 || IN0_TYPE == 11
+#define WHOLE(x) (OUT0_T)(x)
+#else
+#define WHOLE(x) PASTE_(NAME, whole)(x)
+/* Cut off, with antialias the nearest (halves up), of the type's bounds; a sum just below a whole number is that one. */
+static inline OUT0_T PASTE_(NAME, whole)(double x) {
+  const int bits = 8 * (int)sizeof(OUT0_T) - ((OUT0_T)-1 < 1);
+  const double close = fmin(0x1p-20 + fabs(x) * 0x1p-44, 0.25), far = ldexp(1, bits);
+  const double y = ATTR_antialias ? floor(x + 0.5 + close) : trunc(x < 0 ? x - close : x + close);
+  const OUT0_T most = (OUT0_T)(UINT64_MAX >> (64 - bits));
+  if (y >= far) return most;
+  if (y < -far) return (OUT0_T)(-1 - (int64_t)most);
+  return (OUT0_T)-1 < 1 || y > 0 ? (OUT0_T)y : 0;
+}
+#endif
 #define AXES (IN0_RANK > 0 ? IN0_RANK : 1)
 /* result = sums, if they are begun, and the terms that wait; mostly there are two, and no sums */
-#define ADD_TERMS(result, TYPE)                                                                   \
+#define ADD_TERMS(result, STORED)                                                                 \
   {                                                                                               \
     const SUM_T w0 = term_weight[0], w1 = term_weight[1], *restrict a = term[0], *restrict b = term[1]; \
     if (!is_begun && terms == 2)                                                                  \
-      for (int j = 0; j < width; j++) (result)[j] = (TYPE)(w0 * a[j] + w1 * b[j]);                \
+      for (int j = 0; j < width; j++) (result)[j] = STORED(w0 * a[j] + w1 * b[j]);                \
     else                                                                                          \
       for (int j = 0; j < width; j++) {                                                           \
         SUM_T sum = is_begun ? sums[j] : 0;                                                       \
         if (terms > 0) sum += w0 * a[j];                                                          \
         if (terms > 1) sum += w1 * b[j];                                                          \
-        (result)[j] = (TYPE)sum;                                                                  \
+        (result)[j] = STORED(sum);                                                                \
       }                                                                                           \
   }
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
@@ -209,7 +225,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
         } else {
           SUM_T *restrict line = kept[offset / dims[LAST] % KEPT];
           if (terms == 2 || (terms && term[0] == line)) {
-            ADD_TERMS(sums, SUM_T)
+            ADD_TERMS(sums, (SUM_T))
             is_begun = 1, terms = 0;
           }
           if (kept_offset[offset / dims[LAST] % KEPT] != offset) {
@@ -219,6 +235,8 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
             for (int t = 1; t < count[LAST]; t++)
               for (int j = 0; j < width; j++)
                 line[j] += column_weight[t][j] * (SUM_T)source[column_index[t][j]];
+            for (int j = 0; j < width && ATTR_antialias && IN0_TYPE != 1 && IN0_TYPE != 11; j++)
+              line[j] = (SUM_T)WHOLE(line[j]);
           }
           term[terms] = line;
           term_weight[terms++] = (SUM_T)w;
@@ -232,12 +250,12 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
           tap[k] = 0;
         }
       }
-      if (REACH > 0) ADD_TERMS(row, OUT0_T)
+      if (REACH > 0) ADD_TERMS(row, WHOLE)
 #ifdef ATTR_coordinate_transformation_mode_IS_tf_crop_and_resize
       int outside = 0;
       for (int k = 0; k < LAST; k++) outside |= is_outside[k];
       for (int j = 0; j < width; j++)
-        if (outside || column_outside[j]) row[j] = (OUT0_T)ATTR_extrapolation_value;
+        if (outside || column_outside[j]) row[j] = WHOLE(ATTR_extrapolation_value);
 #endif
       for (changed = LAST - 1; changed >= 0; changed--) {
         if (++at[changed] < to_dims[changed]) break;
@@ -256,5 +274,6 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
 #undef KEPT
 #undef SUM_T
 #undef ADD_TERMS
+#undef WHOLE
 #undef BLOCK
 #undef AXES
