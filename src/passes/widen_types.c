@@ -78,8 +78,7 @@ static bool stays_wide(const struct rewrite *r, const struct node *node) {
 
 static bool must_widen(const struct rewrite *r, const struct node *node,
                        const struct value *value) {
-  if (!value || is_op(node, OP_Shape) || is_op(node, OP_Size) || is_op(node, OP_MatMulWeights))
-    return false;
+  if (!value || is_op(node, OP_MatMulWeights)) return false;
   return is_packed(value->dtype) ||
          (is_small_float(value->dtype) && (!takes_small_floats(node) || stays_wide(r, node)));
 }
