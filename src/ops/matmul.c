@@ -1,4 +1,6 @@
 /* matmul: MatMul by NumPy's rules, and Gemm. Floats in double, integers in wrapping int64. */
+#include <math.h>
+
 #include "ops_internal.h"
 
 hone_status matmul_plan(struct ctx *ctx, const struct node *node, const struct shape *a,
@@ -81,7 +83,7 @@ static void multiply_f64(const struct matrices *x, const struct contraction_work
   contract(&contraction, work);
 }
 
-/* Integer products wrap; alpha and beta are whole there, as ONNX leaves them at 1 for integers. */
+/* Integer products wrap; with an alpha or beta that is not whole they are cut off. */
 static void multiply_i64(const struct matrices *x) {
   for (int64_t row = 0; row < x->m; row++)
     for (int64_t column = 0; column < x->n; column++) {
@@ -89,11 +91,15 @@ static void multiply_i64(const struct matrices *x) {
       for (int64_t i = 0; i < x->k; i++)
         sum += (uint64_t)tensor_i64(x->a, (size_t)(x->a_at + row * x->a_row + i * x->a_step)) *
                (uint64_t)tensor_i64(x->b, (size_t)(x->b_at + i * x->b_row + column * x->b_step));
-      sum *= (uint64_t)(int64_t)x->alpha;
-      if (x->bias)
-        sum += (uint64_t)(int64_t)x->beta *
-               (uint64_t)tensor_i64(x->bias, (size_t)(row * x->c_row + column * x->c_step));
-      tensor_set_i64(x->out, (size_t)(x->out_at + row * x->n + column), (int64_t)sum);
+      const size_t at = (size_t)(x->out_at + row * x->n + column);
+      const int64_t bias =
+          x->bias ? tensor_i64(x->bias, (size_t)(row * x->c_row + column * x->c_step)) : 0;
+      if (x->alpha == trunc(x->alpha) && x->beta == trunc(x->beta))
+        tensor_set_i64(x->out, at,
+                       (int64_t)((uint64_t)(int64_t)x->alpha * sum +
+                                 (uint64_t)(int64_t)x->beta * (uint64_t)bias));
+      else
+        tensor_set_f64(x->out, at, x->alpha * (double)(int64_t)sum + x->beta * (double)bias);
     }
 }
 

@@ -58,7 +58,7 @@ hone_status eval_batch_normalization(struct ctx *ctx, struct arena *scratch,
   const struct shape *shape = &in[0]->shape;
   int64_t channels = shape->rank > 1 ? shape->dims[1] : 1;
   int64_t inner = dims_product(shape, 2, shape->rank), n = shape->dims[0];
-  double epsilon = node_float(node, "epsilon", 1e-5), *x;
+  double epsilon = node_float(node, "epsilon", (double)1e-5f), *x;
   TRY(to_f64(ctx, scratch, in[0], &x));
   for (int64_t row = 0; row < n * channels; row++) {
     size_t c = (size_t)(row % channels);
@@ -134,7 +134,7 @@ static hone_status run_trailing(struct ctx *ctx, struct arena *scratch, const st
   const struct shape *shape = &in[0]->shape;
   int axis = 0;
   int64_t scale_step, bias_step;
-  double *x, *scale, *bias, epsilon = node_float(node, "epsilon", 1e-5);
+  double *x, *scale, *bias, epsilon = node_float(node, "epsilon", (double)1e-5f);
   TRY(axis_attribute(ctx, node, "axis", -1, shape->rank, &axis));
   if (tensor_count(in[0]) == 0) return HONE_OK;
   int64_t rows = dims_product(shape, 0, axis), count = dims_product(shape, axis, shape->rank);
@@ -145,9 +145,10 @@ static hone_status run_trailing(struct ctx *ctx, struct arena *scratch, const st
     double *y = x + row * count;
     struct moments m = is_rms ? squares_of(y, count) : moments_of(y, count, 1);
     double mean = m.mean, inverse = 1 / sqrt(m.variance + epsilon);
-    for (int64_t i = 0; i < count; i++)
-      y[i] = (y[i] - mean) * inverse * (scale ? scale[row * scale_step + i] : 1) +
-             (bias ? bias[row * bias_step + i] : 0);
+    for (int64_t i = 0; i < count; i++) {
+      y[i] = (y[i] - mean) * inverse * (scale ? scale[row * scale_step + i] : 1);
+      if (bias) y[i] += bias[row * bias_step + i];
+    }
     if (out[0]) write_f64(out[0], row * count, (size_t)count, y);
     if (node->output_count > 1 && out[1]) tensor_set_f64(out[1], (size_t)row, mean);
     if (node->output_count > 2 && out[2]) tensor_set_f64(out[2], (size_t)row, inverse);
@@ -196,7 +197,7 @@ static hone_status run_groups(struct ctx *ctx, struct arena *scratch, const stru
                               const struct tensor *const *in, const struct tensor *out,
                               int64_t groups) {
   const struct shape *shape = &in[0]->shape;
-  double *x, epsilon = node_float(node, "epsilon", 1e-5);
+  double *x, epsilon = node_float(node, "epsilon", (double)1e-5f);
   TRY(to_f64(ctx, scratch, in[0], &x));
   if (tensor_count(in[0]) == 0) return HONE_OK;
   int64_t channels = shape->dims[1] / groups, inner = dims_product(shape, 2, shape->rank);
@@ -247,7 +248,7 @@ hone_status eval_lrn(struct ctx *ctx, struct arena *scratch, const struct node *
   const struct shape *shape = &in[0]->shape;
   int64_t size = node_int(node, "size", 1), channels = shape->dims[1];
   int64_t inner = dims_product(shape, 2, shape->rank), before = (size - 1) / 2;
-  double alpha = node_float(node, "alpha", 1e-4), beta = node_float(node, "beta", 0.75);
+  double alpha = node_float(node, "alpha", (double)1e-4f), beta = node_float(node, "beta", 0.75);
   double bias = node_float(node, "bias", 1), *x;
   TRY(to_f64(ctx, scratch, in[0], &x));
   for (int64_t row = 0; row < shape->dims[0] * channels; row++) {

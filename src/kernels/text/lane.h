@@ -183,7 +183,7 @@ INLINE_ vec exp_less_(vec x, int less) {
   p = p * r + 0x1.fffffcp-2f;
   p = p * (r * r) + r;
   const float s = lane_float_((half + 127) * (1 << 23)), t = lane_float_((i - half + 127) * (1 << 23));
-  if (less) return (p * s + (s - lane_float_((half - i + 127) * (1 << 23)))) * t;
+  if (less) return copysignf((p * s + (s - lane_float_((half - i + 127) * (1 << 23)))) * t, x);
   return (p + 1.0f) * s * t;
 }
 INLINE_ vec exp_(vec x) { return exp_less_(x, 0); }

@@ -688,7 +688,7 @@ INLINE_ vec expm1_(vec x) {
   vec p = exp_less_one_(y, n - splat_(0x1.8p23f));
   vec s = (vec)((half + 127) << 23), t = (vec)((i - half + 127) << 23);
   vec one = (vec)((half - i + 127) << 23); /* 1 / t */
-  return (p * s + (s - one)) * t;
+  return copysignv_((p * s + (s - one)) * t, x); /* -0 stays */
 }
 /* exp of 0 and less, of a softmax: what is below 2^-126.5 is 0. 2^n is one factor, and nothing masked becomes a denormal,
    for which processors take a hundred cycles. */

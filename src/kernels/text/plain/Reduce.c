@@ -1,16 +1,19 @@
 /* All reductions; REDUCE_OP: 0 sum, 1 mean, 2 max, 3 min, 4 product, 5 sum of |x|, 6 root of the sum
  * of squares, 7 log of the sum, 8 log of the sum of exp, 9 sum of squares, 10 variance. Axes come from input 1 at
- * run time, or from the attribute; none: all axes. Floats add in double, integers wrap. */
+ * run time, or from the attribute; none: all axes. Floats add in double, integers wrap, but roots and logarithms are of
+ * doubles. */
 #ifndef ATTR_noop_with_empty_axes
 #define ATTR_noop_with_empty_axes 0
 #endif
-#if OUT0_TYPE == 1 /* f32 */
-#define ACC double
-#elif OUT0_TYPE == 11 /* f64 */
+#if OUT0_TYPE == 1 || OUT0_TYPE == 11 || (REDUCE_OP >= 6 && REDUCE_OP <= 8)
 #define ACC double
 #else
 #define ACC uint64_t
 #endif
+/* Of integers: cut off; NaN is 0, what int64 does not hold its nearest. */
+#define STORED(x)                                                                                \
+  _Generic((OUT0_T)0, float: (OUT0_T)(x), double: (OUT0_T)(x),                                   \
+           default: (OUT0_T)((x) != (x) ? 0 : (x) <= -0x1p63 ? INT64_MIN : (x) >= 0x1p63 ? INT64_MAX : (int64_t)(x)))
 #define WIDTH 64
 /* The next of n independent sums, products or ends, over the place j of both. */
 #define MEET(j, value, high)                                                                     \
@@ -161,13 +164,14 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
         y[o] = best[j];
       } else if (REDUCE_OP == 1 || REDUCE_OP == 10) {
         y[o] = (OUT0_T)(_Generic((OUT0_T)0, float: sum[j] / (ACC)length, double: sum[j] / (ACC)length,
-                                 default: (length ? (int64_t)sum[j] / length : 0)));
+                                 default: (!length ? 0 : IN0_TYPE == 13 ? (int64_t)((uint64_t)sum[j] / (uint64_t)length)
+                                                                : (int64_t)sum[j] / length)));
       } else if (REDUCE_OP == 6) {
-        y[o] = (OUT0_T)sqrt((double)sum[j]);
+        y[o] = STORED(sqrt((double)sum[j]));
       } else if (REDUCE_OP == 7) {
-        y[o] = (OUT0_T)log((double)sum[j]);
+        y[o] = STORED(log((double)sum[j]));
       } else if (REDUCE_OP == 8) {
-        y[o] = (OUT0_T)(log((double)sum[j]) + (double)high[j]);
+        y[o] = STORED(log((double)sum[j]) + (double)high[j]);
       } else {
         y[o] = (OUT0_T)sum[j];
       }
@@ -178,5 +182,6 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
 #undef ACC
 #undef WIDTH
 #undef MEET
+#undef STORED
 #undef OVER_GONE
 #undef ATTR_noop_with_empty_axes
