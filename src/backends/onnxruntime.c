@@ -6,7 +6,7 @@
  * All tensors are made once in bind over the caller's memory and bound; submit is one RunWithBinding
  * and nothing else (of a model with text among its outputs, whose strings are the engine's own, one Run). Open dimensions that have a name are given their size before the session is made
  * (free-dimension overrides), so that the engine plans its memory and picks its kernels for them as
- * the other engines do.
+ * the other engines do. Those without a name, or whose name stands for two sizes, are known from the inputs.
  */
 #include "backends.h"
 
@@ -291,10 +291,32 @@ static hone_status read_info(struct ctx *ctx, const struct session *s, bool is_i
   return status;
 }
 
-/* Names of the open dimensions of one input, each with the size that `shapes` gives it. */
-static hone_status override_input(struct ctx *ctx, const struct session *s, const char *name,
-                                  const void *info, const hone_tensor *tensor, const char *shapes,
-                                  bool *out_any) {
+/* Names of open dimensions, each with the size that the request gives it. ONNX Runtime fixes a dimension by its name
+ * alone, so a name that stands for two sizes stays open: the inputs then say the sizes, axis by axis. */
+struct overrides {
+  struct override {
+    char *name;
+    int64_t size;
+    bool has_two_sizes;
+  } * at;
+  size_t count;
+};
+
+static hone_status note_size(struct ctx *ctx, struct overrides *o, const char *name, int64_t size) {
+  for (size_t i = 0; i < o->count; i++) {
+    if (strcmp(o->at[i].name, name)) continue;
+    o->at[i].has_two_sizes |= o->at[i].size != size;
+    return HONE_OK;
+  }
+  o->at[o->count] = (struct override){.name = strdup(name), .size = size};
+  if (!o->at[o->count].name) return fail(ctx, HONE_E_OOM, place_name(name), "no memory");
+  o->count++;
+  return HONE_OK;
+}
+
+static hone_status note_input(struct ctx *ctx, const struct session *s, const char *name,
+                              const void *info, const hone_tensor *tensor, const char *shapes,
+                              struct overrides *o) {
   const char *names[HONE_MAX_RANK] = {NULL};
   int64_t dims[HONE_MAX_RANK];
   int32_t rank = 0;
@@ -303,19 +325,14 @@ static hone_status override_input(struct ctx *ctx, const struct session *s, cons
             API(s, SYMBOLIC_DIMENSIONS, ort_result, const void *, const char **, size_t)(
                 info, names, (size_t)rank),
             name));
-  for (int32_t d = 0; d < rank; d++) {
-    if (tensor->shape[d] >= 0 || !names[d] || !names[d][0]) continue;
-    TRY(check(ctx, s,
-              API(s, FREE_DIMENSION_BY_NAME, ort_result, void *, const char *, int64_t)(
-                  s->options, names[d], dims[d]),
-              name));
-    *out_any = true;
-  }
+  for (int32_t d = 0; d < rank; d++)
+    if (tensor->shape[d] < 0 && names[d] && dimension_is_named(names[d]))
+      TRY(note_size(ctx, o, names[d], dims[d]));
   return HONE_OK;
 }
 
-static hone_status override_one(struct ctx *ctx, const struct session *s, size_t i,
-                                const char *shapes, bool *out_any) {
+static hone_status note_sizes(struct ctx *ctx, const struct session *s, size_t i,
+                              const char *shapes, struct overrides *o) {
   char *name = NULL;
   void *type = NULL;
   const void *info = NULL;
@@ -330,7 +347,7 @@ static hone_status override_one(struct ctx *ctx, const struct session *s, size_t
       ctx, s, API(s, CAST_TYPE_INFO, ort_result, const void *, const void **)(type, &info), name);
   hone_tensor tensor = {.data = NULL};
   if (!status && info) status = read_shape(ctx, s, (void *)(uintptr_t)info, &tensor);
-  if (!status && info) status = override_input(ctx, s, name, info, &tensor, shapes, out_any);
+  if (!status && info) status = note_input(ctx, s, name, info, &tensor, shapes, o);
   API(s, RELEASE_TYPE_INFO, void, void *)(type);
   API(s, RELEASE_NAME, ort_result, void *, void *)(s->allocator, name);
   return status;
@@ -345,14 +362,33 @@ static hone_status create_session(struct ctx *ctx, struct session *s, const char
 }
 
 /* A file with named open dimensions is loaded a second time, with their sizes. */
+static hone_status fix_sizes(struct ctx *ctx, const struct session *s, const struct overrides *o,
+                             bool *out_any) {
+  for (size_t i = 0; i < o->count; i++) {
+    if (o->at[i].has_two_sizes) continue;
+    TRY(check(ctx, s,
+              API(s, FREE_DIMENSION_BY_NAME, ort_result, void *, const char *, int64_t)(
+                  s->options, o->at[i].name, o->at[i].size),
+              o->at[i].name));
+    *out_any = true;
+  }
+  return HONE_OK;
+}
+
 static hone_status fix_open_dimensions(struct ctx *ctx, struct session *s, const char *path,
                                        const char *shapes) {
   size_t count = 0;
   bool has_any = false;
   TRY(check(ctx, s, API(s, INPUT_COUNT, ort_result, void *, size_t *)(s->session, &count),
             "inputs"));
-  for (size_t i = 0; shapes && i < count; i++) TRY(override_one(ctx, s, i, shapes, &has_any));
-  if (!has_any) return HONE_OK;
+  struct overrides overrides = {.at = calloc(count * HONE_MAX_RANK + 1, sizeof *overrides.at)};
+  hone_status status = overrides.at ? HONE_OK : fail(ctx, HONE_E_OOM, place_none(), "no memory");
+  for (size_t i = 0; shapes && i < count && !status; i++)
+    status = note_sizes(ctx, s, i, shapes, &overrides);
+  if (!status) status = fix_sizes(ctx, s, &overrides, &has_any);
+  for (size_t i = 0; i < overrides.count; i++) free(overrides.at[i].name);
+  free(overrides.at);
+  if (status || !has_any) return status;
   API(s, RELEASE_SESSION, void, void *)(s->session);
   s->session = NULL;
   return create_session(ctx, s, path);

@@ -134,6 +134,8 @@ struct raw_value { /* what a file says of an input or output */
   struct raw_dim *dims;
   size_t offset;
 };
+/* Whether a dimension's symbolic name says that dimensions of this name are equal. */
+bool dimension_is_named(const char *param);
 /* Gives every input of the main graph that `is_real` marks a fixed shape; fills in the graph's open_dimensions and
    is_open. E_USAGE, E_SHAPE. */
 MUST_USE hone_status bind_shapes(struct ctx *ctx, struct arena *arena,

@@ -47,7 +47,11 @@ static hone_status one_int(struct reader *reader, const struct wire_field *field
 static hone_status dim_field(struct reader *reader, const struct wire_field *field, uint32_t *seen,
                              void *into) {
   struct raw_dim *dim = into;
-  if (field->number == 2) return one_name(reader, field, seen, "dim_param", &dim->param);
+  if (field->number == 2) {
+    TRY(one_name(reader, field, seen, "dim_param", &dim->param));
+    if (!dimension_is_named(dim->param)) dim->param = "";
+    return HONE_OK;
+  }
   if (field->number != 1) return HONE_OK;
   int64_t value;
   TRY(one_int(reader, field, seen, "dim_value", &value));

@@ -1,7 +1,7 @@
 /* shapes: open dimensions of the main graph's inputs get a number, by one rule for all verbs.
  *
- * The user's text ("x[1,3,224,224],y[1]", or "x[N<=64,3,224,224]") comes first; a name that stands for a dimension there
- * stands for it everywhere. What is still open becomes the batch (1 where none is asked for) where it
+ * The user's text ("x[1,3,224,224],y[1]", or "x[N<=64,3,224,224]") comes first, whatever names the file gives to its
+ * dimensions; a name that has a size there has it in all inputs that the text leaves out. What is still open becomes the batch (1 where none is asked for) where it
  * is an input's first dimension or has the name of one, and otherwise is an error that lists every
  * open dimension with an example to copy, unless options->open_is says what it is. What was open and which size it got is told.
  */
@@ -36,6 +36,17 @@ hone_status payload_use(struct ctx *ctx, struct arena *arena, const uint8_t *byt
 }
 
 /* -- open dimensions ---- */
+
+/* What exporters write for a size that they do not know: "?", "-1", "None", "unk__12". */
+bool dimension_is_named(const char *param) {
+  static const char numbered[] = "unk__";
+  const size_t prefix = sizeof numbered - 1;
+  bool has_letter = false;
+  for (const char *c = param; *c; c++)
+    has_letter |= (unsigned char)*c >= 0x80 || (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
+  if (!has_letter || !strcmp(param, "None")) return false;
+  return strncmp(param, numbered, prefix) || param[prefix + strspn(param + prefix, "0123456789")];
+}
 
 enum { MOST_TOLD = 12 };
 enum origin { ORIGIN_FILE, ORIGIN_TEXT, ORIGIN_BATCH, ORIGIN_ASSUMED };
@@ -208,10 +219,9 @@ static hone_status bind(struct binder *b, size_t i, int d) {
   int64_t value = b->shapes[i].dims[d];
   if (!*dim->param) return HONE_OK;
   struct binding *binding = names_find(&b->params, dim->param);
-  if (binding && binding->value != value)
-    return fail(b->ctx, HONE_E_SHAPE, place_name(b->inputs[i].name),
-                "dimension \"%s\" is %lld here and %lld at another input", dim->param,
-                (long long)value, (long long)binding->value);
+  if (binding && binding->value != value) /* two inputs that the text gives, or two axes of one */
+    warn(b->ctx, "dimension \"%s\" of the model is both %lld and %lld, as --shape says", dim->param,
+         (long long)binding->value, (long long)value);
   if (binding) return HONE_OK;
   bool fresh;
   TRY(NEW(b->ctx, b->arena, binding));
@@ -339,6 +349,8 @@ static size_t put_taken(struct text *text, const struct binder *b, enum origin o
   for (size_t i = 0; i < b->count; i++)
     for (int d = 0; b->is_real[i] && d < b->shapes[i].rank; d++) {
       const char *param = b->inputs[i].has_shape ? b->inputs[i].dims[d].param : "";
+      const struct binding *binding = *param ? names_find(&b->params, param) : NULL;
+      if (binding && binding->value != b->shapes[i].dims[d]) param = ""; /* it has another size */
       if (b->origins[i][d] != origin || !is_new(b, param) || count++ >= MOST_TOLD) continue;
       text_puts(text, count > 1 ? ", " : text->length ? "; " : "");
       text_put_safe(text, *param ? param : b->inputs[i].name, 40);

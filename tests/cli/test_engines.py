@@ -264,3 +264,18 @@ def test_a_torch_export_file_reaches_engines_as_onnx_that_hone_writes(hone, engi
     result, rows = engines("zoo:mlp", "--backend", "onnxruntime", "--route", "onnx-hone")
     assert rows["onnxruntime"]["route"] == "onnx-hone" and rows["onnxruntime"]["status"] == "ok", result
     assert "--route onnx-hone" in rows["onnxruntime"]["repeat"]
+
+
+@pytest.mark.parametrize("name", ["?", "None", "unk__7", "-1", "", "L"])
+def test_one_symbolic_name_on_two_axes(hone, engines, tmp_path, name):
+    """paddle2onnx writes x[-1,3,'?','?']: --shape gives each axis its size, in hone and in the engines."""
+    graph = h.make_graph(
+        [h.make_node("Relu", ["x"], ["r"]), h.make_node("GlobalAveragePool", ["r"], ["p"]),
+         h.make_node("Flatten", ["p"], ["y"])], "g",
+        [h.make_tensor_value_info("x", T.FLOAT, [-1, 3, name, name])],
+        [h.make_tensor_value_info("y", T.FLOAT, [-1, 3])])
+    onnx.save(h.make_model(graph, opset_imports=[h.make_opsetid("", 17)], ir_version=8), tmp_path / "axes.onnx")
+    result, rows = engines(tmp_path / "axes.onnx", "--shape", "x[1,3,6,10]")
+    assert {row["status"] for row in rows.values()} == {"ok"}, result
+    seen = hone("inspect", tmp_path / "axes.onnx", "--shape", "x[1,3,6,10]")
+    assert seen.code == 0 and ("both 6 and 10" in str(seen)) == (name == "L"), seen

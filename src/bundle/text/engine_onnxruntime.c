@@ -32,8 +32,28 @@ static int create_session(const char *path) {
   return is_ok(CALL(CREATE_SESSION, void *, const char *, void *, void **)(environment, path, options, &session), "load");
 }
 
-/* Named open dimensions of an input get their sizes, as they had them when it was measured. */
-static int fix_input(size_t i, int *changed) {
+/* The names of open dimensions; one that stands for two sizes, or for none ("?", "None", "unk__1"), stays open. */
+static struct { char *name; int64_t size; int is_fixed; } named[(ENGINE_INPUTS + 1) * MAX_DIMENSIONS];
+static size_t named_count;
+
+static void note_size(const char *name, int64_t size) {
+  int letters = 0;
+  for (const char *c = name; *c; c++)
+    letters += (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (unsigned char)*c >= 0x80;
+  if (!letters || !strcmp(name, "None") || !strncmp(name, "unk__", 5)) return;
+  for (size_t k = 0; k < named_count; k++)
+    if (!strcmp(named[k].name, name)) {
+      named[k].is_fixed &= named[k].size == size;
+      return;
+    }
+  named[named_count].name = strdup(name);
+  named[named_count].size = size;
+  named[named_count].is_fixed = 1;
+  named_count += named[named_count].name != NULL;
+}
+
+/* Named open dimensions of an input, with their sizes as they were when it was measured. */
+static int note_input(size_t i) {
   const char *names[MAX_DIMENSIONS] = {0};
   void *type = NULL;
   const void *info = NULL;
@@ -44,12 +64,19 @@ static int fix_input(size_t i, int *changed) {
            (int32_t)rank == engine_inputs[i].rank &&
            is_ok(CALL(SYMBOLIC_DIMENSIONS, const void *, const char **, size_t)(info, names, rank), "inputs");
   for (size_t d = 0; ok && d < rank; d++)
-    if (names[d] && names[d][0]) {
+    if (names[d]) note_size(names[d], engine_inputs[i].dims[d]);
+  if (type) ((void (*)(void *))(uintptr_t)api[RELEASE_TYPE_INFO])(type);
+  return ok;
+}
+
+static int fix_sizes(int *changed) {
+  int ok = 1;
+  for (size_t k = 0; ok && k < named_count; k++)
+    if (named[k].is_fixed) {
       *changed = 1;
-      ok = is_ok(CALL(FREE_DIMENSION_BY_NAME, void *, const char *, int64_t)(options, names[d], engine_inputs[i].dims[d]),
+      ok = is_ok(CALL(FREE_DIMENSION_BY_NAME, void *, const char *, int64_t)(options, named[k].name, named[k].size),
                  "open dimension");
     }
-  if (type) ((void (*)(void *))(uintptr_t)api[RELEASE_TYPE_INFO])(type);
   return ok;
 }
 
@@ -76,7 +103,8 @@ static void open_engine(void) {
       !is_ok(CALL(CREATE_SESSION_OPTIONS, void **)(&options), "options") || !set_options() || !create_session(path))
     return;
   for (size_t i = 0; i < ENGINE_INPUTS; i++)
-    if (!fix_input(i, &changed)) return;
+    if (!note_input(i)) return;
+  if (!fix_sizes(&changed)) return;
   if (changed) {
     ((void (*)(void *))(uintptr_t)api[RELEASE_SESSION])(session);
     if (!create_session(path)) return;
