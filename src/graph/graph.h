@@ -59,7 +59,8 @@ struct value {
   const char *name; /* as in the model, any UTF-8; unique within its graph */
   hone_dtype dtype; /* HONE_UNDEFINED until inferred */
   bool has_shape;
-  struct shape shape;
+  struct shape
+      shape; /* without has_shape: as the file declares it, which may be wrong; -1: any size; rank 0: not declared */
   /* by dimension: 0, or the number of its extent, which the caller or the producing step gives at run
      time; shape.dims holds the bound */
   uint32_t extents[HONE_MAX_RANK];

@@ -33,6 +33,27 @@ static void find_real_inputs(const struct scope *scope, const struct raw_graph *
     is_real[i] = !names_find(&scope->names, raw->inputs.at[i].name);
 }
 
+/* The size of an input's dimension of that name, -1: there is none. */
+static int64_t size_of_name(const struct builder *builder, const struct scope *scope,
+                            const char *name) {
+  for (size_t i = 0; *name && i < builder->main.inputs.count; i++) {
+    const struct raw_value *input = &builder->main.inputs.at[i];
+    const struct value *value = names_find(&scope->names, input->name);
+    for (int d = 0; value && value->has_shape && d < input->rank; d++)
+      if (!strcmp(input->dims[d].param, name) && d < value->shape.rank) return value->shape.dims[d];
+  }
+  return -1;
+}
+
+static void declare_shape(const struct builder *builder, const struct scope *scope,
+                          const struct raw_value *raw, struct value *value) {
+  value->shape.rank = raw->rank;
+  for (int d = 0; d < raw->rank; d++)
+    value->shape.dims[d] = raw->dims[d].value >= 0
+                               ? raw->dims[d].value
+                               : size_of_name(builder, scope, raw->dims[d].param);
+}
+
 static hone_status add_input(struct builder *builder, struct scope *scope,
                              const struct raw_value *raw, const struct shape *shape) {
   struct ctx *ctx = builder->reader.ctx;
@@ -48,7 +69,7 @@ static hone_status add_input(struct builder *builder, struct scope *scope,
   if (raw->dtype && shape)
     TRY(shape_check(ctx, place_name(raw->name), raw->dtype, shape, &elements, &bytes));
   TRY(graph_input(ctx, scope->graph, raw->name, raw->dtype, raw->dtype ? shape : NULL, &value));
-  if (!shape && raw->has_shape) value->shape.rank = raw->rank; /* declared_number reads it */
+  if (!shape && raw->has_shape) declare_shape(builder, scope, raw, value);
   return declare(builder, scope, value, place_offset(raw->offset));
 }
 
@@ -332,6 +353,7 @@ static hone_status add_output(struct builder *builder, struct scope *scope,
     TRY(copy_output(builder, scope, raw->name, &value));
   else if (value->is_output) /* as ONNX Runtime reads it */
     TRY(copy_output(builder, scope, NULL, &value));
+  if (!value->has_shape && raw->has_shape) declare_shape(builder, scope, raw, value);
   return graph_output(ctx, scope->graph, value);
 }
 

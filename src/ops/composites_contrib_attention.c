@@ -223,11 +223,34 @@ enum { GQA_LAST = 5, GQA_TOTAL, GQA_COS, GQA_SIN, GQA_PLACES, GQA_BIAS, GQA_SINK
 struct grouped {
   struct value *q, *k, *v;    /* [batch, heads, rows, size] */
   int64_t batch, rows, total; /* total: keys behind this call; -1: known only at run time */
-  int64_t room;               /* rows of the cache */
-  struct value *before;       /* [batch]: keys in front of this call's, i64 */
-  struct value *own;          /* [batch, rows]: the tokens' places; NULL: from `before` on */
-  int64_t known_before;       /* the same, -1: only at run time */
+  int64_t room, keys;         /* rows of the cache: of the operand, of the result */
+  bool is_open;         /* the result has as many as the larger of `room` and what the run says */
+  struct value *before; /* [batch]: keys in front of this call's, i64 */
+  struct value *own;    /* [batch, rows]: the tokens' places; NULL: from `before` on */
+  int64_t known_before; /* the same, -1: only at run time */
 };
+
+/* The rows of the cache that the call leaves: `room` or the number of keys, whichever is larger. Where a run says that
+ * number, the declared shape of the output tells whether the cache grows; a size that it leaves open is found in the run. */
+static void read_keys(struct expansion *e, struct grouped *g) {
+  const struct value *present = e->node->output_count > 1 ? e->node->outputs[1] : NULL;
+  const bool is_told = g->total < 0 && present && !present->has_shape && present->shape.rank == 4;
+  const struct graph *main = e->graph;
+  while (main->parent) main = main->parent;
+  g->keys = g->total > g->room ? g->total : g->room;
+  if (is_told && present->shape.dims[2] > g->room) g->keys = present->shape.dims[2];
+  g->is_open = is_told && present->shape.dims[2] < 0 && !main->is_open;
+  if (g->is_open) g->keys = g->room + g->rows;
+}
+
+/* What a run leaves of a cache of an open size. */
+static struct value *present(struct expansion *e, const struct grouped *g, struct value *cache) {
+  if (!g->is_open || e->status) return cache;
+  const struct shape scalar = {0};
+  struct value *total = x_cast(e, x_reshape(e, x_in(e, GQA_TOTAL), scalar.dims, 0), HONE_I64);
+  total = x_2(e, OP_Max, total, x_scalar(e, HONE_I64, (double)g->room));
+  return x_first(e, cache, 2, total);
+}
 
 /* Rows of a cache that this call's keys stand behind, of each batch row. */
 static void read_places(struct expansion *e, struct grouped *g) {
@@ -274,7 +297,7 @@ static struct value *cleared(struct expansion *e, const struct grouped *g, const
 /* Keys of this call in the cache: behind it, or written into it. */
 static struct value *with_cache(struct expansion *e, const struct grouped *g, struct value *past,
                                 struct value *x) {
-  int64_t keys = g->total > g->room ? g->total : g->room;
+  const int64_t keys = g->keys;
   if (e->status || (g->known_before == 0 && keys == g->rows)) return x;
   if (!past) {
     x_fail(e, HONE_E_SHAPE, "total_sequence_length is %lld without a cache", (long long)g->total);
@@ -358,13 +381,14 @@ void expand_group_query_attention(struct expansion *e) {
   read_grouped(e, &g);
   if (!e->status) read_places(e, &g);
   if (e->status) return;
+  read_keys(e, &g);
   struct value *own = places(e, &g);
   struct value *at = x_in(e, GQA_PLACES) ? x_cast(e, x_in(e, GQA_PLACES), HONE_I64) : own;
   if (x_int(e, "do_rotary", 0)) g.q = rotated(e, g.q, at), g.k = rotated(e, g.k, at);
   g.k = with_cache(e, &g, x_in(e, 3), g.k);
   g.v = with_cache(e, &g, x_in(e, 4), g.v);
-  x_out(e, 1, g.k);
-  x_out(e, 2, g.v);
+  x_out(e, 1, present(e, &g, g.k));
+  x_out(e, 2, present(e, &g, g.v));
   if (e->status) return;
   struct value *hidden = hidden_keys(e, &g, own, g.k->shape.dims[2]);
   struct scores s = {g.q,
