@@ -155,6 +155,8 @@ struct builder {
   VEC(struct graph *) graphs;    /* all, the main graph first */
   VEC(struct fixup) fixups;
   struct raw_graph main; /* what the file declares of the main graph */
+  size_t redefined;      /* constants of a name that another one had */
+  const char *first_redefined;
 };
 /* One graph of the model into scope->graph. */
 MUST_USE hone_status build_graph(struct builder *builder, struct wire message, int depth,

@@ -8,20 +8,29 @@
 
 /* -- declaring values ---- */
 
+/* A constant of a name that an earlier one has takes its place everywhere, as in ONNX Runtime: initializers, then Constant
+ * nodes, each in their order. */
+static hone_status add_constant(struct builder *builder, struct scope *scope, const char *name,
+                                const struct tensor *tensor, struct place at) {
+  struct ctx *ctx = builder->reader.ctx;
+  struct value *value = names_find(&scope->names, name);
+  if (value && value->constant && !builder->options->strict) {
+    if (value->dtype != tensor->dtype || !shape_equal(&value->shape, &tensor->shape))
+      return fail(ctx, HONE_E_FORMAT, at,
+                  "duplicate: \"%s\" is defined twice, with another type or shape", name);
+    if (!builder->redefined++) builder->first_redefined = name;
+    value->constant = tensor;
+    return HONE_OK;
+  }
+  TRY(graph_constant(ctx, scope->graph, name, tensor, &value));
+  return declare(builder, scope, value, at);
+}
+
 static hone_status add_constants(struct builder *builder, struct scope *scope,
                                  const struct raw_graph *raw) {
   for (size_t i = 0; i < raw->tensors.count; i++) {
     const struct raw_tensor *tensor = &raw->tensors.at[i];
-    struct value *value = names_find(&scope->names, tensor->name);
-    if (value && value->constant && !builder->options->strict) {
-      warn(builder->reader.ctx, "constant \"%s\" is defined twice: the last counts", tensor->name);
-      value->constant = tensor->tensor;
-      value->dtype = tensor->tensor->dtype;
-      value->shape = tensor->tensor->shape;
-      continue;
-    }
-    TRY(graph_constant(builder->reader.ctx, scope->graph, tensor->name, tensor->tensor, &value));
-    TRY(declare(builder, scope, value, place_offset(tensor->offset)));
+    TRY(add_constant(builder, scope, tensor->name, tensor->tensor, place_offset(tensor->offset)));
   }
   return HONE_OK;
 }
@@ -175,10 +184,8 @@ hone_status constant_of(struct builder *builder, const struct raw_node *node,
 static hone_status add_constant_node(struct builder *builder, struct scope *scope,
                                      const struct raw_node *node) {
   const struct tensor *tensor;
-  struct value *value;
   TRY(constant_of(builder, node, &tensor));
-  TRY(graph_constant(builder->reader.ctx, scope->graph, node->output_names.at[0], tensor, &value));
-  return declare(builder, scope, value, place_raw(node));
+  return add_constant(builder, scope, node->output_names.at[0], tensor, place_raw(node));
 }
 
 static hone_status declare_outputs(struct builder *builder, struct scope *scope,

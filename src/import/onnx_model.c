@@ -174,6 +174,9 @@ hone_status build_model(struct builder *builder, struct wire message, struct gra
     enter_call(builder, next.call);
     TRY(start_graph(builder, next.scope, next.graph, next.message, next.depth));
   }
+  if (builder->redefined)
+    warn(reader->ctx, "constant \"%s\"%s is defined more than once: the last definition counts",
+         builder->first_redefined, builder->redefined > 1 ? ", and not only this one," : "");
   TRY(drop_unread(builder));
   return sort_graphs(builder);
 }
