@@ -63,9 +63,10 @@ hone_status import_model(struct ctx *ctx, struct arena *arena, const char *path,
   const char *folder = options ? options->side_files_from : NULL;
   *out_file = (struct model_file){0};
   if (!folder) TRY(folder_of(ctx, arena, path, &folder));
-  TRY(file_map(ctx, path, &out_file->main));
+  hone_status status = file_map(ctx, path, &out_file->main);
+  if (status) return format_explain_folder(ctx, path, status);
   struct source source = {path, out_file->main.data, out_file->main.size, options, NULL};
-  hone_status status = run_import(ctx, arena, folder, &source, out_file, out_graph);
+  status = run_import(ctx, arena, folder, &source, out_file, out_graph);
   if (status) model_file_close(out_file);
   return status;
 }

@@ -63,9 +63,12 @@ read_format_fn read_pt2;    /* pt2.c; pt2.h */
    hone reads: E_FORMAT "looks like a zip archive", E_TRUST if it carries code. */
 MUST_USE hone_status format_find(struct ctx *ctx, const struct source *source,
                                  read_format_fn **out_read);
-/* A status of read_onnx; where it is E_FORMAT and the bytes are text, that is what is said. */
+/* A status of read_onnx; where it is E_FORMAT and the bytes are text or a message of other software, that is what is
+   said. */
 MUST_USE hone_status format_explain(struct ctx *ctx, const struct source *source,
                                     hone_status status);
+/* The same of a path that could not be opened: what a folder seems to hold. */
+MUST_USE hone_status format_explain_folder(struct ctx *ctx, const char *path, hone_status status);
 
 /* -- names.c: name -> pointer, seeded so that a model cannot aim at one bucket -------------------
  */

@@ -149,7 +149,7 @@ static void weights_are_read_in_place(void **state) {
   struct buf model = model_with((struct entry[]){{"location", "weights.bin", 0}}, 1);
   struct loaded l = load_from_folder(&model);
   assert_ok(&l);
-  const struct tensor *w = l.graph->nodes.at[0]->inputs[0]->constant;
+  const struct tensor *w = l.graph->outputs.at[0]->constant;
   assert_true(tensor_f64(w, 3) == 4);
   assert_int_equal(l.file.sides.count, 1);
   assert_ptr_equal(w->data, l.file.sides.at[0].data);
@@ -282,7 +282,7 @@ static void row_18_race(void **state) {
     struct loaded l = load_path(path, NULL);
     assert_true(l.status == HONE_OK || l.status == HONE_E_PATH || l.status == HONE_E_FORMAT);
     if (!l.status) {
-      const struct tensor *w = l.graph->nodes.at[0]->inputs[0]->constant;
+      const struct tensor *w = l.graph->outputs.at[0]->constant;
       assert_memory_equal(w->data, "insideinsideinsi", 16);
       read_count++;
     }

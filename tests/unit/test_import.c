@@ -826,6 +826,17 @@ static void row_51_other_formats(void **state) {
       {"\x1c\0\0\0TFL3........", "outside the file", 16}, /* read as one, and cut off */
       {"\211HDF\r\n\032\n....", "an HDF5 file", 12},
       {"\200\2}q\0.", "a Python pickle", 6},
+      {"\x14\0\0\0\0\0\0\0{\"w\":{\"dtype\":\"F32\"}}", "a safetensors file", 28},
+      {"\2\0\0\0\0\0\0\0{}", "a safetensors file", 10},
+      {"GGUF\3\0\0\0", "a GGUF model", 8},
+      {"\x93NUMPY\1\0", "a NumPy array", 8},
+      {"PK\3\4......................\5\0\0\0a.npy", "a NumPy archive", 35},
+      {"\x10\0\0\0ORTM....", "ONNX Runtime's own format", 12},
+      {"\x10\0\0\0ET12....", "an ExecuTorch program", 12},
+      {"\x08\4\x12\2\x0a\0\xa2\x1f\1x", "a Core ML model", 10},
+      {"\x08\1\x12\4\x0a\2\x08\1", "a TensorFlow SavedModel", 8},
+      {"\x0a\3\x0a\1x\x0a\3\x0a\1y\x22\0", "a frozen TensorFlow graph", 12},
+      {"{\"format\": \"x\"}", "looks like text", 15},
   };
   for (size_t i = 0; i < COUNT(cases); i++) {
     struct buf model = {0};
