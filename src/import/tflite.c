@@ -65,6 +65,7 @@ static hone_status add_inputs(struct tf *tf, struct names *names) {
                   tensor->constant ? "a constant" : "of complex numbers");
     TRY(shape_check(tf->ctx, place_name(tensor->name), tensor->dtype, &shapes[i], &elements,
                     &bytes));
+    tf->is_resized |= !shape_equal(&tensor->shape, &shapes[i]);
     TRY(graph_input(tf->ctx, tf->make.graph, tensor->name, tensor->dtype, &shapes[i],
                     &tensor->value));
     TRY(names_add(tf->ctx, names, tensor->name, tensor, &fresh));

@@ -73,6 +73,7 @@ struct tf {
   VEC(struct tf_variable *) variables;
   VEC(struct tf_hashtable) hashtables;
   int64_t entered; /* operators of called graphs, for limit nodes */
+  bool is_resized; /* inputs have other shapes than the file says */
   struct make make;
 };
 struct tf_op;
@@ -161,8 +162,12 @@ MUST_USE hone_status tf_read_i64(struct tf_op *op, size_t k, struct value **out)
 /* Input k as constant integers. */
 MUST_USE hone_status tf_ints(struct tf_op *op, size_t k, size_t most, int64_t *out,
                              size_t *out_count);
+/* Input k as one constant integer. */
+MUST_USE hone_status tf_one_int(struct tf_op *op, size_t k, int64_t *out);
 MUST_USE hone_status tf_option(const struct tf_op *op, unsigned field, enum flat_type type,
                                int64_t otherwise, int64_t *out);
+/* Option `field` of the schema's type int32 counts what the file lists: `count` operands or results. */
+MUST_USE hone_status tf_count(const struct tf_op *op, unsigned field, size_t count);
 /* An axis in [-rank, rank) to [0, rank). */
 MUST_USE hone_status tf_axis(const struct tf_op *op, int64_t axis, int rank, int64_t *out);
 /* The activation that option `field` names, on a float value. */

@@ -296,7 +296,11 @@ hone_status tf_bucketize(struct tf_op *op) {
   if (x->shape.rank >= HONE_MAX_RANK)
     return fail(op->ctx, HONE_E_LIMIT, tf_place(op), "BUCKETIZE of rank %d", x->shape.rank);
   TRY(NEW_ARRAY(op->ctx, op->tf->arena, numbers, list.count + 1));
-  for (size_t i = 0; i < list.count; i++) numbers[i] = (double)flat_f32_at(&list, i);
+  for (size_t i = 0; i < list.count; i++) {
+    numbers[i] = (double)flat_f32_at(&list, i);
+    if (i && !(numbers[i] >= numbers[i - 1]))
+      return fail(op->ctx, HONE_E_NUM, tf_place(op), "BUCKETIZE by boundaries that do not rise");
+  }
   shape = (struct shape){1, {(int64_t)list.count}};
   TRY(make_numbers(op->make, HONE_F32, &shape, numbers, &bounds));
   TRY(make_cast(op->make, x, HONE_F32, &x));

@@ -56,6 +56,23 @@ bool tf_follows_images(const struct tf_op *op, size_t count) {
   return found;
 }
 
+/* Results of another size than the file says are as the operator makes them, since files say little of sizes that change; but
+   not much memory more than a file that says its sizes. */
+static hone_status check_growth(struct tf_op *op, const struct tf_tensor *tensor,
+                                const struct value *value) {
+  enum { MOST_GROWN = 256 << 20 };
+  int64_t said = 1;
+  for (int d = 0; d < tensor->shape.rank; d++)
+    if (tensor->shape.dims[d] < 0 || !checked_mul(said, tensor->shape.dims[d], &said))
+      return HONE_OK;
+  const int64_t made = make_elements(value);
+  if (op->tf->is_resized || value_is_open(value) || made <= said ||
+      made / 8 * dtype_bits(value->dtype) <= MOST_GROWN)
+    return HONE_OK;
+  return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s makes %lld elements, the file says %lld",
+              op->kind->name, (long long)made, (long long)said);
+}
+
 hone_status tf_write(struct tf_op *op, size_t k, bool image, struct value *value) {
   struct tf_tensor *tensor = tf_out(op, k);
   if (!tensor)
@@ -67,6 +84,7 @@ hone_status tf_write(struct tf_op *op, size_t k, bool image, struct value *value
     return fail(op->ctx, HONE_E_TYPE, tf_place(op), "%s makes %s numbers, the file says %s",
                 op->kind->name, tensor->imaginary ? "complex" : "real",
                 tensor->imaginary ? "real" : "complex");
+  TRY(check_growth(op, tensor, value));
   if (image)
     tensor->image = value;
   else
@@ -87,9 +105,25 @@ hone_status tf_ints(struct tf_op *op, size_t k, size_t most, int64_t *out, size_
   return HONE_OK;
 }
 
+hone_status tf_one_int(struct tf_op *op, size_t k, int64_t *out) {
+  size_t count;
+  TRY(tf_ints(op, k, 1, out, &count));
+  if (count == 1) return HONE_OK;
+  return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: input %zu is an empty list", op->kind->name,
+              k);
+}
+
 hone_status tf_option(const struct tf_op *op, unsigned field, enum flat_type type,
                       int64_t otherwise, int64_t *out) {
   return flat_number(&op->options, field, type, otherwise, out);
+}
+
+hone_status tf_count(const struct tf_op *op, unsigned field, size_t count) {
+  int64_t wanted;
+  TRY(tf_option(op, field, FLAT_I32, 0, &wanted));
+  if (wanted >= 0 && (uint64_t)wanted == count) return HONE_OK;
+  return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s says %lld of what it has %zu",
+              op->kind->name, (long long)wanted, count);
 }
 
 hone_status tf_axis(const struct tf_op *op, int64_t axis, int rank, int64_t *out) {

@@ -77,13 +77,12 @@ hone_status tf_squeeze(struct tf_op *op) {
 
 hone_status tf_expand_dims(struct tf_op *op) {
   int64_t axis, dims[HONE_MAX_RANK];
-  size_t count;
   TRY(tf_arity(op, 2, 2, 1));
-  TRY(tf_ints(op, 1, 1, &axis, &count));
+  TRY(tf_one_int(op, 1, &axis));
   struct value *x;
   TRY(tf_value(op, tf_in(op, 0), &x));
   int rank = x->shape.rank + 1;
-  if (count != 1 || rank > HONE_MAX_RANK)
+  if (rank > HONE_MAX_RANK)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "EXPAND_DIMS of rank %d", rank - 1);
   TRY(tf_axis(op, axis, rank, &axis));
   for (int d = 0; d < rank; d++) dims[d] = d == axis ? 1 : make_kept_size(x, d < axis ? d : d - 1);
@@ -173,9 +172,6 @@ static hone_status pad_symmetric(struct tf_op *op, struct value *x, const int64_
     struct tensor *tensor;
     struct value *list;
     if (!before && !after) continue;
-    if (before > n || after > n)
-      return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "MIRROR_PAD of %lld by %lld and %lld",
-                  (long long)n, (long long)before, (long long)after);
     shape.dims[0] = before + n + after;
     TRY(tensor_create(op->ctx, op->make->graph->arena, HONE_I64, &shape, &tensor));
     places = (void *)(uintptr_t)tensor->data;
@@ -199,6 +195,13 @@ hone_status tf_mirror_pad(struct tf_op *op) {
   TRY(tf_read(op, tf_in(op, 0), image, &x));
   TRY(read_pads(op, image, x->shape.rank, &pads));
   const int64_t *widths = pads->constant->data;
+  if (mode != 0 && mode != 1) return tf_refuse(op, "mode %lld", (long long)mode);
+  for (int i = 0; i < 2 * x->shape.rank; i++) {
+    const int64_t most = x->shape.dims[i % x->shape.rank] - (mode == 0);
+    if (widths[i] > (most > 0 ? most : 0))
+      return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "MIRROR_PAD by %lld of an axis with %lld",
+                  (long long)widths[i], (long long)x->shape.dims[i % x->shape.rank]);
+  }
   bool wide = false; /* one element of symmetric padding is the edge */
   for (int i = 0; mode == 1 && i < 2 * x->shape.rank; i++) wide = wide || widths[i] > 1;
   if (wide)
@@ -375,9 +378,10 @@ static hone_status split(struct tf_op *op, struct value *x, bool image, int64_t 
 /* SPLIT: axis, x. */
 hone_status tf_split(struct tf_op *op) {
   int64_t axis, *sizes;
-  size_t one, count = op->outputs.count;
+  size_t count = op->outputs.count;
   TRY(tf_arity(op, 2, 2, count));
-  TRY(tf_ints(op, 0, 1, &axis, &one));
+  TRY(tf_count(op, 0, count));
+  TRY(tf_one_int(op, 0, &axis));
   struct tf_tensor *in = tf_in(op, 1);
   TRY(tf_axis(op, axis, tf_rank_of(in), &axis));
   struct value *x;
@@ -395,9 +399,10 @@ hone_status tf_split(struct tf_op *op) {
 /* SPLIT_V: x, sizes (one may be -1), axis. */
 hone_status tf_split_v(struct tf_op *op) {
   int64_t axis, *sizes, rest, open = -1;
-  size_t one, found, count = op->outputs.count;
+  size_t found, count = op->outputs.count;
   TRY(tf_arity(op, 3, 3, count));
-  TRY(tf_ints(op, 2, 1, &axis, &one));
+  TRY(tf_count(op, 0, count));
+  TRY(tf_one_int(op, 2, &axis));
   TRY(NEW_ARRAY(op->ctx, op->tf->arena, sizes, count + 1));
   TRY(tf_ints(op, 1, count, sizes, &found));
   struct tf_tensor *in = tf_in(op, 0);
@@ -407,8 +412,9 @@ hone_status tf_split_v(struct tf_op *op) {
   TRY(tf_read(op, in, image, &x));
   rest = x->shape.dims[mapped(image, axis)];
   for (size_t k = 0; k < found; k++) {
+    if (sizes[k] < -1 || (sizes[k] < 0 && open >= 0)) rest = -1;
     if (sizes[k] < 0) open = (int64_t)k;
-    if (sizes[k] > 0 && !checked_sub(rest, sizes[k], &rest)) rest = -1;
+    if (sizes[k] > 0 && rest >= 0 && !checked_sub(rest, sizes[k], &rest)) rest = -1;
   }
   if (open >= 0) sizes[open] = rest;
   if (found != count || rest < 0)
@@ -422,6 +428,7 @@ hone_status tf_pack(struct tf_op *op) {
   size_t count = op->inputs.count;
   TRY(tf_arity(op, count, SIZE_MAX, 1));
   if (!count) return tf_arity(op, 1, SIZE_MAX, 1);
+  TRY(tf_count(op, 0, count));
   TRY(tf_option(op, 1, FLAT_I32, 0, &axis));
   TRY(NEW_ARRAY(op->ctx, op->tf->arena, parts, count));
   for (size_t k = 0; k < count; k++) {
@@ -445,6 +452,7 @@ hone_status tf_unpack(struct tf_op *op) {
   size_t count = op->outputs.count, rank = 0;
   struct value *x, *lengths, **parts;
   TRY(tf_arity(op, 1, 1, count));
+  TRY(tf_count(op, 0, count));
   TRY(tf_option(op, 1, FLAT_I32, 0, &axis));
   TRY(tf_value(op, tf_in(op, 0), &x));
   TRY(tf_axis(op, axis, x->shape.rank, &axis));
@@ -468,12 +476,29 @@ hone_status tf_unpack(struct tf_op *op) {
 
 /* -- operators with an ONNX operator of the same meaning, integer operands widened ---- */
 
+/* BROADCAST_TO's shape has the axes of x behind any others, of its sizes where they are not 1; Expand would take less. */
+static hone_status check_broadcast(struct tf_op *op, const struct value *x,
+                                   const struct value *shape) {
+  int64_t dims[HONE_MAX_RANK];
+  size_t count;
+  if (!shape->constant) return HONE_OK;
+  TRY(tf_ints(op, 1, HONE_MAX_RANK, dims, &count));
+  const int lead = (int)count - x->shape.rank;
+  bool fits = lead >= 0;
+  for (int d = 0; fits && d < x->shape.rank; d++)
+    fits = dims[lead + d] == x->shape.dims[d] || x->shape.dims[d] == 1 || x->extents[d];
+  if (fits) return HONE_OK;
+  return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s to a shape that is not one of its operand",
+              op->kind->name);
+}
+
 /* TILE, BROADCAST_TO: parameter is the operator. */
 hone_status tf_tile(struct tf_op *op) {
   struct value *x, *counts, *y;
   TRY(tf_arity(op, 2, 2, 1));
   TRY(tf_value(op, tf_in(op, 0), &x));
   TRY(tf_read_i64(op, 1, &counts));
+  if (op->kind->parameter == OP_Expand) TRY(check_broadcast(op, x, counts));
   TRY(make_node(op->make, (enum op_id)op->kind->parameter, VALUES(x, counts), NULL, &y));
   return tf_write(op, 0, false, y);
 }
@@ -592,6 +617,13 @@ hone_status tf_range_op(struct tf_op *op) {
   TRY(tf_value(op, tf_in(op, 0), &start));
   TRY(tf_value(op, tf_in(op, 1), &limit));
   TRY(tf_value(op, tf_in(op, 2), &delta));
+  if (start->constant && limit->constant && delta->constant && make_elements(start) == 1 &&
+      make_elements(limit) == 1 && make_elements(delta) == 1) {
+    const double step = tensor_f64(delta->constant, 0);
+    const double way = tensor_f64(limit->constant, 0) - tensor_f64(start->constant, 0);
+    if (!(way * step > 0) && way != 0)
+      return fail(op->ctx, HONE_E_NUM, tf_place(op), "RANGE of %g in steps of %g", way, step);
+  }
   TRY(make_node(op->make, OP_Range, VALUES(start, limit, delta), NULL, &y));
   return tf_write(op, 0, false, y);
 }
@@ -610,6 +642,9 @@ hone_status tf_reverse(struct tf_op *op) {
   for (size_t i = 0; i < count; i++) {
     int64_t axis;
     TRY(tf_axis(op, axes[i], x->shape.rank, &axis));
+    if (slice.steps[axis] < 0)
+      return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "REVERSE_V2 of axis %lld twice",
+                  (long long)axis);
     slice.starts[axis] = -1, slice.ends[axis] = INT64_MIN, slice.steps[axis] = -1;
   }
   TRY(make_slice(op, x, &slice, false, &y));

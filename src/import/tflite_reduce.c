@@ -73,10 +73,9 @@ hone_status tf_reduce_bool(struct tf_op *op) {
 /* ARG_MAX, ARG_MIN: x, axis. */
 hone_status tf_arg(struct tf_op *op) {
   int64_t axis;
-  size_t count;
   struct value *x, *y;
   TRY(tf_arity(op, 2, 2, 1));
-  TRY(tf_ints(op, 1, 1, &axis, &count));
+  TRY(tf_one_int(op, 1, &axis));
   struct tf_tensor *in = tf_in(op, 0);
   TRY(tf_axis(op, axis, tf_rank_of(in), &axis));
   bool image = in->image && !in->value && axis == 3; /* what stays is in order */
@@ -106,7 +105,10 @@ hone_status tf_cumsum(struct tf_op *op) {
 hone_status tf_l2_normalise(struct tf_op *op) {
   static const int64_t last[] = {-1};
   struct value *x, *axes, *length, *y;
+  int64_t activation;
   TRY(tf_arity(op, 1, 1, 1));
+  TRY(tf_option(op, 0, FLAT_I8, 0, &activation));
+  if (activation) return tf_refuse(op, "fused activation %lld", (long long)activation);
   if (tf_is_quantised(tf_in(op, 0))) return tf_quantised_l2_normalise(op);
   TRY(tf_value(op, tf_in(op, 0), &x));
   TRY(make_ints(op->make, last, 1, &axes));
@@ -152,6 +154,7 @@ hone_status tf_resize(struct tf_op *op) {
   if (count != 2 || size[0] < 1 || size[1] < 1)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s to %lld x %lld", op->kind->name,
                 (long long)size[0], (long long)size[1]);
+  if (align && half) return tf_refuse(op, "with aligned corners and half pixels at once");
   if (bilinear && tf_is_quantised(tf_in(op, 0))) return tf_quantised_resize(op);
   TRY(tf_image(op, tf_in(op, 0), &x));
   memcpy(all, x->shape.dims, 2 * sizeof *all);

@@ -344,6 +344,9 @@ hone_status infer_cumulative(struct ctx *ctx, struct graph *graph, struct node *
   if ((axis->dtype != HONE_I32 && axis->dtype != HONE_I64) || !shape_count(&axis->shape, &count) ||
       count != 1)
     return fail(ctx, HONE_E_SHAPE, node_place(node), "axis (input 1) is not one integer");
+  int ignored;
+  if (axis->constant)
+    TRY(axis_normalise(ctx, node, "axis", tensor_i64(axis->constant, 0), x->shape.rank, &ignored));
   return set_output_like(ctx, node, 0, 0);
 }
 

@@ -619,7 +619,71 @@ def customs():
         save(m, status, says)
 
 
+def counts():
+    """Axes, counts and sizes outside their ranges, and options that contradict the lists of the file."""
+    x, rest = ((2, 3, 4), "float32"), [((2, 1, 4), "float32")] * 3
+    image = ((1, 4, 4, 8), "float32")
+    number = ((1.0), "float32", True)
+
+    def ints(*data):
+        return np.array(data, np.int32), "int32", True
+
+    for name, status, says, code, inputs, outputs, *options in [
+            ("cumsum-axis", "SHAPE", "axis", "CUMSUM", [x, ints(3)], [x], {}, "Cumsum"),
+            ("cumsum-axis-below", "SHAPE", "axis", "CUMSUM", [x, ints(-4)], [x], {}, "Cumsum"),
+            ("split-count", "FORMAT", "SPLIT says -3 of what it has 3", "SPLIT", [ints(1), x], rest, {"numSplits": -3}, "Split"),
+            ("split-v-count", "FORMAT", "SPLIT_V says 7 of what it has 3", "SPLIT_V", [x, ints(1, 1, 1), ints(1)], rest,
+             {"numSplits": 7}, "SplitV"),
+            ("split-v-below", "SHAPE", "sizes do not fit", "SPLIT_V", [x, ints(-2, 1, 1), ints(1)], rest, {"numSplits": 3}, "SplitV"),
+            ("split-v-two", "SHAPE", "sizes do not fit", "SPLIT_V", [x, ints(-1, -1, 1), ints(1)], rest, {"numSplits": 3}, "SplitV"),
+            ("unpack-count", "FORMAT", "UNPACK says -1", "UNPACK", [x], [((2, 4), "float32")] * 3, {"num": -1, "axis": 1}, "Unpack"),
+            ("pack-count", "FORMAT", "PACK says 5", "PACK", [x, x], [((2, 2, 3, 4), "float32")], {"valuesCount": 5}, "Pack"),
+            ("arg-max-axis", "SHAPE", "axis 3 of rank 3", "ARG_MAX", [x, ints(3)], [((2, 3), "int32")], {"outputType": 2}, "ArgMax"),
+            ("broadcast-less", "SHAPE", "not one of its operand", "BROADCAST_TO", [x, ints(3, 4)], [x], {}, "BroadcastTo"),
+            ("mirror-wide", "SHAPE", "MIRROR_PAD by 3 of an axis with 3", "MIRROR_PAD", [x, ints([0, 0], [3, 0], [0, 0])],
+             [((2, 6, 4), "float32")], {"mode": 0}, "MirrorPad"),
+            ("mirror-mode", "UNSUP", "mode 7", "MIRROR_PAD", [x, ints([0, 0], [1, 0], [0, 0])], [((2, 4, 4), "float32")],
+             {"mode": 7}, "MirrorPad"),
+            ("range-away", "NUM", "RANGE of 5 in steps of -1", "RANGE", [
+                (0, "int32", True), (5, "int32", True), (-1, "int32", True)], [((5,), "int32")]),
+            ("range-huge", "SHAPE", "RANGE makes 2147483647 elements, the file says 5", "RANGE", [
+                (0, "int32", True), (2**31 - 1, "int32", True), (1, "int32", True)], [((5,), "int32")]),
+            ("fill-huge", "SHAPE", "the file says 6", "FILL", [ints(100000, 20000), number], [((2, 3), "float32")], {}, "Fill"),
+            ("reverse-twice", "SHAPE", "axis 1 twice", "REVERSE_V2", [x, ints(1, 1)], [x], {}, "ReverseV2"),
+            ("bucketize-falls", "NUM", "that do not rise", "BUCKETIZE", [x], [((2, 3, 4), "int32")], {"boundaries": [3.0, 1.0]},
+             "Bucketize"),
+            ("resize-both", "UNSUP", "half pixels at once", "RESIZE_BILINEAR", [image, ints(4, 4)], [image],
+             {"alignCorners": True, "halfPixelCenters": True}, "ResizeBilinear"),
+            ("l2-activation", "UNSUP", "fused activation 3", "L2_NORMALIZATION", [x], [x], {"fusedActivationFunction": 3}, "L2Norm")]:
+        one(name, status, says, code, inputs, outputs, *options)
+
+
+def blocks():
+    """Weights that are quantised in blocks: of no elements, by scales that are not there, for an operator of integers."""
+    for name, status, says, size, scales, code in [
+            ("blocks-empty", "SHAPE", "in blocks of 0", 0, 2, "FULLY_CONNECTED"),
+            ("blocks-scales", "FORMAT", "the scales of blocks are tensor 70", 4, 70, "FULLY_CONNECTED"),
+            ("blocks-gathered", "UNSUP", "quantised in blocks", 4, 2, "GATHER")]:
+        m = Model(name)
+        m.input("x", (2, 8) if code == "FULLY_CONNECTED" else (2,), "float32" if code == "FULLY_CONNECTED" else "int32")
+        m.weights("w", (3, 8), "int4", (1, 0, 0))
+        m.constant("s", np.ones((3, 2)), "float32")
+        details = schema.BlockwiseQuantizationT()
+        details.blockSize, details.scales, details.zeroPoints = size, scales, -1
+        quantisation = schema.QuantizationParametersT()
+        quantisation.detailsType, quantisation.details = schema.QuantizationDetails.BlockwiseQuantization, details
+        m.graph.tensors[m.index["w"]].quantization = quantisation
+        m.tensor("y", (2, 3) if code == "FULLY_CONNECTED" else (2, 8), "float32" if code == "FULLY_CONNECTED" else "int4")
+        if code == "GATHER":
+            m.operator(code, ["w", "x"], ["y"], {"axis": 0}, "Gather")
+        else:
+            m.operator(code, ["x", "w", ""], ["y"], {}, "FullyConnected")
+        m.output("y")
+        save(m, status, says)
+
+
 if __name__ == "__main__":
     WRONG.mkdir(parents=True, exist_ok=True)
     complex_numbers(), high_ranks(), operands(), tables(), calls(), customs(), names(), sizes(), texts()
+    counts(), blocks()
     (WRONG / "expected.txt").write_text("\n".join(sorted(ROWS)) + "\n")
