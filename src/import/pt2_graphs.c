@@ -55,9 +55,10 @@ static hone_status call(struct pt_op *op, const json_t *graph, const struct item
                 "its graph has other inputs or outputs than it");
   if (pt->depth == MOST_DEPTH) return pt_refuse(op, "%d graphs deep", MOST_DEPTH);
   pt->called += 1 + (int64_t)json_array_size(json_object_get(graph, "nodes"));
-  if (pt->called > op->ctx->limits[LIMIT_nodes]) /* rows of rows of what is constant */
-    return fail(op->ctx, HONE_E_LIMIT, pt_place(op), "more than %lld nodes in rows (limit nodes)",
-                (long long)op->ctx->limits[LIMIT_nodes]);
+  if (pt->called > op->ctx->limits[LIMIT_called_nodes]) /* rows of rows of what is constant */
+    return fail(op->ctx, HONE_E_LIMIT, pt_place(op),
+                "more than %lld nodes in rows (limit called_nodes)",
+                (long long)op->ctx->limits[LIMIT_called_nodes]);
   TRY(NEW_ARRAY(op->ctx, pt->arena, out->at, out->count + 1));
   struct names inner;
   names_init(&inner, pt->arena);
@@ -118,6 +119,18 @@ hone_status build_wrapped(struct pt_op *op) {
 }
 
 /* -- branches and rounds ---- */
+
+/* Room for what `count` operands from `first` on list. */
+static hone_status new_items(struct pt_op *op, size_t first, size_t count, struct items *out) {
+  size_t most = 1;
+  for (size_t k = first; k < first + count; k++) {
+    json_t *list = NULL;
+    operand(op, k, &list);
+    most += json_array_size(list);
+  }
+  *out = (struct items){0};
+  return NEW_ARRAY(op->ctx, op->pt->arena, out->at, most);
+}
 
 /* Copies of the items that operand k lists, behind those that are there: what a branch does to them stays in it. */
 static hone_status read_list(struct pt_op *op, size_t k, struct items *out) {
@@ -204,7 +217,7 @@ hone_status build_cond(struct pt_op *op) {
   struct node *node;
   for (size_t k = 0; k < 2; k++) TRY(read_graph(op, k + 1, &graphs[k]));
   TRY(read_condition(op, &condition));
-  TRY(NEW_ARRAY(op->ctx, op->pt->arena, given.at, MOST_VALUES));
+  TRY(new_items(op, 3, 1, &given));
   TRY(read_list(op, 3, &given));
   if (condition->constant) {
     const size_t taken = tensor_i64(condition->constant, 0) == 0;
@@ -268,15 +281,15 @@ hone_status build_while(struct pt_op *op) {
   struct node *node;
   struct value **inputs, *goes;
   for (size_t k = 0; k < 2; k++) TRY(read_graph(op, k, &graphs[k]));
-  TRY(NEW_ARRAY(op->ctx, op->pt->arena, carried.at, MOST_VALUES));
-  TRY(NEW_ARRAY(op->ctx, op->pt->arena, inputs, MOST_VALUES + 2));
+  TRY(new_items(op, 2, 2, &carried));
   TRY(read_list(op, 2, &carried));
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, inputs, carried.count + 2));
   struct items all = carried;
   TRY(read_list(op, 3, &all));
   TRY(ask(op, graphs[0], &all, op->make->graph, &inputs[1]));
   for (size_t i = 0; i < carried.count; i++) inputs[2 + i] = carried.at[i]->value;
   inner.count = all.count;
-  TRY(NEW_ARRAY(op->ctx, op->pt->arena, inner.at, MOST_VALUES));
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, inner.at, all.count + 1));
   memcpy(inner.at, all.at, all.count * sizeof *all.at);
   TRY(open_body(op, &carried, &body, &inner));
   TRY(call(op, graphs[1], &inner, body, &after));
@@ -402,7 +415,7 @@ static hone_status loop_rows(struct pt_op *op, const struct rows *rows) {
 hone_status build_rows(struct pt_op *op) {
   struct rows rows = {0};
   TRY(read_graph(op, 0, &rows.graph));
-  TRY(NEW_ARRAY(op->ctx, op->pt->arena, rows.given.at, MOST_VALUES));
+  TRY(new_items(op, 1, 2 + (size_t)op->parameter, &rows.given));
   if (op->parameter) TRY(read_list(op, 1, &rows.given));
   rows.carried = rows.given.count;
   TRY(read_rows(op, 1 + (size_t)op->parameter, &rows));
@@ -485,7 +498,7 @@ hone_status build_associative_scan(struct pt_op *op) {
   struct items level[64], before, later, between;
   int depth = 0;
   TRY(read_graph(op, 0, &rows.graph));
-  TRY(NEW_ARRAY(op->ctx, op->pt->arena, rows.given.at, MOST_VALUES));
+  TRY(new_items(op, 1, 2, &rows.given));
   TRY(read_rows(op, 1, &rows));
   level[0] = (struct items){rows.given.at, rows.scanned};
   for (; rows.count >> depth > 1; depth++) {

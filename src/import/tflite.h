@@ -72,7 +72,7 @@ struct tf {
   VEC(struct tf_frame) frames;
   VEC(struct tf_variable *) variables;
   VEC(struct tf_hashtable) hashtables;
-  int64_t entered; /* operators of called graphs, for limit nodes */
+  int64_t entered; /* operators and tensors of called graphs, for limit called_nodes */
   bool is_resized; /* inputs have other shapes than the file says */
   struct make make;
 };

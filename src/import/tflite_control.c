@@ -36,10 +36,12 @@ static hone_status push(struct tf *tf, struct tf_call *call, int64_t index, stru
                 (long long)tf->ctx->limits[LIMIT_depth]);
   TRY(tf_graph_open(tf, (size_t)index, &tf->graph));
   struct tf_graph *graph = &tf->graph;
-  tf->entered += (int64_t)graph->operators.count + 1;
-  if (tf->entered > tf->ctx->limits[LIMIT_nodes])
-    return fail(tf->ctx, HONE_E_LIMIT, tf_place(op), "more than %lld operators (limit nodes)",
-                (long long)tf->ctx->limits[LIMIT_nodes]);
+  tf->entered += (int64_t)(graph->operators.count + graph->tensor_count) + 1;
+  if (tf->entered > tf->ctx->limits[LIMIT_called_nodes])
+    return fail(tf->ctx, HONE_E_LIMIT, tf_place(op),
+                "graphs that call each other have more than %lld operators and tensors once they "
+                "are written out (limit called_nodes)",
+                (long long)tf->ctx->limits[LIMIT_called_nodes]);
   tf->flat.tables_left += OPENED_PER_OPERATOR * graph->operators.count; /* they are opened again */
   if (graph->inputs.count != count)
     return fail(tf->ctx, HONE_E_FORMAT, tf_place(op),
