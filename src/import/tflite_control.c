@@ -3,6 +3,7 @@
  * A called graph is a frame: its operators are read as the caller's are, into the caller's graph where it is
  * known that they run, else into a graph of its own. What calls is told the results when the frame ends. A
  * WHILE whose condition follows from constants is written out, as long as that is short. */
+#include "../ops/control.h"
 #include "tflite.h"
 
 enum { UNROLLED = 64 };
@@ -242,6 +243,7 @@ static hone_status end_loop(struct tf *tf, struct tf_call *call, struct value *g
   struct value **inputs;
   struct node *node;
   size_t carried = 2, k = 0;
+  bool is_fixed, is_known, is_true;
   TRY(NEW_ARRAY(tf->ctx, tf->arena, inputs, call->count + 2));
   inputs[0] = NULL;
   inputs[1] = call->condition;
@@ -257,6 +259,10 @@ static hone_status end_loop(struct tf *tf, struct tf_call *call, struct value *g
     inputs[carried++] = call->given[i].value;
     TRY(make_subgraph_output(&tf->make, call->made[0], call->values[i].value));
   }
+  TRY(loop_condition_is_fixed(tf->ctx, tf->arena, call->made[0], &is_fixed));
+  TRY(read_condition(&call->op, call->condition, &is_known, &is_true));
+  if (is_fixed && is_known && is_true)
+    return tf_refuse(&call->op, "that never ends: no round changes its condition, which is true");
   TRY(make_holder(&tf->make, OP_Loop, inputs, carried, names, call->made, 1, carried - 2, &node));
   for (size_t i = 0; i < call->count; i++)
     if (!call->values[i].resource) call->values[i].value = node->outputs[k++];

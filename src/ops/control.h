@@ -64,6 +64,9 @@ bool loop_is_open(const struct node *node);
 bool loop_stays(const struct ctx *ctx, const struct node *node);
 /* Whether a Loop that stays runs as often as its trip count says, which is known, whatever its body computes. */
 bool loop_is_counted(const struct node *node);
+/* Whether what a body says of going on depends on nothing that its iterations change. */
+MUST_USE hone_status loop_condition_is_fixed(struct ctx *ctx, struct arena *arena,
+                                             const struct graph *body, bool *out);
 /* Gives the body's inputs their types; *out_body is to be inferred next, then the node. */
 MUST_USE hone_status loop_enter(struct ctx *ctx, const struct node *node, struct graph **out_body);
 /* What stands for a Scan along a run-time size: its length and a Loop. Its body is changed. */

@@ -48,14 +48,55 @@ static bool is_true(const struct value *value) {
   return value->constant && tensor_count(value->constant) == 1 && tensor_i64(value->constant, 0);
 }
 
+static struct value *behind_identities(struct value *value) {
+  while (value->producer && is_op(value->producer, OP_Identity)) value = value->producer->inputs[0];
+  return value;
+}
+
+hone_status loop_condition_is_fixed(struct ctx *ctx, struct arena *arena, const struct graph *body,
+                                    bool *out) {
+  bool *changes;
+  TRY(NEW_ARRAY(ctx, arena, changes, body->values.count));
+  for (size_t k = 0; k < body->inputs.count; k++)
+    changes[body->inputs.at[k]->index] =
+        k < CARRIED || body->outputs.count < k ||
+        behind_identities(body->outputs.at[k - 1]) != body->inputs.at[k];
+  for (size_t n = 0; n < body->nodes.count; n++) {
+    const struct node *node = body->nodes.at[n];
+    bool reads = false;
+    for (size_t k = 0; k < node->attribute_count; k++)
+      reads |= node->attributes[k].kind == ATTRIBUTE_GRAPH;
+    for (size_t k = 0; k < node->input_count; k++) {
+      const struct value *x = node->inputs[k];
+      if (!x || x->constant || x->index >= body->values.count) continue;
+      reads |= body->values.at[x->index] == x && changes[x->index];
+    }
+    for (size_t k = 0; k < node->output_count; k++)
+      if (node->outputs[k]) changes[node->outputs[k]->index] = reads;
+  }
+  const struct value *goes = body->outputs.at[0];
+  *out = goes->constant || goes->index >= body->values.count ||
+         body->values.at[goes->index] != goes || !changes[goes->index];
+  return HONE_OK;
+}
+
+/* Without a count, and a condition that is true whatever the iterations do. */
+static bool is_endless(const struct node *node, const struct graph *body) {
+  const struct value *trip = node_input(node, TRIP), *goes = node_input(node, GOES);
+  const bool is_counted = trip && (!trip->constant || (tensor_count(trip->constant) == 1 &&
+                                                       tensor_i64(trip->constant, 0) != INT64_MAX));
+  if (is_counted || (goes && goes->constant && !is_true(goes))) return false;
+  const struct value *on = behind_identities(body->outputs.at[0]);
+  return is_true(on) || on == body->inputs.at[GOES];
+}
+
 bool loop_is_counted(const struct node *node) {
   const struct attribute *a = node_attribute(node, "body");
   const struct value *trip = node_input(node, TRIP), *goes = node_input(node, GOES);
   if (!a || a->graph->outputs.count < 1) return false;
   if (!trip || !trip->constant || (goes && !is_true(goes))) return false;
   if (!tensor_i64(trip->constant, 0)) return true;
-  const struct value *on = a->graph->outputs.at[0];
-  while (on->producer && is_op(on->producer, OP_Identity)) on = on->producer->inputs[0];
+  const struct value *on = behind_identities(a->graph->outputs.at[0]);
   return is_true(on) || on == a->graph->inputs.at[GOES];
 }
 
@@ -138,6 +179,9 @@ hone_status infer_loop(struct ctx *ctx, struct graph *graph, struct node *node) 
   const struct value *goes = body->outputs.at[0];
   if (goes->dtype != HONE_BOOL || !shape_count(&goes->shape, &count) || count != 1)
     return fail(ctx, HONE_E_TYPE, node_place(node), "the body's condition is not one bool");
+  if (is_endless(node, body))
+    return fail(ctx, HONE_E_UNSUP, node_place(node),
+                "the loop never ends: it has no trip count, and its condition stays true");
   for (size_t k = 0; k < node->output_count; k++) {
     const struct value *made = body->outputs.at[1 + k];
     if (made->list || value_is_open(made))

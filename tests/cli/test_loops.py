@@ -175,3 +175,15 @@ def test_what_is_carried_keeps_its_shape(tmp_path):
     done = subprocess.run([BUILD / "hone", "compile", tmp_path / "m.onnx", "-o", tmp_path / "m.so"],
                           capture_output=True, text=True)
     assert "E_UNSUP" in done.stderr and "changes its type or shape" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("count", ["", "most"])
+@pytest.mark.parametrize("how", ["true", "kept"])
+def test_a_loop_that_never_ends(how, count, tmp_path):
+    """Without a count, or with the largest one, which stands for none, and a condition that no iteration changes."""
+    on = KEEP if how == "kept" else n("Constant", [], ["next"], value=onnx.numpy_helper.from_array(np.array(True)))
+    inner = body([on, *HALVE], [("v", "w", [3, 4])], constants=HALF)
+    given, constants = {"x": X, "go": np.array(True)}, {"most": np.array(2**63 - 1)} if count else {}
+    onnx.save(model_of([n("Loop", [count, "go", "x"], ["y"], body=inner)], given, constants), tmp_path / "m.onnx")
+    done = subprocess.run([BUILD / "hone", "inspect", tmp_path / "m.onnx"], capture_output=True, text=True)
+    assert "E_UNSUP" in done.stderr and "the loop never ends" in done.stderr, done.stderr

@@ -402,6 +402,30 @@ def loops():
     while_of("body-variable", "UNSUP", "a body that exchanges variables", [v, n], positive, lambda m: ("v", "v"))
     while_of("loop-gives-less", "FORMAT", "WHILE has 1 outputs, the called graph 2", [v, n], positive,
              lambda m: ("v", *less(m)), [n])
+    true = lambda m: (m.constant("true", True, "bool"),)
+    while_of("loop-true", "UNSUP", "that never ends", [n], true, less)
+    m = Model("loop-fixed")
+    m.constant("n", 5, "int32")
+    m.input("k", (), "int32")
+    loop(m, "UNSUP", "that never ends", [n, ("k", (), "int32")], positive, lambda m: ("n", chain(m, (
+        "ADD", ["k", "n"], "more", (), "int32", {}, "Add")) or "more"))
+    m = Model("calls-many")
+    m.input("c", (), "bool"), m.input("x", (2,))
+    last = 20
+    for depth in range(1, last + 1):  # each but the last one calls the next one twice
+        m.begin()
+        m.argument("c", (), "bool"), m.argument("x", (2,))
+        m.tensor("y", (2,))
+        if depth == last:
+            m.operator("ABS", ["x"], ["y"])
+        else:
+            m.operator("IF", ["c", "c", "x"], ["y"], {"thenSubgraphIndex": depth + 1, "elseSubgraphIndex": depth + 1}, "If")
+        m.output("y")
+        m.end()
+    m.tensor("y", (2,))
+    m.operator("IF", ["c", "c", "x"], ["y"], {"thenSubgraphIndex": 1, "elseSubgraphIndex": 1}, "If")
+    m.output("y")
+    save(m, "LIMIT", "once they are written out (limit called_nodes)")
     m = Model("called-constant")
     m.input("x", (2,))
     m.input("c", (), "bool")
