@@ -42,6 +42,8 @@ def page():
         "  (8x8_16), bit for bit; these not with peepholes and a projection at once, which LiteRT's kernel mixes up.",
         "- **Strings** are looked up in hash tables that CALL_ONCE fills with constants, moved (reshaped, sliced, gathered) and",
         "  compared.",
+        "- **Weights of 4 and 2 bits**, one scale a tensor, a channel or a block of the last axis: with integer activations as LiteRT",
+        "  computes them, with float ones in float (LiteRT may quantise the activations at run time).",
         "- **Sparse** constants are read with all their zeros; **composites** are what their own graph says.",
         f"- **Custom operators** that LiteRT brings are read ({', '.join(f'`{name}`' for name in customs)}, fast and regular); others are",
         "  refused by name: their code is not in the file.",
