@@ -152,6 +152,9 @@ int report_failure(struct ctx *ctx);
 MUST_USE hone_status apply_limits(struct ctx *ctx, const struct args *args);
 /* Hands a status on, with a hint for what is wrong with a model's file. */
 MUST_USE hone_status about_model(struct ctx *ctx, hone_status status);
+/* --shape, and the sizes that files of --inputs and --input give what it leaves open. */
+MUST_USE hone_status shapes_of_inputs(struct ctx *ctx, const struct args *args, const char *path,
+                                      struct arena *arena, const char **out);
 MUST_USE hone_status load_model(struct ctx *ctx, const struct args *args, const char *path,
                                 struct model *out);
 MUST_USE hone_status read_compile_options(struct ctx *ctx, const struct args *args,

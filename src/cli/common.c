@@ -73,17 +73,91 @@ hone_status about_model(struct ctx *ctx, hone_status status) {
   return status;
 }
 
+static hone_status given_of_args(struct ctx *ctx, const struct args *args, struct arena *arena,
+                                 struct given *out) {
+  const struct repeated *files = &args->repeated[FLAG_input];
+  struct bench_pair *pairs;
+  TRY(NEW_ARRAY(ctx, arena, pairs, files->count));
+  for (size_t i = 0; i < files->count; i++) {
+    char name[256];
+    TRY(split_pair(ctx, files->at[i], "NAME=FILE", name, &pairs[i].value));
+    TRY(arena_string(ctx, arena, name, strlen(name), &pairs[i].name));
+  }
+  *out = (struct given){pairs, files->count, value_of(args, FLAG_inputs, NULL)};
+  return HONE_OK;
+}
+
+/* "x[1,3,20,30]" of a given file, where the input has open sizes that --shape does not say. */
+static hone_status shape_of_file(struct ctx *ctx, const struct given *given,
+                                 const struct asked_input *input, size_t index, struct text *out) {
+  const hone_tensor expect = {.dtype = input->dtype};
+  hone_tensor read = {0};
+  char path[4096];
+  bool is_open = !input->has_shape;
+  for (int d = 0; d < input->shape.rank; d++) is_open |= input->shape.dims[d] < 0;
+  if (!is_open) return HONE_OK;
+  TRY(given_find(ctx, given, input->name, index, path));
+  const size_t length = strlen(path);
+  if (length < 4 || strcmp(path + length - 4, ".npy")) return HONE_OK;
+  if (npy_read(ctx, path, &expect, &read)) {
+    ctx_clear(ctx); /* said when the values are read */
+    return HONE_OK;
+  }
+  free(read.data);
+  if (input->has_shape && read.rank != input->shape.rank) return HONE_OK;
+  text_printf(out, "%s%s[", out->length ? "," : "", input->name);
+  for (int d = 0; d < read.rank; d++)
+    text_printf(out, "%s%lld", d ? "," : "", (long long)read.shape[d]);
+  text_puts(out, "]");
+  return HONE_OK;
+}
+
+hone_status shapes_of_inputs(struct ctx *ctx, const struct args *args, const char *path,
+                             struct arena *arena, const char **out) {
+  struct asked_inputs asked = {.arena = arena};
+  struct given given;
+  struct model model;
+  struct text text = {0};
+  *out = value_of(args, FLAG_shape, NULL);
+  if (zoo_is_spec(path) || (!has(args, FLAG_inputs) && !has(args, FLAG_input))) return HONE_OK;
+  const struct import_options options = {
+      .shapes = *out,
+      .side_files_from = value_of(args, FLAG_side_files_from, NULL),
+      .signature = value_of(args, FLAG_signature, NULL),
+      .asked = &asked,
+      .is_probe = true};
+  void (*say)(void *, const char *) = ctx->warn;
+  ctx->warn = NULL; /* said when the model is read */
+  hone_status status = model_load(ctx, path, &options, &model);
+  ctx->warn = say;
+  if (!status) model_unload(&model);
+  ctx_clear(ctx);
+  if (*out) text_puts(&text, *out);
+  status = given_of_args(ctx, args, arena, &given);
+  for (size_t i = 0; i < asked.list.count && !status; i++)
+    status = shape_of_file(ctx, &given, &asked.list.at[i], i, &text);
+  if (!status) status = text_finish(ctx, &text);
+  if (!status && text.length) status = arena_string(ctx, arena, text.at, text.length, out);
+  text_deinit(&text);
+  return status;
+}
+
 hone_status load_model(struct ctx *ctx, const struct args *args, const char *path,
                        struct model *out) {
   int64_t batch;
+  const char *shapes;
+  struct arena *arena;
   TRY(int_of(ctx, args, FLAG_batch, 1, 1 << 20, 0, &batch));
-  struct import_options options = {.shapes = value_of(args, FLAG_shape, NULL),
+  TRY(arena_create(ctx, 0, &arena));
+  hone_status status = shapes_of_inputs(ctx, args, path, arena, &shapes);
+  struct import_options options = {.shapes = shapes,
                                    .batch = batch,
                                    .side_files_from = value_of(args, FLAG_side_files_from, NULL),
                                    .signature = value_of(args, FLAG_signature, NULL),
                                    .strict = has(args, FLAG_strict)};
-  TRY(about_model(ctx, model_load(ctx, path, &options, out)));
-  hone_status status = HONE_OK;
+  if (!status) status = about_model(ctx, model_load(ctx, path, &options, out));
+  arena_destroy(arena);
+  if (status) return status;
   for (size_t i = 0; i < args->repeated[FLAG_alias].count && !status; i++) {
     char input[256];
     const char *output;
@@ -171,20 +245,6 @@ bool wants_color(const struct args *args) {
 
 /* -- inputs and outputs of a run ----------------------------------------------------------------
  */
-
-static hone_status given_of_args(struct ctx *ctx, const struct args *args, struct arena *arena,
-                                 struct given *out) {
-  const struct repeated *files = &args->repeated[FLAG_input];
-  struct bench_pair *pairs;
-  TRY(NEW_ARRAY(ctx, arena, pairs, files->count));
-  for (size_t i = 0; i < files->count; i++) {
-    char name[256];
-    TRY(split_pair(ctx, files->at[i], "NAME=FILE", name, &pairs[i].value));
-    TRY(arena_string(ctx, arena, name, strlen(name), &pairs[i].name));
-  }
-  *out = (struct given){pairs, files->count, value_of(args, FLAG_inputs, NULL)};
-  return HONE_OK;
-}
 
 static hone_status check_given(struct ctx *ctx, const struct given *given,
                                const struct model *model, struct arena *arena) {

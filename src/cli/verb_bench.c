@@ -637,6 +637,8 @@ int verb_bench(struct ctx *ctx, struct args *args) {
   if (arena_create(ctx, 0, &state.arena)) return report_failure(ctx);
   if (suites_expand(ctx, state.arena, args) || zoo_dir_expand(ctx, state.arena, args) ||
       output_folder_expand(ctx, state.arena, args) || read_options(ctx, args, &lists, &options) ||
+      (options.model_count &&
+       shapes_of_inputs(ctx, args, options.models[0], state.arena, &options.shapes)) ||
       gate_read(ctx, args, &state.gate) || sinks_read(ctx, args, &state.sinks)) {
     arena_destroy(state.arena);
     return report_failure(ctx);

@@ -6,6 +6,17 @@
 
 #include "../ops/ops.h"
 
+/* An input of the main graph as the file and --shape have it. */
+struct asked_input {
+  const char *name;
+  hone_dtype dtype;
+  struct shape shape; /* -1: open */
+  bool has_shape;
+};
+struct asked_inputs {
+  struct arena *arena;
+  VEC(struct asked_input) list;
+};
 struct import_options {
   /* "x[1,3,224,224],y[1]"; NULL: first dimensions, others an error. Sizes may be open up to a bound:
      "x[N<=64,3,224,224],y[N]", or to be run at 8: "x[N=8<=64,S<=512]"; sums of them: "mask[N,P+S]"; from 0:
@@ -17,6 +28,7 @@ struct import_options {
   bool at_run;                     /* what they are run at; else their bounds */
   struct symbols *symbols;         /* filled in with their names and bounds; may be NULL */
   bool is_probe;                   /* no warnings and no hashes: the file was read before */
+  struct asked_inputs *asked;      /* filled in, and reading ends there with E_SHAPE; may be NULL */
   const char *side_files_from;     /* folder of external data; NULL: the model's own */
   const char *signature;           /* of a TFLite file with several; NULL: its first graph */
   bool strict;                     /* unsorted nodes are an error, not a warning */
@@ -126,6 +138,7 @@ MUST_USE hone_status payload_use(struct ctx *ctx, struct arena *arena, const uin
 struct raw_dim {
   int64_t value;     /* >= 0, or -1: open */
   const char *param; /* name of an open dimension, may be "" */
+  int64_t example;   /* a size that the file allows an open one; 0: 1 */
 };
 struct raw_value { /* what a file says of an input or output */
   const char *name;

@@ -38,7 +38,8 @@ static hone_status copy_dims(struct builder *builder, const struct raw_value *fr
                              struct raw_value *to) {
   if (!from->rank) return HONE_OK;
   TRY(NEW_ARRAY(builder->reader.ctx, builder->reader.arena, to->dims, (size_t)from->rank));
-  for (int d = 0; d < from->rank; d++) to->dims[d] = (struct raw_dim){from->dims[d].value, ""};
+  for (int d = 0; d < from->rank; d++)
+    to->dims[d] = (struct raw_dim){.value = from->dims[d].value, .param = ""};
   return HONE_OK;
 }
 

@@ -72,7 +72,7 @@ static hone_status shape_field(struct reader *reader, const struct wire_field *f
                 "\"%s\" has more than %d dimensions", value->name ? value->name : "", value->rank);
   if (!value->dims) TRY(NEW_ARRAY(reader->ctx, reader->arena, value->dims, HONE_MAX_RANK));
   struct raw_dim *dim = &value->dims[value->rank++];
-  *dim = (struct raw_dim){-1, ""};
+  *dim = (struct raw_dim){.value = -1, .param = ""};
   return each_field_of(reader, field, "a dimension", dim_field, dim);
 }
 

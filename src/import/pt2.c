@@ -362,6 +362,14 @@ static hone_status add_state_outputs(struct pt *pt) {
   return HONE_OK;
 }
 
+/* The least that the archive allows a named size. From 0 or 2 on is what PyTorch says of any size: 1 is as good. */
+static int64_t least_size(const struct pt *pt, const char *name) {
+  const json_t *ranges = json_object_get(pt->model, "range_constraints");
+  const json_t *range = *name ? json_object_get(ranges, name) : NULL;
+  const int64_t least = json_integer_value(json_object_get(range, "min_val"));
+  return least > 2 && least <= INT32_MAX ? least : 1;
+}
+
 static hone_status read_input(struct pt *pt, const char *name, const json_t *values,
                               struct raw_value *raw, bool *out_is_complex) {
   struct meta meta;
@@ -380,6 +388,7 @@ static hone_status read_input(struct pt *pt, const char *name, const json_t *val
     raw->dims[d].value = meta.shape.dims[d];
     TRY(symbol_of(pt, json_array_get(json_object_get(about, "sizes"), (size_t)d),
                   &raw->dims[d].param));
+    raw->dims[d].example = least_size(pt, raw->dims[d].param);
   }
   return HONE_OK;
 }
@@ -507,7 +516,8 @@ static hone_status add_outputs(struct pt *pt, const json_t *signature) {
     name = pt_words(json_object_get(tensor, "name"));
     TRY(pt_find(pt, place_name(name), name, &item));
     if (!item->value)
-      return fail(pt->ctx, HONE_E_UNSUP, place_name(name), "an output that is a number");
+      return fail(pt->ctx, HONE_E_UNSUP, place_name(name),
+                  "an output that is a number, or a result that is not computed");
     TRY(pt_refresh(&op, item));
     TRY(arena_string(pt->ctx, pt->arena, name, strlen(name), &name));
     if (item->is_complex) say_pairs(pt, name);
@@ -544,6 +554,7 @@ static hone_status build(struct pt *pt) {
   const json_t *specs = json_object_get(signature, "input_specs");
   TRY(states_of_outputs(pt, json_object_get(signature, "output_specs"), specs));
   TRY(states_of_nodes(pt, specs, nodes));
+  pt->values = json_object_get(graph, "tensor_values");
   TRY(add_inputs(pt, graph, signature));
   for (size_t i = 0; i < json_array_size(nodes); i++)
     TRY(pt_add_node(pt, json_array_get(nodes, i), i));

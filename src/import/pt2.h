@@ -1,5 +1,5 @@
 /* pt2: archives of torch.export. pt2.c reads the archive, its JSON and weights; pt2_arguments.c a node's arguments,
- * pt2_tensors.c those that are tensors; pt2_kinds.c is the table of ATen operators, which the other pt2_*.c translate.
+ * pt2_tensors.c those that are tensors; pt2_kinds.c is the table of ATen operators, by which pt2_nodes.c has nodes translated by the other pt2_*.c translate.
  * Nothing is unpickled, and no code in an archive is ever run. */
 #ifndef HONE_IMPORT_PT2_H
 #define HONE_IMPORT_PT2_H
@@ -45,7 +45,8 @@ struct pt {
   struct zip zip;
   const char *prefix; /* of all members, with its slash */
   json_t *model, *weights, *constants;
-  struct names items; /* name -> struct pt_item */
+  const json_t *values; /* what the file says of the tensors of the graph that is read */
+  struct names items;   /* name -> struct pt_item */
   VEC(struct pt_state) states;
   int depth;      /* of graphs within graphs */
   int64_t called; /* their nodes, as often as they were read */
@@ -117,6 +118,10 @@ bool pt_is_read(const struct pt_op *op, size_t k); /* does anything read result 
 const char *pt_target(const json_t *node);
 /* The target of an in-place operator ("aten.add_.Tensor") without its mark, NULL if it is none. */
 MUST_USE hone_status pt_plain_target(struct pt *pt, const char *target, const char **out);
+/* The row of a target: its builder, its parameter into op; false: there is none. */
+bool pt_find_kind(struct pt_op *op, const char *target, pt_build_fn **out);
+
+/* -- pt2_nodes.c ---- */
 /* A node by the table; in-place forms ("aten.add_.Tensor") rename what they write. index: for messages. */
 MUST_USE hone_status pt_add_node(struct pt *pt, const json_t *node, size_t index);
 
@@ -181,6 +186,8 @@ MUST_USE hone_status pt_operand(struct pt_op *op, const char *name, const struct
 /* The type that PyTorch computes in with all of these together; they become of that type. */
 hone_dtype pt_promoted(struct value *const *x, size_t count);
 MUST_USE hone_status pt_promote(struct pt_op *op, struct value **x, size_t count);
+/* self and other (or exponent, or values) of that type. */
+MUST_USE hone_status pt_pair_of(struct pt_op *op, struct value **x, struct value **y);
 /* self and other as floats, of the type that PyTorch computes in; y NULL: self alone. */
 MUST_USE hone_status pt_floats_of(struct pt_op *op, struct value **x, struct value **y);
 /* The angle of (x, y), both floats. */
@@ -191,10 +198,20 @@ pt_build_fn build_unary, build_copy, build_silu, build_rsqrt, build_gelu, build_
     build_hard_sigmoid, build_softplus, build_log_sigmoid, build_log_base, build_expm1, build_log1p,
     build_exp2, build_trunc, build_is_finite, build_square, build_glu, build_prelu, build_shrink,
     build_threshold, build_floor_divide, build_remainder, build_atan2, build_clamp_tensor,
-    build_addcmul, build_lerp, build_nan_to_num, build_copy_into, build_bit_shift;
+    build_addcmul, build_lerp, build_nan_to_num, build_copy_into, build_bit_shift,
+    build_float_power;
 
 /* -- pt2_formulas.c ---- */
-pt_build_fn build_formula, build_logit;
+pt_build_fn build_formula, build_number_extreme, build_logit;
+/* A loss of each element as argument `reduction` says: its mean is over the sum of the weights, NULL: over all elements. */
+MUST_USE hone_status pt_reduce_loss(struct pt_op *op, struct value *y, struct value *weight);
+
+/* -- pt2_losses.c ---- */
+pt_build_fn build_cross_entropy, build_triplet_loss;
+
+/* -- pt2_derived.c ---- */
+pt_build_fn build_rotate, build_renorm, build_block_diagonal, build_trapezoid, build_vector_dot,
+    build_chain, build_cartesian_product, build_quantile;
 
 /* -- pt2_complex.c ---- */
 /* Is it given complex numbers, and does what real ones do to each part of them, or of two to each pair of parts? */
@@ -245,6 +262,10 @@ pt_build_fn build_linear, build_matmul, build_addmm, build_attention, build_conv
 /* A list of one number for each of n dimensions; one number is that of all. */
 MUST_USE hone_status pt_spatial(struct pt_op *op, const char *name, int64_t otherwise, size_t n,
                                 int64_t *out);
+
+/* The norm of an order along axes; NULL: of all. */
+MUST_USE hone_status pt_norm(struct pt_op *op, struct value *x, struct value *axes, double order,
+                             bool keeps, struct value **out);
 
 /* -- pt2_pool.c ---- */
 pt_build_fn build_max_pool, build_average_pool, build_adaptive_pool;

@@ -260,8 +260,13 @@ hone_status build_is_close(struct pt_op *op) {
   TRY(pt_float(op, "rtol", 1e-5, &relative));
   TRY(pt_float(op, "atol", 1e-8, &absolute));
   TRY(pt_int(op, "equal_nan", 0, &nans));
-  if (nans) return pt_refuse(op, "with NaN equal to NaN");
   TRY(make_node(make, OP_Equal, VALUES(x, y), NULL, &is_equal));
+  if (nans) {
+    TRY(make_node(make, OP_IsNaN, VALUES(x), NULL, &apart));
+    TRY(make_node(make, OP_IsNaN, VALUES(y), NULL, &allowed));
+    TRY(make_node(make, OP_And, VALUES(apart, allowed), NULL, &apart));
+    TRY(make_node(make, OP_Or, VALUES(is_equal, apart), NULL, &is_equal));
+  }
   TRY(make_node(make, OP_Sub, VALUES(x, y), NULL, &apart));
   TRY(make_node(make, OP_Abs, VALUES(apart), NULL, &apart));
   TRY(make_node(make, OP_Abs, VALUES(y), NULL, &allowed));

@@ -209,6 +209,13 @@ size_t pt_result_count(const struct pt_op *op) {
   return count;
 }
 
+/* Of the type that the file says it has. */
+static hone_status as_declared(struct pt_op *op, const char *name, struct value **value) {
+  const json_t *about = json_object_get(op->pt->values, name);
+  const hone_dtype dtype = pt_dtype(json_integer_value(json_object_get(about, "dtype")));
+  return dtype && *value ? make_cast(op->make, *value, dtype, value) : HONE_OK;
+}
+
 hone_status pt_result(struct pt_op *op, size_t k, struct value *value) {
   const json_t *result = result_at(op, k, NULL);
   const char *name = pt_words(json_object_get(result, "name"));
@@ -221,6 +228,7 @@ hone_status pt_result(struct pt_op *op, size_t k, struct value *value) {
     op->results[k][op->part - 1] = value;
     return HONE_OK;
   }
+  TRY(as_declared(op, name, &value));
   return pt_define(op->pt, name, value, 0);
 }
 

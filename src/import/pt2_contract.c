@@ -23,7 +23,7 @@ hone_status build_linear(struct pt_op *op) {
 }
 
 hone_status build_matmul(struct pt_op *op) { /* matmul, mm, bmm, mv, dot */
-  static const char *const names[] = {"other", "mat2", "vec", "tensor"};
+  static const char *const names[] = {"other", "mat2", "vec", "tensor"}; /* vdot: other */
   struct value *x, *y, *z;
   size_t i = 0;
   while (i + 1 < COUNT(names) && !pt_given(op, names[i])) i++;
@@ -367,9 +367,8 @@ hone_status build_variance(struct pt_op *op) {
   return pt_result(op, 1, mean);
 }
 
-/* The norm of an order along axes; NULL: of all. */
-static hone_status norm_of(struct pt_op *op, struct value *x, struct value *axes, double order,
-                           bool keeps, struct value **out) {
+hone_status pt_norm(struct pt_op *op, struct value *x, struct value *axes, double order, bool keeps,
+                    struct value **out) {
   const double infinity = (double)INFINITY;
   const enum op_id id = order == 2           ? OP_ReduceL2
                         : order == 1         ? OP_ReduceL1
@@ -379,7 +378,13 @@ static hone_status norm_of(struct pt_op *op, struct value *x, struct value *axes
   const struct arg *args = ARGS(INT_ARG("keepdims", keeps));
   if (id == OP_ReduceL1 || id == OP_ReduceL2)
     return make_node(op->make, id, VALUES(x, axes), args, out);
-  if (!(order > 0) && id == OP_ReduceSum) return pt_refuse(op, "of order %g", order);
+  if (isnan(order)) return pt_refuse(op, "of order %g", order);
+  if (order == 0) { /* how many are not 0 */
+    const hone_dtype dtype = x->dtype;
+    TRY(make_cast(op->make, x, HONE_BOOL, &x));
+    TRY(make_cast(op->make, x, dtype, &x));
+    return make_node(op->make, id, VALUES(x, axes), args, out);
+  }
   TRY(make_node(op->make, OP_Abs, VALUES(x), NULL, &x));
   if (id == OP_ReduceSum) TRY(make_with_scalar(op->make, OP_Pow, x, order, &x));
   TRY(make_node(op->make, id, VALUES(x, axes), args, out));
@@ -410,7 +415,7 @@ hone_status build_norm(struct pt_op *op) {
       (op->parameter && asks_order && (pt_given(op, "dim") ? count == 2 : x->shape.rank != 1)))
     return pt_refuse(op, "of other matrices than Frobenius' norm");
   if (op->parameter == 2 && !pt_given(op, "dim")) TRY(make_ints(op->make, last_two, 2, &axes));
-  TRY(norm_of(op, x, axes, order, keep != 0, &y));
+  TRY(pt_norm(op, x, axes, order, keep != 0, &y));
   return pt_result(op, 0, y);
 }
 
@@ -445,10 +450,13 @@ hone_status build_distance(struct pt_op *op) {
   TRY(pt_float(op, "p", 2, &order));
   TRY(pt_float(op, "eps", op->parameter == 1 ? 1e-6 : 0, &apart));
   TRY(pt_int(op, "keepdim", 0, &keep));
-  TRY(make_node(op->make, OP_Sub, VALUES(x, y), NULL, &x));
+  struct value *pair[] = {x, y};
+  TRY(pt_promote(op, pair, 2));
+  TRY(make_node(op->make, OP_Sub, VALUES(pair[0], pair[1]), NULL, &x));
+  if (!dtype_is_float(x->dtype)) TRY(make_cast(op->make, x, HONE_F32, &x));
   if (apart != 0) TRY(make_with_scalar(op->make, OP_Add, x, apart, &x));
   if (op->parameter) TRY(make_ints(op->make, (const int64_t[]){-1}, 1, &axes));
-  TRY(norm_of(op, x, axes, order, keep != 0, &y));
+  TRY(pt_norm(op, x, axes, order, keep != 0, &y));
   return pt_result(op, 0, y);
 }
 

@@ -27,12 +27,17 @@ hone_status build_unary(struct pt_op *op) {
   enum op_id id = (enum op_id)op->parameter;
   TRY(pt_need(op, "self", &x));
   bool is_float = dtype_is_float(x->dtype);
-  if (pt_given(op, "decimals")) return pt_refuse(op, "with decimals");
+  int64_t decimals; /* round alone */
+  TRY(pt_int(op, "decimals", 0, &decimals));
+  const double power = pow(10, fabs((double)decimals));
   if (!is_float && keeps_integers(id)) return pt_result(op, 0, x);
   if (id == OP_Not) TRY(make_cast(op->make, x, HONE_BOOL, &x));
   if (id == OP_BitwiseNot && x->dtype == HONE_BOOL) id = OP_Not;
   if (id != OP_Not && id != OP_BitwiseNot && !works_on_integers(id)) TRY(as_float(op, &x));
+  if (x->dtype == HONE_BOOL && id == OP_Sign) return pt_result(op, 0, x);
+  if (decimals) TRY(make_with_scalar(op->make, decimals < 0 ? OP_Div : OP_Mul, x, power, &x));
   TRY(make_node(op->make, id, VALUES(x), NULL, &y));
+  if (decimals) TRY(make_with_scalar(op->make, decimals < 0 ? OP_Mul : OP_Div, y, power, &y));
   return pt_result(op, 0, y);
 }
 
@@ -221,7 +226,7 @@ hone_status build_silu(struct pt_op *op) {
 
 hone_status build_rsqrt(struct pt_op *op) {
   struct value *x, *y;
-  TRY(pt_need(op, "self", &x));
+  TRY(need_float(op, &x));
   TRY(make_node(op->make, OP_Sqrt, VALUES(x), NULL, &y));
   TRY(make_node(op->make, OP_Reciprocal, VALUES(y), NULL, &y));
   return pt_result(op, 0, y);
@@ -250,22 +255,6 @@ hone_status build_alpha(struct pt_op *op) { /* elu, celu, leaky_relu */
   TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(x), ARGS(FLOAT_ARG("alpha", alpha)),
                 &y));
   if (scale != 1) TRY(make_with_scalar(op->make, OP_Mul, y, scale, &y));
-  return pt_result(op, 0, y);
-}
-
-hone_status build_clamp(struct pt_op *op) { /* clamp, hardtanh, relu6 */
-  struct value *x, *low = NULL, *high = NULL, *y;
-  double min = 0, max = 6;
-  bool is_hard = op->parameter == 1, is_relu6 = op->parameter == 2;
-  const char *names[] = {is_hard ? "min_val" : "min", is_hard ? "max_val" : "max"};
-  TRY(pt_need(op, "self", &x));
-  if (!is_relu6) TRY(pt_float(op, names[0], -1, &min));
-  if (!is_relu6) TRY(pt_float(op, names[1], 1, &max));
-  if (is_relu6 || is_hard || pt_given(op, names[0]))
-    TRY(make_scalar(op->make, x->dtype, min, &low));
-  if (is_relu6 || is_hard || pt_given(op, names[1]))
-    TRY(make_scalar(op->make, x->dtype, max, &high));
-  TRY(make_node(op->make, OP_Clip, VALUES(x, low, high), NULL, &y));
   return pt_result(op, 0, y);
 }
 
@@ -330,36 +319,71 @@ hone_status pt_operand(struct pt_op *op, const char *name, const struct value *b
   return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "%s without argument %s", op->target, name);
 }
 
+/* x of the type that it and the numbers called so are computed in together. */
+static hone_status widen_for(struct pt_op *op, const char *const *names, struct value **x) {
+  for (int i = 0; i < 2; i++) {
+    struct value *pair[2] = {*x, NULL};
+    if (!pt_given(op, names[i])) continue;
+    TRY(pt_operand(op, names[i], *x, &pair[1]));
+    TRY(make_cast(op->make, *x, pt_promoted(pair, 2), x));
+  }
+  return HONE_OK;
+}
+
+hone_status build_clamp(struct pt_op *op) { /* clamp, hardtanh, relu6 */
+  struct value *x, *low = NULL, *high = NULL, *y;
+  double min = 0, max = 6;
+  bool is_hard = op->parameter == 1, is_relu6 = op->parameter == 2;
+  const char *names[] = {is_hard ? "min_val" : "min", is_hard ? "max_val" : "max"};
+  TRY(pt_need(op, "self", &x));
+  if (!is_relu6) TRY(pt_float(op, names[0], -1, &min));
+  if (!is_relu6) TRY(pt_float(op, names[1], 1, &max));
+  if (!is_relu6 && !is_hard) TRY(widen_for(op, names, &x));
+  if (is_relu6 || is_hard || pt_given(op, names[0]))
+    TRY(make_scalar(op->make, x->dtype, min, &low));
+  if (is_relu6 || is_hard || pt_given(op, names[1]))
+    TRY(make_scalar(op->make, x->dtype, max, &high));
+  TRY(make_node(op->make, OP_Clip, VALUES(x, low, high), NULL, &y));
+  return pt_result(op, 0, y);
+}
+
 static hone_status scale_by_alpha(struct pt_op *op, struct value **y) {
   double alpha;
   TRY(pt_float(op, "alpha", 1, &alpha));
   return alpha == 1 ? HONE_OK : make_with_scalar(op->make, OP_Mul, *y, alpha, y);
 }
 
-/* Two operands by name, of the type that PyTorch computes in. A number takes its type from the other one. */
+/* Two operands by name, of the type that PyTorch computes in, which is a float one if asked. A number takes its type from
+   the other one. */
 static hone_status named_pair(struct pt_op *op, const char *first, const char *second,
-                              struct value **x, struct value **y) {
+                              bool is_float, struct value **x, struct value **y) {
   const char *kind;
   pt_find_argument(op, second, &kind);
-  if (!strcmp(kind, "as_tensor")) {
-    TRY(pt_operand(op, second, NULL, y));
-    TRY(pt_operand(op, first, *y, x));
-  } else {
-    TRY(pt_operand(op, first, NULL, x));
-    TRY(pt_operand(op, second, *x, y));
-  }
-  return promote_pair(op, x, y);
+  const bool turns = !strcmp(kind, "as_tensor");
+  struct value *pair[2], beside;
+  TRY(pt_operand(op, turns ? second : first, NULL, &pair[0]));
+  beside = *pair[0];
+  if (is_float && !dtype_is_float(beside.dtype)) beside.dtype = HONE_F32;
+  TRY(pt_operand(op, turns ? first : second, &beside, &pair[1]));
+  hone_dtype dtype = pt_promoted(pair, 2);
+  if (is_float && !dtype_is_float(dtype)) dtype = HONE_F32;
+  TRY(make_cast(op->make, pair[turns], dtype, x));
+  return make_cast(op->make, pair[!turns], dtype, y);
 }
 
-static hone_status read_pair(struct pt_op *op, struct value **x, struct value **y) {
-  return named_pair(op, "self", pt_given(op, "exponent") ? "exponent" : "other", x, y);
+static hone_status read_pair(struct pt_op *op, bool is_float, struct value **x, struct value **y) {
+  static const char *const names[] = {"exponent", "values", "other"};
+  size_t k = 0;
+  while (k + 1 < COUNT(names) && !pt_given(op, names[k])) k++;
+  return named_pair(op, "self", names[k], is_float, x, y);
+}
+
+hone_status pt_pair_of(struct pt_op *op, struct value **x, struct value **y) {
+  return read_pair(op, false, x, y);
 }
 
 hone_status pt_floats_of(struct pt_op *op, struct value **x, struct value **y) {
-  if (!y) return need_float(op, x);
-  TRY(read_pair(op, x, y));
-  TRY(as_float(op, x));
-  return as_float(op, y);
+  return y ? read_pair(op, true, x, y) : need_float(op, x);
 }
 
 /* x / y rounded down as PyTorch does: by the exact remainder, so that 1 / 0.1 gives 9; NaN where x is infinite. Source:
@@ -427,8 +451,8 @@ hone_status build_binary(struct pt_op *op) {
   enum op_id id = (enum op_id)op->parameter;
   const char *rounding;
   bool is_logical = id == OP_And || id == OP_Or || id == OP_Xor;
-  TRY(read_pair(op, &x, &y));
   TRY(pt_text(op, "rounding_mode", "", &rounding));
+  TRY(read_pair(op, id == OP_Div && !*rounding, &x, &y));
   if (is_logical) {
     TRY(make_cast(op->make, x, HONE_BOOL, &x));
     TRY(make_cast(op->make, y, HONE_BOOL, &y));
@@ -438,19 +462,25 @@ hone_status build_binary(struct pt_op *op) {
     return pt_result(op, 0, z);
   }
   if (x->dtype == HONE_BOOL) id = logical_form(id);
-  if (id == OP_Div || id == OP_Atan) {
-    TRY(as_float(op, &x));
-    TRY(as_float(op, &y));
-  }
   if (id == OP_Add || id == OP_Sub) TRY(scale_by_alpha(op, &y));
   TRY(make_node(op->make, id, VALUES(x, y), NULL, &z));
   return pt_result(op, 0, z);
 }
 
+/* In float64, whatever is given. */
+hone_status build_float_power(struct pt_op *op) {
+  struct value *x, *y;
+  TRY(named_pair(op, "self", "exponent", true, &x, &y));
+  TRY(make_cast(op->make, x, HONE_F64, &x));
+  TRY(make_cast(op->make, y, HONE_F64, &y));
+  TRY(make_node(op->make, OP_Pow, VALUES(x, y), NULL, &x));
+  return pt_result(op, 0, x);
+}
+
 /* To the left, or (parameter 1) to the right with the sign; by less than nothing or by all bits: no bit of x is left. */
 hone_status build_bit_shift(struct pt_op *op) {
   struct value *x, *y;
-  TRY(read_pair(op, &x, &y));
+  TRY(read_pair(op, false, &x, &y));
   if (!dtype_is_integer(x->dtype)) return pt_refuse(op, "of %s", dtype_name(x->dtype));
   TRY(make_node(op->make, OP_BitShift, VALUES(x, y),
                 ARGS(STRING_ARG("direction", op->parameter ? "RIGHT" : "LEFT")), &x));
@@ -459,7 +489,7 @@ hone_status build_bit_shift(struct pt_op *op) {
 
 hone_status build_floor_divide(struct pt_op *op) {
   struct value *x, *y, *z;
-  TRY(read_pair(op, &x, &y));
+  TRY(read_pair(op, false, &x, &y));
   TRY(divide_rounded(op, x, y, "floor", &z));
   return pt_result(op, 0, z);
 }
@@ -468,7 +498,7 @@ hone_status build_floor_divide(struct pt_op *op) {
 hone_status build_remainder(struct pt_op *op) {
   struct value *x, *y, *rest, *moved, *zero, *below[2], *wrong, *is_zero;
   struct make *make = op->make;
-  TRY(read_pair(op, &x, &y));
+  TRY(read_pair(op, false, &x, &y));
   bool is_float = dtype_is_float(x->dtype);
   TRY(make_node(make, OP_Mod, VALUES(x, y), ARGS(INT_ARG("fmod", is_float || !op->parameter)),
                 &rest));
@@ -534,6 +564,9 @@ hone_status build_addcmul(struct pt_op *op) {
   TRY(pt_need(op, "tensor1", &a));
   TRY(pt_need(op, "tensor2", &b));
   TRY(pt_float(op, "value", 1, &value));
+  struct value *all[] = {x, a, b};
+  TRY(pt_promote(op, all, 3));
+  x = all[0], a = all[1], b = all[2];
   TRY(make_node(op->make, op->parameter ? OP_Div : OP_Mul, VALUES(a, b), NULL, &y));
   if (value != 1) TRY(make_with_scalar(op->make, OP_Mul, y, value, &y));
   TRY(make_node(op->make, OP_Add, VALUES(x, y), NULL, &y));
@@ -586,7 +619,7 @@ hone_status build_nan_to_num(struct pt_op *op) {
 
 hone_status build_rsub(struct pt_op *op) {
   struct value *x, *y, *z;
-  TRY(read_pair(op, &x, &y));
+  TRY(read_pair(op, false, &x, &y));
   TRY(scale_by_alpha(op, &x));
   TRY(make_node(op->make, OP_Sub, VALUES(y, x), NULL, &z));
   return pt_result(op, 0, z);
@@ -594,7 +627,7 @@ hone_status build_rsub(struct pt_op *op) {
 
 hone_status build_not_equal(struct pt_op *op) {
   struct value *x, *y, *z;
-  TRY(read_pair(op, &x, &y));
+  TRY(read_pair(op, false, &x, &y));
   TRY(make_node(op->make, OP_Equal, VALUES(x, y), NULL, &z));
   TRY(make_node(op->make, OP_Not, VALUES(z), NULL, &z));
   return pt_result(op, 0, z);
@@ -603,7 +636,7 @@ hone_status build_not_equal(struct pt_op *op) {
 hone_status build_where(struct pt_op *op) {
   struct value *condition, *x, *y, *z;
   TRY(pt_need(op, "condition", &condition));
-  TRY(named_pair(op, "self", "other", &x, &y));
+  TRY(named_pair(op, "self", "other", false, &x, &y));
   TRY(make_node(op->make, OP_Where, VALUES(condition, x, y), NULL, &z));
   return pt_result(op, 0, z);
 }

@@ -46,6 +46,7 @@ static hone_status call(struct pt_op *op, const json_t *graph, const struct item
                         struct graph *into, struct items *out) {
   struct pt *pt = op->pt;
   struct names outer = pt->items;
+  const json_t *values = pt->values;
   struct graph *around = op->make->graph;
   const json_t *inputs = json_object_get(graph, "inputs"),
                *outputs = json_object_get(graph, "outputs");
@@ -65,6 +66,7 @@ static hone_status call(struct pt_op *op, const json_t *graph, const struct item
   for (size_t i = 0; i < given->count; i++)
     TRY(bind_name(op, &inner, tensor_at(inputs, i), given->at[i]));
   pt->items = inner;
+  pt->values = json_object_get(graph, "tensor_values");
   op->make->graph = into;
   pt->depth++;
   TRY(add_inner_nodes(op, json_object_get(graph, "nodes")));
@@ -76,6 +78,7 @@ static hone_status call(struct pt_op *op, const json_t *graph, const struct item
   }
   pt->depth--;
   op->make->graph = around;
+  pt->values = values;
   pt->items = outer;
   return HONE_OK;
 }

@@ -300,13 +300,12 @@ hone_status build_index_put(struct pt_op *op) {
 
 /* -- order ---- */
 
-/* topk; parameter 1: sort; 2: argsort */
+/* topk; parameter 1: sort; 2: argsort; 3: msort, along the first dimension */
 hone_status build_topk(struct pt_op *op) {
   struct value *x, *count, *y[2];
   int64_t axis, k, largest;
   TRY(pt_need(op, "self", &x));
-  TRY(pt_axis(op, "dim", -1, x->shape.rank, &axis));
-  if (!x->shape.rank) return pt_refuse(op, "of rank 0");
+  TRY(pt_axis(op, "dim", op->parameter == 3 ? 0 : -1, x->shape.rank, &axis));
   TRY(pt_int(op, "k", x->shape.dims[axis], &k));
   TRY(pt_int(op, op->parameter ? "descending" : "largest", op->parameter ? 0 : 1, &largest));
   TRY(make_ints(op->make, &k, 1, &count));
@@ -314,7 +313,7 @@ hone_status build_topk(struct pt_op *op) {
                  ARGS(INT_ARG("axis", axis), INT_ARG("largest", largest)), 2, y));
   if (op->parameter == 2) return pt_result(op, 0, y[1]);
   TRY(pt_result(op, 0, y[0]));
-  return pt_result(op, 1, y[1]);
+  return op->parameter == 3 ? HONE_OK : pt_result(op, 1, y[1]);
 }
 
 /* [number of elements that are not 0, rank] */
@@ -364,11 +363,12 @@ hone_status build_unfold(struct pt_op *op) {
   struct value *x, *index, *y;
   int64_t axis, size, step, perm[HONE_MAX_RANK], *list;
   TRY(pt_need(op, "self", &x));
+  if (!x->shape.rank) TRY(make_reshape(op->make, x, (const int64_t[]){1}, 1, &x));
   int rank = x->shape.rank;
   TRY(pt_axis(op, "dimension", 0, rank, &axis));
   TRY(pt_int(op, "size", 1, &size));
   TRY(pt_int(op, "step", 1, &step));
-  if (!rank || size < 1 || step < 1 || size > x->shape.dims[axis] || rank + 1 > HONE_MAX_RANK)
+  if (size < 1 || step < 1 || size > x->shape.dims[axis] || rank + 1 > HONE_MAX_RANK)
     return pt_refuse(op, "of this size");
   int64_t dims[] = {(x->shape.dims[axis] - size) / step + 1, size};
   int64_t count = 0;

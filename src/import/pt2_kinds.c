@@ -1,4 +1,4 @@
-/* pt2_kinds: the table of ATen operators that are read, sorted by target, and nodes built by it. */
+/* pt2_kinds: the table of ATen operators that are read, sorted by target. */
 #include "pt2.h"
 
 static const struct {
@@ -149,28 +149,38 @@ static const struct {
     {"aten.baddbmm.default", build_add_product, 0},
     {"aten.batch_norm.default", build_batch_norm, 0},
     {"aten.bilinear.default", build_bilinear, 0},
+    {"aten.binary_cross_entropy.default", build_formula, 0},
+    {"aten.binary_cross_entropy_with_logits.default", build_formula, 0},
     {"aten.bitwise_and.Scalar", build_binary, OP_BitwiseAnd},
+    {"aten.bitwise_and.Scalar_Tensor", build_binary, OP_BitwiseAnd},
     {"aten.bitwise_and.Tensor", build_binary, OP_BitwiseAnd},
+    {"aten.bitwise_left_shift.Scalar_Tensor", build_bit_shift, 0},
     {"aten.bitwise_left_shift.Tensor", build_bit_shift, 0},
     {"aten.bitwise_left_shift.Tensor_Scalar", build_bit_shift, 0},
     {"aten.bitwise_not.default", build_unary, OP_BitwiseNot},
     {"aten.bitwise_or.Scalar", build_binary, OP_BitwiseOr},
+    {"aten.bitwise_or.Scalar_Tensor", build_binary, OP_BitwiseOr},
     {"aten.bitwise_or.Tensor", build_binary, OP_BitwiseOr},
+    {"aten.bitwise_right_shift.Scalar_Tensor", build_bit_shift, 1},
     {"aten.bitwise_right_shift.Tensor", build_bit_shift, 1},
     {"aten.bitwise_right_shift.Tensor_Scalar", build_bit_shift, 1},
     {"aten.bitwise_xor.Scalar", build_binary, OP_BitwiseXor},
+    {"aten.bitwise_xor.Scalar_Tensor", build_binary, OP_BitwiseXor},
     {"aten.bitwise_xor.Tensor", build_binary, OP_BitwiseXor},
     {"aten.blackman_window.default", build_window, 0},
     {"aten.blackman_window.periodic", build_window, 0},
+    {"aten.block_diag.default", build_block_diagonal, 0},
     {"aten.bmm.default", build_matmul, 0},
     {"aten.broadcast_tensors.default", build_broadcast_tensors, 0},
     {"aten.broadcast_to.default", build_expand, 0},
     {"aten.bucketize.Scalar", build_search, 0},
     {"aten.bucketize.Tensor", build_search, 0},
+    {"aten.cartesian_prod.default", build_cartesian_product, 0},
     {"aten.cat.default", build_cat, 0},
     {"aten.cdist.default", build_distances, 0},
     {"aten.ceil.default", build_unary, OP_Ceil},
     {"aten.celu.default", build_alpha, OP_Celu},
+    {"aten.chain_matmul.default", build_chain, 0},
     {"aten.channel_shuffle.default", build_channel_shuffle, 0},
     {"aten.chunk.default", build_split, 2},
     {"aten.clamp.Tensor", build_clamp_tensor, 0},
@@ -202,6 +212,7 @@ static const struct {
     {"aten.conv_transpose3d.input", build_conv, 1},
     {"aten.convolution.default", build_conv, 0},
     {"aten.copy.default", build_copy_into, 0},
+    {"aten.copysign.Scalar", build_formula, 0},
     {"aten.copysign.Tensor", build_formula, 0},
     {"aten.cos.default", build_unary, OP_Cos},
     {"aten.cosh.default", build_unary, OP_Cosh},
@@ -209,10 +220,13 @@ static const struct {
     {"aten.count_nonzero.default", build_count, 0},
     {"aten.count_nonzero.dim_IntList", build_count, 0},
     {"aten.cross.default", build_cross, 1},
+    {"aten.cross_entropy_loss.default", build_cross_entropy, 0},
     {"aten.cummax.default", build_scan, OP_ReduceMax},
     {"aten.cummin.default", build_scan, OP_ReduceMin},
     {"aten.cumprod.default", build_cumulative, OP_CumProd},
     {"aten.cumsum.default", build_cumulative, OP_CumSum},
+    {"aten.cumulative_trapezoid.dx", build_trapezoid, 1},
+    {"aten.cumulative_trapezoid.x", build_trapezoid, 1},
     {"aten.deg2rad.default", build_formula, 0},
     {"aten.det.default", build_of_matrix, OP_Det},
     {"aten.detach.default", build_copy, 0},
@@ -281,11 +295,14 @@ static const struct {
     {"aten.flip.default", build_flip, 0},
     {"aten.fliplr.default", build_flip, 2},
     {"aten.flipud.default", build_flip, 1},
+    {"aten.float_power.Scalar", build_float_power, 0},
+    {"aten.float_power.Tensor_Scalar", build_float_power, 0},
+    {"aten.float_power.Tensor_Tensor", build_float_power, 0},
     {"aten.floor.default", build_unary, OP_Floor},
     {"aten.floor_divide.Scalar", build_floor_divide, 0},
     {"aten.floor_divide.default", build_floor_divide, 0},
-    {"aten.fmax.default", build_formula, 0},
-    {"aten.fmin.default", build_formula, 0},
+    {"aten.fmax.default", build_number_extreme, OP_Max},
+    {"aten.fmin.default", build_number_extreme, OP_Min},
     {"aten.fmod.Scalar", build_remainder, 0},
     {"aten.fmod.Tensor", build_remainder, 0},
     {"aten.frac.default", build_trunc, 1},
@@ -320,8 +337,11 @@ static const struct {
     {"aten.hardsigmoid.default", build_hard_sigmoid, 0},
     {"aten.hardswish.default", build_unary, OP_HardSwish},
     {"aten.hardtanh.default", build_clamp, 1},
+    {"aten.heaviside.default", build_formula, 0},
+    {"aten.hinge_embedding_loss.default", build_formula, 0},
     {"aten.histc.default", build_histogram, 0},
     {"aten.hstack.default", build_join, 1},
+    {"aten.huber_loss.default", build_formula, 0},
     {"aten.hypot.default", build_formula, 0},
     {"aten.im2col.default", build_im2col, 0},
     {"aten.imag.default", build_complex_part, 1},
@@ -345,8 +365,10 @@ static const struct {
     {"aten.isposinf.default", build_formula, 0},
     {"aten.istft.default", build_istft, 0},
     {"aten.item.default", build_item, 0},
+    {"aten.kl_div.default", build_formula, 0},
     {"aten.kron.default", build_kronecker, 0},
     {"aten.kthvalue.default", build_order_statistic, 0},
+    {"aten.l1_loss.default", build_formula, 0},
     {"aten.layer_norm.default", build_layer_norm, 0},
     {"aten.ldexp.Tensor", build_formula, 0},
     {"aten.le.Scalar", build_binary, OP_LessOrEqual},
@@ -366,11 +388,14 @@ static const struct {
     {"aten.linalg_diagonal.default", build_diagonal, 0},
     {"aten.linalg_inv.default", build_of_matrix, OP_Inverse},
     {"aten.linalg_inv_ex.default", build_of_matrix, OP_Inverse},
+    {"aten.linalg_matmul.default", build_matmul, 0},
     {"aten.linalg_matrix_norm.default", build_norm, 2},
     {"aten.linalg_matrix_norm.str_ord", build_norm, 2},
+    {"aten.linalg_multi_dot.default", build_chain, 0},
     {"aten.linalg_norm.default", build_norm, 1},
     {"aten.linalg_solve.default", build_solve, 0},
     {"aten.linalg_solve_ex.default", build_solve, 0},
+    {"aten.linalg_vecdot.default", build_vector_dot, 0},
     {"aten.linalg_vector_norm.default", build_norm, 0},
     {"aten.linear.default", build_linear, 0},
     {"aten.linspace.default", build_linspace, 0},
@@ -395,6 +420,7 @@ static const struct {
     {"aten.lt.Scalar", build_binary, OP_Less},
     {"aten.lt.Tensor", build_binary, OP_Less},
     {"aten.mT.default", build_permute, 1},
+    {"aten.margin_ranking_loss.default", build_formula, 0},
     {"aten.masked_fill.Scalar", build_masked_fill, 0},
     {"aten.masked_fill.Tensor", build_masked_fill, 0},
     {"aten.masked_scatter.default", build_masked_scatter, 0},
@@ -428,6 +454,8 @@ static const struct {
     {"aten.moveaxis.intlist", build_movedim, 0},
     {"aten.movedim.int", build_movedim, 0},
     {"aten.movedim.intlist", build_movedim, 0},
+    {"aten.mse_loss.default", build_formula, 0},
+    {"aten.msort.default", build_topk, 3},
     {"aten.mul.Scalar", build_arithmetic, OP_Mul},
     {"aten.mul.Tensor", build_arithmetic, OP_Mul},
     {"aten.multiply.Scalar", build_arithmetic, OP_Mul},
@@ -447,6 +475,11 @@ static const struct {
     {"aten.new_full.default", build_full, 2},
     {"aten.new_ones.default", build_full, 1},
     {"aten.new_zeros.default", build_full, 0},
+    {"aten.nll_loss.default", build_cross_entropy, 1},
+    {"aten.nll_loss2d.default", build_cross_entropy, 1},
+    {"aten.nll_loss2d_forward.default", build_cross_entropy, 1},
+    {"aten.nll_loss_forward.default", build_cross_entropy, 1},
+    {"aten.nll_loss_nd.default", build_cross_entropy, 1},
     {"aten.nonzero.default", build_nonzero, 0},
     {"aten.norm.Scalar", build_norm, 0},
     {"aten.norm.ScalarOpt_dim", build_norm, 0},
@@ -465,6 +498,7 @@ static const struct {
     {"aten.permute.default", build_permute, 0},
     {"aten.pixel_shuffle.default", build_pixel_shuffle, 0},
     {"aten.pixel_unshuffle.default", build_pixel_shuffle, 1},
+    {"aten.poisson_nll_loss.default", build_formula, 0},
     {"aten.polar.default", build_complex, 1},
     {"aten.positive.default", build_copy, 0},
     {"aten.pow.Scalar", build_binary, OP_Pow},
@@ -473,6 +507,8 @@ static const struct {
     {"aten.prelu.default", build_prelu, 0},
     {"aten.prod.default", build_reduce, OP_ReduceProd},
     {"aten.prod.dim_int", build_reduce, OP_ReduceProd},
+    {"aten.quantile.default", build_quantile, 0},
+    {"aten.quantile.scalar", build_quantile, 0},
     {"aten.rad2deg.default", build_formula, 0},
     {"aten.ravel.default", build_flatten, 0},
     {"aten.real.default", build_complex_part, 0},
@@ -483,7 +519,9 @@ static const struct {
     {"aten.relu.default", build_unary, OP_Relu},
     {"aten.relu6.default", build_clamp, 2},
     {"aten.remainder.Scalar", build_remainder, 1},
+    {"aten.remainder.Scalar_Tensor", build_remainder, 1},
     {"aten.remainder.Tensor", build_remainder, 1},
+    {"aten.renorm.default", build_renorm, 0},
     {"aten.repeat.default", build_repeat, 0},
     {"aten.repeat_interleave.Tensor", build_repeat_by_list, 0},
     {"aten.repeat_interleave.self_Tensor", build_repeat_by_list, 0},
@@ -501,8 +539,11 @@ static const struct {
     {"aten.rnn_tanh.input", build_recurrent, OP_RNN},
     {"aten.rnn_tanh_cell.default", build_recurrent_cell, OP_RNN},
     {"aten.roll.default", build_roll, 0},
+    {"aten.rot90.default", build_rotate, 0},
+    {"aten.round.decimals", build_unary, OP_Round},
     {"aten.round.default", build_unary, OP_Round},
     {"aten.row_stack.default", build_join, 2},
+    {"aten.rrelu.default", build_formula, 0},
     {"aten.rsqrt.default", build_rsqrt, 0},
     {"aten.rsub.Scalar", build_rsub, 0},
     {"aten.rsub.Tensor", build_rsub, 0},
@@ -529,6 +570,8 @@ static const struct {
     {"aten.sinh.default", build_unary, OP_Sinh},
     {"aten.slice.Tensor", build_slice, 0},
     {"aten.slice_scatter.default", build_slice_scatter, 0},
+    {"aten.smooth_l1_loss.default", build_formula, 0},
+    {"aten.soft_margin_loss.default", build_formula, 0},
     {"aten.softmax.int", build_softmax, OP_Softmax},
     {"aten.softplus.default", build_softplus, 0},
     {"aten.softshrink.default", build_shrink, 1},
@@ -545,10 +588,15 @@ static const struct {
     {"aten.special_log_softmax.int", build_softmax, OP_LogSoftmax},
     {"aten.special_logit.default", build_logit, 0},
     {"aten.special_ndtr.default", build_formula, 0},
+    {"aten.special_round.default", build_unary, OP_Round},
     {"aten.special_sinc.default", build_formula, 0},
     {"aten.special_softmax.int", build_softmax, OP_Softmax},
     {"aten.special_xlog1py.default", build_formula, 0},
+    {"aten.special_xlog1py.other_scalar", build_formula, 0},
+    {"aten.special_xlog1py.self_scalar", build_formula, 0},
     {"aten.special_xlogy.default", build_formula, 0},
+    {"aten.special_xlogy.other_scalar", build_formula, 0},
+    {"aten.special_xlogy.self_scalar", build_formula, 0},
     {"aten.split.Tensor", build_split, 0},
     {"aten.split.sizes", build_split, 1},
     {"aten.split_copy.Tensor", build_split, 0},
@@ -597,8 +645,13 @@ static const struct {
     {"aten.topk.default", build_topk, 0},
     {"aten.trace.default", build_trace, 0},
     {"aten.transpose.int", build_permute, 1},
+    {"aten.trapezoid.dx", build_trapezoid, 0},
+    {"aten.trapezoid.x", build_trapezoid, 0},
+    {"aten.trapz.dx", build_trapezoid, 0},
+    {"aten.trapz.x", build_trapezoid, 0},
     {"aten.tril.default", build_triangle, 0},
     {"aten.tril_indices.default", build_triangle_places, 0},
+    {"aten.triplet_margin_loss.default", build_triplet_loss, 0},
     {"aten.triu.default", build_triangle, 1},
     {"aten.triu_indices.default", build_triangle_places, 1},
     {"aten.true_divide.Scalar", build_arithmetic, OP_Div},
@@ -632,6 +685,7 @@ static const struct {
     {"aten.var_mean.correction", build_variance, 2},
     {"aten.var_mean.default", build_variance, 2},
     {"aten.var_mean.dim", build_variance, 2},
+    {"aten.vdot.default", build_matmul, 0},
     {"aten.view.default", build_view, 0},
     {"aten.view_as.default", build_like, 1},
     {"aten.view_as_complex.default", build_view_as_complex, 0},
@@ -641,6 +695,8 @@ static const struct {
     {"aten.where.ScalarOther", build_where, 0},
     {"aten.where.ScalarSelf", build_where, 0},
     {"aten.where.self", build_where, 0},
+    {"aten.xlogy.Scalar_Other", build_formula, 0},
+    {"aten.xlogy.Scalar_Self", build_formula, 0},
     {"aten.xlogy.Tensor", build_formula, 0},
     {"aten.zero.default", build_full, 0},
     {"aten.zeros.default", build_full, 0},
@@ -681,7 +737,7 @@ static const struct {
     {"transformers.grouped_mm_fallback.default", build_grouped_product, 0},
 };
 
-static bool find_kind(struct pt_op *op, const char *target, pt_build_fn **out) {
+bool pt_find_kind(struct pt_op *op, const char *target, pt_build_fn **out) {
   size_t low = 0, high = COUNT(kinds);
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -712,160 +768,4 @@ hone_status pt_plain_target(struct pt *pt, const char *target, const char **out)
     return arena_printf(pt->ctx, pt->arena, out, "aten.__%s", target + 8);
   if (!mark || strncmp(target, "aten.", 5) || mark[-1] == '_') return HONE_OK;
   return arena_printf(pt->ctx, pt->arena, out, "%.*s%s", (int)(mark - target), target, mark + 1);
-}
-
-/* What an in-place operator made is what it wrote to from now on, and its result is another name for that. */
-static hone_status write_through(struct pt_op *op, const char *result, const char *self) {
-  struct pt_item *made;
-  TRY(pt_find(op->pt, pt_place(op), result, &made));
-  TRY(pt_write(op, self, made));
-  return pt_note_view(op, result, self, VIEW_SAME);
-}
-
-/* Results of a view share the storage of what it views; an in-place operator writes to it. */
-static hone_status note_storage(struct pt_op *op, const char *plain) {
-  const char *self = pt_self(op->node);
-  json_t *result = NULL;
-  for (size_t i = 0; i < json_array_size(op->outputs); i++) {
-    const char *kind = pt_variant(json_array_get(op->outputs, i), &result);
-    size_t count = !strcmp(kind, "as_tensors") ? json_array_size(result) : 1;
-    for (size_t k = 0; k < count; k++) {
-      const json_t *one = !strcmp(kind, "as_tensors") ? json_array_get(result, k) : result;
-      const char *name = pt_words(json_object_get(one, "name"));
-      if (!*name) continue;
-      if (plain) return write_through(op, name, self);
-      TRY(pt_note_view(op, name, self, pt_view_of(op->target)));
-    }
-  }
-  return HONE_OK;
-}
-
-/* "aten.view_copy.default" as "aten.view.default": its result is a tensor of its own, which all of ours are. */
-static hone_status find_copy(struct pt_op *op, pt_build_fn **build, bool *out_found) {
-  static const char mark[] = "_copy.";
-  const char *at = strstr(op->target, mark), *name;
-  *out_found = false;
-  if (!at) return HONE_OK;
-  TRY(arena_printf(op->ctx, op->pt->arena, &name, "%.*s.%s", (int)(at - op->target), op->target,
-                   at + sizeof mark - 1));
-  *out_found = find_kind(op, name, build);
-  return HONE_OK;
-}
-
-static hone_status unknown(const struct pt_op *op) {
-  const hone_status status =
-      fail(op->ctx, HONE_E_UNSUP, pt_place(op), "PyTorch operator \"%.100s\"", op->target);
-  return advise(op->ctx, status, "%s",
-                strncmp(op->target, "aten.", 5)
-                    ? "write it with PyTorch's own operators; docs/pytorch.md lists what is read"
-                    : "export with torch.export.export(model, args).run_decompositions(), which "
-                      "leaves few operators; docs/pytorch.md lists them");
-}
-
-/* Operators that take no size of an operand for a number, so that it may be one that only a run knows (nonzero, cond);
-   and those that may be given such a number. */
-static pt_build_fn *const of_open[] = {
-    build_unary,       build_copy,         build_silu,       build_rsqrt,         build_gelu,
-    build_alpha,       build_clamp,        build_binary,     build_rsub,          build_not_equal,
-    build_where,       build_masked_fill,  build_cast,       build_hard_sigmoid,  build_softplus,
-    build_log_sigmoid, build_log_base,     build_expm1,      build_log1p,         build_exp2,
-    build_trunc,       build_is_finite,    build_square,     build_formula,       build_clone,
-    build_abs,         build_to,           build_arithmetic, build_exp,           build_reciprocal,
-    build_view,        build_flatten,      build_unsqueeze,  build_squeeze,       build_permute,
-    build_slice,       build_select,       build_cat,        build_index_select,  build_embedding,
-    build_index,       build_nonzero,      build_linear,     build_matmul,        build_addmm,
-    build_reduce,      build_reduce_truth, build_extreme,    build_both_extremes, build_softmax,
-    build_layer_norm,  build_sym_size,     build_sym_numel,  build_nothing,       build_wrapped,
-    build_cond};
-static pt_build_fn *const of_open_numbers[] = {build_view, build_sym_numel, build_number,
-                                               build_number_test, build_number_choice};
-
-static bool is_among(pt_build_fn *build, pt_build_fn *const *those, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (those[i] == build) return true;
-  return false;
-}
-
-static hone_status check_open(const struct pt_op *op, pt_build_fn *build) {
-  if ((op->reads_open && !is_among(build, of_open, COUNT(of_open))) ||
-      (op->reads_open_number && !is_among(build, of_open_numbers, COUNT(of_open_numbers))))
-    return pt_refuse(op, "of a size that only a run knows");
-  return HONE_OK;
-}
-
-/* Operators along a dimension, which PyTorch gives tensors without any too, and whose result theirs is like. */
-static const struct {
-  pt_build_fn *build;
-  const char *of;
-} along[] = {{build_softmax, "self"},
-             {build_safe_softmax, "self"},
-             {build_topk, "self"},
-             {build_scan, "self"},
-             {build_cumulative, "self"},
-             {build_extreme, "self"},
-             {build_order_statistic, "self"},
-             {build_index_add, "self"},
-             {build_index_select, "self"},
-             {build_scatter, "self"},
-             {build_gather, "index"},
-             {build_roll, "self"},
-             {build_cosine, "x1"},
-             {build_masked_select, ""},
-             {build_nonzero, ""}};
-
-static const char *lifted_by(pt_build_fn *build) {
-  for (size_t i = 0; i < COUNT(along); i++)
-    if (along[i].build == build) return along[i].of;
-  return NULL;
-}
-
-/* An operator that torch.export keeps in order by a token: one that only checks makes nothing. */
-hone_status build_effect(struct pt_op *op) {
-  static const char prefix[] = "torch.ops.";
-  struct pt_op inner = {.target = ""};
-  pt_build_fn *build = NULL;
-  for (size_t i = 0; i < json_array_size(op->inputs); i++) {
-    json_t *name = NULL;
-    const json_t *arg = json_object_get(json_array_get(op->inputs, i), "arg");
-    if (!strcmp(pt_variant(arg, &name), "as_operator")) inner.target = pt_words(name);
-  }
-  if (!strncmp(inner.target, prefix, sizeof prefix - 1)) inner.target += sizeof prefix - 1;
-  if (find_kind(&inner, inner.target, &build) && build == build_nothing) return HONE_OK;
-  return pt_refuse(op, "of %.100s, which does more than to check", inner.target);
-}
-
-static hone_status pt_build(struct pt_op *op) {
-  pt_build_fn *build = NULL;
-  const char *plain = NULL;
-  bool found = find_kind(op, op->target, &build);
-  if (!found) TRY(find_copy(op, &build, &found));
-  if (!found) {
-    TRY(pt_plain_target(op->pt, op->target, &plain));
-    found = plain && find_kind(op, plain, &build);
-    if (found && pt_view_of(plain)) { /* unsqueeze_: another look at the same, under the new name */
-      op->target = plain;
-      plain = NULL;
-    }
-  }
-  if (!found) return unknown(op);
-  op->lifts = lifted_by(build);
-  TRY(pt_is_by_parts(op) ? pt_build_by_parts(op, build) : build(op));
-  TRY(check_open(op, build));
-  if (plain || pt_view_of(op->target)) return note_storage(op, plain);
-  return HONE_OK;
-}
-
-hone_status pt_add_node(struct pt *pt, const json_t *node, size_t index) {
-  struct pt_op op = {.pt = pt,
-                     .ctx = pt->ctx,
-                     .make = &pt->make,
-                     .node = node,
-                     .target = pt_target(node),
-                     .inputs = json_object_get(node, "inputs"),
-                     .outputs = json_object_get(node, "outputs")};
-  pt->make.index = (int64_t)index;
-  const char *name = pt_words(json_object_get(node, "name"));
-  TRY(arena_string(pt->ctx, pt->arena, name, strlen(name), &pt->make.name));
-  TRY(arena_string(pt->ctx, pt->arena, op.target, strlen(op.target), &pt->make.written_as));
-  return pt_build(&op);
 }

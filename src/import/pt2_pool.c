@@ -225,7 +225,7 @@ hone_status build_adaptive_pool(struct pt_op *op) {
     TRY(pool_node(op, &p, p.x, is_max ? OP_MaxPool : OP_AveragePool, 1, &y));
     return pt_result(op, 0, y);
   }
-  if (has_places && pt_is_read(op, 1)) return pt_refuse(op, "windows of unequal size with indices");
+  if (has_places && pt_is_read(op, 1)) TRY(pt_result(op, 1, NULL)); /* not computed */
   for (size_t i = 0; i < p.n; i++)
     TRY((is_max ? largest_axis : average_axis)(op, 2 + (int)i, size[i], &p.x));
   return pt_result(op, 0, p.x);

@@ -14,7 +14,7 @@ static hone_status find_tensor(struct pt_op *op, const char *name, struct pt_ite
   if (strcmp(kind, "as_tensor")) return pt_refuse(op, "argument %s is %s", name, kind);
   TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(value, "name")), &item));
   if (!item->value)
-    return pt_refuse(op, "argument %s is a number, or a factor that is not computed", name);
+    return pt_refuse(op, "argument %s is a number, or a result that is not computed", name);
   TRY(pt_refresh(op, item));
   op->reads_open |= value_is_open(item->value);
   *out = item;

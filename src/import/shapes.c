@@ -248,10 +248,16 @@ static void propagate(struct binder *b) {
   }
 }
 
+/* The size of a dimension, or one that the file allows it; that of a name is said once. */
+static int64_t example_of(const struct binder *b, size_t i, int d) {
+  const int64_t size = b->shapes[i].dims[d], example = b->inputs[i].dims[d].example;
+  return size >= 0 ? size : example > 0 ? example : 1;
+}
+
 static hone_status take_batches(struct binder *b) {
   for (size_t i = 0; i < b->count; i++) {
     if (!b->is_real[i] || !b->inputs[i].rank || b->shapes[i].dims[0] >= 0) continue;
-    b->shapes[i].dims[0] = b->batch ? b->batch : 1;
+    b->shapes[i].dims[0] = b->batch ? b->batch : b->inputs[i].has_shape ? example_of(b, i, 0) : 1;
     b->origins[i][0] = b->batch ? ORIGIN_BATCH : ORIGIN_ASSUMED;
     TRY(bind(b, i, 0));
   }
@@ -297,7 +303,7 @@ static bool is_open(const struct binder *b, size_t i) {
   return false;
 }
 
-/* "x[batch,3,?]": as the model states it, or with 1 for what is open. */
+/* "x[batch,3,?]": as the model states it, or as an example. */
 static void put_input(struct text *text, const struct binder *b, size_t i, bool as_example) {
   const struct raw_value *input = &b->inputs[i];
   text_put_safe(text, input->name, 80);
@@ -306,7 +312,7 @@ static void put_input(struct text *text, const struct binder *b, size_t i, bool 
   for (int d = 0; d < input->rank; d++) {
     if (d) text_puts(text, ",");
     if (as_example)
-      text_printf(text, "%lld", (long long)(b->shapes[i].dims[d] < 0 ? 1 : b->shapes[i].dims[d]));
+      text_printf(text, "%lld", (long long)example_of(b, i, d));
     else if (input->dims[d].value >= 0)
       text_printf(text, "%lld", (long long)input->dims[d].value);
     else
@@ -387,6 +393,19 @@ static void start(struct binder *b) {
   }
 }
 
+static hone_status list_asked(const struct binder *b, struct asked_inputs *out) {
+  for (size_t i = 0; i < b->count; i++) {
+    const struct raw_value *input = &b->inputs[i];
+    struct asked_input asked = {.dtype = input->dtype,
+                                .shape = b->shapes[i],
+                                .has_shape = input->has_shape || b->is_given[i]};
+    if (!b->is_real[i]) continue;
+    TRY(arena_string(b->ctx, out->arena, input->name, strlen(input->name), &asked.name));
+    VEC_PUSH(b->ctx, out->arena, &out->list, asked);
+  }
+  return fail(b->ctx, HONE_E_SHAPE, place_none(), "inputs are only listed");
+}
+
 hone_status bind_shapes(struct ctx *ctx, struct arena *arena, const struct import_options *options,
                         const struct raw_value *inputs, const bool *is_real, size_t count,
                         struct shape *out_shapes, struct graph *graph) {
@@ -407,6 +426,7 @@ hone_status bind_shapes(struct ctx *ctx, struct arena *arena, const struct impor
   graph->is_open = b.symbols.count != 0;
   TRY(bind_given(&b));
   propagate(&b);
+  if (options->asked) return list_asked(&b, options->asked);
   TRY(take_batches(&b));
   propagate(&b);
   TRY(take_rest(&b));

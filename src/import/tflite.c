@@ -43,7 +43,7 @@ static hone_status bind_inputs(struct tf *tf, struct shape *out_shapes) {
                                 .rank = tensor->shape.rank};
     TRY(NEW_ARRAY(tf->ctx, tf->arena, raw[i].dims, (size_t)tensor->shape.rank));
     for (int d = 0; d < tensor->shape.rank; d++)
-      raw[i].dims[d] = (struct raw_dim){tensor->shape.dims[d], ""};
+      raw[i].dims[d] = (struct raw_dim){.value = tensor->shape.dims[d], .param = ""};
     is_real[i] = true;
   }
   return bind_shapes(tf->ctx, tf->arena, tf->source->options, raw, is_real, count, out_shapes,
