@@ -611,19 +611,33 @@ static hone_status check_about(struct pt *pt) {
   return HONE_OK;
 }
 
+/* TorchScript holds its code beside the pickle, which `python -m hone export` can trace. */
+static hone_status refuse_code(struct pt *pt, const char *code) {
+  const char *path = pt->source->path;
+  bool is_script = false;
+  for (size_t i = 0; i < pt->zip.count; i++)
+    is_script |= strstr(pt->zip.members[i].name, "/code/") != NULL;
+  const hone_status status = fail(pt->ctx, HONE_E_TRUST, place_file(path),
+                                  "%smember \"%s\" carries code, which hone never runs",
+                                  is_script ? "TorchScript: " : "", code);
+  if (ends_with(code, ".h5"))
+    return advise(pt->ctx, status, "'python -m tf2onnx.convert --keras FILE --output model.onnx'");
+  if (is_script)
+    return advise(
+        pt->ctx, status,
+        "'python -m hone export FILE -o model.onnx --input 1x3x224x224' traces it to ONNX by "
+        "running that code (so only of a file that you trust)");
+  return advise(pt->ctx, status,
+                "export the model: torch.export.save(torch.export.export(model, args), "
+                "\"model.pt2\")");
+}
+
 static hone_status open_archive(struct pt *pt) {
   const char *path = pt->source->path;
   TRY(zip_open(pt->ctx, pt->arena, pt->source->bytes, pt->source->size, &pt->zip));
   const char *code = code_in(&pt->zip);
   TRY(find_prefix(pt));
-  if (code)
-    return advise(pt->ctx,
-                  fail(pt->ctx, HONE_E_TRUST, place_file(path),
-                       "member \"%s\" carries code, which hone never runs", code),
-                  ends_with(code, ".h5")
-                      ? "'python -m tf2onnx.convert --keras FILE --output model.onnx'"
-                      : "export the model: torch.export.save(torch.export.export(model, args), "
-                        "\"model.pt2\")");
+  if (code) return refuse_code(pt, code);
   if (!pt->prefix)
     return fail(pt->ctx, HONE_E_FORMAT, place_file(path),
                 "looks like a zip archive, and not one of torch.export: no models/model.json");

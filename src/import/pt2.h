@@ -1,6 +1,6 @@
 /* pt2: archives of torch.export. pt2.c reads the archive, its JSON and weights; pt2_arguments.c a node's arguments,
- * pt2_tensors.c those that are tensors; pt2_kinds.c is the table of ATen operators, by which pt2_nodes.c has nodes translated by the other pt2_*.c translate.
- * Nothing is unpickled, and no code in an archive is ever run. */
+ * pt2_tensors.c those that are tensors; pt2_kinds.c is the table of ATen operators, by which pt2_nodes.c calls the other
+ * pt2_*.c. Nothing is unpickled, and no code in an archive is ever run. */
 #ifndef HONE_IMPORT_PT2_H
 #define HONE_IMPORT_PT2_H
 
@@ -255,8 +255,8 @@ pt_build_fn build_quantize, build_dequantize, build_fake_quantize, build_choose_
 MUST_USE hone_status pt_multiply_axis(struct pt_op *op, int axis, int64_t size,
                                       const double *weights, struct value **x);
 pt_build_fn build_linear, build_matmul, build_addmm, build_attention, build_conv, build_reduce,
-    build_arg, build_add_product, build_outer, build_einsum, build_reduce_truth, build_extreme,
-    build_variance, build_norm, build_distance, build_weight_norm, build_cumulative,
+    build_arg, build_add_product, build_outer, build_einsum, build_number_sum, build_reduce_truth,
+    build_extreme, build_variance, build_norm, build_distance, build_weight_norm, build_cumulative,
     build_both_extremes;
 
 /* A list of one number for each of n dimensions; one number is that of all. */

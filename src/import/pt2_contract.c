@@ -289,9 +289,38 @@ hone_status build_reduce(struct pt_op *op) {
   TRY(pt_need(op, "self", &x));
   TRY(pt_int(op, "keepdim", 0, &keep));
   TRY(summand(op, &x));
+  if (op->parameter == OP_ReduceLogSumExp && !dtype_is_float(x->dtype))
+    TRY(make_cast(op->make, x, HONE_F32, &x));
   TRY(read_axes(op, x, &axes, NULL));
   TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(x, axes),
                 ARGS(INT_ARG("keepdims", keep)), &y));
+  return pt_result(op, 0, y);
+}
+
+/* nansum; nanmean (parameter 1): over what is a number. */
+hone_status build_number_sum(struct pt_op *op) {
+  struct value *x, *axes, *is_nan, *zero, *y, *count;
+  int64_t keep;
+  TRY(pt_need(op, "self", &x));
+  TRY(pt_int(op, "keepdim", 0, &keep));
+  if (!dtype_is_float(x->dtype)) {
+    op->parameter = op->parameter ? OP_ReduceMean : OP_ReduceSum;
+    return build_reduce(op);
+  }
+  const struct arg *args = ARGS(INT_ARG("keepdims", keep));
+  TRY(make_node(op->make, OP_IsNaN, VALUES(x), NULL, &is_nan));
+  TRY(make_scalar(op->make, x->dtype, 0, &zero));
+  TRY(make_node(op->make, OP_Where, VALUES(is_nan, zero, x), NULL, &y));
+  const bool is_mean = op->parameter;
+  op->parameter = OP_ReduceSum;
+  TRY(summand(op, &y));
+  TRY(read_axes(op, x, &axes, NULL));
+  TRY(make_node(op->make, OP_ReduceSum, VALUES(y, axes), args, &y));
+  if (!is_mean) return pt_result(op, 0, y);
+  TRY(make_node(op->make, OP_Not, VALUES(is_nan), NULL, &count));
+  TRY(make_cast(op->make, count, y->dtype, &count));
+  TRY(make_node(op->make, OP_ReduceSum, VALUES(count, axes), args, &count));
+  TRY(make_node(op->make, OP_Div, VALUES(y, count), NULL, &y));
   return pt_result(op, 0, y);
 }
 

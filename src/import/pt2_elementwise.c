@@ -589,7 +589,8 @@ hone_status build_lerp(struct pt_op *op) {
 hone_status build_nan_to_num(struct pt_op *op) {
   struct value *x, *is_nan, *fill, *low, *high, *y;
   double nan, most, least;
-  TRY(need_float(op, &x));
+  TRY(pt_need(op, "self", &x));
+  if (!dtype_is_float(x->dtype)) return pt_result(op, 0, x);
   double end = x->dtype == HONE_F16   ? 65504
                : x->dtype == HONE_F64 ? 0x1.fffffffffffffp1023
                                       : 0x1.fffffep127;

@@ -192,7 +192,9 @@ hone_status build_logit(struct pt_op *op) {
   if (eps >= 0) {
     TRY(make_scalar(op->make, x->dtype, eps, &low));
     TRY(make_scalar(op->make, x->dtype, 1 - eps, &high));
-    TRY(make_node(op->make, OP_Clip, VALUES(x, low, high), NULL, &x));
+    TRY(make_node(op->make, OP_Less, VALUES(x, low), NULL, &y));
+    TRY(make_node(op->make, OP_Min, VALUES(x, high), NULL, &x));
+    TRY(make_node(op->make, OP_Where, VALUES(y, low, x), NULL, &x));
   }
   TRY(make_scalar(op->make, x->dtype, 1, &one));
   TRY(make_node(op->make, OP_Sub, VALUES(one, x), NULL, &y));

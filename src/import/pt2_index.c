@@ -309,8 +309,11 @@ hone_status build_topk(struct pt_op *op) {
   TRY(pt_int(op, "k", x->shape.dims[axis], &k));
   TRY(pt_int(op, op->parameter ? "descending" : "largest", op->parameter ? 0 : 1, &largest));
   TRY(make_ints(op->make, &k, 1, &count));
+  const hone_dtype dtype = x->dtype;
+  if (dtype == HONE_BOOL) TRY(make_cast(op->make, x, HONE_U8, &x));
   TRY(make_nodes(op->make, OP_TopK, VALUES(x, count),
                  ARGS(INT_ARG("axis", axis), INT_ARG("largest", largest)), 2, y));
+  TRY(make_cast(op->make, y[0], dtype, &y[0]));
   if (op->parameter == 2) return pt_result(op, 0, y[1]);
   TRY(pt_result(op, 0, y[0]));
   return op->parameter == 3 ? HONE_OK : pt_result(op, 1, y[1]);
@@ -331,11 +334,12 @@ hone_status build_diagonal(struct pt_op *op) {
   struct value *x, *index, *y;
   int64_t offset, a, b, perm[HONE_MAX_RANK], dims[HONE_MAX_RANK], *list;
   int at = 0;
-  TRY(pt_need(op, "self", &x));
+  const bool is_last = pt_given(op, "A"); /* linalg_diagonal: of the last two */
+  TRY(pt_need(op, is_last ? "A" : "self", &x));
   int rank = x->shape.rank;
   TRY(pt_int(op, pt_given(op, "diagonal") ? "diagonal" : "offset", 0, &offset));
-  TRY(pt_axis(op, "dim1", 0, rank, &a));
-  TRY(pt_axis(op, "dim2", 1, rank, &b));
+  TRY(pt_axis(op, "dim1", is_last ? -2 : 0, rank, &a));
+  TRY(pt_axis(op, "dim2", is_last ? -1 : 1, rank, &b));
   if (rank < 2 || a == b) return pt_refuse(op, "of rank %d", rank);
   int64_t rows = x->shape.dims[a], columns = x->shape.dims[b];
   if (offset < -rows) offset = -rows; /* none of it, as at the very corner */

@@ -66,10 +66,11 @@ hone_status build_squeeze(struct pt_op *op) {
     TRY(pt_axis_of(op, axes[i], x->shape.rank, &axes[i]));
     asked[axes[i]] = true;
   }
+  const bool is_all = !pt_given(op, "dim"); /* no dimension named: none of them */
   for (int d = 0; d < x->shape.rank; d++)
     if (x->shape.dims[d] == 1 && x->extents[d])
       return pt_refuse(op, "of a size that only a run knows");
-    else if (x->shape.dims[d] != 1 || (count && !asked[d]))
+    else if (x->shape.dims[d] != 1 || (!is_all && !asked[d]))
       dims[rank++] = make_kept_size(x, d);
   TRY(make_reshape(op->make, x, dims, rank, &y));
   return pt_result(op, 0, y);
@@ -414,7 +415,7 @@ hone_status build_repeat_interleave(struct pt_op *op) {
   int64_t repeats, axis, dims[HONE_MAX_RANK];
   TRY(pt_need(op, "self", &x));
   TRY(pt_int(op, "repeats", 1, &repeats));
-  if (!pt_given(op, "dim")) return pt_refuse(op, "without dim");
+  if (!pt_given(op, "dim")) TRY(make_reshape(op->make, x, (const int64_t[]){-1}, 1, &x));
   TRY(pt_axis(op, "dim", 0, x->shape.rank, &axis));
   int rank = x->shape.rank;
   if (repeats < 0 || rank + 1 > HONE_MAX_RANK)

@@ -114,7 +114,10 @@ hone_status build_take_along(struct pt_op *op) {
   struct shape one, other, all;
   TRY(pt_need(op, "self", &x));
   TRY(pt_need(op, "indices", &index));
-  if (!pt_given(op, "dim")) return pt_refuse(op, "without a dimension");
+  if (!pt_given(op, "dim")) { /* of the flat tensors */
+    TRY(make_reshape(op->make, x, (const int64_t[]){-1}, 1, &x));
+    TRY(make_reshape(op->make, index, (const int64_t[]){-1}, 1, &index));
+  }
   TRY(pt_axis(op, "dim", 0, x->shape.rank, &axis));
   one = x->shape, other = index->shape;
   if (one.rank != other.rank || !one.rank) return pt_refuse(op, "of unequal ranks");

@@ -25,7 +25,7 @@ hone_status pt_perm(struct pt_op *op, const struct value *x, int64_t *perm) {
     TRY(pt_axis(op, first, 0, rank, &a));
     TRY(pt_axis(op, *first == 'd' ? "dim1" : "axis1", 0, rank, &b));
     if (rank) perm[a] = b, perm[b] = a;
-  } else if (!strcmp(op->target, "aten.mT.default")) {
+  } else if (!strncmp(op->target, "aten.m", 6) && op->target[7] == '.') { /* mT, mH */
     if (rank < 2) return pt_refuse(op, "of rank %d", rank);
     for (int d = 0; d < rank; d++) perm[d] = d;
     perm[rank - 1] = rank - 2, perm[rank - 2] = rank - 1;

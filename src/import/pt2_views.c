@@ -26,6 +26,7 @@ static const struct {
     {"flatten", VIEW_RESHAPE},
     {"imag", VIEW_OTHER},
     {"lift_fresh", VIEW_SAME},
+    {"mH", VIEW_PERMUTE},
     {"mT", VIEW_PERMUTE},
     {"moveaxis", VIEW_OTHER},
     {"movedim", VIEW_OTHER},

@@ -200,7 +200,34 @@ def script_object(about):
         "custom_obj": {"arg": {"name": "p_w", "class_fqn": "x"}, "custom_obj_name": "w"}}
 
 
+def two_archives(path):
+    archive(path)
+    with zipfile.ZipFile(path, "a") as z:
+        for name, data in cases.parts().items():
+            z.writestr("other/" + name, data)
+
+
+def lost_buffer(kind, key, name):
+    def change(about):
+        about["graph_module"]["signature"]["output_specs"].append({kind: {"arg": {"name": "y"}, key: name}})
+    return change
+
+
+def bomb_of_zeros(path):
+    """Weights followed by zeros, 600 MiB in a file of 600 KB."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as z:
+        for name, data in cases.parts().items():
+            z.writestr(cases.PREFIX + name, data + bytes(200 << 20) if "weights/weight_" in name else data)
+
+
 BAD = {
+    "two_archives": (two_archives, "E_FORMAT", "two archives"),
+    "big_endian": (lambda path: archive(path, byteorder=b"big"), "E_UNSUP", "little"),
+    "archive_version": (lambda path: archive(path, archive_version=b"1" + b"0" * 30), "E_UNSUP", "archive_version"),
+    "archive_format": (lambda path: archive(path, archive_format=b"pt\x1b[31m3"), "E_UNSUP", "pt2"),
+    "no_buffer": (changed_json(lost_buffer("buffer_mutation", "buffer_name", "nope")), "E_FORMAT", "no such buffer"),
+    "no_input": (changed_json(lost_buffer("user_input_mutation", "user_input_name", "nope")), "E_FORMAT", "no such input"),
+    "bomb_of_zeros": (bomb_of_zeros, "E_LIMIT", "unpacked_bytes"),
     "slip": (named("../../x"), "E_FORMAT", "leads outside"),
     "slip_inside": (named("a/../../x"), "E_FORMAT", "leads outside"),
     "absolute": (named("/etc/passwd"), "E_FORMAT", "absolute"),
@@ -276,6 +303,13 @@ def test_code_is_not_run(shared_hone, tmp_path, name):
     data, words = PLAIN[name]
     (tmp_path / name).write_bytes(data)
     refused(shared_hone("inspect", tmp_path / name), "E_TRUST", words)
+
+
+def test_torchscript_is_not_run(shared_hone, tmp_path):
+    with zipfile.ZipFile(tmp_path / "m.pt", "w") as z:
+        z.writestr("m/data.pkl", "x")
+        z.writestr("m/code/__torch__.py", "x")
+    refused(shared_hone("inspect", tmp_path / "m.pt"), "E_TRUST", "python -m hone export")
 
 
 def test_keras_is_not_run(shared_hone, tmp_path):
