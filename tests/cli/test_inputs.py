@@ -106,6 +106,32 @@ def test_a_file_far_down(hone, model, tmp_path, verb):
     assert "seeded" not in result.errors, result
 
 
+@pytest.mark.parametrize("verb", [*VERBS, "profile", "recommend"])
+@pytest.mark.parametrize("how", ["folder", "files", "batch"])
+def test_open_sizes_come_from_the_files(hone, tmp_path, verb, how):
+    """An input's open sizes, one of the same name at another input, and what --shape says of a third."""
+    dims = {"a": [1, "h", "w"], "b": [1, 1, "w"], "c": ["n", "k"]} if how != "batch" else {"a": ["n", 3, 5], "b": ["n", 1, 5], "c": [2, 2]}
+    graph = helper.make_graph(
+        [helper.make_node("Add", ["a", "b"], ["y"]), helper.make_node("Relu", ["c"], ["z"])], "g",
+        [helper.make_tensor_value_info(name, T.FLOAT, dims[name]) for name in "abc"],
+        [helper.make_tensor_value_info("y", T.FLOAT, None), helper.make_tensor_value_info("z", T.FLOAT, None)])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
+    rows = 4 if how == "batch" else 1
+    (tmp_path / "in").mkdir()
+    values = {"a": np.ones((rows, 3, 5), np.float32), "b": np.ones((rows, 1, 5), np.float32), "c": np.ones((2, 2), np.float32)}
+    for name, x in values.items():
+        np.save(tmp_path / f"in/{name}.npy", x)
+    given = ["--inputs", tmp_path / "in"] if how != "files" else [w for n in "abc" for w in ("--input", f"{n}={tmp_path}/in/{n}.npy")]
+    words = [*words_of(verb), tmp_path / "m.onnx", *given]
+    if how == "files":
+        words += ["--shape", "c[2,2]"]
+    if verb in ("run", "reference"):
+        words += ["-o", tmp_path / "out"]
+    sound(hone(*words))
+    if verb in ("run", "reference"):
+        assert np.load(tmp_path / "out/out_0.npy").shape == (rows, 3, 5)
+
+
 def many(count):
     names = [f"x{i}" for i in range(count)]
     nodes = [helper.make_node("Neg", [name], [f"y{i}"]) for i, name in enumerate(names)]

@@ -802,11 +802,80 @@ def in_public_models():
     case("tensor_split", lambda x: (*x.tensor_split(3, 1), *x.tensor_split((1, 3), 1)), rand(2, 5))
 
 
+def resampled():
+    """Sizes that are no whole multiples of each other, and axes whose size stays although a factor is given."""
+    sizes = {1: (2, 3, 9), 2: (1, 2, 9, 6), 3: (1, 2, 5, 4, 6)}
+    modes = {1: ("nearest", "nearest-exact", "linear"), 2: ("nearest", "nearest-exact", "bilinear", "bicubic"), 3: ("nearest", "nearest-exact", "trilinear")}
+    for n, names in modes.items():
+        for mode in names:
+            for corners in (None,) if mode.startswith("nearest") else (False, True):
+                for factor in (1.1, 0.7, 2.5):
+                    case(f"resample-{n}-{mode}-{corners}-{factor}", lambda x, m=mode, c=corners, f=factor: F.interpolate(x, scale_factor=f, mode=m, align_corners=c), rand(*sizes[n]))
+    x = rand(1, 2, 9, 6)
+    case("resample-recomputed", lambda x: F.interpolate(x, scale_factor=2.5, mode="bilinear", recompute_scale_factor=True), x)
+    case("resample-area", lambda x: F.interpolate(x, scale_factor=0.7, mode="area"), x)
+    for mode in ("bilinear", "bicubic"):
+        for corners in (False, True):
+            case(f"resample-filtered-{mode}-{corners}", lambda x, m=mode, c=corners: (F.interpolate(x, scale_factor=1.1, mode=m, antialias=True, align_corners=c), F.interpolate(x, (5, 13), mode=m, antialias=True, align_corners=c)), x)
+    for pad in ("zeros", "border", "reflection"):
+        for corners in (False, True):
+            case(f"grid-bicubic-{pad}-{corners}", lambda x, g, p=pad, c=corners: F.grid_sample(x, g, "bicubic", p, c), rand(2, 2, 5, 7), torch.rand(2, 6, 6, 2) * 4 - 2)
+
+
+def promoted():
+    """Numbers and tensors of unequal types together, and tensors without dimensions."""
+    kinds = [torch.float32, torch.float64, torch.int64, torch.int32, torch.uint8, torch.bool]
+    many = [(rand(3) * 3).to(t) if t.is_floating_point else ints(3, high=2 if t == torch.bool else 7).to(t) for t in kinds]
+    lone = [x[1].clone() for x in many]
+    pairs = lambda f, a, b: tuple(f(x, y) for x in a for y in b)
+    for name, f in (("add", torch.add), ("mul", torch.mul), ("div", torch.div), ("where", lambda x, y: torch.where(torch.tensor([True, False, True]), x, y)), ("maximum", torch.maximum)):
+        case(f"types-{name}", lambda *a, f=f: pairs(f, a[:6], a[:6]), *many)
+        case(f"types-{name}-lone", lambda *a, f=f: pairs(f, a[:6], a[6:]), *many, *lone)
+        case(f"types-{name}-numbers", lambda *a, f=f: tuple(y for x in a for n in (2, 2.5, True) for y in (f(x, n), f(n, x))), *many)
+    case("types-div-negative", lambda x: (x / -3, -3 / x.clamp(1, 9)), many[4])
+    case("types-cat", lambda *a: (torch.cat(a), torch.stack(a), torch.hstack(a), torch.cat(a[2:5])), *many)
+    case("types-where-numbers-alone", lambda m: (torch.where(m, 1, 0), torch.where(m, True, False), torch.where(m, 1.5, 0), torch.where(m, 2, True)), many[5])
+    case("types-clamp", lambda x: (x.clamp(0.5, 3.5), x.clamp(1, 3), x.clamp(min=1.5)), many[2])
+    case("types-reduced", lambda b, i: (b.any(), b.all(0), i.logsumexp(0), torch.fmax(i, i * 2), torch.nan_to_num(i), i.sort()[0], torch.squeeze(i[:1, None], ())), many[4], many[2])
+    case("types-made", lambda x: (torch.full((2,), 3), torch.full((2,), True), torch.arange(4), torch.arange(4.0), torch.scalar_tensor(2), torch.full_like(x, 2.5), x.new_full((2,), 2)), many[0])
+    case("lone-moves", lambda a: (a.softmax(0), a.log_softmax(0), a.cumsum(0), *a.sort(0), *a.topk(1), a.argsort(), *a.max(0), *a.min(0), *a.cummax(0), a.logcumsumexp(0), *a.median(0), *a.kthvalue(1, 0)), torch.tensor(1.5))
+    case("lone-places", lambda a: (a.gather(0, torch.tensor([0, 0])), a.index_add(0, torch.tensor([0]), torch.tensor([2.0])), a.scatter(0, torch.tensor(0), 5.0), a.unfold(0, 1, 1), a.view(1).index_select(0, torch.tensor(0))), torch.tensor(1.5))
+
+
+def derived():
+    """What PyTorch makes of other operators."""
+    x, y, t, p, w = rand(4, 5), rand(4, 5), torch.tensor([1, 4, -100, 0]), torch.rand(4, 5), torch.rand(5)
+    signs = torch.where(y > 0, 1.0, -1.0)
+    for how in ("mean", "sum", "none"):
+        case(f"loss-classes-{how}", lambda x, t, w, y, h=how: (F.cross_entropy(x, t, reduction=h), F.cross_entropy(x, t, w, reduction=h, label_smoothing=0.1), F.cross_entropy(x, y.softmax(1), w, reduction=h, label_smoothing=0.2),
+                                                           F.nll_loss(x.log_softmax(1), t, w, reduction=h)), x, t, w, y)
+        case(f"loss-binary-{how}", lambda x, p, w, h=how: (F.binary_cross_entropy(x.sigmoid(), p, w, reduction=h), F.binary_cross_entropy_with_logits(x * 5, p, pos_weight=w, reduction=h)), x, p, w)
+        case(f"loss-apart-{how}", lambda x, y, h=how: (F.mse_loss(x, y, reduction=h), F.l1_loss(x, y, reduction=h), F.smooth_l1_loss(x, y, beta=0.3, reduction=h), F.huber_loss(x, y, reduction=h)), x, y)
+        case(f"loss-others-{how}", lambda x, p, s, h=how: (F.kl_div(x, p, reduction=h), F.kl_div(x, p, log_target=True, reduction=h), F.poisson_nll_loss(x, p * 3, full=True, reduction=h), F.soft_margin_loss(x, s, reduction=h),
+                                                        F.hinge_embedding_loss(x, s, reduction=h), F.margin_ranking_loss(x, p, s, margin=0.3, reduction=h), F.triplet_margin_loss(x, p, s, swap=True, reduction=h)), x, p, signs)
+    case("loss-image", lambda x, t: F.cross_entropy(x, t), rand(2, 5, 3, 4), ints(2, 3, 4))
+    z = rand(3, 4, 5)
+    for how in ("linear", "lower", "higher", "nearest", "midpoint"):
+        case(f"quantile-{how}", lambda x, h=how: (torch.quantile(x, 0.3, interpolation=h), torch.quantile(x, torch.tensor([0.1, 0.55, 1.0]), dim=1, interpolation=h), torch.quantile(x, 0.25, dim=0, keepdim=True, interpolation=h)), z)
+    case("rot90", lambda x: tuple(x.rot90(k, (1, 2)) for k in (-1, 0, 1, 2, 3)), z)
+    case("orders", lambda x: (torch.msort(x), torch.renorm(x, 2, 1, 1.5), torch.linalg.vector_norm(x, 0, 1), torch.linalg.vector_norm(x, -1), torch.linalg.vector_norm(x, 0.5)), z)
+    case("areas", lambda a, b: (torch.trapezoid(a), torch.trapezoid(a, b[0]), torch.trapezoid(a, dx=0.5, dim=0), torch.cumulative_trapezoid(a, b)), x, y)
+    case("products-of-many", lambda a, b: (torch.vdot(a[0], b[0]), torch.linalg.vecdot(a, b, dim=0), torch.linalg.multi_dot([a, b.T, a]), torch.cartesian_prod(a[0], b[1]), torch.block_diag(a, b[0], torch.tensor(2.0))), x, y)
+    case("round-decimals", lambda x: (torch.round(x, decimals=2), torch.round(x * 1000, decimals=-2), torch.float_power(x.abs(), 2.5), torch.heaviside(x, x * 2), F.rrelu(x, training=False)), x)
+    nan = x.clone()
+    nan[1, 2] = math.nan
+    case("nan-sums", lambda x: (torch.nansum(x, 1), torch.nanmean(x), torch.isclose(x, x, equal_nan=True)), nan)
+    image = rand(3, 7, 8)
+    case("pool-lone", lambda a: (F.max_pool2d(a, 2), F.avg_pool2d(a, 2), F.adaptive_avg_pool2d(a, 3), F.adaptive_max_pool2d(a, (4, 3)), F.conv2d(a, torch.ones(2, 3, 2, 2))), image)
+    case("pool-divisor", lambda a: (F.avg_pool2d(a, 3, 2, 1, divisor_override=4), F.avg_pool2d(a, 3, 2, 1, ceil_mode=True, divisor_override=5)), image[None])
+    case("pool-integers", lambda a: (F.max_pool2d(a, 3, 2, 1), F.max_pool2d(a, 2, ceil_mode=True), F.max_pool2d(a.int(), 3, 1, 1, 2)), ints(1, 2, 7, 9, low=-99, high=99))
+
+
 def main(*words):
     """words: of the beginnings of names, to make these alone; the others stay as they are in the file."""
     torch.manual_seed(8)
     for make in (unary, binary, shapes, makers, indexing, reductions, products, layers, states,
-                 in_library_models, complex_numbers, sets, lately, systems, regions, pictures, quantisers, quantised_blocks, steps, signals, algebra, complex_layers, graphs, in_public_models):
+                 in_library_models, complex_numbers, sets, lately, systems, regions, pictures, quantisers, quantised_blocks, steps, signals, algebra, complex_layers, graphs, in_public_models, resampled, promoted, derived):
         make()
     archive = {}
     if words:
