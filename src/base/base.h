@@ -322,6 +322,7 @@ unsigned f64_to_tiny(hone_dtype dtype, double x, enum tiny_rounding rounding, bo
 
 /* XXH3-128 as 32 hex digits. */
 void hash_hex(char out[33], const void *data, size_t size);
+uint64_t hash_64(const void *data, size_t size); /* XXH3, 64 bits */
 /* SHA-256 as 64 hex digits. E_INTERNAL if libcrypto fails. */
 MUST_USE hone_status sha256_hex(struct ctx *ctx, char out[65], const void *data, size_t size);
 /* Appends RFC 4648 base64 in one line. E_LIMIT above 1 GiB. */

@@ -13,6 +13,8 @@ void hash_hex(char out[33], const void *data, size_t size) {
            (unsigned long long)hash.low64);
 }
 
+uint64_t hash_64(const void *data, size_t size) { return XXH3_64bits(data, size); }
+
 hone_status sha256_hex(struct ctx *ctx, char out[65], const void *data, size_t size) {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned length = 0;

@@ -92,7 +92,7 @@ static hone_status cache_key(struct run *run, const struct emitted *emitted, con
   char compiler[128];
   struct text text = {0};
   TRY(toolchain_describe(run->ctx, run->options->cc, run->options->target.triple, compiler));
-  text_printf(&text, "%s|%s|%s|%s|%d|%d|%s", HONE_VERSION, emitted->build_id, compiler,
+  text_printf(&text, "%s|sealed|%s|%s|%s|%d|%d|%s", HONE_VERSION, emitted->build_id, compiler,
               run->options->target.triple, (int)artifact_kind_of(path), run->options->debug,
               run->options->prefix ? run->options->prefix : "");
   for (const char *const *flag = run->options->target.flags; *flag; flag++)

@@ -121,7 +121,16 @@ struct hone_weights_footer {
   char magic[16];
   char build_id[32]; /* equal to the artifact's */
   uint64_t weights_bytes;
-  uint64_t zero;
+  uint64_t checksum; /* XXH3 (64 bits, no seed) of the weights; 0: not recorded */
+};
+
+/* Ends a .so, after all that is loaded of it. Little endian. A library without one was linked by somebody
+   else; what it holds cannot be checked. */
+#define HONE_SEAL_MAGIC "hone artifact 1\n"
+struct hone_artifact_seal {
+  uint64_t bytes;    /* of the file before the seal */
+  uint64_t checksum; /* XXH3 (64 bits, no seed) of them */
+  char magic[16];
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* Loader: opens a compiled .so, checks that it is whole, of this ABI and together with its weights
+/* Loader: opens a compiled .so, checks that it is whole (checksum.c), of this ABI and together with its weights
  * (weights.c), and makes the arena of its first run (arenas.c).
  *
  * An artifact is code: it is loaded only because the user named it; a damaged file is an error, a
@@ -51,6 +51,44 @@ static hone_status check_library(struct ctx *ctx, const char *path, const struct
   return HONE_OK;
 }
 
+static size_t later(size_t a, size_t offset, size_t bytes) {
+  size_t end;
+  return checked_add(offset, bytes, &end) && end > a ? end : a;
+}
+
+/* Where the last of what the headers name ends; a seal is behind that. */
+static size_t library_end(const struct mapping *file) {
+  Elf64_Ehdr header;
+  Elf64_Shdr section;
+  memcpy(&header, file->data, sizeof header);
+  const size_t table = (size_t)header.e_shnum * sizeof section;
+  size_t end = later(0, (size_t)header.e_phoff, (size_t)header.e_phnum * sizeof(Elf64_Phdr));
+  if (header.e_shentsize != sizeof section || later(0, (size_t)header.e_shoff, table) > file->size)
+    return end;
+  end = later(end, (size_t)header.e_shoff, table);
+  for (size_t i = 0; i < header.e_shnum; i++) {
+    memcpy(&section, file->data + header.e_shoff + i * sizeof section, sizeof section);
+    if (section.sh_type != SHT_NOBITS)
+      end = later(end, (size_t)section.sh_offset, (size_t)section.sh_size);
+  }
+  return end;
+}
+
+/* Of a library that hone linked. One that ends with its last section was linked by others. */
+static hone_status check_seal(struct ctx *ctx, const char *path, const struct mapping *file) {
+  struct hone_artifact_seal seal = {0};
+  const size_t end = library_end(file), rest = file->size > end ? file->size - end : 0;
+  if (rest >= sizeof seal) memcpy(&seal, file->data + file->size - sizeof seal, sizeof seal);
+  const bool is_sealed = !memcmp(seal.magic, HONE_SEAL_MAGIC, sizeof seal.magic);
+  if (!is_sealed && (!rest || rest > sizeof seal)) return HONE_OK;
+  if (!is_sealed || seal.bytes != file->size - sizeof seal)
+    return advise(
+        ctx,
+        fail(ctx, HONE_E_FORMAT, place_file(path), "damaged: its end is not as it was written"),
+        "restore the file, or compile the model again");
+  return checksum_check(ctx, path, file, (size_t)seal.bytes, seal.checksum);
+}
+
 /* True if the name ends in "_artifact" and no other did; a second one makes the choice void. */
 static bool take_symbol(const char *name, char out[MAX_SYMBOL]) {
   size_t length = strlen(name), ending = strlen(SYMBOL_ENDING);
@@ -98,6 +136,7 @@ static hone_status open_library(struct ctx *ctx, const char *path, void **out,
   struct mapping file;
   TRY(file_map(ctx, path, &file));
   hone_status status = check_library(ctx, path, &file);
+  if (!status) status = check_seal(ctx, path, &file);
   if (!status) find_symbol(&file, symbol);
   file_unmap(&file);
   if (status) return status;

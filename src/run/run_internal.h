@@ -13,6 +13,10 @@
 MUST_USE hone_status weights_load(struct ctx *ctx, const char *path, struct loaded *out);
 void weights_unload(struct loaded *loaded);
 
+/* checksum.c: the first `bytes` of the file have this checksum, now or when they were looked at last. */
+MUST_USE hone_status checksum_check(struct ctx *ctx, const char *path, const struct mapping *file,
+                                    size_t bytes, uint64_t wanted);
+
 /* arenas.c: out_first gets the first arena's memory; it is idle. */
 MUST_USE hone_status arenas_create(struct ctx *ctx, size_t bytes, struct arena_pool **out,
                                    void **out_first);

@@ -46,7 +46,8 @@ static hone_status check_weights(struct ctx *ctx, const char *path, const struct
     return fail(ctx, HONE_E_IO, place_file(path),
                 "these weights belong to another build (%.32s, the artifact is %s)",
                 footer.build_id, info->build_id);
-  return HONE_OK;
+  if (!footer.checksum) return HONE_OK;
+  return checksum_check(ctx, path, file, (size_t)info->weights_bytes, footer.checksum);
 }
 
 static hone_status find_weights(struct ctx *ctx, const char *path, struct loaded *out) {

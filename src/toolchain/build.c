@@ -221,7 +221,10 @@ static hone_status link_and_publish(struct ctx *ctx, struct build *build, const 
       TRY(link_product(ctx, build, path));
     }
   }
-  if (!is_inserted) TRY(publish(ctx, product, path));
+  if (!is_inserted) {
+    TRY(seal(ctx, path, product));
+    TRY(publish(ctx, product, path));
+  }
   keep_cached(ctx, build, product, path, is_inserted);
   return HONE_OK;
 }

@@ -2,6 +2,27 @@
  * long, 600 MB do not stand in the cache, and a first compilation does not write them twice. */
 #include "toolchain_internal.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "../run/artifact.h"
+
+hone_status seal(struct ctx *ctx, const char *path, const char *file) {
+  struct hone_artifact_seal seal = {.magic = HONE_SEAL_MAGIC};
+  struct mapping map;
+  if (artifact_kind_of(path) != ARTIFACT_SO) return HONE_OK;
+  TRY(file_map(ctx, file, &map));
+  seal.bytes = map.size;
+  seal.checksum = hash_64(map.data, map.size);
+  file_unmap(&map);
+  const int fd = open(file, O_WRONLY | O_APPEND | O_CLOEXEC);
+  bool ok = fd >= 0 && write_all(fd, &seal, sizeof seal);
+  int error = errno;
+  if (fd >= 0 && close(fd) && ok) ok = false, error = errno;
+  return ok ? HONE_OK : fail(ctx, HONE_E_WRITE, place_file(path), "%s", strerror(error));
+}
+
 hone_status publish(struct ctx *ctx, const char *from, const char *path) {
   return file_copy(ctx, from, path, artifact_kind_of(path) == ARTIFACT_A ? 0644 : 0755, NULL);
 }
@@ -9,7 +30,9 @@ hone_status publish(struct ctx *ctx, const char *from, const char *path) {
 hone_status insert_into(struct ctx *ctx, struct build *build, const char *linked, bool *out_done) {
   TRY(insert_weights(ctx, linked, build->input->weights_bytes, &build->file, build->weights_at,
                      out_done));
-  return *out_done ? output_commit(ctx, &build->file) : HONE_OK;
+  if (!*out_done) return HONE_OK;
+  TRY(seal(ctx, build->file.path, build->file.temporary));
+  return output_commit(ctx, &build->file);
 }
 
 /* An entry of its own: the linked file is no artifact. */

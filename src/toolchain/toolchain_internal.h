@@ -68,6 +68,8 @@ struct build {
 /* Lays the linked file around the weights that stand in build->file, which then is the artifact. */
 MUST_USE hone_status insert_into(struct ctx *ctx, struct build *build, const char *linked,
                                  bool *out_done);
+/* Ends a library, which is to stand at `path`, by struct hone_artifact_seal; nothing for other kinds. */
+MUST_USE hone_status seal(struct ctx *ctx, const char *path, const char *file);
 /* Moves the bytes of `from` to the user's path. */
 MUST_USE hone_status publish(struct ctx *ctx, const char *from, const char *path);
 /* Of an artifact with its weights inserted the cache keeps the linked file without them, of any other the
