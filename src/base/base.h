@@ -197,8 +197,10 @@ void file_unmap(struct mapping *mapping);
 MUST_USE hone_status dir_create(struct ctx *ctx, const char *path);
 /* Where results of the user's go: open to whom the umask says. */
 MUST_USE hone_status dir_output(struct ctx *ctx, const char *path);
-/* A fresh 0700 folder under TMPDIR (absolute, existing, ours) or /tmp. */
+/* temporary.c: a fresh 0700 folder under TMPDIR (absolute, existing, ours) or /tmp, with a file "lock" in it. Folders
+   that killed processes of this user left there are removed. */
 MUST_USE hone_status dir_temporary(struct ctx *ctx, char out[4096]);
+void dir_temporary_remove(const char *path);
 void dir_remove_tree(const char *path);
 /* What all files below take on disk, in bytes; links are not followed, 0 if it cannot be read. */
 uint64_t dir_bytes(const char *path);
@@ -208,6 +210,17 @@ MUST_USE hone_status dir_user(struct ctx *ctx, const char *kind /* "data" | "cac
                               char out[4096]);
 /* The same without making it. */
 MUST_USE hone_status dir_user_name(struct ctx *ctx, const char *kind, char out[4096]);
+
+/* -- journal.c: what the supervisor of a process knows of it when it is dead; nothing happens without one ------- */
+
+void journal_open(void); /* in the supervisor, before it forks */
+/* What takes time from now on: "the C compiler (gcc)". From one thread. */
+PRINTF(1, 2) void journal_doing(const char *format, ...);
+void journal_what(char out[256]); /* "" if nothing was noted */
+/* Files that go unless they are dropped from the journal before. */
+void journal_add(const char *path);
+void journal_drop(const char *path);
+void journal_clean(void); /* removes them */
 
 /* -- output.c: the one way by which files of the user's are written ------------------------------ */
 
@@ -391,6 +404,11 @@ struct process_result {
 /* Runs to the end. E_MISSING if the program is not found; a non-zero exit is not a failure here. */
 MUST_USE hone_status process_run(struct ctx *ctx, const struct process_options *options,
                                  struct process_result *out);
+
+/* child.c: calls a function in a forked child, which has no standard streams and leaves no core dump. False with
+   the reason ("ended the process: SIGSEGV") unless it returns in time. Results pass through shared memory. */
+MUST_USE bool call_in_child(void (*call)(void *user), void *user, uint64_t timeout_ns,
+                            char out_how[128]);
 
 /* Head and tail of a stream of any length. */
 struct capture {

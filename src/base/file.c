@@ -78,18 +78,6 @@ hone_status dir_output(struct ctx *ctx, const char *path) {
   return create_folders(ctx, path, 0777);
 }
 
-hone_status dir_temporary(struct ctx *ctx, char out[4096]) {
-  const char *root = getenv("TMPDIR");
-  struct stat status;
-  bool usable = root && root[0] == '/' && strlen(root) < 3000 && !stat(root, &status) &&
-                S_ISDIR(status.st_mode) && !access(root, W_OK | X_OK) &&
-                (!(status.st_mode & S_IWOTH) || status.st_mode & S_ISVTX);
-  snprintf(out, 4096, "%s/hone-XXXXXX", usable ? root : "/tmp");
-  if (!mkdtemp(out))
-    return fail(ctx, HONE_E_WRITE, place_file(out), "cannot create a folder: %s", strerror(errno));
-  return HONE_OK;
-}
-
 /* Depth is bounded by the path length; symbolic links are removed, not followed. */
 static void remove_at(int parent, const char *name, int depth) {
   if (!unlinkat(parent, name, 0) || depth > 64) return;

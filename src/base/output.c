@@ -172,6 +172,7 @@ static hone_status create_regular(struct ctx *ctx, const char *path, unsigned mo
   if (out->fd < 0)
     return fail(ctx, HONE_E_WRITE, place_file(path), "cannot create a file there: %s",
                 strerror(errno));
+  journal_add(out->temporary);
   return HONE_OK;
 }
 
@@ -179,6 +180,7 @@ void output_drop(struct output *output) {
   if (output->fd < 0) return;
   close(output->fd);
   unlink(output->temporary);
+  journal_drop(output->temporary);
   output->fd = -1;
 }
 
@@ -201,8 +203,9 @@ hone_status output_commit(struct ctx *ctx, struct output *output) {
   if (close(output->fd) && ok) ok = false, error = errno;
   output->fd = -1;
   if (ok && rename(output->temporary, output->path)) ok = false, error = errno;
+  if (!ok) unlink(output->temporary);
+  journal_drop(output->temporary);
   if (ok) return sync_folder(ctx, output->path);
-  unlink(output->temporary);
   errno = error;
   return write_failure(ctx, output);
 }

@@ -119,10 +119,13 @@ static char **clean_environment(const char *const *extra, const char *path_first
   return result;
 }
 
-/* Absolute path of a program: as given with a slash, else the first executable in PATH. */
+/* Absolute path of a program: with a slash from the current folder, else the first executable in PATH. */
 static bool find_program(const char *name, char *out, size_t size) {
   if (strchr(name, '/')) {
-    int n = snprintf(out, size, "%s", name);
+    char here[4096] = "";
+    /* it may run in another folder than this one */
+    if (name[0] != '/' && !getcwd(here, sizeof here)) return false;
+    int n = snprintf(out, size, "%s%s%s", here, *here ? "/" : "", name);
     return n > 0 && (size_t)n < size && !access(out, X_OK);
   }
   const char *path = getenv("PATH");
@@ -138,8 +141,8 @@ static bool find_program(const char *name, char *out, size_t size) {
 }
 
 static hone_status system_failure(struct ctx *ctx, const char *what) {
-  return fail(ctx, errno == ENOMEM ? HONE_E_OOM : HONE_E_IO, place_none(), "%s: %s", what,
-              strerror(errno));
+  return fail(ctx, errno == ENOMEM || errno == EAGAIN ? HONE_E_OOM : HONE_E_IO, place_none(),
+              "%s: %s", what, strerror(errno));
 }
 
 /* -- head and tail ---------------------------------------------------------------------------- */

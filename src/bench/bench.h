@@ -704,10 +704,7 @@ bool turn_survey(struct bench *bench);
 /* floors.c: the floor of a cell that works: an identity model through the same path, once for each
    backend, options and threads. */
 MUST_USE hone_status measure_floor(struct bench *bench, size_t cell);
-/* leftovers.c: a fresh folder, locked while the descriptor is open; removes those of dead studies.
- */
-MUST_USE hone_status study_folder(struct ctx *ctx, char out[4096], int *out_lock_fd);
-/* Keeps the reference data that was used last; leaves alone what somebody holds. */
+/* references.c: keeps the reference data that was used last; leaves alone what somebody holds. */
 void references_trim(const char *dir);
 /* Holds a folder of reference data: nobody trims it while the descriptor is open. -1: it is not there. */
 int reference_hold(const char *dir);

@@ -86,16 +86,14 @@ static hone_status run_study(struct bench *bench) {
 }
 
 static hone_status run_in_folder(struct bench *bench) {
-  int lock_fd = -1;
-  TRY(study_folder(bench->ctx, bench->dir, &lock_fd));
+  TRY(dir_temporary(bench->ctx, bench->dir));
   harness_begin(&bench->harness);
   const int nice = priority_set(bench->options.nice);
   const hone_status status = run_study(bench);
   priority_set(nice);
   neighbours_end(bench);
   harness_finish(&bench->harness);
-  dir_remove_tree(bench->dir);
-  close(lock_fd);
+  dir_temporary_remove(bench->dir);
   for (size_t c = 0; c < bench->study.case_count; c++)
     json_decref(bench->study.cases[c].generation);
   labels_close(&bench->labels);

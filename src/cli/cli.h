@@ -43,6 +43,9 @@ extern const size_t verb_count;
 const struct verb *verb_find(const char *name);
 const char *nearest_verb(const char *word);
 
+/* -- supervise.c: runs the verb in a process of its own, for at most `seconds` (0: without a limit). Its exit code. */
+int supervise(struct ctx *ctx, const struct verb *verb, struct args *args, double seconds);
+
 /* -- args.c */
 MUST_USE hone_status args_parse(struct ctx *ctx, int argc, char **argv, const struct verb *verb,
                                 struct args *out);
@@ -149,6 +152,8 @@ int gate_code(const struct gate *gate, const struct args *args, const struct rec
 /* -- common.c */
 /* Prints the failure and what to do about it; returns its exit code. */
 int report_failure(struct ctx *ctx);
+/* Flushes the standard output; the code, or that of a failure to write it. */
+int finish_output(int code);
 MUST_USE hone_status apply_limits(struct ctx *ctx, const struct args *args);
 /* Hands a status on, with a hint for what is wrong with a model's file. */
 MUST_USE hone_status about_model(struct ctx *ctx, hone_status status);

@@ -1,6 +1,7 @@
 /* What several verbs need. */
 #include "cli.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -11,6 +12,16 @@ int report_failure(struct ctx *ctx) {
   fprintf(stderr, "hone: %s\n", hone_context_message(ctx));
   if (*what_to_do) fprintf(stderr, "      %s\n", what_to_do);
   return status_exit_code(ctx->status);
+}
+
+/* A full disk or a closed reader behind stdout is an error, not silence. */
+int finish_output(int code) {
+  if (fflush(stdout) || ferror(stdout)) {
+    if (errno == EPIPE) return code ? code : 74;
+    fprintf(stderr, "hone: E_WRITE: cannot write the standard output: %s\n", strerror(errno));
+    return code ? code : 73;
+  }
+  return code;
 }
 
 hone_status unknown_backend(struct ctx *ctx, const char *word) {

@@ -171,6 +171,23 @@ static void doctor_line(const char *what, bool ok, const char *text) {
   printf("%-12s %-8s %s\n", what, ok ? "ok" : "MISSING", text);
 }
 
+/* Compilers for other processors are asked for by --target alone: nobody misses them otherwise. */
+static void doctor_cross(struct ctx *ctx) {
+  for (size_t i = 0; target_triple(i); i++) {
+    struct target target, here;
+    char compiler[128], line[4096];
+    ctx_clear(ctx);
+    if (target_init(ctx, NULL, NULL, &here) || !strcmp(here.triple, target_triple(i)) ||
+        target_init(ctx, target_triple(i), NULL, &target))
+      continue;
+    const hone_status status = toolchain_try(ctx, &target, compiler);
+    snprintf(line, sizeof line, "%s: %s", target_triple(i),
+             status ? hone_context_message(ctx) : compiler);
+    printf("%-12s %-8s %s\n", "--target", status ? "-" : "ok", line);
+  }
+  ctx_clear(ctx);
+}
+
 int verb_doctor(struct ctx *ctx, struct args *args) {
   char compiler[128], dir[4096];
   static struct fingerprint print;
@@ -185,6 +202,7 @@ int verb_doctor(struct ctx *ctx, struct args *args) {
               status ? "needed to compile, not to run: apt-get install gcc" : compiler);
   healthy &= !status;
   ctx_clear(ctx);
+  doctor_cross(ctx);
   if (!fingerprint_read(ctx, &print)) {
     char line[512];
     snprintf(line, sizeof line, "%s, %d usable cores, %s", print.cpu_model, print.cores_usable,

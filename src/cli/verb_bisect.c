@@ -299,7 +299,7 @@ static hone_status run(struct bisect *b) {
   }
   hone_status status = b->is_range ? make_clone(b) : HONE_OK;
   if (!status) status = search(b);
-  if (b->is_range) dir_remove_tree(dir);
+  if (b->is_range) dir_temporary_remove(dir);
   return status;
 }
 

@@ -46,7 +46,7 @@ static hone_status write_parquet(struct ctx *ctx, const struct args *args, const
                   result.output.at ? result.output.at : "no words");
   if (!status) status = file_copy(ctx, made, parquet, 0644, NULL);
   text_deinit(&result.output);
-  dir_remove_tree(work);
+  dir_temporary_remove(work);
   return status;
 }
 

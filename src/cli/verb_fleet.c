@@ -303,7 +303,7 @@ static hone_status merge_jobs(struct fleet *fleet, const char *folder, struct di
     *out_merged += is_merged;
   }
   store_close(store);
-  dir_remove_tree(dir);
+  dir_temporary_remove(dir);
   return status;
 }
 

@@ -373,7 +373,7 @@ int verb_gate(struct ctx *ctx, struct args *args) {
   static struct gating g;
   g = (struct gating){.ctx = ctx, .args = args};
   const int code = run(&g) ? report_failure(ctx) : answer(&g);
-  if (g.dir[0]) dir_remove_tree(g.dir);
+  if (g.dir[0]) dir_temporary_remove(g.dir);
   arena_destroy(g.arena);
   return code;
 }

@@ -254,7 +254,7 @@ int verb_hybrid(struct ctx *ctx, struct args *args) {
   p = (struct proposing){.ctx = ctx, .args = args};
   int code = propose(&p, &sinks) ? report_failure(ctx) : 0;
   if (!code) code = sinks_show(ctx, &sinks, render, &p);
-  if (p.dir[0]) dir_remove_tree(p.dir);
+  if (p.dir[0]) dir_temporary_remove(p.dir);
   model_unload(&p.model);
   arena_destroy(p.arena);
   return code;

@@ -770,7 +770,7 @@ int verb_recommend(struct ctx *ctx, struct args *args) {
   json_decref(race.split.proposal);
   json_decref(race.spent.phases);
   forms_free(&race.forms);
-  if (race.dir[0]) dir_remove_tree(race.dir);
+  if (race.dir[0]) dir_temporary_remove(race.dir);
   arena_destroy(race.arena);
   return code;
 }

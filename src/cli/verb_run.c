@@ -50,6 +50,7 @@ static hone_status run_compiled(struct runner *r) {
   TRY(NEW_ARRAY(r->ctx, r->arena, dims, r->model.graph->inputs.count));
   for (size_t i = 0; i < r->model.graph->inputs.count; i++) dims[i] = r->inputs[i].shape;
   struct hone_io io = {in, out, dims, sizes};
+  journal_doing("the compiled model");
   int32_t status =
       r->loaded.info->run(r->loaded.weights, r->loaded.arena, &io, team_interface(r->team));
   if (status)

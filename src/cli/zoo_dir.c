@@ -199,7 +199,7 @@ hone_status zoo_dir_write(struct ctx *ctx, const struct args *args, const char *
   snprintf(made, sizeof made, "%s/%s.%s", folder, name, is_pt2 ? "pt2" : "onnx");
   hone_status status = run_exporter(ctx, python, dir, name, folder, made);
   if (!status) status = file_copy(ctx, made, is_stdout ? "/dev/stdout" : output, 0644, NULL);
-  dir_remove_tree(folder);
+  dir_temporary_remove(folder);
   *out_is_written = !status;
   return status;
 }

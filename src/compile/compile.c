@@ -116,6 +116,7 @@ hone_status compile_model(struct ctx *ctx, const struct model *model,
   struct compile_report unused, *report = out_report ? out_report : &unused;
   struct run run = {.ctx = ctx, .options = options, .report = report};
   memset(report, 0, sizeof *report);
+  journal_doing("graph passes and the plan");
   if (strcmp(path, "-")) TRY(check_outputs(ctx, model, options, path));
   TRY(arena_create(ctx, 0, &run.arena));
   hone_status status = compile_in(&run, model, path);

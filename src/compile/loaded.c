@@ -20,7 +20,7 @@ hone_status compile_loaded(struct ctx *ctx, const struct model *model,
   TRY(features_check(ctx, place_name(options->target.level), options->target.features));
   TRY(dir_temporary(ctx, dir));
   hone_status status = load(ctx, model, options, dir, out);
-  dir_remove_tree(dir);
+  dir_temporary_remove(dir);
   if (status || !out_team) return status;
   status = team_create(ctx, options->threads > 0 ? options->threads : 1, false, out_team);
   if (status) artifact_unload(out);

@@ -45,6 +45,7 @@ hone_status model_load(struct ctx *ctx, const char *path, const struct import_op
                        struct model *out) {
   static const struct import_options defaults;
   memset(out, 0, sizeof *out);
+  journal_doing("reading %s", path);
   if (zoo_is_spec(path) && options && options->shapes)
     return fail(
         ctx, HONE_E_USAGE, place_name(path),

@@ -368,7 +368,7 @@ static hone_status fight_in(struct fight *f, double error) {
 static hone_status fight(struct fight *f, double error) {
   TRY(dir_temporary(f->ctx, f->dir));
   hone_status status = fight_in(f, error);
-  dir_remove_tree(f->dir);
+  dir_temporary_remove(f->dir);
   model_unload(&f->model);
   return status;
 }

@@ -22,6 +22,8 @@ struct emitter {
   int profiles; /* emit_options */
   const char *kernel_dir;
   size_t replaced; /* texts that came from there */
+  const char
+      *own; /* file of the latest of them that differs from hone's, until a function has it; NULL */
   struct head head;
   struct text *out; /* the last unit so far: steps, the run function, the description */
   VEC(struct function {
@@ -29,7 +31,8 @@ struct emitter {
     const char *type;    /* "kernel_function", as emit/text/unit.h has it */
     const char *body;
     size_t length;
-    size_t weight; /* what compiling it takes: bytes of plain text that take as long */
+    size_t weight;   /* what compiling it takes: bytes of plain text that take as long */
+    const char *own; /* the file of the user's that it is made from; NULL */
   })
   functions; /* by number */
   VEC(struct emitted_part) parts;

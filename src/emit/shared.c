@@ -36,6 +36,8 @@ void emit_code(struct text *out, const struct text *code) {
 hone_status emit_shared(struct emitter *e, const struct text *body, enum unit_kind kind,
                         const char *type, int *out_number) {
   TRY(text_finish(e->ctx, body));
+  const char *own = e->own;
+  e->own = NULL;
   *out_number = (int)e->functions.count;
   for (size_t i = 0; i < e->functions.count; i++)
     if (e->functions.at[i].length == body->length &&
@@ -46,7 +48,7 @@ hone_status emit_shared(struct emitter *e, const struct text *body, enum unit_ki
   const char *copy;
   TRY(arena_string(e->ctx, e->arena, body->at, body->length, &copy));
   VEC_PUSH(e->ctx, e->arena, &e->functions,
-           (struct function){kind, type, copy, body->length, body->length});
+           (struct function){kind, type, copy, body->length, body->length, own});
   return HONE_OK;
 }
 

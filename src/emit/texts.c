@@ -15,6 +15,10 @@ static hone_status find_text(struct emitter *e, const char *file, const char **o
       *out_length = map.size;
       file_unmap(&map);
       e->replaced++;
+      size_t length;
+      const char *usual = kernel_text(file, &length);
+      if (!status && (!usual || length != *out_length || memcmp(usual, *out, length) != 0))
+        status = arena_string(e->ctx, e->arena, file, strlen(file), &e->own);
       return status;
     }
   }

@@ -40,6 +40,7 @@ static hone_status emit_function(const struct emitter *e, size_t i, struct comme
   struct text decided = {0};
   struct arena *arena;
   TRY(arena_create(e->ctx, 0, &arena));
+  if (f->own) text_printf(out, OWN_TEXT "%s */\n", f->own);
   text_printf(out, "#define NAME %s_k%zu\nHIDDEN NOIPA %s NAME;\n", e->prefix, i, f->type);
   const hone_status status = emit_body(e, f, arena, seen, &decided, out);
   text_puts(out, "#undef NAME\n\n");

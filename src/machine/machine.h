@@ -60,6 +60,8 @@ struct target {
    (E_UNSUP for a level the table does not know). */
 MUST_USE hone_status target_init(struct ctx *ctx, const char *triple, const char *level,
                                  struct target *out);
+/* The triples that --target knows, by number; NULL past the last. */
+const char *target_triple(size_t i);
 /* Levels of one artifact: "avx2,avx512", or "all" of the triple's; each once, in ascending order. */
 #define TARGET_LEVELS_MAX 8
 MUST_USE hone_status targets_init(struct ctx *ctx, const char *triple, const char *list,

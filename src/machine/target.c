@@ -307,6 +307,8 @@ static const struct {
                {"arm", "arm-none-eabi", true},
                {"riscv32", "riscv32-unknown-elf", true}};
 
+const char *target_triple(size_t i) { return i < COUNT(triples) ? triples[i].triple : NULL; }
+
 /* What a feature asks of the compiler; those that others imply stand once. */
 static const struct {
   uint32_t feature;

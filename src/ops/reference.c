@@ -399,6 +399,7 @@ static hone_status run_all(struct ctx *ctx, struct run *run, const hone_tensor *
 hone_status reference_run(struct ctx *ctx, const struct graph *graph, const hone_tensor *inputs,
                           hone_tensor *outputs) {
   struct run run = {.graph = graph};
+  journal_doing("the reference evaluation of the model");
   TRY(arena_create(ctx, 0, &run.arena));
   hone_status status = run_all(ctx, &run, inputs, outputs);
   end_run(&run);

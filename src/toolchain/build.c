@@ -223,7 +223,7 @@ static hone_status link_and_publish(struct ctx *ctx, struct build *build, const 
   }
   if (!is_inserted) {
     TRY(seal(ctx, path, product));
-    TRY(publish(ctx, product, path));
+    TRY(publish(ctx, build, product, path));
   }
   keep_cached(ctx, build, product, path, is_inserted);
   return HONE_OK;
@@ -269,11 +269,13 @@ hone_status toolchain_build(struct ctx *ctx, const struct build_input *input,
   build.deadline_ns = clock_ns() + (options->timeout_ns ? options->timeout_ns : DEFAULT_TIMEOUT_NS);
   TRY(compiler_find(ctx, options->cc, options->target->triple, &build.compiler));
   TRY(dir_temporary(ctx, build.directory));
+  journal_doing("the C compiler (%s)", build.compiler.program);
   snprintf(build.prefix_map, sizeof build.prefix_map, "-ffile-prefix-map=%s=.", build.directory);
   snprintf(build.entry, sizeof build.entry, "-DHONE_ARTIFACT=%s_artifact", build.prefix);
   hone_status status = build_in(ctx, &build, path);
   output_drop(&build.file);
+  if (status) status = explain_failure(ctx, &build.compiler, options->target, build.directory);
   if (!status) status = write_header(ctx, input, path); /* after what it describes */
-  dir_remove_tree(build.directory);
+  dir_temporary_remove(build.directory);
   return status;
 }

@@ -55,10 +55,16 @@ hone_status cache_lookup(struct ctx *ctx, const char *key, char out_path[4096], 
     utimensat(AT_FDCWD, sum_path, NULL, 0); /* used now */
     return HONE_OK;
   }
-  warn(ctx, "removed a damaged entry of the artifact cache: %s", out_path);
-  unlink(sum_path);
-  unlink(out_path);
+  cache_remove(ctx, out_path);
   return HONE_OK;
+}
+
+void cache_remove(struct ctx *ctx, const char *path) {
+  char sum_path[4200];
+  snprintf(sum_path, sizeof sum_path, "%s.sum", path);
+  warn(ctx, "removed a damaged entry of the artifact cache: %s", path);
+  unlink(sum_path);
+  unlink(path);
 }
 
 struct entry {

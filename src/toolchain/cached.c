@@ -23,8 +23,11 @@ hone_status seal(struct ctx *ctx, const char *path, const char *file) {
   return ok ? HONE_OK : fail(ctx, HONE_E_WRITE, place_file(path), "%s", strerror(error));
 }
 
-hone_status publish(struct ctx *ctx, const char *from, const char *path) {
-  return file_copy(ctx, from, path, artifact_kind_of(path) == ARTIFACT_A ? 0644 : 0755, NULL);
+hone_status publish(struct ctx *ctx, const struct build *build, const char *from,
+                    const char *path) {
+  const enum artifact_kind kind = artifact_kind_of(path);
+  TRY(check_product(ctx, build, from, kind));
+  return file_copy(ctx, from, path, kind == ARTIFACT_A ? 0644 : 0755, NULL);
 }
 
 hone_status insert_into(struct ctx *ctx, struct build *build, const char *linked, bool *out_done) {
@@ -32,6 +35,7 @@ hone_status insert_into(struct ctx *ctx, struct build *build, const char *linked
                      out_done));
   if (!*out_done) return HONE_OK;
   TRY(seal(ctx, build->file.path, build->file.temporary));
+  TRY(check_product(ctx, build, build->file.temporary, artifact_kind_of(build->file.path)));
   return output_commit(ctx, &build->file);
 }
 
@@ -52,20 +56,35 @@ static bool find(struct ctx *ctx, struct build *build, const char *key, char pat
   return false;
 }
 
+/* An entry that is broken, however it came there, is no reason to fail: it goes, and the model is compiled. */
+static hone_status use_entry(struct ctx *ctx, struct build *build, const char *entry,
+                             const char *path, bool is_linked, bool *out_done) {
+  struct ctx attempt = *ctx;
+  if (is_linked) TRY(run_jobs(ctx, build, false));
+  hone_status status = is_linked ? insert_into(&attempt, build, entry, out_done)
+                                 : publish(&attempt, build, entry, path);
+  if (!is_linked) *out_done = !status;
+  if (!status) return HONE_OK;
+  *out_done = false;
+  if (status != HONE_E_CRASH) {
+    *ctx = attempt;
+    return status;
+  }
+  cache_remove(ctx, entry);
+  output_drop(&build->file);
+  return weights_open(ctx, build, path);
+}
+
 hone_status take_cached(struct ctx *ctx, struct build *build, const char *path, bool *out_done) {
   char key[65], entry[4096];
   *out_done = false;
   if (!build->options->cache_key) return HONE_OK;
   if (build->inserts) {
     TRY(linked_key(ctx, build, key));
-    if (find(ctx, build, key, entry)) {
-      TRY(run_jobs(ctx, build, false));
-      TRY(insert_into(ctx, build, entry, out_done));
-    }
+    if (find(ctx, build, key, entry)) TRY(use_entry(ctx, build, entry, path, true, out_done));
   }
   if (*out_done || !find(ctx, build, build->options->cache_key, entry)) return HONE_OK;
-  *out_done = true;
-  return publish(ctx, entry, path);
+  return use_entry(ctx, build, entry, path, false, out_done);
 }
 
 void keep_cached(struct ctx *ctx, const struct build *build, const char *linked, const char *path,

@@ -22,8 +22,10 @@
 #define NATIVE_ARCH "?"
 #endif
 
+const char *native_triple(void) { return NATIVE_ARCH "-"; }
+
 bool triple_is_native(const char *triple) {
-  return !triple || !strncmp(triple, NATIVE_ARCH "-", strlen(NATIVE_ARCH "-"));
+  return !triple || !strncmp(triple, native_triple(), strlen(native_triple()));
 }
 
 /* "Debian clang version 14.0.6" or "cc (Debian 12.2.0-14) 12.2.0" to "clang 14.0.6 (...)". */
@@ -44,21 +46,25 @@ static void describe(const char *line, struct compiler *out) {
 
 /* Asks a candidate for its version. What is no compiler is found out here, not by its errors later.
  */
-static hone_status probe(struct ctx *ctx, const char *program, struct compiler *out) {
+static hone_status probe(struct ctx *ctx, const char *program, struct compiler *out,
+                         bool *out_is_there) {
   const char *argv[] = {program, "--version", NULL};
   struct process_options options = {
       .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = DESCRIBE_NS, .output_limit = 4096};
   struct process_result result;
   hone_status status = process_run(ctx, &options, &result);
+  *out_is_there = status != HONE_E_MISSING;
   if (!status && result.timed_out)
     status = fail(ctx, HONE_E_TIMEOUT, place_name(program), "--version gave no answer in %d s",
                   (int)(DESCRIBE_NS / 1000000000u));
   else if (!status && (result.exit_code || !result.output.at)) {
     char words[300];
     safe_copy(words, sizeof words, result.output.at ? result.output.at : "");
-    status = fail(ctx, HONE_E_CRASH, place_name(program), "--version failed (%s %d) %s",
-                  result.signal ? "signal" : "exit code",
-                  result.signal ? result.signal : result.exit_code, words);
+    status = advise(ctx,
+                    fail(ctx, HONE_E_MISSING, place_name(program), "--version failed (%s %d) %s",
+                         result.signal ? "signal" : "exit code",
+                         result.signal ? result.signal : result.exit_code, words),
+                    "--cc PROGRAM names another C compiler");
   }
   if (!status) {
     snprintf(out->program, sizeof out->program, "%s", program);
@@ -68,7 +74,17 @@ static hone_status probe(struct ctx *ctx, const char *program, struct compiler *
   return status;
 }
 
+/* The packages with compiler and C library of another processor. */
+static const char *packages_of(const char *triple, char out[128]) {
+  if (!strncmp(triple, "riscv32", 7)) return "gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf";
+  if (!strncmp(triple, "arm-none", 8)) return "gcc-arm-none-eabi libnewlib-arm-none-eabi";
+  if (!strncmp(triple, "x86_64", 6)) return "gcc-x86-64-linux-gnu";
+  snprintf(out, 128, "gcc-%s", triple);
+  return out;
+}
+
 static hone_status no_compiler(struct ctx *ctx, const char *named, const char *triple) {
+  char packages[128];
   if (named)
     return fail(ctx, HONE_E_MISSING, place_name(named),
                 "no such C compiler (one program name or path is meant): "
@@ -77,10 +93,8 @@ static hone_status no_compiler(struct ctx *ctx, const char *named, const char *t
     return fail(ctx, HONE_E_MISSING, place_none(),
                 "no C compiler in PATH: apt-get install gcc, or name one with --cc");
   return fail(ctx, HONE_E_MISSING, place_none(),
-              "no C compiler for %s in PATH: apt-get install gcc-%s, or name one with --cc", triple,
-              !strncmp(triple, "x86_64", 6)    ? "x86-64-linux-gnu"
-              : !strncmp(triple, "riscv32", 7) ? "riscv64-unknown-elf"
-                                               : triple);
+              "no C compiler for %s in PATH: apt-get install %s, or name one with --cc", triple,
+              packages_of(triple, packages));
 }
 
 /* A gcc makes code for one architecture alone: named for another target, it would fail far from the
@@ -89,7 +103,7 @@ static hone_status check_architecture(struct ctx *ctx, const struct compiler *co
                                       const char *triple) {
   const char *argv[] = {compiler->program, "-dumpmachine", NULL};
   struct process_options options = {
-      .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = DESCRIBE_NS, .output_limit = 4096};
+      .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = DESCRIBE_NS / 4, .output_limit = 4096};
   struct process_result result;
   TRY(process_run(ctx, &options, &result));
   const char *machine = result.output.at ? result.output.at : "";
@@ -108,6 +122,60 @@ static hone_status check_architecture(struct ctx *ctx, const struct compiler *co
   return status;
 }
 
+/* Compiles what every unit includes; a clang for another processor is often there without a C library for it. */
+static hone_status try_compiler(struct ctx *ctx, const struct compiler *compiler,
+                                const struct target *target, const char *directory) {
+  static const char text[] =
+      "#include <limits.h>\n#include <math.h>\n#include <stdint.h>\n"
+      "#include <string.h>\ndouble probe(double x);\n"
+      "double probe(double x) { return sqrt(x); }\n";
+  struct arguments arguments = {0};
+  TRY(put_file(ctx, directory, "probe.c", text, sizeof text - 1));
+  compiler_flags(compiler, target, false, UNIT_CALLS, &arguments);
+  const char *const object[] = {"-c", "-o", "probe.o", "probe.c", NULL};
+  const char *const library[] = {"-shared", "-o", "probe.so", "probe.c", "-lm", NULL};
+  arguments_add(&arguments, target->is_bare ? object : library);
+  return tool_run(ctx, &arguments, directory, clock_ns() + DESCRIBE_NS,
+                  target->is_bare ? "probe.o" : "probe.so", NULL, NULL);
+}
+
+static hone_status no_library(struct ctx *ctx, const struct compiler *compiler,
+                              const char *triple) {
+  char packages[128];
+  return fail(ctx, HONE_E_MISSING, place_name(compiler->program),
+              "cannot make programs for %s: apt-get install %s, or name a compiler with --cc",
+              triple, packages_of(triple, packages));
+}
+
+hone_status toolchain_try(struct ctx *ctx, const struct target *target, char out[128]) {
+  struct compiler compiler;
+  char directory[4096];
+  TRY(compiler_find(ctx, NULL, target->triple, &compiler));
+  snprintf(out, 128, "%s", compiler.description);
+  TRY(dir_temporary(ctx, directory));
+  struct ctx attempt = *ctx;
+  const hone_status status = try_compiler(&attempt, &compiler, target, directory);
+  dir_temporary_remove(directory);
+  return status ? no_library(ctx, &compiler, target->triple) : HONE_OK;
+}
+
+hone_status explain_failure(struct ctx *ctx, const struct compiler *compiler,
+                            const struct target *target, const char *directory) {
+  const hone_status status = ctx->status;
+  const bool is_native = triple_is_native(target->triple);
+  struct ctx attempt = *ctx;
+  if (status != HONE_E_CRASH && status != HONE_E_MISSING) return status;
+  ctx_clear(&attempt);
+  if (!compiler->is_clang && check_architecture(&attempt, compiler, target->triple)) {
+    *ctx = attempt;
+    return ctx->status;
+  }
+  ctx_clear(&attempt);
+  if (is_native || !try_compiler(&attempt, compiler, target, directory)) return status;
+  ctx_clear(ctx);
+  return no_library(ctx, compiler, target->triple);
+}
+
 hone_status compiler_find(struct ctx *ctx, const char *cc, const char *triple,
                           struct compiler *out) {
   memset(out, 0, sizeof *out);
@@ -120,19 +188,22 @@ hone_status compiler_find(struct ctx *ctx, const char *cc, const char *triple,
   if (named && !*named) named = NULL;
   const char **candidates = named ? &named : is_native ? native : foreign;
   size_t count = named ? 1 : is_native ? COUNT(native) : COUNT(foreign);
+  struct ctx broken = {0}; /* the first that is there and does not work */
   for (size_t i = 0; i < count; i++) {
     struct ctx attempt = *ctx; /* "not in PATH" is no failure while others are left */
     if (strlen(candidates[i]) >= sizeof out->program) continue;
-    hone_status status = probe(&attempt, candidates[i], out);
-    if (status == HONE_E_MISSING) continue;
-    if (status)
-      return fail(ctx, status, place_name(candidates[i]), "no working C compiler: %s",
-                  attempt.message);
+    bool is_there;
+    hone_status status = probe(&attempt, candidates[i], out, &is_there);
+    if (!is_there) continue;
+    if (status && !broken.status) broken = attempt;
+    if (status) continue;
     if (!is_native && out->is_clang)
       snprintf(out->target_flag, sizeof out->target_flag, "--target=%s", triple);
     return named && !is_native && !out->is_clang ? check_architecture(ctx, out, triple) : HONE_OK;
   }
-  return no_compiler(ctx, named, triple);
+  return broken.status
+             ? fail(ctx, broken.status, place_none(), "no working C compiler: %s", broken.message)
+             : no_compiler(ctx, named, triple);
 }
 
 hone_status toolchain_describe(struct ctx *ctx, const char *cc, const char *triple, char out[128]) {

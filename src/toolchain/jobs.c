@@ -38,6 +38,36 @@ static bool is_cancelled(const void *user) {
   return atomic_load(&job->jobs->failed) < job->number;
 }
 
+/* Behind `count` lines. */
+static const char *skip_lines(const char *at, const char *end, long *count) {
+  while (*count > 0 && at < end) {
+    const char *newline = memchr(at, '\n', (size_t)(end - at));
+    at = newline ? newline + 1 : end;
+    --*count;
+  }
+  return at;
+}
+
+/* An error in what the user wrote is the user's to mend: the file of --kernel-dir that stands before the line that the
+   compiler named. */
+static hone_status blame_text(struct ctx *ctx, const struct build_unit *unit, const char *source) {
+  const char *named = strstr(ctx->message, source), *from = unit->text, *own = NULL;
+  long line = named ? strtol(named + strlen(source) + 1, NULL, 10) : 0;
+  if (unit->head) (void)skip_lines(unit->head, unit->head + unit->head_length, &line);
+  const char *const end = skip_lines(from, from + unit->length, &line);
+  for (const char *at;
+       named && (at = memmem(from, (size_t)(end - from), OWN_TEXT, strlen(OWN_TEXT))); from = own)
+    own = at + strlen(OWN_TEXT);
+  if (!own) return ctx->status;
+  char file[128], words[1200];
+  snprintf(file, sizeof file, "%.*s", (int)strcspn(own, " \n"), own);
+  snprintf(words, sizeof words, "%s", named);
+  ctx_clear(ctx);
+  return advise(ctx,
+                fail(ctx, HONE_E_USAGE, place_file(file), "the compiler refuses it: %s", words),
+                "mend this file of --kernel-dir; --keep DIR leaves the text that was compiled");
+}
+
 static hone_status compile_unit(struct ctx *ctx, const struct build *build, const struct job *job) {
   const struct build_unit *unit = &build->input->units[job->number];
   char source[32], object[32];
@@ -52,7 +82,9 @@ static hone_status compile_unit(struct ctx *ctx, const struct build *build, cons
   if (build->embeds) argument(&arguments, "-DHONE_EMBEDDED_WEIGHTS");
   const char *const rest[] = {"-c", "-o", object, source, NULL};
   arguments_add(&arguments, rest);
-  return tool_run(ctx, &arguments, build->directory, build->deadline_ns, object, is_cancelled, job);
+  const hone_status status =
+      tool_run(ctx, &arguments, build->directory, build->deadline_ns, object, is_cancelled, job);
+  return status == HONE_E_CRASH ? blame_text(ctx, unit, source) : status;
 }
 
 /* The program's own main and the headers that it includes. */
@@ -134,5 +166,6 @@ hone_status run_jobs(struct ctx *ctx, const struct build *build, bool compiles) 
   if (atomic_load(&jobs.failed) == SIZE_MAX) return HONE_OK;
   ctx->status = jobs.first.status;
   memcpy(ctx->message, jobs.first.message, sizeof ctx->message);
+  memcpy(ctx->hint, jobs.first.hint, sizeof ctx->hint);
   return ctx->status;
 }

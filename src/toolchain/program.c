@@ -14,5 +14,8 @@ hone_status toolchain_program(struct ctx *ctx, const char *cc, const char *direc
   arguments_add(&arguments, always);
   argument(&arguments, product);
   arguments_add(&arguments, words);
-  return tool_run(ctx, &arguments, directory, clock_ns() + PROGRAM_NS, product, NULL, NULL);
+  TRY(tool_run(ctx, &arguments, directory, clock_ns() + PROGRAM_NS, product, NULL, NULL));
+  char path[4200];
+  snprintf(path, sizeof path, "%s/%s", directory, product);
+  return check_file(ctx, &compiler, path, artifact_kind_of(product), native_triple(), NULL);
 }

@@ -5,6 +5,7 @@
 #include "toolchain_internal.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,8 +22,6 @@ void argument(struct arguments *arguments, const char *word) {
 void arguments_add(struct arguments *arguments, const char *const *words) {
   for (; *words; words++) argument(arguments, *words);
 }
-
-#define OTHER_COMPILER "--cc PROGRAM names another C compiler; the words above are its own"
 
 static bool has_product(const char *directory, const char *product) {
   char path[4200];
@@ -43,6 +42,51 @@ static void first_words(const struct text *output, char out[SHOWN_BYTES]) {
   safe_copy(out, SHOWN_BYTES, line);
 }
 
+/* What a tool lacks that no other compiler has more of, by its words. */
+static const struct cause {
+  const char *words;
+  hone_status id;
+} causes[] = {{"No space left on device", HONE_E_WRITE},
+              {"Disk quota exceeded", HONE_E_WRITE},
+              {"File too large", HONE_E_WRITE},
+              {"File size limit exceeded", HONE_E_WRITE},
+              {"Read-only file system", HONE_E_WRITE},
+              {"annot allocate memory", HONE_E_OOM},
+              {"ut of memory", HONE_E_OOM},
+              {"emory exhausted", HONE_E_OOM},
+              {"std::bad_alloc", HONE_E_OOM},
+              {"failed to map segment", HONE_E_OOM},
+              {"Killed signal terminated", HONE_E_OOM},
+              {"Resource temporarily unavailable", HONE_E_OOM},
+              {"cannot execute", HONE_E_MISSING},
+              {"unable to execute command", HONE_E_MISSING},
+              {"cannot find crt", HONE_E_MISSING},
+              {"cannot find Scrt", HONE_E_MISSING},
+              {"cannot find -l", HONE_E_MISSING},
+              {"cannot find 'ld'", HONE_E_MISSING}};
+
+static hone_status cause_of(const struct process_result *result) {
+  const char *words = result->output.at ? result->output.at : "";
+  if (result->signal == SIGXFSZ) return HONE_E_WRITE;
+  if (result->signal == SIGKILL) return HONE_E_OOM;
+  for (size_t i = 0; i < COUNT(causes); i++)
+    if (strstr(words, causes[i].words)) return causes[i].id;
+  return HONE_E_CRASH;
+}
+
+static const char *help_for(hone_status id) {
+  switch (id) {
+    case HONE_E_WRITE:
+      return "make room where temporary files go: TMPDIR=FOLDER names another place";
+    case HONE_E_OOM:
+      return "allow more memory and processes ('ulimit -a' shows the limits)";
+    case HONE_E_MISSING:
+      return "apt-get install gcc binutils libc6-dev, or name another C compiler with --cc PROGRAM";
+    default:
+      return OTHER_COMPILER;
+  }
+}
+
 static hone_status judge(struct ctx *ctx, const char *tool, const struct process_result *result,
                          bool wrote) {
   if (!result->timed_out && !result->exit_code && !result->signal && wrote) return HONE_OK;
@@ -54,20 +98,16 @@ static hone_status judge(struct ctx *ctx, const char *tool, const struct process
   char words[SHOWN_BYTES];
   first_words(&result->output, words);
   const char *colon = words[0] ? ": " : "";
+  const hone_status id = cause_of(result);
+  hone_status status;
   if (result->signal)
-    return advise(ctx,
-                  fail(ctx, HONE_E_CRASH, place_name(tool), "killed by signal %d (%s)%s%s",
-                       result->signal, strsignal(result->signal), colon, words),
-                  OTHER_COMPILER);
-  if (result->exit_code)
-    return advise(ctx,
-                  fail(ctx, HONE_E_CRASH, place_name(tool), "exit code %d%s%s", result->exit_code,
-                       colon, words),
-                  OTHER_COMPILER);
-  return advise(
-      ctx,
-      fail(ctx, HONE_E_CRASH, place_name(tool), "ended well but wrote nothing%s%s", colon, words),
-      OTHER_COMPILER);
+    status = fail(ctx, id, place_name(tool), "killed by signal %d (%s)%s%s", result->signal,
+                  strsignal(result->signal), colon, words);
+  else if (result->exit_code)
+    status = fail(ctx, id, place_name(tool), "exit code %d%s%s", result->exit_code, colon, words);
+  else
+    status = fail(ctx, id, place_name(tool), "ended well but wrote nothing%s%s", colon, words);
+  return advise(ctx, status, "%s", help_for(id));
 }
 
 hone_status tool_run(struct ctx *ctx, const struct arguments *arguments, const char *directory,

@@ -77,6 +77,8 @@ struct build_options {
    code for another processor. */
 MUST_USE hone_status toolchain_describe(struct ctx *ctx, const char *cc, const char *triple,
                                         char out[128]);
+/* The compiler that is found for the target, after it has compiled something: E_MISSING names the packages. */
+MUST_USE hone_status toolchain_try(struct ctx *ctx, const struct target *target, char out[128]);
 /* Of an artifact of several levels, C text is a file a level besides: dir/name.c -> dir/name_avx2.c. */
 MUST_USE hone_status level_beside(struct ctx *ctx, const char *path, const char *level,
                                   char out[4096]);

@@ -27,8 +27,13 @@ struct compiler {
 /* triple NULL: for this machine. */
 MUST_USE hone_status compiler_find(struct ctx *ctx, const char *cc, const char *triple,
                                    struct compiler *out);
+const char *native_triple(void); /* the part that tells its architecture */
 /* True if the triple is this machine's. */
 bool triple_is_native(const char *triple);
+/* What is behind the failure in ctx, where it is not the text: E_USAGE for a compiler of another processor, E_MISSING
+   for one without a C library of the target's. Works in `directory`. */
+MUST_USE hone_status explain_failure(struct ctx *ctx, const struct compiler *compiler,
+                                     const struct target *target, const char *directory);
 /* The compiler itself, and the target flag where it needs one. */
 void compiler_start(const struct compiler *compiler, struct arguments *out);
 /* The flags of every compilation for `target`. */
@@ -47,6 +52,8 @@ MUST_USE hone_status put_file(struct ctx *ctx, const char *directory, const char
 MUST_USE hone_status put_parts(struct ctx *ctx, const char *directory, const char *name,
                                const struct file_part *parts, size_t count);
 
+#define OTHER_COMPILER "--cc PROGRAM names another C compiler; the words above are its own"
+
 struct build {
   const struct build_input *input;
   const struct build_options *options;
@@ -64,14 +71,25 @@ struct build {
   size_t weights_at;
 };
 
+/* cache.c: removes the damaged entry at that path, with a warning. */
+void cache_remove(struct ctx *ctx, const char *path);
+
+/* check.c: E_CRASH for a file that is not the artifact that was compiled. The path must be absolute or hold a slash. */
+MUST_USE hone_status check_product(struct ctx *ctx, const struct build *build, const char *file,
+                                   enum artifact_kind kind);
+/* The file's format alone; symbol NULL: whatever a library or program defines. */
+MUST_USE hone_status check_file(struct ctx *ctx, const struct compiler *compiler, const char *file,
+                                enum artifact_kind kind, const char *triple, const char *symbol);
+
 /* cached.c */
 /* Lays the linked file around the weights that stand in build->file, which then is the artifact. */
 MUST_USE hone_status insert_into(struct ctx *ctx, struct build *build, const char *linked,
                                  bool *out_done);
 /* Ends a library, which is to stand at `path`, by struct hone_artifact_seal; nothing for other kinds. */
 MUST_USE hone_status seal(struct ctx *ctx, const char *path, const char *file);
-/* Moves the bytes of `from` to the user's path. */
-MUST_USE hone_status publish(struct ctx *ctx, const char *from, const char *path);
+/* Moves the bytes of `from` to the user's path. Both check what they make visible. */
+MUST_USE hone_status publish(struct ctx *ctx, const struct build *build, const char *from,
+                             const char *path);
 /* Of an artifact with its weights inserted the cache keeps the linked file without them, of any other the
    whole. A cache that does not work is no reason to fail: it is warned of. */
 MUST_USE hone_status take_cached(struct ctx *ctx, struct build *build, const char *path,

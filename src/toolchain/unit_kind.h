@@ -2,6 +2,10 @@
 #ifndef HONE_UNIT_KIND_H
 #define HONE_UNIT_KIND_H
 
+/* Stands before a function that is made from a text of --kernel-dir, with the file's name: an error from there on is
+   the text's. */
+#define OWN_TEXT "/* text of --kernel-dir: "
+
 enum unit_kind {
   UNIT_VECTORS, /* vectors stand in it: the compiler's own would only spill */
   UNIT_TILES, /* the same, around tiles whose loops need not be unrolled before all else (UNROLLS_LATE) */

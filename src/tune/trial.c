@@ -153,7 +153,7 @@ static hone_status load(struct bench_rig *rig, struct arena *arena) {
   snprintf(path, sizeof path, "%s/trial.so", folder);
   hone_status status = build(rig, arena, path);
   if (!status) rig->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  dir_remove_tree(folder);
+  dir_temporary_remove(folder);
   if (status) return status;
   kernel_function *const *(*table)(void) = NULL;
   if (rig->library) *(void **)&table = dlsym(rig->library, "trial_artifact");

@@ -258,7 +258,7 @@ static hone_status check_model(struct tuning *t, const struct choice_table *know
   char folder[4096];
   TRY(dir_temporary(t->ctx, folder));
   hone_status status = check_in(t, known, folder);
-  dir_remove_tree(folder);
+  dir_temporary_remove(folder);
   return status;
 }
 

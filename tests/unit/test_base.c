@@ -2,7 +2,11 @@
 #include "unit.h"
 
 #include <math.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void arena_gives_zeroed_aligned_memory(void **state) {
@@ -226,6 +230,65 @@ static void npy_round_trip_and_damage(void **state) {
   assert_int_not_equal(access(dir, F_OK), 0);
 }
 
+/* In a child, which ends as `how` says once it has made the folder. */
+static pid_t make_and_die(const char *root, int how, char out[4096]) {
+  int ends[2];
+  assert_int_equal(pipe(ends), 0);
+  const pid_t pid = fork();
+  if (!pid) {
+    struct ctx ctx;
+    char dir[4096], inside[4200];
+    ctx_init(&ctx);
+    setenv("TMPDIR", root, 1);
+    if (dir_temporary(&ctx, dir)) _exit(1);
+    snprintf(inside, sizeof inside, "%s/inside", dir);
+    if (dir_create(&ctx, inside) || write(ends[1], dir, sizeof dir) != sizeof dir) _exit(1);
+    raise(how);
+    pause();
+  }
+  assert_int_equal(read(ends[0], out, 4096), 4096);
+  close(ends[0]);
+  close(ends[1]);
+  assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
+  assert_int_equal(access(out, F_OK), 0);
+  return pid;
+}
+
+/* Folders of dead processes go with the next that is made, those of living ones and of others stay. */
+static void folders_of_dead_processes_are_removed(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  char root[4096], dead[4096], alive[4096], next[4096], other[4200], empty[4200], old[4200];
+  assert_int_equal(dir_temporary(&ctx, root), HONE_OK);
+  (void)make_and_die(root, SIGKILL, dead);
+  const pid_t stopped = make_and_die(root, SIGSTOP, alive);
+  assert_int_equal(access(dead, F_OK), -1);
+  snprintf(other, sizeof other, "%s/hone-other", root);
+  snprintf(empty, sizeof empty, "%s/hone-empty", root);
+  snprintf(old, sizeof old, "%s/hone-old", root);
+  assert_int_equal(mkdir(other, 0700) | mkdir(empty, 0700) | mkdir(old, 0700), 0);
+  const struct timespec when[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000}};
+  char inside[4300];
+  snprintf(inside, sizeof inside, "%s/file", other);
+  assert_int_equal(file_write_atomic(&ctx, inside, "a", 1, 0600), HONE_OK);
+  assert_int_equal(utimensat(AT_FDCWD, other, when, 0) | utimensat(AT_FDCWD, old, when, 0), 0);
+  (void)make_and_die(root, SIGKILL, dead);
+  setenv("TMPDIR", root, 1);
+  assert_int_equal(dir_temporary(&ctx, next), HONE_OK);
+  unsetenv("TMPDIR");
+  assert_int_equal(access(dead, F_OK), -1);
+  assert_int_equal(access(alive, F_OK), 0);
+  assert_int_equal(access(inside, F_OK), 0); /* it never had a lock */
+  assert_int_equal(access(empty, F_OK), 0);  /* it may get one yet */
+  assert_int_equal(access(old, F_OK), -1);
+  dir_temporary_remove(next);
+  assert_int_equal(access(next, F_OK), -1);
+  kill(stopped, SIGKILL);
+  assert_int_equal(waitpid(stopped, NULL, 0), stopped);
+  dir_remove_tree(root);
+}
+
 static void first_failure_wins(void **state) {
   (void)state;
   struct ctx ctx;
@@ -246,6 +309,8 @@ int main(void) {
       cmocka_unit_test(every_tiny_float_survives_the_round_trip),
       cmocka_unit_test(npy_holds_strings_and_packed_integers),
       cmocka_unit_test(npy_round_trip_and_damage),
+      cmocka_unit_test(folders_of_dead_processes_are_removed),
+      cmocka_unit_test(folders_of_dead_processes_are_removed),
       cmocka_unit_test(first_failure_wins),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

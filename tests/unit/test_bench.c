@@ -534,28 +534,6 @@ static void given_inputs_are_used(void **state) {
   free(memory);
 }
 
-/* The folder of a study whose process is gone is removed by the next one, a living one's is not. */
-static void dead_folders_are_removed(void **state) {
-  (void)state;
-  struct ctx ctx;
-  ctx_init(&ctx);
-  char dead[4096], alive[4096], next[4096];
-  int dead_lock, alive_lock, next_lock;
-  setenv("TMPDIR", folder, 1);
-  assert_int_equal(study_folder(&ctx, dead, &dead_lock), HONE_OK);
-  assert_int_equal(study_folder(&ctx, alive, &alive_lock), HONE_OK);
-  assert_int_equal(access(dead, F_OK), 0);
-  close(dead_lock); /* what the end of a process does */
-  assert_int_equal(study_folder(&ctx, next, &next_lock), HONE_OK);
-  assert_int_equal(access(dead, F_OK), -1);
-  assert_int_equal(access(alive, F_OK), 0);
-  dir_remove_tree(alive);
-  dir_remove_tree(next);
-  close(alive_lock);
-  close(next_lock);
-  unsetenv("TMPDIR");
-}
-
 static void a_damaged_model_fails_its_cells_only(void **state) {
   (void)state;
   struct ctx ctx;
@@ -800,7 +778,6 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_dry_run_measures_nothing),
       cmocka_unit_test(bad_requests_are_refused),
       cmocka_unit_test(given_inputs_are_used),
-      cmocka_unit_test(dead_folders_are_removed),
       cmocka_unit_test(held_references_stay),
       cmocka_unit_test(a_damaged_model_fails_its_cells_only),
       cmocka_unit_test(a_fixed_batch_is_not_renamed),

@@ -1,63 +1,14 @@
-/* What earlier runs left: folders of studies that were killed, and reference data that nobody used
- * for long. A study's folder holds a locked file while the study lives, so a free lock means a dead
- * owner, whoever has its process number now.
- */
+/* Folders of reference data in the cache: held while they are used, and the ones not used for longest removed. */
 #include "bench.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOCK_NAME "bench.lock"
 #define REFERENCES_KEPT 64
-
-static int lock_folder(const char *dir, int flags) {
-  char path[4096 + 32];
-  snprintf(path, sizeof path, "%s/%s", dir, LOCK_NAME);
-  int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
-  struct stat info;
-  if (fd >= 0 && !fstat(fd, &info) && info.st_uid == geteuid() && !flock(fd, LOCK_EX | LOCK_NB))
-    return fd;
-  if (fd >= 0) close(fd);
-  return -1;
-}
-
-static void remove_dead_siblings(const char *dir) {
-  const char *slash = strrchr(dir, '/');
-  char parent[4096];
-  snprintf(parent, sizeof parent, "%.*s", (int)(slash - dir), dir);
-  DIR *folder = opendir(parent);
-  if (!folder) return;
-  for (struct dirent *entry; (entry = readdir(folder));) {
-    char path[4096 + 300];
-    if (strncmp(entry->d_name, "hone-", 5) || !strcmp(entry->d_name, slash + 1)) continue;
-    snprintf(path, sizeof path, "%s/%s", parent, entry->d_name);
-    int fd = strlen(path) < 4096 ? lock_folder(path, 0) : -1;
-    if (fd < 0) continue; /* alive, not ours, or no study's */
-    dir_remove_tree(path);
-    close(fd);
-  }
-  closedir(folder);
-}
-
-hone_status study_folder(struct ctx *ctx, char out[4096], int *out_lock_fd) {
-  TRY(dir_temporary(ctx, out));
-  *out_lock_fd = lock_folder(out, O_CREAT | O_EXCL);
-  if (*out_lock_fd < 0) {
-    hone_status status = fail(ctx, HONE_E_WRITE, place_file(out), "%s", strerror(errno));
-    dir_remove_tree(out);
-    return status;
-  }
-  remove_dead_siblings(out);
-  return HONE_OK;
-}
-
-/* -- reference data -----------------------------------------------------------------------------
- */
 
 struct entry {
   char name[256];
