@@ -58,6 +58,7 @@ static hone_status emit_and_build(struct run *run, const struct plan *plan, cons
   struct emit_options options = {.prefix = run->options->prefix,
                                  .embeds = run->options->embeds,
                                  .kernel_dir = run->options->kernel_dir,
+                                 .scales = run->scales,
                                  .profiles = profile ? profile->threads : 0};
   TRY(emit_plan(run->ctx, run->arena, plan, &options, &emitted));
   run->report->emit_ms = (double)(clock_ns() - start) / 1e6;
@@ -75,6 +76,7 @@ static hone_status compile_in(struct run *run, const struct model *model, const 
   struct graph *graph;
   struct plan *plan;
   TRY(graph_copy(run->ctx, run->arena, model->graph, &graph));
+  TRY(find_scales(run->ctx, run->arena, model->graph, &run->scales));
   TRY(improve(run, model, graph));
   if (run->stopped) return HONE_OK;
   if (run->options->level_count) return compile_levels(run, graph, path);

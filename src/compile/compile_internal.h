@@ -8,12 +8,17 @@
 MUST_USE hone_status find_slopes(struct ctx *ctx, const struct model *model,
                                  const struct pipeline_options *pipeline, struct graph *graph);
 
+/* -- scales.c: what the integers of the model's inputs, then of its outputs stand for. */
+MUST_USE hone_status find_scales(struct ctx *ctx, struct arena *arena, const struct graph *graph,
+                                 const struct port_scale **out);
+
 /* -- stages.c */
 struct run {
   struct ctx *ctx;
   const struct compile_options *options;
   struct compile_report *report;
   struct arena *arena;
+  const struct port_scale *scales; /* of the model's inputs, then its outputs */
   bool stopped;
 };
 bool is_stage(const char *wanted, const char *stage); /* wanted: NULL for none */

@@ -144,6 +144,7 @@ static hone_status join(struct run *run, struct level *levels, const char *prefi
   TRY(join_parts(run, levels, out));
   struct text *dispatch = &out->units[out->unit_count++].text;
   emit_dispatch(prefix, entries, level_count, dispatch);
+  emit_typed_run(levels[0].plan, prefix, dispatch);
   if (run->options->embeds && out->weights_bytes) {
     TRY(emit_weights_text(run->ctx, run->arena, out, prefix, dispatch));
     out->weights_bytes = out->part_count = 0;
@@ -158,7 +159,9 @@ static hone_status emit_levels(struct run *run, struct level *levels, const char
   uint64_t start = clock_ns();
   for (size_t i = 0; i < run->options->level_count && !status; i++)
     status = emit_level(run, &levels[i], prefix);
-  if (!status) status = emit_header_text(run->ctx, run->arena, levels[0].plan, prefix, &all.header);
+  if (!status)
+    status =
+        emit_header_text(run->ctx, run->arena, levels[0].plan, prefix, run->scales, &all.header);
   if (!status) status = join(run, levels, prefix, &all);
   run->report->emit_ms = (double)(clock_ns() - start) / 1e6;
   for (size_t i = 0; i < all.unit_count; i++) run->report->c_bytes += all.units[i].text.length;

@@ -41,6 +41,8 @@ static hone_status emit_all(struct emitter *e, struct emitted *out) {
     emit_io(e->out, "output", e->plan->outputs, e->plan->output_count);
     emit_symbols(e->out, &e->plan->symbols);
     emit_run(e);
+    if (!strcmp(e->weights, e->prefix))
+      emit_typed_run(e->plan, e->prefix, e->out); /* else a level of several */
     status = text_finish(e->ctx, &calls);
   }
   text_deinit(&calls);
@@ -70,6 +72,7 @@ hone_status emit_plan(struct ctx *ctx, struct arena *arena, const struct plan *p
                       .weights = options->weights ? options->weights : prefix,
                       .embeds = options->embeds,
                       .kernel_dir = options->kernel_dir,
+                      .scales = options->scales,
                       .profiles = options->profiles};
   hone_status status = emit_all(&e, out);
   if (!status && e.kernel_dir && !e.replaced)

@@ -29,6 +29,12 @@ struct emitted {
   } * parts; /* in an arena-owned array */
   char build_id[33];
 };
+/* What the integers of a quantised input or output stand for: scale * (integer - zero_point). */
+struct port_scale {
+  double scale; /* 0: not quantised, or not by one scale */
+  int64_t zero_point;
+};
+
 struct emit_options {
   const char *prefix; /* NULL: hone_model */
   const char
@@ -37,7 +43,11 @@ struct emit_options {
   int profiles; /* threads whose steps are timed, into what emit_profile_layout says; 0: none */
   const char
       *kernel_dir; /* texts of kernels that stand here replace those of the same name; NULL */
+  const struct port_scale
+      *scales; /* of the inputs, then of the outputs, for the header; NULL: of none */
 };
+/* header.c: the function PREFIX_run with typed arguments, over PREFIX_artifact()->run; nothing where C cannot have it. */
+void emit_typed_run(const struct plan *plan, const char *prefix, struct text *out);
 /* -- dispatch.c: one artifact made of several, each for a level of the processor --------------------- */
 struct emit_level {
   const char *prefix; /* of its symbols */
@@ -50,7 +60,8 @@ void emit_dispatch(const char *prefix, const struct emit_level *levels, size_t c
                    struct text *out);
 /* The typed header of a plan. */
 MUST_USE hone_status emit_header_text(struct ctx *ctx, struct arena *arena, const struct plan *plan,
-                                      const char *prefix, struct text *out);
+                                      const char *prefix, const struct port_scale *scales,
+                                      struct text *out);
 /* All packed weights as the array PREFIX_weights. */
 MUST_USE hone_status emit_weights_text(struct ctx *ctx, struct arena *arena,
                                        const struct emitted *emitted, const char *prefix,

@@ -24,6 +24,7 @@ struct emitter {
   size_t replaced; /* texts that came from there */
   const char
       *own; /* file of the latest of them that differs from hone's, until a function has it; NULL */
+  const struct port_scale *scales; /* emit_options */
   struct head head;
   struct text *out; /* the last unit so far: steps, the run function, the description */
   VEC(struct function {

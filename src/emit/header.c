@@ -6,16 +6,17 @@ static const char *type_of(const struct port *port) {
   return type ? type : "unsigned char";
 }
 
-/* "[1][3][224]", for a scalar "[1]". */
-static void put_dims(struct text *out, const struct shape *shape) {
-  for (int d = 0; d < shape->rank; d++)
-    text_printf(out, "[%lld]", (long long)(shape->dims[d] > 0 ? shape->dims[d] : 1));
-  if (!shape->rank) text_puts(out, "[1]");
-}
-
 static bool is_open(const struct port *port) {
   for (int d = 0; d < port->shape.rank; d++)
     if (port->extents[d]) return true;
+  return false;
+}
+
+static bool has_open_port(const struct plan *plan) {
+  for (size_t i = 0; i < plan->input_count; i++)
+    if (is_open(&plan->inputs[i])) return true;
+  for (size_t i = 0; i < plan->output_count; i++)
+    if (is_open(&plan->outputs[i])) return true;
   return false;
 }
 
@@ -48,6 +49,28 @@ static void put_shape(struct text *out, const struct port *port, const struct pl
   text_puts(out, "]");
 }
 
+/* As a float of C reads it back. */
+static void put_float(struct text *out, double x) {
+  char digits[32];
+  snprintf(digits, sizeof digits, "%.9g", x);
+  text_printf(out, "%s%sf", digits, strpbrk(digits, ".e") ? "" : ".0");
+}
+
+static void put_macros(struct text *out, const char *prefix, const char *side,
+                       const struct port *port, const struct port_scale *scale, size_t i) {
+  int64_t count = 1;
+  if (!shape_count(&port->shape, &count)) count = 0;
+  text_printf(out, "#define %s_%s_%zu_ELEMENTS %lld\n", prefix, side, i, (long long)count);
+  if (!scale || !(scale->scale > 0)) return;
+  text_printf(out,
+              "/* Its integers stand for SCALE * (integer - ZERO_POINT). */\n"
+              "#define %s_%s_%zu_SCALE ",
+              prefix, side, i);
+  put_float(out, scale->scale);
+  text_printf(out, "\n#define %s_%s_%zu_ZERO_POINT (%lld)\n", prefix, side, i,
+              (long long)scale->zero_point);
+}
+
 static void put_port(struct text *out, const char *prefix, const char *side,
                      const struct plan *plan, const struct port *port, size_t i) {
   text_printf(out, "\n/* %s %zu: %s", side, i, dtype_name(port->dtype));
@@ -67,14 +90,9 @@ static void put_port(struct text *out, const char *prefix, const char *side,
 static void put_parameters(struct text *out, const struct port *ports, size_t count,
                            const char *side, bool is_const) {
   for (size_t i = 0; i < count; i++) {
-    bool open = ports[i].slope != NULL;
-    text_printf(out, "%s%s %s%s%zu", is_const ? "const " : "", type_of(&ports[i]), open ? "*" : "",
-                side, i);
-    if (!open) put_dims(out, &ports[i].shape);
-    text_puts(out, ", ");
+    text_printf(out, "%s%s *%s%zu, ", is_const ? "const " : "", type_of(&ports[i]), side, i);
     if (is_open(&ports[i]))
-      text_printf(out, "%sint64_t %s%zu_dims[%d], ", is_const ? "const " : "", side, i,
-                  ports[i].shape.rank);
+      text_printf(out, "%sint64_t *%s%zu_dims, ", is_const ? "const " : "", side, i);
   }
 }
 
@@ -114,46 +132,6 @@ static void put_input_dims(struct text *out, const struct plan *plan) {
   put_pointers(out, "const int64_t *const", "input_dims", "dims", plan->input_count);
 }
 
-/* The typed entry, over the general one; only where the weights are in the artifact. */
-static void put_entry(struct text *out, const char *prefix, const struct plan *plan) {
-  text_printf(
-      out,
-      "\n/* One inference on one thread; arena: %s_ARENA_BYTES of 64-byte aligned memory, "
-      "one for each\n"
-      "   concurrent call. 0, or the number of an error. Needs the weights inside the "
-      "artifact, else -1: then\n"
-      "   call the general run with the bytes of the .weights file. *_dims: actual sizes, "
-      "where \"<=\" "
-      "stands above. */\n"
-      "%sstatic inline int %s_run(",
-      prefix,
-      plan->symbols.count
-          ? "/* Open sizes first, up to their bounds; what follows one is dense at that size. */\n"
-          : "",
-      prefix);
-  for (size_t k = 0; k < plan->symbols.count; k++)
-    text_printf(out, "int64_t size_%s, ", plan->symbols.at[k].name);
-  put_parameters(out, plan->inputs, plan->input_count, "in", true);
-  put_parameters(out, plan->outputs, plan->output_count, "out", false);
-  text_puts(out, "void *arena) {\n");
-  put_pointers(out, "const void *const", "inputs", "in", plan->input_count);
-  put_pointers(out, "void *const", "outputs", "out", plan->output_count);
-  bool made = put_dims_pointers(out, "int64_t *const", "output_dims", "out", plan->outputs,
-                                plan->output_count);
-  bool in = plan->symbols.count != 0;
-  if (in)
-    put_input_dims(out, plan);
-  else
-    in = put_dims_pointers(out, "const int64_t *const", "input_dims", "in", plan->inputs,
-                           plan->input_count);
-  text_printf(out,
-              "  const struct hone_artifact_info *info = %s_artifact();\n"
-              "  struct hone_io io = {inputs, outputs, %s, %s};\n"
-              "  if (info->weights_bytes && !info->weights) return -1;\n"
-              "  return (int)info->run(info->weights, arena, &io, 0);\n}\n",
-              prefix, in ? "input_dims" : "0", made ? "output_dims" : "0");
-}
-
 enum {
   MOST_PARAMETERS = 120
 }; /* a C compiler takes 127 at least: sizes and the arena are among them */
@@ -168,14 +146,75 @@ static bool can_be_typed(const struct plan *plan) {
   return count <= MOST_PARAMETERS;
 }
 
+static void put_signature(struct text *out, const struct plan *plan, const char *prefix) {
+  text_printf(out, "int %s_run(", prefix);
+  for (size_t k = 0; k < plan->symbols.count; k++)
+    text_printf(out, "int64_t size_%s, ", plan->symbols.at[k].name);
+  put_parameters(out, plan->inputs, plan->input_count, "in", true);
+  put_parameters(out, plan->outputs, plan->output_count, "out", false);
+  text_puts(out, "void *arena)");
+}
+
+void emit_typed_run(const struct plan *plan, const char *prefix, struct text *out) {
+  if (!can_be_typed(plan)) return;
+  text_printf(out,
+              "EXPORTED const struct hone_artifact_info *%s_artifact(void);\n"
+              "/* The run function with typed arguments, as the header declares it. */\nEXPORTED ",
+              prefix);
+  put_signature(out, plan, prefix);
+  text_puts(out, ";\n");
+  put_signature(out, plan, prefix);
+  text_puts(out, " {\n");
+  put_pointers(out, "const void *const", "in", "in", plan->input_count);
+  put_pointers(out, "void *const", "out", "out", plan->output_count);
+  bool made = put_dims_pointers(out, "int64_t *const", "output_dims", "out", plan->outputs,
+                                plan->output_count);
+  bool in = plan->symbols.count != 0;
+  if (in)
+    put_input_dims(out, plan);
+  else
+    in = put_dims_pointers(out, "const int64_t *const", "input_dims", "in", plan->inputs,
+                           plan->input_count);
+  text_printf(out,
+              "  const struct hone_artifact_info *const model = %s_artifact();\n"
+              "  const struct hone_io io = {in, out, %s, %s};\n"
+              "  if (model->weights_bytes && !model->weights) return -1;\n"
+              "  return (int)model->run(model->weights, arena, &io, 0);\n}\n\n",
+              prefix, in ? "input_dims" : "0", made ? "output_dims" : "0");
+}
+
+static void put_declaration(struct text *out, const char *prefix, const struct plan *plan) {
+  if (!can_be_typed(plan)) {
+    text_printf(out,
+                "\n/* No %s_run: more than %d parameters, or elements that C has no type for. "
+                "%s_artifact()->run takes them all. */\n",
+                prefix, MOST_PARAMETERS, prefix);
+    return;
+  }
+  text_printf(
+      out,
+      "\n/* One inference on one thread. Inputs and outputs are dense, of ELEMENTS elements "
+      "each. arena: %s_ARENA_BYTES\n   of 64-byte aligned memory, one for each concurrent "
+      "call. Returns 0, or the number of an error; -1 if the weights\n   are in a .weights "
+      "file: then call %s_artifact()->run with its bytes.%s%s */\n",
+      prefix, prefix,
+      plan->symbols.count
+          ? "\n   Open sizes come first, up to their bounds; arrays are dense at that size."
+          : "",
+      has_open_port(plan) ? "\n   *_dims: actual sizes, where \"<=\" stands above." : "");
+  put_signature(out, plan, prefix);
+  text_puts(out, ";\n");
+}
+
 hone_status emit_header(struct emitter *e, const char *prefix, struct text *out) {
   const struct plan *plan = e->plan;
   size_t length = 0;
   const char *abi = hone_embedded_text("run/artifact.h", &length);
   if (!abi) return fail(e->ctx, HONE_E_INTERNAL, place_none(), "no text run/artifact.h");
   text_printf(out,
-              "/* Made by hone %s: the types of one compiled model, and the artifact ABI. */\n",
-              HONE_VERSION);
+              "/* Made by hone %s: the types of one compiled model, and the artifact ABI. */\n"
+              "#ifndef %s_HEADER\n#define %s_HEADER\n\n",
+              HONE_VERSION, prefix, prefix);
   text_append(out, abi, length);
   text_printf(out, "\nenum { %s_input_count = %zu, %s_output_count = %zu };\n", prefix,
               plan->input_count, prefix, plan->output_count);
@@ -183,27 +222,28 @@ hone_status emit_header(struct emitter *e, const char *prefix, struct text *out)
   for (size_t k = 0; k < plan->symbols.count; k++)
     text_printf(out, "#define %s_%s_BOUND %lld /* of an open size */\n", prefix,
                 plan->symbols.at[k].name, (long long)plan->symbols.at[k].bound);
-  for (size_t i = 0; i < plan->input_count; i++)
+  for (size_t i = 0; i < plan->input_count; i++) {
     put_port(out, prefix, "input", plan, &plan->inputs[i], i);
-  for (size_t i = 0; i < plan->output_count; i++)
+    put_macros(out, prefix, "INPUT", &plan->inputs[i], e->scales ? &e->scales[i] : NULL, i);
+  }
+  for (size_t i = 0; i < plan->output_count; i++) {
     put_port(out, prefix, "output", plan, &plan->outputs[i], i);
+    put_macros(out, prefix, "OUTPUT", &plan->outputs[i],
+               e->scales ? &e->scales[plan->input_count + i] : NULL, i);
+  }
   text_printf(out,
-              "\n#ifdef __cplusplus\nextern \"C\"\n#endif\nconst struct hone_artifact_info "
+              "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\nconst struct hone_artifact_info "
               "*%s_artifact(void);\n",
               prefix);
-  if (can_be_typed(plan))
-    put_entry(out, prefix, plan);
-  else
-    text_printf(out,
-                "\n/* No %s_run: more than %d parameters, or elements that C has no type for. "
-                "%s_artifact()->run takes them all. */\n",
-                prefix, MOST_PARAMETERS, prefix);
+  put_declaration(out, prefix, plan);
+  text_puts(out, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
   return text_finish(e->ctx, out);
 }
 
 hone_status emit_header_text(struct ctx *ctx, struct arena *arena, const struct plan *plan,
-                             const char *prefix, struct text *out) {
-  struct emitter e = {.ctx = ctx, .arena = arena, .plan = plan};
+                             const char *prefix, const struct port_scale *scales,
+                             struct text *out) {
+  struct emitter e = {.ctx = ctx, .arena = arena, .plan = plan, .scales = scales};
   return emit_header(&e, prefix, out);
 }
 

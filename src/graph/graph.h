@@ -74,9 +74,12 @@ struct value {
      elements */
   const struct slope *begin;
   const struct tensor *constant; /* NULL unless known at compile time */
-  struct node *producer;         /* NULL for inputs and initializers */
-  struct value_list *list;       /* a sequence or optional, while inference resolves it */
-  uint32_t index;                /* position in graph->values */
+  /* Of an integer input or output whose file states it: it stands for scale * (integer - zero_point); 0: not stated. */
+  double scale;
+  int64_t zero_point;
+  struct node *producer;   /* NULL for inputs and initializers */
+  struct value_list *list; /* a sequence or optional, while inference resolves it */
+  uint32_t index;          /* position in graph->values */
   bool is_input, is_output;
   bool
       is_kept; /* an input that the model's file does not list: state, which its own engines keep to themselves */

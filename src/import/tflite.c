@@ -50,6 +50,13 @@ static hone_status bind_inputs(struct tf *tf, struct shape *out_shapes) {
                      tf->make.graph);
 }
 
+/* One pair for all of it. */
+static void state_scale(const struct tf_tensor *tensor, struct value *value) {
+  if (!tf_is_quantised(tensor) || tensor->quantisation.count != 1) return;
+  value->scale = tensor->quantisation.scales[0];
+  value->zero_point = tensor->quantisation.zero_points[0];
+}
+
 static hone_status add_inputs(struct tf *tf, struct names *names) {
   size_t count = tf->graph.inputs.count;
   struct shape *shapes;
@@ -68,6 +75,7 @@ static hone_status add_inputs(struct tf *tf, struct names *names) {
     tf->is_resized |= !shape_equal(&tensor->shape, &shapes[i]);
     TRY(graph_input(tf->ctx, tf->make.graph, tensor->name, tensor->dtype, &shapes[i],
                     &tensor->value));
+    state_scale(tensor, tensor->value);
     TRY(names_add(tf->ctx, names, tensor->name, tensor, &fresh));
     if (!fresh)
       return fail(tf->ctx, HONE_E_FORMAT, place_name(tensor->name), "duplicate: two inputs");
@@ -103,6 +111,7 @@ static hone_status add_outputs(struct tf *tf, struct names *names) {
     TRY(tf_value(&op, tensor, &value));
     TRY(fresh_name(tf, names, &name));
     TRY(make_graph_output(&tf->make, value, name));
+    state_scale(tensor, tf->make.graph->outputs.at[tf->make.graph->outputs.count - 1]);
   }
   return HONE_OK;
 }

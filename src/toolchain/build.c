@@ -33,8 +33,8 @@ static hone_status add_objects(struct ctx *ctx, const struct build *build, struc
 
 static hone_status link_library(struct ctx *ctx, const struct build *build) {
   struct text text = {0};
-  text_printf(&text, "{ global: %s_artifact; %s_of_processor; local: *; };\n", build->prefix,
-              build->prefix);
+  text_printf(&text, "{ global: %s_artifact; %s_of_processor; %s_run; local: *; };\n",
+              build->prefix, build->prefix, build->prefix);
   hone_status status = text_finish(ctx, &text);
   if (!status) status = put_file(ctx, build->directory, "exports.map", text.at, text.length);
   text_deinit(&text);

@@ -36,9 +36,18 @@ static void add_archive(const struct mapping *file, struct board_footprint *out)
   }
 }
 
-/* How deep the functions of a kind lie below each other: run calls next or work, that a row of steps, that a
+/* How deep the functions of a kind lie below each other: PREFIX_run calls run, that calls next or work, that a row of steps, that a
    step, that a kernel, and that its helpers. */
-enum depth { DEPTH_RUN, DEPTH_STAGE, DEPTH_ROW, DEPTH_STEP, DEPTH_KERNEL, DEPTH_HELPER, DEPTHS };
+enum depth {
+  DEPTH_ENTRY,
+  DEPTH_RUN,
+  DEPTH_STAGE,
+  DEPTH_ROW,
+  DEPTH_STEP,
+  DEPTH_KERNEL,
+  DEPTH_HELPER,
+  DEPTHS
+};
 
 static bool is_numbered(const char *name, const char *front) {
   size_t n = strlen(front);
@@ -51,6 +60,7 @@ static enum depth depth_of(const char *name, const char *prefix) {
   if (is_numbered(name, "row")) return DEPTH_ROW;
   if (is_numbered(name, "s")) return DEPTH_STEP;
   size_t n = strlen(prefix);
+  if (!strncmp(name, prefix, n) && !strcmp(name + n, "_run")) return DEPTH_ENTRY;
   return !strncmp(name, prefix, n) && !strncmp(name + n, "_k", 2) ? DEPTH_KERNEL : DEPTH_HELPER;
 }
 

@@ -12,12 +12,12 @@ MAIN = r"""
 #include <stdio.h>
 #include <stdlib.h>
 #include "m.h"
-static float x[4][256], y[4][10];
+static float x[4 * 256], y[4 * 10];
 int main(void) {
   void *arena = aligned_alloc(64, (m_ARENA_BYTES + 64) & ~(size_t)63);
-  for (int i = 0; i < 4 * 256; i++) (&x[0][0])[i] = (float)(i % 17) / 17;
+  for (int i = 0; i < 4 * 256; i++) x[i] = (float)(i % 17) / 17;
   int status = m_run(x, y, arena);
-  for (int i = 0; !status && i < 40; i++) printf("%.9g\n", (double)(&y[0][0])[i]);
+  for (int i = 0; !status && i < 40; i++) printf("%.9g\n", (double)y[i]);
   return status;
 }
 """
@@ -37,7 +37,7 @@ def test_one_file_is_all(hone, tmp_path, model):
     sound(hone("run", f"zoo:{model}", "--input", f"input={tmp_path}/in_0.npy", "-o", tmp_path / "want", "--cpu",
                "baseline"))
     want = np.load(tmp_path / "want/out_0.npy")
-    (tmp_path / "main.c").write_text(MAIN.replace("[10]", f"[{want.shape[1]}]").replace("i < 40",
+    (tmp_path / "main.c").write_text(MAIN.replace("4 * 10", f"{want.size}").replace("i < 40",
                                                                                           f"i < {want.size}"))
     for cc in compilers():
         done = subprocess.run([cc, "-O2", "-ffp-contract=off", "main.c", "m.c", "-lm", "-o", cc], cwd=tmp_path,
@@ -57,7 +57,7 @@ def test_header_says_names_and_sizes(hone, tmp_path):
     sound(hone("compile", "zoo:mlp", "-o", "m.so", "-q", cwd=tmp_path))
     text = (tmp_path / "m.h").read_text()
     assert '"input"' in text and "#define m_ARENA_BYTES " in text
-    assert "int m_run(const float in0[4][256], float out0[4]" in text
+    assert "int m_run(const float *in0, float *out0, void *arena);" in text
     for cc in compilers():
         for words in (["-std=c11", "-pedantic", "-Wall", "-Wextra", "-Werror", "-x", "c"],):
             done = subprocess.run([cc, *words, "-Wno-unused", "-fsyntax-only", "m.h"], cwd=tmp_path,

@@ -166,7 +166,7 @@ def test_names_as_long_as_they_may_be(hone, tmp_path):
 COMPILERS = {
     "missing": (None, "E_MISSING"),
     "exits_1": ("exit 1", "E_CRASH"),
-    "killed": ("kill -9 $$", "E_CRASH"),
+    "killed": ("kill -9 $$", "E_OOM"),
     "segfaults": ("kill -11 $$", "E_CRASH"),
     "writes_nothing": ("exit 0", "E_CRASH"),
     "floods": ("head -c 100000000 /dev/zero | tr '\\0' 'e' >&2; exit 1", "E_CRASH"),

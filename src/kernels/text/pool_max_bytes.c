@@ -1,7 +1,7 @@
 /* The largest byte of each window, channels as lanes of one byte. A_TYPE: 2 unsigned, 3 signed. A window that lies wholly
  * outside gives the least value. */
 #include "types.h"
-#define LEAST (A_TYPE == 2 ? 0 : -128)
+#define LEAST ((A_T)(A_TYPE == 2 ? 0 : -128))
 #if LANES > 1
 typedef A_T PASTE_(NAME, wide) __attribute__((vector_size(HONE_VECTOR_BYTES), aligned(1), may_alias));
 typedef A_T PASTE_(NAME, few) __attribute__((vector_size(16), aligned(1), may_alias));
