@@ -44,7 +44,7 @@ out.write_bytes(program)
 
 
 def gate(options, base, new, seed):
-    command = [options.hone, "gate", *options.model, "--base-build", base, "--new-build", new, "--same-too", "--budget",
+    command = [options.hone, "gate", *options.model, "--base-build", base, "--new-build", new, "--same-too", "--fail-above",
                options.budget, "--threads", options.threads, "--seed", str(seed), "-q", "--json", "-"]
     if options.pairs:
         command += ["--pairs", str(options.pairs)]

@@ -61,8 +61,18 @@ static hone_status unknown(struct ctx *ctx, const char *verb, const char *word) 
               best[0] ? "; did you mean " : "", best, best[0] ? "?" : "");
 }
 
+/* Earlier spellings of flags, still taken. */
+static const struct {
+  const char *verb, *spelling;
+  enum flag_id flag;
+} earlier[] = {{"gate", "--budget", FLAG_fail_above}, {"bisect", "--budget", FLAG_fail_above}};
+
 static int find_long(const char *verb, const char *word, size_t length) {
   char spelling[64];
+  for (size_t i = 0; i < COUNT(earlier); i++)
+    if (!strcmp(earlier[i].verb, verb) && strlen(earlier[i].spelling) == length &&
+        !memcmp(earlier[i].spelling, word, length))
+      return earlier[i].flag;
   for (int i = 0; i < FLAG_ID_COUNT; i++)
     if (takes(&flags[i], verb) && strlen(flag_spelling((enum flag_id)i, spelling)) == length &&
         !memcmp(spelling, word, length))
@@ -111,6 +121,8 @@ static hone_status parse_flag(struct ctx *ctx, int argc, char **argv, int *i, st
     return set_flag(ctx, args, id, "");
   }
   if (attached) return set_flag(ctx, args, id, attached);
+  if (!strcmp(flags[id].argument, "FILE|-") && (*i + 1 >= argc || !strncmp(argv[*i + 1], "--", 2)))
+    return set_flag(ctx, args, id, "-");
   if (*i + 1 >= argc)
     return fail(ctx, HONE_E_USAGE, place_name(word), "needs %s", flags[id].argument);
   return set_flag(ctx, args, id, argv[++*i]);

@@ -104,6 +104,7 @@ struct sinks {
     const char *path, *form;
   } at[16];
   bool takes_stdout; /* one of them is "-" */
+  enum output_kind csv_kind;
   struct inputs_seen inputs;
 };
 /* Looks at all of them: to be asked before the work. E_USAGE, E_PATH, E_WRITE. */
@@ -123,6 +124,20 @@ typedef hone_status render_fn(struct ctx *ctx, void *user, const char *form, str
 MUST_USE int sinks_write(struct ctx *ctx, const struct sinks *sinks, render_fn *render, void *user);
 /* The same after the form "table" on the terminal, unless a sink goes to the standard output. */
 MUST_USE int sinks_show(struct ctx *ctx, const struct sinks *sinks, render_fn *render, void *user);
+
+/* -- list_engines.c, verb_small.c: tables that 'hone list' and the completion show */
+void list_engines(void);
+render_fn render_engines;
+/* What is installed of an engine; of hone's own `otherwise`. */
+const char *engine_packages(const struct backend *backend, const char *otherwise, char out[1024]);
+void put_list_words(void (*put)(const char *word));
+void put_explained_words(void (*put)(const char *word));
+
+/* -- flag_values.c: what a shell may offer after a flag, a verb, and a verb's first word */
+void put_flag_values(enum flag_id flag, void (*put)(const char *word));
+void put_first_words(const char *verb, void (*put)(const char *word));
+void put_second_words(const char *verb, void (*put)(const char *word));
+void put_models(void (*put)(const char *word));
 
 /* -- output_folder.c: -o FOLDER of a study is all of its files */
 /* Makes the folder and gives the flags that write into it; PNG only where it can be drawn. E_USAGE: two folders. */
@@ -231,6 +246,7 @@ MUST_USE int show_study(struct ctx *ctx, const struct args *args, const struct s
 /* Adds the models of each --suite to the words, and its flags where there are none. */
 MUST_USE hone_status suites_expand(struct ctx *ctx, struct arena *arena, struct args *args);
 void print_suites(void);
+void put_suite_names(void (*put)(const char *word));
 
 /* -- bench_peaks.c: the machine's peaks during a study, and the limits of its cells */
 struct study_peaks {

@@ -180,7 +180,8 @@ static hone_status add_sink(struct ctx *ctx, struct sinks *sinks, const struct f
   TRY(one_place(ctx, sinks, path));
   if (sinks->count == COUNT(sinks->at))
     return fail(ctx, HONE_E_USAGE, place_name(path), "more than %zu outputs", COUNT(sinks->at));
-  if (!is_stdout) TRY(output_check(ctx, path, form->kind, sinks->inputs.at, sinks->inputs.count));
+  const enum output_kind kind = form->kind == OUTPUT_CSV ? sinks->csv_kind : form->kind;
+  if (!is_stdout) TRY(output_check(ctx, path, kind, sinks->inputs.at, sinks->inputs.count));
   sinks->takes_stdout |= is_stdout;
   sinks->at[sinks->count++] = (struct sink){path, form->name};
   return HONE_OK;
@@ -223,7 +224,7 @@ static bool has_sinks(const struct args *args) {
 }
 
 hone_status sinks_read_flags(struct ctx *ctx, const struct args *args, struct sinks *out) {
-  *out = (struct sinks){.count = 0};
+  *out = (struct sinks){.csv_kind = strcmp(args->verb, "list") ? OUTPUT_CSV : OUTPUT_ENGINES};
   TRY(table_columns_check(ctx, value_of(args, FLAG_columns, NULL)));
   inputs_of_command(args, &out->inputs);
   for (size_t i = 0; has_sinks(args) && i < args->word_count; i++)

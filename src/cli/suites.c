@@ -58,6 +58,10 @@ hone_status suites_expand(struct ctx *ctx, struct arena *arena, struct args *arg
   return HONE_OK;
 }
 
+void put_suite_names(void (*put)(const char *word)) {
+  for (size_t i = 0; i < COUNT(suites); i++) put(suites[i].name);
+}
+
 void print_suites(void) {
   for (size_t i = 0; i < COUNT(suites); i++)
     printf("%-10s %s%s%s%s%s\n           %s\n", suites[i].name, suites[i].models,

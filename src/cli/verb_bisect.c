@@ -120,7 +120,7 @@ static hone_status lay_out(struct bisect *b, const char *commit) {
 
 /* Without --run: hone gate, this state's build against the first one. */
 static size_t gate_words(const struct bisect *b, const char *state, const char **argv) {
-  static const enum flag_id flags[] = {FLAG_threads, FLAG_budget, FLAG_pairs, FLAG_turn};
+  static const enum flag_id flags[] = {FLAG_threads, FLAG_fail_above, FLAG_pairs, FLAG_turn};
   static char spellings[4][64];
   size_t n = 0;
   argv[n++] = b->self, argv[n++] = "gate", argv[n++] = "--base-build", argv[n++] = b->states[0];
@@ -284,7 +284,7 @@ static hone_status run(struct bisect *b) {
   char dir[4096];
   TRY(arena_create(b->ctx, 0, &b->arena));
   TRY(sinks_read(b->ctx, b->args, &b->sinks));
-  static const enum flag_id of_gate[] = {FLAG_threads, FLAG_budget, FLAG_pairs, FLAG_turn};
+  static const enum flag_id of_gate[] = {FLAG_threads, FLAG_fail_above, FLAG_pairs, FLAG_turn};
   TRY(flags_need(b->ctx, b->args, of_gate, COUNT(of_gate), !has(b->args, FLAG_run), "--on MODEL"));
   TRY(read_states(b));
   TRY(find_program(b));

@@ -20,7 +20,7 @@ struct gating {
   const struct args *args;
   struct arena *arena;
   struct sinks sinks;
-  double budget;
+  double fail_above;
   char dir[4096];
   struct summary baseline, first, again;
   struct changes changes, checked;
@@ -102,7 +102,7 @@ static hone_status compare_builds(struct gating *g) {
   struct duel_options options = {.builds = {builds[0], builds[1]},
                                  .shapes = value_of(g->args, FLAG_shape, NULL),
                                  .side_files_from = value_of(g->args, FLAG_side_files_from, NULL),
-                                 .fail_above = g->budget,
+                                 .fail_above = g->fail_above,
                                  .measures_same = has(g->args, FLAG_same_too),
                                  .progress = say,
                                  .user = g};
@@ -205,7 +205,7 @@ static hone_status look_again(struct gating *g) {
   for (size_t i = 0; i < g->changes.count; i++)
     if (g->changes.at[i].is_slower) wanted[g->changes.at[i].after] = true;
   TRY(study(g, &g->first, wanted, "gate: what looks slower, again", &g->again));
-  TRY(changes_find(g->ctx, g->arena, &g->baseline, &g->again, g->budget, &g->checked));
+  TRY(changes_find(g->ctx, g->arena, &g->baseline, &g->again, g->fail_above, &g->checked));
   for (size_t i = 0; i < g->changes.count; i++) {
     struct change *c = &g->changes.at[i];
     const struct change *other = c->is_slower ? checked_change(g, c) : NULL;
@@ -243,7 +243,7 @@ static hone_status compare_studies(struct gating *g) {
   TRY(say_if_elsewhere(g));
   TRY(dir_temporary(g->ctx, g->dir));
   TRY(study(g, &g->baseline, NULL, "gate: a new study", &g->first));
-  TRY(changes_find(g->ctx, g->arena, &g->baseline, &g->first, g->budget, &g->changes));
+  TRY(changes_find(g->ctx, g->arena, &g->baseline, &g->first, g->fail_above, &g->changes));
   g->is_elsewhere = changes_differ_in_machine(&g->changes);
   if (g->is_elsewhere) decide_nothing(&g->changes);
   return g->changes.slower ? look_again(g) : HONE_OK;
@@ -351,7 +351,7 @@ static hone_status run(struct gating *g) {
   TRY(flags_need(g->ctx, g->args, of_pairs, COUNT(of_pairs), is_paired, "--base-build"));
   TRY(flags_need(g->ctx, g->args, of_study, COUNT(of_study), !is_paired,
                  "--baseline alone: builds take turns on hone's own programs"));
-  TRY(amount_of(g->ctx, g->args, FLAG_budget, AMOUNT_PERCENT, 0, 100, 0.05, &g->budget));
+  TRY(amount_of(g->ctx, g->args, FLAG_fail_above, AMOUNT_PERCENT, 0, 100, 0.05, &g->fail_above));
   TRY(sinks_read(g->ctx, g->args, &g->sinks));
   TRY(sinks_check_words(g->ctx, g->args, &g->sinks));
   TRY(arena_create(g->ctx, (size_t)64 << 30, &g->arena));

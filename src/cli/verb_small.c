@@ -27,45 +27,12 @@ static void list_passes(void) {
   for (size_t i = 0; i < export_pass_count; i++)
     printf(" - %-36s in exports: %s\n", export_passes[i].name, export_passes[i].reason);
 }
-/* What is installed of an engine; of hone's own `otherwise`. */
-static const char *packages_of(const struct backend *backend, const char *otherwise,
-                               char out[1024]) {
-  if (backend->is_absent) otherwise = "none: hone has no worker for it";
-  if (backend->device && backend->device->needs) otherwise = backend->device->needs;
-  snprintf(out, 1024, "%s%s%s", backend->package_alone ? backend->package_alone : "",
-           backend->package_alone ? " " : "", backend->package ? backend->package : otherwise);
-  return out;
-}
-
 static void list_backends(void) {
   char packages[1024];
   for (size_t i = 0; i < backend_count; i++)
     if (backend_find(backend_list[i]->name))
       printf("%-14s %-20s reads %-8s %s\n", backend_list[i]->name, backend_list[i]->title,
-             backend_list[i]->formats, packages_of(backend_list[i], "built in", packages));
-}
-/* A table of the field: what each engine says it is. A line each, so that none is cut. */
-static void list_engines(void) {
-  for (size_t i = 0; i < backend_count; i++) {
-    const struct backend *at = backend_list[i];
-    char packages[1024];
-    if (!at->traits.hardware) continue;
-    const char *const lines[][2] = {{"hardware", at->traits.hardware},
-                                    {"front ends", at->traits.front_ends},
-                                    {"intermediate representations", at->traits.representations},
-                                    {"optimisations", at->traits.optimisations},
-                                    {"precisions", at->traits.precisions},
-                                    {"generates text", at->is_absent ? "no"
-                                                       : at->grows   ? "yes, over caches that grow"
-                                                                     : "over caches of one size"}};
-    printf("%s (%s)\n", at->title, at->name);
-    for (size_t k = 0; k < COUNT(lines); k++) printf("  %-29s %s\n", lines[k][0], lines[k][1]);
-    printf("  %-29s %s\n", "version that hone pins", packages_of(at, "its own", packages));
-    printf("  %-29s %s\n", "routes", at->routes ? at->routes : "onnx");
-    for (const struct backend_variant *v = at->variants; v && v->name; v++)
-      printf("  %-29s %s:%s: %s\n", v == at->variants ? "variants" : "", at->name, v->name,
-             v->help);
-  }
+             backend_list[i]->formats, engine_packages(backend_list[i], "built in", packages));
 }
 static void list_errors(void) {
   for (int i = 1; i < HONE_STATUS_COUNT; i++)
@@ -95,25 +62,58 @@ static void list_statuses(void) {
 }
 
 static const struct {
-  const char *name;
+  const char *name, *help;
   void (*print)(void);
-} lists[] = {{"ops", list_ops},           {"kernels", list_kernels}, {"passes", list_passes},
-             {"backends", list_backends}, {"engines", list_engines}, {"errors", list_errors},
-             {"limits", list_limits},     {"columns", list_columns}, {"statuses", list_statuses},
-             {"suites", print_suites},    {"verbs", list_verbs}};
+} lists[] = {
+    {"ops", "operators: domain, version, inputs, kind, meaning of the elementwise ones", list_ops},
+    {"kernels", "fast kernels in order of preference, and generic ones", list_kernels},
+    {"passes", "graph passes in their order, with the reason for each", list_passes},
+    {"backends", "engines with what they read and the packages they need", list_backends},
+    {"engines", "engines compared: licence, hardware, tuning, dynamic shapes, reference, variants",
+     list_engines},
+    {"errors", "error ids, their exit codes, what to do", list_errors},
+    {"limits", "limits on what a model may ask for, as --limit takes them", list_limits},
+    {"columns", "figures of a result: key, unit, meaning", list_columns},
+    {"statuses", "how a row can end, and its marks", list_statuses},
+    {"suites", "named lists of models, as --suite takes them", print_suites},
+    {"verbs", "commands of hone", list_verbs}};
+
+void put_list_words(void (*put)(const char *word)) {
+  for (size_t i = 0; i < COUNT(lists); i++) put(lists[i].name);
+}
+
+static hone_status unknown_list(struct ctx *ctx, const char *what) {
+  struct text names = {0};
+  for (size_t i = 0; i < COUNT(lists); i++)
+    text_printf(&names, "%s%s", i ? ", " : "", lists[i].name);
+  const hone_status status =
+      fail(ctx, HONE_E_USAGE, place_name(what), "no such table%s; there are %s",
+           verb_find(what) ? " but a command of hone" : "", names.at ? names.at : "");
+  text_deinit(&names);
+  return status;
+}
 
 int verb_list(struct ctx *ctx, struct args *args) {
+  static struct sinks sinks;
   const char *what;
+  if (sinks_read_flags(ctx, args, &sinks)) return report_failure(ctx);
+  if (!args->word_count && !sinks.count) {
+    for (size_t i = 0; i < COUNT(lists); i++)
+      printf("hone list %-10s %s\n", lists[i].name, lists[i].help);
+    return 0;
+  }
   if (one_word(ctx, args, "table", &what)) return report_failure(ctx);
-  for (size_t i = 0; i < COUNT(lists); i++)
+  if (sinks.count && !strcmp(what, "engines"))
+    return sinks_write(ctx, &sinks, render_engines, NULL);
+  for (size_t i = 0; !sinks.count && i < COUNT(lists); i++)
     if (!strcmp(lists[i].name, what)) {
       lists[i].print();
       return 0;
     }
-  REFUSE(ctx, HONE_E_USAGE, place_name(what),
-         "no such table%s; there are ops, kernels, passes, backends, engines, errors, limits, "
-         "columns, statuses, suites, verbs",
-         verb_find(what) ? " but a command of hone" : "");
+  if (sinks.count)
+    REFUSE(ctx, HONE_E_USAGE, place_name(what), "only 'hone list engines' is written as a file");
+  else
+    (void)!unknown_list(ctx, what);
   return report_failure(ctx);
 }
 
@@ -169,8 +169,21 @@ static bool explain_error(const char *word) {
   return false;
 }
 
+void put_explained_words(void (*put)(const char *word)) {
+  for (int i = 1; i < HONE_STATUS_COUNT; i++) put(hone_status_name((hone_status)i));
+  for (int i = 0; i < STATUS_COUNT; i++) put(status_text((enum record_status)i));
+  for (int i = 0; i < FLAG_BIT_COUNT; i++) put(flag_text((enum record_flag)i));
+}
+
+static void put_line(const char *word) { printf("  %s\n", word); }
+
 int verb_explain(struct ctx *ctx, struct args *args) {
   const char *what;
+  if (!args->word_count) {
+    printf("hone explain takes one of these, or an exit code:\n");
+    put_explained_words(put_line);
+    return 0;
+  }
   if (one_word(ctx, args, "error id", &what)) return report_failure(ctx);
   if (explain_code(what) || explain_row(what) || explain_error(what)) return 0;
   REFUSE(ctx, HONE_E_USAGE, place_name(what),

@@ -56,6 +56,8 @@ struct target {
   struct speeds speeds;                /* of a common processor of the level */
   const char *flags[24];               /* -m flags for the C compiler, NULL-terminated */
 };
+/* Levels of the table, over all architectures; NULL past the last. */
+const char *target_level_name(size_t index);
 /* triple NULL: this machine's. level "host" or NULL: the best level that this CPU supports
    (E_UNSUP for a level the table does not know). */
 MUST_USE hone_status target_init(struct ctx *ctx, const char *triple, const char *level,

@@ -413,6 +413,10 @@ static void read_here(struct target *out) {
   caches_read(&out->l1_bytes, &out->l2_bytes, &out->l3_bytes);
 }
 
+const char *target_level_name(size_t index) {
+  return index < COUNT(levels) ? levels[index].name : NULL;
+}
+
 hone_status target_init(struct ctx *ctx, const char *triple, const char *name, struct target *out) {
   memset(out, 0, sizeof *out);
   const char *arch = host_arch();

@@ -146,7 +146,7 @@ def test_words_are_only_words(hone, word):
     for verb in (["inspect", "--no-measure"], ["compile", "-o", "x.c"], ["explain"], ["list"],
                  ["report"], ["compare", "last"], ["help"], ["zoo", "write", "-o", "x.onnx"]):
         result = calm(hone(*verb, word))
-        assert result.code or (verb[0], word) == ("help", "--"), result
+        assert result.code or (verb[0] in ("help", "list", "explain") and word == "--"), result
         assert not (hone.folder / "sentinel").exists()
     calm(hone("run", "zoo:mlp", "--input", word))
     calm(hone("compile", "zoo:mlp", "-o", "x.c", "--prefix", word))

@@ -49,7 +49,7 @@ def build(folder, name, scale=1.0, fails=False, noise=0, processor=""):
 
 
 def gate(box, base, new, *words, budget="1%", pairs=("--pairs", "20"), threads="1", **more):
-    return box("gate", "zoo:mlp", "--threads", threads, "--base-build", base, "--new-build", new, "--same-too", "--budget", budget,
+    return box("gate", "zoo:mlp", "--threads", threads, "--base-build", base, "--new-build", new, "--same-too", "--fail-above", budget,
                *pairs, *words, **more)
 
 
@@ -140,7 +140,7 @@ def test_a_file_in_the_working_folder_with_open_sizes(hone, tmp_path):
         [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, ["N", "T", 64])],
         [onnx.numpy_helper.from_array(weights, "w")]), opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8),
         hone.folder / "open.onnx", save_as_external_data=True, location="w.bin", size_threshold=0)
-    words = ["gate", "open.onnx", "--threads", "1", "--base-build", HONE, "--pairs", "12", "--same-too", "--budget", "1000%"]
+    words = ["gate", "open.onnx", "--threads", "1", "--base-build", HONE, "--pairs", "12", "--same-too", "--fail-above", "1000%"]
     result = hone(*words, "--shape", "x[2,5,64]")
     sound(result)
     assert "0 regressions" in result.text, result
@@ -160,13 +160,15 @@ def test_usage(hone, tmp_path):
     refused(hone("gate", "zoo:mlp"), "E_USAGE", "--baseline")
     refused(hone("gate", "zoo:mlp", "--base-build", tmp_path / "nothing"), "E_MISSING")
     refused(hone("gate", "--base-build", HONE), "E_USAGE", "no model")
-    refused(hone("gate", "zoo:mlp", "--base-build", HONE, "--budget", "much"), "E_USAGE", "per cent")
+    for spelling in ("--fail-above", "--budget"):  # the second is the earlier one of gate and bisect
+        refused(hone("gate", "zoo:mlp", "--base-build", HONE, spelling, "much"), "E_USAGE", "per cent")
+    refused(hone("compare", "a", "b", "--budget", "5%"), "E_USAGE", "no such flag")
     refused(hone("gate", "zoo:mlp", "--baseline", "x.json", "--new-build", HONE), "E_USAGE", "--base-build")
     for words in (["--pairs", "20"], ["--same-too"], ["--false-alarms", "1%"]):
         refused(hone("gate", "zoo:mlp", "--baseline", "x.json", *words), "E_USAGE", "goes with --base-build")
     for words in (["--rounds", "9"], ["--store", "s.db"], ["--engine", "native=x"], ["--backend-option", "native.x=y"]):
         refused(hone("gate", "zoo:mlp", "--base-build", HONE, *words), "E_USAGE", "goes with --baseline")
-    refused(hone("bisect", "a", "b", "--run", HONE, "--budget", "5%"), "E_USAGE", "goes with --on")
+    refused(hone("bisect", "a", "b", "--run", HONE, "--fail-above", "5%"), "E_USAGE", "goes with --on")
     refused(hone("bisect", "a", "b"), "E_USAGE", "--on")
     refused(hone("bisect", "a..b", "--repository", tmp_path, "--run", HONE), "E_USAGE", "git")
 
@@ -181,18 +183,18 @@ def test_a_study_against_a_baseline(hone, tmp_path):
     model.write_bytes(hostile.identity().SerializeToString())
     sound(hone("bench", model, "--backend", "fake", "--threads", "1", "--json", "main.json", *QUICK, "--no-measure", "--resume",
                "never", env=env))
-    result = hone("gate", model, "--baseline", "main.json", "--budget", "900%", *QUICK, env=env)
+    result = hone("gate", model, "--baseline", "main.json", "--fail-above", "900%", *QUICK, env=env)
     sound(result)
     study = json.loads((hone.folder / "main.json").read_text())
     for record in study["records"]:
         low = record["latency_ms"]["p50"] / 100
         record["latency_ms"].update(p50=low, p50_ci=[low * 0.99, low * 1.01])
     (hone.folder / "fast.json").write_text(json.dumps(study))
-    result = hone("gate", model, "--baseline", "fast.json", "--budget", "5%", *QUICK, env=env)
+    result = hone("gate", model, "--baseline", "fast.json", "--fail-above", "5%", *QUICK, env=env)
     assert result.code == 1 and "measured twice" in result.text and "again" in result.errors, result
     study["fingerprint"] = study["study"]["fingerprint"] = "0" * 32
     (hone.folder / "elsewhere.json").write_text(json.dumps(study))
-    result = hone("gate", model, "--baseline", "elsewhere.json", "--budget", "5%", "--junit", "e.xml", "--comment", "e.md", *QUICK,
+    result = hone("gate", model, "--baseline", "elsewhere.json", "--fail-above", "5%", "--junit", "e.xml", "--comment", "e.md", *QUICK,
                   env=env)
     assert result.code == 5 and "another machine" in result.text and "0 regressions" in result.text, result
     assert 0 <= result.errors.find("nothing is decided") < result.errors.find("a new study"), result  # said before the work
@@ -206,7 +208,7 @@ def test_a_baseline_is_no_command_line(hone, tmp_path):
     env = {"HONE_TESTING": "1"}
     sound(hone("bench", "zoo:mlp", "zoo:conv", "--backend", "native:unpinned", "--threads", "1", "--json", "main.json", *QUICK,
                "--no-measure", "--resume", "never", env=env))
-    result = hone("gate", "--baseline", "main.json", "--budget", "10000%", "--json", "g.json", *QUICK, env=env)
+    result = hone("gate", "--baseline", "main.json", "--fail-above", "10000%", "--json", "g.json", *QUICK, env=env)
     sound(result)
     rows = json.loads((hone.folder / "g.json").read_text())["changes"]
     assert [(r["model"], r["variant"], r["status_after"]) for r in rows] == \
@@ -334,7 +336,7 @@ def test_the_example_that_judges_a_commit(hone, tmp_path):
 def test_builds_by_the_gate(hone, tmp_path):
     """A list of builds, the third of five 10 % slower: found by hone gate itself."""
     builds = [build(tmp_path, f"build{i}", 1.1 if i >= 2 else 1.0) for i in range(5)]
-    result = hone("bisect", *builds, "--on", "zoo:mlp", "--threads", "1", "--budget", "3%", "--pairs", "14", "--error-share", "0")
+    result = hone("bisect", *builds, "--on", "zoo:mlp", "--threads", "1", "--fail-above", "3%", "--pairs", "14", "--error-share", "0")
     sound(result)
     assert str(builds[2]) in result.text and "first bad" in result.text, result
 

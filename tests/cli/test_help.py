@@ -1,5 +1,8 @@
 """What the command says of itself: help in groups with examples, suggestions, the manual page, shell completion."""
 
+import csv
+import io
+import json
 import os
 import pty
 import re
@@ -97,6 +100,36 @@ def test_completion_in_bash(hone, tmp_path):
         assert offered == told, verb
 
 
+VALUES = [
+    ("--precision b", {"bf16"}), ("--precision fp32,b", {"fp32,bf16"}), ("--backend onnxr", {"onnxruntime", "runtime:off"}),
+    ("--backend native,onnxruntime:of", {"off"}), ("--suite mi", {"micro"}), ("--scenario s", {"single", "server"}),
+    ("--cache-state c", {"cold"}), ("--limit zip", set()), ("--fail-on wr", {"wrong"}), ("zoo:mobile", {"mobilebert"}),
+    ("--color=al", {"always"}), ("--color = al", {"always"}), ("zoo : mobileb", {"mobilebert"}), ("--warmup -", {"--rounds"}),
+]
+
+
+@pytest.mark.parametrize("line, wanted", VALUES, ids=[line for line, _ in VALUES])
+def test_values_are_completed_in_bash(hone, tmp_path, line, wanted):
+    """As bash hands the line over: cut at blanks, and at ':' and '=' where COMP_WORDBREAKS has them; then what is offered replaces
+    what follows the last of those."""
+    script = tmp_path / "hone.bash"
+    script.write_bytes(hone("completion", "bash").out)
+    offered = complete(script, ["hone", "bench", *line.split()])
+    assert all(any(word.endswith(part) for word in offered) for part in wanted), offered
+    assert not [word for word in offered if " " in word]
+
+
+@pytest.mark.parametrize("words, wanted", [
+    ("compile --cpu av", "avx512"), ("compile --cpu port", "portable"), ("compile --dump-after pl", "plan"), ("list eng", "engines"),
+    ("explain E_FO", "E_FORMAT"), ("zoo write resnet5", "resnet50"), ("backends install onnxr", "onnxruntime"), ("help comp", "compare"),
+    ("quantise --to int", "int4-weights"), ("recommend --objective en", "energy"), ("report --columns energy", "energy_mj"),
+    ("compile --target arm", "arm-none-eabi"), ("bisect --on zoo:ml", "mlp"), ("bench --engine iree", "iree=")])
+def test_words_of_tables_are_completed_in_bash(hone, tmp_path, words, wanted):
+    script = tmp_path / "hone.bash"
+    script.write_bytes(hone("completion", "bash").out)
+    assert any(wanted in word for word in complete(script, ["hone", *words.split()]))
+
+
 def check_fish(script, functions):
     """What fish offers, as it says itself. functions: where fish's own are, if not at their place."""
     def offered(line):
@@ -184,7 +217,9 @@ def test_completion_in_zsh(hone, tmp_path):
     lines = {"hone be": "hone bench", "hone help qua": "hone help quantise", "hone studies ex": "hone studies export",
              "hone list sta": "hone list statuses", "hone bench zoo:mlp --min-t": "hone bench zoo:mlp --min-time",
              "hone inspect --round": "hone inspect --round", "hone studies export --sto": "hone studies export --store",
-             "hone inspect mod": "hone inspect model.onnx"}
+             "hone inspect mod": "hone inspect model.onnx", "hone bench zoo:mobileb": "hone bench zoo:mobilebert",
+             "hone bench --precision fp32,bf": "hone bench --precision fp32,bf16", "hone bench --color=al": "hone bench --color=always",
+             "hone zoo write resnet5": "hone zoo write resnet50"}
     assert dict(zip(lines, complete_by_keys("zsh", tmp_path, lines))) == lines
 
 
@@ -195,7 +230,11 @@ def test_completion_by_keys_in_bash(hone, tmp_path):
     (tmp_path / "folder").mkdir()
     lines = {"hone be": "hone bench", "hone fleet sl": "hone fleet slurm", "hone dataset ex": "hone dataset export",
              "hone bench zoo:mlp --min-t": "hone bench zoo:mlp --min-time", "hone inspect my": "hone inspect my\\ model.onnx",
-             "hone inspect 'my mo": "hone inspect 'my model.onnx'", "hone run x.onnx -o fol": "hone run x.onnx -o folder/"}
+             "hone inspect 'my mo": "hone inspect 'my model.onnx'", "hone run x.onnx -o fol": "hone run x.onnx -o folder/",
+             "hone bench zoo:mobileb": "hone bench zoo:mobilebert", "hone bench --precision fp32,bf": "hone bench --precision fp32,bf16",
+             "hone bench --color=al": "hone bench --color=always", "hone zoo write resnet5": "hone zoo write resnet50",
+             "hone bench --backend native,openvino:asy": "hone bench --backend native,openvino:async",
+             "hone compile --cpu avx2,portab": "hone compile --cpu avx2,portable"}
     assert dict(zip(lines, complete_by_keys("bash", tmp_path, lines))) == lines
 
 
@@ -212,6 +251,39 @@ def test_completion_of_other_shells(hone, tmp_path, shell):
         if shell == "fish":
             check_fish(tmp_path / "script", os.environ.get("HONE_FISH_FUNCTIONS"))
     refused(hone("completion", "tcsh"), "E_USAGE", "fish")
+
+
+def test_list_and_explain_alone_name_their_words(hone):
+    tables = re.findall(r"^hone list ([a-z]+) +\S", hone("list").text, flags=re.M)
+    assert {"ops", "engines", "verbs"} <= set(tables)
+    for table in tables:
+        sound(hone("list", table))
+    words = hone("explain").text.split("\n  ")[1:]
+    assert {"E_FORMAT", "unsupported", "noisy"} <= {word.strip() for word in words}
+    for word in words:
+        sound(hone("explain", word.strip()))
+
+
+def test_engines_as_a_table_of_a_document(hone):
+    """Every engine has a licence, languages, tuning, dynamic shapes and a reference, alike in each form; a flag without a file is the
+    standard output, and a file of its own may be written again."""
+    rows = json.loads(hone("list", "engines", "--json").text)["engines"]
+    assert len(rows) >= 19 and {"native", "onnxruntime", "tensorrt", "onnxmlir"} <= {row["engine"] for row in rows}
+    for row in rows:
+        assert all(row[key].strip() for key in row), row
+        assert row["licence"] != "unknown" and row["reference"] != "unknown" and "://" not in row["reference"], row
+    sound(hone("list", "engines", "--csv", "engines.csv"))
+    sound(hone("list", "engines", "--csv", "engines.csv"))
+    written = list(csv.DictReader(io.StringIO((hone.folder / "engines.csv").read_text())))
+    assert [{key: value.lstrip("'") for key, value in row.items()} for row in written] == rows
+    table = hone("list", "engines", "--md").text.replace("\\", "").splitlines()
+    assert len([line for line in table if line.startswith("| ")]) == len(rows) + 1 and "written in" in table[0]
+    for row in rows:
+        assert any(row["licence"] in line and row["reference"] in line for line in table), row
+        assert row["tuning"] in hone("list", "engines").text
+    (hone.folder / "mine.csv").write_text("a,b\n")
+    refused(hone("list", "engines", "--csv", "mine.csv"), "E_PATH")
+    refused(hone("list", "ops", "--csv"), "E_USAGE", "hone list engines")
 
 
 def test_lists_in_completion_are_the_tables(hone):
