@@ -147,6 +147,9 @@ def check_fish(script, functions):
     assert not offered("hone inspect --round")
     assert not offered("hone studies export --rou")  # the verb is studies
     assert "--store" in offered("hone studies export --sto")
+    assert offered("hone bench --precision b") == ["bf16"] and "fp32,bf16" in offered("hone bench --precision fp32,b")
+    assert "zoo:mobilebert" in offered("hone bench zoo:mob") and offered("hone zoo write resnet50") == ["resnet50"]
+    assert offered("hone explain E_FORM") == ["E_FORMAT"]
 
 
 ZSHRC = """
