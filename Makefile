@@ -7,6 +7,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 PYTHON ?= python3
 CC ?= cc
+OBJCOPY ?= objcopy
 VERSION := 0.1.0
 
 PACKAGES := jansson sqlite3 libxxhash libcrypto
@@ -25,6 +26,8 @@ override CPPFLAGS += -Iinclude -D_GNU_SOURCE
 override CFLAGS += -std=gnu11 $(OPTIMISE_$(VARIANT)) $(WARNINGS) $(WERROR) -fPIC -fvisibility=hidden \
           -ffp-contract=off -pthread $(PACKAGE_CFLAGS)
 override LDLIBS += $(PACKAGE_LIBS) -ldl -lm -pthread
+# Of gcc: with -flto among the flags the object still holds code.
+LTO_TO_OBJECT = $(if $(filter -flto%,$(CFLAGS)),$(filter -flto%,$(CFLAGS)) -flinker-output=nolto-rel)
 override LDFLAGS += $(filter -fsanitize=% --coverage,$(OPTIMISE_$(VARIANT)))
 
 SOURCES := $(wildcard src/*/*.c zoo/*.c)
@@ -72,24 +75,32 @@ $(BUILD)/obj/embedded.o: $(BUILD)/gen/embedded.c $(BUILD)/flags
 	$(call say,cc)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
 
-$(BUILD)/libhone.a: $(LIB_OBJECTS)
+# For hone itself, tests and tools: every function of the sources can be called.
+$(BUILD)/internal.a: $(LIB_OBJECTS)
 	@rm -f $@
 	$(call say,ar)
 	$(Q)$(AR) rcs $@ $^
+# For users: one object in which all but the functions of hone.h is local, so that no name of hone's meets one of theirs.
+$(BUILD)/libhone.a: $(LIB_OBJECTS)
+	@rm -f $@
+	$(call say,ar)
+	$(Q)$(CC) -r -nostdlib $(LTO_TO_OBJECT) -o $(BUILD)/obj/libhone.o $^
+	$(Q)$(OBJCOPY) --localize-hidden $(BUILD)/obj/libhone.o
+	$(Q)$(AR) rcs $@ $(BUILD)/obj/libhone.o
 $(BUILD)/libhone.so: $(LIB_OBJECTS)
 	$(call say,link)
 	$(Q)$(CC) -shared -Wl,-soname,libhone.so.0 $(LDFLAGS) -o $@ $^ $(LDLIBS)
-$(BUILD)/hone: $(CLI_OBJECTS) $(BUILD)/libhone.a
+$(BUILD)/hone: $(CLI_OBJECTS) $(BUILD)/internal.a
 	$(call say,link)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS) -rdynamic
 
 # Unit tests: one cmocka program a file, linked against everything but the command line.
 unit-tests: $(UNIT_TESTS)
 	@set -e; for t in $(UNIT_TESTS); do echo "== $$t"; $$t; done
-$(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libhone.a
+$(BUILD)/tests/%: tests/unit/%.c $(BUILD)/internal.a
 	@mkdir -p $(@D)
 	$(call say,test)
-	$(Q)$(CC) $(CPPFLAGS) -Isrc -Itests/unit $(filter-out -Wmissing-prototypes,$(CFLAGS)) -MMD -MP -MF $@.d $< -o $@ $(LDFLAGS) $(BUILD)/libhone.a $(LDLIBS) -lcmocka
+	$(Q)$(CC) $(CPPFLAGS) -Isrc -Itests/unit $(filter-out -Wmissing-prototypes,$(CFLAGS)) -MMD -MP -MF $@.d $< -o $@ $(LDFLAGS) $(BUILD)/internal.a $(LDLIBS) -lcmocka
 
 clean:
 	rm -rf $(BUILD)

@@ -4,9 +4,9 @@
 TEST_PYTHON ?= $(if $(HONE_TEST_PYTHON),$(HONE_TEST_PYTHON),build/testenv/bin/python)
 
 .PHONY: conformance bless-conformance conformance-reference bless-conformance-reference
-$(BUILD)/reference $(BUILD)/native: $(BUILD)/%: tests/tools/%.c $(BUILD)/libhone.a
+$(BUILD)/reference $(BUILD)/native: $(BUILD)/%: tests/tools/%.c $(BUILD)/internal.a
 	$(call say,cc)
-	$(Q)$(CC) $(CPPFLAGS) -Isrc $(CFLAGS) $< -o $@ $(LDFLAGS) $(BUILD)/libhone.a $(LDLIBS)
+	$(Q)$(CC) $(CPPFLAGS) -Isrc $(CFLAGS) $< -o $@ $(LDFLAGS) $(BUILD)/internal.a $(LDLIBS)
 conformance: $(BUILD)/$(if $(LEVEL),hone,native)
 	$(TEST_PYTHON) tests/conformance/run.py --tool $< $(LEVEL:%=--level %) $(EVERY:%=--every %) --status native.txt
 bless-conformance: $(BUILD)/native

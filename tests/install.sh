@@ -25,8 +25,26 @@ ${CC:-cc} "$work/user.c" -o "$work/static" -I"$at/include" "$at/lib/libhone.a" $
 "$work/static" zoo:mlp "$work/mlp2.so" >"$work/static.out"
 cmp "$work/shared.out" "$work/static.out"
 grep -q 'output 0' "$work/shared.out"
-# only what hone.h declares leaves the shared library
-nm -D --defined-only "$at/lib/libhone.so" | awk '$3 !~ /^hone_/ {print "exported: " $3; bad = 1} END {exit bad}'
+# only what hone.h declares leaves the libraries, the same from both
+nm -D --defined-only "$at/lib/libhone.so" | awk '{print $3}' | sort >"$work/shared.names"
+nm -g --defined-only "$at/lib/libhone.a" | awk 'NF == 3 {print $3}' | sort >"$work/static.names"
+grep -v '^hone_' "$work/shared.names" "$work/static.names" && exit 1
+cmp "$work/shared.names" "$work/static.names"
+# a static program's own names, and glibc's, are not taken by hone's
+cat >"$work/names.c" <<'END'
+#include <err.h>
+#include <hone.h>
+int insert(void) { return 1; }
+int login(void) { return 2; }
+int fail(void) { return 3; }
+int main(void) {
+  warn("%s", hone_version());
+  return insert() + login() + fail() - 6;
+}
+END
+# shellcheck disable=SC2086
+${CC:-cc} "$work/names.c" -o "$work/names" -I"$at/include" "$at/lib/libhone.a" $libs -ldl -lm -pthread
+"$work/names" 2>&1 | grep -q "^names: $("$at/bin/hone" --version | cut -d' ' -f2)"
 grep -q '^\.TH HONE 1' "$at/share/man/man1/hone.1"
 
 "$make" -s uninstall BUILD="$build" DESTDIR="$work/root" PREFIX=/opt/hone >"$work/log" 2>&1
