@@ -1,6 +1,33 @@
 /* What a model says of itself: the exported description with its weights. The typed header is header.c. */
 #include "emit_internal.h"
 
+#include "../run/artifact.h"
+
+/* An artifact's flags are its target's features, bit for bit: the loader and the artifact's own check read them as
+   artifact.h has them. */
+#define SAME_BIT(feature, needed)                                                         \
+  _Static_assert((int)feature == (int)needed, #feature " of machine.h is " #needed " of " \
+                                                                                   "artifact.h")
+SAME_BIT(CPU_SSE42, HONE_NEEDS_SSE42);
+SAME_BIT(CPU_AVX, HONE_NEEDS_AVX);
+SAME_BIT(CPU_AVX2, HONE_NEEDS_AVX2);
+SAME_BIT(CPU_FMA, HONE_NEEDS_FMA);
+SAME_BIT(CPU_F16C, HONE_NEEDS_F16C);
+SAME_BIT(CPU_AVX512, HONE_NEEDS_AVX512);
+SAME_BIT(CPU_AVX512_VNNI, HONE_NEEDS_AVX512_VNNI);
+SAME_BIT(CPU_AVX512_BF16, HONE_NEEDS_AVX512_BF16);
+SAME_BIT(CPU_AVX512_FP16, HONE_NEEDS_AVX512_FP16);
+SAME_BIT(CPU_AMX_TILE, HONE_NEEDS_AMX_TILE);
+SAME_BIT(CPU_AMX_INT8, HONE_NEEDS_AMX_INT8);
+SAME_BIT(CPU_AMX_BF16, HONE_NEEDS_AMX_BF16);
+SAME_BIT(CPU_AVX_VNNI, HONE_NEEDS_AVX_VNNI);
+SAME_BIT(CPU_BMI2, HONE_NEEDS_BMI);
+SAME_BIT(CPU_AVX512_VBMI, HONE_NEEDS_AVX512_VBMI);
+SAME_BIT(CPU_NEON, HONE_NEEDS_NEON);
+SAME_BIT(CPU_DOTPROD, HONE_NEEDS_DOTPROD);
+SAME_BIT(CPU_I8MM, HONE_NEEDS_I8MM);
+SAME_BIT(CPU_BF16, HONE_NEEDS_BF16);
+
 void emit_io(struct text *out, const char *side, const struct port *ports, size_t count) {
   for (size_t i = 0; i < count; i++) {
     text_printf(out, "static const char %s%zu_name[] = ", side, i);
