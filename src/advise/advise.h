@@ -72,6 +72,8 @@ struct advice {
   size_t nearest;
   double needs[DEMAND_COUNT];
   struct rival rival; /* the caller's to set */
+  /* the caller's to set: nothing else was measured, and something could have been. The choice is no answer then */
+  bool is_undecided;
 };
 /* Rows of --aa copies and of test backends are left out. */
 MUST_USE hone_status advise_choose(struct ctx *ctx, struct arena *arena,

@@ -57,7 +57,8 @@ static enum bound_state check_bound(const struct record *r, const struct demands
   const double bound = d->bound[id];
   const struct interval range = range_of(r, id);
   if (isnan(bound)) return BOUND_HELD;
-  if (isnan(range.value)) return BOUND_MISSED; /* what nobody knows holds no bound */
+  /* what nobody knows holds no bound; accuracy is found out by a longer look */
+  if (isnan(range.value)) return id == DEMAND_accuracy ? BOUND_UNSURE : BOUND_MISSED;
   if (demand_kinds[id].is_more_better)
     return range.low >= bound ? BOUND_HELD : range.high >= bound ? BOUND_UNSURE : BOUND_MISSED;
   return range.high <= bound ? BOUND_HELD : range.low <= bound ? BOUND_UNSURE : BOUND_MISSED;

@@ -44,7 +44,8 @@ static void put_bound_reason(struct text *out, const struct record *r, const str
   put_amount(out, id, kind->value(r));
   text_printf(out, is_sure ? ", %s is " : ", %s of ", kind->is_more_better ? "least" : "most");
   put_amount(out, id, d->bound[id]);
-  if (!is_sure) text_puts(out, " lies within its interval");
+  if (!is_sure)
+    text_puts(out, isnan(kind->value(r)) ? ": not measured" : " lies within its interval");
 }
 
 /* Every bound that it does not hold: whoever eases one wants to know what comes next. */
@@ -87,6 +88,10 @@ static void put_standing(struct text *out, const struct summary *s, const struct
       put_against(out, s, d, a, i);
       break;
     case STANDING_undecided:
+      if (i == a->choice) {
+        text_puts(out, "measured alone: there was no time for anything to compare it with");
+        break;
+      }
       put_against(out, s, d, a, i);
       text_puts(out, ", too little measured to decide");
       break;
@@ -124,7 +129,9 @@ void advise_reason(struct text *out, const struct summary *s, const struct deman
 static const char *const standing_words[] = {
     "chosen", "runner-up", "behind", "tied", "undecided", "unproven", "out", "unsure", "invalid"};
 
+/* A limit that a row would hold: where it was measured with an interval, the far end of that. */
 static void put_need(struct text *out, const struct demands *d, enum demand_id id, double needed) {
+  text_puts(out, "a limit of ");
   put_amount(out, id, needed);
   text_puts(out, " instead of ");
   put_amount(out, id, d->bound[id]);
@@ -149,7 +156,7 @@ static void put_no_choice(struct text *out, const struct summary *s, const struc
     advise_name(out, s, a->nearest);
     for (int id = 0; id < DEMAND_COUNT; id++) {
       if (isnan(a->needs[id])) continue;
-      text_printf(out, "%s%s ", between, demand_kinds[id].title);
+      text_printf(out, "%s%s with ", between, demand_kinds[id].title);
       put_need(out, d, (enum demand_id)id, a->needs[id]);
       between = ", ";
     }
@@ -179,7 +186,8 @@ static void put_alone(struct text *out, const struct summary *s, const struct ad
                 rival->is_decided ? "decided at 95 %" : "too little measured to decide",
                 rival->look);
   } else {
-    text_puts(out, ran                   ? "; nothing else holds every bound\n"
+    text_puts(out, a->is_undecided       ? "; the budget reached for nothing else\n"
+                   : ran                 ? "; nothing else holds every bound\n"
                    : waited              ? "; the budget reached for nothing else\n"
                    : a->record_count > 1 ? "; nothing else ran as it should\n"
                                          : "; nothing was set against it\n");
@@ -192,8 +200,10 @@ static void put_conclusion(struct text *out, const struct summary *s, const stru
     put_no_choice(out, s, d, a);
     return;
   }
+  if (a->is_undecided) text_puts(out, "undecided: ");
   advise_name(out, s, a->choice);
-  text_printf(out, ": %s ", demand_kinds[d->objective].title);
+  text_printf(out, a->is_undecided ? " alone was measured, %s " : ": %s ",
+              demand_kinds[d->objective].title);
   put_amount(out, d->objective, demand_kinds[d->objective].value(&s->records[a->choice]));
   if (a->runner_up == SIZE_MAX) {
     put_alone(out, s, a);
@@ -312,16 +322,17 @@ hone_status advise_json(struct ctx *ctx, const struct summary *s, const struct d
   for (int id = 0; id < DEMAND_COUNT; id++)
     if (!isnan(a->needs[id]))
       json_object_set_new(needs, demand_kinds[id].name, json_finite(a->needs[id]));
-  json_t *json = json_pack(
-      "{s:s, s:s, s:o, s:s*, s:s*, s:s*, s:b, s:[o,o,o], s:o, s:s*, s:o, s:o, s:o}", "study",
-      s->study.key, "objective", demand_kinds[d->objective].name, "bounds", bounds, "conclusion",
-      conclusion.at, "choice", a->choice == SIZE_MAX ? NULL : s->records[a->choice].cell.key,
-      "runner_up", a->runner_up == SIZE_MAX ? NULL : s->records[a->runner_up].cell.key,
-      "is_decided", a->is_decided, "ratio", json_finite(a->ratio.value), json_finite(a->ratio.low),
-      json_finite(a->ratio.high), "regret",
-      a->choice == SIZE_MAX ? json_null() : json_finite(a->regret), "binding",
-      a->binding == DEMAND_COUNT ? NULL : demand_kinds[a->binding].name, "needed",
-      json_finite(a->needed), "needs", needs, "rows", rows);
+  json_t *json =
+      json_pack("{s:s, s:s, s:o, s:s*, s:s*, s:s*, s:b, s:b, s:[o,o,o], s:o, s:s*, s:o, s:o, s:o}",
+                "study", s->study.key, "objective", demand_kinds[d->objective].name, "bounds",
+                bounds, "conclusion", conclusion.at, "choice",
+                a->choice == SIZE_MAX || a->is_undecided ? NULL : s->records[a->choice].cell.key,
+                "runner_up", a->runner_up == SIZE_MAX ? NULL : s->records[a->runner_up].cell.key,
+                "is_undecided", a->is_undecided, "is_decided", a->is_decided, "ratio",
+                json_finite(a->ratio.value), json_finite(a->ratio.low), json_finite(a->ratio.high),
+                "regret", a->choice == SIZE_MAX ? json_null() : json_finite(a->regret), "binding",
+                a->binding == DEMAND_COUNT ? NULL : demand_kinds[a->binding].name, "needed",
+                json_finite(a->needed), "needs", needs, "rows", rows);
   if (json && a->rival.summary) json_object_set_new(json, "rival", rival_json(&a->rival));
   char *dumped = json ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
   text_deinit(&conclusion);

@@ -99,6 +99,7 @@ struct backend {
   bool grows;          /* bind may be called again for a set, with other sizes: request->grows */
   const char *
       holds_with; /* options, separated by blanks, with which it is made for the sizes it saw; NULL: none */
+  bool saturates;   /* its products of 8-bit integers, on x86 processors without VNNI */
   bool takes_text;  /* inputs and outputs may be tables of hone_string */
   bool ships_model; /* artifact_bytes counts libraries only: the model's files ship beside them */
   struct backend_traits traits;

@@ -777,6 +777,7 @@ const struct backend backend_onnxruntime = {
     .grows = true,
     .takes_text = true,
     .ships_model = true,
+    .saturates = true,
     .traits = {"CPU; CUDA, ROCm, DirectML and others by other packages", "ONNX", "ONNX graph",
                "constant folding, fusion, NCHWc layout, memory arena", "fp32 fp16 int8"},
     .variants = variants,

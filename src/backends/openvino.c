@@ -529,6 +529,7 @@ const struct backend backend_openvino = {
     .package_mb = 200,
     .grows = true,
     .ships_model = true,
+    .saturates = true,
     .traits =
         {"x86-64 and aarch64 CPUs, Intel GPUs and NPUs", "ONNX, TFLite, IR, PyTorch in Python",
          "nGraph IR, CPU plugin graph",

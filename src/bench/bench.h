@@ -94,6 +94,7 @@ struct bench_options {
   double min_time_s;           /* 0: 1, likewise */
   double max_time_s;           /* 0: 20, likewise: bounds slow models */
   double budget_s;             /* of the study, about, its preparation in it; 0: no end */
+  bool keeps_budget;           /* with budget_s: nothing takes more because nothing ran yet */
   double warmup_s;             /* 0: 1, most of one incarnation's warm-up */
   int incarnations;            /* 0: 4, and up to most_incarnations where a comparison is open */
   int most_incarnations;       /* set with incarnations: that many, else 12 */
@@ -677,6 +678,10 @@ MUST_USE hone_status schedule_is_open(struct ctx *ctx, const slice_log *a, const
                                       bool *out);
 /* rounds.c: all cells of one case, interleaved; or, without a turn, each says so. */
 MUST_USE hone_status measure_case(struct bench *bench, size_t case_index, bool has_turn);
+/* saturation.c: of int8 models. The note goes before the reason of a row that is wrong. */
+bool may_saturate(const struct bench_case *one, const struct cell *cell);
+void note_saturation(const struct bench_case *one, const struct cell *cell,
+                     struct incarnation *record);
 /* turns.c: under options.budget_s, else without any effect. A case is prepared, if anything is left for it, and begins with
    its share of what then is left. */
 void turns_begin(struct bench *bench);
@@ -696,11 +701,10 @@ bool turn_was_cut(const struct bench *bench, const struct member *member);
 /* Bounds a slice of what runs until turn_slice_end; whoever was cut leaves the others less. */
 void turn_slice(struct bench *bench);
 void turn_slice_end(struct bench *bench, bool was_cut);
-/* Each bounds, until deadline_ns is 0, what is asked of a cell behind its rounds: its floor, its end, and all else; false:
-   there is no time to ask. */
+/* Each bounds, until deadline_ns is 0, what is asked of a cell behind its rounds: its floor, its end, and all else. */
 void turn_floor(struct bench *bench);
 void turn_close(struct bench *bench);
-bool turn_survey(struct bench *bench);
+void turn_survey(struct bench *bench);
 /* floors.c: the floor of a cell that works: an identity model through the same path, once for each
    backend, options and threads. */
 MUST_USE hone_status measure_floor(struct bench *bench, size_t cell);

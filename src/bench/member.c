@@ -277,7 +277,8 @@ static void doubt(const struct bench_case *one, struct incarnation *record) {
 
 hone_status member_close(struct bench *bench, struct member *member) {
   struct incarnation *record = &member->record;
-  const bool asks = member->is_live && !record->number && turn_survey(bench);
+  const bool asks = member->is_live && !record->number;
+  if (asks) turn_survey(bench);
   bool has_survived = !asks || (ask_survey(member) && ask_labels(bench, member_case(bench, member),
                                                                  &member->worker, record));
   turn_close(bench);
@@ -308,6 +309,7 @@ hone_status member_close(struct bench *bench, struct member *member) {
   record->memory_bytes = member->memory.bytes;
   record->memory_when_count = record->memory_count = member->memory.count;
   judge_noise(member);
+  note_saturation(member_case(bench, member), member->cell, record);
   bool is_ended = record->status != STATUS_interrupted;
   if (is_ended && !member->is_anchor) member->progress->complete++;
   if (is_ended && record->status != STATUS_ok && record->status != STATUS_unverified &&

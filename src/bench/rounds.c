@@ -180,7 +180,7 @@ static bool objects(const struct member *member) {
 
 /* Two engines that differ from hone's reference and agree with each other: then none of the rows is
    right or wrong, and hone is told first. Reference and native share an importer, so a misreading of
-   ours must not make every peer wrong. */
+   ours must not make every peer wrong. Two that saturate may agree without being right. */
 static bool find_dispute(const struct bench *bench, const struct member *members, size_t count) {
   for (size_t a = 0; a < count; a++)
     for (size_t b = a + 1; b < count; b++) {
@@ -189,6 +189,7 @@ static bool find_dispute(const struct bench *bench, const struct member *members
       struct accuracy accuracy;
       if (!objects(x) || !objects(y) || !strcmp(x->cell->backend, y->cell->backend) ||
           strcmp(x->cell->precision, y->cell->precision) ||
+          (may_saturate(one, x->cell) && may_saturate(one, y->cell)) ||
           !witnesses_agree(one, x->witness, y->witness, x->cell->precision, &accuracy))
         continue;
       one->is_disputed = true;

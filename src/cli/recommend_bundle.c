@@ -56,7 +56,7 @@ hone_status bundle_answer(struct ctx *ctx, const struct args *args, struct arena
   struct text json = {0}, words = {0}, page = {0};
   struct study_row *row;
   char id[17];
-  if (!dir || answer->advice->choice == SIZE_MAX) return HONE_OK;
+  if (!dir || answer->advice->choice == SIZE_MAX || answer->advice->is_undecided) return HONE_OK;
   struct record *choice;
   TRY(NEW(ctx, arena, choice));
   TRY(NEW(ctx, arena, row));

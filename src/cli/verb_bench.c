@@ -184,6 +184,16 @@ static hone_status read_generation(struct ctx *ctx, const struct args *args,
   return HONE_OK;
 }
 
+static hone_status read_times(struct ctx *ctx, const struct args *args, struct bench_options *out) {
+  TRY(number_of(ctx, args, FLAG_min_time, 0.001, 1e6, 0, &out->min_time_s));
+  TRY(number_of(ctx, args, FLAG_max_time, 0.001, 1e6, 0, &out->max_time_s));
+  TRY(number_of(ctx, args, FLAG_warmup, 0.001, 1e6, 0, &out->warmup_s));
+  TRY(amount_of(ctx, args, FLAG_budget, AMOUNT_SECONDS, 0.01, 1e6, 0, &out->budget_s));
+  TRY(number_of(ctx, args, FLAG_timeout, 0.1, 1e6, 0, &out->timeout_s));
+  out->keeps_budget = has(args, FLAG_keep_budget);
+  return number_of(ctx, args, FLAG_reference_budget, 0.1, 1e6, 0, &out->reference_s);
+}
+
 static hone_status read_options(struct ctx *ctx, const struct args *args, struct lists *lists,
                                 struct bench_options *out) {
   int64_t number;
@@ -254,12 +264,7 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
   out->seed = (uint64_t)number;
   TRY(int_of(ctx, args, FLAG_largest_batch, 1, 1 << 20, 0, &number));
   out->largest_batch = (int)number;
-  TRY(number_of(ctx, args, FLAG_min_time, 0.001, 1e6, 0, &out->min_time_s));
-  TRY(number_of(ctx, args, FLAG_max_time, 0.001, 1e6, 0, &out->max_time_s));
-  TRY(number_of(ctx, args, FLAG_warmup, 0.001, 1e6, 0, &out->warmup_s));
-  TRY(amount_of(ctx, args, FLAG_budget, AMOUNT_SECONDS, 0.01, 1e6, 0, &out->budget_s));
-  TRY(number_of(ctx, args, FLAG_timeout, 0.1, 1e6, 0, &out->timeout_s));
-  TRY(number_of(ctx, args, FLAG_reference_budget, 0.1, 1e6, 0, &out->reference_s));
+  TRY(read_times(ctx, args, out));
   TRY(amount_of(ctx, args, FLAG_memory_limit, AMOUNT_BYTES, 1, 1e18, 0, &bytes));
   out->memory_limit_bytes = (uint64_t)bytes;
   return HONE_OK;

@@ -3,6 +3,8 @@
  * is behind, until one is left or the time is spent (successive elimination: Even-Dar et al., JMLR 2006). What was dropped
  * for a row that is later found out to miss a bound is brought back; what had no turn in the first look has it in the second.
  * All looks are in the store; the answer rests on the last that had time to find something.
+ * Where the first look had time for one row alone, the next one is the others'; with nothing to compare it with, that row is
+ * no answer: "undecided", exit code 5.
  * Predictions from other models only say what not to look at where the time does not reach for all.
  */
 #include "recommend.h"
@@ -51,6 +53,8 @@ struct race {
   struct forms forms;
   bool is_left[1 + FORM_COUNT]; /* the model, and its forms: takes part in the next look */
   const char *device;
+  const struct record
+      *alone; /* what the first look measured, where nothing else had time: not in the next look */
 };
 
 /* -- demands ------------------------------------------------------------------------------------- */
@@ -268,6 +272,20 @@ static void keep_verdict(const struct race *race, const struct summary *s, struc
   }
 }
 
+/* Accuracy does not depend on load or time: where this look did not ask for it, what an earlier one found holds. */
+static void keep_accuracy(const struct race *race, struct record *r) {
+  for (size_t l = race->look_count; l-- > 0 && isnan(r->worst.task_accuracy);) {
+    const struct summary *before = &race->looks[l].summary;
+    const size_t row = find_row(before, r->cell.key);
+    if (row == SIZE_MAX) continue;
+    const struct incarnation *seen = &before->records[row].worst;
+    memcpy(r->worst.task_metric, seen->task_metric, sizeof r->worst.task_metric);
+    r->worst.task_accuracy = seen->task_accuracy;
+    r->worst.task_reference = seen->task_reference;
+    r->worst.accuracy_retention = seen->accuracy_retention;
+  }
+}
+
 /* What this look had no time for stands with what the last one that had shows: its figures and its pairs. */
 static hone_status carry_over(const struct race *race, struct look *at) {
   struct summary *s = &at->summary;
@@ -277,6 +295,7 @@ static hone_status carry_over(const struct race *race, struct look *at) {
   for (size_t i = 0; i < s->record_count; i++) {
     struct record *r = &s->records[i];
     size_t row;
+    keep_accuracy(race, r);
     if (!had_no_time(at, r)) continue;
     const size_t l = look_with(race, r->cell.key, &row);
     if (l == SIZE_MAX) continue;
@@ -290,6 +309,21 @@ static hone_status carry_over(const struct race *race, struct look *at) {
   return HONE_OK;
 }
 
+/* What was left out of this look since it has figures already stands beside what now was measured. */
+static hone_status append_alone(const struct race *race, struct summary *s) {
+  struct record *records;
+  if (!race->alone || find_row(s, race->alone->cell.key) != SIZE_MAX) return HONE_OK;
+  TRY(NEW_ARRAY(race->ctx, race->arena, records, s->record_count + 1));
+  memcpy(records, s->records, s->record_count * sizeof *records);
+  records[s->record_count] = *race->alone;
+  records[s->record_count].status = STATUS_interrupted;
+  snprintf(records[s->record_count].reason, sizeof records->reason,
+           "it went to rows that had none before");
+  s->records = records;
+  s->record_count++;
+  return HONE_OK;
+}
+
 /* A study of what `how` names, in so much of the budget. */
 static hone_status look(struct race *race, const char *title, struct command *how, double budget_s,
                         bool is_bounded) {
@@ -297,10 +331,12 @@ static hone_status look(struct race *race, const char *title, struct command *ho
   char budget[32];
   snprintf(budget, sizeof budget, "%.2f", fmax(LEAST_BUDGET_S, budget_s));
   TRY(command_add_flag(race->ctx, how, FLAG_budget, budget));
+  if (is_bounded) TRY(command_add_flag(race->ctx, how, FLAG_keep_budget, NULL));
   phase_begin(race, title, fmax(LEAST_BUDGET_S, budget_s));
   TRY(study(race, title, how, &at->summary));
   phase_end(race);
   at->is_bounded = is_bounded;
+  TRY(append_alone(race, &at->summary));
   TRY(carry_over(race, at));
   race->look_count++;
   race->spent.reference_s += reference_s_of(&at->summary.study);
@@ -501,6 +537,21 @@ static void drop_cut_look(struct race *race) {
   race->look_count--;
 }
 
+/* The one row of the first look that has figures, where others had no time: what is left of the budget is theirs. */
+static const struct record *measured_alone(const struct race *race) {
+  const struct look *first = &race->looks[0];
+  const struct record *found = NULL;
+  bool has_waiting = false;
+  for (size_t i = 0; i < first->summary.record_count; i++) {
+    const struct record *r = &first->summary.records[i];
+    has_waiting |= r->status == STATUS_interrupted;
+    if (first->advice.at[i].standing == STANDING_invalid) continue;
+    if (found) return NULL;
+    found = r;
+  }
+  return race->look_count == 1 && has_waiting ? found : NULL;
+}
+
 static double starts_s(const struct runner *list, size_t count) {
   double sum = 0;
   for (size_t i = 0; i < count; i++)
@@ -527,6 +578,8 @@ static hone_status next_look(struct race *race, bool *out_done) {
   const size_t looks = race->look_count;
   size_t cells, back;
   TRY(list_runners(race, &runners, &cells, &back));
+  race->alone = measured_alone(race);
+  if (race->alone && cells && runners[0].record == race->alone) runners++, cells--;
   cells = prefer_unseen(race, runners, cells);
   double starts = starts_s(runners, cells);
   memset(race->is_left, 0, sizeof race->is_left);
@@ -619,6 +672,29 @@ static void find_rival(struct race *race) {
   }
 }
 
+/* Whether nothing but the choice was measured, and time was the reason. */
+static bool lacks_rival(const struct race *race) {
+  const struct look *last = &race->looks[race->look_count - 1];
+  bool has_waiting = false;
+  if (last->advice.choice == SIZE_MAX) return false;
+  const char *choice = last->summary.records[last->advice.choice].cell.key;
+  for (size_t l = 0; l < race->look_count; l++)
+    for (size_t i = 0; i < race->looks[l].summary.record_count; i++) {
+      const struct record *r = &race->looks[l].summary.records[i];
+      if (!strcmp(r->cell.key, choice)) continue;
+      if (race->looks[l].advice.at[i].standing != STANDING_invalid) return false;
+      has_waiting |= had_no_time(&race->looks[l], r);
+    }
+  for (size_t i = 0; i < race->forecast.count; i++) has_waiting |= race->forecast.at[i].is_dropped;
+  return has_waiting;
+}
+
+static void find_undecided(struct race *race) {
+  struct advice *advice = &race->looks[race->look_count - 1].advice;
+  advice->is_undecided = lacks_rival(race);
+  if (advice->is_undecided) advice->at[advice->choice].standing = STANDING_undecided;
+}
+
 static hone_status run_race(struct race *race) {
   bool is_done = false;
   TRY(find_forms(race));
@@ -632,6 +708,7 @@ static hone_status run_race(struct race *race) {
   TRY(find_split(race));
   while (!is_done && race->look_count < COUNT(race->looks)) TRY(next_look(race, &is_done));
   find_rival(race);
+  find_undecided(race);
   return HONE_OK;
 }
 
@@ -751,6 +828,7 @@ static int answer(struct race *race, struct sinks *sinks) {
   }
   if (!code && whole.advice->choice == SIZE_MAX)
     code = has_run(whole.summary, whole.advice) ? 1 : 3;
+  if (!code && whole.advice->is_undecided) code = 5;
   text_deinit(&dropped);
   json_decref(whole.dropped);
   return code;

@@ -4,6 +4,7 @@ import importlib.util
 import json
 import pathlib
 
+import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto as T
@@ -279,3 +280,23 @@ def test_one_symbolic_name_on_two_axes(hone, engines, tmp_path, name):
     assert {row["status"] for row in rows.values()} == {"ok"}, result
     seen = hone("inspect", tmp_path / "axes.onnx", "--shape", "x[1,3,6,10]")
     assert seen.code == 0 and ("both 6 and 10" in str(seen)) == (name == "L"), seen
+
+
+def test_a_row_that_saturates_says_so(engines, tmp_path):
+    """Bytes by large weights on a processor without VNNI, as oneDNN is told: wrong, with the reason in front."""
+    weights = np.random.default_rng(0).integers(100, 128, (64, 64)).astype(np.int8)
+    constants = {"xs": np.float32(1 / 255), "xz": np.uint8(0), "w": weights, "ws": np.float32(0.01), "wz": np.int8(0)}
+    onnx.save(h.make_model(h.make_graph(
+        [h.make_node("QuantizeLinear", ["x", "xs", "xz"], ["q"]), h.make_node("DequantizeLinear", ["q", "xs", "xz"], ["d"]),
+         h.make_node("DequantizeLinear", ["w", "ws", "wz"], ["v"]), h.make_node("MatMul", ["d", "v"], ["y"])],
+        "g", [h.make_tensor_value_info("x", T.FLOAT, [8, 64])], [h.make_tensor_value_info("y", T.FLOAT, [8, 64])],
+        [onnx.numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()]),
+        opset_imports=[h.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
+    np.save(tmp_path / "ones.npy", np.ones((8, 64), np.float32))
+    words = ["--backend", "native,openvino", "--input", f"x={tmp_path / 'ones.npy'}", "--resume", "never"]
+    result, rows = engines(tmp_path / "m.onnx", *words, "--backend-option", "openvino.env.ONEDNN_MAX_CPU_ISA=AVX2")
+    assert rows["native"]["status"] == "ok" and rows["openvino"]["status"] == "wrong", result
+    assert rows["openvino"]["reason"].startswith("saturates on processors without VNNI"), result
+    if "vnni" in pathlib.Path("/proc/cpuinfo").read_text():
+        result, rows = engines(tmp_path / "m.onnx", *words)
+        assert rows["openvino"]["status"] == "ok", result

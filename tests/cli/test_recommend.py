@@ -17,9 +17,12 @@ ONNXRUNTIME = pathlib.Path(pytest.importorskip("onnxruntime").__file__).parents[
 
 @pytest.fixture(scope="module")
 def answer(shared_hone):
-    result = shared_hone("recommend", "zoo:mlp", "--backend", "native,onnxruntime", "--budget", "4s", "--json", "-",
-                         "--quiet")
-    sound(result)
+    for budget in ("4s", "60s", "600s"):  # on a busy machine 4 s do not reach for a second row, which is undecided
+        result = shared_hone("recommend", "zoo:mlp", "--backend", "native,onnxruntime", "--budget", budget, "--json", "-",
+                             "--quiet")
+        assert result.code in (0, 5), result
+        if not result.code:
+            break
     return json.loads(result.text)
 
 
@@ -51,9 +54,9 @@ def test_the_choice_is_borne_out_by_its_rows(answer, shared_hone):
         assert answer["is_decided"] == (c["verdict"] == "slower"), answer
     time_of = answer["time"]
     for phase in time_of["phases"]:  # nothing is begun with more than is left: each ends within a quarter more of what it was given
-        assert phase["begin_s"] + phase["budget_s"] <= 4 or phase["budget_s"] <= 0.01, time_of
+        assert phase["begin_s"] + phase["budget_s"] <= time_of["budget_s"] or phase["budget_s"] <= 0.01, time_of
     assert "recommend: a first look" in [p["phase"] for p in time_of["phases"]] and all(p["all_s"] > 0 for p in time_of["phases"])
-    assert time_of["budget_s"] == 4 and 0 <= time_of["reference_s"] < time_of["all_s"] and time_of["forms_s"] == 0, time_of
+    assert time_of["budget_s"] in (4, 60, 600) and 0 <= time_of["reference_s"] < time_of["all_s"] and time_of["forms_s"] == 0, time_of
 
 
 def test_a_bound_that_nothing_holds_names_what_is_needed(shared_hone):
@@ -87,14 +90,46 @@ def test_several_bounds_that_nothing_holds_are_all_named(shared_hone):
 
 
 def test_a_budget_counts_what_engines_take_to_start(shared_hone):
-    """10 ms are over before the second one opens, whatever the machine: one is measured and chosen, the other says why it is not."""
+    """10 ms are over before the second one opens, whatever the machine: one is measured, which is no answer, the other says why it is
+    not. Nothing is begun once the budget is over."""
     result = shared_hone("recommend", "zoo:mlp", "--backend", "native,onnxruntime", "--threads", "1", "--budget", "0.01s", "--json", "-",
                          "--quiet")
-    sound(result)
+    assert result.code == 5, result
     answer = json.loads(result.text)
     told = {row["backend"]: (row["standing"], row["reason"]) for row in answer["rows"]}
-    assert told["native"][0] == "chosen" and told["onnxruntime"] == (
+    assert told["native"][0] == "undecided" and told["onnxruntime"] == (
         "invalid", "interrupted: the budget was spent before its turn"), answer
+    assert answer["is_undecided"] and "choice" not in answer and answer["conclusion"].startswith("undecided: native"), answer
+    assert answer["time"]["phases"][-1]["phase"] == "recommend: a first look", answer
+    shown = shared_hone("recommend", "zoo:mlp", "--backend", "native,onnxruntime", "--threads", "1", "--budget", "0.01s", "--quiet",
+                        "--bundle", "none")
+    assert shown.code == 5 and shown.text.startswith("undecided: ") and not (shared_hone.folder / "none").exists(), shown
+
+
+def test_what_one_row_left_of_the_budget_is_the_others(hone, tmp_path):
+    """A slow first row takes the first look; the second is the row's that was not measured, and the two are compared."""
+    copier(tmp_path / "m.onnx")
+    for budget in (12, 40, 150):  # on a busy machine the shorter ones leave nothing
+        result = hone("recommend", tmp_path / "m.onnx", "--backend", "fake,null", "--backend-option", "fake.latency_us=400000",
+                      "--threads", "1", "--budget", str(budget), "--store", f"{budget}.db", "--json", "-", "--quiet",
+                      env={"HONE_TESTING": "1"})
+        answer = json.loads(result.text)
+        measured = {row["backend"] for row in answer["rows"] if row["standing"] != "invalid"}
+        assert (result.code, answer["conclusion"].startswith("undecided")) == ((5, True) if len(measured) == 1 else (0, False)), result
+        phases = answer["time"]["phases"]
+        assert all(p["begin_s"] + p["all_s"] < budget + 15 for p in phases[1:]), answer["time"]
+        looks = [[row["backend"] for row in json.loads(hone("report", name, "--store", f"{budget}.db", "--json", "-", env={
+            "HONE_TESTING": "1"}).text)["records"] if row["status"] == "ok"] for name in study_names(hone, f"{budget}.db")]
+        if len(measured) == 2:
+            break
+    assert len(measured) == 2 and answer["choice"] == answer["rows"][[r["backend"] for r in answer["rows"]].index("null")]["cell"], answer
+    assert looks[0] == ["fake"] or set(looks[0]) == {"fake", "null"}, looks
+
+
+def study_names(hone, store):
+    """Oldest first."""
+    lines = hone("studies", "--store", store, env={"HONE_TESTING": "1"}).text.splitlines()
+    return [line.split()[0] for line in lines if "recommend" in line][::-1]
 
 
 def test_most_threads_have_their_turn_first(shared_hone):
@@ -115,7 +150,7 @@ def test_what_the_budget_cut_has_another_turn(hone, tmp_path):
         result = hone("recommend", tmp_path / "m.onnx", "--backend", "native,fake", "--backend-option", "fake.fault=sleep",
                       "--backend-option", "fake.at=open", "--threads", "1", "--budget", str(budget), *store, "--json", "-", "--quiet",
                       env={"HONE_TESTING": "1"})
-        sound(result)
+        sound(result, 5)
         rows = [row for row in looked_at(hone, *store, env={"HONE_TESTING": "1"}) if row["backend"] == "fake"]
         if len(rows) > 1:
             break
@@ -123,7 +158,7 @@ def test_what_the_budget_cut_has_another_turn(hone, tmp_path):
     assert len(rows) == 2 and {row["status"] for row in rows} == {"interrupted"}, rows
     assert all("budget" in row["reason"] for row in rows), rows
     told = {row["backend"]: row["standing"] for row in answer["rows"]}
-    assert told["native"] == "chosen" and answer["conclusion"].endswith("the budget reached for nothing else"), answer
+    assert told["native"] == "undecided" and answer["conclusion"].endswith("the budget reached for nothing else"), answer
 
 
 def copier(path):
@@ -165,9 +200,10 @@ def test_no_engine_that_hangs_outlasts_the_budget(hone, tmp_path, stage):
     testing = {"HONE_TESTING": "1"}
     result = hone("recommend", tmp_path / "m.onnx", "--backend", "null,fake", "--backend-option", "fake.fault=sleep", "--backend-option",
                   f"fake.at={stage}", "--threads", "1", "--budget", "4s", "--json", "-", "--quiet", env=testing)
-    sound(result)
+    sound(result, 5 if stage == "open" else result.code)
     answer, rows = json.loads(result.text), looked_at(hone, env=testing)
-    assert "choice" in answer and answer["rows"][0]["backend"] in ("null", "fake"), answer
+    assert "choice" in answer or result.code == 5, answer
+    assert answer["rows"][0]["backend"] in ("null", "fake"), answer
     assert {row["backend"] for row in rows} == {"null", "fake"} and not [row for row in rows if "--timeout" in row["reason"]], rows
     cut = [row for row in rows if row["backend"] == "fake" and row["status"] != "ok"]
     assert all("budget" in row["reason"] for row in cut) and (cut or stage == "again"), rows
@@ -306,7 +342,7 @@ def test_a_bound_on_accuracy_lets_smaller_forms_in(hone, tmp_path):
     for budget in ("30", "600"):  # on a busy machine 30 s do not reach for five forms
         result = hone("recommend", tmp_path / "m.onnx", "--backend", "native", "--threads", "1", "--budget", budget, "--min-accuracy",
                       "0.3", "--objective", "size", "--store", f"{budget}.db", "--json", "-", "--quiet")
-        sound(result)
+        assert result.code in (0, 5), result
         answer = json.loads(result.text)
         rows = looked_at(hone, "--store", f"{budget}.db")
         made = {f["form"]: f for f in answer["quantised"]["forms"]}
@@ -339,12 +375,16 @@ def test_labels_decide_what_a_form_is_worth(hone, tmp_path):
         right = int(np.argmax(np.maximum(x @ weights["w1"], 0) @ weights["w2"]))
         lines.append(f"s{i} {right if i % 4 else (right + 1) % 8}\n")
     (tmp_path / "truth.txt").write_text("".join(lines))
-    result = hone("recommend", tmp_path / "m.onnx", "--backend", "native", "--threads", "1", "--budget", "10", "--min-accuracy", "1",
-                  "--calibrate", tmp_path / "samples", "--labels", tmp_path / "truth.txt", "--json", "-", "--quiet")
-    sound(result)
+    for budget in ("10", "60", "600"):  # on a busy machine 10 s do not reach for a second row
+        store = ["--store", f"{budget}.db"]
+        result = hone("recommend", tmp_path / "m.onnx", "--backend", "native", "--threads", "1", "--budget", budget, "--min-accuracy", "1",
+                      "--calibrate", tmp_path / "samples", "--labels", tmp_path / "truth.txt", *store, "--json", "-", "--quiet")
+        assert result.code in (0, 5), result
+        if not result.code:
+            break
     answer = json.loads(result.text)
     assert not answer["quantised"]["is_made_up"]
-    rows = looked_at(hone)
+    rows = looked_at(hone, *store)
     whole = [r for r in rows if r["model"] == "m.onnx" and r["status"] == "ok"]
     assert whole and all(r["task_metric"] == "top1" and r["task_accuracy"] == 0.75 for r in whole)
     by_cell = {r["cell"]: r for r in rows}

@@ -24,6 +24,8 @@ static bool ask(const struct bench *bench, double seconds) {
   return seconds < left_s;
 }
 
+static bool keeps_budget;
+
 static double play(double budget_s, const struct engine *engines, size_t count) {
   static struct bench bench;
   struct member members[MOST] = {0};
@@ -32,6 +34,7 @@ static double play(double budget_s, const struct engine *engines, size_t count) 
   const uint64_t begin = now_ns;
   memset(&bench, 0, sizeof bench);
   bench.options.budget_s = budget_s;
+  bench.options.keeps_budget = keeps_budget;
   bench.study.case_count = 1;
   turns_begin(&bench);
   assert_true(turns_prepare_case(&bench));
@@ -98,6 +101,25 @@ static void a_study_ends_by_the_stated_time(void **state) {
   assert_true(hung > 1000);
 }
 
+/* Where there is an answer already, only the ends of processes and the slices' least bounds lie beyond the budget. */
+static void a_kept_budget_is_kept(void **state) {
+  (void)state;
+  static const double times[] = {0.01, 0.5, 5, 45, 300, FOREVER};
+  struct random random;
+  random_init(&random, 11);
+  keeps_budget = true;
+  for (int trial = 0; trial < 5000; trial++) {
+    struct engine engines[MOST];
+    const size_t count = 1 + random_below(&random, MOST);
+    for (size_t i = 0; i < count; i++)
+      engines[i] = (struct engine){times[random_below(&random, COUNT(times))],
+                                   times[random_below(&random, COUNT(times))],
+                                   times[random_below(&random, COUNT(times))], 0.1};
+    assert_true(play(12, engines, count) <= 12 + 1.3 * (double)count);
+  }
+  keeps_budget = false;
+}
+
 /* What starts and runs as engines do keeps to the budget and its quarter. */
 static void usual_engines_need_no_more(void **state) {
   (void)state;
@@ -116,6 +138,7 @@ static void one_that_hangs_leaves_the_others_theirs(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_study_ends_by_the_stated_time),
+                                     cmocka_unit_test(a_kept_budget_is_kept),
                                      cmocka_unit_test(usual_engines_need_no_more),
                                      cmocka_unit_test(one_that_hangs_leaves_the_others_theirs)};
   return cmocka_run_group_tests(tests, NULL, NULL);
