@@ -241,6 +241,11 @@ MUST_USE hone_status csv_dir_check(struct ctx *ctx, const struct args *args,
    failures were reported. */
 MUST_USE int show_study(struct ctx *ctx, const struct args *args, const struct sinks *sinks,
                         struct store *store, const char *which);
+/* The same of a file that --json wrote: it has no samples. */
+MUST_USE int show_file(struct ctx *ctx, const struct args *args, const struct sinks *sinks,
+                       const char *path);
+/* Whether a word that names a study is a file: a study's key or name hardly ever is. */
+bool names_file(const char *word);
 
 /* -- suites.c */
 /* Adds the models of each --suite to the words, and its flags where there are none. */

@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 struct shown {
   const struct summary *summary;
@@ -97,6 +98,22 @@ static int show_summary(struct ctx *ctx, const struct args *args, const struct s
     const int failed = report_failure(ctx);
     if (!code) code = failed;
   }
+  return code;
+}
+
+bool names_file(const char *word) {
+  struct stat info;
+  return !stat(word, &info) && S_ISREG(info.st_mode);
+}
+
+int show_file(struct ctx *ctx, const struct args *args, const struct sinks *sinks,
+              const char *path) {
+  struct arena *arena;
+  static struct summary summary;
+  if (arena_create(ctx, 0, &arena)) return report_failure(ctx);
+  const hone_status status = summary_read_json(ctx, arena, path, &summary);
+  int code = status ? report_failure(ctx) : show_summary(ctx, args, sinks, &summary);
+  arena_destroy(arena);
   return code;
 }
 

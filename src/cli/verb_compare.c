@@ -4,18 +4,11 @@
 #include "cli.h"
 
 #include <math.h>
-#include <sys/stat.h>
 
 struct side {
   struct study_data data;
   struct summary summary;
 };
-
-/* A file where the word is one: a study's key or name hardly ever is. */
-static bool is_file(const char *word) {
-  struct stat info;
-  return !stat(word, &info) && S_ISREG(info.st_mode);
-}
 
 static hone_status read_stored(struct ctx *ctx, const struct args *args, struct arena *arena,
                                const char *word, struct side *out) {
@@ -32,8 +25,8 @@ static hone_status read_stored(struct ctx *ctx, const struct args *args, struct 
 
 static hone_status read_side(struct ctx *ctx, const struct args *args, struct arena *arena,
                              const char *word, struct side *out) {
-  return is_file(word) ? summary_read_json(ctx, arena, word, &out->summary)
-                       : read_stored(ctx, args, arena, word, out);
+  return names_file(word) ? summary_read_json(ctx, arena, word, &out->summary)
+                          : read_stored(ctx, args, arena, word, out);
 }
 
 struct shown {

@@ -23,7 +23,7 @@ static size_t find_cell(const struct summary *summary, const char *key) {
 }
 
 static bool has_samples(const struct summary *summary, const struct record *record) {
-  return summary->data && cell_data_of(summary, record);
+  return cell_data_of(summary, record) != NULL;
 }
 
 static MUST_USE hone_status ratio_of_samples(struct ctx *ctx, struct arena *arena,

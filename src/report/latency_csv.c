@@ -9,7 +9,7 @@
 /* "2026-01-31T12:00:00Z" of the cell's first block; of the study where there is none. */
 static void put_timestamp(struct csv *csv, const struct summary *summary,
                           const struct record *record) {
-  const struct cell_data *data = summary->data ? cell_data_of(summary, record) : NULL;
+  const struct cell_data *data = cell_data_of(summary, record);
   uint64_t unix_ms = summary->study.started_unix_ms;
   char text[32] = "";
   struct tm tm;

@@ -98,6 +98,8 @@ static MUST_USE hone_status read_study(struct ctx *ctx, const char *path, const 
   TRY(copy_text(ctx, path, study, "fingerprint", out->fingerprint, sizeof out->fingerprint));
   copy_json(json_object_get(root, "machine"), out->machine_json, sizeof out->machine_json);
   copy_json(json_object_get(study, "options"), out->options_json, sizeof out->options_json);
+  const json_int_t started = json_integer_value(json_object_get(study, "started_unix_ms"));
+  out->started_unix_ms = started > 0 ? (uint64_t)started : 0;
   out->finished = json_is_true(json_object_get(study, "finished"));
   return HONE_OK;
 }

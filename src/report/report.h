@@ -115,6 +115,7 @@ MUST_USE hone_status make_sample_set(struct ctx *ctx, struct arena *arena,
 MUST_USE hone_status block_medians(struct ctx *ctx, struct arena *arena,
                                    const struct cell_data *data, struct slice_median **out,
                                    size_t *out_count);
+/* NULL: a study that was read from a file has no samples. */
 const struct cell_data *cell_data_of(const struct summary *summary, const struct record *record);
 uint64_t seed_of(const char *key);
 /* Some row was decided against row i, or there is none to decide. */

@@ -66,7 +66,7 @@ size_t native_of_group(const struct summary *summary, size_t begin, size_t end) 
 }
 
 const struct cell_data *cell_data_of(const struct summary *summary, const struct record *record) {
-  for (size_t i = 0; i < summary->data->cell_count; i++)
+  for (size_t i = 0; summary->data && i < summary->data->cell_count; i++)
     if (!strcmp(summary->data->cells[i].cell.key, record->cell.key))
       return &summary->data->cells[i];
   return NULL;

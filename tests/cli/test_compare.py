@@ -213,3 +213,22 @@ def test_the_workflow_runs(hone, tmp_path):
     worse = push()
     assert 1 in [c.returncode for c in worse], worse
     assert "1 regression above 1000 %" in summary.read_text()
+
+
+def test_a_file_is_reported_as_its_study_is(studies, tmp_path):
+    """hone report FILE.json: every form, the same rows; what needs samples is left out."""
+    stored = studies("report", "before", "--json", "-")
+    (tmp_path / "b.json").write_text(stored.text)
+    again = studies("report", tmp_path / "b.json", "--json", "-")
+    sound(again)
+    a, b = json.loads(stored.text), json.loads(again.text)
+    for record in a["records"]:
+        record.pop("memory_over_time", None)
+    assert b["records"] == a["records"] and b["study"]["started_unix_ms"] == a["study"]["started_unix_ms"] > 0
+    assert studies("report", tmp_path / "b.json", "--csv", "-").out == studies("report", "before", "--csv", "-").out
+    (tmp_path / "out").mkdir()
+    shown = studies("report", tmp_path / "b.json", "-o", f"{tmp_path / 'out'}/")
+    sound(shown)
+    assert "fake" in shown.text and (tmp_path / "out" / "study.html").stat().st_size > 10000
+    (tmp_path / "other.json").write_text("{}")
+    refused(studies("report", tmp_path / "other.json"), "E_FORMAT")
