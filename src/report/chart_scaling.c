@@ -167,15 +167,9 @@ static void put_chart(const struct sweep *sweep) {
   text_printf(html.out, "<figure><figcaption>%s at %s %d",
               sweep->over_threads ? "Scaling with threads" : "Scaling with the batch",
               sweep->over_threads ? "batch" : "threads", sweep->fixed);
-  if (strcmp(sweep->like->precision, "fp32") != 0) {
-    LITERAL(html.out, ", ");
-    html_text(html, sweep->like->precision);
-  }
-  if (strcmp(sweep->like->scenario, "single") != 0) {
-    LITERAL(html.out, ", ");
-    html_text(html, sweep->like->scenario);
-  }
-  put_load(html.out, sweep->like);
+  struct text rest = {0};
+  put_group_rest(&rest, sweep->like, ", ");
+  html_take(html, &rest);
   LITERAL(html.out, " <span>samples a second, logarithmic; higher is better</span></figcaption>");
   text_printf(html.out,
               "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"throughput over "

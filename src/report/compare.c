@@ -172,7 +172,7 @@ static void put_markdown_row(struct markdown markdown, const struct changes *cha
   markdown_text(markdown, record->cell.model);
   LITERAL(out, " | ");
   text_printf(&facts, "%d \xc2\xb7 %d", record->cell.batch, record->cell.threads);
-  put_load(&facts, &record->cell);
+  put_group_rest(&facts, &record->cell, " \xc2\xb7 ");
   markdown_take(markdown, &facts);
   LITERAL(out, " | ");
   put_row_name(&name, record);

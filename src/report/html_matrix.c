@@ -232,13 +232,7 @@ static void put_row(const struct page *page, size_t g) {
   LITERAL(page->html.out, "</a><small>");
   text_printf(&facts, "batch %d \xc2\xb7 %d thread%s", record->cell.batch, record->cell.threads,
               record->cell.threads == 1 ? "" : "s");
-  if (record->cell.precision[0] && strcmp(record->cell.precision, "fp32") != 0) {
-    text_puts(&facts, " \xc2\xb7 ");
-    text_puts(&facts, record->cell.precision);
-  }
-  if (record->cell.scenario[0] && strcmp(record->cell.scenario, "single") != 0)
-    text_printf(&facts, " \xc2\xb7 %s", record->cell.scenario);
-  put_load(&facts, &record->cell);
+  put_group_rest(&facts, &record->cell, " \xc2\xb7 ");
   html_take(page->html, &facts);
   LITERAL(page->html.out, "</small></th>");
   for (size_t e = 0; e < page->matrix->engine_count; e++) put_cell(page, g, e);

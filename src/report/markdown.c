@@ -193,11 +193,9 @@ static void put_matrix(struct markdown markdown, const struct summary *summary,
     markdown_text(markdown, cell->model);
     text_printf(out, ", batch %d, %d thread%s", cell->batch, cell->threads,
                 cell->threads == 1 ? "" : "s");
-    put_load(out, cell);
-    if (strcmp(cell->precision, "fp32") != 0) {
-      LITERAL(out, ", ");
-      markdown_text(markdown, cell->precision);
-    }
+    struct text rest = {0};
+    put_group_rest(&rest, cell, ", ");
+    markdown_take(markdown, &rest);
     for (size_t e = 0; e < matrix->engine_count; e++) put_matrix_cell(out, summary, matrix, g, e);
     LITERAL(out, " |\n");
   }

@@ -122,7 +122,7 @@ uint64_t seed_of(const char *key);
 bool is_decided(const struct summary *summary, size_t i);
 /* Another backend's row ties with row i. */
 bool is_tied(const struct summary *summary, size_t i);
-/* The word for a group's first row: "fastest", "first, tied", "lowest so far". */
+/* The word for a group's first row: "fastest", "first, tied", "ahead so far". */
 const char *first_text(const struct summary *summary, size_t i);
 /* Smallest relative difference that the --aa pair ending at record i could show: half the width of its ratio's
    interval, in logarithms; NaN if it is no such pair. */
@@ -178,10 +178,12 @@ const char *engine_marks(const struct cell *cell, char out[256]);
 void put_group_facts(struct text *out, const struct record *record);
 /* "top1 0.8, 100 %": of the labels, and the share of the reference's; nothing where there are none. */
 void put_task(struct text *out, const struct record *record);
-void put_load(struct text *out, const struct cell *cell); /* " · 2 busy neighbours", or nothing */
+/* Beside batch and threads: precision, scenario and load where they are not the usual ones, each after `between`. */
+void put_group_rest(struct text *out, const struct cell *cell,
+                    const char *between); /* " · 2 busy neighbours", or nothing */
 /* "open dimensions: batch = 1 (assumed: ...)"; nothing where the file fixes all; untrusted text. */
 void put_open_dimensions(struct text *out, const struct record *record);
-/* "fastest" ("lowest so far" while nothing is decided), "1.82x slower", "tie", "1.10x undecided", "" */
+/* "fastest" ("ahead so far" while nothing is decided), "1.82x slower", "tie", "1.10x undecided", "" */
 void put_verdict(struct text *out, const struct summary *summary, size_t i, size_t against);
 
 /* writers.c: the only ways text of others gets into a sink. What is not escaped is a literal of ours,

@@ -668,9 +668,7 @@ bool is_tied(const struct summary *summary, size_t i) {
 }
 
 const char *first_text(const struct summary *summary, size_t i) {
-  return !is_decided(summary, i) ? "lowest so far"
-         : is_tied(summary, i)   ? "first, tied"
-                                 : "fastest";
+  return !is_decided(summary, i) ? "ahead so far" : is_tied(summary, i) ? "first, tied" : "fastest";
 }
 
 double aa_resolution(const struct summary *summary, size_t i) {

@@ -537,9 +537,7 @@ static void take_matrix_name(const struct summary *summary, size_t begin, struct
   const struct cell *cell = &summary->records[begin].cell;
   struct text name = {0};
   text_printf(&name, "%s %d\xc2\xb7%d", cell->model, cell->batch, cell->threads);
-  if (cell->precision[0] && strcmp(cell->precision, "fp32") != 0)
-    text_printf(&name, " %s", cell->precision);
-  if (cell->load) text_printf(&name, " load %d", cell->load);
+  put_group_rest(&name, cell, " ");
   take_safe(out, &name, MATRIX_NAME_MOST);
 }
 

@@ -256,20 +256,20 @@ void put_task(struct text *out, const struct record *record) {
   text_puts(out, " %");
 }
 
-void put_load(struct text *out, const struct cell *cell) {
+void put_group_rest(struct text *out, const struct cell *cell, const char *between) {
+  if (cell->precision[0] && strcmp(cell->precision, "fp32") != 0)
+    text_printf(out, "%s%s", between, cell->precision);
+  if (cell->scenario[0] && strcmp(cell->scenario, "single") != 0)
+    text_printf(out, "%s%s", between, cell->scenario);
   if (cell->load)
-    text_printf(out, " \xc2\xb7 %d busy neighbour%s", cell->load, cell->load == 1 ? "" : "s");
+    text_printf(out, "%s%d busy neighbour%s", between, cell->load, cell->load == 1 ? "" : "s");
 }
 
 void put_group_facts(struct text *out, const struct record *record) {
   const struct cell *cell = &record->cell;
   text_printf(out, "batch %d \xc2\xb7 %d thread%s", cell->batch, cell->threads,
               cell->threads == 1 ? "" : "s");
-  if (cell->precision[0] && strcmp(cell->precision, "fp32") != 0)
-    text_printf(out, " \xc2\xb7 %s", cell->precision);
-  if (cell->scenario[0] && strcmp(cell->scenario, "single") != 0)
-    text_printf(out, " \xc2\xb7 %s", cell->scenario);
-  put_load(out, cell);
+  put_group_rest(out, cell, " \xc2\xb7 ");
   /* longer ones are kept as their hash, which tells nobody anything */
   if (strchr(cell->shapes, '[')) text_printf(out, " \xc2\xb7 %s", cell->shapes);
 }

@@ -68,9 +68,7 @@ void put_winner(struct text *out, const struct summary *summary, const struct wi
   if (column == MODEL) {
     text_printf(out, "%s, batch %d, %d thread%s", cell->model, cell->batch, cell->threads,
                 cell->threads == 1 ? "" : "s");
-    put_load(out, cell);
-    if (strcmp(cell->precision, "fp32")) text_printf(out, ", %s", cell->precision);
-    if (strcmp(cell->scenario, "single")) text_printf(out, ", %s", cell->scenario);
+    put_group_rest(out, cell, ", ");
   }
   if (column == FIRST) put_engine(out, first);
   if (column == TIME) put_latency(out, first->p50_ms);
