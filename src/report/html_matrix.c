@@ -30,7 +30,7 @@ static const struct record *engine_record(const struct page *page, size_t e) {
 /* What tells this engine from others with the same name. */
 static void put_engine_options(const struct page *page, size_t e) {
   char marks[256];
-  if (!engine_marks(&engine_record(page, e)->cell, marks)[0]) return;
+  if (!engine_marks(page->matrix->engines[e].cell, marks)[0]) return;
   LITERAL(page->html.out, " <span class=\"quiet\">");
   html_text(page->html, marks);
   LITERAL(page->html.out, "</span>");
@@ -152,7 +152,7 @@ static void put_head_row(const struct page *page) {
 
 static void begin_cell(const struct page *page, size_t e, const char *class_name) {
   char marks[256];
-  const struct cell *cell = &engine_record(page, e)->cell;
+  const struct cell *cell = page->matrix->engines[e].cell;
   text_printf(page->html.out, "<td class=\"%s\" data-engine=\"%zu\" data-label=\"", class_name, e);
   html_attribute(page->html, cell->backend);
   if (engine_marks(cell, marks)[0]) {

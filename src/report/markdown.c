@@ -117,9 +117,8 @@ static void put_group(struct markdown markdown, const struct summary *summary, s
 /* -- models x engines -----------------------------------------------------------------------------
  */
 
-static void put_engine(struct markdown markdown, const struct summary *summary,
-                       const struct engine *engine) {
-  const struct cell *cell = &summary->records[engine->record].cell;
+static void put_engine(struct markdown markdown, const struct engine *engine) {
+  const struct cell *cell = engine->cell;
   LITERAL(markdown.out, " | ");
   markdown_text(markdown, cell->backend);
   char marks[256];
@@ -182,8 +181,7 @@ static void put_matrix(struct markdown markdown, const struct summary *summary,
   struct text *out = markdown.out;
   if (matrix->group_count < 2) return; /* one table is its own overview */
   LITERAL(out, "| median by the fastest of the row");
-  for (size_t e = 0; e < matrix->engine_count; e++)
-    put_engine(markdown, summary, &matrix->engines[e]);
+  for (size_t e = 0; e < matrix->engine_count; e++) put_engine(markdown, &matrix->engines[e]);
   LITERAL(out, " |\n|:--");
   for (size_t e = 0; e < matrix->engine_count; e++) LITERAL(out, "|:--");
   LITERAL(out, "|\n");

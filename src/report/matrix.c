@@ -25,9 +25,47 @@ size_t model_count(const struct summary *summary, const struct matrix *matrix) {
   return count;
 }
 
+static bool same_column(const struct matrix *matrix, const struct cell *a, const struct cell *b) {
+  return matrix->joins_routes ? same_engine_any_route(a, b) : same_engine(a, b);
+}
+
+/* Whether some group has an engine by two routes. */
+static bool compares_routes(const struct summary *summary) {
+  for (size_t begin = 0, end; begin < summary->record_count; begin = end) {
+    end = group_end(summary, begin);
+    for (size_t i = begin; i < end; i++)
+      for (size_t k = begin; k < i; k++)
+        if (strcmp(summary->records[i].cell.route, summary->records[k].cell.route) != 0 &&
+            same_engine_any_route(&summary->records[i].cell, &summary->records[k].cell))
+          return true;
+  }
+  return false;
+}
+
+/* The names of a column; of rows of several routes without one. */
+static MUST_USE hone_status name_engine(struct ctx *ctx, struct arena *arena,
+                                        const struct summary *summary, const struct matrix *matrix,
+                                        struct engine *engine) {
+  const struct cell *first = &summary->records[engine->record].cell;
+  bool is_mixed = false;
+  for (size_t i = 0; i < summary->record_count; i++) {
+    const struct cell *cell = &summary->records[i].cell;
+    is_mixed |= strcmp(cell->route, first->route) != 0 && same_column(matrix, cell, first);
+  }
+  engine->cell = first;
+  if (!is_mixed) return HONE_OK;
+  struct cell *joined;
+  TRY(NEW(ctx, arena, joined));
+  *joined = *first;
+  joined->route[0] = 0;
+  engine->cell = joined;
+  return HONE_OK;
+}
+
 size_t matrix_engine_of(const struct matrix *matrix, const struct summary *summary, size_t i) {
   for (size_t e = 0; e < matrix->engine_count; e++)
-    if (same_engine(&summary->records[matrix->engines[e].record].cell, &summary->records[i].cell))
+    if (same_column(matrix, &summary->records[matrix->engines[e].record].cell,
+                    &summary->records[i].cell))
       return e;
   return SIZE_MAX;
 }
@@ -157,7 +195,7 @@ static MUST_USE hone_status fill_means(struct ctx *ctx, struct arena *arena,
 hone_status matrix_make(struct ctx *ctx, struct arena *arena, const struct summary *summary,
                         struct matrix *out) {
   size_t size;
-  *out = (struct matrix){0};
+  *out = (struct matrix){.joins_routes = !compares_routes(summary)};
   TRY(NEW_ARRAY(ctx, arena, out->begins, summary->record_count + 1));
   TRY(NEW_ARRAY(ctx, arena, out->engines, summary->record_count + 1));
   for (size_t i = 0; i < summary->record_count; i = group_end(summary, i))
@@ -165,6 +203,8 @@ hone_status matrix_make(struct ctx *ctx, struct arena *arena, const struct summa
   for (size_t i = 0; i < summary->record_count; i++)
     if (summary->records[i].cell.label == 0 && matrix_engine_of(out, summary, i) == SIZE_MAX)
       out->engines[out->engine_count++] = (struct engine){.record = i};
+  for (size_t e = 0; e < out->engine_count; e++)
+    TRY(name_engine(ctx, arena, summary, out, &out->engines[e]));
   if (!checked_mul(out->group_count, out->engine_count, &size) || !checked_add(size, 1, &size))
     return fail(ctx, HONE_E_LIMIT, place_none(), "too many rows for a matrix");
   TRY(NEW_ARRAY(ctx, arena, out->cells, size));

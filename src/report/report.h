@@ -172,6 +172,7 @@ void put_row_name(struct text *out, const struct record *record);
 /* Of the same engine on the same device by the same route, with the same options: one column. The
    precision is the group's. */
 bool same_engine(const struct cell *a, const struct cell *b);
+bool same_engine_any_route(const struct cell *a, const struct cell *b);
 /* What tells this engine from others with its name: device, route, caches, options; "" for none. */
 const char *engine_marks(const struct cell *cell, char out[256]);
 /* "batch 1 · 8 threads · fp32"; untrusted text */
@@ -286,10 +287,11 @@ void chart_scaling(const struct page *page, const size_t *begins, size_t count);
 
 /* matrix.c: models x engines, what the page, the terminal and README begin with */
 struct engine {
-  size_t record;       /* one of its rows: names, color */
-  size_t ranked, wins; /* groups in which it has a rank; in which it is first, alone or tied */
-  double ratio;        /* geometric mean of median / fastest median over its ranked groups */
-  double ready_ms;     /* geometric means over the groups where they are known; NaN: nowhere */
+  size_t record;           /* one of its rows: color */
+  const struct cell *cell; /* names: that row's, without a route where the column holds several */
+  size_t ranked, wins;     /* groups in which it has a rank; in which it is first, alone or tied */
+  double ratio;            /* geometric mean of median / fastest median over its ranked groups */
+  double ready_ms;         /* geometric means over the groups where they are known; NaN: nowhere */
   double memory_bytes;
   double portability; /* of its cells on all devices, the share that ran correctly */
 };
@@ -319,6 +321,8 @@ struct matrix_mean {
 };
 struct matrix {
   size_t group_count, engine_count;
+  bool
+      joins_routes; /* no group has an engine by two routes: a model's format alone decides it, so it makes no column */
   size_t *begins;            /* [group_count] first record of each group */
   struct engine *engines;    /* most ranks first, then the lowest mean ratio */
   size_t *cells;             /* [group_count][engine_count] record, SIZE_MAX where there is none */

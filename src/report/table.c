@@ -553,15 +553,14 @@ static size_t matrix_name_width(const struct summary *summary, const struct matr
   return widest;
 }
 
-static void put_matrix_titles(struct tty tty, const struct summary *summary,
-                              const struct matrix *matrix, size_t name_width, size_t from,
-                              size_t to) {
+static void put_matrix_titles(struct tty tty, const struct matrix *matrix, size_t name_width,
+                              size_t from, size_t to) {
   begin_color(tty, BOLD);
   put_cell(tty, MATRIX_TITLE, name_width, true, PLAIN, false);
   end_color(tty, BOLD);
   for (size_t e = from; e < to; e++) {
     struct text name = {0}, safe = {0};
-    const struct cell *cell = &summary->records[matrix->engines[e].record].cell;
+    const struct cell *cell = matrix->engines[e].cell;
     text_puts(&name, cell->backend);
     char marks[256];
     if (engine_marks(cell, marks)[0]) text_printf(&name, " %s", marks);
@@ -616,7 +615,7 @@ static void put_matrix(struct tty tty, const struct summary *summary, const stru
   if (matrix->group_count < 2 || matrix->engine_count < 2) return;
   for (size_t from = 0, to; from < matrix->engine_count; from = to) {
     to = from + most < matrix->engine_count ? from + most : matrix->engine_count;
-    put_matrix_titles(tty, summary, matrix, name_width, from, to);
+    put_matrix_titles(tty, matrix, name_width, from, to);
     for (size_t g = 0; g < matrix->group_count; g++) {
       struct text name = {0};
       take_matrix_name(summary, matrix->begins[g], &name);

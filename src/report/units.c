@@ -217,12 +217,21 @@ static const struct {
                          {offsetof(struct cell, cache_state), "warm"},
                          {offsetof(struct cell, variant), "default"}};
 
-bool same_engine(const struct cell *a, const struct cell *b) {
+static bool same_dimensions(const struct cell *a, const struct cell *b, bool any_route) {
   bool is_same = !strcmp(a->backend, b->backend) && !strcmp(a->options, b->options);
   for (size_t i = 0; i < COUNT(engine_dimensions); i++)
-    is_same = is_same && !strcmp((const char *)a + engine_dimensions[i].offset,
-                                 (const char *)b + engine_dimensions[i].offset);
+    if (!any_route || engine_dimensions[i].offset != offsetof(struct cell, route))
+      is_same = is_same && !strcmp((const char *)a + engine_dimensions[i].offset,
+                                   (const char *)b + engine_dimensions[i].offset);
   return is_same;
+}
+
+bool same_engine(const struct cell *a, const struct cell *b) {
+  return same_dimensions(a, b, false);
+}
+
+bool same_engine_any_route(const struct cell *a, const struct cell *b) {
+  return same_dimensions(a, b, true);
 }
 
 const char *engine_marks(const struct cell *cell, char out[256]) {

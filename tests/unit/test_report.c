@@ -211,6 +211,35 @@ static void a_share_above_the_whole_is_not_printed(void **state) {
   free_fixture(f);
 }
 
+/* A route that a model's format decides makes no column of its own; two routes in one group do. */
+static void routes_share_a_column(void **state) {
+  (void)state;
+  struct fixture *f = make_fixture(1, 1);
+  struct matrix plain, m;
+  assert_int_equal(matrix_make(&f->ctx, f->arena, &f->summary, &plain), HONE_OK);
+  const char *first = f->data.cells[0].cell.model;
+  for (size_t i = 0; i < f->data.cell_count; i++)
+    if (strcmp(f->data.cells[i].cell.model, first)) strcpy(f->data.cells[i].cell.route, "tflite");
+  assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
+  assert_int_equal(matrix_make(&f->ctx, f->arena, &f->summary, &m), HONE_OK);
+  assert_true(m.joins_routes);
+  assert_int_equal(m.engine_count, plain.engine_count);
+  size_t joined = 0;
+  for (size_t e = 0; e < m.engine_count; e++) joined += !m.engines[e].cell->route[0];
+  assert_true(joined > 0);
+  struct cell *other = &f->data.cells[1].cell;
+  const struct cell *cell = &f->data.cells[0].cell;
+  strcpy(other->backend, cell->backend);
+  strcpy(other->variant, cell->variant);
+  strcpy(other->options, cell->options);
+  strcpy(other->route, "tflite");
+  assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
+  assert_int_equal(matrix_make(&f->ctx, f->arena, &f->summary, &m), HONE_OK);
+  assert_false(m.joins_routes);
+  for (size_t e = 0; e < m.engine_count; e++) assert_true(m.engines[e].cell->route[0]);
+  free_fixture(f);
+}
+
 /* One engine, one color: in every study for the known ones, another for each of the others. */
 static void an_engine_keeps_its_color(void **state) {
   (void)state;
@@ -746,6 +775,7 @@ int main(void) {
       cmocka_unit_test(an_engine_keeps_its_color),
       cmocka_unit_test(what_was_reached_is_possible),
       cmocka_unit_test(a_share_above_the_whole_is_not_printed),
+      cmocka_unit_test(routes_share_a_column),
       cmocka_unit_test(percentiles_need_their_samples),
       cmocka_unit_test(an_interrupted_incarnation_does_not_spoil_a_resumed_cell),
       cmocka_unit_test(an_unmeasured_cell_is_no_failure),
