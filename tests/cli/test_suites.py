@@ -122,7 +122,7 @@ def test_a_folder_takes_every_form(hone, tmp_path):
     words = ["bench", "zoo:mlp", "zoo:mnist_cnn", "--backend", "native", *FLAGS[2:]]
     hone(*words, "--dry-run", "-o", tmp_path / "none/")
     assert not (tmp_path / "none").exists()
-    result = hone(*words, "-o", f"{tmp_path}/all/", "--md", tmp_path / "mine.md", timeout=120)
+    result = hone(*words, "-o", f"{tmp_path}/all/", "--md", tmp_path / "mine.md")
     sound(result)
     names = {str(p.relative_to(tmp_path / "all")) for p in (tmp_path / "all").rglob("*") if p.is_file()}
     assert names - {"study.png"} == {"study.json", "study.csv", "latency.csv", "study.html", "study.svg", "models/zoo_mlp.csv",
