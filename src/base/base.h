@@ -62,7 +62,8 @@ struct ctx {
   int64_t limits[LIMIT_COUNT];
   void (*warn)(void *user, const char *message); /* NULL: warnings are dropped */
   void *warn_user;
-  void *strings; /* of the outputs of the latest run with a hone_context, which frees it; else NULL */
+  void *
+      strings; /* of the outputs of the latest run with a hone_context, which frees it; else NULL */
 };
 
 void ctx_init(struct ctx *ctx);

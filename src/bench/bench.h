@@ -156,9 +156,9 @@ struct bench_case {
   double reference_s;  /* how long the reference took; 0 from the cache */
   hone_status refusal; /* E_FORMAT or E_TRUST where neither hone nor an engine reads the file */
   char refusal_reason[256];
-  bool is_from_peers;  /* hone could not read or evaluate it: engines made the data */
-  bool is_disputed;    /* engines agree with each other and not with hone's reference */
-  char dispute[1024];  /* who, and by how much */
+  bool is_from_peers; /* hone could not read or evaluate it: engines made the data */
+  bool is_disputed;   /* engines agree with each other and not with hone's reference */
+  char dispute[1024]; /* who, and by how much */
   size_t witness_count;
   json_t
       *generation; /* how it generates text (generation.h), where a cell asks; NULL: see the end */

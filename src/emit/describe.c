@@ -5,9 +5,10 @@
 
 /* An artifact's flags are its target's features, bit for bit: the loader and the artifact's own check read them as
    artifact.h has them. */
-#define SAME_BIT(feature, needed)                                                         \
-  _Static_assert((int)feature == (int)needed, #feature " of machine.h is " #needed " of " \
-                                                                                   "artifact.h")
+#define SAME_BIT(feature, needed)                                                  \
+  _Static_assert((int)feature == (int)needed, #feature " of machine.h is " #needed \
+                                                       " of "                      \
+                                                       "artifact.h")
 SAME_BIT(CPU_SSE42, HONE_NEEDS_SSE42);
 SAME_BIT(CPU_AVX, HONE_NEEDS_AVX);
 SAME_BIT(CPU_AVX2, HONE_NEEDS_AVX2);

@@ -81,7 +81,8 @@ static hone_status fold_into(struct ctx *ctx, struct arena *scratch, struct grap
 hone_status node_fold(struct ctx *ctx, struct graph *graph, struct node *node, bool *out_folded) {
   *out_folded = false;
   if (!is_foldable(ctx, node)) return HONE_OK;
-  if (is_op(node, OP_Identity)) { /* the payload is shared: weights may be large, or lie in a file */
+  if (is_op(node,
+            OP_Identity)) { /* the payload is shared: weights may be large, or lie in a file */
     node->outputs[0]->constant = node->inputs[0]->constant;
     node->outputs[0]->producer = NULL;
     node->outputs[0] = NULL;

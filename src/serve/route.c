@@ -164,11 +164,6 @@ static bool is_known(struct request *request) {
   return cookie && same_secret(cookie, facts.session);
 }
 
-bool is_media_type(const char *type, const char *wanted) {
-  const size_t n = strlen(wanted);
-  return type && !strncasecmp(type, wanted, n) && (!type[n] || strchr("; \t", type[n]));
-}
-
 /* A page of another site can send neither this type nor this header without asking first, and is not answered. */
 static bool admit_write(struct request *request) {
   const char *type = request_header(request, "Content-Type"),

@@ -69,6 +69,8 @@ struct request {
 /* state.c: query values; NULL where the query has none */
 const char *request_query(struct request *request, const char *name);
 const char *request_header(struct request *request, const char *name);
+/* Whether a Content-Type is this one, whatever its parameters and its case; NULL is none. */
+bool is_media_type(const char *type, const char *wanted);
 /* More time for this one, from now. */
 void request_deadline(struct request *request, int seconds);
 
@@ -86,8 +88,6 @@ struct route {
    with them now. */
 MUST_USE bool request_admit(struct request *request, const char *method, const char *path,
                             const char *version);
-/* Whether a Content-Type is this one, whatever its parameters and its case; NULL is none. */
-bool is_media_type(const char *type, const char *wanted);
 /* A host as Host may name it, for a server on that address and port. */
 bool host_is_ours(const char *host, const char *address, int port, bool has_token);
 MUST_USE hone_status request_failed(struct request *request); /* the failure in ctx, as a page */
@@ -101,7 +101,7 @@ struct html_frame page_frame(const char *section);
 /* *out NULL: there is no store yet. */
 MUST_USE hone_status open_store(struct request *request, struct store **out);
 void put_study_link(struct html html, const struct study_row *study);
-/* machines.c: processor and cores of machines, given a study of each; what differs beside that where several have the same. */
+/* machine_names.c: processor and cores of machines, given a study of each; what differs beside that where several have the same. */
 MUST_USE hone_status machine_names(struct request *request, const struct study_row *const *studies,
                                    size_t count, const char **out);
 /* The beginning of a key or a fingerprint: they come from the store, and what is in a store may be anyone's. */

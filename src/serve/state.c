@@ -97,3 +97,8 @@ const char *request_query(struct request *request, const char *name) {
 const char *request_header(struct request *request, const char *name) {
   return request->http->lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
+
+bool is_media_type(const char *type, const char *wanted) {
+  const size_t n = strlen(wanted);
+  return type && !strncasecmp(type, wanted, n) && (!type[n] || strchr("; \t", type[n]));
+}

@@ -233,8 +233,8 @@ static void bounds_hold_by_the_interval(void **state) {
   /* without the bound of latency two rows pass, without that of memory one */
   assert_int_equal(s.advice.binding, DEMAND_latency);
   assert_true(fabs(s.advice.needed - 4.5) < 1e-9);
-  assert_true(
-      says(&s, "what stands in the way is median latency; with a limit of 4.50 ms instead of 4.20 ms"));
+  assert_true(says(
+      &s, "what stands in the way is median latency; with a limit of 4.50 ms instead of 4.20 ms"));
   assert_true(says(&s, "lies within its interval"));
   s.demands.bound[DEMAND_latency] = 4.5;
   choose(&s);
@@ -299,10 +299,11 @@ static void several_bounds_in_the_way_are_all_named(void **state) {
   assert_int_equal(s.advice.binding, DEMAND_COUNT);
   assert_int_equal(s.advice.nearest, 0); /* 4.1 times and twice, the other 8 times */
   assert_true(isnan(s.advice.needs[DEMAND_start]));
-  assert_true(says(&s,
-                   "no single bound is to blame; nearest is native, fp32, 1 thread: median latency "
-                   "with a limit of 4.10 ms instead of 1.00 ms, memory while running with a limit of "
-                   "100 MB instead of 50.0 MB\n"));
+  assert_true(
+      says(&s,
+           "no single bound is to blame; nearest is native, fp32, 1 thread: median latency "
+           "with a limit of 4.10 ms instead of 1.00 ms, memory while running with a limit of "
+           "100 MB instead of 50.0 MB\n"));
   struct text json = {0};
   assert_int_equal(advise_json(&s.ctx, &s.summary, &s.demands, &s.advice, &json), HONE_OK);
   assert_non_null(strstr(json.at, "\"needs\": {\n    \"latency\": 4.1,"));
