@@ -115,16 +115,30 @@ static hone_status scale_values(struct tf_op *op, const struct tf_tensor *tensor
   return make_numbers(op->make, tensor->dtype, &shape, points, zero);
 }
 
-/* Operand k of a tensor that is quantised in blocks: a constant of the graph. */
+/* A constant in another type, whatever its size: passes look for weights with constant scales. */
+static hone_status constant_as(struct tf_op *op, const struct tensor *from, hone_dtype dtype,
+                               struct value **out) {
+  struct tensor *to;
+  TRY(tensor_create(op->ctx, op->tf->arena, dtype, &from->shape, &to));
+  for (size_t i = 0; i < tensor_count(to); i++)
+    if (dtype_is_float(dtype))
+      tensor_set_f64(to, i, tensor_f64(from, i));
+    else
+      tensor_set_i64(to, i, tensor_i64(from, i));
+  return graph_constant(op->ctx, op->make->graph, NULL, to, out);
+}
+
+/* Scales or zero points of a tensor that is quantised in blocks: a constant of the graph. */
 static hone_status block_operand(struct tf_op *op, int64_t index, const char *what,
-                                 struct value **out) {
+                                 hone_dtype dtype, struct value **out) {
   const struct tf_graph *graph = &op->tf->graph;
   if (index < 0 || (uint64_t)index >= graph->tensor_count || !graph->tensors[index].constant ||
+      dtype_is_float(graph->tensors[index].dtype) != dtype_is_float(dtype) ||
       graph->tensors[index].dtype == HONE_STRING)
     return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s: the %s of blocks are tensor %lld of %zu",
                 op->kind->name, what, (long long)index, graph->tensor_count);
   *out = graph->tensors[index].value;
-  return HONE_OK;
+  return (*out)->dtype == dtype ? HONE_OK : constant_as(op, (*out)->constant, dtype, out);
 }
 
 /* x, in the file's order, by the scales of `tensor`. */
@@ -137,12 +151,9 @@ static hone_status dequantised(struct tf_op *op, const struct tf_tensor *tensor,
     return make_node(op->make, OP_DequantizeLinear, VALUES(x, scale, zero),
                      ARGS(INT_ARG("axis", axis)), out);
   }
-  TRY(block_operand(op, q->block_scales, "scales", &scale));
-  TRY(make_cast(op->make, scale, HONE_F32, &scale));
-  if (q->block_zeros >= 0) {
-    TRY(block_operand(op, q->block_zeros, "zero points", &zero));
-    TRY(make_cast(op->make, zero, tensor->dtype, &zero));
-  }
+  TRY(block_operand(op, q->block_scales, "scales", HONE_F32, &scale));
+  if (q->block_zeros >= 0)
+    TRY(block_operand(op, q->block_zeros, "zero points", tensor->dtype, &zero));
   return make_node(op->make, OP_DequantizeLinear, VALUES(x, scale, zero),
                    ARGS(INT_ARG("axis", x->shape.rank - 1), INT_ARG("block_size", q->block)), out);
 }
@@ -157,17 +168,13 @@ hone_status tf_dequantised(struct tf_op *op, struct tf_tensor *tensor, struct va
 }
 
 hone_status tf_integer_weights(struct tf_op *op, struct tf_tensor *tensor, struct value **out) {
-  struct tensor *wide;
   const bool is_signed = tensor->dtype == HONE_I4 || tensor->dtype == HONE_I2;
   TRY(tf_value(op, tensor, out));
   if (tensor->quantisation.block) return tf_refuse(op, "of integers with weights in blocks");
   if (!dtype_is_integer(tensor->dtype) || dtype_bits(tensor->dtype) >= 8) return HONE_OK;
   if (!tensor->constant)
     return tf_refuse(op, "weights of %s that are computed", dtype_name(tensor->dtype));
-  TRY(tensor_create(op->ctx, op->tf->arena, is_signed ? HONE_I8 : HONE_U8, &tensor->shape, &wide));
-  for (size_t i = 0; i < tensor_count(wide); i++)
-    tensor_set_i64(wide, i, tensor_i64(tensor->constant, i));
-  return graph_constant(op->ctx, op->make->graph, NULL, wide, out);
+  return constant_as(op, tensor->constant, is_signed ? HONE_I8 : HONE_U8, out);
 }
 
 /* DEQUANTIZE: also from float16. */
