@@ -191,6 +191,9 @@ MUST_USE hone_status tf_integer_weights(struct tf_op *op, struct tf_tensor *tens
                                         struct value **out);
 /* Weights that are stored as integers with a scale and used in float arithmetic. */
 MUST_USE hone_status tf_dequantised(struct tf_op *op, struct tf_tensor *tensor, struct value **out);
+/* The rows of such a table that `indices` name, taken before they are made floats. */
+MUST_USE hone_status tf_dequantised_rows(struct tf_op *op, struct tf_tensor *tensor,
+                                         struct value *indices, struct value **out);
 /* The range of output k after the activation that option `field` names. */
 MUST_USE hone_status tf_range(struct tf_op *op, int field, double *out_low, double *out_high);
 /* multiplier * 2^(shift - 31) nearest to x. */

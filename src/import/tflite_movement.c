@@ -582,9 +582,12 @@ hone_status tf_embedding_lookup(struct tf_op *op) {
   struct value *table, *indices, *y;
   TRY(tf_arity(op, 2, 2, 1));
   TRY(tf_value(op, tf_in(op, 0), &indices));
-  const bool in_float = dtype_is_float(tf_out(op, 0)->dtype);
-  TRY((in_float ? tf_dequantised : tf_value)(op, tf_in(op, 1), &table));
-  TRY(make_node(op->make, OP_Gather, VALUES(table, indices), NULL, &y));
+  if (dtype_is_float(tf_out(op, 0)->dtype)) {
+    TRY(tf_dequantised_rows(op, tf_in(op, 1), indices, &y));
+  } else {
+    TRY(tf_value(op, tf_in(op, 1), &table));
+    TRY(make_node(op->make, OP_Gather, VALUES(table, indices), NULL, &y));
+  }
   return tf_write(op, 0, false, y);
 }
 

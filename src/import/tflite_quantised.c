@@ -141,6 +141,21 @@ static hone_status block_operand(struct tf_op *op, int64_t index, const char *wh
   return (*out)->dtype == dtype ? HONE_OK : constant_as(op, (*out)->constant, dtype, out);
 }
 
+static hone_status read_blocks(struct tf_op *op, const struct tf_tensor *tensor,
+                               struct value **scale, struct value **zero) {
+  const struct tf_quantisation *q = &tensor->quantisation;
+  *zero = NULL;
+  TRY(block_operand(op, q->block_scales, "scales", HONE_F32, scale));
+  if (q->block_zeros < 0) return HONE_OK;
+  return block_operand(op, q->block_zeros, "zero points", tensor->dtype, zero);
+}
+
+static hone_status by_blocks(struct tf_op *op, const struct tf_quantisation *q, struct value *x,
+                             struct value *scale, struct value *zero, struct value **out) {
+  return make_node(op->make, OP_DequantizeLinear, VALUES(x, scale, zero),
+                   ARGS(INT_ARG("axis", x->shape.rank - 1), INT_ARG("block_size", q->block)), out);
+}
+
 /* x, in the file's order, by the scales of `tensor`. */
 static hone_status dequantised(struct tf_op *op, const struct tf_tensor *tensor, struct value *x,
                                int64_t axis, struct value **out) {
@@ -151,11 +166,8 @@ static hone_status dequantised(struct tf_op *op, const struct tf_tensor *tensor,
     return make_node(op->make, OP_DequantizeLinear, VALUES(x, scale, zero),
                      ARGS(INT_ARG("axis", axis)), out);
   }
-  TRY(block_operand(op, q->block_scales, "scales", HONE_F32, &scale));
-  if (q->block_zeros >= 0)
-    TRY(block_operand(op, q->block_zeros, "zero points", tensor->dtype, &zero));
-  return make_node(op->make, OP_DequantizeLinear, VALUES(x, scale, zero),
-                   ARGS(INT_ARG("axis", x->shape.rank - 1), INT_ARG("block_size", q->block)), out);
+  TRY(read_blocks(op, tensor, &scale, &zero));
+  return by_blocks(op, q, x, scale, zero, out);
 }
 
 hone_status tf_dequantised(struct tf_op *op, struct tf_tensor *tensor, struct value **out) {
@@ -165,6 +177,60 @@ hone_status tf_dequantised(struct tf_op *op, struct tf_tensor *tensor, struct va
   if (dtype_is_float(tensor->dtype) || (!q->count && !q->block)) return HONE_OK;
   op->tf->root->is_dynamic = true;
   return dequantised(op, tensor, *out, q->axis, out);
+}
+
+/* Numbers of each row of a table, for the rows that `indices` name, to multiply what has `rank` axes. */
+static hone_status numbers_of_rows(struct tf_op *op, const double *numbers, size_t count,
+                                   struct value *indices, int rank, struct value **out) {
+  const struct shape shape = {1, {(int64_t)count}};
+  int64_t dims[HONE_MAX_RANK];
+  for (int d = 0; d < rank; d++) dims[d] = d < indices->shape.rank ? make_kept_size(indices, d) : 1;
+  TRY(make_numbers(op->make, HONE_F32, &shape, numbers, out));
+  TRY(make_node(op->make, OP_Gather, VALUES(*out, indices), NULL, out));
+  return make_reshape(op->make, *out, dims, (size_t)rank, out);
+}
+
+/* Rows whose scale is their own: (x - zero) * scale. */
+static hone_status scaled_rows(struct tf_op *op, const struct tf_quantisation *q,
+                               struct value *indices, struct value *rows, struct value **out) {
+  struct value *scale, *zero;
+  double *points;
+  bool is_shifted = false;
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, points, q->count));
+  for (size_t i = 0; i < q->count; i++) {
+    points[i] = (double)q->zero_points[i];
+    is_shifted |= q->zero_points[i] != 0;
+  }
+  TRY(make_cast(op->make, rows, HONE_F32, out));
+  if (is_shifted) {
+    TRY(numbers_of_rows(op, points, q->count, indices, rows->shape.rank, &zero));
+    TRY(make_node(op->make, OP_Sub, VALUES(*out, zero), NULL, out));
+  }
+  TRY(numbers_of_rows(op, q->scales, q->count, indices, rows->shape.rank, &scale));
+  return make_node(op->make, OP_Mul, VALUES(*out, scale), NULL, out);
+}
+
+hone_status tf_dequantised_rows(struct tf_op *op, struct tf_tensor *tensor, struct value *indices,
+                                struct value **out) {
+  const struct tf_quantisation *q = &tensor->quantisation;
+  struct value *table, *scale, *zero = NULL;
+  TRY(tf_value(op, tensor, &table));
+  if (dtype_is_float(tensor->dtype) || (!q->count && !q->block)) {
+    TRY(tf_dequantised(op, tensor, &table));
+    return make_node(op->make, OP_Gather, VALUES(table, indices), NULL, out);
+  }
+  const bool by_rows = q->count > 1 && q->axis == 0;
+  if (by_rows && (int64_t)q->count != table->shape.dims[0])
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: %zu scales for %lld rows", op->kind->name,
+                q->count, (long long)table->shape.dims[0]);
+  op->tf->root->is_dynamic = true;
+  TRY(make_node(op->make, OP_Gather, VALUES(table, indices), NULL, out));
+  if (by_rows) return scaled_rows(op, q, indices, *out, out);
+  if (!q->block) return dequantised(op, tensor, *out, q->axis + indices->shape.rank - 1, out);
+  TRY(read_blocks(op, tensor, &scale, &zero));
+  TRY(make_node(op->make, OP_Gather, VALUES(scale, indices), NULL, &scale));
+  if (zero) TRY(make_node(op->make, OP_Gather, VALUES(zero, indices), NULL, &zero));
+  return by_blocks(op, q, *out, scale, zero, out);
 }
 
 hone_status tf_integer_weights(struct tf_op *op, struct tf_tensor *tensor, struct value **out) {

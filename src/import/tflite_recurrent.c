@@ -1,4 +1,4 @@
-/* tflite_recurrent: LSTM (more in tflite_cell.c), RNN (over a sequence, in one or both directions, or one step of it) and SVDF, in float; weights may be stored
+/* tflite_recurrent: LSTM (more in tflite_cell.c), RNN (over a sequence, in one or both directions, or one step of it), in float, and SVDF; weights may be stored
  * as integers. What the state tensors hold is an input and an output of the model. */
 #include "tflite_recurrent.h"
 

@@ -3,11 +3,11 @@ make_tflite_cases.py needs.
 
     make_tflite_integer_cases.py [WORD]
 """
+import flatbuffers
 import numpy as np
-
 from ai_edge_litert.interpreter import OpResolverType
 
-from make_tflite_cases import CASES, Model, one, write_cases
+from make_tflite_cases import CASES, FOLDER, Model, one, schema, write_cases
 
 CASES.clear()  # those of the other file are its own
 WORD = {"x": (0.0007, 0), "z": (0.0004, 0), "y": (0.0009, 0)}
@@ -217,7 +217,40 @@ def packed_table(name, weights, code, per_row):
     m.write()
 
 
+def blocks(name, code, zeros):
+    """Weights in blocks, which LiteRT's reference kernels do not know: the right values are numpy's, of the weights as floats."""
+    m = Model(name)
+    w = m.random.integers(-8, 8, (6, 64))
+    scales = np.float16(m.random.uniform(0.02, 0.2, (6, 4)))
+    points = m.random.integers(-3, 4, (6, 4)) * zeros
+    floats = ((w.reshape(6, 4, 16) - points[..., None]) * np.float64(scales)[..., None]).reshape(6, 64)
+    m.constant("w", w, "int4")
+    m.constant("s", scales, "float16")
+    details = schema.BlockwiseQuantizationT()
+    details.blockSize, details.scales = 16, m.index["s"]
+    details.zeroPoints = m.index[m.constant("z", points, "int32")] if zeros else -1
+    quantisation = schema.QuantizationParametersT()
+    quantisation.detailsType, quantisation.details = schema.QuantizationDetails.BlockwiseQuantization, details
+    m.graph.tensors[m.index["w"]].quantization = quantisation
+    if code == "EMBEDDING_LOOKUP":
+        m.input("x", (4,), "int32", data=[2, 0, 1, 5])
+        m.operator(code, ["x", "w"], [m.tensor("y", (4, 64))])
+        expected = floats[[2, 0, 1, 5]]
+    else:
+        m.input("x", (3, 64))
+        m.operator(code, ["x", "w", ""], [m.tensor("y", (3, 6))], {}, "FullyConnected")
+        expected = np.float64(m.data["x"]) @ floats.T
+    m.output("y")
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(m.model.Pack(builder), b"TFL3")
+    (FOLDER / f"{name}.tflite").write_bytes(bytes(builder.Output()))
+    np.savez(FOLDER / f"{name}.npz", in_0=m.data["x"], out_0=np.float32(expected))
+
+
 def add_packed():
+    for code, word in (("FULLY_CONNECTED", "dense"), ("EMBEDDING_LOOKUP", "embedding")):
+        for zeros in (False, True):
+            CASES[f"packed-{word}-blocks{'-zeros' * zeros}"] = lambda name, code=code, zeros=zeros: blocks(name, code, zeros)
     for code, word in (("FULLY_CONNECTED", "dense"), ("CONV_2D", "conv"), ("DEPTHWISE_CONV_2D", "depthwise")):
         for weights in ("int4", "int2") if word == "dense" else ("int4",):
             for dtype in ("int8", "int16"):
