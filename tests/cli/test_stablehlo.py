@@ -210,7 +210,8 @@ def quantised(n, random):
     slices = {**step, "big": np.int32(41), "m": np.int32([1518500250, 1073741825, 2147483000]), "k": np.int32([-5, 1, -31])}
     image = [1, 3, 6, 7]
     wide = requantised(zero_point=7, offset=11)
-    wide[1] = n("Cast", ["q"], ["i"], to=7)
+    wide_once = requantised(zero_point=7, offset=11, single_rounding=1)
+    wide[1] = wide_once[1] = n("Cast", ["q"], ["i"], to=7)
     return {
         "conv_integer": ([to_bytes, n("ConvInteger", ["q", "w", "z", "c"], ["o"], pads=[1, 0, 0, 1], strides=[2, 1]), cast],
                          image, {**step, "w": byte(4, 3, 3, 2), "c": byte(4)}),
@@ -226,6 +227,7 @@ def quantised(n, random):
         "requantize": (requantised(zero_point=-4, offset=-9, left_shift=2), [2, 3, 40], slices),
         "requantize_once": (requantised(single_rounding=1), [2, 3, 40], slices),
         "requantize_wide": (wide, [2, 3, 40], {**slices, "big": np.int64(41)}),
+        "requantize_wide_once": (wide_once, [2, 3, 40], {**slices, "big": np.int64(4100000), "k": np.int32([-5, -1, -31])}),
         "quantize_away": ([n("QuantizeAway", ["x", "s", "z"], ["o"], domain="hone"), cast], [2, 3, 40],
                           {"s": np.float32(0.25), "z": np.uint8(9)}),
         "table_softmax": ([to_bytes, n("TableSoftmax", ["q", "e"], ["o"], domain="hone", to=3), cast], [3, 7],
@@ -289,7 +291,7 @@ def test_an_engine_takes_files_that_are_no_onnx(hone, tmp_path, name):
     import onnx
     root = pathlib.Path(__file__).resolve().parents[1] / "cases"
     paths = [root / f"tflite/{case}.tflite" for case in ("conv-int8-same", "softmax-int8-0.02", "quantised-add-int8-0")]
-    for case in ("lstm", "gru_linear", "trees_sum", "gather_nd_batches", "requantize_wide", "top_k", "cum_sum", "mod", "if_less",
+    for case in ("lstm", "gru_linear", "trees_sum", "gather_nd_batches", "requantize_wide", "requantize_wide_once", "top_k", "cum_sum", "mod", "if_less",
                  "loop_counted_by_data", "if_in_a_loop"):
         paths.append(tmp_path / f"{case}.onnx")
         onnx.save(model_of(*cases()[case]), paths[-1])
