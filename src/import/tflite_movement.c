@@ -555,6 +555,20 @@ static hone_status gather_batched(struct tf_op *op, struct value *x, struct valu
   return between ? make_transpose(op->make, *out, back, out) : HONE_OK;
 }
 
+/* Constant places in an axis of this size; ONNX would count those below 0 from the end. Of lists of `width` numbers, one an
+   axis, those at `at`. */
+static hone_status check_places(struct tf_op *op, const struct value *places, size_t width,
+                                size_t at, int64_t size) {
+  if (!places->constant || !dtype_is_integer(places->dtype)) return HONE_OK;
+  for (size_t i = at; i < tensor_count(places->constant); i += width) {
+    const int64_t place = tensor_i64(places->constant, i);
+    if (place < 0 || place >= size)
+      return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s takes element %lld of %lld",
+                  op->kind->name, (long long)place, (long long)size);
+  }
+  return HONE_OK;
+}
+
 hone_status tf_gather(struct tf_op *op) {
   int64_t axis, batch;
   struct value *x, *indices, *y;
@@ -564,6 +578,7 @@ hone_status tf_gather(struct tf_op *op) {
   TRY(tf_value(op, tf_in(op, 0), &x));
   TRY(tf_value(op, tf_in(op, 1), &indices));
   TRY(tf_axis(op, axis, x->shape.rank, &axis));
+  TRY(check_places(op, indices, 1, 0, x->shape.dims[axis]));
   if (batch) {
     TRY(tf_axis(op, batch, indices->shape.rank + 1, &batch));
     if (batch > axis)
@@ -582,10 +597,11 @@ hone_status tf_embedding_lookup(struct tf_op *op) {
   struct value *table, *indices, *y;
   TRY(tf_arity(op, 2, 2, 1));
   TRY(tf_value(op, tf_in(op, 0), &indices));
+  TRY(tf_value(op, tf_in(op, 1), &table));
+  if (table->shape.rank) TRY(check_places(op, indices, 1, 0, table->shape.dims[0]));
   if (dtype_is_float(tf_out(op, 0)->dtype)) {
     TRY(tf_dequantised_rows(op, tf_in(op, 1), indices, &y));
   } else {
-    TRY(tf_value(op, tf_in(op, 1), &table));
     TRY(make_node(op->make, OP_Gather, VALUES(table, indices), NULL, &y));
   }
   return tf_write(op, 0, false, y);
@@ -596,6 +612,10 @@ hone_status tf_gather_nd(struct tf_op *op) {
   TRY(tf_arity(op, 2, 2, 1));
   TRY(tf_value(op, tf_in(op, 0), &x));
   TRY(tf_read_i64(op, 1, &indices));
+  const int depth = indices->shape.rank;
+  const int64_t width = depth ? indices->shape.dims[depth - 1] : 0;
+  for (int64_t d = 0; d < width && d < x->shape.rank; d++)
+    TRY(check_places(op, indices, (size_t)width, (size_t)d, x->shape.dims[d]));
   TRY(make_node(op->make, OP_GatherND, VALUES(x, indices), NULL, &y));
   return tf_write(op, 0, false, y);
 }

@@ -673,6 +673,12 @@ def counts():
             ("range-huge", "SHAPE", "RANGE makes 2147483647 elements, the file says 5", "RANGE", [
                 (0, "int32", True), (2**31 - 1, "int32", True), (1, "int32", True)], [((5,), "int32")]),
             ("fill-huge", "SHAPE", "the file says 6", "FILL", [ints(100000, 20000), number], [((2, 3), "float32")], {}, "Fill"),
+            ("gather-below", "SHAPE", "GATHER takes element -1 of 2", "GATHER", [x, ints(-1)], [((1, 3, 4), "float32")], {"axis": 0},
+             "Gather"),
+            ("gather-nd-beyond", "SHAPE", "GATHER_ND takes element 3 of 3", "GATHER_ND", [x, ints([1, 3], [0, 1])],
+             [((2, 4), "float32")], {}, "GatherNd"),
+            ("embedding-below", "SHAPE", "EMBEDDING_LOOKUP takes element -1 of 3", "EMBEDDING_LOOKUP",
+             [ints(-1), (np.ones((3, 4)), "float32", True)], [((1, 4), "float32")]),
             ("reverse-twice", "SHAPE", "axis 1 twice", "REVERSE_V2", [x, ints(1, 1)], [x], {}, "ReverseV2"),
             ("bucketize-falls", "NUM", "that do not rise", "BUCKETIZE", [x], [((2, 3, 4), "int32")], {"boundaries": [3.0, 1.0]},
              "Bucketize"),
