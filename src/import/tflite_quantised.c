@@ -104,7 +104,8 @@ hone_status tf_rescale(struct tf_op *op, struct value *x, const struct tf_rescal
 
 /* -- between floats and quantised numbers ---- */
 
-static hone_status scale_values(struct tf_op *op, const struct tf_tensor *tensor,
+/* Scales and zero points for numbers of type `dtype`. */
+static hone_status scale_values(struct tf_op *op, const struct tf_tensor *tensor, hone_dtype dtype,
                                 struct value **scale, struct value **zero) {
   const struct tf_quantisation *q = &tensor->quantisation;
   struct shape shape = {.rank = q->count > 1, .dims = {(int64_t)q->count}};
@@ -112,7 +113,7 @@ static hone_status scale_values(struct tf_op *op, const struct tf_tensor *tensor
   TRY(NEW_ARRAY(op->ctx, op->tf->arena, points, q->count));
   for (size_t i = 0; i < q->count; i++) points[i] = (double)q->zero_points[i];
   TRY(make_numbers(op->make, HONE_F32, &shape, q->scales, scale));
-  return make_numbers(op->make, tensor->dtype, &shape, points, zero);
+  return make_numbers(op->make, dtype, &shape, points, zero);
 }
 
 /* A constant in another type, whatever its size: passes look for weights with constant scales. */
@@ -162,7 +163,7 @@ static hone_status dequantised(struct tf_op *op, const struct tf_tensor *tensor,
   const struct tf_quantisation *q = &tensor->quantisation;
   struct value *scale, *zero = NULL;
   if (!q->block) {
-    TRY(scale_values(op, tensor, &scale, &zero));
+    TRY(scale_values(op, tensor, x->dtype, &scale, &zero));
     return make_node(op->make, OP_DequantizeLinear, VALUES(x, scale, zero),
                      ARGS(INT_ARG("axis", axis)), out);
   }
@@ -176,6 +177,9 @@ hone_status tf_dequantised(struct tf_op *op, struct tf_tensor *tensor, struct va
   if (tensor->dtype == HONE_F16) return make_cast(op->make, *out, HONE_F32, out);
   if (dtype_is_float(tensor->dtype) || (!q->count && !q->block)) return HONE_OK;
   op->tf->root->is_dynamic = true;
+  if (tensor->constant && dtype_bits(tensor->dtype) < 4 &&
+      !q->block) /* of 4 bits kernels read them */
+    TRY(constant_as(op, tensor->constant, tensor->dtype == HONE_I2 ? HONE_I4 : HONE_U4, out));
   return dequantised(op, tensor, *out, q->axis, out);
 }
 
@@ -286,7 +290,7 @@ hone_status tf_quantize(struct tf_op *op) {
   if (dtype_is_float(in->dtype)) {
     if (!out->quantisation.count) return tf_refuse(op, "to a tensor without a scale");
     int64_t axis = out->quantisation.axis;
-    TRY(scale_values(op, out, &scale, &zero));
+    TRY(scale_values(op, out, out->dtype, &scale, &zero));
     TRY(make_node(op->make, OP_QuantizeAway, VALUES(x, scale, zero),
                   ARGS(INT_ARG("axis", image ? tf_image_axis(axis) : axis)), &y));
     return tf_write(op, 0, image, y);
