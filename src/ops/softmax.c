@@ -28,16 +28,21 @@ static void softmax_row(double *x, int64_t count) {
 }
 
 static void log_softmax_row(double *x, int64_t count) {
-  double max = row_max(x, count), sum = 0;
-  for (int64_t i = 0; i < count; i++) sum += exp(x[i] - max);
-  for (int64_t i = 0; i < count; i++) x[i] -= max + log(sum);
+  double max = row_max(x, count), rest = 0, ones = 0;
+  for (int64_t i = 0; i < count; i++) {
+    const double e = exp(x[i] - max);
+    const bool is_one = !(e < 1); /* counted apart: small terms would vanish beside it */
+    ones += is_one;
+    rest += is_one ? e - 1 : e;
+  }
+  for (int64_t i = 0; i < count; i++) x[i] = x[i] - max - log1p(rest + (ones - 1));
 }
 
-/* 1 at the first maximum. */
+/* 1 at the first maximum; NaN is one. */
 static void hardmax_row(double *x, int64_t count) {
   int64_t best = 0;
   for (int64_t i = 1; i < count; i++)
-    if (x[i] > x[best]) best = i;
+    if (x[i] > x[best] || (isnan(x[i]) && !isnan(x[best]))) best = i;
   for (int64_t i = 0; i < count; i++) x[i] = i == best;
 }
 

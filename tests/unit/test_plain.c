@@ -36,6 +36,8 @@ static const struct ops_case cases[] = {
     {"MatMul", "", "f64[2,3]~rand f64[3]~rand", "*"},
     {"Softmax", "axis=1", "f32[2,5,3]~rand", "*"},
     {"LogSoftmax", "axis=0", "f64[4,3]~rand", "*"},
+    {"LogSoftmax", "axis=1", "f32[3,4]~0,-30,-31,-40,5,5,-20,nan,-inf,-inf,2,2", "*"},
+    {"Hardmax", "axis=0", "f32[4,3]~0,nan,2,nan,3,2,nan,4,1,9,nan,0", "*"},
     {"ReduceSum", "keepdims=0", "f32[2,3,4]~rand i64[2]=-1,0", "*"},
     {"ReduceMean", "", "f32[2,3]~rand", "*"},
     {"ReduceMean", "", "i32[4,3]~rand i64[1]=0", "*"},
