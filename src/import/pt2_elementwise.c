@@ -399,7 +399,8 @@ static hone_status floor_quotient(struct make *make, struct value *x, struct val
   TRY(make_with_scalar(make, OP_Less, y, 0, &sign[1]));
   TRY(make_node(make, OP_Xor, VALUES(sign[0], sign[1]), NULL, &wrong));
   TRY(make_with_scalar(make, OP_Equal, rest, 0, &is_zero));
-  TRY(make_node(make, OP_Greater, VALUES(wrong, is_zero), NULL, &wrong));
+  TRY(make_node(make, OP_Not, VALUES(is_zero), NULL, &is_zero));
+  TRY(make_node(make, OP_And, VALUES(wrong, is_zero), NULL, &wrong));
   TRY(make_cast(make, wrong, x->dtype, &wrong));
   TRY(make_node(make, OP_Sub, VALUES(whole, wrong), NULL, &whole));
   TRY(make_with_scalar(make, OP_Add, whole, 0.5, &down)); /* the division may be just below */

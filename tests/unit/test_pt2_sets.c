@@ -185,6 +185,8 @@ static void algebra(void **state) {
 
 /* -- sets, comparisons and counts ---- */
 
+/* r: inf, 1, 0.5; n: NaN, 0, 0 */
+#define NAN_FIRST "r = aten.reciprocal.default(self=@s); n = aten.sub.Tensor(self=@r, other=@r); "
 static const struct row set_rows[] = {
     {X " i:5:1 s:7:2,1", "y = aten.index_add.default(self=@x, dim=1, index=@i, source=@s, alpha=2)",
      "y", HONE_OK, "[2,3] 0 1 2 5 4 5"},
@@ -227,6 +229,18 @@ static const struct row set_rows[] = {
     {X " s:7:3", "y = aten.bucketize.Tensor(self=@x, boundaries=@s, right=true)", "y", HONE_OK,
      "[2,3] 1 2 3 3 3 3"},
     {"s:7:3", "y = aten.bucketize.Scalar(self=1.5, boundaries=@s)", "y", HONE_OK, "[] 2"},
+    {"s:7:3", NAN_FIRST "y = aten.bucketize.Tensor(self=@n, boundaries=@s)", "y", HONE_OK,
+     "[3] 3 0 0"},
+    {"s:7:3", NAN_FIRST "y = aten.bucketize.Tensor(self=@n, boundaries=@s, right=true)", "y",
+     HONE_OK, "[3] 3 1 1"},
+    {"s:7:3",
+     NAN_FIRST "t = aten.threshold.default(self=@n, threshold=0, value=5); y = "
+               "aten.isnan.default(self=@t)",
+     "y", HONE_OK, "[3] 1 0 0"},
+    {"s:7:3", "y = aten.floor_divide.Scalar(self=@s, other=0.1)", "y", HONE_OK, "[3] 0 9 19"},
+    {"s:7:3",
+     NAN_FIRST "q = aten.floor_divide.Scalar(self=@r, other=2); y = aten.isnan.default(self=@q)",
+     "y", HONE_OK, "[3] 1 0 0"},
     {"x:5:2 s:7:3", "y = aten.bucketize.Tensor(self=@x, boundaries=@s)", "y", HONE_OK, "[2] 0 1"},
     {X, "y = aten.searchsorted.Tensor(sorted_sequence=@x, self=@x, side='right')", "y", HONE_OK,
      "[2,3] 1 2 3 1 2 3"},
