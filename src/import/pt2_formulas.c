@@ -43,10 +43,10 @@ static const struct formula {
     {"ldexp", "x 2 y Pow Mul", PLAIN},
     {"logaddexp",
      "x y Equal x 0.6931471805599453 Add"
-     " x y Max x y Sub Abs Neg Exp 1 Add Log Add Where",
+     " x y Max x y Sub Abs Neg Softplus Add Where",
      PLAIN},
     {"logaddexp2",
-     "x y Equal x 1 Add x y Max x y Sub Abs -0.6931471805599453 Mul Exp 1 Add Log"
+     "x y Equal x 1 Add x y Max x y Sub Abs -0.6931471805599453 Mul Softplus"
      " 1.4426950408889634 Mul Add Where",
      PLAIN},
     {"margin_ranking_loss", "@input2 @input1 Sub @target Mul $margin=0 Add 0 Max", LOSS},
@@ -69,7 +69,10 @@ static const struct formula {
      " @self @target Sub Abs $beta=1 0.5 Mul Sub Where",
      LOSS},
     {"soft_margin_loss", "@self @target Mul Neg Softplus", LOSS},
-    {"xlog1py", "x 0 Equal y IsNaN Not And 0 x y 1 Add Log Mul Where", PLAIN},
+    {"xlog1py", /* log1p(y) is 2 atanh(y / (2 + y)) near 0 */
+     "x 0 Equal y IsNaN Not And 0"
+     " x y Abs 0.5 Less y y 2 Add Div Atanh 2 Mul y 1 Add Log Where Mul Where",
+     PLAIN},
     {"xlogy", "x 0 Equal y IsNaN Not And 0 x y Log Mul Where", PLAIN},
 };
 

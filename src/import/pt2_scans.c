@@ -48,9 +48,7 @@ static hone_status join_logarithms(struct pt_op *op, struct scan *s, struct valu
   TRY(make_node(make, OP_Sub, VALUES(s->x, before), NULL, &apart));
   TRY(make_node(make, OP_Abs, VALUES(apart), NULL, &apart));
   TRY(make_node(make, OP_Neg, VALUES(apart), NULL, &apart));
-  TRY(make_node(make, OP_Exp, VALUES(apart), NULL, &apart));
-  TRY(make_with_scalar(make, OP_Add, apart, 1, &apart));
-  TRY(make_node(make, OP_Log, VALUES(apart), NULL, &apart));
+  TRY(make_node(make, OP_Softplus, VALUES(apart), NULL, &apart)); /* log(1 + exp(apart)) */
   TRY(make_node(make, OP_Add, VALUES(larger, apart), NULL, &apart));
   TRY(make_with_scalar(make, OP_Add, larger, log(2), &y));
   return make_node(make, OP_Where, VALUES(is_equal, y, apart), NULL, &s->x);

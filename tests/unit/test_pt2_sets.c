@@ -401,6 +401,15 @@ static const struct row signal_rows[] = {
     {"x:7:", "v, i = aten.cummax.default(self=@x, dim=0)", "v", HONE_E_UNSUP, "of rank 0"},
     {"x:7:2,0", "v, i = aten.cummax.default(self=@x, dim=1)", "v", HONE_E_UNSUP, "of no elements"},
     {"x:5:1", "y = aten.logcumsumexp.default(self=@x, dim=0)", "y", HONE_OK, "[1] 0"},
+    {"x:7:2",
+     "l = aten.mul.Tensor(self=@x, other=-30); m = aten.logaddexp.default(self=@l, other=0); "
+     "s = aten.mul.Tensor(self=@m, other=1e14); y = aten.round.default(self=@s)",
+     "y", HONE_OK, "[2] 6.93147e+13 9"},
+    {"x:7:2",
+     "l = aten.mul.Tensor(self=@x, other=1e-12); m = aten.special_xlog1py.default(self=@x, "
+     "other=@l); "
+     "s = aten.mul.Tensor(self=@m, other=1e14); y = aten.round.default(self=@s)",
+     "y", HONE_OK, "[2] 0 100"},
     {"x:7:2 h:7:3 w:7:12,2 r:7:12,3",
      "h1, c1 = aten.lstm_cell.default(input=@x, hx=[@h], w_ih=@w, w_hh=@r)", "h1", HONE_E_UNSUP,
      "with 1 states"},
