@@ -2,6 +2,7 @@
  * The same names exist for vectors in the kernels; both must mean the same:
  *   min_, max_   a NaN operand gives NaN, of    round_   half to even
  *                0 and -0 the first is taken
+ *   expm1_       as of 88 above it             log1p_   of 0 to 1 alone
  *   sign_        sign of NaN is NaN             select_  a where the mask holds, else b
  */
 #ifndef HONE_OPS_HELPERS_DOUBLE_H

@@ -680,16 +680,6 @@ INLINE_ vec exp_(vec x) {
   vec s = (vec)((half + 127) << 23), t = (vec)((i - half + 127) << 23);
   return p * s * t;
 }
-/* exp(x) - 1 without cancellation: 2^n p + (2^n - 1), scaled by 2^n's second factor at the end. */
-INLINE_ vec expm1_(vec x) {
-  vec y = MIN2_(splat_(90.0f), MAX2_(splat_(-105.0f), x)); /* NaN stays */
-  vec n = y * splat_(0x1.715476p0f) + splat_(0x1.8p23f);
-  veci i = (veci)n - (veci)splat_(0x1.8p23f), half = i >> 1;
-  vec p = exp_less_one_(y, n - splat_(0x1.8p23f));
-  vec s = (vec)((half + 127) << 23), t = (vec)((i - half + 127) << 23);
-  vec one = (vec)((half - i + 127) << 23); /* 1 / t */
-  return copysignv_((p * s + (s - one)) * t, x); /* -0 stays */
-}
 /* exp of 0 and less, of a softmax: what is below 2^-126.5 is 0. 2^n is one factor, and nothing masked becomes a denormal,
    for which processors take a hundred cycles. */
 INLINE_ vec exp_down_(vec x) {
@@ -697,14 +687,20 @@ INLINE_ vec exp_down_(vec x) {
   const vec n = y * splat_(0x1.715476p0f) + middle; /* its low bits are n + 127 */
   return exp_factor_(y, n - middle) * (vec)((veci)n << 23);
 }
+/* exp(x) - 1 without cancellation: 2^n p + (2^n - 1). Above 88 as of 88: what takes it there takes something else. */
+INLINE_ vec expm1_(vec x) {
+  const vec middle = splat_(0x1.8p23f + 127.0f);
+  const vec y = MIN2_(splat_(88.0f), MAX2_(splat_(-88.0f), x)); /* NaN stays */
+  const vec n = y * splat_(0x1.715476p0f) + middle;
+  const vec s = (vec)((veci)n << 23);
+  return copysignv_(exp_less_one_(y, n - middle) * s + (s - splat_(1.0f)), x); /* -0 stays */
+}
 
-/* log(x) = e ln 2 + log1p(m), m in [sqrt(1/2) - 1, sqrt(2) - 1]: m - m^2/2 + m^3 P(m); P: 5.9e-9.
- */
-INLINE_ vec log_(vec x) {
-  veci tiny = x < splat_(0x1p-126f);
-  vec y = blendv_(tiny, x * splat_(0x1p23f), x);
+/* log(x) = e ln 2 + log1p(m), m in [sqrt(1/2) - 1, sqrt(2) - 1]: m - m^2/2 + m^3 P(m); P: 5.9e-9. Here of y >= 2^-126,
+   times 2^-down. */
+INLINE_ vec log_normal_(vec y, veci down) {
   veci bits = (veci)y - 0x3f3504f3; /* sqrt(1/2) */
-  veci e = (bits >> 23) - (tiny & ((veci){0} + 23));
+  veci e = (bits >> 23) - down;
   vec m = (vec)((bits & 0x007fffff) + 0x3f3504f3) - splat_(1.0f);
   vec p = splat_(-0x1.38b2a8p-4f);
   p = p * m + splat_(0x1.055ad8p-3f);
@@ -716,16 +712,21 @@ INLINE_ vec log_(vec x) {
   p = p * m + splat_(0x1.555554p-2f);
   vec f = __builtin_convertvector(e, vec), mm = m * m;
   vec low = p * (mm * m) + f * splat_(0x1.7f7d1cp-20f) - splat_(0.5f) * mm;
-  vec z = f * splat_(0x1.62e4p-1f) + (m + low);
+  return f * splat_(0x1.62e4p-1f) + (m + low);
+}
+INLINE_ vec log_(vec x) {
+  veci tiny = x < splat_(0x1p-126f);
+  vec y = blendv_(tiny, x * splat_(0x1p23f), x);
+  vec z = log_normal_(y, tiny & ((veci){0} + 23));
   z = blendv_(x == splat_(INFINITY), x, z);
   z = blendv_(x == (vec){0}, splat_(-INFINITY), z);
   return blendv_((x < (vec){0}) | (x != x), splat_(NAN), z);
 }
 
-/* log(1 + x): what the sum loses of x is added where it counts, below 1. */
+/* log(1 + x) of 0 to 1: what the sum loses of x is added. */
 INLINE_ vec log1p_(vec x) {
   const vec one = splat_(1.0f), u = one + x;
-  return log_(u) + blendv_(x < one, x - (u - one), (vec){0});
+  return log_normal_(u, (veci){0}) + (x - (u - one)); /* NaN stays */
 }
 
 /* tanh(x) = x P(x^2) / Q(x^2) up to 9.1, where it rounds to 1; 1.5e-9. */

@@ -55,19 +55,24 @@
 #include "plain/lines.h"
     OUT0_T *restrict to = y + o * inner + i;
     if (inner == 1) {
-      int64_t best = 0, k = 0;
-      IN0_T lane[16];
-      for (int l = 0; l < 16; l++) lane[l] = from[0];
-      for (; k + 16 <= length; k += 16)
-        for (int l = 0; l < 16; l++) lane[l] = BETTER(from[k + l], lane[l]) ? from[k + l] : lane[l];
-      for (; k < length; k++) lane[0] = BETTER(from[k], lane[0]) ? from[k] : lane[0];
-      for (int l = 1; l < 16; l++) lane[0] = BETTER(lane[l], lane[0]) ? lane[l] : lane[0];
-      const IN0_T end_value = lane[0];
-#define IS_END(a) ((a) == end_value || (IS_NAN(a) && IS_NAN(end_value)))
-      if (ATTR_select_last_index)
-        for (best = length - 1; !IS_END(from[best]); best--) continue;
-      else
-        while (!IS_END(from[best])) best++;
+      const int64_t first = ATTR_select_last_index ? length - 1 : 0, step = ATTR_select_last_index ? -1 : 1;
+      int64_t best = -1, k = 0;
+#if IN0_TYPE == 1 || IN0_TYPE == 11
+      IN0_T poison = 0; /* NaN if there is one, or an infinity */
+#pragma omp simd reduction(+ : poison)
+      for (int64_t i = 0; i < length; i++) poison += from[i] - from[i];
+      if (IS_NAN(poison))
+        for (best = first; best >= 0 && best < length && !IS_NAN(from[best]); best += step) continue;
+#endif
+      if (best < 0 || best == length) {
+        IN0_T lane[16];
+        for (int l = 0; l < 16; l++) lane[l] = from[0];
+        for (; k + 16 <= length; k += 16)
+          for (int l = 0; l < 16; l++) lane[l] = SMALLER(lane[l], from[k + l]) ? from[k + l] : lane[l];
+        for (; k < length; k++) lane[0] = SMALLER(lane[0], from[k]) ? from[k] : lane[0];
+        for (int l = 1; l < 16; l++) lane[0] = SMALLER(lane[0], lane[l]) ? lane[l] : lane[0];
+        for (best = first; from[best] != lane[0]; best += step) continue;
+      }
       to[0] = (OUT0_T)best;
       continue;
     }
@@ -81,7 +86,6 @@
 #undef BETTER
 #undef SMALLER
 #undef IS_NAN
-#undef IS_END
 #undef SCAN
 #undef STEP
 #undef STRETCH
