@@ -2,6 +2,7 @@
 (expected/); its README names the report and the source of the right values. Compiled for the host, for AVX2 and as portable C,
 and by the reference evaluator."""
 
+import resource
 from pathlib import Path
 
 import numpy as np
@@ -32,3 +33,11 @@ def test_a_reported_input_gives_the_right_outputs(hone, report, way, tmp_path):
     assert done.code == 0, done
     for expected in sorted((report / "expected").iterdir()):
         assert_same(np.load(tmp_path / "out" / expected.name), np.load(expected))
+
+
+def test_activations_that_are_named_compile_soon(hone, tmp_path):
+    """gcc spent 7 s of processor time on the copies of a switch that it had inlined into an unrolled loop."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    model = Path(__file__).parent.parent / "cases/reports/lstm-named-activations/model.onnx"
+    done = hone("compile", model, "-o", tmp_path / "lstm.so", "--no-cache")
+    assert done.code == 0 and resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 3, done

@@ -500,7 +500,7 @@ static void write_cases(struct ctx *ctx, const char *folder) {
   char source[4200];
   text_puts(&text,
             "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n"
-            "#define PLAIN_LINES 64\n"
+            "#define PLAIN_LINES 64\n#define NOIPA __attribute__((noinline))\n"
             "#if defined __GNUC__ && !defined __clang__\n"
             "#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n#endif\n");
   REQUIRE(emit_kernel_text(ctx, "simd.h", &text));

@@ -29,8 +29,9 @@
   PASTE_(NAME, activate)(functions[d * ACTIVATIONS + (k)],                    \
                          alphas[d * ACTIVATIONS + (k)],                       \
                          betas[d * ACTIVATIONS + (k)], x)
-/* Activations other than the usual ones, by their number in src/ops/recurrent.c. */
-static inline REAL PASTE_(NAME, activate)(int64_t which, REAL a, REAL b, REAL x) {
+/* Activations other than the usual ones, by their number in src/ops/recurrent.c. Not inlined: a step calls it five times,
+   and in an unrolled loop gcc would spend seconds on the copies of the switch. */
+static NOIPA REAL PASTE_(NAME, activate)(int64_t which, REAL a, REAL b, REAL x) {
   switch (which) {
     case 0: /* Affine */
       return a * x + b;
