@@ -85,7 +85,7 @@ static hone_status plan_axis(struct ctx *ctx, const struct node *node, enum auto
                 "kernel_shape covers %lld elements of %lld along spatial axis %d",
                 (long long)reach(w, i), (long long)(room + reach(w, i)), i);
   w->out[i] = room / stride + 1;
-  if (ceil_mode && mode == NOTSET) {
+  if (ceil_mode) {
     w->out[i] = (room + stride - 1) / stride + 1;
     /* a window that would start behind the input and its front padding does not count */
     if ((w->out[i] - 1) * stride >= w->in[i] + w->pad_begin[i]) w->out[i]--;
