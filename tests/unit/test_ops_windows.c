@@ -133,7 +133,7 @@ static const struct ops_case reduction_cases[] = {
      "f32[1,1,2]=1,3"},
     {"AveragePool", "kernel_shape=[2] strides=[2] ceil_mode=1 count_include_pad=1",
      "f32[1,1,3]~2,4,6", "f32[1,1,2]=3,6"},
-    {"AveragePool", "auto_pad=\"VALID\" kernel_shape=[2] strides=[2] ceil_mode=1",
+    {"AveragePool", "auto_pad=VALID kernel_shape=[2] strides=[2] ceil_mode=1",
      "f32[1,1,3]~2,4,6", "f32[1,1,2]=3,6"},
     {"LpPool", "kernel_shape=[2] p=1", "f32[1,1,2]~-2,4", "f32[1,1,1]=6"},
     {"GlobalAveragePool", "", "f32[1,2,2]~1,3,5,7", "f32[1,2,1]=2,6"},
