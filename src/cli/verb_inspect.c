@@ -1,4 +1,5 @@
 /* hone inspect: what a model is and what this machine allows at best. */
+#include "../bench/bench.h"
 #include "../draw/draw.h"
 #include "cli.h"
 
@@ -6,15 +7,60 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { MOST_WRITTEN = 256 };
 struct facts {
   double flops, bytes, parameters, parameter_bytes;
   size_t counts[OP_COUNT];
+  struct
+      written { /* operators of the file that became others, in the order in which they are met */
+    const char *name;
+    size_t count;
+    int64_t last; /* index of the last one's nodes, which are several perhaps */
+  } written[MOST_WRITTEN];
+  size_t written_count;
 };
+
+/* Integers that are weights: bytes and less, and the biases of 32 bits that are added to their products. */
+static bool is_quantised_weight(const struct node *node, size_t input) {
+  const struct tensor *x = node->inputs[input]->constant;
+  const unsigned bits = dtype_bits(x->dtype);
+  if (!dtype_is_integer(x->dtype) || is_op(node, OP_ByteTable) || is_op(node, OP_TableSoftmax))
+    return false;
+  return bits <= 8 || (bits == 32 && (is_op(node, OP_Add) || is_op(node, OP_QLinearConv)));
+}
+
+/* Scales and zero points of a quantised operator. */
+static bool is_quantisation(const struct node *node, size_t input) {
+  if (is_op(node, OP_DequantizeLinear) || is_op(node, OP_QuantizeLinear)) return input > 0;
+  if (is_op(node, OP_ConvInteger) || is_op(node, OP_MatMulInteger)) return input > 1;
+  if (is_op(node, OP_QLinearConv) || is_op(node, OP_QLinearMatMul))
+    return input != 0 && input != 3 && input != 8;
+  return is_op(node, OP_Requantize) && input > 0;
+}
 
 /* Neither running statistics of a normalisation nor scalars of a formula are trained. */
 static bool is_trained(const struct node *node, size_t input) {
   if (is_op(node, OP_BatchNormalization) && input >= 3) return false;
-  return node->inputs[input]->shape.rank > 0;
+  return node->inputs[input]->shape.rank > 0 && !is_quantisation(node, input);
+}
+
+static void count_written(const struct node *node, struct facts *facts) {
+  const char *name = node->written_as;
+  size_t i = 0;
+  if (!name) return;
+  while (i < facts->written_count && strcmp(facts->written[i].name, name)) i++;
+  if (i == MOST_WRITTEN) return;
+  struct written *at = &facts->written[i];
+  if (i == facts->written_count)
+    *at = (struct written){.name = name, .last = -1}, facts->written_count++;
+  if (at->last != node->index) at->count++;
+  at->last = node->index;
+}
+
+static bool is_own_name(const char *name) {
+  for (int i = 1; i < OP_COUNT; i++)
+    if (!strcmp(op_table[i].name, name)) return true;
+  return false;
 }
 
 static void gather(const struct graph *graph, bool *is_counted, struct facts *facts) {
@@ -25,9 +71,11 @@ static void gather(const struct graph *graph, bool *is_counted, struct facts *fa
     facts->flops += flops;
     facts->bytes += bytes;
     facts->counts[node->op->id]++;
+    count_written(node, facts);
     for (size_t k = 0; k < node->input_count; k++) {
       const struct value *value = node->inputs[k];
-      if (!value || !value->constant || !dtype_is_float(value->dtype) || is_counted[value->index])
+      if (!value || !value->constant || is_counted[value->index] ||
+          !(dtype_is_float(value->dtype) || is_quantised_weight(node, k)))
         continue;
       is_counted[value->index] = true;
       facts->parameter_bytes += (double)value->constant->bytes;
@@ -49,10 +97,20 @@ static void print_values(const char *title, struct value *const *values, size_t 
 }
 
 static void print_ops(const struct facts *facts) {
-  printf("operators");
+  struct text line = {0};
   for (int i = 1; i < OP_COUNT; i++)
-    if (facts->counts[i]) printf("  %s %zu", op_table[i].name, facts->counts[i]);
-  printf("\n");
+    if (facts->counts[i]) text_printf(&line, "  %s %zu", op_table[i].name, facts->counts[i]);
+  if (line.at) printf("operators%s\n", line.at);
+  text_deinit(&line);
+  bool is_other = false;
+  for (size_t i = 0; i < facts->written_count; i++) {
+    is_other |= !is_own_name(facts->written[i].name);
+    text_puts(&line, "  ");
+    text_put_safe(&line, facts->written[i].name, 80);
+    text_printf(&line, " %zu", facts->written[i].count);
+  }
+  if (is_other && line.at) printf("in file  %s\n", line.at);
+  text_deinit(&line);
 }
 
 /* max(FLOPs / P, bytes / B): unique bytes once, at the bandwidth of that working set. */
@@ -114,6 +172,7 @@ static hone_status render_json_form(struct ctx *ctx, void *user, const char *for
   json_object_set_new(json, "compiles", json_boolean(!described->refusal->status));
   if (described->refusal->status)
     json_object_set_new(json, "compile_refusal", json_string(described->refusal->message));
+  json_object_set_new(json, "precision", json_string(file_precision(model->graph)));
   json_object_set_new(json, "parameters", json_real(facts->parameters));
   json_object_set_new(json, "flops", json_real(facts->flops));
   json_object_set_new(json, "bytes", json_real(facts->bytes));
@@ -122,6 +181,11 @@ static hone_status render_json_form(struct ctx *ctx, void *user, const char *for
     if (facts->counts[i])
       json_object_set_new(ops, op_table[i].name, json_integer((json_int_t)facts->counts[i]));
   json_object_set_new(json, "operators", ops);
+  json_t *written = json_object();
+  for (size_t i = 0; i < facts->written_count; i++)
+    json_object_set_new(written, facts->written[i].name,
+                        json_integer((json_int_t)facts->written[i].count));
+  json_object_set_new(json, "file_operators", written);
   char *dumped = json_dumps(json, JSON_INDENT(2));
   if (!dumped) return fail(ctx, HONE_E_OOM, place_none(), "no memory for JSON");
   text_printf(out, "%s\n", dumped);
@@ -156,6 +220,7 @@ static hone_status show(struct ctx *ctx, const struct args *args, bool json_only
     if (model->graph->open_dimensions) printf("open      %s\n", model->graph->open_dimensions);
     printf("nodes     %zu\n", model->graph->nodes.count);
     print_ops(facts);
+    printf("precision %s\n", file_precision(model->graph));
     printf("parameters %s (%.0f)\nFLOPs     %s\nbytes     %s read and written over all nodes\n",
            parameters, facts->parameters, flops, bytes);
     if (refusal->status)

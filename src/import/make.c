@@ -13,7 +13,7 @@ struct place make_place(const struct make *make) {
 void make_sign(const struct make *make, struct node *node) {
   node->index = make->index;
   node->name = make->name;
-  node->written_as = make->written_as;
+  node->written_as = make->index < 0 ? NULL : make->written_as;
 }
 
 hone_status make_refuse(const struct make *make, const char *kind, const char *name,

@@ -2,8 +2,10 @@
 
 import json
 
+import onnx
+
 import hostile
-from hone import refused, sound
+from hone import ROOT, refused, sound
 
 
 def conv_over_four():
@@ -36,3 +38,25 @@ def test_no_kernel_says_why(hone, tmp_path):
     path = tmp_path / "m.onnx"
     path.write_bytes(conv_over_four().SerializeToString())
     refused(hone("compile", path, "-o", tmp_path / "m.so", "-q"), "E_UNSUP", "Conv over 4 spatial dimensions, at most 3")
+
+
+def facts_of(hone, tmp_path, model, *words):
+    sound(hone("inspect", model, "--no-measure", "--json", tmp_path / "i.json", *words))
+    return json.loads((tmp_path / "i.json").read_text())
+
+
+def test_it_counts_quantised_parameters_and_names_the_files_operators(hone, tmp_path):
+    """A convolution of int8 in TFLite and in ONNX; a .pt2 in ATen's words."""
+    facts = facts_of(hone, tmp_path, ROOT / "tests/cases/tflite/conv-int8-same.tflite")
+    assert facts["precision"] == "int8" and facts["parameters"] == 150, facts
+    assert facts["file_operators"] == {"CONV_2D": 1} and "ConvInteger" in facts["operators"], facts
+    facts = facts_of(hone, tmp_path, ROOT / "tests/cases/pt2/small.pt2", "--batch", "1")
+    assert facts["precision"] == "fp32" and facts["file_operators"]["aten.linear.default"] == 1, facts
+    w = hostile.const("w", [[[[1, -2], [3, 4]]], [[[5, 6], [7, 8]]]], "int8")
+    more = [hostile.const("z", 0, "int8"), hostile.const("s", 0.1, "float32"),
+            hostile.const("t", [0.1, 0.2], "float32")]
+    model = hostile.one("QLinearConv", (1, 1, 5, 5), [w, *more], None, inputs=("x", "s", "z", "w", "t", "z", "s", "z"),
+                        kind=onnx.TensorProto.INT8)
+    (tmp_path / "q.onnx").write_bytes(model.SerializeToString())
+    facts = facts_of(hone, tmp_path, tmp_path / "q.onnx")
+    assert facts["precision"] == "int8" and facts["parameters"] == 8, facts
