@@ -163,8 +163,8 @@ bool backend_reads(const struct backend *backend, const char *format);
 bool backend_knows_route(const struct backend *backend, const char *route);
 bool backend_holds_with(const struct backend *backend, const char *options);
 /* -- route.c */
-/* The way that a model of this format takes: `asked` (or NULL) where the engine knows it, "onnx" (the file itself) where
-   it reads that, else its first. */
+/* The way that a model of this format takes: `asked` (or NULL) where the engine knows it, the file itself where it
+   reads that, which is called by its format, else the engine's first. */
 void backend_route(const struct backend *backend, const char *format, const char *asked,
                    char out[64]);
 /* Whether hone writes the file that the engine reads. */

@@ -1,5 +1,5 @@
-/* Ways of a model to an engine: "onnx" is the user's own file as it is, FORM-hone what hone writes of its graph in
- * another form (src/export/forms.c).
+/* Ways of a model to an engine: "onnx", "tflite" or "pt2" is the user's own file as it is, by its format ("onnx" where it
+ * is asked for, whatever the format); FORM-hone what hone writes of its graph in another form (src/export/forms.c).
  */
 #include "backends.h"
 
@@ -27,6 +27,7 @@ void backend_route(const struct backend *backend, const char *format, const char
     snprintf(out, 64, "onnx-hone");
   else if (!backend_reads(backend, format))
     snprintf(out, 64, "%.*s", (int)strcspn(first, " "), first);
+  if (!route_is_hones(out)) snprintf(out, 64, "%s", format);
 }
 
 static hone_status convert(struct ctx *ctx, const struct export_form *form, struct model *model,

@@ -164,7 +164,7 @@ static void add_scenario(const struct bench *bench, const struct cell *cell, jso
 static void add_route(const struct cell *cell, json_t *command) {
   char program[4096];
   const ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-  if (!strcmp(cell->route, "onnx") || n <= 0) return;
+  if (!route_is_hones(cell->route) || n <= 0) return;
   program[n] = 0;
   json_object_set_new(command, "route", json_string(cell->route));
   json_object_set_new(command, "hone", json_string(program));

@@ -63,7 +63,7 @@ static void put_reason(const struct worker_end *end, const struct cell *cell, ch
   const char *last = backend && backend->routes ? strrchr(backend->routes, ' ') : NULL;
   const bool is_refused = end->status == STATUS_unsupported &&
                           (end->stage == STAGE_import || end->stage == STAGE_compile);
-  if (is_refused && last && !strcmp(cell->route, "onnx") && !strstr(end->reason, "--route"))
+  if (is_refused && last && !route_is_hones(cell->route) && !strstr(end->reason, "--route"))
     snprintf(out, size, "--route%s may run it; as it is: %.900s", last, end->reason);
   else
     snprintf(out, size, "%s", end->reason);

@@ -555,7 +555,7 @@ static void fill_repeat(const struct study_row *study, struct record *record) {
     text_puts(&out, " --device ");
     put_shell_word(&out, cell->device);
   }
-  if (cell->route[0] && strcmp(cell->route, "onnx")) {
+  if (strstr(cell->route, "-hone")) {
     text_puts(&out, " --route ");
     put_shell_word(&out, cell->route);
   }

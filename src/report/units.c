@@ -217,12 +217,18 @@ static const struct {
                          {offsetof(struct cell, cache_state), "warm"},
                          {offsetof(struct cell, variant), "default"}};
 
+/* The file itself goes without saying, whatever its format. */
+static const char *dimension_of(const struct cell *cell, size_t i) {
+  const char *value = (const char *)cell + engine_dimensions[i].offset;
+  const bool is_route = engine_dimensions[i].offset == offsetof(struct cell, route);
+  return is_route && !strstr(value, "-hone") ? engine_dimensions[i].plain : value;
+}
+
 static bool same_dimensions(const struct cell *a, const struct cell *b, bool any_route) {
   bool is_same = !strcmp(a->backend, b->backend) && !strcmp(a->options, b->options);
   for (size_t i = 0; i < COUNT(engine_dimensions); i++)
     if (!any_route || engine_dimensions[i].offset != offsetof(struct cell, route))
-      is_same = is_same && !strcmp((const char *)a + engine_dimensions[i].offset,
-                                   (const char *)b + engine_dimensions[i].offset);
+      is_same = is_same && !strcmp(dimension_of(a, i), dimension_of(b, i));
   return is_same;
 }
 
@@ -238,7 +244,7 @@ const char *engine_marks(const struct cell *cell, char out[256]) {
   size_t used = 0;
   out[0] = 0;
   for (size_t i = 0; i < COUNT(engine_dimensions) && used < 255; i++) {
-    const char *value = (const char *)cell + engine_dimensions[i].offset;
+    const char *value = dimension_of(cell, i);
     if (!value[0] || !strcmp(value, engine_dimensions[i].plain)) continue;
     const int n = snprintf(out + used, 256 - used, "%s%s", used ? " " : "", value);
     used += n > 0 ? (size_t)n : 0;

@@ -258,7 +258,7 @@ def test_a_torch_export_file_reaches_engines_as_onnx_that_hone_writes(hone, engi
     model = pathlib.Path(__file__).resolve().parents[1] / "cases/pt2/small.pt2"
     result, rows = engines(model, "--backend", "native,onnxruntime,openvino")
     assert {name: row["route"] for name, row in rows.items()} == \
-        {"native": "onnx", "onnxruntime": "onnx-hone", "openvino": "onnx-hone"}, result
+        {"native": "pt2", "onnxruntime": "onnx-hone", "openvino": "onnx-hone"}, result
     assert all(row["status"] == "ok" for row in rows.values()), result
     assert all(row["artifact_size_bytes"] > 0 and row["import_time_ms"] > 0
                for name, row in rows.items() if name != "native"), rows

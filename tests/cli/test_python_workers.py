@@ -326,7 +326,7 @@ def test_a_model_in_a_format_that_an_engine_does_not_read(hone, tmp_path):
     assert rows["litert"]["status"] == "not_installed"
 
 
-@pytest.mark.parametrize("engine,head,route", [("torch", "504b0304", "onnx"), ("executorch", "504b0304", "onnx"),
+@pytest.mark.parametrize("engine,head,route", [("torch", "504b0304", "pt2"), ("executorch", "504b0304", "pt2"),
                                                ("iree", "08", "onnx-hone")])
 def test_a_torch_export_file_goes_as_it_is_to_those_that_read_it(hone, environment, tmp_path, engine, head, route):
     """PyTorch's engines get the user's file, others the ONNX that hone writes of it."""
