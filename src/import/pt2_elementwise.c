@@ -447,6 +447,10 @@ static enum op_id logical_form(enum op_id id) {
   }
 }
 
+static bool compares_order(enum op_id id) {
+  return id == OP_Less || id == OP_LessOrEqual || id == OP_Greater || id == OP_GreaterOrEqual;
+}
+
 hone_status build_binary(struct pt_op *op) {
   struct value *x, *y, *z;
   enum op_id id = (enum op_id)op->parameter;
@@ -463,6 +467,10 @@ hone_status build_binary(struct pt_op *op) {
     return pt_result(op, 0, z);
   }
   if (x->dtype == HONE_BOOL) id = logical_form(id);
+  if (x->dtype == HONE_BOOL && compares_order(id)) {
+    TRY(make_cast(op->make, x, HONE_U8, &x));
+    TRY(make_cast(op->make, y, HONE_U8, &y));
+  }
   if (id == OP_Add || id == OP_Sub) TRY(scale_by_alpha(op, &y));
   TRY(make_node(op->make, id, VALUES(x, y), NULL, &z));
   return pt_result(op, 0, z);
