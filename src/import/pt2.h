@@ -207,7 +207,7 @@ pt_build_fn build_formula, build_number_extreme, build_logit;
 MUST_USE hone_status pt_reduce_loss(struct pt_op *op, struct value *y, struct value *weight);
 
 /* -- pt2_losses.c ---- */
-pt_build_fn build_cross_entropy, build_triplet_loss;
+pt_build_fn build_cross_entropy, build_triplet_loss, build_cosine_loss;
 
 /* -- pt2_derived.c ---- */
 pt_build_fn build_rotate, build_renorm, build_block_diagonal, build_trapezoid, build_vector_dot,

@@ -126,7 +126,10 @@ static hone_status distance(struct pt_op *op, struct value *x, struct value *y,
   double order, apart;
   TRY(pt_float(op, "p", 2, &order));
   TRY(pt_float(op, "eps", 1e-6, &apart));
-  TRY(make_node(op->make, OP_Sub, VALUES(x, y), NULL, &x));
+  struct value *pair[] = {x, y};
+  TRY(pt_promote(op, pair, 2));
+  TRY(make_node(op->make, OP_Sub, VALUES(pair[0], pair[1]), NULL, &x));
+  if (!dtype_is_float(x->dtype)) TRY(make_cast(op->make, x, HONE_F32, &x));
   TRY(make_with_scalar(op->make, OP_Add, x, apart, &x));
   TRY(make_ints(op->make, (const int64_t[]){-1}, 1, &axes));
   return pt_norm(op, x, axes, order, false, out);
@@ -150,5 +153,40 @@ hone_status build_triplet_loss(struct pt_op *op) {
   TRY(make_node(op->make, OP_Sub, VALUES(y, far), NULL, &y));
   TRY(make_with_scalar(op->make, OP_Add, y, margin, &y));
   TRY(make_with_scalar(op->make, OP_Max, y, 0, &y));
+  return pt_reduce_loss(op, y, NULL);
+}
+
+/* 1 - cosine where the target is 1, max(0, cosine - margin) where it is -1. */
+hone_status build_cosine_loss(struct pt_op *op) {
+  struct make *make = op->make;
+  struct value *x[2], *target, *part[3], *cosine, *axes, *zero, *one, *is_near, *y, *z;
+  double margin;
+  TRY(pt_need(op, "input1", &x[0]));
+  TRY(pt_need(op, "input2", &x[1]));
+  TRY(pt_need(op, "target", &target));
+  TRY(pt_float(op, "margin", 0, &margin));
+  TRY(pt_promote(op, x, 2));
+  if (!dtype_is_float(x[0]->dtype)) return pt_refuse(op, "of %s", dtype_name(x[0]->dtype));
+  TRY(make_ints(make, (const int64_t[]){target->shape.rank > 0}, 1, &axes));
+  for (int k = 0; k < 3; k++) { /* sums of x0 x1, x0 x0, x1 x1 */
+    TRY(make_node(make, OP_Mul, VALUES(x[k == 2], x[k != 1]), NULL, &part[k]));
+    TRY(make_node(make, OP_ReduceSum, VALUES(part[k], axes), ARGS(INT_ARG("keepdims", 0)),
+                  &part[k]));
+    if (k) TRY(make_with_scalar(make, OP_Add, part[k], 1e-12, &part[k]));
+  }
+  TRY(make_node(make, OP_Mul, VALUES(part[1], part[2]), NULL, &y));
+  TRY(make_node(make, OP_Sqrt, VALUES(y), NULL, &y));
+  TRY(make_node(make, OP_Div, VALUES(part[0], y), NULL, &cosine));
+  TRY(make_scalar(make, cosine->dtype, 0, &zero));
+  TRY(make_scalar(make, cosine->dtype, 1, &one));
+  TRY(make_cast(make, target, cosine->dtype, &target));
+  TRY(make_node(make, OP_Equal, VALUES(target, one), NULL, &is_near));
+  TRY(make_node(make, OP_Sub, VALUES(one, cosine), NULL, &y));
+  TRY(make_node(make, OP_Where, VALUES(is_near, y, zero), NULL, &y));
+  TRY(make_with_scalar(make, OP_Equal, target, -1, &is_near));
+  TRY(make_with_scalar(make, OP_Sub, cosine, margin, &z));
+  TRY(make_with_scalar(make, OP_Max, z, 0, &z));
+  TRY(make_node(make, OP_Where, VALUES(is_near, z, zero), NULL, &z));
+  TRY(make_node(make, OP_Add, VALUES(y, z), NULL, &y));
   return pt_reduce_loss(op, y, NULL);
 }

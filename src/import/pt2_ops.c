@@ -316,7 +316,13 @@ hone_status build_split(struct pt_op *op) {
   int64_t axis, *sizes;
   size_t count = pt_result_count(op);
   TRY(pt_need(op, "self", &x));
-  TRY(pt_axis(op, "dim", 0, x->shape.rank, &axis));
+  const char *name =
+      op->target + strlen("aten."); /* hsplit, dsplit: of columns, of what is behind */
+  TRY(pt_axis(op, "dim",
+              *name == 'h'   ? x->shape.rank > 1
+              : *name == 'd' ? 2
+                             : 0,
+              x->shape.rank, &axis));
   if (!count || count > MOST_TENSORS) return pt_refuse(op, "into %zu", count);
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, sizes, count));
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, parts, count));

@@ -278,7 +278,7 @@ static const struct row rank_rows[] = {
     {"x:7:1,1,1 i:5:" FIFTEEN " v:7:1",
      "y = aten.index_put.default(self=@x, indices=[@i], values=@v)", "y", HONE_E_UNSUP,
      "of rank 17"},
-    {"x:7:", "y, i = aten.topk.default(self=@x, k=1)", "y", HONE_E_UNSUP, "of rank 0"},
+    {"x:7:", "y, i = aten.topk.default(self=@x, k=1)", "y", HONE_OK, NULL},
     {"x:7:3", "y = aten.diagonal.default(self=@x, dim1=0, dim2=0)", "y", HONE_E_UNSUP, "of rank 1"},
     {"x:7:3", "y = aten.group_norm.default(input=@x, num_groups=1)", "y", HONE_E_UNSUP,
      "of rank 1"},
