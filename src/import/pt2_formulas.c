@@ -61,6 +61,8 @@ static const struct formula {
     {"rad2deg", "x 57.29577951308232 Mul", PLAIN},
     {"rrelu", "x 0 GreaterOrEqual x x $lower=0.125 $upper=0.3333333333333333 Add 0.5 Mul Mul Where",
      PLAIN},
+    {"rrelu_with_noise_functional",
+     "x 0 GreaterOrEqual x x $lower=0.125 $upper=0.3333333333333333 Add 0.5 Mul Mul Where", PLAIN},
     {"signbit", "x 0 Less x Reciprocal 0 Less Or", PLAIN},
     {"sinc", "x 0 Equal 1 x 3.141592653589793 Mul Sin x 3.141592653589793 Mul Div Where", PLAIN},
     {"smooth_l1_loss",

@@ -554,6 +554,7 @@ static const struct {
     {"aten.round.default", build_unary, OP_Round},
     {"aten.row_stack.default", build_join, 2},
     {"aten.rrelu.default", build_formula, 0},
+    {"aten.rrelu_with_noise_functional.default", build_formula, 0},
     {"aten.rsqrt.default", build_rsqrt, 0},
     {"aten.rsub.Scalar", build_rsub, 0},
     {"aten.rsub.Tensor", build_rsub, 0},

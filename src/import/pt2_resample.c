@@ -198,14 +198,14 @@ static hone_status interpolate(struct pt_op *op, struct upsample *u, struct valu
   return is_done ? HONE_OK : multiply_axes(op, u, x);
 }
 
-/* Of bytes: in float, then rounded, halves up. */
+/* Of bytes: in float, then rounded, halves up, which float may miss by a little. */
 static hone_status interpolate_bytes(struct pt_op *op, struct upsample *u, struct value **x) {
   struct value *low, *high;
   const hone_dtype dtype = (*x)->dtype;
   if (dtype != HONE_U8) return pt_refuse(op, "of %s", dtype_name(dtype));
   TRY(make_cast(op->make, *x, HONE_F32, x));
   TRY(interpolate(op, u, x));
-  TRY(make_with_scalar(op->make, OP_Add, *x, 0.5, x));
+  TRY(make_with_scalar(op->make, OP_Add, *x, 0.5 + 0x1p-10, x));
   TRY(make_node(op->make, OP_Floor, VALUES(*x), NULL, x));
   TRY(make_scalar(op->make, HONE_F32, 0, &low));
   TRY(make_scalar(op->make, HONE_F32, 255, &high));

@@ -887,6 +887,8 @@ def main(*words):
         for core in (False, True):
             if core and name.startswith(("inverse", "solve", "encoder")):
                 continue  # their checks for errors become effects, which PyTorch gives tokens; no decomposition
+            if core and name in ("resample-1-linear-False-1.1", "resample-3-trilinear-False-1.1"):
+                continue  # the decomposition itself gives other values: it does not copy an axis whose size stays
             try:
                 export(name + "-core" * core, module, inputs, core, archive)
             except Exception as error:

@@ -104,7 +104,7 @@ static void the_model(void **state) {
        HONE_OK, NULL},
       {SIGNATURE "output_specs.1",
        "{\"buffer_mutation\": {\"arg\": {\"name\": \"q\"}, \"buffer_name\": \"w\"}}", HONE_E_FORMAT,
-       "reads \"q\""},
+       "no such buffer"},
       {SIGNATURE "input_specs", "[]", HONE_E_FORMAT, "reads \"x\", which nothing defines"},
       {SIGNATURE "input_specs.0", "{\"user_input\": {\"arg\": {\"as_int\": 3}}}", HONE_E_UNSUP,
        "input 0 is no tensor"},
