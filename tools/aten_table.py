@@ -53,7 +53,9 @@ def page():
         "  for it otherwise (`full`, `arange`, a condition), is refused.",
         "- **PyTorch's own quantisation**: the operators of `quantized_decomposed`, static or with a scale that a run chooses, and",
         "  torchao's `quantize_affine`, `dequantize_affine` and `choose_qparams_affine` in blocks of any size.",
-        "- **Archives** may be packed with DEFLATE. Nothing is unpickled, and code members are refused.",
+        "- **Outputs** that are None, a number or a text that the file knows are left out; the tensors keep their order.",
+        "- **Archives** may be packed with DEFLATE, to 512 MiB or 8 times the file's size unpacked (`--limit unpacked_bytes=N`). Nothing",
+        "  is unpickled, and code members are refused; so are big-endian archives and versions that PyTorch itself does not read.",
         "",
         "| not read | why |", "|---|---|"]
     by_reason = {}

@@ -492,7 +492,10 @@ hone_status build_arange(struct pt_op *op) {
   TRY(pt_float(op, "end", 0, &to));
   TRY(pt_float(op, "step", 1, &by));
   TRY(pt_int(op, "dtype", -1, &dtype));
-  bool whole = from == floor(from) && to == floor(to) && by == floor(by);
+  static const char *const names[] = {"start", "end", "step"};
+  bool whole = true; /* is none of them a float? */
+  for (size_t i = 0; i < COUNT(names); i++)
+    whole &= !pt_given(op, names[i]) || pt_is_whole(op, names[i]);
   hone_dtype type = dtype >= 0 ? pt_dtype(dtype) : whole ? HONE_I64 : HONE_F32;
   if (!type || by == 0) return pt_refuse(op, "dtype %lld, step %g", (long long)dtype, by);
   TRY(make_scalar(op->make, type, from, &start));
