@@ -15,7 +15,7 @@ WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-pr
 OPTIMISE_release := -O2 -g
 OPTIMISE_debug := -O0 -g3
 OPTIMISE_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-# Data races: make VARIANT=tsan build/tsan/tests/test_run
+# Data races: make VARIANT=tsan build/tsan/tests/test_run build/tsan/tests/test_api
 OPTIMISE_tsan := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
 # What tests reach: make coverage
 OPTIMISE_coverage := -O0 -g --coverage -fprofile-update=atomic

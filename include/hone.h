@@ -169,6 +169,18 @@ HONE_API HONE_MUST_USE hone_status hone_artifact_open(hone_context *context, con
                                                       hone_artifact **out_artifact);
 /* No run of it may be in progress. */
 HONE_API void hone_artifact_close(hone_artifact *artifact);
+HONE_API size_t hone_artifact_input_count(const hone_artifact *artifact);
+HONE_API size_t hone_artifact_output_count(const hone_artifact *artifact);
+/* Name, dtype and shape of input or output i, as hone_model_input and hone_model_output tell them. The name lives
+   as long as the artifact. */
+HONE_API HONE_MUST_USE hone_status hone_artifact_input(const hone_artifact *artifact, size_t i,
+                                                       const char **out_name,
+                                                       hone_tensor *out_info);
+HONE_API HONE_MUST_USE hone_status hone_artifact_output(const hone_artifact *artifact, size_t i,
+                                                        const char **out_name,
+                                                        hone_tensor *out_info);
+/* 1 if sizes were left open ("x[N<=64]"): inputs may then be smaller than the shapes above; else 0. */
+HONE_API int32_t hone_artifact_is_dynamic(const hone_artifact *artifact);
 /* Element type, rank and shape of the outputs for these inputs, of which data is not looked at. They differ
    from the model's where sizes were left open ("x[N<=64,S<=512]"). E_SHAPE if the inputs do not fit. */
 HONE_API HONE_MUST_USE hone_status hone_artifact_shapes(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._lib import MAX_RANK, Tensor
+from ._lib import MAX_RANK, HoneError, Tensor
 
 # ONNX TensorProto.DataType, as hone.h numbers them. NumPy has no bfloat16: its bits travel as uint16.
 DTYPES = {1: np.float32, 2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32, 7: np.int64, 8: np.str_,
@@ -28,6 +28,9 @@ def to_numpy(x: Any) -> np.ndarray:
         return x
     if is_torch(x):
         import torch
+        if x.requires_grad and torch.is_grad_enabled():
+            raise HoneError("E_USAGE", "an input requires a gradient, and a compiled model has no backward pass: "
+                                       "call it under torch.no_grad(), or with x.detach()")
         x = x.detach()
         if x.device.type != "cpu":
             raise TypeError(f"a tensor on {x.device}: hone computes on the CPU; call .cpu() first")

@@ -257,10 +257,13 @@ def whole(path: str, *inputs: str) -> Iterator[str]:
         os.replace(partial, path)
 
 
-def save_archive(module: Any, inputs: tuple[Any, ...], path: str) -> None:
+def save_archive(module: Any, inputs: tuple[Any, ...], path: str, dynamic: Any = None) -> Any:
+    """Returns the program that it wrote. dynamic: the dynamic_shapes of torch.export."""
     import torch
     # no decompositions: what this does is to take writes into tensors out
-    torch.export.save(torch.export.export(module, inputs).run_decompositions({}), path)
+    program = torch.export.export(module, inputs, dynamic_shapes=dynamic).run_decompositions({})
+    torch.export.save(program, path)
+    return program
 
 
 def has_onnx_exporter() -> bool:

@@ -48,6 +48,8 @@ class Stats:
 stats = Stats()
 
 
+NO_BACKWARD = ("gradients are recorded, and a compiled graph has no backward pass: run inference under torch.no_grad() or "
+               "torch.inference_mode()")
 SIZES = 8  # that a graph with open sizes is compiled for; others run in eager mode
 
 
@@ -63,15 +65,25 @@ class _Fixed(torch.nn.Module):
         return self.graph(*[next(rest) if x is None else x for x in self.given])
 
 
+def _check_writes(program: Any) -> None:
+    """A compiled graph makes outputs and leaves its inputs as they are."""
+    made = program.graph_signature
+    written = [*made.user_inputs_to_mutate.values(), *made.buffers_to_mutate.values()]
+    if written:
+        raise HoneError("E_UNSUP", f"the graph writes into what it is given: {', '.join(map(str, written))}")
+
+
 def _compile(graph: torch.nn.Module, inputs: Sequence[torch.Tensor]) -> Callable[..., Any]:
     with tempfile.TemporaryDirectory(prefix="hone-") as folder, torch.no_grad():
         as_onnx = _zoo.has_onnx_exporter()
         path = os.path.join(folder, "graph.onnx" if as_onnx else "graph.pt2")
         graph.eval()  # what depends on it is in the graph's calls already
         if as_onnx:
-            torch.onnx.export(graph, tuple(inputs), path, dynamo=True, verbose=False)
+            written: Any = torch.onnx.export(graph, tuple(inputs), path, dynamo=True, verbose=False)
+            program = written.exported_program
         else:
-            _zoo.save_archive(graph, tuple(inputs), path)
+            program = _zoo.save_archive(graph, tuple(inputs), path)
+        _check_writes(program)
         model = _model.compile(path, threads=torch.get_num_threads())
 
     def run(*given: torch.Tensor) -> tuple[Any, ...]:
@@ -79,6 +91,16 @@ def _compile(graph: torch.nn.Module, inputs: Sequence[torch.Tensor]) -> Callable
         return made if isinstance(made, tuple) else (made,)
 
     return run
+
+
+def _needs_gradients(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> bool:
+    """Whether a backward pass may come to the graph: torch records for one now or inside, of what requires gradients."""
+    records, requires = torch.is_grad_enabled(), False
+    for node in (node for part in graph.modules() if isinstance(part, torch.fx.GraphModule) for node in part.graph.nodes):
+        records = records or node.target is torch._C._set_grad_enabled and bool(node.args[0])
+        requires = requires or node.target == "requires_grad_"
+    tensors = [x for x in inputs if isinstance(x, torch.Tensor)]
+    return records and (requires or any(x.requires_grad for x in [*tensors, *graph.parameters(), *graph.buffers()]))
 
 
 def _reason(error: Exception) -> str:
@@ -110,9 +132,12 @@ class _Open:
 
 
 def backend(graph: torch.fx.GraphModule, example_inputs: list[Any]) -> Callable[..., Any]:
-    """What torch.compile calls for each graph; inference only, parameters are frozen into the artifact. Where sizes are
-    symbolic the graph is compiled when it is called, for the sizes that come."""
+    """What torch.compile calls for each graph; for inference. A graph that a backward pass may come to runs in eager mode,
+    with its gradients. Where sizes are symbolic the graph is compiled when it is called, for the sizes that come."""
     stats.graphs += 1
+    if _needs_gradients(graph, example_inputs):
+        stats.fallbacks.append(NO_BACKWARD)
+        return graph.forward
     if any(not isinstance(x, torch.Tensor) for x in example_inputs):
         stats.compiled += 1
         return _Open(graph)

@@ -151,6 +151,38 @@ void hone_artifact_close(hone_artifact *artifact) {
   free(artifact);
 }
 
+size_t hone_artifact_input_count(const hone_artifact *artifact) {
+  return (size_t)artifact->loaded.info->input_count;
+}
+size_t hone_artifact_output_count(const hone_artifact *artifact) {
+  return (size_t)artifact->loaded.info->output_count;
+}
+
+static hone_status describe_port(const struct hone_io_info *ports, int32_t count, size_t i,
+                                 const char **out_name, hone_tensor *out_info) {
+  if (i >= (size_t)count) return HONE_E_USAGE;
+  *out_name = ports[i].name;
+  *out_info = (hone_tensor){.dtype = (hone_dtype)ports[i].dtype, .rank = ports[i].rank};
+  for (int32_t d = 0; d < ports[i].rank; d++) out_info->shape[d] = ports[i].dims[d];
+  return HONE_OK;
+}
+
+hone_status hone_artifact_input(const hone_artifact *artifact, size_t i, const char **out_name,
+                                hone_tensor *out_info) {
+  const struct hone_artifact_info *info = artifact->loaded.info;
+  return describe_port(info->inputs, info->input_count, i, out_name, out_info);
+}
+
+hone_status hone_artifact_output(const hone_artifact *artifact, size_t i, const char **out_name,
+                                 hone_tensor *out_info) {
+  const struct hone_artifact_info *info = artifact->loaded.info;
+  return describe_port(info->outputs, info->output_count, i, out_name, out_info);
+}
+
+int32_t hone_artifact_is_dynamic(const hone_artifact *artifact) {
+  return artifact->loaded.info->symbol_count > 0;
+}
+
 static hone_status check_tensor(hone_context *context, const struct hone_io_info *info,
                                 const long *less, const hone_tensor *tensor) {
   if ((int32_t)tensor->dtype != info->dtype)

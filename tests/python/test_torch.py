@@ -227,3 +227,80 @@ def test_the_command_measures_a_users_module(tmp_path):
     import json
     rows = json.loads((tmp_path / "rows.json").read_text())["rows"]
     assert [row["backend"] for row in rows] == ["eager", "hone"] and rows[1]["graphs"] == 1 and not rows[1]["fallbacks"]
+
+
+def _fresh():
+    torch._dynamo.reset()
+    hone.torch.stats.reset()
+    torch.manual_seed(0)
+    return torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.Tanh(), torch.nn.Linear(16, 4))
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_gradients_go_through_a_compiled_backbone(dynamic):
+    """As in eager mode, with a head that is not compiled; each graph that ran so is counted."""
+    backbone, head, x = _fresh(), torch.nn.Linear(4, 1), torch.randn(5, 8, requires_grad=True)
+    head(backbone(x)).sum().backward()
+    wanted = [p.grad.clone() for p in (x, *backbone.parameters(), *head.parameters())]
+    for p in (x, *backbone.parameters(), *head.parameters()):
+        p.grad = None
+    fast = torch.compile(backbone, backend=hone.torch.backend, dynamic=dynamic)
+    head(fast(x)).sum().backward()
+    for p, grad in zip((x, *backbone.parameters(), *head.parameters()), wanted, strict=True):
+        torch.testing.assert_close(p.grad, grad)
+    assert hone.torch.stats.compiled == 0 and "gradients" in hone.torch.stats.fallbacks[0]
+    with torch.no_grad():  # the same module for inference, with the weights of now
+        for p in backbone.parameters():
+            p.add_(0.1)
+        torch.testing.assert_close(fast(x), backbone(x), rtol=1e-4, atol=1e-5)
+    assert hone.torch.stats.compiled == 1
+
+
+def test_gradients_of_what_is_thawed_later():
+    module, x = _fresh().requires_grad_(False), torch.randn(5, 8)
+    fast = torch.compile(module, backend=hone.torch.backend)
+    assert not fast(x).requires_grad and hone.torch.stats.compiled == 1
+    module[2].requires_grad_(True)
+    fast(x).sum().backward()
+    assert module[2].weight.grad is not None and module[0].weight.grad is None
+    z = x.clone().requires_grad_()
+    fast(z).sum().backward()
+    assert z.grad is not None
+
+
+def test_gradients_that_a_graph_turns_on_itself():
+    def on(x):
+        with torch.enable_grad():
+            return (x * 2).sin()
+
+    _fresh()
+    x = torch.randn(3, requires_grad=True)
+    with torch.no_grad():
+        y = torch.compile(on, backend=hone.torch.backend)(x)
+    y.sum().backward()
+    torch.testing.assert_close(x.grad, 2 * (2 * x.detach()).cos())
+
+
+def test_writes_into_inputs_are_kept():
+    def add(x, state):
+        state.add_(x)
+        return state * 2
+
+    _fresh()
+    x, state = torch.ones(3), torch.zeros(3)
+    fast = torch.compile(add, backend=hone.torch.backend)
+    for k in (1, 2, 3):
+        torch.testing.assert_close(fast(x, state), torch.full((3,), 2.0 * k))
+    torch.testing.assert_close(state, torch.full((3,), 3.0))
+    assert "writes into" in hone.torch.stats.fallbacks[0]
+
+
+def test_a_compiled_model_takes_no_tensor_that_requires_a_gradient():
+    module, x = _fresh(), torch.randn(5, 8, requires_grad=True)
+    model = hone.compile(module, x.detach())
+    with pytest.raises(hone.HoneError, match="no backward pass") as found:
+        model(x)
+    assert found.value.id == "E_USAGE"
+    with torch.no_grad():
+        torch.testing.assert_close(model(x), module(x), rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(model(x.detach()), module(x).detach(), rtol=1e-4, atol=1e-5)
