@@ -2,13 +2,14 @@
 
     m = hone.compile("model.onnx")        # or a torch module with example inputs, or "zoo:NAME"
     y = m(x)                              # NumPy arrays or torch tensors, no copies
-    m.save("model.so")                    # a library that needs nothing but libc and libm
+    m.save("model.so")                    # a library that needs nothing but libc and libm; or .c, .a, a program
+    m = hone.load("model.so")             # without compiling it again
     hone.bench(["model.onnx"], backends="native,onnxruntime")
 """
 
 from ._bench import Study, bench
 from ._lib import HoneError, version
-from ._model import Model, Port, compile
+from ._model import Model, Port, compile, load
 
 __version__ = version()
-__all__ = ["HoneError", "Model", "Port", "Study", "bench", "compile", "version"]
+__all__ = ["HoneError", "Model", "Port", "Study", "bench", "compile", "load", "version"]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import inspect
 import math
 import os
 import pathlib
+import re
 import shutil
+import subprocess
 import tempfile
 from typing import Any, Sequence
 
@@ -30,16 +33,54 @@ class Port:
         return f"{self.name}: {self.dtype}[{','.join(map(str, self.shape))}]"
 
 
-def _ports(model: ctypes.c_void_p, count: int, get: Any, context: _lib.Context) -> list[Port]:
+def _ports(artifact: ctypes.c_void_p, count: int, get: Any) -> list[Port]:
     ports = []
     for i in range(count):
         name, info = ctypes.c_char_p(), _lib.Tensor()
-        _lib.check(get(model, i, ctypes.byref(name), ctypes.byref(info)), context)
+        get(artifact, i, ctypes.byref(name), ctypes.byref(info))
         if info.dtype not in _arrays.DTYPES:
             raise _lib.HoneError("E_TYPE", f"{name.value!r} has an element type (ONNX {info.dtype}) that NumPy lacks")
         ports.append(Port((name.value or b"").decode(errors="replace"), np.dtype(_arrays.DTYPES[info.dtype]),
                           tuple(info.shape[:info.rank]), info.dtype))
     return ports
+
+
+@dataclasses.dataclass(frozen=True)
+class _Source:
+    """What a model was compiled from, to compile it in other ways."""
+
+    model: str
+    options: dict[str, Any]  # flags of `hone compile`
+
+    def compile(self, target: pathlib.Path, options: dict[str, Any]) -> list[str]:
+        known = {**self.options, **options}
+        if options.get("target") and "cpu" not in options:
+            known.pop("cpu", None)  # of another processor
+        argv = [_lib.command(), "compile", self.model, "-o", str(target)]
+        for name, value in known.items():
+            flag = "--" + name.replace("_", "-")
+            for one in value if isinstance(value, (list, tuple)) else [value]:
+                if one is not None and one is not False:
+                    argv.append(flag if one is True else f"{flag}={one}")
+        before = _written_at(target)
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
+        if done.returncode:
+            said = done.stderr.removeprefix("hone: ").strip()
+            found = re.match(r"E_\w+", said)
+            raise _lib.HoneError(found.group() if found else "E_CRASH", said or f"hone compile ended with {done.returncode}")
+        return [str(file) for file, time in _written_at(target).items() if before.get(file) != time]
+
+
+def _written_at(target: pathlib.Path) -> dict[pathlib.Path, tuple[int, int]]:
+    """When the files that belong to an artifact were written."""
+    stem = target.stem if target.suffix in (".so", ".c", ".a") else target.name
+    names = {target.name, stem + ".h", stem + ".weights"}
+    found = {}
+    for file in target.parent.iterdir() if target.parent.is_dir() else ():
+        is_level = target.suffix == ".c" and file.suffix == ".c" and file.name.startswith(stem + "_")
+        if (file.name in names or is_level) and file.is_file():
+            found[file] = (file.stat().st_mtime_ns, file.stat().st_ino)
+    return dict(sorted(found.items(), key=lambda item: (item[0].name != target.name, item[0].name)))
 
 
 class Model:
@@ -49,15 +90,29 @@ class Model:
     Threads may call one model at the same time, and a child made by fork may call its parent's. The model's own
     threads serve one call at a time; a call that finds them busy computes on its own thread, with the same result."""
 
-    def __init__(self, path: str, inputs: list[Port], outputs: list[Port], threads: int, folder: Any,
-                 is_open: bool = False) -> None:
+    def __init__(self, path: str, threads: int, folder: Any = None, source: _Source | None = None) -> None:
         context = _lib.context()
-        self.path, self.inputs, self.outputs, self.threads = path, inputs, outputs, threads
-        self._is_open = is_open  # sizes differ from call to call: the ports' shapes are those at the bounds
+        self.path, self.threads = path, threads
         self._folder = folder  # a TemporaryDirectory that must live as long as the mapped library
-        self._artifact: ctypes.c_void_p | None = ctypes.c_void_p()
-        _lib.check(library.hone_artifact_open(context.handle, os.fsencode(path), threads,
-                                              ctypes.byref(self._artifact)), context)
+        self._source = source
+        artifact = ctypes.c_void_p()
+        _lib.check(library.hone_artifact_open(context.handle, os.fsencode(path), threads, ctypes.byref(artifact)), context)
+        self._artifact: ctypes.c_void_p | None = artifact
+        self.inputs = _ports(artifact, library.hone_artifact_input_count(artifact), library.hone_artifact_input)
+        self.outputs = _ports(artifact, library.hone_artifact_output_count(artifact), library.hone_artifact_output)
+        # sizes then differ from call to call, and the ports' shapes are the largest
+        self._is_open = bool(library.hone_artifact_is_dynamic(artifact))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as the bytes of the library and of its side files, so that a process on any machine whose processor
+        has what the code needs can load it."""
+        first, *beside = self._files()
+        return _unpickle, ({".so": first.read_bytes(), **{file.suffix: file.read_bytes() for file in beside}}, self.threads)
+
+    def _files(self) -> list[pathlib.Path]:
+        library_file = pathlib.Path(self.path)
+        beside = [library_file.with_suffix(suffix) for suffix in (".h", ".weights")]
+        return [library_file, *(file for file in beside if file.exists())]
 
     def __del__(self) -> None:
         if getattr(self, "_artifact", None):
@@ -127,14 +182,22 @@ class Model:
                                                     shapes), context)
         return [tuple(sizes[:len(port.shape)]) for sizes, port in zip(shapes, self.outputs)]
 
-    def save(self, path: str | os.PathLike[str]) -> list[str]:
-        """Copies the library, its header and, where it has one, its weights beside path; returns what it wrote."""
+    def save(self, path: str | os.PathLike[str], **options: Any) -> list[str]:
+        """Writes the model as a FILE.so, with its header and, where it has one, its weights beside it; returns what it wrote.
+
+        By options, and for other endings, the model's source is compiled again by `hone compile`: FILE.c, FILE.a, or an
+        executable with any other name. Options are that command's flags with underscores: target ("aarch64-linux-gnu"),
+        cpu, precision ("fp16"), batch, embed=True (a FILE.c that holds its weights), prefix, prefer, cc, ... What the
+        model was compiled with (shapes, alias, cpu, cc) holds unless an option says otherwise. A model from a library
+        (hone.load) or a pickle has no source: it is saved as FILE.so, without options.
+        """
         target = pathlib.Path(path)
-        if target.suffix != ".so":
-            raise ValueError(f"{target}: a compiled model is saved as FILE.so")
-        source = pathlib.Path(self.path)
-        pairs = [(source.with_suffix(suffix), str(target.with_suffix(suffix))) for suffix in (".so", ".h", ".weights")]
-        pairs = [pair for pair in pairs if pair[0].exists()]
+        if options or target.suffix != ".so":
+            if not self._source:
+                raise ValueError(f"{target}: a model without its source is saved as FILE.so, without options")
+            return self._source.compile(target, options)
+        first, *beside = self._files()
+        pairs = [(first, str(target)), *((file, str(target.with_suffix(file.suffix))) for file in beside)]
         try:
             for _, to in pairs:  # all of them are looked at before the first one is written
                 _zoo.check_output(to)
@@ -151,20 +214,65 @@ class Model:
                 f"{self.threads or 'all'} threads>")
 
 
-def _export(module: Any, example_inputs: Sequence[Any], folder: str) -> str:
+def _unpickle(files: dict[str, bytes], threads: int) -> Model:
+    folder = tempfile.TemporaryDirectory(prefix="hone-")
+    for suffix, data in files.items():
+        pathlib.Path(folder.name, "model" + suffix).write_bytes(data)
+    return Model(os.path.join(folder.name, "model.so"), threads, folder)
+
+
+def load(path: str | os.PathLike[str], *, threads: int = 0) -> Model:
+    """A model from a FILE.so that `hone compile` or Model.save() wrote, without compiling it again. It is code, which is
+    run: load only what you trust. A damaged file, or one for another processor, is a HoneError. threads: 0 is one per
+    usable core."""
+    return Model(os.path.abspath(os.fspath(path)), threads)
+
+
+def _dynamic_shapes(module: Any, example_inputs: Sequence[Any], shapes: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Example inputs and dynamic_shapes for torch.export, of "x[N<=64,3],y[N]". An example of one row is given a second:
+    torch takes a size of one for a fixed size."""
+    import torch
+    parameters = inspect.signature(module.forward).parameters.values()
+    names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD][:len(example_inputs)]
+    if len(names) < len(example_inputs):
+        raise TypeError("sizes are left open by the names of forward's parameters, and it has fewer than there are example inputs")
+    given = dict(re.findall(r"([^\[\],]+)\[([^\]]*)\]", shapes))
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise TypeError(f"shapes: no input {unknown[0]!r}; there are: {', '.join(names)}")
+    words = {name: [word.strip().split("<=") for word in text.split(",")] for name, text in given.items()}
+    opened = [word for of_input in words.values() for word in of_input if len(word) > 1]
+    sizes = {word[-2]: torch.export.Dim(word[-2], min=int(word[0]) if len(word) > 2 else 1, max=int(word[-1])) for word in opened}
+    examples, dynamic = [], {}
+    for name, example in zip(names, example_inputs):
+        axes = {axis: sizes[size] for axis, word in enumerate(words.get(name, ())) for size in word[-2:] if size in sizes}
+        dynamic[name] = axes or None
+        for axis in axes:
+            if example.shape[axis] < 2:
+                example = torch.cat([example, example], axis)
+        examples.append(example)
+    return tuple(examples), dynamic
+
+
+def _export(module: Any, example_inputs: Sequence[Any], folder: str, shapes: str | None) -> str:
     import torch
     if not isinstance(module, torch.nn.Module):
         raise TypeError(f"a path, \"zoo:NAME\" or a torch.nn.Module, not {type(module).__name__}")
     scripted = isinstance(module, torch.jit.ScriptModule)
-    as_onnx = scripted or _zoo.has_onnx_exporter()
+    inputs, dynamic = tuple(example_inputs), None
+    if shapes and "<=" in shapes:
+        if scripted:
+            raise TypeError("sizes of a TorchScript module cannot be left open: give the module that it was made of")
+        inputs, dynamic = _dynamic_shapes(module, inputs, shapes)
+    as_onnx = scripted or (not dynamic and _zoo.has_onnx_exporter())
     path = os.path.join(folder, "module.onnx" if as_onnx else "module.pt2")
     was_training = module.training
     module.eval()
     try:
         if as_onnx:
-            torch.onnx.export(module, tuple(example_inputs), path, dynamo=not scripted, verbose=False)
+            torch.onnx.export(module, inputs, path, dynamo=not scripted, verbose=False)
         else:
-            _zoo.save_archive(module, tuple(example_inputs), path)
+            _zoo.save_archive(module, inputs, path, dynamic)
     finally:
         module.train(was_training)
     return path
@@ -175,7 +283,8 @@ def compile(model: Any, example_inputs: Any = None, *, shapes: str | None = None
     """Compiles a model file, "zoo:NAME" or a torch module (with example_inputs) and loads the result.
 
     shapes: sizes of open dimensions, as "x[1,3,224,224]"; up to 4 may stay open up to bounds, "x[N<=64,S<=512]" ("0<=P<=64" from 0),
-    and are then what each call's arrays say. cpu: a feature level ("avx2", "avx512", ...), None: this
+    and are then what each call's arrays say. A module is exported so: hone.compile(module, x, shapes="x[N<=64,3,224,224]") takes
+    batches from 1 to 64, by the names of forward's parameters. cpu: a feature level ("avx2", "avx512", ...), None: this
     machine's. threads: 0 is one per usable core. cc: the C compiler, None: cc of PATH. alias: state, by input the
     output that is its next content: run_into() may be given one array for both.
     """
@@ -184,14 +293,12 @@ def compile(model: Any, example_inputs: Any = None, *, shapes: str | None = None
         if example_inputs is None:
             raise TypeError("a torch module needs example_inputs")
         many = isinstance(example_inputs, (tuple, list))
-        model = _export(model, example_inputs if many else (example_inputs,), folder.name)
+        model = _export(model, example_inputs if many else (example_inputs,), folder.name, shapes)
     context, handle = _lib.context(), ctypes.c_void_p()
-    load = _lib.LoadOptions(shapes.encode() if shapes else None, None)
-    _lib.check(library.hone_model_load(context.handle, os.fsencode(model), ctypes.byref(load), ctypes.byref(handle)),
+    how = _lib.LoadOptions(shapes.encode() if shapes else None, None)
+    _lib.check(library.hone_model_load(context.handle, os.fsencode(model), ctypes.byref(how), ctypes.byref(handle)),
                context)
     try:
-        inputs = _ports(handle, library.hone_model_input_count(handle), library.hone_model_input, context)
-        outputs = _ports(handle, library.hone_model_output_count(handle), library.hone_model_output, context)
         for before, after in (alias or {}).items():
             _lib.check(library.hone_model_alias(context.handle, handle, before.encode(), after.encode()), context)
         path = os.path.join(folder.name, "model.so")
@@ -200,4 +307,6 @@ def compile(model: Any, example_inputs: Any = None, *, shapes: str | None = None
                    context)
     finally:
         library.hone_model_destroy(handle)
-    return Model(path, inputs, outputs, threads, folder, shapes is not None and "<=" in shapes)
+    flags = {"shape": shapes, "cpu": cpu, "cc": cc, "alias": [f"{before}={after}" for before, after in (alias or {}).items()]}
+    source = os.path.abspath(model) if os.path.exists(model) else os.fspath(model)
+    return Model(path, threads, folder, _Source(source, flags))

@@ -416,6 +416,31 @@ static void one_file_opened_twice(void **state) {
   hone_model_destroy(model);
 }
 
+/* What was compiled can be asked of the artifact alone. */
+static void an_artifact_describes_itself(void **state) {
+  struct scene *s = *state;
+  hone_model *model = NULL;
+  succeed(s, hone_model_load(s->context, "zoo:mlp,batch=2", NULL, &model));
+  hone_artifact *artifact = compile_and_open(s, model, "alone.so");
+  const char *names[2] = {NULL, NULL};
+  hone_tensor infos[2];
+  assert_int_equal(hone_artifact_input_count(artifact), hone_model_input_count(model));
+  assert_int_equal(hone_artifact_output_count(artifact), hone_model_output_count(model));
+  succeed(s, hone_model_input(model, 0, &names[0], &infos[0]));
+  succeed(s, hone_artifact_input(artifact, 0, &names[1], &infos[1]));
+  assert_string_equal(names[0], names[1]);
+  assert_memory_equal(&infos[0], &infos[1], sizeof infos[0]);
+  succeed(s, hone_model_output(model, 0, &names[0], &infos[0]));
+  succeed(s, hone_artifact_output(artifact, 0, &names[1], &infos[1]));
+  assert_string_equal(names[0], names[1]);
+  assert_memory_equal(&infos[0], &infos[1], sizeof infos[0]);
+  assert_int_equal(hone_artifact_input(artifact, 1, &names[1], &infos[1]), HONE_E_USAGE);
+  assert_int_equal(hone_artifact_output(artifact, 1, &names[1], &infos[1]), HONE_E_USAGE);
+  assert_int_equal(hone_artifact_is_dynamic(artifact), 0);
+  hone_artifact_close(artifact);
+  hone_model_destroy(model);
+}
+
 /* Threads that call the same two artifacts in turn, each thread with a context and outputs of its own. */
 enum { CALLERS = 8, CALLS = 1250, MODELS = 2, WIDTH = 256, ROWS = 3 };
 struct shared {
@@ -528,15 +553,11 @@ static void children_call_them_too(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(every_kind_of_attribute),
-      TEST(a_list_of_floats),
-      TEST(wrong_calls_are_refused),
-      TEST(outputs_keep_their_names),
-      TEST(what_does_not_fit_is_refused),
-      TEST(two_models_in_one_program),
-      TEST(threads_do_not_meet),
-      TEST(one_file_opened_twice),
-      TEST(many_threads_call_the_same_models),
+      TEST(every_kind_of_attribute),      TEST(a_list_of_floats),
+      TEST(wrong_calls_are_refused),      TEST(outputs_keep_their_names),
+      TEST(what_does_not_fit_is_refused), TEST(two_models_in_one_program),
+      TEST(threads_do_not_meet),          TEST(one_file_opened_twice),
+      TEST(an_artifact_describes_itself), TEST(many_threads_call_the_same_models),
       TEST(children_call_them_too),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
