@@ -126,7 +126,7 @@ struct hone_weights_footer {
 
 /* Ends a .so, after all that is loaded of it. Little endian. A library without one was linked by somebody
    else; what it holds cannot be checked. */
-#define HONE_SEAL_MAGIC "hone artifact 1\n"
+#define HONE_ARTIFACT_SEAL "hone artifact 1\n"
 struct hone_artifact_seal {
   uint64_t bytes;    /* of the file before the seal */
   uint64_t checksum; /* XXH3 (64 bits, no seed) of them */

@@ -79,7 +79,7 @@ static hone_status check_seal(struct ctx *ctx, const char *path, const struct ma
   struct hone_artifact_seal seal = {0};
   const size_t end = library_end(file), rest = file->size > end ? file->size - end : 0;
   if (rest >= sizeof seal) memcpy(&seal, file->data + file->size - sizeof seal, sizeof seal);
-  const bool is_sealed = !memcmp(seal.magic, HONE_SEAL_MAGIC, sizeof seal.magic);
+  const bool is_sealed = !memcmp(seal.magic, HONE_ARTIFACT_SEAL, sizeof seal.magic);
   if (!is_sealed && (!rest || rest > sizeof seal)) return HONE_OK;
   if (!is_sealed || seal.bytes != file->size - sizeof seal)
     return advise(

@@ -9,7 +9,7 @@
 #include "../run/artifact.h"
 
 hone_status seal(struct ctx *ctx, const char *path, const char *file) {
-  struct hone_artifact_seal seal = {.magic = HONE_SEAL_MAGIC};
+  struct hone_artifact_seal seal = {.magic = HONE_ARTIFACT_SEAL};
   struct mapping map;
   if (artifact_kind_of(path) != ARTIFACT_SO) return HONE_OK;
   TRY(file_map(ctx, file, &map));
