@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import weakref
 from typing import Any, Sequence
 
 import numpy as np
@@ -93,7 +94,7 @@ class Model:
     def __init__(self, path: str, threads: int, folder: Any = None, source: _Source | None = None) -> None:
         context = _lib.context()
         self.path, self.threads = path, threads
-        self._folder = folder  # a TemporaryDirectory that must live as long as the mapped library
+        self._folder = folder  # that must live as long as the mapped library
         self._source = source
         artifact = ctypes.c_void_p()
         _lib.check(library.hone_artifact_open(context.handle, os.fsencode(path), threads, ctypes.byref(artifact)), context)
@@ -214,8 +215,21 @@ class Model:
                 f"{self.threads or 'all'} threads>")
 
 
+def _remove(path: str, process: int) -> None:
+    if os.getpid() == process:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+class _Folder:
+    """A temporary folder, gone with this object. A child made by fork leaves its parent's where it is."""
+
+    def __init__(self) -> None:
+        self.name = tempfile.mkdtemp(prefix="hone-")
+        weakref.finalize(self, _remove, self.name, os.getpid())
+
+
 def _unpickle(files: dict[str, bytes], threads: int) -> Model:
-    folder = tempfile.TemporaryDirectory(prefix="hone-")
+    folder = _Folder()
     for suffix, data in files.items():
         pathlib.Path(folder.name, "model" + suffix).write_bytes(data)
     return Model(os.path.join(folder.name, "model.so"), threads, folder)
@@ -288,7 +302,7 @@ def compile(model: Any, example_inputs: Any = None, *, shapes: str | None = None
     machine's. threads: 0 is one per usable core. cc: the C compiler, None: cc of PATH. alias: state, by input the
     output that is its next content: run_into() may be given one array for both.
     """
-    folder = tempfile.TemporaryDirectory(prefix="hone-")
+    folder = _Folder()
     if not isinstance(model, (str, os.PathLike)):
         if example_inputs is None:
             raise TypeError("a torch module needs example_inputs")

@@ -111,6 +111,29 @@ def test_children_made_by_fork_call_it_too():
     assert not wrong
 
 
+FORKS = """
+import os, sys
+import numpy as np
+import hone
+model = hone.compile("zoo:mlp", threads=2)
+x = np.ones(model.inputs[0].shape, np.float32)
+y = model(x)
+child = os.fork()
+if not child:
+    sys.exit(0 if np.array_equal(model(x), y) else 1)  # ends as a program ends, with all that is done at exit
+assert not os.waitpid(child, 0)[1]
+assert np.array_equal(model(x), y)
+model.save(sys.argv[1])
+"""
+
+
+def test_a_child_that_ends_leaves_the_parent_its_model(tmp_path):
+    """The files too. With the last process they are gone."""
+    env = {**os.environ, "TMPDIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", FORKS, tmp_path / "kept.so"], timeout=120, env=env, check=True)
+    assert {p.suffix for p in tmp_path.iterdir()} == {".so", ".h"}
+
+
 ENDS = """
 import sys, threading, time
 import numpy as np
