@@ -31,74 +31,27 @@ static hone_status add_objects(struct ctx *ctx, const struct build *build, struc
   return status;
 }
 
-static hone_status link_library(struct ctx *ctx, const struct build *build) {
+static hone_status put_exports(struct ctx *ctx, const struct build *build) {
   struct text text = {0};
   text_printf(&text, "{ global: %s_artifact; %s_of_processor; %s_run; local: *; };\n",
               build->prefix, build->prefix, build->prefix);
   hone_status status = text_finish(ctx, &text);
   if (!status) status = put_file(ctx, build->directory, "exports.map", text.at, text.length);
   text_deinit(&text);
-  if (status) return status;
-  struct text names = {0};
-  TRY(add_objects(ctx, build, &names, "objects.rsp"));
-  struct arguments arguments = {0};
-  compiler_start(&build->compiler, &arguments);
-  const char *const rest[] = {"-shared",
-                              "-o",
-                              "product",
-                              "@objects.rsp",
-                              "-lm",
-                              "-Wl,--version-script=exports.map",
-                              "-Wl,--build-id=none",
-                              "-Wl,-z,noexecstack",
-                              "-Wl,--no-undefined",
-                              NULL};
-  arguments_add(&arguments, rest);
-  return tool_run(ctx, &arguments, build->directory, build->deadline_ns, "product", NULL, NULL);
-}
-
-static hone_status archive(struct ctx *ctx, const struct build *build) {
-  struct text names = {0};
-  TRY(add_objects(ctx, build, &names, "objects.rsp"));
-  char cross[4200];
-  const char *program = build->compiler.program;
-  size_t length = strlen(program);
-  if (length > 4 && !strcmp(program + length - 4, "-gcc")) /* another architecture's: its ar */
-    snprintf(cross, sizeof cross, "%.*s-ar", (int)(length - 4), program);
-  else
-    snprintf(cross, sizeof cross, "%s-ar", build->options->target->triple);
-  struct arguments arguments = {0};
-  argument(&arguments, triple_is_native(build->options->target->triple) ? "ar" : cross);
-  const char *const rest[] = {"rcsD", "product", "@objects.rsp", NULL};
-  arguments_add(&arguments, rest);
-  return tool_run(ctx, &arguments, build->directory, build->deadline_ns, "product", NULL, NULL);
-}
-
-static hone_status link_program(struct ctx *ctx, const struct build *build) {
-  struct text names = {0};
-  TRY(add_objects(ctx, build, &names, "objects.rsp"));
-  struct arguments arguments = {0};
-  compiler_start(&build->compiler, &arguments);
-  const char *const rest[] = {"-o",
-                              "product",
-                              "main.o",
-                              "@objects.rsp",
-                              "-lm",
-                              "-pthread",
-                              "-Wl,--build-id=none",
-                              "-Wl,-z,noexecstack",
-                              NULL};
-  arguments_add(&arguments, rest);
-  return tool_run(ctx, &arguments, build->directory, build->deadline_ns, "product", NULL, NULL);
+  return status;
 }
 
 /* -- results ---------------------------------------------------------------------------------- */
 
 static hone_status link_product(struct ctx *ctx, const struct build *build, const char *path) {
-  static hone_status (*const link_as[])(struct ctx *, const struct build *) = {
-      [ARTIFACT_SO] = link_library, [ARTIFACT_A] = archive, [ARTIFACT_EXE] = link_program};
+  const enum artifact_kind kind = artifact_kind_of(path);
+  struct text names = {0};
+  struct arguments arguments = {0};
   if (!build->inserts) TRY(assemble_weights(ctx, build)); /* else it was a job */
-  return link_as[artifact_kind_of(path)](ctx, build);
+  if (kind == ARTIFACT_SO) TRY(put_exports(ctx, build));
+  TRY(add_objects(ctx, build, &names, "objects.rsp"));
+  product_arguments(build, kind, "product", &arguments);
+  return tool_run(ctx, &arguments, build->directory, build->deadline_ns, "product", NULL, NULL);
 }
 
 static hone_status write_header(struct ctx *ctx, const struct build_input *input,
@@ -107,27 +60,6 @@ static hone_status write_header(struct ctx *ctx, const struct build_input *input
   if (!input->header || output_is_stream(path)) return HONE_OK;
   TRY(artifact_beside(ctx, path, "h", header));
   return file_write_atomic(ctx, header, input->header, strlen(input->header), 0644);
-}
-
-/* The texts as they go to the compiler, for the user to read. */
-static hone_status keep_texts(struct ctx *ctx, const struct build *build) {
-  const struct build_input *input = build->input;
-  const char *folder = build->options->keep;
-  if (!folder) return HONE_OK;
-  TRY(dir_output(ctx, folder));
-  for (size_t i = 0; i < input->unit_count; i++) {
-    char path[4200];
-    snprintf(path, sizeof path, "%s/unit%zu.c", folder, i);
-    TRY(output_check(ctx, path, OUTPUT_C, NULL, 0));
-    const struct build_unit *unit = &input->units[i];
-    const struct file_part parts[] = {{unit->head, unit->head_length}, {unit->text, unit->length}};
-    TRY(file_write_parts(ctx, path, parts, COUNT(parts), 0644));
-  }
-  if (!input->header) return HONE_OK;
-  char path[4200];
-  snprintf(path, sizeof path, "%s/%s.h", folder, build->prefix);
-  TRY(output_check(ctx, path, OUTPUT_C, NULL, 0));
-  return file_write_atomic(ctx, path, input->header, strlen(input->header), 0644);
 }
 
 /* gcc takes the level from the text: gcc -O2 alone makes the code that was meant. Others are asked for flags
@@ -221,6 +153,7 @@ static hone_status link_and_publish(struct ctx *ctx, struct build *build, const 
       TRY(link_product(ctx, build, path));
     }
   }
+  if (build->options->keep) TRY(keep_script(ctx, build, path));
   if (!is_inserted) {
     TRY(seal(ctx, path, product));
     TRY(publish(ctx, build, product, path));
@@ -232,8 +165,9 @@ static hone_status link_and_publish(struct ctx *ctx, struct build *build, const 
 static hone_status build_in(struct ctx *ctx, struct build *build, const char *path) {
   bool is_cached = false;
   build->has_main = artifact_kind_of(path) == ARTIFACT_EXE;
-  build->inserts =
-      build->embeds && has_large_section(build) && artifact_kind_of(path) != ARTIFACT_A;
+  /* what is kept is linked as its script links it */
+  build->inserts = build->embeds && has_large_section(build) && !build->options->keep &&
+                   artifact_kind_of(path) != ARTIFACT_A;
   TRY(weights_open(ctx, build, path));
   TRY(take_cached(ctx, build, path, &is_cached));
   if (!is_cached) TRY(link_and_publish(ctx, build, path));

@@ -68,10 +68,6 @@ static hone_status blame_text(struct ctx *ctx, const struct build_unit *unit, co
                 "mend this file of --kernel-dir; --keep DIR leaves the text that was compiled");
 }
 
-/* gcc takes about 50 µs for a byte of vectors or loops, and 5 µs at the level of calls: above this size of a unit, more
-   than the largest model of the zoo has, that would be a minute. */
-enum { LARGE_UNIT = 1 << 20 };
-
 static hone_status compile_unit(struct ctx *ctx, const struct build *build, const struct job *job) {
   const struct build_unit *unit = &build->input->units[job->number];
   char source[32], object[32];
@@ -80,36 +76,21 @@ static hone_status compile_unit(struct ctx *ctx, const struct build *build, cons
   const struct file_part parts[] = {{unit->head, unit->head_length}, {unit->text, unit->length}};
   TRY(put_parts(ctx, build->directory, source, parts, COUNT(parts)));
   struct arguments arguments = {0};
-  compiler_flags(&build->compiler, unit->level ? unit->level->target : build->options->target,
-                 build->options->debug, unit->length > LARGE_UNIT ? UNIT_CALLS : unit->kind,
-                 &arguments);
-  argument(&arguments, build->prefix_map);
-  if (build->embeds) argument(&arguments, "-DHONE_EMBEDDED_WEIGHTS");
-  const char *const rest[] = {"-c", "-o", object, source, NULL};
-  arguments_add(&arguments, rest);
+  unit_arguments(build, job->number, &arguments);
   const hone_status status =
       tool_run(ctx, &arguments, build->directory, build->deadline_ns, object, is_cancelled, job);
   return status == HONE_E_CRASH ? blame_text(ctx, unit, source) : status;
 }
 
-/* The program's own main and the headers that it includes. */
 static hone_status compile_main(struct ctx *ctx, const struct build *build, const struct job *job) {
-  static const char *const names[][2] = {{"run/main.c", "main.c"},
-                                         {"run/stages.h", "stages.h"},
-                                         {"run/features.h", "features.h"},
-                                         {"run/artifact.h", "artifact.h"}};
-  for (size_t i = 0; i < COUNT(names); i++) {
-    size_t length;
-    const char *text = hone_embedded_text(names[i][0], &length);
-    if (!text) return fail(ctx, HONE_E_INTERNAL, place_name(names[i][0]), "not embedded");
-    TRY(put_file(ctx, build->directory, names[i][1], text, length));
+  const char *name, *text;
+  size_t length;
+  for (size_t i = 0; main_file(i, &name, &text, &length); i++) {
+    if (!text) return fail(ctx, HONE_E_INTERNAL, place_name(name), "not embedded");
+    TRY(put_file(ctx, build->directory, name, text, length));
   }
   struct arguments arguments = {0};
-  compiler_start(&build->compiler, &arguments);
-  /* without the target's -m flags: it must run far enough to say that the processor does not fit */
-  const char *const rest[] = {"-std=gnu11", "-O2",    build->prefix_map, build->entry, "-c",
-                              "-o",         "main.o", "main.c",          NULL};
-  arguments_add(&arguments, rest);
+  main_arguments(build, &arguments);
   return tool_run(ctx, &arguments, build->directory, build->deadline_ns, "main.o", is_cancelled,
                   job);
 }

@@ -11,6 +11,7 @@ struct arguments {
   const char *at[MAX_ARGUMENTS + 1];
   size_t count;
   bool overflow;
+  char names[2][4200]; /* of words that are made for this command */
 };
 void argument(struct arguments *arguments, const char *word);
 void arguments_add(struct arguments *arguments, const char *const *words); /* NULL-terminated */
@@ -102,6 +103,20 @@ void keep_cached(struct ctx *ctx, const struct build *build, const char *linked,
    build's deadline. The first failure in the order of the units, not of time, is the build's: what
    comes after it is killed, what comes before it ends. */
 MUST_USE hone_status run_jobs(struct ctx *ctx, const struct build *build, bool compiles);
+
+/* script.c: the commands of a build, and its files with a script of these commands in the folder that the user wants
+   to keep. `product` is what the last command makes. */
+void unit_arguments(const struct build *build, size_t i, struct arguments *out);
+void main_arguments(const struct build *build, struct arguments *out);
+void stub_arguments(const struct build *build, struct arguments *out);
+void product_arguments(const struct build *build, enum artifact_kind kind, const char *product,
+                       struct arguments *out);
+/* The program's own main and the headers that it includes: name and text of file i; false past the last. */
+bool main_file(size_t i, const char **out_name, const char **out_text, size_t *out_length);
+/* The texts as they go to the compiler, before it is called. */
+MUST_USE hone_status keep_texts(struct ctx *ctx, const struct build *build);
+/* Once everything is made: the weights and the script. */
+MUST_USE hone_status keep_script(struct ctx *ctx, const struct build *build, const char *path);
 
 /* weights.c */
 /* From here on weights lie behind all else (the default code model reaches 2 GiB) and come into the

@@ -27,7 +27,7 @@ static size_t image_room(const struct build_input *input) {
 static hone_status open_temporary(struct ctx *ctx, struct build *build) {
   struct output *file = &build->file;
   snprintf(file->temporary, sizeof file->temporary, "%s/weights.bin", build->directory);
-  snprintf(file->path, sizeof file->path, "%s", build->options->keep ? "weights.bin" : "weights");
+  snprintf(file->path, sizeof file->path, "weights");
   build->weights_at = 0;
   file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file->fd < 0 || ftruncate(file->fd, (off_t)build->input->weights_bytes))
@@ -98,10 +98,6 @@ hone_status assemble_weights(struct ctx *ctx, const struct build *build) {
   if (!build->embeds) return HONE_OK;
   TRY(write_stub(ctx, build));
   struct arguments arguments = {0};
-  compiler_start(&build->compiler, &arguments);
-  /* a linker for boards joins only objects of one architecture */
-  if (build->options->target->is_bare) arguments_add(&arguments, build->options->target->flags);
-  const char *const rest[] = {"-c", "-o", "weights.o", "weights.s", NULL};
-  arguments_add(&arguments, rest);
+  stub_arguments(build, &arguments);
   return tool_run(ctx, &arguments, build->directory, build->deadline_ns, "weights.o", NULL, NULL);
 }

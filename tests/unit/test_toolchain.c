@@ -405,7 +405,11 @@ static void program_answers_bad_input(void **state) {
   EXPECT(2, "1 to 1024", "./toy", "--threads", "1e9", "x.npy", "shift.npy");
   EXPECT(2, "1 to 1024", "./toy", "--threads");
   EXPECT(66, "none.npy", "./toy", "none.npy", "shift.npy");
-  EXPECT(74, "not a regular file", "./toy", ".", "shift.npy");
+  EXPECT(74, "not a regular file", "./toy", "x.npy", ".");
+  EXPECT(66, "in_0.npy", "./toy", "out");
+  EXPECT(2, "2 files follow", "./toy", "x.npy", "shift.npy", "a.npy", "b.npy");
+  EXPECT(2, "-o does not go", "./toy", "x.npy", "shift.npy", "a.npy", "-o", "out");
+  EXPECT(73, "out.file", "./toy", "x.npy", "shift.npy", "out.file/x");
   EXPECT(74, "not a regular file", "./toy", "/dev/zero", "shift.npy");
   EXPECT(65, "shape [1]", "./toy", "shift.npy", "shift.npy");
   EXPECT(65, "4 bytes of data", "./toy", "shift.raw", "shift.npy");
@@ -415,6 +419,35 @@ static void program_answers_bad_input(void **state) {
   float stop = 666;
   write_file("stop.raw", (const char *)&stop, 4, 0600);
   EXPECT(65, "status 8", "./toy", "x.npy", "stop.raw");
+}
+
+/* MODEL IN... OUT: a .npy file, raw elements or a folder; inputs from a folder, by number or by name. */
+static void program_takes_places_of_outputs(void **state) {
+  (void)state;
+  struct ctx ctx;
+  ctx_init(&ctx);
+  float x[32];
+  fill(x);
+  assert_int_equal(dir_create(&ctx, in_folder("given")), HONE_OK);
+  assert_int_equal(file_copy(&ctx, in_folder("x.npy"), in_folder("given/x.npy"), 0600, NULL), 0);
+  assert_int_equal(file_copy(&ctx, in_folder("shift.npy"), in_folder("given/in_1.npy"), 0600, NULL),
+                   0);
+  const char *const commands[][6] = {{"./toy", "x.npy", "shift.npy", "made.npy"},
+                                     {"./toy", "x.npy", "shift.npy", "made"},
+                                     {"./toy", "given", "given.npy"},
+                                     {"./toy", "given", "made.2/"},
+                                     {"./toy", "x.npy", "shift.npy", "made.raw"}};
+  const char *const files[] = {"made.npy", "made/output_0.npy", "given.npy", "made.2/output_0.npy",
+                               "made.raw"};
+  for (size_t i = 0; i < COUNT(files); i++) {
+    const char *words[] = {commands[i][0], commands[i][1], commands[i][2], commands[i][3], NULL};
+    expect_exit(words, 0, NULL);
+    struct mapping made = map_file(in_folder(files[i]));
+    const float *y = (const float *)(const void *)(made.data + made.size - sizeof x);
+    assert_int_equal(made.size == sizeof x, i == 4);
+    for (int k = 0; k < 32; k++) assert_true(y[k] == toy_expected(x, 3, k));
+    file_unmap(&made);
+  }
 }
 
 /* Each length of a .npy file, and each byte of its header changed: an answer, never a crash. */
@@ -677,6 +710,7 @@ int main(void) {
       cmocka_unit_test(insertion_refuses_other_files),
       cmocka_unit_test_setup(program_runs, program_setup),
       cmocka_unit_test(program_answers_bad_input),
+      cmocka_unit_test(program_takes_places_of_outputs),
       cmocka_unit_test(program_survives_damaged_npy),
       cmocka_unit_test(same_input_same_bytes),
       cmocka_unit_test(failing_compilers),

@@ -1,5 +1,5 @@
-/* The program around a compiled model: reads each input from a .npy or raw file, runs the model,
- * writes output_0.npy, output_1.npy, ... It needs a C11 compiler, POSIX threads and the artifact,
+/* The program around a compiled model, MODEL IN... [OUT...]: reads each input from a .npy or raw file, or all of them from
+ * a folder, runs the model, and writes the outputs to files or as output_0.npy, output_1.npy, ... to a folder. It needs a C11 compiler, POSIX threads and the artifact,
  * no library of hone. HONE_ARTIFACT is the artifact's function, given with -D.
  *
  * Exit codes: 0 ok, 2 usage, 65 an input does not fit, 66 no such file, 69 the processor lacks what
@@ -297,11 +297,21 @@ static void *read_input(const char *path, const struct hone_io_info *io, int64_t
   return data;
 }
 
-static void write_output(const char *folder, int32_t index, const struct hone_io_info *io,
-                         const int64_t *dims, const void *data) {
-  char path[4200], header[1024];
+static int ends_in(const char *path, const char *ending) {
+  size_t n = strlen(path), k = strlen(ending);
+  return n >= k && !strcmp(path + n - k, ending);
+}
+
+static int is_folder(const char *path) {
+  struct stat info;
+  return !stat(path, &info) && S_ISDIR(info.st_mode);
+}
+
+/* A .npy file by its ending, else the raw elements. */
+static void write_output(const char *path, const struct hone_io_info *io, const int64_t *dims,
+                         const void *data) {
+  char header[1024];
   const struct type *type = type_of(io);
-  snprintf(path, sizeof path, "%s/output_%d.npy", folder, (int)index);
   int n = snprintf(header, sizeof header, "%c%s', 'fortran_order': False, 'shape': (",
                    type->bytes == 1 ? '|' : '<', type->code);
   for (int32_t i = 0; i < io->rank; i++)
@@ -326,13 +336,16 @@ static void write_output(const char *folder, int32_t index, const struct hone_io
   size_t bytes = bytes_of(io, dims);
   FILE *file = fopen(path, "wb");
   if (!file) die(NO_WRITE, "%s: %s", path, strerror(errno));
-  int ok = fwrite(start, 1, 10, file) == 10 &&
-           fwrite(text, 1, (size_t)length, file) == (size_t)length &&
+  int is_raw = !ends_in(path, ".npy");
+  int ok = (is_raw || (fwrite(start, 1, 10, file) == 10 &&
+                       fwrite(text, 1, (size_t)length, file) == (size_t)length)) &&
            fwrite(data, 1, bytes, file) == bytes;
   int error = errno;
+  struct stat info;
+  int is_regular = !fstat(fileno(file), &info) && S_ISREG(info.st_mode);
   if (fclose(file) && ok) ok = 0, error = errno;
   if (ok) return;
-  remove(path);
+  if (is_regular) remove(path);
   die(NO_WRITE, "%s: %s", path, strerror(error));
 }
 
@@ -340,11 +353,13 @@ static void write_output(const char *folder, int32_t index, const struct hone_io
  */
 
 struct options {
-  const char *folder;
+  const char *folder; /* of outputs without a file of their own; NULL: this one */
   int32_t threads;
   long repeat;
-  const char **files;
-  int32_t file_count;
+  const char **words;
+  int32_t word_count;
+  const char *input_folder; /* NULL: the first words are the inputs' files */
+  const char **outputs;     /* a file each; NULL: they go to the folder */
 };
 
 static void print_io(FILE *file, const char *kind, const struct hone_io_info *io, int32_t count) {
@@ -357,14 +372,21 @@ static void print_io(FILE *file, const char *kind, const struct hone_io_info *io
 
 static void usage(FILE *file, const struct hone_artifact_info *info) {
   fprintf(file, "usage: %s", program);
-  for (int32_t i = 0; i < info->input_count; i++) fprintf(file, " INPUT%d.npy", (int)i);
-  fprintf(file,
-          " [-o DIR] [--threads N] [--repeat N]\n"
-          "Runs the compiled model; an input is a .npy file or its raw little-endian elements.\n"
-          "  -o DIR       folder of output_0.npy, ... (default: .)\n"
-          "  --threads N  (default: one per processor)\n"
-          "  --repeat N   run N times and print the fastest and the median time, and the least\n"
-          "               time that a run took of processors, all threads together\n");
+  for (int32_t i = 0; i < info->input_count; i++)
+    fprintf(file, info->input_count > 1 ? " IN%d" : " IN", (int)i);
+  for (int32_t i = 0; i < info->output_count; i++)
+    fprintf(file, info->output_count > 1 ? "%sOUT%d" : "%sOUT", i ? " " : " [", (int)i);
+  fprintf(
+      file,
+      "] [-o DIR] [--threads N] [--repeat N]\n"
+      "Runs the compiled model. A file is .npy, or else its raw little-endian elements. One "
+      "folder\n"
+      "in place of all inputs holds in_0.npy, ... or NAME.npy; one in place of all outputs gets\n"
+      "output_0.npy, ...; an OUT without an ending is a folder.\n"
+      "  -o DIR       the same folder of outputs (default: .)\n"
+      "  --threads N  (default: one per processor)\n"
+      "  --repeat N   run N times and print the fastest and the median time, and the least\n"
+      "               time that a run took of processors, all threads together\n");
   print_io(file, "input", info->inputs, info->input_count);
   print_io(file, "output", info->outputs, info->output_count);
 }
@@ -378,12 +400,43 @@ static long number(const char *option, const char *text, long max) {
   return n;
 }
 
+/* Without an ending, or there already as a folder. */
+static int names_folder(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return is_folder(path) || !strrchr(slash ? slash : path, '.');
+}
+
+/* Which words are inputs and which are outputs. */
+static void place(const struct hone_artifact_info *info, struct options *out) {
+  int32_t in = info->input_count;
+  if (out->word_count && info->input_count && is_folder(out->words[0])) {
+    out->input_folder = out->words[0];
+    in = 1;
+  }
+  int32_t more = out->word_count - in;
+  if (more < 0) {
+    usage(stderr, info);
+    die(USAGE, "%d input files given, the model has %d inputs", (int)out->word_count,
+        (int)info->input_count);
+  }
+  if (!more) return;
+  int is_one_folder = more == 1 && (info->output_count != 1 || names_folder(out->words[in]));
+  if (!is_one_folder && more != info->output_count)
+    die(USAGE, "%d files follow the inputs, the model has %d outputs (see --help)", (int)more,
+        (int)info->output_count);
+  if (out->folder) die(USAGE, "-o does not go with output files");
+  if (is_one_folder)
+    out->folder = out->words[in];
+  else
+    out->outputs = out->words + in;
+}
+
 static void parse(int argc, char **argv, const struct hone_artifact_info *info,
                   struct options *out) {
   for (int i = 1, plain = 0; i < argc; i++) {
     const char *a = argv[i], *next = argv[i + 1];
     if (plain || a[0] != '-') {
-      out->files[out->file_count++] = a;
+      out->words[out->word_count++] = a;
     } else if (!strcmp(a, "--")) {
       plain = 1;
     } else if (!strcmp(a, "-h") || !strcmp(a, "--help")) {
@@ -400,10 +453,7 @@ static void parse(int argc, char **argv, const struct hone_artifact_info *info,
       die(USAGE, "unknown option %s (see --help)", shown(a));
     }
   }
-  if (out->file_count == info->input_count) return;
-  usage(stderr, info);
-  die(USAGE, "%d input files given, the model has %d inputs", (int)out->file_count,
-      (int)info->input_count);
+  place(info, out);
 }
 
 /* -- run -----------------------------------------------------------------------------------------
@@ -470,8 +520,25 @@ static void execute(const struct hone_artifact_info *info, const struct hone_io 
   free(arena);
 }
 
+/* DIR/in_0.npy, or by the input's name. */
+static const char *input_path(const struct options *options, const struct hone_io_info *io,
+                              size_t i, char path[4200]) {
+  if (!options->input_folder) return options->words[i];
+  snprintf(path, 4200, "%.3900s/%.200s.npy", options->input_folder, io->name);
+  if (strchr(io->name, '/') || access(path, F_OK))
+    snprintf(path, 4200, "%.3900s/in_%zu.npy", options->input_folder, i);
+  return path;
+}
+
+static const char *output_path(const struct options *options, size_t i, char path[4200]) {
+  if (options->outputs) return options->outputs[i];
+  snprintf(path, 4200, "%.4000s/output_%zu.npy", options->folder ? options->folder : ".", i);
+  return path;
+}
+
 static void run(const struct hone_artifact_info *info, const struct options *options,
                 const struct hone_team *team) {
+  char path[4200];
   size_t in = (size_t)info->input_count, out = (size_t)info->output_count;
   const void **inputs = allocate(in * sizeof *inputs);
   void **outputs = allocate(out * sizeof *outputs);
@@ -480,7 +547,7 @@ static void run(const struct hone_artifact_info *info, const struct options *opt
     const struct hone_io_info *o = &info->inputs[i];
     input_dims[i] = allocate((size_t)o->rank * sizeof **input_dims);
     if (o->rank) memcpy(input_dims[i], o->dims, (size_t)o->rank * sizeof **input_dims);
-    inputs[i] = read_input(options->files[i], o, input_dims[i]);
+    inputs[i] = read_input(input_path(options, o, i, path), o, input_dims[i]);
   }
   for (size_t i = 0; i < out; i++) {
     const struct hone_io_info *o = &info->outputs[i];
@@ -492,13 +559,13 @@ static void run(const struct hone_artifact_info *info, const struct options *opt
   }
   struct hone_io io = {inputs, outputs, (const int64_t *const *)input_dims, dims};
   execute(info, &io, team, options->repeat);
-  if (mkdir(options->folder, 0777) && errno != EEXIST)
+  if (options->folder && mkdir(options->folder, 0777) && errno != EEXIST)
     die(NO_WRITE, "%s: %s", options->folder, strerror(errno));
   for (size_t i = 0; i < out; i++) {
     const struct hone_io_info *o = &info->outputs[i];
     for (int32_t d = 0; d < o->rank; d++)
       if (dims[i][d] < 0 || dims[i][d] > o->dims[d]) die(FAILED, "output %zu has a bad shape", i);
-    write_output(options->folder, (int32_t)i, o, dims[i], outputs[i]);
+    write_output(output_path(options, i, path), o, dims[i], outputs[i]);
   }
 }
 
@@ -509,9 +576,9 @@ int main(int argc, char **argv) {
     die(FAILED, "this program was put together from parts that do not fit");
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   if (processors < 1) processors = 1;
-  struct options options = {.folder = ".", .repeat = 1};
+  struct options options = {.repeat = 1};
   options.threads = processors < MAX_THREADS ? (int32_t)processors : MAX_THREADS;
-  options.files = allocate((size_t)(argc > 0 ? argc : 1) * sizeof *options.files);
+  options.words = allocate((size_t)(argc > 0 ? argc : 1) * sizeof *options.words);
   parse(argc, argv, info, &options);
   check_processor(info->flags);
   struct hone_team team = team_start(options.threads, processors);
