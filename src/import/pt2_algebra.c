@@ -137,11 +137,12 @@ static hone_status on_diagonal(struct pt_op *op, struct value *x, int64_t rows, 
   return make_node(op->make, OP_Where, VALUES(mask, x, zero), NULL, out);
 }
 
-/* diag_embed, diag of a vector: the last dimension on a diagonal of two. */
+/* diag_embed, diag of a vector, diagflat: the last dimension on a diagonal of two. */
 hone_status build_diagonal_matrix(struct pt_op *op) {
   struct value *x, *widths, *zero, *y;
   int64_t offset, axis[2], pads[2 * HONE_MAX_RANK] = {0}, dims[HONE_MAX_RANK];
   TRY(pt_need(op, "self", &x));
+  if (strstr(op->target, "diagflat")) TRY(make_reshape(op->make, x, (const int64_t[]){-1}, 1, &x));
   const int rank = x->shape.rank;
   if (pt_given(op, "diagonal") || strstr(op->target, "diag.")) {
     if (rank == 2) return build_diagonal(op);

@@ -231,7 +231,14 @@ hone_status build_conv(struct pt_op *op) { /* conv1d, conv2d, conv3d, convolutio
       INT_ARG("group", groups),
       {.name = transposed ? "output_padding" : NULL, .kind = ARG_INTS, .ints = outside, .count = n},
       {.name = NULL}};
+  const hone_dtype dtype = x->dtype;
+  if (!dtype_is_float(dtype)) { /* exact up to 2^53 */
+    TRY(make_cast(op->make, x, HONE_F64, &x));
+    TRY(make_cast(op->make, w, HONE_F64, &w));
+    if (b) TRY(make_cast(op->make, b, HONE_F64, &b));
+  }
   TRY(make_node(op->make, transposed ? OP_ConvTranspose : OP_Conv, VALUES(x, w, b), args, &y));
+  TRY(make_cast(op->make, y, dtype, &y));
   return pt_result(op, 0, y);
 }
 

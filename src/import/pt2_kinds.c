@@ -234,6 +234,7 @@ static const struct {
     {"aten.detach_copy.default", build_copy, 0},
     {"aten.diag.default", build_diagonal_matrix, 0},
     {"aten.diag_embed.default", build_diagonal_matrix, 0},
+    {"aten.diagflat.default", build_diagonal_matrix, 0},
     {"aten.diagonal.default", build_diagonal, 0},
     {"aten.diagonal_copy.default", build_diagonal, 0},
     {"aten.diff.default", build_diff, 0},

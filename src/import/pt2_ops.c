@@ -791,15 +791,14 @@ hone_status build_meshgrid(struct pt_op *op) {
   int64_t dims[HONE_MAX_RANK], one[HONE_MAX_RANK];
   TRY(pt_tensors(op, "tensors", HONE_MAX_RANK, list, &count));
   TRY(pt_text(op, "indexing", "ij", &indexing));
-  if (strcmp(indexing, "ij") && count != 2) return pt_refuse(op, "indexing %s", indexing);
-  bool swap = strcmp(indexing, "ij") != 0;
+  const bool swap = strcmp(indexing, "ij") && count > 1; /* xy: of the first two */
   for (size_t i = 0; i < count; i++) {
     if (list[i]->shape.rank > 1) return pt_refuse(op, "of rank %d", list[i]->shape.rank);
-    dims[swap ? 1 - i : i] = list[i]->shape.rank ? list[i]->shape.dims[0] : 1;
+    dims[swap && i < 2 ? 1 - i : i] = list[i]->shape.rank ? list[i]->shape.dims[0] : 1;
   }
   TRY(make_ints(op->make, dims, count, &shape));
   for (size_t i = 0; i < count; i++) {
-    size_t axis = swap ? 1 - i : i;
+    size_t axis = swap && i < 2 ? 1 - i : i;
     for (size_t d = 0; d < count; d++) one[d] = d == axis ? dims[d] : 1;
     TRY(make_reshape(op->make, list[i], one, count, &y));
     TRY(make_node(op->make, OP_Expand, VALUES(y, shape), NULL, &y));

@@ -162,7 +162,14 @@ hone_status build_average_pool(struct pt_op *op) {
   TRY(read_pool(op, &p));
   TRY(pt_int(op, "divisor_override", 0, &divisor));
   if (pt_given(op, "divisor_override")) return average_by(op, &p, divisor);
+  const hone_dtype dtype = p.x->dtype;
+  const bool is_float = dtype_is_float(dtype);
+  if (!is_float) TRY(make_cast(op->make, p.x, HONE_F64, &p.x));
   TRY(pool_node(op, &p, p.x, OP_AveragePool, 1, &y));
+  if (!is_float) { /* rounded to zero, where it is not whole but for the rounding of the quotient */
+    TRY(make_with_scalar(op->make, OP_Mul, y, 1 + 1e-12, &y));
+    TRY(make_cast(op->make, y, dtype, &y));
+  }
   return pt_result(op, 0, y);
 }
 

@@ -103,6 +103,9 @@ hone_status build_masked_scatter(struct pt_op *op) {
   TRY(pt_need(op, "self", &x));
   TRY(pt_need(op, "mask", &mask));
   TRY(pt_need(op, "source", &source));
+  struct shape all;
+  if (shape_broadcast(&x->shape, &mask->shape, &all) && !shape_equal(&all, &x->shape))
+    TRY(make_expand(op->make, x, all.dims, (size_t)all.rank, &x));
   TRY(pt_place_in_order(op, x, mask, source, &y));
   return pt_result(op, 0, y);
 }
