@@ -142,7 +142,6 @@ static const char *check_archive(const uint8_t *at, size_t size, const char *tri
   return is_defined ? NULL : "nothing in it is the model's entry";
 }
 
-/* symbol: that it must define; NULL: any, of libraries and programs */
 static const char *check_format(const struct mapping *file, enum artifact_kind kind,
                                 const char *triple, const char *symbol) {
   struct image image;
@@ -152,7 +151,6 @@ static const char *check_format(const struct mapping *file, enum artifact_kind k
   if (why) return why;
   if (kind == ARTIFACT_SO && image.type != ET_DYN) return "not a shared library";
   if (kind == ARTIFACT_EXE && image.type != ET_DYN && image.type != ET_EXEC) return "not a program";
-  if (!symbol) return NULL;
   const uint32_t table = kind == ARTIFACT_SO ? SHT_DYNSYM : SHT_SYMTAB;
   /* a compiler may be told to strip programs */
   return defines(&image, table, symbol, &any) || (kind == ARTIFACT_EXE && !any)
@@ -208,32 +206,24 @@ static hone_status check_loads(struct ctx *ctx, const struct build *build, const
   return HONE_OK;
 }
 
-static hone_status broken(struct ctx *ctx, const struct compiler *compiler, const char *why) {
-  return advise(ctx,
-                fail(ctx, HONE_E_CRASH, place_name(compiler->program),
-                     "ended well, but what it wrote is broken: %s", why),
-                OTHER_COMPILER);
-}
-
-hone_status check_file(struct ctx *ctx, const struct compiler *compiler, const char *file,
-                       enum artifact_kind kind, const char *triple, const char *symbol) {
-  struct mapping map;
-  struct ctx own = *ctx;
-  own.limits[LIMIT_file_bytes] = INT64_MAX; /* which is for files of others */
-  if (file_map(&own, file, &map))
-    return fail(ctx, own.status, place_file(file), "what was made cannot be read again");
-  const char *why = check_format(&map, kind, triple, symbol);
-  file_unmap(&map);
-  return why ? broken(ctx, compiler, why) : HONE_OK;
-}
-
 hone_status check_product(struct ctx *ctx, const struct build *build, const char *file,
                           enum artifact_kind kind) {
   const char *triple = build->options->target->triple;
   char symbol[128], why[WHY] = "";
+  struct mapping map;
+  struct ctx own = *ctx;
+  own.limits[LIMIT_file_bytes] = INT64_MAX; /* which is for files of others */
   snprintf(symbol, sizeof symbol, "%s_artifact", build->prefix);
-  TRY(check_file(ctx, &build->compiler, file, kind, triple, symbol));
-  if (kind == ARTIFACT_SO && triple_is_native(triple) && may_be_loaded(file))
+  if (file_map(&own, file, &map))
+    return fail(ctx, own.status, place_file(file), "what was made cannot be read again");
+  const char *format = check_format(&map, kind, triple, symbol);
+  file_unmap(&map);
+  if (!format && kind == ARTIFACT_SO && triple_is_native(triple) && may_be_loaded(file))
     TRY(check_loads(ctx, build, file, symbol, why));
-  return *why ? broken(ctx, &build->compiler, why) : HONE_OK;
+  if (format) snprintf(why, sizeof why, "%s", format);
+  if (!*why) return HONE_OK;
+  return advise(ctx,
+                fail(ctx, HONE_E_CRASH, place_name(build->compiler.program),
+                     "ended well, but what it wrote is broken: %s", why),
+                OTHER_COMPILER);
 }

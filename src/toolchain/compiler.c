@@ -22,10 +22,8 @@
 #define NATIVE_ARCH "?"
 #endif
 
-const char *native_triple(void) { return NATIVE_ARCH "-"; }
-
 bool triple_is_native(const char *triple) {
-  return !triple || !strncmp(triple, native_triple(), strlen(native_triple()));
+  return !triple || !strncmp(triple, NATIVE_ARCH "-", strlen(NATIVE_ARCH "-"));
 }
 
 /* "Debian clang version 14.0.6" or "cc (Debian 12.2.0-14) 12.2.0" to "clang 14.0.6 (...)". */

@@ -1,4 +1,5 @@
-/* A program or library from C files of a folder that hone itself put there: one call of the C compiler. */
+/* A program or library from C files of a folder that hone itself put there: one call of the C compiler. What it makes is
+ * run by whoever asks for it. */
 #include "toolchain_internal.h"
 
 #define PROGRAM_NS 600000000000ull
@@ -14,8 +15,5 @@ hone_status toolchain_program(struct ctx *ctx, const char *cc, const char *direc
   arguments_add(&arguments, always);
   argument(&arguments, product);
   arguments_add(&arguments, words);
-  TRY(tool_run(ctx, &arguments, directory, clock_ns() + PROGRAM_NS, product, NULL, NULL));
-  char path[4200];
-  snprintf(path, sizeof path, "%s/%s", directory, product);
-  return check_file(ctx, &compiler, path, artifact_kind_of(product), native_triple(), NULL);
+  return tool_run(ctx, &arguments, directory, clock_ns() + PROGRAM_NS, product, NULL, NULL);
 }

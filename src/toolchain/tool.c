@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -65,10 +66,17 @@ static const struct cause {
               {"cannot find -l", HONE_E_MISSING},
               {"cannot find 'ld'", HONE_E_MISSING}};
 
+/* A compiler that gets no memory may die of it without a word. */
+static bool is_short_of_memory(const struct process_result *result, const char *words) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY) return false;
+  return result->signal || strstr(words, "signal terminated program");
+}
+
 static hone_status cause_of(const struct process_result *result) {
   const char *words = result->output.at ? result->output.at : "";
   if (result->signal == SIGXFSZ) return HONE_E_WRITE;
-  if (result->signal == SIGKILL) return HONE_E_OOM;
+  if (result->signal == SIGKILL || is_short_of_memory(result, words)) return HONE_E_OOM;
   for (size_t i = 0; i < COUNT(causes); i++)
     if (strstr(words, causes[i].words)) return causes[i].id;
   return HONE_E_CRASH;

@@ -28,7 +28,6 @@ struct compiler {
 /* triple NULL: for this machine. */
 MUST_USE hone_status compiler_find(struct ctx *ctx, const char *cc, const char *triple,
                                    struct compiler *out);
-const char *native_triple(void); /* the part that tells its architecture */
 /* True if the triple is this machine's. */
 bool triple_is_native(const char *triple);
 /* What is behind the failure in ctx, where it is not the text: E_USAGE for a compiler of another processor, E_MISSING
@@ -78,9 +77,6 @@ void cache_remove(struct ctx *ctx, const char *path);
 /* check.c: E_CRASH for a file that is not the artifact that was compiled. The path must be absolute or hold a slash. */
 MUST_USE hone_status check_product(struct ctx *ctx, const struct build *build, const char *file,
                                    enum artifact_kind kind);
-/* The file's format alone; symbol NULL: whatever a library or program defines. */
-MUST_USE hone_status check_file(struct ctx *ctx, const struct compiler *compiler, const char *file,
-                                enum artifact_kind kind, const char *triple, const char *symbol);
 
 /* cached.c */
 /* Lays the linked file around the weights that stand in build->file, which then is the artifact. */

@@ -206,6 +206,14 @@ def test_what_kills_a_compiler(hone, compiler, how, error):
     refused(hone("compile", "zoo:mlp", "-o", "m.so", "--cc", compiler(f"{VERSION}kill -{how} $$\n")), error, "killed by signal")
 
 
+@pytest.mark.parametrize("megabytes", [20, 30, 40, 50])
+def test_a_limit_on_memory(hone, megabytes):
+    result = hone("compile", "zoo:mlp", "-o", "m.so", "--no-cache", limits=[(resource.RLIMIT_AS, megabytes << 20)])
+    if result.code:
+        refused(result, "E_OOM E_LIMIT")
+        nothing_stays(hone, "m.so", "m.h")
+
+
 @pytest.mark.parametrize("kilobytes", [4, 16, 64, 256, 1024])
 def test_a_limit_on_files(hone, kilobytes):
     result = hone("compile", "zoo:mlp", "-o", "m.so", "--no-cache", limits=[(resource.RLIMIT_FSIZE, kilobytes << 10)])

@@ -536,9 +536,21 @@ static const char *output_path(const struct options *options, size_t i, char pat
   return path;
 }
 
+/* An input is never written over. */
+static void check_outputs(const struct hone_artifact_info *info, const struct options *options) {
+  char path[4200];
+  struct stat in, out;
+  for (int32_t i = 0; options->outputs && i < info->output_count; i++)
+    for (int32_t k = 0; k < info->input_count && !stat(options->outputs[i], &out); k++)
+      if (!stat(input_path(options, &info->inputs[k], (size_t)k, path), &in) &&
+          in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+        die(USAGE, "%s is an input, never an output", options->outputs[i]);
+}
+
 static void run(const struct hone_artifact_info *info, const struct options *options,
                 const struct hone_team *team) {
   char path[4200];
+  check_outputs(info, options);
   size_t in = (size_t)info->input_count, out = (size_t)info->output_count;
   const void **inputs = allocate(in * sizeof *inputs);
   void **outputs = allocate(out * sizeof *outputs);
