@@ -48,7 +48,7 @@ MUST_USE hone_status profile_trace(struct ctx *ctx, const struct profile *profil
                                    struct text *out);
 /* A picture that stands alone: the threads over time, then the longest steps with their limits. */
 MUST_USE hone_status profile_svg(struct ctx *ctx, const struct profile *profile, struct text *out);
-/* The picture and every step, in one page without script. */
+/* The pictures and every step, as a page in the style of a report's. */
 MUST_USE hone_status profile_html(struct ctx *ctx, const struct profile *profile, struct text *out);
 
 /* -- inside the folder --------------------------------------------------------------------------- */

@@ -52,7 +52,7 @@ static MUST_USE hone_status put_sources(struct ctx *ctx, struct text *out, const
 
 hone_status html_policy(struct ctx *ctx, struct text *out, const struct html_frame *frame) {
   LITERAL(out, "default-src 'none'; base-uri 'none'; form-action ");
-  text_puts(out, frame ? "'self'; connect-src 'self'" : "'none'");
+  text_puts(out, frame && frame->js ? "'self'; connect-src 'self'" : "'none'");
   TRY(put_sources(ctx, out, "; style-src ", "report/page.css", frame ? frame->css : NULL));
   return put_sources(ctx, out, "; script-src ", "report/page.js", frame ? frame->js : NULL);
 }
