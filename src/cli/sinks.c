@@ -283,12 +283,56 @@ static hone_status put_mark(struct ctx *ctx, const char *form, struct text *text
   return text_finish(ctx, text);
 }
 
+/* Whether `line`, with its end, is one of the lines of old. */
+static bool has_line(const char *old, size_t size, const char *line, size_t length) {
+  for (const char *at = old, *end = old + size; (size_t)(end - at) >= length;) {
+    if (!memcmp(at, line, length)) return true;
+    const char *next = memchr(at, '\n', (size_t)(end - at));
+    if (!next) return false;
+    at = next + 1;
+  }
+  return false;
+}
+
+/* Latencies of study after study gather in one file: its lines stay, and those of the text that it lacks follow. */
+static hone_status gather_lines(struct ctx *ctx, const char *path, struct text *text) {
+  struct stat info;
+  struct mapping old;
+  struct text all = {0};
+  const size_t title = strcspn(text->at, "\n") + 1;
+  if (!strcmp(path, "-") || stat(path, &info) || !S_ISREG(info.st_mode) || !info.st_size)
+    return HONE_OK;
+  TRY(file_map(ctx, path, &old));
+  const char *lines = (const char *)old.data;
+  hone_status status = HONE_OK;
+  if (old.size < title || memcmp(lines, text->at, title) != 0)
+    status = fail(ctx, HONE_E_PATH, place_file(path),
+                  "has other columns, of another version: name another file");
+  if (!status) text_append(&all, lines, old.size);
+  if (!status && lines[old.size - 1] != '\n') text_puts(&all, "\r\n");
+  for (const char *line = text->at + title; !status && *line;) {
+    const size_t length = strcspn(line, "\n") + 1;
+    if (!has_line(lines, old.size, line, length)) text_append(&all, line, length);
+    line += length;
+  }
+  file_unmap(&old);
+  if (!status) {
+    text_deinit(text);
+    *text = all;
+    return text_finish(ctx, text);
+  }
+  text_deinit(&all);
+  return status;
+}
+
 int sinks_write(struct ctx *ctx, const struct sinks *sinks, render_fn *render, void *user) {
   int code = 0;
   for (size_t i = 0; i < sinks->count; i++) {
     struct text text = {0};
     hone_status status = render(ctx, user, sinks->at[i].form, &text);
     if (!status) status = put_mark(ctx, sinks->at[i].form, &text);
+    if (!status && !strcmp(sinks->at[i].form, "latency"))
+      status = gather_lines(ctx, sinks->at[i].path, &text);
     if (!status) status = write_output(ctx, sinks->at[i].path, &text);
     text_deinit(&text);
     int failed = status ? report_failure(ctx) : 0;

@@ -45,6 +45,22 @@ def test_latency_csv(hone, tmp_path):
     assert '"zoo:mlp","cpu",' in lines[1]
 
 
+def test_latency_csv_gathers_studies(hone, tmp_path):
+    """A second study's lines follow those of the first; the same study shown again adds none; other columns are refused."""
+    hone.env["HONE_TESTING"] = "1"
+    path = tmp_path / "latency.csv"
+    for model in ("zoo:mlp", "zoo:mnist_cnn"):
+        hone("bench", model, "--backend", "null", *FLAGS[2:], "--latency-csv", path)
+    lines = list(csv.DictReader(path.open()))
+    assert [line["model"] for line in lines] == ["zoo:mlp", "zoo:mnist_cnn"]
+    text = path.read_bytes()
+    hone("report", "last", "--latency-csv", path)
+    assert path.read_bytes() == text
+    path.write_text('"timestamp","model"\n')
+    refused(hone("report", "last", "--latency-csv", path), "E_PATH", "other columns")
+    assert path.read_text() == '"timestamp","model"\n'
+
+
 def test_the_rows_of_latency_csv_are_told_apart(hone, tmp_path):
     """By everything that makes a cell: two scenarios in two precisions are no line twice; a word in place of a time is its status."""
     hone.env["HONE_TESTING"] = "1"
