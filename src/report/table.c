@@ -46,7 +46,7 @@ static const struct {
     [COL_NATIVE] = {"vs native", NULL, true, 3},
     [COL_P99] = {"p99", NULL, false, 6},
     [COL_FIRST] = {"first token", "first_token", false, 0},
-    [COL_TASK] = {"accuracy", "task", false, 1},
+    [COL_TASK] = {"accuracy", "task", false, 0},
     [COL_THROUGHPUT] = {"per s", NULL, false, 2},
     [COL_COMPILE] = {"compile", NULL, false, 8},
     [COL_CACHED] = {"cached", NULL, false, 1},
