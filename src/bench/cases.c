@@ -137,14 +137,14 @@ static MUST_USE hone_status describe(struct bench *bench, int batch, const char 
                                      bool *out_is_described) {
   struct worker worker;
   TRY(bench_worker(bench, CASE_CELL, 0, &worker));
-  json_t *reply =
-      worker_ask(&worker,
-                 json_pack("{s:s, s:s, s:i, s:i, s:o, s:o, s:s}", "do", "describe", "model",
-                           out->path[0] ? out->path : out->model, "batch", batch, "open_is",
-                           bench_generates(bench) ? 1 : 0, "shapes",
-                           optional_text(bench->options.shapes), "side_files_from",
-                           absolute_path(bench->options.side_files_from), "cache_dir", cache_dir),
-                 "described", ASK_PATIENT, out_end);
+  json_t *reply = worker_ask(
+      &worker,
+      json_pack("{s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:s}", "do", "describe", "model",
+                out->path[0] ? out->path : out->model, "batch", batch, "open_is",
+                bench_generates(bench) ? 1 : 0, "is_dry_run", bench->options.is_dry_run ? 1 : 0,
+                "shapes", optional_text(bench->options.shapes), "side_files_from",
+                absolute_path(bench->options.side_files_from), "cache_dir", cache_dir),
+      "described", ASK_PATIENT, out_end);
   if (!reply)
     set_failure(out, out_end);
   else

@@ -177,6 +177,9 @@ static hone_status reply_description(struct ctx *ctx, const char *path, const st
   const struct graph *graph = model->graph;
   double flops = 0, bytes = 0, *steps = calloc(graph->outputs.count + 1, sizeof *steps);
   if (!steps) return fail(ctx, HONE_E_OOM, place_none(), "no memory for steps");
+  char hash[33]; /* of a model that is no file, its specification's */
+  snprintf(hash, sizeof hash, "%s", model->content_hash);
+  if (!hash[0]) hash_hex(hash, path, strlen(path));
   hone_status status = output_steps(ctx, graph, steps);
   for (size_t i = 0; i < graph->nodes.count; i++) {
     double node_flops, node_bytes;
@@ -190,7 +193,7 @@ static hone_status reply_description(struct ctx *ctx, const char *path, const st
       status
           ? NULL
           : json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:I, s:o, s:o, s:o}",
-                      "event", "described", "path", path, "hash", model->content_hash, "shapes",
+                      "event", "described", "path", path, "hash", hash, "shapes",
                       shapes.at ? shapes.at : "", "open_dimensions",
                       graph->open_dimensions ? graph->open_dimensions : "", "tolerance",
                       file_precision(graph), "flops", flops, "bytes", bytes, "weights_bytes",
@@ -218,7 +221,10 @@ static hone_status model_file_path(struct ctx *ctx, const json_t *command, char 
   if (message_int(command, "open_is", 0) && zoo_generates(name) && !strstr(name, "past=open"))
     text_puts(&spec, ",past=open");
   hone_status status = text_finish(ctx, &spec);
-  if (!status) status = zoo_file(ctx, spec.at, message_text(command, "cache_dir"), out);
+  if (!status && message_int(command, "is_dry_run", 0))
+    snprintf(out, 4096, "%.4000s", spec.at); /* built in memory alone */
+  else if (!status)
+    status = zoo_file(ctx, spec.at, message_text(command, "cache_dir"), out);
   text_deinit(&spec);
   return status;
 }
@@ -251,9 +257,10 @@ hone_status prepare_describe(struct ctx *ctx, const json_t *command, const char 
                                   .side_files_from = text_or_null(command, "side_files_from")};
   struct model model;
   struct text sizes = {0};
-  hone_status status = is_zoo ? zoo_sizes(ctx, path, &sizes) : HONE_OK;
+  const bool is_built = zoo_is_spec(path);
+  hone_status status = is_zoo && !is_built ? zoo_sizes(ctx, path, &sizes) : HONE_OK;
   if (sizes.length) import.shapes = sizes.at;
-  if (!status) status = model_load(ctx, path, &import, &model);
+  if (!status) status = model_load(ctx, path, is_built ? NULL : &import, &model);
   text_deinit(&sizes);
   TRY(status);
   status = write_costs(ctx, model.graph, dir);

@@ -44,6 +44,7 @@ struct session_state {
   struct fingerprint print;
   bool resumes, shows_progress;
   double budget_s; /* 0: none */
+  const struct bench_options *options;
   struct progress_line line;
   struct phase_time { /* where the time went: for --verbose and the study's options */
     char name[16];
@@ -330,6 +331,16 @@ static void print_unknown(const struct bench_study *study) {
   }
 }
 
+/* What each row of such an engine will say: nothing is measured of it. */
+static void print_refused_engines(const struct bench_options *options) {
+  for (size_t i = 0; i < options->engine_count; i++) {
+    struct ctx quiet;
+    ctx_init(&quiet);
+    if (engine_check_kind(&quiet, options->engines[i].value))
+      printf("  %s: no row will run: %s\n", options->engines[i].name, quiet.message);
+  }
+}
+
 static void print_estimate(const struct bench_study *study) {
   char memory[32], disk[32], usable[32];
   const uint64_t ram = usable_ram_bytes();
@@ -347,8 +358,11 @@ static void print_estimate(const struct bench_study *study) {
     struct text line = {0};
     text_printf(&line, "  ");
     text_put_safe(&line, study->cells[i].model, 80);
-    text_printf(&line, "  %s  batch %d  threads %d", study->cells[i].backend, study->cells[i].batch,
-                study->cells[i].threads);
+    char word[64];
+    text_printf(&line, "  %s  batch %d  threads %d", backend_word(&study->cells[i], word),
+                study->cells[i].batch, study->cells[i].threads);
+    if (strcmp(study->cells[i].route, "onnx") && study->cells[i].route[0])
+      text_printf(&line, "  route %s", study->cells[i].route);
     if (study->cells[i].load) text_printf(&line, "  load %d", study->cells[i].load);
     if (strcmp(study->cells[i].precision, "fp32") != 0)
       text_printf(&line, "  %s", study->cells[i].precision);
@@ -477,6 +491,7 @@ static hone_status on_begin(void *user, const struct bench_study *study) {
   TRY(check_sides(state, study));
   if (has(state->args, FLAG_dry_run)) {
     print_estimate(study);
+    print_refused_engines(state->options);
     return HONE_OK;
   }
   TRY(csv_dir_check(state->ctx, state->args, study->cells, study->cell_count));
@@ -611,6 +626,7 @@ static hone_status run_study(struct session_state *state, const struct bench_opt
   sigaction(SIGTERM, &action, &old_term);
   sigaction(SIGHUP, &action, &old_hup);
   state->budget_s = options->budget_s;
+  state->options = options;
   hone_status status = bench_run(state->ctx, options, &callbacks);
   sigaction(SIGINT, &old_int, NULL);
   sigaction(SIGTERM, &old_term, NULL);

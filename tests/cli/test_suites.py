@@ -199,3 +199,18 @@ def test_a_suites_engines_are_not_blamed_for_being_absent(hone):
     result = hone("bench", "--suite", "templates", *FLAGS[2:])
     assert "tensorrt" in result.text and "torch eager" in result.text, result
     assert result.code == 0, result
+
+
+def test_a_dry_run_writes_no_model_and_names_each_row(hone, tmp_path):
+    """Variants and routes are told apart, an engine that no row can run on is named, and the cache stays as it was."""
+    result = hone("bench", "zoo:mlp", "--backend", "torch:eager,torch:jit,native", "--engine", "torch=container:example/torch",
+                  "--dry-run", *FLAGS[2:])
+    sound(result)
+    rows = [line for line in result.text.splitlines() if line.startswith("  zoo:mlp")]
+    assert len(set(rows)) == len(rows) == 3 and "torch:jit" in rows[1], result
+    assert "torch: no row will run: " in result.text and "a container image as environment" in result.text, result
+    assert not list((hone.folder / "cache").rglob("*.onnx"))
+    written = hone("bench", "zoo:mlp", "--backend", "native", *FLAGS[2:], "--json", "-")
+    assert list((hone.folder / "cache").rglob("*.onnx"))
+    again = hone("bench", "zoo:mlp", "--backend", "torch:eager,torch:jit,native", "--dry-run", *FLAGS[2:])
+    assert [line for line in again.text.splitlines() if line.startswith("  zoo:mlp")] == rows, (again, written)
