@@ -672,6 +672,17 @@ static void find_rival(struct race *race) {
   }
 }
 
+/* Whether more time would have given the row figures: its engine is here, or on a device that is not asked again. */
+static bool is_within_reach(const struct race *race, const struct record *r) {
+  const struct backend *backend = backend_find(r->cell.backend);
+  struct backend_info info;
+  struct ctx quiet;
+  if (!backend || strcmp(race->device, "cpu") != 0) return true;
+  ctx_init(&quiet);
+  describe_backend(&quiet, backend, engine_path_of(race->args, backend->name), &info);
+  return info.status == BACKEND_READY;
+}
+
 /* Whether nothing but the choice was measured, and time was the reason. */
 static bool lacks_rival(const struct race *race) {
   const struct look *last = &race->looks[race->look_count - 1];
@@ -683,7 +694,7 @@ static bool lacks_rival(const struct race *race) {
       const struct record *r = &race->looks[l].summary.records[i];
       if (!strcmp(r->cell.key, choice)) continue;
       if (race->looks[l].advice.at[i].standing != STANDING_invalid) return false;
-      has_waiting |= had_no_time(&race->looks[l], r);
+      has_waiting = has_waiting || (had_no_time(&race->looks[l], r) && is_within_reach(race, r));
     }
   for (size_t i = 0; i < race->forecast.count; i++) has_waiting |= race->forecast.at[i].is_dropped;
   return has_waiting;

@@ -93,7 +93,7 @@ def test_a_budget_counts_what_engines_take_to_start(shared_hone):
     """10 ms are over before the second one opens, whatever the machine: one is measured, which is no answer, the other says why it is
     not. Nothing is begun once the budget is over."""
     result = shared_hone("recommend", "zoo:mlp", "--backend", "native,onnxruntime", "--threads", "1", "--budget", "0.01s", "--json", "-",
-                         "--quiet")
+                         "--quiet", "--engine", f"onnxruntime={ONNXRUNTIME}")
     assert result.code == 5, result
     answer = json.loads(result.text)
     told = {row["backend"]: (row["standing"], row["reason"]) for row in answer["rows"]}
@@ -102,8 +102,17 @@ def test_a_budget_counts_what_engines_take_to_start(shared_hone):
     assert answer["is_undecided"] and "choice" not in answer and answer["conclusion"].startswith("undecided: native"), answer
     assert answer["time"]["phases"][-1]["phase"] == "recommend: a first look", answer
     shown = shared_hone("recommend", "zoo:mlp", "--backend", "native,onnxruntime", "--threads", "1", "--budget", "0.01s", "--quiet",
-                        "--bundle", "none")
+                        "--bundle", "none", "--engine", f"onnxruntime={ONNXRUNTIME}")
     assert shown.code == 5 and shown.text.startswith("undecided: ") and not (shared_hone.folder / "none").exists(), shown
+
+
+def test_an_engine_that_is_not_here_is_no_rival(shared_hone, tmp_path):
+    """Whether its row had a turn or not: no budget would give it figures."""
+    result = shared_hone("recommend", "zoo:mlp", "--backend", "native,onnxruntime", "--engine", f"onnxruntime={tmp_path}", "--threads", "1",
+                         "--budget", "0.01s", "--json", "-", "--quiet")
+    sound(result)
+    answer = json.loads(result.text)
+    assert answer["choice"] and not answer["is_undecided"], answer
 
 
 def test_what_one_row_left_of_the_budget_is_the_others(hone, tmp_path):
