@@ -43,7 +43,8 @@ def profile(options, model):
         steps = steps or turn
         for step, again in zip(steps, turn):
             step["least_ns"] = min(step["least_ns"], again["least_ns"])
-            step["limit_ns"] = min(step["limit_ns"] or 0, again["limit_ns"] or 0)
+            known = [limit for limit in (step["limit_ns"], again["limit_ns"]) if limit]  # none: the step passed its limit
+            step["limit_ns"] = min(known, default=0)
     return [{key: step[key] for key in ("kernel", "op", "least_ns", "limit_ns")} for step in steps]
 
 
