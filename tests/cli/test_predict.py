@@ -202,7 +202,7 @@ def short_race(box):
         add_slow_twins(box.folder / "twins.db", 10000, **twins)
         result = box("recommend", "zoo:mlp", "--engine", f"onnxruntime={site}", "--threads", "1", "--budget", "2", "--store", "twins.db",
                      "--json", "answer.json", "-q", *words, env=env)
-        assert result.code in (0, 1), result
+        assert result.code in (0, 1, 5), result  # undecided where nothing else was measured
         lines = [line for line in result.text.splitlines() if line.startswith("  not tried")]
         return lines, json.loads((box.folder / "answer.json").read_text())
 
