@@ -43,13 +43,17 @@ void put_short(struct html html, const char *text, int most) {
   html_text(html, begin);
 }
 
+static void put_models(struct html html, const struct study_row *study) {
+  html_text(html, study->model);
+  if (study->model_count > 1) text_printf(html.out, " and %d more", study->model_count - 1);
+}
+
 /* Its name, else its models; one without a cell has its key alone. */
 static void put_study_name(struct html html, const struct study_row *study) {
   if (study->name[0]) {
     html_text(html, study->name);
   } else if (study->model[0]) {
-    html_text(html, study->model);
-    if (study->model_count > 1) text_printf(html.out, " and %d more", study->model_count - 1);
+    put_models(html, study);
   } else {
     put_short(html, study->key, 12);
   }
@@ -79,6 +83,11 @@ static MUST_USE hone_status put_study(struct request *request, struct html html,
   const char *cpu = fact_find(facts, count, "cpu");
   LITERAL(html.out, "<tbody><tr class=\"row\"><th scope=\"row\" class=\"name\">");
   put_study_link(html, study);
+  if (study->name[0]) {
+    LITERAL(html.out, "<small>");
+    put_models(html, study);
+    LITERAL(html.out, "</small>");
+  }
   LITERAL(html.out, "</th><td data-label=\"when\"><time>");
   put_time(html.out, study->started_unix_ms);
   LITERAL(html.out, "</time></td><td data-label=\"machine\">");

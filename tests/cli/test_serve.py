@@ -341,6 +341,9 @@ def test_lists_name_machines_and_models(home):
     assert re.findall(r'<option value="[0-9a-f]{32}"[^>]*>(CPU 0|\w[^<]*), \d+ core', machines) and ">CPU 0, " in matrix
     assert re.findall(r'<a href="/study/[0-9a-f]{32}">([^<]*)</a>', studies) == ["identity.onnx"] * 7
     assert re.search(r"<option [^>]*>[^<]* identity\.onnx</option>", studies)
+    with contextlib.closing(sqlite3.connect(path)) as store, store:
+        store.execute("update study set name = 'nightly'")
+    assert server.ask("/").text.count("nightly</a><small>identity.onnx</small>") == 7
     assert server.stop() == 0
 
 
