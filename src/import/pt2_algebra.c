@@ -237,13 +237,15 @@ hone_status build_is_in(struct pt_op *op) {
   TRY(pt_need(op, "elements", &x));
   TRY(pt_operand(op, pt_given(op, "test_elements") ? "test_elements" : "test_element", x, &list));
   TRY(pt_int(op, "invert", 0, &inverted));
+  struct value *pair[] = {x, list};
+  TRY(pt_promote(op, pair, 2));
+  x = pair[0], list = pair[1];
   const size_t rank = (size_t)x->shape.rank;
   if (rank == HONE_MAX_RANK) return pt_refuse(op, "of rank %zu", rank);
   memcpy(dims, x->shape.dims, rank * sizeof *dims);
   dims[rank] = 1;
   TRY(make_reshape(op->make, x, dims, rank + 1, &x));
   TRY(make_reshape(op->make, list, flat, 1, &list));
-  TRY(make_cast(op->make, list, x->dtype, &list));
   TRY(make_node(op->make, OP_Equal, VALUES(x, list), NULL, &y));
   TRY(make_ints(op->make, (const int64_t[]){(int64_t)rank}, 1, &axes));
   TRY(make_node(op->make, OP_ReduceMax, VALUES(y, axes), ARGS(INT_ARG("keepdims", 0)), &y));
