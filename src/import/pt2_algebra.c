@@ -234,8 +234,13 @@ hone_status build_is_in(struct pt_op *op) {
   static const int64_t flat[] = {-1};
   struct value *x, *list, *axes, *y;
   int64_t dims[HONE_MAX_RANK], inverted;
-  TRY(pt_need(op, "elements", &x));
-  TRY(pt_operand(op, pt_given(op, "test_elements") ? "test_elements" : "test_element", x, &list));
+  if (pt_given(op, "elements")) {
+    TRY(pt_need(op, "elements", &x));
+    TRY(pt_operand(op, pt_given(op, "test_elements") ? "test_elements" : "test_element", x, &list));
+  } else {
+    TRY(pt_need(op, "test_elements", &list));
+    TRY(pt_operand(op, "element", list, &x));
+  }
   TRY(pt_int(op, "invert", 0, &inverted));
   struct value *pair[] = {x, list};
   TRY(pt_promote(op, pair, 2));

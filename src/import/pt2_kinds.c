@@ -363,6 +363,7 @@ static const struct {
     {"aten.inverse.default", build_of_matrix, OP_Inverse},
     {"aten.isclose.default", build_is_close, 0},
     {"aten.isfinite.default", build_is_finite, 0},
+    {"aten.isin.Scalar_Tensor", build_is_in, 0},
     {"aten.isin.Tensor_Scalar", build_is_in, 0},
     {"aten.isin.Tensor_Tensor", build_is_in, 0},
     {"aten.isinf.default", build_unary, OP_IsInf},
