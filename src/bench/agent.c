@@ -40,10 +40,11 @@ static void complain(const char *what, const char *words) {
  */
 
 static bool make_folder(struct agent *agent) {
-  const char *parent = getenv("TMPDIR");
-  const int n = snprintf(agent->dir, sizeof agent->dir, "%s/hone-agent-XXXXXX",
-                         parent && parent[0] == '/' ? parent : "/tmp");
-  return n > 0 && (size_t)n < sizeof agent->dir && mkdtemp(agent->dir);
+  struct ctx ctx;
+  ctx_init(&ctx);
+  if (!dir_temporary(&ctx, agent->dir)) return true;
+  agent->dir[0] = 0;
+  return false;
 }
 
 static bool start_worker(struct agent *agent, const json_t *message) {
@@ -233,7 +234,7 @@ int agent_main(int argc, char **argv) {
   converse(agent);
   if (agent->is_started) worker_close(&agent->worker, 0);
   harness_finish(&agent->harness);
-  if (agent->dir[0]) dir_remove_tree(agent->dir);
+  if (agent->dir[0]) dir_temporary_remove(agent->dir);
   frame_reader_deinit(&agent->frames);
   free(agent);
   return 0;

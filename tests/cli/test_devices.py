@@ -140,7 +140,7 @@ def test_a_connection_that_is_lost_is_a_row(hone, tmp_path, model):
     rows = rows_of(result)
     assert rows["fake", "ssh:box"]["status"] == "disconnected", result
     assert "broken pipe" in rows["fake", "ssh:box"]["reason"]
-    until(lambda: not list(far.glob("hone-agent-*")), 60)  # the other side keeps no folder
+    until(lambda: not list(far.glob("hone-*")), 60)  # the other side keeps no folder
 
 
 def test_another_release_on_the_device_is_a_row(hone, tmp_path, model):
