@@ -118,8 +118,11 @@ def test_the_plan_is_the_shortest_way(proposal):
 
 
 def test_recommend_takes_parts_only_when_proven(shared_hone):
-    result = shared_hone("recommend", "zoo:mlp", "--backend", "native,onnxruntime", "--threads", "1", "--hybrid",
-                         "--budget", "6s", "--json", "-", "--quiet", *ENGINE)
+    for budget in ("6s", "60s", "600s"):  # on a busy machine 6 s may not reach for a second row
+        result = shared_hone("recommend", "zoo:mlp", "--backend", "native,onnxruntime", "--threads", "1", "--hybrid",
+                             "--budget", budget, "--json", "-", "--quiet", *ENGINE)
+        if result.code != 5:
+            break
     sound(result)
     answer = json.loads(result.text)
     assert {s["backend"] for s in answer["hybrid"]["stretches"]} == {"native", "onnxruntime"}
