@@ -118,7 +118,8 @@ def test_limits_are_of_as_many_cores_as_threads(hone, tmp_path):
     sound(hone("profile", "zoo:mlp", *WORDS, env={"LD_PRELOAD": str(tmp_path / "binding.so"),
                                                   "BINDINGS": str(tmp_path / "bindings")}))
     cores = collections.Counter((tmp_path / "bindings").read_text().split())
-    assert sorted(cores.values()) == [2, 2], cores  # the probes of the peaks, and the team
+    # the probes of the peaks, and the team; the probes again, at most twice, where a step passed a peak
+    assert len(cores) == 2 and set(cores.values()) < {2, 3, 4} and len(set(cores.values())) == 1, cores
 
 
 def test_names_of_a_model_are_only_text(shared_hone, tmp_path):
