@@ -9,6 +9,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   for (long m = begin; m < end; m++) {
     const IN0_T *const x = (const IN0_T *)in[0] + m * n * width;
     double determinant = 1;
+    (void)determinant;
     for (int64_t i = 0; i < n * width; i++) a[i] = (double)x[i];
     for (int64_t k = 0; k < n; k++) {
       double *restrict const row = a + k * width;
