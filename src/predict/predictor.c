@@ -277,12 +277,16 @@ const struct left_out *predictor_quality(const struct predictor *p, enum target_
   return &p->quality[target];
 }
 
+/* Bytes make up at least a fifth of the values of quantised models, and of others at most a few masks. */
+static bool is_quantised(const float *x) { return x[FEATURE_int8_share] > 0.05F; }
+
 /* A precision that a backend was never measured in is another one's figure. */
 static bool has_rows(const struct predictor *p, enum target_id target, const char *backend,
                      const float *x) {
   for (size_t i = 0; i < p->samples->count; i++) {
     const struct sample *row = &p->samples->at[i];
     if (row->y[target] > 0 && !strcmp(row->backend, backend) &&
+        is_quantised(row->x) == is_quantised(x) &&
         (row->x[FEATURE_bf16] > 0) == (x[FEATURE_bf16] > 0) &&
         (row->x[FEATURE_fp16] > 0) == (x[FEATURE_fp16] > 0))
       return true;

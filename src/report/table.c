@@ -459,7 +459,9 @@ static void put_model(struct tty tty, const struct record *record) {
   end_color(tty, BOLD);
   LITERAL(tty.out, "  ");
   put_group_facts(&facts, record);
-  if (!strcmp(record->cell.precision, "fp32")) LITERAL(&facts, " \xc2\xb7 fp32");
+  if (!strcmp(record->cell.precision, "fp32")) /* a file that is quantised is run as it is */
+    text_printf(&facts, " \xc2\xb7 %s",
+                strcmp(record->worst.effective_precision, "int8") ? "fp32" : "int8");
   begin_color(tty, DIM);
   tty_text(tty, shown(&facts), 120);
   end_color(tty, DIM);

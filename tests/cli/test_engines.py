@@ -300,3 +300,12 @@ def test_a_row_that_saturates_says_so(engines, tmp_path):
     if "vnni" in pathlib.Path("/proc/cpuinfo").read_text():
         result, rows = engines(tmp_path / "m.onnx", *words)
         assert rows["openvino"]["status"] == "ok", result
+
+
+def test_a_quantised_tflite_file_is_called_what_it_is(hone):
+    """The file itself goes to the engine, in int8, whatever precision is the default."""
+    model = pathlib.Path(__file__).resolve().parents[1] / "cases/tflite/conv-int8-same.tflite"
+    result = hone("bench", model, "--backend", "native", *QUICK[:-2])
+    assert result.code == 0 and "int8" in result.text.splitlines()[0], result
+    row, = json.loads(hone("bench", model, "--backend", "native", *QUICK).text)["records"]
+    assert (row["route"], row["effective_precision"]) == ("tflite", "int8") and "--route" not in row["repeat"], row
