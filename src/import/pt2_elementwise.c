@@ -330,6 +330,11 @@ static hone_status widen_for(struct pt_op *op, const char *const *names, struct 
   return HONE_OK;
 }
 
+/* A bound of bytes is one of theirs: none is below 0. */
+static double bound_of(hone_dtype dtype, double x) {
+  return dtype == HONE_U8 ? fmin(fmax(x, 0), 255) : x;
+}
+
 hone_status build_clamp(struct pt_op *op) { /* clamp, hardtanh, relu6 */
   struct value *x, *low = NULL, *high = NULL, *y;
   double min = 0, max = 6;
@@ -340,9 +345,9 @@ hone_status build_clamp(struct pt_op *op) { /* clamp, hardtanh, relu6 */
   if (!is_relu6) TRY(pt_float(op, names[1], 1, &max));
   if (!is_relu6 && !is_hard) TRY(widen_for(op, names, &x));
   if (is_relu6 || is_hard || pt_given(op, names[0]))
-    TRY(make_scalar(op->make, x->dtype, min, &low));
+    TRY(make_scalar(op->make, x->dtype, bound_of(x->dtype, min), &low));
   if (is_relu6 || is_hard || pt_given(op, names[1]))
-    TRY(make_scalar(op->make, x->dtype, max, &high));
+    TRY(make_scalar(op->make, x->dtype, bound_of(x->dtype, max), &high));
   TRY(make_node(op->make, OP_Clip, VALUES(x, low, high), NULL, &y));
   return pt_result(op, 0, y);
 }
@@ -555,10 +560,15 @@ hone_status build_clamp_tensor(struct pt_op *op) {
   static const char *const names[] = {"min", "max"};
   static const enum op_id ids[] = {OP_Max, OP_Min};
   struct value *x, *bound;
+  double number;
   TRY(pt_need(op, "self", &x));
   for (int i = 0; i < 2; i++) {
     if (!pt_given(op, names[i])) continue;
     TRY(pt_operand(op, names[i], x, &bound));
+    if (bound->dtype == HONE_U8 && json_is_number(pt_argument(op, names[i]))) {
+      TRY(pt_float(op, names[i], 0, &number));
+      TRY(make_scalar(op->make, HONE_U8, bound_of(HONE_U8, number), &bound));
+    }
     TRY(promote_pair(op, &x, &bound));
     TRY(make_node(op->make, ids[i], VALUES(x, bound), NULL, &x));
   }
