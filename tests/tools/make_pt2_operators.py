@@ -837,6 +837,7 @@ def promoted():
     case("types-where-numbers-alone", lambda m: (torch.where(m, 1, 0), torch.where(m, True, False), torch.where(m, 1.5, 0), torch.where(m, 2, True)), many[5])
     case("types-clamp", lambda x: (x.clamp(0.5, 3.5), x.clamp(1, 3), x.clamp(min=1.5)), many[2])
     case("types-reduced", lambda b, i: (b.any(), b.all(0), i.logsumexp(0), torch.fmax(i, i * 2), torch.nan_to_num(i), i.sort()[0], torch.squeeze(i[:1, None], ())), many[4], many[2])
+    case("types-isin", lambda i, f, b: (torch.isin(2, i), torch.isin(i, f), torch.isin(f, i), torch.isin(i, 2.5), b.clamp(-1, 2), torch.clamp_min(b, -3)), many[2], torch.tensor([1.0, 2.5, 3.0]), many[4])
     case("types-made", lambda x: (torch.full((2,), 3), torch.full((2,), True), torch.arange(4), torch.arange(4.0), torch.scalar_tensor(2), torch.full_like(x, 2.5), x.new_full((2,), 2)), many[0])
     case("lone-moves", lambda a: (a.softmax(0), a.log_softmax(0), a.cumsum(0), *a.sort(0), *a.topk(1), a.argsort(), *a.max(0), *a.min(0), *a.cummax(0), a.logcumsumexp(0), *a.median(0), *a.kthvalue(1, 0)), torch.tensor(1.5))
     case("lone-places", lambda a: (a.gather(0, torch.tensor([0, 0])), a.index_add(0, torch.tensor([0]), torch.tensor([2.0])), a.scatter(0, torch.tensor(0), 5.0), a.unfold(0, 1, 1), a.view(1).index_select(0, torch.tensor(0))), torch.tensor(1.5))
