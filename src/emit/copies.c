@@ -1,6 +1,18 @@
 /* Strided copies as loop nests: with borders, of few planes that become neighbours, and transposed; and fills. */
 #include "emit_internal.h"
 
+/* Elements are moved without being looked at, by their size. A string is read as what it is. */
+static void emit_element_type(struct text *out, size_t bytes) {
+  const char *type = bytes == 1   ? "uint8_t"
+                     : bytes == 2 ? "uint16_t"
+                     : bytes == 4 ? "uint32_t"
+                                  : "uint64_t";
+  if (bytes == STRING_BYTES)
+    text_puts(out, "typedef struct hone_text element;\n");
+  else
+    text_printf(out, "typedef %s MAY_ALIAS element;\n", type);
+}
+
 static bool has_border(const struct copy_dim *dim) { return dim->inner != dim->size; }
 
 /* Declares y (source index) and narrows `inside` for a dimension with a border. */
@@ -163,7 +175,7 @@ static hone_status emit_transposition(struct emitter *e, const struct step *step
   const long long blocks = plan_transposed_blocks(&dims[across], TRANSPOSED_BLOCK);
   const long long parts = plan_transposed_blocks(&dims[last], TRANSPOSED_PART);
   begin_loops(&body, step);
-  text_printf(&body, "typedef %s MAY_ALIAS element;\n", element_type(bytes));
+  emit_element_type(&body, bytes);
   const bool has_squares = bytes == 4 && e->plan->target.vector_bytes >= 16;
   if (has_squares)
     text_puts(&body,
@@ -249,8 +261,7 @@ hone_status emit_copy(struct emitter *e, const struct step *step, int *out_numbe
   for (int d = 0; d < rank; d++) size[d] = step->copy[d].size, slope[d] = step->copy[d].slope;
   const bool interleaves = inner == 2 && is_interleaving(step);
   begin_loops(&body, step);
-  text_printf(&body, "typedef %s MAY_ALIAS element;\n",
-              element_type(dtype_bytes(step->inputs[0].dtype)));
+  emit_element_type(&body, dtype_bytes(step->inputs[0].dtype));
   if (interleaves || is_guarded(step, rank)) emit_fill_value(&body, step);
   if (!step->inputs[0].buffer) text_puts(&body, "(void)from;\n"); /* a border alone */
   text_puts(&body, "for (long u = begin; u < end; u++) {\n");
@@ -280,10 +291,10 @@ hone_status emit_fill(struct emitter *e, const struct step *step, int *out_numbe
   int axis = step->fill_axis;
   struct text body = {0};
   begin_loops(&body, step);
-  text_printf(&body,
-              "typedef %s MAY_ALIAS element;\n(void)from;\n"
-              "for (long u = begin; u < end; u++) {\nlong rest = u;\nelement *o = to;\n",
-              element_type(dtype_bytes(to->dtype)));
+  emit_element_type(&body, dtype_bytes(to->dtype));
+  text_puts(&body,
+            "(void)from;\nfor (long u = begin; u < end; u++) {\nlong rest = u;\n"
+            "element *o = to;\n");
   for (int d = to->shape.rank; d-- > 0;) {
     if (d == axis || to->shape.dims[d] == 1) continue;
     text_printf(&body, "o += rest %% %lldl * %lldl;\nrest /= %lldl;\n",

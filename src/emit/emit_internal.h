@@ -103,7 +103,6 @@ MUST_USE hone_status share_loops(struct emitter *e, const struct step *step,
 
 /* -- loops.c, copies.c, kernels.c, plain.c: bodies of the step functions ------------------- */
 MUST_USE hone_status emit_elementwise(struct emitter *e, const struct step *step, int *out_number);
-const char *element_type(size_t bytes); /* of what is moved without being looked at */
 MUST_USE hone_status emit_copy(struct emitter *e, const struct step *step, int *out_number);
 MUST_USE hone_status emit_fill(struct emitter *e, const struct step *step, int *out_number);
 /* Whether the loops of an elementwise or copy step follow symbols. */

@@ -56,11 +56,6 @@ const char *c_type(hone_dtype dtype) {
   return NULL;
 }
 
-const char *element_type(size_t bytes) {
-  if (bytes == STRING_BYTES) return "struct hone_text";
-  return bytes == 1 ? "uint8_t" : bytes == 2 ? "uint16_t" : bytes == 4 ? "uint32_t" : "uint64_t";
-}
-
 const char *class_prefix(hone_dtype dtype) {
   for (size_t i = 0; i < COUNT(types); i++)
     if (types[i].dtype == dtype) return types[i].prefix;

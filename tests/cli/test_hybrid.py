@@ -178,7 +178,7 @@ def test_a_search_that_the_budget_ended_says_so(shared_hone):
     two_halves(shared_hone.folder / "halves.onnx")
     result = shared_hone("recommend", "halves.onnx", "--backend", "native,onnxruntime", "--threads", "1", "--hybrid", "--budget", "1s",
                          "--quiet", *ENGINE)
-    sound(result)
+    assert result.code in (0, 5), result  # 5: there was no time for a second row
     assert "did not reach for every stretch" in result.text, result
 
 
