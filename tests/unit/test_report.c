@@ -219,7 +219,8 @@ static void routes_share_a_column(void **state) {
   assert_int_equal(matrix_make(&f->ctx, f->arena, &f->summary, &plain), HONE_OK);
   const char *first = f->data.cells[0].cell.model;
   for (size_t i = 0; i < f->data.cell_count; i++)
-    if (strcmp(f->data.cells[i].cell.model, first)) strcpy(f->data.cells[i].cell.route, "tflite");
+    if (strcmp(f->data.cells[i].cell.model, first))
+      strcpy(f->data.cells[i].cell.route, "onnx-hone");
   assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
   assert_int_equal(matrix_make(&f->ctx, f->arena, &f->summary, &m), HONE_OK);
   assert_true(m.joins_routes);
@@ -232,7 +233,7 @@ static void routes_share_a_column(void **state) {
   strcpy(other->backend, cell->backend);
   strcpy(other->variant, cell->variant);
   strcpy(other->options, cell->options);
-  strcpy(other->route, "tflite");
+  strcpy(other->route, "onnx-hone");
   assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
   assert_int_equal(matrix_make(&f->ctx, f->arena, &f->summary, &m), HONE_OK);
   assert_false(m.joins_routes);

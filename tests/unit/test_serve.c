@@ -58,9 +58,11 @@ static void write_file(const char *folder, const char *name, const char *text) {
 static void a_folder_becomes_a_tar(void **state) {
   (void)state;
   struct ctx ctx;
-  char folder[4096], path[4200], packed[4150];
+  char root[4096], folder[4110], path[4200], packed[4150];
   ctx_init(&ctx);
-  assert_int_equal(dir_temporary(&ctx, folder), HONE_OK);
+  assert_int_equal(dir_temporary(&ctx, root), HONE_OK);
+  snprintf(folder, sizeof folder, "%s/folder", root);
+  assert_int_equal(mkdir(folder, 0700), 0);
   snprintf(packed, sizeof packed, "%s.tar", folder);
   snprintf(path, sizeof path, "%s/sub", folder);
   assert_int_equal(mkdir(path, 0700), 0);
@@ -91,7 +93,7 @@ static void a_folder_becomes_a_tar(void **state) {
   assert_int_equal(access(packed, F_OK), -1); /* nor a part of one */
   snprintf(path, sizeof path, "%s.part", packed);
   assert_int_equal(access(path, F_OK), -1);
-  dir_remove_tree(folder);
+  dir_temporary_remove(root);
 }
 
 int main(void) {
