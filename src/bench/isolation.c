@@ -57,12 +57,12 @@ static void add(struct isolation *out, const struct worker_spec *spec, const cha
 }
 
 /* Programs of these names that fail. */
-static hone_status make_installers(struct ctx *ctx, const char *dir) {
-  char path[4096 + 64];
-  snprintf(path, sizeof path, "%s/bin", dir);
+static hone_status make_installers(struct ctx *ctx, struct arena *arena, const char *dir) {
+  const char *path;
+  TRY(arena_printf(ctx, arena, &path, "%s/bin", dir));
   TRY(dir_create(ctx, path));
   for (size_t i = 0; i < COUNT(installers); i++) {
-    snprintf(path, sizeof path, "%s/bin/%s", dir, installers[i]);
+    TRY(arena_printf(ctx, arena, &path, "%s/bin/%s", dir, installers[i]));
     if (symlink("/bin/false", path) && errno != EEXIST)
       return fail(ctx, HONE_E_WRITE, place_file(path), "%s", strerror(errno));
   }
@@ -84,14 +84,10 @@ static hone_status add_path(struct ctx *ctx, struct arena *arena, const struct w
                       has_environment ? ":" : "", has_environment ? python : "");
 }
 
-hone_status isolation_make(struct ctx *ctx, struct arena *arena, const struct worker_spec *spec,
-                           struct isolation *out) {
-  char home[4096 + 16], own[4096];
+static hone_status add_own_folders(struct ctx *ctx, struct arena *arena,
+                                   const struct worker_spec *spec, struct isolation *out) {
+  char own[4096];
   const char *entry;
-  *out = (struct isolation){.count = 0};
-  snprintf(home, sizeof home, "%s/home", spec->dir);
-  TRY(dir_create(ctx, home));
-  TRY(make_installers(ctx, spec->dir));
   for (size_t i = 0; i < COUNT(own_folders); i++) {
     struct ctx quiet;
     ctx_init(&quiet);
@@ -100,6 +96,17 @@ hone_status isolation_make(struct ctx *ctx, struct arena *arena, const struct wo
     TRY(arena_printf(ctx, arena, &entry, "%s=%s", own_folders[i][0], own));
     add(out, spec, entry);
   }
+  return HONE_OK;
+}
+
+hone_status isolation_make(struct ctx *ctx, struct arena *arena, const struct worker_spec *spec,
+                           struct isolation *out) {
+  const char *entry, *home;
+  *out = (struct isolation){.count = 0};
+  TRY(arena_printf(ctx, arena, &home, "%s/home", spec->dir));
+  TRY(dir_create(ctx, home));
+  TRY(make_installers(ctx, arena, spec->dir));
+  TRY(add_own_folders(ctx, arena, spec, out));
   for (size_t i = 0; i < COUNT(folders); i++) {
     TRY(arena_printf(ctx, arena, &entry, "%s=%s%s", folders[i][0], home, folders[i][1]));
     add(out, spec, entry);
