@@ -1,4 +1,4 @@
-"""hone compile --keep DIR leaves all that the artifact is made of, and a script that makes the same bytes of it."""
+"""hone compile --keep DIR leaves all that the artifact is made of, and a script that links the same bytes."""
 
 import subprocess
 
@@ -7,6 +7,12 @@ import pytest
 from hone import refused, sound
 
 ENDS = [".so", ".a", ""]
+SEAL_BYTES = 32  # struct hone_artifact_seal, which hone appends to the libraries that it links
+
+
+def linked_bytes(path):
+    """What the linker made of an artifact of hone."""
+    return path.read_bytes()[:-SEAL_BYTES] if path.suffix == ".so" else path.read_bytes()
 
 
 @pytest.mark.parametrize("ending", ENDS)
@@ -16,6 +22,7 @@ def test_the_script_builds_it_again(hone, model, more, ending):
     kept = hone.folder / "it's kept"
     sound(hone("compile", model, "-o", "my net" + ending, "--keep", kept, *more))
     made = hone.folder / ("my net" + ending)
+    linked = linked_bytes(made)
     for again in (None, "again"):
         words = [again + ending] if again else []
         done = subprocess.run(["sh", kept / "build.sh", *words], cwd=hone.folder, capture_output=True, text=True)
@@ -23,8 +30,7 @@ def test_the_script_builds_it_again(hone, model, more, ending):
         built = hone.folder / (again or "my net")
         built = built.with_name(built.name + ending)
         if "--debug" not in more:  # which says the folder
-            assert built.read_bytes() == made.read_bytes()
-        made.write_bytes(made.read_bytes())
+            assert built.read_bytes() == linked
     if ending == ".so":
         for path in (made, hone.folder / "again.so"):
             sound(hone("run", path, "-o", path.stem))
@@ -50,4 +56,4 @@ def test_a_compiler_by_a_relative_path_is_named_from_the_root(hone):
     (hone.folder / "my gcc").chmod(0o755)
     sound(hone("compile", "zoo:mlp", "-o", "m.so", "--keep", "kept", "--cc", "./my gcc"))
     subprocess.run(["sh", "kept/build.sh", "again.so"], cwd=hone.folder, check=True)
-    assert (hone.folder / "again.so").read_bytes() == (hone.folder / "m.so").read_bytes()
+    assert (hone.folder / "again.so").read_bytes() == linked_bytes(hone.folder / "m.so")
