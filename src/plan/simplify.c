@@ -96,6 +96,11 @@ static struct number_range own_range(const struct operation *o, const struct num
       return (struct number_range){floor(x.low), ceil(x.high)};
     case OP_Cast:
       return x;
+    case OP_HardSigmoid:
+    case OP_Sigmoid:
+      return (struct number_range){0, 1};
+    case OP_HardSwish: /* its least value is -0.375 */
+      return (struct number_range){-0.5, fmax(x.high, 0)};
     case OP_ShiftRight:
       return shifted(x, y);
     case OP_Rescale:
@@ -137,6 +142,10 @@ static bool gives_number(const struct simplifier *s, const struct operation *o,
     case OP_Relu:
     case OP_Round:
       return numbers && !o->alpha_input && !o->beta_input;
+    case OP_HardSigmoid:
+    case OP_HardSwish: /* infinity by 0 is not a number */
+    case OP_Sigmoid:
+      return numbers && is_bounded(range_of(s, o->args[0]));
     default:
       return false;
   }
@@ -264,7 +273,8 @@ static void round_plainly(struct simplifier *s, bool *seen) {
   for (size_t i = p->count; i-- > 0;) { /* readers lie behind */
     struct operation *o = &p->at[i];
     if (!s->uses[i]) continue;
-    const bool passes_on = seen[i] && dtype_is_float(o->dtype);
+    const bool passes_on =
+        seen[i] && dtype_is_float(o->dtype) && o->op->id != OP_RoundSteps; /* which gives no -0 */
     if (o->op->id == OP_RoundSteps && !seen[i] && is_number(s, o->args[0]))
       o->op = &op_table[OP_Round];
     for (int k = 0; k < o->arg_count; k++)
