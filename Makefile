@@ -22,7 +22,7 @@ OPTIMISE_coverage := -O0 -g --coverage -fprofile-update=atomic
 # Asked once and not before the first compilation: set-up may install the packages during this very run.
 PACKAGE_CFLAGS = $(eval PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES)))$(PACKAGE_CFLAGS)
 PACKAGE_LIBS = $(eval PACKAGE_LIBS := $(shell pkg-config --libs $(PACKAGES)))$(PACKAGE_LIBS)
-override CPPFLAGS += -Iinclude -D_GNU_SOURCE
+override CPPFLAGS += -Iinclude -Isrc -I. -D_GNU_SOURCE
 override CFLAGS += -std=gnu11 $(OPTIMISE_$(VARIANT)) $(WARNINGS) $(WERROR) -fPIC -fvisibility=hidden \
           -ffp-contract=off -pthread $(PACKAGE_CFLAGS)
 override LDLIBS += $(PACKAGE_LIBS) -ldl -lm -pthread
@@ -30,11 +30,12 @@ override LDLIBS += $(PACKAGE_LIBS) -ldl -lm -pthread
 LTO_TO_OBJECT = $(if $(filter -flto%,$(CFLAGS)),$(filter -flto%,$(CFLAGS)) -flinker-output=nolto-rel)
 override LDFLAGS += $(filter -fsanitize=% --coverage,$(OPTIMISE_$(VARIANT)))
 
-SOURCES := $(wildcard src/*/*.c zoo/*.c)
-CLI_SOURCES := $(filter src/cli/%,$(SOURCES))
-LIB_SOURCES := $(filter-out src/cli/%,$(SOURCES))
-TEXTS := $(sort $(wildcard src/*/text/* src/*/text/*/*) src/run/artifact.h src/run/stages.h)
-TEXTS := $(filter %.c %.h %.css %.js %.sh %.py,$(TEXTS)) $(sort $(wildcard workers/*.py)) python/hone/_zoo.py LICENSE
+# Files below a folder `embedded` are not compiled into hone: their text is (kernel sources, page styles, scripts).
+EMBEDDED := $(sort $(shell find src -path '*/embedded/*' -type f))
+SOURCES := $(sort $(shell find src -name '*.c' -not -path '*/embedded/*') $(wildcard zoo/*.c))
+CLI_SOURCES := $(filter src/ui/cli/%,$(SOURCES))
+LIB_SOURCES := $(filter-out src/ui/cli/%,$(SOURCES))
+EMBEDDED += src/compiler/run/artifact.h src/compiler/run/stages.h $(sort $(wildcard workers/*.py)) python/hone/_zoo.py LICENSE
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/embedded.o
 CLI_OBJECTS := $(CLI_SOURCES:%.c=$(BUILD)/obj/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
@@ -66,10 +67,10 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	$(call say,cc)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
-$(BUILD)/gen/embedded.c: $(TEXTS) tools/embed.sh Makefile
+$(BUILD)/gen/embedded.c: $(EMBEDDED) tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(call say,embed)
-	$(Q)tools/embed.sh $@ $(TEXTS)
+	$(Q)tools/embed.sh $@ $(EMBEDDED)
 $(BUILD)/obj/embedded.o: $(BUILD)/gen/embedded.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,cc)
@@ -100,9 +101,9 @@ unit-tests: $(UNIT_TESTS)
 $(BUILD)/tests/%: tests/unit/%.c $(BUILD)/internal.a
 	@mkdir -p $(@D)
 	$(call say,test)
-	$(Q)$(CC) $(CPPFLAGS) -Isrc -Itests/unit $(filter-out -Wmissing-prototypes,$(CFLAGS)) -MMD -MP -MF $@.d $< -o $@ $(LDFLAGS) $(BUILD)/internal.a $(LDLIBS) -lcmocka
+	$(Q)$(CC) $(CPPFLAGS) -Itests/unit $(filter-out -Wmissing-prototypes,$(CFLAGS)) -MMD -MP -MF $@.d $< -o $@ $(LDFLAGS) $(BUILD)/internal.a $(LDLIBS) -lcmocka
 
 clean:
 	rm -rf $(BUILD)
 
--include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/tests/*.d)
+-include $(LIB_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(wildcard $(BUILD)/tests/*.d)

@@ -267,7 +267,7 @@ class Absent(Exception):
 
 
 def as_hone_does(threads):
-  """The CPUs and the priority that hone gives a worker (src/bench/priority.c), as far as that is allowed."""
+  """The CPUs and the priority that hone gives a worker (src/bench/wire/priority.c), as far as that is allowed."""
   os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
   os.setsid()
   try:

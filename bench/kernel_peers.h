@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "../src/kernels/kernels.h"
+#include "compiler/kernels/kernels.h"
 
 enum { PEERS = 3 };
 

@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../src/kernels/reference.h"
+#include "core/os/os.h"
+#include "compiler/kernels/reference.h"
 #include "../tests/unit/kernel_snippet.h"
 #include "kernel_peers.h"
 

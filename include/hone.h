@@ -33,7 +33,7 @@ extern "C" {
 #define HONE_MUST_USE
 #endif
 
-/* Stable error ids, printed without the prefix (E_SHAPE). Rows of src/base/errors.def, same order. */
+/* Stable error ids, printed without the prefix (E_SHAPE). Rows of src/core/base/errors.def, same order. */
 typedef enum hone_status {
   HONE_OK = 0,
   HONE_E_IO,

@@ -6,7 +6,7 @@ TEST_PYTHON ?= $(if $(HONE_TEST_PYTHON),$(HONE_TEST_PYTHON),build/testenv/bin/py
 .PHONY: conformance bless-conformance conformance-reference bless-conformance-reference
 $(BUILD)/reference $(BUILD)/native: $(BUILD)/%: tests/tools/%.c $(BUILD)/internal.a
 	$(call say,cc)
-	$(Q)$(CC) $(CPPFLAGS) -Isrc $(CFLAGS) $< -o $@ $(LDFLAGS) $(BUILD)/internal.a $(LDLIBS)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $< -o $@ $(LDFLAGS) $(BUILD)/internal.a $(LDLIBS)
 conformance: $(BUILD)/$(if $(LEVEL),hone,native)
 	$(TEST_PYTHON) tests/conformance/run.py --tool $< $(LEVEL:%=--level %) $(EVERY:%=--every %) --status native.txt
 bless-conformance: $(BUILD)/native

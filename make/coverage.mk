@@ -12,14 +12,14 @@ coverage: COVERAGE_AT_ONCE := 1
 coverage-import: COVERAGE_UNITS ?= $(filter-out test_damaged_store,\
                                      $(filter $(COVERAGE_READERS:%=test_%),$(UNIT_TESTS:$(BUILD)/tests/%=%)))
 coverage-import: COVERAGE_AT_ONCE := $$(nproc)
-coverage-import: COVERAGE_ONLY := --only src/import
+coverage-import: COVERAGE_ONLY := --only src/compiler/import
 # TEST=KIND: over every model of this kind, instead of its own.
 COVERAGE_RUNS = test_import_memory=onnx test_import_memory=pt2 test_import_memory=tflite test_damaged_onnx=onnx \
                 $(COVERAGE_UNITS)
 
 OPTIMISE_coverage-import := $(OPTIMISE_release)
 ifeq ($(VARIANT),coverage-import)
-$(BUILD)/obj/src/import/%.o: override CFLAGS += $(OPTIMISE_coverage)
+$(BUILD)/obj/src/compiler/import/%.o: override CFLAGS += $(OPTIMISE_coverage)
 override LDFLAGS += --coverage
 endif
 

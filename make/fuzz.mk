@@ -9,8 +9,9 @@ FUZZ_LENGTH ?= 16384
 # Without traces of comparisons, which took half the time: the mutators know the formats, and edges guide them.
 FUZZ_FLAGS = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined
 FUZZ_TRACES = -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp
-FUZZ_FOLDERS = base graph ops import machine kernels plan record stats store report
-FUZZ_OBJECTS = $(BUILD)/obj/embedded.o $(patsubst %.c,$(BUILD)/fuzz/obj/%.o,$(wildcard $(FUZZ_FOLDERS:%=src/%/*.c)) src/bench/protocol.c)
+FUZZ_FOLDERS = core/base core/os core/format core/graph core/ops core/machine core/stats compiler/import compiler/kernels compiler/plan \
+               bench/record bench/store judge/compare ui/report
+FUZZ_OBJECTS = $(BUILD)/obj/embedded.o $(patsubst %.c,$(BUILD)/fuzz/obj/%.o,$(filter $(FUZZ_FOLDERS:%=src/%/%),$(SOURCES)) src/bench/wire/protocol.c)
 FUZZ_TARGETS = onnx tflite pt2 npy inflate choices graph study event
 FORMAT_tflite := 1
 FORMAT_pt2 := 2
@@ -38,6 +39,6 @@ $(BUILD)/fuzz/fuzz.a: $(FUZZ_OBJECTS)
 	$(Q)$(AR) rcs $@ $^
 $(FUZZ_TARGETS:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(wildcard tests/fuzz/*.[ch]) $(BUILD)/fuzz/fuzz.a
 	$(call say,link)
-	$(Q)$(FUZZ_CC) $(CPPFLAGS) -Isrc -Itests/fuzz -std=gnu11 $(FUZZ_FLAGS) -fsanitize=fuzzer -fno-sanitize-coverage=trace-cmp $(PACKAGE_CFLAGS) \
+	$(Q)$(FUZZ_CC) $(CPPFLAGS) -Itests/fuzz -std=gnu11 $(FUZZ_FLAGS) -fsanitize=fuzzer -fno-sanitize-coverage=trace-cmp $(PACKAGE_CFLAGS) \
 	  -DFUZZ_FORMAT=$(FORMAT_$*) tests/fuzz/$(if $(filter 1 2 3,$(FORMAT_$*)),import,data).c $(BUILD)/fuzz/fuzz.a -o $@ $(LDLIBS)
 -include $(FUZZ_OBJECTS:.o=.d)

@@ -4,8 +4,8 @@ dnnl = $(shell echo '#include <dnnl.h>' | $(CC) -E -xc - >/dev/null 2>&1 && echo
 bench-kernels: $(BUILD)/bench-kernels
 	$(Q)$<
 $(BUILD)/bench-kernels: bench/kernels.c bench/kernel_peers.c bench/kernel_peers.h bench/kernel_problems.def \
-                        tests/unit/kernel_snippet.h src/kernels/reference.h $(BUILD)/internal.a
+                        tests/unit/kernel_snippet.h src/compiler/kernels/reference.h $(BUILD)/internal.a
 	@mkdir -p $(@D)
 	$(call say,cc)
-	$(Q)$(CC) $(CPPFLAGS) -Isrc $(CFLAGS) $(filter bench/%.c,$^) -o $@ $(LDFLAGS) $(BUILD)/internal.a \
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(filter bench/%.c,$^) -o $@ $(LDFLAGS) $(BUILD)/internal.a \
 	  $(dnnl) $(LDLIBS)

@@ -25,7 +25,8 @@ test-engines: setup-test setup-engines
 	  --rounds 3 --min-time 0.1 --min-samples 10 --warmup 0.1 --store $(BUILD)/test-engines.db --resume never
 	HONE=$(BUILD)/hone $(TESTENV)/bin/python -m pytest -q -rs -p no:cacheprovider tests/engines
 
-FORMATTED := $(wildcard src/*/*.[ch] zoo/*.[ch] tests/unit/*.[ch] tests/tools/*.c examples/*.c include/*.h)
+FORMATTED := $(sort $(shell find src -name '*.[ch]' -not -path '*/embedded/*')) \
+             $(wildcard zoo/*.[ch] tests/unit/*.[ch] tests/tools/*.c examples/*.c include/*.h)
 # Only the version of Debian 12: others lay some lines differently.
 check-format:
 	@if ! clang-format --version 2>/dev/null | grep -q 'version 14\.'; then echo "skipped: check-format needs clang-format 14"; \

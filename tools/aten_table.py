@@ -26,12 +26,12 @@ def reason(name):
 
 def page():
     core = (ROOT / "tests/cases/pt2/core-aten.txt").read_text().split()
-    known = re.findall(r'^    \{"([^"]+)", build', (ROOT / "src/import/pt2_kinds.c").read_text(), re.M)
+    known = re.findall(r'^    \{"([^"]+)", build', (ROOT / "src/compiler/import/pt2/table.c").read_text(), re.M)
     read = [name for name in core if "aten." + name in known]
     missing = [name for name in core if "aten." + name not in known]
     lines = [
         "# What is read of torch.export archives",
-        "Made by `tools/aten_table.py` from the table in `src/import/pt2_kinds.c` and the list of Core ATen in",
+        "Made by `tools/aten_table.py` from the table in `src/compiler/import/pt2/table.c` and the list of Core ATen in",
         "`tests/cases/pt2/core-aten.txt` (PyTorch 2's `native_functions.yaml`, tag `core`).",
         "",
         f"{len(read)} of the {len(core)} operators of Core ATen, and {sum(n.startswith('aten.') for n in known) - len(read)} more that",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every attribute that a source asks for or sets under a literal name stands in src/ops/attributes.def, of that kind:
+"""Every attribute that a source asks for or sets under a literal name stands in src/core/ops/attributes.def, of that kind:
 inference refuses what the table does not hold, whoever made it."""
 import collections
 import glob
@@ -38,9 +38,9 @@ def table(path):
 
 
 def main():
-    known = table("src/ops/attributes.def")
+    known = table("src/core/ops/attributes.def")
     calls, wrong = 0, 0
-    for path in sorted(glob.glob("src/*/*.[ch]") + glob.glob("zoo/*.c")):
+    for path in sorted(glob.glob("src/**/*.[ch]", recursive=True) + glob.glob("zoo/*.c")):
         with open(path, encoding="utf-8") as file:
             text = file.read()
         for call in CALL.finditer(text):
@@ -52,7 +52,7 @@ def main():
             wrong += 1
             line = text.count("\n", 0, call.start()) + 1
             says = "has no row" if name not in known else "is " + " or ".join(sorted(known[name]))
-            print(f'{path}:{line}: {function} of "{name}", which {says} in src/ops/attributes.def')
+            print(f'{path}:{line}: {function} of "{name}", which {says} in src/core/ops/attributes.def')
     print(f"{calls} attributes asked for or set, {len(known)} known, {wrong} wrong")
     return 1 if wrong or not calls or not known else 0
 

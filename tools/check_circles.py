@@ -1,6 +1,6 @@
-"""Files of a folder that need each other in a circle. Exit 1 names each one that tools/circles does not.
+"""Files of a room that need each other in a circle. Exit 1 names each one that tools/circles does not.
 
-A .c file needs another of its folder where it names a function or a constant table that the other defines. Files that
+A .c file needs another of its room where it names a function or a constant table that the other defines. Files that
 need each other in a circle cannot be read or changed alone: move down what the lower one needs of the upper, or hand it
 in. A circle that tools/circles lists may stay; a circle with at least two files of one that is listed is that one.
 """
@@ -19,7 +19,8 @@ def without_comments_and_strings(text):
 
 def needs_of(folder):
     """{file: {other file of the folder: a name that it needs}}"""
-    texts = {path.stem: without_comments_and_strings(path.read_text()) for path in sorted(folder.glob("*.c"))}
+    texts = {str(path.relative_to(folder).with_suffix("")): without_comments_and_strings(path.read_text())
+             for path in sorted(folder.rglob("*.c")) if "embedded" not in path.parts}
     home = {name: file for file, text in texts.items() for rule in DEFINED for name in rule.findall(text)}
     return {file: {home[word]: word for word in set(re.findall(r"\b[a-z_]\w*\b", text)) if home.get(word, file) != file}
             for file, text in texts.items()}
@@ -50,7 +51,7 @@ def listed():
 
 def main():
     known, found, met = listed(), [], set()
-    folders = [path for path in sorted((ROOT / "src").iterdir()) if path.is_dir()] + [ROOT / "zoo"]
+    folders = [path for path in sorted((ROOT / "src").glob("*/*")) if path.is_dir()] + [ROOT / "zoo"]
     for folder in folders:
         needs = needs_of(folder)
         for circle in circles_of(needs):

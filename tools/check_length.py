@@ -68,11 +68,11 @@ def check_file(path, allowed, used):
         # tests copy their own literals, under the address sanitizer
         for match in BANNED.finditer(line) if not name.startswith("tests/") else ():
             report(name, match.group(1), f"{number}: {match.group(1)} is not used in hone")
-    # src/run/text is the main of compiled executables, src/bundle/text the programs of a bundle: their command line
-    if name.startswith(("src/", "zoo/")) and not name.startswith(("src/cli/", "src/run/text/", "src/bundle/text/")):
+    # src/compiler/run/embedded is the main of compiled executables, src/judge/bundle/embedded the programs of a bundle: their command line
+    if name.startswith(("src/", "zoo/")) and not name.startswith(("src/ui/cli/", "src/compiler/run/embedded/", "src/judge/bundle/embedded/")):
         for number, line in enumerate(code.split("\n"), 1):
             if ENDS.search(line):
-                report(name, "prints", f"{number}: only src/cli prints and exits: {line.strip()[:60]}")
+                report(name, "prints", f"{number}: only src/ui/cli prints and exits: {line.strip()[:60]}")
     return found
 
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Writes a C file that embeds the given files verbatim: embed.sh OUT FILE... ; FILE is src/X/text/Y or src/X/Y.
+# Writes a C file that embeds the given files verbatim: embed.sh OUT FILE... ; FILE is src/WING/ROOM/embedded/NAME or
+# src/WING/ROOM/NAME, and is found by ROOM/NAME; any other file by its own name.
 set -eu
 out=$1
 shift
@@ -16,7 +17,7 @@ shift
   echo 'static const struct { const char *name, *begin, *end; } files[] = {'
   n=0
   for file in "$@"; do
-    name=$(printf '%s' "$file" | sed 's#^src/##; s#/text/#/#')
+    name=$(printf '%s' "$file" | sed 's#^src/[a-z]*/##; s#/embedded/#/#')
     printf '  {"%s", hone_embedded_%d, hone_embedded_end_%d},\n' "$name" $n $n
     n=$((n + 1))
   done

@@ -24,9 +24,9 @@ MODELS = pathlib.Path(os.environ.get("HONE_SHARED", ROOT.parent / "shared")) / "
 
 def rules():
     """The operators of the exporter's tables, and how many more are elementwise with an expression."""
-    export, ops = ROOT / "src/export", ROOT / "src/ops"
+    export, ops = ROOT / "src/compiler/export/stablehlo", ROOT / "src/core/ops"
     named = set()
-    for path in export.glob("stablehlo_*.c"):
+    for path in export.glob("*.c"):
         named |= set(re.findall(r"\{OP_(\w+), (?:put|hlo)_\w+\}", path.read_text()))
     elementwise = {op for name in ("unary.def", "binary.def", "ternary.def")
                    for op in re.findall(r"^\w+\((\w+),", (ops / name).read_text(), re.M)}
@@ -88,7 +88,7 @@ def written(lines):
 def operators():
     named, elementwise = rules()
     return [f"Rules of their own: {', '.join(f'`{op}`' for op in named)}.", "",
-            f"By their one expression (`src/ops/*.def`): {', '.join(f'`{op}`' for op in elementwise)}.", ""]
+            f"By their one expression (`src/core/ops/*.def`): {', '.join(f'`{op}`' for op in elementwise)}.", ""]
 
 
 def page(hone):

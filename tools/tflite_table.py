@@ -13,7 +13,7 @@ PAGE = ROOT / "docs/tflite.md"
 
 def page():
     schema = dict(line.split() for line in (ROOT / "tests/cases/tflite/builtin-operators.txt").read_text().splitlines())
-    kinds = (ROOT / "src/import/tflite_kinds.c").read_text()
+    kinds = (ROOT / "src/compiler/import/tflite/table.c").read_text()
     read = set(re.findall(r'^    \{(\d+), "[A-Z0-9_]+", tf_', kinds, re.M))
     customs = re.findall(r'^    \{32, "(\w+)", tf_', kinds, re.M)
     why = {}  # a row may be broken over two lines
@@ -21,14 +21,14 @@ def page():
         why.update({str(code): reason for code in range(int(first), int(last) + 1)})
     wrong = [name for code, name in schema.items() if (code in read) + (code in why) != 1 and name != "CUSTOM"]
     if wrong:
-        sys.exit(f"neither or both read and refused in src/import/tflite_kinds.c: {', '.join(wrong)}")
+        sys.exit(f"neither or both read and refused in src/compiler/import/tflite/table.c: {', '.join(wrong)}")
     missing = {}
     for code, reason in why.items():
         missing.setdefault(reason, []).append(f"`{schema[code]}`")
     names = [schema[code] for code in sorted(read, key=int)]
     lines = [
         "# What is read of TFLite files",
-        "Made by `tools/tflite_table.py` from the tables in `src/import/tflite_kinds.c` and the schema's enumeration of",
+        "Made by `tools/tflite_table.py` from the tables in `src/compiler/import/tflite/table.c` and the schema's enumeration of",
         "built-in operators (`tests/cases/tflite/builtin-operators.txt`: `schema.fbs`, version 3).",
         "",
         f"{len(names)} of the {len(schema) - 1} built-in operators. `tests/cli/test_tflite.py` compares small models of them with LiteRT's reference",

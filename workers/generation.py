@@ -1,4 +1,4 @@
-"""A language model as an application runs it (src/bench/loop_generate.c): a prompt goes in, the likeliest token comes out and
+"""A language model as an application runs it (src/bench/worker/loop_generate.c): a prompt goes in, the likeliest token comes out and
 goes in again, beside caches of keys and values that grow with it; of an engine that is given one size of each input the
 caches keep theirs, and the mask hides the places that no token has taken. A step is all between two tokens: ids and
 positions are filled in, the inputs are bound, the model runs, its outputs are fetched, the likeliest token is found.
@@ -6,7 +6,7 @@ positions are filled in, the inputs are bound, the model runs, its outputs are f
 
 import time
 
-_, TOKENS, PAST, TOTAL = range(4)  # enum grows of src/bench/generation.h
+_, TOKENS, PAST, TOTAL = range(4)  # enum grows of src/bench/worker/generation.h
 TYPES = {1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 9: "bool", 10: "float16",
          11: "float64", 12: "uint32", 13: "uint64"}
 

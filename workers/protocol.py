@@ -1,6 +1,6 @@
 """The worker's side of the harness protocol, for engines that are called from Python.
 
-A worker reads commands on descriptor 3 and answers on 4, one JSON object a line (src/bench/protocol.c
+A worker reads commands on descriptor 3 and answers on 4, one JSON object a line (src/bench/wire/protocol.c
 has the tables that every answer is checked against); stdout and stderr belong to the engine. An engine
 is a class with
 
@@ -41,7 +41,7 @@ FD_IN, FD_OUT = 3, 4
 SETS = 4
 WINDOW_NS, WINDOW_ENOUGH_NS, WINDOW_SAMPLES = 10_000_000, 100_000_000, 3
 MAX_SAMPLES = 1 << 20
-SINGLE, MULTI, OFFLINE, SERVER, RATE = range(5)  # enum scenario_kind of src/bench/bench.h
+SINGLE, MULTI, OFFLINE, SERVER, RATE = range(5)  # enum scenario_kind of src/bench/study/bench.h
 SPIN_NS = 60_000
 
 
@@ -143,7 +143,7 @@ def confine(threads, memory_bytes):
 
 
 def join_priority():
-    """Where the kernel groups by session, nice values count within one only (src/bench/priority.c)."""
+    """Where the kernel groups by session, nice values count within one only (src/bench/wire/priority.c)."""
     nice = os.getpriority(os.PRIO_PROCESS, 0)
     for _ in range(40 if nice else 0):
         try:

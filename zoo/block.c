@@ -39,7 +39,7 @@ struct value *zoo_norm(struct builder *b, const char *name, struct value *x,
   return zoo_layer_norm(b, name, x, k->width, k->epsilon);
 }
 
-/* -- attention -------------------------------------------------------------------------------- */
+/* -- attention */
 
 /* q and v [batch, heads, length, depth], k [batch, heads, depth, length] */
 static struct value *attend_heads(struct builder *b, const struct attention *a, struct value *q,
@@ -142,7 +142,7 @@ static struct value *cross_attention(const struct stack *s, const struct block *
   return zoo_dense(b, zoo_name(b, "%s.out_proj", name), zoo_attend(b, &a, q, p, v, NULL), &out);
 }
 
-/* -- the block -------------------------------------------------------------------------------- */
+/* -- the block */
 
 static struct value *feed_forward(const struct stack *s, const struct block *k, const char *name,
                                   struct value *x) {
@@ -181,7 +181,7 @@ struct value *zoo_blocks(const struct stack *s, const struct block *k, const cha
   return x;
 }
 
-/* -- positions, masks, logits ------------------------------------------------------------------- */
+/* -- positions, masks, logits */
 
 struct value *zoo_causal_mask(struct builder *b, int64_t length) {
   double *mask;

@@ -5,7 +5,7 @@
 
 enum { GROUP = 32 }; /* of weights of 4 bits: these share a scale */
 
-/* -- sizes ------------------------------------------------------------------------------------ */
+/* -- sizes */
 
 int64_t zoo_width(const struct builder *b, int64_t published, int64_t unit) {
   int64_t width = published;
@@ -23,7 +23,7 @@ void zoo_require(struct builder *b, bool holds, const char *otherwise) {
   if (!holds && !b->status) b->status = fail(b->ctx, HONE_E_USAGE, place_none(), "%s", otherwise);
 }
 
-/* -- nodes ------------------------------------------------------------------------------------ */
+/* -- nodes */
 
 #define KEEP(b, call)                                            \
   do {                                                           \
@@ -116,7 +116,7 @@ void zoo_ints(struct builder *b, struct value *x, const char *name, const int64_
   if (x) KEEP(b, node_set_ints(b->ctx, b->graph, x->producer, name, ints, n));
 }
 
-/* -- constants -------------------------------------------------------------------------------- */
+/* -- constants */
 
 static struct tensor *new_tensor(struct builder *b, hone_dtype dtype, int rank,
                                  const int64_t *dims) {
@@ -242,7 +242,7 @@ struct value *zoo_matmul_4bit(struct builder *b, const char *name, struct value 
   return zoo_op2(b, "MatMul", x, w);
 }
 
-/* -- layers ----------------------------------------------------------------------------------- */
+/* -- layers */
 
 #define INTS(...) (const int64_t[]){__VA_ARGS__}, COUNT(((const int64_t[]){__VA_ARGS__}))
 

@@ -9,7 +9,7 @@
 #ifndef HONE_ZOO_BUILD_H
 #define HONE_ZOO_BUILD_H
 
-#include "../src/ops/ops.h"
+#include "core/ops/ops.h"
 #include "zoo.h"
 
 struct zoo_options {
@@ -42,7 +42,7 @@ family_fn zoo_mlp, zoo_conv, zoo_mnist, zoo_transformer, zoo_resnet, zoo_vgg, zo
 #define DIMS(...) \
   (int)COUNT(((const int64_t[]){__VA_ARGS__})), (const int64_t[]) { __VA_ARGS__ }
 
-/* -- sizes ------------------------------------------------------------------------------------ */
+/* -- sizes */
 /* A published width or depth in the proportion that the options `width` and `layers` ask for: widths in
  * whole units (of a head), one unit and one layer at least. */
 int64_t zoo_width(const struct builder *b, int64_t published, int64_t unit);
@@ -50,7 +50,7 @@ int64_t zoo_layers(const struct builder *b, int64_t published);
 /* E_USAGE with this text unless `holds`. */
 void zoo_require(struct builder *b, bool holds, const char *otherwise);
 
-/* -- nodes ------------------------------------------------------------------------------------ */
+/* -- nodes */
 /* A formatted name in the graph's arena; "" after a failure. */
 PRINTF(2, 3) const char *zoo_name(struct builder *b, const char *format, ...);
 struct value *zoo_input(struct builder *b, const char *name, hone_dtype dtype, int rank,
@@ -71,7 +71,7 @@ void zoo_float(struct builder *b, struct value *x, const char *name, double f);
 void zoo_text(struct builder *b, struct value *x, const char *name, const char *text);
 void zoo_ints(struct builder *b, struct value *x, const char *name, const int64_t *ints, size_t n);
 
-/* -- constants -------------------------------------------------------------------------------- */
+/* -- constants */
 struct value *zoo_scalar(struct builder *b, double x);
 struct value *zoo_i64(struct builder *b, int rank, const int64_t *ints, size_t n);
 /* One value everywhere; rank up to 4. */
@@ -90,7 +90,7 @@ struct value *zoo_weight(struct builder *b, const char *name, int rank, const in
 struct value *zoo_matmul_4bit(struct builder *b, const char *name, struct value *x, int64_t in,
                               int64_t out, double gain);
 
-/* -- layers ----------------------------------------------------------------------------------- */
+/* -- layers */
 struct conv {
   int64_t in, out, kernel, stride, pad, group; /* stride and group 0: 1 */
   bool has_bias;

@@ -63,7 +63,7 @@ void zoo_vit(struct builder *b, int variant) {
   zoo_output(b, "output", zoo_linear(b, "heads.head", x, width, 1000, 1));
 }
 
-/* -- BERT ------------------------------------------------------------------------------------- */
+/* -- BERT */
 
 static struct value *embed(struct builder *b, const char *name, int64_t rows, int64_t width,
                            struct value *ids) {

@@ -11,8 +11,8 @@ struct decoder {
   int64_t batch, length, past; /* past < 0: no cache */
   int64_t rows;                /* length in shapes: -1 where it is known at run time */
   int64_t width, heads, layers;
-  struct value
-      *is_visible; /* [1, 1, length, length]; with a cache [batch, 1, length, total] or NULL */
+  /* [1, 1, length, length]; with a cache [batch, 1, length, total] or NULL */
+  struct value *is_visible;
   struct value *lowest;
 };
 

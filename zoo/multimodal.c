@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* -- pictures ----------------------------------------------------------------------------------- */
+/* -- pictures */
 
 struct eye {
   int64_t patch, size;
@@ -35,7 +35,7 @@ static struct value *row(struct builder *b, struct value *x, int64_t index) {
   return zoo_gather(b, x, zoo_indices(b, 0, NULL, &index), 1);
 }
 
-/* -- CLIP --------------------------------------------------------------------------------------- */
+/* -- CLIP */
 
 static struct value *unit_length(struct builder *b, struct value *x) {
   struct value *length = zoo_op2(b, "ReduceL2", x, zoo_i64(b, 1, (int64_t[]){-1}, 1));
@@ -109,7 +109,7 @@ void zoo_clip(struct builder *b, int variant) {
   zoo_output(b, "image_embeds", image);
 }
 
-/* -- BLIP-2 ------------------------------------------------------------------------------------- */
+/* -- BLIP-2 */
 
 enum { QUERIES = 32 };
 
@@ -196,7 +196,7 @@ void zoo_blip2(struct builder *b, int variant) {
              opt(b, zoo_concat(b, 1, parts, 2), embedding, &block, QUERIES + length, layers));
 }
 
-/* -- Flamingo ----------------------------------------------------------------------------------- */
+/* -- Flamingo */
 
 enum { LATENTS = 64, LOOKING = 512, LOOK_DEPTH = 64 };
 

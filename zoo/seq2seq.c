@@ -10,7 +10,7 @@ static struct value *token_rows(struct builder *b, const char *name, int64_t len
   return zoo_gather(b, embedding, zoo_input(b, name, HONE_I64, DIMS(b->options.batch, length)), 0);
 }
 
-/* -- T5 ----------------------------------------------------------------------------------------- */
+/* -- T5 */
 
 enum { BUCKETS = 32, FARTHEST = 128 };
 
@@ -72,7 +72,7 @@ void zoo_t5(struct builder *b, int variant) {
              zoo_tied_logits(b, x, embedding, (int64_t[]){batch, length}, width, vocabulary));
 }
 
-/* -- mBART -------------------------------------------------------------------------------------- */
+/* -- mBART */
 
 struct side {
   const char *ids, *positions, *embedding_norm;
@@ -123,7 +123,7 @@ void zoo_mbart(struct builder *b, int variant) {
       zoo_tied_logits(b, x, embedding, (int64_t[]){encoder.batch, length}, width, vocabulary));
 }
 
-/* -- Whisper ------------------------------------------------------------------------------------ */
+/* -- Whisper */
 
 struct listener {
   int64_t width, encoder_layers, decoder_layers;

@@ -76,7 +76,7 @@ static struct value *features(struct builder *b) {
   return zoo_input(b, "x", HONE_F32, 2, (int64_t[]){b->options.size, FEATURES});
 }
 
-/* -- graph convolutions: D^-1/2 A D^-1/2 X W ----------------------------------------------------- */
+/* -- graph convolutions: D^-1/2 A D^-1/2 X W */
 
 static struct value *normalisation(struct builder *b, const struct edges *g) {
   double *weights;
@@ -101,7 +101,7 @@ void zoo_gcn(struct builder *b, int variant) {
              bias(b, "conv2.bias", sum_of_neighbours(b, &g, x, CLASSES, norm), CLASSES));
 }
 
-/* -- mean of neighbours beside the node itself ----------------------------------------------------- */
+/* -- mean of neighbours beside the node itself */
 
 /* The product stands before the mean, which is linear, since it makes rows narrower. */
 static struct value *sage(struct builder *b, const struct edges *g, const char *name,
@@ -124,7 +124,7 @@ void zoo_graphsage(struct builder *b, int variant) {
   zoo_output(b, "output", sage(b, &g, "conv2", x, share, HIDDEN, CLASSES));
 }
 
-/* -- attention over neighbours ------------------------------------------------------------------------ */
+/* -- attention over neighbours */
 
 /* [nodes, heads]: each head's product with its own vector. */
 static struct value *score(struct builder *b, const char *name, struct value *x, int64_t heads,
@@ -208,7 +208,7 @@ void zoo_gatv2(struct builder *b, int variant) {
   two_layers(b, attend_v2);
 }
 
-/* -- recommendation ------------------------------------------------------------------------------------- */
+/* -- recommendation */
 
 enum { TABLES = 26, ROWS = 1000, BAG = 10, WIDTH = 16, DENSE = 13 };
 

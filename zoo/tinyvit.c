@@ -29,7 +29,7 @@ static struct value *inverted(struct builder *b, const char *name, struct value 
   return conv_bn(b, zoo_name(b, "%s.conv3", name), x, &last, 0.7);
 }
 
-/* -- attention within windows ------------------------------------------------------------------- */
+/* -- attention within windows */
 
 struct windows {
   int64_t batch, side, window, width, heads;

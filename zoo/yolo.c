@@ -55,7 +55,7 @@ static struct value *upsample(struct builder *b, struct value *x) {
   return y;
 }
 
-/* -- the head ----------------------------------------------------------------------------------- */
+/* -- the head */
 
 static struct value *tower(struct builder *b, const char *name, struct value *x, int64_t in,
                            int64_t width, int64_t out) {

@@ -3,7 +3,7 @@
 #ifndef HONE_ZOO_H
 #define HONE_ZOO_H
 
-#include "../src/graph/graph.h"
+#include "core/graph/graph.h"
 
 struct zoo_model {
   const char *name;

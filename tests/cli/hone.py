@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 HONE = pathlib.Path(os.environ.get("HONE", ROOT / "build" / "hone")).resolve()
 SHARED = pathlib.Path(os.environ.get("HONE_SHARED", ROOT.parent / "shared")).resolve()
 
-# Exit codes by error id, as src/base/errors.def states them.
+# Exit codes by error id, as src/core/base/errors.def states them.
 CODES = {
     "E_IO": 74, "E_NOFILE": 66, "E_WRITE": 73, "E_PATH": 77, "E_FORMAT": 65, "E_LIMIT": 65,
     "E_TYPE": 65, "E_SHAPE": 65, "E_UNSUP": 65, "E_NUM": 65, "E_OOM": 71, "E_TIMEOUT": 124,

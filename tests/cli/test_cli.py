@@ -15,7 +15,7 @@ import hostile
 from hone import CODES, HONE, catches, refused, sound, until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-VERBS = re.findall(r"^VERB\((\w+),", (ROOT / "src/cli/verbs.def").read_text(), re.M)
+VERBS = re.findall(r"^VERB\((\w+),", (ROOT / "src/ui/cli/verbs.def").read_text(), re.M)
 LISTS = ["ops", "kernels", "passes", "backends", "errors", "limits", "columns", "statuses", "suites", "verbs"]
 
 

@@ -172,7 +172,7 @@ def test_an_error_in_ones_own_kernel_names_the_file(hone, tmp_path, name, node, 
     graph = helper.make_graph([helper.make_node("Relu", ["x"], ["u"]), node], "g", ports[:1], ports[1:], more)
     node.input[0] = "u"
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
-    text = (ROOT / "src/kernels/text" / name).read_text()
+    text = (ROOT / "src/compiler/kernels/embedded" / name).read_text()
     at = text.index("{", text.index("NAME(")) + 1
     (tmp_path / "own/plain").mkdir(parents=True)
     (tmp_path / "own" / name).write_text(text[:at] + "\n  " + wrong + "\n" + text[at:])

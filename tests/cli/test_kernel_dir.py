@@ -37,7 +37,7 @@ void NAME(const void *a, const void *b, void *c, const void *const *e, void *scr
 
 def test_the_text_of_hone_itself_gives_the_same_artifact(hone, softmax):
     sound(hone("compile", softmax, "-o", "m.c", "--prefix", "m"))
-    sound(hone("compile", softmax, "-o", "own.c", "--prefix", "m", "--kernel-dir", ROOT / "src/kernels/text"))
+    sound(hone("compile", softmax, "-o", "own.c", "--prefix", "m", "--kernel-dir", ROOT / "src/compiler/kernels/embedded"))
     assert (hone.folder / "m.c").read_bytes() == (hone.folder / "own.c").read_bytes()
 
 
@@ -47,7 +47,7 @@ def test_a_folder_without_such_a_text_is_refused(hone, tmp_path, softmax):
 
 
 def test_a_kernel_of_ones_own_is_profiled(hone, softmax):
-    words = ("--min-time", "0.01", "--no-measure", "--kernel-dir", ROOT / "src/kernels/text")
+    words = ("--min-time", "0.01", "--no-measure", "--kernel-dir", ROOT / "src/compiler/kernels/embedded")
     result = hone("profile", softmax, *words)
     sound(result)
     assert "softmax_f32" in result.text

@@ -13,7 +13,7 @@ ZOO = ["mlp", "conv", "mnist_cnn", "transformer"]
 
 CASES_EACH = 1
 FLOATS = 1e-4  # relative L2; ten times that for the largest element
-CONDITION_MULTIPLE, CONDITION_CEILING = 32, 10  # as src/bench/accuracy.c
+CONDITION_MULTIPLE, CONDITION_CEILING = 32, 10  # as src/bench/check/accuracy.c
 SLOW_MS = 3.0  # above, the reference evaluation takes too long to be repeated here
 
 
@@ -87,7 +87,7 @@ def session_of(model):
 
 def condition_of(path, inputs):
     """Relative L2 that the worst output moves by where float inputs move by a unit in the last place, or without
-    such inputs the float constants: src/bench/condition.c, with ONNX Runtime as the evaluator."""
+    such inputs the float constants: src/bench/check/condition.c, with ONNX Runtime as the evaluator."""
     onnx = pytest.importorskip("onnx")
     random = np.random.default_rng(1)
     model, given = onnx.load(path), dict(inputs)

@@ -5,7 +5,7 @@ import pytest
 
 from hone import ROOT, sound
 
-TEXTS = ROOT / "src/kernels/text"
+TEXTS = ROOT / "src/compiler/kernels/embedded"
 # model, text, what stands there, what stands there instead
 PLANTED = {
     "last k left out": ("zoo:mlp", "gemm_f32.c", "for (; k + K_UNROLL <= BLOCK_DEPTH; k += K_UNROLL",

@@ -32,7 +32,7 @@ def test_kernel_knows_weights_with_scales(hone, weights):
     line = f"gemm f32*{weights} n70 k96 batch01 batch11 a_row96 b_row70 b_column1 b_batches1 c_row70 block32 b_zeros1"
     result = hone("kernel", line, "--budget", "0.1s", "--threads", "1")
     sound(result)
-    errors = [float(error) for error in re.findall(r" (\S+e[-+]\d+)  gemm_weights", result.text)]
+    errors = [float(error) for error in re.findall(r" (\S+e[-+]\d+)  gemm_wq", result.text)]
     assert errors and max(errors) < 4e-6 and "plain loops in double" in result.text, result
 
 

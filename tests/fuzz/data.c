@@ -8,20 +8,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "judge/compare/compare.h"
 #include "words.h"
 
 #if FUZZ_FORMAT == 11
-#include "import/zip.h"
+#include "compiler/import/pt2/zip.h"
 #elif FUZZ_FORMAT == 12
-#include "plan/plan.h"
+#include "compiler/plan/plan.h"
 #elif FUZZ_FORMAT == 13
-#include "ops/ops.h"
+#include "core/ops/ops.h"
 #elif FUZZ_FORMAT == 14
-#include "report/report.h"
 #elif FUZZ_FORMAT == 15
-#include "bench/bench.h"
+#include "bench/study/study.h"
 #else
-#include "base/base.h"
+#include "core/base/base.h"
 #endif
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

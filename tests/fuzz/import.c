@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "archive.h"
-#include "import/import.h"
+#include "compiler/import/import.h"
 #include "protobuf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

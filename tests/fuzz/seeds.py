@@ -95,7 +95,7 @@ def study(folder, hone):
 
 def event(folder):
     """Every key of the schemas in protocol.c, with a value of its type."""
-    text = (ROOT / "src/bench/protocol.c").read_text()
+    text = (ROOT / "src/bench/wire/protocol.c").read_text()
     values = {"TEXT": "0" * 32, "INT": 1, "NUMBER": 1.5, "BOOL": True, "LIST": []}
     named = dict(re.findall(r"#define (\w+)\s((?:.*\\\n)*.*\n)", text))
     for schema, body in re.findall(r"(\w+)_fields\[\] = \{(.*?)\};", text, re.DOTALL):

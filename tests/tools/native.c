@@ -5,7 +5,8 @@
  * As tests/tools/reference.c, but through the public API: generated C, C compiler, artifact. */
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "core/os/os.h"
+#include "core/base/base.h"
 
 enum { VALUES_MAX = 64 };
 

@@ -15,9 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "compile/compile.h"
+#include "compiler/pipeline/pipeline.h"
 #include "random_graphs.h"
-#include "run/run.h"
+#include "compiler/run/run.h"
 
 enum verdict { GOOD, WRONG, OTHER_BITS, INACCURATE, NOT_COMPILED, CRASHED };
 static const char *const verdict_names[] = {
@@ -32,7 +32,7 @@ static const struct variant {
     {"avx2", "avx2", false}, {"avx512", "avx512", false},
 };
 
-/* -- content ---------------------------------------------------------------------------------- */
+/* -- content */
 
 struct distance distance(const struct tensor *expected, const struct tensor *actual) {
   struct distance d = {.same = true, .finite = true};
@@ -139,8 +139,7 @@ static hone_status scene_open(struct scene *s) {
 }
 static void scene_close(struct scene *s) { arena_destroy(s->arena); }
 
-/* -- one variant of one graph, in a process of its own --------------------------------------------
- */
+/* -- one variant of one graph, in a process of its own */
 
 struct checker {
   struct scene *s;
@@ -321,8 +320,7 @@ static enum verdict check(struct scene *s, const struct variant *variant, const 
   return CRASHED;
 }
 
-/* -- making a failing graph smaller ---------------------------------------------------------------
- */
+/* -- making a failing graph smaller */
 
 struct failure {
   const struct variant *variant;
@@ -379,8 +377,9 @@ static bool try_smaller(struct scene *s, const char *dir, struct failure *failur
   bool good = !smaller(&other, s->graph, cut, at) && other.graph->outputs.count &&
               check(&other, failure->variant, dir, message, sizeof message) == failure->verdict;
   if (good) memcpy(failure->message, message, sizeof message);
+  /* the larger arena stays: names and constants are shared with it */
   if (good)
-    *s = other; /* the larger arena stays: names and constants are shared with it */
+    *s = other;
   else
     scene_close(&other);
   return good;
@@ -416,7 +415,7 @@ static void print_graph(struct scene *s) {
   text_deinit(&text);
 }
 
-/* -- main ------------------------------------------------------------------------------------- */
+/* -- main */
 
 struct options {
   int64_t seed, count, seconds, show;

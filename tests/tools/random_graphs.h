@@ -4,7 +4,7 @@
 #ifndef HONE_RANDOM_GRAPHS_H
 #define HONE_RANDOM_GRAPHS_H
 
-#include "ops/ops.h"
+#include "core/ops/ops.h"
 
 enum { MOST_VALUES = 2048, MOST_ELEMENTS = 40000 };
 

@@ -24,7 +24,7 @@ static void must(const struct gen *g, hone_status status) {
   exit(2);
 }
 
-/* -- drawing ---------------------------------------------------------------------------------- */
+/* -- drawing */
 
 static int64_t below(struct gen *g, int64_t n) {
   return (int64_t)random_below(&g->random, (uint64_t)n);
@@ -57,7 +57,7 @@ static struct value *pick(struct gen *g, hone_dtype dtype, int low, int high) {
   return NULL;
 }
 
-/* -- constants -------------------------------------------------------------------------------- */
+/* -- constants */
 
 /* f32 noise. Its name tells seed and scale, so that it prints as "seed= scale=". */
 static struct value *noise(struct gen *g, const struct shape *shape, const char *scale) {
@@ -108,7 +108,7 @@ static struct value *positive(struct gen *g, int64_t count) {
   return listed(g, HONE_F32, 1, list, (size_t)count);
 }
 
-/* -- nodes ------------------------------------------------------------------------------------ */
+/* -- nodes */
 
 static struct node *begin(struct gen *g, const char *op, size_t outputs, size_t count, ...) {
   struct value *inputs[8];
@@ -179,7 +179,7 @@ static struct value *apply2(struct gen *g, const char *op, struct value *x, stru
   return x && y ? commit(g, begin(g, op, 1, 2, x, y)) : NULL;
 }
 
-/* -- elementwise ------------------------------------------------------------------------------ */
+/* -- elementwise */
 
 static bool make_unary(struct gen *g) {
   static const char *const names[] = {
@@ -337,7 +337,7 @@ static bool make_batchnorm(struct gen *g) {
   return commit(g, node) != NULL;
 }
 
-/* -- contractions ----------------------------------------------------------------------------- */
+/* -- contractions */
 
 /* kernel_shape, strides, dilations and pads of a window over `spatial` dimensions. */
 static void set_window(struct gen *g, struct node *node, const struct value *x, int64_t *kernel,
@@ -503,7 +503,7 @@ static bool make_gemm(struct gen *g) {
   return commit(g, node) != NULL;
 }
 
-/* -- reductions ------------------------------------------------------------------------------- */
+/* -- reductions */
 
 static bool make_pool(struct gen *g) {
   static const char *const names[] = {"MaxPool", "AveragePool", "MaxPool", "AveragePool", "LpPool"};
@@ -619,7 +619,7 @@ static bool make_cumulative(struct gen *g) {
   return commit(g, node) != NULL;
 }
 
-/* -- movement --------------------------------------------------------------------------------- */
+/* -- movement */
 
 static bool make_transpose(struct gen *g) {
   struct value *x = pick(g, HONE_UNDEFINED, 1, 6);
@@ -831,8 +831,7 @@ static bool make_triangle(struct gen *g) {
   return commit(g, node) != NULL;
 }
 
-/* -- patterns that passes and plans look for ----------------------------------------------------
- */
+/* -- patterns that passes and plans look for */
 
 static bool make_gelu(struct gen *g) {
   struct value *x = pick(g, HONE_F32, 1, 4);
@@ -937,7 +936,7 @@ static bool make_branches(struct gen *g) { /* convolutions side by side, joined 
   return commit(g, node) != NULL;
 }
 
-/* -- the graph -------------------------------------------------------------------------------- */
+/* -- the graph */
 
 static const struct {
   bool (*make)(struct gen *g);

@@ -6,7 +6,7 @@
  * failure prints the one sentence and exits with the error's code. */
 #include <stdlib.h>
 
-#include "import/import.h"
+#include "compiler/import/import.h"
 
 struct session {
   struct arena *arena;

@@ -4,8 +4,8 @@
  *   zoo_export                       prints the names of all models and their parameters */
 #include <stdlib.h>
 
-#include "../zoo/zoo.h"
-#include "export/export.h"
+#include "zoo/zoo.h"
+#include "compiler/export/export.h"
 
 static hone_status write_model(struct ctx *ctx, struct arena *arena, char **arguments) {
   struct graph *graph;

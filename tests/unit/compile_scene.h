@@ -2,7 +2,7 @@
 #ifndef HONE_COMPILE_SCENE_H
 #define HONE_COMPILE_SCENE_H
 #include "unit.h"
-#include "compile/compile.h"
+#include "compiler/pipeline/pipeline.h"
 
 #include <math.h>
 #include <stdlib.h>

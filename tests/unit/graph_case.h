@@ -2,7 +2,7 @@
 #ifndef HONE_GRAPH_CASE_H
 #define HONE_GRAPH_CASE_H
 #include "unit.h"
-#include "ops/ops.h"
+#include "core/ops/ops.h"
 
 struct fixture {
   struct ctx ctx;

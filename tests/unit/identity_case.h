@@ -3,6 +3,7 @@
 #define HONE_IDENTITY_CASE_H
 #include <stdlib.h>
 
+#include "core/os/os.h"
 #include "unit.h"
 
 /* graph(x: f32[4]) -> (y) { y = Identity(x) } */

@@ -1,7 +1,7 @@
 /* import_case: import bytes and look at what came out. */
 #ifndef HONE_IMPORT_CASE_H
 #define HONE_IMPORT_CASE_H
-#include "import/import.h"
+#include "compiler/import/import.h"
 #include "onnx_bytes.h"
 
 struct loaded {

@@ -3,9 +3,10 @@
 #ifndef HONE_KERNEL_SNIPPET_H
 #define HONE_KERNEL_SNIPPET_H
 
-#include "base/base.h"
-#include "emit/emit.h"
-#include "kernels/kernels.h"
+#include "core/os/os.h"
+#include "core/base/base.h"
+#include "compiler/source/source.h"
+#include "compiler/kernels/kernels.h"
 
 typedef void kernel_function(const void *a, const void *b, void *c, const void *const *e,
                              void *scratch, long begin, long end);

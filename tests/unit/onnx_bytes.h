@@ -1,5 +1,5 @@
 /* onnx_bytes: ONNX messages written byte by byte, right and wrong ones, for the importer's tests.
- * The writer is independent of the reader under test: it shares no code with src/import. */
+ * The writer is independent of the reader under test: it shares no code with src/compiler/import. */
 #ifndef HONE_ONNX_BYTES_H
 #define HONE_ONNX_BYTES_H
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "ops/ops.h"
+#include "core/ops/ops.h"
 #include "unit.h"
 
 #define CASE_VALUES 9

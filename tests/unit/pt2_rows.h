@@ -72,8 +72,9 @@ static inline bool is_right(const struct row *row) {
     run(&l, got, sizeof got);
     right = !strcmp(got, row->says);
   }
+  /* every row is read so as well */
   if (right)
-    refuse_allocations(NULL, &copy, NULL, 20000, row->status); /* every row is read so as well */
+    refuse_allocations(NULL, &copy, NULL, 20000, row->status);
   else
     print_error("%s: %s\n", row->nodes, l.status ? l.ctx.message : *got ? got : "was read");
   unload(&l);

@@ -3,6 +3,8 @@
 #define HONE_REPORT_CASE_H
 #include <dlfcn.h>
 
+#include "ui/report/report.h"
+#include "judge/compare/compare.h"
 #include "unit.h"
 
 #include <jansson.h>

@@ -5,7 +5,6 @@
 #define HONE_SAMPLE_STUDY_H
 
 #include <math.h>
-#include "report/report.h"
 
 struct sample_backend {
   const char *name, *version, *variant;

@@ -1,6 +1,7 @@
 /* A folder for a test's files: a group's set-up and teardown. */
 #ifndef HONE_SCRATCH_H
 #define HONE_SCRATCH_H
+#include "core/os/os.h"
 #include "unit.h"
 
 static char folder[4096];

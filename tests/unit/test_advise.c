@@ -1,5 +1,5 @@
 /* advise: bounds, ties, the binding bound and the words, over records whose figures are set here. */
-#include "advise/advise.h"
+#include "judge/recommend/advise.h"
 #include "unit.h"
 
 #include <jansson.h>

@@ -103,8 +103,7 @@ static hone_artifact *compile_and_open(struct scene *s, const hone_model *model,
   return artifact;
 }
 
-/* -- builder ------------------------------------------------------------------------------------
- */
+/* -- builder */
 
 /* y = LeakyRelu(Conv(x, w, b), 0.5) upsampled by two: ints, int, float, string, floats. */
 static void every_kind_of_attribute(void **state) {
@@ -234,8 +233,7 @@ static void outputs_keep_their_names(void **state) {
   hone_model_destroy(model);
 }
 
-/* -- load, compile, open, run -------------------------------------------------------------------
- */
+/* -- load, compile, open, run */
 
 static void what_does_not_fit_is_refused(void **state) {
   struct scene *s = *state;
@@ -322,8 +320,7 @@ static void two_models_in_one_program(void **state) {
   assert_int_equal(run_program((const char *const[]){binary, NULL}), 0);
 }
 
-/* -- threads ------------------------------------------------------------------------------------
- */
+/* -- threads */
 
 struct job {
   const char *path, *spec;

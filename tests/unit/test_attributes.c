@@ -10,7 +10,7 @@ static const struct row {
 } rows[] = {
 #define ATTRIBUTE(name, kinds) {#name, "an operator without rows of its own", kinds},
 #define ATTRIBUTE_OF(op, name, kinds) {#name, #op, kinds},
-#include "ops/attributes.def"
+#include "core/ops/attributes.def"
 };
 
 static hone_status ask(struct fixture *f, const char *op_name, const char *name,

@@ -1,4 +1,5 @@
 /* base: what every other module leans on. */
+#include "core/os/os.h"
 #include "unit.h"
 
 #include <math.h>

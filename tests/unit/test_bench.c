@@ -1,9 +1,10 @@
 /* bench without faults: the protocol's tables, tolerances, and whole studies of test backends: rounds,
  * labels, resume. This program is its own worker.
  */
+#include "bench/study/study_internal.h"
 #include "identity_case.h"
 
-#include "bench/bench.h"
+#include "bench/study/study.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -12,8 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* -- protocol -----------------------------------------------------------------------------------
- */
+/* -- protocol */
 
 #define BLOCK_HEAD "{\"event\":\"block\",\"cell\":\"c\",\"round\":0,\"samples\":"
 #define BLOCK_TAIL                                                                                \
@@ -99,8 +99,7 @@ static void numbers_that_json_cannot_hold(void **state) {
   json_decref(message);
 }
 
-/* -- texts of the backend interface ---------------------------------------------------------------
- */
+/* -- texts of the backend interface */
 
 static void options_and_shapes(void **state) {
   (void)state;
@@ -159,8 +158,7 @@ static void a_missing_engine_says_what_helps(void **state) {
   assert_int_equal(ctx.status, HONE_OK);
 }
 
-/* -- accuracy -----------------------------------------------------------------------------------
- */
+/* -- accuracy */
 
 static bool within(hone_dtype dtype, int64_t count, const void *expected, const void *actual) {
   const hone_tensor tensor = {
@@ -282,8 +280,7 @@ static void what_is_wrong_says_its_limits(void **state) {
   }
 }
 
-/* -- inputs --------------------------------------------------------------------------------------
- */
+/* -- inputs */
 
 static void inputs_stay_within_tables(void **state) {
   (void)state;
@@ -331,8 +328,7 @@ static void inputs_stay_within_tables(void **state) {
   arena_destroy(arena);
 }
 
-/* -- studies -------------------------------------------------------------------------------------
- */
+/* -- studies */
 
 /* What a store would keep. */
 struct memory {

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 #include "kernel_snippet.h"
-#include "plan/plan.h"
-#include "toolchain/toolchain_internal.h"
+#include "compiler/plan/plan.h"
+#include "compiler/toolchain/toolchain_internal.h"
 
 #define GEMM(m, n, k)                                                     \
   "gemm f32 m" #m " n" #n " k" #k " batch01 batch11 a_row" #k " b_row" #n \
@@ -76,10 +76,10 @@ static const struct subject {
      {"TILE_ROWS", "TILE_COLUMNS", "VECTORS", "K_UNROLL"},
      "conv f32 images1 ih56 iw56 ic64 oh56 ow56 oc256 kh1 kw1 sh1 sw1 dh1 dw1 groups1 "
      "i_image200704 i_row3584 i_pixel64 o_image802816 o_row14336 o_pixel256"},
-    {.kernel = "conv_few_f32",
+    {.kernel = "conv_small_oc_f32",
      {"PIXELS"},
      CONV(30, 32, 28, 1, 960, 28800) " o_image784 o_row28 o_pixel1"},
-    {.kernel = "conv_few_f32",
+    {.kernel = "conv_small_oc_f32",
      {"PIXELS"},
      CONV(30, 64, 28, 2, 1920, 57600) " o_image1568 o_row56 o_pixel2"},
     {.kernel = "conv_winograd_f32",
@@ -168,7 +168,7 @@ static bool is_asked(const struct maker *maker, const struct subject *subject) {
   return subject->more.level ? !strcmp(subject->more.level, maker->level) : !has_more;
 }
 
-/* -- assembly ---------------------------------------------------------------------------------- */
+/* -- assembly */
 
 enum { MOST_LINES = 60000, MOST_LOOPS = 4000 };
 
@@ -288,7 +288,7 @@ static struct census count_loop(const struct listing *listing, struct loop loop,
   return out;
 }
 
-/* -- subjects ---------------------------------------------------------------------------------- */
+/* -- subjects */
 
 /* Who compiles, for what, and how. */
 struct workshop {

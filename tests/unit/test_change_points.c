@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include <math.h>
-#include "stats/stats.h"
+#include "core/stats/stats.h"
 
 enum { MOST = 200 };
 struct series {

@@ -1,4 +1,5 @@
 /* compare: two studies, of the store or of JSON files, in every form; the gate; hostile text. */
+#include "core/os/os.h"
 #include "report_case.h"
 
 static struct text render_change(struct fixture *f, const struct changes *changes,

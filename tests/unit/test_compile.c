@@ -4,7 +4,7 @@
  * number of threads. */
 #include "compile_scene.h"
 #include "guarded.h"
-#include "run/run.h"
+#include "compiler/run/run.h"
 
 #include <dirent.h>
 

@@ -1,7 +1,7 @@
 /* condition: what one ulp of a model's inputs moves its outputs, and the tolerance that follows. */
 #include "unit.h"
 
-#include "bench/bench.h"
+#include "bench/study/study.h"
 
 /* y = x - 1000 at x = 1001 loses three digits: what one ulp moves there is no engine's fault, and the
    tolerance knows; it does not widen for ever. */

@@ -3,7 +3,7 @@
  * its place and without an internal error, what no model can do without is always refused, and nothing is lost or read
  * outside. Operators are damaged once: a field that an earlier model of the same operator had is passed over.
  * HONE_CASES=PATTERN reads others (make coverage: the node models of the onnx package). The walker below knows protocol
- * buffers by their definition and shares no code with src/import. */
+ * buffers by their definition and shares no code with src/compiler/import. */
 #include "import_case.h"
 #include "whole_model.h"
 
@@ -69,7 +69,7 @@ static struct {
   size_t key_count, attempts, refused;
 } all;
 
-/* -- protocol buffers ---- */
+/* -- protocol buffers */
 
 static uint64_t varint_at(const uint8_t **at, const uint8_t *end) {
   uint64_t x = 0;
@@ -152,7 +152,7 @@ static void text_of(const struct message *m, uint32_t number, char *out, size_t 
   snprintf(out, size, "%.*s", f ? (int)f->n : 0, f ? (const char *)f->at : "");
 }
 
-/* -- one attempt ---- */
+/* -- one attempt */
 
 /* What is wrong with the model as a whole has no place in it. */
 static bool has_place(const char *message) {
@@ -191,7 +191,7 @@ static void attempt(const char *key, const char *what, bool must_be) {
   free(bytes.at);
 }
 
-/* -- what is done to a field ---- */
+/* -- what is done to a field */
 
 static void with_number(struct field *f, uint64_t x, const char *key) {
   uint64_t before = f->value;
@@ -225,8 +225,8 @@ static void damage_number(enum kind kind, struct field *f, const char *key) {
 
 static void damage_bytes(enum kind kind, struct field *f, const char *key) {
   static const char nobody[] = "nobody", not_text[] = "\xff\xfe\x80";
-  bool is_read =
-      kind == NODE && strstr(key, "|.7#0."); /* functions are only where they are called */
+  /* functions are only where they are called */
+  bool is_read = kind == NODE && strstr(key, "|.7#0.");
   bool is_input = is_read && f->number == 1;
   with_bytes(f, "", 0, key, "is empty", is_read && f->number == OP_TYPE);
   with_bytes(f, nobody, 6, key, "is another", is_input);
@@ -278,7 +278,7 @@ static void damage_field(enum kind kind, struct field *f, const char *key) {
   }
 }
 
-/* -- inputs and constants ---- */
+/* -- inputs and constants */
 
 /* Element type and sizes of a value that is a tensor of few elements; false: something else. */
 static bool tensor_of(const struct message *value, int *dtype, int64_t *dims, size_t *rank) {
@@ -341,7 +341,7 @@ static void constant_as_input(struct field *f, const char *key) {
   with_message(f, 11, &value, key, "is an input");
 }
 
-/* -- the walk ---- */
+/* -- the walk */
 
 static bool is_new(const char *key) {
   uint64_t x = 1469598103934665603u;

@@ -4,7 +4,7 @@
  * defines is always refused, and an argument of a kind that it never has is read over only where hone has no use for it
  * (the list below). */
 #include "import_case.h"
-#include "import/zip.h"
+#include "compiler/import/pt2/zip.h"
 #include "zip_bytes.h"
 
 #include <jansson.h>
@@ -66,7 +66,7 @@ static struct {
   size_t name_count;
 } all;
 
-/* -- the archive ---- */
+/* -- the archive */
 
 static struct buf archive(void) {
   struct buf b = {0}, directory = {0};
@@ -101,7 +101,7 @@ static bool is_refused(const char *target, const char *what, bool must_be) {
   return refused;
 }
 
-/* -- arguments ---- */
+/* -- arguments */
 
 static const char *string_of(const json_t *object, const char *key) {
   const char *s = json_string_value(json_object_get(object, key));
@@ -230,7 +230,7 @@ static void damage_node(json_t *node) {
   add_arguments(target, inputs, 0, all.name_count);
 }
 
-/* -- inputs of the model ---- */
+/* -- inputs of the model */
 
 static void damage_value(const char *name, json_t *about) {
   static const int dtypes[] = {1, 5, 7, 8, 12, 99};

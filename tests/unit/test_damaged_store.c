@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/report.h"
-#include "stats/stats.h"
+#include "ui/report/report.h"
+#include "core/stats/stats.h"
 
 enum { SEEDS = 120, STUDIES = 4 };
 
-/* -- damage -------------------------------------------------------------------------------------- */
+/* -- damage */
 
 static void flip_bytes(struct random *random, char *data, size_t *size) {
   for (uint64_t n = 1 + random_below(random, 20); n--;)
@@ -81,7 +81,7 @@ static void plant_values(struct random *random, const char *path) {
   sqlite3_close(database);
 }
 
-/* -- reading ------------------------------------------------------------------------------------- */
+/* -- reading */
 
 static hone_status render_study(struct ctx *ctx, struct arena *arena, struct store *store,
                                 const char *key) {
@@ -157,8 +157,8 @@ static void damaged_stores_get_a_clear_answer(void **state) {
     if (how >= COUNT(damages)) plant_values(&random, path);
     was_read += read_all(path, random_below(&random, 2), seed);
   }
-  assert_in_range(was_read, SEEDS / 4,
-                  SEEDS - 1); /* neither all whole nor all refused at the door */
+  /* neither all whole nor all refused at the door */
+  assert_in_range(was_read, SEEDS / 4, SEEDS - 1);
 }
 
 int main(void) {

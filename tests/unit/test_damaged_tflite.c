@@ -2,7 +2,7 @@
  * numbers, tensors of other types, shapes, scales and contents; fields, tables and lists that lie elsewhere. What is refused is refused with its place and without
  * an internal error, what no operator can do without is always refused, and nothing is lost or read outside. An operator
  * is damaged once: where an earlier model had it on operands of the same types, ranks and makers, it is passed over. The
- * walker below knows FlatBuffers by their definition and shares no code with src/import. */
+ * walker below knows FlatBuffers by their definition and shares no code with src/compiler/import. */
 #include "import_case.h"
 
 #include <glob.h>
@@ -164,7 +164,7 @@ static void with_absent_field(size_t table, unsigned k, uint16_t inside, const c
   file.n = n;
 }
 
-/* -- what was damaged before ---- */
+/* -- what was damaged before */
 
 static unsigned code_of(size_t model, size_t operator) {
   size_t index = field(operator, OPCODE), code = item(child(model, CODES), index ? u32(index) : 0);
@@ -225,7 +225,7 @@ static bool is_new(size_t model, size_t graph, size_t operator, const unsigned *
   return true;
 }
 
-/* -- where tables, vectors and fields lie ---- */
+/* -- where tables, vectors and fields lie */
 
 /* A link leads nowhere, or to what is no table and no vector. */
 static void damage_link(size_t at, bool must_be) {
@@ -261,7 +261,7 @@ static void damage_layout(size_t table, unsigned links) {
   with(vtable + 2, "\xff\xff", 2, false, "a table longer than the file");
 }
 
-/* -- operators ---- */
+/* -- operators */
 
 static void damage_operands(size_t operator, unsigned which, size_t tensors) {
   size_t list = child(operator, which), count = length(list);
@@ -315,7 +315,7 @@ static void damage_numbers(size_t vector) {
   if (length(vector)) with_u32(vector, (uint32_t)length(vector) - 1, false, "a shorter list");
 }
 
-/* -- tensors ---- */
+/* -- tensors */
 
 static void damage_content(size_t buffer) {
   static const uint32_t words[] = {0, 1, 100, UINT32_MAX, 0x7fffffffu, 0x80000000u, 0xff800000u};
@@ -410,7 +410,7 @@ static void damage_graph(size_t model, size_t graph) {
   with_u32(operators, (uint32_t)length(operators) - 1, false, "fewer operators");
 }
 
-/* -- the container ---- */
+/* -- the container */
 
 static void damage_items(size_t vector, unsigned links) {
   for (size_t i = 0; i < length(vector); i++) {

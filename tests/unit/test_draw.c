@@ -1,5 +1,5 @@
 /* draw: boxes stand below what they need and beside each other, and a model's text stays text. */
-#include "draw/draw.h"
+#include "ui/draw/draw.h"
 #include "graph_case.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The gate's judgement over made-up machines: 200 duels of a build with itself and of one that is 3 % slower, under noise
  * with a tail, drift and bursts. And the search of bisect, with judges that err. */
-#include "duel/duel.h"
+#include "judge/gate/paired_run.h"
 #include "unit.h"
 
 #include <math.h>

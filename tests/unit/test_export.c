@@ -1,10 +1,10 @@
 /* export: what is written is read back and computes the same; the same graph gives the same bytes;
  * fused programs come out as nodes; what an opset cannot say is refused. */
 #include "graph_case.h"
-#include "export/export.h"
-#include "import/import.h"
-#include "passes/passes.h"
-#include "../zoo/zoo.h"
+#include "compiler/export/export.h"
+#include "compiler/import/import.h"
+#include "compiler/passes/passes.h"
+#include "zoo/zoo.h"
 
 #include <math.h>
 #include <stdlib.h>

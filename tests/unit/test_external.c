@@ -11,7 +11,7 @@
 
 static char folder[4096];
 
-/* -- calls of the kernel and of libcrypto: the one that is refused, of those that the importer makes ---- */
+/* -- calls of the kernel and of libcrypto: the one that is refused, of those that the importer makes */
 
 static struct {
   bool armed;
@@ -244,8 +244,8 @@ static void row_17_hugging_face_cache(void **state) {
     char path[600];
     snprintf(path, sizeof path, "%.*s/model.onnx", (int)(slash - links[i].file), links[i].file);
     unlink(path_of(path));
-    assert_int_equal(symlink(path_of("repo/blobs/model"), path_of(path)),
-                     0); /* as the cache does */
+    /* as the cache does */
+    assert_int_equal(symlink(path_of("repo/blobs/model"), path_of(path)), 0);
     struct loaded l = load_path(path_of(path), NULL);
     if (l.status != links[i].status) print_error("%s: %s\n", links[i].file, l.ctx.message);
     assert_int_equal(l.status, links[i].status);

@@ -4,7 +4,7 @@
  */
 #include "identity_case.h"
 
-#include "bench/bench.h"
+#include "bench/study/study.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../../src/bench/generation.h"
+#include "bench/worker/generation.h"
 #include "unit.h"
 
 enum { VOCABULARY = 7, PROMPT = 3, COUNT_NEW = 12, ALL = PROMPT + COUNT_NEW };
@@ -118,7 +118,7 @@ static void other_models_are_refused(void **state) {
   free(g);
 }
 
-/* -- an engine ----------------------------------------------------------------------------------- */
+/* -- an engine */
 
 enum cheat { HONEST, LEAVES_LOGITS, FORGETS_CACHE, WRONG_ONCE, SAYS_NAN, IGNORES_MASK };
 struct session {

@@ -1,16 +1,17 @@
 /* What plans fuse: tests/groups/CASE.hg becomes the groups of CASE.want, every value that a group reads is
  * made by a group before it, and a group's program gives, element by element and bit by bit, what its nodes
  * give in the reference. HONE_BLESS=1 rewrites the .want files. */
+#include "core/os/os.h"
 #include "graph_case.h"
-#include "ops/ops_internal.h"
-#include "plan/builder.h"
+#include "core/ops/ops_internal.h"
+#include "compiler/plan/builder.h"
 
 #include <dirent.h>
 #include <stdlib.h>
 
 #define ROOT "tests/groups"
 
-/* -- as text ---------------------------------------------------------------------------------------- */
+/* -- as text */
 
 static void put_names(struct text *text, const struct group *g, size_t first, size_t end) {
   for (size_t k = first; k < end; k++)
@@ -49,7 +50,7 @@ static void compare(struct fixture *f, const char *path, const struct text *got)
   assert_true(same);
 }
 
-/* -- order ------------------------------------------------------------------------------------------ */
+/* -- order */
 
 static void check_order(struct fixture *f, const struct builder *b) {
   bool *made;
@@ -69,7 +70,7 @@ static void check_order(struct fixture *f, const struct builder *b) {
     assert_true(made[f->graph->outputs.at[i]->index]);
 }
 
-/* -- meaning ---------------------------------------------------------------------------------------- */
+/* -- meaning */
 
 static struct tensor *new_tensor(struct fixture *f, hone_dtype dtype, const struct shape *shape) {
   struct tensor *tensor;

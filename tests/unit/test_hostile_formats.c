@@ -4,7 +4,7 @@
 
 #include <glob.h>
 
-/* -- a FlatBuffer, parents before children ---- */
+/* -- a FlatBuffer, parents before children */
 
 static void align_to(struct buf *b, size_t n, size_t rest) {
   while (b->n % n != rest) put_raw(b, "", 1);
@@ -65,7 +65,7 @@ static void put_string(struct buf *b, size_t from, const char *s) {
   put_raw(b, s, strlen(s) + 1);
 }
 
-/* -- one operator with up to four operands ---- */
+/* -- one operator with up to four operands */
 
 struct operand {
   const char *name;
@@ -429,7 +429,7 @@ static void models_that_are_refused(void **state) {
   assert_true(count > 50);
 }
 
-/* -- every byte of small real models ---- */
+/* -- every byte of small real models */
 
 static void damage(const uint8_t *bytes, size_t n) {
   struct buf copy = {0};

@@ -1,5 +1,5 @@
 /* hybrid: a graph's parts give what the whole gives; cuts lie where little crosses; the shortest way over stretches. */
-#include "hybrid/hybrid.h"
+#include "judge/hybrid/hybrid.h"
 #include "unit.h"
 
 #include <math.h>

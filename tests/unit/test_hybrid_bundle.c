@@ -1,5 +1,5 @@
 /* A hybrid as a bundle: parts behind one interface, tested by the bundle's own self-test, which a changed part fails. */
-#include "bundle/bundle.h"
+#include "judge/bundle/bundle.h"
 #include "unit.h"
 
 #include <glob.h>

@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-/* -- the right way ---- */
+/* -- the right way */
 
 static void reads_a_small_model(void **state) {
   (void)state;
@@ -139,7 +139,7 @@ static void open_dimensions_are_told(void **state) {
   }
 }
 
-/* -- rows 1 to 4: the wire ---- */
+/* -- rows 1 to 4: the wire */
 
 static void row_01_empty_and_truncated(void **state) {
   (void)state;
@@ -193,7 +193,7 @@ static void unknown_fields_are_skipped(void **state) {
   expect(&model, NULL, HONE_OK, NULL);
 }
 
-/* -- row 5: nesting ---- */
+/* -- row 5: nesting */
 
 /* `depth` graphs, each in an attribute of the one around it. */
 static struct buf nested(int depth) {
@@ -219,7 +219,7 @@ static void row_05_nesting(void **state) {
   expect(&model, NULL, HONE_E_LIMIT, "nested more than 64");
 }
 
-/* -- row 6: packed and unpacked ---- */
+/* -- row 6: packed and unpacked */
 
 static void row_06_packed_and_not(void **state) {
   (void)state;
@@ -245,7 +245,7 @@ static void row_06_packed_and_not(void **state) {
   unload(&l);
 }
 
-/* -- rows 7 to 9: names and order ---- */
+/* -- rows 7 to 9: names and order */
 
 static void row_07_duplicates(void **state) {
   (void)state;
@@ -333,7 +333,7 @@ static void row_09_unsorted(void **state) {
   }
 }
 
-/* -- rows 10 and 11: versions and operators ---- */
+/* -- rows 10 and 11: versions and operators */
 
 static void row_10_versions(void **state) {
   (void)state;
@@ -386,7 +386,7 @@ static void row_11_operators(void **state) {
   expect(&model, NULL, HONE_OK, NULL);
 }
 
-/* -- rows 12 to 15: tensors ---- */
+/* -- rows 12 to 15: tensors */
 
 /* y = Identity(w), w as given */
 static void expect_tensor(struct buf *tensor, hone_status status, const char *says) {
@@ -500,7 +500,7 @@ static void typed_lists_of_narrow_types(void **state) {
   }
 }
 
-/* -- row 36 and 38: names ---- */
+/* -- row 36 and 38: names */
 
 static void row_36_hostile_names(void **state) {
   (void)state;
@@ -669,7 +669,7 @@ static void row_38_many_names(void **state) {
   unload(&l);
 }
 
-/* -- graphs inside graphs ---- */
+/* -- graphs inside graphs */
 
 static void bodies_see_the_values_around_them(void **state) {
   (void)state;
@@ -692,7 +692,7 @@ static void bodies_see_the_values_around_them(void **state) {
   unload(&l);
 }
 
-/* -- model-local functions ---- */
+/* -- model-local functions */
 
 /* A function of domain "f" over opset 13; its nodes are in `nodes` as fields of a graph. */
 static struct buf function_of_nodes(const char *name, const char *in, const char *out,
@@ -813,7 +813,7 @@ static void functions_cannot_explode(void **state) {
   expect(&model, NULL, HONE_E_LIMIT, "64 times the file");
 }
 
-/* -- row 51: other formats ---- */
+/* -- row 51: other formats */
 
 static void row_51_other_formats(void **state) {
   (void)state;
@@ -845,7 +845,7 @@ static void row_51_other_formats(void **state) {
   }
 }
 
-/* -- sparse ---- */
+/* -- sparse */
 
 static struct buf sparse_of(const char *name, int64_t dim, int64_t index) {
   struct buf sparse = {0}, values = tensor_head(name, 1, (int64_t[]){1}, 1),
@@ -885,7 +885,7 @@ static void sparse_initializers_become_dense(void **state) {
   }
 }
 
-/* -- T12: every small damage gives an answer, twice the same ---- */
+/* -- T12: every small damage gives an answer, twice the same */
 
 /* Importing damaged bytes must return, and return the same thing again. */
 static void damage(const uint8_t *bytes, size_t n) {

@@ -18,8 +18,8 @@ static size_t read_with(const uint8_t *model, size_t size, size_t bytes, hone_st
   struct graph *graph;
   size_t limit, enough = 0;
   ctx_init(&ctx);
-  ctx.limits[LIMIT_arena_bytes] =
-      (int64_t)bytes; /* of the arenas that the readers make themselves, too */
+  /* of the arenas that the readers make themselves, too */
+  ctx.limits[LIMIT_arena_bytes] = (int64_t)bytes;
   assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
   *out_status = import_bytes(&ctx, arena, model, size, NULL, &file, &graph);
   if (*out_status == HONE_OK) {

@@ -179,7 +179,7 @@ static void inputs_with_a_value(void **state) {
   }
 }
 
-/* -- sequences and optionals ---- */
+/* -- sequences and optionals */
 
 enum list { SEQUENCE = 1, OPTIONAL = 2 };
 

@@ -130,7 +130,7 @@ static void operators_and_opsets(void **state) {
   expect(&model, NULL, HONE_E_FORMAT, "imports no opset");
 }
 
-/* -- functions ---- */
+/* -- functions */
 
 /* b = Relu(a), where `in`, `out` and `defined` name the function's and the node's values. */
 static struct buf one_function(const char *in, const char *out, const char *defined) {

@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-#include "kernels/reference.h"
+#include "compiler/kernels/reference.h"
 #include "guarded.h"
 #include "kernel_snippet.h"
 #include "scratch.h"
@@ -529,11 +529,11 @@ static void test_few_channels(void **state) {
   "conv f32 images1 ih66 iw66 ic32 oh64 ow64 oc" oc \
   " kh3 kw3 sh1 sw1 dh1 dw1 groups1 "               \
   "i_image139392 i_row2112 i_pixel32 " strides
-      {2, FEW("1", "o_image4096 o_row64 o_pixel1"), "conv_few_f32"},
-      {2, FEW("3", "o_image12288 o_row192 o_pixel3"), "conv_few_f32"},
+      {2, FEW("1", "o_image4096 o_row64 o_pixel1"), "conv_small_oc_f32"},
+      {2, FEW("3", "o_image12288 o_row192 o_pixel3"), "conv_small_oc_f32"},
       {2, FEW("16", "o_image65536 o_row1024 o_pixel16"), "conv_winograd_f32"},
-      {1, FEW("3", "o_image12288 o_row192 o_pixel3"), "conv_few_f32"},
-      {0, FEW("1", "o_image4096 o_row64 o_pixel1"), "conv_few_f32"},
+      {1, FEW("3", "o_image12288 o_row192 o_pixel3"), "conv_small_oc_f32"},
+      {0, FEW("1", "o_image4096 o_row64 o_pixel1"), "conv_small_oc_f32"},
       {0, FEW("4", "o_image16384 o_row256 o_pixel4"), "conv_f32"},
       {2,
        "conv f32 images1 ih66 iw66 ic1 oh64 ow64 oc8 kh3 kw3 sh1 sw1 dh1 dw1 groups1 "
@@ -586,8 +586,7 @@ static void test_tiles_stay_in_a_set(void **state) {
   }
 }
 
-/* The helpers of simd.h against double libm -----------------------------------------------------
- */
+/* -- The helpers of simd.h against double libm */
 static const struct function {
   const char *name;
   double (*exact)(double);

@@ -1,7 +1,8 @@
 /* The timed loop with a backend of this file: what it calls when, and what it finds. */
+#include "bench/worker/loop.h"
 #include "unit.h"
 
-#include "bench/bench.h"
+#include "bench/study/study.h"
 
 struct session {
   const float *inputs[BENCH_SETS];

@@ -1,5 +1,6 @@
 /* machine: levels and flags that compilers accept, features against /proc/cpuinfo, cores under an
  * affinity mask, a fingerprint without names, peaks that are plausible. */
+#include "core/os/os.h"
 #include "unit.h"
 
 #include <math.h>
@@ -9,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "machine/probes.h"
-#include "run/artifact.h"
-#include "run/text/features.h"
+#include "core/machine/probes.h"
+#include "compiler/run/artifact.h"
+#include "compiler/run/embedded/features.h"
 
 static const struct {
   const char *triple, *level;

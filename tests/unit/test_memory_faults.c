@@ -2,8 +2,8 @@
  * answers E_OOM or succeeds with the result that it has without the fault, never crashes, and leaves
  * nothing allocated. This program's malloc stands in front of glibc's own. */
 #include "onnx_bytes.h"
-#include "compile/compile.h"
-#include "export/export.h"
+#include "compiler/pipeline/pipeline.h"
+#include "compiler/export/export.h"
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);

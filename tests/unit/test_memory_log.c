@@ -1,7 +1,7 @@
 /* A worker's memory over time: bounded, in order, and its highest point kept. */
 #include "unit.h"
 
-#include "bench/bench.h"
+#include "bench/study/study.h"
 
 static void memory_is_logged_in_bounded_space(void **state) {
   (void)state;

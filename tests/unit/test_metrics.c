@@ -2,7 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "metrics/metrics.h"
+#include "core/os/os.h"
+#include "core/metrics/metrics.h"
 #include "unit.h"
 
 static double worth(const char *json, const hone_tensor *const *outputs, size_t samples,

@@ -178,10 +178,10 @@ static const struct ops_case reduction_cases[] = {
     {"Resize", "mode=linear", "f32[2]~0,4 - f32[1]=2", "f32[4]=0,1,3,4"},
     {"Resize", "mode=linear coordinate_transformation_mode=align_corners",
      "f32[2]~0,4 - - i64[1]=3", "f32[3]=0,2,4"},
-    {"Resize", "mode=linear", "i8[2]~-3,4 - f32[1]=2",
-     "i8[4]=-3,-1,2,4"}, /* -1.25 and 2.25 cut off */
-    {"Resize", "mode=linear antialias=1", "u8[4]~0,4,8,12 - f32[1]=0.5",
-     "u8[2]=3,10"}, /* the nearest */
+    /* -1.25 and 2.25 cut off */
+    {"Resize", "mode=linear", "i8[2]~-3,4 - f32[1]=2", "i8[4]=-3,-1,2,4"},
+    /* the nearest */
+    {"Resize", "mode=linear antialias=1", "u8[4]~0,4,8,12 - f32[1]=0.5", "u8[2]=3,10"},
     {"Resize", "mode=linear antialias=1", "f32[4]~0,4,8,12 - f32[1]=0.5", "f32[2]=2.5,9.5"},
     {"RNN", "hidden_size=1 activations=[]", "f32[2,1,1]~0,0 f32[1,1,1]~1 f32[1,1,1]~1", "E_FORMAT"},
     {"RNN", "hidden_size=1 activations=[0.5]", "f32[2,1,1]~0,0 f32[1,1,1]~1 f32[1,1,1]~1",

@@ -1,8 +1,9 @@
 /* Passes, as data: tests/passes/PASS/CASE.hg is run through that pass (folder "pipeline": all of
  * them) and must print as CASE.want; the graph before and after must compute the same on random
  * inputs. HONE_BLESS=1 rewrites the .want files; the difference is read in review. */
+#include "core/os/os.h"
 #include "unit.h"
-#include "passes/passes.h"
+#include "compiler/passes/passes.h"
 
 #include <dirent.h>
 #include <math.h>

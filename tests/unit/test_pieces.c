@@ -1,5 +1,5 @@
 /* What is left of C text: conditions that the emitter knows are decided, and what nothing names is not printed. */
-#include "emit/decide.h"
+#include "compiler/source/preprocess.h"
 #include "unit.h"
 
 struct fixture {
@@ -19,7 +19,7 @@ static void end(struct fixture *f) {
   arena_destroy(f->arena);
 }
 
-/* -- pieces ---------------------------------------------------------------------------------------- */
+/* -- pieces */
 
 static const struct kept {
   const char *text, *use, *want;
@@ -119,7 +119,7 @@ static void a_comment_stands_once(void **state) {
   end(&f);
 }
 
-/* -- conditions ------------------------------------------------------------------------------------- */
+/* -- conditions */
 
 /* Behind "N" 4 and "WIDE" (N > 2). */
 static const struct decided {

@@ -3,11 +3,12 @@
  * into one library for each processor level and compiler; those that this processor can run are run. */
 #include <dlfcn.h>
 
-#include "emit/emit.h"
-#include "kernels/kernels.h"
+#include "core/os/os.h"
+#include "compiler/source/source.h"
+#include "compiler/kernels/kernels.h"
 #include "ops_case.h"
-#include "plan/builder.h"
-#include "toolchain/toolchain.h"
+#include "compiler/plan/builder.h"
+#include "compiler/toolchain/toolchain.h"
 
 /* want: how many outputs to ask for, one word each. */
 static const struct ops_case cases[] = {

@@ -1,8 +1,8 @@
 /* plan: buffers that live at the same time never meet, the arena stays near its lower bound, and
  * passes and planning are near-linear in nodes, inputs and operands. */
 #include "graph_case.h"
-#include "passes/passes.h"
-#include "plan/plan.h"
+#include "compiler/passes/passes.h"
+#include "compiler/plan/plan.h"
 
 #include <time.h>
 
@@ -23,7 +23,7 @@ static struct plan *make_plan_in(struct fixture *f, bool bf16) {
 
 static struct plan *make_plan(struct fixture *f) { return make_plan_in(f, false); }
 
-/* -- memory: plans of buffers alone, with chosen lifetimes ----------------------------------------- */
+/* -- memory: plans of buffers alone, with chosen lifetimes */
 
 struct sizes {
   size_t buffers, steps, longest; /* of a life */
@@ -107,7 +107,7 @@ static void the_lower_bound_is_the_fullest_step(void **state) {
   assert_int_equal(plan->lower_bound_bytes, most);
 }
 
-/* -- in place ------------------------------------------------------------------------------------ */
+/* -- in place */
 
 /* A plan of a graph in text, and which of its steps write over an operand: 'o' does, '.' does not. */
 static void expect_in_place(struct fixture *f, const char *text, const char *expected) {
@@ -151,7 +151,7 @@ static void results_take_the_place_of_what_dies(void **state) {
                   ".....");
 }
 
-/* -- concat -------------------------------------------------------------------------------------- */
+/* -- concat */
 
 /* The steps of the plan of a graph in text: k a kernel, c a copy. */
 static void expect_steps(struct fixture *f, const char *text, const char *expected) {
@@ -231,7 +231,7 @@ static void borders_are_written_in_place(void **state) {
                "ckccccckc");
 }
 
-/* -- attention ----------------------------------------------------------------------------------- */
+/* -- attention */
 
 /* What a constant hides behind each row is no part of the problem, where nothing is left of it. */
 static void masks_say_what_rows_see(void **state) {
@@ -247,8 +247,8 @@ static void masks_say_what_rows_see(void **state) {
       {"const bool[1,4,5] [1,1,0,0,0, 1,0,0,0,0, 0,1,0,0,0, 1,0,0,0,0]", "Where(m, s, lowest)", 2},
       {"const f32[4,5] [0,0,0,-3e38,-3e38, 0,0,0,0,-3e38, 0,0,0,0,-3e38, 0,0,0,0,-3e38]",
        "Add(s, m)", 3},
-      {"const bool[4,5] [" UNSEEN "]", "Where(m, s, lowest)",
-       0}, /* the first columns are not hidden */
+      /* the first columns are not hidden */
+      {"const bool[4,5] [" UNSEEN "]", "Where(m, s, lowest)", 0},
       {"const bool[4,5] [1,0,0,0,0, 0,0,0,0,0, 1,0,0,0,0, 1,0,0,0,0]", "Where(m, s, lowest)", 0},
       {"const bool[4,5] [" STAIRS "]", "Where(m, s, low)", 0},
       {"const bool[5] [1,0,0,0,0]", "Where(m, s, lowest)", 0},
@@ -293,7 +293,7 @@ static void cleared_rows_are_one_step(void **state) {
   }
 }
 
-/* -- bf16 ---------------------------------------------------------------------------------------- */
+/* -- bf16 */
 
 /* Attention computes in f32: what it reads is stored so, what it makes as the product behind takes it. */
 static void attention_in_bf16_converts_nothing(void **state) {
@@ -355,7 +355,7 @@ static void images_in_bf16_have_borders(void **state) {
   }
 }
 
-/* -- f16 ----------------------------------------------------------------------------------------- */
+/* -- f16 */
 
 /* A cache in 16 bits is read where it lies, whatever turns it, where both halves of it have one type. */
 static void caches_are_read_in_their_type(void **state) {
@@ -609,7 +609,7 @@ static void pools_round_up_in_kernels(void **state) {
   }
 }
 
-/* -- size ---------------------------------------------------------------------------------------- */
+/* -- size */
 
 static struct value *input(struct fixture *f, const char *name) {
   struct value *value;

@@ -1,5 +1,5 @@
 /* predict: which method is used where the law is known, how wide its intervals are, and when it says nothing. */
-#include "predict/predict.h"
+#include "judge/predict/predict.h"
 #include "unit.h"
 
 #include <math.h>

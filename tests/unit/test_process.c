@@ -1,5 +1,6 @@
 /* process.c: arguments reach the child literally, the environment is the allow-listed one, output is
  * kept as head and tail, and a child that ignores SIGTERM is gone with its group 2 s after the limit. */
+#include "core/os/os.h"
 #include "unit.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* profile: limits of steps from measured peaks. */
-#include "profile/profile.h"
+#include "compiler/profile/profile.h"
 #include "unit.h"
 
 #include <math.h>

@@ -110,7 +110,7 @@ static void complex_numbers(void **state) {
   check_all(complex_rows, COUNT(complex_rows));
 }
 
-/* -- numbers and lists ---- */
+/* -- numbers and lists */
 
 static const struct row argument_rows[] = {
     {X, "y = aten.full.default(size=[$x], fill_value=1.5)", "y", HONE_E_UNSUP, "a tensor stands"},
@@ -228,7 +228,7 @@ static void arguments(void **state) {
   check_all(argument_rows, COUNT(argument_rows));
 }
 
-/* -- repeats by a list ---- */
+/* -- repeats by a list */
 
 #define TIMES(list, node) X, "k = " list "; y = aten.repeat_interleave." node
 
@@ -261,7 +261,7 @@ static void repeats(void **state) {
   check_all(repeat_rows, COUNT(repeat_rows));
 }
 
-/* -- ranks and sizes ---- */
+/* -- ranks and sizes */
 
 static const struct row rank_rows[] = {
     {"x:7:" SIXTEEN, "y = aten.unsqueeze.default(self=@x, dim=0)", "y", HONE_E_UNSUP, "to rank 17"},

@@ -12,7 +12,7 @@
 #define ONES "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1"
 #define COMPLEX(inputs, node) inputs, "c = aten.view_as_complex.default(self=@x); " node
 
-/* -- numbers at the ends of their types; dimensions beside one of 0 ---- */
+/* -- numbers at the ends of their types; dimensions beside one of 0 */
 
 static const struct row hostile_rows[] = {
     {EMPTY "v, i = aten.median.dim(self=@e, dim=1)", "v", HONE_OK, "[0]"},
@@ -77,7 +77,7 @@ static void hostile(void **state) {
   check_all(hostile_rows, COUNT(hostile_rows));
 }
 
-/* -- products, diagonals and lists ---- */
+/* -- products, diagonals and lists */
 
 static const struct row algebra_rows[] = {
     {X " w:7:2,3,3", "y = aten.bilinear.default(input1=@x, input2=@x, weight=@w)", "y", HONE_OK,
@@ -182,7 +182,7 @@ static void algebra(void **state) {
   check_all(algebra_rows, COUNT(algebra_rows));
 }
 
-/* -- sets, comparisons and counts ---- */
+/* -- sets, comparisons and counts */
 
 /* r: inf, 1, 0.5; n: NaN, 0, 0 */
 #define NAN_FIRST "r = aten.reciprocal.default(self=@s); n = aten.sub.Tensor(self=@r, other=@r); "
@@ -284,7 +284,7 @@ static void sets(void **state) {
   check_all(set_rows, COUNT(set_rows));
 }
 
-/* -- bags, detection, quantisation ---- */
+/* -- bags, detection, quantisation */
 
 #define BAG(offsets, rest)              \
   "o = aten.arange.start_step(" offsets \
@@ -348,7 +348,7 @@ static void bags(void **state) {
   check_all(bag_rows, COUNT(bag_rows));
 }
 
-/* -- signals, running extremes, recurrent layers ---- */
+/* -- signals, running extremes, recurrent layers */
 
 static const struct row signal_rows[] = {
     {X, "y = aten.hann_window.default(window_length=4)", "y", HONE_OK, "[4] 0 0.5 1 0.5"},
@@ -454,7 +454,7 @@ static void signals(void **state) {
   check_all(signal_rows, COUNT(signal_rows));
 }
 
-/* -- bits, parts, distinct numbers, plain recurrent layers ---- */
+/* -- bits, parts, distinct numbers, plain recurrent layers */
 
 #define SHIFT(way, by) "y = aten.bitwise_" way "_shift.Tensor_Scalar(self=@x, other=" by ")"
 #define CHOICE(how)                                                                  \

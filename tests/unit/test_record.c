@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include <math.h>
-#include "record/record.h"
+#include "bench/record/record.h"
 
 static void names_parse_back(void **state) {
   (void)state;

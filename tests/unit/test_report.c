@@ -1,10 +1,11 @@
 /* report: figures and ranks of a known study, every renderer, hostile text in every sink. */
 #include <openssl/evp.h>
 
+#include "core/format/format.h"
+#include "core/os/os.h"
 #include "report_case.h"
 
-/* -- the summary ----------------------------------------------------------------------------------
- */
+/* -- the summary */
 
 static void ranks_and_verdicts_are_right(void **state) {
   (void)state;
@@ -31,8 +32,8 @@ static void ranks_and_verdicts_are_right(void **state) {
   assert_int_equal(find_comparison(s, 4, 0)->verdict, VERDICT_slower);
   assert_null(find_comparison(s, 6, 0));
   const double resolution = aa_resolution(s, 1);
-  const struct comparison *twins =
-      find_comparison(s, 1, 0); /* the half width, wherever its middle lies */
+  /* the half width, wherever its middle lies */
+  const struct comparison *twins = find_comparison(s, 1, 0);
   assert_true(resolution > 0 && resolution < 0.05);
   assert_true(fabs(pow(1 + resolution, 2) - twins->ratio.high / twins->ratio.low) < 1e-12);
   assert_true(isnan(aa_resolution(s, 0)));
@@ -373,8 +374,7 @@ static void copies_have_their_columns(void **state) {
   free_fixture(f);
 }
 
-/* -- renderers ------------------------------------------------------------------------------------
- */
+/* -- renderers */
 
 static void the_same_study_gives_the_same_bytes(void **state) {
   (void)state;
@@ -523,8 +523,7 @@ static void all_models_have_the_same_columns(void **state) {
   free_fixture(f);
 }
 
-/* -- hostile text ---------------------------------------------------------------------------------
- */
+/* -- hostile text */
 
 /* But those at which a name may break, which follow from its commas and slashes. */
 static size_t tags_of(const struct text *html) {

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "run/run.h"
+#include "compiler/run/run.h"
 
 /* Looks at what other threads write may come late in the stages of this file: what lies between two of them is then no
    rare moment. */
@@ -34,7 +34,7 @@ static int load_int(const _Atomic int *p, memory_order order) {
 #undef atomic_load_explicit
 #define atomic_load_explicit(p, order) \
   _Generic((p), _Atomic uint64_t *: load_64, _Atomic uint32_t *: load_32, _Atomic int *: load_int)(p, order)
-#include "run/stages.h"
+#include "compiler/run/stages.h"
 #include "toy_artifact.h"
 
 enum { STAGES = 20, MOST = 8, CHUNKS = 40 };
@@ -284,8 +284,8 @@ static void idle_team_uses_no_processor(void **state) {
 struct meeting {
   atomic_int present;
   int stage, chunks;
-  double sleeps_s,
-      slept_cpu_s; /* of chunk 0, before it ends, and the CPU time of all threads meanwhile */
+  /* of chunk 0, before it ends, and the CPU time of all threads meanwhile */
+  double sleeps_s, slept_cpu_s;
   int cpus[MOST];
 };
 
@@ -305,8 +305,8 @@ static void be_there(void *argument, int32_t chunk, int32_t thread) {
   while (atomic_load(&meeting->present) < meeting->chunks) sched_yield();
   struct timespec pause = {0, (long)(meeting->sleeps_s * 1e9)};
   if (chunk) return;
-  const double before =
-      cpu_seconds(); /* until here a busy machine may keep one waiting for the other */
+  /* until here a busy machine may keep one waiting for the other */
+  const double before = cpu_seconds();
   nanosleep(&pause, NULL);
   meeting->slept_cpu_s = cpu_seconds() - before;
 }
@@ -354,7 +354,7 @@ static void bad_thread_counts(void **state) {
   }
 }
 
-/* -- loader ----------------------------------------------------------------------------------- */
+/* -- loader */
 
 static char folder[4096];
 

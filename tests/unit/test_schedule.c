@@ -1,12 +1,13 @@
 /* schedule and stats/paired: ratios of slices measured side by side, and when enough was measured, on
  * simulated studies of two cells: processes differ, rounds are disturbed for both, slices a little,
  * and some slices are hit alone. Seeded, so that a count is always the same count. */
+#include "bench/study/study_internal.h"
 #include "unit.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "bench/bench.h"
+#include "bench/study/study.h"
 
 enum { PROCESSES = 12, ROUNDS = 25, BASE = 4 };
 

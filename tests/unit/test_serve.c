@@ -1,11 +1,12 @@
 /* serve: whose names are ours, secrets that differ anywhere differ, a folder as a tar that others read. */
+#include "core/os/os.h"
 #include "unit.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "serve/serve.h"
+#include "ui/serve/serve.h"
 
 static void only_names_of_this_machine_are_ours(void **state) {
   (void)state;

@@ -1,7 +1,7 @@
 /* Programs in fewer operations: what is left of a list, and that nothing is taken that is read elsewhere. Results are
  * compared where programs run: tests/compile/quantised-branches.hg. */
 #include "graph_case.h"
-#include "plan/builder.h"
+#include "compiler/plan/builder.h"
 
 enum {
   MOST = 12,

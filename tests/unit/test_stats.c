@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
-#include "base/base.h"
-#include "stats/stats.h"
+#include "core/base/base.h"
+#include "core/stats/stats.h"
 
 static void percentile_is_a_sample(void **state) {
   (void)state;

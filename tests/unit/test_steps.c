@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "bench/bench.h"
+#include "bench/study/study.h"
 
 /* y: Softmax behind a step of 0.125; z: the same as bytes of 1/256; w: a product ends the step. */
 static const char quantised_graph[] =

@@ -1,5 +1,6 @@
 /* store: rows come back equal, foreign files are refused untouched, one writer, kill -9, full disk.
  */
+#include "core/os/os.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "store/store.h"
+#include "bench/store/store.h"
 
 static char folder[4096];
 static int make_folder(void **state) {
@@ -202,8 +203,8 @@ static void reruns_resume_or_begin_anew(void **state) {
   assert_false(resumed);
   assert_int_equal(strlen(first.key), 32);
   struct cell *cell = a_cell(1);
-  assert_int_equal(store_put_cell(&ctx, store, "p1", cell),
-                   HONE_OK); /* the plan stands for the study */
+  /* the plan stands for the study */
+  assert_int_equal(store_put_cell(&ctx, store, "p1", cell), HONE_OK);
   struct block block = a_block("p1", cell->key, 4, 0);
   assert_int_equal(store_put_block(&ctx, store, &block), HONE_OK);
   struct incarnation facts = {.number = 3, .status = STATUS_ok};
@@ -216,8 +217,8 @@ static void reruns_resume_or_begin_anew(void **state) {
   struct cell_progress progress;
   assert_int_equal(store_cell_progress(&ctx, store, "p1", cell->key, &progress), HONE_OK);
   assert_int_equal(progress.complete, 1);
-  assert_int_equal(progress.next_number,
-                   5); /* a block of number 4 is there, its facts never came */
+  /* a block of number 4 is there, its facts never came */
+  assert_int_equal(progress.next_number, 5);
   assert_false(progress.has_failed);
   facts.number = 5;
   facts.status = STATUS_wrong;
@@ -276,8 +277,7 @@ static void a_block_of_an_unknown_cell_is_refused(void **state) {
   store_close(store);
 }
 
-/* -- files that are not ours ----------------------------------------------------------------------
- */
+/* -- files that are not ours */
 
 static void write_file(const char *path, const void *data, size_t size) {
   FILE *file = fopen(path, "wb");
@@ -479,8 +479,7 @@ static void odd_names_are_files(void **state) {
   assert_int_equal(chdir(was), 0);
 }
 
-/* -- two writers, killed writers, full disks
- * -------------------------------------------------------- */
+/* -- two writers, killed writers, full disks */
 
 static void a_second_writer_is_told_who_writes(void **state) {
   (void)state;

@@ -1,12 +1,13 @@
 /* store under failing I/O: a SQLite VFS that lets the n-th call of a kind fail, once or from then
  * on, for every n until a run gets through. Whatever failed, what was acknowledged is there
  * afterwards, whole, and no more than one block that was not. */
+#include "core/os/os.h"
 #include "unit.h"
 
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "store/store.h"
+#include "bench/store/store.h"
 
 enum kind { READ, WRITE_IO, WRITE_FULL, SHORT_WRITE, TRUNCATE, SYNC, SIZE, LOCK, OPEN, KIND_COUNT };
 static const char *const kind_names[] = {
@@ -29,8 +30,7 @@ static bool strikes(enum kind kind) {
   return first || fault.is_lasting;
 }
 
-/* -- the VFS: every file is one of the real VFS behind a header
- * ---------------------------------------- */
+/* -- the VFS: every file is one of the real VFS behind a header */
 
 static sqlite3_vfs *real;
 struct shim {
@@ -106,8 +106,7 @@ static void install(void) {
   assert_int_equal(sqlite3_vfs_register(&shim, 1), SQLITE_OK);
 }
 
-/* -- one run
- * --------------------------------------------------------------------------------------------- */
+/* -- one run */
 
 enum { BLOCKS = 6, SAMPLES = 1500 }; /* blocks of several pages each */
 static uint64_t samples[SAMPLES];

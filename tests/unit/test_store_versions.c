@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "store/store.h"
+#include "bench/store/store.h"
 
 /* A copy of the released database in the scratch folder. */
 static void take(int version, char out[4200]) {

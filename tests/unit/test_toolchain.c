@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "backends/backends.h"
-#include "run/run.h"
-#include "toolchain/toolchain_internal.h"
+#include "bench/backends/backends.h"
+#include "compiler/run/run.h"
+#include "compiler/toolchain/toolchain_internal.h"
 #include "toy_artifact.h"
 
 static char folder[4096];
@@ -192,8 +192,7 @@ static void write_inputs(void) {
   write_file("shift.raw", (const char *)&shift, 4, 0600);
 }
 
-/* -- large weights, inserted after linking ------------------------------------------------------
- */
+/* -- large weights, inserted after linking */
 
 enum { LARGE = (2 << 20) + 100, input_room = 256 << 10 };
 
@@ -348,7 +347,7 @@ static void insertion_refuses_other_files(void **state) {
   assert_int_not_equal(access(in_folder("inserted.so"), F_OK), 0);
 }
 
-/* -- the executable --------------------------------------------------------------------------- */
+/* -- the executable */
 
 static int program_setup(void **state) {
   (void)state;
@@ -472,7 +471,7 @@ static void program_survives_damaged_npy(void **state) {
   }
 }
 
-/* -- determinism ------------------------------------------------------------------------------ */
+/* -- determinism */
 
 static void same_input_same_bytes(void **state) {
   (void)state;
@@ -499,7 +498,7 @@ static void same_input_same_bytes(void **state) {
   }
 }
 
-/* -- compilers that fail (ROBUSTNESS row 55) --------------------------------------------------- */
+/* -- compilers that fail (ROBUSTNESS row 55) */
 
 #ifdef __x86_64__
 #define FOREIGN "aarch64-linux-gnu"
@@ -638,7 +637,7 @@ static void no_temporary_folder_stays(void **state) {
   assert_int_equal(rmdir(root), 0); /* empty */
 }
 
-/* -- cache ------------------------------------------------------------------------------------ */
+/* -- cache */
 
 static void count_warning(void *user, const char *message) {
   (void)message;

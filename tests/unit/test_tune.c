@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tune/tune.h"
+#include "compiler/tune/tune.h"
 
 static char folder[4096];
 

@@ -1,7 +1,7 @@
 /* The bound of a budget by a clock of the test's own: whatever engines do, a study ends a quarter of the budget after its
  * end and a stated time more. The study is played here in the order of rounds.c; what bounds it is turns.c. */
 #define clock_ns scripted_clock_ns
-#include "bench/turns.c"
+#include "bench/study/budget.c"
 #include "unit.h"
 
 static uint64_t now_ns;

@@ -7,11 +7,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "kernels/reference.h"
+#include "compiler/kernels/reference.h"
 #include "guarded.h"
 #include "kernel_snippet.h"
 #include "scratch.h"
-#include "machine/machine.h"
+#include "core/machine/machine.h"
 
 #define GEMM(types, m, n, k, a_row, c_row)                                          \
   "gemm " types " m" #m " n" #n " k" #k " batch01 batch11 a_row" #a_row " b_row" #n \

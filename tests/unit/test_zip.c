@@ -1,7 +1,7 @@
 /* Zip archives and DEFLATE data that are wrong, one fault at a time, and what must be read although it is unusual: ZIP64,
  * sizes behind a member, comments. The writer below is independent of the reader. */
 #include "import_case.h"
-#include "import/zip.h"
+#include "compiler/import/pt2/zip.h"
 
 enum { STORED = 0, DEFLATED = 8, ENTRIES = 2, END_BYTES = 22 };
 
@@ -256,7 +256,7 @@ static void members_twice(void **state) {
   expect_archive(&a, HONE_E_FORMAT, "two ends");
 }
 
-/* -- ZIP64 ---- */
+/* -- ZIP64 */
 
 enum { RECORD_BYTES = 56, LOCATOR_BYTES = 20 };
 
@@ -348,7 +348,7 @@ static void wide_sizes(void **state) {
     }
 }
 
-/* -- contents ---- */
+/* -- contents */
 
 static void contents(void **state) {
   /* "a", as a stored block of DEFLATE */
@@ -377,7 +377,7 @@ static void contents(void **state) {
   expect_archive(&a, HONE_E_UNSUP, "packed by method 12");
 }
 
-/* -- DEFLATE, bit by bit ---- */
+/* -- DEFLATE, bit by bit */
 
 /* Bits in the order in which they are read; numbers stand with their lowest bit first, codes with their highest. */
 static void deflate_rows(void **state) {
@@ -445,8 +445,9 @@ static void stored_blocks(void **state) {
     uint8_t bytes[8];
     size_t n, size;
     bool is_good;
+    /* the length's complement */
   } rows[] = {{{1, 1, 0, 0xfe, 0xff, 'a'}, 6, 1, true},
-              {{1, 1, 0, 0xff, 0xff, 'a'}, 6, 1, false}, /* the length's complement */
+              {{1, 1, 0, 0xff, 0xff, 'a'}, 6, 1, false},
               {{1, 2, 0, 0xfd, 0xff, 'a'}, 6, 2, false},
               {{1, 2, 0, 0xfd, 0xff, 'a', 'b'}, 7, 1, false},
               {{1, 1, 0}, 3, 1, false},

@@ -2,7 +2,7 @@
  * can trust: variance near 1, nothing denormal, infinite or saturated. The small models run through
  * the reference; the big ones are run by an independent engine in tests/zoo. */
 #include "graph_case.h"
-#include "../zoo/zoo.h"
+#include "zoo/zoo.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,8 +60,8 @@ static void memory_is_known_beforehand(void **state) {
       all += tensor->bytes;
     }
     assert_true((size_t)size.weight_bytes <= all);
-    assert_true((double)size.weight_bytes >
-                0.9 * (double)all); /* the rest: masks, tables, shapes */
+    /* the rest: masks, tables, shapes */
+    assert_true((double)size.weight_bytes > 0.9 * (double)all);
     const uint64_t needed = 2 * (uint64_t)size.weight_bytes;
     assert_int_equal(zoo_measure(&f->ctx, f->arena, specs[s], needed, &size), HONE_OK);
     assert_int_equal(zoo_measure(&f->ctx, f->arena, specs[s], needed - 1, &size), HONE_E_OOM);
@@ -149,7 +149,7 @@ static void same_weights_every_time(void **state) {
   assert_int_equal(compared, 6);
 }
 
-/* -- activations ------------------------------------------------------------------------------ */
+/* -- activations */
 
 static hone_tensor random_tensor(const struct value *value, uint64_t seed) {
   hone_tensor tensor = {.dtype = value->dtype, .rank = value->shape.rank};

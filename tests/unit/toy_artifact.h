@@ -3,7 +3,7 @@
 #ifndef HONE_TOY_ARTIFACT_H
 #define HONE_TOY_ARTIFACT_H
 
-#include "toolchain/toolchain.h"
+#include "compiler/toolchain/toolchain.h"
 
 #define TOY_BUILD_ID "0123456789abcdef0123456789abcdef"
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <dirent.h>
 #undef fail
-#include "base/base.h"
+#include "core/base/base.h"
 
 /* Of this process; the one that counts is among them. */
 static inline int open_descriptors(void) {

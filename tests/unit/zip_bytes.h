@@ -1,4 +1,4 @@
-/* zip_bytes: archives whose members are stored as they are, for tests; shares no code with src/import. */
+/* zip_bytes: archives whose members are stored as they are, for tests; shares no code with src/compiler/import. */
 #ifndef HONE_ZIP_BYTES_H
 #define HONE_ZIP_BYTES_H
 #include "onnx_bytes.h"

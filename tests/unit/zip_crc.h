@@ -1,4 +1,4 @@
-/* The CRC-32 of zip archives, for tests and mutators; shares no code with src/import. */
+/* The CRC-32 of zip archives, for tests and mutators; shares no code with src/compiler/import. */
 #ifndef HONE_ZIP_CRC_H
 #define HONE_ZIP_CRC_H
 #include <stddef.h>

@@ -1,0 +1,42 @@
+/* Outputs that engines left behind: compared with each other when hone's reference is missing or
+ * alone with its opinion. Runs in the harness, between workers, never during a slice.
+ */
+#include "core/os/os.h"
+#include "check.h"
+
+#include <stdlib.h>
+
+void data_path(char out[4096], const char *dir, const char *kind, int set, size_t index) {
+  snprintf(out, 4096, "%.4000s/%s_%d_%zu.npy", dir, kind, set, index);
+}
+
+/* Adds one output of one set; false if a file is missing, damaged or of another form. */
+static bool compare_output(const struct bench_case *one, const char *dir_a, const char *dir_b,
+                           int set, size_t i, const char *precision, struct accuracy *accuracy) {
+  char path[4096];
+  struct ctx ctx;
+  ctx_init(&ctx);
+  hone_tensor a = {.data = NULL}, b = {.data = NULL};
+  const struct yardstick yardstick = {.precision = precision,
+                                      .step = one->steps ? one->steps[i] : 0,
+                                      .condition = {one->conditions ? one->conditions[i][0] : 0,
+                                                    one->conditions ? one->conditions[i][1] : 0}};
+  data_path(path, dir_a, "out", set, i);
+  bool is_sound = !npy_read(&ctx, path, &one->outputs[i].info, &a);
+  data_path(path, dir_b, "out", set, i);
+  is_sound = is_sound && !npy_read(&ctx, path, &one->outputs[i].info, &b) && same_form(&a, &b);
+  if (is_sound) accuracy_add(accuracy, one->outputs[i].name, &a, b.data, &yardstick);
+  free(a.data);
+  free(b.data);
+  return is_sound;
+}
+
+bool witnesses_agree(const struct bench_case *one, const char *dir_a, const char *dir_b,
+                     const char *precision, struct accuracy *out) {
+  accuracy_init(out);
+  bool is_sound = one->output_count > 0;
+  for (int set = 0; is_sound && set < BENCH_SETS; set++)
+    for (size_t i = 0; is_sound && i < one->output_count; i++)
+      is_sound = compare_output(one, dir_a, dir_b, set, i, precision, out);
+  return is_sound && out->is_within;
+}

@@ -1,0 +1,65 @@
+/* Tokens of a generation beside those of the reference. A folder has tokens_SET.npy, the prompt and what the reference
+ * generates (without one the prompt alone), and leads_SET.npy, by how much each of those led.
+ */
+#include "core/os/os.h"
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void accuracy_of_tokens(struct accuracy *out) {
+  accuracy_init(out);
+  out->max_abs_diff = out->max_rel_diff = out->rel_l2 = out->cosine = NAN;
+}
+
+hone_status reference_tokens_read(struct ctx *ctx, const char *dir, int set, int64_t prompt,
+                                  int64_t count, struct reference_tokens *out) {
+  char path[4096];
+  hone_tensor tensor = {.data = NULL};
+  *out = (struct reference_tokens){.prompt = prompt, .count = count};
+  snprintf(path, sizeof path, "%.4000s/tokens_%d.npy", dir, set);
+  TRY(npy_read(ctx, path, NULL, &tensor));
+  out->tokens = tensor.data;
+  if (tensor.dtype != HONE_I64 || tensor.rank != 1 ||
+      (tensor.shape[0] != prompt + count && tensor.shape[0] != prompt))
+    return fail(ctx, HONE_E_FORMAT, place_file(path), "is not a sequence of %lld tokens",
+                (long long)(prompt + count));
+  if (tensor.shape[0] == prompt) return HONE_OK; /* no reference */
+  snprintf(path, sizeof path, "%.4000s/leads_%d.npy", dir, set);
+  tensor.data = NULL;
+  TRY(npy_read(ctx, path, NULL, &tensor));
+  out->leads = tensor.data;
+  return tensor.dtype == HONE_F64 && tensor.rank == 1 && tensor.shape[0] == count
+             ? HONE_OK
+             : fail(ctx, HONE_E_FORMAT, place_file(path), "is not a lead of each token");
+}
+
+void reference_tokens_deinit(struct reference_tokens *reference) {
+  free(reference->tokens);
+  free(reference->leads);
+  reference->tokens = NULL;
+  reference->leads = NULL;
+}
+
+/* The first token that differs ends the comparison: what follows has another past. */
+bool reference_tokens_compare(const struct reference_tokens *reference, const int64_t *actual,
+                              struct accuracy *accuracy) {
+  const int64_t count = reference->count;
+  int64_t same = 0;
+  if (!reference->leads) return false;
+  const int64_t *expected = reference->tokens + reference->prompt;
+  while (same < count && expected[same] == actual[same]) same++;
+  const double share = (double)same / (double)count;
+  if (share < accuracy->top1) accuracy->top1 = share;
+  const bool is_tie = same < count && actual[same] >= 0 && reference->leads[same] < GENERATION_LEAD;
+  if (same == count || is_tie) return true;
+  if (accuracy->is_within)
+    snprintf(
+        accuracy->where, sizeof accuracy->where,
+        "token %lld of %lld is %lld, the reference's %lld, which led by %.3g of the largest logit "
+        "(limit %.3g)",
+        (long long)same + 1, (long long)count, (long long)actual[same], (long long)expected[same],
+        reference->leads[same], GENERATION_LEAD);
+  accuracy->is_within = false;
+  return true;
+}

@@ -1,0 +1,178 @@
+/* store: blocks and records in SQLite or PostgreSQL behind one interface. A block is one transaction; its commit is
+ * the acknowledgement. One process owns the writing connection to a file, the holder of a flock on FILE.lock.
+ * A full or failing disk is E_IO: stop, never retry; every later put of that store fails the same way. */
+#ifndef HONE_STORE_H
+#define HONE_STORE_H
+
+#include "bench/record/record.h"
+
+struct store;
+/* The file of a store whose path is NULL; it need not be there. */
+MUST_USE hone_status store_default_path(struct ctx *ctx, char out[4096]);
+/* path NULL: dir_user("data")/results.db. "postgresql://..." (libpq's URI) is a server's database, which
+   several processes may write: E_MISSING without libpq, E_IO where it cannot be reached, E_FORMAT for tables that are
+   not ours. write: takes the lock, E_BUSY if another process holds it;
+   a dead holder's lock is taken over. A file that is not ours is E_FORMAT and never written. A store of an
+   earlier schema is read as it is, and brought up in one transaction when opened for writing; a later one is
+   E_FORMAT. A network
+   file system is E_UNSUP. Reading a store that does not exist is E_NOFILE. */
+MUST_USE hone_status store_open(struct ctx *ctx, const char *path, bool write, struct store **out);
+void store_close(struct store *store);
+
+struct study_row {
+  char key[33];  /* unique in a store: one run */
+  char plan[33]; /* hash of its cells' canonical text and options; a rerun has the same */
+  char fingerprint[33];
+  char name[128]; /* user's, any text */
+  char command[2048];
+  char machine_json[8192]; /* fingerprint and peaks */
+  char options_json[4096];
+  uint64_t started_unix_ms;
+  bool finished;
+  char model[256]; /* one of its models, and how many it has: of the lists below alone */
+  int model_count;
+};
+/* The usual way to start: row with all but the key. With may_resume the newest unfinished study of the
+   same plan and fingerprint goes on (*out_resumed; row->key and row->started_unix_ms are its own), else a
+   new one begins; a key given names the study to go on with, E_USAGE if its plan or fingerprint is another.
+   From then on the plan's hash stands for the study's key in all puts below, so that a bench, which knows
+   only the plan, need not care. */
+MUST_USE hone_status store_begin_study(struct ctx *ctx, struct store *store, struct study_row *row,
+                                       bool may_resume, bool *out_resumed);
+/* What earlier runs left of a cell: incarnations that ended for good (not interrupted), the first unused
+   number, and whether one of them failed. */
+struct cell_progress {
+  int complete, next_number;
+  bool has_failed;
+  bool is_disputed; /* one of them ended `disputed` */
+};
+MUST_USE hone_status store_cell_progress(struct ctx *ctx, struct store *store, const char *study,
+                                         const char *cell, struct cell_progress *out);
+/* Idempotent: what is there stays. E_USAGE if the key is there with another fingerprint. */
+MUST_USE hone_status store_put_study(struct ctx *ctx, struct store *store,
+                                     const struct study_row *row);
+MUST_USE hone_status store_put_cell(struct ctx *ctx, struct store *store, const char *study,
+                                    const struct cell *cell);
+/* Idempotent by (study, cell, incarnation, round): the first one stays. */
+MUST_USE hone_status store_put_block(struct ctx *ctx, struct store *store,
+                                     const struct block *block);
+/* By (study, cell, number): the last one stays. */
+MUST_USE hone_status store_put_incarnation(struct ctx *ctx, struct store *store,
+                                           const struct incarnation *incarnation);
+MUST_USE hone_status store_lower_limits(struct ctx *ctx, struct store *store, const char *study,
+                                        const struct cell *cell);
+/* What was learnt of the machine while the study ran. */
+MUST_USE hone_status store_put_machine(struct ctx *ctx, struct store *store, const char *study,
+                                       const char *machine_json);
+/* Its flags, and where its time went. */
+MUST_USE hone_status store_put_options(struct ctx *ctx, struct store *store, const char *study,
+                                       const char *options_json);
+MUST_USE hone_status store_finish_study(struct ctx *ctx, struct store *store, const char *study);
+/* The newest study with this plan and fingerprint, or *out_found false. */
+MUST_USE hone_status store_find_study(struct ctx *ctx, struct store *store, const char *plan,
+                                      const char *fingerprint, struct study_row *out,
+                                      bool *out_found);
+/* By key prefix, name (the newest of that name), "last", or "last~N" (N before it). E_NOFILE; E_USAGE for
+   a prefix of several. */
+MUST_USE hone_status store_get_study(struct ctx *ctx, struct store *store, const char *which,
+                                     struct study_row *out);
+
+/* All that a study holds, in an arena. */
+struct study_data {
+  struct study_row row;
+  size_t cell_count;
+  struct cell_data {
+    struct cell cell;
+    size_t block_count;
+    struct block *blocks;
+    size_t incarnation_count;
+    struct incarnation *incarnations;
+  } * cells;
+};
+MUST_USE hone_status store_read_study(struct ctx *ctx, struct store *store, struct arena *arena,
+                                      const char *key, struct study_data *out);
+/* Newest first. */
+MUST_USE hone_status store_list_studies(struct ctx *ctx, struct store *store, struct arena *arena,
+                                        struct study_row **out_rows, size_t *out_count);
+/* The same, at most `most` after the first `skip`. */
+MUST_USE hone_status store_list_newest(struct ctx *ctx, struct store *store, struct arena *arena,
+                                       int64_t skip, int64_t most, struct study_row **out_rows,
+                                       size_t *out_count);
+
+/* -- one cell over all studies: its key is the same in each -- */
+struct cell_series {
+  char key[33];
+  char model[256], backend[32], variant[64], device[64], precision[16], scenario[32];
+  int batch, threads;
+  int study_count;
+};
+/* Cells that at least `least` studies came to, those of most studies first, at most `most`. */
+MUST_USE hone_status store_list_series(struct ctx *ctx, struct store *store, struct arena *arena,
+                                       int64_t least, int64_t most, struct cell_series **out,
+                                       size_t *out_count);
+/* The newest studies with this cell, newest first, at most `most`. */
+MUST_USE hone_status store_studies_of_cell(struct ctx *ctx, struct store *store,
+                                           struct arena *arena, const char *cell, int64_t most,
+                                           struct study_row **out_rows, size_t *out_count);
+/* One cell of one study. E_NOFILE. */
+MUST_USE hone_status store_read_cell(struct ctx *ctx, struct store *store, struct arena *arena,
+                                     const char *study, const char *cell, struct cell_data *out);
+
+/* With all its cells, processes and blocks, in one transaction. */
+MUST_USE hone_status store_remove_study(struct ctx *ctx, struct store *store, const char *key);
+/* The same the other way; what is there already stays. E_USAGE as for store_put_study. */
+MUST_USE hone_status store_copy_study(struct ctx *ctx, struct store *from, struct store *to,
+                                      const char *key);
+
+/* -- inside the folder */
+
+#define STORE_APPLICATION_ID 0x686f6e65 /* "hone" */
+#define STORE_VERSION 6                 /* raised with the first new field after a release */
+
+/* fields.c: rows of structs and rows of SQL, from the same tables */
+enum dialect { DIALECT_sqlite, DIALECT_postgres };
+struct driver;
+struct statement;
+struct stored_cell {
+  char study[33];
+  struct cell cell;
+};
+struct stored_table {
+  const char *name;
+  const struct stored_field *fields;
+  size_t field_count;
+  const char *constraints; /* primary and foreign keys */
+  const char *on_conflict;
+  const char *key; /* of rows of which the last one stays; NULL */
+};
+enum stored_table_id { TABLE_study, TABLE_cell, TABLE_incarnation, TABLE_block, TABLE_COUNT };
+extern const struct stored_table stored_tables[TABLE_COUNT], series_view, listed_study_view;
+/* version: the schema of the file, 1 to STORE_VERSION. */
+void sql_create(const struct stored_table *table, int version, enum dialect dialect,
+                struct text *out);
+void sql_insert(const struct stored_table *table, enum dialect dialect, struct text *out);
+void sql_select(const struct stored_table *table, int version, const char *rest, struct text *out);
+/* Brings a table of that version to STORE_VERSION; nothing where they are equal. */
+void sql_migrate(const struct stored_table *table, int from, struct text *out);
+/* The same for a server, which adds columns in place. */
+void sql_add_columns(const struct stored_table *table, int from, struct text *out);
+/* Binds parameters 1 to field_count; false without memory. */
+MUST_USE bool row_bind(const struct driver *driver, struct statement *statement,
+                       const struct stored_table *table, const void *row);
+/* Reads the columns of a sql_select; blobs go to the arena. E_FORMAT for what does not fit. */
+MUST_USE hone_status row_read(struct ctx *ctx, const struct driver *driver,
+                              struct statement *statement, const struct stored_table *table,
+                              struct arena *arena, void *row);
+
+/* guard.c: what may be opened at all */
+/* Kind of file, side files, file system. *out_exists: there is a file with something in it. */
+MUST_USE hone_status guard_file(struct ctx *ctx, const char *path, bool *out_exists);
+/* Before the first statement: does the header say that it is ours? */
+MUST_USE hone_status guard_header(struct ctx *ctx, const char *path, const uint8_t header[100],
+                                  uint64_t size);
+/* Under a read lock, after any rollback: are all pages there? */
+MUST_USE hone_status guard_size(struct ctx *ctx, const char *path, const uint8_t header[100],
+                                uint64_t size);
+/* *out_fd holds the lock until it is closed. */
+MUST_USE hone_status guard_lock(struct ctx *ctx, const char *path, int *out_fd);
+#endif

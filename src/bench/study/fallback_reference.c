@@ -1,0 +1,158 @@
+/* A model that hone cannot read or evaluate still has a row for every engine that runs it. Every
+ * engine that can serve is asked once for its outputs, all of them within one budget; where two
+ * agree within the tolerance, theirs are the reference. Where no two agree, no row of the model is
+ * verified: `unverified`, shown, never ranked. Where none answers in time, each row meets its own
+ * engine's end.
+ */
+#include "study_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void witness_dir(const struct bench *bench, struct bench_case *one, char out[4096]) {
+  snprintf(out, 4096, "%.3900s/witness-%.33s-%d-%zu", bench->dir, one->hash, one->batch,
+           one->witness_count++);
+}
+
+#define PEER_CELL "peer"
+#define MAX_PEERS 32
+
+/* What the study tells a test engine to do; other engines serve with their defaults. */
+static const char *script_of(const struct bench *bench, const struct backend *backend) {
+  const struct bench_options *o = &bench->options;
+  for (size_t i = 0; backend->testing_only && i < o->backend_option_count; i++)
+    if (!strcmp(o->backend_options[i].name, backend->name)) return o->backend_options[i].value;
+  return "";
+}
+
+/* Engines make reference data in the precision of the file, whatever rows are measured in. */
+static const char *reference_precision(const struct bench_options *o) {
+  for (size_t i = 0; i < o->precision_count; i++)
+    if (!strcmp(o->precisions[i], "as-is")) return "as-is";
+  return "fp32";
+}
+
+static void make_cell(const struct bench *bench, const struct backend *backend, struct cell *out) {
+  *out = (struct cell){.batch = 1, .threads = usable_core_count()};
+  snprintf(out->backend, sizeof out->backend, "%s", backend->name);
+  snprintf(out->precision, sizeof out->precision, "%s", reference_precision(&bench->options));
+  snprintf(out->options, sizeof out->options, "%s", script_of(bench, backend));
+}
+
+/* hone itself is no peer: reference and native share an importer. A test engine is one if told so. */
+bool backend_is_peer(const struct bench *bench, const struct backend *backend) {
+  char value[256];
+  if (backend->testing_only) return option_get(script_of(bench, backend), "peer", value);
+  return backend->package != NULL && !backend->worker;
+}
+
+/* The first engine that runs it makes the inputs and says what the model has. */
+static bool probe(struct bench *bench, const struct cell *cell, struct bench_case *one,
+                  const char *witness, struct worker *worker) {
+  json_t *command = open_command(bench, cell, one, true);
+  json_object_set_new(command, "do", json_string("probe"));
+  json_object_set_new(command, "witness", json_string(witness));
+  struct worker_end end;
+  json_t *reply = worker_ask(worker, command, "described", ASK_PATIENT, &end);
+  struct bench_case seen = *one;
+  bool is_made = reply && case_take_description(bench, reply, &seen);
+  if (is_made) {
+    if (one->file_bytes) seen.file_bytes = one->file_bytes;
+    seen.batch = one->batch;
+    *one = seen;
+    one->is_described = true;
+  }
+  json_decref(reply);
+  return is_made;
+}
+
+/* Another one is given the same inputs. */
+static bool follow(struct bench *bench, const struct cell *cell, const struct bench_case *one,
+                   const char *witness, struct worker *worker) {
+  json_t *command = open_command(bench, cell, one, true);
+  json_object_set_new(command, "is_judged", json_false());
+  json_object_set_new(command, "witness", json_string(witness));
+  struct worker_end end;
+  json_t *reply = worker_ask(worker, command, "opened", ASK_PATIENT, &end);
+  json_decref(reply);
+  return reply != NULL;
+}
+
+static hone_status ask_peer(struct bench *bench, const struct backend *backend,
+                            struct bench_case *one, const char *witness, bool *out_is_made) {
+  struct cell cell;
+  struct worker worker;
+  make_cell(bench, backend, &cell);
+  bench_report(bench, &cell, one->model, "reference");
+  TRY(bench_cell_worker(bench, &cell, PEER_CELL, &worker));
+  *out_is_made = one->is_described ? follow(bench, &cell, one, witness, &worker)
+                                   : probe(bench, &cell, one, witness, &worker);
+  worker_close(&worker, 0);
+  return HONE_OK;
+}
+
+/* The outputs of the first pair that agrees become the case's. */
+static bool adopt_agreeing(struct bench_case *one, char (*dirs)[4096], size_t count,
+                           const char *precision) {
+  struct accuracy accuracy;
+  for (size_t a = 0; a < count; a++)
+    for (size_t b = a + 1; b < count; b++) {
+      if (!witnesses_agree(one, dirs[a], dirs[b], precision, &accuracy)) continue;
+      bool is_moved = true;
+      for (int set = 0; set < BENCH_SETS; set++)
+        for (size_t i = 0; i < one->output_count; i++) {
+          char from[4096], to[4096];
+          data_path(from, dirs[a], "out", set, i);
+          data_path(to, one->data_dir, "out", set, i);
+          is_moved = !rename(from, to) && is_moved;
+        }
+      return is_moved;
+    }
+  return false;
+}
+
+/* What the worker opens: the user's file and shapes, in a folder of this study. */
+static hone_status begin_case(struct bench *bench, struct bench_case *one) {
+  if (!one->shapes[0] && bench->options.shapes) one->shapes = bench->options.shapes;
+  if (one->data_dir[0]) return HONE_OK; /* hone made the inputs */
+  snprintf(one->data_dir, sizeof one->data_dir, "%.4000s/peer-%d", bench->dir,
+           bench->worker_number);
+  return dir_create(bench->ctx, one->data_dir);
+}
+
+/* Each may take half of what is left: one that never answers leaves time for the others. */
+static hone_status ask_all(struct bench *bench, struct bench_case *one, char (*dirs)[4096]) {
+  size_t count = 0;
+  budget_begin(bench);
+  const uint64_t end = bench->harness.deadline_ns;
+  for (size_t k = 0; k < backend_count && count < MAX_PEERS; k++) {
+    bool is_made = false;
+    if (!backend_is_peer(bench, backend_list[k]) || bench_is_interrupted(bench)) continue;
+    if (one->format[0] && !backend_reads(backend_list[k], one->format)) continue;
+    uint64_t now = clock_ns();
+    if (now >= end) break;
+    bench->harness.deadline_ns = now + (end - now) / 2;
+    witness_dir(bench, one, dirs[count]);
+    TRY(ask_peer(bench, backend_list[k], one, dirs[count], &is_made));
+    count += is_made;
+  }
+  adopt_agreeing(one, dirs, count, reference_precision(&bench->options));
+  return HONE_OK;
+}
+
+hone_status case_from_peers(struct bench *bench, struct bench_case *one) {
+  if (!strncmp(one->model, "zoo:", 4) && !one->path[0]) return HONE_OK; /* there is no file */
+  char(*dirs)[4096] = malloc(MAX_PEERS * sizeof *dirs);
+  hone_status status =
+      dirs ? begin_case(bench, one)
+           : fail(bench->ctx, HONE_E_OOM, place_none(), "no memory for engines' outputs");
+  if (!status) status = ask_all(bench, one, dirs);
+  budget_end(bench);
+  free(dirs);
+  one->status = STATUS_ok;
+  one->stage = STAGE_none;
+  one->reason[0] = 0;
+  one->is_from_peers = true;
+  return status;
+}

@@ -1,0 +1,97 @@
+/* --keep DIR: what engines made of the models, copied from the folder of each cell's first worker before that goes:
+ * DIR/ENGINE/MODEL-KEY/ with the files and cell.json, which says of which cell they are, or why there are none. The
+ * worker names the files and is not believed: plain names in its own folder.
+ */
+#include "study_internal.h"
+#include "bench/wire/transport.h"
+
+#include <stdlib.h>
+
+#define MOST_NAME 100
+
+static bool is_plain(const char *name) {
+  const size_t length = name ? strlen(name) : 0;
+  return length && length <= MOST_NAME && name[0] != '.' && !strchr(name, '/');
+}
+
+/* One file; one that is not there is told in the list. */
+static hone_status keep_file(struct bench *bench, struct worker *worker, const char *name,
+                             const char *dir, json_t *list) {
+  char from[4096 + MOST_NAME + 2], to[4096 + MOST_NAME + 2];
+  struct ctx other;
+  struct mapping file;
+  size_t bytes = 0;
+  ctx_init(&other);
+  if (!is_plain(name)) {
+    json_array_append_new(
+        list, json_pack("{s:s}", "error", "the worker named a file outside of its folder"));
+    return HONE_OK;
+  }
+  snprintf(from, sizeof from, "%s/%s", worker->dir, name);
+  snprintf(to, sizeof to, "%s/%s", dir, name);
+  hone_status status = worker->transport->get(&other, worker, name);
+  if (!status) status = file_map(&other, from, &file);
+  if (status) {
+    json_array_append_new(list, json_pack("{s:s, s:s}", "name", name, "error", other.message));
+    return HONE_OK;
+  }
+  file_unmap(&file);
+  TRY(file_copy(bench->ctx, from, to, 0644, &bytes));
+  json_array_append_new(list, json_pack("{s:s, s:I}", "name", name, "bytes", (json_int_t)bytes));
+  return HONE_OK;
+}
+
+static hone_status cell_dir(struct bench *bench, const struct cell *cell, char out[4096]) {
+  char model[65], engine[65];
+  slug(model, cell->model);
+  slug(engine, cell->backend);
+  const int n =
+      snprintf(out, 4096, "%s/%s/%.48s-%.8s", bench->options.keep_dir, engine, model, cell->key);
+  if (n >= 4096)
+    return fail(bench->ctx, HONE_E_PATH, place_file(bench->options.keep_dir), "is too long");
+  return dir_output(bench->ctx, out);
+}
+
+/* Takes the list. */
+static hone_status write_cell(struct bench *bench, const struct cell *cell, const char *dir,
+                              const struct incarnation *record, json_t *list, const char *why) {
+  char path[4096 + 16];
+  json_t *facts = json_pack(
+      "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:o, s:s}", "made_by",
+      "hone " HONE_VERSION, "model", cell->model, "model_hash", cell->model_hash, "shapes",
+      cell->shapes, "backend", cell->backend, "variant", cell->variant, "engine_version",
+      record->engine_version, "route", cell->route, "precision", cell->precision, "threads",
+      cell->threads, "device", cell->device, "cell", cell->key, "files", list, "why", why);
+  char *text = facts ? json_dumps(facts, JSON_INDENT(2)) : NULL;
+  json_decref(facts);
+  if (!text) return fail(bench->ctx, HONE_E_OOM, place_none(), "no memory for cell.json");
+  snprintf(path, sizeof path, "%s/cell.json", dir);
+  hone_status status = output_check(bench->ctx, path, OUTPUT_JSON, NULL, 0);
+  if (!status) status = file_write_atomic(bench->ctx, path, text, strlen(text), 0644);
+  free(text);
+  return status;
+}
+
+hone_status keep_cell(struct bench *bench, const struct cell *cell, struct worker *worker,
+                      const struct incarnation *record, bool *out_survived) {
+  char dir[4096];
+  struct worker_end end = {.reason = ""};
+  json_t *list = json_array();
+  *out_survived = true;
+  if (!list) return fail(bench->ctx, HONE_E_OOM, place_none(), "no memory for cell.json");
+  json_t *reply = worker_ask(worker, json_pack("{s:s}", "do", "keep"), "kept", ASK_PATIENT, &end);
+  *out_survived = reply != NULL;
+  const json_t *files = json_object_get(reply, "files");
+  hone_status status = cell_dir(bench, cell, dir);
+  for (size_t i = 0; !status && i < json_array_size(files); i++) {
+    const char *name = json_string_value(json_array_get(files, i));
+    status = keep_file(bench, worker, name, dir, list);
+  }
+  if (!status)
+    status =
+        write_cell(bench, cell, dir, record, list, reply ? message_text(reply, "why") : end.reason);
+  else
+    json_decref(list);
+  json_decref(reply);
+  return status;
+}

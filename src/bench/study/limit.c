@@ -1,0 +1,40 @@
+/* What the machine allows: a roofline over the steps that no fusion can take away. P and B are the
+ * machine's measured peaks at the same thread count and of the precision asked for, so the same formula
+ * holds for every backend. Numbers of bf16 are floats: the higher of the two peaks is theirs. Weights in fp16 are multiplied
+ * as floats.
+ */
+#include "study_internal.h"
+
+#include <math.h>
+
+#define SMALLEST_WORKING_SET 262144.0 /* where the measured curve begins */
+
+static double move_s(const struct peaks *peaks, double bytes) {
+  return bytes / peaks_bandwidth(peaks, fmax(bytes, SMALLEST_WORKING_SET));
+}
+
+static double limit_ms(const struct bench_case *one, const struct peaks *peaks, bool winograd,
+                       const char *precision) {
+  const bool bf16 = !strcmp(precision, "bf16");
+  const double peak = bf16 ? fmax(peaks->bf16_flops, peaks->f32_flops) : peaks->f32_flops;
+  const double size = bf16 || !strcmp(precision, "fp16") ? 0.5 : 1;
+  if (!isfinite(one->flops) || one->weights_bytes < 0 || !(peak > 0)) return NAN;
+  double sum_s = 0;
+  for (size_t i = 0; i < one->contraction_count; i++) {
+    const struct bench_step *step = &one->contractions[i];
+    const double flops = winograd ? step->winograd_flops : step->flops;
+    sum_s += fmax(flops / peak, move_s(peaks, step->bytes * size));
+  }
+  double compulsory_s = move_s(peaks, (double)one->value_bytes + (double)one->weights_bytes * size);
+  return 1e3 * fmax(sum_s, compulsory_s);
+}
+
+double bench_limit_ms(const struct bench_case *one, const struct peaks *peaks,
+                      const char *precision) {
+  return limit_ms(one, peaks, false, precision);
+}
+double bench_winograd_limit_ms(const struct bench_case *one, const struct peaks *peaks,
+                               const char *precision) {
+  const bool halves = !strcmp(precision, "bf16"); /* its rounding is not for transformed values */
+  return limit_ms(one, peaks, !halves, precision);
+}

@@ -1,0 +1,35 @@
+/* Whether an engine's products of 8-bit integers may saturate here. On x86 processors without VNNI oneDNN and MLAS multiply
+ * by vpmaddubsw, which adds two products of u8 by s8 in 16 bits and saturates: with large weights the outputs are far from
+ * the exact sums. That is known of these engines and documented by both; the row says so instead of leaving it a riddle.
+ */
+#include "study_internal.h"
+
+/* oneDNN's word for the instructions that it may use hides what the processor has. */
+static bool is_capped(const struct cell *cell) {
+  char name[64], value[256];
+  for (const char *at = cell->options; option_next(&at, name, value);)
+    if (!strcmp(name, "env.ONEDNN_MAX_CPU_ISA"))
+      return !strstr(value, "VNNI") && !strstr(value, "BF16") && !strstr(value, "FP16") &&
+             !strstr(value, "AMX") && strcmp(value, "DEFAULT") != 0;
+  return false;
+}
+
+bool may_saturate(const struct bench_case *one, const struct cell *cell) {
+  const struct backend *backend = backend_find(cell->backend);
+  const bool has_bytes = !strcmp(one->tolerance, "int8") || !strcmp(one->tolerance, "dynamic");
+  if (!backend || !backend->saturates || !has_bytes || strcmp(cell->device, "cpu")) return false;
+#if defined(__x86_64__)
+  return is_capped(cell) || !(cpu_features() & (CPU_AVX512_VNNI | CPU_AVX_VNNI | CPU_AMX_INT8));
+#else
+  return false;
+#endif
+}
+
+void note_saturation(const struct bench_case *one, const struct cell *cell,
+                     struct incarnation *record) {
+  char reason[sizeof record->reason];
+  if (record->status != STATUS_wrong || !may_saturate(one, cell)) return;
+  snprintf(reason, sizeof reason, "%s", record->reason);
+  snprintf(record->reason, sizeof record->reason,
+           "saturates on processors without VNNI (vpmaddubsw): %.900s", reason);
+}

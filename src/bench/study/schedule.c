@@ -1,0 +1,125 @@
+/* How often a cell is measured: rounds of a process, and whether another process is worth its time.
+ *
+ * Many short slices rather than a few long ones: what disturbs a shared machine lasts longer than two
+ * adjacent slices, so their ratio is steady where neither time is (core/stats/paired.c). Every cell gets
+ * the same few processes; then only pairs that are still open get more. The rule keeps the error
+ * rate of the last look: an early end needs an interval of 99.9 % that leaves out 1 (J. L. Haybittle
+ * 1971, R. Peto et al. 1976), or a tie whose interval of 95 % is narrow enough. Narrow alone is no
+ * reason to end with a difference: from few processes an interval is narrow also because their spread
+ * came out too small, and such ones leave out the truth more often than one in twenty.
+ */
+#include "study_internal.h"
+
+#include <math.h>
+
+#define ROUNDS_MIN 6
+#define ROUNDS_MAX 25
+#define ROUND_OVERHEAD_NS 15e6 /* warming again, stopping, messages */
+#define PROCESS_BUDGET_NS 1e9  /* of one process of a cell */
+#define EARLY 0.999
+#define FINAL 0.95
+#define NARROW_LONG 0.03 /* half width; of cells of 1 ms and more */
+#define NARROW_SHORT 0.05
+#define SHORT_NS 1e6
+
+int schedule_rounds(const struct bench_options *options, double median_ns) {
+  if (options->rounds) return (options->rounds + options->incarnations - 1) / options->incarnations;
+  /* a slice is one call that warms and one that is timed, at least */
+  const double rounds = PROCESS_BUDGET_NS / (2 * fmax(0, median_ns) + ROUND_OVERHEAD_NS);
+  return rounds < ROUNDS_MIN ? ROUNDS_MIN : rounds > ROUNDS_MAX ? ROUNDS_MAX : (int)rounds;
+}
+
+/* A slice ends with the time that is allowed, but not in the middle of a call, and has one call to warm. */
+double schedule_rounds_ns(const struct bench_options *o, double median_ns) {
+  const double call = fmax(0, median_ns);
+  const int rounds = schedule_rounds(o, call);
+  const double slices = (double)rounds * o->incarnations;
+  const double timed = fmax(o->min_time_s * 1e9 / slices, ceil(o->min_samples / slices) * call);
+  const double slice = fmax(call, fmin(timed, o->max_time_s * 1e9 / slices)) + call;
+  return rounds * (slice + ROUND_OVERHEAD_NS);
+}
+
+bool schedule_takes_part(int own, int rounds, int round) {
+  return own >= rounds || (int64_t)(round + 1) * own / rounds != (int64_t)round * own / rounds;
+}
+
+int schedule_round_total(const struct bench_options *options) {
+  return options->rounds ? options->rounds : options->incarnations * ROUNDS_MAX;
+}
+
+hone_status slice_log_add(struct ctx *ctx, struct arena *arena, slice_log *log, int process,
+                          const struct block *block) {
+  double median;
+  if (!block->sample_count) return HONE_OK;
+  TRY(median_of(ctx, block->samples, block->sample_count, &median));
+  VEC_PUSH(ctx, arena, log, (struct slice_median){process, block->round, median});
+  return HONE_OK;
+}
+
+double slice_log_level(const slice_log *log) {
+  double sum = 0;
+  for (size_t i = 0; i < log->count; i++) sum += log->at[i].ns;
+  return log->count ? sum / (double)log->count : INFINITY;
+}
+
+hone_status schedule_is_open(struct ctx *ctx, const slice_log *a, const slice_log *b, bool *out) {
+  struct paired last, early;
+  TRY(paired_ratio(ctx, a->at, a->count, b->at, b->count, FINAL, &last));
+  TRY(paired_ratio(ctx, a->at, a->count, b->at, b->count, EARLY, &early));
+  *out = false;
+  if (last.processes < 2) return HONE_OK;
+  const double narrow =
+      fmin(slice_log_level(a), slice_log_level(b)) < SHORT_NS ? NARROW_SHORT : NARROW_LONG;
+  const bool is_narrow = log(last.ratio.high / last.ratio.low) / 2 <= narrow;
+  const bool is_decided = early.ratio.low > 1 || early.ratio.high < 1;
+  const bool is_tie = last.ratio.low <= 1 && last.ratio.high >= 1;
+  *out = !(is_narrow && is_tie) && !is_decided;
+  return HONE_OK;
+}
+
+static bool is_twin(const struct cell *a, const struct cell *b) {
+  return a->label != b->label && a->threads == b->threads && a->load == b->load &&
+         !strcmp(a->backend, b->backend) && !strcmp(a->variant, b->variant) &&
+         !strcmp(a->options, b->options) && !strcmp(a->device, b->device) &&
+         !strcmp(a->scenario, b->scenario) && !strcmp(a->cache_state, b->cache_state) &&
+         !strcmp(a->precision, b->precision);
+}
+
+static bool runs_alike(const struct cell *a, const struct cell *b) {
+  return a->threads == b->threads && a->load == b->load && !strcmp(a->scenario, b->scenario) &&
+         !strcmp(a->precision, b->precision);
+}
+
+/* The cell that runs like this one and is fastest so far. */
+static const struct cell_run *leader_of(const struct cell *cells, const struct cell_run *all,
+                                        size_t count, const struct cell *cell) {
+  const struct cell_run *leader = NULL;
+  for (size_t i = 0; i < count; i++)
+    if (!all[i].has_failed && runs_alike(&cells[all[i].cell], cell) &&
+        (!leader || slice_log_level(&all[i].slices) < slice_log_level(&leader->slices)))
+      leader = &all[i];
+  return leader;
+}
+
+static bool is_compared(const struct cell *cells, const struct cell_run *all, size_t count,
+                        const struct cell_run *a, const struct cell_run *b) {
+  const struct cell *x = &cells[a->cell], *y = &cells[b->cell];
+  if (a->has_failed || b->has_failed || !runs_alike(x, y)) return false;
+  return b == leader_of(cells, all, count, x) || !strcmp(y->backend, "native") || is_twin(x, y);
+}
+
+hone_status schedule_want_more(struct ctx *ctx, const struct cell *cells, struct cell_run *all,
+                               size_t count, bool *out_any) {
+  *out_any = false;
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < count; k++) {
+      bool is_open;
+      if (i == k || !is_compared(cells, all, count, &all[i], &all[k])) continue;
+      TRY(schedule_is_open(ctx, &all[i].slices, &all[k].slices, &is_open));
+      if (!is_open) continue;
+      all[i].wanted = all[i].complete + 1;
+      all[k].wanted = all[k].complete + 1;
+      *out_any = true;
+    }
+  return HONE_OK;
+}

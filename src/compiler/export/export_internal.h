@@ -1,0 +1,63 @@
+/* What the files of export share: a message with holes for weights, and the exporter's state. */
+#ifndef HONE_EXPORT_INTERNAL_H
+#define HONE_EXPORT_INTERNAL_H
+
+#include "export.h"
+#include "compiler/export/onnx/protobuf.h"
+
+/* A message whose big payloads are not copied before the end: data[i] goes in front of text[at]. */
+struct hole {
+  size_t at, bytes;
+  const void *data;
+};
+struct message {
+  struct text text;
+  struct {
+    struct hole *at;
+    size_t count, capacity;
+  } holes;
+  size_t hole_bytes;
+};
+
+/* Domains of operators that other engines know, and the version that is written. */
+enum { EXPORT_DOMAINS = 2 };
+extern const struct export_domain {
+  const char *name;
+  int version;
+} export_domains[EXPORT_DOMAINS];
+
+struct exporter {
+  struct ctx *ctx;
+  struct arena *arena;
+  int opset;
+  const struct open_dimensions *open; /* or NULL */
+  struct export_side *side;           /* or NULL: all in one file */
+  uint64_t fresh;                     /* for names of values that the graph does not have */
+  struct graph_list graphs;           /* outer first */
+  struct message *messages;           /* of each: its GraphProto */
+  bool uses[EXPORT_DOMAINS];          /* which of export_domains, besides ONNX's own */
+};
+
+/* -- values.c */
+MUST_USE hone_status export_tensor(struct exporter *e, struct message *graph, unsigned field,
+                                   const char *name, const struct tensor *tensor);
+/* The last part of the file beside the model. */
+MUST_USE hone_status export_side_end(struct exporter *e);
+/* AttributeProto fields of a node of `op`; graph attributes are written from their messages. */
+MUST_USE hone_status export_attribute(struct exporter *e, struct text *node,
+                                      const struct attribute *attribute);
+/* Appends the message with its holes filled. */
+void message_put(struct text *out, const struct message *message);
+
+/* -- node.c */
+/* The node under `name`; new constants become initializers. */
+MUST_USE hone_status export_node(struct exporter *e, struct message *graph, const struct node *node,
+                                 const char *name);
+MUST_USE hone_status export_fresh_name(struct exporter *e, const char **out);
+
+/* -- boxes.c */
+/* A hard SuppressBoxes (hone) as nodes of ONNX's own domain around NonMaxSuppression. */
+MUST_USE hone_status export_suppress_boxes(struct exporter *e, struct message *graph,
+                                           const struct node *node, const char *name);
+
+#endif

@@ -1,0 +1,20 @@
+/* protobuf: the wire format's writer. A message within a message is written into its own text
+ * first, because its length stands before it. */
+#ifndef HONE_PROTOBUF_H
+#define HONE_PROTOBUF_H
+
+#include "core/base/base.h"
+
+void pb_int(struct text *text, unsigned field, int64_t value);
+void pb_float(struct text *text, unsigned field, float value);
+void pb_bytes(struct text *text, unsigned field, const void *bytes, size_t length);
+void pb_string(struct text *text, unsigned field, const char *string);
+/* Writes `message` as field and ends it: its memory is freed. */
+void pb_message(struct text *text, unsigned field, struct text *message);
+/* Repeated fields, one entry each, as ONNX's own writer does. */
+void pb_ints(struct text *text, unsigned field, const int64_t *ints, size_t count);
+void pb_floats(struct text *text, unsigned field, const double *floats, size_t count);
+/* The beginning of a field of `length` bytes, which the caller appends. */
+void pb_head(struct text *text, unsigned field, size_t length);
+
+#endif

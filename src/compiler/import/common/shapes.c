@@ -1,0 +1,437 @@
+/* shapes: open dimensions of the main graph's inputs get a number, by one rule for all verbs.
+ *
+ * The user's text ("x[1,3,224,224],y[1]", or "x[N<=64,3,224,224]") comes first, whatever names the file gives to its
+ * dimensions; a name that has a size there has it in all inputs that the text leaves out. What is still open becomes the batch (1 where none is asked for) where it
+ * is an input's first dimension or has the name of one, and otherwise is an error that lists every
+ * open dimension with an example to copy, unless options->open_is says what it is. What was open and which size it got is told.
+ */
+#include "compiler/import/import.h"
+
+bool dtype_supported(int64_t number) {
+  return number > 0 && number < 64 && number != 14 && number != 15 &&
+         (number == HONE_STRING || dtype_bits((hone_dtype)number));
+}
+
+/* An empty tensor must fit as well when its empty dimensions count as 1: strides are products too.
+ */
+hone_status shape_check(struct ctx *ctx, struct place at, hone_dtype dtype,
+                        const struct shape *shape, int64_t *out_elements, size_t *out_bytes) {
+  struct shape filled = *shape;
+  for (int i = 0; i < filled.rank; i++) filled.dims[i] += filled.dims[i] == 0;
+  TRY(extent(ctx, at, dtype, &filled, out_elements, out_bytes));
+  return extent(ctx, at, dtype, shape, out_elements, out_bytes);
+}
+
+hone_status payload_use(struct ctx *ctx, struct arena *arena, const uint8_t *bytes,
+                        struct tensor *tensor) {
+  unsigned bits = dtype_bits(tensor->dtype);
+  size_t alignment = bits < 8 ? 1 : bits / 8;
+  tensor->data = bytes;
+  if ((uintptr_t)bytes % alignment == 0) return HONE_OK;
+  uint8_t *copy;
+  TRY(arena_alloc(ctx, arena, tensor->bytes, 1, &copy));
+  memcpy(copy, bytes, tensor->bytes);
+  tensor->data = copy;
+  return HONE_OK;
+}
+
+/* -- open dimensions */
+
+/* What exporters write for a size that they do not know: "?", "-1", "None", "unk__12". */
+bool dimension_is_named(const char *param) {
+  static const char numbered[] = "unk__";
+  const size_t prefix = sizeof numbered - 1;
+  bool has_letter = false;
+  for (const char *c = param; *c; c++)
+    has_letter |= (unsigned char)*c >= 0x80 || (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
+  if (!has_letter || !strcmp(param, "None")) return false;
+  return strncmp(param, numbered, prefix) || param[prefix + strspn(param + prefix, "0123456789")];
+}
+
+enum { MOST_TOLD = 12 };
+enum origin { ORIGIN_FILE, ORIGIN_TEXT, ORIGIN_BATCH, ORIGIN_ASSUMED };
+struct binding {
+  int64_t value;
+  enum origin origin;
+  bool is_told;
+};
+struct binder {
+  struct ctx *ctx;
+  struct arena *arena;
+  const struct import_options *options;
+  struct symbols symbols; /* of the user's text, so far */
+  const struct raw_value *inputs;
+  const bool *is_real;
+  size_t count;
+  int64_t batch;        /* 0: not asked for */
+  struct shape *shapes; /* -1: still open */
+  enum origin (*origins)[HONE_MAX_RANK];
+  bool *is_given;      /* by the user's text */
+  struct names params; /* name -> struct binding */
+};
+
+/* -- the user's text */
+
+/* Input whose name stands at `text` before a "[": the longest such name; count if none. */
+static size_t match_input(const struct binder *b, const char *text) {
+  size_t best = b->count, best_length = 0;
+  for (size_t i = 0; i < b->count; i++) {
+    size_t length = strlen(b->inputs[i].name);
+    if (!b->is_real[i] || strncmp(text, b->inputs[i].name, length) || text[length] != '[') continue;
+    if (best == b->count || length > best_length) best = i, best_length = length;
+  }
+  return best;
+}
+
+static hone_status bad_text(struct binder *b, const char *at) {
+  return fail(b->ctx, HONE_E_USAGE, place_none(), "--shape cannot be read at \"%.40s\"", at);
+}
+
+/* "224" from `text`; moves it behind. */
+static hone_status parse_size(struct binder *b, const char **text, int64_t least, int64_t *out) {
+  char digits[24];
+  size_t length = strspn(*text, "0123456789");
+  if (!length || length >= sizeof digits) return bad_text(b, *text);
+  memcpy(digits, *text, length);
+  digits[length] = 0;
+  if (!parse_i64(digits, least, INT64_MAX, out)) return bad_text(b, *text);
+  *text += length;
+  return HONE_OK;
+}
+
+/* "=8<=64" or "<=64" behind a new name. */
+static hone_status parse_bound(struct binder *b, const char *name, size_t length, int64_t least,
+                               const char **text) {
+  if (b->symbols.count == HONE_MAX_SYMBOLS)
+    return fail(b->ctx, HONE_E_LIMIT, place_none(),
+                "--shape leaves more than %d sizes open at \"%.40s\"", HONE_MAX_SYMBOLS, name);
+  struct symbol *symbol = &b->symbols.at[b->symbols.count];
+  bool has_at = **text == '=';
+  if (has_at) (*text)++;
+  if (has_at) TRY(parse_size(b, text, least, &symbol->at));
+  if (strncmp(*text, "<=", 2)) return bad_text(b, *text);
+  *text += 2;
+  TRY(parse_size(b, text, 1, &symbol->bound));
+  symbol->least = least;
+  if (!has_at) symbol->at = symbol->bound;
+  if (symbol->at > symbol->bound) return bad_text(b, name);
+  b->symbols.count++;
+  return arena_string(b->ctx, b->arena, name, length, &symbol->name);
+}
+
+/* "N<=64" or "N=8<=64", and "N" once its bound is known, "0<=" in front of it where it may be nothing; moves `text`
+   behind it. */
+static hone_status parse_symbol(struct binder *b, const char **text, int64_t *out) {
+  static const char from_none[] = "0<=";
+  const bool may_be_none = !strncmp(*text, from_none, sizeof from_none - 1);
+  if (may_be_none) *text += sizeof from_none - 1;
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  const char *name = *text;
+  size_t length = strspn(name, letters), k = 0;
+  if (!length || length > 32) return bad_text(b, name);
+  *text += length;
+  while (k < b->symbols.count &&
+         (strlen(b->symbols.at[k].name) != length || memcmp(b->symbols.at[k].name, name, length)))
+    k++;
+  if ((k == b->symbols.count) != (**text == '=' || **text == '<'))
+    return fail(b->ctx, HONE_E_USAGE, place_none(),
+                "--shape says the bound of %.*s once, where it stands first: %.*s<=64", (int)length,
+                name, (int)length, name);
+  if (k == b->symbols.count) TRY(parse_bound(b, name, length, !may_be_none, text));
+  *out = b->options->sizes[k] ? b->options->sizes[k]
+         : b->options->at_run ? b->symbols.at[k].at
+                              : b->symbols.at[k].bound;
+  return HONE_OK;
+}
+
+/* "3", "N<=64", "P+S", "N+1": numbers and symbols, added up. */
+static hone_status parse_dimension(struct binder *b, const char **text, int64_t *out) {
+  *out = 0;
+  for (;; (*text)++) {
+    int64_t term;
+    const char *at = *text;
+    if (*at >= '0' && *at <= '9' && strncmp(at, "0<=", 3))
+      TRY(parse_size(b, text, 0, &term));
+    else
+      TRY(parse_symbol(b, text, &term));
+    if (__builtin_add_overflow(*out, term, out)) return bad_text(b, at);
+    if (**text != '+') return HONE_OK;
+  }
+}
+
+/* "[1,3,224]" from `text`; moves it past the bracket. */
+static hone_status parse_sizes(struct binder *b, const char **text, struct shape *out) {
+  const char *at = *text + 1;
+  *out = (struct shape){0};
+  while (*at != ']') {
+    if (out->rank == HONE_MAX_RANK) return bad_text(b, at);
+    TRY(parse_dimension(b, &at, &out->dims[out->rank++]));
+    if (*at == ',' && at[1] != ']')
+      at++;
+    else if (*at != ']')
+      return bad_text(b, at);
+  }
+  *text = at + 1;
+  return HONE_OK;
+}
+
+static hone_status apply_given(struct binder *b, size_t i, const struct shape *given) {
+  const struct raw_value *input = &b->inputs[i];
+  struct place at = place_name(input->name);
+  if (b->is_given[i]) return fail(b->ctx, HONE_E_USAGE, at, "--shape names this input twice");
+  if (input->has_shape && given->rank != input->rank)
+    return fail(b->ctx, HONE_E_SHAPE, at, "--shape gives %d dimensions, the model has %d",
+                given->rank, input->rank);
+  for (int d = 0; input->has_shape && d < given->rank; d++)
+    if (input->dims[d].value >= 0 && input->dims[d].value != given->dims[d])
+      return fail(b->ctx, HONE_E_SHAPE, at, "--shape gives %lld for dimension %d, fixed at %lld",
+                  (long long)given->dims[d], d, (long long)input->dims[d].value);
+  b->shapes[i] = *given;
+  b->is_given[i] = true;
+  for (int d = 0; d < given->rank; d++)
+    if (!input->has_shape || input->dims[d].value < 0) b->origins[i][d] = ORIGIN_TEXT;
+  return HONE_OK;
+}
+
+static hone_status apply_text(struct binder *b, const char *text) {
+  while (text && *text) {
+    size_t i = match_input(b, text);
+    if (i == b->count)
+      return fail(b->ctx, HONE_E_USAGE, place_none(), "--shape names no input of the model: %.60s",
+                  text);
+    text += strlen(b->inputs[i].name);
+    struct shape given;
+    if (*text != '[') return bad_text(b, text);
+    TRY(parse_sizes(b, &text, &given));
+    TRY(apply_given(b, i, &given));
+    if (*text == ',' && text[1])
+      text++;
+    else if (*text)
+      return bad_text(b, text);
+  }
+  return HONE_OK;
+}
+
+/* -- names of dimensions */
+
+static hone_status bind(struct binder *b, size_t i, int d) {
+  const struct raw_dim *dim = &b->inputs[i].dims[d];
+  int64_t value = b->shapes[i].dims[d];
+  if (!*dim->param) return HONE_OK;
+  struct binding *binding = names_find(&b->params, dim->param);
+  if (binding && binding->value != value) /* two inputs that the text gives, or two axes of one */
+    warn(b->ctx, "dimension \"%s\" of the model is both %lld and %lld, as --shape says", dim->param,
+         (long long)binding->value, (long long)value);
+  if (binding) return HONE_OK;
+  bool fresh;
+  TRY(NEW(b->ctx, b->arena, binding));
+  *binding = (struct binding){.value = value, .origin = b->origins[i][d]};
+  return names_add(b->ctx, &b->params, dim->param, binding, &fresh);
+}
+
+static hone_status bind_given(struct binder *b) {
+  for (size_t i = 0; i < b->count; i++)
+    for (int d = 0; b->is_given[i] && d < b->inputs[i].rank; d++) TRY(bind(b, i, d));
+  return HONE_OK;
+}
+
+/* Open dimensions with a bound name take its value. */
+static void propagate(struct binder *b) {
+  for (size_t i = 0; i < b->count; i++) {
+    for (int d = 0; b->is_real[i] && d < b->inputs[i].rank; d++) {
+      int64_t *value = &b->shapes[i].dims[d];
+      const struct binding *binding = names_find(&b->params, b->inputs[i].dims[d].param);
+      if (*value >= 0 || !binding) continue;
+      *value = binding->value;
+      b->origins[i][d] = binding->origin;
+    }
+  }
+}
+
+/* The size of a dimension, or one that the file allows it; that of a name is said once. */
+static int64_t example_of(const struct binder *b, size_t i, int d) {
+  const int64_t size = b->shapes[i].dims[d], example = b->inputs[i].dims[d].example;
+  return size >= 0 ? size : example > 0 ? example : 1;
+}
+
+static hone_status take_batches(struct binder *b) {
+  for (size_t i = 0; i < b->count; i++) {
+    if (!b->is_real[i] || !b->inputs[i].rank || b->shapes[i].dims[0] >= 0) continue;
+    b->shapes[i].dims[0] = b->batch ? b->batch : b->inputs[i].has_shape ? example_of(b, i, 0) : 1;
+    b->origins[i][0] = b->batch ? ORIGIN_BATCH : ORIGIN_ASSUMED;
+    TRY(bind(b, i, 0));
+  }
+  return HONE_OK;
+}
+
+/* Of a model whose sizes change from call to call: any size will do to describe it. */
+static hone_status take_rest(struct binder *b) {
+  for (size_t i = 0; b->options->open_is && i < b->count; i++)
+    for (int d = 0; b->is_real[i] && d < b->inputs[i].rank; d++)
+      if (b->shapes[i].dims[d] < 0) {
+        b->shapes[i].dims[d] = b->options->open_is;
+        b->origins[i][d] = ORIGIN_ASSUMED;
+        TRY(bind(b, i, d));
+      }
+  return HONE_OK;
+}
+
+/* A batch that was asked for is the first dimension of every input but those that --shape says. */
+static hone_status check_batch(const struct binder *b) {
+  bool has_batch = false;
+  for (size_t i = 0; i < b->count; i++) {
+    if (!b->is_real[i] || !b->shapes[i].rank) continue;
+    has_batch |= b->shapes[i].dims[0] == b->batch;
+    if (b->shapes[i].dims[0] != b->batch && !b->is_given[i])
+      return fail(b->ctx, HONE_E_SHAPE, place_name(b->inputs[i].name),
+                  "--batch gives %lld for dimension 0, fixed at %lld", (long long)b->batch,
+                  (long long)b->shapes[i].dims[0]);
+  }
+  return has_batch
+             ? HONE_OK
+             : fail(b->ctx, HONE_E_SHAPE, place_none(),
+                    "--batch %lld, and no input has that first dimension", (long long)b->batch);
+}
+
+/* -- what is left */
+
+static bool is_open(const struct binder *b, size_t i) {
+  if (!b->is_real[i]) return false;
+  if (!b->inputs[i].has_shape && !b->is_given[i]) return true;
+  for (int d = 0; d < b->shapes[i].rank; d++)
+    if (b->shapes[i].dims[d] < 0) return true;
+  return false;
+}
+
+/* "x[batch,3,?]": as the model states it, or as an example. */
+static void put_input(struct text *text, const struct binder *b, size_t i, bool as_example) {
+  const struct raw_value *input = &b->inputs[i];
+  text_put_safe(text, input->name, 80);
+  text_puts(text, "[");
+  if (!input->has_shape) text_puts(text, as_example ? "1" : "no shape");
+  for (int d = 0; d < input->rank; d++) {
+    if (d) text_puts(text, ",");
+    if (as_example)
+      text_printf(text, "%lld", (long long)example_of(b, i, d));
+    else if (input->dims[d].value >= 0)
+      text_printf(text, "%lld", (long long)input->dims[d].value);
+    else
+      text_put_safe(text, *input->dims[d].param ? input->dims[d].param : "?", 40);
+  }
+  text_puts(text, "]");
+}
+
+static hone_status refuse_open(struct binder *b) {
+  struct text open = {0}, example = {0};
+  for (size_t i = 0; i < b->count; i++) {
+    if (!is_open(b, i)) continue;
+    text_puts(&open, open.length ? ", " : "");
+    put_input(&open, b, i, false);
+    text_puts(&example, example.length ? "," : "");
+    put_input(&example, b, i, true);
+  }
+  hone_status status = fail(b->ctx, HONE_E_SHAPE, place_none(),
+                            "open dimensions: %s; give them, for example --shape \"%s\"",
+                            open.at ? open.at : "", example.at ? example.at : "");
+  text_deinit(&open);
+  text_deinit(&example);
+  return status;
+}
+
+/* -- what was taken */
+
+/* True the first time that a dimension of this name is asked for, and always without a name. */
+static bool is_new(const struct binder *b, const char *param) {
+  struct binding *binding = *param ? names_find(&b->params, param) : NULL;
+  if (!binding) return true;
+  const bool is_new = !binding->is_told;
+  binding->is_told = true;
+  return is_new;
+}
+
+/* "batch = 1, x dimension 2 = 1": every open dimension of that origin, one that has a name once. */
+static size_t put_taken(struct text *text, const struct binder *b, enum origin origin) {
+  size_t count = 0;
+  for (size_t i = 0; i < b->count; i++)
+    for (int d = 0; b->is_real[i] && d < b->shapes[i].rank; d++) {
+      const char *param = b->inputs[i].has_shape ? b->inputs[i].dims[d].param : "";
+      const struct binding *binding = *param ? names_find(&b->params, param) : NULL;
+      if (binding && binding->value != b->shapes[i].dims[d]) param = ""; /* it has another size */
+      if (b->origins[i][d] != origin || !is_new(b, param) || count++ >= MOST_TOLD) continue;
+      text_puts(text, count > 1 ? ", " : text->length ? "; " : "");
+      text_put_safe(text, *param ? param : b->inputs[i].name, 40);
+      if (!*param) text_printf(text, " dimension %d", d);
+      text_printf(text, " = %lld", (long long)b->shapes[i].dims[d]);
+    }
+  if (count > MOST_TOLD) text_printf(text, " and %zu more", count - MOST_TOLD);
+  return count;
+}
+
+/* In words what the rule above gave each open dimension; what was assumed is warned of, too. */
+static hone_status tell(struct binder *b, const char **out_open) {
+  struct text text = {0};
+  *out_open = NULL;
+  if (put_taken(&text, b, ORIGIN_TEXT)) text_puts(&text, " (--shape)");
+  if (put_taken(&text, b, ORIGIN_BATCH)) text_puts(&text, " (--batch)");
+  bool is_assumed = put_taken(&text, b, ORIGIN_ASSUMED) > 0;
+  if (is_assumed)
+    text_puts(&text,
+              " (assumed: an open first dimension, and others of its name; --batch and "
+              "--shape choose)");
+  hone_status status = text_finish(b->ctx, &text);
+  if (!status && is_assumed) warn(b->ctx, "open dimensions: %s", text.at);
+  if (!status && text.length)
+    status = arena_string(b->ctx, b->arena, text.at, text.length, out_open);
+  text_deinit(&text);
+  return status;
+}
+
+static void start(struct binder *b) {
+  for (size_t i = 0; i < b->count; i++) {
+    b->shapes[i].rank = b->inputs[i].rank;
+    for (int d = 0; d < b->inputs[i].rank; d++) b->shapes[i].dims[d] = b->inputs[i].dims[d].value;
+  }
+}
+
+static hone_status list_asked(const struct binder *b, struct asked_inputs *out) {
+  for (size_t i = 0; i < b->count; i++) {
+    const struct raw_value *input = &b->inputs[i];
+    struct asked_input asked = {.dtype = input->dtype,
+                                .shape = b->shapes[i],
+                                .has_shape = input->has_shape || b->is_given[i]};
+    if (!b->is_real[i]) continue;
+    TRY(arena_string(b->ctx, out->arena, input->name, strlen(input->name), &asked.name));
+    VEC_PUSH(b->ctx, out->arena, &out->list, asked);
+  }
+  return fail(b->ctx, HONE_E_SHAPE, place_none(), "inputs are only listed");
+}
+
+hone_status bind_shapes(struct ctx *ctx, struct arena *arena, const struct import_options *options,
+                        const struct raw_value *inputs, const bool *is_real, size_t count,
+                        struct shape *out_shapes, struct graph *graph) {
+  struct binder b = {.ctx = ctx,
+                     .arena = arena,
+                     .options = options,
+                     .inputs = inputs,
+                     .is_real = is_real,
+                     .count = count,
+                     .batch = options->batch,
+                     .shapes = out_shapes};
+  names_init(&b.params, arena);
+  TRY(NEW_ARRAY(ctx, arena, b.is_given, count));
+  TRY(NEW_ARRAY(ctx, arena, b.origins, count));
+  start(&b);
+  TRY(apply_text(&b, options->shapes));
+  if (options->symbols) *options->symbols = b.symbols;
+  graph->is_open = b.symbols.count != 0;
+  TRY(bind_given(&b));
+  propagate(&b);
+  if (options->asked) return list_asked(&b, options->asked);
+  TRY(take_batches(&b));
+  propagate(&b);
+  TRY(take_rest(&b));
+  for (size_t i = 0; i < count; i++)
+    if (is_open(&b, i)) return refuse_open(&b);
+  if (b.batch > 1) TRY(check_batch(&b));
+  return tell(&b, &graph->open_dimensions);
+}

@@ -1,0 +1,182 @@
+/* pt2_signal: ATen's short-time Fourier transforms, their windows, and frames laid over each other. */
+#include "pt2.h"
+
+#include <math.h>
+
+/* -- windows */
+
+/* hann_window, hamming_window, blackman_window: a - b cos(2 pi k / n) + c cos(4 pi k / n). */
+hone_status build_window(struct pt_op *op) {
+  static const struct {
+    const char *name;
+    double a, b, c;
+  } windows[] = {{"hann", 0.5, 0.5, 0}, {"hamming", 0.54, 0.46, 0}, {"blackman", 0.42, 0.5, 0.08}};
+  enum { MOST = 1 << 24 };
+  struct value *y;
+  double *numbers, alpha, beta;
+  int64_t length, periodic, dtype;
+  size_t row = 0;
+  while (row + 1 < COUNT(windows) && !strstr(op->target, windows[row].name)) row++;
+  TRY(pt_int(op, "window_length", 0, &length));
+  TRY(pt_int(op, "periodic", 1, &periodic));
+  TRY(pt_float(op, "alpha", windows[row].a, &alpha));
+  TRY(pt_float(op, "beta", windows[row].b, &beta));
+  TRY(pt_int(op, "dtype", -1, &dtype));
+  const hone_dtype type = dtype >= 0 ? pt_dtype(dtype) : HONE_F32;
+  if (!dtype_is_float(type) || length < 0 || length > MOST)
+    return pt_refuse(op, "of this length or type");
+  const double turn = 2 * acos(-1.0) / fmax(1, (double)(periodic ? length : length - 1));
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, numbers, (size_t)length + 1));
+  for (int64_t k = 0; k < length; k++)
+    numbers[k] = length == 1 ? 1
+                             : alpha - beta * cos(turn * (double)k) +
+                                   windows[row].c * cos(2 * turn * (double)k);
+  TRY(make_numbers(op->make, type, &(struct shape){1, {length}}, numbers, &y));
+  return pt_result(op, 0, y);
+}
+
+static hone_status padded(struct pt_op *op, struct value *x, int64_t axis, int64_t before,
+                          int64_t behind, const char *mode, struct value **out) {
+  int64_t pads[2 * HONE_MAX_RANK] = {0};
+  const size_t rank = (size_t)x->shape.rank;
+  struct value *widths, *zero;
+  *out = x;
+  if (!before && !behind) return HONE_OK;
+  pads[axis] = before, pads[rank + (size_t)axis] = behind;
+  TRY(make_ints(op->make, pads, 2 * rank, &widths));
+  TRY(make_scalar(op->make, x->dtype, 0, &zero));
+  return make_node(op->make, OP_Pad, VALUES(x, widths, zero), ARGS(STRING_ARG("mode", mode)), out);
+}
+
+struct frames {
+  int64_t length, step, centred, normalised;
+  struct value *window; /* [length] */
+};
+
+/* The window with zeros on both sides as far as it is shorter; none: ones. */
+static hone_status read_frames(struct pt_op *op, struct frames *f) {
+  struct value *one;
+  int64_t own;
+  TRY(pt_int(op, "n_fft", 0, &f->length));
+  TRY(pt_int(op, "hop_length", f->length / 4, &f->step));
+  TRY(pt_int(op, "win_length", f->length, &own));
+  TRY(pt_int(op, "normalized", 0, &f->normalised));
+  TRY(pt_tensor(op, "window", &f->window));
+  if (f->length < 1 || f->step < 1 || own < 1 || own > f->length)
+    return pt_refuse(op, "of frames of %lld every %lld", (long long)f->length, (long long)f->step);
+  if (!f->window) {
+    TRY(make_scalar(op->make, HONE_F32, 1, &one));
+    TRY(make_expand(op->make, one, &own, 1, &f->window));
+  }
+  if (f->window->shape.rank != 1 || f->window->shape.dims[0] != own)
+    return pt_refuse(op, "with a window of another length");
+  const int64_t before = (f->length - own) / 2;
+  return padded(op, f->window, 0, before, f->length - own - before, "constant", &f->window);
+}
+
+/* -- there */
+
+/* stft: signals [batch, time] or [time] to [.., bins, frames]. Parameter: is centred where nothing is said. */
+hone_status build_stft(struct pt_op *op) {
+  static const int64_t turn[] = {0, 2, 1, 3};
+  struct frames f;
+  struct value *x, *step, *length, *y;
+  int64_t both, is_complex;
+  const char *mode;
+  TRY(pt_need(op, "self", &x));
+  TRY(read_frames(op, &f));
+  TRY(pt_int(op, "center", op->parameter, &f.centred));
+  TRY(pt_text(op, "pad_mode", "reflect", &mode));
+  TRY(pt_int(op, "onesided", 1, &both));
+  TRY(pt_int(op, "return_complex", 0, &is_complex));
+  const bool is_single = x->shape.rank == 1;
+  if (is_single) TRY(make_reshape(op->make, x, (const int64_t[]){1, -1}, 2, &x));
+  if (x->shape.rank != 2) return pt_refuse(op, "of rank %d", x->shape.rank);
+  if (strcmp(mode, "reflect") && strcmp(mode, "constant")) return pt_refuse(op, "mode %s", mode);
+  if (f.centred) TRY(padded(op, x, 1, f.length / 2, f.length / 2, mode, &x));
+  TRY(make_scalar(op->make, HONE_I64, (double)f.step, &step));
+  TRY(make_scalar(op->make, HONE_I64, (double)f.length, &length));
+  TRY(make_node(op->make, OP_STFT, VALUES(x, step, f.window, length),
+                ARGS(INT_ARG("onesided", both)), &y));
+  TRY(make_transpose(op->make, y, turn, &y));
+  if (f.normalised) TRY(make_with_scalar(op->make, OP_Mul, y, 1 / sqrt((double)f.length), &y));
+  if (is_single) TRY(make_reshape(op->make, y, y->shape.dims + 1, 3, &y));
+  return is_complex ? pt_complex_result(op, 0, y) : pt_result(op, 0, y);
+}
+
+/* -- and back */
+
+/* x [batch, frames, length] laid out at every `step`, sums where they meet: [batch, (frames - 1) step + length]. Frames are
+   cut into parts of `step`; part j of all frames is one signal, j parts late. */
+static hone_status laid_over(struct pt_op *op, struct value *x, int64_t step, struct value **out) {
+  const int64_t batch = x->shape.dims[0], frames = x->shape.dims[1], length = x->shape.dims[2];
+  const int64_t parts = (length - 1) / step + 1;
+  struct value *sum = NULL, *part;
+  int64_t all = 0, time = 0;
+  if (parts > op->ctx->limits[LIMIT_unroll] || !checked_add(frames, parts - 1, &all) ||
+      !checked_mul(all, step, &time))
+    return pt_refuse(op, "of frames of %lld every %lld", (long long)length, (long long)step);
+  TRY(padded(op, x, 2, 0, parts * step - length, "constant", &x));
+  for (int64_t j = 0; j < parts; j++) {
+    TRY(pt_slice(op, x, 2, j * step, (j + 1) * step, 1, &part));
+    TRY(padded(op, part, 1, j, parts - 1 - j, "constant", &part));
+    if (sum)
+      TRY(make_node(op->make, OP_Add, VALUES(sum, part), NULL, &sum));
+    else
+      sum = part;
+  }
+  TRY(make_reshape(op->make, sum, (const int64_t[]){batch, time}, 2, &sum));
+  return pt_slice(op, sum, 1, 0, (frames - 1) * step + length, 1, out);
+}
+
+/* The frames' signals [batch, frames, length] from their half spectra [batch, bins, frames, 2]. */
+static hone_status back_to_frames(struct pt_op *op, const struct frames *f, struct value *x,
+                                  struct value **out) {
+  static const int64_t turn[] = {0, 2, 1, 3};
+  struct value *axis, *length;
+  TRY(make_transpose(op->make, x, turn, &x));
+  TRY(make_scalar(op->make, HONE_I64, 2, &axis));
+  TRY(make_scalar(op->make, HONE_I64, (double)f->length, &length));
+  TRY(make_node(op->make, OP_DFT, VALUES(x, length, axis),
+                ARGS(INT_ARG("inverse", 1), INT_ARG("onesided", 1)), &x));
+  TRY(pt_part(op, x, 0, out));
+  return f->normalised ? make_with_scalar(op->make, OP_Mul, *out, sqrt((double)f->length), out)
+                       : HONE_OK;
+}
+
+/* istft: frames times the window, laid over each other, by the sum of the squared windows there (Griffin and Lim 1984). */
+hone_status build_istft(struct pt_op *op) {
+  struct frames f;
+  struct value *x, *squares, *shape, *y;
+  int64_t half, length, as_complex;
+  bool is_complex;
+  TRY(pt_need_complex(op, "self", &x, &is_complex));
+  TRY(read_frames(op, &f));
+  TRY(pt_int(op, "center", 1, &f.centred));
+  TRY(pt_int(op, "onesided", 1, &half));
+  TRY(pt_int(op, "return_complex", 0, &as_complex));
+  TRY(pt_int(op, "length", -1, &length));
+  const bool is_single = x->shape.rank == 3;
+  if (is_single) {
+    const int64_t *d = x->shape.dims;
+    TRY(make_reshape(op->make, x, (const int64_t[]){1, d[0], d[1], d[2]}, 4, &x));
+  }
+  if (!is_complex || !half || as_complex || x->shape.rank != 4 ||
+      x->shape.dims[1] != f.length / 2 + 1 || x->shape.dims[2] < 1)
+    return pt_refuse(op, "of other than half spectra");
+  TRY(back_to_frames(op, &f, x, &x));
+  TRY(make_node(op->make, OP_Mul, VALUES(x, f.window), NULL, &x));
+  TRY(make_node(op->make, OP_Mul, VALUES(f.window, f.window), NULL, &squares));
+  TRY(make_ints(op->make, (const int64_t[]){1, x->shape.dims[1], f.length}, 3, &shape));
+  TRY(make_node(op->make, OP_Expand, VALUES(squares, shape), NULL, &squares));
+  TRY(laid_over(op, x, f.step, &y));
+  TRY(laid_over(op, squares, f.step, &squares));
+  const int64_t first = f.centred ? f.length / 2 : 0, all = y->shape.dims[1];
+  int64_t last = all - first;
+  if (length >= 0 && !checked_add(first, length, &last)) return pt_refuse(op, "of this length");
+  TRY(make_node(op->make, OP_Div, VALUES(y, squares), NULL, &y));
+  TRY(pt_slice(op, y, 1, first, last < all ? last : all, 1, &y));
+  if (last > all) TRY(padded(op, y, 1, 0, last - all, "constant", &y));
+  if (is_single) TRY(make_reshape(op->make, y, y->shape.dims + 1, 1, &y));
+  return pt_result(op, 0, y);
+}

@@ -1,0 +1,542 @@
+/* tflite_cell: LSTM that ONNX's operator does not describe, step by step: with a projection, layer normalisation or
+ * clipped values (Sak et al. 2014, "Long Short-Term Memory Recurrent Neural Network Architectures for Large Scale
+ * Acoustic Modeling"), and of bytes with a cell of 16 bits, whose results are those of the format's reference kernel, bit
+ * for bit. The products with the input are one, before the first step. */
+#include "core/ops/operators/fixed_point.h"
+#include "recurrent.h"
+
+#include <math.h>
+
+struct cell {
+  struct tf_op *op;
+  struct value *x; /* [time, batch, gates * units] */
+  int64_t units;
+  bool is_reverse;
+  enum op_id activation;
+  struct value *r, *projection, *projection_bias; /* [outputs, gates * units], [units, outputs] */
+  /* float: peepholes of input, forget, output; scale and bias of the normalised gates in ONNX's order */
+  struct value *peephole[3], *norm[GATES], *bias[GATES];
+  double cell_clip, projection_clip; /* 0: none */
+  /* bytes */
+  struct value *logistic, *tanh_gate, *tanh_cell; /* tables */
+  bool is_coupled;
+  int64_t cell_bits; /* behind the cell's point, 9 to 15 */
+  double *r_scales, hidden_scale, projection_scale;
+  int64_t gates, h_zero, hidden_zero;
+  double gate_scales[GATES]; /* of each gate's sum, before it is normalised where it is */
+  struct byte_gate {
+    struct value *peephole, *norm, *bias; /* [units] of i32, i64, i64; NULL: none */
+    double peephole_scale, norm_scale;
+  } at[GATES];
+};
+
+/* y [time, 1, batch, outputs]; h and c as they are after the last step. */
+static hone_status run_cell(const struct cell *cell, make_step_fn *step, struct value **h,
+                            struct value **c, struct value **y) {
+  const struct make_sequence sequence = {cell->op->make, cell, step, cell->x, cell->is_reverse};
+  TRY(make_sequence(&sequence, h, c, y));
+  const int64_t dims[] = {cell->x->shape.dims[0], 1, (*h)->shape.dims[0], (*h)->shape.dims[1]};
+  return make_reshape(cell->op->make, *y, dims, 4, y);
+}
+
+/* [n, m] of a list, or of [1, n, m]. */
+static hone_status as_matrix(struct tf_op *op, struct value *x, int64_t rows, int64_t columns,
+                             struct value **out) {
+  const int64_t dims[] = {rows, columns};
+  if (make_elements(x) != rows * columns)
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: weights that do not fit", op->kind->name);
+  return make_reshape(op->make, x, dims, 2, out);
+}
+
+/* Its columns, where [rows, columns] is stored. */
+static hone_status turned(struct tf_op *op, struct value *x, int64_t rows, int64_t columns,
+                          struct value **out) {
+  static const int64_t swap[] = {1, 0};
+  TRY(as_matrix(op, x, rows, columns, &x));
+  return make_transpose(op->make, x, swap, out);
+}
+
+/* `count` equal parts of the last axis of x [batch, count * units]. */
+static hone_status split_gates(const struct cell *cell, struct value *x, size_t count,
+                               struct value **out) {
+  int64_t sizes[GATES];
+  struct value *lengths;
+  for (size_t g = 0; g < count; g++) sizes[g] = cell->units;
+  TRY(make_ints(cell->op->make, sizes, count, &lengths));
+  return make_nodes(cell->op->make, OP_Split, VALUES(x, lengths), ARGS(INT_ARG("axis", 1)), count,
+                    out);
+}
+
+static hone_status clip(const struct cell *cell, struct value *x, double low, double high,
+                        struct value **out) {
+  struct value *a, *b;
+  TRY(make_scalar(cell->op->make, x->dtype, low, &a));
+  TRY(make_scalar(cell->op->make, x->dtype, high, &b));
+  return make_node(cell->op->make, OP_Clip, VALUES(x, a, b), NULL, out);
+}
+
+/* -- float */
+
+enum { IN, OUT, FORGET, CANDIDATE }; /* ONNX's order */
+
+static hone_status open_gate(const struct cell *cell, size_t g, struct value *peephole,
+                             struct value *c, struct value *x, struct value **out) {
+  struct make *make = cell->op->make;
+  struct value *seen;
+  if (peephole) {
+    TRY(make_node(make, OP_Mul, VALUES(c, peephole), NULL, &seen));
+    TRY(make_node(make, OP_Add, VALUES(x, seen), NULL, &x));
+  }
+  if (cell->norm[g]) {
+    TRY(make_node(make, OP_LayerNormalization, VALUES(x, cell->norm[g], cell->bias[g]),
+                  ARGS(INT_ARG("axis", -1), FLOAT_ARG("epsilon", 1e-8)), &x));
+  }
+  return make_node(make, g == CANDIDATE ? cell->activation : OP_Sigmoid, VALUES(x), NULL, out);
+}
+
+static hone_status step_in_float(const void *of, struct value *x, struct value **h,
+                                 struct value **c) {
+  const struct cell *cell = of;
+  struct make *make = cell->op->make;
+  struct value *gates[GATES], *kept, *y;
+  TRY(make_node(make, OP_MatMul, VALUES(*h, cell->r), NULL, &y));
+  TRY(make_node(make, OP_Add, VALUES(y, x), NULL, &y));
+  TRY(split_gates(cell, y, GATES, gates));
+  TRY(open_gate(cell, IN, cell->peephole[0], *c, gates[IN], &gates[IN]));
+  TRY(open_gate(cell, FORGET, cell->peephole[1], *c, gates[FORGET], &gates[FORGET]));
+  TRY(open_gate(cell, CANDIDATE, NULL, *c, gates[CANDIDATE], &gates[CANDIDATE]));
+  TRY(make_node(make, OP_Mul, VALUES(gates[FORGET], *c), NULL, &kept));
+  TRY(make_node(make, OP_Mul, VALUES(gates[IN], gates[CANDIDATE]), NULL, c));
+  TRY(make_node(make, OP_Add, VALUES(kept, *c), NULL, c));
+  if (cell->cell_clip > 0) TRY(clip(cell, *c, -cell->cell_clip, cell->cell_clip, c));
+  TRY(open_gate(cell, OUT, cell->peephole[2], *c, gates[OUT], &gates[OUT]));
+  TRY(make_node(make, cell->activation, VALUES(*c), NULL, &y));
+  TRY(make_node(make, OP_Mul, VALUES(gates[OUT], y), NULL, h));
+  if (!cell->projection) return HONE_OK;
+  TRY(make_node(make, OP_MatMul, VALUES(*h, cell->projection), NULL, h));
+  if (cell->projection_bias)
+    TRY(make_node(make, OP_Add, VALUES(*h, cell->projection_bias), NULL, h));
+  return cell->projection_clip > 0
+             ? clip(cell, *h, -cell->projection_clip, cell->projection_clip, h)
+             : HONE_OK;
+}
+
+static hone_status read_clips(struct tf_op *op, double *out_cell, double *out_projection) {
+  TRY(flat_float(&op->options, 1, 0, out_cell));
+  return flat_float(&op->options, 2, 0, out_projection);
+}
+
+static struct tf_tensor *norm_of(const struct tf_op *op, const struct lstm *at, size_t gate) {
+  return at->norm ? tf_in(op, at->norm + gate) : NULL;
+}
+
+bool tf_is_special_lstm(const struct tf_op *op, const struct lstm *at) {
+  double cell = 0, projection = 0;
+  if (tf_in(op, at->projection) || norm_of(op, at, FORGET_GATE)) return true;
+  if (flat_float(&op->options, 1, 0, &cell) || flat_float(&op->options, 2, 0, &projection))
+    return true; /* which fails again where it is read */
+  return cell > 0;
+}
+
+/* Peepholes [units], as far as they are there. */
+static hone_status read_peepholes(struct cell *cell, const struct lstm *at) {
+  struct tf_op *op = cell->op;
+  for (size_t k = 0; k < 3; k++) {
+    if (!tf_in(op, at->peephole + k)) continue;
+    if (!tf_in(op, at->w)) return tf_refuse(op, "peepholes beside coupled gates");
+    TRY(tf_dequantised(op, tf_in(op, at->peephole + k), &cell->peephole[k]));
+    TRY(make_reshape(op->make, cell->peephole[k], &cell->units, 1, &cell->peephole[k]));
+  }
+  return HONE_OK;
+}
+
+/* The input's part of the gates with their biases, which are added behind the normalisation where there is one. */
+static hone_status input_part(struct cell *cell, const struct lstm *at, const struct sequence *s) {
+  struct tf_op *op = cell->op;
+  const int64_t all = GATES * cell->units;
+  struct value *w, *bias;
+  TRY(tf_stack_gates(op, at->w, cell->units, s->input, true, &w));
+  TRY(turned(op, w, all, s->input, &w));
+  TRY(make_node(op->make, OP_MatMul, VALUES(s->x, w), NULL, &cell->x));
+  TRY(tf_stack_gates(op, at->bias, cell->units, 1, true, &bias));
+  if (!norm_of(op, at, FORGET_GATE)) {
+    TRY(make_reshape(op->make, bias, &all, 1, &bias));
+    return make_node(op->make, OP_Add, VALUES(cell->x, bias), NULL, &cell->x);
+  }
+  struct value *norm;
+  TRY(as_matrix(op, bias, 1, all, &bias));
+  TRY(split_gates(cell, bias, GATES, cell->bias));
+  TRY(tf_stack_gates(op, at->norm, cell->units, 1, false, &norm));
+  TRY(as_matrix(op, norm, 1, all, &norm));
+  TRY(split_gates(cell, norm, GATES, cell->norm));
+  for (size_t g = 0; g < GATES; g++) {
+    TRY(make_reshape(op->make, cell->norm[g], &cell->units, 1, &cell->norm[g]));
+    TRY(make_reshape(op->make, cell->bias[g], &cell->units, 1, &cell->bias[g]));
+  }
+  return HONE_OK;
+}
+
+/* States of the operator, and how many units and outputs it has, from the weights of the output gate. */
+struct sizes {
+  int64_t units, outputs;
+  struct shape h, c;
+};
+
+static hone_status read_sizes(struct tf_op *op, const struct lstm *at, const struct sequence *s,
+                              struct sizes *out) {
+  struct value *r;
+  if (!tf_in(op, at->r + OUTPUT_GATE) || !tf_in(op, at->h) || !tf_in(op, at->c))
+    return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s lacks the weights of a gate or a state",
+                op->kind->name);
+  TRY(tf_value(op, tf_in(op, at->r + OUTPUT_GATE), &r));
+  if (r->shape.rank != 2)
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: weights that do not fit", op->kind->name);
+  out->units = r->shape.dims[0], out->outputs = r->shape.dims[1];
+  out->h = (struct shape){2, {s->batch, out->outputs}};
+  out->c = (struct shape){2, {s->batch, out->units}};
+  if (tf_in(op, at->projection) || out->units == out->outputs) return HONE_OK;
+  return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s of %lld units has %lld outputs",
+              op->kind->name, (long long)out->units, (long long)out->outputs);
+}
+
+hone_status tf_special_lstm(struct tf_op *op, const struct lstm *at, const struct sequence *s,
+                            const char *activation, struct value **out) {
+  struct cell cell = {.op = op, .is_reverse = *at->direction == 'r'};
+  struct sizes sizes;
+  struct value *h, *c;
+  TRY(read_sizes(op, at, s, &sizes));
+  TRY(read_clips(op, &cell.cell_clip, &cell.projection_clip));
+  cell.units = sizes.units;
+  cell.activation = *activation == 'R' ? OP_Relu : OP_Tanh;
+  TRY(read_peepholes(&cell, at));
+  TRY(input_part(&cell, at, s));
+  TRY(tf_stack_gates(op, at->r, sizes.units, sizes.outputs, true, &cell.r));
+  TRY(turned(op, cell.r, GATES * sizes.units, sizes.outputs, &cell.r));
+  if (tf_in(op, at->projection)) {
+    TRY(tf_dequantised(op, tf_in(op, at->projection), &cell.projection));
+    TRY(turned(op, cell.projection, sizes.outputs, sizes.units, &cell.projection));
+    if (tf_in(op, at->projection + 1))
+      TRY(tf_value(op, tf_in(op, at->projection + 1), &cell.projection_bias));
+  }
+  TRY(tf_state(op, tf_in(op, at->h), &sizes.h, &h));
+  TRY(tf_state(op, tf_in(op, at->c), &sizes.c, &c));
+  TRY(run_cell(&cell, step_in_float, &h, &c, out));
+  TRY(tf_keep(op, tf_in(op, at->h), h));
+  return tf_keep(op, tf_in(op, at->c), c);
+}
+
+/* -- bytes; gates forget, cell, output, and input unless it is coupled. Numbers of 16 bits are kept in 32 */
+
+enum { B_FORGET, B_CANDIDATE, B_OUT, B_IN };
+static const size_t byte_gates[GATES] = {FORGET_GATE, CELL_GATE, OUTPUT_GATE, INPUT_GATE};
+enum { NO_PEEPHOLE = 3 };
+static const size_t byte_peepholes[GATES] = {1, NO_PEEPHOLE, 2, 0};
+static const double gate_scale = 1.0 / 4096;
+
+static hone_status look_up(const struct cell *cell, struct value *table, struct value *x,
+                           struct value **out) {
+  struct make *make = cell->op->make;
+  TRY(make_with_scalar(make, OP_Add, x, -INT16_MIN, &x));
+  TRY(make_node(make, OP_Gather, VALUES(table, x), ARGS(INT_ARG("axis", 0)), &x));
+  return make_cast(make, x, HONE_I32, out);
+}
+
+static hone_status rescaled(const struct cell *cell, struct value *x, const double *scales,
+                            size_t count, double low, double high, struct value **out) {
+  const struct tf_rescale how = {.scales = scales,
+                                 .count = count,
+                                 .axis = count > 1 ? x->shape.rank - 1 : 0,
+                                 .dtype = HONE_I32,
+                                 .low = low,
+                                 .high = high};
+  return tf_rescale(cell->op, x, &how, out);
+}
+
+/* a * b / 2^bits, halves away from zero: one bit more before the product with one half keeps that exact. */
+static hone_status scaled_product(const struct cell *cell, struct value *a, struct value *b,
+                                  int64_t bits, struct value **out) {
+  const double scale = ldexp(1, (int)-bits - 1);
+  const struct tf_rescale how = {.scales = &scale, .count = 1, .left_shift = 1, .dtype = HONE_I32};
+  TRY(make_node(cell->op->make, OP_Mul, VALUES(a, b), NULL, &a));
+  return tf_rescale(cell->op, a, &how, out);
+}
+
+static hone_status to_bytes(const struct cell *cell, struct value *x, const double *scale,
+                            int64_t zero_point, struct value **out) {
+  const struct tf_rescale how = {.scales = scale,
+                                 .count = 1,
+                                 .dtype = HONE_I8,
+                                 .zero_point = zero_point,
+                                 .low = -128,
+                                 .high = 127};
+  return tf_rescale(cell->op, x, &how, out);
+}
+
+static hone_status project(const struct cell *cell, struct value *x, struct value **out) {
+  struct make *make = cell->op->make;
+  struct value *zero;
+  const double clip = cell->projection_clip;
+  TRY(make_scalar(make, HONE_I8, (double)cell->hidden_zero, &zero));
+  TRY(make_node(make, OP_MatMulInteger, VALUES(x, cell->projection, zero), NULL, &x));
+  if (cell->projection_bias)
+    TRY(make_node(make, OP_Add, VALUES(x, cell->projection_bias), NULL, &x));
+  TRY(to_bytes(cell, x, &cell->projection_scale, cell->h_zero, out));
+  if (!(clip > 0)) return HONE_OK;
+  struct value *a, *b;
+  TRY(make_scalar(make, HONE_I8, -clip, &a));
+  TRY(make_scalar(make, HONE_I8, clip, &b));
+  return make_node(make, OP_Clip, VALUES(*out, a, b), NULL, out);
+}
+
+/* Less its mean and over its deviation, times the weights, with the bias, back in steps of 2^-12. */
+static hone_status normalised(const struct cell *cell, const struct byte_gate *gate,
+                              struct value *x, struct value **out) {
+  struct make *make = cell->op->make;
+  struct value *sign;
+  const float guard = 10000 * (float)gate->norm_scale;
+  const int64_t least = guard < 2e9F ? (int64_t)guard : 2000000000;
+  const double scale = gate->norm_scale * 4096;
+  TRY(make_cast(make, x, HONE_I16, &x));
+  TRY(make_node(make, OP_NormalizeWords, VALUES(x), ARGS(INT_ARG("least", least > 1 ? least : 1)),
+                &x));
+  TRY(make_cast(make, x, HONE_I64, &x));
+  TRY(make_node(make, OP_Mul, VALUES(x, gate->norm), NULL, &x));
+  TRY(make_node(make, OP_Add, VALUES(x, gate->bias), NULL, &x));
+  TRY(make_node(make, OP_Sign, VALUES(x), NULL, &sign));
+  TRY(make_with_scalar(make, OP_Mul, sign, 512, &sign));
+  TRY(make_node(make, OP_Add, VALUES(x, sign), NULL, &x));
+  TRY(make_with_scalar(make, OP_Div, x, 1024, &x));
+  TRY(make_cast(make, x, HONE_I32, &x));
+  return rescaled(cell, x, &scale, 1, INT16_MIN, INT16_MAX, out);
+}
+
+/* c: of the step before, of the output gate of this one. */
+static hone_status open_byte_gate(const struct cell *cell, int64_t g, struct value *c,
+                                  struct value *x, struct value **out) {
+  const struct byte_gate *gate = &cell->at[g];
+  struct value *seen;
+  if (gate->peephole) {
+    TRY(make_node(cell->op->make, OP_Mul, VALUES(c, gate->peephole), NULL, &seen));
+    TRY(rescaled(cell, seen, &gate->peephole_scale, 1, 0, 0, &seen));
+    TRY(make_node(cell->op->make, OP_Add, VALUES(x, seen), NULL, &x));
+    TRY(clip(cell, x, INT16_MIN, INT16_MAX, &x));
+  }
+  if (gate->norm) TRY(normalised(cell, gate, x, &x));
+  return look_up(cell, g == B_CANDIDATE ? cell->tanh_gate : cell->logistic, x, out);
+}
+
+static hone_status step_in_bytes(const void *of, struct value *x, struct value **h,
+                                 struct value **c) {
+  const struct cell *cell = of;
+  struct make *make = cell->op->make;
+  struct value *gates[GATES], *zero, *y;
+  TRY(make_scalar(make, HONE_I8, (double)cell->h_zero, &zero));
+  TRY(make_node(make, OP_MatMulInteger, VALUES(*h, cell->r, zero), NULL, &y));
+  TRY(rescaled(cell, y, cell->r_scales, (size_t)(cell->gates * cell->units), 0, 0, &y));
+  TRY(make_node(make, OP_Add, VALUES(y, x), NULL, &y));
+  TRY(clip(cell, y, INT16_MIN, INT16_MAX, &y));
+  TRY(split_gates(cell, y, (size_t)cell->gates, gates));
+  for (int64_t g = 0; g < cell->gates; g++)
+    if (g != B_OUT) TRY(open_byte_gate(cell, g, *c, gates[g], &gates[g]));
+  if (cell->is_coupled) {
+    TRY(make_scalar(make, HONE_I32, INT16_MAX, &y));
+    TRY(make_node(make, OP_Sub, VALUES(y, gates[B_FORGET]), NULL, &gates[B_IN]));
+  }
+  TRY(scaled_product(cell, gates[B_FORGET], *c, 15, &y));
+  TRY(scaled_product(cell, gates[B_IN], gates[B_CANDIDATE], 30 - cell->cell_bits, c));
+  TRY(make_node(make, OP_Add, VALUES(y, *c), NULL, c));
+  TRY(clip(cell, *c, INT16_MIN, INT16_MAX, c));
+  if (cell->cell_clip > 0) TRY(clip(cell, *c, -cell->cell_clip, cell->cell_clip, c));
+  TRY(open_byte_gate(cell, B_OUT, *c, gates[B_OUT], &gates[B_OUT]));
+  TRY(look_up(cell, cell->tanh_cell, *c, &y));
+  TRY(make_node(make, OP_Mul, VALUES(gates[B_OUT], y), NULL, &y));
+  TRY(to_bytes(cell, y, &cell->hidden_scale, cell->hidden_zero, h));
+  return cell->projection ? project(cell, *h, h) : HONE_OK;
+}
+
+static hone_status word_table(struct tf_op *op, int digits, struct value **out) {
+  const struct shape shape = {.rank = 1, .dims = {FIXED16_ENTRIES}};
+  struct tensor *tensor;
+  TRY(tensor_create(op->ctx, op->make->graph->arena, HONE_I16, &shape, &tensor));
+  fixed16_table(digits, (void *)(uintptr_t)tensor->data);
+  return graph_constant(op->ctx, op->make->graph, NULL, tensor, out);
+}
+
+/* Weights of the gates one under the other, turned: [columns, gates * units] of i8; scales, a row each. */
+static hone_status byte_weights(struct cell *cell, size_t first, int64_t columns, double from,
+                                struct value **out, double **out_scales) {
+  struct tf_op *op = cell->op;
+  struct value *parts[GATES];
+  double *scales, scale;
+  int64_t zero;
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, scales, (size_t)(cell->gates * cell->units)));
+  for (int64_t g = 0; g < cell->gates; g++) {
+    struct tf_tensor *tensor = tf_in(op, first + byte_gates[g]);
+    TRY(tf_one_scale(op, tensor, &scale, &zero));
+    if (zero || tensor->dtype != HONE_I8) return tf_refuse(op, "of weights with a zero point");
+    TRY(tf_value(op, tensor, &parts[g]));
+    TRY(as_matrix(op, parts[g], cell->units, columns, &parts[g]));
+    for (int64_t i = 0; i < cell->units; i++)
+      scales[g * cell->units + i] =
+          (double)((float)scale * (float)from / (float)cell->gate_scales[g]);
+  }
+  TRY(make_node(op->make, OP_Concat, parts, (size_t)cell->gates, ARGS(INT_ARG("axis", 0)), out));
+  *out_scales = scales;
+  return turned(op, *out, cell->gates * cell->units, columns, out);
+}
+
+static hone_status byte_input_part(struct cell *cell, const struct lstm *at,
+                                   const struct sequence *s) {
+  struct tf_op *op = cell->op;
+  struct value *w, *zero, *parts[GATES], *bias;
+  double from, *scales;
+  int64_t from_zero;
+  TRY(tf_one_scale(op, tf_in(op, 0), &from, &from_zero));
+  TRY(byte_weights(cell, at->w, s->input, from, &w, &scales));
+  TRY(make_scalar(op->make, HONE_I8, (double)from_zero, &zero));
+  TRY(make_node(op->make, OP_MatMulInteger, VALUES(s->x, w, zero), NULL, &cell->x));
+  for (int64_t g = 0; g < cell->gates; g++) {
+    struct tf_tensor *tensor = tf_in(op, at->bias + byte_gates[g]);
+    if (!tensor) return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "a gate has no bias");
+    TRY(tf_value(op, tensor, &parts[g]));
+    TRY(make_reshape(op->make, parts[g], &cell->units, 1, &parts[g]));
+    if (!cell->at[g].norm) continue; /* else it is added behind that */
+    TRY(make_cast(op->make, parts[g], HONE_I64, &cell->at[g].bias));
+    TRY(make_with_scalar(op->make, OP_Mul, parts[g], 0, &parts[g]));
+  }
+  TRY(make_node(op->make, OP_Concat, parts, (size_t)cell->gates, ARGS(INT_ARG("axis", 0)), &bias));
+  TRY(make_node(op->make, OP_Add, VALUES(cell->x, bias), NULL, &cell->x));
+  return rescaled(cell, cell->x, scales, (size_t)(cell->gates * cell->units), INT16_MIN, INT16_MAX,
+                  &cell->x);
+}
+
+/* Scale and zero point of an intermediate, what lies between the operator's parts; NULL: the file says none. */
+static const struct tf_tensor *between(const struct tf_op *op, size_t k) {
+  const int32_t index = op->between.count > k ? flat_i32_at(&op->between, k) : -1;
+  const struct tf_tensor *tensor = index < 0 ? NULL : &op->tf->graph.tensors[index];
+  return tensor && tensor->quantisation.count == 1 && tensor->quantisation.scales[0] > 0 ? tensor
+                                                                                         : NULL;
+}
+
+/* Numbers of 16 bits with a scale, one a unit. */
+static hone_status read_words(const struct cell *cell, struct tf_tensor *tensor, hone_dtype as,
+                              struct value **out, double *out_scale) {
+  int64_t zero;
+  TRY(tf_one_scale(cell->op, tensor, out_scale, &zero));
+  if (zero || tensor->dtype != HONE_I16)
+    return tf_refuse(cell->op, "of bytes whose peepholes or norms are no 16-bit numbers");
+  TRY(tf_value(cell->op, tensor, out));
+  if (make_elements(*out) != cell->units)
+    return fail(cell->op->ctx, HONE_E_SHAPE, tf_place(cell->op), "%s: weights that do not fit",
+                cell->op->kind->name);
+  TRY(make_reshape(cell->op->make, *out, &cell->units, 1, out));
+  return make_cast(cell->op->make, *out, as, out);
+}
+
+/* Peepholes and layer normalisation of each gate. */
+static hone_status read_byte_gates(struct cell *cell, const struct lstm *at) {
+  struct tf_op *op = cell->op;
+  for (int64_t g = 0; g < cell->gates; g++) {
+    struct byte_gate *gate = &cell->at[g];
+    struct tf_tensor *norm = norm_of(op, at, byte_gates[g]), *peephole = NULL;
+    const struct tf_tensor *sums = between(op, byte_gates[g]);
+    double scale;
+    if (byte_peepholes[g] != NO_PEEPHOLE) peephole = tf_in(op, at->peephole + byte_peepholes[g]);
+    if (norm && !sums) return tf_refuse(op, "of bytes without the scale of a gate");
+    cell->gate_scales[g] = norm ? sums->quantisation.scales[0] : gate_scale;
+    if (norm) TRY(read_words(cell, norm, HONE_I64, &gate->norm, &gate->norm_scale));
+    if (!peephole) continue;
+    if (tf_in(op, at->projection)) /* LiteRT's kernel pairs them with other units' cells */
+      return tf_refuse(op, "of bytes with peepholes and a projection");
+    TRY(read_words(cell, peephole, HONE_I32, &gate->peephole, &scale));
+    gate->peephole_scale =
+        (double)(float)(ldexp(1, -(int)cell->cell_bits) * scale / cell->gate_scales[g]);
+  }
+  return HONE_OK;
+}
+
+/* Intermediate 4 has the scale of the hidden state before the projection. */
+static hone_status read_hidden(struct cell *cell, const struct lstm *at, double h_scale) {
+  struct tf_op *op = cell->op;
+  const struct tf_tensor *hidden = between(op, 4);
+  double projection;
+  int64_t zero;
+  if (!hidden) return tf_refuse(op, "of bytes without the scale of its hidden state");
+  const double scale = hidden->quantisation.scales[0];
+  cell->hidden_zero = hidden->quantisation.zero_points[0];
+  cell->hidden_scale = (double)(float)(ldexp(1, -15) / scale * ldexp(1, -15));
+  if (cell->hidden_zero < -128 || cell->hidden_zero > 127)
+    return tf_refuse(op, "of a hidden state with zero point %lld", (long long)cell->hidden_zero);
+  if (!tf_in(op, at->projection)) return HONE_OK;
+  TRY(tf_one_scale(op, tf_in(op, at->projection), &projection, &zero));
+  if (zero) return tf_refuse(op, "of weights with a zero point");
+  cell->projection_scale = (double)((float)projection * (float)scale / (float)h_scale);
+  return HONE_OK;
+}
+
+/* Steps of 2^-9 to 2^-15. */
+static hone_status read_cell_scale(struct cell *cell, const struct tf_tensor *c) {
+  double scale;
+  int64_t zero;
+  int exponent;
+  TRY(tf_one_scale(cell->op, c, &scale, &zero));
+  const double half = frexp(scale, &exponent);
+  cell->cell_bits = 1 - exponent;
+  if (c->dtype != HONE_I16 || zero || half != 0.5 || cell->cell_bits < 9 || cell->cell_bits > 15)
+    return tf_refuse(cell->op, "of bytes with a cell of scale %g", scale);
+  if (cell->cell_clip > 0) cell->cell_clip = floor(fmin(cell->cell_clip / scale, INT16_MAX));
+  return HONE_OK;
+}
+
+static hone_status plan_bytes(struct cell *cell, const struct lstm *at, const struct sizes *sizes) {
+  struct tf_op *op = cell->op;
+  double h_scale;
+  TRY(read_clips(op, &cell->cell_clip, &cell->projection_clip));
+  TRY(tf_one_scale(op, tf_in(op, at->h), &h_scale, &cell->h_zero));
+  TRY(read_cell_scale(cell, tf_in(op, at->c)));
+  TRY(read_hidden(cell, at, h_scale));
+  TRY(read_byte_gates(cell, at));
+  if (cell->projection_clip > 0)
+    cell->projection_clip = floor(fmin(cell->projection_clip / h_scale, INT8_MAX));
+  TRY(byte_weights(cell, at->r, sizes->outputs, h_scale, &cell->r, &cell->r_scales));
+  TRY(word_table(op, -1, &cell->logistic));
+  TRY(word_table(op, 3, &cell->tanh_gate));
+  TRY(word_table(op, (int)(15 - cell->cell_bits), &cell->tanh_cell));
+  if (!tf_in(op, at->projection)) return HONE_OK;
+  TRY(tf_value(op, tf_in(op, at->projection), &cell->projection));
+  TRY(turned(op, cell->projection, sizes->outputs, sizes->units, &cell->projection));
+  return tf_in(op, at->projection + 1)
+             ? tf_value(op, tf_in(op, at->projection + 1), &cell->projection_bias)
+             : HONE_OK;
+}
+
+static hone_status check_bytes(struct tf_op *op) {
+  int64_t activation;
+  TRY(tf_option(op, 0, FLAT_I8, 0, &activation));
+  if (activation != 4) return tf_refuse(op, "of bytes with activation %lld", (long long)activation);
+  if (tf_in(op, 0)->dtype == HONE_I8) return HONE_OK;
+  return tf_refuse(op, "of %s", dtype_name(tf_in(op, 0)->dtype));
+}
+
+hone_status tf_integer_lstm(struct tf_op *op, const struct lstm *at) {
+  struct cell cell = {.op = op};
+  struct sequence s;
+  struct sizes sizes;
+  struct value *h, *c, *y;
+  TRY(check_bytes(op));
+  TRY(tf_read_sequence(op, 3, 0, &s));
+  TRY(read_sizes(op, at, &s, &sizes));
+  cell.units = sizes.units;
+  cell.is_coupled = !tf_in(op, at->w);
+  cell.gates = cell.is_coupled ? GATES - 1 : GATES;
+  TRY(plan_bytes(&cell, at, &sizes));
+  TRY(byte_input_part(&cell, at, &s));
+  TRY(tf_state(op, tf_in(op, at->h), &sizes.h, &h));
+  TRY(tf_state(op, tf_in(op, at->c), &sizes.c, &c));
+  TRY(make_cast(op->make, c, HONE_I32, &c));
+  TRY(run_cell(&cell, step_in_bytes, &h, &c, &y));
+  TRY(make_cast(op->make, c, HONE_I16, &c));
+  TRY(tf_keep(op, tf_in(op, at->h), h));
+  TRY(tf_keep(op, tf_in(op, at->c), c));
+  return tf_write_sequence(op, &s, y);
+}

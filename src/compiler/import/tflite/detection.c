@@ -1,0 +1,245 @@
+/* tflite_detection: TFLite_Detection_PostProcess, the custom operator at the end of detectors (SSD, EfficientDet-Lite),
+ * as LiteRT's own kernel computes it (tensorflow/lite/kernels/detection_postprocess.cc). Boxes are decoded from their
+ * anchors; of those that overlap the one with the best score stays. "Fast" compares each box by the best of its
+ * classes, "regular" compares the boxes of each class by themselves. Behind the last detection stand zeros. */
+#include "flexbuffer.h"
+#include "tflite.h"
+
+#include <math.h>
+
+enum { ENCODINGS, PREDICTIONS, ANCHORS, BOX = 4, MOST_CLASSES = 1024 };
+struct detection {
+  struct tf_op *op;
+  int64_t anchors, classes, most; /* most: boxes that are given out */
+  int64_t each, per_class;        /* classes of a box of "fast"; boxes of a class of "regular" */
+  struct value *boxes;            /* [anchors, 4]: y, x, y, x */
+  struct value *scores;           /* [anchors, classes] */
+  struct value *limits[3];        /* overlap, least score, sigma: of SuppressBoxes */
+  struct value *zero;
+};
+
+/* -- operands */
+
+static hone_status whole_option(struct detection *d, const struct flex_map *map, const char *name,
+                                double otherwise, int64_t most, int64_t *out) {
+  double x;
+  TRY(flex_number(d->op->ctx, tf_place(d->op), map, name, otherwise, &x));
+  if (!(x >= 1 && x <= (double)most)) return tf_refuse(d->op, "with %s %g", name, x);
+  *out = (int64_t)x;
+  return HONE_OK;
+}
+
+/* SuppressBoxes wants more than the least score and less than the overlap; here both may be met. */
+static hone_status read_limits(struct detection *d, const struct flex_map *map) {
+  double overlap, least;
+  struct tf_op *op = d->op;
+  TRY(flex_number(op->ctx, tf_place(op), map, "nms_iou_threshold", NAN, &overlap));
+  TRY(flex_number(op->ctx, tf_place(op), map, "nms_score_threshold", NAN, &least));
+  if (!(overlap > 0 && overlap <= 1) || isnan(least))
+    return tf_refuse(op, "with an overlap of %g and a score of %g", overlap, least);
+  TRY(make_scalar(op->make, HONE_F32, (double)nextafterf((float)overlap, INFINITY), &d->limits[0]));
+  TRY(make_scalar(op->make, HONE_F32, (double)nextafterf((float)least, -INFINITY), &d->limits[1]));
+  TRY(make_scalar(op->make, HONE_F32, 0, &d->limits[2]));
+  return make_scalar(op->make, HONE_F32, 0, &d->zero);
+}
+
+/* Columns [from, to) of x. */
+static hone_status columns(const struct detection *d, struct value *x, int64_t from, int64_t to,
+                           struct value **out) {
+  struct make *make = d->op->make;
+  struct value *starts, *ends, *axes;
+  TRY(make_ints(make, &from, 1, &starts));
+  TRY(make_ints(make, &to, 1, &ends));
+  TRY(make_ints(make, (const int64_t[]){1}, 1, &axes));
+  return make_node(make, OP_Slice, VALUES(x, starts, ends, axes), NULL, out);
+}
+
+/* Operand k of one image as [anchors, n]; it may be stored in bytes. */
+static hone_status read_rows(struct detection *d, size_t k, int64_t least, struct value **out) {
+  struct tf_op *op = d->op;
+  TRY(tf_dequantised(op, tf_in(op, k), out));
+  const struct shape *shape = &(*out)->shape;
+  const int64_t n = shape->rank ? shape->dims[shape->rank - 1] : 0;
+  const int64_t count = make_elements(*out);
+  if ((*out)->dtype != HONE_F32) return tf_refuse(op, "of %s", dtype_name((*out)->dtype));
+  if (n < least || count % n || (d->anchors && count != d->anchors * n))
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: operand %zu does not fit %lld anchors",
+                op->kind->name, k, (long long)d->anchors);
+  if (!d->anchors) d->anchors = count / n;
+  return make_reshape(op->make, *out, (const int64_t[]){d->anchors, n}, 2, out);
+}
+
+/* Two of the options y_scale, x_scale, h_scale, w_scale. */
+static hone_status read_scales(struct detection *d, const struct flex_map *map,
+                               const char *const names[2], struct value **out) {
+  static const struct shape pair = {1, {2}};
+  double scales[2];
+  for (size_t i = 0; i < 2; i++) {
+    TRY(flex_number(d->op->ctx, tf_place(d->op), map, names[i], NAN, &scales[i]));
+    if (!(scales[i] != 0)) return tf_refuse(d->op, "with %s %g", names[i], scales[i]);
+  }
+  return make_numbers(d->op->make, HONE_F32, &pair, scales, out);
+}
+
+/* Centre and size by the anchor's, to corners. */
+static hone_status decode(struct detection *d, const struct flex_map *map) {
+  static const char *const places[] = {"y_scale", "x_scale"}, *const sizes[] = {"h_scale",
+                                                                                "w_scale"};
+  struct make *make = d->op->make;
+  struct value *anchors, *anchor, *size, *given, *centre, *half, *scales, *low, *high;
+  TRY(read_rows(d, ANCHORS, BOX, &anchors));
+  TRY(read_rows(d, ENCODINGS, BOX, &given));
+  TRY(columns(d, anchors, 0, 2, &anchor));
+  TRY(columns(d, anchors, 2, BOX, &size));
+  TRY(read_scales(d, map, places, &scales));
+  TRY(columns(d, given, 0, 2, &centre));
+  TRY(make_node(make, OP_Div, VALUES(centre, scales), NULL, &centre));
+  TRY(make_node(make, OP_Mul, VALUES(centre, size), NULL, &centre));
+  TRY(make_node(make, OP_Add, VALUES(centre, anchor), NULL, &centre));
+  TRY(read_scales(d, map, sizes, &scales));
+  TRY(columns(d, given, 2, BOX, &half));
+  TRY(make_node(make, OP_Div, VALUES(half, scales), NULL, &half));
+  TRY(make_node(make, OP_Exp, VALUES(half), NULL, &half));
+  TRY(make_with_scalar(make, OP_Mul, half, 0.5, &half));
+  TRY(make_node(make, OP_Mul, VALUES(half, size), NULL, &half));
+  TRY(make_node(make, OP_Sub, VALUES(centre, half), NULL, &low));
+  TRY(make_node(make, OP_Add, VALUES(centre, half), NULL, &high));
+  return make_node(make, OP_Concat, VALUES(low, high), ARGS(INT_ARG("axis", 1)), &d->boxes);
+}
+
+/* -- what both ways need */
+
+/* `count` numbers i / each, of a type. */
+static hone_status steps(const struct detection *d, hone_dtype dtype, int64_t count, int64_t each,
+                         struct value **out) {
+  const struct shape shape = {1, {count}};
+  double *numbers;
+  TRY(NEW_ARRAY(d->op->ctx, d->op->tf->arena, numbers, (size_t)count));
+  for (int64_t i = 0; i < count; i++) numbers[i] = (double)(i / each);
+  return make_numbers(d->op->make, dtype, &shape, numbers, out);
+}
+
+/* [length]: true in front of `count`. */
+static hone_status in_front(const struct detection *d, int64_t length, struct value *count,
+                            struct value **out) {
+  TRY(steps(d, HONE_I32, length, 1, out));
+  return make_node(d->op->make, OP_Less, VALUES(*out, count), NULL, out);
+}
+
+static hone_status best(const struct detection *d, struct value *x, int64_t k,
+                        struct value *outs[2]) {
+  struct value *count;
+  TRY(make_ints(d->op->make, &k, 1, &count));
+  return make_nodes(d->op->make, OP_TopK, VALUES(x, count), ARGS(INT_ARG("axis", -1)), 2, outs);
+}
+
+static hone_status suppress(const struct detection *d, struct value *scores, int64_t limit,
+                            struct value *outs[3]) {
+  struct make *make = d->op->make;
+  TRY(make_reshape(make, scores, &d->anchors, 1, &scores));
+  return make_nodes(make, OP_SuppressBoxes,
+                    VALUES(d->boxes, scores, d->limits[0], d->limits[1], d->limits[2]),
+                    ARGS(INT_ARG("limit", limit)), 3, outs);
+}
+
+/* Output k: rows `at` of x, zeros where there is no detection, `each` times along the last axis but one. */
+static hone_status write_rows(const struct detection *d, size_t k, struct value *x,
+                              struct value *at, struct value *is_there) {
+  struct make *make = d->op->make;
+  const int64_t boxes[] = {1, d->most * d->each, BOX}, column[] = {d->most, 1},
+                row[] = {1, d->most * x->shape.dims[1]};
+  TRY(make_node(make, OP_Gather, VALUES(x, at), ARGS(INT_ARG("axis", 0)), &x));
+  TRY(make_reshape(make, is_there, column, 2, &is_there));
+  TRY(make_node(make, OP_Where, VALUES(is_there, x, d->zero), NULL, &x));
+  if (k) {
+    TRY(make_reshape(make, x, row, 2, &x));
+    return tf_write(d->op, k, false, x);
+  }
+  TRY(make_reshape(make, x, (const int64_t[]){d->most, 1, BOX}, 3, &x));
+  TRY(make_expand(make, x, (const int64_t[]){d->most, d->each, BOX}, 3, &x));
+  TRY(make_reshape(make, x, boxes, 3, &x));
+  return tf_write(d->op, 0, false, x);
+}
+
+/* Boxes, classes, scores and how many: of boxes `box`, `row` of the other two. */
+static hone_status write_results(const struct detection *d, struct value *box, struct value *row,
+                                 struct value *classes, struct value *scores, struct value *count) {
+  static const int64_t one[] = {1};
+  struct value *is_there;
+  TRY(in_front(d, d->most, count, &is_there));
+  TRY(write_rows(d, 0, d->boxes, box, is_there));
+  TRY(write_rows(d, 1, classes, row, is_there));
+  TRY(write_rows(d, 2, scores, row, is_there));
+  TRY(make_cast(d->op->make, count, HONE_F32, &count));
+  TRY(make_reshape(d->op->make, count, one, 1, &count));
+  return tf_write(d->op, 3, false, count);
+}
+
+/* -- fast and regular */
+
+static hone_status fast(const struct detection *d) {
+  struct value *top[2], *first, *chosen[3];
+  TRY(best(d, d->scores, d->each, top));
+  TRY(columns(d, top[0], 0, 1, &first));
+  TRY(suppress(d, first, d->most, chosen));
+  TRY(make_cast(d->op->make, top[1], HONE_F32, &top[1]));
+  return write_results(d, chosen[0], chosen[0], top[1], top[0], chosen[2]);
+}
+
+/* Boxes of all classes one class after the other; the best of them, and how many there are. */
+static hone_status regular(const struct detection *d) {
+  struct make *make = d->op->make;
+  const int64_t all = d->classes * d->per_class, flat[] = {all, 1};
+  struct value **boxes, **scores, *lowest, *count = NULL, *classes, *top[2];
+  TRY(make_scalar(make, HONE_F32, -INFINITY, &lowest));
+  TRY(NEW_ARRAY(d->op->ctx, d->op->tf->arena, boxes, (size_t)d->classes));
+  TRY(NEW_ARRAY(d->op->ctx, d->op->tf->arena, scores, (size_t)d->classes));
+  for (int64_t c = 0; c < d->classes; c++) {
+    struct value *column, *chosen[3], *is_there;
+    TRY(columns(d, d->scores, c, c + 1, &column));
+    TRY(suppress(d, column, d->per_class, chosen));
+    TRY(in_front(d, d->per_class, chosen[2], &is_there));
+    boxes[c] = chosen[0];
+    TRY(make_node(make, OP_Where, VALUES(is_there, chosen[1], lowest), NULL, &scores[c]));
+    if (!c) count = chosen[2];
+    if (c) TRY(make_node(make, OP_Add, VALUES(count, chosen[2]), NULL, &count));
+  }
+  struct value *box, *score;
+  const struct arg *along = ARGS(INT_ARG("axis", 0));
+  TRY(make_node(make, OP_Concat, boxes, (size_t)d->classes, along, &box));
+  TRY(make_node(make, OP_Concat, scores, (size_t)d->classes, along, &score));
+  TRY(best(d, score, d->most, top));
+  TRY(make_node(make, OP_Gather, VALUES(box, top[1]), along, &box));
+  TRY(make_reshape(make, score, flat, 2, &score));
+  TRY(steps(d, HONE_F32, all, d->per_class, &classes));
+  TRY(make_reshape(make, classes, flat, 2, &classes));
+  TRY(make_with_scalar(make, OP_Min, count, (double)d->most, &count));
+  return write_results(d, box, top[1], classes, score, count);
+}
+
+/* encodings [1, n, 4 or more], predictions [1, n, classes] or with a background in front, anchors [n, 4]. */
+hone_status tf_detections(struct tf_op *op) {
+  struct detection d = {.op = op};
+  struct flex_map map;
+  double is_regular;
+  int64_t all;
+  TRY(tf_arity(op, 3, 3, 4));
+  const struct flat_vector *custom = &op->custom;
+  TRY(flex_open(op->ctx, tf_place(op), custom->flat ? custom->flat->bytes + custom->at : NULL,
+                custom->count, &map));
+  TRY(whole_option(&d, &map, "max_detections", NAN, 1 << 20, &d.most));
+  TRY(whole_option(&d, &map, "num_classes", NAN, MOST_CLASSES, &d.classes));
+  TRY(whole_option(&d, &map, "max_classes_per_detection", NAN, d.classes, &d.each));
+  TRY(whole_option(&d, &map, "detections_per_class", 100, 1 << 20, &d.per_class));
+  TRY(flex_number(op->ctx, tf_place(op), &map, "use_regular_nms", 0, &is_regular));
+  TRY(read_limits(&d, &map));
+  TRY(decode(&d, &map));
+  TRY(read_rows(&d, PREDICTIONS, d.classes, &d.scores));
+  all = d.scores->shape.dims[1];
+  TRY(columns(&d, d.scores, all - d.classes, all, &d.scores));
+  if (is_regular == 0) return fast(&d);
+  if (d.each > 1 || d.most > d.classes * d.per_class)
+    return tf_refuse(op, "of %lld classes a box, %lld boxes at most, class by class",
+                     (long long)d.each, (long long)d.most);
+  return regular(&d);
+}

@@ -1,0 +1,172 @@
+/* tflite_products: REDUCE_PROD and the 16-bit DIV of quantised numbers, bit for bit as the format's reference kernels
+ * compute them. */
+#include "core/ops/operators/fixed_point.h"
+#include "tflite.h"
+
+#include <math.h>
+
+/* -- REDUCE_PROD: rescaled to 32 bits after each factor, by the share of the result's scale that is a factor's */
+
+/* x in 64 bits as [rest, count], the axes of input 1 reduced last; dims: of the result. */
+struct factors {
+  struct value *x;
+  int64_t count, dims[HONE_MAX_RANK];
+  size_t rank;
+};
+
+static hone_status read_factors(struct tf_op *op, int64_t zero, struct factors *f) {
+  int64_t axes[HONE_MAX_RANK], perm[HONE_MAX_RANK], keep, rest = 1;
+  bool is_reduced[HONE_MAX_RANK] = {false};
+  size_t axis_count, at = 0;
+  struct value *x;
+  TRY(tf_option(op, 0, FLAT_U8, 0, &keep));
+  TRY(tf_ints(op, 1, HONE_MAX_RANK, axes, &axis_count));
+  TRY(tf_value(op, tf_in(op, 0), &x));
+  const int rank = x->shape.rank;
+  for (size_t i = 0; i < axis_count; i++) {
+    TRY(tf_axis(op, axes[i], rank, &axes[i]));
+    is_reduced[axes[i]] = true;
+  }
+  *f = (struct factors){.count = 1};
+  for (int last = 0; last < 2; last++)
+    for (int d = 0; d < rank; d++) {
+      if (is_reduced[d] != last) continue;
+      perm[at++] = d;
+      if (!checked_mul(last ? f->count : rest, x->shape.dims[d], last ? &f->count : &rest))
+        return tf_refuse(op, "of that many elements");
+    }
+  for (int d = 0; d < rank; d++)
+    if (!is_reduced[d] || keep) f->dims[f->rank++] = is_reduced[d] ? 1 : x->shape.dims[d];
+  TRY(make_transpose(op->make, x, perm, &x));
+  TRY(make_cast(op->make, x, HONE_I64, &x));
+  if (zero) TRY(make_with_scalar(op->make, OP_Sub, x, (double)zero, &x));
+  return make_reshape(op->make, x, (const int64_t[]){rest, f->count}, 2, &f->x);
+}
+
+static hone_status factor_at(struct tf_op *op, const struct factors *f, int64_t k,
+                             struct value **out) {
+  struct value *index;
+  TRY(make_scalar(op->make, HONE_I64, (double)k, &index));
+  return make_node(op->make, OP_Gather, VALUES(f->x, index), ARGS(INT_ARG("axis", 1)), out);
+}
+
+hone_status tf_quantised_reduced_product(struct tf_op *op) {
+  enum { MOST_FACTORS = 1024 }; /* each is a few nodes */
+  double from, to;
+  int64_t from_zero, to_zero;
+  struct factors f;
+  struct value *y, *factor;
+  TRY(tf_one_scale(op, tf_in(op, 0), &from, &from_zero));
+  TRY(tf_one_scale(op, tf_out(op, 0), &to, &to_zero));
+  TRY(read_factors(op, from_zero, &f));
+  if (f.count < 1 || f.count > MOST_FACTORS)
+    return tf_refuse(op, "of %lld quantised numbers", (long long)f.count);
+  const double scale = from / pow(to, 1 / (double)f.count);
+  const struct tf_rescale step = {.scales = &scale, .count = 1, .dtype = HONE_I32};
+  struct tf_rescale last = step;
+  last.dtype = tf_out(op, 0)->dtype;
+  last.zero_point = to_zero;
+  TRY(factor_at(op, &f, 0, &y));
+  for (int64_t k = 1; k < f.count; k++) {
+    TRY(factor_at(op, &f, k, &factor));
+    TRY(make_node(op->make, OP_Mul, VALUES(y, factor), NULL, &y));
+    TRY(tf_rescale(op, y, &step, &y));
+    TRY(make_cast(op->make, y, HONE_I64, &y));
+  }
+  TRY(tf_rescale(op, y, &last, &y));
+  TRY(make_reshape(op->make, y, f.dims, f.rank, &y));
+  return tf_write(op, 0, false, y);
+}
+
+/* -- DIV of 16-bit numbers: the dividend, shifted up as far as it goes, times the inverse of the divisor. Both with their shifts are tables */
+
+enum { WORDS = 65536, LEAST = INT16_MIN };
+struct division {
+  struct value *dividends, *headrooms, *inverses, *bits; /* tables of i32 */
+};
+
+static hone_status fill_division(struct tf_op *op, struct division *d) {
+  const struct shape shape = {1, {WORDS}};
+  double *numbers, *shifts;
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, numbers, WORDS));
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, shifts, WORDS));
+  for (int i = 0; i < WORDS; i++) {
+    const int32_t x = i + LEAST;
+    const int headroom = __builtin_clrsb(x);
+    numbers[i] = (int32_t)((uint32_t)x << headroom), shifts[i] = headroom;
+  }
+  TRY(make_numbers(op->make, HONE_I32, &shape, numbers, &d->dividends));
+  TRY(make_numbers(op->make, HONE_I32, &shape, shifts, &d->headrooms));
+  for (int i = 0; i < WORDS; i++) {
+    const int32_t x = i + LEAST;
+    int bits = 0;
+    const int32_t inverse = x ? fixed_inverse(x < 0 ? -x : x, 31, &bits) : 0;
+    numbers[i] = x < 0 ? -inverse : inverse, shifts[i] = bits;
+  }
+  TRY(make_numbers(op->make, HONE_I32, &shape, numbers, &d->inverses));
+  return make_numbers(op->make, HONE_I32, &shape, shifts, &d->bits);
+}
+
+/* Entries of two tables at x. */
+static hone_status look_up_both(struct tf_op *op, struct value *x, struct value *first,
+                                struct value *second, struct value **out_first,
+                                struct value **out_second) {
+  TRY(make_with_scalar(op->make, OP_Sub, x, LEAST, &x));
+  TRY(make_node(op->make, OP_Gather, VALUES(first, x), ARGS(INT_ARG("axis", 0)), out_first));
+  return make_node(op->make, OP_Gather, VALUES(second, x), ARGS(INT_ARG("axis", 0)), out_second);
+}
+
+/* By zero, which the format leaves open: the bound on the side of the dividend. */
+static hone_status bound_by_zero(struct tf_op *op, struct value *dividend, struct value *divisor,
+                                 struct value *low, struct value *high, struct value **y) {
+  struct value *is_below, *is_zero, *bound, *none;
+  TRY(make_scalar(op->make, HONE_I32, 0, &none));
+  TRY(make_node(op->make, OP_Less, VALUES(dividend, none), NULL, &is_below));
+  TRY(make_node(op->make, OP_Where, VALUES(is_below, low, high), NULL, &bound));
+  TRY(make_node(op->make, OP_Equal, VALUES(divisor, none), NULL, &is_zero));
+  return make_node(op->make, OP_Where, VALUES(is_zero, bound, *y), NULL, y);
+}
+
+/* x less its zero point, for both operands. */
+static hone_status read_words(struct tf_op *op, bool image, double scales[3], struct value *in[2]) {
+  int64_t zero;
+  for (size_t k = 0; k < 3; k++) {
+    TRY(tf_one_scale(op, k < 2 ? tf_in(op, k) : tf_out(op, 0), &scales[k], &zero));
+    if (zero) return tf_refuse(op, "of 16-bit numbers with a zero point");
+    if (k == 2) break;
+    TRY(tf_read(op, tf_in(op, k), image, &in[k]));
+    TRY(make_cast(op->make, in[k], HONE_I32, &in[k]));
+  }
+  return HONE_OK;
+}
+
+hone_status tf_word_quotient(struct tf_op *op) {
+  enum { MOST_SHIFT = 15 }; /* else the shift to the right could be below 0 */
+  double scales[3], least, most;
+  int32_t multiplier;
+  int shift;
+  struct division d;
+  struct value *in[2], *a, *b, *headroom, *bits, *low, *high, *y;
+  bool image = tf_follows_images(op, 2);
+  TRY(read_words(op, image, scales, in));
+  TRY(tf_range(op, 0, &least, &most));
+  tf_multiplier((double)((float)scales[0] / ((float)scales[1] * (float)scales[2])), &multiplier,
+                &shift);
+  if (shift > MOST_SHIFT) return tf_refuse(op, "with scales of %g and %g", scales[0], scales[1]);
+  TRY(fill_division(op, &d));
+  TRY(look_up_both(op, in[0], d.dividends, d.headrooms, &a, &headroom));
+  TRY(look_up_both(op, in[1], d.inverses, d.bits, &b, &bits));
+  TRY(make_scalar(op->make, HONE_I32, 0, &low));
+  TRY(make_node(op->make, OP_Rescale, VALUES(a, b, low), NULL, &y));
+  TRY(make_node(op->make, OP_Add, VALUES(headroom, bits), NULL, &bits));
+  TRY(make_with_scalar(op->make, OP_Sub, bits, shift, &bits));
+  TRY(make_with_scalar(op->make, OP_Min, bits, 31, &bits));
+  TRY(make_scalar(op->make, HONE_I32, multiplier, &b));
+  TRY(make_node(op->make, OP_Rescale, VALUES(y, b, bits), NULL, &y));
+  TRY(make_scalar(op->make, HONE_I32, least, &low));
+  TRY(make_scalar(op->make, HONE_I32, most, &high));
+  TRY(make_node(op->make, OP_Clip, VALUES(y, low, high), NULL, &y));
+  TRY(bound_by_zero(op, in[0], in[1], low, high, &y));
+  TRY(make_cast(op->make, y, tf_out(op, 0)->dtype, &y));
+  return tf_write(op, 0, image, y);
+}

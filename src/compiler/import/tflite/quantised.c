@@ -1,0 +1,650 @@
+/* tflite_quantised: arithmetic on quantised numbers, written so that the results are those of the
+ * format's reference kernels, bit for bit.
+ *
+ * Sums and products are exact integers; hone.Requantize brings them to the output's scale by a fixed
+ * point multiplier (tf_multiplier). Functions of one number are tables (tables.c).
+ */
+#include "tflite.h"
+
+#include <math.h>
+
+enum { TABLE = 256, RELU_CODE = 19, RELU6_CODE = 21, RELU_N1_CODE = 20, RELU_01_CODE = 152 };
+
+bool tf_is_quantised(const struct tf_tensor *tensor) {
+  return tensor->quantisation.count > 0 &&
+         (dtype_is_byte(tensor->dtype) || tensor->dtype == HONE_I16);
+}
+
+void tf_type_range(hone_dtype dtype, double *low, double *high) {
+  *low = dtype == HONE_U8 ? 0 : dtype == HONE_I8 ? -128 : dtype == HONE_I16 ? -32768 : INT32_MIN;
+  *high = dtype == HONE_U8 ? 255 : dtype == HONE_I8 ? 127 : dtype == HONE_I16 ? 32767 : INT32_MAX;
+}
+
+static hone_status one_scale(struct tf_op *op, const struct tf_tensor *tensor, double *scale,
+                             int64_t *zero_point) {
+  *scale = 1, *zero_point = 0;
+  if (tensor->quantisation.count != 1 || !(tensor->quantisation.scales[0] > 0))
+    return tf_refuse(op, "a quantised operand needs one scale above 0");
+  *scale = tensor->quantisation.scales[0];
+  *zero_point = tensor->quantisation.zero_points[0];
+  return HONE_OK;
+}
+
+/* The one scale and zero point of a quantised tensor. */
+hone_status tf_one_scale(struct tf_op *op, const struct tf_tensor *tensor, double *scale,
+                         int64_t *zero_point) {
+  *scale = 1, *zero_point = 0;
+  if (!tensor || !tf_is_quantised(tensor))
+    return tf_refuse(op, "a quantised operand needs one scale above 0");
+  return one_scale(op, tensor, scale, zero_point);
+}
+
+static double quantised(double x, double scale, int64_t zero_point) {
+  return (double)zero_point + round((double)((float)x / (float)scale));
+}
+
+static hone_status clamp_range(struct tf_op *op, double least, double most, double *low,
+                               double *high) {
+  double scale;
+  int64_t zero;
+  const struct tf_tensor *y = tf_out(op, 0);
+  TRY(tf_one_scale(op, y, &scale, &zero));
+  tf_type_range(y->dtype, low, high);
+  if (!isinf(least)) *low = fmax(*low, quantised(least, scale, zero));
+  if (!isinf(most)) *high = fmin(*high, quantised(most, scale, zero));
+  return HONE_OK;
+}
+
+hone_status tf_range(struct tf_op *op, int field, double *out_low, double *out_high) {
+  static const double bounds[][2] = {{-INFINITY, INFINITY}, {0, INFINITY}, {-1, 1}, {0, 6}};
+  int64_t kind;
+  TRY(tf_option(op, (unsigned)field, FLAT_I8, 0, &kind));
+  if (kind < 0 || kind >= (int64_t)COUNT(bounds))
+    return tf_refuse(op, "fused activation %lld of quantised numbers", (long long)kind);
+  return clamp_range(op, bounds[kind][0], bounds[kind][1], out_low, out_high);
+}
+
+void tf_multiplier(double x, int32_t *out_multiplier, int *out_shift) {
+  int shift = 0;
+  *out_multiplier = 0;
+  *out_shift = 0;
+  if (!(fabs(x) > 0) || isinf(x)) return;
+  int64_t fixed = (int64_t)round(frexp(x, &shift) * 2147483648.0);
+  if (fixed == INT64_C(1) << 31 || fixed == -(INT64_C(1) << 31)) fixed /= 2, shift++;
+  if (shift < -31) return;
+  if (shift > 30) shift = 30, fixed = x > 0 ? INT32_MAX : -INT32_MAX;
+  *out_multiplier = (int32_t)fixed;
+  *out_shift = shift;
+}
+
+hone_status tf_rescale(struct tf_op *op, struct value *x, const struct tf_rescale *how,
+                       struct value **out) {
+  struct value *multipliers, *shifts;
+  double *m, *s, low = how->low, high = how->high;
+  struct shape shape = {.rank = how->count > 1, .dims = {(int64_t)how->count}};
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, m, how->count));
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, s, how->count));
+  for (size_t i = 0; i < how->count; i++) {
+    int32_t multiplier;
+    int shift;
+    tf_multiplier(how->scales[i], &multiplier, &shift);
+    m[i] = multiplier, s[i] = shift;
+  }
+  if (low == 0 && high == 0) tf_type_range(how->dtype, &low, &high);
+  TRY(make_numbers(op->make, HONE_I32, &shape, m, &multipliers));
+  TRY(make_numbers(op->make, HONE_I32, &shape, s, &shifts));
+  return make_node(
+      op->make, OP_Requantize, VALUES(x, multipliers, shifts),
+      ARGS(INT_ARG("axis", how->axis), INT_ARG("offset", how->offset),
+           INT_ARG("left_shift", how->left_shift), INT_ARG("single_rounding", how->once),
+           INT_ARG("zero_point", how->zero_point), INT_ARG("low", (int64_t)low),
+           INT_ARG("high", (int64_t)high), INT_ARG("to", (int64_t)how->dtype)),
+      out);
+}
+
+/* -- between floats and quantised numbers */
+
+/* Scales and zero points for numbers of type `dtype`. */
+static hone_status scale_values(struct tf_op *op, const struct tf_tensor *tensor, hone_dtype dtype,
+                                struct value **scale, struct value **zero) {
+  const struct tf_quantisation *q = &tensor->quantisation;
+  struct shape shape = {.rank = q->count > 1, .dims = {(int64_t)q->count}};
+  double *points;
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, points, q->count));
+  for (size_t i = 0; i < q->count; i++) points[i] = (double)q->zero_points[i];
+  TRY(make_numbers(op->make, HONE_F32, &shape, q->scales, scale));
+  return make_numbers(op->make, dtype, &shape, points, zero);
+}
+
+/* A constant in another type, whatever its size: passes look for weights with constant scales. */
+static hone_status constant_as(struct tf_op *op, const struct tensor *from, hone_dtype dtype,
+                               struct value **out) {
+  struct tensor *to;
+  TRY(tensor_create(op->ctx, op->tf->arena, dtype, &from->shape, &to));
+  for (size_t i = 0; i < tensor_count(to); i++)
+    if (dtype_is_float(dtype))
+      tensor_set_f64(to, i, tensor_f64(from, i));
+    else
+      tensor_set_i64(to, i, tensor_i64(from, i));
+  return graph_constant(op->ctx, op->make->graph, NULL, to, out);
+}
+
+/* Scales or zero points of a tensor that is quantised in blocks: a constant of the graph. */
+static hone_status block_operand(struct tf_op *op, int64_t index, const char *what,
+                                 hone_dtype dtype, struct value **out) {
+  const struct tf_graph *graph = &op->tf->graph;
+  if (index < 0 || (uint64_t)index >= graph->tensor_count || !graph->tensors[index].constant ||
+      dtype_is_float(graph->tensors[index].dtype) != dtype_is_float(dtype) ||
+      graph->tensors[index].dtype == HONE_STRING)
+    return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s: the %s of blocks are tensor %lld of %zu",
+                op->kind->name, what, (long long)index, graph->tensor_count);
+  *out = graph->tensors[index].value;
+  return (*out)->dtype == dtype ? HONE_OK : constant_as(op, (*out)->constant, dtype, out);
+}
+
+static hone_status read_blocks(struct tf_op *op, const struct tf_tensor *tensor,
+                               struct value **scale, struct value **zero) {
+  const struct tf_quantisation *q = &tensor->quantisation;
+  *zero = NULL;
+  TRY(block_operand(op, q->block_scales, "scales", HONE_F32, scale));
+  if (q->block_zeros < 0) return HONE_OK;
+  return block_operand(op, q->block_zeros, "zero points", tensor->dtype, zero);
+}
+
+static hone_status by_blocks(struct tf_op *op, const struct tf_quantisation *q, struct value *x,
+                             struct value *scale, struct value *zero, struct value **out) {
+  return make_node(op->make, OP_DequantizeLinear, VALUES(x, scale, zero),
+                   ARGS(INT_ARG("axis", x->shape.rank - 1), INT_ARG("block_size", q->block)), out);
+}
+
+/* x, in the file's order, by the scales of `tensor`. */
+static hone_status dequantised(struct tf_op *op, const struct tf_tensor *tensor, struct value *x,
+                               int64_t axis, struct value **out) {
+  const struct tf_quantisation *q = &tensor->quantisation;
+  struct value *scale, *zero = NULL;
+  if (!q->block) {
+    TRY(scale_values(op, tensor, x->dtype, &scale, &zero));
+    return make_node(op->make, OP_DequantizeLinear, VALUES(x, scale, zero),
+                     ARGS(INT_ARG("axis", axis)), out);
+  }
+  TRY(read_blocks(op, tensor, &scale, &zero));
+  return by_blocks(op, q, x, scale, zero, out);
+}
+
+hone_status tf_dequantised(struct tf_op *op, struct tf_tensor *tensor, struct value **out) {
+  const struct tf_quantisation *q = &tensor->quantisation;
+  TRY(tf_value(op, tensor, out));
+  if (tensor->dtype == HONE_F16) return make_cast(op->make, *out, HONE_F32, out);
+  if (dtype_is_float(tensor->dtype) || (!q->count && !q->block)) return HONE_OK;
+  op->tf->root->is_dynamic = true;
+  if (tensor->constant && dtype_bits(tensor->dtype) < 4 &&
+      !q->block) /* of 4 bits kernels read them */
+    TRY(constant_as(op, tensor->constant, tensor->dtype == HONE_I2 ? HONE_I4 : HONE_U4, out));
+  return dequantised(op, tensor, *out, q->axis, out);
+}
+
+/* Numbers of each row of a table, for the rows that `indices` name, to multiply what has `rank` axes. */
+static hone_status numbers_of_rows(struct tf_op *op, const double *numbers, size_t count,
+                                   struct value *indices, int rank, struct value **out) {
+  const struct shape shape = {1, {(int64_t)count}};
+  int64_t dims[HONE_MAX_RANK];
+  for (int d = 0; d < rank; d++) dims[d] = d < indices->shape.rank ? make_kept_size(indices, d) : 1;
+  TRY(make_numbers(op->make, HONE_F32, &shape, numbers, out));
+  TRY(make_node(op->make, OP_Gather, VALUES(*out, indices), NULL, out));
+  return make_reshape(op->make, *out, dims, (size_t)rank, out);
+}
+
+/* Rows whose scale is their own: (x - zero) * scale. */
+static hone_status scaled_rows(struct tf_op *op, const struct tf_quantisation *q,
+                               struct value *indices, struct value *rows, struct value **out) {
+  struct value *scale, *zero;
+  double *points;
+  bool is_shifted = false;
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, points, q->count));
+  for (size_t i = 0; i < q->count; i++) {
+    points[i] = (double)q->zero_points[i];
+    is_shifted |= q->zero_points[i] != 0;
+  }
+  TRY(make_cast(op->make, rows, HONE_F32, out));
+  if (is_shifted) {
+    TRY(numbers_of_rows(op, points, q->count, indices, rows->shape.rank, &zero));
+    TRY(make_node(op->make, OP_Sub, VALUES(*out, zero), NULL, out));
+  }
+  TRY(numbers_of_rows(op, q->scales, q->count, indices, rows->shape.rank, &scale));
+  return make_node(op->make, OP_Mul, VALUES(*out, scale), NULL, out);
+}
+
+hone_status tf_dequantised_rows(struct tf_op *op, struct tf_tensor *tensor, struct value *indices,
+                                struct value **out) {
+  const struct tf_quantisation *q = &tensor->quantisation;
+  struct value *table, *scale, *zero = NULL;
+  TRY(tf_value(op, tensor, &table));
+  if (dtype_is_float(tensor->dtype) || (!q->count && !q->block)) {
+    TRY(tf_dequantised(op, tensor, &table));
+    return make_node(op->make, OP_Gather, VALUES(table, indices), NULL, out);
+  }
+  const bool by_rows = q->count > 1 && q->axis == 0;
+  if (by_rows && (int64_t)q->count != table->shape.dims[0])
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: %zu scales for %lld rows", op->kind->name,
+                q->count, (long long)table->shape.dims[0]);
+  op->tf->root->is_dynamic = true;
+  TRY(make_node(op->make, OP_Gather, VALUES(table, indices), NULL, out));
+  if (by_rows) return scaled_rows(op, q, indices, *out, out);
+  if (!q->block) return dequantised(op, tensor, *out, q->axis + indices->shape.rank - 1, out);
+  TRY(read_blocks(op, tensor, &scale, &zero));
+  TRY(make_node(op->make, OP_Gather, VALUES(scale, indices), NULL, &scale));
+  if (zero) TRY(make_node(op->make, OP_Gather, VALUES(zero, indices), NULL, &zero));
+  return by_blocks(op, q, *out, scale, zero, out);
+}
+
+hone_status tf_integer_weights(struct tf_op *op, struct tf_tensor *tensor, struct value **out) {
+  const bool is_signed = tensor->dtype == HONE_I4 || tensor->dtype == HONE_I2;
+  TRY(tf_value(op, tensor, out));
+  if (tensor->quantisation.block) return tf_refuse(op, "of integers with weights in blocks");
+  if (!dtype_is_integer(tensor->dtype) || dtype_bits(tensor->dtype) >= 8) return HONE_OK;
+  if (!tensor->constant)
+    return tf_refuse(op, "weights of %s that are computed", dtype_name(tensor->dtype));
+  return constant_as(op, tensor->constant, is_signed ? HONE_I8 : HONE_U8, out);
+}
+
+/* DEQUANTIZE: also from float16. */
+hone_status tf_dequantize(struct tf_op *op) {
+  struct value *x, *y;
+  struct tf_tensor *in = tf_in(op, 0);
+  TRY(tf_arity(op, 1, 1, 1));
+  bool image = tf_follows_images(op, 1) && !in->quantisation.block;
+  TRY(tf_read(op, in, image, &x));
+  if (dtype_is_float(in->dtype)) {
+    TRY(make_cast(op->make, x, tf_out(op, 0)->dtype, &y));
+    return tf_write(op, 0, image, y);
+  }
+  if (!in->quantisation.count && !in->quantisation.block)
+    return tf_refuse(op, "of a tensor without a scale");
+  const int64_t axis = in->quantisation.axis;
+  TRY(dequantised(op, in, x, image ? tf_image_axis(axis) : axis, &y));
+  return tf_write(op, 0, image, y);
+}
+
+static hone_status rescale_one(struct tf_op *op, struct value *x, double scale, int64_t offset,
+                               double low, double high, struct value **out) {
+  const struct tf_tensor *y = tf_out(op, 0);
+  struct tf_rescale how = {.scales = &scale,
+                           .count = 1,
+                           .offset = offset,
+                           .dtype = y->dtype,
+                           .zero_point = y->quantisation.zero_points[0],
+                           .low = low,
+                           .high = high};
+  return tf_rescale(op, x, &how, out);
+}
+
+/* QUANTIZE: from float (halves away from zero) or from another scale; 32-bit sums have one too. */
+hone_status tf_quantize(struct tf_op *op) {
+  struct value *x, *scale, *zero, *y;
+  struct tf_tensor *in = tf_in(op, 0), *out = tf_out(op, 0);
+  double from, to;
+  int64_t from_zero, to_zero;
+  TRY(tf_arity(op, 1, 1, 1));
+  bool image = tf_follows_images(op, 1);
+  TRY(tf_read(op, in, image, &x));
+  if (dtype_is_float(in->dtype)) {
+    if (!out->quantisation.count) return tf_refuse(op, "to a tensor without a scale");
+    int64_t axis = out->quantisation.axis;
+    TRY(scale_values(op, out, out->dtype, &scale, &zero));
+    TRY(make_node(op->make, OP_QuantizeAway, VALUES(x, scale, zero),
+                  ARGS(INT_ARG("axis", image ? tf_image_axis(axis) : axis)), &y));
+    return tf_write(op, 0, image, y);
+  }
+  if (dtype_is_float(out->dtype) || dtype_bits(in->dtype) > 32 || dtype_bits(out->dtype) > 32)
+    return tf_refuse(op, "from %s to %s", dtype_name(in->dtype), dtype_name(out->dtype));
+  TRY(one_scale(op, in, &from, &from_zero));
+  TRY(one_scale(op, out, &to, &to_zero));
+  TRY(rescale_one(op, x, from / to, from_zero, 0, 0, &y));
+  return tf_write(op, 0, image, y);
+}
+
+/* RELU and its bounded forms. */
+hone_status tf_quantised_relu(struct tf_op *op) {
+  struct value *x, *y;
+  double from, to, low, high;
+  int64_t from_zero, to_zero;
+  int code = op->kind->code;
+  bool image = tf_follows_images(op, 1);
+  TRY(tf_one_scale(op, tf_in(op, 0), &from, &from_zero));
+  TRY(tf_one_scale(op, tf_out(op, 0), &to, &to_zero));
+  TRY(clamp_range(op, code == RELU_N1_CODE ? -1 : 0,
+                  code == RELU_CODE    ? INFINITY
+                  : code == RELU6_CODE ? 6
+                                       : 1,
+                  &low, &high));
+  TRY(tf_read(op, tf_in(op, 0), image, &x));
+  TRY(rescale_one(op, x, (double)((float)from / (float)to), from_zero, low, high, &y));
+  return tf_write(op, 0, image, y);
+}
+
+/* -- sums and products of two */
+
+static hone_status widen(struct tf_op *op, struct value *x, double scale, int64_t zero, int shift,
+                         struct value **out) {
+  struct tf_rescale how = {
+      .scales = &scale, .count = 1, .offset = zero, .left_shift = shift, .dtype = HONE_I32};
+  return tf_rescale(op, x, &how, out);
+}
+
+/* Both operands, with the scales and zero points of all three and the bounds of the result. */
+struct pair {
+  struct value *x, *y;
+  double a, b, to, low, high;
+  int64_t a_zero, b_zero, to_zero;
+  bool image; /* in its order they are read and the result is written */
+};
+
+static hone_status read_pair(struct tf_op *op, struct pair *out) {
+  out->image = tf_follows_images(op, 2);
+  TRY(tf_one_scale(op, tf_in(op, 0), &out->a, &out->a_zero));
+  TRY(tf_one_scale(op, tf_in(op, 1), &out->b, &out->b_zero));
+  TRY(tf_one_scale(op, tf_out(op, 0), &out->to, &out->to_zero));
+  TRY(tf_range(op, 0, &out->low, &out->high));
+  TRY(tf_read(op, tf_in(op, 0), out->image, &out->x));
+  return tf_read(op, tf_in(op, 1), out->image, &out->y);
+}
+
+static hone_status write_pair(struct tf_op *op, const struct pair *p, struct value *z,
+                              double scale) {
+  TRY(rescale_one(op, z, scale, 0, p->low, p->high, &z));
+  return tf_write(op, 0, p->image, z);
+}
+
+/* The exponent of a power of two, as near to one as the format asks. */
+static bool is_power_of_two(double scale, int *out_exponent) {
+  const double exponent = log2(scale);
+  *out_exponent = (int)round(exponent);
+  return fabs(exponent - *out_exponent) < 1e-3;
+}
+
+/* x / 2^bits, to nearest with halves away from zero. */
+static hone_status divided(struct tf_op *op, struct value *x, int bits, struct value **out) {
+  if (!bits) return make_cast(op->make, x, HONE_I32, out);
+  return widen(op, x, ldexp(1, -bits - 1), 0, 1, out); /* twice x: the product is exact */
+}
+
+/* ADD, SUB of 16-bit numbers by option 1, where all scales are powers of two: one operand is brought to the scale of the
+   result, which the other one has. *out_done false: the scales are others. */
+static hone_status sum_of_powers(struct tf_op *op, const struct pair *p, bool *out_done) {
+  int64_t wanted;
+  int a, b, to;
+  struct value *x, *y, *z, *low, *high;
+  *out_done = false;
+  TRY(tf_option(op, 1, FLAT_U8, 1, &wanted));
+  if (!wanted || p->x->dtype != HONE_I16 || !is_power_of_two(p->a, &a) ||
+      !is_power_of_two(p->b, &b) || !is_power_of_two(p->to, &to))
+    return HONE_OK;
+  if (a > to || b > to || (a != to && b != to) || to - a > 15 || to - b > 15)
+    return tf_refuse(op, "of 16-bit numbers with scales 2^%d and 2^%d to 2^%d", a, b, to);
+  *out_done = true;
+  TRY(divided(op, p->x, to - a, &x));
+  TRY(divided(op, p->y, to - b, &y));
+  TRY(make_node(op->make, (enum op_id)op->kind->parameter, VALUES(x, y), NULL, &z));
+  TRY(make_scalar(op->make, HONE_I32, p->low, &low));
+  TRY(make_scalar(op->make, HONE_I32, p->high, &high));
+  TRY(make_node(op->make, OP_Clip, VALUES(z, low, high), NULL, &z));
+  TRY(make_cast(op->make, z, tf_out(op, 0)->dtype, &z));
+  return tf_write(op, 0, p->image, z);
+}
+
+/* ADD, SUB: both operands at twice the larger scale with 20 (16-bit numbers: 15) bits more. */
+hone_status tf_quantised_sum(struct tf_op *op) {
+  struct pair p;
+  struct value *z;
+  bool is_done;
+  TRY(read_pair(op, &p));
+  TRY(sum_of_powers(op, &p, &is_done));
+  if (is_done) return HONE_OK;
+  int shift = tf_in(op, 0)->dtype == HONE_I16 ? 15 : 20;
+  double twice = 2 * fmax(p.a, p.b);
+  TRY(widen(op, p.x, p.a / twice, p.a_zero, shift, &p.x));
+  TRY(widen(op, p.y, p.b / twice, p.b_zero, shift, &p.y));
+  TRY(make_node(op->make, (enum op_id)op->kind->parameter, VALUES(p.x, p.y), NULL, &z));
+  return write_pair(op, &p, z, twice / (ldexp(1, shift) * p.to));
+}
+
+/* NEG: the numbers as they are, which is right where both scales are one and there is no zero point. */
+hone_status tf_quantised_negative(struct tf_op *op) {
+  double from, to;
+  int64_t from_zero, to_zero;
+  struct value *x, *y;
+  TRY(tf_one_scale(op, tf_in(op, 0), &from, &from_zero));
+  TRY(tf_one_scale(op, tf_out(op, 0), &to, &to_zero));
+  if (from != to || from_zero || to_zero)
+    return tf_refuse(op, "of quantised numbers that is no change of sign");
+  bool image = tf_follows_images(op, 1);
+  TRY(tf_read(op, tf_in(op, 0), image, &x));
+  TRY(make_node(op->make, OP_Neg, VALUES(x), NULL, &y));
+  return tf_write(op, 0, image, y);
+}
+
+/* EQUAL, LESS and their like: both operands as numbers of scale 1 with 8 bits more, so that near ones of a small scale are
+   equal. Source: reference_ops::ComparisonWithScaling. */
+hone_status tf_quantised_compared(struct tf_op *op, struct value **x, struct value **y) {
+  double a, b;
+  int64_t a_zero, b_zero;
+  TRY(tf_one_scale(op, tf_in(op, 0), &a, &a_zero));
+  TRY(tf_one_scale(op, tf_in(op, 1), &b, &b_zero));
+  if (!(a < 1) || !(b < 1)) return tf_refuse(op, "of quantised numbers whose scale is not below 1");
+  TRY(widen(op, *x, a, a_zero, 8, x));
+  return widen(op, *y, b, b_zero, 8, y);
+}
+
+hone_status tf_centred(struct tf_op *op, struct value *x, int64_t zero, struct value **out) {
+  TRY(make_cast(op->make, x, HONE_I32, out));
+  return zero ? make_with_scalar(op->make, OP_Sub, *out, (double)zero, out) : HONE_OK;
+}
+
+hone_status tf_quantised_product(struct tf_op *op) {
+  struct pair p;
+  struct value *z;
+  TRY(read_pair(op, &p));
+  TRY(tf_centred(op, p.x, p.a_zero, &p.x));
+  TRY(tf_centred(op, p.y, p.b_zero, &p.y));
+  TRY(make_node(op->make, OP_Mul, VALUES(p.x, p.y), NULL, &z));
+  return write_pair(op, &p, z, (double)((float)p.a * (float)p.b / (float)p.to));
+}
+
+/* -- reductions, concatenation, resizing */
+
+/* Sum over axes of `count` elements of x - zero, in i32; by way of floats where they are exact, since
+   those have fast kernels. */
+hone_status tf_quantised_total(struct tf_op *op, struct value *x, int64_t zero, struct value *axes,
+                               int64_t count, int64_t keep, struct value **out) {
+  bool exact = x->dtype != HONE_I16 && count <= (1 << 24) / 255;
+  TRY(make_cast(op->make, x, exact ? HONE_F32 : HONE_I32, &x));
+  if (zero) TRY(make_with_scalar(op->make, OP_Sub, x, (double)zero, &x));
+  TRY(make_node(op->make, OP_ReduceSum, VALUES(x, axes),
+                ARGS(INT_ARG("keepdims", keep), INT_ARG("noop_with_empty_axes", 1)), out));
+  return exact ? make_cast(op->make, *out, HONE_I32, out) : HONE_OK;
+}
+
+/* SUM of signed numbers, `count` of them: the sum times the quotient of the scales, in float, halves away from zero. LiteRT's
+   reference kernel writes nothing there: this is its optimised one. */
+static hone_status float_sum(struct tf_op *op, struct value *sum, int64_t count,
+                             struct value **out) {
+  const struct tf_tensor *in = tf_in(op, 0), *y = tf_out(op, 0);
+  const float scale = (float)in->quantisation.scales[0] / (float)y->quantisation.scales[0];
+  const float bias = (float)-in->quantisation.zero_points[0] * scale * (float)count;
+  struct value *one, *zero;
+  TRY(make_cast(op->make, sum, HONE_F32, &sum));
+  TRY(make_with_scalar(op->make, OP_Mul, sum, (double)scale, &sum));
+  if (bias != 0) TRY(make_with_scalar(op->make, OP_Add, sum, (double)bias, &sum));
+  TRY(make_scalar(op->make, HONE_F32, 1, &one));
+  TRY(make_scalar(op->make, y->dtype, (double)y->quantisation.zero_points[0], &zero));
+  return make_node(op->make, OP_QuantizeAway, VALUES(sum, one, zero), NULL, out);
+}
+
+/* The sum of `count` numbers less their zero points to the output's scale; of a mean the count goes into the multiplier. */
+static hone_status rescale_total(struct tf_op *op, struct value *total, double scale, int64_t count,
+                                 bool is_mean, struct value **out) {
+  const struct tf_tensor *y = tf_out(op, 0);
+  int32_t multiplier;
+  int shift;
+  tf_multiplier(scale, &multiplier, &shift);
+  if (is_mean) { /* multiplier / count, with as many bits as fit */
+    int bits = 63 - __builtin_clzll((unsigned long long)count);
+    if (bits > 32) bits = 32;
+    if (bits > 31 + shift) bits = 31 + shift;
+    multiplier = (int32_t)(((int64_t)multiplier << bits) / count);
+    shift -= bits;
+  }
+  /* exactly representable: tf_rescale takes it apart into the same two numbers only if it is
+     normalised, so they are handed over as they are */
+  double m = multiplier, s = shift, low, high;
+  struct shape scalar = {.rank = 0};
+  struct value *multipliers, *shifts;
+  tf_type_range(y->dtype, &low, &high);
+  TRY(make_numbers(op->make, HONE_I32, &scalar, &m, &multipliers));
+  TRY(make_numbers(op->make, HONE_I32, &scalar, &s, &shifts));
+  return make_node(
+      op->make, OP_Requantize, VALUES(total, multipliers, shifts),
+      ARGS(INT_ARG("zero_point", y->quantisation.zero_points[0]), INT_ARG("low", (int64_t)low),
+           INT_ARG("high", (int64_t)high), INT_ARG("to", (int64_t)y->dtype)),
+      out);
+}
+
+/* MEAN, SUM: the sum in 32 bits. */
+hone_status tf_quantised_mean(struct tf_op *op) {
+  double from, to;
+  int64_t from_zero, to_zero, keep, axes[HONE_MAX_RANK], count = 1;
+  size_t axis_count;
+  bool is_mean = op->kind->parameter == OP_ReduceMean;
+  struct tf_tensor *in = tf_in(op, 0), *out = tf_out(op, 0);
+  struct value *x, *list, *y;
+  TRY(tf_option(op, 0, FLAT_U8, 0, &keep));
+  TRY(tf_one_scale(op, in, &from, &from_zero));
+  TRY(tf_one_scale(op, out, &to, &to_zero));
+  TRY(tf_ints(op, 1, HONE_MAX_RANK, axes, &axis_count));
+  bool image = in->image && !in->value && keep;
+  TRY(tf_read(op, in, image, &x));
+  for (size_t i = 0; i < axis_count; i++) {
+    TRY(tf_axis(op, axes[i], x->shape.rank, &axes[i]));
+    if (image) axes[i] = tf_image_axis(axes[i]);
+    if (!checked_mul(count, x->shape.dims[axes[i]], &count)) count = 0; /* one axis over and over */
+  }
+  if (count < 1) return tf_refuse(op, "of no elements");
+  TRY(make_ints(op->make, axes, axis_count, &list));
+  const bool in_float = !is_mean && in->dtype != HONE_U8;
+  TRY(tf_quantised_total(op, x, in_float ? 0 : from_zero, list, count, keep, &y));
+  TRY(in_float ? float_sum(op, y, count, &y) : rescale_total(op, y, from / to, count, is_mean, &y));
+  return tf_write(op, 0, image, y);
+}
+
+/* Parts of another scale (8-bit, unsigned only in practice) go through float as the format does; 16-bit ones are
+   copied, whatever their scale. */
+static hone_status concat_part(struct tf_op *op, struct tf_tensor *in, bool image,
+                               struct value **out) {
+  double from, to;
+  int64_t from_zero, to_zero;
+  TRY(tf_one_scale(op, in, &from, &from_zero));
+  TRY(tf_one_scale(op, tf_out(op, 0), &to, &to_zero));
+  TRY(tf_read(op, in, image, out));
+  if ((from == to && from_zero == to_zero) || in->dtype == HONE_I16) return HONE_OK;
+  float inverse = 1.0f / (float)to, scale = (float)from * inverse;
+  float bias = -(float)from_zero * scale;
+  double results[TABLE], low, high;
+  struct shape shape = {.rank = 1, .dims = {TABLE}};
+  struct value *table, *index;
+  tf_type_range(in->dtype, &low, &high);
+  for (int i = 0; i < TABLE; i++) {
+    float x = (float)(in->dtype == HONE_I8 ? (int8_t)i : i);
+    double y = round((double)(x * scale + bias)) + (double)to_zero;
+    results[i] = fmin(fmax(y, low), high);
+  }
+  TRY(make_numbers(op->make, in->dtype, &shape, results, &table));
+  TRY(make_cast(op->make, *out, HONE_I32, &index));
+  return make_node(op->make, OP_Gather, VALUES(table, index), ARGS(INT_ARG("axis", 0)), out);
+}
+
+hone_status tf_quantised_concat(struct tf_op *op) {
+  int64_t axis;
+  size_t count = op->inputs.count;
+  struct value **parts, *y;
+  bool image = tf_follows_images(op, count);
+  const struct tf_tensor *first = tf_in(op, 0);
+  int rank = first->value ? first->value->shape.rank : 4;
+  TRY(tf_option(op, 0, FLAT_I32, 0, &axis));
+  TRY(tf_axis(op, axis, rank, &axis));
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, parts, count));
+  for (size_t k = 0; k < count; k++) TRY(concat_part(op, tf_in(op, k), image, &parts[k]));
+  TRY(make_node(op->make, OP_Concat, parts, count,
+                ARGS(INT_ARG("axis", image ? tf_image_axis(axis) : axis)), &y));
+  return tf_write(op, 0, image, y);
+}
+
+/* Where result i of `out` comes from along one axis. */
+struct tap {
+  int64_t low, high; /* elements */
+  double at;         /* between them; fixed: in 1/1024 */
+};
+
+static struct tap tap_of(int64_t i, int64_t in, int64_t out, bool align, bool half, bool fixed) {
+  struct tap tap;
+  if (fixed) {
+    int64_t scale = align && out > 1 ? ((in - 1) * 1024 + (out - 1) / 2) / (out - 1)
+                                     : (in * 1024 + out / 2) / out;
+    int64_t at = half ? i * scale + scale / 2 - 512 : i * scale;
+    tap.at = (double)at;
+    at = at < 0 ? -((-at + 1023) / 1024) : at / 1024;
+    tap.low = at < 0 ? 0 : at;
+    tap.high = at + 1 < in - 1 ? at + 1 : in - 1;
+  } else {
+    float scale = align && out > 1 ? (float)(in - 1) / (float)(out - 1) : (float)in / (float)out;
+    float at = half ? ((float)i + 0.5f) * scale - 0.5f : (float)i * scale;
+    float whole = floorf(at);
+    tap.at = (double)at;
+    tap.low = (int64_t)whole < 0 ? 0 : (int64_t)whole;
+    tap.high = (int64_t)whole + 1 < in - 1 ? (int64_t)whole + 1 : in - 1;
+  }
+  if (tap.low > in - 1) tap.low = in - 1;
+  if (tap.high < 0) tap.high = 0;
+  return tap;
+}
+
+/* What hone.Interpolate takes for an axis: places [2, out], low and high, with their weights. */
+static hone_status plan_axis(struct tf_op *op, int64_t in, int64_t out, bool align, bool half,
+                             bool fixed, struct value **out_places, struct value **out_weights) {
+  const struct shape shape = {.rank = 2, .dims = {2, out}};
+  double *places, *weights;
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, places, 2 * (size_t)out));
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, weights, 2 * (size_t)out));
+  for (int64_t i = 0; i < out; i++) {
+    struct tap tap = tap_of(i, in, out, align, half, fixed);
+    places[i] = (double)tap.low;
+    places[out + i] = (double)tap.high;
+    double base = (double)tap.low * (fixed ? 1024 : 1);
+    double far = fixed ? tap.at - base : (double)((float)tap.at - (float)base);
+    weights[out + i] = far;
+    weights[i] = fixed ? 1024 - far : (double)(1.0f - (float)far);
+  }
+  TRY(make_numbers(op->make, HONE_I32, &shape, places, out_places));
+  return make_numbers(op->make, fixed ? HONE_I64 : HONE_F32, &shape, weights, out_weights);
+}
+
+/* Unsigned numbers are interpolated in float, signed ones in fixed point with ten bits. */
+hone_status tf_quantised_resize(struct tf_op *op) {
+  int64_t align, half, size[2];
+  size_t count;
+  struct tf_tensor *in = tf_in(op, 0);
+  struct value *x, *axes[4], *y;
+  TRY(tf_option(op, 2, FLAT_U8, 0, &align));
+  TRY(tf_option(op, 3, FLAT_U8, 0, &half));
+  TRY(tf_ints(op, 1, 2, size, &count));
+  TRY(tf_image(op, in, &x));
+  for (int d = 0; d < 2; d++) {
+    struct shape shape = {.rank = 2, .dims = {2, size[d]}};
+    int64_t elements;
+    size_t bytes;
+    TRY(extent(op->ctx, tf_place(op), HONE_F64, &shape, &elements, &bytes));
+    TRY(plan_axis(op, x->shape.dims[2 + d], size[d], align != 0, half != 0, in->dtype != HONE_U8,
+                  &axes[2 * d], &axes[2 * d + 1]));
+  }
+  TRY(make_node(op->make, OP_Interpolate, VALUES(x, axes[0], axes[1], axes[2], axes[3]), NULL, &y));
+  return tf_write(op, 0, true, y);
+}

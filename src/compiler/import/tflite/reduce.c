@@ -1,0 +1,327 @@
+/* tflite_reduce: reductions, ArgMax, cumulative sums, normalisations, resizing and the real Fourier
+ * transform. */
+#include "tflite.h"
+
+#include <math.h>
+
+/* Axes of input 1 in the order that `image` says. */
+static hone_status read_axes(struct tf_op *op, bool image, struct value **out) {
+  int64_t axes[HONE_MAX_RANK];
+  size_t count;
+  TRY(tf_ints(op, 1, HONE_MAX_RANK, axes, &count));
+  for (size_t i = 0; i < count; i++) {
+    TRY(tf_axis(op, axes[i], tf_rank_of(tf_in(op, 0)), &axes[i]));
+    if (image) axes[i] = tf_image_axis(axes[i]);
+  }
+  return make_ints(op->make, axes, count, out);
+}
+
+/* MEAN, SUM, REDUCE_*: x, axes; option 0: keep_dims. No axes: nothing is reduced. */
+hone_status tf_reduce(struct tf_op *op) {
+  int64_t keep;
+  struct value *x, *axes, *y;
+  enum op_id id = (enum op_id)op->kind->parameter;
+  TRY(tf_arity(op, 2, 2, 1));
+  TRY(tf_option(op, 0, FLAT_U8, 0, &keep));
+  if (tf_is_quantised(tf_in(op, 0))) {
+    const struct value *in = tf_in(op, 0)->value;
+    if (in && value_is_open(in)) return tf_refuse(op, "of a size that only a run knows");
+    if (id == OP_ReduceMean || id == OP_ReduceSum) return tf_quantised_mean(op);
+    if (id == OP_ReduceProd) return tf_quantised_reduced_product(op);
+    if (id != OP_ReduceMax && id != OP_ReduceMin) return tf_refuse(op, "of quantised numbers");
+  }
+  bool image = keep && tf_follows_images(op, 1);
+  if (!image && tf_in(op, 0)->image && !tf_in(op, 0)->value) {
+    /* the axes that stay are in order again if both spatial ones go */
+    int64_t list[HONE_MAX_RANK];
+    size_t count;
+    TRY(tf_ints(op, 1, HONE_MAX_RANK, list, &count));
+    bool gone[4] = {false};
+    for (size_t i = 0; i < count; i++) {
+      TRY(tf_axis(op, list[i], 4, &list[i]));
+      gone[list[i]] = true;
+    }
+    if ((gone[1] && gone[2]) || gone[3]) {
+      TRY(read_axes(op, true, &axes));
+      TRY(make_node(op->make, id, VALUES(tf_in(op, 0)->image, axes),
+                    ARGS(INT_ARG("keepdims", 0), INT_ARG("noop_with_empty_axes", 1)), &y));
+      return tf_write(op, 0, false, y);
+    }
+  }
+  TRY(tf_read(op, tf_in(op, 0), image, &x));
+  TRY(read_axes(op, image, &axes));
+  TRY(make_node(op->make, id, VALUES(x, axes),
+                ARGS(INT_ARG("keepdims", keep), INT_ARG("noop_with_empty_axes", 1)), &y));
+  return tf_write(op, 0, image, y);
+}
+
+/* REDUCE_ANY, REDUCE_ALL: the largest or smallest of 0 and 1. */
+hone_status tf_reduce_bool(struct tf_op *op) {
+  int64_t keep;
+  struct value *x, *axes, *y;
+  TRY(tf_arity(op, 2, 2, 1));
+  TRY(tf_option(op, 0, FLAT_U8, 0, &keep));
+  TRY(tf_value(op, tf_in(op, 0), &x));
+  TRY(read_axes(op, false, &axes));
+  TRY(make_cast(op->make, x, HONE_U8, &x));
+  TRY(make_node(op->make, (enum op_id)op->kind->parameter, VALUES(x, axes),
+                ARGS(INT_ARG("keepdims", keep), INT_ARG("noop_with_empty_axes", 1)), &y));
+  TRY(make_cast(op->make, y, HONE_BOOL, &y));
+  return tf_write(op, 0, false, y);
+}
+
+/* ARG_MAX, ARG_MIN: x, axis. */
+hone_status tf_arg(struct tf_op *op) {
+  int64_t axis;
+  struct value *x, *y;
+  TRY(tf_arity(op, 2, 2, 1));
+  TRY(tf_one_int(op, 1, &axis));
+  struct tf_tensor *in = tf_in(op, 0);
+  TRY(tf_axis(op, axis, tf_rank_of(in), &axis));
+  bool image = in->image && !in->value && axis == 3; /* what stays is in order */
+  TRY(tf_read(op, in, image, &x));
+  TRY(make_node(op->make, (enum op_id)op->kind->parameter, VALUES(x),
+                ARGS(INT_ARG("axis", image ? 1 : axis), INT_ARG("keepdims", 0)), &y));
+  TRY(make_cast(op->make, y, tf_out(op, 0)->dtype, &y));
+  return tf_write(op, 0, false, y);
+}
+
+/* x, axis; options exclusive, reverse. */
+hone_status tf_cumsum(struct tf_op *op) {
+  int64_t exclusive, reverse;
+  struct value *x, *axis, *y;
+  TRY(tf_arity(op, 2, 2, 1));
+  TRY(tf_option(op, 0, FLAT_U8, 0, &exclusive));
+  TRY(tf_option(op, 1, FLAT_U8, 0, &reverse));
+  TRY(tf_value(op, tf_in(op, 0), &x));
+  TRY(tf_value(op, tf_in(op, 1), &axis));
+  TRY(make_reshape(op->make, axis, NULL, 0, &axis));
+  TRY(make_node(op->make, OP_CumSum, VALUES(x, axis),
+                ARGS(INT_ARG("exclusive", exclusive), INT_ARG("reverse", reverse)), &y));
+  return tf_write(op, 0, false, y);
+}
+
+/* x / max(|x|, 1e-6) over the last axis. */
+hone_status tf_l2_normalise(struct tf_op *op) {
+  static const int64_t last[] = {-1};
+  struct value *x, *axes, *length, *y;
+  int64_t activation;
+  TRY(tf_arity(op, 1, 1, 1));
+  TRY(tf_option(op, 0, FLAT_I8, 0, &activation));
+  if (activation) return tf_refuse(op, "fused activation %lld", (long long)activation);
+  if (tf_is_quantised(tf_in(op, 0))) return tf_quantised_l2_normalise(op);
+  TRY(tf_value(op, tf_in(op, 0), &x));
+  TRY(make_ints(op->make, last, 1, &axes));
+  TRY(make_node(op->make, OP_ReduceL2, VALUES(x, axes), ARGS(INT_ARG("keepdims", 1)), &length));
+  TRY(make_with_scalar(op->make, OP_Max, length, 1e-6, &length));
+  TRY(make_node(op->make, OP_Div, VALUES(x, length), NULL, &y));
+  return tf_write(op, 0, false, y);
+}
+
+/* Options radius, bias, alpha, beta; ONNX divides alpha by the window's size. The window is TensorFlow's,
+   radius on both sides; LiteRT's reference kernel (not its fast one) leaves the last element out. */
+hone_status tf_lrn(struct tf_op *op) {
+  int64_t radius;
+  double bias, alpha, beta;
+  struct value *x, *y;
+  TRY(tf_arity(op, 1, 1, 1));
+  TRY(tf_option(op, 0, FLAT_I32, 0, &radius));
+  TRY(flat_float(&op->options, 1, 0, &bias));
+  TRY(flat_float(&op->options, 2, 0, &alpha));
+  TRY(flat_float(&op->options, 3, 0, &beta));
+  if (radius < 0 || radius > INT32_MAX / 4)
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "radius %lld", (long long)radius);
+  double size = (double)(2 * radius + 1);
+  TRY(tf_image(op, tf_in(op, 0), &x));
+  TRY(make_node(op->make, OP_LRN, VALUES(x),
+                ARGS(INT_ARG("size", 2 * radius + 1), FLOAT_ARG("bias", bias),
+                     FLOAT_ARG("alpha", alpha * size), FLOAT_ARG("beta", beta)),
+                &y));
+  return tf_write(op, 0, true, y);
+}
+
+/* RESIZE_BILINEAR (parameter 1; options 2, 3) and RESIZE_NEAREST_NEIGHBOR (0, 1): x, [h, w];
+   options align_corners, half_pixel_centers. */
+hone_status tf_resize(struct tf_op *op) {
+  int64_t align, half, size[2], all[4];
+  size_t count;
+  struct value *x, *sizes, *y;
+  bool bilinear = op->kind->parameter != 0;
+  TRY(tf_arity(op, 2, 2, 1));
+  TRY(tf_option(op, bilinear ? 2 : 0, FLAT_U8, 0, &align));
+  TRY(tf_option(op, bilinear ? 3 : 1, FLAT_U8, 0, &half));
+  TRY(tf_ints(op, 1, 2, size, &count));
+  if (count != 2 || size[0] < 1 || size[1] < 1)
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s to %lld x %lld", op->kind->name,
+                (long long)size[0], (long long)size[1]);
+  if (align && half) return tf_refuse(op, "with aligned corners and half pixels at once");
+  if (bilinear && tf_is_quantised(tf_in(op, 0))) return tf_quantised_resize(op);
+  TRY(tf_image(op, tf_in(op, 0), &x));
+  memcpy(all, x->shape.dims, 2 * sizeof *all);
+  all[2] = size[0], all[3] = size[1];
+  TRY(make_ints(op->make, all, 4, &sizes));
+  const char *how = align ? "align_corners" : half ? "half_pixel" : "asymmetric";
+  /* nearest: floor, but rounded where corners are aligned; half pixels are floor(x + 0.5) */
+  const char *nearest = align ? "round_prefer_ceil" : "floor";
+  if (!bilinear && half && !align) how = "tf_half_pixel_for_nn";
+  TRY(make_node(
+      op->make, OP_Resize, VALUES(x, NULL, NULL, sizes),
+      ARGS(STRING_ARG("mode", bilinear ? "linear" : "nearest"),
+           STRING_ARG("coordinate_transformation_mode", how), STRING_ARG("nearest_mode", nearest)),
+      &y));
+  return tf_write(op, 0, true, y);
+}
+
+/* -- RFFT2D: a product with the cosines and sines of a constant length, as a pair of values */
+
+static hone_status fourier_matrix(struct tf_op *op, int64_t in, int64_t length, int64_t bins,
+                                  bool sine, struct value **out) {
+  double *numbers;
+  struct shape shape = {.rank = 2, .dims = {in, bins}};
+  int64_t elements;
+  size_t bytes;
+  TRY(extent(op->ctx, tf_place(op), HONE_F64, &shape, &elements, &bytes));
+  if (bytes > (size_t)op->ctx->limits[LIMIT_fold_bytes])
+    return fail(op->ctx, HONE_E_LIMIT, tf_place(op), "a Fourier transform of length %lld",
+                (long long)length);
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, numbers, (size_t)elements));
+  for (int64_t n = 0; n < in; n++)
+    for (int64_t k = 0; k < bins; k++) {
+      double angle = 2 * 3.14159265358979323846 * (double)(n * k % length) / (double)length;
+      numbers[n * bins + k] = sine ? -sin(angle) : cos(angle);
+    }
+  return make_numbers(op->make, HONE_F32, &shape, numbers, out);
+}
+
+/* x [.., h, w], lengths [h', w'] with h = h' = 1; rows are cut or filled with zeros to w'. */
+hone_status tf_rfft(struct tf_op *op) {
+  int64_t lengths[2];
+  size_t count;
+  struct value *x, *matrix, *real, *imaginary;
+  TRY(tf_arity(op, 2, 2, 1));
+  TRY(tf_ints(op, 1, 2, lengths, &count));
+  TRY(tf_value(op, tf_in(op, 0), &x));
+  int rank = x->shape.rank;
+  if (count != 2 || rank < 2 || lengths[1] < 1 || lengths[0] < 1 || lengths[1] > 1 << 24)
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "RFFT2D of rank %d", rank);
+  if (lengths[0] != 1 || x->shape.dims[rank - 2] != 1)
+    return tf_refuse(op, "of %lld rows", (long long)lengths[0]);
+  if (!tf_out(op, 0)->is_complex)
+    return fail(op->ctx, HONE_E_TYPE, tf_place(op), "RFFT2D to numbers that are not complex");
+  int64_t width = x->shape.dims[rank - 1], bins = lengths[1] / 2 + 1;
+  if (width > lengths[1]) {
+    struct value *start, *end, *axis;
+    TRY(make_ints(op->make, (int64_t[]){0}, 1, &start));
+    TRY(make_ints(op->make, &lengths[1], 1, &end));
+    TRY(make_ints(op->make, (int64_t[]){rank - 1}, 1, &axis));
+    TRY(make_node(op->make, OP_Slice, VALUES(x, start, end, axis), NULL, &x));
+    width = lengths[1];
+  }
+  TRY(fourier_matrix(op, width, lengths[1], bins, false, &matrix));
+  TRY(make_node(op->make, OP_MatMul, VALUES(x, matrix), NULL, &real));
+  TRY(fourier_matrix(op, width, lengths[1], bins, true, &matrix));
+  TRY(make_node(op->make, OP_MatMul, VALUES(x, matrix), NULL, &imaginary));
+  tf_out(op, 0)->imaginary = imaginary;
+  return tf_write(op, 0, false, real);
+}
+
+/* REAL (0), IMAG (1), COMPLEX_ABS (2) */
+hone_status tf_complex_part(struct tf_op *op) {
+  struct value *x, *y, *z;
+  struct tf_tensor *in = tf_in(op, 0);
+  TRY(tf_arity(op, 1, 1, 1));
+  if (!in->is_complex)
+    return fail(op->ctx, HONE_E_TYPE, tf_place(op), "%s of real numbers", op->kind->name);
+  TRY(tf_value(op, in, &x));
+  if (op->kind->parameter == 0) return tf_write(op, 0, false, x);
+  if (op->kind->parameter == 1) return tf_write(op, 0, false, in->imaginary);
+  TRY(make_node(op->make, OP_Mul, VALUES(x, x), NULL, &y));
+  TRY(make_node(op->make, OP_Mul, VALUES(in->imaginary, in->imaginary), NULL, &z));
+  TRY(make_node(op->make, OP_Add, VALUES(y, z), NULL, &y));
+  TRY(make_node(op->make, OP_Sqrt, VALUES(y), NULL, &y));
+  return tf_write(op, 0, false, y);
+}
+
+/* -- REDUCE_WINDOW */
+
+/* A window's sizes, how far it goes from place to place and its elements lie apart, and how many places there are. */
+struct sliding {
+  int rank;
+  int64_t sizes[HONE_MAX_RANK], steps[HONE_MAX_RANK], apart[HONE_MAX_RANK], places[HONE_MAX_RANK];
+  int64_t elements; /* of the window */
+};
+
+static hone_status read_sliding(struct tf_op *op, const struct shape *shape, struct sliding *w) {
+  enum { MOST_ELEMENTS = 4096 }; /* each is a node */
+  int64_t *const lists[] = {w->sizes, w->steps, w->apart};
+  w->rank = shape->rank;
+  w->elements = 1;
+  for (size_t k = 0; k < COUNT(lists); k++) {
+    size_t count;
+    TRY(tf_ints(op, 2 + k, HONE_MAX_RANK, lists[k], &count));
+    bool fits = (int)count == w->rank;
+    for (size_t d = 0; d < count; d++) fits = fits && lists[k][d] >= 1;
+    if (!fits)
+      return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: input %zu does not fit rank %d",
+                  op->kind->name, 2 + k, w->rank);
+  }
+  for (int d = 0; d < w->rank; d++) {
+    int64_t reach;
+    if (!checked_mul(w->elements, w->sizes[d], &w->elements) || w->elements > MOST_ELEMENTS)
+      return tf_refuse(op, "a window of more than %d elements", MOST_ELEMENTS);
+    if (!checked_mul(w->sizes[d] - 1, w->apart[d], &reach) || reach >= shape->dims[d])
+      return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: a window beyond the tensor",
+                  op->kind->name);
+    w->places[d] = (shape->dims[d] - reach - 1) / w->steps[d] + 1;
+  }
+  return HONE_OK;
+}
+
+/* Element `at` of the window, wherever it stands. */
+static hone_status window_element(struct tf_op *op, const struct sliding *w, struct value *x,
+                                  int64_t at, struct value **out) {
+  int64_t starts[HONE_MAX_RANK], ends[HONE_MAX_RANK], axes[HONE_MAX_RANK];
+  struct value *operands[5] = {x};
+  for (int d = w->rank - 1; d >= 0; d--) {
+    axes[d] = d;
+    starts[d] = at % w->sizes[d] * w->apart[d];
+    ends[d] = starts[d] + (w->places[d] - 1) * w->steps[d] + 1;
+    at /= w->sizes[d];
+  }
+  const int64_t *const lists[] = {starts, ends, axes, w->steps};
+  for (size_t k = 0; k < COUNT(lists); k++)
+    TRY(make_ints(op->make, lists[k], (size_t)w->rank, &operands[1 + k]));
+  return make_node(op->make, OP_Slice, operands, COUNT(operands), NULL, out);
+}
+
+/* x, what a window begins with, its sizes, steps and distances; option 0: what it does. One element of the window after
+   the other, as LiteRT does it: floats show the order. */
+hone_status tf_reduce_window(struct tf_op *op) {
+  static const enum op_id ids[] = {[1] = OP_Add, OP_Mul, OP_Min, OP_Max, OP_And, OP_Or};
+  int64_t what;
+  struct sliding w;
+  struct value *x, *y, *element;
+  TRY(tf_arity(op, 5, 5, 1));
+  TRY(tf_option(op, 0, FLAT_I32, 0, &what));
+  TRY(tf_value(op, tf_in(op, 0), &x));
+  TRY(tf_value(op, tf_in(op, 1), &y));
+  const hone_dtype dtype = x->dtype;
+  if (what < 1 || what >= (int64_t)COUNT(ids))
+    return tf_refuse(op, "function %lld", (long long)what);
+  if (tf_is_quantised(tf_in(op, 0)) && what < 3) return tf_refuse(op, "of quantised numbers");
+  if (make_elements(y) != 1)
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: input 1 is not one number",
+                op->kind->name);
+  TRY(read_sliding(op, &x->shape, &w));
+  if (what > 4) {
+    TRY(make_cast(op->make, x, HONE_BOOL, &x));
+    TRY(make_cast(op->make, y, HONE_BOOL, &y));
+  }
+  TRY(make_reshape(op->make, y, NULL, 0, &y));
+  for (int64_t at = 0; at < w.elements; at++) {
+    TRY(window_element(op, &w, x, at, &element));
+    TRY(make_node(op->make, ids[what], VALUES(y, element), NULL, &y));
+  }
+  TRY(make_cast(op->make, y, dtype, &y));
+  return tf_write(op, 0, false, y);
+}

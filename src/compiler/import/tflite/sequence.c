@@ -1,0 +1,68 @@
+/* tflite_sequence: what the readers of recurrent operators share: the sequence in and out, the gates' weights. */
+#include "recurrent.h"
+
+/* ONNX has them as input, output, forget, cell. */
+static const int in_onnx_order[GATES] = {INPUT_GATE, OUTPUT_GATE, FORGET_GATE, CELL_GATE};
+
+/* [n] or [n, m] as [1, n, m]; nothing else. */
+hone_status tf_as_slice(struct tf_op *op, struct value *x, int64_t rows, int64_t columns,
+                        struct value **out) {
+  const int64_t dims[] = {1, rows, columns};
+  if (make_elements(x) != rows * columns)
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: weights that do not fit", op->kind->name);
+  return make_reshape(op->make, x, dims, 3, out);
+}
+
+/* Rows of gate weights one under the other, in ONNX's order: [1, 4 * rows, columns]; absent input gate: 1 less
+   the forget gate, whose weights are its with the other sign where `negate` says so. */
+hone_status tf_stack_gates(struct tf_op *op, size_t first, int64_t rows, int64_t columns,
+                           bool negate, struct value **out) {
+  struct value *parts[GATES];
+  for (int g = 0; g < GATES; g++) {
+    struct tf_tensor *tensor = tf_in(op, first + (size_t)in_onnx_order[g]);
+    const bool is_coupled = !tensor && in_onnx_order[g] == INPUT_GATE;
+    if (is_coupled) tensor = tf_in(op, first + FORGET_GATE);
+    if (!tensor)
+      return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s lacks the weights of a gate",
+                  op->kind->name);
+    TRY(tf_dequantised(op, tensor, &parts[g]));
+    TRY(tf_as_slice(op, parts[g], rows, columns, &parts[g]));
+    if (is_coupled && negate) TRY(make_node(op->make, OP_Neg, VALUES(parts[g]), NULL, &parts[g]));
+  }
+  return make_node(op->make, OP_Concat, parts, GATES, ARGS(INT_ARG("axis", 1)), out);
+}
+
+/* `major`: what is meant where the option is not stored. */
+hone_status tf_read_sequence(struct tf_op *op, unsigned major_option, int64_t major,
+                             struct sequence *out) {
+  static const int64_t swap[] = {1, 0, 2};
+  *out = (struct sequence){.is_step = op->kind->parameter != 0};
+  if (!out->is_step) TRY(tf_option(op, major_option, FLAT_U8, major, &major));
+  out->is_time_major = out->is_step || major != 0;
+  TRY(tf_value(op, tf_in(op, 0), &out->x));
+  if (out->x->shape.rank != (out->is_step ? 2 : 3))
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s of rank %d", op->kind->name,
+                out->x->shape.rank);
+  if (out->is_step) {
+    const int64_t dims[] = {1, out->x->shape.dims[0], out->x->shape.dims[1]};
+    TRY(make_reshape(op->make, out->x, dims, 3, &out->x));
+  }
+  if (!out->is_time_major) TRY(make_transpose(op->make, out->x, swap, &out->x));
+  out->batch = out->x->shape.dims[1];
+  out->input = out->x->shape.dims[2];
+  return HONE_OK;
+}
+
+/* y [time, 1, batch, units] in the order of the operator's output. */
+hone_status tf_order_sequence(struct tf_op *op, const struct sequence *s, struct value *y,
+                              struct value **out) {
+  static const int64_t swap[] = {1, 0, 2};
+  const int64_t dims[] = {y->shape.dims[0], y->shape.dims[2], y->shape.dims[3]};
+  TRY(make_reshape(op->make, y, s->is_step ? dims + 1 : dims, s->is_step ? 2 : 3, out));
+  return s->is_time_major ? HONE_OK : make_transpose(op->make, *out, swap, out);
+}
+
+hone_status tf_write_sequence(struct tf_op *op, const struct sequence *s, struct value *y) {
+  TRY(tf_order_sequence(op, s, y, &y));
+  return tf_write(op, 0, false, y);
+}

@@ -1,0 +1,146 @@
+/* tflite_text: strings of a file, and the tables that give a number for a string or a string for a number.
+ *
+ * A table is known by its handle's name and filled once, before anything is looked up; what is found in it is then a
+ * LabelEncoder. */
+#include <stdlib.h>
+
+#include "tflite.h"
+
+/* Operators that work on strings: others are of numbers. */
+bool tf_takes_text(const struct tf_kind *kind) {
+  static tf_build_fn *const of_text[] = {tf_reshape,        tf_squeeze,   tf_expand_dims,
+                                         tf_gather,         tf_gather_nd, tf_slice,
+                                         tf_strided_slice,  tf_shape,     tf_rank,
+                                         tf_hashtable_find, tf_not_equal, tf_hashtable_import};
+  for (size_t i = 0; i < COUNT(of_text); i++)
+    if (kind->build == of_text[i]) return true;
+  return kind->parameter == OP_Equal && kind->build == tf_binary;
+}
+
+/* -- tables */
+
+/* HASHTABLE: options table_id, key_dtype, value_dtype. One number is one table, in whichever graph. */
+hone_status tf_hashtable(struct tf_op *op) {
+  int64_t id;
+  TRY(tf_arity(op, 0, 0, 1));
+  TRY(tf_option(op, 0, FLAT_I32, 0, &id));
+  return arena_printf(op->ctx, op->tf->arena, &tf_out(op, 0)->resource, "HASHTABLE %lld",
+                      (long long)id);
+}
+
+/* The table of operand 0; *out NULL: nothing was put into it yet. */
+static hone_status table_of(struct tf_op *op, const struct tf_hashtable **out) {
+  const struct tf_tensor *handle = tf_in(op, 0);
+  *out = NULL;
+  if (!handle->resource)
+    return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s of what is no table", op->kind->name);
+  for (size_t i = 0; i < op->tf->hashtables.count; i++)
+    if (!strcmp(op->tf->hashtables.at[i].name, handle->resource)) *out = &op->tf->hashtables.at[i];
+  return HONE_OK;
+}
+
+static hone_status filled_table(struct tf_op *op, const struct tf_hashtable **out) {
+  TRY(table_of(op, out));
+  return *out ? HONE_OK : tf_refuse(op, "of a table that nothing was put into");
+}
+
+static bool is_key(const struct value *x) {
+  return x->constant && (x->dtype == HONE_STRING || x->dtype == HONE_I64);
+}
+
+/* HASHTABLE_IMPORT: handle, keys, values. Whoever comes later finds the table filled and changes nothing. */
+hone_status tf_hashtable_import(struct tf_op *op) {
+  const struct tf_hashtable *known;
+  struct value *keys, *values;
+  TRY(tf_arity(op, 3, 3, 0));
+  TRY(table_of(op, &known));
+  TRY(tf_value(op, tf_in(op, 1), &keys));
+  TRY(tf_value(op, tf_in(op, 2), &values));
+  if (op->tf->frames.count && !tf_is_initialising(op->tf))
+    return tf_refuse(op, "in a graph that another operator calls");
+  if (!is_key(keys) || !is_key(values))
+    return tf_refuse(op, "of other than constant strings and INT64");
+  if (tensor_count(keys->constant) != tensor_count(values->constant))
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s of %zu keys and %zu values",
+                op->kind->name, tensor_count(keys->constant), tensor_count(values->constant));
+  if (known) return HONE_OK;
+  const struct tf_hashtable made = {tf_in(op, 0)->resource, keys->constant, values->constant};
+  VEC_PUSH(op->ctx, op->tf->arena, &op->tf->hashtables, made);
+  return HONE_OK;
+}
+
+static struct arg list_arg(const struct tensor *list, const char *texts, const char *numbers) {
+  if (list->dtype == HONE_STRING)
+    return (struct arg)STRINGS_ARG(texts, list->data, tensor_count(list));
+  return (struct arg)INTS_ARG(numbers, list->data, tensor_count(list));
+}
+
+/* What stands for a key that is not there. */
+static hone_status default_arg(struct tf_op *op, const struct tensor *one, struct arg *out) {
+  const char *text;
+  if (one->dtype != HONE_STRING) {
+    *out = (struct arg)INT_ARG("default_int64", tensor_i64(one, 0));
+    return HONE_OK;
+  }
+  const struct string *s = one->data;
+  if (s->length > INT32_MAX || memchr(s->bytes, 0, s->length))
+    return tf_refuse(op, "with a NUL in what stands for other keys");
+  TRY(arena_printf(op->ctx, op->tf->arena, &text, "%.*s", (int)s->length, s->bytes));
+  *out = (struct arg)STRING_ARG("default_string", text);
+  return HONE_OK;
+}
+
+/* HASHTABLE_FIND: handle, keys that are asked for, what stands for those that the table has not. */
+hone_status tf_hashtable_find(struct tf_op *op) {
+  const struct tf_hashtable *table;
+  struct value *asked, *otherwise, *y;
+  struct arg fallback;
+  TRY(tf_arity(op, 3, 3, 1));
+  TRY(filled_table(op, &table));
+  TRY(tf_value(op, tf_in(op, 1), &asked));
+  TRY(tf_value(op, tf_in(op, 2), &otherwise));
+  if (!otherwise->constant || make_elements(otherwise) != 1)
+    return tf_refuse(op, "without one constant for other keys");
+  if (asked->dtype != table->keys->dtype || otherwise->dtype != table->values->dtype)
+    return fail(op->ctx, HONE_E_TYPE, tf_place(op), "%s of %s and %s in a table of %s and %s",
+                op->kind->name, dtype_name(asked->dtype), dtype_name(otherwise->dtype),
+                dtype_name(table->keys->dtype), dtype_name(table->values->dtype));
+  TRY(default_arg(op, otherwise->constant, &fallback));
+  TRY(make_node(op->make, OP_LabelEncoder, VALUES(asked),
+                ARGS(list_arg(table->keys, "keys_strings", "keys_int64s"),
+                     list_arg(table->values, "values_strings", "values_int64s"), fallback),
+                &y));
+  return tf_write(op, 0, false, y);
+}
+
+static int by_number(const void *a, const void *b) {
+  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+static int by_string(const void *a, const void *b) {
+  const struct string *x = a, *y = b;
+  const size_t least = x->length < y->length ? x->length : y->length;
+  const int order = least ? memcmp(x->bytes, y->bytes, least) : 0;
+  return order ? order : (x->length > y->length) - (x->length < y->length);
+}
+
+/* HASHTABLE_SIZE: how many keys differ. */
+hone_status tf_hashtable_size(struct tf_op *op) {
+  const struct tf_hashtable *table;
+  struct value *y;
+  char *sorted;
+  TRY(tf_arity(op, 1, 1, 1));
+  TRY(filled_table(op, &table));
+  const size_t count = tensor_count(table->keys), width = table->keys->bytes / (count ? count : 1);
+  int (*const order)(const void *, const void *) =
+      table->keys->dtype == HONE_STRING ? by_string : by_number;
+  TRY(NEW_ARRAY(op->ctx, op->tf->arena, sorted, table->keys->bytes + 1));
+  if (count) memcpy(sorted, table->keys->data, table->keys->bytes);
+  qsort(sorted, count, width, order);
+  int64_t keys = count != 0;
+  for (size_t i = 1; i < count; i++)
+    keys += order(sorted + (i - 1) * width, sorted + i * width) != 0;
+  TRY(make_ints(op->make, &keys, 1, &y));
+  return tf_write(op, 0, false, y);
+}

@@ -1,0 +1,110 @@
+/* c = epilogue(a * b) of few rows, where b is of 4 or 8 bits with a scale (and a zero point) a block of
+ * BLOCK rows of a column: what is read from memory are the small elements. Panels of NR columns hold
+ * block by block [scale][NR], [zero][NR] where B_ZEROS, then the elements: of 8 bits row by row, of 4
+ * bits two rows in a byte, the first one low. All floats of a block are summed before its scale is
+ * applied. From defines(): VECTORS, TILE_ROWS, UNIT_PANELS, B_TYPE (ONNX), B_BITS. */
+#define NR (VECTORS * LANES)
+#define BLOCKS_ ((K + BLOCK - 1) / BLOCK)
+#if B_BITS == 4
+#define PAIR 2 /* rows of b that one byte holds */
+#else
+#define PAIR 1
+#endif
+#define BLOCK_BYTES ((1 + B_ZEROS) * 4l * NR + (BLOCK + PAIR - 1) / PAIR * NR)
+#define PANEL_BYTES (BLOCKS_ * BLOCK_BYTES)
+#define AHEAD_ 16384 /* bytes: so far ahead memory is read into L2, where panels are read once */
+#define FETCH_(from, bytes)                                         \
+  UNROLL for (long i = 0; M <= TILE_ROWS && i < (bytes); i += 64) \
+    PREFETCH_((const uint8_t *)(from) + AHEAD_ + i)
+
+/* One block of `depth` rows of b, its elements at p, into sum. */
+INLINE_ void PASTE_(NAME, block)(vec sum[2][TILE_ROWS][VECTORS], const float *a, const uint8_t *p,
+                                 const long depth, const int rows) {
+  long k = 0;
+#if B_BITS == 4
+  const vec table = NIBBLE_TABLE_(B_TYPE == 22);
+  for (; k + 2 <= depth; k += 2, p += NR) {
+    FETCH_(p, NR);
+    UNROLL for (int v = 0; v < VECTORS; v++) {
+      const veci x = widen_u8(p + v * LANES, LANES);
+      const vec low = nibbles_(table, x), high = nibbles_(table, x >> 4);
+      UNROLL for (int r = 0; r < rows; r++) {
+        sum[0][r][v] += splat_(a[r * A_ROW + k]) * low;
+        sum[1][r][v] += splat_(a[r * A_ROW + k + 1]) * high;
+      }
+    }
+  }
+  if (k < depth)
+    UNROLL for (int v = 0; v < VECTORS; v++) {
+      const vec low = nibbles_(table, widen_u8(p + v * LANES, LANES));
+      UNROLL for (int r = 0; r < rows; r++) sum[0][r][v] += splat_(a[r * A_ROW + k]) * low;
+    }
+#else
+#if B_TYPE == 3
+#define ELEMENTS_(at) floats_(widen_i8((const int8_t *)p + (at), LANES))
+#else
+#define ELEMENTS_(at) floats_(widen_u8(p + (at), LANES))
+#endif
+  for (; k + 2 <= depth; k += 2, p += 2 * NR) {
+    FETCH_(p, 2 * NR);
+    UNROLL for (int u = 0; u < 2; u++)
+      UNROLL for (int v = 0; v < VECTORS; v++) {
+        const vec w = ELEMENTS_(u * NR + v * LANES);
+        UNROLL for (int r = 0; r < rows; r++) sum[u][r][v] += splat_(a[r * A_ROW + k + u]) * w;
+      }
+  }
+  if (k < depth)
+    UNROLL for (int v = 0; v < VECTORS; v++) {
+      const vec w = ELEMENTS_(v * LANES);
+      UNROLL for (int r = 0; r < rows; r++) sum[0][r][v] += splat_(a[r * A_ROW + k]) * w;
+    }
+#undef ELEMENTS_
+#endif
+}
+
+/* Sums of `rows` rows of a by one panel. */
+INLINE_ void PASTE_(NAME, sums)(const float *a, const uint8_t *panel, vec acc[TILE_ROWS][VECTORS],
+                                const int rows) {
+  for (long block = 0; block < BLOCKS_; block++, panel += BLOCK_BYTES) {
+    vec sum[2][TILE_ROWS][VECTORS];
+    const float *scale = (const float *)(const void *)panel, *x = a + block * BLOCK;
+    const uint8_t *p = panel + (1 + B_ZEROS) * 4l * NR;
+    FETCH_(panel, (1 + B_ZEROS) * 4l * NR);
+    UNROLL for (int r = 0; r < rows; r++) {
+      UNROLL for (int v = 0; v < VECTORS; v++) sum[0][r][v] = sum[1][r][v] = (vec){0};
+    }
+#if K % BLOCK
+    if (block == BLOCKS_ - 1)
+      PASTE_(NAME, block)(sum, x, p, K % BLOCK, rows);
+    else
+#endif
+      PASTE_(NAME, block)(sum, x, p, BLOCK, rows);
+    UNROLL for (int r = 0; r < rows; r++) {
+#if B_ZEROS
+      const long depth = block == BLOCKS_ - 1 ? K - (BLOCKS_ - 1) * BLOCK : BLOCK;
+      vec all = {0};
+      long k = 0;
+      for (; k + LANES <= depth; k += LANES) all += loadu_(x + r * A_ROW + k);
+      if (k < depth) all += load_lanes_(x + r * A_ROW + k, depth - k);
+      all = sum_lanes_(all);
+#endif
+      UNROLL for (int v = 0; v < VECTORS; v++) {
+        vec t = sum[0][r][v] + sum[1][r][v];
+#if B_ZEROS
+        t -= loadu_(scale + NR + v * LANES) * all;
+#endif
+        acc[r][v] += loadu_(scale + v * LANES) * t;
+      }
+    }
+  }
+}
+
+#define ROW_T float
+#define ROW_STEP A_ROW
+#define ROWS_ ((const float *)a_)
+#include "gemm_wq_walk.h"
+#undef BLOCKS_
+#undef PAIR
+#undef BLOCK_BYTES
+#undef AHEAD_
+#undef FETCH_

@@ -1,0 +1,165 @@
+/* Choices and packing of text/gemm_wq.c and gemm_wq_dot.c: products of few rows with weights of 4 or 8 bits. b
+ * is [k][n] of these (4 bits: two in a byte, low bits first), then a float scale for each block of k and
+ * column, then as many zero points in b's type where there are some (b_zeros). */
+#include <string.h>
+
+#include "families.h"
+
+static int bits_of(const struct problem *p) {
+  return p->types.b == TYPE_U4 || p->types.b == TYPE_I4 ? 4 : 8;
+}
+
+/* Rows of k that stand next to one another in four bytes: what a product of bytes takes. */
+static int64_t quad_of(const struct choice *choice) {
+  return choice->kernel->features & (FEATURE_AVX512_VNNI | FEATURE_AVX2) ? 4 : 1;
+}
+
+/* Products of bytes made of three instructions each: of more rows floats, unpacked once for all, take fewer. */
+enum { MOST_ROWS_BY_WORDS = 2 };
+static bool has_too_many_rows(const struct problem *p, const struct choice *choice) {
+  return choice->kernel->features & FEATURE_AVX2 && p->m > MOST_ROWS_BY_WORDS;
+}
+
+/* Rows of k with one scale as they are packed: sums of bytes must fit, so a longer block is cut evenly. */
+enum { MOST_SUMMED = 256 };
+static int64_t step_of(const struct problem *p, const struct choice *choice) {
+  int64_t step = min_i64(p->block, MOST_SUMMED);
+  if (quad_of(choice) == 1) return p->block;
+  while (p->block < p->k && p->block % step) step--;
+  return step;
+}
+
+bool weights_accepts(const struct problem *p, const struct kernel_target *target) {
+  (void)target;
+  return p->m > 0 && p->n > 0 && p->k > 0 && p->block > 0 && p->block <= p->k && p->batch0 <= 1 &&
+         p->batch1 <= 1 && (bits_of(p) == 8 || p->block % 2 == 0 || p->block == p->k);
+}
+
+/* Rows of a that one reading of b serves: the sums of a tile (two, or one for each byte) and its result stay in registers. */
+static int64_t most_rows(int64_t vectors, const struct kernel_target *target,
+                         const struct choice *choice) {
+  return quad_of(choice) > 1 ? max_i64(1, (target->vector_registers - 8) / (4 * vectors))
+                             : max_i64(1, (target->vector_registers - 4) / (3 * vectors));
+}
+
+/* Products of bytes make bytes of a in each call: beside some panels that is little. */
+static int64_t panels_together(const struct choice *choice) { return quad_of(choice) > 1 ? 8 : 1; }
+
+/* Wide panels give one row enough sums to wait for; the memory is what counts. Of few rows all are done at once beside two
+ * vectors where registers allow, so that an element of a that is read serves both. */
+bool weights_enumerate(const struct problem *p, const struct kernel_target *target, int index,
+                       struct choice *out) {
+  int64_t vectors = p->m == 1 ? 4 : p->m <= max_i64(3, most_rows(2, target, out)) ? 2 : 1;
+  if (index || has_too_many_rows(p, out)) return false;
+  vectors = min_i64(vectors, max_i64(1, target->vector_registers / 8));
+  out->value[0] = min_i64(vectors, ceil_div(p->n, lanes_of(target)));
+  int64_t tiles = ceil_div(p->m, most_rows(out->value[0], target, out));
+  int64_t panels = ceil_div(p->n, lanes_of(target) * out->value[0]);
+  out->value[1] = ceil_div(p->m, tiles);
+  out->value[2] =
+      max_i64(1, min_i64(panels_together(out), panels / (2 * max_i64(1, target->threads))));
+  return true;
+}
+
+bool weights_fits(const struct problem *p, const struct kernel_target *target,
+                  struct choice *choice) {
+  int64_t panels = ceil_div(p->n, lanes_of(target) * max_i64(1, choice->value[0]));
+  return choice->value[0] >= 1 && choice->value[0] <= 8 && choice->value[1] >= 1 &&
+         choice->value[1] <= min_i64(p->m, 16) && choice->value[2] >= 1 &&
+         choice->value[2] <= panels;
+}
+
+int weights_defines(const struct problem *p, const struct kernel_target *target,
+                    const struct choice *choice, struct kernel_define defines[KERNEL_DEFINES_MAX]) {
+  (void)target;
+  const struct kernel_define all[] = {{"VECTORS", choice->value[0]},
+                                      {"TILE_ROWS", choice->value[1]},
+                                      {"UNIT_PANELS", choice->value[2]},
+                                      {"B_TYPE", p->types.b},
+                                      {"B_BITS", bits_of(p)},
+                                      {"STEP", step_of(p, choice)}};
+  memcpy(defines, all, sizeof all);
+  return COUNT(all);
+}
+
+/* A panel as the text reads it. */
+struct panels {
+  int64_t width, count, blocks, block_bytes;
+  int64_t step, quad, pair; /* rows of a block; next to one another in a word; in one byte */
+};
+
+static struct panels panels_of(const struct problem *p, const struct kernel_target *target,
+                               const struct choice *choice) {
+  struct panels t = {.width = choice->value[0] * lanes_of(target)};
+  t.step = step_of(p, choice);
+  t.quad = quad_of(choice);
+  t.pair = 8 / bits_of(p);
+  t.count = ceil_div(p->n, t.width);
+  t.blocks = ceil_div(p->k, t.step);
+  t.block_bytes = ((p->b_zeros ? 8 : 4) + ceil_div(t.step, t.quad * t.pair) * t.quad) * t.width;
+  return t;
+}
+
+int64_t weights_units(const struct problem *p, const struct kernel_target *target,
+                      const struct choice *choice) {
+  return ceil_div(panels_of(p, target, choice).count, choice->value[2]);
+}
+
+size_t weights_packed_bytes(const struct problem *p, const struct kernel_target *target,
+                            const struct choice *choice) {
+  struct panels t = panels_of(p, target, choice);
+  return (size_t)(t.count * t.blocks * t.block_bytes);
+}
+
+/* What the text keeps of a: five numbers a block and three bytes an element. */
+size_t weights_scratch_bytes(const struct problem *p, const struct kernel_target *target,
+                             const struct choice *choice) {
+  struct panels t = panels_of(p, target, choice);
+  int64_t group = t.quad * t.pair;
+  return (size_t)(p->m * t.blocks * (5 * 4 + 3 * ceil_div(t.step, group) * group));
+}
+
+static int element(const struct problem *p, const uint8_t *from, int64_t i) {
+  if (bits_of(p) == 4) return from[i / 2] >> (i % 2 * 4) & 15;
+  return from[i];
+}
+
+/* Added to signed elements, their bits are those of unsigned ones. */
+static int sign_of(const struct problem *p) {
+  return p->types.b == TYPE_I4 ? 8 : p->types.b == TYPE_I8 ? 128 : 0;
+}
+
+static float zero_at(const struct problem *p, const uint8_t *from, int64_t i) {
+  int sign = sign_of(p);
+  return (float)((element(p, from, i) ^ sign) - sign);
+}
+
+/* One block of a panel: `depth` rows from `first` on, columns from n on. */
+static void pack_block(const struct problem *p, const struct panels *t, const uint8_t *b,
+                       int64_t first, int64_t n, uint8_t *to) {
+  const uint8_t *scales = b + (bits_of(p) == 4 ? (p->k * p->n + 1) / 2 : p->k * p->n);
+  const uint8_t *zeros = scales + ceil_div(p->k, p->block) * p->n * 4;
+  uint8_t *elements = to + (p->b_zeros ? 8 : 4) * t->width;
+  const int64_t depth = min_i64(t->step, p->k - first), group = t->quad * t->pair;
+  const int sign = t->quad > 1 ? sign_of(p) : 0;
+  for (int64_t j = 0; j < min_i64(t->width, p->n - n); j++) {
+    int64_t at = first / p->block * p->n + n + j;
+    memcpy(to + 4 * j, scales + 4 * at, 4);
+    float zero = p->b_zeros ? zero_at(p, zeros, at) : 0;
+    if (p->b_zeros) memcpy(to + 4 * (t->width + j), &zero, 4);
+    for (int64_t k = 0; k < depth; k++)
+      elements[(k / group * t->width + j) * t->quad + k % t->quad] |=
+          (uint8_t)((element(p, b, (first + k) * p->n + n + j) ^ sign)
+                    << (k / t->quad % t->pair * 4));
+  }
+}
+
+void weights_pack(const struct problem *p, const struct kernel_target *target,
+                  const struct choice *choice, const void *b, void *packed) {
+  struct panels t = panels_of(p, target, choice);
+  uint8_t *to = packed;
+  memset(packed, 0, weights_packed_bytes(p, target, choice));
+  for (int64_t panel = 0; panel < t.count; panel++)
+    for (int64_t block = 0; block < t.blocks; block++, to += t.block_bytes)
+      pack_block(p, &t, b, block * t.step, panel * t.width, to);
+}

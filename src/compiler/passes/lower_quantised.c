@@ -1,0 +1,594 @@
+/* lower-quantised: quantised graphs, in either of their forms, as ConvInteger and MatMulInteger with
+ * ordinary float operators around them, which fusion takes as the product's epilogue:
+ *     DequantizeLinear, DequantizeLinear, Conv | MatMul | Gemm   (QDQ)
+ *     QLinearConv, QLinearMatMul                                 (QOperator)
+ *  -> integer product, Cast, Mul scale, Add bias; Round, Add zero, Clip, Cast to bytes.
+ * Weights are constant; those around zero (u8: around 128) become i8, others keep their zero points, which
+ * lower-fixed-point takes off. A product of two bytes that a run makes is one of floats; any other graph stays
+ * as it is.
+ * Between products bytes stay: DequantizeLinear moves behind operators that only move elements (or take
+ * the largest), QuantizeLinear moves in front of a Concat, and QuantizeLinear of what DequantizeLinear
+ * gives with the same scale and zero is nothing. RoundSteps gives what an integer
+ * can hold, so that nothing differs where fusion leaves the bytes out: 0 for NaN, and no -0. */
+#include "rewrite.h"
+
+#include <math.h>
+
+/* q, scale and zero point for all elements; zero NULL: none. */
+struct quantised {
+  struct value *q, *zero;
+  double scale, zero_point;
+};
+
+static bool read_scalars(struct value *q, const struct value *scale, struct value *zero,
+                         struct quantised *out) {
+  *out = (struct quantised){.q = q, .zero = zero};
+  if (!dtype_is_byte(q->dtype) || !constant_scalar(scale, &out->scale)) return false;
+  if (zero && !constant_scalar(zero, &out->zero_point)) return false;
+  return out->scale > 0 && isfinite(out->scale) && scale->dtype == HONE_F32;
+}
+
+static bool dequantised(const struct value *value, struct quantised *out) {
+  const struct node *node = producer_of(value, OP_DequantizeLinear);
+  return node && value->dtype == HONE_F32 && !node_int(node, "block_size", 0) &&
+         read_scalars(node->inputs[0], node->inputs[1], node_input(node, 2), out);
+}
+
+/* -- constants */
+
+static hone_status float_scalar(struct rewrite *r, double x, struct value **out) {
+  TRY(rewrite_constant(r, HONE_F32, &(struct shape){.rank = 0}, out));
+  tensor_set_f64((*out)->constant, 0, x);
+  return HONE_OK;
+}
+
+/* Weights with one scale and zero point, or one a column; their columns lie along `axis`. */
+struct weights {
+  const struct tensor *q, *scale, *zero;
+  int axis;
+  bool is_symmetric;
+};
+
+static bool is_symmetric(const struct weights *w) {
+  int64_t middle = w->q->dtype == HONE_U8 ? 128 : 0;
+  if (!w->zero) return middle == 0;
+  for (size_t i = 0; i < tensor_count(w->zero); i++)
+    if (tensor_i64(w->zero, i) != middle) return false;
+  return true;
+}
+
+static bool read_weights(const struct value *q, const struct value *scale, const struct value *zero,
+                         int axis, struct weights *out) {
+  if (!q->constant || !scale->constant || (zero && !zero->constant) || !dtype_is_byte(q->dtype))
+    return false;
+  *out = (struct weights){.q = q->constant,
+                          .scale = scale->constant,
+                          .zero = zero ? zero->constant : NULL,
+                          .axis = axis};
+  size_t count = tensor_count(scale->constant);
+  bool fits = count == 1 || (scale->shape.rank == 1 && scale->shape.dims[0] == q->shape.dims[axis]);
+  fits &= !zero || shape_equal(&zero->shape, &scale->shape);
+  for (size_t i = 0; i < count; i++)
+    fits &= tensor_f64(scale->constant, i) > 0 && isfinite(tensor_f64(scale->constant, i));
+  out->is_symmetric = is_symmetric(out);
+  return fits && scale->dtype == HONE_F32;
+}
+
+static bool dequantised_weights(const struct value *value, int axis, struct weights *out) {
+  const struct node *node = producer_of(value, OP_DequantizeLinear);
+  if (!node || node_int(node, "block_size", 0) || value->dtype != HONE_F32) return false;
+  int64_t along = node_int(node, "axis", 1);
+  if (along < 0) along += value->shape.rank;
+  if (!read_weights(node->inputs[0], node->inputs[1], node_input(node, 2), axis, out)) return false;
+  return tensor_count(out->scale) == 1 || along == axis;
+}
+
+/* As i8 if they are around zero, [k, n] turned from [n, k] where asked. */
+static hone_status elements(struct rewrite *r, const struct weights *w, bool turned,
+                            struct value **out) {
+  struct shape shape = w->q->shape;
+  int64_t shift = w->is_symmetric && w->q->dtype == HONE_U8 ? 128 : 0;
+  if (turned) shape = (struct shape){2, {w->q->shape.dims[1], w->q->shape.dims[0]}};
+  TRY(rewrite_constant(r, w->is_symmetric ? HONE_I8 : w->q->dtype, &shape, out));
+  size_t count = tensor_count(w->q), columns = turned ? (size_t)shape.dims[1] : 1;
+  size_t rows = columns ? count / columns : 0;
+  for (size_t i = 0; i < count; i++) {
+    size_t from = turned ? i % columns * rows + i / columns : i;
+    tensor_set_i64((*out)->constant, i, tensor_i64(w->q, from) - shift);
+  }
+  return HONE_OK;
+}
+
+/* One element a column, shaped to broadcast over the product's other dimensions. */
+static struct shape column_shape(int64_t columns, const struct node *product) {
+  struct shape shape = {1, {columns}};
+  if (!is_op(product, OP_ConvInteger)) return shape;
+  shape.rank = product->outputs[0]->shape.rank - 1;
+  for (int i = 1; i < shape.rank; i++) shape.dims[i] = 1;
+  return shape;
+}
+
+static hone_status column_scale(struct rewrite *r, const struct weights *w,
+                                const struct node *product, double factor, struct value **out) {
+  size_t count = tensor_count(w->scale);
+  struct shape shape = column_shape((int64_t)count, product);
+  TRY(rewrite_constant(r, HONE_F32, &shape, out));
+  for (size_t i = 0; i < count; i++)
+    tensor_set_f64((*out)->constant, i, (double)(float)(factor * tensor_f64(w->scale, i)));
+  return HONE_OK;
+}
+
+/* -- the product */
+
+static hone_status unary(struct rewrite *r, enum op_id op, struct value *x, struct value **out) {
+  struct node *node;
+  TRY(rewrite_node(r, op, &x, 1, &node));
+  TRY(node_infer(r->ctx, r->graph, node));
+  *out = node->outputs[0];
+  return HONE_OK;
+}
+
+struct product {
+  const struct node *node; /* what is replaced: its name and attributes */
+  struct quantised x;
+  struct weights w;
+  bool turned;
+  const struct tensor *bias, *bias_scale; /* one a column; scale NULL: as they are */
+  double per_step;                        /* of the result: 1 / y_scale, or 1 */
+};
+
+static hone_status add_bias(struct rewrite *r, const struct product *p, const struct node *made,
+                            struct value **y) {
+  struct value *bias;
+  size_t count = tensor_count(p->bias);
+  struct shape shape = column_shape((int64_t)count, made);
+  TRY(rewrite_constant(r, HONE_F32, &shape, &bias));
+  for (size_t i = 0; i < count; i++) {
+    size_t scales = p->bias_scale ? tensor_count(p->bias_scale) : 0;
+    double scale = scales ? tensor_f64(p->bias_scale, scales == 1 ? 0 : i) : 1;
+    tensor_set_f64(bias->constant, i, tensor_f64(p->bias, i) * scale * p->per_step);
+  }
+  return rewrite_binary(r, OP_Add, *y, bias, y);
+}
+
+/* A scalar, or one a column. */
+static hone_status weights_zero(struct rewrite *r, const struct weights *w, struct value **out) {
+  const size_t count = tensor_count(w->zero);
+  const struct shape shape = {count == 1 ? 0 : 1, {(int64_t)count}};
+  TRY(rewrite_constant(r, w->zero->dtype, &shape, out));
+  for (size_t i = 0; i < count; i++) tensor_set_i64((*out)->constant, i, tensor_i64(w->zero, i));
+  return HONE_OK;
+}
+
+/* Whether kernels take the weights off zero: their columns see all of x, or each one channel and all the same zero. */
+static bool takes_zero(const struct product *p, const struct value *x) {
+  const struct shape *w = &p->w.q->shape;
+  const int64_t groups = node_int(p->node, "group", 1);
+  return p->w.is_symmetric || groups == 1 ||
+         (groups == x->shape.dims[1] && groups == w->dims[0] && tensor_count(p->w.zero) == 1);
+}
+
+/* The integer product as floats, scaled, with its bias. */
+static hone_status build_product(struct rewrite *r, const struct product *p, struct value **out) {
+  bool conv = is_op(p->node, OP_Conv) || is_op(p->node, OP_QLinearConv);
+  struct value *in[4] = {p->x.q, NULL, p->x.zero, NULL}, *scale;
+  struct node *node;
+  if (in[2] && in[2]->shape.rank) { /* a scalar */
+    TRY(rewrite_constant(r, in[2]->dtype, &(struct shape){.rank = 0}, &in[2]));
+    tensor_set_i64(in[2]->constant, 0, (int64_t)p->x.zero_point);
+  }
+  TRY(elements(r, &p->w, p->turned, &in[1]));
+  if (!p->w.is_symmetric) TRY(weights_zero(r, &p->w, &in[3]));
+  const size_t count = in[3] ? 4 : in[2] ? 3 : 2;
+  TRY(rewrite_node(r, conv ? OP_ConvInteger : OP_MatMulInteger, in, count, &node));
+  node_stand_for(node, p->node);
+  for (size_t i = 0; conv && i < p->node->attribute_count; i++)
+    TRY(node_set(r->ctx, r->graph, node, &p->node->attributes[i]));
+  TRY(node_infer(r->ctx, r->graph, node));
+  TRY(rewrite_cast(r, node->outputs[0], HONE_F32, out));
+  TRY(column_scale(r, &p->w, node, p->x.scale * p->per_step, &scale));
+  TRY(rewrite_binary(r, OP_Mul, *out, scale, out));
+  return p->bias ? add_bias(r, p, node, out) : HONE_OK;
+}
+
+/* x in steps of the scale, to bytes. */
+static hone_status build_bytes(struct rewrite *r, struct value *x, double zero, hone_dtype to,
+                               struct value **out) {
+  struct value *in[3];
+  struct node *clip;
+  double low = to == HONE_U8 ? 0 : -128;
+  TRY(unary(r, OP_RoundSteps, x, &x));
+  if (zero != 0) {
+    TRY(float_scalar(r, zero, &in[0]));
+    TRY(rewrite_binary(r, OP_Add, x, in[0], &x));
+  }
+  in[0] = x;
+  TRY(float_scalar(r, low, &in[1]));
+  TRY(float_scalar(r, low + 255, &in[2]));
+  TRY(rewrite_node(r, OP_Clip, in, 3, &clip));
+  TRY(node_infer(r->ctx, r->graph, clip));
+  return rewrite_cast(r, clip->outputs[0], to, out);
+}
+
+/* -- patterns */
+
+/* One element a column, constant: i32 behind a DequantizeLinear, or floats. */
+static bool read_bias(const struct value *bias, int64_t columns, struct product *p) {
+  int64_t count;
+  if (!bias) return true;
+  const struct node *node = producer_of(bias, OP_DequantizeLinear);
+  const struct value *q = node ? node->inputs[0] : bias;
+  if (!q->constant || !shape_count(&q->shape, &count) || count != columns) return false;
+  p->bias = q->constant;
+  if (!node) return bias->dtype == HONE_F32;
+  double zero = 0;
+  const struct value *zero_point = node_input(node, 2), *scale = node->inputs[1];
+  p->bias_scale = scale->constant;
+  bool one_or_all = scale->constant && (tensor_count(scale->constant) == 1 ||
+                                        (int64_t)tensor_count(scale->constant) == columns);
+  for (size_t i = 0; zero_point && zero_point->constant && i < tensor_count(zero_point->constant);
+       i++)
+    zero += fabs(tensor_f64(zero_point->constant, i));
+  return one_or_all && q->dtype == HONE_I32 && (!zero_point || zero_point->constant) && zero == 0 &&
+         !node_int(node, "block_size", 0);
+}
+
+static hone_status visit_float_product(struct rewrite *r, struct node *node) {
+  struct product p = {.node = node, .per_step = 1};
+  bool conv = is_op(node, OP_Conv), gemm = is_op(node, OP_Gemm);
+  const struct value *x = node->inputs[0], *w = node->inputs[1];
+  int rank = x->shape.rank, axis = conv ? 0 : 1;
+  struct value *y;
+  if (conv ? rank != 3 && rank != 4 : rank < 2 || w->shape.rank != 2) return HONE_OK;
+  if (gemm) {
+    bool plain = !node_int(node, "transA", 0) && node_float(node, "alpha", 1) == 1 &&
+                 (!node_input(node, 2) || node_float(node, "beta", 1) == 1);
+    if (!plain) return HONE_OK;
+    p.turned = node_int(node, "transB", 0) != 0;
+    if (p.turned) axis = 0;
+  }
+  if (!dequantised(x, &p.x) || p.x.q->constant || !dequantised_weights(w, axis, &p.w) ||
+      !takes_zero(&p, x))
+    return HONE_OK;
+  if (!read_bias(node_input(node, 2), w->shape.dims[axis], &p)) return HONE_OK;
+  TRY(build_product(r, &p, &y));
+  return rewrite_replace(r, node->outputs[0], y);
+}
+
+/* The steps of the byte that x is, as floats. */
+static hone_status steps_of(struct rewrite *r, const struct quantised *x, struct value **out) {
+  struct value *zero;
+  TRY(rewrite_cast(r, x->q, HONE_F32, out));
+  if (x->zero_point == 0) return HONE_OK;
+  TRY(float_scalar(r, x->zero_point, &zero));
+  return rewrite_binary(r, OP_Sub, *out, zero, out);
+}
+
+/* Of two operands that a run makes: products of bytes are packed weights' alone. */
+static hone_status product_of_two(struct rewrite *r, struct node *node, const struct quantised *x,
+                                  const struct quantised *y) {
+  struct value **in = node->inputs, *a, *b, *made, *scale;
+  struct quantised w;
+  if (!read_scalars(in[3], in[4], in[5], &w)) return HONE_OK;
+  TRY(steps_of(r, x, &a));
+  TRY(steps_of(r, &w, &b));
+  TRY(rewrite_binary(r, OP_MatMul, a, b, &made));
+  TRY(float_scalar(r, x->scale * w.scale / y->scale, &scale));
+  TRY(rewrite_binary(r, OP_Mul, made, scale, &made));
+  TRY(build_bytes(r, made, y->zero_point, node->outputs[0]->dtype, &made));
+  return rewrite_replace(r, node->outputs[0], made);
+}
+
+/* x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias */
+static hone_status visit_byte_product(struct rewrite *r, struct node *node) {
+  struct product p = {.node = node};
+  struct quantised y;
+  bool conv = is_op(node, OP_QLinearConv);
+  struct value **in = node->inputs, *made;
+  int rank = in[0]->shape.rank;
+  if (!read_scalars(in[0], in[1], in[2], &p.x) || in[0]->constant) return HONE_OK;
+  if (!read_scalars(node->outputs[0], in[6], in[7], &y)) return HONE_OK;
+  if (!conv && !in[3]->constant) return product_of_two(r, node, &p.x, &y);
+  if (conv ? rank != 3 && rank != 4 : rank < 2 || in[3]->shape.rank != 2) return HONE_OK;
+  if (!read_weights(in[3], in[4], in[5], conv ? 0 : 1, &p.w) || !takes_zero(&p, in[0]))
+    return HONE_OK;
+  const struct value *bias = node_input(node, 8);
+  if (bias && (!bias->constant || bias->dtype != HONE_I32)) return HONE_OK;
+  struct value *scales = NULL;
+  p.per_step = 1 / y.scale;
+  if (bias) { /* in steps of x_scale * w_scale */
+    size_t count = tensor_count(p.w.scale);
+    TRY(rewrite_constant(r, HONE_F32, &p.w.scale->shape, &scales));
+    for (size_t i = 0; i < count; i++)
+      tensor_set_f64(scales->constant, i, p.x.scale * tensor_f64(p.w.scale, i));
+    p.bias = bias->constant;
+    p.bias_scale = scales->constant;
+  }
+  TRY(build_product(r, &p, &made));
+  TRY(build_bytes(r, made, y.zero_point, node->outputs[0]->dtype, &made));
+  return rewrite_replace(r, node->outputs[0], made);
+}
+
+/* -- movement of bytes */
+
+/* The largest of a window is one of its elements: a scale is above 0. */
+bool only_moves(const struct node *node) {
+  switch (node->op->id) {
+    case OP_Transpose:
+    case OP_Slice:
+    case OP_Gather:
+    case OP_DepthToSpace:
+    case OP_SpaceToDepth:
+    case OP_Expand:
+    case OP_Tile:
+      return true;
+    case OP_MaxPool:
+      return node->output_count == 1;
+    case OP_Resize:
+      return !strcmp(node_string(node, "mode", "nearest"), "nearest") &&
+             strcmp(node_string(node, "coordinate_transformation_mode", "half_pixel"),
+                    "tf_crop_and_resize");
+    default:
+      return is_shape_op(node);
+  }
+}
+
+static hone_status dequantise_like(struct rewrite *r, const struct value *like, struct value *q,
+                                   struct value **out) {
+  const struct node *from = like->producer;
+  struct value *in[3] = {q, from->inputs[1], node_input(from, 2)};
+  struct node *node;
+  TRY(rewrite_node(r, OP_DequantizeLinear, in, in[2] ? 3 : 2, &node));
+  TRY(node_infer(r->ctx, r->graph, node));
+  *out = node->outputs[0];
+  return HONE_OK;
+}
+
+/* The node over other inputs, with its attributes. */
+static hone_status remade(struct rewrite *r, const struct node *node, struct value *const *in,
+                          size_t count, struct value **out) {
+  struct node *made;
+  TRY(rewrite_node(r, node->op->id, in, count, &made));
+  for (size_t i = 0; i < node->attribute_count; i++)
+    TRY(node_set(r->ctx, r->graph, made, &node->attributes[i]));
+  TRY(node_infer(r->ctx, r->graph, made));
+  *out = made->outputs[0];
+  return HONE_OK;
+}
+
+/* move(dequantise(q)) is dequantise(move(q)). */
+static hone_status visit_move(struct rewrite *r, struct node *node) {
+  struct quantised x;
+  struct value *in[8], *y;
+  if (!dequantised(node->inputs[0], &x) || node->input_count > COUNT(in)) return HONE_OK;
+  if (x.q->constant && !is_op(node, OP_Gather)) return HONE_OK;
+  memcpy(in, node->inputs, node->input_count * sizeof in[0]);
+  in[0] = x.q;
+  TRY(remade(r, node, in, node->input_count, &y));
+  TRY(dequantise_like(r, node->inputs[0], y, &y));
+  return rewrite_replace(r, node->outputs[0], y);
+}
+
+/* A border of 0.0 is one of the zero point. */
+static hone_status visit_pad(struct rewrite *r, struct node *node) {
+  struct quantised x;
+  double fill = 0;
+  const struct value *given = node_input(node, 2);
+  if (strcmp(node_string(node, "mode", "constant"), "constant")) return HONE_OK;
+  if (!dequantised(node->inputs[0], &x) || x.q->constant) return HONE_OK;
+  if ((given && !constant_scalar(given, &fill)) || fill != 0) return HONE_OK;
+  struct value *in[4] = {x.q, node->inputs[1], NULL, node_input(node, 3)}, *y;
+  TRY(rewrite_constant(r, x.q->dtype, &(struct shape){.rank = 0}, &in[2]));
+  tensor_set_i64(in[2]->constant, 0, (int64_t)x.zero_point);
+  TRY(remade(r, node, in, in[3] ? 4 : 3, &y));
+  TRY(dequantise_like(r, node->inputs[0], y, &y));
+  return rewrite_replace(r, node->outputs[0], y);
+}
+
+enum { MOST_PARTS = 64 };
+
+/* concat(dequantise(a), dequantise(b), ...) of one scale is dequantise(concat(a, b, ...)). */
+static hone_status visit_concat(struct rewrite *r, struct node *node) {
+  struct quantised first, part;
+  struct value *in[MOST_PARTS], *y;
+  if (node->input_count > COUNT(in) || !dequantised(node->inputs[0], &first)) return HONE_OK;
+  for (size_t i = 0; i < node->input_count; i++) {
+    if (!dequantised(node->inputs[i], &part) || part.q->dtype != first.q->dtype ||
+        part.scale != first.scale || part.zero_point != first.zero_point)
+      return HONE_OK;
+    in[i] = part.q;
+  }
+  TRY(remade(r, node, in, node->input_count, &y));
+  TRY(dequantise_like(r, node->inputs[0], y, &y));
+  return rewrite_replace(r, node->outputs[0], y);
+}
+
+/* quantise(concat(a, b, ...)) that nothing else reads is concat(quantise(a), quantise(b), ...): bytes
+   are moved, and each part's quantisation fuses with what made it. */
+static hone_status quantise_parts(struct rewrite *r, struct node *node, const struct node *concat) {
+  struct value *in[MOST_PARTS], *y;
+  if (concat->input_count > COUNT(in)) return HONE_OK;
+  for (size_t i = 0; i < concat->input_count; i++) {
+    struct quantised x, to;
+    struct value *again[3] = {concat->inputs[i], node->inputs[1], node_input(node, 2)};
+    bool same = dequantised(concat->inputs[i], &x) &&
+                read_scalars(node->outputs[0], node->inputs[1], node_input(node, 2), &to) &&
+                x.scale == to.scale && x.zero_point == to.zero_point &&
+                x.q->dtype == node->outputs[0]->dtype;
+    in[i] = x.q;
+    if (!same) TRY(remade(r, node, again, again[2] ? 3 : 2, &in[i]));
+  }
+  TRY(remade(r, concat, in, concat->input_count, &y));
+  return rewrite_replace(r, node->outputs[0], y);
+}
+
+static hone_status visit_quantise(struct rewrite *r, struct node *node) {
+  struct quantised x, y;
+  if (node->inputs[0]->dtype != HONE_F32) return HONE_OK;
+  if (!read_scalars(node->outputs[0], node->inputs[1], node_input(node, 2), &y)) return HONE_OK;
+  const struct node *concat = producer_of(node->inputs[0], OP_Concat);
+  if (concat && rewrite_single_use(r, node->inputs[0])) return quantise_parts(r, node, concat);
+  bool nothing = dequantised(node->inputs[0], &x) && x.scale == y.scale &&
+                 x.zero_point == y.zero_point && x.q->dtype == y.q->dtype;
+  return nothing ? rewrite_replace(r, node->outputs[0], x.q) : HONE_OK;
+}
+
+static hone_status visit_movement(struct rewrite *r, struct node *node) {
+  switch (node->op->id) {
+    case OP_Pad:
+      return visit_pad(r, node);
+    case OP_Concat:
+      return visit_concat(r, node);
+    case OP_QuantizeLinear:
+      return visit_quantise(r, node);
+    default:
+      return only_moves(node) ? visit_move(r, node) : HONE_OK;
+  }
+}
+
+static hone_status visit_products(struct rewrite *r, struct node *node) {
+  if (!node->outputs[0]) return HONE_OK;
+  switch (node->op->id) {
+    case OP_Conv:
+    case OP_MatMul:
+    case OP_Gemm:
+      return visit_float_product(r, node);
+    case OP_QLinearConv:
+    case OP_QLinearMatMul:
+      return visit_byte_product(r, node);
+    default:
+      return visit_movement(r, node);
+  }
+}
+
+/* -- move-bytes: the same of movements alone; products are spelled out as QDQ */
+
+static hone_status along(struct rewrite *r, struct value *q, struct value *scale,
+                         struct value *zero, int64_t axis, struct value **out) {
+  struct node *node;
+  TRY(rewrite_node(r, OP_DequantizeLinear, (struct value *[]){q, scale, zero}, zero ? 3 : 2,
+                   &node));
+  TRY(node_set_int(r->ctx, r->graph, node, "axis", axis));
+  TRY(node_infer(r->ctx, r->graph, node));
+  *out = node->outputs[0];
+  return HONE_OK;
+}
+
+/* x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias: quantise(product(dequantise, ..)). */
+static hone_status spell_out(struct rewrite *r, struct node *node) {
+  const bool conv = is_op(node, OP_QLinearConv);
+  struct value **in = node->inputs, *bias = node_input(node, 8), *parts[3] = {NULL}, *scale;
+  struct node *made;
+  double x_scale;
+  if (in[0]->constant || !constant_scalar(in[1], &x_scale) || !in[4]->constant ||
+      (in[5] && !shape_equal(&in[4]->shape, &in[5]->shape)))
+    return HONE_OK;
+  TRY(along(r, in[0], in[1], in[2], 1, &parts[0]));
+  TRY(along(r, in[3], in[4], in[5], conv ? 0 : in[3]->shape.rank - 1, &parts[1]));
+  if (bias) {
+    TRY(rewrite_constant(r, HONE_F32, &in[4]->shape, &scale));
+    for (size_t i = 0; i < tensor_count(scale->constant); i++)
+      tensor_set_f64(scale->constant, i, x_scale * tensor_f64(in[4]->constant, i));
+    TRY(along(r, bias, scale, NULL, 0, &parts[2]));
+  }
+  TRY(rewrite_node(r, conv ? OP_Conv : OP_MatMul, parts, bias ? 3 : 2, &made));
+  for (size_t i = 0; conv && i < node->attribute_count; i++)
+    TRY(node_set(r->ctx, r->graph, made, &node->attributes[i]));
+  TRY(node_infer(r->ctx, r->graph, made));
+  struct value *last[] = {made->outputs[0], in[6], in[7]};
+  TRY(rewrite_node(r, OP_QuantizeLinear, last, in[7] ? 3 : 2, &made));
+  TRY(node_infer(r->ctx, r->graph, made));
+  return rewrite_replace(r, node->outputs[0], made->outputs[0]);
+}
+
+static hone_status visit_bytes(struct rewrite *r, struct node *node) {
+  if (!node->outputs[0]) return HONE_OK;
+  if (is_op(node, OP_QLinearConv) || is_op(node, OP_QLinearMatMul)) return spell_out(r, node);
+  return visit_movement(r, node);
+}
+
+/* needs: shapes. keeps: order, shapes. breaks: uses. */
+hone_status pass_move_bytes(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
+  return rewrite_nodes(ctx, graph, visit_bytes, out_changes);
+}
+
+/* -- QuantizeLinear and DequantizeLinear that are left */
+
+static hone_status divided(struct rewrite *r, const struct value *from, double by,
+                           struct value **out) {
+  TRY(rewrite_constant(r, HONE_F32, &from->shape, out));
+  for (size_t i = 0; i < tensor_count(from->constant); i++)
+    tensor_set_f64((*out)->constant, i, tensor_f64(from->constant, i) / by);
+  return HONE_OK;
+}
+
+/* What multiplies by constants and is read by nothing else, or NULL. */
+static const struct node *own_multiple(struct rewrite *r, const struct value *x) {
+  const struct node *mul = producer_of(x, OP_Mul);
+  return mul && mul->inputs[1]->constant && rewrite_single_use(r, x) ? mul : NULL;
+}
+
+/* x / scale for such a multiple or a constant. */
+static hone_status term_in_steps(struct rewrite *r, struct value *x, double scale,
+                                 struct value **out) {
+  const struct node *mul = producer_of(x, OP_Mul);
+  struct value *factor;
+  if (x->constant) return divided(r, x, scale, out);
+  TRY(divided(r, mul->inputs[1], scale, &factor));
+  return rewrite_binary(r, OP_Mul, mul->inputs[0], factor, out);
+}
+
+/* x / scale; where x is a multiple (a product), a multiple and a constant (its bias) or two multiples (a residual), and
+   a Relu of it, the scale goes into their constants. */
+static hone_status in_steps(struct rewrite *r, struct value *x, double scale, struct value **out) {
+  const struct node *relu = producer_of(x, OP_Relu);
+  struct value *y = relu && rewrite_single_use(r, x) ? relu->inputs[0] : x, *factor;
+  const struct node *add = producer_of(y, OP_Add);
+  const bool is_sum = add && rewrite_single_use(r, y);
+  struct value *terms[2] = {is_sum ? add->inputs[0] : y, is_sum ? add->inputs[1] : NULL};
+  bool known = own_multiple(r, terms[0]) != NULL;
+  if (is_sum) known &= terms[1]->constant || own_multiple(r, terms[1]);
+  if (!known) {
+    TRY(float_scalar(r, scale, &factor));
+    return rewrite_binary(r, OP_Div, x, factor, out);
+  }
+  for (int k = 0; k < 1 + is_sum; k++) TRY(term_in_steps(r, terms[k], scale, &terms[k]));
+  *out = terms[0];
+  if (is_sum) TRY(rewrite_binary(r, OP_Add, *out, terms[1], out));
+  return y != x ? unary(r, OP_Relu, *out, out) : HONE_OK;
+}
+
+static hone_status visit_quantise_left(struct rewrite *r, struct node *node) {
+  struct quantised x;
+  struct value *y;
+  if (!node->outputs[0] || !is_op(node, OP_QuantizeLinear) || node->inputs[0]->constant ||
+      node->inputs[0]->dtype != HONE_F32 ||
+      !read_scalars(node->outputs[0], node->inputs[1], node_input(node, 2), &x))
+    return HONE_OK;
+  TRY(in_steps(r, node->inputs[0], x.scale, &y));
+  TRY(build_bytes(r, y, x.zero_point, node->outputs[0]->dtype, &y));
+  return rewrite_replace(r, node->outputs[0], y);
+}
+
+static hone_status visit_dequantise_left(struct rewrite *r, struct node *node) {
+  struct quantised x;
+  struct value *y, *constant;
+  if (!node->outputs[0] || !dequantised(node->outputs[0], &x) || x.q->constant) return HONE_OK;
+  TRY(steps_of(r, &x, &y));
+  TRY(float_scalar(r, x.scale, &constant));
+  TRY(rewrite_binary(r, OP_Mul, y, constant, &y));
+  return rewrite_replace(r, node->outputs[0], y);
+}
+
+/* needs: shapes. keeps: order, shapes. breaks: uses. */
+hone_status pass_lower_quantised(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
+  /* one after the other: uses are counted in between */
+  static visit_fn *const visits[] = {visit_products, visit_dequantise_left, visit_quantise_left};
+  *out_changes = 0;
+  for (size_t i = 0; i < COUNT(visits); i++) {
+    size_t changes;
+    TRY(rewrite_nodes(ctx, graph, visits[i], &changes));
+    *out_changes += changes;
+  }
+  return HONE_OK;
+}

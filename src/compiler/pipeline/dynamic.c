@@ -1,0 +1,56 @@
+/* The model at several open sizes, each through the same passes, to find what follows which of them. */
+#include "pipeline_internal.h"
+
+/* Neighbours of the bound show what is linear, the others what only looks so there. 1 is left to those
+   symbols that are never more than 2: sizes of 1 broadcast. */
+static size_t probe_sizes(int64_t bound, int64_t sizes[5]) {
+  const int64_t wanted[] = {bound - 1, bound - 2, bound / 2, 3, 2};
+  size_t count = 0;
+  for (size_t i = 0; i < COUNT(wanted); i++) {
+    bool is_new = wanted[i] >= 2 && wanted[i] < bound;
+    for (size_t k = 0; k < count && is_new; k++) is_new = sizes[k] != wanted[i];
+    if (is_new) sizes[count++] = wanted[i];
+  }
+  if (!count && bound == 2) sizes[count++] = 1;
+  return count;
+}
+
+static hone_status follow_at(struct ctx *ctx, const struct model *model,
+                             const struct pipeline_options *pipeline, struct graph *graph,
+                             const int64_t *sizes) {
+  struct model at_n;
+  TRY(model_at(ctx, model, sizes, &at_n));
+  hone_status status = passes_run(ctx, at_n.graph, pipeline);
+  if (!status) status = symbol_follow(ctx, graph, &model->symbols, at_n.graph, sizes);
+  model_unload(&at_n);
+  return status;
+}
+
+/* Each symbol alone below its bound, then all of them at once, at sizes that are not in step: what is the
+   product of two is linear in either. */
+hone_status find_slopes(struct ctx *ctx, const struct model *model,
+                        const struct pipeline_options *pipeline, struct graph *graph) {
+  const struct symbols *symbols = &model->symbols;
+  int64_t probes[HONE_MAX_SYMBOLS][5], sizes[HONE_MAX_SYMBOLS];
+  size_t counts[HONE_MAX_SYMBOLS], most = 0;
+  struct pipeline_options quiet = *pipeline;
+  quiet.after = NULL;
+  for (size_t k = 0; k < symbols->count; k++) {
+    counts[k] = probe_sizes(symbols->at[k].bound, probes[k]);
+    if (symbols->count > 1 && counts[k] > 3) counts[k] = 3;
+    if (counts[k] > most) most = counts[k];
+  }
+  for (size_t k = 0; k < symbols->count; k++)
+    for (size_t i = 0; i < counts[k]; i++) {
+      for (size_t j = 0; j < symbols->count; j++) sizes[j] = symbols->at[j].bound;
+      sizes[k] = probes[k][i];
+      TRY(follow_at(ctx, model, &quiet, graph, sizes));
+    }
+  for (size_t i = 0; symbols->count > 1 && i < most; i++) {
+    for (size_t j = 0; j < symbols->count; j++)
+      sizes[j] = counts[j] ? probes[j][(i + j) % counts[j]] : symbols->at[j].bound;
+    TRY(follow_at(ctx, model, &quiet, graph, sizes));
+  }
+  graph->symbols = *symbols;
+  return HONE_OK;
+}

@@ -1,0 +1,96 @@
+/* Which kernel does a problem, and how: what a choice table says, else what the rows predict. */
+#include "builder.h"
+
+void kernel_target_init(struct kernel_target *out, const struct target *target, int threads) {
+  const struct speeds *speeds = &target->speeds;
+  *out = (struct kernel_target){.vector_bytes = target->vector_bytes,
+                                .vector_registers = target->vector_registers,
+                                .l1_bytes = target->l1_bytes,
+                                .l2_bytes = target->l2_bytes,
+                                .features = target->features,
+                                .threads = threads,
+                                .l1_way_bytes = target->l1_way_bytes,
+                                .clock_ghz = speeds->clock_ghz,
+                                .f32_macs = speeds->f32_macs,
+                                .bf16_macs = speeds->bf16_macs,
+                                .i8_macs = speeds->i8_macs,
+                                .fma_latency = speeds->fma_latency,
+                                .loads = speeds->loads,
+                                .l2_bytes_per_cycle = speeds->l2_bytes,
+                                .memory_bytes_per_cycle = speeds->memory_bytes,
+                                .memory_sharing = speeds->memory_sharing,
+                                .transform_cycles = speeds->transform_cycles,
+                                .transform_half_cycles = speeds->transform_half_cycles,
+                                .winograd_loss = speeds->winograd_loss,
+                                .amx_tile_cycles = speeds->amx_tile_cycles,
+                                .claim_ns = speeds->claim_ns};
+}
+
+/* -- choice tables */
+
+enum { LINE_BYTES = 1024 };
+
+/* "PROBLEM -> CHOICE"; false if it is neither that nor blank or a comment. */
+static bool parse_entry(const char *line, struct choice_entry *out, bool *out_blank) {
+  char problem[LINE_BYTES];
+  const char *arrow = strstr(line, "->");
+  size_t first = strspn(line, " \t\r");
+  *out_blank = !line[first] || line[first] == '#';
+  if (*out_blank) return true;
+  if (!arrow) return false;
+  memcpy(problem, line, (size_t)(arrow - line));
+  problem[arrow - line] = 0;
+  return problem_parse(problem + first, &out->problem) && choice_parse(arrow + 2, &out->choice);
+}
+
+hone_status choices_parse(struct ctx *ctx, struct arena *arena, struct place place,
+                          const char *text, size_t length, struct choice_table *out) {
+  *out = (struct choice_table){0};
+  for (size_t at = 0, number = 1; at < length; number++) {
+    char line[LINE_BYTES];
+    const char *end = memchr(text + at, '\n', length - at);
+    size_t bytes = end ? (size_t)(end - text) - at : length - at;
+    bool blank = false;
+    struct choice_entry entry;
+    if (bytes >= sizeof line)
+      return fail(ctx, HONE_E_USAGE, place, "line %zu is longer than %d characters", number,
+                  LINE_BYTES - 1);
+    memcpy(line, text + at, bytes);
+    line[bytes] = 0;
+    if (strlen(line) != bytes || !parse_entry(line, &entry, &blank))
+      return fail(ctx, HONE_E_USAGE, place,
+                  "line %zu is not \"PROBLEM -> CHOICE\", as the plan's dump shows them", number);
+    if (!blank) VEC_PUSH(ctx, arena, &out->entries, entry);
+    at += bytes + 1;
+  }
+  return HONE_OK;
+}
+
+/* The last entry for the problem counts, so that a table is corrected by appending. */
+const struct choice *choices_find(const struct choice_table *table, const struct problem *problem) {
+  for (size_t i = table ? table->entries.count : 0; i-- > 0;)
+    if (!memcmp(&table->entries.at[i].problem, problem, sizeof *problem))
+      return &table->entries.at[i].choice;
+  return NULL;
+}
+
+bool choose_kernel_on(const struct builder *b, const struct kernel_target *target,
+                      const struct problem *problem, struct choice *out) {
+  const struct choice *wanted = choices_find(b->options->choices, problem);
+  if (wanted) {
+    *out = *wanted;
+    if (kernel_serves(out->kernel, problem, target) && out->kernel->fits(problem, target, out))
+      return true;
+    char line[LINE_BYTES], choice[LINE_BYTES];
+    problem_print(line, sizeof line, problem);
+    choice_print(choice, sizeof choice, wanted);
+    warn(b->ctx, "the choice \"%s\" does not fit %s on %s: not used", choice, line,
+         b->plan->target.level);
+  }
+  if (b->is_open && kernel_choose_leading(problem, target, out)) return true;
+  return kernel_choose(problem, target, out);
+}
+
+bool choose_kernel(const struct builder *b, const struct problem *problem, struct choice *out) {
+  return choose_kernel_on(b, &b->plan->kernel_target, problem, out);
+}

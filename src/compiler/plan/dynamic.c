@@ -1,0 +1,488 @@
+/* symbol: sizes that are known at run time only.
+ *
+ * Everything is laid out for their bounds: buffers, strides, packed weights, kernels. At run time each is less
+ * by `less`, and each open dimension is shorter by its slopes times that. What lies behind is nobody's: steps
+ * may leave it, compute it or overwrite it. So an operator carries a symbol if the leading part of its
+ * results depends on the leading parts of its operands only; where it sums, or takes the largest, over an
+ * open dimension, a fill step makes what is behind it neutral first. The rules below are a table of
+ * operators; what is not in it is refused by name. Open inputs and outputs are packed at their actual size
+ * and copied.
+ */
+#include <math.h>
+
+#include "builder.h"
+
+/* -- rules */
+
+struct carrier {
+  struct builder *b;
+  const struct node *node;
+  const char *why_not;
+};
+typedef hone_status carry_fn(struct carrier *c);
+
+bool is_open_at(const struct value *value, int64_t d) {
+  if (!value || !value->slope) return false;
+  if (d < 0) d += value->shape.rank;
+  return d >= 0 && d < value->shape.rank && !slope_is_zero(&value->slope[d]);
+}
+
+/* Any of the dimensions [first, last). */
+static bool is_open_in(const struct value *value, int first, int last) {
+  for (int d = first; value && d < last && d < value->shape.rank; d++)
+    if (is_open_at(value, d)) return true;
+  return false;
+}
+
+static bool is_open_value(const struct value *value) { return is_open_in(value, 0, HONE_MAX_RANK); }
+
+static hone_status refuse(struct carrier *c, const char *why) {
+  c->why_not = why;
+  return HONE_OK;
+}
+
+/* Sets what lies behind dimension d in every copy of the value. */
+static hone_status fill(struct carrier *c, const struct value *value, int64_t d, double number) {
+  struct builder *b = c->b;
+  struct tensor *element;
+  struct shape scalar = {0};
+  struct view view;
+  if (d < 0) d += value->shape.rank;
+  if (!is_open_at(value, d)) return HONE_OK;
+  b->fills = true;
+  TRY(get_view(b, value, &view));
+  if (value->constant) return HONE_OK; /* finite, and the other operand is zero there */
+  struct value_state *state = &b->values[value->index];
+  int kept = 0; /* a copy in bf16 was made before the fill: it is made again */
+  for (int i = 0; i < state->count; i++)
+    if (state->views[i].dtype == value->dtype) state->views[kept++] = state->views[i];
+  state->count = kept;
+  TRY(tensor_create(b->ctx, b->arena, value->dtype, &scalar, &element));
+  if (dtype_is_float(value->dtype) || isfinite(number))
+    tensor_set_f64(element, 0, number);
+  else
+    return refuse(c, "integers have no neutral element here");
+  for (int i = 0; i < state->count; i++) {
+    struct step *step;
+    if (!state->views[i].stride[d]) return refuse(c, "an operand is broadcast along it");
+    TRY(new_step(b, STEP_FILL, c->node, 0, 1, &step));
+    step->outputs[0] = state->views[i];
+    step->fill_axis = (int)d;
+    memcpy(&step->fill_bits, element->data, dtype_bytes(value->dtype));
+    step->units = 1;
+    for (int k = 0; k < value->shape.rank; k++)
+      if (k != d) step->units *= value->shape.dims[k];
+    step->serial = step->units * value->shape.dims[d] < 16384;
+  }
+  return HONE_OK;
+}
+
+static hone_status carry_any(struct carrier *c) { return c->node ? HONE_OK : HONE_E_INTERNAL; }
+
+/* Only dimension 0, the batch, of the data. */
+static hone_status carry_batch(struct carrier *c) {
+  const struct node *node = c->node;
+  for (size_t k = 0; k < node->input_count; k++)
+    if (is_open_in(node->inputs[k], k ? 0 : 1, HONE_MAX_RANK))
+      return refuse(c, "it is open in another dimension than the batch");
+  return HONE_OK;
+}
+
+/* Dimensions in front of `axis`: what is behind is computed together. */
+static hone_status carry_rows(struct carrier *c) {
+  const struct value *x = c->node->inputs[0];
+  int64_t axis = node_int(c->node, "axis", -1);
+  if (axis < 0) axis += x->shape.rank;
+  return is_open_in(x, (int)axis, HONE_MAX_RANK) ? refuse(c, "it is normalised over") : HONE_OK;
+}
+
+/* A scale or bias that has a dimension of the rows would have to follow an open one of x. */
+static hone_status carry_scaled_rows(struct carrier *c) {
+  const struct value *x = c->node->inputs[0];
+  for (size_t k = 1; k < c->node->input_count; k++) {
+    const struct value *scale = c->node->inputs[k];
+    for (int d = 0; scale && d < scale->shape.rank; d++)
+      if (scale->shape.dims[d] != 1 && is_open_at(x, d + x->shape.rank - scale->shape.rank))
+        return refuse(c, "its scale has a dimension that is open");
+  }
+  return carry_rows(c);
+}
+
+/* The same group of dimensions on both sides holds it, and what is inside of it is the same. */
+static hone_status carry_reshape(struct carrier *c) {
+  const struct value *in = c->node->inputs[0], *out = c->node->outputs[0];
+  int i = 0, j = 0;
+  while (i < in->shape.rank || j < out->shape.rank) {
+    int64_t a = 1, z = 1;
+    struct slope a_inside = {0}, z_inside = {0};
+    do { /* the least group of equal size */
+      bool left = a <= z ? i < in->shape.rank : j >= out->shape.rank;
+      const struct value *value = left ? in : out;
+      int d = left ? i++ : j++;
+      int64_t *size = left ? &a : &z;
+      struct slope *inside = left ? &a_inside : &z_inside;
+      bool open = is_open_at(value, d);
+      if (open && !slope_is_zero(inside)) return refuse(c, "two open dimensions are merged");
+      *size *= value->shape.dims[d];
+      *inside = open ? value->slope[d] : slope_times(inside, value->shape.dims[d]);
+    } while (a != z && (i < in->shape.rank || j < out->shape.rank));
+    /* a dimension of fixed size in front of the open one would interleave with it */
+    while (i < in->shape.rank && in->shape.dims[i] == 1 && !is_open_at(in, i)) i++;
+    while (j < out->shape.rank && out->shape.dims[j] == 1 && !is_open_at(out, j)) j++;
+    if (!slope_equal(&a_inside, &z_inside))
+      return refuse(c, "it is merged with a dimension in front of it");
+  }
+  return HONE_OK;
+}
+
+static hone_status carry_slice(struct carrier *c) {
+  const struct value *x = c->node->inputs[0], *starts = node_input(c->node, 1),
+                     *axes = node_input(c->node, 3), *steps = node_input(c->node, 4);
+  if (!starts || !starts->constant || (axes && !axes->constant) || (steps && !steps->constant))
+    return refuse(c, "its bounds come at run time");
+  for (size_t i = 0; i < tensor_count(starts->constant); i++) {
+    int64_t axis = axes ? tensor_i64(axes->constant, i) : (int64_t)i;
+    int64_t start = tensor_i64(starts->constant, i);
+    if (!is_open_at(x, axis)) continue;
+    if (axis < 0) axis += x->shape.rank;
+    if (steps && tensor_i64(steps->constant, i) != 1) return refuse(c, "it is sliced in steps");
+    if (start < -x->shape.dims[axis]) return refuse(c, "the slice begins before it");
+  }
+  return HONE_OK;
+}
+
+static bool is_not_negative(const struct value *value) {
+  if (!value->constant) return false;
+  for (size_t i = 0; i < tensor_count(value->constant); i++)
+    if (tensor_i64(value->constant, i) < 0) return false;
+  return true;
+}
+
+/* Indices behind the open part become 0, so that none is out of range. */
+static hone_status carry_gather(struct carrier *c) {
+  const struct node *node = c->node;
+  const struct value *x = node->inputs[0], *index = node->inputs[1];
+  bool one = index->constant && tensor_count(index->constant) == 1; /* lowered to a view */
+  int64_t axis = node_int(node, "axis", 0);
+  if (is_op(node, OP_GatherND) ? is_open_value(x) : is_open_at(x, axis))
+    if (!is_not_negative(index) && !(one && is_op(node, OP_Gather)))
+      return refuse(c, "indices into it may count from its end");
+  for (int d = 0; d < index->shape.rank; d++) TRY(fill(c, index, d, 0));
+  return HONE_OK;
+}
+
+static hone_status carry_split(struct carrier *c) {
+  return is_open_at(c->node->inputs[0], node_int(c->node, "axis", 0)) ? refuse(c, "it is split")
+                                                                      : HONE_OK;
+}
+
+static hone_status carry_tile(struct carrier *c) {
+  const struct value *in = c->node->inputs[0], *out = c->node->outputs[0];
+  for (int d = 0; d < in->shape.rank; d++)
+    if (is_open_at(in, d) && (in->shape.dims[d] != out->shape.dims[d]))
+      return refuse(c, "it is repeated");
+  return HONE_OK;
+}
+
+static hone_status carry_pad(struct carrier *c) {
+  const struct value *in = c->node->inputs[0], *out = c->node->outputs[0];
+  if (strcmp(node_string(c->node, "mode", "constant"), "constant"))
+    return refuse(c, "its end is mirrored or repeated");
+  for (int d = 0; d < in->shape.rank; d++)
+    if (is_open_at(in, d) && in->shape.dims[d] != out->shape.dims[d])
+      return refuse(c, "it is padded");
+  return HONE_OK;
+}
+
+static hone_status carry_matmul(struct carrier *c) {
+  const struct value *a = c->node->inputs[0], *w = c->node->inputs[1];
+  bool integer = !is_op(c->node, OP_MatMul);
+  int k = w->shape.rank > 1 ? w->shape.rank - 2 : 0;
+  if (!is_open_at(a, -1)) return HONE_OK;
+  if (integer) return refuse(c, "integers are summed over it");
+  TRY(fill(c, a, -1, 0));
+  return fill(c, w, k, 0);
+}
+
+static hone_status carry_gemm(struct carrier *c) {
+  const struct value *a = c->node->inputs[0], *w = c->node->inputs[1];
+  int turned_a = node_int(c->node, "transA", 0) != 0,
+      turned_b = node_int(c->node, "transB", 0) != 0;
+  TRY(fill(c, a, turned_a ? 0 : 1, 0));
+  return fill(c, w, turned_b ? 1 : 0, 0);
+}
+
+static hone_status carry_softmax(struct carrier *c) {
+  return fill(c, c->node->inputs[0], node_int(c->node, "axis", -1), -INFINITY);
+}
+
+static double neutral(enum op_id op) {
+  switch (op) {
+    case OP_ReduceMax:
+    case OP_ReduceLogSumExp:
+      return -INFINITY;
+    case OP_ReduceMin:
+      return INFINITY;
+    case OP_ReduceProd:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+static hone_status carry_reduce(struct carrier *c) {
+  const struct node *node = c->node;
+  const struct value *x = node->inputs[0], *axes = node_input(node, 1);
+  bool all = !axes || (axes->constant && !tensor_count(axes->constant));
+  if (axes && !axes->constant) return refuse(c, "its axes come at run time");
+  if (all && node_int(node, "noop_with_empty_axes", 0)) return HONE_OK;
+  for (int d = 0; d < x->shape.rank; d++) {
+    bool reduced = all;
+    for (size_t i = 0; !all && i < tensor_count(axes->constant); i++) {
+      int64_t axis = tensor_i64(axes->constant, i);
+      reduced |= (axis < 0 ? axis + x->shape.rank : axis) == d;
+    }
+    if (!reduced || !is_open_at(x, d)) continue;
+    if (is_op(node, OP_ReduceMean) || is_op(node, OP_ReduceVariance))
+      return refuse(c, "a mean divides by it");
+    TRY(fill(c, x, d, neutral(node->op->id)));
+  }
+  return HONE_OK;
+}
+
+static hone_status carry_arg(struct carrier *c) {
+  bool least = is_op(c->node, OP_ArgMin);
+  int64_t axis = node_int(c->node, "axis", 0);
+  if (node_int(c->node, "select_last_index", 0) && is_open_at(c->node->inputs[0], axis))
+    return refuse(c, "the last of equal ones is asked for");
+  return fill(c, c->node->inputs[0], axis, least ? INFINITY : -INFINITY);
+}
+
+static hone_status carry_topk(struct carrier *c) {
+  bool largest = node_int(c->node, "largest", 1) != 0;
+  return fill(c, c->node->inputs[0], node_int(c->node, "axis", -1), largest ? -INFINITY : INFINITY);
+}
+
+/* Updates behind the open part go nowhere. */
+static hone_status carry_placed(struct carrier *c) {
+  const struct value *index = c->node->inputs[1];
+  if (index->constant && is_open_value(index)) return refuse(c, "its places are constants");
+  for (int d = 0; d < index->shape.rank; d++) TRY(fill(c, index, d, -1));
+  return HONE_OK;
+}
+
+/* Updates behind the open part go to place 0 and change nothing there. */
+static hone_status carry_scatter(struct carrier *c) {
+  static const struct {
+    const char *word;
+    double neutral;
+  } reductions[] = {{"add", 0}, {"mul", 1}, {"max", -INFINITY}, {"min", INFINITY}};
+  const struct value *index = c->node->inputs[1], *updates = c->node->inputs[2];
+  const char *word = node_string(c->node, "reduction", "none");
+  if (node_int(c->node, "within", 0)) return carry_placed(c);
+  if (is_open_value(c->node->inputs[0])) return refuse(c, "indices may count from its end");
+  for (size_t i = 0; i < COUNT(reductions); i++) {
+    if (strcmp(word, reductions[i].word)) continue;
+    for (int d = 0; d < index->shape.rank; d++) TRY(fill(c, index, d, 0));
+    for (int d = 0; d < updates->shape.rank; d++) TRY(fill(c, updates, d, reductions[i].neutral));
+    return HONE_OK;
+  }
+  return refuse(c, "what it writes is not joined with what is there");
+}
+
+static hone_status carry_cumulative(struct carrier *c) {
+  return node_int(c->node, "reverse", 0) ? refuse(c, "it may run from its end") : HONE_OK;
+}
+
+/* The batch, of data, states and results alike. */
+static hone_status carry_recurrent(struct carrier *c) {
+  int steps = node_int(c->node, "layout", 0) ? 1 : 0;
+  return is_open_at(c->node->inputs[0], steps) ? refuse(c, "it is the number of steps") : HONE_OK;
+}
+
+static hone_status carry_quantize(struct carrier *c) {
+  const struct value *x = c->node->inputs[0], *scale = c->node->inputs[1];
+  if (scale->shape.rank && is_open_at(x, node_int(c->node, "axis", 1)))
+    return refuse(c, "each of its places has a scale");
+  return HONE_OK;
+}
+
+static const struct {
+  enum op_id op;
+  carry_fn *carry;
+} rules[] = {
+    {OP_Identity, carry_any},
+    {OP_Transpose, carry_any},
+    {OP_Dropout, carry_any},
+    {OP_Expand, carry_any},
+    {OP_Trilu, carry_any},
+    {OP_OneHot, carry_any},
+    {OP_Reshape, carry_reshape},
+    {OP_Flatten, carry_reshape},
+    {OP_Squeeze, carry_reshape},
+    {OP_Unsqueeze, carry_reshape},
+    {OP_Slice, carry_slice},
+    {OP_Gather, carry_gather},
+    {OP_GatherElements, carry_gather},
+    {OP_GatherND, carry_gather},
+    {OP_ScatterElements, carry_scatter},
+    {OP_ScatterND, carry_scatter},
+    {OP_Concat, carry_any},
+    {OP_Split, carry_split},
+    {OP_Tile, carry_tile},
+    {OP_Pad, carry_pad},
+    {OP_DepthToSpace, carry_batch},
+    {OP_SpaceToDepth, carry_batch},
+    {OP_MatMul, carry_matmul},
+    {OP_MatMulInteger, carry_matmul},
+    {OP_QLinearMatMul, carry_matmul},
+    {OP_Gemm, carry_gemm},
+    {OP_Softmax, carry_softmax},
+    {OP_LogSoftmax, carry_softmax},
+    {OP_Hardmax, carry_softmax},
+    {OP_TableSoftmax, carry_rows},
+    {OP_NormalizeBytes, carry_rows},
+    {OP_NormalizeWords, carry_rows},
+    {OP_LpNormalization, carry_rows},
+    {OP_LayerNormalization, carry_scaled_rows},
+    {OP_RMSNormalization, carry_scaled_rows},
+    {OP_ReduceL1, carry_reduce},
+    {OP_ReduceL2, carry_reduce},
+    {OP_ReduceLogSum, carry_reduce},
+    {OP_ReduceLogSumExp, carry_reduce},
+    {OP_ReduceMax, carry_reduce},
+    {OP_ReduceMean, carry_reduce},
+    {OP_ReduceMin, carry_reduce},
+    {OP_ReduceProd, carry_reduce},
+    {OP_ReduceSum, carry_reduce},
+    {OP_ReduceSumSquare, carry_reduce},
+    {OP_ReduceVariance, carry_reduce},
+    {OP_ArgMax, carry_arg},
+    {OP_ArgMin, carry_arg},
+    {OP_TopK, carry_topk},
+    {OP_CumSum, carry_cumulative},
+    {OP_CumProd, carry_cumulative},
+    {OP_LSTM, carry_recurrent},
+    {OP_GRU, carry_recurrent},
+    {OP_RNN, carry_recurrent},
+    {OP_QuantizeLinear, carry_quantize},
+    {OP_QuantizeAway, carry_quantize},
+    {OP_DequantizeLinear, carry_quantize},
+    {OP_Requantize, carry_batch},
+    {OP_BatchNormalization, carry_batch},
+    {OP_Conv, carry_batch},
+    {OP_ConvInteger, carry_batch},
+    {OP_QLinearConv, carry_batch},
+    {OP_ConvTranspose, carry_batch},
+    {OP_MaxPool, carry_batch},
+    {OP_AveragePool, carry_batch},
+    {OP_LpPool, carry_batch},
+    {OP_GlobalAveragePool, carry_batch},
+    {OP_GlobalMaxPool, carry_batch},
+    {OP_GlobalLpPool, carry_batch},
+    {OP_InstanceNormalization, carry_batch},
+    {OP_GroupNormalization, carry_batch},
+    {OP_LRN, carry_batch},
+    {OP_Resize, carry_batch},
+};
+
+static carry_fn *find_rule(const struct node *node) {
+  for (size_t i = 0; i < COUNT(rules); i++)
+    if (rules[i].op == node->op->id) return rules[i].carry;
+  bool is_own = !*node->op->domain || !strcmp(node->op->domain, "hone");
+  return node->op->class == OP_ELEMENTWISE && is_own ? carry_any : NULL;
+}
+
+/* What the group reads and what it makes. */
+static size_t value_count(const struct group *g) {
+  return group_input_count(g) + g->node->output_count;
+}
+
+static const struct value *value_at(const struct group *g, size_t k) {
+  const size_t inputs = group_input_count(g);
+  return k < inputs ? group_input(g, k) : group_output(g, k - inputs);
+}
+
+/* The symbols that the group's operands and results follow. */
+static struct names_text {
+  char at[HONE_MAX_SYMBOLS * 36];
+} open_names(const struct builder *b, const struct group *g) {
+  struct names_text out = {""};
+  struct slope all = {0};
+  for (size_t k = 0; k < value_count(g); k++) {
+    const struct value *value = value_at(g, k);
+    for (int d = 0; value && value->slope && d < value->shape.rank; d++)
+      for (int s = 0; s < HONE_MAX_SYMBOLS; s++) all.of[s] |= value->slope[d].of[s];
+  }
+  size_t n = 0;
+  for (size_t s = 0; s < b->plan->symbols.count; s++)
+    if (all.of[s])
+      n += (size_t)snprintf(out.at + n, sizeof out.at - n, "%s%s", n ? ", " : "",
+                            b->plan->symbols.at[s].name);
+  return out;
+}
+
+/* Why a group cannot stand in a graph with symbols, whatever it does; NULL: it may. What lies behind the
+   open part of strings is no address. */
+static const char *own_reason(const struct group *g, bool is_open) {
+  for (size_t k = 0; k < value_count(g); k++) {
+    const struct value *value = value_at(g, k);
+    if (!value) continue;
+    if (value_is_open(value)) return "data decide another size";
+    if (is_open && value->dtype == HONE_STRING) return "it has strings";
+  }
+  return NULL;
+}
+
+/* What counts from the end of an open size is moved where it is read, which loops over elements do. */
+static bool reads_window(const struct node *node) {
+  if (node->op->class == OP_ELEMENTWISE || is_op(node, OP_Concat)) return false;
+  for (size_t k = 0; k < node->input_count; k++)
+    if (node->inputs[k] && node->inputs[k]->begin) return true;
+  return false;
+}
+
+static hone_status check_begin(struct builder *b, const struct step *step, const struct view *view,
+                               const int64_t *less) {
+  if (!view->buffer || view->offset >= slope_loss(&view->offset_slope, less)) return HONE_OK;
+  return fail(b->ctx, HONE_E_UNSUP, step->place, "%s reads the last of an open size that may be 0",
+              step->op ? step->op->name : "a copy");
+}
+
+hone_status check_least_sizes(struct builder *b) {
+  const struct plan *plan = b->plan;
+  int64_t less[HONE_MAX_SYMBOLS] = {0};
+  for (size_t k = 0; k < plan->symbols.count; k++)
+    less[k] = plan->symbols.at[k].bound - plan->symbols.at[k].least;
+  for (size_t i = 0; i < plan->steps.count; i++) {
+    const struct step *step = plan->steps.at[i];
+    for (size_t k = 0; k < step->input_count; k++)
+      TRY(check_begin(b, step, &step->inputs[k], less));
+    for (size_t k = 0; k < step->output_count; k++)
+      TRY(check_begin(b, step, &step->outputs[k], less));
+  }
+  return HONE_OK;
+}
+
+hone_status carry_symbol(struct builder *b, const struct group *g) {
+  const struct node *node = g->node;
+  struct carrier c = {.b = b, .node = node};
+  b->is_open = b->fills = false;
+  for (size_t k = 0; k < value_count(g) && !b->is_open; k++)
+    b->is_open = is_open_value(value_at(g, k));
+  const char *own = own_reason(g, b->is_open);
+  if (own)
+    return fail(b->ctx, HONE_E_UNSUP, node_place(node), "%s cannot stand beside an open size: %s",
+                node->op->name, own);
+  if (!b->is_open) return HONE_OK;
+  carry_fn *carry = find_rule(node);
+  if (reads_window(node))
+    c.why_not = "a constant counts from the end of an open size";
+  else if (carry)
+    TRY(carry(&c));
+  else
+    c.why_not = "no rule says what becomes of it";
+  if (!c.why_not) return HONE_OK;
+  return fail(b->ctx, HONE_E_UNSUP, node_place(node), "%s cannot carry %s: %s", node->op->name,
+              open_names(b, g).at, c.why_not);
+}

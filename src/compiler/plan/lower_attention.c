@@ -1,0 +1,203 @@
+/* Attention in one step: MatMul, what is done to each score, Softmax over the keys, MatMul. The first of
+ * these groups finds the others and they wait for the last, which becomes the step; what is done to the
+ * scores (a scale, a mask, whatever its shape) is the step's epilogue.
+ */
+#include "builder.h"
+
+static bool is_waiting_for(const struct attention *a, const struct group *g) {
+  for (int i = 0; i < a->between_count; i++)
+    if (a->between[i] == g) return true;
+  if (a->clearing && a->clearing->node->inputs[0]->producer == g->node) return true;
+  return a->softmax == g || a->clearing == g;
+}
+
+/* -- the problem */
+
+/* The batches of a view of up to four dimensions, broadcast to `batches`. */
+static void batch_strides(const struct view *view, const struct shape *full, int64_t *batch0,
+                          int64_t *batch1) {
+  struct shape shape = *full;
+  struct view wide;
+  int rank = shape.rank;
+  shape.dims[rank - 2] = view->shape.dims[rank - 2];
+  shape.dims[rank - 1] = view->shape.dims[rank - 1];
+  view_broadcast(view, &shape, &wide);
+  *batch0 = rank > 3 ? wide.stride[rank - 4] : 0;
+  *batch1 = rank > 2 ? wide.stride[rank - 3] : 0;
+}
+
+/* The view of a value in the type, whose last dimension is contiguous. */
+static hone_status row_view(struct builder *b, const struct value *value, hone_dtype dtype,
+                            struct view *out) {
+  int last = value->shape.rank - 1;
+  TRY(ensure_type(b, value, dtype, out));
+  return last < 0 || value->shape.dims[last] == 1 || out->stride[last] == 1
+             ? HONE_OK
+             : ensure_dense_as(b, value, dtype, out);
+}
+
+/* In what keys and values are read: where they lie, if both lie in one type. */
+static hone_status type_of_cache(struct builder *b, const struct attention *a, hone_dtype *out) {
+  struct view k, v;
+  TRY(get_stored(b, a->scores->node->inputs[1], &k));
+  TRY(get_stored(b, a->product->node->inputs[1], &v));
+  *out = k.dtype == v.dtype ? k.dtype : HONE_F32;
+  return HONE_OK;
+}
+
+struct operands {
+  struct view q, k, v, out;
+};
+
+static hone_status place_operands(struct builder *b, const struct attention *a, struct problem *p,
+                                  struct operands *o) {
+  const struct shape *full = &a->scores->result->shape;
+  struct view like;
+  int r = full->rank;
+  hone_dtype cache;
+  TRY(type_of_cache(b, a, &cache));
+  p->types.b = problem_type(cache);
+  TRY(row_view(b, a->scores->node->inputs[0], HONE_F32, &o->q));
+  TRY(ensure_type(b, a->scores->node->inputs[1], cache, &o->k));
+  TRY(row_view(b, a->product->node->inputs[1], cache, &o->v));
+  product_order(b, a->product->result, &like);
+  like.dtype = storage_of(b, a->product->result);
+  TRY(make_output(b, a->product->result, &like, &o->out));
+  p->a_row = o->q.stride[r - 2];
+  p->b_row = o->k.stride[r - 2];
+  p->b_column = o->k.stride[r - 1];
+  p->v_row = o->v.stride[r - 2];
+  p->c_row = o->out.stride[r - 2];
+  batch_strides(&o->q, full, &p->a_batch0, &p->a_batch1);
+  batch_strides(&o->k, full, &p->b_batch0, &p->b_batch1);
+  batch_strides(&o->v, full, &p->v_batch0, &p->v_batch1);
+  batch_strides(&o->out, full, &p->c_batch0, &p->c_batch1);
+  return HONE_OK;
+}
+
+/* -- what is done to the scores */
+
+static bool has_strides(const struct view *view, int from, int to) {
+  for (int i = from; i < to; i++)
+    if (view->shape.dims[i] != 1 && view->stride[i]) return true;
+  return false;
+}
+
+/* Broadcast to the scores, its last dimension contiguous or of one element. */
+static hone_status place_score_operand(struct builder *b, const struct value *value,
+                                       const struct shape *scores, struct view *out,
+                                       enum operand_kind *kind) {
+  struct view made;
+  int last = scores->rank - 1;
+  TRY(row_view(b, value, value->dtype, &made));
+  view_broadcast(&made, scores, out);
+  bool rows = has_strides(out, 0, last), columns = has_strides(out, last, last + 1);
+  *kind = rows ? OPERAND_BROADCAST : columns ? OPERAND_COLUMN : OPERAND_SCALAR;
+  return HONE_OK;
+}
+
+/* A score of this or less weighs nothing beside one that a model makes. */
+#define NOTHING (-0x1p100)
+
+/* A constant that hides scores, by the condition of a Where or by what is added; NULL: none. */
+struct mask {
+  const struct tensor *at;
+  bool is_condition, hides_true;
+};
+
+static const struct tensor *constant_of(const struct value **operands, int arg) {
+  return arg < PROGRAM_RAW ? operands[PROGRAM_INPUT_INDEX(arg)]->constant : NULL;
+}
+
+/* Of what is done to a score last: what follows could bring it back. */
+static struct mask find_mask(const struct program *p, const struct value **operands) {
+  const struct operation *last = p->result >= 0 ? &p->at[p->result] : NULL;
+  struct mask mask = {0};
+  for (int k = 0; last && last->op->id == OP_Add && k < 2; k++)
+    if (constant_of(operands, last->args[k])) mask.at = constant_of(operands, last->args[k]);
+  for (int k = 1; last && last->op->id == OP_Where && k <= 2; k++) {
+    const struct tensor *in_place = constant_of(operands, last->args[k]);
+    if (in_place && tensor_count(in_place) == 1 && tensor_f64(in_place, 0) <= NOTHING)
+      mask = (struct mask){constant_of(operands, last->args[0]), true, k == 1};
+  }
+  return mask;
+}
+
+static bool is_hidden(const struct mask *mask, int64_t i) {
+  const double x = tensor_f64(mask->at, (size_t)i);
+  return mask->is_condition ? (x != 0) == mask->hides_true : x <= NOTHING;
+}
+
+/* The number of that name; 0 too where a row sees nothing, so all of it alike. */
+static int64_t visible_columns(const struct mask *mask, int64_t m, int64_t n) {
+  const struct shape *shape = mask->at ? &mask->at->shape : NULL;
+  int64_t visible = 1;
+  if (!shape || shape->rank < 2 || shape->dims[shape->rank - 1] != n ||
+      shape->dims[shape->rank - 2] != m)
+    return 0;
+  for (int64_t line = 0; line < (int64_t)tensor_count(mask->at) / n; line++) {
+    int64_t end = n;
+    while (end && is_hidden(mask, line * n + end - 1)) end--;
+    if (!end) return 0;
+    visible = end - line % m > visible ? end - line % m : visible;
+  }
+  return visible < n ? visible : 0;
+}
+
+static hone_status make_score_epilogue(struct builder *b, const struct attention *a,
+                                       const struct view *v, struct problem *problem,
+                                       struct epilogue *out) {
+  const struct value **operands;
+  const struct shape *scores = &a->scores->result->shape;
+  size_t count;
+  *out = (struct epilogue){0};
+  TRY(make_chain_program(b, a->scores, a->between, (size_t)a->between_count, &out->program,
+                         &operands, &count));
+  TRY(NEW_ARRAY(b->ctx, b->arena, out->operands, count + 1));
+  TRY(NEW_ARRAY(b->ctx, b->arena, out->kinds, count + 1));
+  for (size_t i = 0; i < count; i++)
+    TRY(place_score_operand(b, operands[i], scores, &out->operands[i], &out->kinds[i]));
+  out->operands[count] = *v; /* the kernel's own, behind the program's */
+  out->kinds[count] = OPERAND_FULL;
+  out->count = count + 1;
+  const struct mask mask = find_mask(&out->program, operands);
+  problem->v_operand = (int64_t)count;
+  problem->visible = visible_columns(&mask, problem->m, problem->n);
+  return HONE_OK;
+}
+
+static hone_status add_attention(struct builder *b, const struct attention *a) {
+  struct problem problem = attention_sizes(a);
+  problem.types.c = problem_type(storage_of(b, a->product->result));
+  struct operands o;
+  struct epilogue epilogue;
+  struct choice choice;
+  struct step *step;
+  double products = (double)problem.m * (double)problem.n * (double)(problem.k + problem.columns);
+  double flops = 2 * products * (double)problem.batch0 * (double)problem.batch1;
+  TRY(place_operands(b, a, &problem, &o));
+  TRY(make_score_epilogue(b, a, &o.v, &problem, &epilogue));
+  if (!choose_kernel(b, &problem, &choice))
+    return fail(b->ctx, HONE_E_INTERNAL, node_place(a->product->node),
+                "kernel choice depends on strides");
+  return add_kernel(b, a->product->node, &choice, &problem, (struct view[]){o.q, o.k, o.out},
+                    &epilogue, flops, &step);
+}
+
+hone_status lower_attention(struct builder *b, const struct group *g, bool *out_done) {
+  struct attention found;
+  for (size_t i = 0; i < b->waiting.count; i++) {
+    struct attention *a = &b->waiting.at[i];
+    *out_done = is_waiting_for(a, g) || a->product == g;
+    if (!*out_done) continue;
+    if (a->product != g) return HONE_OK;
+    found = *a;
+    *a = b->waiting.at[--b->waiting.count];
+    return add_attention(b, &found);
+  }
+  if (!is_op(g->node, OP_MatMul) || !find_attention(b, g, &found)) return HONE_OK;
+  if (!attention_is_served(b, &found)) return HONE_OK;
+  VEC_PUSH(b->ctx, b->arena, &b->waiting, found);
+  *out_done = true;
+  return HONE_OK;
+}

@@ -1,0 +1,166 @@
+/* The plain kernel: dense operands in ONNX order, every shape and attribute. */
+#include "core/ops/operators/window.h"
+#include "builder.h"
+
+/* Recurrent ops run with the activations that ONNX defines as default. */
+bool default_activations(const struct node *node) {
+  const struct attribute *a = node_attribute(node, "activations");
+  if (!a) return true;
+  static const char *const expected[][3] = {
+      {"Sigmoid", "Tanh", "Tanh"}, {"Sigmoid", "Tanh", NULL}, {"Tanh", NULL, NULL}};
+  int row = is_op(node, OP_LSTM) ? 0 : is_op(node, OP_GRU) ? 1 : 2;
+  size_t period = row == 0 ? 3 : row == 1 ? 2 : 1;
+  for (size_t i = 0; i < a->count; i++) {
+    const char *want = expected[row][i % period];
+    if (a->strings[i].length != strlen(want) || memcmp(a->strings[i].bytes, want, strlen(want)))
+      return false;
+  }
+  return true;
+}
+
+/* Small floats are words to the plain kernels: only ops that move elements may see them. */
+static bool knows_types(const struct node *node) {
+  static const enum op_id movers[] = {OP_Gather, OP_GatherElements,  OP_GatherND,
+                                      OP_Pad,    OP_ReverseSequence, OP_Trilu};
+  bool is_small = false;
+  if (is_op(node, OP_Shape) || is_op(node, OP_Size)) return true; /* no element is read */
+  for (size_t k = 0; k < node->input_count + node->output_count; k++) {
+    const struct value *value =
+        k < node->input_count ? node->inputs[k] : node->outputs[k - node->input_count];
+    is_small |= value && dtype_is_float(value->dtype) && dtype_bits(value->dtype) < 32;
+  }
+  for (size_t i = 0; i < COUNT(movers) && is_small; i++)
+    if (is_op(node, movers[i])) return true;
+  return !is_small;
+}
+
+static int64_t attribute(const void *node, const char *name, int64_t otherwise) {
+  return node_int(node, name, otherwise);
+}
+
+/* Units, who runs them and each thread's scratch, from the shapes. */
+static hone_status split_step(struct builder *b, struct step *step, const struct node *node) {
+  struct plain_shape in[PLAIN_OPERANDS], out[PLAIN_OPERANDS];
+  struct plain_problem problem = {.in_count = node->input_count,
+                                  .out_count = node->output_count,
+                                  .in = in,
+                                  .out = out,
+                                  .node = node,
+                                  .attribute = attribute};
+  for (size_t k = 0; k < node->input_count + node->output_count; k++) {
+    bool is_input = k < node->input_count;
+    size_t at = is_input ? k : k - node->input_count;
+    const struct value *value = is_input ? node->inputs[at] : node->outputs[at];
+    (is_input ? in : out)[at] = value ? (struct plain_shape){value->shape.rank, value->shape.dims}
+                                      : (struct plain_shape){-1, NULL};
+  }
+  double flops, bytes;
+  node_cost(node, &flops, &bytes);
+  step->plain_flops = flops;
+  step->units = step->plain->units(&problem);
+  step->serial = step->units < 2 || flops + bytes < 64e3;
+  size_t scratch = step->plain->scratch_bytes ? step->plain->scratch_bytes(&problem) : 0;
+  if (!scratch) return HONE_OK;
+  if (!checked_align(scratch, 64, &step->scratch_slice))
+    return fail(b->ctx, HONE_E_LIMIT, node_place(node), "scratch too large");
+  return new_buffer(b, BUFFER_ARENA, 0, &step->scratch); /* sized by plan_build for all threads */
+}
+
+/* The rules of plain.c multiply dimensions unchecked. */
+static hone_status check_sizes(struct builder *b, const struct node *node) {
+  for (size_t k = 0; k < node->input_count + node->output_count; k++) {
+    const struct value *value =
+        k < node->input_count ? node->inputs[k] : node->outputs[k - node->input_count];
+    int64_t elements;
+    if (value && !shape_count(&value->shape, &elements))
+      return fail(b->ctx, HONE_E_LIMIT, node_place(node), "operands too large");
+  }
+  return HONE_OK;
+}
+
+hone_status read_window(struct builder *b, const struct node *node, const struct plain_window **out,
+                        int *out_rank) {
+  struct window w;
+  struct plain_window *window;
+  bool has_window;
+  *out = NULL;
+  *out_rank = 0;
+  TRY(window_of_node(b->ctx, node, &w, &has_window));
+  if (!has_window) return HONE_OK;
+  *out_rank = w.rank;
+  if (w.rank > PLAIN_SPATIAL) return HONE_OK;
+  TRY(NEW(b->ctx, b->arena, window));
+  for (int i = 0; i < PLAIN_SPATIAL; i++) {
+    const int from = i - (PLAIN_SPATIAL - w.rank);
+    window->in[i] = from < 0 ? 1 : w.in[from];
+    window->kernel[i] = from < 0 ? 1 : w.kernel[from];
+    window->out[i] = from < 0 ? 1 : w.out[from];
+    window->stride[i] = from < 0 ? 1 : w.stride[from];
+    window->dilation[i] = from < 0 ? 1 : w.dilation[from];
+    window->pad_begin[i] = from < 0 ? 0 : w.pad_begin[from];
+    window->pad_end[i] = from < 0 ? 0 : w.pad_end[from];
+  }
+  *out = window;
+  return HONE_OK;
+}
+
+/* Adds the activations of each direction as numbers, with what they are given. */
+static hone_status name_activations(struct builder *b, const struct node *node, struct step *step) {
+  struct attribute *all;
+  int64_t *functions;
+  double *alphas, *betas;
+  size_t count;
+  const size_t own = node->attribute_count;
+  TRY(recurrent_activations(b->ctx, b->arena, node, &functions, &alphas, &betas, &count));
+  TRY(NEW_ARRAY(b->ctx, b->arena, all, own + 3));
+  for (size_t i = 0; i < own; i++) all[i] = node->attributes[i];
+  all[own] = (struct attribute){
+      .name = "functions", .kind = ATTRIBUTE_INTS, .count = count, .ints = functions};
+  all[own + 1] = (struct attribute){
+      .name = "function_alphas", .kind = ATTRIBUTE_FLOATS, .count = count, .floats = alphas};
+  all[own + 2] = (struct attribute){
+      .name = "function_betas", .kind = ATTRIBUTE_FLOATS, .count = count, .floats = betas};
+  step->attributes = all;
+  step->attribute_count = own + 3;
+  return HONE_OK;
+}
+
+hone_status lower_plain(struct builder *b, const struct node *node, bool *out_done) {
+  bool is_listed = !*node->op->domain || !strcmp(node->op->domain, "hone");
+  const struct plain_kernel *plain = is_listed ? plain_find(node->op->name) : NULL;
+  if (!plain || !knows_types(node)) return HONE_OK;
+  for (size_t i = 0; i < node->input_count; i++)
+    if (node->inputs[i] && !dtype_bytes(node->inputs[i]->dtype)) return HONE_OK;
+  const struct plain_window *window;
+  int spatial;
+  TRY(read_window(b, node, &window, &spatial));
+  if (spatial > PLAIN_SPATIAL) return HONE_OK;
+  struct view views[PLAIN_OPERANDS];
+  if (node->input_count > COUNT(views) || node->output_count > COUNT(views)) return HONE_OK;
+  for (size_t i = 0; i < node->input_count; i++) {
+    views[i] = (struct view){0};
+    if (!node->inputs[i]) continue;
+    TRY(ensure_dense(b, node->inputs[i], &views[i]));
+    memcpy(views[i].extents, node->inputs[i]->extents, sizeof views[i].extents);
+  }
+  struct step *step;
+  TRY(new_step(b, STEP_PLAIN, node, node->input_count, node->output_count, &step));
+  memcpy(step->inputs, views, node->input_count * sizeof views[0]);
+  for (size_t i = 0; i < node->output_count; i++) {
+    struct view like;
+    if (!node->outputs[i]) continue;
+    view_dense(&like, NULL, node->outputs[i]->dtype, &node->outputs[i]->shape);
+    TRY(make_output(b, node->outputs[i], &like, &step->outputs[i]));
+    memcpy(step->outputs[i].extents, node->outputs[i]->extents, sizeof like.extents);
+  }
+  step->plain = plain;
+  step->window = window;
+  step->attribute_count = node->attribute_count;
+  step->attributes = node->attributes;
+  if (node->op->class == OP_RECURRENT && !default_activations(node))
+    TRY(name_activations(b, node, step));
+  TRY(check_sizes(b, node));
+  TRY(split_step(b, step, node));
+  *out_done = true;
+  return HONE_OK;
+}

@@ -1,0 +1,273 @@
+/* New steps: any kind, copies with their loops, and what every kernel step is told. */
+#include "builder.h"
+
+hone_status new_step(struct builder *b, enum step_kind kind, const struct node *node, size_t inputs,
+                     size_t outputs, struct step **out) {
+  struct step *step;
+  TRY(NEW(b->ctx, b->arena, step));
+  step->kind = kind;
+  step->whole = b->fills;
+  step->op = node ? node->op : NULL;
+  step->place = node ? node_place(node) : place_none();
+  step->value = node && node->output_count && node->outputs[0] ? node->outputs[0]->name : NULL;
+  step->input_count = inputs;
+  step->output_count = outputs;
+  TRY(NEW_ARRAY(b->ctx, b->arena, step->inputs, inputs));
+  TRY(NEW_ARRAY(b->ctx, b->arena, step->outputs, outputs));
+  VEC_PUSH(b->ctx, b->arena, &b->plan->steps, step);
+  *out = step;
+  return HONE_OK;
+}
+
+/* Adjacent dimensions without border merge where both sides are contiguous. */
+static void push_copy_dim(struct step *step, struct copy_dim dim) {
+  bool is_fixed = slope_is_zero(&dim.slope);
+  if (dim.size == 1 && dim.inner == 1 && is_fixed) return;
+  if (step->copy_rank) {
+    struct copy_dim *outer = &step->copy[step->copy_rank - 1];
+    /* a whole one inside: the border of the outer one is made of whole ones */
+    bool is_whole = dim.inner == dim.size && is_fixed;
+    if (is_whole && outer->to == dim.to * dim.size && outer->from == dim.from * dim.size) {
+      outer->size *= dim.size;
+      outer->before *= dim.size;
+      outer->inner *= dim.size;
+      outer->slope = slope_times(&outer->slope, dim.size);
+      outer->to = dim.to;
+      outer->from = dim.from;
+      return;
+    }
+  }
+  step->copy[step->copy_rank++] = dim;
+}
+
+/* What symbols take off dimension d: as the source says, or the destination where the source stands
+   still. */
+static struct slope copy_slope(const struct step *step, const struct view *from,
+                               const struct view *to, int d) {
+  const struct slope slope = view_slope(from, d);
+  if (step->whole) return (struct slope){0};
+  bool stands = from->shape.dims[d] == to->shape.dims[d] && !from->stride[d];
+  return !slope_is_zero(&slope) || !stands ? slope : view_slope(to, d);
+}
+
+static const int64_t none[HONE_MAX_RANK];
+
+/* The loops of a copy whose views are set. */
+static void set_copy_dims(struct step *step, const int64_t before[HONE_MAX_RANK]) {
+  const struct view *from = &step->inputs[0], *to = &step->outputs[0];
+  int order[HONE_MAX_RANK];
+  view_order(to, order);
+  for (int i = 0; i < to->shape.rank; i++) {
+    int d = order[i];
+    push_copy_dim(step, (struct copy_dim){.size = to->shape.dims[d],
+                                          .to = to->stride[d],
+                                          .from = from->stride[d],
+                                          .before = before[d],
+                                          .inner = from->shape.dims[d],
+                                          .slope = copy_slope(step, from, to, d)});
+  }
+}
+
+static hone_status new_copy(struct builder *b, const struct node *node, const struct view *from,
+                            const struct view *to, const int64_t before[HONE_MAX_RANK],
+                            uint64_t fill_bits, struct step **out) {
+  struct step *step;
+  int64_t elements;
+  TRY(new_step(b, STEP_COPY, node, 1, 1, &step));
+  step->inputs[0] = *from;
+  step->outputs[0] = *to;
+  step->fill_bits = fill_bits;
+  set_copy_dims(step, before);
+  TRY(element_count(b, &to->shape, &elements));
+  step->units = plan_copy_units(step);
+  step->serial = elements < 16384;
+  *out = step;
+  return HONE_OK;
+}
+
+/* Whether something stands around the image, and the image alone would be transposed: that takes whole blocks.
+   *out_inside: where it stands. */
+static bool is_transposed_inside(const struct builder *b, const struct view *from,
+                                 const struct view *to, const int64_t before[HONE_MAX_RANK],
+                                 struct view *out_inside) {
+  struct view source = *from;
+  struct step inner = {.whole = b->fills, .inputs = &source, .outputs = out_inside};
+  bool has_border = false;
+  *out_inside = *to;
+  out_inside->shape = from->shape;
+  for (int d = 0; d < to->shape.rank; d++) {
+    const int64_t end = before[d] + from->shape.dims[d];
+    if (before[d] < 0 || end > to->shape.dims[d]) return false;
+    has_border = has_border || from->shape.dims[d] < to->shape.dims[d];
+    out_inside->offset += before[d] * to->stride[d];
+  }
+  if (!has_border || !from->buffer) return false;
+  set_copy_dims(&inner, none);
+  return plan_transposition(&inner) >= 0;
+}
+
+hone_status add_copy_border(struct builder *b, const struct node *node, const struct view *from,
+                            const struct view *to, const int64_t before[HONE_MAX_RANK],
+                            uint64_t fill_bits, struct step **out) {
+  struct view inside, nothing = *from;
+  if (!is_transposed_inside(b, from, to, before, &inside))
+    return new_copy(b, node, from, to, before, fill_bits, out);
+  nothing.buffer = NULL;
+  TRY(new_copy(b, node, &nothing, to, before, fill_bits, out));
+  TRY(new_copy(b, node, from, &inside, none, 0, out));
+  (*out)->joined = true;
+  return HONE_OK;
+}
+
+hone_status add_border(struct builder *b, const struct view *whole, const struct view *inner,
+                       int64_t border) {
+  struct view nothing = *inner; /* the image itself is written by the next step */
+  int64_t before[HONE_MAX_RANK] = {0};
+  struct step *step;
+  nothing.buffer = NULL;
+  for (int i = 2; i < inner->shape.rank; i++) before[i] = border;
+  return add_copy_border(b, NULL, &nothing, whole, before, 0, &step);
+}
+
+hone_status add_copy(struct builder *b, const struct node *node, const struct view *from,
+                     const struct view *to, struct step **out) {
+  return add_copy_border(b, node, from, to, none, 0, out);
+}
+
+hone_status add_port_copy(struct builder *b, const struct view *from, const struct view *to) {
+  struct step *step;
+  TRY(add_copy(b, NULL, from, to, &step));
+  step->packed = from->buffer->place == BUFFER_INPUT ? PACKED_FROM : PACKED_TO;
+  return HONE_OK;
+}
+
+hone_status ensure_strides(struct builder *b, const struct value *value, const struct view *wanted,
+                           struct view *out) {
+  struct view made;
+  TRY(get_stored(b, value, &made));
+  bool captured; /* a copy made here does not exist outside of this branch */
+  struct value_state *state = state_of(b, value, &captured);
+  for (int i = 0; i < state->count; i++)
+    if (state->views[i].dtype == wanted->dtype && view_same_strides(&state->views[i], wanted)) {
+      *out = state->views[i];
+      memcpy(out->stride, wanted->stride, sizeof out->stride); /* dimensions of 1 too */
+      return HONE_OK;
+    }
+  struct step *step;
+  TRY(arena_view(b, wanted, out));
+  out->slope = made.slope;
+  if (made.dtype == out->dtype)
+    TRY(add_copy(b, NULL, &made, out, &step));
+  else
+    TRY(add_conversion(b, NULL, &made, out));
+  if (!captured && state->count < COPIES) state->views[state->count++] = *out;
+  return HONE_OK;
+}
+
+hone_status ensure_type(struct builder *b, const struct value *value, hone_dtype dtype,
+                        struct view *out) {
+  TRY(get_stored(b, value, out));
+  if (out->dtype == dtype) return HONE_OK;
+  struct view wanted = *out;
+  if (!view_is_packed(&wanted)) view_dense(&wanted, NULL, dtype, &value->shape);
+  wanted.dtype = dtype;
+  return ensure_strides(b, value, &wanted, out);
+}
+
+hone_status ensure_dense_as(struct builder *b, const struct value *value, hone_dtype dtype,
+                            struct view *out) {
+  struct view wanted;
+  view_dense(&wanted, NULL, dtype, &value->shape);
+  return ensure_strides(b, value, &wanted, out);
+}
+
+hone_status ensure_dense(struct builder *b, const struct value *value, struct view *out) {
+  return ensure_dense_as(b, value, value->dtype, out);
+}
+
+hone_status ensure_dense_stored(struct builder *b, const struct value *value, struct view *out) {
+  TRY(get_stored(b, value, out));
+  return ensure_dense_as(b, value, out->dtype, out);
+}
+
+hone_status ensure_channels_last(struct builder *b, const struct value *value, hone_dtype dtype,
+                                 struct view *out) {
+  struct view wanted;
+  TRY(get_stored(b, value, out));
+  view_channels_last(&wanted, NULL, dtype ? dtype : out->dtype, &value->shape);
+  return ensure_strides(b, value, &wanted, out);
+}
+
+hone_status ensure_image(struct builder *b, const struct value *value, hone_dtype dtype,
+                         struct view *out) {
+  TRY(get_stored(b, value, out));
+  const struct shape *shape = &out->shape;
+  int last = shape->rank - 1;
+  bool is_image = out->dtype == dtype && last >= 2 &&
+                  (out->stride[1] == 1 || shape->dims[1] == 1) &&
+                  (out->stride[last] >= shape->dims[1] || shape->dims[last] == 1);
+  int64_t row = out->stride[last] * shape->dims[last];
+  for (int i = 2; i < last; i++) {
+    is_image = is_image && (out->stride[i] >= row || shape->dims[i] == 1);
+    row = out->stride[i] * shape->dims[i];
+  }
+  is_image = is_image && last <= 3 && (out->stride[0] >= row || shape->dims[0] == 1);
+  for (int i = 0; i <= last; i++)
+    is_image = is_image && (shape->dims[i] != 1 || out->stride[i] > 0);
+  return is_image ? HONE_OK : ensure_channels_last(b, value, dtype, out);
+}
+
+hone_status add_kernel(struct builder *b, const struct node *node, const struct choice *choice,
+                       const struct problem *problem, const struct view views[3],
+                       const struct epilogue *epilogue, double flops, struct step **out) {
+  const struct kernel_target *target = &b->plan->kernel_target;
+  const struct kernel *kernel = choice->kernel;
+  struct step *step;
+  size_t count = b->plan->steps.count;
+  const struct step *before = count ? b->plan->steps.at[count - 1] : NULL;
+  TRY(new_step(b, STEP_KERNEL, node, 2, 1, &step));
+  /* the border around what it writes is no one else's */
+  step->joined = before && before->kind == STEP_COPY && !before->inputs[0].buffer &&
+                 before->outputs[0].buffer == views[2].buffer;
+  step->choice = *choice;
+  step->problem = *problem;
+  step->inputs[0] = views[0];
+  step->inputs[1] = views[1];
+  step->outputs[0] = views[2];
+  if (epilogue)
+    step->epilogue = *epilogue;
+  else
+    step->epilogue.program.result = PROGRAM_RAW;
+  step->units = kernel->units(problem, target, choice);
+  step->serial = flops < 200e3 || step->units < 2;
+  if (b->is_open) set_lead(b, step);
+  *out = step;
+  size_t slice = kernel->scratch_bytes ? kernel->scratch_bytes(problem, target, choice) : 0;
+  if (!slice) return HONE_OK;
+  if (!checked_align(slice, 64, &step->scratch_slice))
+    return fail(b->ctx, HONE_E_LIMIT, node_place(node), "scratch too large");
+  /* sized by set_lifetimes for all threads */
+  return new_buffer(b, BUFFER_ARENA, 0, &step->scratch);
+}
+
+hone_status add_conversion(struct builder *b, const struct node *node, const struct view *from,
+                           const struct view *to) {
+  struct step *step;
+  int64_t elements;
+  TRY(new_step(b, STEP_ELEMENTWISE, node, 1, 1, &step));
+  step->inputs[0] = *from;
+  step->outputs[0] = *to;
+  step->program = (struct program){.input_count = 1, .raw = HONE_F32, .result = PROGRAM_INPUT(0)};
+  TRY(NEW_ARRAY(b->ctx, b->arena, step->program.inputs, 1));
+  step->program.inputs[0] = HONE_F32;
+  struct loop_nest nest;
+  plan_loops(step, &nest);
+  TRY(element_count(b, &to->shape, &elements));
+  step->units = nest.units;
+  step->serial = elements < 8192 || nest.units < 2;
+  return HONE_OK;
+}
+
+hone_status get_view(struct builder *b, const struct value *value, struct view *out) {
+  return ensure_type(b, value, value->dtype, out);
+}

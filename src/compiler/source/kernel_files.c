@@ -1,0 +1,49 @@
+/* The texts of kernels: those in the binary, or files of the same name in a folder of the user's. */
+#include "core/os/os.h"
+#include "source_internal.h"
+
+#include <unistd.h>
+
+static hone_status find_text(struct emitter *e, const char *file, const char **out,
+                             size_t *out_length) {
+  char path[4200];
+  struct mapping map;
+  if (e->kernel_dir) {
+    snprintf(path, sizeof path, "%.4000s/%s", e->kernel_dir, file);
+    if (!access(path, F_OK)) {
+      TRY(file_map(e->ctx, path, &map));
+      hone_status status = arena_string(e->ctx, e->arena, (const char *)map.data, map.size, out);
+      *out_length = map.size;
+      file_unmap(&map);
+      e->replaced++;
+      size_t length;
+      const char *usual = kernel_text(file, &length);
+      if (!status && (!usual || length != *out_length || memcmp(usual, *out, length) != 0))
+        status = arena_string(e->ctx, e->arena, file, strlen(file), &e->own);
+      return status;
+    }
+  }
+  *out = kernel_text(file, out_length);
+  return *out ? HONE_OK : fail(e->ctx, HONE_E_INTERNAL, place_none(), "no text %s", file);
+}
+
+hone_status put_text(struct emitter *e, const char *file, struct text *out) {
+  const char *at;
+  char name[KERNEL_FILE_MAX];
+  size_t length;
+  TRY(find_text(e, file, &at, &length));
+  for (const char *end = at + length; at < end;) {
+    const char *part = at, *included;
+    at = kernel_text_part(part, end, &length, name);
+    text_append(out, part, length);
+    if (!name[0]) continue;
+    TRY(find_text(e, name, &included, &length));
+    text_append(out, included, length);
+  }
+  return HONE_OK;
+}
+
+hone_status emit_kernel_text(struct ctx *ctx, const char *file, struct text *out) {
+  struct emitter e = {.ctx = ctx};
+  return put_text(&e, file, out);
+}

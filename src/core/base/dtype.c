@@ -1,0 +1,254 @@
+/* Element types: width, names, conversions of the small floating-point types: IEEE 754-2019 half,
+ * bfloat16, the 8-bit types of OCP OFP8 and their fnuz forms (Noune et al., arXiv 2206.02915), 4-bit
+ * e2m1 and the exponent-only e8m0 of OCP MX 1.0. */
+#include "base.h"
+
+#include <math.h>
+
+static const struct {
+  hone_dtype dtype;
+  const char *name;
+  unsigned bits;
+} dtypes[] = {
+    {HONE_F32, "f32", 32},
+    {HONE_U8, "u8", 8},
+    {HONE_I8, "i8", 8},
+    {HONE_U16, "u16", 16},
+    {HONE_I16, "i16", 16},
+    {HONE_I32, "i32", 32},
+    {HONE_I64, "i64", 64},
+    {HONE_STRING, "string", 0},
+    {HONE_BOOL, "bool", 8},
+    {HONE_F16, "f16", 16},
+    {HONE_F64, "f64", 64},
+    {HONE_U32, "u32", 32},
+    {HONE_U64, "u64", 64},
+    {HONE_BF16, "bf16", 16},
+    {HONE_U4, "u4", 4},
+    {HONE_I4, "i4", 4},
+    {HONE_U2, "u2", 2},
+    {HONE_I2, "i2", 2},
+    {HONE_F8E4M3FN, "f8e4m3fn", 8},
+    {HONE_F8E4M3FNUZ, "f8e4m3fnuz", 8},
+    {HONE_F8E5M2, "f8e5m2", 8},
+    {HONE_F8E5M2FNUZ, "f8e5m2fnuz", 8},
+    {HONE_F4E2M1, "f4e2m1", 4},
+    {HONE_F8E8M0, "f8e8m0", 8},
+};
+
+unsigned dtype_bits(hone_dtype dtype) {
+  for (size_t i = 0; i < COUNT(dtypes); i++)
+    if (dtypes[i].dtype == dtype) return dtypes[i].bits;
+  return 0;
+}
+
+const char *dtype_name(hone_dtype dtype) {
+  for (size_t i = 0; i < COUNT(dtypes); i++)
+    if (dtypes[i].dtype == dtype) return dtypes[i].name;
+  return "?";
+}
+
+hone_dtype dtype_parse(const char *name) {
+  for (size_t i = 0; i < COUNT(dtypes); i++)
+    if (!strcmp(dtypes[i].name, name)) return dtypes[i].dtype;
+  return HONE_UNDEFINED;
+}
+
+/* -- floats of at most 8 bits */
+
+enum specials {
+  IEEE,     /* infinities and NaNs in the last exponent */
+  ONE_NAN,  /* all ones but the sign is NaN, no infinity */
+  UNSIGNED, /* minus zero's code is the one NaN, no infinity */
+  FINITE    /* neither */
+};
+
+static const struct tiny_float {
+  hone_dtype dtype;
+  int mantissa_bits, exponent_bits, bias;
+  enum specials specials;
+  double max;
+} tiny_floats[] = {
+    {HONE_F8E4M3FN, 3, 4, 7, ONE_NAN, 448}, {HONE_F8E4M3FNUZ, 3, 4, 8, UNSIGNED, 240},
+    {HONE_F8E5M2, 2, 5, 15, IEEE, 57344},   {HONE_F8E5M2FNUZ, 2, 5, 16, UNSIGNED, 57344},
+    {HONE_F4E2M1, 1, 2, 1, FINITE, 6},
+};
+
+static const struct tiny_float *find_tiny(hone_dtype dtype) {
+  for (size_t i = 0; i < COUNT(tiny_floats); i++)
+    if (tiny_floats[i].dtype == dtype) return &tiny_floats[i];
+  return NULL;
+}
+
+bool dtype_is_tiny_float(hone_dtype dtype) { return dtype == HONE_F8E8M0 || find_tiny(dtype); }
+
+double tiny_to_f64(hone_dtype dtype, unsigned bits) {
+  const struct tiny_float *t = find_tiny(dtype);
+  if (!t) return bits == 255 ? (double)NAN : ldexp(1, (int)bits - 127); /* e8m0 */
+  int m = t->mantissa_bits, mantissa = (int)(bits & ((1u << m) - 1));
+  int last = (1 << t->exponent_bits) - 1, exponent = (int)(bits >> m) & last;
+  double sign = bits >> (m + t->exponent_bits) & 1 ? -1 : 1;
+  bool is_last = exponent == last;
+  if (t->specials == IEEE && is_last) return mantissa ? (double)NAN : sign * (double)INFINITY;
+  if (t->specials == ONE_NAN && is_last && mantissa == (1 << m) - 1) return (double)NAN;
+  if (t->specials == UNSIGNED && bits == 0x80) return (double)NAN;
+  if (!exponent) return sign * ldexp(mantissa, 1 - t->bias - m);
+  return sign * ldexp(mantissa + (1 << m), exponent - t->bias - m);
+}
+
+static double half_to_even(double x) {
+  double down = floor(x), rest = x - down;
+  return rest > 0.5 || (rest == 0.5 && fmod(down, 2) != 0) ? down + 1 : down;
+}
+
+static unsigned e8m0_of(double x, enum tiny_rounding rounding, bool saturate) {
+  if (isnan(x) || x < 0 || (isinf(x) && !saturate)) return 255;
+  if (isinf(x)) return 254;
+  if (x == 0) return 0;
+  int exponent;
+  double fraction = frexp(x, &exponent) * 2; /* x = fraction * 2^(exponent - 1), in [1, 2) */
+  bool up = rounding == TINY_UP ? fraction > 1 : rounding == TINY_NEAREST && fraction >= 1.5;
+  exponent += 126 + up;
+  if (exponent > 254) return saturate ? 254 : 255;
+  return exponent < 0 ? 0 : (unsigned)exponent;
+}
+
+static unsigned nan_of(const struct tiny_float *t, unsigned sign) {
+  switch (t->specials) {
+    case IEEE:
+    case ONE_NAN:
+      return sign | 0x7f;
+    case UNSIGNED:
+      return 0x80;
+    default:
+      return 0x8; /* no NaN: minus zero, as ONNX's reference has it */
+  }
+}
+
+/* Code of a magnitude that the type holds exactly. */
+static unsigned tiny_code(double x, int mantissa_bits, int bias) {
+  int exponent;
+  (void)frexp(x, &exponent);
+  exponent = x < ldexp(1, 1 - bias) ? 1 - bias : exponent - 1;
+  unsigned mantissa = (unsigned)ldexp(x, mantissa_bits - exponent);
+  bool is_normal = mantissa >> mantissa_bits;
+  return is_normal ? ((unsigned)(exponent + bias - 1) << mantissa_bits) + mantissa : mantissa;
+}
+
+unsigned f64_to_tiny(hone_dtype dtype, double x, enum tiny_rounding rounding, bool saturate) {
+  const struct tiny_float *t = find_tiny(dtype);
+  if (!t) return e8m0_of(x, rounding, saturate);
+  int m = t->mantissa_bits, exponent = 0;
+  unsigned sign = signbit(x) ? 1u << (m + t->exponent_bits) : 0;
+  double magnitude = fabs(x);
+  if (isnan(x)) return nan_of(t, sign);
+  double rounded = magnitude;
+  if (!isinf(x)) {
+    (void)frexp(magnitude, &exponent);
+    exponent = exponent - 1 < 1 - t->bias ? 1 - t->bias : exponent - 1;
+    rounded = ldexp(half_to_even(ldexp(magnitude, m - exponent)), exponent - m);
+  }
+  if (rounded > t->max) { /* infinity as well */
+    unsigned largest = tiny_code(t->max, m, t->bias);
+    if (saturate || t->specials == FINITE) return sign | largest;
+    return t->specials == IEEE ? sign | (largest + 1) : nan_of(t, sign);
+  }
+  unsigned bits = tiny_code(rounded, m, t->bias);
+  return t->specials == UNSIGNED && !bits ? 0 : sign | bits;
+}
+
+bool dtype_is_wide_float(hone_dtype dtype) {
+  return dtype == HONE_F32 || dtype == HONE_F64 || dtype == HONE_F16 || dtype == HONE_BF16;
+}
+
+bool dtype_is_float(hone_dtype dtype) {
+  return dtype_is_wide_float(dtype) || dtype_is_tiny_float(dtype);
+}
+
+bool dtype_is_integer(hone_dtype dtype) {
+  return dtype_bits(dtype) && !dtype_is_float(dtype) && dtype != HONE_BOOL;
+}
+
+bool dtype_is_half(hone_dtype dtype) { return dtype == HONE_F16 || dtype == HONE_BF16; }
+bool dtype_is_byte(hone_dtype dtype) { return dtype == HONE_U8 || dtype == HONE_I8; }
+
+static uint32_t bits_of(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, 4);
+  return bits;
+}
+static float float_of(uint32_t bits) {
+  float x;
+  memcpy(&x, &bits, 4);
+  return x;
+}
+
+float f16_to_f32(uint16_t half) {
+  uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half >> 10 & 31,
+           mantissa = half & 1023;
+  if (exponent == 31) /* a NaN becomes a quiet one, as processors make it */
+    return float_of(sign | 0x7f800000u | mantissa << 13 | (mantissa ? 0x400000u : 0));
+  if (exponent) return float_of(sign | (exponent + 112) << 23 | mantissa << 13);
+  float x = (float)mantissa * 0x1p-24f; /* denormal: exact */
+  return sign ? -x : x;
+}
+
+uint16_t f32_to_f16(float x) {
+  uint32_t bits = bits_of(x), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
+  if (magnitude > 0x7f800000) /* a NaN keeps the bits that fit */
+    return (uint16_t)(sign | 0x7e00 | (magnitude >> 13 & 0x3ff));
+  if (magnitude >= 0x477ff000) return (uint16_t)(sign | 0x7c00);
+  if (magnitude < 0x38800000) { /* denormal half: let the FPU round to nearest even */
+    float y = float_of(magnitude) + 0.5f;
+    return (uint16_t)(sign | (bits_of(y) - 0x3f000000));
+  }
+  uint32_t rounded = magnitude + 0xfff + (magnitude >> 13 & 1) - (112u << 23);
+  return (uint16_t)(sign | rounded >> 13);
+}
+
+float bf16_to_f32(uint16_t x) { return float_of((uint32_t)x << 16); }
+
+uint16_t f32_to_bf16(float x) {
+  uint32_t bits = bits_of(x);
+  if ((bits & 0x7fffffff) > 0x7f800000) return (uint16_t)(bits >> 16 | 0x40);
+  return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+double element_number(const void *data, hone_dtype dtype, size_t i) {
+  switch (dtype) {
+    case HONE_F32:
+      return ((const float *)data)[i];
+    case HONE_F64:
+      return ((const double *)data)[i];
+    case HONE_F16:
+      return f16_to_f32(((const uint16_t *)data)[i]);
+    case HONE_BF16:
+      return bf16_to_f32(((const uint16_t *)data)[i]);
+    case HONE_I8:
+      return ((const int8_t *)data)[i];
+    case HONE_I16:
+      return ((const int16_t *)data)[i];
+    case HONE_I32:
+      return ((const int32_t *)data)[i];
+    case HONE_I64:
+      return (double)((const int64_t *)data)[i];
+    case HONE_U16:
+      return ((const uint16_t *)data)[i];
+    case HONE_U32:
+      return ((const uint32_t *)data)[i];
+    case HONE_U64:
+      return (double)((const uint64_t *)data)[i];
+    case HONE_BOOL:
+      return ((const uint8_t *)data)[i] != 0;
+    case HONE_STRING:
+      return NAN;
+    default:
+      return ((const uint8_t *)data)[i];
+  }
+}
+
+size_t tensor_elements(const hone_tensor *tensor) {
+  size_t count = 1;
+  for (int32_t i = 0; i < tensor->rank; i++) count *= (size_t)tensor->shape[i];
+  return count;
+}

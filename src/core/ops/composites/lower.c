@@ -1,0 +1,54 @@
+/* lower: operators with a meaning of their own as what they could be made of, for who asks. */
+#include "expand.h"
+
+/* -- Sum, Max, Min and Mean of more operands than a loop reads at once */
+
+enum { LOOP_READS = 16 };
+
+static bool is_long_list(const struct node *node) {
+  return node->op->class == OP_ELEMENTWISE && node->op->max_inputs < 0 &&
+         node->input_count > LOOP_READS;
+}
+
+static void expand_long_list(struct expansion *e) {
+  enum op_id op = is_op(e->node, OP_Mean) ? OP_Sum : e->node->op->id;
+  size_t count = e->node->input_count;
+  struct value *group[LOOP_READS], *y = x_in(e, 0);
+  for (size_t k = 1; k < count && !e->status;) {
+    size_t n = 1;
+    for (group[0] = y; n < LOOP_READS && k < count; n++) group[n] = x_in(e, k++);
+    y = x_op(e, op, group, n);
+  }
+  if (is_op(e->node, OP_Mean)) y = x_2(e, OP_Div, y, x_scalar(e, y->dtype, (double)count));
+  x_out(e, 0, y);
+}
+
+/* expand NULL: it is done by nothing but itself. */
+static hone_status expand_by(struct ctx *ctx, struct graph *graph, const struct node *node,
+                             expand_fn *expand, struct value **out_results, bool *out_done) {
+  struct expansion e;
+  *out_done = expand != NULL;
+  if (!expand) return HONE_OK;
+  TRY(expand_node(ctx, graph, node, expand, &e));
+  for (size_t k = 0; k < node->output_count; k++)
+    out_results[k] = node->outputs[k] ? e.results[k] : NULL;
+  return HONE_OK;
+}
+
+hone_status node_lower(struct ctx *ctx, struct graph *graph, const struct node *node,
+                       struct value **out_results, bool *out_done) {
+  expand_fn *expand = is_op(node, OP_Attention)                ? expand_attention
+                      : is_op(node, OP_Einsum)                 ? expand_einsum
+                      : is_op(node, OP_DynamicQuantizeLinear)  ? expand_dynamic_quantize
+                      : is_op(node, OP_ArrayFeatureExtractor)  ? expand_array_feature_extractor
+                      : is_op(node, OP_TreeEnsembleClassifier) ? expand_tree_classifier
+                      : is_op(node, OP_TreeEnsembleRegressor)  ? expand_tree_regressor
+                      : is_long_list(node)                     ? expand_long_list
+                                                               : NULL;
+  return expand_by(ctx, graph, node, expand, out_results, out_done);
+}
+
+hone_status node_expand(struct ctx *ctx, struct graph *graph, const struct node *node,
+                        struct value **out_results, bool *out_done) {
+  return expand_by(ctx, graph, node, expand_find(node), out_results, out_done);
+}

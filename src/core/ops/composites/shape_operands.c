@@ -1,0 +1,221 @@
+/* Operators whose operand says a shape, and a run the sizes in it (shape_values.c): at the bounds first, then as long as the run
+ * says. A size is what another value has, or one number that the run computes and something bounds (ranges.c). */
+#include "expand.h"
+
+/* The list, bounded; false: it is none, which is said. */
+static bool sizes(struct expansion *e, size_t k, struct size_list *out) {
+  if (!node_sizes(e->node, k, out))
+    x_fail(e, HONE_E_UNSUP, "%s by sizes known only at run time", e->node->op->name);
+  return !e->status && x_bounds(e, out);
+}
+
+static struct value *open_all(struct expansion *e, struct value *x, const struct size_list *to,
+                              int first) {
+  for (size_t i = 0; i < to->count; i++) x = x_open_entry(e, x, first + (int)i, to, i);
+  return x;
+}
+
+static bool is_input(const struct graph *graph, const struct value *x) {
+  while (graph->parent) graph = graph->parent;
+  return x->is_input && graph_owns(graph, x);
+}
+
+void expand_sized_constant(struct expansion *e) {
+  struct size_list to;
+  const struct value *shape = x_in(e, 0);
+  if (is_input(e->graph, shape)) {
+    x_fail(e, HONE_E_UNSUP,
+           "the shape is the input \"%s\" of the model, and nothing bounds what a run gives: make "
+           "it an "
+           "initializer of the file, or cut it by a Min in front",
+           shape->name);
+    return;
+  }
+  if (!sizes(e, 0, &to)) return;
+  struct value *y = x_again(e, (struct value *[]){x_list(e, to.at, to.count)}, 1);
+  x_out(e, 0, open_all(e, y, &to, 0));
+}
+
+/* Upwards from a number. */
+void expand_sized_range(struct expansion *e) {
+  static const int64_t most = INT32_MAX;
+  struct size_list to;
+  const struct value *start = x_in(e, 0), *step = x_in(e, 2);
+  if (!sizes(e, 1, &to)) return;
+  const bool known = to.count == 1 && start->constant && step->constant &&
+                     tensor_count(start->constant) == 1 && tensor_count(step->constant) == 1;
+  const int64_t first = known ? tensor_i64(start->constant, 0) : 0,
+                by = known ? tensor_i64(step->constant, 0) : 0;
+  if (by < 1 || by > most || first < -most || first > most || to.at[0] > most) {
+    x_fail(e, HONE_E_UNSUP, "Range to a size known only at run time but not upwards from a number");
+    return;
+  }
+  struct value *n = x_entry(e, &to, 0);
+  const int64_t room = to.at[0] > first ? (to.at[0] - first + by - 1) / by : 0;
+  if (first || by > 1) {
+    n = x_2(e, OP_Add, n, x_scalar(e, HONE_I64, (double)(by - 1 - first)));
+    n = x_2(e, OP_Max, n, x_scalar(e, HONE_I64, 0));
+    n = x_2(e, OP_Div, n, x_scalar(e, HONE_I64, (double)by));
+  }
+  x_out(e, 0, x_first(e, x_range(e, x_in(e, 1)->dtype, room, (double)first, (double)by), 0, n));
+}
+
+/* One element of an axis, as often as a size says. */
+void expand_sized_tile(struct expansion *e) {
+  struct size_list to;
+  struct value *x = x_in(e, 0);
+  if (!sizes(e, 1, &to)) return;
+  bool fits = to.count == (size_t)x->shape.rank;
+  for (size_t i = 0; i < to.count && fits; i++)
+    fits = !(to.extent[i] || to.number[i]) || (x->shape.dims[i] == 1 && !x->extents[i]);
+  if (!fits) {
+    x_fail(e, HONE_E_UNSUP, "Tile of more than one element as often as only a run knows");
+    return;
+  }
+  x_out(e, 0, open_all(e, x_2(e, OP_Tile, x, x_list(e, to.at, to.count)), &to, 0));
+}
+
+/* To a size that the operand has already, or from 1. */
+void expand_sized_expand(struct expansion *e) {
+  struct size_list to;
+  struct value *x = x_in(e, 0);
+  if (!sizes(e, 1, &to)) return;
+  struct size_list later = to;
+  const int count = (int)to.count, rank = count > x->shape.rank ? count : x->shape.rank;
+  int64_t dims[HONE_MAX_RANK];
+  for (int i = 0; i < count; i++) {
+    const int d = i - count + x->shape.rank;
+    const uint32_t own = d < 0 ? 0 : x->extents[d];
+    const bool same = own && own == to.extent[i];
+    dims[i] = same ? 1 : to.at[i];
+    if (same) later.extent[i] = 0;
+    if (!(later.extent[i] || later.number[i])) continue;
+    if (d >= 0 && (own || x->shape.dims[d] != 1)) {
+      x_fail(e, HONE_E_UNSUP, "Expand of one size to another, equal only at run time");
+      return;
+    }
+  }
+  struct value *y = x_2(e, OP_Expand, x, x_list(e, dims, to.count));
+  x_out(e, 0, open_all(e, y, &later, rank - count));
+}
+
+/* -- Resize */
+
+static struct value *f32(struct expansion *e, double x) { return x_scalar(e, HONE_F32, x); }
+
+/* f32 [places]: where in the operand each place lies when there are n of them; in f32, as ONNX Runtime reckons. */
+static struct value *sources(struct expansion *e, int64_t length, int64_t places, struct value *n) {
+  static const char how[] = "coordinate_transformation_mode", half[] = "half_pixel";
+  struct value *at = x_range(e, HONE_F32, places, 0, 1), *count = x_cast(e, n, HONE_F32);
+  struct value *scale = x_2(e, OP_Div, count, f32(e, (double)length)), *x;
+  const bool is_nn = x_is(e, how, half, "tf_half_pixel_for_nn"),
+             is_aligned = x_is(e, how, half, "align_corners"),
+             is_torch = x_is(e, how, half, "pytorch_half_pixel");
+  if (x_is(e, how, half, "asymmetric")) return x_2(e, OP_Div, at, scale);
+  if (is_aligned) {
+    x = x_2(e, OP_Mul, at, f32(e, (double)(length - 1)));
+    x = x_2(e, OP_Div, x, x_2(e, OP_Sub, count, f32(e, 1)));
+  } else {
+    x = x_2(e, OP_Div, x_2(e, OP_Add, at, f32(e, 0.5)), scale);
+    if (!is_nn) x = x_2(e, OP_Sub, x, f32(e, 0.5));
+  }
+  if (is_aligned || is_torch) /* of one element: the first */
+    x = x_3(e, OP_Where, x_2(e, OP_Greater, count, f32(e, 1)), x, f32(e, 0));
+  return x;
+}
+
+static struct value *within(struct expansion *e, struct value *index, int64_t length) {
+  return x_3(e, OP_Clip, x_cast(e, index, HONE_I64), x_scalar(e, HONE_I64, 0),
+             x_scalar(e, HONE_I64, (double)(length - 1)));
+}
+
+static struct value *nearest(struct expansion *e, struct value *at, int64_t length) {
+  static const char how[] = "nearest_mode", down[] = "round_prefer_floor";
+  if (x_is(e, how, down, down)) at = x_1(e, OP_Ceil, x_2(e, OP_Sub, at, f32(e, 0.5)));
+  if (x_is(e, how, down, "round_prefer_ceil"))
+    at = x_1(e, OP_Floor, x_2(e, OP_Add, at, f32(e, 0.5)));
+  return within(e, x_1(e, x_is(e, how, down, "ceil") ? OP_Ceil : OP_Floor, at), length);
+}
+
+/* The two neighbours of each place, by how near they are. */
+static struct value *between(struct expansion *e, struct value *x, int axis, struct value *at,
+                             int64_t length) {
+  int64_t dims[HONE_MAX_RANK];
+  for (int d = 0; d < x->shape.rank; d++) dims[d] = d == axis ? at->shape.dims[0] : 1;
+  at = x_3(e, OP_Clip, at, f32(e, 0), f32(e, (double)(length - 1)));
+  struct value *low = x_1(e, OP_Floor, at);
+  struct value *part =
+                   x_cast(e, x_reshape(e, x_2(e, OP_Sub, at, low), dims, x->shape.rank), x->dtype),
+               *rest = x_2(e, OP_Sub, x_scalar(e, x->dtype, 1), part),
+               *first = within(e, low, length),
+               *second = within(e, x_2(e, OP_Add, low, f32(e, 1)), length);
+  return x_2(e, OP_Add, x_2(e, OP_Mul, x_gather(e, x, first, axis), rest),
+             x_2(e, OP_Mul, x_gather(e, x, second, axis), part));
+}
+
+static bool is_resizable(const struct expansion *e) {
+  const bool is_linear = x_is(e, "mode", "nearest", "linear");
+  return (is_linear || x_is(e, "mode", "nearest", "nearest")) && !x_int(e, "antialias", 0) &&
+         !x_is(e, "coordinate_transformation_mode", "half_pixel", "tf_crop_and_resize") &&
+         x_is(e, "keep_aspect_ratio_policy", "stretch", "stretch") &&
+         (!is_linear || dtype_is_float(x_in(e, 0)->dtype));
+}
+
+/* The axis that entry i speaks of, or -1. */
+static int resized_axis(const struct expansion *e, size_t i) {
+  size_t count = 0;
+  const int64_t *axes = node_ints(e->node, "axes", &count);
+  const int rank = x_in(e, 0)->shape.rank;
+  const int64_t axis = !axes ? (int64_t)i : i < count ? axes[i] + (axes[i] < 0 ? rank : 0) : -1;
+  return axis >= 0 && axis < rank ? (int)axis : -1;
+}
+
+/* Along the axes of which the file says the size. */
+static struct value *resized_by_file(struct expansion *e, struct value *x,
+                                     const struct size_list *to) {
+  int64_t known[HONE_MAX_RANK];
+  bool any = false;
+  for (size_t i = 0; i < to->count; i++) {
+    const int64_t own = x->shape.dims[resized_axis(e, i)];
+    known[i] = to->extent[i] || to->number[i] ? own : to->at[i];
+    any = any || known[i] != own;
+  }
+  return any ? x_again(e, (struct value *[]){x, NULL, NULL, x_list(e, known, to->count)}, 4) : x;
+}
+
+static struct value *resized_along(struct expansion *e, struct value *x, int axis,
+                                   const struct size_list *to, size_t i) {
+  const int64_t length = x->shape.dims[axis];
+  if (x->extents[axis] && x->extents[axis] == to->extent[i]) return x;
+  if (x->extents[axis] || length < 1) {
+    x_fail(e, HONE_E_UNSUP, "Resize from one size to another, both known only at run time");
+    return x;
+  }
+  struct value *at = sources(e, length, to->at[i], x_entry(e, to, i));
+  if (x_is(e, "mode", "nearest", "linear")) return between(e, x, axis, at, length);
+  return x_gather(e, x, nearest(e, at, length), axis);
+}
+
+/* One axis after the other, each place of the bounds; nearest or linear, to sizes and not by scales. */
+void expand_sized_resize(struct expansion *e) {
+  struct size_list to;
+  struct value *x = x_in(e, 0), *scales = x_in(e, 2);
+  const hone_dtype dtype = x->dtype;
+  if (!sizes(e, 3, &to)) return;
+  bool fits = is_resizable(e) && !(scales && dims_product(&scales->shape, 0, scales->shape.rank));
+  bool is_axis = true;
+  for (size_t i = 0; i < to.count; i++) is_axis = is_axis && resized_axis(e, i) >= 0;
+  if (!fits)
+    x_fail(e, HONE_E_UNSUP, "Resize to sizes known only at run time that is not nearest or linear");
+  if (!is_axis || (!node_attribute(e->node, "axes") && to.count != (size_t)x->shape.rank))
+    x_fail(e, HONE_E_SHAPE, "%zu sizes do not fit rank %d", to.count, x->shape.rank);
+  if (e->status) return;
+  x = resized_by_file(e, x, &to);
+  if (x_is(e, "mode", "nearest", "linear")) x = x_widened(e, x);
+  for (size_t i = 0; i < to.count && !e->status; i++)
+    if (to.extent[i] || to.number[i]) x = resized_along(e, x, resized_axis(e, i), &to, i);
+  x = x_cast(e, x, dtype);
+  for (size_t i = 0; i < to.count && !e->status; i++)
+    if (!x->extents[resized_axis(e, i)]) x = x_open_entry(e, x, resized_axis(e, i), &to, i);
+  x_out(e, 0, x);
+}

@@ -1,0 +1,528 @@
+/* extents: which dimensions of a node's results are known only at run time. A shape holds the bound, and
+ * what inference says holds for the bound; a rule here says which extent each dimension of the result
+ * then has. Compiled code computes up to the bound (what lies behind the actual size is not read by
+ * anybody), so a rule exists where no element within the actual size depends on one behind it. An
+ * operator without a rule refuses such operands. */
+#include "core/ops/control/control.h"
+
+typedef hone_status extents_fn(struct ctx *ctx, struct graph *graph, struct node *node);
+
+static hone_status no_rule(struct ctx *ctx, const struct node *node) {
+  return fail(ctx, HONE_E_UNSUP, node_place(node),
+              "%s of a value whose size is known only at run time", node->op->name);
+}
+
+static bool is_open(const struct value *value) { return value && value_is_open(value); }
+
+/* -- results whose size comes from data */
+
+static hone_status open_dimension(struct ctx *ctx, struct graph *graph, struct node *node, size_t k,
+                                  int d, uint32_t *number) {
+  struct value *value = k < node->output_count ? node->outputs[k] : NULL;
+  if (!value) return HONE_OK;
+  if (!*number) *number = value->extents[d]; /* inferred before */
+  if (!*number) TRY(graph_extent(ctx, graph, value->shape.dims[d], number));
+  value->extents[d] = *number;
+  return HONE_OK;
+}
+
+static hone_status refuse_open(struct ctx *ctx, const struct node *node) {
+  for (size_t k = 0; k < node->input_count; k++)
+    if (is_open(node->inputs[k])) return no_rule(ctx, node);
+  return HONE_OK;
+}
+
+/* Of a NonZero or a Compress: the axis that it counts. */
+static int counted_axis(const struct node *node) {
+  const int64_t axis = is_op(node, OP_NonZero) ? 1 : node_int(node, "axis", 0);
+  return (int)(axis < 0 ? axis + node->inputs[0]->shape.rank : axis);
+}
+
+/* The size that an earlier node of the same operand counted; 0: there is none. */
+static uint32_t counted_before(const struct graph *graph, const struct node *node, size_t operand) {
+  for (size_t i = 0; i < graph->nodes.count; i++) {
+    const struct node *other = graph->nodes.at[i];
+    if (other->op != node->op || other->inputs[operand] != node->inputs[operand]) continue;
+    const struct value *y = other->outputs[0];
+    const int axis = counted_axis(other);
+    if (y && axis >= 0 && axis < y->shape.rank && y->extents[axis]) return y->extents[axis];
+  }
+  return 0;
+}
+
+/* What one of NonZero and Compress counted of a mask, the other finds as well. */
+static uint32_t counted_by(const struct graph *graph, enum op_id op, size_t operand,
+                           const struct value *mask) {
+  for (size_t i = 0; i < graph->nodes.count && mask->dtype == HONE_BOOL && mask->shape.rank == 1;
+       i++) {
+    const struct node *other = graph->nodes.at[i];
+    if (!is_op(other, op) || other->inputs[operand] != mask || !other->outputs[0]) continue;
+    const int axis = counted_axis(other);
+    const struct value *y = other->outputs[0];
+    if (axis >= 0 && axis < y->shape.rank && y->extents[axis]) return y->extents[axis];
+  }
+  return 0;
+}
+
+/* Of a mask `0 1 2 .. < the size of x along an axis`: that size (dynamic_axes.c); 0 of any other. */
+static uint32_t masked_size(const struct value *mask) {
+  const struct node *less = mask->producer, *gather, *shape;
+  if (!less || !is_op(less, OP_Less) || !less->inputs[0]->constant) return 0;
+  gather = less->inputs[1]->producer;
+  if (!gather || !is_op(gather, OP_Gather) || !gather->inputs[1]->constant) return 0;
+  shape = gather->inputs[0]->producer;
+  if (!shape || !is_op(shape, OP_Shape) || shape->attribute_count) return 0;
+  const struct value *x = shape->inputs[0];
+  const struct tensor *places = less->inputs[0]->constant, *axis = gather->inputs[1]->constant;
+  if (places->shape.rank != 1 || places->dtype != HONE_I64 || tensor_count(axis) != 1) return 0;
+  const int64_t d = tensor_i64(axis, 0), count = places->shape.dims[0];
+  if (d < 0 || d >= x->shape.rank || x->shape.dims[d] > count) return 0;
+  for (int64_t i = 0; i < count; i++)
+    if (tensor_i64(places, (size_t)i) != i) return 0;
+  return x->extents[d];
+}
+
+static hone_status of_non_zero(struct ctx *ctx, struct graph *graph, struct node *node) {
+  TRY(refuse_open(ctx, node));
+  if (node->inputs[0]->constant) return HONE_OK;
+  uint32_t number = counted_before(graph, node, 0);
+  if (!number) number = counted_by(graph, OP_Compress, 1, node->inputs[0]);
+  return open_dimension(ctx, graph, node, 0, 1, &number);
+}
+
+/* Other axes stay as they are; one that is open along its own is dynamic_axes.c's. */
+static hone_status of_compress(struct ctx *ctx, struct graph *graph, struct node *node) {
+  const struct value *x = node->inputs[0], *mask = node->inputs[1];
+  const int axis = counted_axis(node);
+  const bool is_flat = !node_attribute(node, "axis");
+  if (is_open(mask) || (is_flat ? is_open(x) : x->extents[axis] != 0)) return no_rule(ctx, node);
+  struct value *y = node->outputs[0];
+  for (int d = 0; d < y->shape.rank; d++)
+    if (d != axis) y->extents[d] = x->extents[d];
+  if (mask->constant) return HONE_OK;
+  uint32_t number = masked_size(mask);
+  if (!number) number = counted_before(graph, node, 1);
+  if (!number) number = counted_by(graph, OP_NonZero, 0, mask);
+  return open_dimension(ctx, graph, node, 0, axis, &number);
+}
+
+static hone_status of_unique(struct ctx *ctx, struct graph *graph, struct node *node) {
+  uint32_t number = 0;
+  int axis = 0;
+  TRY(refuse_open(ctx, node));
+  if (node->inputs[0]->constant) return HONE_OK;
+  if (node_attribute(node, "axis"))
+    TRY(axis_attribute(ctx, node, "axis", 0, node->inputs[0]->shape.rank, &axis));
+  TRY(open_dimension(ctx, graph, node, 0, axis, &number));
+  TRY(open_dimension(ctx, graph, node, 1, 0, &number));
+  return open_dimension(ctx, graph, node, 3, 0, &number);
+}
+
+static hone_status of_boxes(struct ctx *ctx, struct graph *graph, struct node *node) {
+  uint32_t number = 0;
+  TRY(refuse_open(ctx, node));
+  for (size_t k = 0; k < node->input_count; k++)
+    if (node->inputs[k] && !node->inputs[k]->constant)
+      return open_dimension(ctx, graph, node, 0, 0, &number);
+  return HONE_OK;
+}
+
+static hone_status of_split(struct ctx *ctx, struct graph *graph, struct node *node) {
+  uint32_t number = 0;
+  TRY(refuse_open(ctx, node));
+  if (node->inputs[0]->constant || !node->outputs[0]) return HONE_OK;
+  return open_dimension(ctx, graph, node, 0, node->outputs[0]->shape.rank - 1, &number);
+}
+
+static hone_status of_stop_words(struct ctx *ctx, struct graph *graph, struct node *node) {
+  uint32_t number = 0;
+  TRY(refuse_open(ctx, node));
+  if (node->inputs[0]->constant && node->inputs[1]->constant) return HONE_OK;
+  if (node->inputs[1]->constant && !tensor_count(node->inputs[1]->constant)) return HONE_OK;
+  return open_dimension(ctx, graph, node, 0, 0, &number);
+}
+
+/* Each collected value is as long as the iterations. */
+static hone_status of_loop(struct ctx *ctx, struct graph *graph, struct node *node) {
+  uint32_t number = 0;
+  size_t states = node->input_count > 2 ? node->input_count - 2 : 0;
+  TRY(refuse_open(ctx, node));
+  if (loop_is_counted(node)) return HONE_OK;
+  for (size_t k = states; k < node->output_count; k++)
+    TRY(open_dimension(ctx, graph, node, k, 0, &number));
+  return HONE_OK;
+}
+
+/* -- results that have their operands' extents */
+
+static void set_all(struct node *node, const uint32_t extents[HONE_MAX_RANK]) {
+  for (size_t k = 0; k < node->output_count; k++)
+    if (node->outputs[k])
+      memcpy(node->outputs[k]->extents, extents, HONE_MAX_RANK * sizeof *extents);
+}
+
+static hone_status same(struct ctx *ctx, struct graph *graph, struct node *node) {
+  (void)ctx, (void)graph;
+  set_all(node, node->inputs[0]->extents);
+  return HONE_OK;
+}
+
+/* Dimensions meet from the right; an open one meets itself or a 1 that is repeated. */
+static hone_status broadcast(struct ctx *ctx, struct graph *graph, struct node *node) {
+  uint32_t extents[HONE_MAX_RANK] = {0};
+  int rank = node->outputs[0]->shape.rank;
+  (void)graph;
+  for (int i = 1; i <= rank; i++) {
+    uint32_t number = 0;
+    bool is_fixed = false;
+    for (size_t k = 0; k < node->input_count; k++) {
+      const struct value *x = node->inputs[k];
+      if (!x || x->shape.rank < i) continue;
+      uint32_t own = x->extents[x->shape.rank - i];
+      if (own ? number && number != own : x->shape.dims[x->shape.rank - i] != 1) is_fixed = true;
+      if (own) number = own;
+    }
+    if (number && is_fixed)
+      return fail(ctx, HONE_E_UNSUP, node_place(node),
+                  "%s of two sizes along one axis that are equal only at run time", node->op->name);
+    extents[rank - i] = number;
+  }
+  set_all(node, extents);
+  return HONE_OK;
+}
+
+static hone_status transpose(struct ctx *ctx, struct graph *graph, struct node *node) {
+  const struct value *x = node->inputs[0];
+  uint32_t extents[HONE_MAX_RANK] = {0};
+  size_t count = 0;
+  const int64_t *perm = node_ints(node, "perm", &count);
+  (void)ctx, (void)graph;
+  for (int i = 0; i < x->shape.rank; i++)
+    extents[i] = x->extents[perm ? perm[i] : x->shape.rank - 1 - i];
+  set_all(node, extents);
+  return HONE_OK;
+}
+
+/* Squeeze, Unsqueeze: the other dimensions in order. What is squeezed is 1, not a bound of 1. */
+static hone_status insert_ones(struct ctx *ctx, struct graph *graph, struct node *node) {
+  const struct value *x = node->inputs[0];
+  struct value *y = node->outputs[0];
+  bool grows = is_op(node, OP_Unsqueeze), is_one[HONE_MAX_RANK] = {false};
+  const struct value *longer = grows ? y : x;
+  uint32_t extents[HONE_MAX_RANK] = {0};
+  int64_t axes[HONE_MAX_RANK];
+  size_t count = 0;
+  (void)graph;
+  if (has_input(node, 1)) {
+    TRY(want_ints(ctx, node, 1, "axes", HONE_MAX_RANK, axes, &count));
+  } else {
+    for (int i = 0; i < x->shape.rank; i++)
+      if (x->shape.dims[i] == 1 && !x->extents[i]) axes[count++] = i;
+    if (x->shape.rank - (int)count != y->shape.rank) return no_rule(ctx, node);
+  }
+  for (size_t i = 0; i < count; i++)
+    is_one[axes[i] < 0 ? axes[i] + longer->shape.rank : axes[i]] = true;
+  for (int i = 0, j = 0; i < longer->shape.rank; i++) {
+    if (is_one[i] && !grows && x->extents[i]) return no_rule(ctx, node);
+    if (is_one[i]) continue;
+    extents[grows ? i : j] = x->extents[grows ? j : i];
+    j++;
+  }
+  set_all(node, extents);
+  return HONE_OK;
+}
+
+/* The extents of input 0 where they do not lie along `axis`, which the operator changes or mixes. */
+static hone_status beside(struct ctx *ctx, struct node *node, int64_t axis) {
+  const struct value *x = node->inputs[0];
+  if (axis < 0) axis += x->shape.rank;
+  if (axis < 0 || axis >= x->shape.rank || x->extents[axis]) return no_rule(ctx, node);
+  for (size_t k = 1; k < node->input_count; k++)
+    if (is_open(node->inputs[k])) return no_rule(ctx, node);
+  set_all(node, x->extents);
+  return HONE_OK;
+}
+
+static hone_status beside_last(struct ctx *ctx, struct graph *graph, struct node *node) {
+  (void)graph;
+  return beside(ctx, node, node_int(node, "axis", -1));
+}
+
+static hone_status gather(struct ctx *ctx, struct graph *graph, struct node *node) {
+  const struct value *x = node->inputs[0], *index = node->inputs[1];
+  uint32_t extents[HONE_MAX_RANK] = {0};
+  int axis, n = 0;
+  (void)graph;
+  TRY(axis_attribute(ctx, node, "axis", 0, x->shape.rank, &axis));
+  /* counted from the end, or beyond it, an index would mean the bound; loop.c counts iterations */
+  if (x->extents[axis] && !node_int(node, "within", 0)) return no_rule(ctx, node);
+  for (int i = 0; i < axis; i++) extents[n++] = x->extents[i];
+  for (int i = 0; i < index->shape.rank; i++) extents[n++] = index->extents[i];
+  for (int i = axis + 1; i < x->shape.rank; i++) extents[n++] = x->extents[i];
+  set_all(node, extents);
+  return HONE_OK;
+}
+
+/* The indices' dimensions but the last, then what an index names of the data. */
+static hone_status gather_nd(struct ctx *ctx, struct graph *graph, struct node *node) {
+  const struct value *index = node->inputs[1];
+  uint32_t extents[HONE_MAX_RANK] = {0};
+  int last = index->shape.rank - 1;
+  (void)graph;
+  const struct value *x = node->inputs[0];
+  const int64_t named = index->shape.dims[last];
+  const bool is_within = node_int(node, "within", 0) && !node_int(node, "batch_dims", 0);
+  for (int d = 0; d < x->shape.rank; d++)
+    if (x->extents[d] && (d >= named || !is_within)) return no_rule(ctx, node);
+  if (index->extents[last]) return no_rule(ctx, node);
+  for (int i = 0; i < last; i++) extents[i] = index->extents[i];
+  set_all(node, extents);
+  return HONE_OK;
+}
+
+static hone_status concat(struct ctx *ctx, struct graph *graph, struct node *node) {
+  int axis;
+  (void)graph;
+  const struct value *x = node->inputs[0];
+  TRY(axis_attribute(ctx, node, "axis", 0, x->shape.rank, &axis));
+  for (size_t k = 0; k < node->input_count; k++) {
+    if (node->inputs[k]->extents[axis]) return no_rule(ctx, node);
+    if (memcmp(node->inputs[k]->extents, x->extents, sizeof x->extents))
+      return fail(ctx, HONE_E_UNSUP, node_place(node),
+                  "Concat of two sizes beside its axis that are equal only at run time");
+  }
+  set_all(node, x->extents);
+  return HONE_OK;
+}
+
+/* Along an open axis only the whole can be taken: a bound is not an end to count from. */
+static hone_status slice(struct ctx *ctx, struct graph *graph, struct node *node) {
+  const struct value *x = node->inputs[0];
+  int64_t axes[HONE_MAX_RANK];
+  size_t count = (size_t)x->shape.rank;
+  (void)graph;
+  for (size_t i = 0; i < count; i++) axes[i] = (int64_t)i;
+  if (has_input(node, 3)) TRY(want_ints(ctx, node, 3, "axes", HONE_MAX_RANK, axes, &count));
+  for (size_t i = 0; i < count; i++)
+    if (x->extents[axes[i] < 0 ? axes[i] + x->shape.rank : axes[i]]) return no_rule(ctx, node);
+  set_all(node, x->extents);
+  return HONE_OK;
+}
+
+/* As long as its bound from here on, along one axis. */
+static hone_status closed(struct ctx *ctx, struct graph *graph, struct node *node) {
+  uint32_t extents[HONE_MAX_RANK];
+  int axis;
+  (void)graph;
+  TRY(axis_attribute(ctx, node, "axis", 0, node->inputs[0]->shape.rank, &axis));
+  memcpy(extents, node->inputs[0]->extents, sizeof extents);
+  extents[axis] = 0;
+  set_all(node, extents);
+  return HONE_OK;
+}
+
+/* The axes that stay; those that go are not open (dynamic_axes.c). */
+static hone_status reduced(struct ctx *ctx, struct node *node, const bool goes[HONE_MAX_RANK]) {
+  const struct value *x = node->inputs[0];
+  uint32_t extents[HONE_MAX_RANK] = {0};
+  int n = 0;
+  for (int d = 0; d < x->shape.rank; d++) {
+    if (goes[d] && x->extents[d]) return no_rule(ctx, node);
+    if (!goes[d] || node_int(node, "keepdims", 1)) extents[n++] = x->extents[d];
+  }
+  set_all(node, extents);
+  return HONE_OK;
+}
+static hone_status reduce(struct ctx *ctx, struct graph *graph, struct node *node) {
+  const struct value *axes = node_input(node, 1);
+  bool goes[HONE_MAX_RANK];
+  (void)graph;
+  TRY(reduction_axes(ctx, node, node->inputs[0]->shape.rank, axes ? axes->constant : NULL, goes));
+  return reduced(ctx, node, goes);
+}
+static hone_status reduce_one(struct ctx *ctx, struct graph *graph, struct node *node) {
+  bool goes[HONE_MAX_RANK] = {false};
+  int axis;
+  (void)graph;
+  TRY(axis_attribute(ctx, node, "axis", 0, node->inputs[0]->shape.rank, &axis));
+  goes[axis] = true;
+  return reduced(ctx, node, goes);
+}
+
+static hone_status split(struct ctx *ctx, struct graph *graph, struct node *node) {
+  (void)graph;
+  return beside(ctx, node, node_int(node, "axis", 0));
+}
+
+/* An open dimension stays where the shape asks for what is left, between as many elements on either side. */
+static hone_status reshape(struct ctx *ctx, struct graph *graph, struct node *node) {
+  const struct value *x = node->inputs[0], *y = node->outputs[0];
+  const struct shape *from = &x->shape, *to = &y->shape;
+  const bool keeps_zero = node_int(node, "allowzero", 0) != 0;
+  uint32_t extents[HONE_MAX_RANK] = {0};
+  int64_t asked[HONE_MAX_RANK];
+  size_t count;
+  (void)graph;
+  TRY(want_ints(ctx, node, 1, "shape", HONE_MAX_RANK, asked, &count));
+  for (int d = 0; d < from->rank; d++) {
+    int at = 0;
+    if (!x->extents[d]) continue;
+    while (at < to->rank &&
+           !((asked[at] == -1 || (asked[at] == 0 && at == d && !keeps_zero)) &&
+             to->dims[at] == from->dims[d] && dims_product(to, 0, at) == dims_product(from, 0, d) &&
+             dims_product(to, at + 1, to->rank) == dims_product(from, d + 1, from->rank)))
+      at++;
+    if (at == to->rank) return no_rule(ctx, node);
+    extents[at] = x->extents[d];
+  }
+  set_all(node, extents);
+  return HONE_OK;
+}
+
+/* An open dimension stays where a 1 is asked for. */
+static hone_status expand(struct ctx *ctx, struct graph *graph, struct node *node) {
+  const struct value *x = node->inputs[0];
+  uint32_t extents[HONE_MAX_RANK] = {0};
+  int64_t asked[HONE_MAX_RANK];
+  size_t count;
+  const int rank = node->outputs[0]->shape.rank;
+  (void)graph;
+  TRY(want_ints(ctx, node, 1, "shape", HONE_MAX_RANK, asked, &count));
+  for (int d = 0; d < x->shape.rank; d++) {
+    const int at = d + (int)count - x->shape.rank;
+    if (x->extents[d] && at >= 0 && asked[at] != 1) return no_rule(ctx, node);
+    extents[d + rank - x->shape.rank] = x->extents[d];
+  }
+  set_all(node, extents);
+  return HONE_OK;
+}
+
+/* Rows, or images, of input 0 that are as many in the result; all else is known. */
+static hone_status rows_to(struct ctx *ctx, struct node *node, int most) {
+  const struct value *x = node->inputs[0];
+  if (!node->outputs[0]) return is_open(x) ? no_rule(ctx, node) : HONE_OK; /* places of a maximum */
+  const int shift = node->outputs[0]->shape.rank - x->shape.rank;
+  uint32_t extents[HONE_MAX_RANK] = {0};
+  for (size_t k = 1; k < node->input_count; k++)
+    if (is_open(node->inputs[k])) return no_rule(ctx, node);
+  for (int d = 0; d < x->shape.rank; d++) {
+    if (x->extents[d] && (d >= most || d + shift < 0)) return no_rule(ctx, node);
+    if (x->extents[d]) extents[d + shift] = x->extents[d];
+  }
+  set_all(node, extents);
+  return HONE_OK;
+}
+static hone_status matmul(struct ctx *ctx, struct graph *graph, struct node *node) {
+  (void)graph;
+  return rows_to(ctx, node, node->inputs[1]->shape.rank == 2 ? node->inputs[0]->shape.rank - 1 : 0);
+}
+static hone_status gemm(struct ctx *ctx, struct graph *graph, struct node *node) {
+  (void)graph;
+  return rows_to(ctx, node, node_int(node, "transA", 0) ? 0 : 1);
+}
+static hone_status images(struct ctx *ctx, struct graph *graph, struct node *node) {
+  (void)graph;
+  return rows_to(ctx, node, 1);
+}
+
+/* Only beside an open dimension. */
+static hone_status pad(struct ctx *ctx, struct graph *graph, struct node *node) {
+  (void)graph;
+  const struct value *x = node->inputs[0], *pads = node_input(node, 1), *axes = node_input(node, 3);
+  int64_t list[2 * HONE_MAX_RANK], at[HONE_MAX_RANK];
+  size_t count = 0, named = (size_t)x->shape.rank;
+  bool open = false;
+  for (size_t k = 1; k < node->input_count; k++) open = open || is_open(node->inputs[k]);
+  if (!is_open(x) && !open) return HONE_OK;
+  if (open || !node->outputs[0] || !pads || !pads->constant || (axes && !axes->constant) ||
+      !tensor_read_ints(pads->constant, COUNT(list), list, &count))
+    return no_rule(ctx, node);
+  for (size_t i = 0; i < named; i++) at[i] = (int64_t)i;
+  if (axes && !tensor_read_ints(axes->constant, COUNT(at), at, &named)) return no_rule(ctx, node);
+  if (count != 2 * named) return no_rule(ctx, node);
+  for (size_t i = 0; i < named; i++) {
+    const int64_t axis = at[i] + (at[i] < 0 ? x->shape.rank : 0);
+    if (axis < 0 || axis >= x->shape.rank || (x->extents[axis] && (list[i] || list[i + named])))
+      return no_rule(ctx, node);
+  }
+  set_all(node, x->extents);
+  return HONE_OK;
+}
+
+/* The result is a number; an operator may ask for the shape of an open value. */
+static hone_status nothing(struct ctx *ctx, struct graph *graph, struct node *node) {
+  (void)ctx, (void)graph, (void)node;
+  return HONE_OK;
+}
+
+static const struct {
+  enum op_id op;
+  extents_fn *rule;
+} rules[] = {
+    {OP_NonZero, of_non_zero},
+    {OP_Compress, of_compress},
+    {OP_Unique, of_unique},
+    {OP_NonMaxSuppression, of_boxes},
+    {OP_StringSplit, of_split},
+    {OP_NormalizeStrings, of_stop_words},
+    {OP_FindTokens, of_split},
+    {OP_Close, closed},
+    {OP_Identity, same},
+    {OP_Dropout, same},
+    {OP_BitCast, same},
+    {OP_Lookup, same},
+    {OP_HashBytes, same},
+    {OP_MatchStrings, same},
+    {OP_StringConcat, broadcast},
+    {OP_StringEqual, broadcast},
+    {OP_Transpose, transpose},
+    {OP_Squeeze, insert_ones},
+    {OP_Unsqueeze, insert_ones},
+    {OP_Gather, gather},
+    {OP_GatherND, gather_nd},
+    {OP_Concat, concat},
+    {OP_Slice, slice},
+    {OP_Softmax, beside_last},
+    {OP_LogSoftmax, beside_last},
+    {OP_Hardmax, beside_last},
+    {OP_TopK, beside_last},
+    {OP_Shape, nothing},
+    {OP_Loop, of_loop},
+    {OP_ReduceMax, reduce},
+    {OP_ReduceMin, reduce},
+    {OP_ReduceSum, reduce},
+    {OP_ReduceMean, reduce},
+    {OP_ReduceProd, reduce},
+    {OP_ReduceL1, reduce},
+    {OP_ReduceL2, reduce},
+    {OP_ReduceSumSquare, reduce},
+    {OP_ReduceLogSum, reduce},
+    {OP_ReduceLogSumExp, reduce},
+    {OP_ArgMax, reduce_one},
+    {OP_ArgMin, reduce_one},
+    {OP_Expand, expand},
+    {OP_Split, split},
+    {OP_Reshape, reshape},
+    {OP_MatMul, matmul},
+    {OP_Gemm, gemm},
+    {OP_Conv, images},
+    {OP_ConvTranspose, images},
+    {OP_MaxPool, images},
+    {OP_AveragePool, images},
+    {OP_GlobalAveragePool, images},
+    {OP_BatchNormalization, images},
+    {OP_Pad, pad},
+};
+
+hone_status infer_extents(struct ctx *ctx, struct graph *graph, struct node *node) {
+  size_t asked = 0;
+  for (size_t k = 0; k < node->output_count; k++) asked += node->outputs[k] != NULL;
+  if (!asked) return HONE_OK;
+  for (size_t i = 0; i < COUNT(rules); i++)
+    if (rules[i].op == node->op->id) return rules[i].rule(ctx, graph, node);
+  for (size_t k = 0; k < node->input_count; k++)
+    if (is_open(node->inputs[k]))
+      return node->op->class == OP_ELEMENTWISE && node->outputs[0] ? broadcast(ctx, graph, node)
+                                                                   : no_rule(ctx, node);
+  return HONE_OK;
+}

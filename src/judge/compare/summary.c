@@ -1,0 +1,885 @@
+/* summary: blocks and incarnations of a study to records, ranks and comparisons.
+ *
+ * In: all that the store holds of a study. Out: what every renderer prints; no renderer calculates.
+ * Invariants: the same data gives the same bytes (seeds come from the study's key); a cell whose
+ * outputs were never compared is `unverified`, whatever its worker said; only `ok` cells have a
+ * rank.
+ */
+#include "core/format/format.h"
+#include "compare.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define CONFIDENCE 0.95
+#define RESAMPLES 2000
+
+uint64_t seed_of(const char *key) {
+  uint64_t seed = 0x9e3779b97f4a7c15u;
+  for (; *key; key++) seed = (seed ^ (unsigned char)*key) * 0x100000001b3u;
+  return seed;
+}
+
+bool same_group(const struct record *a, const struct record *b) {
+  return !strcmp(a->cell.model_hash, b->cell.model_hash) && !strcmp(a->cell.model, b->cell.model) &&
+         !strcmp(a->cell.shapes, b->cell.shapes) && !strcmp(a->cell.scenario, b->cell.scenario) &&
+         a->cell.batch == b->cell.batch && a->cell.threads == b->cell.threads &&
+         a->cell.load == b->cell.load && !strcmp(a->cell.precision, b->cell.precision);
+}
+
+size_t group_end(const struct summary *summary, size_t begin) {
+  size_t end = begin;
+  while (end < summary->record_count &&
+         same_group(&summary->records[begin], &summary->records[end]))
+    end++;
+  return end;
+}
+
+bool is_measured(const struct record *record) { return record->sample_count > 0; }
+
+static bool is_right_without_rank(const struct record *record) {
+  return record->status == STATUS_ok && record->flags & FLAG_MASK(emulated);
+}
+
+const char *standing_text(const struct record *record) {
+  return is_right_without_rank(record) ? flag_text(FLAG_BIT_emulated) : status_text(record->status);
+}
+
+const char *standing_help(const struct record *record) {
+  return is_right_without_rank(record) ? flag_help(FLAG_BIT_emulated) : status_help(record->status);
+}
+bool is_native(const struct record *record) { return !strcmp(record->cell.backend, "native"); }
+
+const struct comparison *find_comparison(const struct summary *summary, size_t a, size_t b) {
+  for (size_t i = 0; i < summary->comparison_count; i++)
+    if (summary->comparisons[i].a == a && summary->comparisons[i].b == b)
+      return &summary->comparisons[i];
+  return NULL;
+}
+
+size_t native_of_group(const struct summary *summary, size_t begin, size_t end) {
+  for (size_t i = begin; i < end; i++)
+    if (summary->records[i].rank && is_native(&summary->records[i]) &&
+        summary->records[i].cell.label == 0)
+      return i;
+  return SIZE_MAX;
+}
+
+const struct cell_data *cell_data_of(const struct summary *summary, const struct record *record) {
+  for (size_t i = 0; summary->data && i < summary->data->cell_count; i++)
+    if (!strcmp(summary->data->cells[i].cell.key, record->cell.key))
+      return &summary->data->cells[i];
+  return NULL;
+}
+
+/* -- samples */
+
+/* The first token of a generation, whose step holds the prompt. */
+static bool is_first_token(const struct cell *cell, const struct block *block, size_t i) {
+  return cell_generates(cell) && i < block->scheduled_count && i < block->started_count &&
+         block->scheduled[i] == block->started[i];
+}
+
+/* Its samples; of one that generates text those of all tokens but the first of each generation. */
+static MUST_USE hone_status add_round(struct ctx *ctx, struct arena *arena, const struct cell *cell,
+                                      const struct block *block, struct sample_round *out) {
+  double *samples;
+  size_t n = 0;
+  TRY(NEW_ARRAY(ctx, arena, samples, block->sample_count));
+  for (size_t i = 0; i < block->sample_count; i++)
+    if (!is_first_token(cell, block, i)) samples[n++] = (double)block->samples[i];
+  *out = (struct sample_round){samples, n};
+  return HONE_OK;
+}
+
+/* Blocks come ordered by incarnation, then round. */
+hone_status make_sample_set(struct ctx *ctx, struct arena *arena, const struct cell_data *data,
+                            struct sample_set *out) {
+  struct sample_round *rounds;
+  *out = (struct sample_set){0};
+  TRY(NEW_ARRAY(ctx, arena, rounds, data->block_count));
+  TRY(NEW_ARRAY(ctx, arena, out->processes, data->block_count));
+  int incarnation = 0;
+  for (size_t i = 0; i < data->block_count; i++) {
+    if (data->blocks[i].sample_count == 0) continue;
+    if (out->process_count == 0 || data->blocks[i].incarnation != incarnation)
+      out->processes[out->process_count++] = (struct sample_process){0, rounds};
+    incarnation = data->blocks[i].incarnation;
+    TRY(add_round(ctx, arena, &data->cell, &data->blocks[i], rounds++));
+    out->processes[out->process_count - 1].round_count++;
+  }
+  return HONE_OK;
+}
+
+/* Blocks come ordered by incarnation, then round. */
+hone_status block_medians(struct ctx *ctx, struct arena *arena, const struct cell_data *data,
+                          struct slice_median **out, size_t *out_count) {
+  TRY(NEW_ARRAY(ctx, arena, *out, data->block_count));
+  *out_count = 0;
+  for (size_t i = 0; i < data->block_count; i++) {
+    const struct block *block = &data->blocks[i];
+    double median;
+    if (!block->sample_count) continue;
+    TRY(median_of(ctx, block->samples, block->sample_count, &median));
+    (*out)[(*out_count)++] = (struct slice_median){block->incarnation, block->round, median};
+  }
+  return HONE_OK;
+}
+
+static MUST_USE hone_status pool_samples(struct ctx *ctx, struct arena *arena,
+                                         const struct sample_set *set, double **out,
+                                         size_t *count) {
+  *count = 0;
+  for (size_t p = 0; p < set->process_count; p++)
+    for (size_t r = 0; r < set->processes[p].round_count; r++)
+      *count += set->processes[p].rounds[r].count;
+  TRY(NEW_ARRAY(ctx, arena, *out, *count));
+  size_t at = 0;
+  for (size_t p = 0; p < set->process_count; p++)
+    for (size_t r = 0; r < set->processes[p].round_count; r++) {
+      const struct sample_round *round = &set->processes[p].rounds[r];
+      memcpy(*out + at, round->samples, round->count * sizeof **out);
+      at += round->count;
+    }
+  sort_doubles(*out, *count);
+  return HONE_OK;
+}
+
+/* n/a where the upper end of its interval does not exist. */
+static double percentile_or_none(const double *sorted, size_t n, double p) {
+  size_t low, high;
+  return quantile_interval(n, p, CONFIDENCE, &low, &high) ? percentile_sorted(sorted, n, p) * 1e-6
+                                                          : NAN;
+}
+
+/* Steps of a cell that generates text: times of the first tokens, and tokens a second over all. */
+static MUST_USE hone_status fill_generation(struct ctx *ctx, struct arena *arena,
+                                            const struct cell_data *data, struct record *record) {
+  double *first, busy_ns = 0;
+  size_t n = 0, all = 0;
+  if (!cell_generates(&data->cell)) return HONE_OK;
+  for (size_t b = 0; b < data->block_count; b++) all += data->blocks[b].sample_count;
+  TRY(NEW_ARRAY(ctx, arena, first, all));
+  for (size_t b = 0; b < data->block_count; b++)
+    for (size_t i = 0; i < data->blocks[b].sample_count; i++) {
+      busy_ns += (double)data->blocks[b].samples[i];
+      if (is_first_token(&data->cell, &data->blocks[b], i))
+        first[n++] = (double)data->blocks[b].samples[i];
+    }
+  if (!n || !(busy_ns > 0)) return HONE_OK;
+  sort_doubles(first, n);
+  record->first_token_p50_ms = percentile_sorted(first, n, 0.5) * 1e-6;
+  record->first_token_p99_ms = percentile_or_none(first, n, 0.99);
+  record->throughput_per_s = record->tokens_per_s = (double)all / busy_ns * 1e9;
+  return HONE_OK;
+}
+
+static MUST_USE hone_status median_interval(struct ctx *ctx, const struct sample_set *set,
+                                            const double *sorted, size_t n, uint64_t seed,
+                                            struct record *record) {
+  struct interval median;
+  size_t low, high;
+  if (record->rounds > 1) {
+    TRY(bootstrap_median(ctx, set, CONFIDENCE, RESAMPLES, seed, &median));
+    record->p50_lo_ms = median.low * 1e-6;
+    record->p50_hi_ms = median.high * 1e-6;
+  } else if (quantile_interval(n, 0.5, CONFIDENCE, &low, &high)) {
+    record->p50_lo_ms = sorted[low] * 1e-6;
+    record->p50_hi_ms = sorted[high] * 1e-6;
+  }
+  return HONE_OK;
+}
+
+/* From the first request to the end of the last one, over the blocks of a scenario whose requests may
+   overlap; 0 for one call after the other. */
+static double busy_seconds(const struct cell_data *data) {
+  double sum = 0;
+  for (size_t b = 0; b < data->block_count; b++) {
+    const struct block *block = &data->blocks[b];
+    uint64_t last = 0;
+    for (size_t i = 0; i < block->scheduled_count && i < block->sample_count; i++)
+      if (block->scheduled[i] + block->samples[i] > last)
+        last = block->scheduled[i] + block->samples[i];
+    sum += (double)last * 1e-9;
+  }
+  return sum;
+}
+
+/* The bound of "server:100/s:15ms"; 0: none. */
+static double bound_of(const char *scenario) {
+  const char *last = strrchr(scenario, ':');
+  double bound;
+  char number[24];
+  const size_t length = last ? strlen(last + 1) : 0;
+  if (length < 3 || length >= sizeof number || strcmp(last + length - 1, "ms") != 0) return 0;
+  snprintf(number, sizeof number, "%.*s", (int)length - 2, last + 1);
+  return parse_f64(number, 0, 1e9, &bound) ? bound : 0;
+}
+
+static void judge_bound(const double *sorted, size_t n, struct record *record) {
+  const double bound_ns = bound_of(record->cell.scenario) * 1e6;
+  size_t over = 0;
+  if (!(bound_ns > 0)) return;
+  while (over < n && sorted[n - 1 - over] > bound_ns) over++;
+  record->over_bound_share = (double)over / (double)n;
+  if (!latency_bound_holds(n, over)) record->flags |= FLAG_MASK(over_bound);
+}
+
+static MUST_USE hone_status fill_latency(struct ctx *ctx, struct arena *arena,
+                                         const struct cell_data *data, const struct sample_set *set,
+                                         uint64_t seed, struct record *record) {
+  double *sorted, sum = 0, squares = 0;
+  size_t n;
+  TRY(pool_samples(ctx, arena, set, &sorted, &n));
+  record->sample_count = n;
+  record->incarnations = (int)set->process_count;
+  for (size_t p = 0; p < set->process_count; p++)
+    record->rounds += (int)set->processes[p].round_count;
+  if (n == 0) return HONE_OK;
+  for (size_t i = 0; i < n; i++) sum += sorted[i];
+  const double mean = sum / (double)n;
+  for (size_t i = 0; i < n; i++) squares += (sorted[i] - mean) * (sorted[i] - mean);
+  record->mean_ms = mean * 1e-6;
+  record->std_ms = n > 1 ? sqrt(squares / (double)(n - 1)) * 1e-6 : NAN;
+  record->min_ms = sorted[0] * 1e-6;
+  record->max_ms = sorted[n - 1] * 1e-6;
+  record->p50_ms = percentile_sorted(sorted, n, 0.5) * 1e-6;
+  record->p90_ms = percentile_or_none(sorted, n, 0.9);
+  record->p99_ms = percentile_or_none(sorted, n, 0.99);
+  const double batch = record->cell.batch > 0 ? record->cell.batch : 1;
+  const double busy_s = busy_seconds(data);
+  if (busy_s > 0)
+    record->throughput_per_s = batch * (double)n / busy_s;
+  else if (record->p50_ms > 0)
+    record->throughput_per_s = 1000.0 * batch / record->p50_ms;
+  judge_bound(sorted, n, record);
+  return median_interval(ctx, set, sorted, n, seed, record);
+}
+
+/* -- facts of the incarnations */
+
+/* How the incarnations' figures join: a middle one for times, the worst for sizes and differences.
+ */
+enum join { JOIN_MEDIAN, JOIN_MAX, JOIN_MIN };
+#define OF(member, join) \
+  { offsetof(struct incarnation, member), join }
+static const struct {
+  size_t offset;
+  enum join join;
+} joined_doubles[] = {
+    OF(compile_ms, JOIN_MEDIAN),  OF(load_ms, JOIN_MEDIAN),     OF(first_inference_ms, JOIN_MEDIAN),
+    OF(warmup_ms, JOIN_MEDIAN),   OF(import_ms, JOIN_MEDIAN),   OF(cached_compile_ms, JOIN_MEDIAN),
+    OF(rss_slope, JOIN_MAX),      OF(rate_per_s, JOIN_MIN),     OF(floor_ns, JOIN_MEDIAN),
+    OF(fallback_share, JOIN_MAX), OF(max_abs_diff, JOIN_MAX),   OF(max_rel_diff, JOIN_MAX),
+    OF(rel_l2, JOIN_MAX),         OF(cosine, JOIN_MIN),         OF(top1, JOIN_MIN),
+    OF(task_accuracy, JOIN_MIN),  OF(task_reference, JOIN_MIN), OF(accuracy_retention, JOIN_MIN),
+};
+static const size_t joined_counts[] = {
+    offsetof(struct incarnation, rss_import),  offsetof(struct incarnation, rss_compile),
+    offsetof(struct incarnation, rss_load),    offsetof(struct incarnation, rss_steady),
+    offsetof(struct incarnation, rss_peak),    offsetof(struct incarnation, artifact_bytes),
+    offsetof(struct incarnation, arena_bytes), offsetof(struct incarnation, largest_batch),
+};
+
+static double join_doubles(double *x, size_t n, enum join join) {
+  if (n == 0) return NAN;
+  sort_doubles(x, n);
+  return join == JOIN_MEDIAN ? percentile_sorted(x, n, 0.5) : join == JOIN_MAX ? x[n - 1] : x[0];
+}
+
+static MUST_USE hone_status join_incarnations(struct ctx *ctx, struct arena *arena,
+                                              const struct cell_data *data,
+                                              struct incarnation *worst) {
+  double *values;
+  TRY(NEW_ARRAY(ctx, arena, values, data->incarnation_count));
+  for (size_t f = 0; f < COUNT(joined_doubles); f++) {
+    size_t n = 0;
+    for (size_t i = 0; i < data->incarnation_count; i++) {
+      double x;
+      memcpy(&x, (const char *)&data->incarnations[i] + joined_doubles[f].offset, sizeof x);
+      if (!isnan(x)) values[n++] = x;
+    }
+    const double joined = join_doubles(values, n, joined_doubles[f].join);
+    memcpy((char *)worst + joined_doubles[f].offset, &joined, sizeof joined);
+  }
+  for (size_t f = 0; f < COUNT(joined_counts); f++) {
+    int64_t most = -1, x;
+    for (size_t i = 0; i < data->incarnation_count; i++) {
+      memcpy(&x, (const char *)&data->incarnations[i] + joined_counts[f], sizeof x);
+      if (x > most) most = x;
+    }
+    memcpy((char *)worst + joined_counts[f], &most, sizeof most);
+  }
+  return HONE_OK;
+}
+
+/* What the first process alone shows: it compiled, and looked for the largest batch. */
+static void take_first(const struct cell_data *data, struct incarnation *worst) {
+  const struct incarnation *first = NULL;
+  for (size_t i = 0; i < data->incarnation_count; i++) {
+    const struct incarnation *at = &data->incarnations[i];
+    if (at->memory_count && (!first || at->number < first->number)) first = at;
+    if (at->largest_batch_end[0])
+      memcpy(worst->largest_batch_end, at->largest_batch_end, sizeof worst->largest_batch_end);
+  }
+  if (!first) return;
+  worst->memory_when = first->memory_when;
+  worst->memory_bytes = first->memory_bytes;
+  worst->memory_when_count = first->memory_when_count;
+  worst->memory_count = first->memory_count;
+}
+
+/* Of the blocks of one process, or of all (number < 0). */
+static double energy_of(const struct cell_data *data, int number) {
+  double uj = 0, inferences = 0;
+  for (size_t i = 0; i < data->block_count; i++) {
+    const struct block *block = &data->blocks[i];
+    if (block->energy_uj <= 0 || (number >= 0 && block->incarnation != number)) continue;
+    uj += (double)block->energy_uj;
+    inferences += (double)(block->sample_count + block->rewarm_count);
+  }
+  return inferences > 0 ? uj / 1e3 / inferences : NAN;
+}
+
+/* With Student's interval over the processes; over the slices where fewer than three were measured. */
+static MUST_USE hone_status fill_energy(struct ctx *ctx, struct arena *arena,
+                                        const struct cell_data *data, struct record *record) {
+  double *means;
+  size_t count = 0;
+  record->energy_mj = energy_of(data, -1);
+  TRY(NEW_ARRAY(ctx, arena, means, data->block_count + data->incarnation_count + 1));
+  for (size_t i = 0; i < data->incarnation_count; i++) {
+    means[count] = energy_of(data, data->incarnations[i].number);
+    if (isfinite(means[count])) count++;
+  }
+  if (count < 3) {
+    count = 0;
+    for (size_t i = 0; i < data->block_count; i++) {
+      const struct block *block = &data->blocks[i];
+      if (block->energy_uj > 0 && block->sample_count)
+        means[count++] =
+            (double)block->energy_uj / 1e3 / (double)(block->sample_count + block->rewarm_count);
+    }
+  }
+  const struct interval range = student_interval(means, count, CONFIDENCE);
+  record->energy_lo_mj = count ? range.low : NAN;
+  record->energy_hi_mj = count ? range.high : NAN;
+  return HONE_OK;
+}
+
+/* Medians of what copies took, and of what the copy of its outputs leaves of each sample. */
+static MUST_USE hone_status fill_copies(struct ctx *ctx, struct arena *arena,
+                                        const struct cell_data *data, struct record *record) {
+  double *in, *out, *compute;
+  size_t in_count = 0, out_count = 0;
+  for (size_t b = 0; b < data->block_count; b++) {
+    in_count += data->blocks[b].copy_in_count;
+    out_count += data->blocks[b].copy_out_count;
+  }
+  TRY(NEW_ARRAY(ctx, arena, in, in_count));
+  TRY(NEW_ARRAY(ctx, arena, out, out_count));
+  TRY(NEW_ARRAY(ctx, arena, compute, out_count));
+  in_count = out_count = 0;
+  for (size_t b = 0; b < data->block_count; b++) {
+    const struct block *block = &data->blocks[b];
+    for (size_t i = 0; i < block->copy_in_count; i++) in[in_count++] = (double)block->copy_in[i];
+    for (size_t i = 0; i < block->copy_out_count && i < block->sample_count; i++) {
+      out[out_count] = (double)block->copy_out[i];
+      compute[out_count++] = (double)block->samples[i] - (double)block->copy_out[i];
+    }
+  }
+  record->copy_in_ms = join_doubles(in, in_count, JOIN_MEDIAN) * 1e-6;
+  record->copy_out_ms = join_doubles(out, out_count, JOIN_MEDIAN) * 1e-6;
+  record->compute_ms = join_doubles(compute, out_count, JOIN_MEDIAN) * 1e-6;
+  return HONE_OK;
+}
+
+static void nothing_known(struct incarnation *facts) {
+  const double none = NAN;
+  const int64_t unknown = -1;
+  for (size_t f = 0; f < COUNT(joined_doubles); f++)
+    memcpy((char *)facts + joined_doubles[f].offset, &none, sizeof none);
+  for (size_t f = 0; f < COUNT(joined_counts); f++)
+    memcpy((char *)facts + joined_counts[f], &unknown, sizeof unknown);
+  facts->effective_threads = -1;
+  facts->busy_threads = -1;
+}
+
+/* The incarnation that tells how the cell ended: the first that failed. One that was interrupted
+   counts only where none came after it. */
+/* Measured, and not known to be right. */
+static bool is_doubted(enum record_status status) {
+  return status == STATUS_unverified || status == STATUS_disputed;
+}
+
+static const struct incarnation *telling_incarnation(const struct cell_data *data) {
+  const struct incarnation *good = NULL, *doubted = NULL, *interrupted = NULL;
+  for (size_t i = 0; i < data->incarnation_count; i++) {
+    const struct incarnation *at = &data->incarnations[i];
+    if (is_doubted(at->status)) {
+      if (!doubted) doubted = at;
+    } else if (at->status != STATUS_ok && at->status != STATUS_interrupted) {
+      return at;
+    }
+    if (at->status == STATUS_ok && !good) good = at;
+    if (at->status == STATUS_interrupted && !interrupted) interrupted = at;
+  }
+  return doubted ? doubted : good ? good : interrupted;
+}
+
+static bool was_compared(const struct cell_data *data, const struct incarnation *facts) {
+  if (!isnan(facts->rel_l2) || !isnan(facts->max_abs_diff) || !isnan(facts->max_rel_diff))
+    return true;
+  for (size_t i = 0; i < data->block_count; i++)
+    if (data->blocks[i].verified > 0) return true;
+  return false;
+}
+
+static MUST_USE hone_status fill_outcome(struct ctx *ctx, struct arena *arena,
+                                         const struct cell_data *data, struct record *record) {
+  const struct incarnation *telling = telling_incarnation(data);
+  nothing_known(&record->worst);
+  if (!telling) {
+    record->status = STATUS_interrupted;
+    snprintf(record->reason, sizeof record->reason, "not measured yet");
+    return HONE_OK;
+  }
+  record->worst = *telling;
+  record->status = telling->status;
+  record->stage = telling->stage;
+  snprintf(record->reason, sizeof record->reason, "%s", telling->reason);
+  for (size_t i = 0; i < data->incarnation_count; i++) record->flags |= data->incarnations[i].flags;
+  if (record->status == STATUS_ok || is_doubted(record->status))
+    TRY(join_incarnations(ctx, arena, data, &record->worst));
+  take_first(data, &record->worst);
+  /* later processes load from the cache on purpose: a mark only where nothing was compiled cold */
+  if (isfinite(record->worst.compile_ms)) record->flags &= ~FLAG_MASK(cached);
+  if (record->status == STATUS_ok && !was_compared(data, &record->worst)) {
+    record->status = STATUS_unverified;
+    record->stage = STAGE_verify;
+    snprintf(record->reason, sizeof record->reason, "no output of the timed run was compared");
+  }
+  if (record->status == STATUS_ok && !is_measured(record)) {
+    record->status = STATUS_interrupted;
+    snprintf(record->reason, sizeof record->reason, "not measured yet");
+  }
+  return HONE_OK;
+}
+
+/* Under which disturbance the figures stand: means over the slices, all forced switches. */
+static void fill_noise(const struct cell_data *data, struct record *record) {
+  struct noise *all = &record->noise;
+  double steal = 0, pressure = 0;
+  int steals = 0, pressures = 0;
+  *all = (struct noise){-1, -1, -1, -1};
+  for (size_t i = 0; i < data->block_count; i++) {
+    const struct noise *at = &data->blocks[i].noise;
+    if (at->steal_fraction >= 0) steal += at->steal_fraction, steals++;
+    if (at->pressure_some >= 0) pressure += at->pressure_some, pressures++;
+    if (at->involuntary_switches >= 0)
+      all->involuntary_switches = (all->involuntary_switches < 0 ? 0 : all->involuntary_switches) +
+                                  at->involuntary_switches;
+    if (at->frequency_mhz > 0 && (all->frequency_mhz < 0 || at->frequency_mhz < all->frequency_mhz))
+      all->frequency_mhz = at->frequency_mhz;
+  }
+  if (steals) all->steal_fraction = steal / steals;
+  if (pressures) all->pressure_some = pressure / pressures;
+}
+
+/* -- the command that measures a row again */
+
+/* "key=value;..." of the backend, each as a flag. */
+static void put_backend_options(struct text *out, const struct cell *cell) {
+  for (const char *at = cell->options; *at;) {
+    const size_t length = strcspn(at, ";");
+    char option[sizeof cell->backend + sizeof cell->options + 2];
+    snprintf(option, sizeof option, "%s.%.*s", cell->backend, (int)length, at);
+    text_puts(out, " --backend-option ");
+    if (length) put_shell_word(out, option);
+    at += length + (at[length] == ';');
+  }
+}
+
+static void put_backend_word(struct text *out, const struct cell *cell) {
+  struct text name = {0};
+  put_engine_name(&name, cell);
+  put_shell_word(out, name.at ? name.at : "");
+  if (name.failed) out->failed = true;
+  text_deinit(&name);
+}
+
+/* "multi:2" and "server:100/s:15ms" as the flags that made them. */
+static void put_scenario(struct text *out, const char *scenario) {
+  const char *colon = strchr(scenario, ':'), *bound = strrchr(scenario, ':');
+  if (!scenario[0] || !strcmp(scenario, "single")) return;
+  text_printf(out, " --scenario %.*s", (int)strcspn(scenario, ":"), scenario);
+  if (!colon) return;
+  if (!strncmp(scenario, "generate", 8)) return; /* its sizes are flags of the study */
+  if (!strncmp(scenario, "multi", 5))
+    text_printf(out, " --streams %s", colon + 1);
+  else
+    text_printf(out, " --rate %.*s", (int)strcspn(colon + 1, "/"), colon + 1);
+  if (bound != colon) text_printf(out, " --latency-bound %s", bound + 1);
+}
+
+/* Flags that hold for every row of the study, quoted already by who wrote them. */
+static void put_study_flags(struct text *out, const struct study_row *study) {
+  json_error_t error;
+  json_t *options = json_loads(study->options_json, 0, &error);
+  const char *flags = json_string_value(json_object_get(options, "flags"));
+  if (flags) text_puts(out, flags);
+  json_decref(options);
+}
+
+static void fill_repeat(const struct study_row *study, struct record *record) {
+  const struct cell *cell = &record->cell;
+  struct text out = {0};
+  text_puts(&out, "hone bench ");
+  const char *model =
+      strncmp(cell->model, "zoo:", 4) && cell->model_path[0] ? cell->model_path : cell->model;
+  if (model[0] == '-') text_puts(&out, "./");
+  put_shell_word(&out, model);
+  text_puts(&out, " --backend ");
+  put_backend_word(&out, cell);
+  put_backend_options(&out, cell);
+  text_printf(&out, " --batch %d --threads %d", cell->batch, cell->threads);
+  if (cell->load) text_printf(&out, " --load %d", cell->load);
+  if (cell->precision[0]) {
+    text_puts(&out, " --precision ");
+    put_shell_word(&out, cell->precision);
+  }
+  if (cell->device[0] && strcmp(cell->device, "cpu")) {
+    text_puts(&out, " --device ");
+    put_shell_word(&out, cell->device);
+  }
+  if (strstr(cell->route, "-hone")) {
+    text_puts(&out, " --route ");
+    put_shell_word(&out, cell->route);
+  }
+  if (!strcmp(cell->cache_state, "cold")) text_puts(&out, " --cache-state cold");
+  put_scenario(&out, cell->scenario);
+  put_study_flags(&out, study);
+  if (!out.failed && out.length < sizeof record->repeat)
+    memcpy(record->repeat, out.at, out.length + 1);
+  text_deinit(&out);
+}
+
+/* -- order, ranks, comparisons */
+
+struct ordered {
+  struct record record;
+  struct sample_set set;
+  struct slice_median *slices; /* by incarnation, then round */
+  size_t slice_count;
+  double order;        /* ns: p50, once paired its ratio to the group's lowest p50 times that */
+  size_t group, place; /* of first appearance */
+};
+
+/* Right, and computed with the instructions that its precision means. */
+static bool can_rank(const struct record *record) {
+  return record->status == STATUS_ok && !(record->flags & FLAG_MASK(emulated));
+}
+static int kind_of(const struct record *record) {
+  return can_rank(record) ? 0 : is_measured(record) ? 1 : 2;
+}
+static int compare_ordered(const void *a, const void *b) {
+  const struct ordered *x = *(struct ordered *const *)a, *y = *(struct ordered *const *)b;
+  if (x->group != y->group) return x->group < y->group ? -1 : 1;
+  const int kind_x = kind_of(&x->record), kind_y = kind_of(&y->record);
+  if (kind_x != kind_y) return kind_x - kind_y;
+  if (kind_x < 2 && x->order != y->order) return x->order < y->order ? -1 : 1;
+  return (x->place > y->place) - (x->place < y->place);
+}
+
+enum verdict verdict_of(const struct record *a, const struct record *b,
+                        const struct interval *ratio, const struct paired *pairs) {
+  const double floors = fabs(a->worst.floor_ns - b->worst.floor_ns);
+  const struct verdict_rule rule = {3, 12, isfinite(floors) ? floors : 0};
+  return decide(ratio, pairs ? pairs->processes : a->incarnations,
+                pairs ? pairs->processes : b->incarnations, pairs ? pairs->rounds : a->rounds,
+                pairs ? pairs->rounds : b->rounds, a->p50_ms * 1e6, b->p50_ms * 1e6, &rule);
+}
+
+static MUST_USE hone_status compare_pair(struct ctx *ctx, const struct ordered *const *rows,
+                                         size_t a, size_t b, uint64_t seed,
+                                         struct comparison *out) {
+  const struct record *x = &rows[a]->record, *y = &rows[b]->record;
+  struct paired paired;
+  *out = (struct comparison){.a = a, .b = b};
+  TRY(paired_ratio(ctx, rows[a]->slices, rows[a]->slice_count, rows[b]->slices,
+                   rows[b]->slice_count, CONFIDENCE, &paired));
+  if (paired.processes >= 2) {
+    out->ratio = paired.ratio;
+    out->verdict = verdict_of(x, y, &out->ratio, &paired);
+    return HONE_OK;
+  }
+  /* Not enough was measured side by side. */
+  TRY(bootstrap_ratio(ctx, &rows[a]->set, &rows[b]->set, CONFIDENCE, RESAMPLES, seed, &out->ratio));
+  if (x->rounds < 2 || y->rounds < 2) /* nothing to resample: no interval */
+    out->ratio.low = out->ratio.high = (double)NAN;
+  out->verdict = verdict_of(x, y, &out->ratio, NULL);
+  return HONE_OK;
+}
+
+typedef VEC(struct comparison) comparisons;
+static MUST_USE hone_status add_comparison(struct ctx *ctx, struct arena *arena,
+                                           const struct ordered *const *rows, size_t a, size_t b,
+                                           uint64_t seed, comparisons *out) {
+  struct comparison comparison;
+  for (size_t i = 0; i < out->count; i++)
+    if (out->at[i].a == a && out->at[i].b == b) return HONE_OK;
+  TRY(compare_pair(ctx, rows, a, b, seed, &comparison));
+  VEC_PUSH(ctx, arena, out, comparison);
+  return HONE_OK;
+}
+
+/* The row that differs from row i in nothing but the label 0, SIZE_MAX if none. */
+static size_t original_of(const struct summary *summary, size_t begin, size_t end, size_t i) {
+  const struct cell *copy = &summary->records[i].cell;
+  for (size_t j = begin; copy->label > 0 && j < end; j++) {
+    const struct cell *cell = &summary->records[j].cell;
+    if (cell->label == 0 && is_measured(&summary->records[j]) && same_engine(cell, copy)) return j;
+  }
+  return SIZE_MAX;
+}
+
+bool is_decided(const struct summary *summary, size_t i) {
+  bool has_any = false;
+  for (size_t c = 0; c < summary->comparison_count; c++) {
+    if (summary->comparisons[c].b != i) continue;
+    if (summary->comparisons[c].verdict != VERDICT_undecided) return true;
+    has_any = true;
+  }
+  return !has_any;
+}
+
+bool is_tied(const struct summary *summary, size_t i) {
+  for (size_t c = 0; c < summary->comparison_count; c++) {
+    const struct comparison *comparison = &summary->comparisons[c];
+    if (comparison->b == i && comparison->verdict == VERDICT_tie &&
+        summary->records[comparison->a].rank && !summary->records[comparison->a].cell.label)
+      return true;
+  }
+  return false;
+}
+
+const char *first_text(const struct summary *summary, size_t i) {
+  return !is_decided(summary, i) ? "ahead so far" : is_tied(summary, i) ? "first, tied" : "fastest";
+}
+
+double aa_resolution(const struct summary *summary, size_t i) {
+  for (size_t c = 0; summary->records[i].cell.label > 0 && c < summary->comparison_count; c++) {
+    const struct comparison *comparison = &summary->comparisons[c];
+    const struct cell *a = &summary->records[i].cell, *b = &summary->records[comparison->b].cell;
+    if (comparison->a == i && b->label == 0 && same_engine(a, b))
+      return sqrt(comparison->ratio.high / comparison->ratio.low) - 1;
+  }
+  return NAN;
+}
+
+static MUST_USE hone_status compare_group(struct ctx *ctx, struct arena *arena,
+                                          const struct ordered *const *rows,
+                                          const struct summary *summary, size_t begin, size_t end,
+                                          comparisons *out) {
+  const uint64_t seed = seed_of(summary->study.key);
+  const size_t native = native_of_group(summary, begin, end);
+  for (size_t i = begin; i < end; i++) {
+    const size_t original = original_of(summary, begin, end, i);
+    if (is_measured(&summary->records[i]) && original != SIZE_MAX)
+      TRY(add_comparison(ctx, arena, rows, i, original, seed, out));
+    if (summary->records[i].rank == 0) continue;
+    if (i != begin) TRY(add_comparison(ctx, arena, rows, i, begin, seed, out));
+    if (native != SIZE_MAX && i != native)
+      TRY(add_comparison(ctx, arena, rows, i, native, seed, out));
+  }
+  return HONE_OK;
+}
+
+/* -- all of it */
+
+static bool is_synthetic(const struct cell_data *data) {
+  for (size_t i = 0; i < data->incarnation_count; i++)
+    if (data->incarnations[i].flags & FLAG_MASK(synthetic)) return true;
+  return !strcmp(data->cell.backend, "fake") || !strcmp(data->cell.backend, "null");
+}
+
+static MUST_USE hone_status make_record(struct ctx *ctx, struct arena *arena,
+                                        const struct study_row *study, const struct cell_data *data,
+                                        struct ordered *out) {
+  const uint64_t seed = seed_of(study->key);
+  struct record *record = &out->record;
+  record->cell = data->cell;
+  double *const none[] = {&record->p50_ms,
+                          &record->p50_lo_ms,
+                          &record->p50_hi_ms,
+                          &record->p90_ms,
+                          &record->p99_ms,
+                          &record->mean_ms,
+                          &record->std_ms,
+                          &record->min_ms,
+                          &record->max_ms,
+                          &record->limit_ms,
+                          &record->limit_share,
+                          &record->throughput_per_s,
+                          &record->over_bound_share,
+                          &record->first_token_p50_ms,
+                          &record->first_token_p99_ms,
+                          &record->tokens_per_s,
+                          &record->energy_mj,
+                          &record->energy_lo_mj,
+                          &record->energy_hi_mj,
+                          &record->portability,
+                          &record->winograd_limit_ms,
+                          &record->winograd_limit_share};
+  for (size_t i = 0; i < COUNT(none); i++) *none[i] = NAN;
+  TRY(make_sample_set(ctx, arena, data, &out->set));
+  TRY(fill_latency(ctx, arena, data, &out->set, seed, record));
+  TRY(fill_generation(ctx, arena, data, record));
+  TRY(fill_outcome(ctx, arena, data, record));
+  fill_noise(data, record);
+  TRY(fill_energy(ctx, arena, data, record));
+  TRY(fill_copies(ctx, arena, data, record));
+  fill_repeat(study, record);
+  out->order = record->p50_ms * 1e6;
+  return block_medians(ctx, arena, data, &out->slices, &out->slice_count);
+}
+
+static size_t group_of(struct ordered *const *rows, size_t count, const struct record *record) {
+  for (size_t i = 0; i < count; i++)
+    if (same_group(&rows[i]->record, record)) return rows[i]->group;
+  return count;
+}
+
+/* Rows of a group stand in the order of their ratios to its lowest p50, as far as they were measured
+   side by side: each p50 alone stands under that row's own disturbance. */
+static MUST_USE hone_status order_by_pairs(struct ctx *ctx, struct ordered **rows, size_t count) {
+  size_t first = 0;
+  for (size_t i = 1; i < count; i++) {
+    struct paired paired;
+    if (rows[i]->group != rows[first]->group) first = i;
+    if (i == first || kind_of(&rows[i]->record) || kind_of(&rows[first]->record)) continue;
+    TRY(paired_ratio(ctx, rows[i]->slices, rows[i]->slice_count, rows[first]->slices,
+                     rows[first]->slice_count, CONFIDENCE, &paired));
+    if (paired.processes >= 2) rows[i]->order = rows[first]->order * paired.ratio.value;
+  }
+  return HONE_OK;
+}
+
+static MUST_USE hone_status make_rows(struct ctx *ctx, struct arena *arena,
+                                      const struct study_data *data, bool with_synthetic,
+                                      struct ordered **rows, size_t *out_count) {
+  size_t count = 0;
+  for (size_t i = 0; i < data->cell_count; i++) {
+    if (!with_synthetic && is_synthetic(&data->cells[i])) continue;
+    TRY(NEW(ctx, arena, rows[count]));
+    TRY(make_record(ctx, arena, &data->row, &data->cells[i], rows[count]));
+    rows[count]->place = count;
+    rows[count]->group = group_of(rows, count, &rows[count]->record);
+    count++;
+  }
+  if (count) qsort(rows, count, sizeof *rows, compare_ordered);
+  TRY(order_by_pairs(ctx, rows, count));
+  if (count) qsort(rows, count, sizeof *rows, compare_ordered);
+  *out_count = count;
+  return HONE_OK;
+}
+
+/* The shortest time in which this group's model was computed rightly: what was reached is possible. */
+static double reached_ms(const struct summary *summary, size_t begin, size_t end) {
+  double least = INFINITY;
+  for (size_t i = begin; i < end; i++)
+    if (summary->records[i].rank && !strcmp(summary->records[i].cell.device, "cpu"))
+      least = fmin(least, summary->records[i].p50_ms);
+  return least;
+}
+
+/* Peaks are the highest of the probes and of what an engine reached (MEASURING), so the limit of the
+   fastest known algorithm is never passed; that of the direct one may be, by Winograd alone. A row that passes it
+   without having counted (it was interrupted, or its outputs are wrong) has no share: either figure may be wrong. */
+static void fill_limits(struct summary *summary) {
+  for (size_t begin = 0, end; begin < summary->record_count; begin = end) {
+    end = group_end(summary, begin);
+    const double reached = reached_ms(summary, begin, end);
+    for (size_t i = begin; i < end; i++) {
+      struct record *record = &summary->records[i];
+      const struct cell *cell = &record->cell;
+      if (!(cell->limit_ms > 0)) continue;
+      const bool has_winograd =
+          cell->winograd_limit_ms > 0 && cell->winograd_limit_ms < cell->limit_ms * 0.999;
+      const double least = has_winograd ? cell->winograd_limit_ms : cell->limit_ms;
+      const double raised = fmin(1, reached / least);
+      if (least * raised > record->p50_ms * (1 + 1e-9)) continue;
+      record->limit_ms = cell->limit_ms * raised;
+      record->limit_share = record->limit_ms / record->p50_ms;
+      if (!has_winograd) continue;
+      record->winograd_limit_ms = cell->winograd_limit_ms * raised;
+      record->winograd_limit_share = record->winograd_limit_ms / record->p50_ms;
+    }
+  }
+}
+
+static void fill_ranks(struct summary *summary) {
+  for (size_t begin = 0, end; begin < summary->record_count; begin = end) {
+    end = group_end(summary, begin);
+    int rank = 0;
+    for (size_t i = begin; i < end; i++)
+      if (can_rank(&summary->records[i])) summary->records[i].rank = ++rank;
+  }
+}
+
+/* Over models, devices and precisions: the same engine with the same options, wherever it ran. Cells that were not
+   measured yet say nothing. */
+static double portability_of(const struct summary *summary, const struct cell *engine) {
+  size_t asked = 0, right = 0;
+  for (size_t i = 0; i < summary->record_count; i++) {
+    const struct record *record = &summary->records[i];
+    const struct cell *cell = &record->cell;
+    if (cell->label > 0 || record->status == STATUS_interrupted ||
+        strcmp(cell->backend, engine->backend) || strcmp(cell->variant, engine->variant))
+      continue;
+    asked++;
+    right += record->status == STATUS_ok; /* emulated too, which has no rank */
+  }
+  return asked ? (double)right / (double)asked : NAN;
+}
+
+static void fill_portability(struct summary *summary) {
+  for (size_t i = 0; i < summary->record_count; i++)
+    summary->records[i].portability = portability_of(summary, &summary->records[i].cell);
+}
+
+hone_status summarise(struct ctx *ctx, struct arena *arena, const struct study_data *data,
+                      bool with_synthetic, struct summary *out) {
+  struct ordered **rows;
+  comparisons all = {0};
+  *out = (struct summary){.study = data->row, .data = data};
+  TRY(NEW_ARRAY(ctx, arena, rows, data->cell_count));
+  TRY(make_rows(ctx, arena, data, with_synthetic, rows, &out->record_count));
+  TRY(NEW_ARRAY(ctx, arena, out->records, out->record_count));
+  for (size_t i = 0; i < out->record_count; i++) out->records[i] = rows[i]->record;
+  fill_ranks(out);
+  fill_portability(out);
+  fill_limits(out);
+  for (size_t begin = 0, end; begin < out->record_count; begin = end) {
+    end = group_end(out, begin);
+    TRY(compare_group(ctx, arena, (const struct ordered *const *)rows, out, begin, end, &all));
+  }
+  out->comparisons = all.at;
+  out->comparison_count = all.count;
+  return HONE_OK;
+}
+
+void put_study_title(struct text *out, const struct summary *summary) {
+  const char *first = summary->record_count ? summary->records[0].cell.model : "";
+  size_t others = 0;
+  for (size_t i = 0; i < summary->record_count; i++) {
+    size_t k = 0;
+    while (strcmp(summary->records[k].cell.model, summary->records[i].cell.model)) k++;
+    others += k == i && i > 0;
+  }
+  text_puts(out, summary->study.name[0] ? summary->study.name
+                 : *first               ? first
+                                        : summary->study.key);
+  if (!summary->study.name[0] && others) text_printf(out, " and %zu more", others);
+}

@@ -1,0 +1,457 @@
+/* The turns of a duel. Both turns of a pair are run from one file, the second program written over the first: page for
+ * page they lie in the same memory. Which pages those are decides how a program's lines meet in L2, 5 % of one whose
+ * weights just fit; between two places that is noise in every pair, here it is the same in both turns. Every pair has a
+ * place of its own. */
+#include "paired_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COMPILE_NS 900000000000ull
+#define TURN_NS 600000000000ull
+#define USUAL_S 4.0     /* of the turns of a cell */
+#define LONG_TURN_S .05 /* a turn that is long enough with few runs */
+#define SLICE_MS 1.0    /* a run that is longer is seldom left alone on a busy machine */
+enum figure { BY_CLOCK, BY_PROCESSORS, FIGURES };
+enum { PROBE_RUNS = 3, MOST_RUNS = 100000, ENOUGH_RUNS = 16, USUAL_LEAST = 40, USUAL_MOST = 120 };
+
+struct fight {
+  struct ctx *ctx;
+  struct arena *arena;
+  const struct duel_cell *cell;
+  const struct duel_options *options;
+  char dir[4096];
+  int pairs;
+  size_t input_count;
+  const char *inputs[DUEL_MAX_INPUTS];
+  struct model model;
+  double best_ms[2];
+  /* Of long runs that both programs tell the processors' time of, that: of one thread alone, of several beside the
+     clock's. */
+  bool takes[FIGURES];
+  bool by_processors; /* the ratio is that of the processors' time of several threads */
+  struct interval ratio;
+  bool is_same;              /* the same program from both builds */
+  enum record_status status; /* of the new build */
+  char reason[512];
+  bool lacks_base; /* the base build does not compile it */
+};
+
+/* Of one length: a program's arguments lie on its stack and move what lies below (Mytkowicz et al., ASPLOS 2009). */
+static const char *const names[2] = {"base", "next"};
+
+static void tell(const struct fight *f, const char *format, ...) PRINTF(2, 3);
+static void tell(const struct fight *f, const char *format, ...) {
+  char line[512];
+  va_list args;
+  if (!f->options->progress) return;
+  va_start(args, format);
+  vsnprintf(line, sizeof line, format, args);
+  va_end(args);
+  f->options->progress(f->options->user, line);
+}
+
+/* Runs a program with the user's environment; its words come back. */
+static hone_status call(struct fight *f, const char *const *argv, uint64_t timeout_ns,
+                        struct process_result *out) {
+  const struct process_options options = {.argv = argv,
+                                          .environ_ = (const char *const *)environ,
+                                          .fd_in = -1,
+                                          .fd_out = -1,
+                                          .timeout_ns = timeout_ns};
+  return process_run(f->ctx, &options, out);
+}
+
+/* -- both programs */
+
+static hone_status compile(struct fight *f, int which, bool *out_ok) {
+  char program[4200], threads[16], batch[16];
+  struct process_result result;
+  snprintf(program, sizeof program, "%s/%s", f->dir, names[which]);
+  snprintf(threads, sizeof threads, "%d", f->cell->threads);
+  snprintf(batch, sizeof batch, "%d", f->cell->batch);
+  const char *argv[20] = {f->options->builds[which],
+                          "compile",
+                          f->cell->model,
+                          "-o",
+                          program,
+                          "-q",
+                          "--threads",
+                          threads};
+  size_t n = 8;
+  if (f->cell->batch > 0) argv[n++] = "--batch", argv[n++] = batch;
+  if (strcmp(f->cell->precision, "as-is"))
+    argv[n++] = "--precision", argv[n++] = f->cell->precision;
+  if (f->options->shapes) argv[n++] = "--shape", argv[n++] = f->options->shapes;
+  if (f->options->side_files_from)
+    argv[n++] = "--side-files-from", argv[n++] = f->options->side_files_from;
+  TRY(call(f, argv, COMPILE_NS, &result));
+  *out_ok = !result.exit_code && !result.signal && !result.timed_out && !access(program, X_OK);
+  if (!*out_ok) {
+    safe_copy(f->reason, sizeof f->reason,
+              result.output.at ? result.output.at : "the build said nothing");
+    f->reason[strcspn(f->reason, "\n")] = 0;
+  }
+  text_deinit(&result.output);
+  return HONE_OK;
+}
+
+static hone_status same_bytes(struct fight *f, bool *out_same) {
+  struct mapping maps[2] = {{0}};
+  hone_status status = HONE_OK;
+  for (int k = 0; k < 2 && !status; k++) {
+    char path[4200];
+    snprintf(path, sizeof path, "%s/%s", f->dir, names[k]);
+    status = file_map(f->ctx, path, &maps[k]);
+  }
+  *out_same =
+      !status && maps[0].size == maps[1].size && !memcmp(maps[0].data, maps[1].data, maps[0].size);
+  for (int k = 0; k < 2; k++)
+    if (maps[k].data) file_unmap(&maps[k]);
+  return status;
+}
+
+static hone_status write_inputs(struct fight *f) {
+  const struct graph *g = f->model.graph;
+  if (g->inputs.count > COUNT(f->inputs))
+    return fail(f->ctx, HONE_E_LIMIT, place_name(f->cell->model), "%zu inputs", g->inputs.count);
+  for (size_t i = 0; i < g->inputs.count; i++) {
+    hone_tensor tensor;
+    TRY(input_generate(f->ctx, f->arena, g, i, f->options->seed, 0, &tensor));
+    TRY(arena_printf(f->ctx, f->arena, &f->inputs[i], "%s/in_%zu.npy", f->dir, i));
+    TRY(npy_write(f->ctx, f->inputs[i], &tensor));
+  }
+  f->input_count = g->inputs.count;
+  return HONE_OK;
+}
+
+/* -- turns */
+
+/* Of its fastest run. NaN: it failed, or does not say it. */
+struct turn_ms {
+  double by[FIGURES];
+};
+
+static double figure_of(const struct text *output, const char *word) {
+  const char *at = output->at ? strstr(output->at, word) : NULL;
+  const double ms = at ? strtod(at + strlen(word), NULL) : 0;
+  return ms > 0 ? ms : (double)NAN;
+}
+
+/* Fastest of `runs` in a new process of the program that has the place. */
+static hone_status turn(struct fight *f, int which, int runs, struct turn_ms *out) {
+  const char *argv[DUEL_MAX_INPUTS + 8];
+  char program[4200], folder[4200], threads[16], repeat[16];
+  struct process_result result;
+  size_t n = 0;
+  snprintf(program, sizeof program, "%s/turn", f->dir);
+  snprintf(folder, sizeof folder, "%s/out-%s", f->dir, names[which]);
+  snprintf(threads, sizeof threads, "%d", f->cell->threads);
+  snprintf(repeat, sizeof repeat, "%d", runs);
+  argv[n++] = program;
+  for (size_t i = 0; i < f->input_count; i++) argv[n++] = f->inputs[i];
+  argv[n++] = "-o", argv[n++] = folder, argv[n++] = "--threads", argv[n++] = threads,
+  argv[n++] = "--repeat", argv[n++] = repeat;
+  argv[n] = NULL;
+  TRY(call(f, argv, TURN_NS, &result));
+  *out = (struct turn_ms){
+      {figure_of(&result.output, "fastest "), figure_of(&result.output, "processor ")}};
+  if (result.exit_code || result.signal || result.timed_out || isnan(out->by[BY_CLOCK])) {
+    safe_copy(f->reason, sizeof f->reason, result.output.at ? result.output.at : "no words");
+    *out = (struct turn_ms){{NAN, NAN}};
+  }
+  text_deinit(&result.output);
+  return HONE_OK;
+}
+
+static bool fill_file(const char *path, const struct mapping *data) {
+  const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+  const bool is_full =
+      fd >= 0 && write_all(fd, data->data, data->size) && !ftruncate(fd, (off_t)data->size);
+  return (fd < 0 || !close(fd)) && is_full;
+}
+
+/* Writes the program over the one that has the place, or to a new place: made beside the old one, whose pages it would
+   get back if they were free. */
+static hone_status take_place(struct fight *f, int which, bool is_new) {
+  char from[4200], place[4200], fresh[4200];
+  struct mapping map;
+  snprintf(from, sizeof from, "%s/%s", f->dir, names[which]);
+  snprintf(place, sizeof place, "%s/turn", f->dir);
+  snprintf(fresh, sizeof fresh, "%s/fresh", f->dir);
+  TRY(file_map(f->ctx, from, &map));
+  const bool ok = fill_file(is_new ? fresh : place, &map) && !(is_new && rename(fresh, place));
+  const hone_status status =
+      ok ? HONE_OK
+         : fail(f->ctx, HONE_E_WRITE, place_file(place), "cannot be written: %s", strerror(errno));
+  file_unmap(&map);
+  return status;
+}
+
+/* Whether both programs ran. */
+static hone_status pair(struct fight *f, struct random *random, int runs, double *const *ratios,
+                        int at, bool *out_ok) {
+  const int first = (int)random_below(random, 2);
+  const enum figure shown = f->takes[BY_CLOCK] ? BY_CLOCK : BY_PROCESSORS;
+  struct turn_ms took[2];
+  for (int k = 0; k < 2; k++) {
+    TRY(take_place(f, first ^ k, k == 0));
+    TRY(turn(f, first ^ k, runs, &took[first ^ k]));
+  }
+  *out_ok = true;
+  for (int by = 0; by < FIGURES; by++) {
+    if (!f->takes[by]) continue;
+    ratios[by][at] = took[1].by[by] / took[0].by[by];
+    *out_ok &= isfinite(ratios[by][at]);
+  }
+  for (int k = 0; k < 2; k++) f->best_ms[k] = fmin(f->best_ms[k], took[k].by[shown]);
+  return HONE_OK;
+}
+
+struct interval duel_interval(double *ratios, size_t count, double error) {
+  struct interval out = {NAN, NAN, NAN};
+  size_t low, high;
+  sort_doubles(ratios, count);
+  if (!count) return out;
+  out.value = percentile_sorted(ratios, count, 0.5);
+  if (!quantile_interval(count, 0.5, 1 - error, &low, &high)) return out;
+  out.low = ratios[low];
+  out.high = ratios[high];
+  return out;
+}
+
+/* Of a few runs on a busy machine none may be left alone: a turn has enough of them, or is long, but where neighbours are
+   not in the figure. Processes of one program differ by more than the turns of one process: many short turns tell more than
+   few long ones. */
+struct duel_turns duel_turns(const struct duel_options *options, double run_s, bool by_processor) {
+  const double enough = by_processor ? 0 : fmin(ENOUGH_RUNS, LONG_TURN_S / run_s);
+  const double runs =
+      floor(fmin(MOST_RUNS, fmax(PROBE_RUNS, fmax(enough, options->turn_s / run_s))));
+  const double pairs = fmax(USUAL_LEAST, fmin(USUAL_MOST, USUAL_S / (2 * runs * run_s)));
+  return (struct duel_turns){(int)runs, options->pairs ? options->pairs : (int)pairs};
+}
+
+bool duel_goes_by_processors(const struct interval *clock, const struct interval *processors,
+                             double fail_above) {
+  const double allowed = 1 + fail_above;
+  if (clock->low > allowed || clock->high <= allowed) return false;
+  return !(clock->high - clock->low <= processors->high - processors->low);
+}
+
+/* Which figures count; *out_run_s: a run of the new build, as it would be without neighbours where that is known. */
+static hone_status probe(struct fight *f, double *out_run_s, bool *out_ok) {
+  struct turn_ms took[2];
+  for (int k = 0; k < 2; k++) {
+    TRY(take_place(f, k, k == 0));
+    TRY(turn(f, k, PROBE_RUNS, &took[k]));
+    *out_ok = !isnan(took[k].by[BY_CLOCK]);
+    if (*out_ok) continue;
+    if (k) f->status = STATUS_crashed;
+    f->lacks_base = !k;
+    return HONE_OK;
+  }
+  f->takes[BY_PROCESSORS] =
+      took[0].by[BY_PROCESSORS] >= SLICE_MS && took[1].by[BY_PROCESSORS] >= SLICE_MS;
+  f->takes[BY_CLOCK] = f->cell->threads > 1 || !f->takes[BY_PROCESSORS];
+  *out_run_s = 1e-3 * (f->takes[BY_PROCESSORS] ? took[1].by[BY_PROCESSORS] / f->cell->threads
+                                               : took[1].by[BY_CLOCK]);
+  return HONE_OK;
+}
+
+static void settle(struct fight *f, double *const *ratios, double error) {
+  struct interval found[FIGURES] = {{0}};
+  const bool both = f->takes[BY_CLOCK] && f->takes[BY_PROCESSORS];
+  for (int by = 0; by < FIGURES; by++)
+    if (f->takes[by])
+      found[by] = duel_interval(ratios[by], (size_t)f->pairs, both ? error / 2 : error);
+  f->by_processors = both && duel_goes_by_processors(&found[BY_CLOCK], &found[BY_PROCESSORS],
+                                                     f->options->fail_above);
+  f->ratio = found[f->by_processors || !f->takes[BY_CLOCK] ? BY_PROCESSORS : BY_CLOCK];
+}
+
+static hone_status fight_turns(struct fight *f, double error) {
+  double *ratios[FIGURES], run_s;
+  struct random random;
+  bool is_ok;
+  random_init(&random, f->options->seed ^ seed_of(f->cell->model));
+  TRY(probe(f, &run_s, &is_ok));
+  if (!is_ok) return HONE_OK;
+  const struct duel_turns turns = duel_turns(f->options, run_s, f->takes[BY_PROCESSORS]);
+  f->pairs = turns.pairs;
+  for (int by = 0; by < FIGURES; by++)
+    TRY(NEW_ARRAY(f->ctx, f->arena, ratios[by], (size_t)f->pairs));
+  for (int i = 0; i < f->pairs; i++) {
+    TRY(pair(f, &random, turns.runs, ratios, i, &is_ok));
+    if (!is_ok) {
+      f->status = STATUS_crashed;
+      return HONE_OK;
+    }
+  }
+  settle(f, ratios, error);
+  return HONE_OK;
+}
+
+/* -- the same answer */
+
+static hone_status read_output(struct fight *f, int which, size_t i, hone_tensor *out) {
+  char path[4300];
+  snprintf(path, sizeof path, "%s/out-%s/output_%zu.npy", f->dir, names[which], i);
+  return npy_read(f->ctx, path, NULL, out);
+}
+
+/* Outputs of the last turn of each. */
+static hone_status compare_outputs(struct fight *f) {
+  const struct graph *g = f->model.graph;
+  struct accuracy accuracy;
+  double *steps;
+  TRY(NEW_ARRAY(f->ctx, f->arena, steps, g->outputs.count + 1));
+  TRY(output_steps(f->ctx, g, steps));
+  accuracy_init(&accuracy);
+  for (size_t i = 0; i < g->outputs.count; i++) {
+    hone_tensor base, other;
+    const struct yardstick yardstick = {.precision = judged_precision(g, f->cell->precision),
+                                        .step = steps[i]};
+    TRY(read_output(f, 0, i, &base));
+    hone_status status = read_output(f, 1, i, &other);
+    bool is_same = !status && base.dtype == other.dtype && base.rank == other.rank &&
+                   !memcmp(base.shape, other.shape, (size_t)base.rank * sizeof *base.shape);
+    if (is_same)
+      accuracy_add(&accuracy, g->outputs.at[i]->name, &base, other.data, &yardstick);
+    else if (accuracy.is_within)
+      accuracy.is_within = false,
+      snprintf(accuracy.where, sizeof accuracy.where, "output %zu has another shape", i);
+    free(base.data);
+    if (!status) free(other.data);
+    TRY(status);
+  }
+  if (accuracy.is_within) return HONE_OK;
+  f->status = STATUS_wrong;
+  snprintf(f->reason, sizeof f->reason, "not the base's outputs: %.400s", accuracy.where);
+  return HONE_OK;
+}
+
+/* -- one cell */
+
+static hone_status fight_in(struct fight *f, double error) {
+  bool ok;
+  const bool is_zoo = !strncmp(f->cell->model, "zoo:", 4);
+  const struct import_options import = {.batch = f->cell->batch,
+                                        .shapes = f->options->shapes,
+                                        .side_files_from = f->options->side_files_from};
+  const bool is_plain = is_zoo && !import.batch && !import.shapes;
+  TRY(model_load(f->ctx, f->cell->model, is_plain ? NULL : &import, &f->model));
+  TRY(compile(f, 0, &ok));
+  if (!ok) {
+    f->lacks_base = true;
+    tell(f, "the base build does not compile it: %s", f->reason);
+    return HONE_OK;
+  }
+  TRY(compile(f, 1, &ok));
+  if (!ok) {
+    f->status = STATUS_error;
+    return HONE_OK;
+  }
+  TRY(same_bytes(f, &f->is_same));
+  if (f->is_same && !f->options->measures_same) {
+    f->ratio = (struct interval){1, 1, 1};
+    return HONE_OK;
+  }
+  TRY(write_inputs(f));
+  TRY(fight_turns(f, error));
+  return f->status == STATUS_ok && !f->lacks_base ? compare_outputs(f) : HONE_OK;
+}
+
+static hone_status fight(struct fight *f, double error) {
+  TRY(dir_temporary(f->ctx, f->dir));
+  hone_status status = fight_in(f, error);
+  dir_temporary_remove(f->dir);
+  model_unload(&f->model);
+  return status;
+}
+
+/* -- as a comparison */
+
+static void describe(const struct fight *f, struct record *r, int which) {
+  const char *slash = strrchr(f->cell->model, '/');
+  *r = (struct record){.status = which ? f->status : STATUS_ok,
+                       .incarnations = f->pairs,
+                       .rounds = f->pairs,
+                       .p50_ms = f->best_ms[which],
+                       .p50_lo_ms = NAN,
+                       .p50_hi_ms = NAN};
+  safe_copy(r->cell.model, sizeof r->cell.model,
+            slash && strncmp(f->cell->model, "zoo:", 4) ? slash + 1 : f->cell->model);
+  snprintf(r->cell.backend, sizeof r->cell.backend, "native");
+  snprintf(r->cell.variant, sizeof r->cell.variant, "default");
+  snprintf(r->cell.precision, sizeof r->cell.precision, "%s", f->cell->precision);
+  snprintf(r->cell.scenario, sizeof r->cell.scenario, "single");
+  snprintf(r->cell.device, sizeof r->cell.device, "cpu");
+  snprintf(r->cell.cache_state, sizeof r->cell.cache_state, "warm");
+  r->cell.batch = f->cell->batch > 0 ? f->cell->batch : 1;
+  r->cell.threads = f->cell->threads;
+  if (which) snprintf(r->reason, sizeof r->reason, "%s", f->reason);
+  if (!isfinite(r->p50_ms)) r->p50_ms = NAN;
+  cell_key(&r->cell);
+}
+
+static void judge(const struct fight *f, struct changes *all, size_t i) {
+  struct change *c = &all->at[i];
+  *c = (struct change){.before = f->lacks_base ? SIZE_MAX : i, .after = i, .ratio = f->ratio};
+  c->is_broken = !f->lacks_base && f->status != STATUS_ok;
+  c->is_compared = !f->lacks_base && !c->is_broken;
+  if (c->is_compared)
+    c->verdict = !isfinite(f->ratio.low) ? VERDICT_undecided
+                 : f->ratio.low > 1      ? VERDICT_slower
+                 : f->ratio.high < 1     ? VERDICT_faster
+                                         : VERDICT_tie;
+  c->is_slower = c->is_compared && f->ratio.low > 1 + all->fail_above;
+  all->compared += c->is_compared;
+  all->decided += c->is_compared && c->verdict != VERDICT_undecided;
+  all->slower += c->is_slower;
+  all->broken += c->is_broken;
+  all->by_processors += c->is_compared && f->by_processors;
+  all->only_after += f->lacks_base;
+}
+
+static hone_status new_summary(struct ctx *ctx, struct arena *arena, size_t count, const char *name,
+                               struct summary **out) {
+  TRY(NEW(ctx, arena, *out));
+  static const struct study_data turns; /* its samples are pairs: their interval is in the change */
+  TRY(NEW_ARRAY(ctx, arena, (*out)->records, count));
+  (*out)->data = &turns;
+  snprintf((*out)->study.name, sizeof(*out)->study.name, "%s", name);
+  (*out)->record_count = count;
+  return HONE_OK;
+}
+
+hone_status duel_run(struct ctx *ctx, struct arena *arena, const struct duel_cell *cells,
+                     size_t count, const struct duel_options *options, struct changes *out) {
+  struct summary *before, *after;
+  struct fight *f;
+  *out = (struct changes){.fail_above = options->fail_above, .count = count};
+  TRY(NEW(ctx, arena, f));
+  TRY(NEW_ARRAY(ctx, arena, out->at, count));
+  TRY(new_summary(ctx, arena, count, options->builds[0], &before));
+  TRY(new_summary(ctx, arena, count, options->builds[1], &after));
+  for (size_t i = 0; i < count; i++) {
+    *f = (struct fight){.ctx = ctx,
+                        .arena = arena,
+                        .cell = &cells[i],
+                        .options = options,
+                        .best_ms = {INFINITY, INFINITY},
+                        .ratio = {NAN, NAN, NAN}};
+    tell(f, "%zu of %zu: %s, %d thread%s", i + 1, count, cells[i].model, cells[i].threads,
+         cells[i].threads == 1 ? "" : "s");
+    TRY(fight(f, options->false_alarms / (double)count));
+    describe(f, &before->records[i], 0);
+    describe(f, &after->records[i], 1);
+    judge(f, out, i);
+  }
+  out->before = before;
+  out->after = after;
+  return HONE_OK;
+}

@@ -1,0 +1,213 @@
+/* The records of a store as a table that others can learn from, and the card that goes with it (the questions of Gebru et
+ * al., Datasheets for Datasets, CACM 2021, as far as a benchmark has answers). */
+#include "core/format/format.h"
+#include "predict.h"
+
+#include <math.h>
+
+struct exporting {
+  struct ctx *ctx;
+  struct arena *arena;
+  struct csv csv;
+  struct dataset_facts *facts;
+  VEC(const char *) machines;
+  VEC(const char *) studies;
+  char last_study[33];
+};
+
+/* The command names the user's folders. */
+static bool is_published(const struct column *column) { return strcmp(column->key, "repeat") != 0; }
+
+static bool is_new(const char *name, const char *const *at, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (!strcmp(at[i], name)) return false;
+  return *name;
+}
+
+/* What a fingerprint stands for: of a machine's facts those that say what it is, and not whose. */
+static hone_status put_machine(struct exporting *e, const struct study_row *study) {
+  static const char *const said[] = {"cpu", "cores_usable", "hypervisor"};
+  struct text *out = &e->facts->machine_rows;
+  struct fact *facts;
+  size_t count;
+  TRY(facts_read(e->ctx, e->arena, study->machine_json, &facts, &count));
+  text_puts(out, "| ");
+  markdown_text((struct markdown){out}, study->fingerprint);
+  for (size_t i = 0; i < COUNT(said); i++) {
+    const char *value = fact_find(facts, count, said[i]);
+    text_puts(out, " | ");
+    markdown_text((struct markdown){out}, value ? value : "");
+  }
+  text_puts(out, " |\n");
+  return HONE_OK;
+}
+
+static hone_status count_study(struct exporting *e, const struct study_row *study) {
+  const char *copy;
+  if (is_new(study->key, e->studies.at, e->studies.count)) {
+    TRY(arena_string(e->ctx, e->arena, study->key, strlen(study->key), &copy));
+    VEC_PUSH(e->ctx, e->arena, &e->studies, copy);
+  }
+  if (is_new(study->fingerprint, e->machines.at, e->machines.count)) {
+    TRY(arena_string(e->ctx, e->arena, study->fingerprint, strlen(study->fingerprint), &copy));
+    VEC_PUSH(e->ctx, e->arena, &e->machines, copy);
+    TRY(put_machine(e, study));
+  }
+  if (!e->facts->first_unix_ms || study->started_unix_ms < e->facts->first_unix_ms)
+    e->facts->first_unix_ms = study->started_unix_ms;
+  if (study->started_unix_ms > e->facts->last_unix_ms)
+    e->facts->last_unix_ms = study->started_unix_ms;
+  return HONE_OK;
+}
+
+static void put_header(struct csv *csv) {
+  csv_text(csv, "study");
+  csv_text(csv, "started_unix_ms");
+  csv_text(csv, "fingerprint");
+  for (size_t c = 0; c < column_count; c++)
+    if (is_published(&columns[c])) csv_text(csv, columns[c].key);
+  for (size_t f = 0; f < FEATURE_COUNT; f++) {
+    char name[64];
+    snprintf(name, sizeof name, "feature.%s", feature_names[f]);
+    csv_text(csv, name);
+  }
+  csv_end_line(csv);
+}
+
+static const char path_ends[] = " \t\n\"'`;,)]}<>|";
+
+/* Behind what an absolute path begins: blanks, quotes, "NAME=" and the like, and the two strokes of "file://". */
+static bool begins_path(const char *text, const char *at) {
+  static const char before[] = " \t\n\"'`=:;,([{<>|";
+  if (*at != '/' || !at[1] || strchr(" /", at[1])) return false;
+  if (at >= text + 2 && at[-1] == '/' && at[-2] == '/') return at >= text + 3 && at[-3] == ':';
+  if (at > text && at[-1] == '|') /* "max|d|/max|r|" is a fraction, "|/home/me|" is none */
+    return strcspn(at + 1, "/") < strcspn(at + 1, path_ends);
+  return at == text || strchr(before, at[-1]);
+}
+
+/* An engine's words and options name the user's folders; one in quotes ends with them. */
+static void put_without_paths(const char *text, struct text *out) {
+  for (const char *at = text; *at; at++) {
+    if (!begins_path(text, at)) {
+      text_append(out, at, 1);
+      continue;
+    }
+    const char quote = at > text && strchr("\"'`", at[-1]) ? at[-1] : 0;
+    const char *end = quote ? strchr(at, quote) : NULL;
+    if (!end) end = at + strcspn(at, path_ends);
+    text_puts(out, "PATH");
+    at = end - 1;
+  }
+}
+
+static hone_status put_row(void *user, const struct row_seen *row) {
+  struct exporting *e = user;
+  const struct study_row *study = &row->summary->study;
+  if (strcmp(e->last_study, study->key)) TRY(count_study(e, study));
+  snprintf(e->last_study, sizeof e->last_study, "%s", study->key);
+  csv_text(&e->csv, study->key);
+  csv_number(&e->csv, (double)study->started_unix_ms);
+  csv_text(&e->csv, study->fingerprint);
+  for (size_t c = 0; c < column_count; c++) {
+    struct text value = {0}, plain = {0};
+    if (!is_published(&columns[c])) continue;
+    if (column_is_number(&columns[c])) {
+      csv_number(&e->csv, column_number(row->record, &columns[c]));
+      continue;
+    }
+    column_format(row->record, &columns[c], &value);
+    put_without_paths(value.at ? value.at : "", &plain);
+    csv_text(&e->csv, plain.at ? plain.at : "");
+    if (value.failed || plain.failed) e->csv.out->failed = true;
+    text_deinit(&value);
+    text_deinit(&plain);
+  }
+  for (size_t f = 0; f < FEATURE_COUNT; f++)
+    csv_number(&e->csv, row->x ? (double)row->x[f] : (double)NAN);
+  csv_end_line(&e->csv);
+  e->facts->rows++;
+  e->facts->with_features += row->x != NULL;
+  return HONE_OK;
+}
+
+hone_status dataset_csv(struct ctx *ctx, struct arena *arena, struct store *store, struct text *out,
+                        struct dataset_facts *out_facts) {
+  struct exporting e = {.ctx = ctx, .arena = arena, .csv = {.out = out}, .facts = out_facts};
+  struct model_names names = {0};
+  *out_facts = (struct dataset_facts){0};
+  put_header(&e.csv);
+  TRY(rows_visit(ctx, arena, store, SIZE_MAX, &names, put_row, &e));
+  out_facts->models = names.count;
+  out_facts->studies = e.studies.count;
+  out_facts->machines = e.machines.count;
+  return text_finish(ctx, out);
+}
+
+static void put_table(struct text *out) {
+  struct markdown markdown = {out};
+  text_puts(out,
+            "| column | unit | what |\n|:--|:--|:--|\n| study | | key of the study: rows of one "
+            "were measured side by side |\n"
+            "| started_unix_ms | ms | when the study began, since 1970 in UTC |\n| fingerprint | | "
+            "hash of the facts about machine "
+            "and software: rows of two are not compared |\n");
+  for (size_t c = 0; c < column_count; c++) {
+    if (!is_published(&columns[c])) continue;
+    text_printf(out, "| %s | ", columns[c].key);
+    markdown_text(markdown, columns[c].unit);
+    text_puts(out, " | ");
+    markdown_text(markdown, columns[c].help);
+    text_puts(out, " |\n");
+  }
+  static const struct {
+    const char *how, *help;
+  } features[FEATURE_COUNT] = {
+#define FEATURE(name, expression, text, absent) {#expression, text},
+#include "features.def"
+#undef FEATURE
+  };
+  for (size_t f = 0; f < FEATURE_COUNT; f++)
+    text_printf(out, "| feature.%s | %s | %s; empty where the model's file was not at hand |\n",
+                feature_names[f], strncmp(features[f].how, "lg(", 3) ? "" : "log2",
+                features[f].help);
+}
+
+void dataset_card(const struct dataset_facts *facts, bool has_parquet, struct text *out) {
+  text_printf(
+      out, "# Records of a hone store\nRows: %zu; studies: %zu; models: %zu; machines: %zu; from ",
+      facts->rows, facts->studies, facts->models, facts->machines);
+  put_time(out, facts->first_unix_ms);
+  text_puts(out, " to ");
+  put_time(out, facts->last_unix_ms);
+  text_printf(out,
+              ". Exported by hone %s.\n\n`records.csv`%s: one row a cell, which is a model x "
+              "shapes x backend x variant x route x "
+              "device x precision x threads x scenario x cache state, measured in one study. "
+              "Missing is empty.\n\n"
+              "## What it is for\nLearning what a model will cost on a backend before it runs "
+              "there, and checking such predictions on "
+              "models that were left out: rows of one `model_hash` belong on one side of a split, "
+              "batches of one `model` too.\n\n"
+              "## How it was made\n`hone bench`: each backend in processes of its own that take "
+              "turns, outputs compared with a "
+              "reference inside the timed run. `status` other than ok is a row as well: what "
+              "failed, and where. `flags` names rows "
+              "whose machine was noisy or that did not settle; leave those out, or weigh them.\n\n"
+              "## What it is not\nRows of two fingerprints compare machines. A row is one "
+              "machine's day: its interval covers its own "
+              "rounds and processes, not another day. Models are those that somebody chose to "
+              "measure; no population stands behind "
+              "them. %zu of %zu rows have features.\n\n## What is not in it\nNo host and no user "
+              "name, no path: `model` is a file's name (with its folder where two have the same), "
+              "an absolute path in an "
+              "engine's words is `PATH`, the commands are left out. The models themselves are not "
+              "in it; `model_hash` "
+              "is XXH3-128 of their bytes.\n\n"
+              "## Machines\n| fingerprint | cpu | cores | hypervisor |\n|:--|:--|--:|:--|\n%s\n"
+              "## Columns\n",
+              HONE_VERSION, has_parquet ? " and `records.parquet`, the same rows" : "",
+              facts->with_features, facts->rows,
+              facts->machine_rows.at ? facts->machine_rows.at : "");
+  put_table(out);
+}

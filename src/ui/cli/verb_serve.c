@@ -1,0 +1,112 @@
+/* hone serve: the dashboard, until it is told to end. */
+#include "ui/serve/serve.h"
+#include "cli.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { TOKEN_LEAST = 16, TOKEN_MOST = 200 };
+
+/* The first line of a file: letters and signs that need no escape anywhere. */
+static hone_status read_token(struct ctx *ctx, const struct args *args, char out[TOKEN_MOST + 2],
+                              const char **out_token) {
+  const char *path = value_of(args, FLAG_token_file, NULL);
+  *out_token = NULL;
+  if (!path) return HONE_OK;
+  if (!read_line(path, out, TOKEN_MOST + 2))
+    return fail(ctx, HONE_E_NOFILE, place_file(path), "cannot be read");
+  const size_t n = strlen(out);
+  const char *plain = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-._~";
+  if (n < TOKEN_LEAST || n > TOKEN_MOST || strspn(out, plain) != n)
+    return fail(ctx, HONE_E_USAGE, place_file(path),
+                "a token is %d to %d letters, digits and -._~ in the first line", TOKEN_LEAST,
+                TOKEN_MOST);
+  *out_token = out;
+  return HONE_OK;
+}
+
+static bool knows_bundles(void) {
+  char spelling[64];
+  for (int flag = 0; flag < FLAG_ID_COUNT; flag++)
+    if (!strcmp(flag_spelling((enum flag_id)flag, spelling), "--bundle") &&
+        flag_is_of((enum flag_id)flag, "recommend"))
+      return true;
+  return false;
+}
+
+/* "200MB" or "4G". */
+static hone_status bytes_of(struct ctx *ctx, const struct args *args, enum flag_id flag,
+                            uint64_t otherwise, uint64_t *out) {
+  static const struct {
+    const char *suffix;
+    double factor;
+  } suffixes[] = {{"MB", 1e6}, {"GB", 1e9}, {"kB", 1e3}, {"M", 1e6},
+                  {"G", 1e9},  {"K", 1e3},  {"", 1}};
+  const char *text = value_of(args, flag, NULL);
+  char number[32], spelling[64];
+  double value = 0, factor = 1;
+  *out = otherwise;
+  if (!text) return HONE_OK;
+  size_t n = strlen(text);
+  for (size_t i = 0; i < COUNT(suffixes); i++) {
+    const size_t tail = strlen(suffixes[i].suffix);
+    if (n <= tail || strcmp(text + n - tail, suffixes[i].suffix)) continue;
+    n -= tail;
+    factor = suffixes[i].factor;
+    break;
+  }
+  snprintf(number, sizeof number, "%.*s", (int)(n < 31 ? n : 31), text);
+  if (n > 31 || !parse_f64(number, 0, 1e15, &value))
+    return fail(ctx, HONE_E_USAGE, place_name(flag_spelling(flag, spelling)),
+                "\"%.60s\" is no amount as 200MB or 4G", text);
+  *out = (uint64_t)(value * factor);
+  return HONE_OK;
+}
+
+static hone_status read_options(struct ctx *ctx, const struct args *args,
+                                char token[TOKEN_MOST + 2], char program[4096],
+                                struct serve_options *out) {
+  int64_t port;
+  TRY(int_of(ctx, args, FLAG_port, 0, 65535, 8090, &port));
+  *out = (struct serve_options){.port = (int)port,
+                                .address = value_of(args, FLAG_address, NULL),
+                                .store = value_of(args, FLAG_store, NULL),
+                                .folder = value_of(args, FLAG_folder, NULL),
+                                .program = program,
+                                .has_bundles = knows_bundles()};
+  if (args->word_count)
+    return fail(ctx, HONE_E_USAGE, place_name(args->words[0]), "serve takes flags alone");
+  TRY(bytes_of(ctx, args, FLAG_max_upload, 1000000000, &out->upload_bytes));
+  TRY(bytes_of(ctx, args, FLAG_max_disk, 8000000000, &out->disk_bytes));
+  TRY(read_token(ctx, args, token, &out->token));
+  const ssize_t n = readlink("/proc/self/exe", program, 4095);
+  if (n <= 0) return fail(ctx, HONE_E_IO, place_none(), "/proc/self/exe cannot be read");
+  program[n] = 0;
+  return HONE_OK;
+}
+
+/* Its threads leave these to the one that waits here. */
+int verb_serve(struct ctx *ctx, struct args *args) {
+  static char token[TOKEN_MOST + 2], program[4096];
+  struct serve_options options;
+  struct server *server;
+  sigset_t ends;
+  int which = 0;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGINT);
+  sigaddset(&ends, SIGTERM);
+  sigaddset(&ends, SIGHUP);
+  sigprocmask(SIG_BLOCK, &ends, NULL);
+  if (read_options(ctx, args, token, program, &options) || serve_start(ctx, &options, &server))
+    return report_failure(ctx);
+  if (options.token && options.address)
+    fprintf(
+        stderr,
+        "hone: warning: this address has no encryption: put it behind ssh or a proxy with TLS\n");
+  printf("%s\n", serve_url(server));
+  fflush(stdout);
+  sigwait(&ends, &which);
+  serve_stop(server);
+  return 0;
+}
