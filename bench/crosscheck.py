@@ -300,7 +300,7 @@ class Rig:
     """(median, floor or None) in ns."""
     out = os.path.join(self.folder, "hone.json")
     command = [self.hone, "bench", path, "--threads", str(self.threads), "--min-time", str(self.seconds), "--rounds", "3",
-               "--incarnations", "1", "--no-measure", "--warmup", "0.3", "--resume", "never", "-q", "--store",
+               "--processes", "1", "--no-measure", "--warmup", "0.3", "--resume", "never", "-q", "--store",
                os.path.join(self.folder, "store.db"), "--json", out, "--backend", tool.backend, "--engine",
                f"{tool.engine}={place.folder}"]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)

@@ -25,7 +25,7 @@ def make_spool(hone, folder, nodes, blocks, per_file):
     """Copies of a real study's rows under other keys."""
     seed = folder / "seed.db"
     subprocess.run([hone, "bench", "zoo:mlp", "--backend", "native", "--threads", "1", "--no-measure", "--rounds", "1",
-                    "--incarnations", "1", "--min-samples", "1", "--min-time", "0.001", "--warmup", "0.001", "-q", "--store", seed],
+                    "--processes", "1", "--min-samples", "1", "--min-time", "0.001", "--warmup", "0.001", "-q", "--store", seed],
                    check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     source = sqlite3.connect(seed)
     source.row_factory = sqlite3.Row

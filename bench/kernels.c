@@ -175,9 +175,9 @@ static int bench(const struct isa *isa, struct job *jobs, int count, const char 
                  const char *epilogue) {
   struct ctx ctx;
   ctx_init(&ctx);
-  struct text text = {0};
+  struct strbuf text = {0};
   snippet_begin(&text, isa);
-  text_puts(&text, peak_source);
+  strbuf_puts(&text, peak_source);
   for (int i = 0; i < count; i++)
     snippet_add(&text, isa, &jobs[i].problem, &jobs[i].choice, i,
                 jobs[i].problem.kind == PROBLEM_layernorm ? NULL : epilogue);
@@ -187,7 +187,7 @@ static int bench(const struct isa *isa, struct job *jobs, int count, const char 
     return 1;
   }
   printf("compiled in %.0f ms\n", since(start) / 1e6);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   char path[4200];
   snprintf(path, sizeof path, "%s/bench.so", folder);
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);

@@ -53,7 +53,7 @@ def test_what_does_not_fit_is_refused(shared_hone, exchange):
 def test_a_study_compiles_with_the_states(hone, exchange):
     """bench --alias is an option of native; the sets keep their own memory, so outputs are checked as ever."""
     path, _ = exchange
-    quick = ["--backend", "native", "--rounds", "2", "--incarnations", "1", "--warmup", "0.01", "--min-time", "0.01",
+    quick = ["--backend", "native", "--rounds", "2", "--processes", "1", "--warmup", "0.01", "--min-time", "0.01",
              "--min-samples", "5", "--no-measure", "--threads", "1", "--json", "-"]
 
     def row(*words):

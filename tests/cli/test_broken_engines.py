@@ -12,7 +12,7 @@ import pytest
 
 from hone import patiently
 
-QUICK = ["--rounds", "2", "--incarnations", "1", "--min-time", "0.01", "--min-samples", "3", "--warmup", "0.005",
+QUICK = ["--rounds", "2", "--processes", "1", "--min-time", "0.01", "--min-samples", "3", "--warmup", "0.005",
          "--no-measure", "--threads", "1", "--json", "-"]
 
 # -- engines that are called from C -------------------------------------------------------------------

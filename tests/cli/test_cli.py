@@ -126,7 +126,7 @@ def test_threads(hone, verb, value):
 @pytest.mark.parametrize("flag,values", [
     ("--min-time", ["0", "-1", "nan", "inf", "1e309", "0,5", "abc", "1s"]),
     ("--rounds", ["0", "-5", "1e3", "99999999999"]), ("--batch", ["0", "-1", "1,,2", "x"]),
-    ("--timeout", ["0", "-1", "nan"]), ("--incarnations", ["0", "100000000"])])
+    ("--timeout", ["0", "-1", "nan"]), ("--processes", ["0", "100000000"])])
 def test_numbers(hone, flag, values):
     for value in values:
         result = calm(hone("bench", "zoo:mlp", "--backend", "native", "--dry-run", flag, value))
@@ -299,7 +299,7 @@ def test_limits(hone, name):
 
 def test_bench_under_small_limits(hone):
     hone.env["HONE_TESTING"] = "1"
-    words = ["bench", "zoo:mlp", "--backend", "null", "--rounds", "2", "--incarnations", "1",
+    words = ["bench", "zoo:mlp", "--backend", "null", "--rounds", "2", "--processes", "1",
              "--min-time", "0.01", "--min-samples", "3", "--warmup", "0.01", "--no-measure"]
     for name in ("files_16", "files_8", "size_0", "memory_512M", "stack_64K"):
         result = hone(*words, "--resume", "never", limits=LIMITS[name])
@@ -372,7 +372,7 @@ def test_unwritable_homes(hone, tmp_path):
         (tmp_path / name).write_text("a file")
     sound(hone("run", "zoo:mlp"))
     refused(hone("studies"), "E_WRITE E_IO E_NOFILE")
-    result = hone("bench", "zoo:mlp", "--backend", "native", "--rounds", "1", "--incarnations", "1", "--min-samples", "1",
+    result = hone("bench", "zoo:mlp", "--backend", "native", "--rounds", "1", "--processes", "1", "--min-samples", "1",
                   "--min-time", "0.01", "--warmup", "0.01", "--no-measure", "--store", tmp_path / "own.db")
     sound(result)
     assert result.errors.count("no cache of models and references") == 1, result

@@ -13,7 +13,7 @@ import pytest
 import hostile
 from hone import HONE, ROOT, refused, sound
 
-ENOUGH = ["--rounds", "12", "--incarnations", "3", "--min-time", "0.01", "--min-samples", "5",
+ENOUGH = ["--rounds", "12", "--processes", "3", "--min-time", "0.01", "--min-samples", "5",
           "--warmup", "0.005", "--no-measure", "--threads", "1", "--resume", "never"]
 
 

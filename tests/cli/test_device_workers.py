@@ -11,7 +11,7 @@ from onnx import helper as h
 
 from hone import engine_folder, patiently
 
-QUICK = ["--rounds", "2", "--incarnations", "1", "--min-time", "0.01", "--min-samples", "3", "--warmup", "0.005", "--no-measure",
+QUICK = ["--rounds", "2", "--processes", "1", "--min-time", "0.01", "--min-samples", "3", "--warmup", "0.005", "--no-measure",
          "--threads", "1", "--resume", "never", "--json", "-"]
 STAND_INS = pathlib.Path(__file__).with_name("devices")
 PYTHON = """import runpy

@@ -15,7 +15,7 @@ import pytest
 import hostile
 from hone import HONE, ROOT, nothing_left, refused, until
 
-QUICK = ["--rounds", "2", "--incarnations", "1", "--min-time", "0.01", "--min-samples", "3",
+QUICK = ["--rounds", "2", "--processes", "1", "--min-time", "0.01", "--min-samples", "3",
          "--warmup", "0.005", "--no-measure", "--threads", "1", "--json", "-", "--timeout", "60"]
 
 
@@ -161,7 +161,7 @@ def test_a_device_that_is_none_is_refused(hone, model, device, part):
 
 def test_cold_caches_are_a_dimension(hone, model):
     result = hone("bench", model, "--backend", "native", "--cache-state", "warm,cold", *QUICK[2:],
-                  "--rounds", "4", "--incarnations", "2")
+                  "--rounds", "4", "--processes", "2")
     rows = {row["cache_state"]: row for row in json.loads(result.text)["records"]}
     assert rows["warm"]["status"] == rows["cold"]["status"] == "ok", result
     assert rows["warm"]["cached_compile_time_ms"] is not None

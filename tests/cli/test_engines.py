@@ -13,7 +13,7 @@ from onnx import helper as h
 import hostile
 from hone import SHARED, sound
 
-QUICK = ["--rounds", "1", "--incarnations", "1", "--min-time", "0.01", "--min-samples", "3",
+QUICK = ["--rounds", "1", "--processes", "1", "--min-time", "0.01", "--min-samples", "3",
          "--warmup", "0.005", "--no-measure", "--threads", "1", "--json", "-"]
 
 

@@ -7,7 +7,7 @@ import sys
 from hone import HONE, ROOT
 from test_engines import engine
 
-FLAGS = "--rounds 12 --incarnations 3 --min-time 0.01 --min-samples 5 --warmup 0.005 --no-measure"
+FLAGS = "--rounds 12 --processes 3 --min-time 0.01 --min-samples 5 --warmup 0.005 --no-measure"
 
 
 def test_every_way_is_measured_beside_the_default(hone):

@@ -17,7 +17,7 @@ import hostile
 import postgres
 from hone import HONE, ROOT, refused, sound
 
-SHORT = ["--", "--no-measure", "--rounds", "2", "--incarnations", "1", "--min-samples", "5", "--min-time", "0.01", "--warmup",
+SHORT = ["--", "--no-measure", "--rounds", "2", "--processes", "1", "--min-samples", "5", "--min-time", "0.01", "--warmup",
          "0.01", "-q", "--cache-state", "cold"]
 TESTING = {"HONE_TESTING": "1"}
 

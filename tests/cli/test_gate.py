@@ -173,7 +173,7 @@ def test_usage(hone, tmp_path):
     refused(hone("bisect", "a..b", "--repository", tmp_path, "--run", HONE), "E_USAGE", "git")
 
 
-QUICK = ["--rounds", "12", "--incarnations", "3", "--min-time", "0.01", "--min-samples", "5", "--warmup", "0.005"]
+QUICK = ["--rounds", "12", "--processes", "3", "--min-time", "0.01", "--min-samples", "5", "--warmup", "0.005"]
 
 
 def test_a_study_against_a_baseline(hone, tmp_path):

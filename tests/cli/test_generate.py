@@ -13,7 +13,7 @@ import pytest
 from hone import engine_folder, refused
 from onnx import TensorProto, helper, numpy_helper
 
-QUICK = ["--rounds", "2", "--incarnations", "1", "--warmup", "0.01", "--no-measure", "--threads", "1",
+QUICK = ["--rounds", "2", "--processes", "1", "--warmup", "0.01", "--no-measure", "--threads", "1",
          "--min-time", "0.01", "--min-samples", "10", "--json", "-"]
 ort = pytest.importorskip("onnxruntime")
 ORT = ["--engine", f"onnxruntime={Path(ort.__file__).parent.parent}"]

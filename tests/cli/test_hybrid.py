@@ -21,7 +21,7 @@ ENGINE = ["--engine", f"onnxruntime={SITE}"]
 def bench(hone, model, parts, *more):
     result = hone("bench", model, "--backend", "hybrid", "--backend-option", f"hybrid.parts={parts}", "--backend-option",
                   f"hybrid.engine.onnxruntime={SITE}", "--threads", "1",
-                  "--incarnations", "1", "--rounds", "2", "--min-samples", "2", "--min-time", "0.01", "--warmup", "0.01",
+                  "--processes", "1", "--rounds", "2", "--min-samples", "2", "--min-time", "0.01", "--warmup", "0.01",
                   "--json", "-", "--quiet", *more)
     return result, json.loads(result.text)["records"][0] if result.text.startswith("{") else None
 
@@ -49,7 +49,7 @@ def test_parts_that_are_none(shared_hone, parts, word):
 
 
 def test_without_parts_the_verb_is_named(shared_hone):
-    result = shared_hone("bench", "zoo:mlp", "--backend", "hybrid", "--incarnations", "1", "--json", "-", "--quiet")
+    result = shared_hone("bench", "zoo:mlp", "--backend", "hybrid", "--processes", "1", "--json", "-", "--quiet")
     assert "hone hybrid MODEL finds one" in json.loads(result.text)["records"][0]["reason"]
 
 

@@ -11,7 +11,7 @@ import pytest
 import hostile
 from hone import engine_folder, refused, sound
 
-QUICK = ["--rounds", "1", "--incarnations", "1", "--min-time", "0.01", "--min-samples", "3", "--warmup", "0.005",
+QUICK = ["--rounds", "1", "--processes", "1", "--min-time", "0.01", "--min-samples", "3", "--warmup", "0.005",
          "--no-measure", "--threads", "1", "--resume", "never"]
 
 ENGINE = """

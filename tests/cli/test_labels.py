@@ -11,7 +11,7 @@ from hone import SHARED, refused, sound
 from onnx import TensorProto, helper, numpy_helper
 
 ort = pytest.importorskip("onnxruntime")
-QUICK = ["--rounds", "1", "--incarnations", "1", "--warmup", "0.005", "--min-time", "0.005", "--min-samples", "3",
+QUICK = ["--rounds", "1", "--processes", "1", "--warmup", "0.005", "--min-time", "0.005", "--min-samples", "3",
          "--no-measure", "--threads", "1", "--json", "-", "--engine",
          f"onnxruntime={Path(ort.__file__).parent.parent}", "--backend", "native,onnxruntime"]
 KEYWORDS = "Down Go Left No Off On Right Stop Up Yes Silence Unknown".split()

@@ -10,7 +10,7 @@ import pytest
 import hostile
 from hone import until
 
-QUICK = ["--rounds", "4", "--incarnations", "2", "--min-time", "0.01", "--min-samples", "3",
+QUICK = ["--rounds", "4", "--processes", "2", "--min-time", "0.01", "--min-samples", "3",
          "--warmup", "0.005", "--no-measure", "--threads", "1"]
 
 

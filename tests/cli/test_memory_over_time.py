@@ -10,7 +10,7 @@ import pytest
 import hostile
 from hone import refused, sound
 
-FLAGS = ["--rounds", "2", "--incarnations", "1", "--min-time", "0.01", "--min-samples", "3", "--warmup", "0.01",
+FLAGS = ["--rounds", "2", "--processes", "1", "--min-time", "0.01", "--min-samples", "3", "--warmup", "0.01",
          "--no-measure", "--threads", "1", "--json", "-", "--resume", "never"]
 BIG = 1 << 20  # floats of one sample
 

@@ -10,7 +10,7 @@ from onnx import helper
 
 from hone import refused, sound
 
-FLAGS = ["--backend", "native", "--rounds", "2", "--incarnations", "1", "--min-time", "0.01", "--min-samples", "3",
+FLAGS = ["--backend", "native", "--rounds", "2", "--processes", "1", "--min-time", "0.01", "--min-samples", "3",
          "--warmup", "0.01", "--no-measure", "-q", "--resume", "never"]
 ASSUMED = "nodes = 1, edges = 1 (assumed"
 VERBS = {"inspect": ["--no-measure"], "run": [], "verify": [], "compile": ["-o", "m.c"], "bench": FLAGS}

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(not chromium.PROGRAM, reason="no chromium here (
 @pytest.fixture
 def study(hone, tmp_path):
     sound(hone("bench", "zoo:mlp", "--backend", "native,native:unpinned,onnxruntime", *engine("onnxruntime"), "--batch", "1,4", "--threads", "1,2",
-               "--rounds", "12", "--incarnations", "3", "--min-time", "0.01", "--min-samples", "5", "--warmup", "0.005", "--no-measure",
+               "--rounds", "12", "--processes", "3", "--min-time", "0.01", "--min-samples", "5", "--warmup", "0.005", "--no-measure",
                "--resume", "never", "-q", "--html", tmp_path / "page.html"))
     return tmp_path / "page.html"
 

@@ -14,7 +14,7 @@ import postgres
 from hone import ROOT, nothing_left, refused, sound
 
 STORE = ROOT / "tests/cases/store"
-SHORT = ["--no-measure", "--rounds", "2", "--incarnations", "1", "--min-samples", "5", "--min-time", "0.01", "--warmup",
+SHORT = ["--no-measure", "--rounds", "2", "--processes", "1", "--min-samples", "5", "--min-time", "0.01", "--warmup",
          "0.01", "-q"]
 
 pytestmark = pytest.mark.skipif(not postgres.BIN, reason="no PostgreSQL server here (apt-get install postgresql)")
@@ -98,7 +98,7 @@ def test_a_server_that_dies_under_a_study_ends_it_and_keeps_what_it_acknowledged
     try:
         model = tmp_path / "m.onnx"
         model.write_bytes(hostile.identity().SerializeToString())
-        words = ["bench", model, "--backend", "null", "--no-measure", "--rounds", "40", "--incarnations", "2", "--min-samples", "5",
+        words = ["bench", model, "--backend", "null", "--no-measure", "--rounds", "40", "--processes", "2", "--min-samples", "5",
                  "--min-time", "10", "--warmup", "0.01", "-q", "--store", own.url]
         child = hone.start(*words, env={"HONE_TESTING": "1"}, stdout=subprocess.DEVNULL)
         before = some_rows(own, "postgres", child)
@@ -120,7 +120,7 @@ def test_a_killed_study_goes_on_in_it(hone, server, url, tmp_path):
     database = url.split("/")[3].split("?")[0]
     model = tmp_path / "m.onnx"
     model.write_bytes(hostile.identity().SerializeToString())
-    words = ["bench", model, "--backend", "null", "--no-measure", "--rounds", "40", "--incarnations", "2", "--min-samples", "5",
+    words = ["bench", model, "--backend", "null", "--no-measure", "--rounds", "40", "--processes", "2", "--min-samples", "5",
              "--min-time", "10", "--warmup", "0.01", "-q", "--store", url]
     child = hone.start(*words, env={"HONE_TESTING": "1"}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     some_rows(server, database, child)

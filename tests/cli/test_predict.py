@@ -27,7 +27,7 @@ MODELS = ["zoo:mlp", "zoo:conv", "zoo:transformer", "zoo:mnist_cnn", "zoo:dlrm"]
 @pytest.fixture(scope="module")
 def box(tmp_path_factory):
     box = command.Sandbox(tmp_path_factory.mktemp("predict"))
-    sound(box("bench", *MODELS, "--backend", "native", "--threads", "1", "--rounds", "3", "--incarnations", "1", "--min-time", "0.02",
+    sound(box("bench", *MODELS, "--backend", "native", "--threads", "1", "--rounds", "3", "--processes", "1", "--min-time", "0.02",
               "--min-samples", "3", "--warmup", "0.02", "--resume", "never", "-q"))
     return box
 
@@ -165,7 +165,7 @@ def save(path, op, columns):
 
 def test_models_are_counted_by_what_they_are(hone):
     """Two files of one name are two models, one that gave no row is none, and batches are no models of their own."""
-    quick = ["--backend", "native", "--threads", "1", "--rounds", "3", "--incarnations", "1", "--min-time", "0.02", "--min-samples",
+    quick = ["--backend", "native", "--threads", "1", "--rounds", "3", "--processes", "1", "--min-time", "0.02", "--min-samples",
              "3", "--warmup", "0.02", "-q"]
     for folder, op, columns in (("a", "Relu", 32), ("b", "Relu", 64), ("c", "NoSuchOperator", 8)):
         hone("bench", save(hone.folder / folder / "model.onnx", op, columns), *quick, "--fail-on", "none")
@@ -315,7 +315,7 @@ def test_the_dataset_names_no_folder_of_the_users(box):
     """What an engine said, and options, hold paths: they stay in the store."""
     place = "/nowhere/secret place/site"
     box("bench", "zoo:mlp", "--backend", "native,onnxruntime", "--engine", f"onnxruntime={place}", "--threads", "1", "--rounds", "2",
-        "--incarnations", "1", "--min-time", "0.01", "--min-samples", "3", "--warmup", "0.01", "-q", "--store", "paths.db",
+        "--processes", "1", "--min-time", "0.01", "--min-samples", "3", "--warmup", "0.01", "-q", "--store", "paths.db",
         "--fail-on", "none")
     assert place in box("report", "last", "--json", "-", "--store", "paths.db").text
     sound(box("dataset", "export", "-o", "clean", "--store", "paths.db"))
@@ -328,7 +328,7 @@ def test_what_is_not_a_model_is_no_row(box):
     """A study of files that nothing can read is refused before it is stored; beside a model such a file has rows in the study and
     none in the data set."""
     (box.folder / "notes.onnx").write_text("this is no model\n")
-    short = ["--backend", "native,onnxruntime", "--engine", "onnxruntime=/nowhere", "--threads", "1", "--rounds", "2", "--incarnations",
+    short = ["--backend", "native,onnxruntime", "--engine", "onnxruntime=/nowhere", "--threads", "1", "--rounds", "2", "--processes",
              "1", "--min-time", "0.01", "--min-samples", "3", "--warmup", "0.01", "-q", "--no-measure", "--store", "mixed.db"]
     refused(box("bench", "notes.onnx", *short), "E_FORMAT", "looks like text")
     refused(box("recommend", "notes.onnx", "--budget", "2s", "--threads", "1", "--store", "mixed.db"), "E_FORMAT", "looks like text")

@@ -30,7 +30,7 @@ def arrays(parts, what):
 
 def study(hone, folder, model, *words):
     """The records of a quick one."""
-    hone("bench", model, "--backend", *words, "--no-measure", "--rounds", "1", "--incarnations", "1", "--min-time", "0.01",
+    hone("bench", model, "--backend", *words, "--no-measure", "--rounds", "1", "--processes", "1", "--min-time", "0.01",
          "--min-samples", "3", "--warmup", "0.005", "--json", folder / "study.json")
     return json.loads((folder / "study.json").read_text())["records"]
 

@@ -18,7 +18,7 @@ import pytest
 import hostile
 from hone import engine_folder, patiently
 
-QUICK = ["--rounds", "2", "--incarnations", "1", "--min-time", "0.01", "--min-samples", "3",
+QUICK = ["--rounds", "2", "--processes", "1", "--min-time", "0.01", "--min-samples", "3",
          "--warmup", "0.005", "--no-measure", "--threads", "1", "--json", "-"]
 
 ENGINE = """

@@ -40,7 +40,7 @@ def test_open_dimensions_get_sizes_that_the_row_names(hone, tmp_path, dims, othe
     (tmp_path / "models/manifest.json").write_text(json.dumps(manifest))
     done = subprocess.run([sys.executable, ROOT / "bench" / "regret.py", "--hone", HONE, "--budget", "2s", "--backend", "native",
                            "--threads", "1", "--models", tmp_path / "models", "--only", "one/m.onnx", "--out", tmp_path / "page.md",
-                           "--full=--rounds 3 --incarnations 1 --min-time 0.02 --min-samples 5 --warmup 0.02"],
+                           "--full=--rounds 3 --processes 1 --min-time 0.02 --min-samples 5 --warmup 0.02"],
                           capture_output=True, text=True, timeout=600, check=False, env={**os.environ, **hone.env})
     assert done.returncode == 0, done
     page = (tmp_path / "page.md").read_text()

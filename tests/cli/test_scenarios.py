@@ -10,7 +10,7 @@ import pytest
 import hostile
 from hone import refused
 
-QUICK = ["--rounds", "2", "--incarnations", "1", "--warmup", "0.01", "--no-measure", "--threads", "1",
+QUICK = ["--rounds", "2", "--processes", "1", "--warmup", "0.01", "--no-measure", "--threads", "1",
          "--json", "-"]
 
 

@@ -27,7 +27,7 @@ import browser as chromium
 import hostile
 from hone import Sandbox, nothing_left, refused, sound, until
 
-SHORT = ["--no-measure", "--rounds", "2", "--incarnations", "1", "--min-samples", "5", "--min-time", "0.01", "--warmup",
+SHORT = ["--no-measure", "--rounds", "2", "--processes", "1", "--min-samples", "5", "--min-time", "0.01", "--warmup",
          "0.01", "-q", "--resume", "never"]
 TESTING = {"HONE_TESTING": "1"}
 EVIL = "<script>document.title='owned'</script>\" onmouseover='x"

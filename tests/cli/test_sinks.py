@@ -21,7 +21,7 @@ SINKS = ["--json", "--csv", "--md", "--html", "--svg", "--latency-csv"]
 ENDINGS = {"--json": "json", "--csv": "csv", "--md": "md", "--html": "html", "--svg": "svg", "--latency-csv": None, "--png": "png"}
 if ctypes.util.find_library("rsvg-2"):
     SINKS.append("--png")
-SHORT = ["--backend", "native", "--no-measure", "--rounds", "1", "--incarnations", "1", "--min-samples", "1", "--min-time",
+SHORT = ["--backend", "native", "--no-measure", "--rounds", "1", "--processes", "1", "--min-samples", "1", "--min-time",
          "0.001", "--warmup", "0.001", "-q"]
 
 

@@ -16,7 +16,7 @@ SMALL = ["mlp", "conv,batch=1", "mnist_cnn", "transformer,batch=1,sequence=8", "
          "clip,layers=1,width=192,vocabulary=50,sequence=9,size=64,batch=3",
          "llama_3_2_1b_int4,layers=1,width=256,vocabulary=50,sequence=5", "yolov8n,size=64"]
 
-QUICK = ["--no-measure", "--rounds", "1", "--incarnations", "1", "--min-time", "0.01", "--min-samples", "3", "--warmup",
+QUICK = ["--no-measure", "--rounds", "1", "--processes", "1", "--min-time", "0.01", "--min-samples", "3", "--warmup",
          "0.01", "--threads", "1", "--resume", "never"]
 
 

@@ -8,7 +8,7 @@ import pytest
 import hostile
 from hone import ROOT, refused, sound
 
-SHORT = ["--no-measure", "--rounds", "1", "--incarnations", "1", "--min-samples", "1", "--min-time", "0.001",
+SHORT = ["--no-measure", "--rounds", "1", "--processes", "1", "--min-samples", "1", "--min-time", "0.001",
          "--warmup", "0.001", "-q"]
 STORE = ROOT / "tests/cases/store/v1.db"
 

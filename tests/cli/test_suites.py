@@ -11,7 +11,7 @@ import pytest
 
 from hone import refused, sound
 
-FLAGS = ["--backend", "null", "--no-measure", "--rounds", "1", "--incarnations", "1", "--min-time", "0.001",
+FLAGS = ["--backend", "null", "--no-measure", "--rounds", "1", "--processes", "1", "--min-time", "0.001",
          "--min-samples", "1", "--warmup", "0.001", "--threads", "1", "--resume", "never"]
 
 

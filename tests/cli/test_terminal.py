@@ -84,7 +84,7 @@ def test_progress_stays_one_line(hone, tmp_path, columns):
     model = tmp_path / f"{'a-long-name-' * 4}.onnx"
     model.write_bytes(hostile.identity().SerializeToString())
     said = on_a_terminal(hone, columns, "bench", model, "--backend", "null", "--no-measure", "--rounds", "1",
-                         "--incarnations", "1", "--min-samples", "1", "--min-time", "0.001", "--warmup", "0.001",
+                         "--processes", "1", "--min-samples", "1", "--min-time", "0.001", "--warmup", "0.001",
                          HONE_TESTING="1")
     lines = [line for piece in said.split("\n") for line in piece.split("\r") if line.startswith("[")]
     assert lines and all(len(line) < columns for line in lines), lines

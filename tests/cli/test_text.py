@@ -10,7 +10,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-QUICK = ("--threads", "1", "-t", "0.02", "--warmup", "0.02", "--incarnations", "1", "--resume", "never", "--no-measure")
+QUICK = ("--threads", "1", "-t", "0.02", "--warmup", "0.02", "--processes", "1", "--resume", "never", "--no-measure")
 
 
 def write_model(path, count=6):

@@ -17,7 +17,7 @@ SMALL = ["mlp", "conv,batch=1", "mnist_cnn", "transformer,batch=1,sequence=8", "
          "conformer,layers=1,size=40,width=48", "yolov8n,size=64",
          "llama_3_2_1b_int4,layers=1,sequence=8,width=64,vocabulary=100"]
 
-QUICK = ["--no-measure", "--rounds", "1", "--incarnations", "1", "--min-time", "0.01", "--min-samples", "3", "--warmup",
+QUICK = ["--no-measure", "--rounds", "1", "--processes", "1", "--min-time", "0.01", "--min-samples", "3", "--warmup",
          "0.01", "--threads", "1", "--resume", "never"]
 
 N = h.make_node

@@ -9,7 +9,7 @@ import pytest
 import hostile
 from hone import refused, sound
 
-QUICK = ["--backend", "native", "--rounds", "1", "--incarnations", "1", "--min-time", "0.01", "--min-samples", "3",
+QUICK = ["--backend", "native", "--rounds", "1", "--processes", "1", "--min-time", "0.01", "--min-samples", "3",
          "--warmup", "0.01", "--no-measure", "--threads", "1", "--resume", "never", "--json", "-"]
 MODEL = "def get_model():\n    pass\n\n\ndef get_dummy_input():\n    pass\n"
 

@@ -77,7 +77,7 @@ def test_a_kept_artifact_runs_by_itself(tmp_path, backend):
     np.save(tmp_path / "given/in_0.npy", given)
     run(HONE, "run", model, "--inputs", tmp_path / "given", "-o", out)
     expected = np.load(next(out.iterdir()))
-    run(HONE, "bench", model, "--backend", backend, "--keep", tmp_path / "kept", "--rounds", "1", "--incarnations", "1",
+    run(HONE, "bench", model, "--backend", backend, "--keep", tmp_path / "kept", "--rounds", "1", "--processes", "1",
         "--min-time", "0.01", "--warmup", "0.01", "--no-measure", "--threads", "1", "--store", tmp_path / "results.db", *words(name))
     facts = next((tmp_path / "kept").rglob("cell.json"))
     kept = json.loads(facts.read_text())

@@ -25,7 +25,7 @@ def test_an_engine_runs_and_is_right(tmp_path, name, option):
     words = ["--backend-option", f"{name}.{option}"] if option else []
     result = subprocess.run(
         [HONE, "bench", "zoo:mlp", "--backend", f"{name},native", "--threads", "1", "--rounds", "1",
-         "--incarnations", "1", "--min-time", "0.01", "--warmup", "0.01", "--no-measure", "--json", "-",
+         "--processes", "1", "--min-time", "0.01", "--warmup", "0.01", "--no-measure", "--json", "-",
          "--store", tmp_path / "results.db", *engine_words(name), *words], capture_output=True, timeout=600)
     rows = {row["backend"]: row for row in json.loads(result.stdout)["records"]}
     assert rows[name]["status"] == "ok", rows[name]["reason"]
@@ -69,7 +69,7 @@ def test_iree_compiles_for_what_is_not_here(tmp_path, target):
 
 def bench(path, *words):
     result = subprocess.run(
-        [HONE, "bench", path, "--rounds", "1", "--incarnations", "1", "--min-time", "0.01", "--warmup", "0.01",
+        [HONE, "bench", path, "--rounds", "1", "--processes", "1", "--min-time", "0.01", "--warmup", "0.01",
          "--no-measure", "--resume", "never", "--json", "-", *engine_words("ncnn", "litert", "onnxruntime"), *words], capture_output=True, timeout=600)
     return {(row["backend"], row["threads"]): row for row in json.loads(result.stdout)["records"]}
 

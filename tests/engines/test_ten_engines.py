@@ -36,7 +36,7 @@ def study(tmp_path):
         pytest.skip(f"{len(found)} engines are here and not {LEAST}: hone backends install, or HONE_TEST_ENGINES, {', '.join(lacks)}")
     backends = here + list(ABSENT)
     hone = Sandbox(tmp_path)
-    command = ["bench", "zoo:mlp,batch=1", "--backend", ",".join(backends), "--threads", "1", "--incarnations", INCARNATIONS,
+    command = ["bench", "zoo:mlp,batch=1", "--backend", ",".join(backends), "--threads", "1", "--processes", INCARNATIONS,
                "--rounds", ROUNDS, "--min-time", "0.02", "--min-samples", "5", "--warmup", "0.02", "--no-measure",
                *words(*found)]
     for name, folder in ABSENT.items():

@@ -49,7 +49,7 @@ static const char *file_of(const uint8_t *data, size_t size) {
 #if FUZZ_FORMAT == 10
 static void read_once(struct ctx *ctx, struct arena *arena, const uint8_t *data, size_t size) {
   hone_tensor tensor = {0}, again = {0};
-  struct text text = {0};
+  struct strbuf text = {0};
   (void)arena;
   hone_status status = npy_read(ctx, file_of(data, size), NULL, &tensor);
   require(status != HONE_E_INTERNAL);
@@ -58,7 +58,7 @@ static void read_once(struct ctx *ctx, struct arena *arena, const uint8_t *data,
   require(!npy_read(ctx, file_of((const uint8_t *)text.at, text.length), NULL, &again));
   require(again.dtype == tensor.dtype && again.rank == tensor.rank);
   for (int d = 0; d < tensor.rank; d++) require(again.shape[d] == tensor.shape[d]);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   free(tensor.data);
   free(again.data);
 }
@@ -84,7 +84,7 @@ static void read_once(struct ctx *ctx, struct arena *arena, const uint8_t *data,
 static void read_once(struct ctx *ctx, struct arena *arena, const uint8_t *data, size_t size) {
   static const struct print_options with_data = {.with_data = true};
   struct graph *graph;
-  struct text once = {0}, twice = {0};
+  struct strbuf once = {0}, twice = {0};
   hone_status status = graph_parse(ctx, arena, (const char *)data, size, op_find, &graph);
   if (!status) status = graph_infer(ctx, graph);
   if (!status) status = graph_verify(ctx, graph);
@@ -95,8 +95,8 @@ static void read_once(struct ctx *ctx, struct arena *arena, const uint8_t *data,
     require(!graph_print(ctx, &twice, graph, op_names, &with_data));
     require(once.length == twice.length && !memcmp(once.at, twice.at, once.length));
   }
-  text_deinit(&once);
-  text_deinit(&twice);
+  strbuf_deinit(&once);
+  strbuf_deinit(&twice);
 }
 #elif FUZZ_FORMAT == 14
 static void read_once(struct ctx *ctx, struct arena *arena, const uint8_t *data, size_t size) {

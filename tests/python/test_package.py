@@ -135,7 +135,7 @@ def test_errors_carry_their_id(tmp_path):
 
 
 def test_bench_gives_rows(model_path, tmp_path):
-    study = hone.bench(model_path[0], backends="native", threads=1, rounds=3, incarnations=1, min_time=0.02,
+    study = hone.bench(model_path[0], backends="native", threads=1, rounds=3, processes=1, min_time=0.02,
                        min_samples=3, warmup=0.05, no_measure=True, store=tmp_path / "b.db", progress=False)
     assert len(study) == 1 and study[0]["backend"] == "native" and study[0]["status"] == "ok"
     assert study[0]["latency_ms"]["p50"] > 0

@@ -108,7 +108,7 @@ def test_bench_takes_a_name_of_the_folder(tmp_path):
     """hone bench NAME --zoo-dir: this interpreter's environment runs the file, once."""
     (tmp_path / "gate.py").write_text(USER)
     words = [HONE, "bench", "gate", "--zoo-dir", tmp_path, "--engine", f"torch={sys.prefix}", "--backend", "native", "--rounds", "1",
-             "--incarnations", "1", "--min-time", "0.01", "--warmup", "0.01", "--no-measure", "--threads", "1", "--json", "-",
+             "--processes", "1", "--min-time", "0.01", "--warmup", "0.01", "--no-measure", "--threads", "1", "--json", "-",
              "--store", tmp_path / "s.db"]
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     for says in ("is run by", None):

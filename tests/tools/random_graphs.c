@@ -398,7 +398,7 @@ static void reduce(struct scene *s, const char *dir, struct failure *failure) {
 
 /* Constants made from noise print as their seed, not their elements. */
 static void print_graph(struct scene *s) {
-  struct text text = {0};
+  struct strbuf text = {0};
   if (graph_print(&s->ctx, &text, s->graph, op_names, &(struct print_options){true})) return;
   for (char *line = text.at, *end; line && *line; line = end) {
     unsigned seed;
@@ -412,7 +412,7 @@ static void print_graph(struct scene *s) {
     else
       printf("%.*s", (int)(end - line), line);
   }
-  text_deinit(&text);
+  strbuf_deinit(&text);
 }
 
 /* -- main */

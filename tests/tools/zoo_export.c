@@ -9,14 +9,14 @@
 
 static hone_status write_model(struct ctx *ctx, struct arena *arena, char **arguments) {
   struct graph *graph;
-  struct text bytes = {0};
+  struct strbuf bytes = {0};
   int64_t opset;
   if (!parse_i64(arguments[1], 0, 1000, &opset))
     return fail(ctx, HONE_E_USAGE, place_none(), "OPSET must be a number");
   TRY(zoo_build(ctx, arena, arguments[0], &graph, NULL));
   hone_status status = export_onnx(ctx, graph, (int)opset, &bytes);
   if (!status) status = file_write_atomic(ctx, arguments[2], bytes.at, bytes.length, 0644);
-  text_deinit(&bytes);
+  strbuf_deinit(&bytes);
   TRY(status);
   for (size_t i = 0; i < zoo_model_count; i++)
     if (!strcmp(zoo_models[i].name, graph->name))

@@ -47,25 +47,26 @@ static inline bool isa_runs_here(const struct isa *isa) {
   return true;
 }
 
-static inline void snippet_begin(struct text *text, const struct isa *isa) {
+static inline void snippet_begin(struct strbuf *text, const struct isa *isa) {
   struct ctx ctx;
   ctx_init(&ctx);
-  text_printf(text, "#define HONE_VECTOR_BYTES %d\n#define HIDDEN\n#define NOIPA\n",
-              isa->target.vector_bytes);
-  text_puts(
+  strbuf_printf(text, "#define HONE_VECTOR_BYTES %d\n#define HIDDEN\n#define NOIPA\n",
+                isa->target.vector_bytes);
+  strbuf_puts(
       text,
       "#if defined __clang__\n#pragma clang fp contract(fast)\n#endif\n"); /* as emit_prelude */
   for (size_t i = 0; kernel_helpers[i]; i++)
-    if (emit_kernel_text(&ctx, kernel_helpers[i], text)) text_puts(text, "#error a text lacks\n");
+    if (emit_kernel_source(&ctx, kernel_helpers[i], text))
+      strbuf_puts(text, "#error a text lacks\n");
 }
 
 /* Defines run_INDEX and, where the row packs at run time, pack_INDEX. epilogue NULL: none; else integers that it
    gives for bytes become the nearest ones. */
-static inline void snippet_add(struct text *text, const struct isa *isa,
+static inline void snippet_add(struct strbuf *text, const struct isa *isa,
                                const struct problem *problem, const struct choice *choice,
                                int index, const char *epilogue) {
   const struct kernel *kernel = choice->kernel;
-  for (int packs = 0; packs < 1 + (kernel->pack_text != NULL); packs++) {
+  for (int packs = 0; packs < 1 + (kernel->pack_source != NULL); packs++) {
     struct ctx ctx;
     char name[32];
     ctx_init(&ctx);
@@ -73,18 +74,18 @@ static inline void snippet_add(struct text *text, const struct isa *isa,
     const bool saturates = epilogue && (problem->types.c == TYPE_U8 || problem->types.c == TYPE_I8);
     const struct kernel_alone alone = {problem,  choice, &isa->target, name,
                                        epilogue, packs,  saturates};
-    if (emit_kernel_alone(&ctx, &alone, text)) text_printf(text, "#error %s\n", ctx.message);
+    if (emit_kernel_alone(&ctx, &alone, text)) strbuf_printf(text, "#error %s\n", ctx.message);
   }
 }
 
 /* Compiles folder/name.c to folder/name.so with the flags of generated code. */
 static inline hone_status snippet_compile(struct ctx *ctx, const struct isa *isa,
                                           const char *folder, const char *name,
-                                          const struct text *text) {
+                                          const struct strbuf *text) {
   char source[4200], library[4200];
   snprintf(source, sizeof source, "%s/%s.c", folder, name);
   snprintf(library, sizeof library, "%s/%s.so", folder, name);
-  TRY(text_finish(ctx, text));
+  TRY(strbuf_finish(ctx, text));
   TRY(file_write_atomic(ctx, source, text->at, text->length, 0600));
   const char *cc = getenv("HONE_CC");
   const char *argv[40] = {cc ? cc : "cc",
@@ -113,7 +114,7 @@ static inline hone_status snippet_compile(struct ctx *ctx, const struct isa *isa
   if (result.exit_code != 0)
     status = fail(ctx, HONE_E_INTERNAL, place_none(), "%s: %.*s", name, (int)result.output.length,
                   result.output.at);
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
   return status;
 }
 

@@ -34,8 +34,8 @@ static inline struct fixture *make_fixture(uint64_t seed, double slower) {
 /* Where only the text counts: two models, few samples, fast. */
 static inline struct fixture *make_thin_fixture(void) {
   struct fixture *f = make_fixture(1, 1);
-  f->data.cell_count = COUNT(sample_resnet) + COUNT(sample_bert);
-  for (size_t i = 0; i < f->data.cell_count; i++)
+  f->data.config_count = COUNT(sample_resnet) + COUNT(sample_bert);
+  for (size_t i = 0; i < f->data.config_count; i++)
     if (f->data.cells[i].block_count > 0) {
       f->data.cells[i].block_count = 1;
       f->data.cells[i].blocks[0].sample_count = 10;
@@ -46,8 +46,8 @@ static inline void free_fixture(struct fixture *f) {
   arena_destroy(f->arena);
   free(f);
 }
-static inline struct text render(struct fixture *f, const char *name) {
-  struct text out = {0};
+static inline struct strbuf render(struct fixture *f, const char *name) {
+  struct strbuf out = {0};
   const struct render_options options = {.width = 120};
   const struct renderer *renderer = renderer_find(name);
   assert_non_null(renderer);
@@ -145,19 +145,19 @@ static const char *const hostile[] = {
 };
 
 static inline void plant(struct fixture *f, const char *text) {
-  struct cell_data *cells = f->data.cells;
+  struct config_data *cells = f->data.cells;
   snprintf(f->data.row.name, sizeof f->data.row.name, "%s", text);
   snprintf(f->data.row.command, sizeof f->data.row.command, "%s", text);
-  for (size_t i = 0; i < f->data.cell_count; i++) {
-    struct cell *cell = &cells[i].cell;
-    snprintf(cell->model, sizeof cell->model, "%s", text);
-    snprintf(cell->model_path, sizeof cell->model_path, "%s", text);
-    snprintf(cell->shapes, sizeof cell->shapes, "%s", text);
-    if (strcmp(cell->backend, "native") != 0)
-      snprintf(cell->variant, sizeof cell->variant, "%s", text);
-    snprintf(cell->options, sizeof cell->options, "%s", text);
-    for (size_t k = 0; k < cells[i].incarnation_count; k++) {
-      struct incarnation *facts = &cells[i].incarnations[k];
+  for (size_t i = 0; i < f->data.config_count; i++) {
+    struct config *config = &cells[i].config;
+    snprintf(config->model, sizeof config->model, "%s", text);
+    snprintf(config->model_path, sizeof config->model_path, "%s", text);
+    snprintf(config->shapes, sizeof config->shapes, "%s", text);
+    if (strcmp(config->backend, "native") != 0)
+      snprintf(config->variant, sizeof config->variant, "%s", text);
+    snprintf(config->options, sizeof config->options, "%s", text);
+    for (size_t k = 0; k < cells[i].process_count; k++) {
+      struct process_record *facts = &cells[i].processes[k];
       snprintf(facts->reason, sizeof facts->reason, "%s", text);
       snprintf(facts->engine_version, sizeof facts->engine_version, "%s", text);
       snprintf(facts->effective_device, sizeof facts->effective_device, "%s", text);
@@ -175,7 +175,7 @@ static inline void plant(struct fixture *f, const char *text) {
   assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
 }
 
-static inline bool has_control(const struct text *text) {
+static inline bool has_control(const struct strbuf *text) {
   for (size_t i = 0; i < text->length; i++) {
     const unsigned char c = (unsigned char)text->at[i];
     if ((c < 0x20 && c != '\n' && c != '\r') || c == 0x7f) return true;

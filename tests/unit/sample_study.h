@@ -70,7 +70,7 @@ static const struct sample_model sample_models[] = {
 };
 
 static hone_status sample_blocks(struct ctx *ctx, struct arena *arena, struct random *random,
-                                 const struct sample_backend *backend, struct cell_data *data) {
+                                 const struct sample_backend *backend, struct config_data *data) {
   enum { PROCESSES = 3, ROUNDS = 12 };
   const size_t count = backend->ms > 20 ? 30 : backend->ms > 1 ? 60 : 400;
   TRY(NEW_ARRAY(ctx, arena, data->blocks, PROCESSES * ROUNDS));
@@ -80,8 +80,8 @@ static hone_status sample_blocks(struct ctx *ctx, struct arena *arena, struct ra
     for (int r = 0; r < ROUNDS; r++) {
       struct block *block = &data->blocks[p * ROUNDS + r];
       const double of_round = of_process * exp(backend->spread * .3 * random_normal(random));
-      *block = (struct block){.incarnation = p, .round = r, .verified = 2};
-      memcpy(block->cell, data->cell.key, sizeof block->cell);
+      *block = (struct block){.process_record = p, .round = r, .verified = 2};
+      memcpy(block->config, data->config.key, sizeof block->config);
       block->noise = (struct noise){.002 * random_uniform(random), 3, .01, -1};
       TRY(NEW_ARRAY(ctx, arena, block->samples, count));
       block->sample_count = count;
@@ -96,9 +96,9 @@ static hone_status sample_blocks(struct ctx *ctx, struct arena *arena, struct ra
 }
 
 static void sample_facts(const struct sample_backend *backend, int number,
-                         struct incarnation *out) {
+                         struct process_record *out) {
   const double mb = 1e6;
-  *out = (struct incarnation){
+  *out = (struct process_record){
       .number = number,
       .status = backend->status,
       .stage = backend->stage,
@@ -133,30 +133,30 @@ static void sample_facts(const struct sample_backend *backend, int number,
            backend->ms > 0 ? "fp32" : "");
 }
 
-static hone_status sample_cell(struct ctx *ctx, struct arena *arena, struct random *random,
-                               const struct sample_model *model,
-                               const struct sample_backend *backend, struct cell_data *data) {
-  struct cell *cell = &data->cell;
-  snprintf(cell->model, sizeof cell->model, "%s", model->name);
-  snprintf(cell->model_path, sizeof cell->model_path, "models/%s", model->name);
-  hash_hex(cell->model_hash, model->name, strlen(model->name));
-  snprintf(cell->shapes, sizeof cell->shapes, "%s", model->shapes);
-  snprintf(cell->backend, sizeof cell->backend, "%s", backend->name);
-  snprintf(cell->variant, sizeof cell->variant, "%s", backend->variant);
-  strcpy(cell->route, "onnx");
-  strcpy(cell->device, "cpu");
-  strcpy(cell->precision, "fp32");
-  strcpy(cell->scenario, "single");
-  strcpy(cell->cache_state, "warm");
-  cell->batch = 1;
-  cell->threads = 8;
-  cell->label = backend->label;
-  cell->limit_ms = model->limit_ms;
-  cell_key(cell);
-  data->incarnation_count = backend->ms > 0 ? 3 : 1;
-  TRY(NEW_ARRAY(ctx, arena, data->incarnations, data->incarnation_count));
-  for (size_t i = 0; i < data->incarnation_count; i++)
-    sample_facts(backend, (int)i, &data->incarnations[i]);
+static hone_status sample_config(struct ctx *ctx, struct arena *arena, struct random *random,
+                                 const struct sample_model *model,
+                                 const struct sample_backend *backend, struct config_data *data) {
+  struct config *config = &data->config;
+  snprintf(config->model, sizeof config->model, "%s", model->name);
+  snprintf(config->model_path, sizeof config->model_path, "models/%s", model->name);
+  hash_hex(config->model_hash, model->name, strlen(model->name));
+  snprintf(config->shapes, sizeof config->shapes, "%s", model->shapes);
+  snprintf(config->backend, sizeof config->backend, "%s", backend->name);
+  snprintf(config->variant, sizeof config->variant, "%s", backend->variant);
+  strcpy(config->route, "onnx");
+  strcpy(config->device, "cpu");
+  strcpy(config->precision, "fp32");
+  strcpy(config->scenario, "single");
+  strcpy(config->cache_state, "warm");
+  config->batch = 1;
+  config->threads = 8;
+  config->label = backend->label;
+  config->limit_ms = model->limit_ms;
+  config_key(config);
+  data->process_count = backend->ms > 0 ? 3 : 1;
+  TRY(NEW_ARRAY(ctx, arena, data->processes, data->process_count));
+  for (size_t i = 0; i < data->process_count; i++)
+    sample_facts(backend, (int)i, &data->processes[i]);
   return backend->ms > 0 ? sample_blocks(ctx, arena, random, backend, data) : HONE_OK;
 }
 
@@ -189,8 +189,8 @@ static hone_status sample_study(struct ctx *ctx, struct arena *arena, uint64_t s
     for (size_t b = 0; b < sample_models[m].count; b++) {
       struct sample_backend backend = sample_models[m].backends[b];
       if (!strcmp(backend.name, "native")) backend.ms *= slower;
-      struct cell_data *data = &out->cells[out->cell_count++];
-      TRY(sample_cell(ctx, arena, &random, &sample_models[m], &backend, data));
+      struct config_data *data = &out->cells[out->config_count++];
+      TRY(sample_config(ctx, arena, &random, &sample_models[m], &backend, data));
     }
   return HONE_OK;
 }

@@ -12,7 +12,7 @@ struct scene {
   struct summary summary;
   struct record records[MOST];
   struct comparison comparisons[MOST];
-  struct demands demands;
+  struct constraints constraints;
   struct advice advice;
 };
 
@@ -24,18 +24,18 @@ static struct record *add(struct scene *s, const char *backend, double p50, doub
                        .p50_lo_ms = p50 - half,
                        .p50_hi_ms = p50 + half,
                        .throughput_per_s = 1000 / p50,
-                       .incarnations = 3,
+                       .processes = 3,
                        .rounds = 18};
-  r->cell.batch = r->cell.threads = 1;
+  r->config.batch = r->config.threads = 1;
   r->worst.rss_steady = (int64_t)(memory * 1e6);
   r->worst.artifact_bytes = (int64_t)(memory * 5e5);
   r->worst.load_ms = 10;
   r->worst.first_inference_ms = 2 * p50;
   r->worst.top1 = 1;
   r->worst.accuracy_retention = NAN;
-  snprintf(r->cell.backend, sizeof r->cell.backend, "%s", backend);
-  snprintf(r->cell.precision, sizeof r->cell.precision, "fp32");
-  snprintf(r->cell.key, sizeof r->cell.key, "%032zu", s->summary.record_count);
+  snprintf(r->config.backend, sizeof r->config.backend, "%s", backend);
+  snprintf(r->config.precision, sizeof r->config.precision, "fp32");
+  snprintf(r->config.key, sizeof r->config.key, "%032zu", s->summary.record_count);
   return r;
 }
 
@@ -55,21 +55,22 @@ static void begin(struct scene *s) {
   assert_int_equal(arena_create(&s->ctx, 0, &s->arena), HONE_OK);
   s->summary.records = s->records;
   s->summary.comparisons = s->comparisons;
-  demands_init(&s->demands);
+  constraints_init(&s->constraints);
 }
 
 static void choose(struct scene *s) {
-  assert_int_equal(advise_choose(&s->ctx, s->arena, &s->summary, &s->demands, &s->advice), HONE_OK);
+  assert_int_equal(advise_choose(&s->ctx, s->arena, &s->summary, &s->constraints, &s->advice),
+                   HONE_OK);
 }
 
 static void end(struct scene *s) { arena_destroy(s->arena); }
 
 static bool says(const struct scene *s, const char *part) {
-  struct text out = {0};
-  advise_table(&s->summary, &s->demands, &s->advice, &out);
+  struct strbuf out = {0};
+  advise_table(&s->summary, &s->constraints, &s->advice, &out);
   bool found = out.at && strstr(out.at, part);
   if (!found) print_error("not said: \"%s\" in\n%s\n", part, out.at ? out.at : "");
-  text_deinit(&out);
+  strbuf_deinit(&out);
   return found;
 }
 
@@ -81,7 +82,7 @@ static void the_fastest_that_is_sure(void **state) {
   add(&s, "onnxruntime", 6, .1, 90);
   add(&s, "openvino", 8, .1, 80);
   add(&s, "tvm", 1, .1, 10)->status = STATUS_wrong; /* a wrong answer cannot win */
-  add(&s, "native", 2, .1, 10)->cell.label = 1;     /* a second copy is no candidate */
+  add(&s, "native", 2, .1, 10)->config.label = 1;   /* a second copy is no candidate */
   compare_rows(&s, 1, 0, 1.5, 1.45, 1.55);
   choose(&s);
   assert_int_equal(s.advice.choice, 0);
@@ -151,7 +152,7 @@ static void no_more_is_claimed_than_the_study_does(void **state) {
       add(&s, "native", 4, .1, 100);
       add(&s, "onnxruntime", 6, .1, 90);
       for (size_t k = 0; k < 2; k++) {
-        s.records[k].incarnations = rows[i].processes;
+        s.records[k].processes = rows[i].processes;
         s.records[k].rounds = rows[i].rounds;
       }
       s.records[1].worst.floor_ns = rows[i].floor_ns;
@@ -171,23 +172,24 @@ static void no_more_is_claimed_than_the_study_does(void **state) {
 static void sizes_need_no_processes(void **state) {
   (void)state;
   static const struct {
-    enum demand_id objective;
+    enum constraint_id objective;
     int processes;
     bool is_decided;
-  } rows[] = {{DEMAND_memory, 1, true}, {DEMAND_energy, 1, false}, {DEMAND_energy, 3, true}};
+  } rows[] = {
+      {CONSTRAINT_memory, 1, true}, {CONSTRAINT_energy, 1, false}, {CONSTRAINT_energy, 3, true}};
   for (size_t i = 0; i < COUNT(rows); i++) {
     struct scene s;
     begin(&s);
     add(&s, "native", 4, .1, 100);
     add(&s, "onnxruntime", 4, .1, 90);
     for (size_t k = 0; k < 2; k++) {
-      s.records[k].incarnations = rows[i].processes;
+      s.records[k].processes = rows[i].processes;
       s.records[k].rounds = 6 * rows[i].processes;
       s.records[k].energy_mj = 60 - 30 * (double)k;
       s.records[k].energy_lo_mj = s.records[k].energy_mj - 1;
       s.records[k].energy_hi_mj = s.records[k].energy_mj + 1;
     }
-    s.demands.objective = rows[i].objective;
+    s.constraints.objective = rows[i].objective;
     choose(&s);
     assert_int_equal(s.advice.choice, 1);
     assert_int_equal(s.advice.is_decided, rows[i].is_decided);
@@ -221,22 +223,22 @@ static void bounds_hold_by_the_interval(void **state) {
   add(&s, "native", 4, .5, 300);
   add(&s, "openvino", 3, .1, 500);
   add(&s, "onnxruntime", 4.6, .1, 100);
-  s.demands.bound[DEMAND_memory] = 400e6;
-  s.demands.bound[DEMAND_latency] = 4.2; /* within native's interval */
+  s.constraints.bound[CONSTRAINT_memory] = 400e6;
+  s.constraints.bound[CONSTRAINT_latency] = 4.2; /* within native's interval */
   choose(&s);
   assert_int_equal(s.advice.choice, SIZE_MAX);
   assert_int_equal(s.advice.at[0].standing, STANDING_unsure);
   assert_int_equal(s.advice.at[1].standing, STANDING_out);
-  assert_int_equal(s.advice.at[1].bounds[DEMAND_memory], BOUND_MISSED);
-  assert_int_equal(s.advice.at[1].bounds[DEMAND_latency], BOUND_HELD);
-  assert_int_equal(s.advice.at[2].bounds[DEMAND_latency], BOUND_MISSED);
+  assert_int_equal(s.advice.at[1].bounds[CONSTRAINT_memory], BOUND_MISSED);
+  assert_int_equal(s.advice.at[1].bounds[CONSTRAINT_latency], BOUND_HELD);
+  assert_int_equal(s.advice.at[2].bounds[CONSTRAINT_latency], BOUND_MISSED);
   /* without the bound of latency two rows pass, without that of memory one */
-  assert_int_equal(s.advice.binding, DEMAND_latency);
+  assert_int_equal(s.advice.binding, CONSTRAINT_latency);
   assert_true(fabs(s.advice.needed - 4.5) < 1e-9);
   assert_true(says(
       &s, "what stands in the way is median latency; with a limit of 4.50 ms instead of 4.20 ms"));
   assert_true(says(&s, "lies within its interval"));
-  s.demands.bound[DEMAND_latency] = 4.5;
+  s.constraints.bound[CONSTRAINT_latency] = 4.5;
   choose(&s);
   assert_int_equal(s.advice.choice, 0);
   end(&s);
@@ -248,14 +250,14 @@ static void more_is_better_where_it_is(void **state) {
   begin(&s);
   add(&s, "native", 4, .1, 100)->throughput_per_s = 250;
   struct record *batch = add(&s, "native", 20, .1, 200);
-  batch->cell.batch = 8;
+  batch->config.batch = 8;
   batch->throughput_per_s = 400;
   add(&s, "onnxruntime", 3, .1, 100)->worst.top1 = .97;
-  s.demands.objective = DEMAND_throughput;
-  s.demands.bound[DEMAND_accuracy] = .99;
+  s.constraints.objective = CONSTRAINT_throughput;
+  s.constraints.bound[CONSTRAINT_accuracy] = .99;
   choose(&s);
   assert_int_equal(s.advice.choice, 1);
-  assert_int_equal(s.advice.at[2].bounds[DEMAND_accuracy], BOUND_MISSED);
+  assert_int_equal(s.advice.at[2].bounds[CONSTRAINT_accuracy], BOUND_MISSED);
   assert_true(fabs(s.advice.ratio.value - 1.6) < 1e-9);
   assert_true(says(&s, "agreement with the reference 0.97, least is 0.99"));
   s.records[2].worst.accuracy_retention = .995; /* labels count for more than largest outputs */
@@ -263,11 +265,11 @@ static void more_is_better_where_it_is(void **state) {
   assert_int_equal(s.advice.at[2].standing, STANDING_runner_up);
   s.records[2].worst.accuracy_retention = NAN;
   choose(&s);
-  struct text json = {0};
-  assert_int_equal(advise_json(&s.ctx, &s.summary, &s.demands, &s.advice, &json), HONE_OK);
+  struct strbuf json = {0};
+  assert_int_equal(advise_json(&s.ctx, &s.summary, &s.constraints, &s.advice, &json), HONE_OK);
   assert_non_null(strstr(json.at, "\"objective\": \"throughput\""));
   assert_non_null(strstr(json.at, "\"standing\": \"chosen\""));
-  text_deinit(&json);
+  strbuf_deinit(&json);
   end(&s);
 }
 
@@ -276,10 +278,10 @@ static void what_is_not_known_holds_no_bound(void **state) {
   struct scene s;
   begin(&s);
   add(&s, "native", 4, .1, 100)->worst.rss_steady = -1;
-  s.demands.bound[DEMAND_memory] = 1e12;
+  s.constraints.bound[CONSTRAINT_memory] = 1e12;
   choose(&s);
   assert_int_equal(s.advice.choice, SIZE_MAX);
-  assert_int_equal(s.advice.binding, DEMAND_COUNT);
+  assert_int_equal(s.advice.binding, CONSTRAINT_COUNT);
   assert_true(says(&s, "nothing that ran has a figure for every bound"));
   end(&s);
 }
@@ -291,21 +293,21 @@ static void several_bounds_in_the_way_are_all_named(void **state) {
   begin(&s);
   add(&s, "native", 4, .1, 100);
   add(&s, "openvino", 2, .1, 400);
-  s.demands.bound[DEMAND_latency] = 1;
-  s.demands.bound[DEMAND_memory] = 50e6;
-  s.demands.bound[DEMAND_start] = 100; /* held */
+  s.constraints.bound[CONSTRAINT_latency] = 1;
+  s.constraints.bound[CONSTRAINT_memory] = 50e6;
+  s.constraints.bound[CONSTRAINT_start] = 100; /* held */
   choose(&s);
   assert_int_equal(s.advice.choice, SIZE_MAX);
-  assert_int_equal(s.advice.binding, DEMAND_COUNT);
+  assert_int_equal(s.advice.binding, CONSTRAINT_COUNT);
   assert_int_equal(s.advice.nearest, 0); /* 4.1 times and twice, the other 8 times */
-  assert_true(isnan(s.advice.needs[DEMAND_start]));
+  assert_true(isnan(s.advice.needs[CONSTRAINT_start]));
   assert_true(
       says(&s,
            "no single bound is to blame; nearest is native, fp32, 1 thread: median latency "
            "with a limit of 4.10 ms instead of 1.00 ms, memory while running with a limit of "
            "100 MB instead of 50.0 MB\n"));
-  struct text json = {0};
-  assert_int_equal(advise_json(&s.ctx, &s.summary, &s.demands, &s.advice, &json), HONE_OK);
+  struct strbuf json = {0};
+  assert_int_equal(advise_json(&s.ctx, &s.summary, &s.constraints, &s.advice, &json), HONE_OK);
   assert_non_null(strstr(json.at, "\"needs\": {\n    \"latency\": 4.1,"));
   /* a row says all that it misses */
   assert_true(says(&s,
@@ -320,7 +322,7 @@ static void several_bounds_in_the_way_are_all_named(void **state) {
   assert_true(json_number_value(json_object_get(second, "limit")) == 50e6);
   assert_true(json_is_true(json_object_get(second, "is_sure")));
   json_decref(root);
-  text_deinit(&json);
+  strbuf_deinit(&json);
   end(&s);
 }
 
@@ -334,7 +336,7 @@ static void what_did_not_run_is_said_to_be_so(void **state) {
   assert_int_equal(s.advice.choice, SIZE_MAX);
   assert_true(says(&s, "nothing ran as it should: each row says why\n"));
   s.records[0].status = STATUS_ok;
-  s.demands.objective = DEMAND_energy;
+  s.constraints.objective = CONSTRAINT_energy;
   s.records[0].energy_mj = NAN;
   choose(&s);
   assert_int_equal(s.advice.choice, SIZE_MAX);
@@ -356,7 +358,7 @@ static void the_thriftiest_that_is_known(void **state) {
   set_energy(add(&s, "fast", 4, .1, 100), 90, 2);
   set_energy(add(&s, "thrifty", 6, .1, 200), 60, 2);
   set_energy(add(&s, "unknown", 5, .1, 1), NAN, NAN);
-  s.demands.objective = DEMAND_energy;
+  s.constraints.objective = CONSTRAINT_energy;
   choose(&s);
   assert_int_equal(s.advice.choice, 1);
   assert_true(s.advice.is_decided && s.advice.ratio.low > 1.4);
@@ -368,7 +370,7 @@ static void the_thriftiest_that_is_known(void **state) {
   begin(&s); /* intervals that meet decide nothing: the smaller memory does */
   set_energy(add(&s, "fast", 4, .1, 100), 61, 8);
   set_energy(add(&s, "thrifty", 6, .1, 200), 60, 8);
-  s.demands.objective = DEMAND_energy;
+  s.constraints.objective = CONSTRAINT_energy;
   choose(&s);
   assert_int_equal(s.advice.choice, 0);
   assert_false(s.advice.is_decided);
@@ -392,7 +394,7 @@ static void parts_stand_back_until_they_are_proven(void **state) {
     add(&s, "native", 4, .5, 100);
     compare_rows(&s, 1, 0, (cases[c].low + cases[c].high) / 2, cases[c].low, cases[c].high);
     choose(&s);
-    assert_string_equal(s.records[s.advice.choice].cell.backend, cases[c].choice);
+    assert_string_equal(s.records[s.advice.choice].config.backend, cases[c].choice);
     assert_int_equal(s.advice.at[0].standing, cases[c].of_parts);
     if (cases[c].of_parts == STANDING_unproven)
       assert_true(says(&s, "not proven faster than one engine alone"));
@@ -407,7 +409,7 @@ static void parts_alone_hold_a_bound(void **state) {
   begin(&s);
   add(&s, "hybrid", 3, .1, 50);
   add(&s, "native", 4, .1, 100);
-  s.demands.bound[DEMAND_latency] = 3.5;
+  s.constraints.bound[CONSTRAINT_latency] = 3.5;
   choose(&s);
   assert_int_equal(s.advice.choice, 0);
   s.summary.record_count = 1; /* nothing to be faster than was measured at all */

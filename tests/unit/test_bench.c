@@ -333,13 +333,13 @@ static void inputs_stay_within_tables(void **state) {
 /* What a store would keep. */
 struct memory {
   struct bench_study study;
-  struct cell cells[8];
-  size_t cell_count, block_count, end_count;
+  struct config cells[8];
+  size_t config_count, block_count, end_count;
   struct {
-    char cell[33];
-    int incarnation, round;
+    char config[33];
+    int process_record, round;
   } blocks[256];
-  struct incarnation ends[64];
+  struct process_record ends[64];
   size_t stop_after_blocks; /* 0: never */
   volatile sig_atomic_t interrupted;
 };
@@ -347,49 +347,49 @@ struct memory {
 static hone_status keep_study(void *user, const struct bench_study *study) {
   struct memory *memory = user;
   memory->study = *study;
-  assert_true(study->cell_count <= COUNT(memory->cells));
-  memory->cell_count = study->cell_count;
-  memcpy(memory->cells, study->cells, study->cell_count * sizeof *memory->cells);
+  assert_true(study->config_count <= COUNT(memory->cells));
+  memory->config_count = study->config_count;
+  memcpy(memory->cells, study->configs, study->config_count * sizeof *memory->cells);
   return HONE_OK;
 }
 static hone_status keep_block(void *user, const struct block *block) {
   struct memory *memory = user;
   for (size_t i = 0; i < memory->block_count; i++) /* the same block never comes twice */
-    assert_false(!strcmp(memory->blocks[i].cell, block->cell) &&
-                 memory->blocks[i].incarnation == block->incarnation &&
+    assert_false(!strcmp(memory->blocks[i].config, block->config) &&
+                 memory->blocks[i].process_record == block->process_record &&
                  memory->blocks[i].round == block->round);
   assert_true(memory->block_count < COUNT(memory->blocks));
-  snprintf(memory->blocks[memory->block_count].cell, 33, "%s", block->cell);
-  memory->blocks[memory->block_count].incarnation = block->incarnation;
+  snprintf(memory->blocks[memory->block_count].config, 33, "%s", block->config);
+  memory->blocks[memory->block_count].process_record = block->process_record;
   memory->blocks[memory->block_count].round = block->round;
   memory->block_count++;
   if (memory->stop_after_blocks && memory->block_count == memory->stop_after_blocks)
     memory->interrupted = 1;
   return HONE_OK;
 }
-static hone_status keep_incarnation(void *user, const struct incarnation *incarnation) {
+static hone_status keep_process(void *user, const struct process_record *process_record) {
   struct memory *memory = user;
   assert_true(memory->end_count < COUNT(memory->ends));
-  memory->ends[memory->end_count++] = *incarnation;
+  memory->ends[memory->end_count++] = *process_record;
   return HONE_OK;
 }
-static void recall(void *user, const struct cell *cell, struct bench_done *out) {
+static void recall(void *user, const struct config *config, struct bench_done *out) {
   const struct memory *memory = user;
   *out = (struct bench_done){.complete = 0};
   for (size_t i = 0; i < memory->block_count; i++)
-    if (!strcmp(memory->blocks[i].cell, cell->key) &&
-        memory->blocks[i].incarnation >= out->next_number)
-      out->next_number = memory->blocks[i].incarnation + 1;
+    if (!strcmp(memory->blocks[i].config, config->key) &&
+        memory->blocks[i].process_record >= out->next_number)
+      out->next_number = memory->blocks[i].process_record + 1;
   for (size_t i = 0; i < memory->end_count; i++) {
-    if (strcmp(memory->ends[i].cell, cell->key)) continue;
+    if (strcmp(memory->ends[i].config, config->key)) continue;
     if (memory->ends[i].number >= out->next_number) out->next_number = memory->ends[i].number + 1;
     out->complete += memory->ends[i].status != STATUS_interrupted;
   }
 }
 
-static const char *backend_of(const struct memory *memory, const char *cell) {
-  for (size_t i = 0; i < memory->cell_count; i++)
-    if (!strcmp(memory->cells[i].key, cell)) return memory->cells[i].backend;
+static const char *backend_of(const struct memory *memory, const char *config) {
+  for (size_t i = 0; i < memory->config_count; i++)
+    if (!strcmp(memory->cells[i].key, config)) return memory->cells[i].backend;
   return "";
 }
 
@@ -405,7 +405,7 @@ static hone_status run_study_with(struct ctx *ctx, struct memory *memory,
   options.min_samples = 12;
   options.min_time_s = 0.01;
   options.warmup_s = 0.01;
-  if (!options.incarnations) options.incarnations = 3;
+  if (!options.processes) options.processes = 3;
   if (!options.rounds) options.rounds = 6;
   if (options.timeout_s == 0) options.timeout_s = 120;
   options.cache_dir = folder;
@@ -414,7 +414,7 @@ static hone_status run_study_with(struct ctx *ctx, struct memory *memory,
                                             .begin = keep_study,
                                             .done = recall,
                                             .block = keep_block,
-                                            .incarnation = keep_incarnation};
+                                            .process_record = keep_process};
   ctx_init(ctx);
   return bench_run(ctx, &options, &callbacks);
 }
@@ -430,12 +430,12 @@ static void a_study_is_complete(void **state) {
   struct ctx ctx;
   struct memory *memory = new_memory();
   assert_int_equal(run_study_with(&ctx, memory, &(struct bench_options){.aa = true}), HONE_OK);
-  assert_int_equal(memory->cell_count, 4); /* two backends, two labels */
+  assert_int_equal(memory->config_count, 4); /* two backends, two labels */
   assert_string_not_equal(memory->cells[0].key, memory->cells[1].key);
   assert_int_equal(memory->block_count, 4 * 6);
   assert_int_equal(memory->end_count, 4 * 3);
   for (size_t i = 0; i < memory->end_count; i++) {
-    const struct incarnation *end = &memory->ends[i];
+    const struct process_record *end = &memory->ends[i];
     assert_int_equal(end->status, STATUS_ok);
     assert_true(end->flags & FLAG_MASK(synthetic));
     assert_true(end->floor_ns > 0);
@@ -463,10 +463,10 @@ static void an_interrupted_study_resumes(void **state) {
     memory->interrupted = 0;
     assert_int_equal(run_study_with(&ctx, memory, &(struct bench_options){.aa = false}), HONE_OK);
     assert_string_equal(memory->study.key, key); /* the same command is the same study */
-    for (size_t c = 0; c < memory->cell_count; c++) {
+    for (size_t c = 0; c < memory->config_count; c++) {
       int complete = 0;
       for (size_t i = 0; i < memory->end_count; i++)
-        complete += !strcmp(memory->ends[i].cell, memory->cells[c].key) &&
+        complete += !strcmp(memory->ends[i].config, memory->cells[c].key) &&
                     memory->ends[i].status == STATUS_ok;
       assert_int_equal(complete, 3);
     }
@@ -515,7 +515,7 @@ static void given_inputs_are_used(void **state) {
   assert_int_equal(npy_write(&ctx, path, &tensor), HONE_OK);
   const struct bench_pair pair = {"x", path};
   const struct bench_options options = {
-      .inputs = &pair, .input_count = 1, .incarnations = 1, .rounds = 1};
+      .inputs = &pair, .input_count = 1, .processes = 1, .rounds = 1};
   struct memory *memory = new_memory();
   assert_int_equal(run_study_with(&ctx, memory, &options), HONE_OK);
   char one[33], all[33];
@@ -524,7 +524,7 @@ static void given_inputs_are_used(void **state) {
   assert_string_equal(memory->ends[0].output_hash, all); /* identity: outputs are the inputs */
   tensor.shape[0] = 5;
   assert_int_equal(npy_write(&ctx, path, &tensor), HONE_OK);
-  *memory = (struct memory){.cell_count = 0};
+  *memory = (struct memory){.config_count = 0};
   assert_int_equal(run_study_with(&ctx, memory, &options), HONE_E_SHAPE);
   assert_non_null(strstr(ctx.message, "given.npy"));
   free(memory);
@@ -543,13 +543,13 @@ static void a_damaged_model_fails_its_cells_only(void **state) {
                                         .model_count = 2,
                                         .backends = backends,
                                         .backend_count = 2,
-                                        .incarnations = 1,
+                                        .processes = 1,
                                         .rounds = 1};
   assert_int_equal(run_study_with(&ctx, memory, &options), HONE_OK);
   assert_int_equal(memory->end_count, 4);
   for (size_t i = 0; i < 4; i++) { /* the damaged one first, each cell by its own engine's words */
-    const struct incarnation *end = &memory->ends[i];
-    bool is_native = !strcmp(backend_of(memory, end->cell), "native");
+    const struct process_record *end = &memory->ends[i];
+    bool is_native = !strcmp(backend_of(memory, end->config), "native");
     assert_int_equal(end->status, i >= 2      ? STATUS_ok
                                   : is_native ? STATUS_error
                                               : STATUS_unverified);
@@ -571,7 +571,7 @@ static void engines_that_agree_against_us_dispute(void **state) {
   struct ctx ctx;
   struct arena *arena;
   struct graph *graph;
-  struct text bytes = {0};
+  struct strbuf bytes = {0};
   char path[4200];
   ctx_init(&ctx);
   snprintf(path, sizeof path, "%s/misread.onnx", folder);
@@ -581,14 +581,14 @@ static void engines_that_agree_against_us_dispute(void **state) {
   assert_int_equal(graph_infer(&ctx, graph), HONE_OK);
   assert_int_equal(export_onnx(&ctx, graph, 17, &bytes), HONE_OK);
   assert_int_equal(file_write_atomic(&ctx, path, bytes.at, bytes.length, 0600), HONE_OK);
-  text_deinit(&bytes);
+  strbuf_deinit(&bytes);
   arena_destroy(arena);
   struct memory *memory = new_memory();
   struct bench_options options = {.models = models,
                                   .model_count = 1,
                                   .backends = backends,
                                   .backend_count = COUNT(backends),
-                                  .incarnations = 2,
+                                  .processes = 2,
                                   .rounds = 2,
                                   .backend_options = pairs,
                                   .backend_option_count = COUNT(pairs)};
@@ -600,10 +600,10 @@ static void engines_that_agree_against_us_dispute(void **state) {
     assert_non_null(strstr(memory->ends[i].reason, "tell hone first"));
   }
   options.backend_option_count = 0; /* engines that are no judges: then they are wrong */
-  *memory = (struct memory){.cell_count = 0};
+  *memory = (struct memory){.config_count = 0};
   assert_int_equal(run_study_with(&ctx, memory, &options), HONE_OK);
   for (size_t i = 0; i < memory->end_count; i++) {
-    bool is_native = !strcmp(backend_of(memory, memory->ends[i].cell), "native");
+    bool is_native = !strcmp(backend_of(memory, memory->ends[i].config), "native");
     assert_int_equal(memory->ends[i].status, is_native ? STATUS_ok : STATUS_wrong);
   }
   free(memory);
@@ -625,13 +625,13 @@ static void an_endless_peer_costs_its_budget_once(void **state) {
   for (unsigned limit_s = 3; limit_s <= 48; limit_s *= 4) {
     const struct bench_options options = {.models = models,
                                           .model_count = 1,
-                                          .incarnations = 1,
+                                          .processes = 1,
                                           .rounds = 1,
                                           .timeout_s = limit_s,
                                           .reference_s = 1,
                                           .backend_options = pairs,
                                           .backend_option_count = COUNT(pairs)};
-    *memory = (struct memory){.cell_count = 0};
+    *memory = (struct memory){.config_count = 0};
     const uint64_t start = clock_ns();
     assert_int_equal(run_study_with(&ctx, memory, &options), HONE_OK);
     const bool is_soon = clock_ns() - start < limit_s * 5000000000ull;
@@ -643,7 +643,7 @@ static void an_endless_peer_costs_its_budget_once(void **state) {
   }
   assert_int_equal(memory->end_count, 2);
   for (size_t i = 0; i < 2; i++) {
-    bool is_endless = !strcmp(backend_of(memory, memory->ends[i].cell), "fake");
+    bool is_endless = !strcmp(backend_of(memory, memory->ends[i].config), "fake");
     assert_int_equal(memory->ends[i].status, is_endless ? STATUS_timeout : STATUS_unverified);
     if (is_endless) assert_non_null(strstr(memory->ends[i].reason, "--timeout"));
   }
@@ -665,7 +665,7 @@ static void engines_that_agree_are_the_reference(void **state) {
     struct memory *memory = new_memory();
     const struct bench_options options = {.models = models,
                                           .model_count = 1,
-                                          .incarnations = 1,
+                                          .processes = 1,
                                           .rounds = 1,
                                           .backend_options = pairs,
                                           .backend_option_count = COUNT(pairs)};
@@ -684,7 +684,7 @@ static void a_fixed_batch_is_not_renamed(void **state) {
   static const int batches[] = {8};
   struct memory *memory = new_memory();
   const struct bench_options options = {
-      .batches = batches, .batch_count = 1, .incarnations = 1, .rounds = 1};
+      .batches = batches, .batch_count = 1, .processes = 1, .rounds = 1};
   assert_int_equal(run_study_with(&ctx, memory, &options), HONE_OK);
   assert_true(memory->end_count > 0);
   for (size_t i = 0; i < memory->end_count; i++) {

@@ -330,7 +330,7 @@ static bool open_workshop(struct workshop *w, const struct maker *maker, const c
 
 /* folder/k.c to folder/k.s, as generated code is compiled; the text of the latter. */
 static char *compile_to_assembly(struct workshop *w, const struct kernel *kernel,
-                                 const struct text *text) {
+                                 const struct strbuf *text) {
   const enum unit_kind kind = kernel->traits & UNROLLS_LATE ? UNIT_TILES : UNIT_VECTORS;
   struct arguments arguments = {0};
   struct mapping file;
@@ -394,7 +394,7 @@ static bool judge(const struct listing *listing, const struct maker *maker,
 
 static bool examine(struct workshop *w, const struct subject *subject) {
   struct problem problem;
-  struct text text = {0};
+  struct strbuf text = {0};
   const struct kernel *kernel = kernel_find(subject->kernel);
   assert_non_null(kernel);
   assert_true(problem_parse(subject->problem, &problem));
@@ -403,9 +403,9 @@ static bool examine(struct workshop *w, const struct subject *subject) {
   assert_true(kernel_choose_in(kernel, &problem, &w->isa.target, &choice));
   snippet_begin(&text, &w->isa);
   snippet_add(&text, &w->isa, &problem, &choice, 0, NULL);
-  assert_int_equal(text_finish(&w->ctx, &text), HONE_OK);
+  assert_int_equal(strbuf_finish(&w->ctx, &text), HONE_OK);
   char *assembly = compile_to_assembly(w, kernel, &text);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   w->listing.has_frame = strstr(assembly, "%rsp, %rbp") || strstr(assembly, "mov\tx29, sp");
   read_lines(&w->listing, assembly);
   find_loops(&w->listing, w->maker->syntax);

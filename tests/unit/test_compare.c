@@ -2,9 +2,9 @@
 #include "core/os/os.h"
 #include "report_case.h"
 
-static struct text render_change(struct fixture *f, const struct changes *changes,
-                                 const char *form) {
-  struct text out = {0};
+static struct strbuf render_change(struct fixture *f, const struct changes *changes,
+                                   const char *form) {
+  struct strbuf out = {0};
   const hone_status status = render_changes(&f->ctx, form, changes, NULL, &out);
   if (status) print_error("%s\n", f->ctx.message);
   assert_int_equal(status, HONE_OK);
@@ -27,12 +27,12 @@ static void compare_finds_the_change(void **state) {
   assert_int_equal(changes.slower, 4); /* each native row, the copy too */
   assert_int_equal(changes.broken + changes.only_before + changes.only_after, 0);
   assert_int_equal(changes_exit_code(&changes), 1);
-  struct text out = render_change(after, &changes, "table");
+  struct strbuf out = render_change(after, &changes, "table");
   assert_non_null(strstr(out.at, "different fingerprints"));
   assert_non_null(strstr(out.at, "fingerprint.kernel: Linux 6.1.0 -> Linux 6.6.9"));
   assert_non_null(strstr(out.at, "4 regressions above 10 % among 14 cells measured in both"));
   assert_int_equal(count_of(out.at, "  regression\n"), 4);
-  text_deinit(&out);
+  strbuf_deinit(&out);
   /* what the interval does not show is no regression */
   assert_int_equal(
       changes_find(&after->ctx, after->arena, &before->summary, &after->summary, 0.3, &changes),
@@ -64,7 +64,7 @@ static void remove_temporary(char path[4200]) {
 static void json_reads_back(void **state) {
   (void)state;
   struct fixture *f = make_fixture(1, 1);
-  struct text json = render(f, "json");
+  struct strbuf json = render(f, "json");
   char path[4200];
   struct summary read;
   temporary_file(f, path, json.at, json.length);
@@ -72,12 +72,12 @@ static void json_reads_back(void **state) {
   assert_int_equal(read.record_count, f->summary.record_count);
   for (size_t i = 0; i < read.record_count; i++)
     for (size_t c = 0; c < column_count; c++) {
-      struct text want = {0}, got = {0};
+      struct strbuf want = {0}, got = {0};
       column_format(&f->summary.records[i], &columns[c], &want);
       column_format(&read.records[i], &columns[c], &got);
       assert_string_equal(want.at ? want.at : "", got.at ? got.at : "");
-      text_deinit(&want);
-      text_deinit(&got);
+      strbuf_deinit(&want);
+      strbuf_deinit(&got);
     }
   struct changes changes;
   assert_int_equal(changes_find(&f->ctx, f->arena, &read, &f->summary, 0.5, &changes), HONE_OK);
@@ -85,10 +85,10 @@ static void json_reads_back(void **state) {
   assert_int_equal(changes_exit_code(&changes), 0);
   for (size_t i = 0; i < changes.count; i++)
     assert_true(!changes.at[i].is_compared || changes.at[i].verdict == VERDICT_tie);
-  struct text table = render_change(f, &changes, "table");
+  struct strbuf table = render_change(f, &changes, "table");
   assert_non_null(strstr(table.at, "a file holds no samples"));
-  text_deinit(&table);
-  text_deinit(&json);
+  strbuf_deinit(&table);
+  strbuf_deinit(&json);
   remove_temporary(path);
   free_fixture(f);
 }
@@ -131,7 +131,7 @@ static void compare_tells_broken_and_missing_cells(void **state) {
   struct fixture *before = make_fixture(1, 1), *after = make_fixture(1, 1);
   struct summary *a = &after->summary, *b = &before->summary;
   a->records[2].status = STATUS_crashed;
-  strcpy(a->records[4].cell.key, "00000000000000000000000000000000");
+  strcpy(a->records[4].config.key, "00000000000000000000000000000000");
   struct changes changes;
   assert_int_equal(changes_find(&after->ctx, after->arena, b, a, 0.05, &changes), HONE_OK);
   assert_int_equal(changes.broken, 1);
@@ -139,9 +139,9 @@ static void compare_tells_broken_and_missing_cells(void **state) {
   assert_int_equal(changes.only_before, 1);
   assert_int_equal(changes.only_after, 1);
   assert_int_equal(changes_exit_code(&changes), 1);
-  struct text xml = render_change(after, &changes, "junit"),
-              md = render_change(after, &changes, "md"),
-              json = render_change(after, &changes, "json");
+  struct strbuf xml = render_change(after, &changes, "junit"),
+                md = render_change(after, &changes, "md"),
+                json = render_change(after, &changes, "json");
   assert_int_equal(count_of(xml.at, "<testcase "), changes.count);
   assert_int_equal(count_of(xml.at, "<failure "), 1);
   assert_non_null(strstr(xml.at, " failures=\"1\""));
@@ -153,9 +153,9 @@ static void compare_tells_broken_and_missing_cells(void **state) {
   assert_int_equal(json_array_size(json_object_get(root, "changes")), changes.count);
   assert_int_equal(json_integer_value(json_object_get(root, "broken")), 1);
   json_decref(root);
-  text_deinit(&xml);
-  text_deinit(&md);
-  text_deinit(&json);
+  strbuf_deinit(&xml);
+  strbuf_deinit(&md);
+  strbuf_deinit(&json);
   /* few rounds: nothing is decided, and the gate does not say that all is well */
   for (size_t i = 0; i < a->record_count; i++) a->records[i].rounds = 1;
   a->records[2].status = STATUS_ok;
@@ -179,13 +179,13 @@ static void hostile_text_in_comparisons(void **state) {
                      HONE_OK);
     static const char *const forms[] = {"html", "junit", "md", "table", "json"};
     for (size_t k = 0; k < COUNT(forms); k++) {
-      struct text out = render_change(f, &changes, forms[k]);
+      struct strbuf out = render_change(f, &changes, forms[k]);
       assert_false(has_control(&out));
       if (k == 0 && i == 0) quotes = count_of(out.at, "\"");
       if (k == 0) assert_int_equal(count_of(out.at, "\""), quotes);
       if (k < 2 && i == 0) tags[k] = count_of(out.at, "<");
       if (k < 2) assert_int_equal(count_of(out.at, "<"), tags[k]);
-      text_deinit(&out);
+      strbuf_deinit(&out);
     }
   }
   free_fixture(f);

@@ -76,7 +76,7 @@ static bool is_installed(const char *program) {
       .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = 600000000000ULL};
   hone_status status = process_run(&ctx, &options, &result);
   bool ok = !status && !result.exit_code && !result.timed_out;
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
   return ok;
 }
 
@@ -116,7 +116,7 @@ static void run_program(struct scene *s, const struct machine *machine, const ch
   if (result.exit_code || result.signal || result.timed_out)
     test_failed("%s: exit code %d, signal %d: %s", program, result.exit_code, result.signal,
                 result.output.at ? result.output.at : "");
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
 }
 
 static void compare_outputs(struct scene *s, const char *what) {
@@ -204,7 +204,7 @@ static void a_program_says_what_the_processor_lacks(void **state) {
   check(&s, process_run(&s.ctx, &child, &result));
   assert_int_equal(result.exit_code, 69);
   assert_non_null(strstr(result.output.at, "AVX2"));
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
   close_scene(&s);
 }
 

@@ -91,10 +91,10 @@ static hone_status render_study(struct ctx *ctx, struct arena *arena, struct sto
   TRY(store_read_study(ctx, store, arena, key, &data));
   TRY(summarise(ctx, arena, &data, true, &summary));
   for (size_t i = 0; i < renderer_count; i++) {
-    struct text out = {0};
+    struct strbuf out = {0};
     if (!strcmp(renderers[i].name, "png")) continue; /* the picture's, by another's library */
     const hone_status status = renderers[i].render(ctx, &summary, &options, &out);
-    text_deinit(&out);
+    strbuf_deinit(&out);
     TRY(status);
   }
   return HONE_OK;
@@ -115,7 +115,7 @@ static bool read_all(const char *path, bool write, uint64_t seed) {
   struct store *store;
   struct arena *arena;
   struct study_row *rows;
-  struct cell_series *series;
+  struct config_series *series;
   size_t count = 0, cells = 0;
   ctx_init(&ctx);
   const hone_status status = store_open(&ctx, path, write, &store);

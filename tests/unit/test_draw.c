@@ -61,7 +61,7 @@ static void every_node_is_a_box(void **state) {
   read_graph(f,
              "graph(x: f32[2,4]) -> (y) {\n  w = const f32[4,4] seed=1\n  a = MatMul(x, w)\n"
              "  b = Relu(a)\n  c = Mul(b, b)\n  y = Add(c, x)\n}\n");
-  struct text first = {0}, again = {0};
+  struct strbuf first = {0}, again = {0};
   assert_int_equal(draw_graph(&f->ctx, f->graph, &first), HONE_OK);
   assert_int_equal(draw_graph(&f->ctx, f->graph, &again), HONE_OK);
   assert_string_equal(first.at, again.at);
@@ -69,8 +69,8 @@ static void every_node_is_a_box(void **state) {
   assert_int_equal(count_of(first.at, "<path "), 6); /* x*x is one line, the constant none */
   assert_int_equal(count_of(first.at, "constant w f32[4,4]"), 1);
   assert_int_equal(count_of(first.at, ">f32[2,4]</text>"), 6);
-  text_deinit(&first);
-  text_deinit(&again);
+  strbuf_deinit(&first);
+  strbuf_deinit(&again);
 }
 
 static void names_stay_text(void **state) {
@@ -84,7 +84,7 @@ static void names_stay_text(void **state) {
                                         "\xff"};
   read_graph(f, "graph(x: f32[2]) -> (y) {\n  y = Relu(x)\n}\n");
   for (size_t i = 0; i < COUNT(hostile); i++) {
-    struct text out = {0};
+    struct strbuf out = {0};
     f->graph->inputs.at[0]->name = f->graph->outputs.at[0]->name = f->graph->nodes.at[0]->name =
         hostile[i];
     assert_int_equal(draw_graph(&f->ctx, f->graph, &out), HONE_OK);
@@ -93,7 +93,7 @@ static void names_stay_text(void **state) {
     assert_int_equal(count_of(out.at, "<title>"), 3);
     assert_null(strstr(out.at, " onload=\""));
     assert_null(strchr(out.at, '\x1b'));
-    text_deinit(&out);
+    strbuf_deinit(&out);
   }
 }
 

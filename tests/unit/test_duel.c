@@ -12,7 +12,7 @@ static double turn_ms(struct random *random, double code, double drift, bool is_
   return code * (1 + jitter) * drift * (is_burst ? 1.5 : 1);
 }
 
-static struct interval duel(struct random *random, double slower, int pairs, double error) {
+static struct interval pairing(struct random *random, double slower, int pairs, double error) {
   double ratios[DUEL_MAX_PAIRS];
   for (int i = 0; i < pairs; i++) {
     const double drift = 1 + .002 * i + .05 * sin(.3 * i);
@@ -23,7 +23,7 @@ static struct interval duel(struct random *random, double slower, int pairs, dou
     ms[!first] = turn_ms(random, first ? 1 : slower, drift * 1.001, burst);
     ratios[i] = ms[1] / ms[0];
   }
-  return duel_interval(ratios, (size_t)pairs, error);
+  return paired_interval(ratios, (size_t)pairs, error);
 }
 
 static void false_alarms_are_one_per_cent(void **state) {
@@ -32,11 +32,11 @@ static void false_alarms_are_one_per_cent(void **state) {
   int alarms = 0, strict = 0, found = 0, refused = 0;
   random_init(&random, 7);
   for (int i = 0; i < 200; i++) {
-    const struct interval same = duel(&random, 1, 40, .01);
+    const struct interval same = pairing(&random, 1, 40, .01);
     alarms += same.low > 1.01;
     strict += same.low > 1 || same.high < 1; /* any verdict at all, without a margin */
-    found += duel(&random, 1.03, 40, .01).low > 1.01;
-    refused += duel(&random, 1.03, 40, .01).low > 1.05;
+    found += pairing(&random, 1.03, 40, .01).low > 1.01;
+    refused += pairing(&random, 1.03, 40, .01).low > 1.05;
   }
   assert_int_equal(alarms, 0);
   assert_in_range(strict, 0, 2); /* at most 1 % */
@@ -53,7 +53,7 @@ static void the_error_is_what_was_asked_for(void **state) {
     int alarms = 0;
     random_init(&random, 11 + e);
     for (int i = 0; i < 1000; i++) {
-      const struct interval same = duel(&random, 1, 20, errors[e]);
+      const struct interval same = pairing(&random, 1, 20, errors[e]);
       alarms += same.low > 1 || same.high < 1;
     }
     assert_true(alarms <= 1000 * errors[e] + 3 * sqrt(1000 * errors[e] * (1 - errors[e])));
@@ -77,8 +77,8 @@ static void the_models_own_time_decides_how_many(void **state) {
       {.01, .02, 0, 3, 40, true},         {.01, .02, 50, 3, 50, true},
   };
   for (size_t i = 0; i < COUNT(rows); i++) {
-    const struct duel_options options = {.turn_s = rows[i].turn_s, .pairs = rows[i].asked};
-    const struct duel_turns turns = duel_turns(&options, rows[i].run_s, rows[i].by_processor);
+    const struct paired_options options = {.turn_s = rows[i].turn_s, .pairs = rows[i].asked};
+    const struct paired_turns turns = paired_turns(&options, rows[i].run_s, rows[i].by_processor);
     assert_int_equal(turns.runs, rows[i].runs);
     assert_int_equal(turns.pairs, rows[i].pairs);
   }
@@ -97,16 +97,16 @@ static void the_clock_counts_where_it_tells(void **state) {
       {{1, .98, 1.03}, {1, .9, 1.1}, false},
   };
   for (size_t i = 0; i < COUNT(rows); i++)
-    assert_int_equal(duel_goes_by_processors(&rows[i].clock, &rows[i].processors, .01),
+    assert_int_equal(paired_by_processor_time(&rows[i].clock, &rows[i].processors, .01),
                      rows[i].by_processors);
 }
 
 static void few_pairs_decide_nothing(void **state) {
   (void)state;
   double ratios[] = {2, 2, 2, 2};
-  const struct interval few = duel_interval(ratios, COUNT(ratios), .01);
+  const struct interval few = paired_interval(ratios, COUNT(ratios), .01);
   assert_true(few.value == 2 && isnan(few.low) && isnan(few.high));
-  assert_true(isnan(duel_interval(NULL, 0, .01).value));
+  assert_true(isnan(paired_interval(NULL, 0, .01).value));
 }
 
 struct hunt {

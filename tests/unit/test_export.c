@@ -52,7 +52,7 @@ static float *run(struct fixture *f, const struct graph *graph) {
 
 /* Through ONNX and back: output 0 must be the same. Hands the graph that was read to `look`. */
 static void round_trip(struct fixture *f, int opset, void (*look)(const struct graph *graph)) {
-  struct text bytes = {0};
+  struct strbuf bytes = {0};
   struct model_file file = {0};
   struct import_options options = {0};
   struct graph *back;
@@ -67,7 +67,7 @@ static void round_trip(struct fixture *f, int opset, void (*look)(const struct g
   free(before);
   free(after);
   model_file_close(&file);
-  text_deinit(&bytes);
+  strbuf_deinit(&bytes);
 }
 
 static void small_models_come_back(void **state) {
@@ -84,15 +84,15 @@ static void small_models_come_back(void **state) {
 
 static void same_graph_same_bytes(void **state) {
   struct fixture *f = *state;
-  struct text a = {0}, b = {0};
+  struct strbuf a = {0}, b = {0};
   expect_ok(f, zoo_build(&f->ctx, f->arena, "zoo:mlp", &f->graph, NULL));
   expect_ok(f, export_onnx(&f->ctx, f->graph, 17, &a));
   expect_ok(f, zoo_build(&f->ctx, f->arena, "zoo:mlp", &f->graph, NULL));
   expect_ok(f, export_onnx(&f->ctx, f->graph, 17, &b));
   assert_int_equal(a.length, b.length);
   assert_memory_equal(a.at, b.at, a.length);
-  text_deinit(&a);
-  text_deinit(&b);
+  strbuf_deinit(&a);
+  strbuf_deinit(&b);
 }
 
 static void reductions_by_opset(void **state) {
@@ -112,7 +112,7 @@ static void reductions_by_opset(void **state) {
 /* Bodies hang at any node for this purpose; they read a value from outside and hold bodies too. */
 static void nested_graphs_come_back(void **state) {
   struct fixture *f = *state;
-  struct text bytes = {0}, again = {0};
+  struct strbuf bytes = {0}, again = {0};
   struct model_file file = {0};
   struct import_options options = {0};
   struct graph *back;
@@ -135,32 +135,32 @@ static void nested_graphs_come_back(void **state) {
   expect_ok(f, export_onnx(&f->ctx, back, 17, &again));
   assert_true(again.length > 0);
   model_file_close(&file);
-  text_deinit(&bytes);
-  text_deinit(&again);
+  strbuf_deinit(&bytes);
+  strbuf_deinit(&again);
 }
 
 static void what_cannot_be_said_is_refused(void **state) {
   struct fixture *f = *state;
-  struct text bytes = {0};
+  struct strbuf bytes = {0};
   read_graph(f, "graph(x: f32[3]) -> (y) {\n y = Mish(x)\n}");
   assert_int_equal(export_onnx(&f->ctx, f->graph, 17, &bytes), HONE_E_UNSUP);
-  text_deinit(&bytes);
+  strbuf_deinit(&bytes);
   ctx_clear(&f->ctx);
   round_trip(f, 18, NULL);
   read_graph(f, "graph(x: f32[5]) -> (y, z) {\n y, z = Split(x) num_outputs=2\n}");
   assert_int_equal(export_onnx(&f->ctx, f->graph, 17, &bytes), HONE_E_UNSUP);
-  text_deinit(&bytes);
+  strbuf_deinit(&bytes);
   ctx_clear(&f->ctx);
   round_trip(f, 18, NULL);
   assert_int_equal(export_onnx(&f->ctx, f->graph, 12, &bytes), HONE_E_USAGE);
   ctx_clear(&f->ctx);
   assert_int_equal(export_onnx(&f->ctx, f->graph, HONE_OPSET + 1, &bytes), HONE_E_USAGE);
-  text_deinit(&bytes);
+  strbuf_deinit(&bytes);
 }
 
 static void above_two_gigabytes(void **state) {
   struct fixture *f = *state;
-  struct text bytes = {0};
+  struct strbuf bytes = {0};
   static const float one = 1;
   struct tensor huge = {HONE_F32, {1, {1ll << 30}}, &one, (size_t)4 << 30}; /* never read */
   struct value *x, *w;
@@ -172,7 +172,7 @@ static void above_two_gigabytes(void **state) {
       f, graph_node(&f->ctx, f->graph, op_find("", "Add"), (struct value *[]){x, w}, 2, 1, &node));
   expect_ok(f, graph_output(&f->ctx, f->graph, node->outputs[0]));
   assert_int_equal(export_onnx(&f->ctx, f->graph, 17, &bytes), HONE_E_LIMIT);
-  text_deinit(&bytes);
+  strbuf_deinit(&bytes);
 }
 
 /* A model and the file with its weights, in a folder: read back alike, weights used where they lie. */
@@ -182,7 +182,7 @@ static void weights_beside_the_model(void **state) {
   struct import_options options = {0};
   struct model_file file = {0};
   struct graph *back;
-  struct text bytes = {0};
+  struct strbuf bytes = {0};
   char folder[4096], path[4200], beside[4300];
   size_t all = 0, mapped = 0;
   expect_ok(f, zoo_build(&f->ctx, f->arena, "zoo:mlp", &f->graph, NULL));
@@ -215,7 +215,7 @@ static void weights_beside_the_model(void **state) {
   free(before);
   free(after);
   model_file_close(&file);
-  text_deinit(&bytes);
+  strbuf_deinit(&bytes);
   dir_remove_tree(folder);
 }
 

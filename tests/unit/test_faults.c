@@ -34,9 +34,9 @@ static const struct fault_row {
 };
 
 struct outcome {
-  struct cell cells[4];
-  size_t cell_count;
-  struct incarnation ends[16];
+  struct config cells[4];
+  size_t config_count;
+  struct process_record ends[16];
   size_t end_count;
   int blocks[4];
   bool is_verified;
@@ -44,14 +44,14 @@ struct outcome {
 
 static hone_status take_study(void *user, const struct bench_study *study) {
   struct outcome *out = user;
-  assert_true(study->cell_count <= COUNT(out->cells));
-  out->cell_count = study->cell_count;
-  memcpy(out->cells, study->cells, study->cell_count * sizeof *out->cells);
+  assert_true(study->config_count <= COUNT(out->cells));
+  out->config_count = study->config_count;
+  memcpy(out->cells, study->configs, study->config_count * sizeof *out->cells);
   return HONE_OK;
 }
 
-static size_t cell_of(const struct outcome *outcome, const char *key) {
-  for (size_t i = 0; i < outcome->cell_count; i++)
+static size_t config_of(const struct outcome *outcome, const char *key) {
+  for (size_t i = 0; i < outcome->config_count; i++)
     if (!strcmp(outcome->cells[i].key, key)) return i;
   assert_string_equal(key, "the key of a cell");
   return 0;
@@ -59,16 +59,16 @@ static size_t cell_of(const struct outcome *outcome, const char *key) {
 
 static hone_status take_block(void *user, const struct block *block) {
   struct outcome *out = user;
-  out->blocks[cell_of(out, block->cell)]++;
+  out->blocks[config_of(out, block->config)]++;
   assert_true(block->sample_count > 0);
   for (size_t i = 0; i < block->sample_count; i++) assert_true(block->samples[i] > 0);
   return HONE_OK;
 }
 
-static hone_status take_incarnation(void *user, const struct incarnation *incarnation) {
+static hone_status take_process(void *user, const struct process_record *process_record) {
   struct outcome *out = user;
   assert_true(out->end_count < COUNT(out->ends));
-  out->ends[out->end_count++] = *incarnation;
+  out->ends[out->end_count++] = *process_record;
   return HONE_OK;
 }
 
@@ -88,7 +88,7 @@ static hone_status run_with(const char *fake_options, double timeout_s,
                                         .min_samples = 100, /* more than any row's `after` */
                                         .min_time_s = 0.02,
                                         .warmup_s = 0.01,
-                                        .incarnations = 1,
+                                        .processes = 1,
                                         .rounds = ROUNDS,
                                         .timeout_s = timeout_s,
                                         .memory_limit_bytes = MEMORY_LIMIT,
@@ -96,19 +96,19 @@ static hone_status run_with(const char *fake_options, double timeout_s,
                                         .cache_dir = folder,
                                         .interrupted = interrupted};
   const struct bench_callbacks callbacks = {
-      .user = out, .begin = take_study, .block = take_block, .incarnation = take_incarnation};
+      .user = out, .begin = take_study, .block = take_block, .process_record = take_process};
   struct ctx ctx;
   ctx_init(&ctx);
-  *out = (struct outcome){.cell_count = 0};
+  *out = (struct outcome){.config_count = 0};
   hone_status status = bench_run(&ctx, &options, &callbacks);
   if (status && status != HONE_E_INTERRUPTED) print_message("%s\n", ctx.message);
   return status;
 }
 
-static const struct incarnation *end_of(const struct outcome *outcome, const char *backend) {
-  const struct incarnation *found = NULL;
+static const struct process_record *end_of(const struct outcome *outcome, const char *backend) {
+  const struct process_record *found = NULL;
   for (size_t i = 0; i < outcome->end_count; i++)
-    if (!strcmp(outcome->cells[cell_of(outcome, outcome->ends[i].cell)].backend, backend)) {
+    if (!strcmp(outcome->cells[config_of(outcome, outcome->ends[i].config)].backend, backend)) {
       assert_null(found); /* one process, one end */
       found = &outcome->ends[i];
     }
@@ -141,7 +141,7 @@ static int living_workers(void) {
 static void check_row(const struct fault_row *row) {
   int descriptors = open_descriptors();
   struct outcome outcome;
-  const struct incarnation *faulty, *sound;
+  const struct process_record *faulty, *sound;
   size_t turn = row->status == STATUS_timeout ? 0 : COUNT(limits_s) - 1;
   do {
     assert_int_equal(run_with(row->options, limits_s[turn], NULL, &outcome), HONE_OK);
@@ -159,9 +159,9 @@ static void check_row(const struct fault_row *row) {
   /* the next cell is unaffected */
   assert_int_equal(sound->status, STATUS_ok);
   assert_int_equal(sound->flags & ~other, 0);
-  assert_int_equal(outcome.blocks[cell_of(&outcome, sound->cell)], ROUNDS);
+  assert_int_equal(outcome.blocks[config_of(&outcome, sound->config)], ROUNDS);
   if (row->status == STATUS_ok)
-    assert_int_equal(outcome.blocks[cell_of(&outcome, faulty->cell)], ROUNDS);
+    assert_int_equal(outcome.blocks[config_of(&outcome, faulty->config)], ROUNDS);
   /* and nothing is left */
   assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
   assert_int_equal(errno, ECHILD);

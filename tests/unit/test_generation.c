@@ -37,12 +37,12 @@ static void parts_are_found(void **state) {
   assert_int_equal(g->cache_count, 1);
   assert_int_equal(generation_form(g, 2, (struct generation_call){9, 1}).shape[1], 9);
   assert_int_equal(generation_form(g, 3, (struct generation_call){9, 1}).shape[1], 10);
-  struct text text = {0};
+  struct strbuf text = {0};
   const char *const names[] = {"token", "pos", "past"};
   assert_int_equal(generation_shapes(&ctx, g, names, (struct generation_call){1, 1}, 31, &text),
                    HONE_OK);
   assert_string_equal(text.at, "token[1,1],pos[1],past[2,HELD<=31,4]");
-  text_deinit(&text);
+  strbuf_deinit(&text);
   json_t *list = generation_pack(g);
   assert_true(generation_unpack(list, again));
   assert_memory_equal(g, again, sizeof *g);

@@ -12,14 +12,14 @@ static hone_status parse(struct fixture *f, const char *text) {
 
 /* Parses, prints with data, and expects `want` (NULL: the text itself). */
 static void round_trip(struct fixture *f, const char *text, const char *want) {
-  struct text out = {0};
+  struct strbuf out = {0};
   struct print_options options = {.with_data = true};
   hone_status status = parse(f, text);
   if (status) print_error("%s\n", f->ctx.message);
   assert_int_equal(status, HONE_OK);
   assert_int_equal(graph_print(&f->ctx, &out, f->graph, op_name, &options), HONE_OK);
   assert_string_equal(out.at, want ? want : text);
-  text_deinit(&out);
+  strbuf_deinit(&out);
 }
 
 static void shapes(void **state) {

@@ -13,29 +13,29 @@
 
 /* -- as text */
 
-static void put_names(struct text *text, const struct group *g, size_t first, size_t end) {
+static void put_names(struct strbuf *text, const struct fusion_group *g, size_t first, size_t end) {
   for (size_t k = first; k < end; k++)
-    text_printf(text, "%s%s", k > first ? ", " : "",
-                group_input(g, k) ? group_input(g, k)->name : "-");
+    strbuf_printf(text, "%s%s", k > first ? ", " : "",
+                  group_input(g, k) ? group_input(g, k)->name : "-");
 }
 
 /* "y = Conv(x, w) with (b): Add(raw, @0) Relu($0)" */
-static void put_group(struct text *text, const struct group *g) {
+static void put_group(struct strbuf *text, const struct fusion_group *g) {
   const size_t own = g->node->input_count;
-  text_printf(text, "%s = %s(", g->result->name, g->node->op->name);
+  strbuf_printf(text, "%s = %s(", g->result->name, g->node->op->name);
   put_names(text, g, 0, own);
-  text_puts(text, ")");
+  strbuf_puts(text, ")");
   if (g->operand_count) {
-    text_puts(text, " with (");
+    strbuf_puts(text, " with (");
     put_names(text, g, own, own + g->operand_count);
-    text_puts(text, ")");
+    strbuf_puts(text, ")");
   }
-  if (g->count) text_puts(text, ":");
+  if (g->count) strbuf_puts(text, ":");
   operations_print(text, g->program, g->count);
-  text_puts(text, "\n");
+  strbuf_puts(text, "\n");
 }
 
-static void compare(struct fixture *f, const char *path, const struct text *got) {
+static void compare(struct fixture *f, const char *path, const struct strbuf *got) {
   char want_path[512];
   struct mapping want;
   snprintf(want_path, sizeof want_path, "%.*s.want", (int)strlen(path) - 3, path);
@@ -57,7 +57,7 @@ static void check_order(struct fixture *f, const struct builder *b) {
   assert_int_equal(NEW_ARRAY(&f->ctx, f->arena, made, f->graph->values.count), HONE_OK);
   for (size_t v = 0; v < f->graph->values.count; v++) made[v] = !f->graph->values.at[v]->producer;
   for (size_t n = 0; n < b->groups.count; n++) {
-    const struct group *g = b->groups.at[n];
+    const struct fusion_group *g = b->groups.at[n];
     for (size_t k = 0; k < group_input_count(g); k++)
       assert_true(!group_input(g, k) || made[group_input(g, k)->index]);
     for (size_t k = 0; k < g->node->output_count; k++)
@@ -110,7 +110,7 @@ static const struct tensor **evaluate(struct fixture *f) {
   return values;
 }
 
-static void check_program(struct fixture *f, const struct group *g,
+static void check_program(struct fixture *f, const struct fusion_group *g,
                           const struct tensor *const *values) {
   struct tensor *results[64];
   const struct tensor *raw = values[g->node->outputs[0]->index];
@@ -144,7 +144,7 @@ static size_t run_case(const char *path) {
   struct fixture *f;
   void *state;
   struct mapping file;
-  struct text text = {0};
+  struct strbuf text = {0};
   assert_int_equal(setup(&state), 0);
   f = state;
   assert_int_equal(file_map(&f->ctx, path, &file), HONE_OK);
@@ -165,7 +165,7 @@ static size_t run_case(const char *path) {
   }
   check_order(f, &b);
   compare(f, path, &text);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   file_unmap(&file);
   teardown(&state);
   return fused;

@@ -24,7 +24,7 @@ struct scene {
 
 static void begin(struct scene *s, const char *options) {
   struct graph *graph;
-  struct text bytes = {0};
+  struct strbuf bytes = {0};
   ctx_init(&s->ctx);
   assert_int_equal(arena_create(&s->ctx, 0, &s->arena), HONE_OK);
   assert_int_equal(dir_temporary(&s->ctx, s->dir), HONE_OK);
@@ -34,14 +34,14 @@ static void begin(struct scene *s, const char *options) {
   assert_int_equal(graph_infer(&s->ctx, graph), HONE_OK);
   assert_int_equal(export_onnx(&s->ctx, graph, 17, &bytes), HONE_OK);
   assert_int_equal(file_write_atomic(&s->ctx, s->model, bytes.at, bytes.length, 0600), HONE_OK);
-  text_deinit(&bytes);
+  strbuf_deinit(&bytes);
   s->choice = (struct record){.status = STATUS_ok, .p50_ms = 1};
-  struct cell *cell = &s->choice.cell;
-  snprintf(cell->backend, sizeof cell->backend, "hybrid");
-  snprintf(cell->precision, sizeof cell->precision, "fp32");
-  snprintf(cell->options, sizeof cell->options, "%s", options);
-  cell->threads = 2;
-  cell->batch = 1;
+  struct config *config = &s->choice.config;
+  snprintf(config->backend, sizeof config->backend, "hybrid");
+  snprintf(config->precision, sizeof config->precision, "fp32");
+  snprintf(config->options, sizeof config->options, "%s", options);
+  config->threads = 2;
+  config->batch = 1;
   snprintf(s->study.key, sizeof s->study.key, "%032d", 7);
 }
 
@@ -74,7 +74,7 @@ static int selftest(struct scene *s) {
                                           .timeout_ns = 300000000000ull};
   struct process_result result;
   assert_int_equal(process_run(&s->ctx, &options, &result), HONE_OK);
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
   return result.exit_code | result.signal;
 }
 

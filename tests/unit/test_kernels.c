@@ -209,7 +209,7 @@ static void run_problem(const struct isa *isa, void *library, int index,
   fill(&a, n.a, 1), fill(&b, n.b, 2), fill(&norm_bias, n.columns, 3);
   fill(&bias, n.columns, 4), fill(&residual, n.c, 5);
   if (kernel->pack) kernel->pack(&p, &isa->target, &choice, b.at, packed.at);
-  if (kernel->pack_text) { /* the packing at run time gives the same bytes */
+  if (kernel->pack_source) { /* the packing at run time gives the same bytes */
     struct guarded again = guarded_floats((int64_t)(packed_bytes / sizeof(float)));
     snprintf(name, sizeof name, "pack_%d", job_number(index, kernel));
     pack_function *pack = (pack_function *)dlsym(library, name);
@@ -249,10 +249,10 @@ static void run_problem(const struct isa *isa, void *library, int index,
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) guarded_destroy(all[i]);
 }
 
-static void *load(struct ctx *ctx, const struct isa *isa, const char *name, struct text *text) {
+static void *load(struct ctx *ctx, const struct isa *isa, const char *name, struct strbuf *text) {
   char path[4300];
   if (snippet_compile(ctx, isa, folder, name, text)) fail_with("%s", ctx->message);
-  text_deinit(text);
+  strbuf_deinit(text);
   snprintf(path, sizeof path, "%s/%s.so", folder, name);
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library) fail_with("%s", dlerror());
@@ -263,7 +263,7 @@ static void check_isa(const struct isa *isa) {
   if (!isa_runs_here(isa)) skip();
   struct ctx ctx;
   ctx_init(&ctx);
-  struct text text = {0};
+  struct strbuf text = {0};
   snippet_begin(&text, isa);
   for (int i = 0; i < PROBLEM_LINES; i++) {
     struct problem p;
@@ -305,10 +305,10 @@ static void test_rows_are_covered(void **state) {
     }
     if (!covered) fail_with("no problem for %s", kernel_table[row].name);
     assert_ptr_equal(kernel_find(kernel_table[row].name), &kernel_table[row]);
-    assert_non_null(kernel_text(kernel_table[row].text, NULL));
+    assert_non_null(kernel_source(kernel_table[row].text, NULL));
   }
   assert_null(kernel_find("nothing"));
-  assert_null(kernel_text("nothing.c", NULL));
+  assert_null(kernel_source("nothing.c", NULL));
 }
 
 static void test_problem_lines(void **state) {
@@ -800,18 +800,19 @@ static void test_simd(void **state) {
     if (!isa_runs_here(&isas[k])) continue;
     struct ctx ctx;
     ctx_init(&ctx);
-    struct text text = {0};
+    struct strbuf text = {0};
     snippet_begin(&text, &isas[k]);
     for (int i = 0; i < FUNCTION_COUNT; i++)
-      text_printf(&text,
-                  "void map_%s(const float *x, float *y, long n);\n"
-                  "void map_%s(const float *x, float *y, long n) {\n  for (long i = 0; i < n; i += "
-                  "LANES) {\n"
-                  "    vec t = loadu_(x + i);\n    storeu_(y + i, %s(t));\n  }\n}\n",
-                  functions[i].name, functions[i].name, functions[i].name);
-    text_puts(&text, logic_source);
-    text_puts(&text, rescale_source);
-    text_puts(&text, halves_source);
+      strbuf_printf(
+          &text,
+          "void map_%s(const float *x, float *y, long n);\n"
+          "void map_%s(const float *x, float *y, long n) {\n  for (long i = 0; i < n; i += "
+          "LANES) {\n"
+          "    vec t = loadu_(x + i);\n    storeu_(y + i, %s(t));\n  }\n}\n",
+          functions[i].name, functions[i].name, functions[i].name);
+    strbuf_puts(&text, logic_source);
+    strbuf_puts(&text, rescale_source);
+    strbuf_puts(&text, halves_source);
     char name[32];
     snprintf(name, sizeof name, "simd_%s", isas[k].name);
     void *library = load(&ctx, &isas[k], name, &text);

@@ -191,7 +191,7 @@ static void compilers_accept_flags(void **state) {
       assert_int_equal(status, HONE_OK);
       if (result.exit_code) print_error("%s %s: %s\n", argv[0], levels[i].level, result.output.at);
       assert_int_equal(result.exit_code, 0);
-      text_deinit(&result.output);
+      strbuf_deinit(&result.output);
     }
   }
 }

@@ -61,17 +61,17 @@ static const char model_text[] =
     "    t = Add(l, b)\n"
     "  }\n"
     "}\n";
-static struct target target;    /* before the faults: cache sizes that cannot be read are assumed */
-static struct text model_bytes; /* the same as ONNX */
-static char result[64];         /* hash of what the last operation that succeeded made */
+static struct target target; /* before the faults: cache sizes that cannot be read are assumed */
+static struct strbuf model_bytes; /* the same as ONNX */
+static char result[64];           /* hash of what the last operation that succeeded made */
 
 static void put_result(const void *bytes, size_t size) { hash_hex(result, bytes, size); }
 static hone_status put_graph(struct ctx *ctx, const struct graph *graph) {
-  struct text text = {0};
+  struct strbuf text = {0};
   hone_status status = graph_print(ctx, &text, graph, op_names, NULL);
-  if (!status) status = text_finish(ctx, &text);
+  if (!status) status = strbuf_finish(ctx, &text);
   if (!status) put_result(text.at, text.length);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   return status;
 }
 
@@ -101,11 +101,11 @@ static hone_status do_compile(struct ctx *ctx, struct arena *arena) {
 
 static hone_status do_export(struct ctx *ctx, struct arena *arena) {
   struct graph *graph;
-  struct text bytes = {0};
+  struct strbuf bytes = {0};
   TRY(read_text(ctx, arena, &graph));
   hone_status status = export_onnx(ctx, graph, 17, &bytes);
   if (!status) put_result(bytes.at, bytes.length);
-  text_deinit(&bytes);
+  strbuf_deinit(&bytes);
   return status;
 }
 
@@ -231,7 +231,7 @@ static void every_operation_survives(void **state) {
     survive(operations[i], false);
     survive(operations[i], true);
   }
-  text_deinit(&model_bytes);
+  strbuf_deinit(&model_bytes);
   free(side_model.at);
   dir_remove_tree(folder);
 }

@@ -130,7 +130,7 @@ static hone_status run_pass(struct ctx *ctx, struct graph *graph, const char *na
   return graph_verify(ctx, graph);
 }
 
-static void compare(struct ctx *ctx, const char *path, const struct text *got) {
+static void compare(struct ctx *ctx, const char *path, const struct strbuf *got) {
   char want_path[512];
   struct mapping want;
   snprintf(want_path, sizeof want_path, "%.*s.want", (int)strlen(path) - 3, path);
@@ -153,7 +153,7 @@ static void run_case(const char *pass, const char *path) {
   struct arena *arena;
   struct graph *graph;
   struct mapping file;
-  struct text text = {0};
+  struct strbuf text = {0};
   ctx_init(&ctx);
   assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
   assert_int_equal(file_map(&ctx, path, &file), HONE_OK);
@@ -172,7 +172,7 @@ static void run_case(const char *pass, const char *path) {
   expect_same(path, &before, &behind, tolerance);
   assert_int_equal(graph_print(&ctx, &text, graph, op_names, NULL), HONE_OK);
   compare(&ctx, path, &text);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   release(&before);
   release(&behind);
   file_unmap(&file);

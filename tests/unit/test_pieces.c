@@ -5,7 +5,7 @@
 struct fixture {
   struct ctx ctx;
   struct arena *arena;
-  struct text out;
+  struct strbuf out;
 };
 
 static void begin(struct fixture *f) {
@@ -15,7 +15,7 @@ static void begin(struct fixture *f) {
 }
 
 static void end(struct fixture *f) {
-  text_deinit(&f->out);
+  strbuf_deinit(&f->out);
   arena_destroy(f->arena);
 }
 

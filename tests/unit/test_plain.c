@@ -270,58 +270,59 @@ static const char *c_type_of(hone_dtype dtype) {
   return "float";
 }
 
-static void put_list(struct text *text, const int64_t *ints, size_t count) {
-  text_puts(text, "{");
-  for (size_t i = 0; i < count; i++) text_printf(text, "%lld,", (long long)ints[i]);
-  text_puts(text, count ? "}\n" : "0}\n");
+static void put_list(struct strbuf *text, const int64_t *ints, size_t count) {
+  strbuf_puts(text, "{");
+  for (size_t i = 0; i < count; i++) strbuf_printf(text, "%lld,", (long long)ints[i]);
+  strbuf_puts(text, count ? "}\n" : "0}\n");
 }
 
-static void put_operand(struct text *text, const char *side, size_t k, const struct value *value) {
+static void put_operand(struct strbuf *text, const char *side, size_t k,
+                        const struct value *value) {
   int64_t count = 0;
   if (value) assert_true(shape_count(&value->shape, &count));
-  text_printf(text, "#define %s%zu_PRESENT %d\n#define %s%zu_T %s\n", side, k, value != NULL, side,
-              k, value ? c_type_of(value->dtype) : "float");
-  text_printf(text, "#define %s%zu_TYPE %d\n", side, k, value ? (int)value->dtype : 0);
-  text_printf(text, "#define %s%zu_RANK %d\n#define %s%zu_COUNT %lldl\n#define %s%zu_DIMS ", side,
-              k, value ? value->shape.rank : 0, side, k, (long long)count, side, k);
+  strbuf_printf(text, "#define %s%zu_PRESENT %d\n#define %s%zu_T %s\n", side, k, value != NULL,
+                side, k, value ? c_type_of(value->dtype) : "float");
+  strbuf_printf(text, "#define %s%zu_TYPE %d\n", side, k, value ? (int)value->dtype : 0);
+  strbuf_printf(text, "#define %s%zu_RANK %d\n#define %s%zu_COUNT %lldl\n#define %s%zu_DIMS ", side,
+                k, value ? value->shape.rank : 0, side, k, (long long)count, side, k);
   put_list(text, value ? value->shape.dims : NULL, value ? (size_t)value->shape.rank : 0);
 }
 
-static void put_attribute(struct text *text, const struct attribute *a) {
+static void put_attribute(struct strbuf *text, const struct attribute *a) {
   if (a->kind == ATTRIBUTE_INT)
-    text_printf(text, "#define ATTR_%s %lldl\n", a->name, (long long)a->i);
+    strbuf_printf(text, "#define ATTR_%s %lldl\n", a->name, (long long)a->i);
   else if (a->kind == ATTRIBUTE_FLOAT)
-    text_printf(text, "#define ATTR_%s ((float)%.17g)\n", a->name, a->f);
+    strbuf_printf(text, "#define ATTR_%s ((float)%.17g)\n", a->name, a->f);
   else if (a->kind == ATTRIBUTE_STRING)
-    text_printf(text, "#define ATTR_%s_IS_%s 1\n", a->name, a->s.bytes);
+    strbuf_printf(text, "#define ATTR_%s_IS_%s 1\n", a->name, a->s.bytes);
   if (a->kind != ATTRIBUTE_INTS) return;
-  text_printf(text, "#define ATTR_%s_COUNT %zu\n#define ATTR_%s ", a->name, a->count, a->name);
+  strbuf_printf(text, "#define ATTR_%s_COUNT %zu\n#define ATTR_%s ", a->name, a->count, a->name);
   put_list(text, a->ints, a->count);
 }
 
 /* As plan finds it. */
-static void put_window(struct text *text, const struct node *node) {
+static void put_window(struct strbuf *text, const struct node *node) {
   struct ctx ctx;
   struct builder builder = {.ctx = &ctx};
-  const struct plain_window *window;
+  const struct generic_window *window;
   const char *name;
   const int64_t *numbers;
   int rank;
   ctx_init(&ctx);
   assert_int_equal(arena_create(&ctx, 0, &builder.arena), HONE_OK);
   assert_int_equal(read_window(&builder, node, &window, &rank), HONE_OK);
-  for (size_t i = 0; window && (name = plain_window_define(window, i, &numbers)); i++) {
-    text_printf(text, "#define %s ", name);
-    put_list(text, numbers, PLAIN_SPATIAL);
+  for (size_t i = 0; window && (name = generic_window_define(window, i, &numbers)); i++) {
+    strbuf_printf(text, "#define %s ", name);
+    put_list(text, numbers, GENERIC_SPATIAL);
   }
   arena_destroy(builder.arena);
 }
 
 /* #undef of every name that the text defines: the next case starts clean. */
-static void put_undefs(struct text *text, const char *defines, size_t length) {
+static void put_undefs(struct strbuf *text, const char *defines, size_t length) {
   static const char mark[] = "#define ";
   for (const char *at = defines; (at = memmem(at, length - (size_t)(at - defines), mark, 8)); at++)
-    text_printf(text, "#undef %.*s\n", (int)strcspn(at + 8, " ("), at + 8);
+    strbuf_printf(text, "#undef %.*s\n", (int)strcspn(at + 8, " ("), at + 8);
 }
 
 static int64_t attribute(const void *node, const char *name, int64_t otherwise) {
@@ -330,47 +331,47 @@ static int64_t attribute(const void *node, const char *name, int64_t otherwise) 
 
 /* Units of the case and bytes of each thread's scratch, as plan finds them. */
 static int64_t count_units(const struct ops_case *c, const struct node *node, size_t *out_scratch) {
-  const struct plain_kernel *plain = plain_find(c->op);
-  struct plain_shape in[CASE_VALUES], out[CASE_VALUES];
+  const struct generic_kernel *plain = generic_find(c->op);
+  struct generic_shape in[CASE_VALUES], out[CASE_VALUES];
   for (size_t k = 0; k < node->input_count; k++)
     in[k] = node->inputs[k]
-                ? (struct plain_shape){node->inputs[k]->shape.rank, node->inputs[k]->shape.dims}
-                : (struct plain_shape){-1, NULL};
+                ? (struct generic_shape){node->inputs[k]->shape.rank, node->inputs[k]->shape.dims}
+                : (struct generic_shape){-1, NULL};
   for (size_t k = 0; k < node->output_count; k++)
-    out[k] = node->outputs[k]
-                 ? (struct plain_shape){node->outputs[k]->shape.rank, node->outputs[k]->shape.dims}
-                 : (struct plain_shape){-1, NULL};
-  const struct plain_problem problem = {node->input_count, node->output_count, in, out, node,
-                                        attribute};
+    out[k] = node->outputs[k] ? (struct generic_shape){node->outputs[k]->shape.rank,
+                                                       node->outputs[k]->shape.dims}
+                              : (struct generic_shape){-1, NULL};
+  const struct generic_problem problem = {node->input_count, node->output_count, in, out, node,
+                                          attribute};
   *out_scratch = plain->scratch_bytes ? plain->scratch_bytes(&problem) : 0;
   return plain->units(&problem);
 }
 
-static void put_case(struct ctx *ctx, struct text *out, const struct ops_case *c,
+static void put_case(struct ctx *ctx, struct strbuf *out, const struct ops_case *c,
                      const struct ops_run *run, size_t number) {
   const struct node *node = run->node;
-  const struct plain_kernel *plain = plain_find(c->op);
+  const struct generic_kernel *plain = generic_find(c->op);
   assert_non_null(plain);
-  struct text text = {0};
+  struct strbuf text = {0};
   size_t scratch;
-  text_printf(&text,
-              "#define NAME plain_%zu\n#define UNITS %lldl\n#define IN_COUNT %zu\n"
-              "#define OUT_COUNT %zu\n",
-              number, (long long)count_units(c, node, &scratch), node->input_count,
-              node->output_count);
+  strbuf_printf(&text,
+                "#define NAME plain_%zu\n#define UNITS %lldl\n#define IN_COUNT %zu\n"
+                "#define OUT_COUNT %zu\n",
+                number, (long long)count_units(c, node, &scratch), node->input_count,
+                node->output_count);
   for (size_t k = 0; k < node->input_count; k++) put_operand(&text, "IN", k, node->inputs[k]);
   for (size_t k = 0; k < node->output_count; k++) put_operand(&text, "OUT", k, node->outputs[k]);
   put_window(&text, node);
   for (size_t k = 0; k < node->attribute_count; k++) put_attribute(&text, &node->attributes[k]);
-  if (plain->define) text_printf(&text, "#define %s\n", plain->define);
-  text_append(out, text.at, text.length);
-  REQUIRE(emit_kernel_text(ctx, plain->text, out));
+  if (plain->define) strbuf_printf(&text, "#define %s\n", plain->define);
+  strbuf_append(out, text.at, text.length);
+  REQUIRE(emit_kernel_source(ctx, plain->text, out));
   put_undefs(out, text.at, text.length);
-  text_printf(out,
-              "int run_%zu(const void *const *in, void *const *out, void *scratch, long begin, "
-              "long end) { return plain_%zu(in, out, scratch, begin, end); }\n",
-              number, number);
-  text_deinit(&text);
+  strbuf_printf(out,
+                "int run_%zu(const void *const *in, void *const *out, void *scratch, long begin, "
+                "long end) { return plain_%zu(in, out, scratch, begin, end); }\n",
+                number, number);
+  strbuf_deinit(&text);
 }
 
 /* Compiles folder/plain.c to `library` for a level. -Wmaybe-uninitialized is off: at -O3 gcc reports variables that
@@ -411,10 +412,11 @@ static void compile_library(struct ctx *ctx, const char *folder, const char *cc,
   if (result.exit_code)
     case_fails("%s for %s%s: %.9000s", cc, target->level, result.timed_out ? " took too long" : "",
                result.output.at ? result.output.at : "");
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
 }
 
-typedef int plain_fn(const void *const *in, void *const *out, void *scratch, long begin, long end);
+typedef int generic_fn(const void *const *in, void *const *out, void *scratch, long begin,
+                       long end);
 
 /* Runs the compiled kernel, `step` units a call, the last ones first, over copies whose ends the
    sanitizers watch; the first status that is not 0. */
@@ -425,7 +427,7 @@ static int call_kernel(void *library, size_t number, const struct ops_case *c,
   size_t scratch_bytes;
   int64_t units = count_units(c, run->node, &scratch_bytes);
   snprintf(symbol, sizeof symbol, "run_%zu", number);
-  plain_fn *function;
+  generic_fn *function;
   *(void **)&function = dlsym(library, symbol);
   assert_non_null(function);
   for (size_t k = 0; k < run->input_count; k++)
@@ -497,14 +499,14 @@ static void check_library(const char *path) {
 }
 
 static void write_cases(struct ctx *ctx, const char *folder) {
-  struct text text = {0};
+  struct strbuf text = {0};
   char source[4200];
-  text_puts(&text,
-            "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n"
-            "#define PLAIN_LINES 64\n#define NOIPA __attribute__((noinline))\n"
-            "#if defined __GNUC__ && !defined __clang__\n"
-            "#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n#endif\n");
-  REQUIRE(emit_kernel_text(ctx, "simd.h", &text));
+  strbuf_puts(&text,
+              "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n"
+              "#define PLAIN_LINES 64\n#define NOIPA __attribute__((noinline))\n"
+              "#if defined __GNUC__ && !defined __clang__\n"
+              "#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n#endif\n");
+  REQUIRE(emit_kernel_source(ctx, "simd.h", &text));
   for (size_t i = 0; i < ALL; i++) {
     const struct ops_case *c = i < COUNT(cases) ? &cases[i] : &refused[i - COUNT(cases)];
     hone_status status = run_case(c, &runs[i]);
@@ -514,7 +516,7 @@ static void write_cases(struct ctx *ctx, const char *folder) {
   }
   snprintf(source, sizeof source, "%s/plain.c", folder);
   REQUIRE(file_write_atomic(ctx, source, text.at, text.length, 0600));
-  text_deinit(&text);
+  strbuf_deinit(&text);
 }
 
 /* gcc's warnings depend on what it optimises and so on the level; clang's do not. */
@@ -566,11 +568,11 @@ static const char *const compiled[] = {
 static void table_is_whole(void **state) {
   (void)state;
   size_t alone = 0;
-  while (alone < plain_count && strcmp(plain_table[alone].op, "Shape")) alone++;
-  assert_true(alone < plain_count);
-  for (size_t i = 0; i < plain_count; i++) {
-    const char *op = plain_table[i].op;
-    if (i) assert_true(strcmp(plain_table[i - 1].op, op) < 0);
+  while (alone < generic_count && strcmp(generic_table[alone].op, "Shape")) alone++;
+  assert_true(alone < generic_count);
+  for (size_t i = 0; i < generic_count; i++) {
+    const char *op = generic_table[i].op;
+    if (i) assert_true(strcmp(generic_table[i - 1].op, op) < 0);
     bool is_step = strcmp(op, "Compact") == 0 || strcmp(op, "Strings") == 0 ||
                    strncmp(op, "Loop", 4) == 0; /* of no node */
     if (!is_step && !op_find("", op)) assert_non_null(op_find("hone", op));
@@ -578,8 +580,8 @@ static void table_is_whole(void **state) {
     for (size_t k = 0; k < COUNT(compiled); k++) has_case |= strcmp(op, compiled[k]) == 0;
     for (size_t k = 0; k < COUNT(cases); k++) has_case |= strcmp(cases[k].op, op) == 0;
     if (!has_case) case_fails("no case for %s", op);
-    assert_true(plain_table[i].units != NULL);
-    if ((plain_table[i].units == plain_table[alone].units) != (plain_table[i].serial != NULL))
+    assert_true(generic_table[i].units != NULL);
+    if ((generic_table[i].units == generic_table[alone].units) != (generic_table[i].serial != NULL))
       case_fails("%s: units and reason disagree", op);
   }
 }

@@ -26,7 +26,7 @@ static void arguments_are_literal(void **state) {
   assert_int_equal(result.exit_code, 0);
   assert_string_equal(result.output.at, "$(id)|; rm -rf ~|*|a\nb|");
   assert_true(result.peak_rss_bytes > 0);
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
 }
 
 static void exit_code_and_signal(void **state) {
@@ -36,12 +36,12 @@ static void exit_code_and_signal(void **state) {
   assert_int_equal(result.exit_code, 7);
   assert_int_equal(result.signal, 0);
   assert_string_equal(result.output.at, "out\nerr\n");
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
   const char *killed[] = {"sh", "-c", "kill -SEGV $$", NULL};
   result = run(killed, 0, 0);
   assert_int_equal(result.exit_code, -1);
   assert_int_equal(result.signal, SIGSEGV);
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
 }
 
 static void missing_program(void **state) {
@@ -65,7 +65,7 @@ static void output_is_head_and_tail(void **state) {
   assert_memory_equal(result.output.at, "HEADxxx", 7);
   assert_string_equal(result.output.at + result.output.length - 6, "xxTAIL");
   assert_non_null(strstr(result.output.at, "298008 bytes left out"));
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
 }
 
 static void environment_is_clean(void **state) {
@@ -80,7 +80,7 @@ static void environment_is_clean(void **state) {
   assert_null(strstr(result.output.at, "CC=gcc"));
   assert_non_null(strstr(result.output.at, "HONE_MARK=yes"));
   assert_non_null(strstr(result.output.at, "LC_ALL=C.UTF-8"));
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
   unsetenv("LC_ALL");
 }
 
@@ -97,7 +97,7 @@ static void variables_are_added_to_the_clean_environment(void **state) {
   assert_non_null(strstr(result.output.at, "GLIBC_TUNABLES=a.b=1\n"));
   assert_non_null(strstr(result.output.at, "HONE_TEST_EXTRA=2\n"));
   assert_non_null(strstr(result.output.at, "LC_ALL=C.UTF-8\n"));
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
 }
 
 /* Neither gone nor a zombie that nobody has reaped yet. */
@@ -119,7 +119,7 @@ static void timeout_ends_the_whole_group(void **state) {
   /* a busy machine may not even have begun the shell by then */
   for (uint64_t limit_ns = 2000000000; !result.output.length && limit_ns < 600000000000;
        limit_ns *= 10) {
-    text_deinit(&result.output);
+    strbuf_deinit(&result.output);
     result = run(argv, limit_ns, 0);
   }
   assert_true(result.timed_out);
@@ -130,7 +130,7 @@ static void timeout_ends_the_whole_group(void **state) {
   assert_true(parse_i64(result.output.at, 2, INT32_MAX, &grandchild));
   for (int i = 0; i < 6000 && is_running((pid_t)grandchild); i++) usleep(10000);
   assert_false(is_running((pid_t)grandchild));
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
 }
 
 static void descriptors_are_handed_over(void **state) {
@@ -149,7 +149,7 @@ static void descriptors_are_handed_over(void **state) {
   assert_int_equal(read(from[0], reply, sizeof reply), 9);
   assert_memory_equal(reply, "got ping\n", 9);
   assert_string_equal(result.output.at, "6\n"); /* 0 to 4 and the folder that ls reads */
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
   int fds[] = {to[0], to[1], from[0], from[1], stray};
   for (size_t i = 0; i < COUNT(fds); i++) close(fds[i]);
 }
@@ -162,7 +162,7 @@ static void many_children_leak_nothing(void **state) {
   for (int i = 0; i < 200; i++) {
     struct process_result result = run(argv, 60000000000, 0);
     assert_int_equal(result.exit_code, 0);
-    text_deinit(&result.output);
+    strbuf_deinit(&result.output);
   }
   int after = dup(0);
   close(after);

@@ -18,12 +18,12 @@ static void names_parse_back(void **state) {
 static void flags_parse_back(void **state) {
   (void)state;
   for (uint32_t flags = 0; flags < 1u << FLAG_BIT_COUNT; flags++) {
-    struct text text = {0};
+    struct strbuf text = {0};
     uint32_t again = ~0u;
     flags_format(flags, &text);
     assert_true(flags_parse(text.at ? text.at : "", &again));
     assert_int_equal(again, flags);
-    text_deinit(&text);
+    strbuf_deinit(&text);
   }
   uint32_t out;
   assert_false(flags_parse("noisy  cached", &out));
@@ -49,16 +49,16 @@ static const struct column *find(const char *key) {
   return NULL;
 }
 static void expect(const struct record *record, const char *key, const char *want) {
-  struct text text = {0};
+  struct strbuf text = {0};
   column_format(record, find(key), &text);
   assert_string_equal(text.at ? text.at : "", want);
-  text_deinit(&text);
+  strbuf_deinit(&text);
 }
 
 static void columns_format_each_type(void **state) {
   (void)state;
   static struct record record;
-  strcpy(record.cell.model, "a\"b");
+  strcpy(record.config.model, "a\"b");
   record.status = STATUS_timeout;
   record.stage = STAGE_compile;
   record.flags = FLAG_MASK(noisy) | FLAG_MASK(cached);
@@ -85,44 +85,44 @@ static void columns_format_each_type(void **state) {
 
 static void the_key_separates_fields(void **state) {
   (void)state;
-  static struct cell a, b;
+  static struct config a, b;
   strcpy(a.model_hash, "00112233445566778899aabbccddeeff");
   strcpy(a.backend, "native");
   b = a;
   strcpy(b.model, "shown name and path are not identity");
   strcpy(b.model_path, "/tmp/x");
-  cell_key(&a);
-  cell_key(&b);
+  config_key(&a);
+  config_key(&b);
   assert_int_equal(strlen(a.key), 32);
   assert_string_equal(a.key, b.key);
   strcpy(a.variant, "ab");
   strcpy(b.variant, "a");
   strcpy(b.options, "b");
-  cell_key(&a);
-  cell_key(&b);
+  config_key(&a);
+  config_key(&b);
   assert_string_not_equal(a.key, b.key);
   b = a;
   strcpy(a.options, "x\nroute:4:onnx");
   strcpy(b.options, "x");
   strcpy(b.route, "onnx");
-  cell_key(&a);
-  cell_key(&b);
+  config_key(&a);
+  config_key(&b);
   assert_string_not_equal(a.key, b.key);
   b = a;
   b.label = 1;
-  cell_key(&b);
+  config_key(&b);
   assert_string_not_equal(a.key, b.key);
 }
 
 static void the_longest_cell_fits(void **state) {
   (void)state;
-  static struct cell a, b;
+  static struct config a, b;
   memset(&a, 'x', sizeof a);
   a.batch = a.threads = a.label = -2147483647;
   b = a;
-  cell_key(&a);
+  config_key(&a);
   b.label++;
-  cell_key(&b);
+  config_key(&b);
   assert_string_not_equal(a.key, b.key);
 }
 

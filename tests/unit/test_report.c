@@ -13,16 +13,16 @@ static void ranks_and_verdicts_are_right(void **state) {
   const struct summary *s = &f->summary;
   assert_int_equal(s->record_count, COUNT(sample_resnet) + COUNT(sample_bert) + COUNT(sample_mlp));
   const struct record *r = s->records;
-  assert_string_equal(r[0].cell.backend, "native");
+  assert_string_equal(r[0].config.backend, "native");
   assert_int_equal(r[0].rank, 1);
-  assert_int_equal(r[0].incarnations, 3);
+  assert_int_equal(r[0].processes, 3);
   assert_int_equal(r[0].rounds, 36);
   assert_true(r[0].p50_lo_ms <= r[0].p50_ms && r[0].p50_ms <= r[0].p50_hi_ms);
   assert_true(fabs(r[0].throughput_per_s * r[0].p50_ms - 1000) < 1e-6);
   assert_true(fabs(r[0].limit_share - 4.9 / r[0].p50_ms) < 1e-12);
   for (size_t i = 1; i < 6; i++)
     assert_true(r[i].rank == (int)i + 1 && r[i].p50_ms >= r[i - 1].p50_ms);
-  assert_string_equal(r[6].cell.backend, "xla"); /* faster than some, wrong: no rank */
+  assert_string_equal(r[6].config.backend, "xla"); /* faster than some, wrong: no rank */
   assert_int_equal(r[6].status, STATUS_wrong);
   assert_int_equal(r[6].rank, 0);
   assert_true(isfinite(r[6].p50_ms) && r[6].p50_ms < r[4].p50_ms);
@@ -43,14 +43,14 @@ static void ranks_and_verdicts_are_right(void **state) {
 static void what_was_never_compared_has_no_rank(void **state) {
   (void)state;
   struct fixture *f = make_fixture(2, 1);
-  struct cell_data *cell = &f->data.cells[1];
-  for (size_t b = 0; b < cell->block_count; b++) cell->blocks[b].verified = 0;
-  for (size_t i = 0; i < cell->incarnation_count; i++)
-    cell->incarnations[i].rel_l2 = cell->incarnations[i].max_abs_diff =
-        cell->incarnations[i].max_rel_diff = (double)NAN;
+  struct config_data *config = &f->data.cells[1];
+  for (size_t b = 0; b < config->block_count; b++) config->blocks[b].verified = 0;
+  for (size_t i = 0; i < config->process_count; i++)
+    config->processes[i].rel_l2 = config->processes[i].max_abs_diff =
+        config->processes[i].max_rel_diff = (double)NAN;
   assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
   for (size_t i = 0; i < f->summary.record_count; i++)
-    if (!strcmp(f->summary.records[i].cell.key, cell->cell.key)) {
+    if (!strcmp(f->summary.records[i].config.key, config->config.key)) {
       assert_int_equal(f->summary.records[i].status, STATUS_unverified);
       assert_int_equal(f->summary.records[i].rank, 0);
     }
@@ -61,7 +61,7 @@ static void synthetic_rows_show_only_if_asked(void **state) {
   (void)state;
   struct fixture *f = make_fixture(3, 1);
   const size_t all = f->summary.record_count;
-  f->data.cells[0].incarnations[0].flags |= FLAG_MASK(synthetic);
+  f->data.cells[0].processes[0].flags |= FLAG_MASK(synthetic);
   assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
   assert_int_equal(f->summary.record_count, all - 1);
   assert_int_equal(summarise(&f->ctx, f->arena, &f->data, true, &f->summary), HONE_OK);
@@ -78,7 +78,7 @@ static void the_matrix_counts_ranked_rows_only(void **state) {
   assert_int_equal(matrix_make(&f->ctx, f->arena, s, &m), HONE_OK);
   assert_int_equal(m.group_count, 3);
   assert_int_equal(m.engine_count, 7); /* the copy of --aa is none */
-  assert_string_equal(s->records[m.engines[0].record].cell.backend, "native");
+  assert_string_equal(s->records[m.engines[0].record].config.backend, "native");
   assert_int_equal(m.engines[0].ranked, 3);
   assert_int_equal(m.engines[0].wins, 2);
   for (size_t e = 0; e < m.engine_count; e++) {
@@ -120,16 +120,16 @@ static void sweeps_of_unlike_rows_are_drawn_apart(void **state) {
   size_t begins[COUNT(rows)];
   for (size_t i = 0; i < COUNT(rows); i++) {
     records[i] = (struct record){.rank = 1, .throughput_per_s = 100 * (double)(i + 1)};
-    records[i].cell.batch = 1;
-    records[i].cell.threads = rows[i].threads;
-    records[i].cell.load = rows[i].load;
-    snprintf(records[i].cell.scenario, sizeof records[i].cell.scenario, "%s", rows[i].scenario);
-    snprintf(records[i].cell.backend, sizeof records[i].cell.backend, "native");
-    snprintf(records[i].cell.precision, sizeof records[i].cell.precision, "fp32");
+    records[i].config.batch = 1;
+    records[i].config.threads = rows[i].threads;
+    records[i].config.load = rows[i].load;
+    snprintf(records[i].config.scenario, sizeof records[i].config.scenario, "%s", rows[i].scenario);
+    snprintf(records[i].config.backend, sizeof records[i].config.backend, "native");
+    snprintf(records[i].config.precision, sizeof records[i].config.precision, "fp32");
     begins[i] = i;
   }
   const struct summary summary = {.record_count = COUNT(rows), .records = records};
-  struct text out = {0};
+  struct strbuf out = {0};
   chart_scaling(&(struct page){.summary = &summary, .html = {&out}}, begins, COUNT(rows));
   assert_false(out.failed);
   assert_int_equal(count_of(out.at, "<figure>"), 3);
@@ -137,7 +137,7 @@ static void sweeps_of_unlike_rows_are_drawn_apart(void **state) {
   assert_non_null(strstr(out.at, "Scaling with threads at batch 1 <span>"));
   assert_non_null(strstr(out.at, "Scaling with threads at batch 1, offline <span>"));
   assert_non_null(strstr(out.at, "1 busy neighbour <span>"));
-  text_deinit(&out);
+  strbuf_deinit(&out);
 }
 
 /* A precision is a row, never a second column of the same engine, and has a mean of its own. */
@@ -145,9 +145,9 @@ static void precisions_are_rows(void **state) {
   (void)state;
   struct fixture *f = make_fixture(1, 1);
   struct matrix m;
-  for (size_t i = 0; i < f->data.cell_count; i++)
-    if (!strcmp(f->data.cells[i].cell.model, "zoo:mlp"))
-      strcpy(f->data.cells[i].cell.precision, "bf16");
+  for (size_t i = 0; i < f->data.config_count; i++)
+    if (!strcmp(f->data.cells[i].config.model, "zoo:mlp"))
+      strcpy(f->data.cells[i].config.precision, "bf16");
   assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
   assert_int_equal(matrix_make(&f->ctx, f->arena, &f->summary, &m), HONE_OK);
   assert_int_equal(m.engine_count, 7);
@@ -170,9 +170,9 @@ static void what_was_reached_is_possible(void **state) {
   (void)state;
   struct fixture *f = make_fixture(1, 1);
   for (int winograd = 0; winograd < 2; winograd++) {
-    for (size_t i = 0; i < f->data.cell_count; i++) {
-      f->data.cells[i].cell.limit_ms = 40; /* above every median of the first model */
-      f->data.cells[i].cell.winograd_limit_ms = winograd ? 10 : 40;
+    for (size_t i = 0; i < f->data.config_count; i++) {
+      f->data.cells[i].config.limit_ms = 40; /* above every median of the first model */
+      f->data.cells[i].config.winograd_limit_ms = winograd ? 10 : 40;
     }
     assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
     const struct record *r = f->summary.records;
@@ -185,10 +185,10 @@ static void what_was_reached_is_possible(void **state) {
       assert_int_equal(isnan(r[i].winograd_limit_ms), !winograd);
       if (winograd) assert_true(fabs(r[i].limit_share - 4 * share) < 1e-12);
     }
-    struct text shown = {0};
+    struct strbuf shown = {0};
     put_limit(&shown, &r[0]);
     assert_string_equal(shown.at, winograd ? "400 % (100 % W)" : "100 %");
-    text_deinit(&shown);
+    strbuf_deinit(&shown);
   }
   free_fixture(f);
 }
@@ -197,10 +197,10 @@ static void what_was_reached_is_possible(void **state) {
 static void a_share_above_the_whole_is_not_printed(void **state) {
   (void)state;
   struct fixture *f = make_fixture(1, 1);
-  for (size_t i = 0; i < f->data.cell_count; i++) {
-    f->data.cells[i].cell.limit_ms = 40;
-    for (size_t k = 0; k < f->data.cells[i].incarnation_count; k++)
-      f->data.cells[i].incarnations[k].status = STATUS_interrupted;
+  for (size_t i = 0; i < f->data.config_count; i++) {
+    f->data.cells[i].config.limit_ms = 40;
+    for (size_t k = 0; k < f->data.cells[i].process_count; k++)
+      f->data.cells[i].processes[k].status = STATUS_interrupted;
   }
   assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
   for (size_t i = 0; i < f->summary.record_count; i++) {
@@ -218,27 +218,27 @@ static void routes_share_a_column(void **state) {
   struct fixture *f = make_fixture(1, 1);
   struct matrix plain, m;
   assert_int_equal(matrix_make(&f->ctx, f->arena, &f->summary, &plain), HONE_OK);
-  const char *first = f->data.cells[0].cell.model;
-  for (size_t i = 0; i < f->data.cell_count; i++)
-    if (strcmp(f->data.cells[i].cell.model, first))
-      strcpy(f->data.cells[i].cell.route, "onnx-hone");
+  const char *first = f->data.cells[0].config.model;
+  for (size_t i = 0; i < f->data.config_count; i++)
+    if (strcmp(f->data.cells[i].config.model, first))
+      strcpy(f->data.cells[i].config.route, "onnx-hone");
   assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
   assert_int_equal(matrix_make(&f->ctx, f->arena, &f->summary, &m), HONE_OK);
   assert_true(m.joins_routes);
   assert_int_equal(m.engine_count, plain.engine_count);
   size_t joined = 0;
-  for (size_t e = 0; e < m.engine_count; e++) joined += !m.engines[e].cell->route[0];
+  for (size_t e = 0; e < m.engine_count; e++) joined += !m.engines[e].config->route[0];
   assert_true(joined > 0);
-  struct cell *other = &f->data.cells[1].cell;
-  const struct cell *cell = &f->data.cells[0].cell;
-  strcpy(other->backend, cell->backend);
-  strcpy(other->variant, cell->variant);
-  strcpy(other->options, cell->options);
+  struct config *other = &f->data.cells[1].config;
+  const struct config *config = &f->data.cells[0].config;
+  strcpy(other->backend, config->backend);
+  strcpy(other->variant, config->variant);
+  strcpy(other->options, config->options);
   strcpy(other->route, "onnx-hone");
   assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
   assert_int_equal(matrix_make(&f->ctx, f->arena, &f->summary, &m), HONE_OK);
   assert_false(m.joins_routes);
-  for (size_t e = 0; e < m.engine_count; e++) assert_true(m.engines[e].cell->route[0]);
+  for (size_t e = 0; e < m.engine_count; e++) assert_true(m.engines[e].config->route[0]);
   free_fixture(f);
 }
 
@@ -253,17 +253,17 @@ static void an_engine_keeps_its_color(void **state) {
     assert_in_range(color, 0, COLOR_COUNT - 1);
     for (size_t k = 0; k < s->record_count; k++)
       assert_int_equal(color == color_of_backend(s, k),
-                       !strcmp(s->records[i].cell.backend, s->records[k].cell.backend));
-    if (!strcmp(s->records[i].cell.backend, "native")) native = color;
-    if (!strcmp(s->records[i].cell.backend, "openvino")) openvino = color;
+                       !strcmp(s->records[i].config.backend, s->records[k].config.backend));
+    if (!strcmp(s->records[i].config.backend, "native")) native = color;
+    if (!strcmp(s->records[i].config.backend, "openvino")) openvino = color;
   }
   assert_int_equal(native, 0);
   for (size_t i = 0; i < s->record_count; i++)
-    if (strcmp(s->records[i].cell.backend, "openvino") != 0)
-      snprintf(s->records[i].cell.backend, sizeof s->records[i].cell.backend, "mine%zu", i % 5);
+    if (strcmp(s->records[i].config.backend, "openvino") != 0)
+      snprintf(s->records[i].config.backend, sizeof s->records[i].config.backend, "mine%zu", i % 5);
   for (size_t i = 0; i < s->record_count; i++)
     assert_int_equal(color_of_backend(s, i) == openvino,
-                     !strcmp(s->records[i].cell.backend, "openvino"));
+                     !strcmp(s->records[i].config.backend, "openvino"));
   free_fixture(f);
 }
 
@@ -273,28 +273,28 @@ static void percentiles_need_their_samples(void **state) {
   const size_t counts[] = {35, 36, 367, 368};
   for (size_t i = 0; i < COUNT(counts); i++) {
     struct fixture *f = make_fixture(4, 1);
-    struct cell_data *cell = &f->data.cells[0];
-    cell->blocks[0].samples = calloc(counts[i], sizeof(uint64_t));
-    for (size_t k = 0; k < counts[i]; k++) cell->blocks[0].samples[k] = 1000000 + k;
-    cell->blocks[0].sample_count = counts[i];
-    cell->block_count = 1;
-    f->data.cell_count = 1;
+    struct config_data *config = &f->data.cells[0];
+    config->blocks[0].samples = calloc(counts[i], sizeof(uint64_t));
+    for (size_t k = 0; k < counts[i]; k++) config->blocks[0].samples[k] = 1000000 + k;
+    config->blocks[0].sample_count = counts[i];
+    config->block_count = 1;
+    f->data.config_count = 1;
     assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
     assert_int_equal(isfinite(f->summary.records[0].p90_ms), counts[i] >= 36);
     assert_int_equal(isfinite(f->summary.records[0].p99_ms), counts[i] >= 368);
     assert_true(f->summary.records[0].p50_lo_ms < f->summary.records[0].p50_hi_ms);
-    free(cell->blocks[0].samples);
+    free(config->blocks[0].samples);
     free_fixture(f);
   }
 }
 
-static void an_interrupted_incarnation_does_not_spoil_a_resumed_cell(void **state) {
+static void an_interrupted_process_does_not_spoil_a_resumed_configuration(void **state) {
   (void)state;
   struct fixture *f = make_fixture(5, 1);
-  f->data.cells[0].incarnations[1].status = STATUS_interrupted;
+  f->data.cells[0].processes[1].status = STATUS_interrupted;
   assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
   for (size_t i = 0; i < f->summary.record_count; i++)
-    if (!strcmp(f->summary.records[i].cell.key, f->data.cells[0].cell.key))
+    if (!strcmp(f->summary.records[i].config.key, f->data.cells[0].config.key))
       assert_int_equal(f->summary.records[i].status, STATUS_ok);
   free_fixture(f);
 }
@@ -303,13 +303,13 @@ static void an_interrupted_incarnation_does_not_spoil_a_resumed_cell(void **stat
 static void an_unmeasured_cell_is_no_failure(void **state) {
   (void)state;
   struct fixture *f = make_fixture(5, 1);
-  struct text page[2] = {{0}};
+  struct strbuf page[2] = {{0}};
   size_t failed[2] = {0};
   for (int n = 0; n < 2; n++) {
-    if (n) f->data.cells[0].incarnation_count = f->data.cells[0].block_count = 0;
+    if (n) f->data.cells[0].process_count = f->data.cells[0].block_count = 0;
     assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
     assert_int_equal(render_html(&f->ctx, &f->summary, NULL, &page[n]), HONE_OK);
-    assert_int_equal(text_finish(&f->ctx, &page[n]), HONE_OK);
+    assert_int_equal(strbuf_finish(&f->ctx, &page[n]), HONE_OK);
     for (const char *at = page[n].at; (at = strstr(at, "td class=\"failed\"")); at++) failed[n]++;
   }
   assert_true(failed[0] > 0);
@@ -317,8 +317,8 @@ static void an_unmeasured_cell_is_no_failure(void **state) {
   assert_null(strstr(page[0].at, ">interrupted<"));
   assert_non_null(strstr(page[1].at, ">interrupted</a></td>"));
   assert_non_null(strstr(page[1].at, "pill undecided\" title=\"the user stopped the study"));
-  text_deinit(&page[0]);
-  text_deinit(&page[1]);
+  strbuf_deinit(&page[0]);
+  strbuf_deinit(&page[1]);
   free_fixture(f);
 }
 
@@ -326,16 +326,16 @@ static void an_unmeasured_cell_is_no_failure(void **state) {
 static void energy_has_its_interval(void **state) {
   (void)state;
   struct fixture *f = make_fixture(5, 1);
-  struct cell_data *cell = &f->data.cells[0];
-  for (size_t i = 0; i < cell->block_count; i++) {
-    struct block *block = &cell->blocks[i];
+  struct config_data *config = &f->data.cells[0];
+  for (size_t i = 0; i < config->block_count; i++) {
+    struct block *block = &config->blocks[i];
     const size_t inferences = block->sample_count + block->rewarm_count;
-    block->energy_uj = (int64_t)inferences * (block->incarnation % 2 ? 3000 : 2000);
+    block->energy_uj = (int64_t)inferences * (block->process_record % 2 ? 3000 : 2000);
   }
   assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
   for (size_t i = 0; i < f->summary.record_count; i++) {
     const struct record *r = &f->summary.records[i];
-    if (strcmp(r->cell.key, cell->cell.key)) {
+    if (strcmp(r->config.key, config->config.key)) {
       assert_true(isnan(r->energy_mj) && isnan(r->energy_lo_mj));
       continue;
     }
@@ -350,10 +350,10 @@ static void energy_has_its_interval(void **state) {
 static void copies_have_their_columns(void **state) {
   (void)state;
   struct fixture *f = make_fixture(5, 1);
-  struct cell_data *cell = &f->data.cells[0];
+  struct config_data *config = &f->data.cells[0];
   uint64_t in[] = {3000, 1000, 2000};
-  for (size_t b = 0; b < cell->block_count; b++) {
-    struct block *block = &cell->blocks[b];
+  for (size_t b = 0; b < config->block_count; b++) {
+    struct block *block = &config->blocks[b];
     block->copy_in = in;
     block->copy_in_count = COUNT(in);
     block->copy_out_count = block->sample_count;
@@ -363,7 +363,7 @@ static void copies_have_their_columns(void **state) {
   assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
   for (size_t i = 0; i < f->summary.record_count; i++) {
     const struct record *r = &f->summary.records[i];
-    if (strcmp(r->cell.key, cell->cell.key)) {
+    if (strcmp(r->config.key, config->config.key)) {
       assert_true(isnan(r->copy_in_ms) && isnan(r->compute_ms) && isnan(r->copy_out_ms));
       continue;
     }
@@ -381,11 +381,11 @@ static void the_same_study_gives_the_same_bytes(void **state) {
   for (size_t i = 0; i < renderer_count; i++) {
     if (!can_render(renderers[i].name)) continue;
     struct fixture *a = make_fixture(1, 1), *b = make_fixture(1, 1);
-    struct text x = render(a, renderers[i].name), y = render(b, renderers[i].name);
+    struct strbuf x = render(a, renderers[i].name), y = render(b, renderers[i].name);
     assert_int_equal(x.length, y.length);
     assert_memory_equal(x.at, y.at, x.length);
-    text_deinit(&x);
-    text_deinit(&y);
+    strbuf_deinit(&x);
+    strbuf_deinit(&y);
     free_fixture(a);
     free_fixture(b);
   }
@@ -394,14 +394,14 @@ static void the_same_study_gives_the_same_bytes(void **state) {
 static void an_empty_study_renders(void **state) {
   (void)state;
   struct fixture *f = make_fixture(1, 1);
-  f->data.cell_count = 0;
+  f->data.config_count = 0;
   strcpy(f->data.row.machine_json, "not json");
   assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
   for (size_t i = 0; i < renderer_count; i++) {
     if (!can_render(renderers[i].name)) continue;
-    struct text out = render(f, renderers[i].name);
+    struct strbuf out = render(f, renderers[i].name);
     assert_true(out.length > 0);
-    text_deinit(&out);
+    strbuf_deinit(&out);
   }
   free_fixture(f);
 }
@@ -410,7 +410,7 @@ static void an_empty_study_renders(void **state) {
 static void latencies_are_one_line_a_cell(void **state) {
   (void)state;
   struct fixture *f = make_fixture(1, 1);
-  struct text out = render(f, "latency");
+  struct strbuf out = render(f, "latency");
   assert_int_equal(count_of(out.at, "\r\n"), f->summary.record_count + 1);
   assert_int_equal(strncmp(out.at, "\"timestamp\",\"model\",\"device\",\"latency_ms\",", 40), 0);
   assert_non_null(
@@ -420,14 +420,14 @@ static void latencies_are_one_line_a_cell(void **state) {
   format_f64(number, f->summary.records[0].p50_ms);
   snprintf(want, sizeof want, "\"resnet50.onnx\",\"cpu\",%s,\"native\"", number);
   assert_non_null(strstr(out.at, want));
-  text_deinit(&out);
+  strbuf_deinit(&out);
   free_fixture(f);
 }
 
 static void json_is_as_documented(void **state) {
   (void)state;
   struct fixture *f = make_fixture(1, 1);
-  struct text out = render(f, "json");
+  struct strbuf out = render(f, "json");
   json_error_t error;
   json_t *root = json_loads(out.at, JSON_REJECT_DUPLICATES, &error);
   if (!root) print_error("line %d: %s\n", error.line, error.text);
@@ -449,7 +449,7 @@ static void json_is_as_documented(void **state) {
   assert_int_equal(json_array_size(json_object_get(comparison, "ci")), 2);
   assert_string_equal(json_string_value(json_object_get(comparison, "verdict")), "tie");
   json_decref(root);
-  text_deinit(&out);
+  strbuf_deinit(&out);
   free_fixture(f);
 }
 
@@ -457,7 +457,7 @@ static void the_table_fits_its_width(void **state) {
   (void)state;
   struct fixture *f = make_fixture(1, 1);
   for (int width = 80; width <= 200; width += 20) {
-    struct text out = {0};
+    struct strbuf out = {0};
     const struct render_options options = {.width = width};
     assert_int_equal(render_table(&f->ctx, &f->summary, &options, &out), HONE_OK);
     for (char *line = out.at, *end; (end = strchr(line, '\n')); line = end + 1) {
@@ -465,17 +465,17 @@ static void the_table_fits_its_width(void **state) {
       if (line[0] == ' ' && line[2] >= '1' && line[2] <= '9') /* a ranked row */
         assert_true(shown_width(line) <= (size_t)width);
     }
-    text_deinit(&out);
+    strbuf_deinit(&out);
   }
-  struct text plain = {0}, color = {0};
+  struct strbuf plain = {0}, color = {0};
   const struct render_options colored = {.color = true, .width = 100};
   assert_int_equal(render_table(&f->ctx, &f->summary, NULL, &plain), HONE_OK);
   assert_int_equal(render_table(&f->ctx, &f->summary, &colored, &color), HONE_OK);
   assert_null(strchr(plain.at, '\x1b'));
   assert_non_null(strstr(color.at, "\x1b[32mfastest\x1b[0m"));
   assert_non_null(strstr(plain.at, "wrong at verify: relative L2"));
-  text_deinit(&plain);
-  text_deinit(&color);
+  strbuf_deinit(&plain);
+  strbuf_deinit(&color);
   free_fixture(f);
 }
 
@@ -484,7 +484,7 @@ static void all_models_have_the_same_columns(void **state) {
   (void)state;
   struct fixture *f = make_fixture(1, 1);
   for (int width = 70; width <= 210; width += 35) {
-    struct text out = {0};
+    struct strbuf out = {0};
     const struct render_options options = {.width = width};
     assert_int_equal(render_table(&f->ctx, &f->summary, &options, &out), HONE_OK);
     char first[512] = "";
@@ -496,9 +496,9 @@ static void all_models_have_the_same_columns(void **state) {
       assert_string_equal(line, first);
     }
     assert_int_equal(titles, 3);
-    text_deinit(&out);
+    strbuf_deinit(&out);
   }
-  struct text out = {0};
+  struct strbuf out = {0};
   const struct render_options asked = {.width = 80,
                                        .columns = "p99,latency_ms.p90,Memory,start-up,cosine"};
   assert_int_equal(render_table(&f->ctx, &f->summary, &asked, &out), HONE_OK);
@@ -510,7 +510,7 @@ static void all_models_have_the_same_columns(void **state) {
     assert_true(title && title < line_end);
   }
   assert_int_equal(count_of(out.at, "vs fastest"), 0);
-  text_deinit(&out);
+  strbuf_deinit(&out);
   assert_int_equal(table_columns_check(&f->ctx, "p50,latency_ms.p9o"), HONE_E_USAGE);
   assert_null(strstr(f->ctx.message, "backend?"));
   ctx_clear(&f->ctx);
@@ -526,7 +526,7 @@ static void all_models_have_the_same_columns(void **state) {
 /* -- hostile text */
 
 /* But those at which a name may break, which follow from its commas and slashes. */
-static size_t tags_of(const struct text *html) {
+static size_t tags_of(const struct strbuf *html) {
   return count_of(html->at, "<") - count_of(html->at, "<wbr>");
 }
 
@@ -535,11 +535,11 @@ static void hostile_text_is_shown_literally(void **state) {
   assert_true(COUNT(hostile) >= 60);
   struct fixture *f = make_thin_fixture();
   plant(f, "benign");
-  struct text html = render(f, "html"), md = render(f, "md");
+  struct strbuf html = render(f, "html"), md = render(f, "md");
   const size_t tags = tags_of(&html), quotes = count_of(html.at, "\""),
                lines = count_of(md.at, "\n");
-  text_deinit(&html);
-  text_deinit(&md);
+  strbuf_deinit(&html);
+  strbuf_deinit(&md);
   for (size_t i = 0; i < COUNT(hostile); i++) {
     plant(f, hostile[i]);
     html = render(f, "html");
@@ -547,14 +547,14 @@ static void hostile_text_is_shown_literally(void **state) {
     assert_int_equal(tags_of(&html), tags);
     assert_int_equal(count_of(html.at, "\""), quotes);
     assert_false(has_control(&html));
-    text_deinit(&html);
+    strbuf_deinit(&html);
     static const char *const others[] = {"table", "csv", "json", "md", "latency"};
     for (size_t k = 0; k < COUNT(others); k++) {
-      struct text out = render(f, others[k]);
+      struct strbuf out = render(f, others[k]);
       if (has_control(&out)) print_error("%s in %s\n", hostile[i], others[k]);
       assert_false(has_control(&out));
       if (!strcmp(others[k], "md")) assert_int_equal(count_of(out.at, "\n"), lines);
-      text_deinit(&out);
+      strbuf_deinit(&out);
     }
   }
   free_fixture(f);
@@ -586,27 +586,27 @@ static void markdown_escapes_only_where_needed(void **state) {
       {"<b>&amp;", "&lt;b>&amp;amp;"},
   };
   for (size_t i = 0; i < COUNT(cases); i++) {
-    struct text out = {0};
+    struct strbuf out = {0};
     markdown_text((struct markdown){&out}, cases[i].text);
     assert_string_equal(out.at, cases[i].want);
-    text_deinit(&out);
+    strbuf_deinit(&out);
   }
 }
 
 /* Reads one RFC 4180 record of `count` cells; returns what follows. */
-static const char *read_csv_line(const char *at, struct text *cells, bool *quoted, size_t count) {
+static const char *read_csv_line(const char *at, struct strbuf *cells, bool *quoted, size_t count) {
   for (size_t c = 0; c < count; c++) {
     quoted[c] = *at == '"';
     if (quoted[c]) {
       for (at++; !(at[0] == '"' && at[1] != '"'); at++) {
         assert_true(*at);
         if (*at == '"') at++;
-        text_append(&cells[c], at, 1);
+        strbuf_append(&cells[c], at, 1);
       }
       at++;
     } else {
       const size_t length = strcspn(at, ",\r");
-      text_append(&cells[c], at, length);
+      strbuf_append(&cells[c], at, length);
       at += length;
     }
     assert_true(*at == (c + 1 < count ? ',' : '\r'));
@@ -619,22 +619,22 @@ static const char *read_csv_line(const char *at, struct text *cells, bool *quote
 static void csv_reads_back_equal(void **state) {
   (void)state;
   struct fixture *f = make_thin_fixture();
-  struct text *cells = calloc(column_count, sizeof *cells);
+  struct strbuf *cells = calloc(column_count, sizeof *cells);
   bool *quoted = calloc(column_count, sizeof *quoted);
   for (size_t i = 0; i < COUNT(hostile); i++) {
     plant(f, hostile[i]);
-    struct text out = render(f, "csv");
+    struct strbuf out = render(f, "csv");
     const char *at = read_csv_line(out.at, cells, quoted, column_count);
     for (size_t c = 0; c < column_count; c++) {
       assert_string_equal(cells[c].at, columns[c].key);
-      text_deinit(&cells[c]);
+      strbuf_deinit(&cells[c]);
     }
     for (size_t r = 0; r < f->summary.record_count; r++) {
       at = read_csv_line(at, cells, quoted, column_count);
       for (size_t c = 0; c < column_count; c++) {
-        struct text raw = {0}, want = {0};
+        struct strbuf raw = {0}, want = {0};
         column_format(&f->summary.records[r], &columns[c], &raw);
-        text_put_safe(&want, raw.at ? raw.at : "", SIZE_MAX);
+        strbuf_put_safe(&want, raw.at ? raw.at : "", SIZE_MAX);
         const char *got = cells[c].at ? cells[c].at : "", *wanted = want.at ? want.at : "";
         if (quoted[c]) {
           assert_true(!*got || !strchr("=+-@\t\r\n", got[strspn(got, " ")]) ||
@@ -643,13 +643,13 @@ static void csv_reads_back_equal(void **state) {
         }
         assert_int_equal(quoted[c], !column_is_number(&columns[c]));
         assert_string_equal(got, wanted);
-        text_deinit(&raw);
-        text_deinit(&want);
-        text_deinit(&cells[c]);
+        strbuf_deinit(&raw);
+        strbuf_deinit(&want);
+        strbuf_deinit(&cells[c]);
       }
     }
     assert_int_equal(*at, 0);
-    text_deinit(&out);
+    strbuf_deinit(&out);
   }
   free(cells);
   free(quoted);
@@ -661,7 +661,7 @@ static void json_keeps_hostile_text(void **state) {
   struct fixture *f = make_thin_fixture();
   for (size_t i = 0; i < COUNT(hostile); i++) {
     plant(f, hostile[i]);
-    struct text out = render(f, "json");
+    struct strbuf out = render(f, "json");
     json_error_t error;
     json_t *root = json_loads(out.at, JSON_REJECT_DUPLICATES, &error);
     assert_non_null(root);
@@ -671,7 +671,7 @@ static void json_keeps_hostile_text(void **state) {
     if (!is_utf8) assert_non_null(strstr(name, "\\u{"));
     json_decref(is_utf8);
     json_decref(root);
-    text_deinit(&out);
+    strbuf_deinit(&out);
   }
   free_fixture(f);
 }
@@ -697,7 +697,7 @@ static void repeat_commands_are_whole(void **state) {
   const struct record *record = &f->summary.records[0];
   char wanted[256];
   snprintf(wanted, sizeof wanted, " --backend-option %s.a=1 --backend-option '%s.b c=2' --batch ",
-           record->cell.backend, record->cell.backend);
+           record->config.backend, record->config.backend);
   assert_non_null(strstr(record->repeat, wanted));
   const char *end = record->repeat + strlen(record->repeat) - strlen(" --seed 7 --rounds 3");
   assert_string_equal(end, " --seed 7 --rounds 3");
@@ -722,13 +722,13 @@ static void the_page_stands_alone(void **state) {
   struct fixture *f = make_fixture(1, 1);
   if (getenv("HONE_TEST_PAGE_HOSTILE"))
     plant(f, "</title><script>document.title='owned'</script>\" onload=\"x");
-  struct text out = render(f, "html");
+  struct strbuf out = render(f, "html");
   static const char *const outside[] = {
       " src=", "url(", "@import", "http:", "https:", "<link", " style="};
   for (size_t i = 0; i < COUNT(outside); i++) assert_null(strstr(out.at, outside[i]));
   assert_int_equal(count_of(out.at, "<script>"), 1);
   /* the downloads are the files themselves */
-  struct text json = render(f, "json");
+  struct strbuf json = render(f, "json");
   const char *data = strstr(out.at, "href=\"data:application/json;base64,");
   assert_non_null(data);
   data = strchr(data, ',') + 1;
@@ -738,12 +738,12 @@ static void the_page_stands_alone(void **state) {
   assert_in_range(length, (int)json.length, (int)json.length + 2); /* rounded up to three bytes */
   assert_memory_equal(decoded, json.at, json.length);
   free(decoded);
-  text_deinit(&json);
+  strbuf_deinit(&json);
   assert_int_equal(count_of(out.at, "<svg"), count_of(out.at, "</svg>"));
   assert_int_equal(count_of(out.at, "class=\"strip\""), 13 + 1);
   const char *page = getenv("HONE_TEST_PAGE");
   if (page) assert_int_equal(file_write_atomic(&f->ctx, page, out.at, out.length, 0644), HONE_OK);
-  text_deinit(&out);
+  strbuf_deinit(&out);
   free_fixture(f);
 }
 
@@ -755,12 +755,12 @@ static void shapes_are_shown_where_they_are_shapes(void **state) {
       {"7914360edc3fee247fbc28b5024e48d2", "batch 1 \xc2\xb7 1 thread"},
       {"", "batch 1 \xc2\xb7 1 thread"}};
   for (size_t i = 0; i < COUNT(cases); i++) {
-    struct record record = {.cell = {.batch = 1, .threads = 1}};
-    struct text text = {0};
-    snprintf(record.cell.shapes, sizeof record.cell.shapes, "%s", cases[i][0]);
+    struct record record = {.config = {.batch = 1, .threads = 1}};
+    struct strbuf text = {0};
+    snprintf(record.config.shapes, sizeof record.config.shapes, "%s", cases[i][0]);
     put_group_facts(&text, &record);
     assert_string_equal(text.at, cases[i][1]);
-    text_deinit(&text);
+    strbuf_deinit(&text);
   }
 }
 
@@ -777,7 +777,7 @@ int main(void) {
       cmocka_unit_test(a_share_above_the_whole_is_not_printed),
       cmocka_unit_test(routes_share_a_column),
       cmocka_unit_test(percentiles_need_their_samples),
-      cmocka_unit_test(an_interrupted_incarnation_does_not_spoil_a_resumed_cell),
+      cmocka_unit_test(an_interrupted_process_does_not_spoil_a_resumed_configuration),
       cmocka_unit_test(an_unmeasured_cell_is_no_failure),
       cmocka_unit_test(energy_has_its_interval),
       cmocka_unit_test(copies_have_their_columns),

@@ -134,7 +134,7 @@ static void only_what_both_have_is_compared(void **state) {
 
 static void rounds_follow_the_speed_and_spread_evenly(void **state) {
   (void)state;
-  struct bench_options options = {.incarnations = 4};
+  struct bench_options options = {.processes = 4};
   assert_int_equal(schedule_rounds(&options, 20e3), ROUNDS);
   assert_int_equal(schedule_rounds(&options, 1e10), 6);
   assert_in_range(schedule_rounds(&options, 30e6), 10, 20);
@@ -157,25 +157,25 @@ static void rounds_follow_the_speed_and_spread_evenly(void **state) {
 /* Three cells; the first turns out five times as slow as was expected, the last fails. */
 static void the_time_left_follows_what_was_seen(void **state) {
   (void)state;
-  struct pace paces[] = {
+  struct eta etas[] = {
       {.expected_s = 2, .left = 3}, {.expected_s = 2, .left = 3}, {.expected_s = 4, .left = 3}};
-  struct bench bench = {.study = {.cell_count = COUNT(paces)}, .paces = paces};
-  assert_float_equal(pace_seconds_left(&bench), 24, 1e-9);
-  paces[0].current_s = 1;
-  assert_float_equal(pace_seconds_left(&bench), 23, 1e-9);
-  paces[0].current_s = 10; /* more than was expected: nothing of this process is left */
-  assert_float_equal(pace_seconds_left(&bench), 22, 1e-9);
-  pace_end(&bench, 0, false, 2); /* 2 * 10; the others, by the same factor, 3 * 10 and 3 * 20 */
-  assert_float_equal(pace_seconds_left(&bench), 110, 1e-9);
-  paces[1].current_s = 2;
-  pace_end(&bench, 1, false, 2); /* its own time from now on; the last by 12 / 4 */
-  assert_float_equal(pace_seconds_left(&bench), 20 + 4 + 36, 1e-9);
-  paces[2].current_s = 1000;
-  pace_end(&bench, 2, true, 0); /* nothing is to come of it, and it says nothing of the others */
-  assert_float_equal(pace_seconds_left(&bench), 20 + 4, 1e-9);
-  pace_end(&bench, 1, false, 0);
-  paces[0].current_s = 4;
-  assert_float_equal(pace_seconds_left(&bench), 6 + 10, 1e-9);
+  struct bench bench = {.study = {.config_count = COUNT(etas)}, .etas = etas};
+  assert_float_equal(eta_seconds_left(&bench), 24, 1e-9);
+  etas[0].current_s = 1;
+  assert_float_equal(eta_seconds_left(&bench), 23, 1e-9);
+  etas[0].current_s = 10; /* more than was expected: nothing of this process is left */
+  assert_float_equal(eta_seconds_left(&bench), 22, 1e-9);
+  eta_end(&bench, 0, false, 2); /* 2 * 10; the others, by the same factor, 3 * 10 and 3 * 20 */
+  assert_float_equal(eta_seconds_left(&bench), 110, 1e-9);
+  etas[1].current_s = 2;
+  eta_end(&bench, 1, false, 2); /* its own time from now on; the last by 12 / 4 */
+  assert_float_equal(eta_seconds_left(&bench), 20 + 4 + 36, 1e-9);
+  etas[2].current_s = 1000;
+  eta_end(&bench, 2, true, 0); /* nothing is to come of it, and it says nothing of the others */
+  assert_float_equal(eta_seconds_left(&bench), 20 + 4, 1e-9);
+  eta_end(&bench, 1, false, 0);
+  etas[0].current_s = 4;
+  assert_float_equal(eta_seconds_left(&bench), 6 + 10, 1e-9);
 }
 
 int main(void) {

@@ -172,7 +172,7 @@ static int print_argument(char *out, size_t size, int arg) {
                     : snprintf(out, size, "i%d", PROGRAM_INPUT_INDEX(arg));
 }
 
-static void print(char *out, size_t size, const struct program *p) {
+static void print(char *out, size_t size, const struct expr *p) {
   size_t n = 0;
   for (size_t i = 0; i < p->count; i++) {
     const struct operation *o = &p->at[i];
@@ -200,11 +200,11 @@ static void programs(void **state) {
     const hone_dtype raw = cases[i].raw;
     char left[512];
     memcpy(at, cases[i].at, sizeof at);
-    struct program p = {.input_count = COUNT(inputs),
-                        .inputs = types,
-                        .raw = raw ? raw : HONE_F32,
-                        .at = at,
-                        .result = cases[i].result};
+    struct expr p = {.input_count = COUNT(inputs),
+                     .inputs = types,
+                     .raw = raw ? raw : HONE_F32,
+                     .at = at,
+                     .result = cases[i].result};
     while (p.count < MOST && at[p.count].op) p.count++;
     assert_int_equal(simplify_program(&b, &p, inputs, raw != HONE_UNDEFINED), HONE_OK);
     print(left, sizeof left, &p);

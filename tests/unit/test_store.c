@@ -48,25 +48,25 @@ static struct study_row *a_study(const char *key, uint64_t started) {
   row.started_unix_ms = started;
   return &row;
 }
-static struct cell *a_cell(int n) {
-  static struct cell cell;
-  memset(&cell, 0, sizeof cell);
-  snprintf(cell.model, sizeof cell.model, "m%d'\"\x01\xff", n);
-  strcpy(cell.backend, "native");
-  strcpy(cell.variant, "default");
-  cell.batch = 1;
-  cell.threads = n;
-  cell_key(&cell);
-  return &cell;
+static struct config *a_cell(int n) {
+  static struct config config;
+  memset(&config, 0, sizeof config);
+  snprintf(config.model, sizeof config.model, "m%d'\"\x01\xff", n);
+  strcpy(config.backend, "native");
+  strcpy(config.variant, "default");
+  config.batch = 1;
+  config.threads = n;
+  config_key(&config);
+  return &config;
 }
 static uint64_t samples[64];
-static struct block a_block(const char *study, const char *cell, int incarnation, int round) {
+static struct block a_block(const char *study, const char *config, int process_record, int round) {
   struct block block = {
-      .incarnation = incarnation, .round = round, .samples = samples, .verified = 3};
+      .process_record = process_record, .round = round, .samples = samples, .verified = 3};
   snprintf(block.study, sizeof block.study, "%s", study);
-  snprintf(block.cell, sizeof block.cell, "%s", cell);
+  snprintf(block.config, sizeof block.config, "%s", config);
   for (size_t i = 0; i < COUNT(samples); i++)
-    samples[i] = (uint64_t)incarnation << 40 | (uint64_t)round << 20 | i | 1ull << 63;
+    samples[i] = (uint64_t)process_record << 40 | (uint64_t)round << 20 | i | 1ull << 63;
   block.sample_count = COUNT(samples);
   block.noise = (struct noise){0.25, 7, -1, NAN};
   return block;
@@ -74,7 +74,7 @@ static struct block a_block(const char *study, const char *cell, int incarnation
 static void put_start(struct ctx *ctx, struct store *store, const char *study, int cells) {
   assert_int_equal(store_put_study(ctx, store, a_study(study, 1000)), HONE_OK);
   for (int i = 0; i < cells; i++)
-    assert_int_equal(store_put_cell(ctx, store, study, a_cell(i)), HONE_OK);
+    assert_int_equal(store_put_config(ctx, store, study, a_cell(i)), HONE_OK);
 }
 
 static void rows_come_back_equal(void **state) {
@@ -85,17 +85,17 @@ static void rows_come_back_equal(void **state) {
   assert_int_equal(store_open(&ctx, in_folder("new/deep/a.db"), true, &store), HONE_OK);
   put_start(&ctx, store, "aa11", 2);
   put_start(&ctx, store, "aa11", 2); /* idempotent */
-  const char *cell = a_cell(1)->key;
+  const char *config = a_cell(1)->key;
   for (int again = 0; again < 2; again++)
     for (int r = 0; r < 3; r++) {
-      struct block block = a_block("aa11", cell, 2, r);
+      struct block block = a_block("aa11", config, 2, r);
       if (again) block.verified = 99; /* the first one stays */
       assert_int_equal(store_put_block(&ctx, store, &block), HONE_OK);
     }
-  struct incarnation facts = {.number = 2, .status = STATUS_interrupted, .compile_ms = NAN};
+  struct process_record facts = {.number = 2, .status = STATUS_interrupted, .compile_ms = NAN};
   strcpy(facts.study, "aa11");
-  strcpy(facts.cell, cell);
-  assert_int_equal(store_put_incarnation(&ctx, store, &facts), HONE_OK);
+  strcpy(facts.config, config);
+  assert_int_equal(store_put_process(&ctx, store, &facts), HONE_OK);
   facts.status = STATUS_wrong; /* the last one stays */
   facts.stage = STAGE_verify;
   facts.flags = FLAG_MASK(noisy) | FLAG_MASK(synthetic);
@@ -103,7 +103,7 @@ static void rows_come_back_equal(void **state) {
   facts.artifact_bytes = -1;
   facts.load_ms = 0.1;
   strcpy(facts.reason, "said \"no\"\n\x1b[31m");
-  assert_int_equal(store_put_incarnation(&ctx, store, &facts), HONE_OK);
+  assert_int_equal(store_put_process(&ctx, store, &facts), HONE_OK);
   assert_int_equal(store_finish_study(&ctx, store, "aa11"), HONE_OK);
   assert_int_equal(store_finish_study(&ctx, store, "zz"), HONE_E_NOFILE);
   ctx_clear(&ctx);
@@ -116,12 +116,12 @@ static void rows_come_back_equal(void **state) {
   assert_int_equal(store_read_study(&ctx, store, arena, "aa11", &data), HONE_OK);
   assert_true(data.row.finished);
   assert_string_equal(data.row.name, a_study("aa11", 0)->name);
-  assert_int_equal(data.cell_count, 2);
-  assert_memory_equal(&data.cells[1].cell, a_cell(1), sizeof(struct cell));
+  assert_int_equal(data.config_count, 2);
+  assert_memory_equal(&data.cells[1].config, a_cell(1), sizeof(struct config));
   assert_int_equal(data.cells[0].block_count, 0);
   assert_int_equal(data.cells[1].block_count, 3);
   for (int r = 0; r < 3; r++) {
-    const struct block want = a_block("aa11", cell, 2, r), *got = &data.cells[1].blocks[r];
+    const struct block want = a_block("aa11", config, 2, r), *got = &data.cells[1].blocks[r];
     assert_int_equal(got->round, r);
     assert_int_equal(got->verified, 3);
     assert_int_equal(got->sample_count, COUNT(samples));
@@ -129,8 +129,8 @@ static void rows_come_back_equal(void **state) {
     assert_int_equal(got->rewarm_count, 0);
     assert_true(got->noise.steal_fraction == 0.25 && isnan(got->noise.frequency_mhz));
   }
-  assert_int_equal(data.cells[1].incarnation_count, 1);
-  const struct incarnation *got = &data.cells[1].incarnations[0];
+  assert_int_equal(data.cells[1].process_count, 1);
+  const struct process_record *got = &data.cells[1].processes[0];
   assert_int_equal(got->status, STATUS_wrong);
   assert_int_equal(got->stage, STAGE_verify);
   assert_int_equal(got->flags, facts.flags);
@@ -202,30 +202,30 @@ static void reruns_resume_or_begin_anew(void **state) {
   assert_int_equal(store_begin_study(&ctx, store, &first, true, &resumed), HONE_OK);
   assert_false(resumed);
   assert_int_equal(strlen(first.key), 32);
-  struct cell *cell = a_cell(1);
+  struct config *config = a_cell(1);
   /* the plan stands for the study */
-  assert_int_equal(store_put_cell(&ctx, store, "p1", cell), HONE_OK);
-  struct block block = a_block("p1", cell->key, 4, 0);
+  assert_int_equal(store_put_config(&ctx, store, "p1", config), HONE_OK);
+  struct block block = a_block("p1", config->key, 4, 0);
   assert_int_equal(store_put_block(&ctx, store, &block), HONE_OK);
-  struct incarnation facts = {.number = 3, .status = STATUS_ok};
+  struct process_record facts = {.number = 3, .status = STATUS_ok};
   strcpy(facts.study, "p1");
-  memcpy(facts.cell, cell->key, sizeof facts.cell);
-  assert_int_equal(store_put_incarnation(&ctx, store, &facts), HONE_OK);
+  memcpy(facts.config, config->key, sizeof facts.config);
+  assert_int_equal(store_put_process(&ctx, store, &facts), HONE_OK);
   facts.number = 2;
   facts.status = STATUS_interrupted;
-  assert_int_equal(store_put_incarnation(&ctx, store, &facts), HONE_OK);
-  struct cell_progress progress;
-  assert_int_equal(store_cell_progress(&ctx, store, "p1", cell->key, &progress), HONE_OK);
+  assert_int_equal(store_put_process(&ctx, store, &facts), HONE_OK);
+  struct config_progress progress;
+  assert_int_equal(store_config_progress(&ctx, store, "p1", config->key, &progress), HONE_OK);
   assert_int_equal(progress.complete, 1);
   /* a block of number 4 is there, its facts never came */
   assert_int_equal(progress.next_number, 5);
   assert_false(progress.has_failed);
   facts.number = 5;
   facts.status = STATUS_wrong;
-  assert_int_equal(store_put_incarnation(&ctx, store, &facts), HONE_OK);
-  assert_int_equal(store_cell_progress(&ctx, store, first.key, cell->key, &progress), HONE_OK);
+  assert_int_equal(store_put_process(&ctx, store, &facts), HONE_OK);
+  assert_int_equal(store_config_progress(&ctx, store, first.key, config->key, &progress), HONE_OK);
   assert_true(progress.has_failed && progress.complete == 2 && progress.next_number == 6);
-  assert_int_equal(store_cell_progress(&ctx, store, "p1", "other", &progress), HONE_OK);
+  assert_int_equal(store_config_progress(&ctx, store, "p1", "other", &progress), HONE_OK);
   assert_true(progress.complete == 0 && progress.next_number == 0 && !progress.has_failed);
 
   again.started_unix_ms = 2000;
@@ -520,7 +520,7 @@ static void write_until_killed(const char *path, int trial, int ack_fd) {
   snprintf(study, sizeof study, "t%d", trial);
   if (store_put_study(&ctx, store, a_study(study, 1))) _exit(4);
   for (int i = 0; i < 3; i++)
-    if (store_put_cell(&ctx, store, study, a_cell(i))) _exit(5);
+    if (store_put_config(&ctx, store, study, a_cell(i))) _exit(5);
   for (int i = 0;; i++) {
     struct block block = a_block(study, a_cell(i % 3)->key, i, 0);
     if (store_put_block(&ctx, store, &block)) _exit(6);
@@ -544,11 +544,11 @@ static void check_acknowledged(const char *path, int trial, int acknowledged) {
   const hone_status read = store_read_study(&ctx, store, arena, study, &data);
   assert_true(read == HONE_OK || (acknowledged == 0 && read == HONE_E_NOFILE));
   int blocks = 0;
-  for (size_t c = 0; read == HONE_OK && c < data.cell_count; c++)
+  for (size_t c = 0; read == HONE_OK && c < data.config_count; c++)
     for (size_t b = 0; b < data.cells[c].block_count; b++, blocks++) {
       const struct block *got = &data.cells[c].blocks[b];
-      const struct block want = a_block(study, got->cell, got->incarnation, 0);
-      assert_int_equal(got->incarnation % 3, (int)c);
+      const struct block want = a_block(study, got->config, got->process_record, 0);
+      assert_int_equal(got->process_record % 3, (int)c);
       assert_memory_equal(got->samples, want.samples, sizeof samples);
     }
   /* all that was acknowledged, and at most the one whose commit was not told any more */

@@ -110,12 +110,12 @@ static void install(void) {
 
 enum { BLOCKS = 6, SAMPLES = 1500 }; /* blocks of several pages each */
 static uint64_t samples[SAMPLES];
-static struct cell cell;
+static struct config config;
 
 static struct block block_number(int n) {
-  struct block block = {.incarnation = n, .samples = samples, .sample_count = SAMPLES};
+  struct block block = {.process_record = n, .samples = samples, .sample_count = SAMPLES};
   strcpy(block.study, "s");
-  memcpy(block.cell, cell.key, sizeof block.cell);
+  memcpy(block.config, config.key, sizeof block.config);
   for (int i = 0; i < SAMPLES; i++) samples[i] = (uint64_t)(n * 100000 + i);
   return block;
 }
@@ -130,7 +130,7 @@ static int run(const char *path, hone_status *out_status) {
   strcpy(row->key, "s");
   *out_status = store_open(&ctx, path, true, &store);
   if (!*out_status) *out_status = store_put_study(&ctx, store, row);
-  if (!*out_status) *out_status = store_put_cell(&ctx, store, "s", &cell);
+  if (!*out_status) *out_status = store_put_config(&ctx, store, "s", &config);
   for (; !*out_status && acknowledged < BLOCKS; acknowledged += !*out_status) {
     const struct block block = block_number(acknowledged);
     *out_status = store_put_block(&ctx, store, &block);
@@ -152,11 +152,11 @@ static void check(const char *path, int acknowledged) {
   assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
   const hone_status read = store_read_study(&ctx, store, arena, "s", &data);
   assert_true(read == HONE_OK || (read == HONE_E_NOFILE && acknowledged == 0));
-  const int there = read || data.cell_count == 0 ? 0 : (int)data.cells[0].block_count;
+  const int there = read || data.config_count == 0 ? 0 : (int)data.cells[0].block_count;
   assert_true(there == acknowledged || there == acknowledged + 1);
   for (int i = 0; i < there; i++) {
     const struct block want = block_number(i), *got = &data.cells[0].blocks[i];
-    assert_int_equal(got->incarnation, i);
+    assert_int_equal(got->process_record, i);
     assert_int_equal(got->sample_count, SAMPLES);
     assert_memory_equal(got->samples, want.samples, sizeof samples);
   }
@@ -185,7 +185,7 @@ static void check_old(struct ctx *ctx, const char *path) {
   for (int i = 0; i < 2; i++) {
     assert_int_equal(store_get_study(ctx, store, i ? "first" : "second", &row), HONE_OK);
     assert_int_equal(store_read_study(ctx, store, arena, row.key, &data), HONE_OK);
-    assert_int_equal(data.cell_count, 3);
+    assert_int_equal(data.config_count, 3);
   }
   store_close(store);
   arena_destroy(arena);
@@ -228,8 +228,8 @@ static void nothing_acknowledged_is_lost_by_faults(void **state) {
   ctx_init(&ctx);
   strcpy(folder, "/dev/shm/hone-faults-XXXXXX"); /* thousands of fsyncs: in memory if it can be */
   if (!mkdtemp(folder)) assert_int_equal(dir_temporary(&ctx, folder), HONE_OK);
-  strcpy(cell.backend, "native");
-  cell_key(&cell);
+  strcpy(config.backend, "native");
+  config_key(&config);
   fault.until = -1;
   install();
   int points = 0;

@@ -26,7 +26,7 @@ static void take(int version, char out[4200]) {
 }
 
 /* All that the store holds, as text. */
-static void describe(const char *path, bool write, struct text *out) {
+static void describe(const char *path, bool write, struct strbuf *out) {
   struct ctx ctx;
   struct store *store;
   struct arena *arena;
@@ -41,18 +41,18 @@ static void describe(const char *path, bool write, struct text *out) {
   for (size_t s = 0; s < count; s++) {
     struct study_data data;
     assert_int_equal(store_read_study(&ctx, store, arena, rows[s].key, &data), HONE_OK);
-    text_printf(out, "%s %s %d %s\n", data.row.key, data.row.name, data.row.finished,
-                data.row.command);
-    for (size_t c = 0; c < data.cell_count; c++) {
-      const struct cell_data *cell = &data.cells[c];
-      text_printf(out, " %s %s %d %d\n", cell->cell.key, cell->cell.backend, cell->cell.threads,
-                  cell->cell.copy);
-      for (size_t i = 0; i < cell->incarnation_count; i++)
-        text_printf(out, "  %d %d %s\n", cell->incarnations[i].number,
-                    (int)cell->incarnations[i].status, cell->incarnations[i].reason);
-      for (size_t b = 0; b < cell->block_count; b++)
-        for (size_t i = 0; i < cell->blocks[b].sample_count; i++)
-          text_printf(out, " %llu", (unsigned long long)cell->blocks[b].samples[i]);
+    strbuf_printf(out, "%s %s %d %s\n", data.row.key, data.row.name, data.row.finished,
+                  data.row.command);
+    for (size_t c = 0; c < data.config_count; c++) {
+      const struct config_data *config = &data.cells[c];
+      strbuf_printf(out, " %s %s %d %d\n", config->config.key, config->config.backend,
+                    config->config.threads, config->config.copy);
+      for (size_t i = 0; i < config->process_count; i++)
+        strbuf_printf(out, "  %d %d %s\n", config->processes[i].number,
+                      (int)config->processes[i].status, config->processes[i].reason);
+      for (size_t b = 0; b < config->block_count; b++)
+        for (size_t i = 0; i < config->blocks[b].sample_count; i++)
+          strbuf_printf(out, " %llu", (unsigned long long)config->blocks[b].samples[i]);
     }
   }
   arena_destroy(arena);
@@ -71,7 +71,7 @@ static int version_of(const char *path) {
   return version;
 }
 
-static void expect_equal(const struct text *a, const struct text *b) {
+static void expect_equal(const struct strbuf *a, const struct strbuf *b) {
   assert_non_null(a->at);
   assert_true(a->length > 1000 && a->length == b->length);
   assert_memory_equal(a->at, b->at, a->length);
@@ -81,7 +81,7 @@ static void released_stores_open(void **state) {
   (void)state;
   for (int version = 1; version <= STORE_VERSION; version++) {
     char path[4200];
-    struct text before = {0}, brought_up = {0}, after = {0};
+    struct strbuf before = {0}, brought_up = {0}, after = {0};
     take(version, path);
     describe(path, false, &before); /* reading changes nothing */
     assert_int_equal(version_of(path), version);
@@ -90,9 +90,9 @@ static void released_stores_open(void **state) {
     describe(path, false, &after);
     expect_equal(&before, &brought_up);
     expect_equal(&before, &after);
-    text_deinit(&before);
-    text_deinit(&brought_up);
-    text_deinit(&after);
+    strbuf_deinit(&before);
+    strbuf_deinit(&brought_up);
+    strbuf_deinit(&after);
   }
 }
 
@@ -102,22 +102,22 @@ static void an_old_store_goes_on(void **state) {
   struct ctx ctx;
   struct store *store;
   static struct study_row first;
-  struct cell cell = {.batch = 1, .threads = 1, .copy = 1, .backend = "native"};
-  struct cell_progress progress;
+  struct config config = {.batch = 1, .threads = 1, .copy = 1, .backend = "native"};
+  struct config_progress progress;
   take(1, path);
   ctx_init(&ctx);
   assert_int_equal(store_open(&ctx, path, true, &store), HONE_OK);
   assert_int_equal(store_get_study(&ctx, store, "first", &first), HONE_OK);
-  cell_key(&cell);
-  assert_int_equal(store_put_cell(&ctx, store, first.key, &cell), HONE_OK);
-  struct incarnation facts = {.number = 0, .status = STATUS_ok};
+  config_key(&config);
+  assert_int_equal(store_put_config(&ctx, store, first.key, &config), HONE_OK);
+  struct process_record facts = {.number = 0, .status = STATUS_ok};
   memcpy(facts.study, first.key, sizeof first.key);
-  memcpy(facts.cell, cell.key, sizeof cell.key);
-  assert_int_equal(store_put_incarnation(&ctx, store, &facts), HONE_OK);
-  assert_int_equal(store_cell_progress(&ctx, store, first.key, cell.key, &progress), HONE_OK);
+  memcpy(facts.config, config.key, sizeof config.key);
+  assert_int_equal(store_put_process(&ctx, store, &facts), HONE_OK);
+  assert_int_equal(store_config_progress(&ctx, store, first.key, config.key, &progress), HONE_OK);
   assert_int_equal(progress.complete, 1);
-  strcpy(facts.cell, "of no cell"); /* foreign keys hold again */
-  assert_int_equal(store_put_incarnation(&ctx, store, &facts), HONE_E_INTERNAL);
+  strcpy(facts.config, "of no cell"); /* foreign keys hold again */
+  assert_int_equal(store_put_process(&ctx, store, &facts), HONE_E_INTERNAL);
   store_close(store);
 }
 

@@ -122,7 +122,7 @@ static void exports_one_symbol(void **state) {
   assert_int_equal(result.exit_code, 0);
   assert_non_null(strstr(result.output.at, " T toy_artifact\n"));
   assert_ptr_equal(strchr(result.output.at, '\n') + 1, result.output.at + result.output.length);
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
 }
 
 /* A .c file with its weights beside: compiled by hand, loaded, and refused with other weights. */
@@ -135,7 +135,7 @@ static void c_file_and_weights(void **state) {
                         "-o", "plain.so",   "plain.c", NULL};
   struct process_result result = run_program(argv);
   assert_int_equal(result.exit_code, 0);
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
   run_loaded(in_folder("plain.so"), NULL, 2);
 
   struct mapping good = map_file(in_folder("plain.weights"));
@@ -173,11 +173,11 @@ static void archive_links(void **state) {
   const char *compile[] = {"cc", "-o", "two", "two.c", "a.a", "b.a", "-lm", NULL};
   struct process_result result = run_program(compile);
   assert_int_equal(result.exit_code, 0);
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
   const char *run[] = {"./two", NULL};
   result = run_program(run);
   assert_int_equal(result.exit_code, 0);
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
 }
 
 static void write_inputs(void) {
@@ -199,7 +199,7 @@ enum { LARGE = (2 << 20) + 100, input_room = 256 << 10 };
 static void build_large(const char *path, const float *weights, size_t bytes) {
   struct ctx ctx;
   ctx_init(&ctx);
-  struct text texts[2] = {{0}, {0}};
+  struct strbuf texts[2] = {{0}, {0}};
   struct build_unit units[2];
   const struct build_part part = {0, bytes, weights};
   struct build_input input = toy_input(texts, units, "hone_model", false, &part);
@@ -209,8 +209,8 @@ static void build_large(const char *path, const float *weights, size_t bytes) {
   hone_status status = toolchain_build(&ctx, &input, &options, path);
   if (status) print_error("%s\n", ctx.message);
   assert_int_equal(status, HONE_OK);
-  text_deinit(&texts[0]);
-  text_deinit(&texts[1]);
+  strbuf_deinit(&texts[0]);
+  strbuf_deinit(&texts[1]);
 }
 
 /* So large that the loader puts huge pages in their place: they are the same at every moment, memory holds them once, and
@@ -263,14 +263,14 @@ static void large_weights(void **state) {
     struct process_result result = run_program(tools[i]);
     assert_int_equal(result.exit_code, 0);
     assert_null(result.output.at ? strstr(result.output.at, "arning") : NULL);
-    text_deinit(&result.output);
+    strbuf_deinit(&result.output);
   }
   run_loaded(in_folder("stripped.so"), NULL, 1);
   write_inputs();
   const char *argv[] = {"./large", "x.npy", "shift.npy", "-o", "large.out", NULL};
   struct process_result result = run_program(argv);
   assert_int_equal(result.exit_code, 0);
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
 }
 
 /* Wherever .bss ends, the weights are inserted after linking, never linked: room for the code stands in
@@ -293,10 +293,10 @@ static void insertion_at_every_place(void **state) {
     for (int k = 0; k < 2; k++) {
       struct ctx ctx;
       ctx_init(&ctx);
-      struct text texts[2] = {{0}, {0}};
+      struct strbuf texts[2] = {{0}, {0}};
       struct build_unit units[2];
       struct build_input input = toy_input(texts, units, "hone_model", false, &toy_part);
-      text_printf(&texts[1], "volatile char more_data[%d];\n", bytes);
+      strbuf_printf(&texts[1], "volatile char more_data[%d];\n", bytes);
       units[1].text = texts[1].at, units[1].length = texts[1].length;
       input.parts = parts, input.part_count = PARTS, input.weights_bytes = (size_t)PARTS * PART;
       struct target target;
@@ -307,8 +307,8 @@ static void insertion_at_every_place(void **state) {
           toolchain_build(&ctx, &input, &(struct build_options){.target = &target}, path), HONE_OK);
       assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
       maps[k] = map_file(path);
-      text_deinit(&texts[0]);
-      text_deinit(&texts[1]);
+      strbuf_deinit(&texts[0]);
+      strbuf_deinit(&texts[1]);
     }
 #ifdef __x86_64__
     assert_true(maps[0].size > input_room + (size_t)PARTS * PART);
@@ -368,7 +368,7 @@ static void program_runs(void **state) {
     if (result.exit_code) print_error("%s\n", result.output.at);
     assert_int_equal(result.exit_code, 0);
     assert_non_null(strstr(result.output.at, "50 runs"));
-    text_deinit(&result.output);
+    strbuf_deinit(&result.output);
     struct ctx ctx;
     ctx_init(&ctx);
     hone_tensor y;
@@ -390,7 +390,7 @@ static void expect_exit(const char *const *argv, int code, const char *words) {
   assert_int_equal(result.exit_code, code);
   assert_null(result.output.at ? strchr(result.output.at, 27) : NULL); /* no escape codes */
   if (words) assert_non_null(strstr(result.output.at, words));
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
 }
 #define EXPECT(code, words, ...) expect_exit((const char *[]){__VA_ARGS__, NULL}, code, words)
 

@@ -12,7 +12,7 @@ enum { MOST = 6, ROUNDS = 6 };
 
 /* Seconds; FOREVER: it hangs. */
 struct engine {
-  double open_s, slice_s, floor_s, close_s;
+  double open_s, slice_s, overhead_s, close_s;
 };
 
 /* As the harness: until it is done or the deadline is there. */
@@ -28,7 +28,7 @@ static bool keeps_budget;
 
 static double play(double budget_s, const struct engine *engines, size_t count) {
   static struct bench bench;
-  struct member members[MOST] = {0};
+  struct trial trials[MOST] = {0};
   double rounds_ns = 0;
   now_ns = 1000000000;
   const uint64_t begin = now_ns;
@@ -41,31 +41,31 @@ static double play(double budget_s, const struct engine *engines, size_t count) 
   turns_begin_case(&bench, 0);
   for (size_t i = 0; i < count; i++) {
     if (!turn_begin(&bench, rounds_ns, count - i - 1)) continue;
-    members[i].is_live = ask(&bench, engines[i].open_s);
-    const double own = members[i].is_live ? fmin(engines[i].slice_s, 1) * ROUNDS * 1e9 : 0;
-    if (!members[i].is_live)
+    trials[i].is_live = ask(&bench, engines[i].open_s);
+    const double own = trials[i].is_live ? fmin(engines[i].slice_s, 1) * ROUNDS * 1e9 : 0;
+    if (!trials[i].is_live)
       bench.harness.deadline_ns = 0;
     else if (turn_end(&bench, rounds_ns + own))
       rounds_ns += own;
     else
-      members[i].is_live = false;
+      trials[i].is_live = false;
   }
   for (int round = 0; round < ROUNDS && (round < 2 || turns_reach(&bench, 0)); round++)
     for (size_t i = 0; i < count; i++) {
-      if (!members[i].is_live || (members[0].rounds > 1 && turns_are_over(&bench))) continue;
+      if (!trials[i].is_live || (trials[0].rounds > 1 && turns_are_over(&bench))) continue;
       turn_slice(&bench);
-      members[i].is_live = ask(&bench, engines[i].slice_s);
-      members[i].rounds += members[i].is_live;
-      turn_slice_end(&bench, !members[i].is_live);
+      trials[i].is_live = ask(&bench, engines[i].slice_s);
+      trials[i].rounds += trials[i].is_live;
+      turn_slice_end(&bench, !trials[i].is_live);
       assert_true(!bench.harness.deadline_ns);
     }
   for (size_t i = 0; i < count; i++) {
-    if (members[i].is_live && turns_reach(&bench, 0)) {
-      turn_floor(&bench);
-      ask(&bench, engines[i].floor_s);
+    if (trials[i].is_live && turns_reach(&bench, 0)) {
+      turn_overhead(&bench);
+      ask(&bench, engines[i].overhead_s);
     }
     turn_close(&bench);
-    if (members[i].is_live) ask(&bench, engines[i].close_s);
+    if (trials[i].is_live) ask(&bench, engines[i].close_s);
     bench.harness.deadline_ns = 0;
   }
   return (double)(now_ns - begin) / 1e9;
@@ -84,7 +84,7 @@ static void a_study_ends_by_the_stated_time(void **state) {
     const size_t count = 1 + random_below(&random, MOST);
     const double budget_s = budgets[random_below(&random, COUNT(budgets))];
     for (size_t i = 0; i < count; i++) {
-      double *at[] = {&engines[i].open_s, &engines[i].slice_s, &engines[i].floor_s,
+      double *at[] = {&engines[i].open_s, &engines[i].slice_s, &engines[i].overhead_s,
                       &engines[i].close_s};
       for (size_t k = 0; k < COUNT(at); k++) {
         *at[k] = times[random_below(&random, COUNT(times))];

@@ -370,7 +370,7 @@ static void run_job(const struct isa *isa, void *library, int index, const struc
   else
     fill(b.at, p->types.b, n.b, 2);
   if (kernel->pack) kernel->pack(p, &isa->target, &job->choice, b.at, packed.at);
-  if (kernel->pack_text) { /* the packing at run time gives the same bytes */
+  if (kernel->pack_source) { /* the packing at run time gives the same bytes */
     struct guarded again = guarded_create(packed_bytes);
     snprintf(name, sizeof name, "pack_%d", index);
     pack_function *pack = (pack_function *)dlsym(library, name);
@@ -420,11 +420,11 @@ static bool needs_vbmi(const struct problem *p) {
 /* before: C in front of the texts. Returns how many lines were run. */
 static int check_lines(const struct isa *isa, bool amx, const char *before) {
   struct ctx ctx;
-  struct text text = {0};
+  struct strbuf text = {0};
   static struct job jobs[LINES];
   int count = 0;
   ctx_init(&ctx);
-  text_puts(&text, before);
+  strbuf_puts(&text, before);
   snippet_begin(&text, isa);
   for (int i = 0; i < LINES; i++) {
     if (!problem_parse(lines[i], &jobs[i].p)) fail_with("not a problem line: %s", lines[i]);
@@ -437,7 +437,7 @@ static int check_lines(const struct isa *isa, bool amx, const char *before) {
     count++;
   }
   if (snippet_compile(&ctx, isa, folder, isa->name, &text)) fail_with("%s", ctx.message);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   char path[4300];
   snprintf(path, sizeof path, "%s/%s.so", folder, isa->name);
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);

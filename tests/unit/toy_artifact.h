@@ -73,15 +73,15 @@ static inline float toy_expected(const float x[32], float shift, int i) {
 static const struct build_part toy_part = {0, sizeof toy_weights, toy_weights};
 
 /* The texts live in `texts`, two of them; one unit if `single`. part: all weights, the eight first. */
-static inline struct build_input toy_input(struct text texts[2], struct build_unit units[2],
+static inline struct build_input toy_input(struct strbuf texts[2], struct build_unit units[2],
                                            const char *prefix, bool single,
                                            const struct build_part *part) {
   const char *abi = hone_embedded_text("run/artifact.h", NULL);
   for (int i = 0; i < (single ? 1 : 2); i++) {
-    text_printf(&texts[i], "%s\n#define PREFIX(x) %s_##x\n#define BYTES %zu\n", abi, prefix,
-                part->bytes);
-    if (i == 0) text_puts(&texts[i], toy_unit_0);
-    if (i == 1 || single) text_puts(&texts[i], toy_unit_1);
+    strbuf_printf(&texts[i], "%s\n#define PREFIX(x) %s_##x\n#define BYTES %zu\n", abi, prefix,
+                  part->bytes);
+    if (i == 0) strbuf_puts(&texts[i], toy_unit_0);
+    if (i == 1 || single) strbuf_puts(&texts[i], toy_unit_1);
     units[i] = (struct build_unit){.text = texts[i].at, .length = texts[i].length};
   }
   return (struct build_input){.units = units,
@@ -96,7 +96,7 @@ static inline struct build_input toy_input(struct text texts[2], struct build_un
 
 static inline hone_status toy_build(struct ctx *ctx, const char *cc, const char *path,
                                     const char *prefix, bool debug, uint64_t timeout_ns) {
-  struct text texts[2] = {{0}, {0}};
+  struct strbuf texts[2] = {{0}, {0}};
   struct build_unit units[2];
   struct build_input input =
       toy_input(texts, units, prefix, artifact_kind_of(path) == ARTIFACT_C, &toy_part);
@@ -105,8 +105,8 @@ static inline hone_status toy_build(struct ctx *ctx, const char *cc, const char 
   struct build_options options = {
       .target = &target, .cc = cc, .debug = debug, .timeout_ns = timeout_ns};
   if (!status) status = toolchain_build(ctx, &input, &options, path);
-  text_deinit(&texts[0]);
-  text_deinit(&texts[1]);
+  strbuf_deinit(&texts[0]);
+  strbuf_deinit(&texts[1]);
   return status;
 }
 

@@ -41,10 +41,10 @@ hone_status backend_choose(struct ctx *ctx, const char *text, struct backend_cho
   if (!out->backend) return unknown_name(ctx, name);
   if (!colon) return HONE_OK;
   const struct backend_variant *at = out->backend->variants;
-  struct text words = {0};
+  struct strbuf words = {0};
   for (; at && at->name; at++) {
     if (!strcmp(at->name, colon + 1)) break;
-    text_printf(&words, "%s%s", words.length ? ", " : "", at->name);
+    strbuf_printf(&words, "%s%s", words.length ? ", " : "", at->name);
   }
   hone_status status = HONE_OK;
   if (at && at->name)
@@ -53,7 +53,7 @@ hone_status backend_choose(struct ctx *ctx, const char *text, struct backend_cho
     status =
         fail(ctx, HONE_E_USAGE, place_name(text), "%s has %s%s", name,
              words.at ? "no such variant; there are " : "no variants", words.at ? words.at : "");
-  text_deinit(&words);
+  strbuf_deinit(&words);
   return status;
 }
 

@@ -137,7 +137,7 @@ struct backend {
   /* Leaves what the engine made of the model as files in request->work_dir and names them, a line each: what another
      process can load. Called once, after everything was measured. NULL: it has nothing to leave. */
   hone_status (*keep)(struct ctx *ctx, struct session *session,
-                      const struct backend_request *request, struct text *out_names);
+                      const struct backend_request *request, struct strbuf *out_names);
   /* Releases what the session holds, opened or half opened; its own memory is not the backend's. */
   void (*close)(struct session *session);
 };

@@ -55,18 +55,18 @@ hone_status engine_dir(struct ctx *ctx, const char *name, char out[PATH_SIZE]) {
 
 /* The folder is taken literally, only the pattern's own signs mean something. */
 static bool first_match(const char *folder, const char *pattern, char out[PATH_SIZE]) {
-  struct text text = {0};
+  struct strbuf text = {0};
   for (const char *p = folder; *p; p++) {
-    if (strchr("*?[]\\{}~", *p)) text_puts(&text, "\\");
-    text_append(&text, p, 1);
+    if (strchr("*?[]\\{}~", *p)) strbuf_puts(&text, "\\");
+    strbuf_append(&text, p, 1);
   }
-  text_printf(&text, "/%s", pattern);
+  strbuf_printf(&text, "/%s", pattern);
   glob_t found = {0};
   bool is_found = !text.failed && !glob(text.at, 0, NULL, &found) && found.gl_pathc > 0 &&
                   strlen(found.gl_pathv[0]) < PATH_SIZE;
   if (is_found) snprintf(out, PATH_SIZE, "%s", found.gl_pathv[0]);
   globfree(&found);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   return is_found;
 }
 
@@ -181,7 +181,7 @@ static hone_status run_step(struct ctx *ctx, const struct install *install, cons
     status = fail(ctx, HONE_E_MISSING, place_name(argv[0]), "%s: %s", hint,
                   length > 600 ? words + length - 600 : words);
   }
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
   return status;
 }
 
@@ -221,19 +221,19 @@ static hone_status fill_environment(struct ctx *ctx, const struct install *insta
 static hone_status mend_script(struct ctx *ctx, const char *path, const char *from,
                                const char *to) {
   struct mapping file;
-  struct text text = {0};
+  struct strbuf text = {0};
   TRY(file_map(ctx, path, &file));
   const char *at = (const char *)file.data, *end = at + file.size;
   for (const char *found; (found = memmem(at, (size_t)(end - at), from, strlen(from)));) {
-    text_append(&text, at, (size_t)(found - at));
-    text_puts(&text, to);
+    strbuf_append(&text, at, (size_t)(found - at));
+    strbuf_puts(&text, to);
     at = found + strlen(from);
   }
   const bool is_other = at != (const char *)file.data;
-  if (is_other) text_append(&text, at, (size_t)(end - at));
-  hone_status status = is_other ? text_finish(ctx, &text) : HONE_OK;
+  if (is_other) strbuf_append(&text, at, (size_t)(end - at));
+  hone_status status = is_other ? strbuf_finish(ctx, &text) : HONE_OK;
   if (!status && is_other) status = file_write_atomic(ctx, path, text.at, text.length, 0755);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   file_unmap(&file);
   return status;
 }

@@ -2,7 +2,7 @@
  * copies its input; options say what else happens:
  *   latency_us=N   each inference takes N us of this thread's time; jitter_us=N adds up to N more
  *   fault=NAME     one of the rows of `faults`, at=prepare|open|again|bind|submit|close, after=N submits; again: when a
- *                  process opens that is not the cell's first
+ *                  process opens that is not the configuration's first
  *   mark=FILE      faults begin once it exists: the end of a session makes it
  *   n=N            the fault's number: exit code, MiB, ...
  *   cheat=NAME     what the outputs are: one of `cheats`; from the after-th submit on
@@ -161,7 +161,7 @@ static void fault_close_fds(int64_t n) {
   (void)n;
   for (int fd = 0; fd < 64; fd++) close(fd);
 }
-/* What an engine may change about its process without harm to the next cell. */
+/* What an engine may change about its process without harm to the next configuration. */
 static void fault_litter(int64_t n) {
   (void)n;
   umask(0777);

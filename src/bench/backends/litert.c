@@ -185,15 +185,15 @@ static hone_status read_signature(struct ctx *ctx, struct session *s, struct bac
 /* "xnnpack": num_threads and whatever KEY=VALUE the user gives, as lines of TOML. */
 static hone_status set_options(struct ctx *ctx, struct session *s,
                                const struct backend_request *request) {
-  struct text text = {0};
+  struct strbuf text = {0};
   char key[64], value[256];
   void *opaque = NULL;
   CALL(LiteRtCreateOptions, &s->options);
   CALL(LiteRtSetOptionsHardwareAccelerators, s->options, ACCELERATOR_CPU);
-  text_printf(&text, "num_threads = %d\n", request->threads);
+  strbuf_printf(&text, "num_threads = %d\n", request->threads);
   for (const char *at = request->options; option_next(&at, key, value);)
-    text_printf(&text, "%s = %s\n", key, value);
-  TRY(text_finish(ctx, &text));
+    strbuf_printf(&text, "%s = %s\n", key, value);
+  TRY(strbuf_finish(ctx, &text));
   /* it takes the text and frees it */
   return check(ctx, s,
                s->api.LiteRtCreateOpaqueOptions("xnnpack", text.at, free, &opaque) ||

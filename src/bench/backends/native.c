@@ -129,7 +129,7 @@ static hone_status prepare(struct ctx *ctx, const struct backend_request *reques
     if (report.work[type] > 0)
       precision_mix_add(&mix, dtype_name((hone_dtype)type), report.work[type], false);
   precision_mix_tell(&mix, facts);
-  facts->fallback_share = report.plain_share;
+  facts->fallback_share = report.generic_share;
   facts->artifact_bytes = file_bytes(path) + file_bytes(weights) + RUNTIME_BYTES;
   if (report.tuned_steps)
     snprintf(facts->version, sizeof facts->version, "%s, %zu steps tuned", HONE_VERSION,
@@ -289,13 +289,13 @@ static hone_status wait(struct ctx *ctx, struct session *s, int set) {
 
 /* The library, its weights where they stand in a file of their own, and the first call's. */
 static hone_status keep(struct ctx *ctx, struct session *s, const struct backend_request *request,
-                        struct text *out_names) {
+                        struct strbuf *out_names) {
   static const char *const names[] = {"model.so", "model.weights", "first.so", "first.weights"};
   char path[4096];
   (void)s;
   for (size_t i = 0; i < COUNT(names); i++) {
     TRY(artifact_path(ctx, request, names[i], path));
-    if (file_bytes(path)) text_printf(out_names, "%s\n", names[i]);
+    if (file_bytes(path)) strbuf_printf(out_names, "%s\n", names[i]);
   }
   return HONE_OK;
 }

@@ -59,12 +59,12 @@ static hone_status wait(struct ctx *ctx, struct session *s, int set) {
 
 /* Optional, after everything was measured: files of the work folder that another process can load. */
 static hone_status keep(struct ctx *ctx, struct session *s, const struct backend_request *request,
-                        struct text *out_names) {
+                        struct strbuf *out_names) {
   char path[4096 + 32], text[64];
   const int n = snprintf(text, sizeof text, "identity of %zu bytes\n", s->bytes);
   snprintf(path, sizeof path, "%s/identity.txt", request->work_dir);
   TRY(file_write_atomic(ctx, path, text, (size_t)n, 0600));
-  text_puts(out_names, "identity.txt\n");
+  strbuf_puts(out_names, "identity.txt\n");
   return HONE_OK;
 }
 

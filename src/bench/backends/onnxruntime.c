@@ -166,11 +166,11 @@ static hone_status append_provider(struct ctx *ctx, const struct session *s, con
   int count = 0;
   size_t n = strlen(name);
   bool is_there = false;
-  struct text words = {0};
+  struct strbuf words = {0};
   TRY(check(ctx, s, API(s, AVAILABLE_PROVIDERS, ort_result, char ***, int *)(&list, &count),
             "providers"));
   for (int i = 0; i < count; i++) {
-    text_printf(&words, "%s%s", i ? ", " : "", list[i]);
+    strbuf_printf(&words, "%s%s", i ? ", " : "", list[i]);
     is_there =
         is_there || (!strncmp(list[i], name, n) && !strcmp(list[i] + n, "ExecutionProvider"));
   }
@@ -179,7 +179,7 @@ static hone_status append_provider(struct ctx *ctx, const struct session *s, con
   if (!status && !is_there)
     status = fail(ctx, HONE_E_UNSUP, place_name(name), "this ONNX Runtime is built with %s only",
                   words.at ? words.at : "no provider");
-  text_deinit(&words);
+  strbuf_deinit(&words);
   if (status || !strcmp(name, "CPU")) return status;
   return check(ctx, s,
                API(s, APPEND_PROVIDER, ort_result, void *, const char *, const char *const *,
@@ -739,7 +739,7 @@ static hone_status survey(struct ctx *ctx, struct session *s, const struct backe
 
 /* A second session that writes the graph as it runs it: fused, in the layout of this processor. */
 static hone_status keep(struct ctx *ctx, struct session *s, const struct backend_request *request,
-                        struct text *out_names) {
+                        struct strbuf *out_names) {
   char path[4096 + 32];
   void *measured = s->session;
   snprintf(path, sizeof path, "%s/optimised.onnx", request->work_dir);
@@ -748,7 +748,7 @@ static hone_status keep(struct ctx *ctx, struct session *s, const struct backend
             "optimised model"));
   s->session = NULL;
   const hone_status status = create_session(ctx, s, request->model_path);
-  if (!status) text_puts(out_names, "optimised.onnx\n");
+  if (!status) strbuf_puts(out_names, "optimised.onnx\n");
   if (s->session) API(s, RELEASE_SESSION, void, void *)(s->session);
   s->session = measured;
   return status;

@@ -495,11 +495,11 @@ static hone_status survey(struct ctx *ctx, struct session *s, const struct backe
 
 /* The compiled model as its plugin exports it: import_model of the same version reads it. */
 static hone_status keep(struct ctx *ctx, struct session *s, const struct backend_request *request,
-                        struct text *out_names) {
+                        struct strbuf *out_names) {
   char path[4096 + 32];
   snprintf(path, sizeof path, "%s/model.blob", request->work_dir);
   TRY(check(ctx, s, s->api.ov_compiled_model_export_model(s->compiled, path), "export"));
-  text_puts(out_names, "model.blob\n");
+  strbuf_puts(out_names, "model.blob\n");
   return HONE_OK;
 }
 

@@ -15,13 +15,13 @@ const char *part_options(const struct backend *backend) {
 
 static hone_status write_part(struct ctx *ctx, const struct graph *graph, const char *dir,
                               char out_path[4096]) {
-  struct text bytes = {0};
+  struct strbuf bytes = {0};
   if (snprintf(out_path, 4096, "%s/part.onnx", dir) >= 4096)
     return fail(ctx, HONE_E_PATH, place_file(dir), "the path is too long");
   TRY(dir_create(ctx, dir));
   hone_status status = export_onnx(ctx, graph, export_opset(graph), &bytes);
   if (!status) status = file_write_atomic(ctx, out_path, bytes.at, bytes.length, 0600);
-  text_deinit(&bytes);
+  strbuf_deinit(&bytes);
   return status;
 }
 

@@ -33,11 +33,11 @@ void backend_route(const struct backend *backend, const char *format, const char
 
 static hone_status convert(struct ctx *ctx, const struct export_form *form, struct model *model,
                            const char *path) {
-  struct text bytes = {0};
+  struct strbuf bytes = {0};
   TRY(passes_run_named(ctx, model->graph, form->passes));
   hone_status status = form->put(ctx, model->graph, &bytes);
   if (!status) status = file_write_atomic(ctx, path, bytes.at, bytes.length, 0600);
-  text_deinit(&bytes);
+  strbuf_deinit(&bytes);
   return status;
 }
 

@@ -127,8 +127,8 @@ static double flips(double tolerance, double condition, double ceiling) {
               fmin(DEEP_MULTIPLE * condition, ceiling));
 }
 
-const char *row_precision(const struct bench_case *one, const struct cell *cell) {
-  const char *own = one->tolerance, *asked = cell->precision;
+const char *row_precision(const struct bench_case *one, const struct config *config) {
+  const char *own = one->tolerance, *asked = config->precision;
   const bool is_float = !own[0] || !strcmp(own, "fp32");
   const bool is_less = !strcmp(own, "dynamic") && find_tolerance(asked) != tolerances; /* bf16 */
   return is_float || is_less ? asked : own;

@@ -28,11 +28,11 @@ struct scenario {
   enum scenario_kind kind;
   int streams;       /* of multi */
   double rate_per_s; /* of server and rate */
-  /* the highest within the bound, by each cell's first process; rate_per_s is 0 then */
+  /* the highest within the bound, by each configuration's first process; rate_per_s is 0 then */
   bool finds_rate;
   double bound_ms;   /* latency bound; 0: none */
   int prompt, count; /* of generate: tokens given, tokens made */
-  char text[32];     /* in the cell: "multi:2", "server:100/s:15ms", "generate:16+32" */
+  char text[32];     /* in the configuration: "multi:2", "server:100/s:15ms", "generate:16+32" */
 };
 /* How a conversation ended that did not end in an answer. */
 struct worker_end {
@@ -80,8 +80,8 @@ struct bench_case {
   bool is_from_peers; /* hone could not read or evaluate it: engines made the data */
   bool is_disputed;   /* engines agree with each other and not with hone's reference */
   char dispute[1024]; /* who, and by how much */
-  size_t witness_count;
-  /* how it generates text (generation.h), where a cell asks; NULL: see the end */
+  size_t engine_output_count;
+  /* how it generates text (generation.h), where a configuration asks; NULL: see the end */
   json_t *generation;
   char generation_dir[4096];
   double task_reference; /* of the reference's outputs, by the labels; NaN: none */
@@ -125,7 +125,7 @@ const char *file_precision(const struct graph *graph);
 /* By which outputs are judged that were computed in the precision `asked`: the coarser of both. */
 const char *judged_precision(const struct graph *graph, const char *asked);
 /* The same of a row: what was asked for, or where the file computes in less what that is. */
-const char *row_precision(const struct bench_case *one, const struct cell *cell);
+const char *row_precision(const struct bench_case *one, const struct config *config);
 
 /* -- condition.c (in the worker, and for `hone verify`) */
 /* How far each output moves when the float inputs move by one unit in the last place, up or down at
@@ -142,8 +142,8 @@ void data_path(char out[4096], const char *dir, const char *kind /* "in" | "out"
 
 /* engine_outputs.c: outputs that engines left in folders (out_SET_I.npy, in the model's order). */
 /* Whether two folders hold the same outputs, within the case's tolerance. */
-bool witnesses_agree(const struct bench_case *one, const char *dir_a, const char *dir_b,
-                     const char *precision, struct accuracy *out);
+bool engine_outputs_agree(const struct bench_case *one, const char *dir_a, const char *dir_b,
+                          const char *precision, struct accuracy *out);
 /* -- tokens.c */
 struct reference_tokens {
   int64_t *tokens; /* prompt and what the reference generates; prompt alone without it */

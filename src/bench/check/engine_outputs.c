@@ -31,8 +31,8 @@ static bool compare_output(const struct bench_case *one, const char *dir_a, cons
   return is_sound;
 }
 
-bool witnesses_agree(const struct bench_case *one, const char *dir_a, const char *dir_b,
-                     const char *precision, struct accuracy *out) {
+bool engine_outputs_agree(const struct bench_case *one, const char *dir_a, const char *dir_b,
+                          const char *precision, struct accuracy *out) {
   accuracy_init(out);
   bool is_sound = one->output_count > 0;
   for (int set = 0; is_sound && set < BENCH_SETS; set++)

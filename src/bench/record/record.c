@@ -1,4 +1,4 @@
-/* record: the closed lists by name, the columns of a record, the identity of a cell.
+/* record: the closed lists by name, the columns of a record, the identity of a configuration.
  *
  * A column is read through its offset and size only, so a new field is one row in columns.def.
  * Invariant: "n/a" (NaN, or -1 where a count is meant) is the empty text in every sink.
@@ -62,12 +62,12 @@ enum record_stage stage_parse(const char *text) {
   return (enum record_stage)index_of(stage_names, STAGE_COUNT, text);
 }
 
-void flags_format(uint32_t flags, struct text *out) {
+void flags_format(uint32_t flags, struct strbuf *out) {
   const char *separator = "";
   for (size_t i = 0; i < FLAG_BIT_COUNT; i++)
     if (flags & 1u << i) {
-      text_puts(out, separator);
-      text_puts(out, flag_names[i]);
+      strbuf_puts(out, separator);
+      strbuf_puts(out, flag_names[i]);
       separator = " ";
     }
 }
@@ -172,30 +172,30 @@ bool column_set_text(struct record *record, const struct column *column, const c
   return false;
 }
 
-void column_format(const struct record *record, const struct column *column, struct text *out) {
+void column_format(const struct record *record, const struct column *column, struct strbuf *out) {
   const char *at = (const char *)record + column->offset;
   char number[32];
   switch (column->type) {
     case COLUMN_TEXT:
-      text_append(out, at, strnlen(at, column->size));
+      strbuf_append(out, at, strnlen(at, column->size));
       return;
     case COLUMN_STATUS:
-      text_puts(out, status_text(record->status));
+      strbuf_puts(out, status_text(record->status));
       return;
     case COLUMN_STAGE:
-      text_puts(out, stage_text(record->stage));
+      strbuf_puts(out, stage_text(record->stage));
       return;
     case COLUMN_FLAGS:
       flags_format(record->flags, out);
       return;
     case COLUMN_INT:
       if (!isnan(column_number(record, column)))
-        text_printf(out, "%lld", (long long)integer_at(at, column->size));
+        strbuf_printf(out, "%lld", (long long)integer_at(at, column->size));
       return;
     case COLUMN_DOUBLE:
       if (isnan(column_number(record, column))) return;
       format_f64(number, column_number(record, column));
-      text_puts(out, number);
+      strbuf_puts(out, number);
       return;
   }
 }
@@ -214,14 +214,16 @@ static size_t put_number(char *out, size_t size, size_t at, const char *name, in
   return put_field(out, size, at, name, digits, sizeof digits);
 }
 
-bool cell_generates(const struct cell *cell) { return !strncmp(cell->scenario, "generate:", 9); }
+bool config_generates(const struct config *config) {
+  return !strncmp(config->scenario, "generate:", 9);
+}
 
-void cell_key(struct cell *cell) {
+void config_key(struct config *config) {
   char canonical[2048]; /* above the sum of the fields and their names */
   const size_t size = sizeof canonical;
-  size_t at = put_field(canonical, size, 0, "model", cell->model_hash, sizeof cell->model_hash);
-#define FIELD(name) at = put_field(canonical, size, at, #name, cell->name, sizeof cell->name)
-#define NUMBER(name) at = put_number(canonical, size, at, #name, cell->name)
+  size_t at = put_field(canonical, size, 0, "model", config->model_hash, sizeof config->model_hash);
+#define FIELD(name) at = put_field(canonical, size, at, #name, config->name, sizeof config->name)
+#define NUMBER(name) at = put_number(canonical, size, at, #name, config->name)
   FIELD(shapes);
   FIELD(backend);
   FIELD(variant);
@@ -234,9 +236,9 @@ void cell_key(struct cell *cell) {
   FIELD(scenario);
   FIELD(cache_state);
   NUMBER(label);
-  if (cell->copy) NUMBER(copy); /* keys of earlier releases stay as they are */
-  if (cell->load) NUMBER(load);
+  if (config->copy) NUMBER(copy); /* keys of earlier releases stay as they are */
+  if (config->load) NUMBER(load);
 #undef FIELD
 #undef NUMBER
-  hash_hex(cell->key, canonical, at < size ? at : size);
+  hash_hex(config->key, canonical, at < size ? at : size);
 }

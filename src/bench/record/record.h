@@ -1,4 +1,4 @@
-/* record: what is known of one measured cell. columns.def (append-only) gives SQL schema, JSON keys,
+/* record: what is known of one measured configuration. columns.def (append-only) gives SQL schema, JSON keys,
  * CSV header and report columns; status.def and flags.def the closed lists. */
 #ifndef HONE_RECORD_H
 #define HONE_RECORD_H
@@ -36,13 +36,13 @@ const char *flag_text(enum record_flag flag);
 enum record_status status_parse(const char *text); /* STATUS_COUNT if unknown */
 enum record_stage stage_parse(const char *text);   /* STAGE_COUNT if unknown */
 /* Names separated by blanks, "" for none; and back, false on an unknown one. */
-void flags_format(uint32_t flags, struct text *out);
+void flags_format(uint32_t flags, struct strbuf *out);
 MUST_USE bool flags_parse(const char *text, uint32_t *out);
 const char *status_help(enum record_status status);
 const char *flag_help(enum record_flag flag);
 
-/* One cell's identity. Its key is the XXH3-128 of its canonical text (cell_key). */
-struct cell {
+/* One configuration's identity. Its key is the XXH3-128 of its canonical text (config_key). */
+struct config {
   char model[256];       /* as the user wrote it, for display: path's base name or zoo spec */
   char model_path[4096]; /* not part of the key */
   char model_hash[33];
@@ -67,9 +67,9 @@ struct cell {
   double winograd_limit_ms;
   char key[33];
 };
-void cell_key(struct cell *cell); /* fills key */
+void config_key(struct config *config); /* fills key */
 /* Whether its samples are tokens: "generate:16+32". */
-bool cell_generates(const struct cell *cell);
+bool config_generates(const struct config *config);
 
 /* Noise seen during one block. -1: not shown by this machine. */
 struct noise {
@@ -79,11 +79,11 @@ struct noise {
   double frequency_mhz;
 };
 
-/* What one incarnation measured in one round: the acknowledged unit of the store. */
+/* What one process measured in one round: the acknowledged unit of the store. */
 struct block {
   char study[33];
-  char cell[33];
-  int incarnation, round;
+  char config[33];
+  int process_record, round;
   uint64_t *samples; /* ns each, owner: who made the block */
   size_t sample_count;
   uint64_t *rewarm; /* ns each, the phase before, not counted */
@@ -105,10 +105,10 @@ struct block {
   uint64_t started_unix_ms;
 };
 
-/* Facts of one incarnation: phases, memory, what the engine said about itself. */
-struct incarnation {
+/* Facts of one process: phases, memory, what the engine said about itself. */
+struct process_record {
   char study[33];
-  char cell[33];
+  char config[33];
   int number;
   enum record_status status;
   enum record_stage stage;
@@ -119,7 +119,7 @@ struct incarnation {
   int64_t rss_import, rss_compile, rss_load, rss_steady, rss_peak; /* bytes, -1 unknown */
   double rss_slope; /* bytes per inference over the run */
   /* Resident bytes of the worker with all that it started, as the harness saw them: ns since it was started. */
-  uint64_t *memory_when, *memory_bytes; /* owner: who made the incarnation */
+  uint64_t *memory_when, *memory_bytes; /* owner: who made the process */
   size_t memory_when_count, memory_count;
   double rate_per_s; /* the highest within the latency bound (--rate max); NaN: not looked for */
   int64_t largest_batch;       /* that still ran (--largest-batch); -1: not looked for, or none */
@@ -136,21 +136,21 @@ struct incarnation {
   double task_accuracy, task_reference, accuracy_retention; /* NaN: no labels */
 };
 
-/* Derived from the blocks and incarnations of one cell by stats. */
+/* Derived from the blocks and processes of one configuration by stats. */
 struct record {
-  struct cell cell;
+  struct config config;
   enum record_status status;
   enum record_stage stage;
   char reason[1024];
   uint32_t flags;
-  int incarnations, rounds;
+  int processes, rounds;
   size_t sample_count;
   /* NaN: n/a */
   double p50_ms, p50_lo_ms, p50_hi_ms, p90_ms, p99_ms, mean_ms, std_ms, min_ms, max_ms;
   double throughput_per_s;
   /* of the packages, for one inference; NaN: no meter */
   double energy_mj, energy_lo_mj, energy_hi_mj;
-  /* of this engine's cells over the study's models and devices, the share that ran correctly; NaN: none was measured */
+  /* of this engine's configurations over the study's models and devices, the share that ran correctly; NaN: none was measured */
   double portability;
   double copy_in_ms, compute_ms, copy_out_ms; /* medians; NaN: not copied, or not told apart */
   double over_bound_share; /* of requests, beyond the scenario's latency bound; NaN: none is set */
@@ -158,8 +158,8 @@ struct record {
   double first_token_p50_ms, first_token_p99_ms, tokens_per_s;
   double limit_ms, limit_share;                   /* roofline limit and its share reached */
   double winograd_limit_ms, winograd_limit_share; /* NaN where the model has no such convolution */
-  struct incarnation worst; /* of the incarnations: first of a failure, else medians/maxima */
-  struct noise noise;       /* worst of the blocks */
+  struct process_record worst; /* of the processes: first of a failure, else medians/maxima */
+  struct noise noise;          /* worst of the blocks */
   int rank; /* 1 = fastest among ranked of the same model, batch and threads; 0: not ranked */
   char repeat[2048]; /* the command that measures this row again */
 };
@@ -187,7 +187,7 @@ extern const struct column columns[];
 extern const size_t column_count;
 bool column_is_number(const struct column *column); /* INT or DOUBLE */
 /* Value of a column: text into `out` ("" for n/a), numbers also as double. */
-void column_format(const struct record *record, const struct column *column, struct text *out);
+void column_format(const struct record *record, const struct column *column, struct strbuf *out);
 /* NaN if text, n/a */
 double column_number(const struct record *record, const struct column *column);
 

@@ -58,79 +58,79 @@ static const char *const sql_types[][2] = {
       ROW(study_row, "started_unix_ms", started_unix_ms, INT),                              \
       ROW(study_row, "finished", finished, INT)
 static const struct stored_field study_fields[] = {STUDY_ROWS};
-static const struct stored_field cell_fields[] = {
-    ROW(stored_cell, "study", study, TEXT),
-    ROW(stored_cell, "key", cell.key, TEXT),
-    ROW(stored_cell, "model", cell.model, TEXT),
-    ROW(stored_cell, "model_path", cell.model_path, TEXT),
-    ROW(stored_cell, "model_hash", cell.model_hash, TEXT),
-    ROW(stored_cell, "shapes", cell.shapes, TEXT),
-    ROW(stored_cell, "backend", cell.backend, TEXT),
-    ROW(stored_cell, "variant", cell.variant, TEXT),
-    ROW(stored_cell, "options", cell.options, TEXT),
-    ROW(stored_cell, "route", cell.route, TEXT),
-    ROW(stored_cell, "device", cell.device, TEXT),
-    ROW(stored_cell, "precision", cell.precision, TEXT),
-    ROW(stored_cell, "batch", cell.batch, INT),
-    ROW(stored_cell, "threads", cell.threads, INT),
-    ROW(stored_cell, "scenario", cell.scenario, TEXT),
-    ROW(stored_cell, "cache_state", cell.cache_state, TEXT),
-    ROW(stored_cell, "label", cell.label, INT),
-    ROW(stored_cell, "limit_ms", cell.limit_ms, DOUBLE),
-    ROW_SINCE(2, "0", stored_cell, "copy", cell.copy, INT),
-    ROW_SINCE(2, "0", stored_cell, "winograd_limit_ms", cell.winograd_limit_ms, DOUBLE),
-    ROW_SINCE(3, "0", stored_cell, "load", cell.load, INT),
-    ROW_SINCE(3, "''", stored_cell, "open_dimensions", cell.open_dimensions, TEXT),
+static const struct stored_field config_fields[] = {
+    ROW(stored_config, "study", study, TEXT),
+    ROW(stored_config, "key", config.key, TEXT),
+    ROW(stored_config, "model", config.model, TEXT),
+    ROW(stored_config, "model_path", config.model_path, TEXT),
+    ROW(stored_config, "model_hash", config.model_hash, TEXT),
+    ROW(stored_config, "shapes", config.shapes, TEXT),
+    ROW(stored_config, "backend", config.backend, TEXT),
+    ROW(stored_config, "variant", config.variant, TEXT),
+    ROW(stored_config, "options", config.options, TEXT),
+    ROW(stored_config, "route", config.route, TEXT),
+    ROW(stored_config, "device", config.device, TEXT),
+    ROW(stored_config, "precision", config.precision, TEXT),
+    ROW(stored_config, "batch", config.batch, INT),
+    ROW(stored_config, "threads", config.threads, INT),
+    ROW(stored_config, "scenario", config.scenario, TEXT),
+    ROW(stored_config, "cache_state", config.cache_state, TEXT),
+    ROW(stored_config, "label", config.label, INT),
+    ROW(stored_config, "limit_ms", config.limit_ms, DOUBLE),
+    ROW_SINCE(2, "0", stored_config, "copy", config.copy, INT),
+    ROW_SINCE(2, "0", stored_config, "winograd_limit_ms", config.winograd_limit_ms, DOUBLE),
+    ROW_SINCE(3, "0", stored_config, "load", config.load, INT),
+    ROW_SINCE(3, "''", stored_config, "open_dimensions", config.open_dimensions, TEXT),
 };
-static const struct stored_field incarnation_fields[] = {
-    ROW(incarnation, "study", study, TEXT),
-    ROW(incarnation, "cell", cell, TEXT),
-    ROW(incarnation, "number", number, INT),
-    ROW(incarnation, "status", status, STATUS),
-    ROW(incarnation, "stage", stage, STAGE),
-    ROW(incarnation, "reason", reason, TEXT),
-    ROW(incarnation, "flags", flags, FLAGS),
-    ROW(incarnation, "compile_ms", compile_ms, DOUBLE),
-    ROW(incarnation, "load_ms", load_ms, DOUBLE),
-    ROW(incarnation, "first_inference_ms", first_inference_ms, DOUBLE),
-    ROW(incarnation, "warmup_ms", warmup_ms, DOUBLE),
-    ROW(incarnation, "import_ms", import_ms, DOUBLE),
-    ROW(incarnation, "cached_compile_ms", cached_compile_ms, DOUBLE),
-    ROW(incarnation, "rss_import", rss_import, INT),
-    ROW(incarnation, "rss_compile", rss_compile, INT),
-    ROW(incarnation, "rss_load", rss_load, INT),
-    ROW(incarnation, "rss_steady", rss_steady, INT),
-    ROW(incarnation, "rss_peak", rss_peak, INT),
-    ROW(incarnation, "rss_slope", rss_slope, DOUBLE),
-    ROW(incarnation, "artifact_bytes", artifact_bytes, INT),
-    ROW(incarnation, "arena_bytes", arena_bytes, INT),
-    ROW(incarnation, "floor_ns", floor_ns, DOUBLE),
-    ROW(incarnation, "engine_version", engine_version, TEXT),
-    ROW(incarnation, "effective_device", effective_device, TEXT),
-    ROW(incarnation, "effective_precision", effective_precision, TEXT),
-    ROW(incarnation, "effective_threads", effective_threads, INT),
-    ROW(incarnation, "fallback_share", fallback_share, DOUBLE),
-    ROW(incarnation, "max_abs_diff", max_abs_diff, DOUBLE),
-    ROW(incarnation, "max_rel_diff", max_rel_diff, DOUBLE),
-    ROW(incarnation, "rel_l2", rel_l2, DOUBLE),
-    ROW(incarnation, "cosine", cosine, DOUBLE),
-    ROW(incarnation, "top1", top1, DOUBLE),
-    ROW(incarnation, "output_hash", output_hash, TEXT),
-    ROW_SINCE(2, "-1", incarnation, "busy_threads", busy_threads, INT),
-    ROW_SINCE(4, "''", incarnation, "task_metric", task_metric, TEXT),
-    ROW_SINCE(4, "NULL", incarnation, "task_accuracy", task_accuracy, DOUBLE),
-    ROW_SINCE(4, "NULL", incarnation, "task_reference", task_reference, DOUBLE),
-    ROW_SINCE(4, "NULL", incarnation, "accuracy_retention", accuracy_retention, DOUBLE),
-    BLOB_ROW_SINCE(5, "x''", incarnation, "memory_when", memory_when, memory_when_count),
-    BLOB_ROW_SINCE(5, "x''", incarnation, "memory_bytes", memory_bytes, memory_count),
-    ROW_SINCE(5, "NULL", incarnation, "rate_per_s", rate_per_s, DOUBLE),
-    ROW_SINCE(5, "-1", incarnation, "largest_batch", largest_batch, INT),
-    ROW_SINCE(5, "''", incarnation, "largest_batch_end", largest_batch_end, TEXT),
+static const struct stored_field process_record_fields[] = {
+    ROW(process_record, "study", study, TEXT),
+    ROW(process_record, "cell", config, TEXT),
+    ROW(process_record, "number", number, INT),
+    ROW(process_record, "status", status, STATUS),
+    ROW(process_record, "stage", stage, STAGE),
+    ROW(process_record, "reason", reason, TEXT),
+    ROW(process_record, "flags", flags, FLAGS),
+    ROW(process_record, "compile_ms", compile_ms, DOUBLE),
+    ROW(process_record, "load_ms", load_ms, DOUBLE),
+    ROW(process_record, "first_inference_ms", first_inference_ms, DOUBLE),
+    ROW(process_record, "warmup_ms", warmup_ms, DOUBLE),
+    ROW(process_record, "import_ms", import_ms, DOUBLE),
+    ROW(process_record, "cached_compile_ms", cached_compile_ms, DOUBLE),
+    ROW(process_record, "rss_import", rss_import, INT),
+    ROW(process_record, "rss_compile", rss_compile, INT),
+    ROW(process_record, "rss_load", rss_load, INT),
+    ROW(process_record, "rss_steady", rss_steady, INT),
+    ROW(process_record, "rss_peak", rss_peak, INT),
+    ROW(process_record, "rss_slope", rss_slope, DOUBLE),
+    ROW(process_record, "artifact_bytes", artifact_bytes, INT),
+    ROW(process_record, "arena_bytes", arena_bytes, INT),
+    ROW(process_record, "floor_ns", floor_ns, DOUBLE),
+    ROW(process_record, "engine_version", engine_version, TEXT),
+    ROW(process_record, "effective_device", effective_device, TEXT),
+    ROW(process_record, "effective_precision", effective_precision, TEXT),
+    ROW(process_record, "effective_threads", effective_threads, INT),
+    ROW(process_record, "fallback_share", fallback_share, DOUBLE),
+    ROW(process_record, "max_abs_diff", max_abs_diff, DOUBLE),
+    ROW(process_record, "max_rel_diff", max_rel_diff, DOUBLE),
+    ROW(process_record, "rel_l2", rel_l2, DOUBLE),
+    ROW(process_record, "cosine", cosine, DOUBLE),
+    ROW(process_record, "top1", top1, DOUBLE),
+    ROW(process_record, "output_hash", output_hash, TEXT),
+    ROW_SINCE(2, "-1", process_record, "busy_threads", busy_threads, INT),
+    ROW_SINCE(4, "''", process_record, "task_metric", task_metric, TEXT),
+    ROW_SINCE(4, "NULL", process_record, "task_accuracy", task_accuracy, DOUBLE),
+    ROW_SINCE(4, "NULL", process_record, "task_reference", task_reference, DOUBLE),
+    ROW_SINCE(4, "NULL", process_record, "accuracy_retention", accuracy_retention, DOUBLE),
+    BLOB_ROW_SINCE(5, "x''", process_record, "memory_when", memory_when, memory_when_count),
+    BLOB_ROW_SINCE(5, "x''", process_record, "memory_bytes", memory_bytes, memory_count),
+    ROW_SINCE(5, "NULL", process_record, "rate_per_s", rate_per_s, DOUBLE),
+    ROW_SINCE(5, "-1", process_record, "largest_batch", largest_batch, INT),
+    ROW_SINCE(5, "''", process_record, "largest_batch_end", largest_batch_end, TEXT),
 };
 static const struct stored_field block_fields[] = {
     ROW(block, "study", study, TEXT),
-    ROW(block, "cell", cell, TEXT),
-    ROW(block, "incarnation", incarnation, INT),
+    ROW(block, "cell", config, TEXT),
+    ROW(block, "incarnation", process_record, INT),
     ROW(block, "round", round, INT),
     ROW(block, "started_unix_ms", started_unix_ms, INT),
     ROW(block, "verified", verified, INT),
@@ -151,34 +151,34 @@ static const struct stored_field block_fields[] = {
 const struct stored_table stored_tables[TABLE_COUNT] = {
     [TABLE_study] = {"study", study_fields, COUNT(study_fields), "PRIMARY KEY (key)",
                      "ON CONFLICT DO NOTHING", NULL},
-    [TABLE_cell] = {"cell", cell_fields, COUNT(cell_fields),
-                    "PRIMARY KEY (study, key), FOREIGN KEY (study) REFERENCES study (key)",
-                    "ON CONFLICT DO NOTHING", NULL},
-    [TABLE_incarnation] = {"incarnation", incarnation_fields, COUNT(incarnation_fields),
-                           "PRIMARY KEY (study, cell, number), " OF_CELL, NULL,
-                           "study, cell, number"},
+    [TABLE_config] = {"cell", config_fields, COUNT(config_fields),
+                      "PRIMARY KEY (study, key), FOREIGN KEY (study) REFERENCES study (key)",
+                      "ON CONFLICT DO NOTHING", NULL},
+    [TABLE_process_record] = {"incarnation", process_record_fields, COUNT(process_record_fields),
+                              "PRIMARY KEY (study, cell, number), " OF_CELL, NULL,
+                              "study, cell, number"},
     [TABLE_block] = {"block", block_fields, COUNT(block_fields),
                      "PRIMARY KEY (study, cell, incarnation, round), " OF_CELL,
                      "ON CONFLICT DO NOTHING", NULL},
 };
 
-/* Not stored: what all studies together hold of a cell. */
+/* Not stored: what all studies together hold of a configuration. */
 static const struct stored_field series_fields[] = {
-    ROW(cell_series, "key", key, TEXT),
-    ROW(cell_series, "max(model)", model, TEXT),
-    ROW(cell_series, "max(backend)", backend, TEXT),
-    ROW(cell_series, "max(variant)", variant, TEXT),
-    ROW(cell_series, "max(device)", device, TEXT),
-    ROW(cell_series, "max(precision)", precision, TEXT),
-    ROW(cell_series, "max(scenario)", scenario, TEXT),
-    ROW(cell_series, "max(batch)", batch, INT),
-    ROW(cell_series, "max(threads)", threads, INT),
-    ROW(cell_series, "count(*)", study_count, INT),
+    ROW(config_series, "key", key, TEXT),
+    ROW(config_series, "max(model)", model, TEXT),
+    ROW(config_series, "max(backend)", backend, TEXT),
+    ROW(config_series, "max(variant)", variant, TEXT),
+    ROW(config_series, "max(device)", device, TEXT),
+    ROW(config_series, "max(precision)", precision, TEXT),
+    ROW(config_series, "max(scenario)", scenario, TEXT),
+    ROW(config_series, "max(batch)", batch, INT),
+    ROW(config_series, "max(threads)", threads, INT),
+    ROW(config_series, "count(*)", study_count, INT),
 };
 const struct stored_table series_view = {"cell", series_fields, COUNT(series_fields),
                                          NULL,   NULL,          NULL};
 
-/* Not stored either: a study with what its cells say of its models. */
+/* Not stored either: a study with what its configurations say of its models. */
 static const struct stored_field listed_study_fields[] = {
     STUDY_ROWS,
     ROW(study_row, "coalesce((SELECT min(model) FROM cell WHERE cell.study = study.key), '')",
@@ -191,77 +191,79 @@ const struct stored_table listed_study_view = {
 
 /* A server has no row numbers: there they are a column of their own. */
 void sql_create(const struct stored_table *table, int version, enum dialect dialect,
-                struct text *out) {
-  text_printf(out, "CREATE TABLE %s (%s", table->name,
-              dialect == DIALECT_postgres ? "rowid BIGSERIAL, " : "");
+                struct strbuf *out) {
+  strbuf_printf(out, "CREATE TABLE %s (%s", table->name,
+                dialect == DIALECT_postgres ? "rowid BIGSERIAL, " : "");
   for (size_t i = 0; i < table->field_count; i++) {
     const struct stored_field *field = &table->fields[i];
     if (field->since > version) continue;
-    text_printf(out, "%s %s%s, ", field->name, sql_types[field->type][dialect],
-                field->type == FIELD_DOUBLE ? "" : " NOT NULL");
+    strbuf_printf(out, "%s %s%s, ", field->name, sql_types[field->type][dialect],
+                  field->type == FIELD_DOUBLE ? "" : " NOT NULL");
   }
-  text_printf(out, "%s)%s", table->constraints, dialect == DIALECT_sqlite ? " STRICT" : "");
+  strbuf_printf(out, "%s)%s", table->constraints, dialect == DIALECT_sqlite ? " STRICT" : "");
 }
 
-void sql_add_columns(const struct stored_table *table, int from, struct text *out) {
+void sql_add_columns(const struct stored_table *table, int from, struct strbuf *out) {
   for (size_t i = 0; i < table->field_count; i++) {
     const struct stored_field *field = &table->fields[i];
     if (field->since <= from) continue;
     const char *before = !strcmp(field->before, "x''") ? "''" : field->before;
-    text_printf(out, "ALTER TABLE %s ADD COLUMN %s %s%s DEFAULT %s;\n", table->name, field->name,
-                sql_types[field->type][DIALECT_postgres],
-                field->type == FIELD_DOUBLE ? "" : " NOT NULL", before);
+    strbuf_printf(out, "ALTER TABLE %s ADD COLUMN %s %s%s DEFAULT %s;\n", table->name, field->name,
+                  sql_types[field->type][DIALECT_postgres],
+                  field->type == FIELD_DOUBLE ? "" : " NOT NULL", before);
   }
 }
 
 /* Every field's name, or what stands for it in rows of that version. */
-static void put_names(const struct stored_table *table, int version, struct text *out) {
+static void put_names(const struct stored_table *table, int version, struct strbuf *out) {
   for (size_t i = 0; i < table->field_count; i++) {
     const struct stored_field *field = &table->fields[i];
-    text_printf(out, "%s%s", i ? ", " : "", field->since > version ? field->before : field->name);
+    strbuf_printf(out, "%s%s", i ? ", " : "", field->since > version ? field->before : field->name);
   }
 }
 
-static void put_last_stays(const struct stored_table *table, struct text *out) {
-  text_printf(out, "ON CONFLICT (%s) DO UPDATE SET ", table->key);
+static void put_last_stays(const struct stored_table *table, struct strbuf *out) {
+  strbuf_printf(out, "ON CONFLICT (%s) DO UPDATE SET ", table->key);
   for (size_t i = 0; i < table->field_count; i++)
-    text_printf(out, "%s%s = excluded.%s", i ? ", " : "", table->fields[i].name,
-                table->fields[i].name);
+    strbuf_printf(out, "%s%s = excluded.%s", i ? ", " : "", table->fields[i].name,
+                  table->fields[i].name);
 }
 
 /* The last one stays where a table names no conflict rule. */
-void sql_insert(const struct stored_table *table, enum dialect dialect, struct text *out) {
+void sql_insert(const struct stored_table *table, enum dialect dialect, struct strbuf *out) {
   const bool replaces = !table->on_conflict && dialect == DIALECT_sqlite;
-  text_printf(out, "INSERT%s INTO %s (", replaces ? " OR REPLACE" : "", table->name);
+  strbuf_printf(out, "INSERT%s INTO %s (", replaces ? " OR REPLACE" : "", table->name);
   put_names(table, STORE_VERSION, out);
-  text_puts(out, ") VALUES (");
-  for (size_t i = 0; i < table->field_count; i++) text_puts(out, i ? ", ?" : "?");
-  text_puts(out, ") ");
+  strbuf_puts(out, ") VALUES (");
+  for (size_t i = 0; i < table->field_count; i++) strbuf_puts(out, i ? ", ?" : "?");
+  strbuf_puts(out, ") ");
   if (table->on_conflict)
-    text_puts(out, table->on_conflict);
+    strbuf_puts(out, table->on_conflict);
   else if (!replaces)
     put_last_stays(table, out);
 }
 
-void sql_select(const struct stored_table *table, int version, const char *rest, struct text *out) {
-  text_puts(out, "SELECT ");
+void sql_select(const struct stored_table *table, int version, const char *rest,
+                struct strbuf *out) {
+  strbuf_puts(out, "SELECT ");
   put_names(table, version, out);
-  text_printf(out, " FROM %s %s", table->name, rest);
+  strbuf_printf(out, " FROM %s %s", table->name, rest);
 }
 
 /* The new table takes the old one's name, so that its text in the schema is sql_create's to the
    letter; rows keep their order. */
-void sql_migrate(const struct stored_table *table, int from, struct text *out) {
+void sql_migrate(const struct stored_table *table, int from, struct strbuf *out) {
   bool differs = false;
   for (size_t i = 0; i < table->field_count; i++) differs |= table->fields[i].since > from;
   if (!differs) return;
-  text_printf(out, "ALTER TABLE %s RENAME TO old_%s;\n", table->name, table->name);
+  strbuf_printf(out, "ALTER TABLE %s RENAME TO old_%s;\n", table->name, table->name);
   sql_create(table, STORE_VERSION, DIALECT_sqlite, out);
-  text_printf(out, ";\nINSERT INTO %s (", table->name);
+  strbuf_printf(out, ";\nINSERT INTO %s (", table->name);
   put_names(table, STORE_VERSION, out);
-  text_puts(out, ") SELECT ");
+  strbuf_puts(out, ") SELECT ");
   put_names(table, from, out);
-  text_printf(out, " FROM old_%s ORDER BY rowid;\nDROP TABLE old_%s;\n", table->name, table->name);
+  strbuf_printf(out, " FROM old_%s ORDER BY rowid;\nDROP TABLE old_%s;\n", table->name,
+                table->name);
 }
 
 /* -- binding */
@@ -273,11 +275,11 @@ static bool bind_text(const struct driver *driver, struct statement *statement, 
 
 static bool bind_flags(const struct driver *driver, struct statement *statement, int at,
                        uint32_t flags) {
-  struct text text = {0};
+  struct strbuf text = {0};
   flags_format(flags, &text);
   const bool is_bound =
       !text.failed && bind_text(driver, statement, at, text.at ? text.at : "", text.length);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   return is_bound;
 }
 

@@ -109,28 +109,28 @@ static MUST_USE hone_status execute(struct ctx *ctx, struct store *store, const 
 }
 
 /* ? and ?N become $N. None of our texts has one inside a literal. */
-static void put_numbered(const char *sql, struct text *out) {
+static void put_numbered(const char *sql, struct strbuf *out) {
   int next = 0;
   for (; *sql; sql++) {
     if (*sql != '?')
-      text_append(out, sql, 1);
+      strbuf_append(out, sql, 1);
     else if (sql[1] >= '0' && sql[1] <= '9')
-      text_puts(out, "$");
+      strbuf_puts(out, "$");
     else
-      text_printf(out, "$%d", ++next);
+      strbuf_printf(out, "$%d", ++next);
   }
 }
 
 static MUST_USE hone_status prepare(struct ctx *ctx, struct store *store, const char *sql,
                                     struct statement *out) {
-  struct text text = {0};
+  struct strbuf text = {0};
   out->postgres = calloc(1, sizeof *out->postgres);
   if (!out->postgres) return fail(ctx, HONE_E_OOM, place_none(), "no memory for a statement");
   out->postgres->row = -1;
   put_numbered(sql, &text);
   out->postgres->sql = text.at;
   (void)store;
-  return text_finish(ctx, &text);
+  return strbuf_finish(ctx, &text);
 }
 
 static void reset(struct statement *statement) {
@@ -271,13 +271,13 @@ static bool is_utf8(const unsigned char *at, size_t length) {
 
 static bool bind_text(struct statement *statement, int n, const char *text, size_t length) {
   if (is_utf8((const unsigned char *)text, length)) return bind(statement, n, text, length, 0);
-  struct text copy = {0}, safe = {0};
-  text_append(&copy, text, length);
-  if (copy.at) text_put_safe(&safe, copy.at, length);
+  struct strbuf copy = {0}, safe = {0};
+  strbuf_append(&copy, text, length);
+  if (copy.at) strbuf_put_safe(&safe, copy.at, length);
   const bool is_bound =
       !copy.failed && !safe.failed && bind(statement, n, safe.at ? safe.at : "", safe.length, 0);
-  text_deinit(&copy);
-  text_deinit(&safe);
+  strbuf_deinit(&copy);
+  strbuf_deinit(&safe);
   return is_bound;
 }
 static bool bind_int(struct statement *statement, int n, int64_t x) {
@@ -402,11 +402,11 @@ static MUST_USE hone_status read_version(struct ctx *ctx, struct store *store) {
 
 /* Under a lock, so that of many nodes that begin at once one makes the tables. The number is arbitrary. */
 static MUST_USE hone_status make_schema(struct ctx *ctx, struct store *store) {
-  struct text sql = {0};
+  struct strbuf sql = {0};
   TRY(execute(ctx, store, "BEGIN; SELECT pg_advisory_xact_lock(7598243150116)"));
   hone_status status = read_version(ctx, store);
   if (!status && !store->version)
-    text_puts(
+    strbuf_puts(
         &sql,
         "CREATE TABLE hone_store (version INTEGER NOT NULL); INSERT INTO hone_store VALUES (0);\n");
   for (int i = 0; !status && i < TABLE_COUNT; i++) {
@@ -415,13 +415,13 @@ static MUST_USE hone_status make_schema(struct ctx *ctx, struct store *store) {
       continue;
     }
     sql_create(&stored_tables[i], STORE_VERSION, DIALECT_postgres, &sql);
-    text_puts(&sql, ";\n");
+    strbuf_puts(&sql, ";\n");
   }
-  if (!store->version) text_puts(&sql, "CREATE INDEX cell_of_studies ON cell (key, study);\n");
-  text_printf(&sql, "UPDATE hone_store SET version = %d; COMMIT", STORE_VERSION);
-  if (!status) status = text_finish(ctx, &sql);
+  if (!store->version) strbuf_puts(&sql, "CREATE INDEX cell_of_studies ON cell (key, study);\n");
+  strbuf_printf(&sql, "UPDATE hone_store SET version = %d; COMMIT", STORE_VERSION);
+  if (!status) status = strbuf_finish(ctx, &sql);
   if (!status) status = execute(ctx, store, sql.at);
-  text_deinit(&sql);
+  strbuf_deinit(&sql);
   if (!status) store->version = STORE_VERSION;
   return status;
 }

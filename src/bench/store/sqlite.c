@@ -103,32 +103,32 @@ static MUST_USE hone_status configure(struct ctx *ctx, struct store *store, bool
 }
 
 static MUST_USE hone_status create_schema(struct ctx *ctx, struct store *store) {
-  struct text sql = {0};
-  text_printf(&sql, "BEGIN IMMEDIATE; PRAGMA application_id=%d; PRAGMA user_version=%d;\n",
-              STORE_APPLICATION_ID, STORE_VERSION);
+  struct strbuf sql = {0};
+  strbuf_printf(&sql, "BEGIN IMMEDIATE; PRAGMA application_id=%d; PRAGMA user_version=%d;\n",
+                STORE_APPLICATION_ID, STORE_VERSION);
   for (size_t i = 0; i < TABLE_COUNT; i++) {
     sql_create(&stored_tables[i], STORE_VERSION, DIALECT_sqlite, &sql);
-    text_puts(&sql, ";\n");
+    strbuf_puts(&sql, ";\n");
   }
-  text_puts(&sql, "COMMIT");
-  hone_status status = text_finish(ctx, &sql);
+  strbuf_puts(&sql, "COMMIT");
+  hone_status status = strbuf_finish(ctx, &sql);
   if (!status) status = execute(ctx, store, sql.at);
-  text_deinit(&sql);
+  strbuf_deinit(&sql);
   return status;
 }
 
 /* The tables as create_schema makes them, with the rows that were there. Foreign keys are looked at
    once at the end: in between a table is away. */
 static MUST_USE hone_status migrate(struct ctx *ctx, struct store *store) {
-  struct text sql = {0};
-  text_printf(&sql,
-              "PRAGMA foreign_keys=OFF; PRAGMA legacy_alter_table=ON; BEGIN IMMEDIATE; "
-              "PRAGMA user_version=%d;\n",
-              STORE_VERSION);
+  struct strbuf sql = {0};
+  strbuf_printf(&sql,
+                "PRAGMA foreign_keys=OFF; PRAGMA legacy_alter_table=ON; BEGIN IMMEDIATE; "
+                "PRAGMA user_version=%d;\n",
+                STORE_VERSION);
   for (size_t i = 0; i < TABLE_COUNT; i++) sql_migrate(&stored_tables[i], store->version, &sql);
-  hone_status status = text_finish(ctx, &sql);
+  hone_status status = strbuf_finish(ctx, &sql);
   if (!status) status = execute(ctx, store, sql.at);
-  text_deinit(&sql);
+  strbuf_deinit(&sql);
   sqlite3_stmt *statement = NULL;
   bool is_broken = false;
   if (!status) status = prepare(ctx, store, "PRAGMA foreign_key_check", &statement);
@@ -148,11 +148,11 @@ static bool is_our_object(int version, const char *type, const char *name, const
   if (!type || !name) return false;
   if (!strcmp(type, "index")) return !sql && !strncmp(name, "sqlite_autoindex_", 17);
   for (size_t i = 0; !strcmp(type, "table") && sql && i < TABLE_COUNT; i++) {
-    struct text want = {0};
+    struct strbuf want = {0};
     sql_create(&stored_tables[i], version, DIALECT_sqlite, &want);
     const bool is_equal =
         !want.failed && !strcmp(name, stored_tables[i].name) && !strcmp(want.at, sql);
-    text_deinit(&want);
+    strbuf_deinit(&want);
     if (is_equal) return true;
   }
   return false;

@@ -37,11 +37,11 @@ static void roll_back(struct store *store) {
 static MUST_USE hone_status prepare_view(struct ctx *ctx, struct store *store,
                                          const struct stored_table *view, const char *rest,
                                          struct statement **out) {
-  struct text sql = {0};
+  struct strbuf sql = {0};
   sql_select(view, store->version, rest, &sql);
-  hone_status status = text_finish(ctx, &sql);
+  hone_status status = strbuf_finish(ctx, &sql);
   if (!status) status = prepare(ctx, store, sql.at, out);
-  text_deinit(&sql);
+  strbuf_deinit(&sql);
   return status;
 }
 
@@ -73,12 +73,12 @@ static int64_t int_at(const struct statement *statement, int n) {
 
 static MUST_USE hone_status prepare_insert(struct ctx *ctx, struct store *store,
                                            enum stored_table_id table) {
-  struct text sql = {0};
+  struct strbuf sql = {0};
   if (store->inserts[table]) return HONE_OK;
   sql_insert(&stored_tables[table], store->driver->dialect, &sql);
-  hone_status status = text_finish(ctx, &sql);
+  hone_status status = strbuf_finish(ctx, &sql);
   if (!status) status = prepare(ctx, store, sql.at, &store->inserts[table]);
-  text_deinit(&sql);
+  strbuf_deinit(&sql);
   if (status) {
     end(store->inserts[table]);
     store->inserts[table] = NULL;
@@ -140,13 +140,13 @@ static const char *study_meant(const struct store *store, const char *name) {
   return *name && !strcmp(name, store->plan) ? store->study : name;
 }
 
-hone_status store_put_cell(struct ctx *ctx, struct store *store, const char *study,
-                           const struct cell *cell) {
-  struct stored_cell *row = calloc(1, sizeof *row);
+hone_status store_put_config(struct ctx *ctx, struct store *store, const char *study,
+                             const struct config *config) {
+  struct stored_config *row = calloc(1, sizeof *row);
   if (!row) return fail(ctx, HONE_E_OOM, place_none(), "no memory to store a cell");
-  row->cell = *cell;
+  row->config = *config;
   snprintf(row->study, sizeof row->study, "%s", study_meant(store, study));
-  const hone_status status = put(ctx, store, TABLE_cell, row);
+  const hone_status status = put(ctx, store, TABLE_config, row);
   free(row);
   return status;
 }
@@ -157,11 +157,11 @@ hone_status store_put_block(struct ctx *ctx, struct store *store, const struct b
   return put(ctx, store, TABLE_block, &row);
 }
 
-hone_status store_put_incarnation(struct ctx *ctx, struct store *store,
-                                  const struct incarnation *incarnation) {
-  struct incarnation row = *incarnation;
-  snprintf(row.study, sizeof row.study, "%s", study_meant(store, incarnation->study));
-  return put(ctx, store, TABLE_incarnation, &row);
+hone_status store_put_process(struct ctx *ctx, struct store *store,
+                              const struct process_record *process_record) {
+  struct process_record row = *process_record;
+  snprintf(row.study, sizeof row.study, "%s", study_meant(store, process_record->study));
+  return put(ctx, store, TABLE_process_record, &row);
 }
 
 hone_status store_finish_study(struct ctx *ctx, struct store *store, const char *study) {
@@ -178,7 +178,7 @@ hone_status store_finish_study(struct ctx *ctx, struct store *store, const char 
 
 /* A limit only falls: the peaks behind it are the highest that were seen. */
 hone_status store_lower_limits(struct ctx *ctx, struct store *store, const char *study,
-                               const struct cell *cell) {
+                               const struct config *config) {
   struct statement *statement = NULL;
   bool more;
   TRY(prepare(ctx, store,
@@ -187,10 +187,11 @@ hone_status store_lower_limits(struct ctx *ctx, struct store *store, const char 
               "winograd_limit_ms END WHERE study = ?1 AND key = ?2",
               &statement));
   hone_status status = bind_key(ctx, store, statement, 1, study_meant(store, study));
-  if (!status) status = bind_key(ctx, store, statement, 2, cell->key);
+  if (!status) status = bind_key(ctx, store, statement, 2, config->key);
   if (!status)
-    status = no_memory(ctx, store->driver->bind_double(statement, 3, cell->limit_ms) &&
-                                store->driver->bind_double(statement, 4, cell->winograd_limit_ms));
+    status =
+        no_memory(ctx, store->driver->bind_double(statement, 3, config->limit_ms) &&
+                           store->driver->bind_double(statement, 4, config->winograd_limit_ms));
   if (!status) status = step(ctx, store, statement, &more);
   end(statement);
   return status;
@@ -402,20 +403,20 @@ hone_status store_list_newest(struct ctx *ctx, struct store *store, struct arena
   return list_studies(ctx, store, arena, rest, NULL, out_rows, out_count);
 }
 
-hone_status store_studies_of_cell(struct ctx *ctx, struct store *store, struct arena *arena,
-                                  const char *cell, int64_t most, struct study_row **out_rows,
-                                  size_t *out_count) {
+hone_status store_studies_of_config(struct ctx *ctx, struct store *store, struct arena *arena,
+                                    const char *config, int64_t most, struct study_row **out_rows,
+                                    size_t *out_count) {
   char rest[200];
   snprintf(rest, sizeof rest,
            "WHERE key IN (SELECT study FROM cell WHERE cell.key = ?1) " NEWEST_FIRST " LIMIT %lld",
            (long long)most);
-  return list_studies(ctx, store, arena, rest, cell, out_rows, out_count);
+  return list_studies(ctx, store, arena, rest, config, out_rows, out_count);
 }
 
 hone_status store_list_series(struct ctx *ctx, struct store *store, struct arena *arena,
-                              int64_t least, int64_t most, struct cell_series **out,
+                              int64_t least, int64_t most, struct config_series **out,
                               size_t *out_count) {
-  VEC(struct cell_series) rows = {0};
+  VEC(struct config_series) rows = {0};
   char rest[600];
   struct statement *statement = NULL;
   bool more = true;
@@ -428,7 +429,7 @@ hone_status store_list_series(struct ctx *ctx, struct store *store, struct arena
            (long long)least, (long long)most);
   hone_status status = prepare_view(ctx, store, &series_view, rest, &statement);
   while (!status && more) {
-    struct cell_series row = {0};
+    struct config_series row = {0};
     status = step(ctx, store, statement, &more);
     if (!status && more)
       status = row_read(ctx, store->driver, statement, &series_view, arena, &row);
@@ -443,7 +444,7 @@ hone_status store_list_series(struct ctx *ctx, struct store *store, struct arena
 }
 
 typedef VEC(struct block) blocks;
-typedef VEC(struct incarnation) incarnations;
+typedef VEC(struct process_record) processes;
 static MUST_USE hone_status read_blocks(struct ctx *ctx, struct store *store, struct arena *arena,
                                         struct statement *statement, blocks *rows) {
   for (bool more = true;;) {
@@ -454,34 +455,34 @@ static MUST_USE hone_status read_blocks(struct ctx *ctx, struct store *store, st
                  &rows->at[rows->count - 1]));
   }
 }
-static MUST_USE hone_status read_incarnations(struct ctx *ctx, struct store *store,
-                                              struct arena *arena, struct statement *statement,
-                                              incarnations *rows) {
+static MUST_USE hone_status read_processes(struct ctx *ctx, struct store *store,
+                                           struct arena *arena, struct statement *statement,
+                                           processes *rows) {
   for (bool more = true;;) {
     TRY(step(ctx, store, statement, &more));
     if (!more) return HONE_OK;
-    VEC_PUSH(ctx, arena, rows, (struct incarnation){0});
-    TRY(row_read(ctx, store->driver, statement, &stored_tables[TABLE_incarnation], arena,
+    VEC_PUSH(ctx, arena, rows, (struct process_record){0});
+    TRY(row_read(ctx, store->driver, statement, &stored_tables[TABLE_process_record], arena,
                  &rows->at[rows->count - 1]));
   }
 }
 
-static MUST_USE hone_status select_of_cell(struct ctx *ctx, struct store *store,
-                                           enum stored_table_id table, const char *rest,
-                                           const char *study, const char *cell,
-                                           struct statement **out) {
+static MUST_USE hone_status select_of_config(struct ctx *ctx, struct store *store,
+                                             enum stored_table_id table, const char *rest,
+                                             const char *study, const char *config,
+                                             struct statement **out) {
   TRY(prepare_select(ctx, store, table, rest, out));
   hone_status status = bind_key(ctx, store, *out, 1, study);
-  if (!status) status = bind_key(ctx, store, *out, 2, cell);
+  if (!status) status = bind_key(ctx, store, *out, 2, config);
   if (status) end(*out);
   return status;
 }
 
-hone_status store_cell_progress(struct ctx *ctx, struct store *store, const char *study,
-                                const char *cell, struct cell_progress *out) {
+hone_status store_config_progress(struct ctx *ctx, struct store *store, const char *study,
+                                  const char *config, struct config_progress *out) {
   struct statement *statement = NULL;
   bool more = false;
-  *out = (struct cell_progress){0};
+  *out = (struct config_progress){0};
   TRY(prepare(ctx, store,
               "SELECT count(*) FILTER (WHERE status <> 'interrupted'), max(number), "
               "count(*) FILTER (WHERE status NOT IN "
@@ -491,7 +492,7 @@ hone_status store_cell_progress(struct ctx *ctx, struct store *store, const char
               "FROM incarnation WHERE study = ?1 AND cell = ?2",
               &statement));
   hone_status status = bind_key(ctx, store, statement, 1, study_meant(store, study));
-  if (!status) status = bind_key(ctx, store, statement, 2, cell);
+  if (!status) status = bind_key(ctx, store, statement, 2, config);
   if (!status) status = step(ctx, store, statement, &more);
   if (!status && more) {
     const bool has_any = !store->driver->is_null(statement, 1);
@@ -507,55 +508,57 @@ hone_status store_cell_progress(struct ctx *ctx, struct store *store, const char
   return status;
 }
 
-static MUST_USE hone_status read_cell_data(struct ctx *ctx, struct store *store,
-                                           struct arena *arena, const char *study,
-                                           struct cell_data *data) {
+static MUST_USE hone_status read_config_data(struct ctx *ctx, struct store *store,
+                                             struct arena *arena, const char *study,
+                                             struct config_data *data) {
   struct statement *statement;
   blocks block_rows = {0};
-  incarnations incarnation_rows = {0};
-  TRY(select_of_cell(ctx, store, TABLE_block,
-                     "WHERE study = ? AND cell = ? ORDER BY incarnation, round", study,
-                     data->cell.key, &statement));
+  processes process_record_rows = {0};
+  TRY(select_of_config(ctx, store, TABLE_block,
+                       "WHERE study = ? AND cell = ? ORDER BY incarnation, round", study,
+                       data->config.key, &statement));
   hone_status status = read_blocks(ctx, store, arena, statement, &block_rows);
   end(statement);
   if (status) return status;
-  TRY(select_of_cell(ctx, store, TABLE_incarnation, "WHERE study = ? AND cell = ? ORDER BY number",
-                     study, data->cell.key, &statement));
-  status = read_incarnations(ctx, store, arena, statement, &incarnation_rows);
+  TRY(select_of_config(ctx, store, TABLE_process_record,
+                       "WHERE study = ? AND cell = ? ORDER BY number", study, data->config.key,
+                       &statement));
+  status = read_processes(ctx, store, arena, statement, &process_record_rows);
   end(statement);
   data->blocks = block_rows.at;
   data->block_count = block_rows.count;
-  data->incarnations = incarnation_rows.at;
-  data->incarnation_count = incarnation_rows.count;
+  data->processes = process_record_rows.at;
+  data->process_count = process_record_rows.count;
   return status;
 }
 
-typedef VEC(struct cell_data) cells;
-static MUST_USE hone_status read_cells(struct ctx *ctx, struct store *store, struct arena *arena,
-                                       struct statement *statement, cells *rows) {
-  struct stored_cell *row;
+typedef VEC(struct config_data) cells;
+static MUST_USE hone_status read_configs(struct ctx *ctx, struct store *store, struct arena *arena,
+                                         struct statement *statement, cells *rows) {
+  struct stored_config *row;
   TRY(NEW(ctx, arena, row));
   for (bool more = true;;) {
     TRY(step(ctx, store, statement, &more));
     if (!more) return HONE_OK;
-    TRY(row_read(ctx, store->driver, statement, &stored_tables[TABLE_cell], arena, row));
-    VEC_PUSH(ctx, arena, rows, (struct cell_data){.cell = row->cell});
+    TRY(row_read(ctx, store->driver, statement, &stored_tables[TABLE_config], arena, row));
+    VEC_PUSH(ctx, arena, rows, (struct config_data){.config = row->config});
   }
 }
 
-hone_status store_read_cell(struct ctx *ctx, struct store *store, struct arena *arena,
-                            const char *study, const char *cell, struct cell_data *out) {
+hone_status store_read_config(struct ctx *ctx, struct store *store, struct arena *arena,
+                              const char *study, const char *config, struct config_data *out) {
   cells rows = {0};
   struct statement *statement;
-  *out = (struct cell_data){0};
-  TRY(select_of_cell(ctx, store, TABLE_cell, "WHERE study = ? AND key = ?", study, cell,
-                     &statement));
-  const hone_status status = read_cells(ctx, store, arena, statement, &rows);
+  *out = (struct config_data){0};
+  TRY(select_of_config(ctx, store, TABLE_config, "WHERE study = ? AND key = ?", study, config,
+                       &statement));
+  const hone_status status = read_configs(ctx, store, arena, statement, &rows);
   end(statement);
   TRY(status);
-  if (!rows.count) return fail(ctx, HONE_E_NOFILE, place_name(cell), "the study has no such cell");
+  if (!rows.count)
+    return fail(ctx, HONE_E_NOFILE, place_name(config), "the study has no such cell");
   *out = rows.at[0];
-  return read_cell_data(ctx, store, arena, study, out);
+  return read_config_data(ctx, store, arena, study, out);
 }
 
 static MUST_USE hone_status read_all(struct ctx *ctx, struct store *store, struct arena *arena,
@@ -565,14 +568,14 @@ static MUST_USE hone_status read_all(struct ctx *ctx, struct store *store, struc
   struct statement *statement;
   TRY(one_study(ctx, store, "WHERE key = ?", key, NULL, &out->row, &found));
   if (!found) return fail(ctx, HONE_E_NOFILE, place_name(key), "no such study in the store");
-  TRY(prepare_select(ctx, store, TABLE_cell, "WHERE study = ? ORDER BY rowid", &statement));
+  TRY(prepare_select(ctx, store, TABLE_config, "WHERE study = ? ORDER BY rowid", &statement));
   hone_status status = bind_key(ctx, store, statement, 1, key);
-  if (!status) status = read_cells(ctx, store, arena, statement, &rows);
+  if (!status) status = read_configs(ctx, store, arena, statement, &rows);
   end(statement);
   for (size_t i = 0; !status && i < rows.count; i++)
-    status = read_cell_data(ctx, store, arena, key, &rows.at[i]);
+    status = read_config_data(ctx, store, arena, key, &rows.at[i]);
   out->cells = rows.at;
-  out->cell_count = rows.count;
+  out->config_count = rows.count;
   return status;
 }
 
@@ -622,13 +625,13 @@ hone_status store_remove_study(struct ctx *ctx, struct store *store, const char 
 
 static MUST_USE hone_status put_rows(struct ctx *ctx, struct store *store,
                                      const struct study_data *data) {
-  for (size_t c = 0; c < data->cell_count; c++) {
-    const struct cell_data *cell = &data->cells[c];
-    TRY(store_put_cell(ctx, store, data->row.key, &cell->cell));
-    for (size_t i = 0; i < cell->incarnation_count; i++)
-      TRY(store_put_incarnation(ctx, store, &cell->incarnations[i]));
-    for (size_t i = 0; i < cell->block_count; i++)
-      TRY(store_put_block(ctx, store, &cell->blocks[i]));
+  for (size_t c = 0; c < data->config_count; c++) {
+    const struct config_data *config = &data->cells[c];
+    TRY(store_put_config(ctx, store, data->row.key, &config->config));
+    for (size_t i = 0; i < config->process_count; i++)
+      TRY(store_put_process(ctx, store, &config->processes[i]));
+    for (size_t i = 0; i < config->block_count; i++)
+      TRY(store_put_block(ctx, store, &config->blocks[i]));
   }
   return HONE_OK;
 }

@@ -21,7 +21,7 @@ void store_close(struct store *store);
 
 struct study_row {
   char key[33];  /* unique in a store: one run */
-  char plan[33]; /* hash of its cells' canonical text and options; a rerun has the same */
+  char plan[33]; /* hash of its configurations' canonical text and options; a rerun has the same */
   char fingerprint[33];
   char name[128]; /* user's, any text */
   char command[2048];
@@ -39,28 +39,28 @@ struct study_row {
    only the plan, need not care. */
 MUST_USE hone_status store_begin_study(struct ctx *ctx, struct store *store, struct study_row *row,
                                        bool may_resume, bool *out_resumed);
-/* What earlier runs left of a cell: incarnations that ended for good (not interrupted), the first unused
+/* What earlier runs left of a configuration: processes that ended for good (not interrupted), the first unused
    number, and whether one of them failed. */
-struct cell_progress {
+struct config_progress {
   int complete, next_number;
   bool has_failed;
   bool is_disputed; /* one of them ended `disputed` */
 };
-MUST_USE hone_status store_cell_progress(struct ctx *ctx, struct store *store, const char *study,
-                                         const char *cell, struct cell_progress *out);
+MUST_USE hone_status store_config_progress(struct ctx *ctx, struct store *store, const char *study,
+                                           const char *config, struct config_progress *out);
 /* Idempotent: what is there stays. E_USAGE if the key is there with another fingerprint. */
 MUST_USE hone_status store_put_study(struct ctx *ctx, struct store *store,
                                      const struct study_row *row);
-MUST_USE hone_status store_put_cell(struct ctx *ctx, struct store *store, const char *study,
-                                    const struct cell *cell);
-/* Idempotent by (study, cell, incarnation, round): the first one stays. */
+MUST_USE hone_status store_put_config(struct ctx *ctx, struct store *store, const char *study,
+                                      const struct config *config);
+/* Idempotent by (study, configuration, process, round): the first one stays. */
 MUST_USE hone_status store_put_block(struct ctx *ctx, struct store *store,
                                      const struct block *block);
-/* By (study, cell, number): the last one stays. */
-MUST_USE hone_status store_put_incarnation(struct ctx *ctx, struct store *store,
-                                           const struct incarnation *incarnation);
+/* By (study, configuration, number): the last one stays. */
+MUST_USE hone_status store_put_process(struct ctx *ctx, struct store *store,
+                                       const struct process_record *process_record);
 MUST_USE hone_status store_lower_limits(struct ctx *ctx, struct store *store, const char *study,
-                                        const struct cell *cell);
+                                        const struct config *config);
 /* What was learnt of the machine while the study ran. */
 MUST_USE hone_status store_put_machine(struct ctx *ctx, struct store *store, const char *study,
                                        const char *machine_json);
@@ -80,13 +80,13 @@ MUST_USE hone_status store_get_study(struct ctx *ctx, struct store *store, const
 /* All that a study holds, in an arena. */
 struct study_data {
   struct study_row row;
-  size_t cell_count;
-  struct cell_data {
-    struct cell cell;
+  size_t config_count;
+  struct config_data {
+    struct config config;
     size_t block_count;
     struct block *blocks;
-    size_t incarnation_count;
-    struct incarnation *incarnations;
+    size_t process_count;
+    struct process_record *processes;
   } * cells;
 };
 MUST_USE hone_status store_read_study(struct ctx *ctx, struct store *store, struct arena *arena,
@@ -99,8 +99,8 @@ MUST_USE hone_status store_list_newest(struct ctx *ctx, struct store *store, str
                                        int64_t skip, int64_t most, struct study_row **out_rows,
                                        size_t *out_count);
 
-/* -- one cell over all studies: its key is the same in each -- */
-struct cell_series {
+/* -- one configuration over all studies: its key is the same in each -- */
+struct config_series {
   char key[33];
   char model[256], backend[32], variant[64], device[64], precision[16], scenario[32];
   int batch, threads;
@@ -108,17 +108,18 @@ struct cell_series {
 };
 /* Cells that at least `least` studies came to, those of most studies first, at most `most`. */
 MUST_USE hone_status store_list_series(struct ctx *ctx, struct store *store, struct arena *arena,
-                                       int64_t least, int64_t most, struct cell_series **out,
+                                       int64_t least, int64_t most, struct config_series **out,
                                        size_t *out_count);
-/* The newest studies with this cell, newest first, at most `most`. */
-MUST_USE hone_status store_studies_of_cell(struct ctx *ctx, struct store *store,
-                                           struct arena *arena, const char *cell, int64_t most,
-                                           struct study_row **out_rows, size_t *out_count);
-/* One cell of one study. E_NOFILE. */
-MUST_USE hone_status store_read_cell(struct ctx *ctx, struct store *store, struct arena *arena,
-                                     const char *study, const char *cell, struct cell_data *out);
+/* The newest studies with this configuration, newest first, at most `most`. */
+MUST_USE hone_status store_studies_of_config(struct ctx *ctx, struct store *store,
+                                             struct arena *arena, const char *config, int64_t most,
+                                             struct study_row **out_rows, size_t *out_count);
+/* One configuration of one study. E_NOFILE. */
+MUST_USE hone_status store_read_config(struct ctx *ctx, struct store *store, struct arena *arena,
+                                       const char *study, const char *config,
+                                       struct config_data *out);
 
-/* With all its cells, processes and blocks, in one transaction. */
+/* With all its configurations, processes and blocks, in one transaction. */
 MUST_USE hone_status store_remove_study(struct ctx *ctx, struct store *store, const char *key);
 /* The same the other way; what is there already stays. E_USAGE as for store_put_study. */
 MUST_USE hone_status store_copy_study(struct ctx *ctx, struct store *from, struct store *to,
@@ -133,9 +134,9 @@ MUST_USE hone_status store_copy_study(struct ctx *ctx, struct store *from, struc
 enum dialect { DIALECT_sqlite, DIALECT_postgres };
 struct driver;
 struct statement;
-struct stored_cell {
+struct stored_config {
   char study[33];
-  struct cell cell;
+  struct config config;
 };
 struct stored_table {
   const char *name;
@@ -145,17 +146,18 @@ struct stored_table {
   const char *on_conflict;
   const char *key; /* of rows of which the last one stays; NULL */
 };
-enum stored_table_id { TABLE_study, TABLE_cell, TABLE_incarnation, TABLE_block, TABLE_COUNT };
+enum stored_table_id { TABLE_study, TABLE_config, TABLE_process_record, TABLE_block, TABLE_COUNT };
 extern const struct stored_table stored_tables[TABLE_COUNT], series_view, listed_study_view;
 /* version: the schema of the file, 1 to STORE_VERSION. */
 void sql_create(const struct stored_table *table, int version, enum dialect dialect,
-                struct text *out);
-void sql_insert(const struct stored_table *table, enum dialect dialect, struct text *out);
-void sql_select(const struct stored_table *table, int version, const char *rest, struct text *out);
+                struct strbuf *out);
+void sql_insert(const struct stored_table *table, enum dialect dialect, struct strbuf *out);
+void sql_select(const struct stored_table *table, int version, const char *rest,
+                struct strbuf *out);
 /* Brings a table of that version to STORE_VERSION; nothing where they are equal. */
-void sql_migrate(const struct stored_table *table, int from, struct text *out);
+void sql_migrate(const struct stored_table *table, int from, struct strbuf *out);
 /* The same for a server, which adds columns in place. */
-void sql_add_columns(const struct stored_table *table, int from, struct text *out);
+void sql_add_columns(const struct stored_table *table, int from, struct strbuf *out);
 /* Binds parameters 1 to field_count; false without memory. */
 MUST_USE bool row_bind(const struct driver *driver, struct statement *statement,
                        const struct stored_table *table, const void *row);

@@ -3,7 +3,7 @@
  * there is nothing to answer with, and late is better than never: the first takes what it needs, up to a minute more, the
  * next one half a minute, and so on. The first of another case may take all that is left. Each that comes later may take
  * half of what the rounds of those that run leave over of its case's share, or all of it where nobody waits; whoever comes
- * when nothing is left says so. Another process of every cell is begun where one more fits. What was begun in time and takes
+ * when nothing is left says so. Another process of every configuration is begun where one more fits. What was begun in time and takes
  * longer than was foreseen is left once a quarter of the budget more is over; but the rounds of what runs have a minute then,
  * half of one once one of them was left, and so on, and each process two seconds for its survey and ten to end. With options.keeps_budget an
  * answer without this study is there: nothing takes longer than the budget but the ends of processes.
@@ -96,9 +96,9 @@ bool turn_end(struct bench *bench, double rounds_ns) {
   return fits;
 }
 
-bool turn_was_cut(const struct bench *bench, const struct member *member) {
+bool turn_was_cut(const struct bench *bench, const struct trial *trial) {
   const uint64_t end = bench->harness.deadline_ns;
-  return has_budget(bench) && end && clock_ns() >= end && member->record.status == STATUS_timeout;
+  return has_budget(bench) && end && clock_ns() >= end && trial->record.status == STATUS_timeout;
 }
 
 static double late_left_ns(const struct bench *bench) {
@@ -120,7 +120,7 @@ void turn_close(struct bench *bench) {
   if (has_budget(bench)) bound(bench, fmax(late_left_ns(bench), CLOSE_NS));
 }
 
-void turn_floor(struct bench *bench) {
+void turn_overhead(struct bench *bench) {
   if (has_budget(bench)) bound(bench, fmax(left_ns(bench), LEAST_NS));
 }
 

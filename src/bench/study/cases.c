@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CASE_CELL "case" /* what its messages carry instead of a cell's key */
+#define CASE_CELL "case" /* what its messages carry instead of a configuration's key */
 #define MAX_REFERENCE_WORKERS 4
 
 static json_t *optional_text(const char *text) { return json_string(text ? text : ""); }
@@ -69,7 +69,7 @@ static void check_batch(struct bench_case *one, int batch, const struct worker_e
   snprintf(one->reason, sizeof one->reason, "batch %d: %.900s", batch, refusal->reason);
 }
 
-/* A built-in model that does not exist, or an option that fits no model: the command is wrong, not the cell. */
+/* A built-in model that does not exist, or an option that fits no model: the command is wrong, not the configuration. */
 static hone_status check_command(struct bench *bench, const char *model,
                                  const struct worker_end *end) {
   static const hone_status ids[] = {HONE_E_USAGE, HONE_E_NOFILE};
@@ -186,19 +186,19 @@ hone_status case_at_batch(struct bench *bench, const char *model, int batch, con
 
 /* -- reference */
 
-void put_file_stamp(struct text *text, const char *path) {
+void put_file_stamp(struct strbuf *text, const char *path) {
   struct stat info = {0};
   if (stat(path, &info)) info.st_size = -1;
-  text_printf(text, "%s %lld %lld.%ld\n", path, (long long)info.st_size,
-              (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+  strbuf_printf(text, "%s %lld %lld.%ld\n", path, (long long)info.st_size,
+                (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
 }
 
 /* Everything that the data depends on. */
 static hone_status reference_key(struct bench *bench, const struct bench_case *one, char out[33]) {
   const struct bench_options *options = &bench->options;
-  struct text text = {0};
-  text_printf(&text, "%s\n%s\n%s\n%llu\n", HONE_VERSION, one->hash, one->shapes,
-              (unsigned long long)options->seed);
+  struct strbuf text = {0};
+  strbuf_printf(&text, "%s\n%s\n%s\n%llu\n", HONE_VERSION, one->hash, one->shapes,
+                (unsigned long long)options->seed);
   put_file_stamp(&text, options->worker_path ? options->worker_path : "/proc/self/exe");
   const struct given given = {options->inputs, options->input_count, options->inputs_dir};
   for (size_t i = 0; i < one->input_count; i++) {
@@ -206,9 +206,9 @@ static hone_status reference_key(struct bench *bench, const struct bench_case *o
     TRY(given_find(bench->ctx, &given, one->inputs[i].name, i, path));
     if (path[0]) put_file_stamp(&text, path);
   }
-  hone_status status = text_finish(bench->ctx, &text);
+  hone_status status = strbuf_finish(bench->ctx, &text);
   if (!status) hash_hex(out, text.at, text.length);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   return status;
 }
 

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-hone_status bench_worker(struct bench *bench, const char *cell, int threads, struct worker *out) {
+hone_status bench_worker(struct bench *bench, const char *config, int threads, struct worker *out) {
   char dir[4096 + 32];
   snprintf(dir, sizeof dir, "%.4000s/worker-%d", bench->dir, bench->worker_number++);
-  const struct worker_spec spec = {.dir = dir, .cell = cell, .threads = threads};
+  const struct worker_spec spec = {.dir = dir, .config = config, .threads = threads};
   return worker_start(bench->ctx, &bench->harness, &spec, out);
 }
 
@@ -23,35 +23,35 @@ static const char *pair_value(const struct bench_pair *pairs, size_t count, cons
   return NULL;
 }
 
-static const struct device *device_of(const struct bench *bench, const struct cell *cell) {
+static const struct device *device_of(const struct bench *bench, const struct config *config) {
   for (size_t i = 0; i < bench->device_count; i++)
-    if (!strcmp(bench->devices[i].name, cell->device)) return &bench->devices[i];
+    if (!strcmp(bench->devices[i].name, config->device)) return &bench->devices[i];
   return NULL;
 }
 
-hone_status bench_cell_worker(struct bench *bench, const struct cell *cell, const char *key,
-                              struct worker *out) {
+hone_status bench_config_worker(struct bench *bench, const struct config *config, const char *key,
+                                struct worker *out) {
   char dir[4096 + 32], text[MAX_ENVIRONMENT][320], name[64], value[256];
   const char *environment[MAX_ENVIRONMENT + 3] = {NULL};
   const struct bench_options *options = &bench->options;
-  const struct device *device = device_of(bench, cell);
+  const struct device *device = device_of(bench, config);
   size_t count = 0, written = 0;
   snprintf(dir, sizeof dir, "%.4000s/worker-%d", bench->dir, bench->worker_number++);
   for (size_t i = 0; device && i < COUNT(device->environment) && device->environment[i][0]; i++)
     environment[count++] = device->environment[i];
-  for (const char *at = cell->options;
+  for (const char *at = config->options;
        option_next(&at, name, value) && written < MAX_ENVIRONMENT;) {
     if (strncmp(name, "env.", 4)) continue;
     snprintf(text[written], sizeof text[written], "%s=%s", name + 4, value);
     environment[count++] = text[written++];
   }
   const struct worker_spec spec = {
-      .backend = cell->backend,
-      .engine_path = pair_value(options->engines, options->engine_count, cell->backend),
+      .backend = config->backend,
+      .engine_path = pair_value(options->engines, options->engine_count, config->backend),
       .device = device,
       .dir = dir,
-      .cell = key,
-      .threads = cell->threads,
+      .config = key,
+      .threads = config->threads,
       .environment = environment};
   return worker_start(bench->ctx, &bench->harness, &spec, out);
 }
@@ -150,10 +150,10 @@ static void add_description(json_t *command, const struct bench_case *one) {
 }
 
 /* Absent: one after the other, as peers and floors are asked. */
-static void add_scenario(const struct bench *bench, const struct cell *cell, json_t *command) {
+static void add_scenario(const struct bench *bench, const struct config *config, json_t *command) {
   for (size_t i = 0; i < bench->scenario_count; i++) {
     const struct scenario *scenario = &bench->scenarios[i];
-    if (strcmp(scenario->text, cell->scenario) || scenario->kind == SCENARIO_single) continue;
+    if (strcmp(scenario->text, config->scenario) || scenario->kind == SCENARIO_single) continue;
     json_object_set_new(command, "scenario", json_integer(scenario->kind));
     json_object_set_new(command, "streams", json_integer(scenario_streams(scenario)));
     message_set_number(command, "rate", scenario->finds_rate ? 1 : scenario->rate_per_s);
@@ -163,30 +163,30 @@ static void add_scenario(const struct bench *bench, const struct cell *cell, jso
 }
 
 /* A worker in Python that wants another form of the model asks this program for it. */
-static void add_route(const struct cell *cell, json_t *command) {
+static void add_route(const struct config *config, json_t *command) {
   char program[4096];
   const ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-  if (!route_is_hones(cell->route) || n <= 0) return;
+  if (!route_is_hones(config->route) || n <= 0) return;
   program[n] = 0;
-  json_object_set_new(command, "route", json_string(cell->route));
+  json_object_set_new(command, "route", json_string(config->route));
   json_object_set_new(command, "hone", json_string(program));
 }
 
-json_t *open_command(const struct bench *bench, const struct cell *cell,
+json_t *open_command(const struct bench *bench, const struct config *config,
                      const struct bench_case *one, bool use_cache) {
   const struct bench_options *options = &bench->options;
-  const char *engine = pair_value(options->engines, options->engine_count, cell->backend);
+  const char *engine = pair_value(options->engines, options->engine_count, config->backend);
   char path[4096];
   if (!engine || !realpath(engine, path)) snprintf(path, sizeof path, "%s", engine ? engine : "");
   json_t *command = json_pack(
       "{s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:b, s:s, s:I, s:b, s:s, s:s}", "do", "open",
-      "backend", cell->backend, "model", one->path, "shapes", one->shapes, "precision",
-      cell->precision, "threads", cell->threads, "options", cell->options, "engine", path,
+      "backend", config->backend, "model", one->path, "shapes", one->shapes, "precision",
+      config->precision, "threads", config->threads, "options", config->options, "engine", path,
       "use_cache", use_cache, "dir", one->data_dir, "seed", (json_int_t)options->seed, "is_judged",
-      !one->is_disputed, "tolerance", row_precision(one, cell), "file_precision", one->tolerance);
+      !one->is_disputed, "tolerance", row_precision(one, config), "file_precision", one->tolerance);
   if (!command) return NULL; /* a text that is not UTF-8: worker_ask says so */
-  add_scenario(bench, cell, command);
-  add_route(cell, command);
+  add_scenario(bench, config, command);
+  add_route(config, command);
   add_given_inputs(bench, command);
   if (one->is_described) add_description(command, one);
   return command;

@@ -1,4 +1,4 @@
-/* From cases to cells, and the study's key: it covers the cells and every option that changes figures,
+/* From cases to configurations, and the study's key: it covers the configurations and every option that changes figures,
  * so that the same command resumes and another one does not, nor another build of hone, which may refuse less.
  */
 #include "study_internal.h"
@@ -41,7 +41,7 @@ static void add_option(char out[512], const char *option) {
 
 /* The variant's options, then every --backend-option of this backend. What those add stands in the name. */
 static void join_options(const struct bench_options *o, const struct backend_choice *choice,
-                         struct cell *out) {
+                         struct config *out) {
   char added[512] = "";
   if (choice->variant) snprintf(out->options, sizeof out->options, "%s", choice->variant->options);
   for (size_t i = 0; i < o->backend_option_count; i++) {
@@ -77,13 +77,13 @@ struct point {
 };
 
 static void fill_cell(const struct bench *bench, const struct bench_case *one,
-                      const struct point *point, struct cell *out) {
+                      const struct point *point, struct config *out) {
   const struct bench_options *o = &bench->options;
-  *out = (struct cell){.batch = one->batch,
-                       .threads = point->threads,
-                       .label = point->label,
-                       .load = point->load,
-                       .copy = copy_number(bench, one)};
+  *out = (struct config){.batch = one->batch,
+                         .threads = point->threads,
+                         .label = point->label,
+                         .load = point->load,
+                         .copy = copy_number(bench, one)};
   snprintf(out->model, sizeof out->model, "%s", display_name(o, one->model));
   snprintf(out->model_path, sizeof out->model_path, "%s", one->path);
   snprintf(out->model_hash, sizeof out->model_hash, "%s", one->hash);
@@ -99,14 +99,14 @@ static void fill_cell(const struct bench *bench, const struct bench_case *one,
   snprintf(out->precision, sizeof out->precision, "%s", point->precision);
   snprintf(out->scenario, sizeof out->scenario, "%s", point->scenario);
   snprintf(out->cache_state, sizeof out->cache_state, "%s", point->cache_state);
-  cell_key(out);
+  config_key(out);
 }
 
-static void add_cell(struct bench_study *study, size_t case_index, const struct cell *cell) {
-  for (size_t i = 0; i < study->cell_count; i++)
-    if (!strcmp(study->cells[i].key, cell->key)) return; /* named twice: measured once */
-  study->cell_case[study->cell_count] = case_index;
-  study->cells[study->cell_count++] = *cell;
+static void add_config(struct bench_study *study, size_t case_index, const struct config *config) {
+  for (size_t i = 0; i < study->config_count; i++)
+    if (!strcmp(study->configs[i].key, config->key)) return; /* named twice: measured once */
+  study->config_case[study->config_count] = case_index;
+  study->configs[study->config_count++] = *config;
 }
 
 /* Without --backend an engine with a worker of its own is asked only if it is installed: reading its
@@ -137,18 +137,18 @@ static void expand_engine(struct bench *bench, size_t c, struct point point) {
   const size_t route_count = o->route_count ? o->route_count : 1;
   for (size_t r = 0; r < route_count; r++)
     for (int label = 0; label < (o->aa ? 2 : 1); label++) {
-      struct cell cell;
+      struct config config;
       char route[64];
       backend_route(point.engine.backend, bench->study.cases[c].format,
                     o->route_count ? o->routes[r] : NULL, route);
       point.route = route;
       point.label = label;
-      fill_cell(bench, &bench->study.cases[c], &point, &cell);
-      add_cell(&bench->study, c, &cell);
+      fill_cell(bench, &bench->study.cases[c], &point, &config);
+      add_config(&bench->study, c, &config);
     }
 }
 
-/* All cells of one case at one scenario, load and thread count: a group, in which rows are compared. */
+/* All configurations of one case at one scenario, load and thread count: a group, in which rows are compared. */
 static void expand_group(struct bench *bench, size_t c, struct point point,
                          const struct backend_choice *engines, size_t count) {
   static const char *const warm[] = {"warm"};
@@ -196,38 +196,38 @@ hone_status study_expand(struct bench *bench) {
   most *= o->thread_count ? o->thread_count : 1;
   most *= o->load_count ? o->load_count : 1;
   most *= o->cache_state_count ? o->cache_state_count : 1;
-  TRY(NEW_ARRAY(bench->ctx, bench->arena, study->cells, most));
-  TRY(NEW_ARRAY(bench->ctx, bench->arena, study->cell_case, most));
-  TRY(NEW_ARRAY(bench->ctx, bench->arena, bench->floors, most));
+  TRY(NEW_ARRAY(bench->ctx, bench->arena, study->configs, most));
+  TRY(NEW_ARRAY(bench->ctx, bench->arena, study->config_case, most));
+  TRY(NEW_ARRAY(bench->ctx, bench->arena, bench->overheads, most));
   for (size_t c = 0; c < study->case_count; c++) expand_case(bench, c, engines, count);
-  for (size_t i = 0; i < study->cell_count; i++) bench->floors[i] = NAN;
+  for (size_t i = 0; i < study->config_count; i++) bench->overheads[i] = NAN;
   return HONE_OK;
 }
 
 hone_status study_key(struct bench *bench) {
   const struct bench_options *o = &bench->options;
-  struct text text = {0};
-  for (size_t i = 0; i < bench->study.cell_count; i++)
-    text_printf(&text, "%s\n", bench->study.cells[i].key);
+  struct strbuf text = {0};
+  for (size_t i = 0; i < bench->study.config_count; i++)
+    strbuf_printf(&text, "%s\n", bench->study.configs[i].key);
   char times[3][32];
   format_f64(times[0], o->min_time_s);
   format_f64(times[1], o->max_time_s);
   format_f64(times[2], o->warmup_s);
-  text_printf(&text, "%d %d %d %d %s %s %s %llu %s\n", o->min_samples, o->incarnations,
-              o->most_incarnations, o->rounds, times[0], times[1], times[2],
-              (unsigned long long)o->seed, HONE_VERSION);
+  strbuf_printf(&text, "%d %d %d %d %s %s %s %llu %s\n", o->min_samples, o->processes,
+                o->most_processes, o->rounds, times[0], times[1], times[2],
+                (unsigned long long)o->seed, HONE_VERSION);
   for (size_t i = 0; i < o->engine_count; i++)
-    text_printf(&text, "engine %s=%s\n", o->engines[i].name, o->engines[i].value);
+    strbuf_printf(&text, "engine %s=%s\n", o->engines[i].name, o->engines[i].value);
   for (size_t i = 0; i < o->input_count; i++)
-    text_printf(&text, "input %s=%s\n", o->inputs[i].name, o->inputs[i].value);
-  text_printf(&text, "inputs %s\n", o->inputs_dir ? o->inputs_dir : "");
-  if (bench->labels.root) text_printf(&text, "labels %s\n", bench->labels_dir);
-  if (o->largest_batch) text_printf(&text, "largest batch %d\n", o->largest_batch);
-  if (o->device_hone) text_printf(&text, "device hone %s\n", o->device_hone);
+    strbuf_printf(&text, "input %s=%s\n", o->inputs[i].name, o->inputs[i].value);
+  strbuf_printf(&text, "inputs %s\n", o->inputs_dir ? o->inputs_dir : "");
+  if (bench->labels.root) strbuf_printf(&text, "labels %s\n", bench->labels_dir);
+  if (o->largest_batch) strbuf_printf(&text, "largest batch %d\n", o->largest_batch);
+  if (o->device_hone) strbuf_printf(&text, "device hone %s\n", o->device_hone);
   put_file_stamp(&text, o->worker_path ? o->worker_path : "/proc/self/exe");
-  hone_status status = text_finish(bench->ctx, &text);
+  hone_status status = strbuf_finish(bench->ctx, &text);
   if (!status) hash_hex(bench->study.key, text.at, text.length);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   return status;
 }
 
@@ -251,7 +251,7 @@ static const struct footprint *footprint_of(const char *backend) {
   return at;
 }
 
-/* The cells of a case take turns, so one worker of each is alive beside the one that is being opened. */
+/* The configurations of a case take turns, so one worker of each is alive beside the one that is being opened. */
 static double case_memory(const struct bench_study *study, size_t index) {
   const struct bench_case *one = &study->cases[index];
   double weights =
@@ -259,9 +259,9 @@ static double case_memory(const struct bench_study *study, size_t index) {
   double read = one->weights_bytes > 0 ? (double)one->weights_bytes : 0, steady = 0, extra = 0;
   /* values between operators: each is written once and read at least once */
   double between = isfinite(one->bytes) && one->bytes > read ? (one->bytes - read) / 2 : 0;
-  for (size_t i = 0; i < study->cell_count; i++) {
-    if (study->cell_case[i] != index) continue;
-    const struct footprint *print = footprint_of(study->cells[i].backend);
+  for (size_t i = 0; i < study->config_count; i++) {
+    if (study->config_case[i] != index) continue;
+    const struct footprint *print = footprint_of(study->configs[i].backend);
     steady += print->base_bytes + print->steady_weights * weights + between +
               (double)one->value_bytes * BENCH_SETS;
     extra = fmax(extra, print->peak_bytes - print->base_bytes +
@@ -270,13 +270,13 @@ static double case_memory(const struct bench_study *study, size_t index) {
   return steady + extra;
 }
 
-/* Rough, from the work: the reference at 1 GFLOP/s and core, and what pace_expect says of each cell. */
+/* Rough, from the work: the reference at 1 GFLOP/s and core, and what eta_expect says of each configuration. */
 hone_status study_estimate(struct bench *bench) {
   const struct bench_options *o = &bench->options;
   struct bench_estimate *e = &bench->study.estimate;
-  *e = (struct bench_estimate){.cells = bench->study.cell_count,
-                               .workers = bench->study.cell_count * (size_t)o->incarnations};
-  TRY(pace_expect(bench, &e->seconds));
+  *e = (struct bench_estimate){.cells = bench->study.config_count,
+                               .workers = bench->study.config_count * (size_t)o->processes};
+  TRY(eta_expect(bench, &e->seconds));
   for (size_t c = 0; c < bench->study.case_count; c++) {
     const struct bench_case *one = &bench->study.cases[c];
     if (isfinite(one->flops)) e->seconds += one->flops / 1e9 * BENCH_SETS / usable_core_count();

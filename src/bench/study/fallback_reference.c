@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-void witness_dir(const struct bench *bench, struct bench_case *one, char out[4096]) {
+void engine_output_dir(const struct bench *bench, struct bench_case *one, char out[4096]) {
   snprintf(out, 4096, "%.3900s/witness-%.33s-%d-%zu", bench->dir, one->hash, one->batch,
-           one->witness_count++);
+           one->engine_output_count++);
 }
 
 #define PEER_CELL "peer"
@@ -33,8 +33,9 @@ static const char *reference_precision(const struct bench_options *o) {
   return "fp32";
 }
 
-static void make_cell(const struct bench *bench, const struct backend *backend, struct cell *out) {
-  *out = (struct cell){.batch = 1, .threads = usable_core_count()};
+static void make_config(const struct bench *bench, const struct backend *backend,
+                        struct config *out) {
+  *out = (struct config){.batch = 1, .threads = usable_core_count()};
   snprintf(out->backend, sizeof out->backend, "%s", backend->name);
   snprintf(out->precision, sizeof out->precision, "%s", reference_precision(&bench->options));
   snprintf(out->options, sizeof out->options, "%s", script_of(bench, backend));
@@ -48,11 +49,11 @@ bool backend_is_peer(const struct bench *bench, const struct backend *backend) {
 }
 
 /* The first engine that runs it makes the inputs and says what the model has. */
-static bool probe(struct bench *bench, const struct cell *cell, struct bench_case *one,
-                  const char *witness, struct worker *worker) {
-  json_t *command = open_command(bench, cell, one, true);
+static bool probe(struct bench *bench, const struct config *config, struct bench_case *one,
+                  const char *engine_outputs, struct worker *worker) {
+  json_t *command = open_command(bench, config, one, true);
   json_object_set_new(command, "do", json_string("probe"));
-  json_object_set_new(command, "witness", json_string(witness));
+  json_object_set_new(command, "witness", json_string(engine_outputs));
   struct worker_end end;
   json_t *reply = worker_ask(worker, command, "described", ASK_PATIENT, &end);
   struct bench_case seen = *one;
@@ -68,11 +69,11 @@ static bool probe(struct bench *bench, const struct cell *cell, struct bench_cas
 }
 
 /* Another one is given the same inputs. */
-static bool follow(struct bench *bench, const struct cell *cell, const struct bench_case *one,
-                   const char *witness, struct worker *worker) {
-  json_t *command = open_command(bench, cell, one, true);
+static bool follow(struct bench *bench, const struct config *config, const struct bench_case *one,
+                   const char *engine_outputs, struct worker *worker) {
+  json_t *command = open_command(bench, config, one, true);
   json_object_set_new(command, "is_judged", json_false());
-  json_object_set_new(command, "witness", json_string(witness));
+  json_object_set_new(command, "witness", json_string(engine_outputs));
   struct worker_end end;
   json_t *reply = worker_ask(worker, command, "opened", ASK_PATIENT, &end);
   json_decref(reply);
@@ -80,14 +81,14 @@ static bool follow(struct bench *bench, const struct cell *cell, const struct be
 }
 
 static hone_status ask_peer(struct bench *bench, const struct backend *backend,
-                            struct bench_case *one, const char *witness, bool *out_is_made) {
-  struct cell cell;
+                            struct bench_case *one, const char *engine_outputs, bool *out_is_made) {
+  struct config config;
   struct worker worker;
-  make_cell(bench, backend, &cell);
-  bench_report(bench, &cell, one->model, "reference");
-  TRY(bench_cell_worker(bench, &cell, PEER_CELL, &worker));
-  *out_is_made = one->is_described ? follow(bench, &cell, one, witness, &worker)
-                                   : probe(bench, &cell, one, witness, &worker);
+  make_config(bench, backend, &config);
+  bench_report(bench, &config, one->model, "reference");
+  TRY(bench_config_worker(bench, &config, PEER_CELL, &worker));
+  *out_is_made = one->is_described ? follow(bench, &config, one, engine_outputs, &worker)
+                                   : probe(bench, &config, one, engine_outputs, &worker);
   worker_close(&worker, 0);
   return HONE_OK;
 }
@@ -98,7 +99,7 @@ static bool adopt_agreeing(struct bench_case *one, char (*dirs)[4096], size_t co
   struct accuracy accuracy;
   for (size_t a = 0; a < count; a++)
     for (size_t b = a + 1; b < count; b++) {
-      if (!witnesses_agree(one, dirs[a], dirs[b], precision, &accuracy)) continue;
+      if (!engine_outputs_agree(one, dirs[a], dirs[b], precision, &accuracy)) continue;
       bool is_moved = true;
       for (int set = 0; set < BENCH_SETS; set++)
         for (size_t i = 0; i < one->output_count; i++) {
@@ -133,7 +134,7 @@ static hone_status ask_all(struct bench *bench, struct bench_case *one, char (*d
     uint64_t now = clock_ns();
     if (now >= end) break;
     bench->harness.deadline_ns = now + (end - now) / 2;
-    witness_dir(bench, one, dirs[count]);
+    engine_output_dir(bench, one, dirs[count]);
     TRY(ask_peer(bench, backend_list[k], one, dirs[count], &is_made));
     count += is_made;
   }

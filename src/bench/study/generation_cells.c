@@ -1,5 +1,5 @@
-/* In the harness: what the cells of the scenario generate need of a model, beside what every cell gets: the plan and
- * the tokens that the reference generates. A model that generates no text makes these cells unsupported, no others.
+/* In the harness: what the configurations of the scenario generate need of a model, beside what every configuration gets: the plan and
+ * the tokens that the reference generates. A model that generates no text makes these configurations unsupported, no others.
  */
 #include "study_internal.h"
 #include "bench/worker/generation.h"
@@ -101,9 +101,9 @@ static bool add_held(const struct bench_case *one, json_t *command) {
   return holds;
 }
 
-bool case_add_generation(const struct bench_case *one, const struct cell *cell, json_t *command,
+bool case_add_generation(const struct bench_case *one, const struct config *config, json_t *command,
                          struct worker_end *end) {
-  const struct backend *backend = backend_find(cell->backend);
+  const struct backend *backend = backend_find(config->backend);
   *end = one->generation_end;
   if (!one->generation) {
     if (!end->status) *end = (struct worker_end){STATUS_unsupported, STAGE_load, "", NAN};
@@ -112,14 +112,14 @@ bool case_add_generation(const struct bench_case *one, const struct cell *cell, 
     return false;
   }
   json_object_set_new(command, "generation_dir", json_string(one->generation_dir));
-  const bool may_grow = backend && backend->grows && !route_is_hones(cell->route);
-  const bool does = may_grow && !backend_holds_with(backend, cell->options);
+  const bool may_grow = backend && backend->grows && !route_is_hones(config->route);
+  const bool does = may_grow && !backend_holds_with(backend, config->options);
   if (!does && add_held(one, command)) return true;
   if (may_grow) return !json_object_set(command, "generation", one->generation);
   *end = (struct worker_end){.status = STATUS_unsupported, .stage = STAGE_load, .rel_l2 = NAN};
   snprintf(end->reason, sizeof end->reason,
            "%s is given one size of each input, and text over caches of one size needs a mask of "
            "whole numbers and positions among the model's inputs",
-           backend ? backend->title : cell->backend);
+           backend ? backend->title : config->backend);
   return false;
 }

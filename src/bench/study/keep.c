@@ -1,5 +1,5 @@
-/* --keep DIR: what engines made of the models, copied from the folder of each cell's first worker before that goes:
- * DIR/ENGINE/MODEL-KEY/ with the files and cell.json, which says of which cell they are, or why there are none. The
+/* --keep DIR: what engines made of the models, copied from the folder of each configuration's first worker before that goes:
+ * DIR/ENGINE/MODEL-KEY/ with the files and configuration.json, which says of which configuration they are, or why there are none. The
  * worker names the files and is not believed: plain names in its own folder.
  */
 #include "study_internal.h"
@@ -41,27 +41,28 @@ static hone_status keep_file(struct bench *bench, struct worker *worker, const c
   return HONE_OK;
 }
 
-static hone_status cell_dir(struct bench *bench, const struct cell *cell, char out[4096]) {
+static hone_status config_dir(struct bench *bench, const struct config *config, char out[4096]) {
   char model[65], engine[65];
-  slug(model, cell->model);
-  slug(engine, cell->backend);
+  slug(model, config->model);
+  slug(engine, config->backend);
   const int n =
-      snprintf(out, 4096, "%s/%s/%.48s-%.8s", bench->options.keep_dir, engine, model, cell->key);
+      snprintf(out, 4096, "%s/%s/%.48s-%.8s", bench->options.keep_dir, engine, model, config->key);
   if (n >= 4096)
     return fail(bench->ctx, HONE_E_PATH, place_file(bench->options.keep_dir), "is too long");
   return dir_output(bench->ctx, out);
 }
 
 /* Takes the list. */
-static hone_status write_cell(struct bench *bench, const struct cell *cell, const char *dir,
-                              const struct incarnation *record, json_t *list, const char *why) {
+static hone_status write_config(struct bench *bench, const struct config *config, const char *dir,
+                                const struct process_record *record, json_t *list,
+                                const char *why) {
   char path[4096 + 16];
   json_t *facts = json_pack(
       "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:o, s:s}", "made_by",
-      "hone " HONE_VERSION, "model", cell->model, "model_hash", cell->model_hash, "shapes",
-      cell->shapes, "backend", cell->backend, "variant", cell->variant, "engine_version",
-      record->engine_version, "route", cell->route, "precision", cell->precision, "threads",
-      cell->threads, "device", cell->device, "cell", cell->key, "files", list, "why", why);
+      "hone " HONE_VERSION, "model", config->model, "model_hash", config->model_hash, "shapes",
+      config->shapes, "backend", config->backend, "variant", config->variant, "engine_version",
+      record->engine_version, "route", config->route, "precision", config->precision, "threads",
+      config->threads, "device", config->device, "cell", config->key, "files", list, "why", why);
   char *text = facts ? json_dumps(facts, JSON_INDENT(2)) : NULL;
   json_decref(facts);
   if (!text) return fail(bench->ctx, HONE_E_OOM, place_none(), "no memory for cell.json");
@@ -72,8 +73,8 @@ static hone_status write_cell(struct bench *bench, const struct cell *cell, cons
   return status;
 }
 
-hone_status keep_cell(struct bench *bench, const struct cell *cell, struct worker *worker,
-                      const struct incarnation *record, bool *out_survived) {
+hone_status keep_config(struct bench *bench, const struct config *config, struct worker *worker,
+                        const struct process_record *record, bool *out_survived) {
   char dir[4096];
   struct worker_end end = {.reason = ""};
   json_t *list = json_array();
@@ -82,14 +83,14 @@ hone_status keep_cell(struct bench *bench, const struct cell *cell, struct worke
   json_t *reply = worker_ask(worker, json_pack("{s:s}", "do", "keep"), "kept", ASK_PATIENT, &end);
   *out_survived = reply != NULL;
   const json_t *files = json_object_get(reply, "files");
-  hone_status status = cell_dir(bench, cell, dir);
+  hone_status status = config_dir(bench, config, dir);
   for (size_t i = 0; !status && i < json_array_size(files); i++) {
     const char *name = json_string_value(json_array_get(files, i));
     status = keep_file(bench, worker, name, dir, list);
   }
   if (!status)
-    status =
-        write_cell(bench, cell, dir, record, list, reply ? message_text(reply, "why") : end.reason);
+    status = write_config(bench, config, dir, record, list,
+                          reply ? message_text(reply, "why") : end.reason);
   else
     json_decref(list);
   json_decref(reply);

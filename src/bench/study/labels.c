@@ -1,5 +1,5 @@
 /* A labelled set in a study: the folder of --inputs has labels.json (or labels.txt) and a folder for each sample. The
- * reference evaluates every sample once; each cell's first process gets them all after everything was timed.
+ * reference evaluates every sample once; each configuration's first process gets them all after everything was timed.
  */
 #include "study_internal.h"
 #include "bench/wire/transport.h"
@@ -117,7 +117,7 @@ static bool take_samples(struct bench *bench, const struct bench_case *one, stru
 
 /* Everything is timed: what goes wrong here costs the row its accuracy only. */
 bool ask_labels(struct bench *bench, const struct bench_case *one, struct worker *worker,
-                struct incarnation *record) {
+                struct process_record *record) {
   if (!bench->labels.root || !worker->transport->shares_files || !one->is_described ||
       worker->judged != one)
     return true;

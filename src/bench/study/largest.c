@@ -13,7 +13,7 @@
 
 struct search {
   struct bench *bench;
-  const struct cell *cell;
+  const struct config *config;
   const struct bench_case *one;
   struct bench_case *at; /* the model at the batch that is tried */
   char models_dir[4096]; /* a built-in model is written there for one attempt */
@@ -40,8 +40,8 @@ static MUST_USE hone_status prepare(struct search *s, int batch, struct worker_e
 
 static MUST_USE hone_status open_once(struct search *s, struct worker_end *end, bool *out_runs) {
   struct worker worker;
-  TRY(bench_cell_worker(s->bench, s->cell, ATTEMPT_CELL, &worker));
-  json_t *command = open_command(s->bench, s->cell, s->at, false);
+  TRY(bench_config_worker(s->bench, s->config, ATTEMPT_CELL, &worker));
+  json_t *command = open_command(s->bench, s->config, s->at, false);
   if (command) {
     json_object_set_new(command, "is_judged", json_false());
     json_object_set_new(command, "sets", json_integer(1));
@@ -61,7 +61,7 @@ static MUST_USE hone_status attempt(struct search *s, int batch, struct worker_e
                                     bool *out_runs) {
   *end = (struct worker_end){.rel_l2 = NAN};
   *out_runs = false;
-  bench_report(s->bench, s->cell, s->cell->model, "largest");
+  bench_report(s->bench, s->config, s->config->model, "largest");
   hone_status status = dir_create(s->bench->ctx, s->models_dir);
   if (!status) status = prepare(s, batch, end, out_runs);
   if (!status && *out_runs) status = open_once(s, end, out_runs);
@@ -96,18 +96,18 @@ static MUST_USE hone_status search(struct search *s, int most, int64_t *out_larg
   return HONE_OK;
 }
 
-hone_status largest_batch(struct bench *bench, const struct cell *cell,
+hone_status largest_batch(struct bench *bench, const struct config *config,
                           const struct bench_case *one, int64_t *out_largest, char out_end[256]) {
   struct search *s;
   *out_largest = -1;
   out_end[0] = 0;
-  if (cell_generates(cell)) {
+  if (config_generates(config)) {
     snprintf(out_end, 256, "not looked for where text is generated");
     return HONE_OK;
   }
   TRY(NEW(bench->ctx, bench->arena, s));
   TRY(NEW(bench->ctx, bench->arena, s->at));
-  *s = (struct search){.bench = bench, .cell = cell, .one = one, .at = s->at};
+  *s = (struct search){.bench = bench, .config = config, .one = one, .at = s->at};
   snprintf(s->models_dir, sizeof s->models_dir, "%.4000s/largest", bench->dir);
   return search(s, bench->options.largest_batch, out_largest, out_end);
 }

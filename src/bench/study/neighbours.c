@@ -1,5 +1,5 @@
 /* Busy neighbours: processes that only count, one a core in turn, each in a session of its own at
- * nice 0, while slices of cells with --load run; in between they stand still. They are ours alone:
+ * nice 0, while slices of configurations with --load run; in between they stand still. They are ours alone:
  * nothing of them may outlive the study, so each is killed by the kernel when its starter ends, however
  * that ends. Sources: prctl(2), PR_SET_PDEATHSIG; sched(7), "The autogroup feature". */
 #include "study_internal.h"

@@ -47,14 +47,14 @@ void options_set_defaults(struct bench_options *o, struct harness *harness) {
   DEFAULT(o->min_time_s, 1);
   DEFAULT(o->max_time_s, 20);
   DEFAULT(o->warmup_s, 1);
-  if (o->incarnations) o->most_incarnations = o->incarnations;
-  DEFAULT(o->incarnations, 4);
-  DEFAULT(o->most_incarnations, 12);
+  if (o->processes) o->most_processes = o->processes;
+  DEFAULT(o->processes, 4);
+  DEFAULT(o->most_processes, 12);
   DEFAULT(o->timeout_s, 600);
   DEFAULT(o->reference_s, 120);
   if (o->reference_s > o->timeout_s) o->reference_s = o->timeout_s;
   DEFAULT(o->memory_limit_bytes, usable_ram_bytes() / 10 * 8);
-  if (o->rounds && o->rounds < o->incarnations) o->rounds = o->incarnations;
+  if (o->rounds && o->rounds < o->processes) o->rounds = o->processes;
   *harness = (struct harness){.worker_path = o->worker_path,
                               .memory_bytes = o->memory_limit_bytes,
                               .timeout_ns = (uint64_t)(o->timeout_s * 1e9),

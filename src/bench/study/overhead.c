@@ -74,7 +74,7 @@ static double median_of_file(struct worker *worker) {
   return median;
 }
 
-/* NaN when the backend cannot run it: the cell itself will say why. */
+/* NaN when the backend cannot run it: the configuration itself will say why. */
 static double converse(struct worker *worker, const struct bench_case *identity, json_t *open) {
   struct worker_end end;
   if (!send_case(worker, identity, open, &end)) {
@@ -98,30 +98,30 @@ static double converse(struct worker *worker, const struct bench_case *identity,
   return floor;
 }
 
-static bool same_path(const struct cell *a, const struct cell *b) {
+static bool same_path(const struct config *a, const struct config *b) {
   return !strcmp(a->backend, b->backend) && !strcmp(a->options, b->options) &&
          !strcmp(a->device, b->device) && a->threads == b->threads;
 }
 
-hone_status measure_floor(struct bench *bench, size_t index) {
+hone_status measure_overhead(struct bench *bench, size_t index) {
   const struct bench_study *study = &bench->study;
-  const struct cell *cell = &study->cells[index];
-  for (size_t k = 0; k < study->cell_count; k++)
-    if (same_path(&study->cells[k], cell) && isfinite(bench->floors[k])) {
-      bench->floors[index] = bench->floors[k];
+  const struct config *config = &study->configs[index];
+  for (size_t k = 0; k < study->config_count; k++)
+    if (same_path(&study->configs[k], config) && isfinite(bench->overheads[k])) {
+      bench->overheads[index] = bench->overheads[k];
       return HONE_OK;
     }
   if (!bench->identity) {
     TRY(NEW(bench->ctx, bench->arena, bench->identity));
     TRY(make_case(bench, bench->identity));
   }
-  bench_report(bench, cell, bench->identity->model, "floor");
+  bench_report(bench, config, bench->identity->model, "floor");
   struct worker worker;
-  TRY(bench_cell_worker(bench, cell, FLOOR_CELL, &worker));
+  TRY(bench_config_worker(bench, config, FLOOR_CELL, &worker));
   worker.judged = bench->identity;
-  json_t *open = open_command(bench, cell, bench->identity, true);
+  json_t *open = open_command(bench, config, bench->identity, true);
   if (open) json_object_del(open, "scenario"); /* the floor is of one call */
-  bench->floors[index] = converse(&worker, bench->identity, open);
+  bench->overheads[index] = converse(&worker, bench->identity, open);
   worker_close(&worker, 0);
   return HONE_OK;
 }

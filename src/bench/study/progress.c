@@ -21,76 +21,76 @@ static const struct speed {
     {"executorch", 10, 25e9, false}, {NULL, 3, 30e9, false},
 };
 
-static double process_seconds(const struct bench_options *o, const struct cell *cell,
+static double process_seconds(const struct bench_options *o, const struct config *config,
                               double flops) {
   const struct speed *speed = speeds;
-  while (speed->backend && strcmp(speed->backend, cell->backend) != 0) speed++;
+  while (speed->backend && strcmp(speed->backend, config->backend) != 0) speed++;
   const int cores = usable_core_count();
-  const int threads = speed->one_thread || cell->threads < 1 ? 1
-                      : cell->threads > cores                ? cores
-                                                             : cell->threads;
+  const int threads = speed->one_thread || config->threads < 1 ? 1
+                      : config->threads > cores                ? cores
+                                                               : config->threads;
   const double call = (isfinite(flops) ? flops : 0) / speed->flops_per_s / threads;
   return speed->start_s + fmin(o->warmup_s, 0.2) + 6 * call +
          schedule_rounds_ns(o, call * 1e9) * 1e-9;
 }
 
-hone_status pace_expect(struct bench *bench, double *out_seconds) {
+hone_status eta_expect(struct bench *bench, double *out_seconds) {
   const struct bench_study *study = &bench->study;
   *out_seconds = 0;
-  TRY(NEW_ARRAY(bench->ctx, bench->arena, bench->paces, study->cell_count + 1));
-  for (size_t i = 0; i < study->cell_count; i++) {
-    const struct bench_case *one = &study->cases[study->cell_case[i]];
-    struct pace *pace = &bench->paces[i];
-    pace->expected_s = process_seconds(&bench->options, &study->cells[i], one->flops);
-    pace->left = one->status == STATUS_ok ? bench->options.incarnations : 0;
-    *out_seconds += pace->expected_s * pace->left;
+  TRY(NEW_ARRAY(bench->ctx, bench->arena, bench->etas, study->config_count + 1));
+  for (size_t i = 0; i < study->config_count; i++) {
+    const struct bench_case *one = &study->cases[study->config_case[i]];
+    struct eta *eta = &bench->etas[i];
+    eta->expected_s = process_seconds(&bench->options, &study->configs[i], one->flops);
+    eta->left = one->status == STATUS_ok ? bench->options.processes : 0;
+    *out_seconds += eta->expected_s * eta->left;
   }
   return HONE_OK;
 }
 
-void pace_add(struct bench *bench, size_t cell, uint64_t since_ns) {
-  bench->paces[cell].current_s += (double)(clock_ns() - since_ns) * 1e-9;
+void eta_add(struct bench *bench, size_t config, uint64_t since_ns) {
+  bench->etas[config].current_s += (double)(clock_ns() - since_ns) * 1e-9;
 }
 
-void pace_end(struct bench *bench, size_t cell, bool has_failed, int left) {
-  struct pace *pace = &bench->paces[cell];
+void eta_end(struct bench *bench, size_t config, bool has_failed, int left) {
+  struct eta *eta = &bench->etas[config];
   if (!has_failed) { /* one that failed says nothing of the others */
-    pace->ended_s += pace->current_s;
-    pace->ended++;
+    eta->ended_s += eta->current_s;
+    eta->ended++;
   }
-  pace->current_s = 0;
-  pace->left = left;
+  eta->current_s = 0;
+  eta->left = left;
 }
 
 /* Cells that no process of this run has ended for are expected to be as far from what was said of them as those are
    that one has. */
-double pace_seconds_left(const struct bench *bench) {
+double eta_seconds_left(const struct bench *bench) {
   double seen = 0, said = 0, left = 0;
-  for (size_t i = 0; i < bench->study.cell_count; i++) {
-    const struct pace *pace = &bench->paces[i];
-    seen += pace->ended_s;
-    said += pace->ended * pace->expected_s;
+  for (size_t i = 0; i < bench->study.config_count; i++) {
+    const struct eta *eta = &bench->etas[i];
+    seen += eta->ended_s;
+    said += eta->ended * eta->expected_s;
   }
   const double factor = said > 0 ? seen / said : 1;
-  for (size_t i = 0; i < bench->study.cell_count; i++) {
-    const struct pace *pace = &bench->paces[i];
-    const double one = pace->ended ? pace->ended_s / pace->ended : pace->expected_s * factor;
-    if (pace->left) left += fmax(0, one - pace->current_s) + (pace->left - 1) * one;
+  for (size_t i = 0; i < bench->study.config_count; i++) {
+    const struct eta *eta = &bench->etas[i];
+    const double one = eta->ended ? eta->ended_s / eta->ended : eta->expected_s * factor;
+    if (eta->left) left += fmax(0, one - eta->current_s) + (eta->left - 1) * one;
   }
   return left;
 }
 
-void bench_report(struct bench *bench, const struct cell *cell, const char *model,
+void bench_report(struct bench *bench, const struct config *config, const char *model,
                   const char *phase) {
   if (!bench->callbacks->progress) return;
   const struct bench_progress progress = {
       .model = model,
-      .backend = cell ? cell->backend : "",
+      .backend = config ? config->backend : "",
       .phase = phase,
-      .threads = cell ? cell->threads : 0,
+      .threads = config ? config->threads : 0,
       .step = bench->step,
       .step_count = bench->step_count,
-      .seconds_left = bench->paces ? pace_seconds_left(bench) : 0,
+      .seconds_left = bench->etas ? eta_seconds_left(bench) : 0,
   };
   bench->callbacks->progress(bench->callbacks->user, &progress);
 }

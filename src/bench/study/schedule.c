@@ -1,7 +1,7 @@
-/* How often a cell is measured: rounds of a process, and whether another process is worth its time.
+/* How often a configuration is measured: rounds of a process, and whether another process is worth its time.
  *
  * Many short slices rather than a few long ones: what disturbs a shared machine lasts longer than two
- * adjacent slices, so their ratio is steady where neither time is (core/stats/paired.c). Every cell gets
+ * adjacent slices, so their ratio is steady where neither time is (core/stats/paired.c). Every configuration gets
  * the same few processes; then only pairs that are still open get more. The rule keeps the error
  * rate of the last look: an early end needs an interval of 99.9 % that leaves out 1 (J. L. Haybittle
  * 1971, R. Peto et al. 1976), or a tie whose interval of 95 % is narrow enough. Narrow alone is no
@@ -15,15 +15,15 @@
 #define ROUNDS_MIN 6
 #define ROUNDS_MAX 25
 #define ROUND_OVERHEAD_NS 15e6 /* warming again, stopping, messages */
-#define PROCESS_BUDGET_NS 1e9  /* of one process of a cell */
+#define PROCESS_BUDGET_NS 1e9  /* of one process of a configuration */
 #define EARLY 0.999
 #define FINAL 0.95
-#define NARROW_LONG 0.03 /* half width; of cells of 1 ms and more */
+#define NARROW_LONG 0.03 /* half width; of configurations of 1 ms and more */
 #define NARROW_SHORT 0.05
 #define SHORT_NS 1e6
 
 int schedule_rounds(const struct bench_options *options, double median_ns) {
-  if (options->rounds) return (options->rounds + options->incarnations - 1) / options->incarnations;
+  if (options->rounds) return (options->rounds + options->processes - 1) / options->processes;
   /* a slice is one call that warms and one that is timed, at least */
   const double rounds = PROCESS_BUDGET_NS / (2 * fmax(0, median_ns) + ROUND_OVERHEAD_NS);
   return rounds < ROUNDS_MIN ? ROUNDS_MIN : rounds > ROUNDS_MAX ? ROUNDS_MAX : (int)rounds;
@@ -33,7 +33,7 @@ int schedule_rounds(const struct bench_options *options, double median_ns) {
 double schedule_rounds_ns(const struct bench_options *o, double median_ns) {
   const double call = fmax(0, median_ns);
   const int rounds = schedule_rounds(o, call);
-  const double slices = (double)rounds * o->incarnations;
+  const double slices = (double)rounds * o->processes;
   const double timed = fmax(o->min_time_s * 1e9 / slices, ceil(o->min_samples / slices) * call);
   const double slice = fmax(call, fmin(timed, o->max_time_s * 1e9 / slices)) + call;
   return rounds * (slice + ROUND_OVERHEAD_NS);
@@ -44,7 +44,7 @@ bool schedule_takes_part(int own, int rounds, int round) {
 }
 
 int schedule_round_total(const struct bench_options *options) {
-  return options->rounds ? options->rounds : options->incarnations * ROUNDS_MAX;
+  return options->rounds ? options->rounds : options->processes * ROUNDS_MAX;
 }
 
 hone_status slice_log_add(struct ctx *ctx, struct arena *arena, slice_log *log, int process,
@@ -77,7 +77,7 @@ hone_status schedule_is_open(struct ctx *ctx, const slice_log *a, const slice_lo
   return HONE_OK;
 }
 
-static bool is_twin(const struct cell *a, const struct cell *b) {
+static bool is_twin(const struct config *a, const struct config *b) {
   return a->label != b->label && a->threads == b->threads && a->load == b->load &&
          !strcmp(a->backend, b->backend) && !strcmp(a->variant, b->variant) &&
          !strcmp(a->options, b->options) && !strcmp(a->device, b->device) &&
@@ -85,30 +85,30 @@ static bool is_twin(const struct cell *a, const struct cell *b) {
          !strcmp(a->precision, b->precision);
 }
 
-static bool runs_alike(const struct cell *a, const struct cell *b) {
+static bool runs_alike(const struct config *a, const struct config *b) {
   return a->threads == b->threads && a->load == b->load && !strcmp(a->scenario, b->scenario) &&
          !strcmp(a->precision, b->precision);
 }
 
-/* The cell that runs like this one and is fastest so far. */
-static const struct cell_run *leader_of(const struct cell *cells, const struct cell_run *all,
-                                        size_t count, const struct cell *cell) {
-  const struct cell_run *leader = NULL;
+/* The configuration that runs like this one and is fastest so far. */
+static const struct config_run *leader_of(const struct config *cells, const struct config_run *all,
+                                          size_t count, const struct config *config) {
+  const struct config_run *leader = NULL;
   for (size_t i = 0; i < count; i++)
-    if (!all[i].has_failed && runs_alike(&cells[all[i].cell], cell) &&
+    if (!all[i].has_failed && runs_alike(&cells[all[i].config], config) &&
         (!leader || slice_log_level(&all[i].slices) < slice_log_level(&leader->slices)))
       leader = &all[i];
   return leader;
 }
 
-static bool is_compared(const struct cell *cells, const struct cell_run *all, size_t count,
-                        const struct cell_run *a, const struct cell_run *b) {
-  const struct cell *x = &cells[a->cell], *y = &cells[b->cell];
+static bool is_compared(const struct config *cells, const struct config_run *all, size_t count,
+                        const struct config_run *a, const struct config_run *b) {
+  const struct config *x = &cells[a->config], *y = &cells[b->config];
   if (a->has_failed || b->has_failed || !runs_alike(x, y)) return false;
   return b == leader_of(cells, all, count, x) || !strcmp(y->backend, "native") || is_twin(x, y);
 }
 
-hone_status schedule_want_more(struct ctx *ctx, const struct cell *cells, struct cell_run *all,
+hone_status schedule_want_more(struct ctx *ctx, const struct config *cells, struct config_run *all,
                                size_t count, bool *out_any) {
   *out_any = false;
   for (size_t i = 0; i < count; i++)

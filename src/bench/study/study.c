@@ -1,4 +1,4 @@
-/* bench_run: options -> cases (each model at each batch, prepared) -> cells -> measurement, case by
+/* bench_run: options -> cases (each model at each batch, prepared) -> configurations -> measurement, case by
  * case. Read from the end.
  */
 #include "study_internal.h"

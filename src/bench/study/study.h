@@ -45,23 +45,23 @@ struct bench_options {
   size_t backend_option_count;
   const struct bench_pair *inputs; /* input name -> .npy file, instead of seeded ones */
   size_t input_count;
-  const char *inputs_dir;      /* NAME.npy for inputs that are there */
-  int min_samples;             /* 0: 30, over all incarnations of a cell */
-  double min_time_s;           /* 0: 1, likewise */
-  double max_time_s;           /* 0: 20, likewise: bounds slow models */
-  double budget_s;             /* of the study, about, its preparation in it; 0: no end */
-  bool keeps_budget;           /* with budget_s: nothing takes more because nothing ran yet */
-  double warmup_s;             /* 0: 1, most of one incarnation's warm-up */
-  int incarnations;            /* 0: 4, and up to most_incarnations where a comparison is open */
-  int most_incarnations;       /* set with incarnations: that many, else 12 */
-  int rounds;                  /* over all incarnations of a cell; 0: by its speed (schedule.c) */
-  double timeout_s;            /* 0: 600, of one stage of one worker */
-  double reference_s;          /* 0: 120, of making a case's reference; at most timeout_s */
+  const char *inputs_dir; /* NAME.npy for inputs that are there */
+  int min_samples;        /* 0: 30, over all processes of a configuration */
+  double min_time_s;      /* 0: 1, likewise */
+  double max_time_s;      /* 0: 20, likewise: bounds slow models */
+  double budget_s;        /* of the study, about, its preparation in it; 0: no end */
+  bool keeps_budget;      /* with budget_s: nothing takes more because nothing ran yet */
+  double warmup_s;        /* 0: 1, most of one process's warm-up */
+  int processes;          /* 0: 4, and up to most_processes where a comparison is open */
+  int most_processes;     /* set with processes: that many, else 12 */
+  int rounds;             /* over all processes of a configuration; 0: by its speed (schedule.c) */
+  double timeout_s;       /* 0: 600, of one stage of one worker */
+  double reference_s;     /* 0: 120, of making a case's reference; at most timeout_s */
   uint64_t memory_limit_bytes; /* 0: 80 % of what may be used here */
   uint64_t seed;
   int largest_batch;       /* most that is tried; 0: none is */
   int nice;                /* of the study's processes while it runs, as far as that is allowed */
-  bool aa;                 /* a second copy of each cell under label 1 */
+  bool aa;                 /* a second copy of each configuration under label 1 */
   bool is_dry_run;         /* prepares the models, expands, estimates, measures nothing */
   const char *keep_dir;    /* where what engines made of the models is left; NULL: nowhere */
   const char *worker_path; /* NULL: /proc/self/exe */
@@ -78,21 +78,21 @@ struct bench_estimate {
 };
 
 struct bench_study {
-  char key[33]; /* of the cells' canonical text and the options that change figures */
-  size_t case_count, cell_count;
+  char key[33]; /* of the configurations' canonical text and the options that change figures */
+  size_t case_count, config_count;
   struct bench_case *cases;
-  struct cell *cells;
-  size_t *cell_case; /* index into cases */
+  struct config *configs;
+  size_t *config_case; /* index into cases */
   struct bench_estimate estimate;
 };
 
-/* What an earlier, interrupted run of the same study left of one cell. */
+/* What an earlier, interrupted run of the same study left of one configuration. */
 struct bench_done {
-  int complete;                      /* incarnations with a final status */
-  int next_number;                   /* the first unused incarnation number */
+  int complete;                      /* processes with a final status */
+  int next_number;                   /* the first unused process number */
   bool has_failed;                   /* it ended for good: not measured again */
   bool is_disputed;                  /* its model was found disputed */
-  const struct slice_median *slices; /* of its complete incarnations, ascending; the callee's */
+  const struct slice_median *slices; /* of its complete processes, ascending; the callee's */
   size_t slice_count;
 };
 
@@ -103,19 +103,19 @@ struct bench_progress {
   double seconds_left;
 };
 
-/* All but user may be NULL. A failure of begin, block or incarnation ends the run with it. */
+/* All but user may be NULL. A failure of begin, block or process ends the run with it. */
 struct bench_callbacks {
   void *user;
   /* after the models are prepared, before the first measurement */
   hone_status (*begin)(void *user, const struct bench_study *study);
-  void (*done)(void *user, const struct cell *cell, struct bench_done *out);
+  void (*done)(void *user, const struct config *config, struct bench_done *out);
   hone_status (*block)(void *user, const struct block *block);
-  hone_status (*incarnation)(void *user, const struct incarnation *incarnation);
+  hone_status (*process_record)(void *user, const struct process_record *process_record);
   void (*progress)(void *user, const struct bench_progress *progress);
 };
 
-/* HONE_OK also when cells failed: their incarnations say how. E_INTERRUPTED, E_USAGE. An
-   incarnation with STATUS_interrupted counts only while its cell has nothing better. */
+/* HONE_OK also when configurations failed: their processes say how. E_INTERRUPTED, E_USAGE. A
+   process with STATUS_interrupted counts only while its configuration has nothing better. */
 MUST_USE hone_status bench_run(struct ctx *ctx, const struct bench_options *options,
                                const struct bench_callbacks *callbacks);
 

@@ -1,4 +1,4 @@
-/* member: a cell's process from its opening to its end, and the record of it. */
+/* member: a configuration's process from its opening to its end, and the record of it. */
 #include "study_internal.h"
 #include "trial.h"
 
@@ -9,12 +9,13 @@
 
 /* -- opening */
 
-struct bench_case *member_case(const struct bench *bench, const struct member *member) {
-  return &bench->study.cases[bench->study.cell_case[member->progress->cell]];
+struct bench_case *trial_case(const struct bench *bench, const struct trial *trial) {
+  return &bench->study.cases[bench->study.config_case[trial->progress->config]];
 }
 
-void member_record(const struct bench *bench, size_t cell, int number, struct incarnation *out) {
-  *out = (struct incarnation){
+void trial_record(const struct bench *bench, size_t config, int number,
+                  struct process_record *out) {
+  *out = (struct process_record){
       .number = number,
       .compile_ms = NAN,
       .load_ms = NAN,
@@ -33,7 +34,7 @@ void member_record(const struct bench *bench, size_t cell, int number, struct in
       .artifact_bytes = -1,
       .arena_bytes = -1,
       .busy_threads = -1,
-      .floor_ns = bench->floors[cell],
+      .floor_ns = bench->overheads[config],
       .fallback_share = NAN,
       .max_abs_diff = NAN,
       .max_rel_diff = NAN,
@@ -45,10 +46,10 @@ void member_record(const struct bench *bench, size_t cell, int number, struct in
       .accuracy_retention = NAN,
   };
   snprintf(out->study, sizeof out->study, "%s", bench->study.key);
-  snprintf(out->cell, sizeof out->cell, "%s", bench->study.cells[cell].key);
+  snprintf(out->config, sizeof out->config, "%s", bench->study.configs[config].key);
 }
 
-void member_accuracy(const json_t *message, struct incarnation *record) {
+void trial_accuracy(const json_t *message, struct process_record *record) {
   record->max_abs_diff = message_number(message, "max_abs_diff");
   record->max_rel_diff = message_number(message, "max_rel_diff");
   record->rel_l2 = message_number(message, "rel_l2");
@@ -57,39 +58,39 @@ void member_accuracy(const json_t *message, struct incarnation *record) {
 }
 
 /* What an engine's own front end refuses may run as hone writes it: its last route. In front, as reasons are cut behind. */
-static void put_reason(const struct worker_end *end, const struct cell *cell, char *out,
+static void put_reason(const struct worker_end *end, const struct config *config, char *out,
                        size_t size) {
-  const struct backend *backend = backend_find(cell->backend);
+  const struct backend *backend = backend_find(config->backend);
   const char *last = backend && backend->routes ? strrchr(backend->routes, ' ') : NULL;
   const bool is_refused = end->status == STATUS_unsupported &&
                           (end->stage == STAGE_import || end->stage == STAGE_compile);
-  if (is_refused && last && !route_is_hones(cell->route) && !strstr(end->reason, "--route"))
+  if (is_refused && last && !route_is_hones(config->route) && !strstr(end->reason, "--route"))
     snprintf(out, size, "--route%s may run it; as it is: %.900s", last, end->reason);
   else
     snprintf(out, size, "%s", end->reason);
 }
 
-void member_end(struct member *member, const struct worker_end *end) {
-  if (isfinite(end->rel_l2)) member->record.rel_l2 = end->rel_l2;
-  member->record.status = end->status;
-  member->record.stage = end->stage;
-  put_reason(end, member->cell, member->record.reason, sizeof member->record.reason);
-  member->is_live = false;
+void trial_end(struct trial *trial, const struct worker_end *end) {
+  if (isfinite(end->rel_l2)) trial->record.rel_l2 = end->rel_l2;
+  trial->record.status = end->status;
+  trial->record.stage = end->stage;
+  put_reason(end, trial->config, trial->record.reason, sizeof trial->record.reason);
+  trial->is_live = false;
 }
 
 /* Libraries as the worker saw them, and the model's files where these ship as well. */
-static int64_t shipped_bytes(const struct bench *bench, const struct member *member,
+static int64_t shipped_bytes(const struct bench *bench, const struct trial *trial,
                              const json_t *reply) {
-  const struct backend *backend = backend_find(member->cell->backend);
+  const struct backend *backend = backend_find(trial->config->backend);
   int64_t bytes = message_int(reply, "artifact_bytes", -1);
   if (bytes < 0 || !backend || !backend->ships_model) return bytes;
   /* of a file that hone wrote the worker has counted */
-  return route_is_hones(member->cell->route) ? bytes
-                                             : bytes + member_case(bench, member)->file_bytes;
+  return route_is_hones(trial->config->route) ? bytes
+                                              : bytes + trial_case(bench, trial)->file_bytes;
 }
 
-static void take_opened(const struct bench *bench, struct member *member, const json_t *reply) {
-  struct incarnation *r = &member->record;
+static void take_opened(const struct bench *bench, struct trial *trial, const json_t *reply) {
+  struct process_record *r = &trial->record;
   snprintf(r->engine_version, sizeof r->engine_version, "%s", message_text(reply, "version"));
   snprintf(r->effective_device, sizeof r->effective_device, "%s", message_text(reply, "device"));
   snprintf(r->effective_precision, sizeof r->effective_precision, "%s",
@@ -97,7 +98,7 @@ static void take_opened(const struct bench *bench, struct member *member, const 
   snprintf(r->output_hash, sizeof r->output_hash, "%s", message_text(reply, "output_hash"));
   r->effective_threads = (int)message_int(reply, "threads", 0);
   r->fallback_share = message_number(reply, "fallback_share");
-  r->artifact_bytes = shipped_bytes(bench, member, reply);
+  r->artifact_bytes = shipped_bytes(bench, trial, reply);
   r->arena_bytes = message_int(reply, "arena_bytes", -1);
   r->flags = (uint32_t)message_int(reply, "flags", 0);
   r->import_ms = message_number(reply, "import_ms");
@@ -111,14 +112,14 @@ static void take_opened(const struct bench *bench, struct member *member, const 
   r->rss_import = message_int(reply, "rss_import", -1);
   r->rss_compile = message_int(reply, "rss_compile", -1);
   r->rss_load = message_int(reply, "rss_load", -1);
-  member->rss = r->rss_load;
-  member_accuracy(reply, r);
+  trial->rss = r->rss_load;
+  trial_accuracy(reply, r);
 }
 
 /* As-is means what the file computes in; in dynamic range an engine may as well compute in floats. */
-static void judge_fallback(const struct bench *bench, struct member *member) {
-  struct incarnation *r = &member->record;
-  const char *wanted = row_precision(member_case(bench, member), member->cell);
+static void judge_fallback(const struct bench *bench, struct trial *trial) {
+  struct process_record *r = &trial->record;
+  const char *wanted = row_precision(trial_case(bench, trial), trial->config);
   const bool is_either = !strcmp(wanted, "dynamic") && !strcmp(r->effective_precision, "fp32");
   if (!strcmp(wanted, "as-is")) wanted = "fp32";
   bool is_other = (strcmp(r->effective_precision, wanted) && !is_either) ||
@@ -128,29 +129,29 @@ static void judge_fallback(const struct bench *bench, struct member *member) {
 
 /* How the engine computed, by its own profile. Everything is measured: a worker that dies of it has
    lost nothing but this. */
-static bool ask_survey(struct member *member) {
+static bool ask_survey(struct trial *trial) {
   struct worker_end end;
-  const int64_t peak = member->worker.rss_peak_seen;
-  json_t *reply = worker_ask(&member->worker, json_pack("{s:s}", "do", "survey"), "surveyed",
-                             ASK_PATIENT, &end);
-  member->worker.rss_peak_seen = peak;
+  const int64_t peak = trial->worker.rss_peak_seen;
+  json_t *reply =
+      worker_ask(&trial->worker, json_pack("{s:s}", "do", "survey"), "surveyed", ASK_PATIENT, &end);
+  trial->worker.rss_peak_seen = peak;
   if (!reply) return false;
-  snprintf(member->record.effective_precision, sizeof member->record.effective_precision, "%s",
+  snprintf(trial->record.effective_precision, sizeof trial->record.effective_precision, "%s",
            message_text(reply, "precision"));
-  member->record.fallback_share = message_number(reply, "fallback_share");
+  trial->record.fallback_share = message_number(reply, "fallback_share");
   json_decref(reply);
   return true;
 }
 
 /* Text goes to the engines that take it, one request at a time: what a request left is read before the next. */
-static bool check_text(struct member *member, const struct bench_case *one,
+static bool check_text(struct trial *trial, const struct bench_case *one,
                        const struct backend *backend) {
   const char *name = NULL;
   for (size_t i = 0; i < one->input_count; i++)
     if (one->inputs[i].info.dtype == HONE_STRING) name = one->inputs[i].name;
   for (size_t i = 0; i < one->output_count; i++)
     if (one->outputs[i].info.dtype == HONE_STRING) name = one->outputs[i].name;
-  const bool is_single = !strcmp(member->cell->scenario, "single");
+  const bool is_single = !strcmp(trial->config->scenario, "single");
   if (!name || !backend || (backend->takes_text && is_single)) return true;
   struct worker_end end = {.status = STATUS_unsupported, .stage = STAGE_import, .rel_l2 = NAN};
   int n = snprintf(end.reason, sizeof end.reason, "%s: ", backend->title);
@@ -159,14 +160,14 @@ static bool check_text(struct member *member, const struct bench_case *one,
              backend->takes_text ? "text (\"%.100s\") is measured in the scenario single"
                                  : "hone hands it no text (\"%.100s\")",
              name);
-  member_end(member, &end);
+  trial_end(trial, &end);
   return false;
 }
 
-static bool check_format(struct member *member, const struct bench_case *one,
+static bool check_format(struct trial *trial, const struct bench_case *one,
                          const struct backend *backend) {
   if (!backend || backend->testing_only || backend_reads(backend, one->format) ||
-      route_is_hones(member->cell->route))
+      route_is_hones(trial->config->route))
     return true;
   struct worker_end end = {.status = STATUS_unsupported, .stage = STAGE_import, .rel_l2 = NAN};
   const char *last = backend->routes ? strrchr(backend->routes, ' ') : NULL;
@@ -174,97 +175,97 @@ static bool check_format(struct member *member, const struct bench_case *one,
   snprintf(end.reason, sizeof end.reason, "%s reads %s; this model is %s%s%s%s", backend->title,
            backend->formats, one->format, has_other ? ": --route" : "", has_other ? last : "",
            has_other ? " hands it what hone writes" : "");
-  member_end(member, &end);
+  trial_end(trial, &end);
   return false;
 }
 
-static bool ask_open(struct bench *bench, struct member *member) {
-  struct bench_case *one = member_case(bench, member);
-  const struct backend *backend = backend_find(member->cell->backend);
-  if (!check_format(member, one, backend) || !check_text(member, one, backend)) return false;
-  const bool use_cache = member->record.number > 0 && strcmp(member->cell->cache_state, "cold");
-  json_t *command = open_command(bench, member->cell, one, use_cache);
-  const bool is_near = member->worker.transport->shares_files;
+static bool ask_open(struct bench *bench, struct trial *trial) {
+  struct bench_case *one = trial_case(bench, trial);
+  const struct backend *backend = backend_find(trial->config->backend);
+  if (!check_format(trial, one, backend) || !check_text(trial, one, backend)) return false;
+  const bool use_cache = trial->record.number > 0 && strcmp(trial->config->cache_state, "cold");
+  json_t *command = open_command(bench, trial->config, one, use_cache);
+  const bool is_near = trial->worker.transport->shares_files;
   if (command && backend && backend_is_peer(bench, backend) && !one->is_disputed && is_near) {
-    witness_dir(bench, one, member->witness);
-    json_object_set_new(command, "witness", json_string(member->witness));
+    engine_output_dir(bench, one, trial->engine_outputs);
+    json_object_set_new(command, "witness", json_string(trial->engine_outputs));
   }
   struct worker_end end;
-  const bool generates = cell_generates(member->cell);
-  if ((generates && !case_add_generation(one, member->cell, command, &end)) ||
-      !send_case(&member->worker, one, command, &end)) {
+  const bool generates = config_generates(trial->config);
+  if ((generates && !case_add_generation(one, trial->config, command, &end)) ||
+      !send_case(&trial->worker, one, command, &end)) {
     json_decref(command);
-    member_end(member, &end);
+    trial_end(trial, &end);
     return false;
   }
-  json_t *reply = worker_ask(&member->worker, command, "opened", ASK_PATIENT, &end);
+  json_t *reply = worker_ask(&trial->worker, command, "opened", ASK_PATIENT, &end);
   if (!reply) {
-    member_end(member, &end);
+    trial_end(trial, &end);
     return false;
   }
-  take_opened(bench, member, reply);
+  take_opened(bench, trial, reply);
   json_decref(reply);
   return true;
 }
 
-static bool ask_warmup(struct member *member, int64_t max_ns) {
+static bool ask_warmup(struct trial *trial, int64_t max_ns) {
   struct worker_end end;
-  json_t *reply = worker_ask(&member->worker,
+  json_t *reply = worker_ask(&trial->worker,
                              json_pack("{s:s, s:I}", "do", "warmup", "max_ns", (json_int_t)max_ns),
                              "warm", ASK_TIMED, &end);
   if (!reply) {
-    member_end(member, &end);
+    trial_end(trial, &end);
     return false;
   }
-  member->record.warmup_ms = message_number(reply, "ms");
-  member->median_ns = message_number(reply, "median_ns");
-  member->rss = message_int(reply, "rss", member->rss);
-  if (!message_bool(reply, "is_stationary")) member->record.flags |= FLAG_MASK(unsteady);
+  trial->record.warmup_ms = message_number(reply, "ms");
+  trial->median_ns = message_number(reply, "median_ns");
+  trial->rss = message_int(reply, "rss", trial->rss);
+  if (!message_bool(reply, "is_stationary")) trial->record.flags |= FLAG_MASK(unsteady);
   json_decref(reply);
   return true;
 }
 
-hone_status member_open(struct bench *bench, struct cell_run *progress, int number, bool is_anchor,
-                        struct member *out) {
-  *out = (struct member){.cell = &bench->study.cells[progress->cell],
-                         .progress = progress,
-                         .is_anchor = is_anchor,
-                         .rss_peak = -1};
-  member_record(bench, progress->cell, number, &out->record);
+hone_status trial_open(struct bench *bench, struct config_run *progress, int number, bool is_anchor,
+                       struct trial *out) {
+  *out = (struct trial){.config = &bench->study.configs[progress->config],
+                        .progress = progress,
+                        .is_anchor = is_anchor,
+                        .rss_peak = -1};
+  trial_record(bench, progress->config, number, &out->record);
   progress->next_number = number + 1;
   out->record.largest_batch = progress->largest_batch;
   memcpy(out->record.largest_batch_end, progress->largest_batch_end,
          sizeof out->record.largest_batch_end);
-  bench_report(bench, out->cell, out->cell->model, "open");
-  TRY(bench_cell_worker(bench, out->cell, out->cell->key, &out->worker));
+  bench_report(bench, out->config, out->config->model, "open");
+  TRY(bench_config_worker(bench, out->config, out->config->key, &out->worker));
   memory_log_begin(&out->memory);
   out->worker.memory = &out->memory;
-  const struct bench_case *one = member_case(bench, out);
+  const struct bench_case *one = trial_case(bench, out);
   out->worker.judged = one;
-  out->worker.generates = cell_generates(out->cell) ? bench_generates(bench) : NULL;
+  out->worker.generates = config_generates(out->config) ? bench_generates(bench) : NULL;
   snprintf(out->worker.precision, sizeof out->worker.precision, "%s",
-           row_precision(one, out->cell));
+           row_precision(one, out->config));
   out->is_live = ask_open(bench, out) && ask_warmup(out, (int64_t)(bench->options.warmup_s * 1e9));
   return HONE_OK;
 }
 
 /* -- closing */
 
-static double slope(const struct member *m) {
+static double slope(const struct trial *m) {
   double spread = m->n * m->sum_xx - m->sum_x * m->sum_x;
   return m->n >= 2 && spread > 0 ? (m->n * m->sum_xy - m->sum_x * m->sum_y) / spread : NAN;
 }
 
-static void judge_noise(struct member *member) {
-  if (!member->rounds || member->cell->load) return; /* it was asked for */
-  struct noise mean = member->noise;
-  mean.steal_fraction /= member->rounds;
-  mean.pressure_some /= member->rounds;
-  if (noise_is_high(&mean, (uint64_t)member->measured_ns)) member->record.flags |= FLAG_MASK(noisy);
+static void judge_noise(struct trial *trial) {
+  if (!trial->rounds || trial->config->load) return; /* it was asked for */
+  struct noise mean = trial->noise;
+  mean.steal_fraction /= trial->rounds;
+  mean.pressure_some /= trial->rounds;
+  if (noise_is_high(&mean, (uint64_t)trial->measured_ns)) trial->record.flags |= FLAG_MASK(noisy);
 }
 
 /* It ran, and nothing says that its outputs are right. */
-static void doubt(const struct bench_case *one, struct incarnation *record) {
+static void doubt(const struct bench_case *one, struct process_record *record) {
   record->status = one->is_disputed ? STATUS_disputed : STATUS_unverified;
   record->stage = STAGE_verify;
   snprintf(record->reason, sizeof record->reason, "%s",
@@ -274,47 +275,46 @@ static void doubt(const struct bench_case *one, struct incarnation *record) {
                : "no output of the timed run was compared");
 }
 
-hone_status member_close(struct bench *bench, struct member *member) {
-  struct incarnation *record = &member->record;
-  const bool asks = member->is_live && !record->number;
+hone_status trial_close(struct bench *bench, struct trial *trial) {
+  struct process_record *record = &trial->record;
+  const bool asks = trial->is_live && !record->number;
   if (asks) turn_survey(bench);
-  bool has_survived = !asks || (ask_survey(member) && ask_labels(bench, member_case(bench, member),
-                                                                 &member->worker, record));
+  bool has_survived = !asks || (ask_survey(trial) && ask_labels(bench, trial_case(bench, trial),
+                                                                &trial->worker, record));
   turn_close(bench);
   hone_status kept = HONE_OK;
-  if (bench->options.keep_dir && member->is_live && has_survived && !record->number)
-    kept = keep_cell(bench, member->cell, &member->worker, record, &has_survived);
-  if (member->is_live) judge_fallback(bench, member);
-  if (member->is_live && has_survived) {
+  if (bench->options.keep_dir && trial->is_live && has_survived && !record->number)
+    kept = keep_config(bench, trial->config, &trial->worker, record, &has_survived);
+  if (trial->is_live) judge_fallback(bench, trial);
+  if (trial->is_live && has_survived) {
     struct worker_end end;
     json_t *reply =
-        worker_ask(&member->worker, json_pack("{s:s}", "do", "close"), "closed", ASK_PATIENT, &end);
+        worker_ask(&trial->worker, json_pack("{s:s}", "do", "close"), "closed", ASK_PATIENT, &end);
     if (reply)
-      member->rss_peak = message_int(reply, "rss_peak", member->rss_peak);
+      trial->rss_peak = message_int(reply, "rss_peak", trial->rss_peak);
     else
-      member_end(member, &end);
+      trial_end(trial, &end);
     json_decref(reply);
   }
   bench->harness.deadline_ns = 0;
-  bool is_clean =
-      worker_close(&member->worker, member->is_live ? CLOSE_GRACE_NS : 0) && has_survived;
-  if (member->is_live && !is_clean) record->flags |= FLAG_MASK(unclean_exit);
-  if (member->is_live && !member->verified) doubt(member_case(bench, member), record);
-  int64_t seen = member->worker.rss_peak_seen;
-  record->rss_peak = member->rss_peak > seen ? member->rss_peak : seen > 0 ? seen : -1;
-  record->rss_steady = member->rounds ? member->rss : -1;
-  record->rss_slope = slope(member);
-  record->memory_when = member->memory.when_ns;
-  record->memory_bytes = member->memory.bytes;
-  record->memory_when_count = record->memory_count = member->memory.count;
-  judge_noise(member);
-  note_saturation(member_case(bench, member), member->cell, record);
+  bool is_clean = worker_close(&trial->worker, trial->is_live ? CLOSE_GRACE_NS : 0) && has_survived;
+  if (trial->is_live && !is_clean) record->flags |= FLAG_MASK(unclean_exit);
+  if (trial->is_live && !trial->verified) doubt(trial_case(bench, trial), record);
+  int64_t seen = trial->worker.rss_peak_seen;
+  record->rss_peak = trial->rss_peak > seen ? trial->rss_peak : seen > 0 ? seen : -1;
+  record->rss_steady = trial->rounds ? trial->rss : -1;
+  record->rss_slope = slope(trial);
+  record->memory_when = trial->memory.when_ns;
+  record->memory_bytes = trial->memory.bytes;
+  record->memory_when_count = record->memory_count = trial->memory.count;
+  judge_noise(trial);
+  note_saturation(trial_case(bench, trial), trial->config, record);
   bool is_ended = record->status != STATUS_interrupted;
-  if (is_ended && !member->is_anchor) member->progress->complete++;
+  if (is_ended && !trial->is_anchor) trial->progress->complete++;
   if (is_ended && record->status != STATUS_ok && record->status != STATUS_unverified &&
       record->status != STATUS_disputed)
-    member->progress->has_failed = true;
+    trial->progress->has_failed = true;
   const struct bench_callbacks *callbacks = bench->callbacks;
-  if (callbacks->incarnation) TRY(callbacks->incarnation(callbacks->user, record));
+  if (callbacks->process_record) TRY(callbacks->process_record(callbacks->user, record));
   return kept;
 }

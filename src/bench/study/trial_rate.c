@@ -1,4 +1,4 @@
-/* member_rate: LoadGen's search for the highest rate of arrivals at which a latency bound holds. */
+/* trial_rate: LoadGen's search for the highest rate of arrivals at which a latency bound holds. */
 #include "trial.h"
 
 #include <math.h>
@@ -17,22 +17,22 @@ static bool is_within_bound(const uint64_t *samples, size_t count, double bound_
   return latency_bound_holds(count, over);
 }
 
-static bool holds_rate(struct bench *bench, struct member *member, double rate, double bound_ms) {
+static bool holds_rate(struct bench *bench, struct trial *trial, double rate, double bound_ms) {
   struct worker_end end;
   uint64_t *samples = NULL;
-  bench_report(bench, member->cell, member->cell->model, "rate");
+  bench_report(bench, trial->config, trial->config->model, "rate");
   json_t *command = slice_ask(PROBE_ROUND, PROBE_SAMPLES, 0, PROBE_NS, false, rate);
   const uint64_t start = clock_ns();
-  json_t *reply = worker_ask(&member->worker, command, "block", ASK_TIMED, &end);
+  json_t *reply = worker_ask(&trial->worker, command, "block", ASK_TIMED, &end);
   const uint64_t wall_ns = clock_ns() - start;
   if (!reply) {
-    member_end(member, &end);
+    trial_end(trial, &end);
     return false;
   }
   const int64_t count = message_int(reply, "samples", 0);
   const bool is_sound =
       message_int(reply, "round", -1) == PROBE_ROUND &&
-      slice_samples(member, "block", TIMES_OVERLAPPING, PROBE_ROUND, count, wall_ns, &samples);
+      slice_samples(trial, "block", TIMES_OVERLAPPING, PROBE_ROUND, count, wall_ns, &samples);
   json_decref(reply);
   const bool holds = is_sound && is_within_bound(samples, (size_t)count, bound_ms);
   free(samples);
@@ -41,12 +41,12 @@ static bool holds_rate(struct bench *bench, struct member *member, double rate, 
 
 /* LoadGen's search: doubled or halved from half of what one request after the other allows, then bisected by
    ratio. 0: not even a sixteenth of that holds. */
-static double highest_rate(struct bench *bench, struct member *member, double bound_ms) {
-  const double first = fmin(0.5e9 / fmax(1, member->median_ns), RATE_MOST);
+static double highest_rate(struct bench *bench, struct trial *trial, double bound_ms) {
+  const double first = fmin(0.5e9 / fmax(1, trial->median_ns), RATE_MOST);
   double good = 0, bad = 0;
-  if (member->median_ns > bound_ms * 1e6) return 0; /* no request would be within it */
-  for (double rate = first; member->is_live && !bench_is_interrupted(bench);) {
-    if (holds_rate(bench, member, rate, bound_ms))
+  if (trial->median_ns > bound_ms * 1e6) return 0; /* no request would be within it */
+  for (double rate = first; trial->is_live && !bench_is_interrupted(bench);) {
+    if (holds_rate(bench, trial, rate, bound_ms))
       good = rate;
     else
       bad = rate;
@@ -57,19 +57,20 @@ static double highest_rate(struct bench *bench, struct member *member, double bo
   return good;
 }
 
-void member_rate(struct bench *bench, struct member *member) {
+void trial_rate(struct bench *bench, struct trial *trial) {
   double bound_ms = 0;
   for (size_t i = 0; i < bench->scenario_count; i++)
-    if (bench->scenarios[i].finds_rate && !strcmp(bench->scenarios[i].text, member->cell->scenario))
+    if (bench->scenarios[i].finds_rate &&
+        !strcmp(bench->scenarios[i].text, trial->config->scenario))
       bound_ms = bench->scenarios[i].bound_ms;
   if (!(bound_ms > 0)) return;
-  double *const rate = &member->progress->rate_per_s;
-  if (!(*rate > 0)) *rate = highest_rate(bench, member, bound_ms);
-  if (*rate > 0) member->record.rate_per_s = *rate;
-  if (*rate > 0 || !member->is_live || bench_is_interrupted(bench)) return;
+  double *const rate = &trial->progress->rate_per_s;
+  if (!(*rate > 0)) *rate = highest_rate(bench, trial, bound_ms);
+  if (*rate > 0) trial->record.rate_per_s = *rate;
+  if (*rate > 0 || !trial->is_live || bench_is_interrupted(bench)) return;
   struct worker_end end = {.status = STATUS_unsupported, .stage = STAGE_run, .rel_l2 = NAN};
   snprintf(end.reason, sizeof end.reason,
            "at no rate were 99 %% of the requests within %.4g ms; one alone takes %.4g ms",
-           bound_ms, member->median_ns / 1e6);
-  member_end(member, &end);
+           bound_ms, trial->median_ns / 1e6);
+  trial_end(trial, &end);
 }

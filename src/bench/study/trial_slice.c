@@ -1,4 +1,4 @@
-/* member_slice: one slice of a cell, a block of samples. */
+/* trial_slice: one slice of a configuration, a block of samples. */
 #include "trial.h"
 
 #include <math.h>
@@ -19,24 +19,24 @@ json_t *slice_ask(int round, int64_t min_samples, double min_ns, double max_ns, 
   return command;
 }
 
-static json_t *slice_command(struct bench *bench, const struct member *member, int round) {
+static json_t *slice_command(struct bench *bench, const struct trial *trial, int round) {
   const struct bench_options *o = &bench->options;
-  int rounds = member->wanted_rounds * o->incarnations;
+  int rounds = trial->wanted_rounds * o->processes;
   int64_t min_samples = (o->min_samples + rounds - 1) / rounds;
   return slice_ask(round, min_samples, o->min_time_s * 1e9 / rounds, o->max_time_s * 1e9 / rounds,
                    round == 0 || random_below(&bench->random, SLICES_PER_CHECK) == 0,
-                   member->progress->rate_per_s);
+                   trial->progress->rate_per_s);
 }
 
-bool slice_samples(struct member *member, const char *kind, enum times times, int round,
+bool slice_samples(struct trial *trial, const char *kind, enum times times, int round,
                    int64_t count, uint64_t wall_ns, uint64_t **out) {
   char path[4096 + 64], file[48];
   snprintf(file, sizeof file, "%s_%d.npy", kind, round);
-  snprintf(path, sizeof path, "%s/%s", member->worker.dir, file);
+  snprintf(path, sizeof path, "%s/%s", trial->worker.dir, file);
   struct ctx ctx;
   ctx_init(&ctx);
   hone_tensor tensor = {.data = NULL};
-  if (member->worker.transport->get(&ctx, &member->worker, file) ||
+  if (trial->worker.transport->get(&ctx, &trial->worker, file) ||
       npy_read(&ctx, path, NULL, &tensor))
     return false;
   uint64_t *samples = tensor.data, sum = 0;
@@ -52,48 +52,48 @@ bool slice_samples(struct member *member, const char *kind, enum times times, in
   return false;
 }
 
-static void add_point(struct member *member, double x, double y) {
-  member->n++;
-  member->sum_x += x;
-  member->sum_y += y;
-  member->sum_xx += x * x;
-  member->sum_xy += x * y;
+static void add_point(struct trial *trial, double x, double y) {
+  trial->n++;
+  trial->sum_x += x;
+  trial->sum_y += y;
+  trial->sum_xx += x * x;
+  trial->sum_xy += x * y;
 }
 
-static void take_block(struct member *member, const json_t *reply, const struct block *block,
+static void take_block(struct trial *trial, const json_t *reply, const struct block *block,
                        uint64_t wall_ns) {
-  member->rounds++;
-  member->verified += block->verified;
-  member->rss = message_int(reply, "rss", -1);
-  member->rss_peak = message_int(reply, "rss_peak", -1);
+  trial->rounds++;
+  trial->verified += block->verified;
+  trial->rss = message_int(reply, "rss", -1);
+  trial->rss_peak = message_int(reply, "rss_peak", -1);
   const int busy = (int)message_int(reply, "busy_threads", -1);
-  if (busy > member->record.busy_threads) member->record.busy_threads = busy;
-  member->noise.steal_fraction += fmax(0, block->noise.steal_fraction);
-  member->noise.pressure_some += fmax(0, block->noise.pressure_some);
-  member->noise.involuntary_switches += block->noise.involuntary_switches;
-  member->measured_ns += (double)wall_ns;
-  if (member->rounds > 1) /* in the first round caches of the allocator still settle */
-    add_point(member, message_number(reply, "iterations"), (double)member->rss);
-  member_accuracy(reply, &member->record);
+  if (busy > trial->record.busy_threads) trial->record.busy_threads = busy;
+  trial->noise.steal_fraction += fmax(0, block->noise.steal_fraction);
+  trial->noise.pressure_some += fmax(0, block->noise.pressure_some);
+  trial->noise.involuntary_switches += block->noise.involuntary_switches;
+  trial->measured_ns += (double)wall_ns;
+  if (trial->rounds > 1) /* in the first round caches of the allocator still settle */
+    add_point(trial, message_number(reply, "iterations"), (double)trial->rss);
+  trial_accuracy(reply, &trial->record);
   if (message_bool(reply, "is_within")) return;
   struct worker_end end = {.status = STATUS_wrong, .stage = STAGE_verify, .rel_l2 = NAN};
   snprintf(end.reason, sizeof end.reason,
            "inside the timed run, behind a right first inference: %s",
            message_text(reply, "where"));
-  member_end(member, &end);
+  trial_end(trial, &end);
 }
 
 /* Times of copies, where the engine's worker tells them: of inputs a few a slice, of outputs each sample's share. */
-static bool take_copies(struct member *member, const json_t *reply, struct block *block,
+static bool take_copies(struct trial *trial, const json_t *reply, struct block *block,
                         uint64_t wall_ns) {
   const int64_t in = message_int(reply, "copy_in", 0), out = message_int(reply, "copy_out", 0);
   if (in &&
-      !slice_samples(member, "copy_in", TIMES_INSTANTS, block->round, in, wall_ns, &block->copy_in))
+      !slice_samples(trial, "copy_in", TIMES_INSTANTS, block->round, in, wall_ns, &block->copy_in))
     return false;
   block->copy_in_count = (size_t)in;
   if (!out) return true;
   if (out != (int64_t)block->sample_count ||
-      !slice_samples(member, "copy_out", TIMES_INSTANTS, block->round, out, wall_ns,
+      !slice_samples(trial, "copy_out", TIMES_INSTANTS, block->round, out, wall_ns,
                      &block->copy_out))
     return false;
   block->copy_out_count = (size_t)out;
@@ -102,37 +102,37 @@ static bool take_copies(struct member *member, const json_t *reply, struct block
   return true;
 }
 
-static hone_status hand_on(struct bench *bench, struct member *member, const json_t *reply,
+static hone_status hand_on(struct bench *bench, struct trial *trial, const json_t *reply,
                            struct block *block, uint64_t wall_ns) {
   int64_t count = message_int(reply, "samples", 0), rewarm = message_int(reply, "rewarm", 0);
-  const bool is_single = !strcmp(member->cell->scenario, "single");
+  const bool is_single = !strcmp(trial->config->scenario, "single");
   bool is_sound =
       message_int(reply, "round", -1) == block->round &&
-      slice_samples(member, "block", is_single ? TIMES_IN_TURN : TIMES_OVERLAPPING, block->round,
+      slice_samples(trial, "block", is_single ? TIMES_IN_TURN : TIMES_OVERLAPPING, block->round,
                     count, wall_ns, &block->samples) &&
-      slice_samples(member, "rewarm", TIMES_IN_TURN, block->round, rewarm, wall_ns, &block->rewarm);
+      slice_samples(trial, "rewarm", TIMES_IN_TURN, block->round, rewarm, wall_ns, &block->rewarm);
   if (is_sound && !is_single)
-    is_sound = slice_samples(member, "scheduled", TIMES_INSTANTS, block->round, count, wall_ns,
+    is_sound = slice_samples(trial, "scheduled", TIMES_INSTANTS, block->round, count, wall_ns,
                              &block->scheduled) &&
-               slice_samples(member, "started", TIMES_INSTANTS, block->round, count, wall_ns,
+               slice_samples(trial, "started", TIMES_INSTANTS, block->round, count, wall_ns,
                              &block->started);
   block->sample_count = (size_t)count;
-  is_sound = is_sound && take_copies(member, reply, block, wall_ns);
+  is_sound = is_sound && take_copies(trial, reply, block, wall_ns);
   hone_status status = HONE_OK;
   if (!is_sound) {
     struct worker_end end = {.status = STATUS_protocol_error, .stage = STAGE_run, .rel_l2 = NAN};
     snprintf(end.reason, sizeof end.reason, "its samples are not what its message says");
-    member_end(member, &end);
+    trial_end(trial, &end);
   } else {
     if (!is_single) block->scheduled_count = block->started_count = (size_t)count;
     block->rewarm_count = (size_t)rewarm;
-    take_block(member, reply, block, wall_ns);
+    take_block(trial, reply, block, wall_ns);
     const struct bench_callbacks *callbacks = bench->callbacks;
     /* a wrong answer leaves no figures behind */
-    if (callbacks->block && member->is_live) status = callbacks->block(callbacks->user, block);
-    if (!status && member->is_live)
-      status = slice_log_add(bench->ctx, bench->arena, &member->progress->slices,
-                             block->incarnation, block);
+    if (callbacks->block && trial->is_live) status = callbacks->block(callbacks->user, block);
+    if (!status && trial->is_live)
+      status = slice_log_add(bench->ctx, bench->arena, &trial->progress->slices,
+                             block->process_record, block);
   }
   free(block->samples);
   free(block->rewarm);
@@ -143,31 +143,31 @@ static hone_status hand_on(struct bench *bench, struct member *member, const jso
   return status;
 }
 
-hone_status member_slice(struct bench *bench, struct member *member, int round) {
-  struct block block = {.incarnation = member->record.number, .round = round};
+hone_status trial_slice(struct bench *bench, struct trial *trial, int round) {
+  struct block block = {.process_record = trial->record.number, .round = round};
   snprintf(block.study, sizeof block.study, "%s", bench->study.key);
-  snprintf(block.cell, sizeof block.cell, "%s", member->cell->key);
-  bench_report(bench, member->cell, member->cell->model, "measure");
+  snprintf(block.config, sizeof block.config, "%s", trial->config->key);
+  bench_report(bench, trial->config, trial->config->model, "measure");
   block.started_unix_ms = clock_unix_ms();
-  const int load = member->cell->load;
+  const int load = trial->config->load;
   if (load) TRY(neighbours_run(bench, load));
   struct noise_mark mark;
   noise_begin(&mark);
   uint64_t start = clock_ns();
   struct worker_end end;
   json_t *reply =
-      worker_ask(&member->worker, slice_command(bench, member, round), "block", ASK_TIMED, &end);
+      worker_ask(&trial->worker, slice_command(bench, trial, round), "block", ASK_TIMED, &end);
   uint64_t wall_ns = clock_ns() - start;
-  if (member->worker.transport->shares_files) block.energy_uj = noise_energy(&mark);
+  if (trial->worker.transport->shares_files) block.energy_uj = noise_energy(&mark);
   if (load) neighbours_rest(bench);
   if (!reply) {
-    member_end(member, &end);
+    trial_end(trial, &end);
     return HONE_OK;
   }
-  if (!worker_stop(&member->worker)) member->record.flags |= FLAG_MASK(noisy);
+  if (!worker_stop(&trial->worker)) trial->record.flags |= FLAG_MASK(noisy);
   block.verified = (int)message_int(reply, "verified", 0);
   noise_end(&mark, message_int(reply, "involuntary", -1), &block.noise);
-  hone_status status = hand_on(bench, member, reply, &block, wall_ns);
+  hone_status status = hand_on(bench, trial, reply, &block, wall_ns);
   json_decref(reply);
   return status;
 }

@@ -59,7 +59,7 @@ static bool start_worker(struct agent *agent, const json_t *message) {
   const struct worker_spec spec = {.backend = message_text(message, "backend"),
                                    .engine_path = engine[0] ? engine : NULL,
                                    .dir = dir,
-                                   .cell = message_text(message, "cell"),
+                                   .config = message_text(message, "cell"),
                                    .threads = (int)message_int(message, "threads", 0),
                                    .environment = environment};
   struct ctx ctx;

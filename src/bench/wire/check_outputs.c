@@ -88,7 +88,7 @@ static enum judged judge_output(struct worker *worker, const char *name, int set
   return has_reference ? JUDGED : NO_REFERENCE;
 }
 
-/* All outputs of one check: DAMAGED ends the cell. */
+/* All outputs of one check: DAMAGED ends the configuration. */
 static enum judged judge_values(struct worker *worker, const char *name, int set,
                                 struct accuracy *out) {
   const struct bench_case *one = worker->judged;

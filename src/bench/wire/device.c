@@ -20,7 +20,7 @@ static hone_status add_words(struct ctx *ctx, struct device *device, const char 
 }
 
 /* It is handed to a shell of the device: nothing in it may mean anything there. */
-static hone_status check_plain(struct ctx *ctx, const char *what, const char *word) {
+static hone_status check_generic(struct ctx *ctx, const char *what, const char *word) {
   bool is_plain = word[0] && word[0] != '-';
   for (const char *p = word; *p; p++)
     is_plain = is_plain && (isalnum((unsigned char)*p) || strchr("._-/@:+~[]%", *p));
@@ -57,7 +57,7 @@ static hone_status parse_ssh(struct ctx *ctx, const char *rest, const char *prog
                                         "-oServerAliveCountMax=3",
                                         "-oConnectTimeout=20",
                                         NULL};
-  TRY(check_plain(ctx, "host", rest));
+  TRY(check_generic(ctx, "host", rest));
   TRY(add_word(ctx, out, ssh && ssh[0] ? ssh : "ssh"));
   TRY(add_words(ctx, out, options));
   TRY(add_word(ctx, out, rest));
@@ -68,7 +68,7 @@ static hone_status parse_adb(struct ctx *ctx, const char *rest, const char *prog
                              struct device *out) {
   TRY(add_word(ctx, out, "adb"));
   if (rest[0]) {
-    TRY(check_plain(ctx, "serial number", rest));
+    TRY(check_generic(ctx, "serial number", rest));
     TRY(add_word(ctx, out, "-s"));
     TRY(add_word(ctx, out, rest));
   }
@@ -81,7 +81,7 @@ static hone_status parse_adb(struct ctx *ctx, const char *rest, const char *prog
 static hone_status parse_qemu(struct ctx *ctx, const char *rest, const char *program,
                               struct device *out) {
   char name[64], path[256], own[64];
-  TRY(check_plain(ctx, "architecture", rest));
+  TRY(check_generic(ctx, "architecture", rest));
   snprintf(name, sizeof name, "qemu-%.40s", rest);
   if (!find_in_path(name, path)) {
     snprintf(name, sizeof name, "qemu-%.40s-static", rest);
@@ -122,7 +122,7 @@ hone_status device_parse(struct ctx *ctx, const char *name, const char *program,
     *out = (struct device){.transport = kinds[i].transport};
     snprintf(out->name, sizeof out->name, "%s", name);
     const bool is_other = kinds[i].parse != parse_cpu;
-    if (is_other && program) TRY(check_plain(ctx, "program", program));
+    if (is_other && program) TRY(check_generic(ctx, "program", program));
     return kinds[i].parse(ctx, name[length] ? name + length + 1 : "", is_other ? program : NULL,
                           out);
   }

@@ -23,7 +23,7 @@ hone_status worker_start(struct ctx *ctx, struct harness *harness, const struct 
                          .pid_fd = -1,
                          .events.fd = -1};
   snprintf(out->dir, sizeof out->dir, "%s", spec->dir);
-  snprintf(out->cell, sizeof out->cell, "%s", spec->cell);
+  snprintf(out->config, sizeof out->config, "%s", spec->config);
   if (harness->known_count == HARNESS_MAX_CHILDREN)
     return fail(ctx, HONE_E_LIMIT, place_none(), "more than %d workers", HARNESS_MAX_CHILDREN);
   TRY(dir_create(ctx, spec->dir));
@@ -76,16 +76,16 @@ static void PRINTF(3, 4)
 
 /* The last words on stdout and stderr, for the reason. */
 static void last_words(const struct worker *worker, char out[400]) {
-  struct text text = {0}, safe = {0};
+  struct strbuf text = {0}, safe = {0};
   capture_text(&worker->output, &text);
   out[0] = 0;
   if (text.at && text.length) {
     size_t keep = text.length < 300 ? text.length : 300;
-    text_put_safe(&safe, text.at + text.length - keep, 380);
+    strbuf_put_safe(&safe, text.at + text.length - keep, 380);
     if (safe.at) snprintf(out, 400, "%s", safe.at);
   }
-  text_deinit(&text);
-  text_deinit(&safe);
+  strbuf_deinit(&text);
+  strbuf_deinit(&safe);
 }
 
 static const char *signal_name(int number) {
@@ -157,7 +157,7 @@ static enum take take_line(struct worker *worker, const char *line, size_t lengt
   }
   const char *name = message_text(event, "event");
   enum take take = TAKE_END;
-  if (strcmp(message_text(event, "cell"), worker->cell)) {
+  if (strcmp(message_text(event, "cell"), worker->config)) {
     set_end(end, STATUS_protocol_error, "a message for another cell");
   } else if (!strcmp(name, "stage")) {
     enum record_stage stage = stage_parse(message_text(event, "stage"));
@@ -220,7 +220,7 @@ static json_t *converse(struct worker *worker, const char *expected, enum ask_ki
 }
 
 void worker_tell(struct worker *worker, json_t *command) {
-  if (command) json_object_set_new(command, "cell", json_string(worker->cell));
+  if (command) json_object_set_new(command, "cell", json_string(worker->config));
   worker_continue(worker);
   size_t length;
   char *line = message_line(command, &length);
@@ -228,7 +228,7 @@ void worker_tell(struct worker *worker, json_t *command) {
   free(line);
 }
 
-/* An answer whose outputs are judged here is completed with the judgement; false if it ends the cell. */
+/* An answer whose outputs are judged here is completed with the judgement; false if it ends the configuration. */
 static bool judge_answer(struct worker *worker, json_t *answer, struct worker_end *end) {
   struct accuracy accuracy;
   int verified;

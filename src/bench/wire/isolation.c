@@ -4,7 +4,7 @@
  * managers without an index, and the switches that turn reports off. It has no network where the kernel lets us make a
  * namespace (src/core/os/process.c).
  *
- * What the user sets for a cell (--backend-option NAME.env.VARIABLE=VALUE) holds over all of it.
+ * What the user sets for a configuration (--backend-option NAME.env.VARIABLE=VALUE) holds over all of it.
  */
 #include "transport.h"
 

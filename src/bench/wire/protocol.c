@@ -25,7 +25,7 @@
 
 /* a stage begins */
 static const struct field stage_fields[] = {KEY, {"stage", FIELD_TEXT, false, 1, 16}};
-/* the cell ended: how, where, in whose words */
+/* the configuration ended: how, where, in whose words */
 static const struct field failed_fields[] = {KEY,
                                              {"stage", FIELD_TEXT, false, 1, 16},
                                              {"status", FIELD_TEXT, false, 1, 32},

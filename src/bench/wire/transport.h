@@ -42,7 +42,8 @@ extern const struct transport transport_local, transport_stream;
 /* -- device.c */
 #define DEVICE_MAX_WORDS 16
 struct device {
-  char name[64]; /* as in the cell: "cpu", "ssh:HOST", "qemu:aarch64", "adb", "adb:SERIAL" */
+  char name
+      [64]; /* as in the configuration: "cpu", "ssh:HOST", "qemu:aarch64", "adb", "adb:SERIAL" */
   const struct transport *transport;
   size_t word_count; /* of the command in front of `worker` or `agent` */
   char words[DEVICE_MAX_WORDS][256];

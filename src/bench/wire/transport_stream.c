@@ -19,16 +19,16 @@
 
 struct stream {
   struct frame_reader frames;
-  struct text lines; /* of the worker, not handed on yet */
-  size_t taken;      /* bytes of them that were */
+  struct strbuf lines; /* of the worker, not handed on yet */
+  size_t taken;        /* bytes of them that were */
   bool has_ended, is_broken;
   int64_t resident; /* as the agent last said */
   uint64_t asked_ns;
   char reply[16]; /* word of the answer that is waited for; "" : none */
   char answer[128];
   bool has_answer;
-  struct text body; /* of an answer with bytes */
-  int file_fd;      /* where frames of a file go */
+  struct strbuf body; /* of an answer with bytes */
+  int file_fd;        /* where frames of a file go */
 };
 
 /* -- frames that arrive */
@@ -36,7 +36,7 @@ struct stream {
 static void take_frame(struct worker *worker, const struct frame *frame) {
   struct stream *stream = worker->stream;
   if (!strcmp(frame->word, "line")) {
-    text_append(&stream->lines, frame->bytes, frame->length);
+    strbuf_append(&stream->lines, frame->bytes, frame->length);
   } else if (!strcmp(frame->word, "output")) {
     capture_add(&worker->output, frame->bytes, frame->length);
   } else if (!strcmp(frame->word, "ended")) {
@@ -53,7 +53,7 @@ static void take_frame(struct worker *worker, const struct frame *frame) {
   if (!is_last || strcmp(frame->word, stream->reply)) return;
   snprintf(stream->answer, sizeof stream->answer, "%s", frame->argument);
   stream->body.length = 0;
-  text_append(&stream->body, frame->bytes, frame->length);
+  strbuf_append(&stream->body, frame->bytes, frame->length);
   stream->has_answer = true;
 }
 
@@ -146,7 +146,7 @@ static json_t *start_message(const struct worker *worker, const struct worker_sp
   return json_pack("{s:i, s:s, s:s, s:i, s:I, s:s, s:o}", "version", FRAME_VERSION, "backend",
                    spec->backend ? spec->backend : "", "engine",
                    spec->engine_path ? spec->engine_path : "", "threads", spec->threads, "memory",
-                   (json_int_t)worker->harness->memory_bytes, "cell", worker->cell, "environment",
+                   (json_int_t)worker->harness->memory_bytes, "cell", worker->config, "environment",
                    environment);
 }
 
@@ -181,8 +181,8 @@ static void release(struct worker *worker) {
   if (worker->process.output_fd > 0) close(worker->process.output_fd);
   if (worker->pid_fd >= 0) close(worker->pid_fd);
   frame_reader_deinit(&stream->frames);
-  text_deinit(&stream->lines);
-  text_deinit(&stream->body);
+  strbuf_deinit(&stream->lines);
+  strbuf_deinit(&stream->body);
   free(stream);
   worker->stream = NULL;
 }

@@ -107,7 +107,7 @@ struct worker {
   struct capture output;
   char dir[4096];          /* private, of this machine; removed by worker_close */
   char far_dir[512];       /* the same as the worker knows it */
-  char cell[33];           /* key that its messages must carry */
+  char config[33];         /* key that its messages must carry */
   enum record_stage stage; /* that it last said to have begun */
   bool is_running, is_stopped;
   bool is_lost;    /* not running, and nothing is known of its end */
@@ -123,7 +123,7 @@ struct worker_spec {
   const char *engine_path;     /* of that backend, or NULL */
   const struct device *device; /* NULL: this machine */
   const char *dir;             /* is made */
-  const char *cell;
+  const char *config;
   int threads;                    /* the first so many of the allowed CPUs; 0: all */
   const char *const *environment; /* NULL, or "NAME=VALUE"s beside the allow-listed ones */
 };

@@ -19,7 +19,7 @@ int64_t peak_resident_bytes(void) {
 }
 
 bool answer(const struct state *state, json_t *message) {
-  if (message) json_object_set_new(message, "cell", json_string(state->cell));
+  if (message) json_object_set_new(message, "cell", json_string(state->config));
   return message_write(WORKER_FD_OUT, message);
 }
 

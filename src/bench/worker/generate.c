@@ -1,4 +1,4 @@
-/* A cell that generates text: the plan from the command, the engine opened for sizes that change, the first
+/* A configuration that generates text: the plan from the command, the engine opened for sizes that change, the first
  * generation compared with the reference's tokens before anything is timed.
  */
 #include "bench/wire/wire.h"
@@ -14,7 +14,7 @@ static hone_status make_shapes(struct ctx *ctx, struct state *state, const char 
                                int prompt, int count) {
   const struct generation *plan = state->generation;
   struct generation_call call = {1, 1};
-  struct text steady = {0}, first = {0};
+  struct strbuf steady = {0}, first = {0};
   const bool grows = !plan->holds;
   if (!plan->cache_count) call = (struct generation_call){0, 1};
   hone_status status =
@@ -28,8 +28,8 @@ static hone_status make_shapes(struct ctx *ctx, struct state *state, const char 
     if (!state->shapes || (first.at && !state->first_shapes))
       status = fail(ctx, HONE_E_OOM, place_none(), "no memory for a request");
   }
-  text_deinit(&steady);
-  text_deinit(&first);
+  strbuf_deinit(&steady);
+  strbuf_deinit(&first);
   state->request.shapes = state->shapes;
   state->request.first_shapes = state->first_shapes;
   state->request.grows = grows;

@@ -196,7 +196,7 @@ void generation_keep(const struct generation *g, struct generation_call call,
 /* -- one token more */
 
 hone_status generation_longer(struct ctx *ctx, const struct generation *g, const char *const *names,
-                              struct text *out) {
+                              struct strbuf *out) {
   struct generation longer = *g;
   const hone_tensor *token = &g->tensors[g->token].form;
   struct generation_call call = {0, token->shape[token->rank - 1] + 1};
@@ -241,7 +241,7 @@ int64_t generation_vocabulary(const struct generation *g) {
 }
 
 hone_status generation_shapes(struct ctx *ctx, const struct generation *g, const char *const *names,
-                              struct generation_call call, int64_t bound, struct text *out) {
+                              struct generation_call call, int64_t bound, struct strbuf *out) {
   bool is_said = false;
   for (size_t i = 0; i < g->input_count; i++) {
     const struct generation_tensor *tensor = &g->tensors[i];
@@ -249,21 +249,21 @@ hone_status generation_shapes(struct ctx *ctx, const struct generation *g, const
     const bool is_all = g->cache_count && tensor->grows == GROWS_TOTAL; /* a mask */
     const bool opens =
         bound && (is_all || tensor->grows == (g->cache_count ? GROWS_PAST : GROWS_TOKENS));
-    text_printf(out, "%s%s[", i ? "," : "", names[i]);
+    strbuf_printf(out, "%s%s[", i ? "," : "", names[i]);
     for (int d = 0; d < form.rank; d++) {
-      if (d) text_puts(out, ",");
+      if (d) strbuf_puts(out, ",");
       if (!opens || d != tensor->axis)
-        text_printf(out, "%lld", (long long)form.shape[d]);
+        strbuf_printf(out, "%lld", (long long)form.shape[d]);
       else if (is_said)
-        text_puts(out, "HELD");
+        strbuf_puts(out, "HELD");
       else
-        text_printf(out, "HELD<=%lld", (long long)bound);
-      if (opens && d == tensor->axis && is_all) text_printf(out, "+%lld", (long long)call.tokens);
+        strbuf_printf(out, "HELD<=%lld", (long long)bound);
+      if (opens && d == tensor->axis && is_all) strbuf_printf(out, "+%lld", (long long)call.tokens);
       is_said = is_said || (opens && d == tensor->axis);
     }
-    text_puts(out, "]");
+    strbuf_puts(out, "]");
   }
-  return text_finish(ctx, out);
+  return strbuf_finish(ctx, out);
 }
 
 void generation_fill(const struct generation *g, struct generation_call call, const int64_t *tokens,

@@ -44,7 +44,7 @@ MUST_USE hone_status generation_find(struct ctx *ctx, const struct backend_io *o
                                      const struct backend_io *two, struct generation *out);
 /* Input shapes with one token more than it was described with. */
 MUST_USE hone_status generation_longer(struct ctx *ctx, const struct generation *generation,
-                                       const char *const *names, struct text *out);
+                                       const char *const *names, struct strbuf *out);
 /* E_UNSUP where neither tokens nor caches can grow. */
 MUST_USE hone_status generation_check(struct ctx *ctx, const struct generation *generation);
 /* For an engine that is given one size of each input: caches of so many places, of which the mask hides those that
@@ -65,7 +65,7 @@ int64_t generation_vocabulary(const struct generation *generation);
 /* "token[1,1],past[2,P<=47,4]" of all inputs; bound 0: with the sizes of that call. names: of the inputs. */
 MUST_USE hone_status generation_shapes(struct ctx *ctx, const struct generation *generation,
                                        const char *const *names, struct generation_call call,
-                                       int64_t bound, struct text *out);
+                                       int64_t bound, struct strbuf *out);
 /* Ids, positions and masks of that call into the inputs, whose data is there. tokens: all so far. */
 void generation_fill(const struct generation *generation, struct generation_call call,
                      const int64_t *tokens, hone_tensor *inputs);

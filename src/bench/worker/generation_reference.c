@@ -42,7 +42,7 @@ static hone_status describe_io(struct ctx *ctx, struct arena *arena, const struc
 /* Whether the model takes one token more; that it does not is no failure. */
 static hone_status describe_longer(struct ctx *ctx, struct text_model *text, struct backend_io *out,
                                    bool *out_takes) {
-  struct text shapes = {0};
+  struct strbuf shapes = {0};
   struct model model;
   struct ctx own;
   ctx_init(&own);
@@ -52,7 +52,7 @@ static hone_status describe_longer(struct ctx *ctx, struct text_model *text, str
     status = describe_io(ctx, text->arena, model.graph, out);
     model_unload(&model);
   }
-  text_deinit(&shapes);
+  strbuf_deinit(&shapes);
   return status;
 }
 
@@ -117,12 +117,12 @@ static hone_status evaluate(struct ctx *ctx, struct text_model *text, struct are
 static hone_status one_call(struct ctx *ctx, struct text_model *text, struct generation_call call,
                             const int64_t *tokens, void **caches, int64_t *out_token,
                             double *out_lead) {
-  struct text shapes = {0};
+  struct strbuf shapes = {0};
   struct model model;
   struct arena *arena = NULL;
   hone_status status = generation_shapes(ctx, &text->plan, text->names, call, 0, &shapes);
   if (!status) status = load(ctx, text, shapes.at, &model);
-  text_deinit(&shapes);
+  strbuf_deinit(&shapes);
   TRY(status);
   status = arena_create(ctx, 0, &arena);
   if (!status)

@@ -145,23 +145,23 @@ hone_status given_check(struct ctx *ctx, const struct given *given,
   return HONE_OK;
 }
 
-static void put_shape(struct text *out, const hone_tensor *tensor) {
-  text_printf(out, "%s[", dtype_name(tensor->dtype));
+static void put_shape(struct strbuf *out, const hone_tensor *tensor) {
+  strbuf_printf(out, "%s[", dtype_name(tensor->dtype));
   for (int i = 0; i < tensor->rank; i++)
-    text_printf(out, "%s%lld", i ? "," : "", (long long)tensor->shape[i]);
-  text_puts(out, "]");
+    strbuf_printf(out, "%s%lld", i ? "," : "", (long long)tensor->shape[i]);
+  strbuf_puts(out, "]");
 }
 
 static hone_status misfit(struct ctx *ctx, const char *path, const char *name,
                           const hone_tensor *want, const hone_tensor *got) {
-  struct text wanted = {0}, found = {0};
+  struct strbuf wanted = {0}, found = {0};
   put_shape(&wanted, want);
   put_shape(&found, got);
   hone_status status = fail(ctx, got->dtype == want->dtype ? HONE_E_SHAPE : HONE_E_TYPE,
                             place_file(path), "it is %s, the input %.100s is %s",
                             found.at ? found.at : "?", name, wanted.at ? wanted.at : "?");
-  text_deinit(&wanted);
-  text_deinit(&found);
+  strbuf_deinit(&wanted);
+  strbuf_deinit(&found);
   return status;
 }
 

@@ -1,22 +1,22 @@
 /* After everything was measured: what the engine made of the model, as files in the worker's folder that the harness
- * may copy (keep.c). An engine that has nothing to leave says so; nothing that fails here ends the cell.
+ * may copy (keep.c). An engine that has nothing to leave says so; nothing that fails here ends the configuration.
  */
 #include "worker_internal.h"
 
 static hone_status name_files(struct ctx *ctx, struct state *state, json_t *files) {
-  struct text names = {0};
+  struct strbuf names = {0};
   const char *slash = strrchr(state->route_path, '/');
   hone_status status = HONE_OK;
   if (slash) json_array_append_new(files, json_string(slash + 1));
   if (state->backend->keep)
     status = state->backend->keep(ctx, state->loop.session, &state->request, &names);
-  if (!status) status = text_finish(ctx, &names);
+  if (!status) status = strbuf_finish(ctx, &names);
   for (char *at = names.at; !status && at && *at;) {
     const size_t n = strcspn(at, "\n");
     json_array_append_new(files, json_stringn(at, n));
     at += n + (at[n] == '\n');
   }
-  text_deinit(&names);
+  strbuf_deinit(&names);
   return status;
 }
 

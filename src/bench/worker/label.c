@@ -59,7 +59,7 @@ static hone_status run_sample(struct ctx *ctx, struct state *state, const json_t
   return write_outputs(ctx, state, command, s);
 }
 
-/* A sample that fails ends the answer and not the worker: the cell was measured. */
+/* A sample that fails ends the answer and not the worker: the configuration was measured. */
 hone_status label_samples(struct ctx *ctx, struct state *state, const json_t *command,
                           json_t **out_reply) {
   const size_t count = json_array_size(json_object_get(command, "samples"));

@@ -1,4 +1,4 @@
-/* One cell in a worker: the engine opens the model, the input sets are bound, and the first inference
+/* One configuration in a worker: the engine opens the model, the input sets are bound, and the first inference
  * on every set is compared with the reference before anything is timed.
  */
 #include "bench/wire/wire.h"
@@ -37,7 +37,7 @@ hone_status read_request(struct ctx *ctx, struct state *state, const json_t *com
   copy_text(state->precision, sizeof state->precision, command, "precision");
   copy_text(state->dir, sizeof state->dir, command, "dir");
   copy_text(state->tolerance, sizeof state->tolerance, command, "tolerance");
-  copy_text(state->witness, sizeof state->witness, command, "witness");
+  copy_text(state->engine_outputs, sizeof state->engine_outputs, command, "witness");
   copy_text(state->route, sizeof state->route, command, "route");
   state->scenario = (struct scenario){
       .kind = (enum scenario_kind)message_int(command, "scenario", SCENARIO_single),
@@ -70,13 +70,13 @@ static size_t output_place(const struct state *state, const json_t *command, siz
 }
 
 static void shape_text(const hone_tensor *tensor, char out[256]) {
-  struct text text = {0};
-  text_printf(&text, "%s[", dtype_name(tensor->dtype));
+  struct strbuf text = {0};
+  strbuf_printf(&text, "%s[", dtype_name(tensor->dtype));
   for (int32_t i = 0; i < tensor->rank; i++)
-    text_printf(&text, "%s%lld", i ? "," : "", (long long)tensor->shape[i]);
-  text_puts(&text, "]");
+    strbuf_printf(&text, "%s%lld", i ? "," : "", (long long)tensor->shape[i]);
+  strbuf_puts(&text, "]");
   snprintf(out, 256, "%s", text.at ? text.at : "");
-  text_deinit(&text);
+  strbuf_deinit(&text);
 }
 
 /* Reads the file of one tensor; it must have the form that the engine says. */
@@ -175,20 +175,20 @@ hone_status check_counts(struct ctx *ctx, struct state *state, const json_t *com
 }
 
 static void hash_outputs(struct state *state, size_t set) {
-  struct text all = {0};
+  struct strbuf all = {0};
   for (size_t i = 0; i < state->io.output_count; i++) {
     char one[33];
     const hone_tensor *output = &state->loop.sets[set].outputs[i];
     const hone_string *strings = output->dtype == HONE_STRING ? output->data : NULL;
     hash_hex(one, output->data, strings ? 0 : state->loop.output_bytes[i]);
-    text_puts(&all, one);
+    strbuf_puts(&all, one);
     for (size_t k = 0; strings && k < state->loop.output_bytes[i] / sizeof *strings; k++) {
       hash_hex(one, strings[k].bytes, strings[k].length);
-      text_puts(&all, one);
+      strbuf_puts(&all, one);
     }
   }
   hash_hex(state->output_hash, all.at ? all.at : "", all.length);
-  text_deinit(&all);
+  strbuf_deinit(&all);
 }
 
 /* What each output is measured by, from the command's lists in the model's order. */
@@ -209,13 +209,14 @@ static hone_status make_yardsticks(struct ctx *ctx, struct state *state, const j
 }
 
 /* out_SET_I.npy in the model's order, for the harness to compare with other engines'. */
-static hone_status leave_witness(struct ctx *ctx, struct state *state, const json_t *command) {
-  if (!state->witness[0]) return HONE_OK;
-  TRY(dir_create(ctx, state->witness));
+static hone_status leave_engine_outputs(struct ctx *ctx, struct state *state,
+                                        const json_t *command) {
+  if (!state->engine_outputs[0]) return HONE_OK;
+  TRY(dir_create(ctx, state->engine_outputs));
   for (int set = 0; set < BENCH_SETS; set++)
     for (size_t i = 0; i < state->io.output_count; i++) {
       char path[4096];
-      data_path(path, state->witness, "out", set, output_place(state, command, i));
+      data_path(path, state->engine_outputs, "out", set, output_place(state, command, i));
       TRY(npy_write(ctx, path, &state->loop.sets[set].outputs[i]));
     }
   return HONE_OK;
@@ -241,7 +242,7 @@ static hone_status first_inferences(struct ctx *ctx, struct state *state, const 
   bool has_reference = true;
   for (size_t set = 0; set < state->set_count; set++)
     has_reference &= loop_compare(&state->loop, set, &state->accuracy);
-  if (!has_reference || !state->accuracy.is_within) TRY(leave_witness(ctx, state, command));
+  if (!has_reference || !state->accuracy.is_within) TRY(leave_engine_outputs(ctx, state, command));
   if (!state->accuracy.is_within) return wrong_outputs(ctx, state, "first inference");
   enter(state, STAGE_run);
   return HONE_OK;
@@ -335,15 +336,15 @@ static json_t *opened_message(const struct state *state) {
   return message;
 }
 
-hone_status open_cell(struct ctx *ctx, struct state *state, const json_t *command,
-                      json_t **out_reply) {
+hone_status open_config(struct ctx *ctx, struct state *state, const json_t *command,
+                        json_t **out_reply) {
   if (state->backend) return fail(ctx, HONE_E_INTERNAL, place_none(), "a cell is open already");
   TRY(begin_cell(ctx, state, command));
   *out_reply = opened_message(state);
   return HONE_OK;
 }
 
-void release_cell(struct state *state) {
+void release_config(struct state *state) {
   loop_forget_text(&state->loop);
   if (state->loop.session) session_close(state->backend, state->loop.session);
   for (size_t set = 0; set < BENCH_SETS; set++) {

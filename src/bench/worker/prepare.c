@@ -31,27 +31,27 @@ static bool file_holds(const char *path, const char *text) {
 }
 
 /* The shape of every input that the file lists. */
-static hone_status shapes_text(struct ctx *ctx, const struct graph *graph, struct text *out) {
+static hone_status shapes_text(struct ctx *ctx, const struct graph *graph, struct strbuf *out) {
   const char *between = "";
   for (size_t i = 0; i < graph->inputs.count; i++) {
     const struct value *input = graph->inputs.at[i];
     if (input->is_kept) continue;
-    text_printf(out, "%s%s[", between, input->name);
+    strbuf_printf(out, "%s%s[", between, input->name);
     between = ",";
     for (int d = 0; d < input->shape.rank; d++)
-      text_printf(out, "%s%lld", d ? "," : "", (long long)input->shape.dims[d]);
-    text_puts(out, "]");
+      strbuf_printf(out, "%s%lld", d ? "," : "", (long long)input->shape.dims[d]);
+    strbuf_puts(out, "]");
   }
-  if (!*between) text_puts(out, "");
-  return text_finish(ctx, out);
+  if (!*between) strbuf_puts(out, "");
+  return strbuf_finish(ctx, out);
 }
 
 /* What the model's open sizes are where nothing else is said, beside its file; nothing where all are fixed. */
 static hone_status write_sizes(struct ctx *ctx, const struct model *model, const char *path) {
-  struct text sizes = {0};
+  struct strbuf sizes = {0};
   hone_status status = model->open.count ? shapes_text(ctx, model->graph, &sizes) : HONE_OK;
   if (!status) status = file_write_atomic(ctx, path, sizes.at, sizes.length, 0600);
-  text_deinit(&sizes);
+  strbuf_deinit(&sizes);
   return status;
 }
 
@@ -183,7 +183,7 @@ static hone_status reply_description(struct ctx *ctx, const char *path, const st
     flops += node_flops;
     bytes += node_bytes;
   }
-  struct text shapes = {0};
+  struct strbuf shapes = {0};
   if (!status) status = shapes_text(ctx, graph, &shapes);
   *out_reply =
       status
@@ -197,7 +197,7 @@ static hone_status reply_description(struct ctx *ctx, const char *path, const st
                       "kept_inputs", kept_inputs(graph), "side_files", side_files(model), "inputs",
                       describe_values(graph->inputs.at, graph->inputs.count, NULL), "outputs",
                       describe_values(graph->outputs.at, graph->outputs.count, steps));
-  text_deinit(&shapes);
+  strbuf_deinit(&shapes);
   free(steps);
   if (!status && !*out_reply)
     return fail(ctx, HONE_E_FORMAT, place_file(path), "its names cannot be written as JSON");
@@ -211,18 +211,18 @@ static hone_status model_file_path(struct ctx *ctx, const json_t *command, char 
     if (realpath(name, out)) return HONE_OK;
     return fail(ctx, HONE_E_NOFILE, place_file(name), "%s", strerror(errno));
   }
-  struct text spec = {0};
-  text_puts(&spec, name);
-  if (batch > 0 && !strstr(name, "batch=")) text_printf(&spec, ",batch=%d", batch);
+  struct strbuf spec = {0};
+  strbuf_puts(&spec, name);
+  if (batch > 0 && !strstr(name, "batch=")) strbuf_printf(&spec, ",batch=%d", batch);
   if (message_int(command, "open_is", 0) && zoo_generates(name) && !strstr(name, "past=open"))
-    text_puts(&spec, ",past=open");
-  hone_status status = text_finish(ctx, &spec);
+    strbuf_puts(&spec, ",past=open");
+  hone_status status = strbuf_finish(ctx, &spec);
   /* built in memory alone */
   if (!status && message_int(command, "is_dry_run", 0))
     snprintf(out, 4096, "%.4000s", spec.at);
   else if (!status)
     status = zoo_file(ctx, spec.at, message_text(command, "cache_dir"), out);
-  text_deinit(&spec);
+  strbuf_deinit(&spec);
   return status;
 }
 
@@ -232,14 +232,14 @@ static const char *text_or_null(const json_t *command, const char *key) {
 }
 
 /* What write_sizes wrote beside FILE.onnx. */
-static hone_status zoo_sizes(struct ctx *ctx, const char *path, struct text *out) {
+static hone_status zoo_sizes(struct ctx *ctx, const char *path, struct strbuf *out) {
   char beside[4096];
   struct mapping mapping;
   snprintf(beside, sizeof beside, "%.*s.sizes", (int)strlen(path) - (int)strlen(".onnx"), path);
   TRY(file_map(ctx, beside, &mapping));
-  text_append(out, (const char *)mapping.data, mapping.size);
+  strbuf_append(out, (const char *)mapping.data, mapping.size);
   file_unmap(&mapping);
-  return text_finish(ctx, out);
+  return strbuf_finish(ctx, out);
 }
 
 hone_status prepare_describe(struct ctx *ctx, const json_t *command, const char *dir,
@@ -253,12 +253,12 @@ hone_status prepare_describe(struct ctx *ctx, const json_t *command, const char 
                                   .open_is = message_int(command, "open_is", 0),
                                   .side_files_from = text_or_null(command, "side_files_from")};
   struct model model;
-  struct text sizes = {0};
+  struct strbuf sizes = {0};
   const bool is_built = zoo_is_spec(path);
   hone_status status = is_zoo && !is_built ? zoo_sizes(ctx, path, &sizes) : HONE_OK;
   if (sizes.length) import.shapes = sizes.at;
   if (!status) status = model_load(ctx, path, is_built ? NULL : &import, &model);
-  text_deinit(&sizes);
+  strbuf_deinit(&sizes);
   TRY(status);
   status = write_costs(ctx, model.graph, dir);
   if (!status) status = reply_description(ctx, path, &model, out_reply);

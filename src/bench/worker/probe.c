@@ -27,7 +27,7 @@ static hone_status probe_set(struct ctx *ctx, struct state *state, int set, cons
   for (size_t i = 0; !status && i < count; i++) {
     bool is_input = i < io->input_count;
     char path[4096];
-    data_path(path, is_input ? state->dir : state->witness, is_input ? "in" : "out", set,
+    data_path(path, is_input ? state->dir : state->engine_outputs, is_input ? "in" : "out", set,
               is_input ? i : i - io->input_count);
     status = npy_write(ctx, path, &tensors[i]);
   }
@@ -36,16 +36,18 @@ static hone_status probe_set(struct ctx *ctx, struct state *state, int set, cons
   return status;
 }
 
-static json_t *form_list(const struct backend_tensor *tensors, size_t count, struct text *shapes) {
+static json_t *form_list(const struct backend_tensor *tensors, size_t count,
+                         struct strbuf *shapes) {
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++) {
     json_t *shape = json_array();
-    if (shapes) text_printf(shapes, "%s%s[", i ? "," : "", tensors[i].name);
+    if (shapes) strbuf_printf(shapes, "%s%s[", i ? "," : "", tensors[i].name);
     for (int32_t d = 0; d < tensors[i].info.rank; d++) {
       json_array_append_new(shape, json_integer(tensors[i].info.shape[d]));
-      if (shapes) text_printf(shapes, "%s%lld", d ? "," : "", (long long)tensors[i].info.shape[d]);
+      if (shapes)
+        strbuf_printf(shapes, "%s%lld", d ? "," : "", (long long)tensors[i].info.shape[d]);
     }
-    if (shapes) text_puts(shapes, "]");
+    if (shapes) strbuf_puts(shapes, "]");
     json_array_append_new(list, json_pack("{s:s, s:i, s:o}", "name", tensors[i].name, "dtype",
                                           (int)tensors[i].info.dtype, "shape", shape));
   }
@@ -53,14 +55,14 @@ static json_t *form_list(const struct backend_tensor *tensors, size_t count, str
 }
 
 /* The same words as for a model that hone reads (src/compiler/import/common/shapes.c). */
-static void put_assumed(const struct backend_io *io, struct text *out) {
+static void put_assumed(const struct backend_io *io, struct strbuf *out) {
   for (size_t i = 0; i < io->input_count; i++) {
     if (!io->inputs[i].is_assumed) continue;
-    text_puts(out, out->length ? ", " : "");
-    text_put_safe(out, io->inputs[i].name, 40);
-    text_puts(out, " dimension 0 = 1");
+    strbuf_puts(out, out->length ? ", " : "");
+    strbuf_put_safe(out, io->inputs[i].name, 40);
+    strbuf_puts(out, " dimension 0 = 1");
   }
-  if (out->length) text_puts(out, " (assumed: an open first dimension; --shape chooses)");
+  if (out->length) strbuf_puts(out, " (assumed: an open first dimension; --shape chooses)");
 }
 
 hone_status probe(struct ctx *ctx, struct state *state, const json_t *command, json_t **out_reply) {
@@ -74,9 +76,9 @@ hone_status probe(struct ctx *ctx, struct state *state, const json_t *command, j
   file_unmap(&file);
   TRY(open_backend(ctx, state));
   enter(state, STAGE_run);
-  TRY(dir_create(ctx, state->witness));
+  TRY(dir_create(ctx, state->engine_outputs));
   for (int set = 0; set < BENCH_SETS; set++) TRY(probe_set(ctx, state, set, command));
-  struct text shapes = {0}, open = {0};
+  struct strbuf shapes = {0}, open = {0};
   put_assumed(&state->io, &open);
   json_t *inputs = form_list(state->io.inputs, state->io.input_count, &shapes);
   json_t *outputs = form_list(state->io.outputs, state->io.output_count, NULL);
@@ -84,7 +86,7 @@ hone_status probe(struct ctx *ctx, struct state *state, const json_t *command, j
       json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "event", "described", "path", state->model,
                 "hash", hash, "shapes", shapes.at ? shapes.at : "", "open_dimensions",
                 open.at ? open.at : "", "inputs", inputs, "outputs", outputs);
-  text_deinit(&shapes);
-  text_deinit(&open);
+  strbuf_deinit(&shapes);
+  strbuf_deinit(&open);
   return HONE_OK;
 }

@@ -1,4 +1,4 @@
-/* Warm-up and slices of a worker's open cell: samples go to files of its folder, facts into the
+/* Warm-up and slices of a worker's open configuration: samples go to files of its folder, facts into the
  * answer.
  */
 #include "bench/wire/wire.h"
@@ -100,7 +100,8 @@ hone_status measure_slice(struct ctx *ctx, struct state *state, const json_t *co
                             .rewarm_ns = (uint64_t)message_int(command, "rewarm_ns", 0),
                             .checks = (int)message_int(command, "checks", 0),
                             .scenario = state->scenario};
-  const double rate = message_number(command, "rate"); /* of a search: not the cell's own */
+  const double rate =
+      message_number(command, "rate"); /* of a search: not the configuration's own */
   if (rate > 0) plan.scenario.rate_per_s = rate;
   int round = (int)message_int(command, "round", 0);
   struct slice slice;

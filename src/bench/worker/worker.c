@@ -1,8 +1,8 @@
-/* `hone worker`: one process that prepares one model or measures one cell with one backend. It
+/* `hone worker`: one process that prepares one model or measures one configuration with one backend. It
  * reads commands from descriptor 3 and answers on 4; stdout and stderr belong to the engine. Its
  * own limits (CPUs, memory, file sizes, no new privileges) are set before any engine is loaded.
  *
- * A cell that fails answers "failed" once and the process ends. The end of commands is the end.
+ * A configuration that fails answers "failed" once and the process ends. The end of commands is the end.
  */
 #include "bench/wire/wire.h"
 #include "generation.h"
@@ -28,8 +28,8 @@ static hone_status make_generation(struct ctx *ctx, struct state *state, const j
   enter(state, STAGE_verify);
   return prepare_generation(ctx, command, out_reply);
 }
-static hone_status close_cell(struct ctx *ctx, struct state *state, const json_t *command,
-                              json_t **out_reply) {
+static hone_status close_config(struct ctx *ctx, struct state *state, const json_t *command,
+                                json_t **out_reply) {
   (void)ctx, (void)state, (void)command;
   *out_reply =
       json_pack("{s:s, s:I}", "event", "closed", "rss_peak", (json_int_t)peak_resident_bytes());
@@ -53,12 +53,12 @@ static const struct command {
   const char *name;
   hone_status (*act)(struct ctx *ctx, struct state *state, const json_t *command,
                      json_t **out_reply);
-} commands[] = {{"close", close_cell},
+} commands[] = {{"close", close_config},
                 {"describe", describe_model},
                 {"generate", make_generation},
                 {"keep", keep_artifact},
                 {"label", label_samples},
-                {"open", open_cell},
+                {"open", open_config},
                 {"probe", probe},
                 {"reference", make_reference},
                 {"slice", measure_slice},
@@ -68,7 +68,7 @@ static const struct command {
 static hone_status obey(struct ctx *ctx, struct state *state, const json_t *command,
                         json_t **out_reply) {
   const char *name = message_text(command, "do");
-  snprintf(state->cell, sizeof state->cell, "%s", message_text(command, "cell"));
+  snprintf(state->config, sizeof state->config, "%s", message_text(command, "cell"));
   for (size_t i = 0; i < COUNT(commands); i++)
     if (!strcmp(commands[i].name, name)) return commands[i].act(ctx, state, command, out_reply);
   return fail(ctx, HONE_E_USAGE, place_name(name), "no such command");
@@ -125,7 +125,7 @@ int worker_main(int argc, char **argv) {
   while (line_next(&commands_in, &line, &length) == LINE_READY)
     if (!serve(&ctx, state, line, length)) break;
   line_reader_deinit(&commands_in);
-  release_cell(state);
+  release_config(state);
   free(state->shapes);
   free(state);
   return 0;

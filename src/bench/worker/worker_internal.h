@@ -2,8 +2,8 @@
  *
  *   confine.c       limits that it sets itself before any engine is loaded
  *   answer.c    answers, stages and failures
- *   open.c   one cell: request, engine, input sets, first inferences
- *   generate.c  a cell that generates text
+ *   open.c   one configuration: request, engine, input sets, first inferences
+ *   generate.c  a configuration that generates text
  *   slice.c  warm-up and slices
  *   probe.c  an engine in place of the reference
  *   keep.c   the files that an engine made of the model
@@ -16,12 +16,12 @@
 #include "worker.h"
 
 struct state {
-  char cell[33];
+  char config[33];
   enum record_stage stage;
   const struct backend *backend;
   char *shapes; /* on the heap, freed with the state */
   char model[4096], options[512], engine[4096], precision[32], tolerance[32], file_precision[8],
-      dir[4096], witness[4096], route[64];
+      dir[4096], engine_outputs[4096], route[64];
   char route_path[4096]; /* of the file that hone wrote for the engine */
   size_t set_count;      /* input sets that are bound */
   bool is_judged;        /* outputs are compared with the reference, where there is one */
@@ -45,7 +45,7 @@ struct state {
 void confine(int64_t threads, int64_t memory_bytes);
 
 /* -- answer.c */
-/* Sends a message (taken) in the name of the cell; false if the harness is gone. */
+/* Sends a message (taken) in the name of the configuration; false if the harness is gone. */
 bool answer(const struct state *state, json_t *message);
 /* A stage begins: its time limit too. */
 void enter(struct state *state, enum record_stage stage);
@@ -61,9 +61,9 @@ MUST_USE hone_status make_input_of(struct ctx *ctx, struct state *state, const j
                                    int set, size_t index, hone_tensor *out);
 MUST_USE hone_status open_backend(struct ctx *ctx, struct state *state);
 MUST_USE hone_status check_counts(struct ctx *ctx, struct state *state, const json_t *command);
-MUST_USE hone_status open_cell(struct ctx *ctx, struct state *state, const json_t *command,
-                               json_t **out_reply);
-void release_cell(struct state *state);
+MUST_USE hone_status open_config(struct ctx *ctx, struct state *state, const json_t *command,
+                                 json_t **out_reply);
+void release_config(struct state *state);
 
 /* -- generate.c */
 /* Before the engine opens: the plan of the command, and the shapes that the engine is asked for. */

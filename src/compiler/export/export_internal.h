@@ -11,7 +11,7 @@ struct hole {
   const void *data;
 };
 struct message {
-  struct text text;
+  struct strbuf text;
   struct {
     struct hole *at;
     size_t count, capacity;
@@ -44,10 +44,10 @@ MUST_USE hone_status export_tensor(struct exporter *e, struct message *graph, un
 /* The last part of the file beside the model. */
 MUST_USE hone_status export_side_end(struct exporter *e);
 /* AttributeProto fields of a node of `op`; graph attributes are written from their messages. */
-MUST_USE hone_status export_attribute(struct exporter *e, struct text *node,
+MUST_USE hone_status export_attribute(struct exporter *e, struct strbuf *node,
                                       const struct attribute *attribute);
 /* Appends the message with its holes filled. */
-void message_put(struct text *out, const struct message *message);
+void message_put(struct strbuf *out, const struct message *message);
 
 /* -- node.c */
 /* The node under `name`; new constants become initializers. */

@@ -1,7 +1,7 @@
 /* The forms in which a graph is written for others. */
 #include "export.h"
 
-static hone_status put_onnx(struct ctx *ctx, const struct graph *graph, struct text *out) {
+static hone_status put_onnx(struct ctx *ctx, const struct graph *graph, struct strbuf *out) {
   return export_onnx(ctx, graph, export_opset(graph), out);
 }
 

@@ -12,23 +12,23 @@ static hone_status hash_files(struct ctx *ctx, struct model_file *file, const ui
   hash_hex(file->content_hash, bytes, size);
   TRY(sha256_hex(ctx, file->sha256, bytes, size));
   if (!file->sides.count) return HONE_OK;
-  struct text quick = {0}, strong = {0};
-  text_puts(&quick, file->content_hash);
-  text_puts(&strong, file->sha256);
+  struct strbuf quick = {0}, strong = {0};
+  strbuf_puts(&quick, file->content_hash);
+  strbuf_puts(&strong, file->sha256);
   hone_status status = HONE_OK;
   for (size_t i = 0; i < file->sides.count && !status; i++) {
     char hex[65];
     hash_hex(hex, file->sides.at[i].data, file->sides.at[i].size);
-    text_puts(&quick, hex);
+    strbuf_puts(&quick, hex);
     status = sha256_hex(ctx, hex, file->sides.at[i].data, file->sides.at[i].size);
-    text_puts(&strong, hex);
+    strbuf_puts(&strong, hex);
   }
-  if (!status) status = text_finish(ctx, &quick);
-  if (!status) status = text_finish(ctx, &strong);
+  if (!status) status = strbuf_finish(ctx, &quick);
+  if (!status) status = strbuf_finish(ctx, &strong);
   if (!status) hash_hex(file->content_hash, quick.at, quick.length);
   if (!status) status = sha256_hex(ctx, file->sha256, strong.at, strong.length);
-  text_deinit(&quick);
-  text_deinit(&strong);
+  strbuf_deinit(&quick);
+  strbuf_deinit(&strong);
   return status;
 }
 

@@ -5,90 +5,90 @@
 
 #include "kernels.h"
 
-static int64_t count_between(const struct plain_shape *shape, int first, int last) {
+static int64_t count_between(const struct generic_shape *shape, int first, int last) {
   int64_t count = 1;
   for (int k = first; k < last && k < shape->rank; k++) count *= shape->dims[k];
   return count;
 }
 
-static const struct plain_shape *first_output(const struct plain_problem *p) {
+static const struct generic_shape *first_output(const struct generic_problem *p) {
   size_t k = 0;
   while (k + 1 < p->out_count && p->out[k].rank < 0) k++;
   return &p->out[k];
 }
 
-static int64_t units_one(const struct plain_problem *p) {
+static int64_t units_one(const struct generic_problem *p) {
   (void)p;
   return 1;
 }
 
 /* One element of the first output. */
-static int64_t units_elements(const struct plain_problem *p) {
-  const struct plain_shape *out = first_output(p);
+static int64_t units_elements(const struct generic_problem *p) {
+  const struct generic_shape *out = first_output(p);
   return count_between(out, 0, out->rank);
 }
 
 /* The last dimension of the first output at one place of the others. */
-static int64_t units_rows(const struct plain_problem *p) {
-  const struct plain_shape *out = first_output(p);
+static int64_t units_rows(const struct generic_problem *p) {
+  const struct generic_shape *out = first_output(p);
   return count_between(out, 0, out->rank - 1);
 }
 
 /* One place of the first dimension of the first output. */
-static int64_t units_first(const struct plain_problem *p) {
+static int64_t units_first(const struct generic_problem *p) {
   return count_between(first_output(p), 0, 1);
 }
 
 /* One channel of one image of the first output: [n, c, ...]. */
-static int64_t units_planes(const struct plain_problem *p) {
+static int64_t units_planes(const struct generic_problem *p) {
   return count_between(first_output(p), 0, 2);
 }
 
-/* Lines along an axis of input 0, [outer, axis, inner]: PLAIN_LINES neighbours of inner at a time. */
-static int64_t lines_along(const struct plain_problem *p, int64_t axis) {
+/* Lines along an axis of input 0, [outer, axis, inner]: GENERIC_LINES neighbours of inner at a time. */
+static int64_t lines_along(const struct generic_problem *p, int64_t axis) {
   int rank = p->in[0].rank;
   if (axis < 0) axis += rank;
   int64_t inner = count_between(&p->in[0], (int)axis + 1, rank);
-  return count_between(&p->in[0], 0, (int)axis) * ((inner + PLAIN_LINES - 1) / PLAIN_LINES);
+  return count_between(&p->in[0], 0, (int)axis) * ((inner + GENERIC_LINES - 1) / GENERIC_LINES);
 }
 
-static int64_t units_lines(const struct plain_problem *p) {
+static int64_t units_lines(const struct generic_problem *p) {
   return lines_along(p, p->attribute(p->node, "axis", -1));
 }
 
-static int64_t units_lines_first(const struct plain_problem *p) {
+static int64_t units_lines_first(const struct generic_problem *p) {
   return lines_along(p, p->attribute(p->node, "axis", 0));
 }
 
 /* One group of channels of one image. */
-static int64_t units_groups(const struct plain_problem *p) {
+static int64_t units_groups(const struct generic_problem *p) {
   return p->in[0].dims[0] * p->attribute(p->node, "num_groups", 1);
 }
 
 /* What lies behind `axis` in input 0, normalised together. */
-static int64_t units_norms(const struct plain_problem *p) {
+static int64_t units_norms(const struct generic_problem *p) {
   int64_t axis = p->attribute(p->node, "axis", -1);
   return count_between(&p->in[0], 0, (int)(axis < 0 ? axis + p->in[0].rank : axis));
 }
 
 /* For what is known at run time only: the text splits the lines it finds into so many shares. */
-static int64_t units_shares(const struct plain_problem *p) {
+static int64_t units_shares(const struct generic_problem *p) {
   (void)p;
   return 64;
 }
 
 /* One sequence of one direction: the recurrent weights are [directions, gates, hidden]. */
-static int64_t units_sequences(const struct plain_problem *p) {
+static int64_t units_sequences(const struct generic_problem *p) {
   return p->in[2].dims[0] * p->in[0].dims[p->attribute(p->node, "layout", 0) ? 0 : 1];
 }
 
-static size_t scratch_recurrent(const struct plain_problem *p) {
+static size_t scratch_recurrent(const struct generic_problem *p) {
   return 6 * (size_t)p->in[2].dims[2] * sizeof(double);
 }
 
 /* Lists of places along the axis, for Unique without one of all elements. */
-static size_t scratch_unique(const struct plain_problem *p) {
-  const struct plain_shape *in = &p->in[0];
+static size_t scratch_unique(const struct generic_problem *p) {
+  const struct generic_shape *in = &p->in[0];
   int64_t none = INT64_MIN, axis = p->attribute(p->node, "axis", none);
   int64_t length =
       axis == none ? count_between(in, 0, in->rank) : in->dims[axis < 0 ? axis + in->rank : axis];
@@ -96,76 +96,78 @@ static size_t scratch_unique(const struct plain_problem *p) {
 }
 
 /* The places of one class's boxes. */
-static size_t scratch_boxes(const struct plain_problem *p) {
+static size_t scratch_boxes(const struct generic_problem *p) {
   return (size_t)p->in[0].dims[1] * sizeof(int64_t);
 }
 
 /* Of each box its place, how far it was looked at, its score and its number among the chosen. */
-static size_t scratch_suppress(const struct plain_problem *p) {
+static size_t scratch_suppress(const struct generic_problem *p) {
   return (size_t)p->in[1].dims[0] * (2 * sizeof(int64_t) + sizeof(float) + sizeof(int32_t));
 }
 
 /* The weights of a row's and a column's pixels in each bin. */
-static size_t scratch_regions(const struct plain_problem *p) {
+static size_t scratch_regions(const struct generic_problem *p) {
   const int64_t *in = p->in[0].dims, *out = p->out[0].dims;
   return (size_t)(in[2] * out[2] + in[3] * out[3]) * sizeof(float);
 }
 
 /* The last two dimensions of input 0 are a matrix. */
-static int64_t units_matrices(const struct plain_problem *p) {
+static int64_t units_matrices(const struct generic_problem *p) {
   return count_between(&p->in[0], 0, p->in[0].rank - 2);
 }
 
-static size_t scratch_matrix(const struct plain_problem *p) {
-  const struct plain_shape *in = &p->in[0];
+static size_t scratch_matrix(const struct generic_problem *p) {
+  const struct generic_shape *in = &p->in[0];
   return (size_t)count_between(in, in->rank - 2, in->rank) * sizeof(double);
 }
 
 /* Two lists of places along the axis. */
-static size_t scratch_sort(const struct plain_problem *p) {
+static size_t scratch_sort(const struct generic_problem *p) {
   int64_t axis = p->attribute(p->node, "axis", -1);
-  const struct plain_shape *in = &p->in[0];
+  const struct generic_shape *in = &p->in[0];
   return 2 * (size_t)in->dims[axis < 0 ? axis + in->rank : axis] * sizeof(int64_t);
 }
 
 /* The four neighbours of each column of a row, or five lines of words with their ends and the places of runs. */
-static size_t scratch_neighbours(const struct plain_problem *p) {
+static size_t scratch_neighbours(const struct generic_problem *p) {
   return 4 * (size_t)p->out[0].dims[3] * sizeof(int64_t) + 1024;
 }
 
 /* One row of `inner` of Gather's output [outer, indices, inner]. */
-static int64_t units_gathers(const struct plain_problem *p) {
+static int64_t units_gathers(const struct generic_problem *p) {
   int64_t axis = p->attribute(p->node, "axis", 0);
   return count_between(&p->in[0], 0, (int)(axis < 0 ? axis + p->in[0].rank : axis)) *
          count_between(&p->in[1], 0, p->in[1].rank);
 }
 
 /* One address, the last dimension of the indices. */
-static int64_t units_addresses(const struct plain_problem *p) {
+static int64_t units_addresses(const struct generic_problem *p) {
   return count_between(&p->in[1], 0, p->in[1].rank - 1);
 }
 
 /* One row of a matrix product; a vector on the right leaves no column, one on the left no row. */
-static int64_t units_products(const struct plain_problem *p) {
-  const struct plain_shape *right = &p->in[p->in_count > 6 ? 3 : 1];
-  const struct plain_shape *out = first_output(p);
+static int64_t units_products(const struct generic_problem *p) {
+  const struct generic_shape *right = &p->in[p->in_count > 6 ? 3 : 1];
+  const struct generic_shape *out = first_output(p);
   return count_between(out, 0, out->rank - (right->rank > 1));
 }
 
-/* PLAIN_LINES columns of one of input 1's matrices, [groups, k, columns]. */
-static int64_t units_grouped(const struct plain_problem *p) {
-  return p->in[1].dims[0] * ((p->in[1].dims[2] + PLAIN_LINES - 1) / PLAIN_LINES);
+/* GENERIC_LINES columns of one of input 1's matrices, [groups, k, columns]. */
+static int64_t units_grouped(const struct generic_problem *p) {
+  return p->in[1].dims[0] * ((p->in[1].dims[2] + GENERIC_LINES - 1) / GENERIC_LINES);
 }
 
-static size_t scratch_grouped(const struct plain_problem *p) {
-  return (size_t)p->in[1].dims[1] * PLAIN_LINES * sizeof(float);
+static size_t scratch_grouped(const struct generic_problem *p) {
+  return (size_t)p->in[1].dims[1] * GENERIC_LINES * sizeof(float);
 }
 
 /* One step of one batch. */
-static int64_t units_steps(const struct plain_problem *p) { return count_between(&p->in[0], 0, 2); }
+static int64_t units_steps(const struct generic_problem *p) {
+  return count_between(&p->in[0], 0, 2);
+}
 
 /* One place of the outermost dimension that is not the axis. */
-static int64_t units_slabs(const struct plain_problem *p) {
+static int64_t units_slabs(const struct generic_problem *p) {
   int64_t axis = p->attribute(p->node, "axis", 0);
   bool is_first = axis == 0 || axis + p->in[0].rank == 0;
   return p->in[0].rank < 2 ? 1 : p->in[0].dims[is_first ? 1 : 0];
@@ -174,7 +176,7 @@ static int64_t units_slabs(const struct plain_problem *p) {
 /* Why some run on one thread. */
 static const char where_depends[] = "where an element goes depends on all before it";
 
-const struct plain_kernel plain_table[] = {
+const struct generic_kernel generic_table[] = {
     {"ArgMax", "generic/ArgMinMax.c", "ARG_MAX 1", units_lines_first, NULL, NULL},
     {"ArgMin", "generic/ArgMinMax.c", "ARG_MAX 0", units_lines_first, NULL, NULL},
     {"AveragePool", "generic/Pool.c", "POOL_MODE 0", units_planes, NULL, NULL},
@@ -276,14 +278,14 @@ const struct plain_kernel plain_table[] = {
     {"Trilu", "generic/Trilu.c", NULL, units_rows, NULL, NULL},
     {"Unique", "generic/Unique.c", NULL, units_one, "one sort", scratch_unique},
 };
-const size_t plain_count = sizeof plain_table / sizeof plain_table[0];
+const size_t generic_count = sizeof generic_table / sizeof generic_table[0];
 
-const struct plain_kernel *plain_find(const char *op) {
-  size_t low = 0, high = plain_count;
+const struct generic_kernel *generic_find(const char *op) {
+  size_t low = 0, high = generic_count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    int order = strcmp(op, plain_table[middle].op);
-    if (order == 0) return &plain_table[middle];
+    int order = strcmp(op, generic_table[middle].op);
+    if (order == 0) return &generic_table[middle];
     if (order < 0)
       high = middle;
     else
@@ -292,8 +294,8 @@ const struct plain_kernel *plain_find(const char *op) {
   return NULL;
 }
 
-const char *plain_window_define(const struct plain_window *window, size_t i,
-                                const int64_t **out_numbers) {
+const char *generic_window_define(const struct generic_window *window, size_t i,
+                                  const int64_t **out_numbers) {
   const struct {
     const char *name;
     const int64_t *numbers;

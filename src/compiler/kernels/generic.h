@@ -10,7 +10,7 @@
  * Where the outer loop cannot be split, units is units_one and `serial` says why.
  *
  * A text uses, all literals:
- *   UNITS             units of the whole step; PLAIN_LINES of units_lines
+ *   UNITS             units of the whole step; GENERIC_LINES of units_lines
  *   IN_COUNT OUT_COUNT, and for each k:  INk_PRESENT (0/1), INk_T (C type: float, double, int64_t,
  *   ..., unsigned char for bool), INk_RANK, INk_DIMS {a,b,..} (at least one entry), INk_COUNT;
  *   OUTk_* likewise. Operands are dense row-major in ONNX order and do not overlap.
@@ -32,47 +32,47 @@
  * its vectors itself): the innermost loop runs over neighbouring elements without branch, pointers
  * are `restrict`, no division stands in it, and a sum of floats that may be taken in another order
  * has `#pragma omp simd reduction(+ : sum)` before its loop. */
-#ifndef HONE_PLAIN_H
-#define HONE_PLAIN_H
+#ifndef HONE_GENERIC_H
+#define HONE_GENERIC_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-struct plain_shape {
+struct generic_shape {
   int rank; /* -1: the operand is missing */
   const int64_t *dims;
 };
-struct plain_problem {
+struct generic_problem {
   size_t in_count, out_count;
-  const struct plain_shape *in, *out;
+  const struct generic_shape *in, *out;
   const void *node; /* for attribute(): an int attribute of the node, or `otherwise` */
   int64_t (*attribute)(const void *node, const char *name, int64_t otherwise);
 };
 /* Neighbouring lines along an axis that one unit of units_lines does together. */
-#define PLAIN_LINES 64
+#define GENERIC_LINES 64
 
-/* The window of a convolution or pool over PLAIN_SPATIAL dimensions; those that it lacks stand in front
+/* The window of a convolution or pool over GENERIC_SPATIAL dimensions; those that it lacks stand in front
    and are 1. */
-#define PLAIN_SPATIAL 3
-struct plain_window {
-  int64_t in[PLAIN_SPATIAL], kernel[PLAIN_SPATIAL], out[PLAIN_SPATIAL];
-  int64_t stride[PLAIN_SPATIAL], dilation[PLAIN_SPATIAL];
-  int64_t pad_begin[PLAIN_SPATIAL], pad_end[PLAIN_SPATIAL];
+#define GENERIC_SPATIAL 3
+struct generic_window {
+  int64_t in[GENERIC_SPATIAL], kernel[GENERIC_SPATIAL], out[GENERIC_SPATIAL];
+  int64_t stride[GENERIC_SPATIAL], dilation[GENERIC_SPATIAL];
+  int64_t pad_begin[GENERIC_SPATIAL], pad_end[GENERIC_SPATIAL];
 };
 /* Row i of the list of a window's #defines: WINDOW_IN, ..., each {a,b,c}; NULL at its end. */
-const char *plain_window_define(const struct plain_window *window, size_t i,
-                                const int64_t **out_numbers);
+const char *generic_window_define(const struct generic_window *window, size_t i,
+                                  const int64_t **out_numbers);
 
-struct plain_kernel {
+struct generic_kernel {
   const char *op;     /* ONNX name, default domain */
   const char *text;   /* "generic/TopK.c" */
   const char *define; /* "REDUCE_OP 2": one more #define before the text and #undef after; NULL */
-  int64_t (*units)(const struct plain_problem *problem);
-  const char *serial;                                           /* units_one: why; else NULL */
-  size_t (*scratch_bytes)(const struct plain_problem *problem); /* of each thread; NULL: none */
+  int64_t (*units)(const struct generic_problem *problem);
+  const char *serial;                                             /* units_one: why; else NULL */
+  size_t (*scratch_bytes)(const struct generic_problem *problem); /* of each thread; NULL: none */
 };
-extern const struct plain_kernel plain_table[];
-extern const size_t plain_count;
-const struct plain_kernel *plain_find(const char *op);
+extern const struct generic_kernel generic_table[];
+extern const size_t generic_count;
+const struct generic_kernel *generic_find(const char *op);
 
 #endif

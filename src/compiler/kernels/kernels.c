@@ -30,7 +30,7 @@ const char *hone_embedded_text(const char *name, size_t *out_length);
 #define LITERAL NULL, NULL
 #define KERNEL(...) KERNEL_ROW(__VA_ARGS__)
 #define KERNEL_ROW(name, kind, a, b, acc, c, text, shared, shares, features, family, names, bytes, \
-                   pack, pack_text, pack_units, scratch, traits)                                   \
+                   pack, pack_source, pack_units, scratch, traits)                                 \
   {#name,                                                                                          \
    PROBLEM_##kind,                                                                                 \
    {a, b, acc, c},                                                                                 \
@@ -46,7 +46,7 @@ const char *hone_embedded_text(const char *name, size_t *out_length);
    family##_units,                                                                                 \
    bytes,                                                                                          \
    pack,                                                                                           \
-   pack_text,                                                                                      \
+   pack_source,                                                                                    \
    pack_units,                                                                                     \
    scratch,                                                                                        \
    traits},
@@ -117,15 +117,15 @@ const struct kernel *kernel_find(const char *name) {
 
 const char *const kernel_helpers[] = {"simd.h", "dot.h", "tiles.h", "int4.h", NULL};
 
-const char *kernel_text(const char *file, size_t *out_length) {
+const char *kernel_source(const char *file, size_t *out_length) {
   char name[128];
   int length = snprintf(name, sizeof name, "kernels/%s", file);
   if (length < 0 || (size_t)length >= sizeof name) return NULL;
   return hone_embedded_text(name, out_length);
 }
 
-const char *kernel_text_part(const char *at, const char *end, size_t *out_length,
-                             char out_file[KERNEL_FILE_MAX]) {
+const char *kernel_source_part(const char *at, const char *end, size_t *out_length,
+                               char out_file[KERNEL_FILE_MAX]) {
   static const char head[] = "#include \"";
   const size_t head_length = sizeof head - 1;
   out_file[0] = 0;

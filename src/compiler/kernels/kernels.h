@@ -13,7 +13,7 @@
  *                             or fewer); e, the operands, must be in scope
  *   HAS_EPILOGUE              0 or 1
  *   SATURATES                 1: the integers that it makes for bytes become the nearest ones; 0: their low bits
- * A pack_text gets the same numbers and defines. c may not overlap the operands of the epilogue, nor
+ * A pack_source gets the same numbers and defines. c may not overlap the operands of the epilogue, nor
  * a (softmax, layernorm: a may be c). e[0] of layernorm is its bias.
  * And what kernel_helpers define, simd.h first: at the top of a unit stands what its texts name of them.
  *
@@ -118,7 +118,7 @@ struct kernel {
   const char *name; /* "gemm_f32" */
   enum problem_kind kind;
   struct type_sets types; /* of the problems that it may be asked about */
-  const char *text;       /* file under src/compiler/kernels/embedded/, embedded: kernel_text() */
+  const char *text;       /* file under src/compiler/kernels/embedded/, embedded: kernel_source() */
   uint32_t features;      /* target bits that must be there */
   const char *names;      /* of a choice's values, with spaces between them: "vectors unit_tiles" */
   bool (*accepts)(const struct problem *problem, const struct kernel_target *target);
@@ -136,7 +136,7 @@ struct kernel {
   /* Of a text that reads sizes at run time, so that steps that differ in nothing else share a function: all that it
      knows, without the problem's numbers; the last *out_sizes of them are the sizes. 0: this choice takes `text`, all
      literals. Both NULL: every choice does. */
-  const char *shared_text;
+  const char *shared_source;
   int (*shared_defines)(const struct problem *problem, const struct kernel_target *target,
                         const struct choice *choice,
                         struct kernel_define defines[KERNEL_DEFINES_MAX], int *out_sizes);
@@ -144,13 +144,13 @@ struct kernel {
   int64_t (*units)(const struct problem *problem, const struct kernel_target *target,
                    const struct choice *choice);
   /* Packing of the constant operand b; both NULL where b is read as it is. For a b made at run time
-     the row names pack_text: void NAME(const void *b, void *packed, long begin, long end) over
+     the row names pack_source: void NAME(const void *b, void *packed, long begin, long end) over
      pack_units() units, in the packed layout of pack(). */
   size_t (*packed_bytes)(const struct problem *problem, const struct kernel_target *target,
                          const struct choice *choice);
   void (*pack)(const struct problem *problem, const struct kernel_target *target,
                const struct choice *choice, const void *b, void *packed);
-  const char *pack_text;
+  const char *pack_source;
   int64_t (*pack_units)(const struct problem *problem, const struct kernel_target *target,
                         const struct choice *choice);
   /* Private memory of each thread while the step runs; NULL: none. */
@@ -208,13 +208,13 @@ bool choice_parse(const char *text, struct choice *out);
 enum { KERNEL_FILE_MAX = 64 };
 
 /* Embedded text by file name ("gemm_f32.c", "simd.h", "generic/TopK.c"); NULL if there is none. */
-const char *kernel_text(const char *file, size_t *out_length);
+const char *kernel_source(const char *file, size_t *out_length);
 /* Texts of what other texts may name without including them, in order; ends with NULL. lane.h may stand for the first. */
 extern const char *const kernel_helpers[];
 /* A line #include "FILE" of a text stands for the text FILE. Of what is left of a text, [at, end): the
    length of the part before the first such line, and FILE; "" where the part is all. Returns what follows. */
-const char *kernel_text_part(const char *at, const char *end, size_t *out_length,
-                             char out_file[KERNEL_FILE_MAX]);
+const char *kernel_source_part(const char *at, const char *end, size_t *out_length,
+                               char out_file[KERNEL_FILE_MAX]);
 
 /* "gemm f32 m128 n256 k256 ...", "gemm u8*i8:i32:f32 m128 ..." (a * b : accumulator : c where they
    are not all one type); only numbers of the kind, zero ones left out. Returns length. */

@@ -84,12 +84,12 @@ static hone_status emit_level(struct run *run, struct level *level, const char *
 
 /* All levels are one artifact: what stands in each as its build id is that of all. */
 static hone_status share_build_id(struct run *run, struct level *levels, struct emitted *out) {
-  struct text ids = {0};
+  struct strbuf ids = {0};
   size_t count = run->options->level_count;
-  for (size_t i = 0; i < count; i++) text_puts(&ids, levels[i].emitted.build_id);
-  hone_status status = text_finish(run->ctx, &ids);
+  for (size_t i = 0; i < count; i++) strbuf_puts(&ids, levels[i].emitted.build_id);
+  hone_status status = strbuf_finish(run->ctx, &ids);
   if (!status) hash_hex(out->build_id, ids.at, ids.length);
-  text_deinit(&ids);
+  strbuf_deinit(&ids);
   for (size_t i = 0; i < count && !status; i++) {
     const struct emitted *e = &levels[i].emitted;
     char *at = strstr(e->units[e->unit_count - 1].text.at, e->build_id);
@@ -142,14 +142,14 @@ static hone_status join(struct run *run, struct level *levels, const char *prefi
     }
   TRY(share_build_id(run, levels, out));
   TRY(join_parts(run, levels, out));
-  struct text *dispatch = &out->units[out->unit_count++].text;
+  struct strbuf *dispatch = &out->units[out->unit_count++].text;
   emit_dispatch(prefix, entries, level_count, dispatch);
   emit_typed_run(levels[0].plan, prefix, dispatch);
   if (run->options->embeds && out->weights_bytes) {
     TRY(emit_weights_text(run->ctx, run->arena, out, prefix, dispatch));
     out->weights_bytes = out->part_count = 0;
   }
-  return text_finish(run->ctx, dispatch);
+  return strbuf_finish(run->ctx, dispatch);
 }
 
 static hone_status emit_levels(struct run *run, struct level *levels, const char *path) {
@@ -168,8 +168,8 @@ static hone_status emit_levels(struct run *run, struct level *levels, const char
   bool stops = run->options->stop_after && !strcmp(run->options->stop_after, "emit");
   if (!status && !stops) status = build_artifact(run, &all, path);
   /* the others are the levels' */
-  if (all.unit_count) text_deinit(&all.units[all.unit_count - 1].text);
-  text_deinit(&all.header);
+  if (all.unit_count) strbuf_deinit(&all.units[all.unit_count - 1].text);
+  strbuf_deinit(&all.header);
   for (size_t i = 0; i < run->options->level_count; i++) emitted_deinit(&levels[i].emitted);
   return status;
 }

@@ -5,18 +5,18 @@
 
 /* A built-in model takes its batch in its name. */
 static hone_status load_zoo(struct ctx *ctx, const char *spec, int64_t batch, struct model *model) {
-  struct text identity = {0};
+  struct strbuf identity = {0};
   if (batch && !strstr(spec, "batch="))
     TRY(arena_printf(ctx, model->arena, &spec, "%s,batch=%lld", spec, (long long)batch));
   TRY(zoo_build(ctx, model->arena, spec, &model->graph, &model->open));
   TRY(graph_infer(ctx, model->graph));
-  text_printf(&identity, "hone %s %s", HONE_VERSION, spec);
-  hone_status status = text_finish(ctx, &identity);
+  strbuf_printf(&identity, "hone %s %s", HONE_VERSION, spec);
+  hone_status status = strbuf_finish(ctx, &identity);
   if (!status) {
     hash_hex(model->content_hash, identity.at, identity.length);
     status = sha256_hex(ctx, model->sha256, identity.at, identity.length);
   }
-  text_deinit(&identity);
+  strbuf_deinit(&identity);
   return status;
 }
 

@@ -9,11 +9,11 @@ bool compile_precision(const char *name, struct compile_options *out) {
 }
 
 static hone_status dump_graph(struct run *run, const char *stage, const struct graph *graph) {
-  struct text text = {0};
+  struct strbuf text = {0};
   if (!run->options->dump || !is_stage(run->options->dump_after, stage)) return HONE_OK;
   hone_status status = graph_print(run->ctx, &text, graph, op_names, NULL);
   if (!status) run->options->dump(run->options->user, stage, text.at, text.length);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   return status;
 }
 

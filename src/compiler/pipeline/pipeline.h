@@ -82,7 +82,8 @@ struct compile_report {
   struct board_footprint footprint; /* of an archive for a board */
   size_t tuned_steps;               /* done as the tuned table says */
   double work[COMPILE_DTYPES]; /* FLOPs and bytes of the plan by what a step reads, by hone_dtype */
-  double plain_share; /* of the plan's FLOPs and bytes: in plain steps that one thread does alone */
+  double
+      generic_share; /* of the plan's FLOPs and bytes: in plain steps that one thread does alone */
 };
 /* -- inside the folder: profile.c */
 /* model: as it came, before the passes. */

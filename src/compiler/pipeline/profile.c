@@ -87,18 +87,18 @@ static hone_status hand_out(struct node_map *m, struct compile_profile *out) {
   return HONE_OK;
 }
 
-static hone_status copy_text(struct ctx *ctx, struct arena *arena, struct text *text,
+static hone_status copy_text(struct ctx *ctx, struct arena *arena, struct strbuf *text,
                              const char **out) {
-  hone_status status = text_finish(ctx, text);
+  hone_status status = strbuf_finish(ctx, text);
   if (!status) status = arena_string(ctx, arena, text->at ? text->at : "", text->length, out);
-  text_deinit(text);
+  strbuf_deinit(text);
   return status;
 }
 
 static hone_status describe_step(struct ctx *ctx, const struct step *step, struct arena *arena,
                                  struct profiled_step *out) {
   char line[1024] = "", choice[1024] = "";
-  struct text shape = {0};
+  struct strbuf shape = {0};
   if (step->kind == STEP_KERNEL || step->kind == STEP_PACK) {
     problem_print(line, sizeof line, &step->problem);
     choice_print(choice, sizeof choice, &step->choice);

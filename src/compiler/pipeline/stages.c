@@ -38,7 +38,7 @@ static void report_work(const struct plan *plan, struct compile_report *report) 
     if (step->plain && (step->serial || step->units <= 1)) alone += sum;
     if ((unsigned)dtype < COMPILE_DTYPES) report->work[dtype] += sum;
   }
-  report->plain_share = all > 0 ? alone / all : 0;
+  report->generic_share = all > 0 ? alone / all : 0;
 }
 
 static void count_tuned(const struct plan *plan, const struct choice_table *table,
@@ -79,30 +79,30 @@ hone_status make_plan(struct run *run, const struct graph *graph, struct plan **
   run->report->arena_bytes = (*out)->arena_bytes;
   run->report->weights_bytes = (*out)->weights_bytes;
   if (!run->options->dump || !is_stage(run->options->dump_after, "plan")) return HONE_OK;
-  struct text text = {0};
+  struct strbuf text = {0};
   plan_print(&text, *out);
-  hone_status status = text_finish(run->ctx, &text);
+  hone_status status = strbuf_finish(run->ctx, &text);
   if (!status) run->options->dump(run->options->user, "plan", text.at, text.length);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   return status;
 }
 
 static hone_status cache_key(struct run *run, const struct emitted *emitted, const char *path,
                              char out[65]) {
   char compiler[128];
-  struct text text = {0};
+  struct strbuf text = {0};
   TRY(toolchain_describe(run->ctx, run->options->cc, run->options->target.triple, compiler));
-  text_printf(&text, "%s|sealed|%s|%s|%s|%d|%d|%s", HONE_VERSION, emitted->build_id, compiler,
-              run->options->target.triple, (int)artifact_kind_of(path), run->options->debug,
-              run->options->prefix ? run->options->prefix : "");
+  strbuf_printf(&text, "%s|sealed|%s|%s|%s|%d|%d|%s", HONE_VERSION, emitted->build_id, compiler,
+                run->options->target.triple, (int)artifact_kind_of(path), run->options->debug,
+                run->options->prefix ? run->options->prefix : "");
   for (const char *const *flag = run->options->target.flags; *flag; flag++)
-    text_printf(&text, "|%s", *flag);
+    strbuf_printf(&text, "|%s", *flag);
   for (size_t i = 0; i < run->options->level_count; i++)
     for (const char *const *flag = run->options->levels[i].flags; *flag; flag++)
-      text_printf(&text, "|%zu%s", i, *flag);
-  hone_status status = text_finish(run->ctx, &text);
+      strbuf_printf(&text, "|%zu%s", i, *flag);
+  hone_status status = strbuf_finish(run->ctx, &text);
   if (!status) status = sha256_hex(run->ctx, out, text.at, text.length);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   return status;
 }
 

@@ -8,11 +8,12 @@
 
 /* Kernels change: what was the fastest way of the old text need not be that of the new one, and a choice that lacks a value
    has 0 there. */
-static hone_status put_texts(struct ctx *ctx, struct text *out) {
+static hone_status put_texts(struct ctx *ctx, struct strbuf *out) {
   for (size_t i = 0; i < kernel_count; i++) {
-    text_printf(out, "%s %s\n", kernel_table[i].name, kernel_table[i].names);
-    TRY(emit_kernel_text(ctx, kernel_table[i].text, out));
-    if (kernel_table[i].shared_text) TRY(emit_kernel_text(ctx, kernel_table[i].shared_text, out));
+    strbuf_printf(out, "%s %s\n", kernel_table[i].name, kernel_table[i].names);
+    TRY(emit_kernel_source(ctx, kernel_table[i].text, out));
+    if (kernel_table[i].shared_source)
+      TRY(emit_kernel_source(ctx, kernel_table[i].shared_source, out));
   }
   return HONE_OK;
 }
@@ -28,16 +29,17 @@ static hone_status tuned_folder(struct ctx *ctx, char out[4096]) {
 
 hone_status tuned_path(struct ctx *ctx, const struct compile_options *options, char out[4096]) {
   char folder[4096], compiler[128], model[96], key[33];
-  struct text text = {0};
+  struct strbuf text = {0};
   TRY(tuned_folder(ctx, folder));
   TRY(toolchain_describe(ctx, options->cc, options->target.triple, compiler));
   cpu_model(model, sizeof model);
-  text_printf(&text, "%s|%s|%s|%s|%x|%d%s\n", HONE_VERSION, model, compiler, options->target.triple,
-              options->target.features, options->threads, options->prefers_size ? "|size" : "");
+  strbuf_printf(&text, "%s|%s|%s|%s|%x|%d%s\n", HONE_VERSION, model, compiler,
+                options->target.triple, options->target.features, options->threads,
+                options->prefers_size ? "|size" : "");
   hone_status status = put_texts(ctx, &text);
-  if (!status) status = text_finish(ctx, &text);
+  if (!status) status = strbuf_finish(ctx, &text);
   if (!status) hash_hex(key, text.at, text.length);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   TRY(status);
   int n = snprintf(out, 4096, "%s/%s.txt", folder, key);
   if (n > 0 && n < 4096) return HONE_OK;
@@ -60,30 +62,30 @@ hone_status tuned_read(struct ctx *ctx, struct arena *arena, const struct compil
   return status;
 }
 
-static void put_entry(const struct choice_entry *entry, struct text *out) {
+static void put_entry(const struct choice_entry *entry, struct strbuf *out) {
   char problem[1024], choice[512];
   problem_print(problem, sizeof problem, &entry->problem);
   choice_print(choice, sizeof choice, &entry->choice);
-  text_printf(out, "%s -> %s\n", problem, choice);
+  strbuf_printf(out, "%s -> %s\n", problem, choice);
 }
 
 hone_status tuned_add(struct ctx *ctx, struct arena *arena, const struct compile_options *options,
                       const struct choice_table *added) {
   char folder[4096], path[4096], model[96];
   struct choice_table table;
-  struct text text = {0};
+  struct strbuf text = {0};
   TRY(tuned_folder(ctx, folder));
   TRY(dir_create(ctx, folder));
   TRY(tuned_read(ctx, arena, options, &table));
   TRY(tuned_path(ctx, options, path));
   cpu_model(model, sizeof model);
-  text_printf(&text, "# Made by hone tune: %s, %s, %d threads\n", model, options->target.level,
-              options->threads);
+  strbuf_printf(&text, "# Made by hone tune: %s, %s, %d threads\n", model, options->target.level,
+                options->threads);
   for (size_t i = 0; i < table.entries.count; i++)
     if (!choices_find(added, &table.entries.at[i].problem)) put_entry(&table.entries.at[i], &text);
   for (size_t i = 0; i < added->entries.count; i++) put_entry(&added->entries.at[i], &text);
-  hone_status status = text_finish(ctx, &text);
+  hone_status status = strbuf_finish(ctx, &text);
   if (!status) status = file_write_atomic(ctx, path, text.at, text.length, 0644);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   return status;
 }

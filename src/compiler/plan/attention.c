@@ -3,7 +3,7 @@
 #include "builder.h"
 
 /* Elementwise on floats, but for the condition of a Where; of the scores' own shape. */
-static bool is_between(const struct group *g, const struct value *scores) {
+static bool is_between(const struct fusion_group *g, const struct value *scores) {
   const struct node *node = g->node;
   const struct value *out = g->result;
   double alpha, beta;
@@ -30,7 +30,7 @@ static bool is_softmax(const struct node *node) {
 }
 
 /* Both products run over all of their operands' batches. */
-static bool is_product(const struct group *g) {
+static bool is_product(const struct fusion_group *g) {
   const struct node *node = g->node;
   int rank = node->outputs[0]->shape.rank;
   return is_op(node, OP_MatMul) && all_f32(g) && rank >= 2 && rank <= 4 &&
@@ -39,7 +39,8 @@ static bool is_product(const struct group *g) {
 }
 
 /* Where(IsNaN(v), 0, v), the only reader of both: no weight for a row of which no key is seen. */
-static bool is_clearing(const struct builder *b, const struct group *g, const struct value *v) {
+static bool is_clearing(const struct builder *b, const struct fusion_group *g,
+                        const struct value *v) {
   double x = 1;
   if (!g || g->count || !is_op(g->node, OP_Where) || g->node->inputs[2] != v) return false;
   const struct value *condition = g->node->inputs[0];
@@ -48,11 +49,12 @@ static bool is_clearing(const struct builder *b, const struct group *g, const st
          b->uses[condition->index] == 1 && constant_scalar(g->node->inputs[1], &x) && x == 0;
 }
 
-bool find_attention(const struct builder *b, const struct group *scores, struct attention *out) {
+bool find_attention(const struct builder *b, const struct fusion_group *scores,
+                    struct attention *out) {
   *out = (struct attention){.scores = scores};
   if (!is_product(scores)) return false;
   const struct value *value = scores->result;
-  const struct group *reader = graph_owns(b->graph, value) ? b->reader[value->index] : NULL;
+  const struct fusion_group *reader = graph_owns(b->graph, value) ? b->reader[value->index] : NULL;
   while (reader && out->between_count < (int)COUNT(out->between) && is_between(reader, value)) {
     out->between[out->between_count++] = reader;
     value = reader->result;
@@ -95,7 +97,8 @@ bool attention_is_served(const struct builder *b, const struct attention *a) {
   return kernel_choose(&problem, &b->plan->kernel_target, &choice);
 }
 
-bool attention_reads(const struct builder *b, const struct group *g, const struct value *out[3]) {
+bool attention_reads(const struct builder *b, const struct fusion_group *g,
+                     const struct value *out[3]) {
   struct attention found;
   if (!is_op(g->node, OP_MatMul) || !find_attention(b, g, &found) ||
       !attention_is_served(b, &found))

@@ -53,16 +53,17 @@ static hone_status bind_body_outputs(struct builder *b) {
 
 /* The caller gets an open output as dense as its actual sizes allow. */
 static hone_status compact(struct builder *b, const struct value *value, const struct view *to) {
-  const struct plain_shape shape = {value->shape.rank, value->shape.dims};
-  const struct plain_problem problem = {.in_count = 1, .out_count = 1, .in = &shape, .out = &shape};
+  const struct generic_shape shape = {value->shape.rank, value->shape.dims};
+  const struct generic_problem problem = {
+      .in_count = 1, .out_count = 1, .in = &shape, .out = &shape};
   struct view from;
   struct step *step;
   if (!dtype_bytes(value->dtype))
     return fail(b->ctx, HONE_E_UNSUP, place_name(value->name),
                 "an output of %s whose size is known only at run time", dtype_name(value->dtype));
   TRY(ensure_dense(b, value, &from));
-  TRY(new_step(b, STEP_PLAIN, NULL, 1, 1, &step));
-  step->plain = plain_find("Compact");
+  TRY(new_step(b, STEP_GENERIC, NULL, 1, 1, &step));
+  step->plain = generic_find("Compact");
   step->inputs[0] = from;
   step->outputs[0] = *to;
   memcpy(step->inputs[0].extents, value->extents, sizeof value->extents);

@@ -6,8 +6,8 @@
 
 /* Where a value lies, in up to COPIES physical orders and types; views[0] is how it was made. A value of
    f32 may lie in bf16 (storage_types.c). A plain step has at most
-   PLAIN_OPERANDS inputs or outputs. */
-enum { COPIES = 4, PLAIN_OPERANDS = 64, SPARE_VALUES = 4 };
+   GENERIC_OPERANDS inputs or outputs. */
+enum { COPIES = 4, GENERIC_OPERANDS = 64, SPARE_VALUES = 4 };
 struct value_state {
   int count;
   struct view views[COPIES];
@@ -17,7 +17,7 @@ struct value_state {
 /* A node and the elementwise nodes behind it that its step does in the same breath: groups.c. The program is
    applied to what the node's own operation gives, element by element; its args are those of struct
    operation, PROGRAM_INPUT(k) for operands[k]. Every node of the graph is in one group. */
-struct group {
+struct fusion_group {
   const struct node *node; /* the first of them; its own operation, attributes and inputs */
   /* what is stored: the last one's output, the node's own where it is alone */
   const struct value *result;
@@ -35,11 +35,11 @@ struct part {
 
 /* Groups that become one step with the last of them: lower_attention.c. */
 struct attention {
-  const struct group *scores;     /* MatMul */
-  const struct group *between[4]; /* elementwise, one after the other */
+  const struct fusion_group *scores;     /* MatMul */
+  const struct fusion_group *between[4]; /* elementwise, one after the other */
   int between_count;
-  const struct group *softmax, *product; /* product: the second MatMul */
-  const struct group *clearing;          /* makes the NaN of rows without keys zeros; NULL: none */
+  const struct fusion_group *softmax, *product; /* product: the second MatMul */
+  const struct fusion_group *clearing; /* makes the NaN of rows without keys zeros; NULL: none */
 };
 
 struct builder {
@@ -50,13 +50,13 @@ struct builder {
   const struct graph *graph;
   struct plan *plan;
   const struct plan_options *options;
-  struct value_state *values;  /* by value index; room for SPARE_VALUES more a node, which lowering
+  struct value_state *values; /* by value index; room for SPARE_VALUES more a node, which lowering
                                  may make */
-  uint32_t value_count;        /* of the graph, and of those that lowering makes */
-  uint32_t *uses;              /* by value index: reads by groups, by graphs inside, as output */
-  VEC(struct group *) groups;  /* in the order in which they are lowered */
-  const struct group **reader; /* the only group that reads the value, or NULL */
-  const struct group **last_reader;
+  uint32_t value_count;       /* of the graph, and of those that lowering makes */
+  uint32_t *uses;             /* by value index: reads by groups, by graphs inside, as output */
+  VEC(struct fusion_group *) groups;  /* in the order in which they are lowered */
+  const struct fusion_group **reader; /* the only group that reads the value, or NULL */
+  const struct fusion_group **last_reader;
   VEC(struct attention) waiting;
   struct part *parts; /* by value index of the graph; NULL where nothing is joined */
   int64_t *borders;   /* by value index: around which images zeros shall lie; halo.c */
@@ -70,12 +70,14 @@ struct builder {
 
 /* -- attention.c */
 /* The attention that begins with the product `scores`; false: none does. */
-bool find_attention(const struct builder *b, const struct group *scores, struct attention *out);
+bool find_attention(const struct builder *b, const struct fusion_group *scores,
+                    struct attention *out);
 /* Its problem without strides, all f32: what the choice of a kernel depends on is known before the operands are. */
 struct problem attention_sizes(const struct attention *a);
 bool attention_is_served(const struct builder *b, const struct attention *a);
 /* What the attention that begins with the group reads in f32: queries, keys, values. False: none begins. */
-bool attention_reads(const struct builder *b, const struct group *g, const struct value *out[3]);
+bool attention_reads(const struct builder *b, const struct fusion_group *g,
+                     const struct value *out[3]);
 
 /* -- vectors.c */
 /* What program_is_vector asks of one operation that is no Cast, and of one that is. */
@@ -90,29 +92,29 @@ MUST_USE hone_status find_groups(struct builder *b, bool fuses);
 
 /* -- nodes.c */
 /* Inputs of the node, then operands of the program; outputs with the result in the place of the first. */
-size_t group_input_count(const struct group *g);
-const struct value *group_input(const struct group *g, size_t k);
-const struct value *group_output(const struct group *g, size_t k);
+size_t group_input_count(const struct fusion_group *g);
+const struct value *group_input(const struct fusion_group *g, size_t k);
+const struct value *group_output(const struct fusion_group *g, size_t k);
 bool is_below_byte(const struct value *value); /* two elements or more share one; false for NULL */
 bool is_f32_node(const struct node *node);     /* inputs and outputs */
-bool all_f32(const struct group *g);           /* and operands and operations */
+bool all_f32(const struct fusion_group *g);    /* and operands and operations */
 /* The type of what the node's own operation gives. */
-hone_dtype raw_dtype(const struct group *g);
+hone_dtype raw_dtype(const struct fusion_group *g);
 /* program_is_vector, before the program is made. */
-bool is_vector_program(const struct group *g);
+bool is_vector_program(const struct fusion_group *g);
 /* May `node` be the next operation of the group? operand: what it reads besides, or NULL; `clip`: what makes
    its first input, where the group has it or may have it. */
-bool may_take(const struct group *g, const struct node *node, const struct value *operand,
+bool may_take(const struct fusion_group *g, const struct node *node, const struct value *operand,
               const struct node *clip);
 /* as node_cost, one more an element for each operation */
-double group_flops(const struct group *g);
+double group_flops(const struct fusion_group *g);
 /* ConvInteger or MatMulInteger that kernels do: constant weights around zero (depthwise: around any
    one number), one zero point. */
 bool is_integer_contraction(const struct node *node);
 /* The node's window for its plain kernel; *out NULL where it has none or one of more dimensions than
-   PLAIN_SPATIAL; *out_rank: how many, 0 without a window. */
+   GENERIC_SPATIAL; *out_rank: how many, 0 without a window. */
 MUST_USE hone_status read_window(struct builder *b, const struct node *node,
-                                 const struct plain_window **out, int *out_rank);
+                                 const struct generic_window **out, int *out_rank);
 
 /* -- storage.c: where values lie */
 MUST_USE hone_status new_buffer(struct builder *b, enum buffer_place place, size_t bytes,
@@ -150,7 +152,7 @@ MUST_USE hone_status make_strings(struct builder *b);
 /* Fills b->borders; needs find_groups. */
 MUST_USE hone_status find_borders(struct builder *b);
 /* A convolution or pool on kernels: it reads and writes an image by any strides of its rows and pixels. */
-bool takes_strides(const struct group *g);
+bool takes_strides(const struct fusion_group *g);
 
 /* -- concat_in_place.c */
 /* Fills b->parts; needs find_groups. */
@@ -159,7 +161,7 @@ MUST_USE hone_status find_joins(struct builder *b);
 /* Whether the leading part of the group's results follows from the leading parts of its operands; where it
    does once what is behind them is neutral, steps that make it so. E_UNSUP with the reason. Sets
    b->is_open and b->fills for the group. */
-MUST_USE hone_status carry_symbol(struct builder *b, const struct group *g);
+MUST_USE hone_status carry_symbol(struct builder *b, const struct fusion_group *g);
 /* No step begins in front of its operand where sizes are at their least. */
 MUST_USE hone_status check_least_sizes(struct builder *b);
 /* dimension d, from the end where negative */
@@ -234,38 +236,39 @@ struct number_range {
 };
 struct number_range type_range(hone_dtype dtype); /* of bytes and int32; else all numbers */
 /* inputs: what the elements of each may be; is_epilogue: a kernel stores the result. */
-MUST_USE hone_status simplify_program(struct builder *b, struct program *p,
+MUST_USE hone_status simplify_program(struct builder *b, struct expr *p,
                                       const struct number_range *inputs, bool is_epilogue);
 
 /* -- program.c */
 /* Of an elementwise node and what is fused behind it; inputs are the group's. */
-MUST_USE hone_status make_program(struct builder *b, const struct group *g, struct program *out);
+MUST_USE hone_status make_program(struct builder *b, const struct fusion_group *g,
+                                  struct expr *out);
 /* Of the bias and the group's program behind a kernel; inputs are the bias and the group's operands. */
-MUST_USE hone_status make_epilogue_program(struct builder *b, const struct group *g, bool has_bias,
-                                           struct program *out);
+MUST_USE hone_status make_epilogue_program(struct builder *b, const struct fusion_group *g,
+                                           bool has_bias, struct expr *out);
 
 /* Of a product's program and the elementwise groups behind it; `operands`: the values of its inputs.
    A bool operand counts as a float, which its reader makes of it. */
-MUST_USE hone_status make_chain_program(struct builder *b, const struct group *product,
-                                        const struct group *const *between, size_t between_count,
-                                        struct program *out, const struct value ***out_operands,
-                                        size_t *out_count);
+MUST_USE hone_status make_chain_program(struct builder *b, const struct fusion_group *product,
+                                        const struct fusion_group *const *between,
+                                        size_t between_count, struct expr *out,
+                                        const struct value ***out_operands, size_t *out_count);
 
 /* -- epilogue.c: what a kernel applies to its results before it stores them */
 /* bias (may be NULL) and the program's operands, placed against `out`; copies that they need become
    steps now. column: the logical dimension of `out` that is the kernel's column. */
-MUST_USE hone_status make_epilogue(struct builder *b, const struct group *g,
+MUST_USE hone_status make_epilogue(struct builder *b, const struct fusion_group *g,
                                    const struct value *bias, const struct view *out, int column,
                                    struct epilogue *epilogue);
 
 /* -- integer.c: contractions of bytes */
 /* Types of the problem; false if kernels do not know them. */
-bool contraction_types(const struct group *g, struct problem_types *out);
+bool contraction_types(const struct fusion_group *g, struct problem_types *out);
 /* The zero point of a, if there is an operand for it; its value, 0 if known only at run time. */
 const struct value *integer_zero(const struct node *node);
 int64_t constant_zero(const struct node *node);
 int64_t weights_zero(const struct node *node); /* of a contraction of bytes */
-MUST_USE hone_status make_integer_epilogue(struct builder *b, const struct group *g,
+MUST_USE hone_status make_integer_epilogue(struct builder *b, const struct fusion_group *g,
                                            const struct kernel *kernel, const struct view *out,
                                            int column, struct epilogue *epilogue);
 
@@ -275,13 +278,13 @@ MUST_USE hone_status find_halves(struct builder *b);
 /* In what the lowering of its node shall store the value: its own type, or one of 16 bits. */
 hone_dtype storage_of(const struct builder *b, const struct value *value);
 /* A cast between f32 and 16 bits alone, both sides of which lie in 16 bits: nothing is to do. */
-bool is_cast_in_name(const struct builder *b, const struct group *g);
+bool is_cast_in_name(const struct builder *b, const struct fusion_group *g);
 /* The element type of a view for a problem line; 0 where kernels do not know it. */
 uint8_t problem_type(hone_dtype dtype);
 /* Whether the options ask for it, the contraction can (floats) and the target does not do better with floats. */
-bool computes_in_halves(const struct builder *b, const struct group *g);
+bool computes_in_halves(const struct builder *b, const struct fusion_group *g);
 /* The options ask for bf16 and the target does better with floats: they are the weights rounded to bf16. */
-bool rounds_weights(const struct builder *b, const struct group *g);
+bool rounds_weights(const struct builder *b, const struct fusion_group *g);
 /* A constant rounded to bf16: stored so, or as HONE_F32. */
 MUST_USE hone_status half_constant(struct builder *b, const struct tensor *floats, hone_dtype dtype,
                                    const struct tensor **out);
@@ -300,7 +303,7 @@ bool default_activations(const struct node *node);
 
 /* -- lower_window.c, lower_matmul.c */
 /* How many rows and columns of zeros around its input the convolution reads; the same on all sides. */
-MUST_USE hone_status conv_border(struct builder *b, const struct group *g, int64_t *out);
+MUST_USE hone_status conv_border(struct builder *b, const struct fusion_group *g, int64_t *out);
 bool is_kernel_pool(const struct node *node);
 /* If the only reader is a Transpose, strides in the order that makes it dense; else dense. */
 void product_order(const struct builder *b, const struct value *value, struct view *like);
@@ -310,9 +313,9 @@ void product_order(const struct builder *b, const struct value *value, struct vi
 typedef hone_status lower_fn(struct builder *b, const struct node *node, bool *out_done);
 lower_fn lower_view, lower_pool, lower_global_pool, lower_reduce, lower_softmax, lower_layernorm,
     lower_recurrent, lower_concat, lower_split, lower_pad, lower_tile, lower_resize, lower_blocks,
-    lower_plain, lower_if, lower_loop;
+    lower_generic, lower_if, lower_loop;
 /* Those that take a program along. */
-typedef hone_status lower_group_fn(struct builder *b, const struct group *g, bool *out_done);
+typedef hone_status lower_group_fn(struct builder *b, const struct fusion_group *g, bool *out_done);
 lower_group_fn lower_conv, lower_transposed, lower_depthwise, lower_matmul, lower_weights,
     lower_gemm, lower_elementwise, lower_attention;
 

@@ -9,11 +9,11 @@
 
 struct finder {
   struct builder *b;
-  const struct group **makers; /* by value index: whose result it is */
+  const struct fusion_group **makers; /* by value index: whose result it is */
 };
 
 static bool stores_strides(const struct finder *f, const struct value *value) {
-  const struct group *g = f->makers[value->index];
+  const struct fusion_group *g = f->makers[value->index];
   int64_t repeats[HONE_MAX_RANK];
   if (!g) return false;
   if (is_op(g->node, OP_Resize)) return !g->count && resize_repeats(f->b->ctx, g->node, repeats);
@@ -65,7 +65,7 @@ hone_status find_joins(struct builder *b) {
   TRY(NEW_ARRAY(b->ctx, b->arena, f.makers, b->graph->values.count));
   TRY(NEW_ARRAY(b->ctx, b->arena, b->parts, b->graph->values.count));
   for (size_t i = 0; i < b->groups.count; i++) {
-    const struct group *g = b->groups.at[i];
+    const struct fusion_group *g = b->groups.at[i];
     if (g->result && graph_owns(b->graph, g->result)) f.makers[g->result->index] = g;
   }
   for (size_t i = 0; i < b->groups.count; i++)

@@ -57,7 +57,7 @@ static int64_t panel_of(const struct plan *plan, const struct buffer *packed,
 /* Whole rows of a matrix of floats as it came. */
 static bool takes_rows(const struct step *step, const struct buffer *table) {
   const struct view *from = &step->inputs[0];
-  if (step->kind != STEP_PLAIN || !step->op || step->op->id != OP_Gather) return false;
+  if (step->kind != STEP_GENERIC || !step->op || step->op->id != OP_Gather) return false;
   if (from->buffer != table || step->inputs[1].buffer == table) return false;
   if (from->dtype != HONE_F32 || from->shape.rank != 2 || from->offset || from->slope) return false;
   for (size_t i = 0; i < step->attribute_count; i++)

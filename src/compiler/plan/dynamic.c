@@ -394,11 +394,11 @@ static carry_fn *find_rule(const struct node *node) {
 }
 
 /* What the group reads and what it makes. */
-static size_t value_count(const struct group *g) {
+static size_t value_count(const struct fusion_group *g) {
   return group_input_count(g) + g->node->output_count;
 }
 
-static const struct value *value_at(const struct group *g, size_t k) {
+static const struct value *value_at(const struct fusion_group *g, size_t k) {
   const size_t inputs = group_input_count(g);
   return k < inputs ? group_input(g, k) : group_output(g, k - inputs);
 }
@@ -406,7 +406,7 @@ static const struct value *value_at(const struct group *g, size_t k) {
 /* The symbols that the group's operands and results follow. */
 static struct names_text {
   char at[HONE_MAX_SYMBOLS * 36];
-} open_names(const struct builder *b, const struct group *g) {
+} open_names(const struct builder *b, const struct fusion_group *g) {
   struct names_text out = {""};
   struct slope all = {0};
   for (size_t k = 0; k < value_count(g); k++) {
@@ -424,7 +424,7 @@ static struct names_text {
 
 /* Why a group cannot stand in a graph with symbols, whatever it does; NULL: it may. What lies behind the
    open part of strings is no address. */
-static const char *own_reason(const struct group *g, bool is_open) {
+static const char *own_reason(const struct fusion_group *g, bool is_open) {
   for (size_t k = 0; k < value_count(g); k++) {
     const struct value *value = value_at(g, k);
     if (!value) continue;
@@ -464,7 +464,7 @@ hone_status check_least_sizes(struct builder *b) {
   return HONE_OK;
 }
 
-hone_status carry_symbol(struct builder *b, const struct group *g) {
+hone_status carry_symbol(struct builder *b, const struct fusion_group *g) {
   const struct node *node = g->node;
   struct carrier c = {.b = b, .node = node};
   b->is_open = b->fills = false;

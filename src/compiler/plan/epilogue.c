@@ -90,7 +90,7 @@ static hone_status place_bias(struct builder *b, const struct node *node, const 
   return HONE_OK;
 }
 
-hone_status make_epilogue(struct builder *b, const struct group *g, const struct value *bias,
+hone_status make_epilogue(struct builder *b, const struct fusion_group *g, const struct value *bias,
                           const struct view *out, int column, struct epilogue *epilogue) {
   size_t k = 0, count = g->operand_count + (bias != NULL);
   *epilogue = (struct epilogue){.count = count};

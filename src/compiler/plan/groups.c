@@ -17,15 +17,15 @@ struct finder {
   const struct graph *graph;
   struct arena *scratch;
   struct graph_readers readers;
-  uint32_t *uses;    /* by value index, of the graph */
-  uint32_t *made_at; /* by value index: position of the producer */
-  bool *is_taken;    /* by node position: in a group of several */
-  struct group **at; /* by node position: the group whose last node stands there */
+  uint32_t *uses;           /* by value index, of the graph */
+  uint32_t *made_at;        /* by value index: position of the producer */
+  bool *is_taken;           /* by node position: in a group of several */
+  struct fusion_group **at; /* by node position: the group whose last node stands there */
 };
 
 /* A group while it grows. */
 struct growth {
-  struct group group;
+  struct fusion_group group;
   size_t count; /* values of the group: the first node's and one for each taken */
   const struct value *values[MOST_STEPS + 1];
   int args[MOST_STEPS + 1];           /* how an operation names the value */
@@ -182,7 +182,7 @@ static size_t makers_worth_taking(const struct finder *f, const struct growth *g
     const struct value *x = last->inputs[i];
     const struct node *maker = index_in_group(g, x) < 0 ? free_maker(f, x) : NULL;
     if (maker && maker->op->class != OP_ELEMENTWISE && f->uses[x->index] == 1 && !x->is_output &&
-        may_take(&(struct group){.node = maker, .result = x}, last, NULL, maker))
+        may_take(&(struct fusion_group){.node = maker, .result = x}, last, NULL, maker))
       product = maker;
   }
   if (!product) return count;
@@ -247,16 +247,18 @@ static hone_status grow(struct finder *f, struct growth *g, struct closed *close
 
 /* -- what a graph becomes */
 
-static hone_status new_group(struct builder *b, const struct node *node, struct group **out) {
+static hone_status new_group(struct builder *b, const struct node *node,
+                             struct fusion_group **out) {
   TRY(NEW(b->ctx, b->arena, *out));
-  **out = (struct group){.node = node, .result = node->output_count ? node->outputs[0] : NULL};
+  **out =
+      (struct fusion_group){.node = node, .result = node->output_count ? node->outputs[0] : NULL};
   return HONE_OK;
 }
 
 /* It stands in the place of its last node: there everything that it reads is made. */
 static hone_status commit(struct finder *f, const struct growth *g, const struct closed *closed) {
   struct builder *b = f->b;
-  struct group *group;
+  struct fusion_group *group;
   const size_t last = closed->count - 1;
   TRY(new_group(b, g->group.node, &group));
   group->result = g->values[last];
@@ -278,7 +280,7 @@ static hone_status fuse_at(struct finder *f, uint32_t position, bool elementwise
   if (f->is_taken[position] || !node->output_count || !graph_owns(f->graph, node->outputs[0]) ||
       node->outputs[0]->is_output || (node->op->class == OP_ELEMENTWISE) != elementwise)
     return HONE_OK;
-  g->group = (struct group){.node = node, .result = node->outputs[0]};
+  g->group = (struct fusion_group){.node = node, .result = node->outputs[0]};
   g->count = g->operands.count = g->program.count = 0;
   add_value(f, g, node->outputs[0], PROGRAM_RAW, position);
   TRY(grow(f, g, &closed));

@@ -18,7 +18,7 @@ static uint32_t find(struct image *images, uint32_t i) {
   return i;
 }
 
-bool takes_strides(const struct group *g) {
+bool takes_strides(const struct fusion_group *g) {
   const struct node *node = g->node;
   if (!node->inputs[0] || node->inputs[0]->shape.rank != 4) return false;
   if (is_op(node, OP_ConvInteger)) return is_integer_contraction(node) && is_vector_program(g);
@@ -35,7 +35,7 @@ static bool joins_channels(const struct node *node) {
          node->outputs[0]->dtype == HONE_F32;
 }
 
-static hone_status look_at(struct builder *b, struct image *images, const struct group *g) {
+static hone_status look_at(struct builder *b, struct image *images, const struct fusion_group *g) {
   if (joins_channels(g->node)) images[g->result->index].is_written = true;
   if (!takes_strides(g)) return HONE_OK;
   const struct node *node = g->node;

@@ -87,7 +87,7 @@ bool write_in_place(struct plan *plan) {
   size_t count = plan->steps.count;
   bool any = false;
   for (size_t first = 0, end; first < count; first = end) {
-    for (end = first + 1; end < count && plan->steps.at[end]->joined; end++) continue;
+    for (end = first + 1; end < count && plan->steps.at[end]->overlaps_previous; end++) continue;
     for (size_t s = first; s < end; s++) {
       take_place(plan, first, end, s);
       any = any || plan->steps.at[s]->in_place;

@@ -3,7 +3,7 @@
  * Most kernels add a signed a up as a + 128. */
 #include "builder.h"
 
-bool contraction_types(const struct group *g, struct problem_types *out) {
+bool contraction_types(const struct fusion_group *g, struct problem_types *out) {
   const struct node *node = g->node;
   if (is_integer_contraction(node)) {
     *out = (struct problem_types){(uint8_t)node->inputs[0]->dtype, (uint8_t)node->inputs[1]->dtype,
@@ -65,8 +65,8 @@ static void push_front(struct epilogue *e, const struct view *view, enum operand
 }
 
 /* The constant that the program adds to the sums of a column before all else, or NULL. */
-static const struct tensor *bias_of(const struct group *g, const struct epilogue *program) {
-  const struct program *p = &program->program;
+static const struct tensor *bias_of(const struct fusion_group *g, const struct epilogue *program) {
+  const struct expr *p = &program->program;
   const struct operation *sum = p->at;
   if (!p->count || sum->op->id != OP_Add || sum->dtype != HONE_I32) return NULL;
   const int k = sum->args[0] == PROGRAM_RAW, other = sum->args[k];
@@ -81,7 +81,7 @@ static const struct tensor *bias_of(const struct group *g, const struct epilogue
   return is_column || program->kinds[operand] == OPERAND_SCALAR ? bias : NULL;
 }
 
-static void drop_first(struct program *p) {
+static void drop_first(struct expr *p) {
   p->count--;
   if (p->result >= 0) p->result--; /* of the first: PROGRAM_RAW */
   for (size_t i = 0; i < p->count; i++) {
@@ -91,7 +91,7 @@ static void drop_first(struct program *p) {
   }
 }
 
-hone_status make_integer_epilogue(struct builder *b, const struct group *g,
+hone_status make_integer_epilogue(struct builder *b, const struct fusion_group *g,
                                   const struct kernel *kernel, const struct view *out, int column,
                                   struct epilogue *epilogue) {
   const struct node *node = g->node;

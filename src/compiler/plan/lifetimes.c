@@ -42,7 +42,7 @@ static void keep_through_loops(struct plan *plan) {
 void set_lifetimes(struct plan *plan) {
   size_t count = plan->steps.count;
   for (size_t first = 0, end; first < count; first = end) {
-    for (end = first + 1; end < count && plan->steps.at[end]->joined; end++) continue;
+    for (end = first + 1; end < count && plan->steps.at[end]->overlaps_previous; end++) continue;
     for (size_t s = first; s < end; s++) {
       struct step *step = plan->steps.at[s];
       touch_step(step, (int)first, (int)end);

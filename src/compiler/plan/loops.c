@@ -42,7 +42,7 @@ void plan_loops(const struct step *step, struct loop_nest *out) {
     if (to->shape.dims[d] == 1) continue;
     int at = nest.rank;
     int64_t stride[LOOP_OPERANDS];
-    const struct slope slope = step->whole ? (struct slope){0} : view_slope(to, d);
+    const struct slope slope = step->at_bounds ? (struct slope){0} : view_slope(to, d);
     for (size_t k = 0; k < step->input_count; k++) stride[k] = step->inputs[k].stride[d];
     if (at && slope_is_zero(&slope) &&
         mergeable(&nest, at - 1, step->input_count, to->shape.dims[d], to->stride[d], stride)) {
@@ -75,7 +75,7 @@ static bool is_closed_dim(const struct copy_dim *dim) {
 int plan_transposition(const struct step *step) {
   const int last = step->copy_rank - 1;
   int across = -1;
-  if (last < 1 || step->packed || !step->inputs[0].buffer) return -1;
+  if (last < 1 || step->compact_io || !step->inputs[0].buffer) return -1;
   for (int d = 0; d <= last; d++) {
     if (!is_closed_dim(&step->copy[d])) return -1;
     if (d < last && step->copy[d].from == 1) across = d;

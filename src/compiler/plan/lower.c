@@ -53,7 +53,7 @@ static const struct {
     {OP_Loop, lower_loop, NULL},
 };
 
-static hone_status lower_group(struct builder *b, const struct group *g);
+static hone_status lower_group(struct builder *b, const struct fusion_group *g);
 
 static bool has_elements(const struct node *node) {
   for (size_t i = 0; i < node->output_count; i++) {
@@ -64,7 +64,7 @@ static bool has_elements(const struct node *node) {
   return false;
 }
 
-static hone_status lower_empty(struct builder *b, const struct group *g) {
+static hone_status lower_empty(struct builder *b, const struct fusion_group *g) {
   for (size_t i = 0; i < g->node->output_count; i++) {
     const struct value *value = group_output(g, i);
     struct view view;
@@ -78,9 +78,9 @@ static hone_status lower_empty(struct builder *b, const struct group *g) {
 /* A program that no lowering of its node takes (more batch levels than the kernel has, an empty inner
    dimension): the node alone, then the program over its result. Sum of one operand hands that on
    unchanged. */
-static hone_status lower_apart(struct builder *b, const struct group *g, bool *out_done) {
+static hone_status lower_apart(struct builder *b, const struct fusion_group *g, bool *out_done) {
   const struct node *node = g->node;
-  const struct group alone = {.node = node, .result = node->outputs[0]};
+  const struct fusion_group alone = {.node = node, .result = node->outputs[0]};
   const struct node over = {.op = &op_table[OP_Sum],
                             .name = node->name,
                             .index = node->index,
@@ -89,7 +89,7 @@ static hone_status lower_apart(struct builder *b, const struct group *g, bool *o
                             .output_count = 1,
                             .inputs = node->outputs,
                             .outputs = node->outputs};
-  struct group program = *g;
+  struct fusion_group program = *g;
   program.node = &over;
   TRY(lower_group(b, &alone)); /* once: it has no program */
   return lower_elementwise(b, &program, out_done);
@@ -98,15 +98,15 @@ static hone_status lower_apart(struct builder *b, const struct group *g, bool *o
 static bool has_row(const struct node *node) {
   for (size_t i = 0; i < COUNT(lowerings); i++)
     if (lowerings[i].op == node->op->id) return true;
-  return node->op->class == OP_ELEMENTWISE || plain_find(node->op->name);
+  return node->op->class == OP_ELEMENTWISE || generic_find(node->op->name);
 }
 
 /* Says which of operator, count, rank and types it is. */
 static hone_status no_kernel(struct builder *b, const struct node *node) {
-  const size_t most = node->op->class == OP_ELEMENTWISE ? LOOP_OPERANDS : PLAIN_OPERANDS;
+  const size_t most = node->op->class == OP_ELEMENTWISE ? LOOP_OPERANDS : GENERIC_OPERANDS;
   const size_t count =
       node->input_count > node->output_count ? node->input_count : node->output_count;
-  struct text types = {0};
+  struct strbuf types = {0};
   if (!has_row(node))
     return fail(b->ctx, HONE_E_UNSUP, node_place(node),
                 "no kernel for operator %s, whatever its operands; only the reference evaluates it",
@@ -115,28 +115,29 @@ static hone_status no_kernel(struct builder *b, const struct node *node) {
     return fail(b->ctx, HONE_E_UNSUP, node_place(node),
                 "no kernel for operator %s of %zu operands, at most %zu", node->op->name, count,
                 most);
-  const struct plain_window *window;
+  const struct generic_window *window;
   int spatial;
   TRY(read_window(b, node, &window, &spatial));
-  if (spatial > PLAIN_SPATIAL)
+  if (spatial > GENERIC_SPATIAL)
     return fail(b->ctx, HONE_E_UNSUP, node_place(node),
                 "no kernel for operator %s over %d spatial dimensions, at most %d", node->op->name,
-                spatial, PLAIN_SPATIAL);
+                spatial, GENERIC_SPATIAL);
   for (size_t k = 0; k < node->input_count && k < 8; k++)
-    text_printf(&types, "%s%s", k ? ", " : "",
-                node->inputs[k] ? dtype_name(node->inputs[k]->dtype) : "none");
+    strbuf_printf(&types, "%s%s", k ? ", " : "",
+                  node->inputs[k] ? dtype_name(node->inputs[k]->dtype) : "none");
   hone_status status =
       fail(b->ctx, HONE_E_UNSUP, node_place(node), "no kernel for operator %s with operands %s",
            node->op->name, types.at ? types.at : "none");
-  text_deinit(&types);
+  strbuf_deinit(&types);
   return status;
 }
 
 /* The lowerings of its operator in their order; `plainly`: only those that no plain kernel stands for. */
-static hone_status try_rows(struct builder *b, const struct group *g, bool plainly,
+static hone_status try_rows(struct builder *b, const struct fusion_group *g, bool plainly,
                             bool *out_done) {
   for (size_t i = 0; i < COUNT(lowerings) && !*out_done; i++) {
-    if (lowerings[i].op != g->node->op->id || (plainly && plain_find(g->node->op->name))) continue;
+    if (lowerings[i].op != g->node->op->id || (plainly && generic_find(g->node->op->name)))
+      continue;
     if (lowerings[i].lower_group)
       TRY(lowerings[i].lower_group(b, g, out_done));
     else if (!g->count)
@@ -145,7 +146,7 @@ static hone_status try_rows(struct builder *b, const struct group *g, bool plain
   return HONE_OK;
 }
 
-static hone_status lower_group(struct builder *b, const struct group *g) {
+static hone_status lower_group(struct builder *b, const struct fusion_group *g) {
   const struct node *node = g->node;
   const size_t first = b->plan->steps.count;
   bool done = false;
@@ -160,7 +161,7 @@ static hone_status lower_group(struct builder *b, const struct group *g) {
   if (!done && (node->op->class == OP_ELEMENTWISE || node->op->id == OP_Identity))
     TRY(lower_elementwise(b, g, &done));
   if (!done && b->options->plain) TRY(try_rows(b, g, true, &done)); /* no plain text: movement */
-  if (!done && !g->count) TRY(lower_plain(b, node, &done));
+  if (!done && !g->count) TRY(lower_generic(b, node, &done));
   if (!done && g->count) TRY(lower_apart(b, g, &done));
   for (size_t i = first; g->count && i < b->plan->steps.count; i++) /* known by what it leaves */
     if (b->plan->steps.at[i]->value) b->plan->steps.at[i]->value = g->result->name;

@@ -4,7 +4,7 @@
  */
 #include "builder.h"
 
-static bool is_waiting_for(const struct attention *a, const struct group *g) {
+static bool is_waiting_for(const struct attention *a, const struct fusion_group *g) {
   for (int i = 0; i < a->between_count; i++)
     if (a->between[i] == g) return true;
   if (a->clearing && a->clearing->node->inputs[0]->producer == g->node) return true;
@@ -110,7 +110,7 @@ static const struct tensor *constant_of(const struct value **operands, int arg) 
 }
 
 /* Of what is done to a score last: what follows could bring it back. */
-static struct mask find_mask(const struct program *p, const struct value **operands) {
+static struct mask find_mask(const struct expr *p, const struct value **operands) {
   const struct operation *last = p->result >= 0 ? &p->at[p->result] : NULL;
   struct mask mask = {0};
   for (int k = 0; last && last->op->id == OP_Add && k < 2; k++)
@@ -184,7 +184,7 @@ static hone_status add_attention(struct builder *b, const struct attention *a) {
                     &epilogue, flops, &step);
 }
 
-hone_status lower_attention(struct builder *b, const struct group *g, bool *out_done) {
+hone_status lower_attention(struct builder *b, const struct fusion_group *g, bool *out_done) {
   struct attention found;
   for (size_t i = 0; i < b->waiting.count; i++) {
     struct attention *a = &b->waiting.at[i];

@@ -44,7 +44,8 @@ static bool has_expression(const struct node *node) {
 }
 
 /* A cast from or to elements below a byte: one dense row of them, in order, since two share a byte. */
-static hone_status lower_packed_cast(struct builder *b, const struct group *g, bool *out_done) {
+static hone_status lower_packed_cast(struct builder *b, const struct fusion_group *g,
+                                     bool *out_done) {
   const struct node *node = g->node;
   const struct value *from = node->inputs[0], *to = g->result;
   struct view in, out;
@@ -66,7 +67,8 @@ static hone_status lower_packed_cast(struct builder *b, const struct group *g, b
 }
 
 /* A cast whose operand lies in the type that its result shall lie in. */
-static hone_status lower_cast_in_name(struct builder *b, const struct group *g, bool *out_done) {
+static hone_status lower_cast_in_name(struct builder *b, const struct fusion_group *g,
+                                      bool *out_done) {
   struct view view;
   TRY(get_stored(b, g->node->inputs[0], &view));
   if (view.dtype != storage_of(b, g->result)) return HONE_OK; /* its maker stores no such type */
@@ -75,7 +77,7 @@ static hone_status lower_cast_in_name(struct builder *b, const struct group *g, 
   return HONE_OK;
 }
 
-hone_status lower_elementwise(struct builder *b, const struct group *g, bool *out_done) {
+hone_status lower_elementwise(struct builder *b, const struct fusion_group *g, bool *out_done) {
   const struct node *node = g->node;
   const struct value *value = g->result;
   const size_t count = group_input_count(g);

@@ -40,23 +40,23 @@ static int64_t attribute(const void *node, const char *name, int64_t otherwise) 
 
 /* Units, who runs them and each thread's scratch, from the shapes. */
 static hone_status split_step(struct builder *b, struct step *step, const struct node *node) {
-  struct plain_shape in[PLAIN_OPERANDS], out[PLAIN_OPERANDS];
-  struct plain_problem problem = {.in_count = node->input_count,
-                                  .out_count = node->output_count,
-                                  .in = in,
-                                  .out = out,
-                                  .node = node,
-                                  .attribute = attribute};
+  struct generic_shape in[GENERIC_OPERANDS], out[GENERIC_OPERANDS];
+  struct generic_problem problem = {.in_count = node->input_count,
+                                    .out_count = node->output_count,
+                                    .in = in,
+                                    .out = out,
+                                    .node = node,
+                                    .attribute = attribute};
   for (size_t k = 0; k < node->input_count + node->output_count; k++) {
     bool is_input = k < node->input_count;
     size_t at = is_input ? k : k - node->input_count;
     const struct value *value = is_input ? node->inputs[at] : node->outputs[at];
-    (is_input ? in : out)[at] = value ? (struct plain_shape){value->shape.rank, value->shape.dims}
-                                      : (struct plain_shape){-1, NULL};
+    (is_input ? in : out)[at] = value ? (struct generic_shape){value->shape.rank, value->shape.dims}
+                                      : (struct generic_shape){-1, NULL};
   }
   double flops, bytes;
   node_cost(node, &flops, &bytes);
-  step->plain_flops = flops;
+  step->generic_flops = flops;
   step->units = step->plain->units(&problem);
   step->serial = step->units < 2 || flops + bytes < 64e3;
   size_t scratch = step->plain->scratch_bytes ? step->plain->scratch_bytes(&problem) : 0;
@@ -78,20 +78,20 @@ static hone_status check_sizes(struct builder *b, const struct node *node) {
   return HONE_OK;
 }
 
-hone_status read_window(struct builder *b, const struct node *node, const struct plain_window **out,
-                        int *out_rank) {
+hone_status read_window(struct builder *b, const struct node *node,
+                        const struct generic_window **out, int *out_rank) {
   struct window w;
-  struct plain_window *window;
+  struct generic_window *window;
   bool has_window;
   *out = NULL;
   *out_rank = 0;
   TRY(window_of_node(b->ctx, node, &w, &has_window));
   if (!has_window) return HONE_OK;
   *out_rank = w.rank;
-  if (w.rank > PLAIN_SPATIAL) return HONE_OK;
+  if (w.rank > GENERIC_SPATIAL) return HONE_OK;
   TRY(NEW(b->ctx, b->arena, window));
-  for (int i = 0; i < PLAIN_SPATIAL; i++) {
-    const int from = i - (PLAIN_SPATIAL - w.rank);
+  for (int i = 0; i < GENERIC_SPATIAL; i++) {
+    const int from = i - (GENERIC_SPATIAL - w.rank);
     window->in[i] = from < 0 ? 1 : w.in[from];
     window->kernel[i] = from < 0 ? 1 : w.kernel[from];
     window->out[i] = from < 0 ? 1 : w.out[from];
@@ -125,17 +125,17 @@ static hone_status name_activations(struct builder *b, const struct node *node, 
   return HONE_OK;
 }
 
-hone_status lower_plain(struct builder *b, const struct node *node, bool *out_done) {
+hone_status lower_generic(struct builder *b, const struct node *node, bool *out_done) {
   bool is_listed = !*node->op->domain || !strcmp(node->op->domain, "hone");
-  const struct plain_kernel *plain = is_listed ? plain_find(node->op->name) : NULL;
+  const struct generic_kernel *plain = is_listed ? generic_find(node->op->name) : NULL;
   if (!plain || !knows_types(node)) return HONE_OK;
   for (size_t i = 0; i < node->input_count; i++)
     if (node->inputs[i] && !dtype_bytes(node->inputs[i]->dtype)) return HONE_OK;
-  const struct plain_window *window;
+  const struct generic_window *window;
   int spatial;
   TRY(read_window(b, node, &window, &spatial));
-  if (spatial > PLAIN_SPATIAL) return HONE_OK;
-  struct view views[PLAIN_OPERANDS];
+  if (spatial > GENERIC_SPATIAL) return HONE_OK;
+  struct view views[GENERIC_OPERANDS];
   if (node->input_count > COUNT(views) || node->output_count > COUNT(views)) return HONE_OK;
   for (size_t i = 0; i < node->input_count; i++) {
     views[i] = (struct view){0};
@@ -144,7 +144,7 @@ hone_status lower_plain(struct builder *b, const struct node *node, bool *out_do
     memcpy(views[i].extents, node->inputs[i]->extents, sizeof views[i].extents);
   }
   struct step *step;
-  TRY(new_step(b, STEP_PLAIN, node, node->input_count, node->output_count, &step));
+  TRY(new_step(b, STEP_GENERIC, node, node->input_count, node->output_count, &step));
   memcpy(step->inputs, views, node->input_count * sizeof views[0]);
   for (size_t i = 0; i < node->output_count; i++) {
     struct view like;

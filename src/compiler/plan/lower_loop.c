@@ -26,8 +26,8 @@ static hone_status dense_view(struct builder *b, hone_dtype dtype, const struct 
 static hone_status part(struct builder *b, const char *name, const struct node *node,
                         const struct view *in, size_t ins, const struct view *out, size_t outs) {
   struct step *step;
-  TRY(new_step(b, STEP_PLAIN, node, ins, outs, &step));
-  step->plain = plain_find(name);
+  TRY(new_step(b, STEP_GENERIC, node, ins, outs, &step));
+  step->plain = generic_find(name);
   for (size_t k = 0; k < ins; k++) step->inputs[k] = in[k];
   for (size_t k = 0; k < outs; k++) step->outputs[k] = out[k];
   step->units = 1;

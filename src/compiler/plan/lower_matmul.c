@@ -96,9 +96,9 @@ static hone_status pack_step(struct builder *b, const struct node *node,
   return HONE_OK;
 }
 
-static hone_status add_product(struct builder *b, const struct group *g, const struct product *p,
-                               const struct choice *choice, const struct problem *problem,
-                               const struct value *bias) {
+static hone_status add_product(struct builder *b, const struct fusion_group *g,
+                               const struct product *p, const struct choice *choice,
+                               const struct problem *problem, const struct value *bias) {
   const struct node *node = g->node;
   struct view packed;
   struct epilogue epilogue;
@@ -116,7 +116,7 @@ static hone_status add_product(struct builder *b, const struct group *g, const s
 }
 
 void product_order(const struct builder *b, const struct value *value, struct view *like) {
-  const struct group *reader = b->reader[value->index];
+  const struct fusion_group *reader = b->reader[value->index];
   view_dense(like, NULL, value->dtype, &value->shape);
   if (!reader || !is_op(reader->node, OP_Transpose)) return;
   size_t count;
@@ -171,7 +171,7 @@ static hone_status constant_b(struct builder *b, const struct value *value, stru
 
 /* In bf16 as it lies if it lies so, a constant rounded; as it is otherwise, but that too rounded where the product
    was asked for in bf16. */
-static hone_status operand_b(struct builder *b, const struct group *g, bool halves,
+static hone_status operand_b(struct builder *b, const struct fusion_group *g, bool halves,
                              struct buffer *raw, struct view *out, bool *out_is_constant) {
   const struct value *value = g->node->inputs[1];
   TRY(constant_b(b, value, raw, out, out_is_constant));
@@ -185,7 +185,7 @@ static struct problem_types half_types(const struct builder *b, const struct val
   return (struct problem_types){TYPE_BF16, TYPE_BF16, TYPE_F32, problem_type(storage_of(b, c))};
 }
 
-hone_status lower_matmul(struct builder *b, const struct group *g, bool *out_done) {
+hone_status lower_matmul(struct builder *b, const struct fusion_group *g, bool *out_done) {
   const struct node *node = g->node;
   const struct value *av = node->inputs[0], *bv = node->inputs[1], *cv = g->result;
   struct problem_types types;
@@ -241,7 +241,7 @@ hone_status lower_matmul(struct builder *b, const struct group *g, bool *out_don
   return add_product(b, g, &p, &choice, &problem, NULL);
 }
 
-hone_status lower_gemm(struct builder *b, const struct group *g, bool *out_done) {
+hone_status lower_gemm(struct builder *b, const struct fusion_group *g, bool *out_done) {
   const struct node *node = g->node;
   const struct value *av = node->inputs[0], *cv = g->result;
   const struct value *bias = node_input(node, 2);
@@ -304,7 +304,7 @@ static hone_status weights_tensor(struct builder *b, const struct node *node, st
   return HONE_OK;
 }
 
-hone_status lower_weights(struct builder *b, const struct group *g, bool *out_done) {
+hone_status lower_weights(struct builder *b, const struct fusion_group *g, bool *out_done) {
   const struct node *node = g->node;
   const struct value *a = node->inputs[0], *w = node->inputs[1], *c = g->result;
   int64_t elements, k = w->shape.dims[0], n = w->shape.dims[1];

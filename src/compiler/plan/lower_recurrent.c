@@ -147,12 +147,12 @@ static hone_status add_input_product(struct builder *b, const struct recurrence 
                          .inputs = inputs,
                          .outputs = outputs};
   const struct value *operand = bias_value;
-  const struct group group = {.node = &product,
-                              .result = outputs[0],
-                              .operand_count = 1,
-                              .operands = &operand,
-                              .count = 1,
-                              .program = &add};
+  const struct fusion_group group = {.node = &product,
+                                     .result = outputs[0],
+                                     .operand_count = 1,
+                                     .operands = &operand,
+                                     .count = 1,
+                                     .program = &add};
   TRY(lower_matmul(b, &group, &done));
   if (!done)
     return fail(b->ctx, HONE_E_INTERNAL, node_place(r->node), "no kernel for the input's product");

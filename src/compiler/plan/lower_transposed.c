@@ -48,7 +48,7 @@ struct phases {
 };
 
 /* *out_known: what the kernels may take. A 1-D image is one row. */
-static hone_status read_phases(struct builder *b, const struct group *g, struct phases *out,
+static hone_status read_phases(struct builder *b, const struct fusion_group *g, struct phases *out,
                                bool *out_known) {
   const struct node *node = g->node;
   const struct value *x = node->inputs[0], *w = node->inputs[1];
@@ -186,10 +186,10 @@ static hone_status phase_epilogue(struct builder *b, const struct phases *p, int
   return HONE_OK;
 }
 
-static hone_status add_phase(struct builder *b, const struct group *g, const struct phases *p,
-                             const struct side *y, const struct side *x, const struct view *input,
-                             const struct view *output, const struct epilogue *epilogue,
-                             bool joined) {
+static hone_status add_phase(struct builder *b, const struct fusion_group *g,
+                             const struct phases *p, const struct side *y, const struct side *x,
+                             const struct view *input, const struct view *output,
+                             const struct epilogue *epilogue, bool overlaps_previous) {
   int64_t i[3], o[3];
   struct choice choice;
   struct tensor *weights;
@@ -213,7 +213,7 @@ static hone_status add_phase(struct builder *b, const struct group *g, const str
   const double flops = group_flops(g) / (double)(p->count[0] * p->count[1]);
   TRY(add_kernel(b, node, &choice, &problem, (struct view[]){from, packed, to}, &own, flops,
                  &step));
-  step->joined = joined;
+  step->overlaps_previous = overlaps_previous;
   return HONE_OK;
 }
 
@@ -228,14 +228,14 @@ static bool joins_columns(const struct phases *p, const struct epilogue *epilogu
   return true;
 }
 
-hone_status lower_transposed(struct builder *b, const struct group *g, bool *out_done) {
+hone_status lower_transposed(struct builder *b, const struct fusion_group *g, bool *out_done) {
   const struct node *node = g->node;
   static const int64_t any[3] = {1, 1, 1};
   struct phases p = {.wide = 1};
   struct choice choice;
   struct view x, y, like;
   struct epilogue epilogue;
-  bool known, joined = false;
+  bool known, overlaps_previous = false;
   if (b->is_open) return HONE_OK;
   TRY(read_phases(b, g, &p, &known));
   for (int i = 0; known && i < p.count[0] * p.count[1]; i++) {
@@ -252,8 +252,8 @@ hone_status lower_transposed(struct builder *b, const struct group *g, bool *out
   for (int i = 0; i < p.count[0] * p.count[1]; i += (int)p.wide) {
     const struct side *rows = &p.sides[0][i / p.count[1]], *columns = &p.sides[1][i % p.count[1]];
     if (!rows->count || !columns->count) continue;
-    TRY(add_phase(b, g, &p, rows, columns, &x, &y, &epilogue, joined));
-    joined = true;
+    TRY(add_phase(b, g, &p, rows, columns, &x, &y, &epilogue, overlaps_previous));
+    overlaps_previous = true;
   }
   *out_done = true;
   return HONE_OK;

@@ -272,7 +272,7 @@ static hone_status add_part(struct builder *b, const struct node *node, const st
   else
     TRY(add_conversion(b, node, from, part));
   step = b->plan->steps.at[b->plan->steps.count - 1];
-  step->joined = !*first;
+  step->overlaps_previous = !*first;
   *first = false;
   return HONE_OK;
 }

@@ -41,8 +41,8 @@ static hone_status read_geometry(struct builder *b, const struct node *node, con
 }
 
 /* *out_known: a convolution that the kernels may take. */
-static hone_status read_conv(struct builder *b, const struct group *group, struct geometry *g,
-                             bool *out_known) {
+static hone_status read_conv(struct builder *b, const struct fusion_group *group,
+                             struct geometry *g, bool *out_known) {
   const struct node *node = group->node;
   const struct value *x = node->inputs[0], *w = node->inputs[1];
   int rank = x->shape.rank;
@@ -75,7 +75,7 @@ static void image_strides(const struct view *view, int64_t *image, int64_t *row,
   *row = rank == 4 ? view->stride[2] : view->shape.dims[rank - 1] * *pixel;
 }
 
-hone_status conv_border(struct builder *b, const struct group *group, int64_t *out) {
+hone_status conv_border(struct builder *b, const struct fusion_group *group, int64_t *out) {
   struct geometry g;
   bool known;
   *out = 0;
@@ -107,7 +107,7 @@ static hone_status image_view(struct builder *b, const struct node *node, const 
 }
 
 /* Input 0 with the zeros that the convolution reads around it, where it was written with them. */
-static hone_status bordered_input(struct builder *b, const struct group *group,
+static hone_status bordered_input(struct builder *b, const struct fusion_group *group,
                                   const struct geometry *g, int64_t *ih, int64_t *iw,
                                   struct view *out, bool *out_done) {
   bool captured;
@@ -124,7 +124,7 @@ static hone_status bordered_input(struct builder *b, const struct group *group,
   return HONE_OK;
 }
 
-static hone_status padded_input(struct builder *b, const struct group *group,
+static hone_status padded_input(struct builder *b, const struct fusion_group *group,
                                 const struct geometry *g, int64_t *ih, int64_t *iw,
                                 struct view *out) {
   const struct node *node = group->node;
@@ -172,7 +172,7 @@ static hone_status conv_output(struct builder *b, const struct value *value,
   return make_output(b, value, &like, out);
 }
 
-static hone_status finish_conv(struct builder *b, const struct group *g,
+static hone_status finish_conv(struct builder *b, const struct fusion_group *g,
                                const struct choice *choice, const struct problem *problem,
                                const struct view *x, const struct view *y) {
   const struct node *node = g->node;
@@ -197,7 +197,7 @@ static hone_status finish_conv(struct builder *b, const struct group *g,
                     group_flops(g), &step);
 }
 
-hone_status lower_depthwise(struct builder *b, const struct group *group, bool *out_done) {
+hone_status lower_depthwise(struct builder *b, const struct fusion_group *group, bool *out_done) {
   const struct node *node = group->node;
   struct geometry g;
   bool known;
@@ -237,7 +237,7 @@ hone_status lower_depthwise(struct builder *b, const struct group *group, bool *
   return finish_conv(b, group, &choice, &problem, &x, &y);
 }
 
-hone_status lower_conv(struct builder *b, const struct group *group, bool *out_done) {
+hone_status lower_conv(struct builder *b, const struct fusion_group *group, bool *out_done) {
   const struct node *node = group->node;
   struct geometry g;
   bool known;

@@ -1,23 +1,25 @@
 /* Questions about nodes and groups that several lowerings ask. */
 #include "builder.h"
 
-size_t group_input_count(const struct group *g) { return g->node->input_count + g->operand_count; }
+size_t group_input_count(const struct fusion_group *g) {
+  return g->node->input_count + g->operand_count;
+}
 
-const struct value *group_input(const struct group *g, size_t k) {
+const struct value *group_input(const struct fusion_group *g, size_t k) {
   const size_t own = g->node->input_count;
   return k < own ? g->node->inputs[k] : g->operands[k - own];
 }
 
-const struct value *group_output(const struct group *g, size_t k) {
+const struct value *group_output(const struct fusion_group *g, size_t k) {
   return k ? g->node->outputs[k] : g->result;
 }
 
 bool is_f32_node(const struct node *node) {
   return all_f32(
-      &(struct group){.node = node, .result = node->output_count ? node->outputs[0] : NULL});
+      &(struct fusion_group){.node = node, .result = node->output_count ? node->outputs[0] : NULL});
 }
 
-bool all_f32(const struct group *g) {
+bool all_f32(const struct fusion_group *g) {
   for (size_t i = 0; i < group_input_count(g); i++)
     if (group_input(g, i) && group_input(g, i)->dtype != HONE_F32) return false;
   for (size_t i = 0; i < g->node->output_count; i++)
@@ -27,9 +29,9 @@ bool all_f32(const struct group *g) {
   return true;
 }
 
-hone_dtype raw_dtype(const struct group *g) { return g->node->outputs[0]->dtype; }
+hone_dtype raw_dtype(const struct fusion_group *g) { return g->node->outputs[0]->dtype; }
 
-double group_flops(const struct group *g) {
+double group_flops(const struct fusion_group *g) {
   double flops, bytes;
   int64_t elements = 0;
   node_cost(g->node, &flops, &bytes);
@@ -78,13 +80,13 @@ bool is_integer_contraction(const struct node *node) {
 
 /* -- may it be one program on vectors? */
 
-static hone_dtype type_of(const struct group *g, int arg) {
+static hone_dtype type_of(const struct fusion_group *g, int arg) {
   return arg == PROGRAM_RAW ? raw_dtype(g)
          : arg >= 0         ? g->program[arg].dtype
                             : g->operands[PROGRAM_INPUT_INDEX(arg)]->dtype;
 }
 
-static bool is_vector_step(const struct group *g, const struct operation *o) {
+static bool is_vector_step(const struct fusion_group *g, const struct operation *o) {
   hone_dtype from[COUNT(o->args)];
   int first = o->args[0];
   for (int k = 0; k < o->arg_count; k++) from[k] = type_of(g, o->args[k]);
@@ -94,7 +96,7 @@ static bool is_vector_step(const struct group *g, const struct operation *o) {
   return is_vector_cast(from[0], o->dtype, is_clipped);
 }
 
-bool is_vector_program(const struct group *g) {
+bool is_vector_program(const struct fusion_group *g) {
   const struct node *node = g->node;
   hone_dtype raw = raw_dtype(g), from[3];
   size_t own = node->input_count;
@@ -154,7 +156,7 @@ static bool is_vector_node(const struct node *node, const struct node *clip) {
 
 bool is_below_byte(const struct value *value) { return value && !dtype_bytes(value->dtype); }
 
-bool may_take(const struct group *g, const struct node *node, const struct value *operand,
+bool may_take(const struct fusion_group *g, const struct node *node, const struct value *operand,
               const struct node *clip) {
   enum { MAX_STEPS = 36, MAX_INPUTS = LOOP_OPERANDS - 2 };
   const struct node *first = g->node;

@@ -71,7 +71,7 @@ struct operation {
   hone_dtype dtype;            /* of the result */
   const int64_t *table;        /* ByteTable: its entries */
 };
-struct program {
+struct expr {
   size_t input_count, count;
   hone_dtype *inputs; /* their types */
   hone_dtype raw;     /* of what the kernel computed */
@@ -92,7 +92,7 @@ struct epilogue {
   size_t count;
   struct view *operands;
   enum operand_kind *kinds;
-  struct program program;
+  struct expr program;
 };
 
 /* An input or output of the model. */
@@ -110,7 +110,7 @@ enum step_kind {
   STEP_PACK,        /* packs a run-time b for the next kernel step */
   STEP_ELEMENTWISE, /* loops over an expression program */
   STEP_COPY,        /* strided copy with optional constant border */
-  STEP_PLAIN,       /* a plain kernel */
+  STEP_GENERIC,     /* a plain kernel */
   STEP_FILL,        /* sets what lies behind the open dimension of outputs[0] */
   STEP_FAIL,        /* ends the run with E_SHAPE */
   /* Brackets: a plan is a tree, written as a list. Steps between IF and ELSE run where inputs[0], one
@@ -124,15 +124,15 @@ enum step_kind {
 
 struct step {
   enum step_kind kind;
-  const struct op *op; /* of the node it comes from; NULL for a copy between layouts */
-  struct place place;  /* of that node, for messages */
-  const char *value;   /* that node's first output, by name; NULL for a copy between layouts */
-  int64_t units;       /* independent work units */
-  bool serial;         /* one thread does all units */
-  int64_t chunks;      /* how many parts of the units are worth taking one by one; chunks.c */
-  bool joined;         /* independent of the step before: both run at the same time */
-  bool in_place;       /* outputs[0] is written over an operand */
-  bool whole;          /* loops: over all elements at the symbols' bounds */
+  const struct op *op;    /* of the node it comes from; NULL for a copy between layouts */
+  struct place place;     /* of that node, for messages */
+  const char *value;      /* that node's first output, by name; NULL for a copy between layouts */
+  int64_t units;          /* independent work units */
+  bool serial;            /* one thread does all units */
+  int64_t chunks;         /* how many parts of the units are worth taking one by one; chunks.c */
+  bool overlaps_previous; /* independent of the step before: both run at the same time */
+  bool in_place;          /* outputs[0] is written over an operand */
+  bool at_bounds;         /* loops: over all elements at the symbols' bounds */
   /* Kernels, where symbols shorten the leading dimension: of each `inner` units those from 0 to
      (count - slope * less) * part / whole, rounded up, do what is there. inner 0: all units run. Of the groups of
      `inner` the first group_count - group_slope * less, where these are shortened, too. */
@@ -159,15 +159,15 @@ struct step {
   } copy[2 * HONE_MAX_RANK];
   /* A copy of an open input or output: dense at its actual size. Its strides are the products of the
      sizes behind. */
-  enum packed_side { PACKED_NEITHER, PACKED_FROM, PACKED_TO } packed;
+  enum compact_side { COMPACT_NEITHER, COMPACT_FROM, COMPACT_TO } compact_io;
   uint64_t fill_bits; /* border element; of STEP_FILL, which fills along dimension fill_axis */
   int fill_axis;
   /* elementwise */
-  struct program program;
+  struct expr program;
   /* plain */
-  const struct plain_kernel *plain;
-  double plain_flops;                /* of the node */
-  const struct plain_window *window; /* of a convolution or pool; else NULL */
+  const struct generic_kernel *plain;
+  double generic_flops;                /* of the node */
+  const struct generic_window *window; /* of a convolution or pool; else NULL */
   size_t attribute_count;
   const struct attribute *attributes;
 };
@@ -210,9 +210,9 @@ struct plan_options {
    names and attributes, which must outlive it. */
 MUST_USE hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                                 const struct plan_options *options, struct plan **out);
-void plan_print(struct text *text, const struct plan *plan);
+void plan_print(struct strbuf *text, const struct plan *plan);
 /* " Add(raw, @0) Relu($0)": @k is input k, $k the result of operation k. */
-void operations_print(struct text *text, const struct operation *operations, size_t count);
+void operations_print(struct strbuf *text, const struct operation *operations, size_t count);
 /* "gemm_f32", "elementwise", "copy", "plain", ... */
 const char *step_kind_name(const struct step *step);
 /* Lines "PROBLEM -> CHOICE", as plan_print shows them; blank lines and lines from # are skipped.
@@ -226,9 +226,9 @@ void kernel_target_init(struct kernel_target *out, const struct target *target, 
 /* -- program.c */
 /* Whether it can be done on vectors: of floats, of int32 (a few operations), with Casts between them
    and bytes, which a vector holds as int32; of floats only clipped ones become bytes. */
-bool program_is_vector(const struct program *program);
-bool is_vector_type(hone_dtype dtype);                   /* f32, i32, bytes */
-hone_dtype program_dtype(const struct program *program); /* of its result */
+bool program_is_vector(const struct expr *program);
+bool is_vector_type(hone_dtype dtype);                /* f32, i32, bytes */
+hone_dtype program_dtype(const struct expr *program); /* of its result */
 
 /* -- work.c: what a step has to do, at least */
 struct work {

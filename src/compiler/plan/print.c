@@ -1,19 +1,19 @@
 /* A plan as text: one line a step, for --dump-after plan, tests and people. */
 #include "plan.h"
 
-static void print_view(struct text *text, const struct view *view) {
+static void print_view(struct strbuf *text, const struct view *view) {
   static const char *const places[] = {"in", "out", "weights", "arena"};
   if (!view->buffer) {
-    text_puts(text, "-");
+    strbuf_puts(text, "-");
     return;
   }
   const struct buffer *buffer = view->buffer;
   bool io = buffer->place == BUFFER_INPUT || buffer->place == BUFFER_OUTPUT;
-  text_printf(text, "%s%s%zu%s", places[buffer->place], io ? "" : "+",
-              io ? (size_t)buffer->index : buffer->offset,
-              view_is_dense(view)           ? ""
-              : view_is_channels_last(view) ? " nhwc"
-                                            : " strided");
+  strbuf_printf(text, "%s%s%zu%s", places[buffer->place], io ? "" : "+",
+                io ? (size_t)buffer->index : buffer->offset,
+                view_is_dense(view)           ? ""
+                : view_is_channels_last(view) ? " nhwc"
+                                              : " strided");
   shape_print(text, &view->shape);
 }
 
@@ -27,7 +27,7 @@ const char *step_kind_name(const struct step *step) {
       return "elementwise";
     case STEP_COPY:
       return "copy";
-    case STEP_PLAIN:
+    case STEP_GENERIC:
       return "plain";
     case STEP_FILL:
       return "fill";
@@ -45,32 +45,32 @@ const char *step_kind_name(const struct step *step) {
   return "?";
 }
 
-void operations_print(struct text *text, const struct operation *operations, size_t count) {
+void operations_print(struct strbuf *text, const struct operation *operations, size_t count) {
   for (size_t k = 0; k < count; k++) {
     const struct operation *o = &operations[k];
-    text_printf(text, " %s(", o->op->name);
+    strbuf_printf(text, " %s(", o->op->name);
     for (int a = 0; a < o->arg_count; a++) {
-      if (a) text_puts(text, ", ");
+      if (a) strbuf_puts(text, ", ");
       if (o->args[a] == PROGRAM_RAW)
-        text_puts(text, "raw");
+        strbuf_puts(text, "raw");
       else if (o->args[a] >= 0)
-        text_printf(text, "$%d", o->args[a]);
+        strbuf_printf(text, "$%d", o->args[a]);
       else
-        text_printf(text, "@%d", PROGRAM_INPUT_INDEX(o->args[a]));
+        strbuf_printf(text, "@%d", PROGRAM_INPUT_INDEX(o->args[a]));
     }
-    text_puts(text, ")");
+    strbuf_puts(text, ")");
   }
 }
 
-static void print_program(struct text *text, const struct program *program) {
-  if (program->count) text_puts(text, " program:");
+static void print_program(struct strbuf *text, const struct expr *program) {
+  if (program->count) strbuf_puts(text, " program:");
   operations_print(text, program->at, program->count);
 }
 
-void plan_print(struct text *text, const struct plan *plan) {
-  text_printf(text, "plan: %zu steps, arena %zu bytes (lower bound %zu), weights %zu bytes, %s\n",
-              plan->steps.count, plan->arena_bytes, plan->lower_bound_bytes, plan->weights_bytes,
-              plan->target.level);
+void plan_print(struct strbuf *text, const struct plan *plan) {
+  strbuf_printf(text, "plan: %zu steps, arena %zu bytes (lower bound %zu), weights %zu bytes, %s\n",
+                plan->steps.count, plan->arena_bytes, plan->lower_bound_bytes, plan->weights_bytes,
+                plan->target.level);
   for (size_t i = 0; i < plan->steps.count; i++) {
     const struct step *step = plan->steps.at[i];
     char line[512] = "", choice[512] = "";
@@ -78,22 +78,22 @@ void plan_print(struct text *text, const struct plan *plan) {
       problem_print(line, sizeof line, &step->problem);
       choice_print(choice, sizeof choice, &step->choice);
     }
-    text_printf(text, "%4zu %-16s %s%s units %lld  ", i, step_kind_name(step),
-                step->op ? step->op->name : "layout",
-                step->serial   ? " serial"
-                : step->joined ? " joined"
-                               : "",
-                (long long)step->units);
+    strbuf_printf(text, "%4zu %-16s %s%s units %lld  ", i, step_kind_name(step),
+                  step->op ? step->op->name : "layout",
+                  step->serial              ? " serial"
+                  : step->overlaps_previous ? " joined"
+                                            : "",
+                  (long long)step->units);
     for (size_t k = 0; k < step->input_count; k++) {
       print_view(text, &step->inputs[k]);
-      text_puts(text, " ");
+      strbuf_puts(text, " ");
     }
-    text_puts(text, step->in_place ? "=> " : "-> ");
+    strbuf_puts(text, step->in_place ? "=> " : "-> ");
     for (size_t k = 0; k < step->output_count; k++) {
       print_view(text, &step->outputs[k]);
-      text_puts(text, " ");
+      strbuf_puts(text, " ");
     }
     print_program(text, step->kind == STEP_KERNEL ? &step->epilogue.program : &step->program);
-    text_printf(text, "%s%s%s%s\n", line[0] ? "  | " : "", line, line[0] ? " -> " : "", choice);
+    strbuf_printf(text, "%s%s%s%s\n", line[0] ? "  | " : "", line, line[0] ? " -> " : "", choice);
   }
 }

@@ -6,14 +6,14 @@
 
 struct maker {
   struct builder *b;
-  const struct group *group;
+  const struct fusion_group *group;
   const struct node *node; /* its own */
-  struct program *program;
+  struct expr *program;
   size_t capacity;
 };
 
 static hone_status push(struct maker *m, const struct operation *operation) {
-  struct program *p = m->program;
+  struct expr *p = m->program;
   if (p->count == m->capacity)
     return fail(m->b->ctx, HONE_E_INTERNAL, node_place(m->node), "program of %zu operations",
                 p->count);
@@ -23,8 +23,8 @@ static hone_status push(struct maker *m, const struct operation *operation) {
 }
 
 static hone_status begin(struct maker *m, size_t inputs, size_t operations) {
-  struct program *p = m->program;
-  *p = (struct program){.result = PROGRAM_RAW, .input_count = inputs};
+  struct expr *p = m->program;
+  *p = (struct expr){.result = PROGRAM_RAW, .input_count = inputs};
   m->capacity = operations;
   TRY(NEW_ARRAY(m->b->ctx, m->b->arena, p->inputs, inputs));
   return NEW_ARRAY(m->b->ctx, m->b->arena, p->at, operations);
@@ -112,7 +112,7 @@ static hone_status simplify(struct maker *m, size_t first_input, bool is_epilogu
   return simplify_program(m->b, m->program, inputs, is_epilogue);
 }
 
-hone_status make_program(struct builder *b, const struct group *g, struct program *out) {
+hone_status make_program(struct builder *b, const struct fusion_group *g, struct expr *out) {
   const struct node *node = g->node;
   struct maker m = {.b = b, .group = g, .node = node, .program = out};
   hone_dtype dtype = compute_dtype(raw_dtype(g));
@@ -128,8 +128,8 @@ hone_status make_program(struct builder *b, const struct group *g, struct progra
   return simplify(&m, node->input_count, false);
 }
 
-hone_status make_epilogue_program(struct builder *b, const struct group *g, bool has_bias,
-                                  struct program *out) {
+hone_status make_epilogue_program(struct builder *b, const struct fusion_group *g, bool has_bias,
+                                  struct expr *out) {
   struct maker m = {.b = b, .group = g, .node = g->node, .program = out};
   size_t inputs = has_bias + g->operand_count;
   TRY(begin(&m, inputs, has_bias + g->count));
@@ -154,9 +154,9 @@ struct chain {
 
 /* The program of one group behind the others: its own earlier results, what it reads of the group before,
    and its operands, behind those that are there. */
-static hone_status append_program(struct chain *chain, const struct group *g,
-                                  const struct program *own, const struct value *before) {
-  struct program *p = chain->maker.program;
+static hone_status append_program(struct chain *chain, const struct fusion_group *g,
+                                  const struct expr *own, const struct value *before) {
+  struct expr *p = chain->maker.program;
   const int raw = p->result, shift = (int)p->count;
   const size_t first = p->input_count;
   for (size_t k = 0; k < group_input_count(g); k++) {
@@ -181,9 +181,9 @@ static hone_status append_program(struct chain *chain, const struct group *g,
   return HONE_OK;
 }
 
-hone_status make_chain_program(struct builder *b, const struct group *product,
-                               const struct group *const *between, size_t between_count,
-                               struct program *out, const struct value ***out_operands,
+hone_status make_chain_program(struct builder *b, const struct fusion_group *product,
+                               const struct fusion_group *const *between, size_t between_count,
+                               struct expr *out, const struct value ***out_operands,
                                size_t *out_count) {
   struct chain chain = {.maker = {.b = b, .group = product, .node = product->node, .program = out}};
   size_t inputs = group_input_count(product), operations = product->count + 1;
@@ -202,7 +202,7 @@ hone_status make_chain_program(struct builder *b, const struct group *product,
   TRY(push_fused(&chain.maker, 0));
   const struct value *before = product->result;
   for (size_t i = 0; i < between_count; i++) {
-    struct program one;
+    struct expr one;
     TRY(make_program(b, between[i], &one));
     TRY(append_program(&chain, between[i], &one, before));
     before = between[i]->result;
@@ -214,15 +214,15 @@ hone_status make_chain_program(struct builder *b, const struct group *product,
 
 /* -- on vectors */
 
-static hone_dtype type_of(const struct program *p, int arg) {
+static hone_dtype type_of(const struct expr *p, int arg) {
   return arg == PROGRAM_RAW ? p->raw
          : arg >= 0         ? p->at[arg].dtype
                             : p->inputs[PROGRAM_INPUT_INDEX(arg)];
 }
 
-hone_dtype program_dtype(const struct program *p) { return type_of(p, p->result); }
+hone_dtype program_dtype(const struct expr *p) { return type_of(p, p->result); }
 
-static bool is_vector_step(const struct program *p, const struct operation *o) {
+static bool is_vector_step(const struct expr *p, const struct operation *o) {
   hone_dtype from[COUNT(o->args)];
   int first = o->args[0];
   for (int k = 0; k < o->arg_count; k++) from[k] = type_of(p, o->args[k]);
@@ -232,7 +232,7 @@ static bool is_vector_step(const struct program *p, const struct operation *o) {
   return is_vector_cast(from[0], o->dtype, is_clipped);
 }
 
-bool program_is_vector(const struct program *p) {
+bool program_is_vector(const struct expr *p) {
   for (size_t s = 0; s < p->count; s++)
     if (!is_vector_step(p, &p->at[s])) return false;
   return is_vector_type(type_of(p, p->result));

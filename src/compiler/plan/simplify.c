@@ -5,7 +5,7 @@
 #include <math.h>
 
 struct simplifier {
-  struct program *p;
+  struct expr *p;
   const struct number_range *inputs;
   int *uses;                   /* by operation: by what leads to the result, and as the result */
   bool *whole;                 /* by operation: a float without a fraction */
@@ -177,7 +177,7 @@ static bool stays_clean(const struct simplifier *s, const struct operation *o) {
 
 /* Sums of whole floats are whole, as rounding leaves no fraction where it rounds. */
 static void look(struct simplifier *s) {
-  const struct program *p = s->p;
+  const struct expr *p = s->p;
   memset(s->uses, 0, p->count * sizeof *s->uses);
   if (p->result >= 0) s->uses[p->result]++;
   for (size_t i = p->count; i-- > 0;) /* readers lie behind */
@@ -200,7 +200,7 @@ static void look(struct simplifier *s) {
 }
 
 static void replace(struct simplifier *s, int old, int new) {
-  struct program *p = s->p;
+  struct expr *p = s->p;
   for (size_t i = 0; i < p->count; i++)
     for (int k = 0; k < p->at[i].arg_count; k++)
       if (p->at[i].args[k] == old) p->at[i].args[k] = new;
@@ -267,7 +267,7 @@ static bool shows_sign(const struct operation *o, int k) {
 
 /* RoundSteps of what is never NaN, whose sign of 0 nothing sees: Round. */
 static void round_plainly(struct simplifier *s, bool *seen) {
-  struct program *p = s->p;
+  struct expr *p = s->p;
   memset(seen, 0, p->count * sizeof *seen);
   if (p->result >= 0) seen[p->result] = dtype_is_float(p->at[p->result].dtype);
   for (size_t i = p->count; i-- > 0;) { /* readers lie behind */
@@ -365,7 +365,7 @@ static void saturate(struct simplifier *s) {
 }
 
 static void drop_unused(struct simplifier *s, int *places) {
-  struct program *p = s->p;
+  struct expr *p = s->p;
   size_t kept = 0;
   for (size_t i = 0; i < p->count; i++) {
     if (!s->uses[i]) continue;
@@ -379,8 +379,8 @@ static void drop_unused(struct simplifier *s, int *places) {
   p->count = kept;
 }
 
-hone_status simplify_program(struct builder *b, struct program *p,
-                             const struct number_range *inputs, bool is_epilogue) {
+hone_status simplify_program(struct builder *b, struct expr *p, const struct number_range *inputs,
+                             bool is_epilogue) {
   struct simplifier s = {.p = p, .inputs = inputs};
   int *places;
   bool *seen;

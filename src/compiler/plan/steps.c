@@ -6,7 +6,7 @@ hone_status new_step(struct builder *b, enum step_kind kind, const struct node *
   struct step *step;
   TRY(NEW(b->ctx, b->arena, step));
   step->kind = kind;
-  step->whole = b->fills;
+  step->at_bounds = b->fills;
   step->op = node ? node->op : NULL;
   step->place = node ? node_place(node) : place_none();
   step->value = node && node->output_count && node->outputs[0] ? node->outputs[0]->name : NULL;
@@ -45,7 +45,7 @@ static void push_copy_dim(struct step *step, struct copy_dim dim) {
 static struct slope copy_slope(const struct step *step, const struct view *from,
                                const struct view *to, int d) {
   const struct slope slope = view_slope(from, d);
-  if (step->whole) return (struct slope){0};
+  if (step->at_bounds) return (struct slope){0};
   bool stands = from->shape.dims[d] == to->shape.dims[d] && !from->stride[d];
   return !slope_is_zero(&slope) || !stands ? slope : view_slope(to, d);
 }
@@ -91,7 +91,7 @@ static bool is_transposed_inside(const struct builder *b, const struct view *fro
                                  const struct view *to, const int64_t before[HONE_MAX_RANK],
                                  struct view *out_inside) {
   struct view source = *from;
-  struct step inner = {.whole = b->fills, .inputs = &source, .outputs = out_inside};
+  struct step inner = {.at_bounds = b->fills, .inputs = &source, .outputs = out_inside};
   bool has_border = false;
   *out_inside = *to;
   out_inside->shape = from->shape;
@@ -115,7 +115,7 @@ hone_status add_copy_border(struct builder *b, const struct node *node, const st
   nothing.buffer = NULL;
   TRY(new_copy(b, node, &nothing, to, before, fill_bits, out));
   TRY(new_copy(b, node, from, &inside, none, 0, out));
-  (*out)->joined = true;
+  (*out)->overlaps_previous = true;
   return HONE_OK;
 }
 
@@ -137,7 +137,7 @@ hone_status add_copy(struct builder *b, const struct node *node, const struct vi
 hone_status add_port_copy(struct builder *b, const struct view *from, const struct view *to) {
   struct step *step;
   TRY(add_copy(b, NULL, from, to, &step));
-  step->packed = from->buffer->place == BUFFER_INPUT ? PACKED_FROM : PACKED_TO;
+  step->compact_io = from->buffer->place == BUFFER_INPUT ? COMPACT_FROM : COMPACT_TO;
   return HONE_OK;
 }
 
@@ -227,8 +227,8 @@ hone_status add_kernel(struct builder *b, const struct node *node, const struct 
   const struct step *before = count ? b->plan->steps.at[count - 1] : NULL;
   TRY(new_step(b, STEP_KERNEL, node, 2, 1, &step));
   /* the border around what it writes is no one else's */
-  step->joined = before && before->kind == STEP_COPY && !before->inputs[0].buffer &&
-                 before->outputs[0].buffer == views[2].buffer;
+  step->overlaps_previous = before && before->kind == STEP_COPY && !before->inputs[0].buffer &&
+                            before->outputs[0].buffer == views[2].buffer;
   step->choice = *choice;
   step->problem = *problem;
   step->inputs[0] = views[0];
@@ -257,7 +257,7 @@ hone_status add_conversion(struct builder *b, const struct node *node, const str
   TRY(new_step(b, STEP_ELEMENTWISE, node, 1, 1, &step));
   step->inputs[0] = *from;
   step->outputs[0] = *to;
-  step->program = (struct program){.input_count = 1, .raw = HONE_F32, .result = PROGRAM_INPUT(0)};
+  step->program = (struct expr){.input_count = 1, .raw = HONE_F32, .result = PROGRAM_INPUT(0)};
   TRY(NEW_ARRAY(b->ctx, b->arena, step->program.inputs, 1));
   step->program.inputs[0] = HONE_F32;
   struct loop_nest nest;

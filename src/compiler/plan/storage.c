@@ -99,7 +99,7 @@ bool ends_in_output(const struct builder *b, const struct value *value, int *out
         }
       return false;
     }
-    const struct group *reader = b->reader[value->index];
+    const struct fusion_group *reader = b->reader[value->index];
     if (!reader || (!only_reshapes(reader->node) && !is_cast_in_name(b, reader))) return false;
     value = reader->result;
   }

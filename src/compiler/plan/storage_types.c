@@ -115,17 +115,17 @@ static hone_status find_preferences(struct builder *b) {
   return HONE_OK;
 }
 
-static bool is_faster_in_floats(const struct builder *b, const struct group *g) {
+static bool is_faster_in_floats(const struct builder *b, const struct fusion_group *g) {
   const struct value *made = g->node->outputs[0];
   /* a lowering made the node */
   return graph_owns(b->graph, made) ? b->prefers_floats[made->index] : prefers_floats(b, g->node);
 }
 
-bool computes_in_halves(const struct builder *b, const struct group *g) {
+bool computes_in_halves(const struct builder *b, const struct fusion_group *g) {
   return b->options->bf16 && all_f32(g) && !is_faster_in_floats(b, g);
 }
 
-bool rounds_weights(const struct builder *b, const struct group *g) {
+bool rounds_weights(const struct builder *b, const struct fusion_group *g) {
   return b->options->bf16 && all_f32(g) && is_faster_in_floats(b, g);
 }
 
@@ -159,7 +159,7 @@ uint8_t problem_type(hone_dtype dtype) {
 }
 
 /* The type of 16 bits that a cast, alone in its group, makes of f32, or f32 of it. */
-static hone_dtype cast_half(const struct group *g) {
+static hone_dtype cast_half(const struct fusion_group *g) {
   if (!is_op(g->node, OP_Cast) || g->count) return HONE_UNDEFINED;
   const hone_dtype from = g->node->inputs[0]->dtype, to = g->result->dtype;
   return dtype_is_half(from) && to == HONE_F32   ? from
@@ -167,7 +167,7 @@ static hone_dtype cast_half(const struct group *g) {
                                                  : HONE_UNDEFINED;
 }
 
-bool is_cast_in_name(const struct builder *b, const struct group *g) {
+bool is_cast_in_name(const struct builder *b, const struct fusion_group *g) {
   const hone_dtype half = cast_half(g);
   return half && storage_of(b, g->node->inputs[0]) == half && storage_of(b, g->result) == half;
 }
@@ -186,8 +186,8 @@ struct storage {
 };
 
 /* What reads its operands in the type in which they could lie, by operator: see the lowerings. */
-static bool reads_stored(const struct builder *b, const struct storage *s, const struct group *g,
-                         size_t input) {
+static bool reads_stored(const struct builder *b, const struct storage *s,
+                         const struct fusion_group *g, size_t input) {
   const struct node *node = g->node;
   const struct value *value = group_input(g, input);
   const hone_dtype half = s->could[value->index];
@@ -235,12 +235,12 @@ static void find_attended(const struct builder *b, struct storage *s) {
 /* The type that what is read came from, that the only reader rounds to, or that is asked for. */
 static void find_types(const struct builder *b, struct storage *s) {
   for (size_t n = 0; n < b->groups.count; n++) {
-    const struct group *g = b->groups.at[n];
+    const struct fusion_group *g = b->groups.at[n];
     for (size_t k = 0; k < g->node->output_count; k++) {
       const struct value *value = group_output(g, k), *in = NULL;
       if (!value || value->dtype != HONE_F32 || value->is_output) continue;
       if (is_view(g->node) && graph_owns(b->graph, g->node->inputs[0])) in = g->node->inputs[0];
-      const struct group *reader = b->reader[value->index];
+      const struct fusion_group *reader = b->reader[value->index];
       const hone_dtype from = cast_half(g), to = reader ? cast_half(reader) : HONE_UNDEFINED;
       s->is_exact[value->index] = from || to || (in && s->is_exact[in->index]);
       s->could[value->index] = from                        ? from
@@ -269,7 +269,7 @@ hone_status find_halves(struct builder *b) {
   find_types(b, &s);
   /* from the end, so that a view's readers are known before what it views */
   for (size_t n = b->groups.count; n-- > 0;) {
-    const struct group *g = b->groups.at[n];
+    const struct fusion_group *g = b->groups.at[n];
     for (size_t k = 0; k < g->node->output_count; k++) {
       const struct value *value = group_output(g, k);
       if (!value || !s.could[value->index]) continue;

@@ -21,7 +21,7 @@ static hone_status make_string(struct builder *b, const struct value *value) {
   for (size_t i = 0; i < count; i++)
     if (!checked_add(bytes, from[i].length, &bytes))
       return fail(b->ctx, HONE_E_LIMIT, place_name(value->name), "too much text");
-  TRY(new_step(b, STEP_PLAIN, NULL, 2, 1, &step));
+  TRY(new_step(b, STEP_GENERIC, NULL, 2, 1, &step));
   TRY(weights_view(b, HONE_I64, count + 1, &places, &step->inputs[0]));
   TRY(weights_view(b, HONE_U8, bytes, &text, &step->inputs[1]));
   bytes = 0;
@@ -35,7 +35,7 @@ static hone_status make_string(struct builder *b, const struct value *value) {
   view_dense(&like, NULL, HONE_STRING, &value->shape);
   TRY(arena_view(b, &like, &step->outputs[0]));
   set_view(b, value, &step->outputs[0]);
-  step->plain = plain_find("Strings");
+  step->plain = generic_find("Strings");
   step->units = (int64_t)count;
   step->serial = true;
   return HONE_OK;

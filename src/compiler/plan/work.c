@@ -76,7 +76,7 @@ static double expression_flops(const char *expression) {
   return flops;
 }
 
-static double program_flops(const struct program *program) {
+static double program_flops(const struct expr *program) {
   double flops = 0;
   for (size_t k = 0; k < program->count; k++) {
     const struct op *op = program->at[k].op;
@@ -167,7 +167,7 @@ static void add_view(const struct view *view, struct work *out) {
 
 /* Of a table only what is taken from it is read. */
 static bool reads_parts(const struct step *step) {
-  return step->kind == STEP_PLAIN && step->op && step->op->class == OP_INDEXED &&
+  return step->kind == STEP_GENERIC && step->op && step->op->class == OP_INDEXED &&
          step->output_count && step->outputs[0].buffer;
 }
 
@@ -189,8 +189,8 @@ void step_work(const struct step *step, struct work *out) {
     case STEP_ELEMENTWISE:
       out->flops = program_flops(&step->program) * volume_of(&step->outputs[0]);
       break;
-    case STEP_PLAIN:
-      out->flops = step->plain_flops;
+    case STEP_GENERIC:
+      out->flops = step->generic_flops;
       break;
     default:
       break;

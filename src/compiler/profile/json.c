@@ -8,22 +8,22 @@
 
 /* Names of a model may be no UTF-8. */
 static json_t *untrusted(const char *text) {
-  struct text safe = {0};
+  struct strbuf safe = {0};
   json_t *json = json_string(text);
   if (json) return json;
-  text_put_safe(&safe, text, 4000);
+  strbuf_put_safe(&safe, text, 4000);
   json = json_string(safe.at ? safe.at : "");
-  text_deinit(&safe);
+  strbuf_deinit(&safe);
   return json;
 }
 
-static hone_status dump(struct ctx *ctx, json_t *json, struct text *out) {
+static hone_status dump(struct ctx *ctx, json_t *json, struct strbuf *out) {
   char *text = json ? json_dumps(json, JSON_INDENT(1)) : NULL;
   json_decref(json);
   if (!text) return fail(ctx, HONE_E_OOM, place_none(), "no memory for JSON");
-  text_printf(out, "%s\n", text);
+  strbuf_printf(out, "%s\n", text);
   free(text);
-  return text_finish(ctx, out);
+  return strbuf_finish(ctx, out);
 }
 
 static json_t *nodes_json(const struct profiled_step *step) {
@@ -63,7 +63,7 @@ static json_t *step_json(const struct profile *p, size_t i) {
   return json;
 }
 
-hone_status profile_json(struct ctx *ctx, const struct profile *p, struct text *out) {
+hone_status profile_json(struct ctx *ctx, const struct profile *p, struct strbuf *out) {
   json_t *json =
       json_pack("{s:i, s:o, s:s, s:i, s:I}", "schema", 1, "model", untrusted(p->model), "precision",
                 p->precision, "threads", p->plan.threads, "runs", (json_int_t)p->run_count);
@@ -90,13 +90,13 @@ static json_t *thread_name(int thread) {
 static json_t *event(const struct profile *p, size_t i, int thread, uint64_t origin) {
   const struct hone_profile_entry *e = &p->run[(size_t)thread * p->plan.step_count + i];
   const struct profiled_step *step = &p->plan.steps[i];
-  struct text nodes = {0};
+  struct strbuf nodes = {0};
   profile_nodes(step, &nodes);
   json_t *json =
       json_pack("{s:o, s:s, s:s, s:f, s:f, s:i, s:i}", "name", untrusted(nodes.at ? nodes.at : ""),
                 "cat", step->kind, "ph", "X", "ts", (double)(e->begin - origin) / 1e3, "dur",
                 (double)e->busy / 1e3, "pid", 1, "tid", thread);
-  text_deinit(&nodes);
+  strbuf_deinit(&nodes);
   if (!json) return NULL;
   json_object_set_new(
       json, "args",
@@ -106,7 +106,7 @@ static json_t *event(const struct profile *p, size_t i, int thread, uint64_t ori
   return json;
 }
 
-hone_status profile_trace(struct ctx *ctx, const struct profile *p, struct text *out) {
+hone_status profile_trace(struct ctx *ctx, const struct profile *p, struct strbuf *out) {
   size_t steps = p->plan.step_count, cells = steps * (size_t)p->plan.threads;
   uint64_t origin = UINT64_MAX;
   json_t *events = json_array();

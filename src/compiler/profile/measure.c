@@ -189,14 +189,14 @@ hone_status profile_order(struct ctx *ctx, struct arena *arena, const struct pro
   return HONE_OK;
 }
 
-void profile_nodes(const struct profiled_step *step, struct text *out) {
+void profile_nodes(const struct profiled_step *step, struct strbuf *out) {
   for (size_t i = 0; i < step->node_count; i++) {
     const struct profiled_node *node = &step->nodes[i];
-    text_printf(out, "%s%s", i ? ", " : "", node->op);
+    strbuf_printf(out, "%s%s", i ? ", " : "", node->op);
     if (*node->name)
-      text_printf(out, " %s", node->name);
+      strbuf_printf(out, " %s", node->name);
     else if (node->index >= 0)
-      text_printf(out, " #%lld", (long long)node->index);
+      strbuf_printf(out, " #%lld", (long long)node->index);
   }
-  if (!step->node_count) text_puts(out, step->op);
+  if (!step->node_count) strbuf_puts(out, step->op);
 }

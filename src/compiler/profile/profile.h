@@ -41,11 +41,12 @@ MUST_USE hone_status profile_order(struct ctx *ctx, struct arena *arena,
 
 /* -- one file each */
 MUST_USE hone_status profile_table(struct ctx *ctx, const struct profile *profile, int width,
-                                   struct text *out);
-MUST_USE hone_status profile_json(struct ctx *ctx, const struct profile *profile, struct text *out);
+                                   struct strbuf *out);
+MUST_USE hone_status profile_json(struct ctx *ctx, const struct profile *profile,
+                                  struct strbuf *out);
 /* Chrome's trace format, which Perfetto reads: one row a thread, of the run of median length. */
 MUST_USE hone_status profile_trace(struct ctx *ctx, const struct profile *profile,
-                                   struct text *out);
+                                   struct strbuf *out);
 /* "Conv conv1, Relu relu1": the step's nodes of the model; the op alone where none is known. Untrusted. */
-void profile_nodes(const struct profiled_step *step, struct text *out);
+void profile_nodes(const struct profiled_step *step, struct strbuf *out);
 #endif

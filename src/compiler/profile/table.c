@@ -47,67 +47,67 @@ static size_t sum_by_kind(const struct profile *p, const size_t *order, size_t c
   return kinds;
 }
 
-static void put_share(struct text *out, double share) {
+static void put_share(struct strbuf *out, double share) {
   if (isfinite(share))
-    text_printf(out, " %6.1f %%", 100 * share);
+    strbuf_printf(out, " %6.1f %%", 100 * share);
   else
-    text_puts(out, "        -");
+    strbuf_puts(out, "        -");
 }
 
-static void put_figures(struct text *out, double ns, double total_ns, double flops, double bytes,
+static void put_figures(struct strbuf *out, double ns, double total_ns, double flops, double bytes,
                         double limit_ns) {
-  text_printf(out, "%11.2f", ns / 1e3);
+  strbuf_printf(out, "%11.2f", ns / 1e3);
   put_share(out, ns / total_ns);
-  text_printf(out, " %9.1f %8.2f", flops / ns, bytes / ns);
+  strbuf_printf(out, " %9.1f %8.2f", flops / ns, bytes / ns);
   put_share(out, limit_ns / ns);
 }
 
 static void put_kinds(const struct profile *p, const size_t *order, size_t count,
-                      struct text *out) {
+                      struct strbuf *out) {
   struct sum sums[KINDS];
   size_t kinds = sum_by_kind(p, order, count, sums);
-  text_printf(out, "%-19s %5s %11s %8s %9s %8s %8s\n", "kernel", "steps", "us", "share", "GFLOP/s",
-              "GB/s", "of limit");
+  strbuf_printf(out, "%-19s %5s %11s %8s %9s %8s %8s\n", "kernel", "steps", "us", "share",
+                "GFLOP/s", "GB/s", "of limit");
   for (size_t k = 0; k < kinds; k++) {
-    text_printf(out, "%-19.19s %5zu ", sums[k].kind, sums[k].count);
+    strbuf_printf(out, "%-19.19s %5zu ", sums[k].kind, sums[k].count);
     put_figures(out, sums[k].ns, p->total_ns, sums[k].flops, sums[k].bytes, sums[k].limit_ns);
-    text_puts(out, "\n");
+    strbuf_puts(out, "\n");
   }
-  text_printf(out, "%-25s %11.2f", "barriers, waiting", p->waiting_ns / 1e3);
+  strbuf_printf(out, "%-25s %11.2f", "barriers, waiting", p->waiting_ns / 1e3);
   put_share(out, p->waiting_ns / p->total_ns);
-  text_puts(out, "\n\n");
+  strbuf_puts(out, "\n\n");
 }
 
-static void put_step(const struct profile *p, size_t i, int width, struct text *out) {
+static void put_step(const struct profile *p, size_t i, int width, struct strbuf *out) {
   const struct profiled_step *step = &p->plan.steps[i];
-  struct text nodes = {0};
+  struct strbuf nodes = {0};
   size_t room = width > 120 ? (size_t)width - 84 : 36;
-  text_printf(out, "%4zu %-17.17s", i, step->kind);
+  strbuf_printf(out, "%4zu %-17.17s", i, step->kind);
   put_figures(out, p->times[i].ns, p->total_ns, step->work.flops, bytes_of(&step->work),
               profile_limit_ns(p, i));
-  text_printf(out, " %4.0f %% ", 100 * p->times[i].balance);
+  strbuf_printf(out, " %4.0f %% ", 100 * p->times[i].balance);
   profile_nodes(step, &nodes);
   if (nodes.failed) out->failed = true;
   tty_text((struct tty){out, false}, nodes.at ? nodes.at : "", room);
-  text_printf(out, " %s\n", step->shape);
-  text_deinit(&nodes);
+  strbuf_printf(out, " %s\n", step->shape);
+  strbuf_deinit(&nodes);
 }
 
 static void put_steps(const struct profile *p, const size_t *order, size_t count, int width,
-                      struct text *out) {
+                      struct strbuf *out) {
   size_t shown = count < LONGEST ? count : LONGEST;
   double rest = 0;
-  text_printf(out, "%4s %-17s%11s %8s %9s %8s %8s %6s %s\n", "step", "kernel", "us", "share",
-              "GFLOP/s", "GB/s", "of limit", "balance", "nodes of the model");
+  strbuf_printf(out, "%4s %-17s%11s %8s %9s %8s %8s %6s %s\n", "step", "kernel", "us", "share",
+                "GFLOP/s", "GB/s", "of limit", "balance", "nodes of the model");
   for (size_t i = 0; i < shown; i++) put_step(p, order[i], width, out);
   for (size_t i = shown; i < count; i++) rest += p->times[order[i]].ns;
   if (count > shown)
-    text_printf(out, "%zu further steps: %.2f us, %.1f %%; --json has them all\n", count - shown,
-                rest / 1e3, 100 * rest / p->total_ns);
+    strbuf_printf(out, "%zu further steps: %.2f us, %.1f %%; --json has them all\n", count - shown,
+                  rest / 1e3, 100 * rest / p->total_ns);
 }
 
 static void put_far_below(const struct profile *p, const size_t *order, size_t count,
-                          struct text *out) {
+                          struct strbuf *out) {
   size_t steps = 0;
   double ns = 0;
   for (size_t i = 0; i < count && p->peaks; i++) {
@@ -116,11 +116,11 @@ static void put_far_below(const struct profile *p, const size_t *order, size_t c
     ns += p->times[order[i]].ns;
   }
   if (p->peaks)
-    text_printf(out, "below %d %% of their limit: %zu of %zu steps, %.1f %% of the time\n",
-                FAR_BELOW, steps, count, 100 * ns / p->total_ns);
+    strbuf_printf(out, "below %d %% of their limit: %zu of %zu steps, %.1f %% of the time\n",
+                  FAR_BELOW, steps, count, 100 * ns / p->total_ns);
 }
 
-hone_status profile_table(struct ctx *ctx, const struct profile *p, int width, struct text *out) {
+hone_status profile_table(struct ctx *ctx, const struct profile *p, int width, struct strbuf *out) {
   struct arena *arena;
   size_t *order, count;
   double limit = 0;
@@ -129,17 +129,17 @@ hone_status profile_table(struct ctx *ctx, const struct profile *p, int width, s
   if (!status) {
     for (size_t i = 0; i < count; i++) limit += known_limit_ns(p, order[i]);
     tty_text((struct tty){out, false}, p->model, 200);
-    text_printf(out, " · %d thread%s · %s · %zu steps · %.3f ms, median of %zu runs",
-                p->plan.threads, p->plan.threads > 1 ? "s" : "", p->precision, count,
-                p->total_ns / 1e6, p->run_count);
+    strbuf_printf(out, " · %d thread%s · %s · %zu steps · %.3f ms, median of %zu runs",
+                  p->plan.threads, p->plan.threads > 1 ? "s" : "", p->precision, count,
+                  p->total_ns / 1e6, p->run_count);
     if (p->peaks)
-      text_printf(out, " · steps' limits %.3f ms (%.0f %%; FMA peak %.0f GFLOP/s)", limit / 1e6,
-                  100 * limit / p->total_ns, p->peaks->f32_flops / 1e9);
-    text_puts(out, "\n\n");
+      strbuf_printf(out, " · steps' limits %.3f ms (%.0f %%; FMA peak %.0f GFLOP/s)", limit / 1e6,
+                    100 * limit / p->total_ns, p->peaks->f32_flops / 1e9);
+    strbuf_puts(out, "\n\n");
     put_kinds(p, order, count, out);
     put_steps(p, order, count, width, out);
     put_far_below(p, order, count, out);
   }
   arena_destroy(arena);
-  return status ? status : text_finish(ctx, out);
+  return status ? status : strbuf_finish(ctx, out);
 }

@@ -32,16 +32,16 @@ static hone_status write_sample(struct ctx *ctx, const struct graph *graph,
 
 static hone_status write_labels(struct ctx *ctx, const char *dir, size_t count) {
   char path[4096 + 64];
-  struct text text = {0};
-  text_puts(&text, "{\"metric\": \"agreement\", \"samples\": [");
+  struct strbuf text = {0};
+  strbuf_puts(&text, "{\"metric\": \"agreement\", \"samples\": [");
   for (size_t s = 0; s < count; s++)
-    text_printf(&text, "%s\n {\"folder\": \"s%03zu\", \"label\": \".expected/s%03zu\"}",
-                s ? "," : "", s, s);
-  text_puts(&text, "]}\n");
-  hone_status status = text_finish(ctx, &text);
+    strbuf_printf(&text, "%s\n {\"folder\": \"s%03zu\", \"label\": \".expected/s%03zu\"}",
+                  s ? "," : "", s, s);
+  strbuf_puts(&text, "]}\n");
+  hone_status status = strbuf_finish(ctx, &text);
   snprintf(path, sizeof path, "%.4000s/labels.json", dir);
   if (!status) status = file_write_atomic(ctx, path, text.at, text.length, 0644);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   return status;
 }
 

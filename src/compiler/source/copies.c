@@ -2,44 +2,44 @@
 #include "source_internal.h"
 
 /* Elements are moved without being looked at, by their size. A string is read as what it is. */
-static void emit_element_type(struct text *out, size_t bytes) {
+static void emit_element_type(struct strbuf *out, size_t bytes) {
   const char *type = bytes == 1   ? "uint8_t"
                      : bytes == 2 ? "uint16_t"
                      : bytes == 4 ? "uint32_t"
                                   : "uint64_t";
   if (bytes == STRING_BYTES)
-    text_puts(out, "typedef struct hone_text element;\n");
+    strbuf_puts(out, "typedef struct hone_text element;\n");
   else
-    text_printf(out, "typedef %s MAY_ALIAS element;\n", type);
+    strbuf_printf(out, "typedef %s MAY_ALIAS element;\n", type);
 }
 
 static bool has_border(const struct copy_dim *dim) { return dim->inner != dim->size; }
 
 /* Declares y (source index) and narrows `inside` for a dimension with a border. */
-static void emit_source_index(struct text *out, const struct copy_dim *dim, int d) {
+static void emit_source_index(struct strbuf *out, const struct copy_dim *dim, int d) {
   if (!has_border(dim)) return;
-  text_printf(out, "const long y%d = x%d - %lldl;\n", d, d, (long long)dim->before);
-  text_printf(out, "const int in%d = y%d >= 0 && y%d < ", d, d, d);
+  strbuf_printf(out, "const long y%d = x%d - %lldl;\n", d, d, (long long)dim->before);
+  strbuf_printf(out, "const int in%d = y%d >= 0 && y%d < ", d, d, d);
   emit_size(out, dim->inner, &dim->slope);
-  text_puts(out, ";\n");
+  strbuf_puts(out, ";\n");
 }
 
 /* " + x0 * 64l", or y0. A packed side is as dense as the actual sizes of the dimensions behind let it be. */
-static void emit_term(struct text *out, const struct step *step, int d, enum packed_side side) {
+static void emit_term(struct strbuf *out, const struct step *step, int d, enum compact_side side) {
   const struct copy_dim *dim = &step->copy[d];
-  const bool is_to = side == PACKED_TO;
+  const bool is_to = side == COMPACT_TO;
   const int64_t stride = is_to ? dim->to : dim->from;
   char index[16];
   if (!stride) return;
   snprintf(index, sizeof index, "%c%d", !is_to && has_border(dim) ? 'y' : 'x', d);
-  text_puts(out, " + ");
-  if (step->packed != side) {
+  strbuf_puts(out, " + ");
+  if (step->compact_io != side) {
     emit_strided(out, index, stride);
     return;
   }
-  text_puts(out, index);
+  strbuf_puts(out, index);
   for (int k = d + 1; k < step->copy_rank; k++) {
-    text_puts(out, " * ");
+    strbuf_puts(out, " * ");
     emit_size(out, step->copy[k].size, &step->copy[k].slope);
   }
 }
@@ -51,72 +51,72 @@ static bool is_guarded(const struct step *step, int count) {
   return guarded;
 }
 
-static void emit_row_pointers(struct text *out, const struct step *step, int last) {
+static void emit_row_pointers(struct strbuf *out, const struct step *step, int last) {
   const bool guarded = is_guarded(step, last);
   const char *join = "const int inside = ";
-  text_puts(out, "element *const o = (element *)to");
-  for (int d = 0; d < last; d++) emit_term(out, step, d, PACKED_TO);
-  text_puts(out, ";\n");
+  strbuf_puts(out, "element *const o = (element *)to");
+  for (int d = 0; d < last; d++) emit_term(out, step, d, COMPACT_TO);
+  strbuf_puts(out, ";\n");
   for (int d = 0; d < last; d++) {
     if (!has_border(&step->copy[d])) continue;
-    text_printf(out, "%sin%d", join, d);
+    strbuf_printf(out, "%sin%d", join, d);
     join = " && ";
   }
-  if (guarded) text_puts(out, ";\n");
+  if (guarded) strbuf_puts(out, ";\n");
   if (!step->inputs[0].buffer) return;
-  text_printf(out, "const element *const q = %s(const element *)from[0]",
-              guarded ? "!inside ? NULL : " : "");
-  for (int d = 0; d < last; d++) emit_term(out, step, d, PACKED_FROM);
-  text_puts(out, ";\n");
+  strbuf_printf(out, "const element *const q = %s(const element *)from[0]",
+                guarded ? "!inside ? NULL : " : "");
+  for (int d = 0; d < last; d++) emit_term(out, step, d, COMPACT_FROM);
+  strbuf_puts(out, ";\n");
 }
 
-static void emit_border(struct text *out, const struct copy_dim *dim, long long from,
+static void emit_border(struct strbuf *out, const struct copy_dim *dim, long long from,
                         long long to) {
   if (from >= to) return;
-  text_printf(out, "for (long j = %lldl; j < %lldl; j++) o[", from, to);
+  strbuf_printf(out, "for (long j = %lldl; j < %lldl; j++) o[", from, to);
   emit_strided(out, "j", dim->to);
-  text_puts(out, "] = fill;\n");
+  strbuf_puts(out, "] = fill;\n");
 }
 
 /* A part of a long row: unit u of them. */
-static void emit_copy_chunk(struct text *out, const struct copy_dim *dim, int64_t chunk) {
-  text_puts(out, "const long all = ");
+static void emit_copy_chunk(struct strbuf *out, const struct copy_dim *dim, int64_t chunk) {
+  strbuf_puts(out, "const long all = ");
   emit_size(out, dim->size, &dim->slope);
-  text_printf(out, ", j = u * %lldl, n = j + %lldl < all ? %lldl : all - j;\n", (long long)chunk,
-              (long long)chunk, (long long)chunk);
+  strbuf_printf(out, ", j = u * %lldl, n = j + %lldl < all ? %lldl : all - j;\n", (long long)chunk,
+                (long long)chunk, (long long)chunk);
   if (dim->to == 1 && dim->from == 1) {
-    text_puts(out, "memcpy(o + j, q + j, (size_t)n * sizeof *o);\n");
+    strbuf_puts(out, "memcpy(o + j, q + j, (size_t)n * sizeof *o);\n");
     return;
   }
-  text_puts(out, "for (long i = j; i < j + n; i++) o[");
+  strbuf_puts(out, "for (long i = j; i < j + n; i++) o[");
   emit_strided(out, "i", dim->to);
-  text_puts(out, "] = q[");
+  strbuf_puts(out, "] = q[");
   emit_strided(out, "i", dim->from);
-  text_puts(out, "];\n");
+  strbuf_puts(out, "];\n");
 }
 
 /* What lies between the borders of a row. */
-static void emit_inner(struct text *out, const struct copy_dim *dim) {
+static void emit_inner(struct strbuf *out, const struct copy_dim *dim) {
   char index[40] = "j";
-  text_puts(out, "const long inner = ");
+  strbuf_puts(out, "const long inner = ");
   emit_size(out, dim->inner, &dim->slope);
   if (dim->to == 1 && dim->from == 1) { /* strides of the last are fixed */
-    text_puts(out, ";\nmemcpy(o");
-    if (dim->before) text_printf(out, " + %lldl", (long long)dim->before);
-    text_puts(out, ", q, (size_t)inner * sizeof *o);\n");
+    strbuf_puts(out, ";\nmemcpy(o");
+    if (dim->before) strbuf_printf(out, " + %lldl", (long long)dim->before);
+    strbuf_puts(out, ", q, (size_t)inner * sizeof *o);\n");
     return;
   }
-  text_puts(out, ";\nfor (long j = 0; j < inner; j++) o[");
+  strbuf_puts(out, ";\nfor (long j = 0; j < inner; j++) o[");
   if (dim->before) snprintf(index, sizeof index, "(j + %lldl)", (long long)dim->before);
   emit_strided(out, index, dim->to);
-  text_puts(out, "] = q[");
+  strbuf_puts(out, "] = q[");
   emit_strided(out, "j", dim->from);
-  text_puts(out, "];\n");
+  strbuf_puts(out, "];\n");
 }
 
-static void emit_copy_row(struct text *out, const struct step *step, int last, int64_t chunk) {
+static void emit_copy_row(struct strbuf *out, const struct step *step, int last, int64_t chunk) {
   if (last < 0) {
-    text_puts(out, "*o = *q;\n");
+    strbuf_puts(out, "*o = *q;\n");
     return;
   }
   const struct copy_dim *dim = &step->copy[last];
@@ -126,48 +126,48 @@ static void emit_copy_row(struct text *out, const struct step *step, int last, i
   }
   const bool guarded = is_guarded(step, last);
   if (guarded) {
-    text_puts(out, "if (!inside) {\n");
+    strbuf_puts(out, "if (!inside) {\n");
     emit_border(out, dim, 0, dim->size);
-    text_puts(out, "} else {\n");
+    strbuf_puts(out, "} else {\n");
   }
   emit_border(out, dim, 0, dim->before);
   if (step->inputs[0].buffer) emit_inner(out, dim);
   emit_border(out, dim, dim->before + dim->inner, dim->size);
-  if (guarded) text_puts(out, "}\n");
+  if (guarded) strbuf_puts(out, "}\n");
 }
 
 /* Squares of four words at a time, where the target has vectors: four lines of the result over whole lines of the cache, as
    more of them may share a set. */
-static void emit_squares(struct text *out, int64_t to, int64_t from) {
-  text_puts(out,
-            "const long whole = part + (n - part) / 4 * 4;\n"
-            "for (long first = part; first < whole; first += 64) {\n"
-            "const long last = first + 64 < whole ? first + 64 : whole;\nlong i = 0;\n"
-            "for (; i + 4 <= m; i += 4) {\nfor (j = first; j < last; j += 4) {\n");
+static void emit_squares(struct strbuf *out, int64_t to, int64_t from) {
+  strbuf_puts(out,
+              "const long whole = part + (n - part) / 4 * 4;\n"
+              "for (long first = part; first < whole; first += 64) {\n"
+              "const long last = first + 64 < whole ? first + 64 : whole;\nlong i = 0;\n"
+              "for (; i + 4 <= m; i += 4) {\nfor (j = first; j < last; j += 4) {\n");
   static const char rows[] = "abcd";
   for (int k = 0; k < 4; k++)
-    text_printf(out, "const four %c = *(const fouru *)(q + (j + %d) * %lldl + i);\n", rows[k], k,
-                (long long)from);
+    strbuf_printf(out, "const four %c = *(const fouru *)(q + (j + %d) * %lldl + i);\n", rows[k], k,
+                  (long long)from);
   static const char *const halves[] = {"ab", "cd"}, *const lanes[] = {"0, 4, 1, 5", "2, 6, 3, 7"};
   for (int half = 0; half < 2; half++)
     for (int side = 0; side < 2; side++)
-      text_printf(out, "const four %s%d = __builtin_shufflevector(%c, %c, %s);\n", halves[half],
-                  side, halves[half][0], halves[half][1], lanes[side]);
+      strbuf_printf(out, "const four %s%d = __builtin_shufflevector(%c, %c, %s);\n", halves[half],
+                    side, halves[half][0], halves[half][1], lanes[side]);
   for (int k = 0; k < 4; k++)
-    text_printf(out,
-                "*(fouru *)(o + (i + %d) * %lldl + j) = __builtin_shufflevector(ab%d, cd%d, "
-                "%s);\n",
-                k, (long long)to, k / 2, k / 2, k % 2 ? "2, 3, 6, 7" : "0, 1, 4, 5");
-  text_printf(out,
-              "}\n}\nfor (i = m / 4 * 4; i < m; i++) {\n"
-              "for (j = first; j < last; j++) o[i * %lldl + j] = q[j * %lldl + i];\n}\n}\n"
-              "j = whole;\n",
-              (long long)to, (long long)from);
+    strbuf_printf(out,
+                  "*(fouru *)(o + (i + %d) * %lldl + j) = __builtin_shufflevector(ab%d, cd%d, "
+                  "%s);\n",
+                  k, (long long)to, k / 2, k / 2, k % 2 ? "2, 3, 6, 7" : "0, 1, 4, 5");
+  strbuf_printf(out,
+                "}\n}\nfor (i = m / 4 * 4; i < m; i++) {\n"
+                "for (j = first; j < last; j++) o[i * %lldl + j] = q[j * %lldl + i];\n}\n}\n"
+                "j = whole;\n",
+                (long long)to, (long long)from);
 }
 
 static hone_status emit_transposition(struct emitter *e, const struct step *step, int across,
                                       int *out_number) {
-  struct text body = {0};
+  struct strbuf body = {0};
   const struct copy_dim *dims = step->copy;
   const int last = step->copy_rank - 1;
   const size_t bytes = dtype_bytes(step->inputs[0].dtype);
@@ -178,33 +178,34 @@ static hone_status emit_transposition(struct emitter *e, const struct step *step
   emit_element_type(&body, bytes);
   const bool has_squares = bytes == 4 && e->plan->target.vector_bytes >= 16;
   if (has_squares)
-    text_puts(&body,
-              "typedef uint32_t four __attribute__((vector_size(16)));\n"
-              "typedef uint32_t fouru __attribute__((vector_size(16), aligned(4), may_alias));\n");
-  text_printf(&body,
-              "for (long u = begin; u < end; u++) {\nlong rest = u;\n"
-              "const long x%d = rest %% %lldl * %d;\nrest /= %lldl;\n"
-              "const long part = rest %% %lldl * %d;\nrest /= %lldl;\n",
-              across, blocks, TRANSPOSED_BLOCK, blocks, parts, TRANSPOSED_PART, parts);
+    strbuf_puts(
+        &body,
+        "typedef uint32_t four __attribute__((vector_size(16)));\n"
+        "typedef uint32_t fouru __attribute__((vector_size(16), aligned(4), may_alias));\n");
+  strbuf_printf(&body,
+                "for (long u = begin; u < end; u++) {\nlong rest = u;\n"
+                "const long x%d = rest %% %lldl * %d;\nrest /= %lldl;\n"
+                "const long part = rest %% %lldl * %d;\nrest /= %lldl;\n",
+                across, blocks, TRANSPOSED_BLOCK, blocks, parts, TRANSPOSED_PART, parts);
   for (int d = last; d-- > 0;)
     if (d != across) emit_rest(&body, d, dims[d].size, &dims[d].slope);
-  text_printf(&body,
-              "(void)rest;\nconst long left = %lldl - x%d, m = left < %d ? left : %d;\n"
-              "const long all = %lldl, n = part + %d < all ? part + %d : all;\n"
-              "element *const o = (element *)to",
-              (long long)dims[across].size, across, TRANSPOSED_BLOCK, TRANSPOSED_BLOCK,
-              (long long)dims[last].size, TRANSPOSED_PART, TRANSPOSED_PART);
-  for (int d = 0; d < last; d++) emit_term(&body, step, d, PACKED_TO);
-  text_puts(&body, ";\nconst element *const q = (const element *)from[0]");
-  for (int d = 0; d < last; d++) emit_term(&body, step, d, PACKED_FROM);
-  text_puts(&body, ";\nlong j = part;\n");
+  strbuf_printf(&body,
+                "(void)rest;\nconst long left = %lldl - x%d, m = left < %d ? left : %d;\n"
+                "const long all = %lldl, n = part + %d < all ? part + %d : all;\n"
+                "element *const o = (element *)to",
+                (long long)dims[across].size, across, TRANSPOSED_BLOCK, TRANSPOSED_BLOCK,
+                (long long)dims[last].size, TRANSPOSED_PART, TRANSPOSED_PART);
+  for (int d = 0; d < last; d++) emit_term(&body, step, d, COMPACT_TO);
+  strbuf_puts(&body, ";\nconst element *const q = (const element *)from[0]");
+  for (int d = 0; d < last; d++) emit_term(&body, step, d, COMPACT_FROM);
+  strbuf_puts(&body, ";\nlong j = part;\n");
   if (has_squares) emit_squares(&body, to, from);
-  text_printf(&body,
-              "for (; j < n; j++) {\n"
-              "for (long i = 0; i < m; i++) o[i * %lldl + j] = q[j * %lldl + i];\n}\n}\n}\n",
-              to, from);
+  strbuf_printf(&body,
+                "for (; j < n; j++) {\n"
+                "for (long i = 0; i < m; i++) o[i * %lldl + j] = q[j * %lldl + i];\n}\n}\n}\n",
+                to, from);
   hone_status status = share_loops(e, step, &body, UNIT_LOOPS, out_number);
-  text_deinit(&body);
+  strbuf_deinit(&body);
   return status;
 }
 
@@ -212,7 +213,8 @@ enum { INTERLEAVED_MOST = 4 };
 /* Whether the last dimension is few planes that become neighbours: an image of a few channels turned. */
 static bool is_interleaving(const struct step *step) {
   const int last = step->copy_rank - 1;
-  if (last < 1 || step->packed || !step->inputs[0].buffer || step->inputs[0].dtype == HONE_STRING)
+  if (last < 1 || step->compact_io || !step->inputs[0].buffer ||
+      step->inputs[0].dtype == HONE_STRING)
     return false;
   const struct copy_dim *plane = &step->copy[last], *pixel = &step->copy[last - 1];
   return slope_is_zero(&plane->slope) && slope_is_zero(&pixel->slope) && !has_border(plane) &&
@@ -221,38 +223,38 @@ static bool is_interleaving(const struct step *step) {
 }
 
 /* A row of pixels, all planes at once, between its borders. */
-static void emit_interleaved_row(struct text *out, const struct step *step) {
+static void emit_interleaved_row(struct strbuf *out, const struct step *step) {
   const struct copy_dim *plane = &step->copy[step->copy_rank - 1], *pixel = plane - 1;
   const long long planes = plane->size, size = pixel->size, before = pixel->before,
                   inner = pixel->inner;
   if (is_guarded(step, step->copy_rank - 2))
-    text_printf(out, "const long first = inside ? %lldl : %lldl, n = inside ? %lldl : 0;\n", before,
-                size, inner);
+    strbuf_printf(out, "const long first = inside ? %lldl : %lldl, n = inside ? %lldl : 0;\n",
+                  before, size, inner);
   else
-    text_printf(out, "const long first = %lldl, n = %lldl;\n", before, inner);
-  text_printf(out,
-              "for (long j = 0; j < first * %lldl; j++) o[j] = fill;\n"
-              "for (long j = 0; j < n; j++) {\n",
-              planes);
+    strbuf_printf(out, "const long first = %lldl, n = %lldl;\n", before, inner);
+  strbuf_printf(out,
+                "for (long j = 0; j < first * %lldl; j++) o[j] = fill;\n"
+                "for (long j = 0; j < n; j++) {\n",
+                planes);
   for (long long k = 0; k < planes; k++)
-    text_printf(out, "o[(%lldl + j) * %lldl + %lldl] = q[j + %lldl];\n", before, planes, k,
-                k * (long long)plane->from);
-  text_printf(out, "}\nfor (long j = (first + n) * %lldl; j < %lldl; j++) o[j] = fill;\n", planes,
-              size * planes);
+    strbuf_printf(out, "o[(%lldl + j) * %lldl + %lldl] = q[j + %lldl];\n", before, planes, k,
+                  k * (long long)plane->from);
+  strbuf_printf(out, "}\nfor (long j = (first + n) * %lldl; j < %lldl; j++) o[j] = fill;\n", planes,
+                size * planes);
 }
 
-static void emit_fill_value(struct text *out, const struct step *step) {
+static void emit_fill_value(struct strbuf *out, const struct step *step) {
   if (step->inputs[0].dtype == HONE_STRING)
-    text_puts(out, "const element fill = {\"\", 0};\n");
+    strbuf_puts(out, "const element fill = {\"\", 0};\n");
   else
-    text_printf(out, "const element fill = (element)0x%llxu;\n",
-                (unsigned long long)step->fill_bits);
+    strbuf_printf(out, "const element fill = (element)0x%llxu;\n",
+                  (unsigned long long)step->fill_bits);
 }
 
 hone_status emit_copy(struct emitter *e, const struct step *step, int *out_number) {
   const int across = plan_transposition(step);
   if (across >= 0) return emit_transposition(e, step, across, out_number);
-  struct text body = {0};
+  struct strbuf body = {0};
   int inner, rank = step->copy_rank;
   int64_t chunk, units, size[2 * HONE_MAX_RANK];
   struct slope slope[2 * HONE_MAX_RANK];
@@ -263,8 +265,8 @@ hone_status emit_copy(struct emitter *e, const struct step *step, int *out_numbe
   begin_loops(&body, step);
   emit_element_type(&body, dtype_bytes(step->inputs[0].dtype));
   if (interleaves || is_guarded(step, rank)) emit_fill_value(&body, step);
-  if (!step->inputs[0].buffer) text_puts(&body, "(void)from;\n"); /* a border alone */
-  text_puts(&body, "for (long u = begin; u < end; u++) {\n");
+  if (!step->inputs[0].buffer) strbuf_puts(&body, "(void)from;\n"); /* a border alone */
+  strbuf_puts(&body, "for (long u = begin; u < end; u++) {\n");
   emit_outer(&body, size, slope, outer);
   for (int d = 0; d < outer; d++) emit_source_index(&body, &step->copy[d], d);
   if (inner == 2 && !interleaves) {
@@ -276,10 +278,10 @@ hone_status emit_copy(struct emitter *e, const struct step *step, int *out_numbe
     emit_interleaved_row(&body, step);
   else
     emit_copy_row(&body, step, rank - 1, inner ? 0 : chunk);
-  if (inner == 2 && !interleaves) text_puts(&body, "}\n");
-  text_puts(&body, "}\n}\n");
+  if (inner == 2 && !interleaves) strbuf_puts(&body, "}\n");
+  strbuf_puts(&body, "}\n}\n");
   hone_status status = share_loops(e, step, &body, UNIT_LOOPS, out_number);
-  text_deinit(&body);
+  strbuf_deinit(&body);
   return status;
 }
 
@@ -289,25 +291,25 @@ hone_status emit_copy(struct emitter *e, const struct step *step, int *out_numbe
 hone_status emit_fill(struct emitter *e, const struct step *step, int *out_number) {
   const struct view *to = &step->outputs[0];
   int axis = step->fill_axis;
-  struct text body = {0};
+  struct strbuf body = {0};
   begin_loops(&body, step);
   emit_element_type(&body, dtype_bytes(to->dtype));
-  text_puts(&body,
-            "(void)from;\nfor (long u = begin; u < end; u++) {\nlong rest = u;\n"
-            "element *o = to;\n");
+  strbuf_puts(&body,
+              "(void)from;\nfor (long u = begin; u < end; u++) {\nlong rest = u;\n"
+              "element *o = to;\n");
   for (int d = to->shape.rank; d-- > 0;) {
     if (d == axis || to->shape.dims[d] == 1) continue;
-    text_printf(&body, "o += rest %% %lldl * %lldl;\nrest /= %lldl;\n",
-                (long long)to->shape.dims[d], (long long)to->stride[d],
-                (long long)to->shape.dims[d]);
+    strbuf_printf(&body, "o += rest %% %lldl * %lldl;\nrest /= %lldl;\n",
+                  (long long)to->shape.dims[d], (long long)to->stride[d],
+                  (long long)to->shape.dims[d]);
   }
   const struct slope slope = view_slope(to, axis);
-  text_puts(&body, "for (long j = ");
+  strbuf_puts(&body, "for (long j = ");
   emit_size(&body, to->shape.dims[axis], &slope);
-  text_printf(&body, "; j < %lldl; j++) o[j * %lldl] = (element)0x%llxu;\n(void)rest;\n}\n}\n",
-              (long long)to->shape.dims[axis], (long long)to->stride[axis],
-              (unsigned long long)step->fill_bits);
+  strbuf_printf(&body, "; j < %lldl; j++) o[j * %lldl] = (element)0x%llxu;\n(void)rest;\n}\n}\n",
+                (long long)to->shape.dims[axis], (long long)to->stride[axis],
+                (unsigned long long)step->fill_bits);
   hone_status status = share_loops(e, step, &body, UNIT_LOOPS, out_number);
-  text_deinit(&body);
+  strbuf_deinit(&body);
   return status;
 }

@@ -29,51 +29,51 @@ SAME_BIT(CPU_DOTPROD, HONE_NEEDS_DOTPROD);
 SAME_BIT(CPU_I8MM, HONE_NEEDS_I8MM);
 SAME_BIT(CPU_BF16, HONE_NEEDS_BF16);
 
-void emit_io(struct text *out, const char *side, const struct port *ports, size_t count) {
+void emit_io(struct strbuf *out, const char *side, const struct port *ports, size_t count) {
   for (size_t i = 0; i < count; i++) {
-    text_printf(out, "static const char %s%zu_name[] = ", side, i);
+    strbuf_printf(out, "static const char %s%zu_name[] = ", side, i);
     emit_name(out, ports[i].name);
-    text_printf(out, ";\nstatic const int64_t %s%zu_dims[] = {", side, i);
+    strbuf_printf(out, ";\nstatic const int64_t %s%zu_dims[] = {", side, i);
     for (int d = 0; d < ports[i].shape.rank; d++)
-      text_printf(out, "%lld, ", (long long)ports[i].shape.dims[d]);
-    text_puts(out, "0};\n");
-    text_printf(out, "static const int32_t %s%zu_extents[] = {", side, i);
-    for (int d = 0; d < ports[i].shape.rank; d++) text_printf(out, "%u, ", ports[i].extents[d]);
-    text_puts(out, "0};\n");
+      strbuf_printf(out, "%lld, ", (long long)ports[i].shape.dims[d]);
+    strbuf_puts(out, "0};\n");
+    strbuf_printf(out, "static const int32_t %s%zu_extents[] = {", side, i);
+    for (int d = 0; d < ports[i].shape.rank; d++) strbuf_printf(out, "%u, ", ports[i].extents[d]);
+    strbuf_puts(out, "0};\n");
     if (!ports[i].slope) continue;
-    text_printf(out, "static const int64_t %s%zu_slopes[] = {", side, i);
+    strbuf_printf(out, "static const int64_t %s%zu_slopes[] = {", side, i);
     for (int k = 0; k < HONE_MAX_SYMBOLS; k++)
       for (int d = 0; d < ports[i].shape.rank; d++)
-        text_printf(out, "%lld, ", (long long)ports[i].slope[d].of[k]);
-    text_puts(out, "0};\n");
+        strbuf_printf(out, "%lld, ", (long long)ports[i].slope[d].of[k]);
+    strbuf_puts(out, "0};\n");
   }
-  text_printf(out, "static const struct hone_io_info %ss[] = {\n", side);
+  strbuf_printf(out, "static const struct hone_io_info %ss[] = {\n", side);
   for (size_t i = 0; i < count; i++) {
-    text_printf(out, "    {.name = %s%zu_name,\n     .dtype = %d, /* %s */\n     .rank = %d,\n",
-                side, i, (int)ports[i].dtype, dtype_name(ports[i].dtype), ports[i].shape.rank);
-    text_printf(out, "     .dims = %s%zu_dims,\n     .alias = %d,\n     .extents = %s%zu_extents",
-                side, i, ports[i].alias, side, i);
-    if (ports[i].slope) text_printf(out, ",\n     .slopes = %s%zu_slopes", side, i);
-    text_puts(out, "},\n");
+    strbuf_printf(out, "    {.name = %s%zu_name,\n     .dtype = %d, /* %s */\n     .rank = %d,\n",
+                  side, i, (int)ports[i].dtype, dtype_name(ports[i].dtype), ports[i].shape.rank);
+    strbuf_printf(out, "     .dims = %s%zu_dims,\n     .alias = %d,\n     .extents = %s%zu_extents",
+                  side, i, ports[i].alias, side, i);
+    if (ports[i].slope) strbuf_printf(out, ",\n     .slopes = %s%zu_slopes", side, i);
+    strbuf_puts(out, "},\n");
   }
-  text_puts(out, count ? "};\n" : "    {0}};\n");
-  text_printf(out, "enum { %s_count = %zu };\n\n", side, count);
+  strbuf_puts(out, count ? "};\n" : "    {0}};\n");
+  strbuf_printf(out, "enum { %s_count = %zu };\n\n", side, count);
 }
 
-void emit_symbols(struct text *out, const struct symbols *symbols) {
+void emit_symbols(struct strbuf *out, const struct symbols *symbols) {
   size_t length = 0;
   const char *text = hone_embedded_text("run/less.h", &length);
   if (!symbols->count) return;
-  if (text) text_append(out, text, length);
-  text_puts(out, "static const int64_t bounds[] = {");
+  if (text) strbuf_append(out, text, length);
+  strbuf_puts(out, "static const int64_t bounds[] = {");
   for (size_t k = 0; k < symbols->count; k++)
-    text_printf(out, "%lld, ", (long long)symbols->at[k].bound);
-  text_puts(out, "0};\nstatic const int64_t least[] = {");
+    strbuf_printf(out, "%lld, ", (long long)symbols->at[k].bound);
+  strbuf_puts(out, "0};\nstatic const int64_t least[] = {");
   for (size_t k = 0; k < symbols->count; k++)
-    text_printf(out, "%lld, ", (long long)symbols->at[k].least);
-  text_puts(out, "0};\nstatic const char *const symbols[] = {");
-  for (size_t k = 0; k < symbols->count; k++) text_printf(out, "\"%s\", ", symbols->at[k].name);
-  text_puts(out, "0};\n\n");
+    strbuf_printf(out, "%lld, ", (long long)symbols->at[k].least);
+  strbuf_puts(out, "0};\nstatic const char *const symbols[] = {");
+  for (size_t k = 0; k < symbols->count; k++) strbuf_printf(out, "\"%s\", ", symbols->at[k].name);
+  strbuf_puts(out, "0};\n\n");
 }
 
 enum { TEXT_WEIGHTS = 64 << 10 };
@@ -98,7 +98,7 @@ static size_t quote_bytes(const unsigned char *bytes, size_t count, char *out) {
 /* One string: a compiler makes one object of it, where numbers are a node each (2.1 MB, gcc 12 -O2: 0.10 s against
    0.70 s for 64-bit words; clang 14 0.03 and 0.35). */
 static hone_status put_string(struct ctx *ctx, struct arena *arena, const struct emitted *made,
-                              struct text *out) {
+                              struct strbuf *out) {
   unsigned char *bytes;
   char line[4 * LINE_BYTES + 1];
   TRY(NEW_ARRAY(ctx, arena, bytes, made->weights_bytes + 64));
@@ -106,25 +106,25 @@ static hone_status put_string(struct ctx *ctx, struct arena *arena, const struct
     emitted_pack(made, i, bytes + made->parts[i].offset);
   for (size_t i = 0; i < made->weights_bytes; i += LINE_BYTES) {
     size_t left = made->weights_bytes - i;
-    text_puts(out, "\n\"");
-    text_append(out, line, quote_bytes(bytes + i, left < LINE_BYTES ? left : LINE_BYTES, line));
-    text_puts(out, "\"");
+    strbuf_puts(out, "\n\"");
+    strbuf_append(out, line, quote_bytes(bytes + i, left < LINE_BYTES ? left : LINE_BYTES, line));
+    strbuf_puts(out, "\"");
   }
-  text_puts(out, ";\n");
+  strbuf_puts(out, ";\n");
   return HONE_OK;
 }
 
 static hone_status emit_string(struct emitter *e, const struct emitted *made) {
-  text_printf(e->out, "static const _Alignas(64) char packed[%zu + 1] =", made->weights_bytes);
+  strbuf_printf(e->out, "static const _Alignas(64) char packed[%zu + 1] =", made->weights_bytes);
   return put_string(e->ctx, e->arena, made, e->out);
 }
 
 hone_status emit_weights_text(struct ctx *ctx, struct arena *arena, const struct emitted *emitted,
-                              const char *prefix, struct text *out) {
-  text_printf(out,
-              "HIDDEN extern const unsigned char %s_weights[];\n"
-              "_Alignas(64) const unsigned char %s_weights[%zu + 1] =",
-              prefix, prefix, emitted->weights_bytes);
+                              const char *prefix, struct strbuf *out) {
+  strbuf_printf(out,
+                "HIDDEN extern const unsigned char %s_weights[];\n"
+                "_Alignas(64) const unsigned char %s_weights[%zu + 1] =",
+                prefix, prefix, emitted->weights_bytes);
   return put_string(ctx, arena, emitted, out);
 }
 
@@ -133,17 +133,17 @@ static hone_status emit_weights(struct emitter *e, const struct emitted *made) {
   if (made->weights_bytes > TEXT_WEIGHTS && !e->plan->target.is_portable)
     return emit_string(e, made);
   if (!made->weights_bytes) {
-    text_puts(e->out, "static const uint32_t packed[1];\n");
+    strbuf_puts(e->out, "static const uint32_t packed[1];\n");
     return HONE_OK;
   }
   uint32_t *words;
   TRY(NEW_ARRAY(e->ctx, e->arena, words, made->weights_bytes / 4 + 1));
   for (size_t i = 0; i < made->part_count; i++)
     emitted_pack(made, i, (char *)words + made->parts[i].offset);
-  text_puts(e->out, "static const _Alignas(64) uint32_t packed[] = {");
+  strbuf_puts(e->out, "static const _Alignas(64) uint32_t packed[] = {");
   for (size_t i = 0; i < made->weights_bytes / 4; i++)
-    text_printf(e->out, "%s0x%xu,", i % 12 ? "" : "\n", words[i]);
-  text_puts(e->out, "};\n");
+    strbuf_printf(e->out, "%s0x%xu,", i % 12 ? "" : "\n", words[i]);
+  strbuf_puts(e->out, "};\n");
   return HONE_OK;
 }
 
@@ -152,25 +152,25 @@ hone_status emit_info(struct emitter *e, const char *prefix, struct emitted *mad
   if (e->profiles) emit_profile_layout(e->plan, e->profiles, &at, &arena_bytes);
   bool as_text = e->embeds || made->weights_bytes <= TEXT_WEIGHTS;
   char hash[33];
-  struct text id = {0};
+  struct strbuf id = {0};
   hash_weights(made, &id);
-  text_puts(&id, e->head.hash);
+  strbuf_puts(&id, e->head.hash);
   for (size_t i = 0; i < made->unit_count; i++) {
     hash_hex(hash, made->units[i].text.at, made->units[i].text.length);
-    text_puts(&id, hash);
+    strbuf_puts(&id, hash);
   }
-  hone_status status = text_finish(e->ctx, &id);
+  hone_status status = strbuf_finish(e->ctx, &id);
   if (!status) hash_hex(made->build_id, id.at, id.length);
-  text_deinit(&id);
+  strbuf_deinit(&id);
   TRY(status);
   if (as_text)
     TRY(emit_weights(e, made));
   else
-    text_printf(e->out,
-                "#ifdef HONE_EMBEDDED_WEIGHTS\nHIDDEN extern const unsigned char %s_weights[];\n"
-                "#define PACKED %s_weights\n#else\n#define PACKED NULL\n#endif\n",
-                e->weights, e->weights);
-  text_printf(
+    strbuf_printf(e->out,
+                  "#ifdef HONE_EMBEDDED_WEIGHTS\nHIDDEN extern const unsigned char %s_weights[];\n"
+                  "#define PACKED %s_weights\n#else\n#define PACKED NULL\n#endif\n",
+                  e->weights, e->weights);
+  strbuf_printf(
       e->out,
       "static const struct hone_artifact_info info = {\n"
       "    .abi = HONE_ARTIFACT_ABI,\n    .flags = 0x%x,\n    .build_id = \"%s\",\n"
@@ -180,15 +180,15 @@ hone_status emit_info(struct emitter *e, const char *prefix, struct emitted *mad
       e->plan->target.features, made->build_id, HONE_VERSION, plan_preference(e->plan), arena_bytes,
       made->weights_bytes, as_text ? "packed" : "PACKED");
   if (e->plan->symbols.count)
-    text_printf(e->out,
-                "    .symbol_count = %zu,\n    .bounds = bounds,\n    .symbols = symbols,\n"
-                "    .least = least,\n",
-                e->plan->symbols.count);
-  text_puts(e->out, "};\n\n");
-  text_printf(e->out,
-              "EXPORTED const struct hone_artifact_info *%s_artifact(void);\n"
-              "const struct hone_artifact_info *%s_artifact(void) { return &info; }\n",
-              prefix, prefix);
+    strbuf_printf(e->out,
+                  "    .symbol_count = %zu,\n    .bounds = bounds,\n    .symbols = symbols,\n"
+                  "    .least = least,\n",
+                  e->plan->symbols.count);
+  strbuf_puts(e->out, "};\n\n");
+  strbuf_printf(e->out,
+                "EXPORTED const struct hone_artifact_info *%s_artifact(void);\n"
+                "const struct hone_artifact_info *%s_artifact(void) { return &info; }\n",
+                prefix, prefix);
   if (as_text) made->weights_bytes = made->part_count = 0;
   return HONE_OK;
 }

@@ -14,18 +14,19 @@ bool is_open_loop(const struct step *step) {
   return open;
 }
 
-static void emit_chunks(struct text *out, int64_t size, const struct slope *slope, int64_t chunk) {
-  text_puts(out, "(");
+static void emit_chunks(struct strbuf *out, int64_t size, const struct slope *slope,
+                        int64_t chunk) {
+  strbuf_puts(out, "(");
   emit_size(out, size, slope);
-  text_printf(out, " + %lldl) / %lldl", (long long)chunk - 1, (long long)chunk);
+  strbuf_printf(out, " + %lldl) / %lldl", (long long)chunk - 1, (long long)chunk);
 }
 
-void emit_loop_units(struct text *out, const struct step *step) {
+void emit_loop_units(struct strbuf *out, const struct step *step) {
   struct loop_nest nest;
   int inner, rank = step->copy_rank;
   int64_t chunk, units;
   if (step->kind == STEP_FILL) {
-    text_printf(out, "%lldl", (long long)step->units);
+    strbuf_printf(out, "%lldl", (long long)step->units);
     return;
   }
   if (step->kind == STEP_COPY) {
@@ -44,9 +45,9 @@ void emit_loop_units(struct text *out, const struct step *step) {
     emit_chunks(out, nest.size[0], &nest.slope[0], chunk);
     return;
   }
-  text_puts(out, "1l");
+  strbuf_puts(out, "1l");
   for (int d = 0; d < rank - inner; d++) {
-    text_puts(out, " * ");
+    strbuf_puts(out, " * ");
     if (step->kind == STEP_COPY)
       emit_size(out, step->copy[d].size, &step->copy[d].slope);
     else

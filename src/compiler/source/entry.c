@@ -22,27 +22,27 @@ static bool uses_tiles(const struct plan *plan) {
 /* Linux gives a process AMX tiles when it asks, for all its threads and for good; whoever loads the
    artifact need not know. Without them the first tile instruction would end the process. Asking again
    costs a system call. Source: Linux Documentation/arch/x86/xstate.rst. */
-static void emit_tiles(struct text *out) {
-  text_puts(out,
-            "static int has_tiles(void) {\n  enum { ARCH_PRCTL = 158, REQUEST_STATE = 0x1023, "
-            "TILE_DATA = 18 };\n"
-            "  long result;\n  __asm__ volatile(\"syscall\" : \"=a\"(result) : "
-            "\"0\"((long)ARCH_PRCTL), \"D\"((long)REQUEST_STATE), \"S\"((long)TILE_DATA) "
-            ": \"rcx\", \"r11\", \"memory\");\n  return !result;\n}\n\n");
+static void emit_tiles(struct strbuf *out) {
+  strbuf_puts(out,
+              "static int has_tiles(void) {\n  enum { ARCH_PRCTL = 158, REQUEST_STATE = 0x1023, "
+              "TILE_DATA = 18 };\n"
+              "  long result;\n  __asm__ volatile(\"syscall\" : \"=a\"(result) : "
+              "\"0\"((long)ARCH_PRCTL), \"D\"((long)REQUEST_STATE), \"S\"((long)TILE_DATA) "
+              ": \"rcx\", \"r11\", \"memory\");\n  return !result;\n}\n\n");
 }
 
 /* The end of the group of joined steps that begins at `first`, and what of it runs on all threads. */
-struct group {
+struct fusion_group {
   size_t end;
   bool shared, scratch;
   int64_t units, chunks; /* the most of its shared steps */
 };
 
-static struct group group_at(const struct plan *plan, size_t first) {
-  struct group g = {.end = first};
+static struct fusion_group group_at(const struct plan *plan, size_t first) {
+  struct fusion_group g = {.end = first};
   for (; g.end < plan->steps.count; g.end++) {
     const struct step *step = plan->steps.at[g.end];
-    if (g.end > first && !step->joined) break;
+    if (g.end > first && !step->overlaps_previous) break;
     g.scratch |= step->scratch != NULL;
     if (step->serial) continue;
     g.shared = true;
@@ -52,23 +52,23 @@ static struct group group_at(const struct plan *plan, size_t first) {
   return g;
 }
 
-static void emit_bracket(struct text *out, const struct step *step) {
+static void emit_bracket(struct strbuf *out, const struct step *step) {
   switch (step->kind) {
     case STEP_IF:
-      text_puts(out, "      if (*");
+      strbuf_puts(out, "      if (*");
       emit_address(out, &step->inputs[0], true);
-      text_puts(out, ") {\n");
+      strbuf_puts(out, ") {\n");
       break;
     case STEP_LOOP: /* entered again at a stage's case in it */
-      text_puts(out, "      while (!f->status && *");
+      strbuf_puts(out, "      while (!f->status && *");
       emit_address(out, &step->inputs[0], true);
-      text_puts(out, ") {\n");
+      strbuf_puts(out, ") {\n");
       break;
     case STEP_ELSE:
-      text_puts(out, "      } else {\n");
+      strbuf_puts(out, "      } else {\n");
       break;
     default:
-      text_puts(out, "      }\n");
+      strbuf_puts(out, "      }\n");
   }
 }
 
@@ -80,9 +80,9 @@ static bool any_open(const struct port *ports, size_t count) {
 }
 
 /* The sizes that the caller gives; where it gives none, the bounds. */
-static void emit_sizes(struct text *out, const struct plan *plan) {
+static void emit_sizes(struct strbuf *out, const struct plan *plan) {
   if (!any_open(plan->inputs, plan->input_count)) return;
-  text_puts(
+  strbuf_puts(
       out,
       "  for (int32_t i = 0; i < input_count; i++)\n"
       "    for (int32_t d = 0; d < inputs[i].rank; d++) {\n"
@@ -96,33 +96,34 @@ static void emit_sizes(struct text *out, const struct plan *plan) {
       "    }\n");
 }
 
-static void emit_output_sizes(struct text *out, const struct plan *plan) {
-  text_puts(out,
-            "  if (!f.status && io->output_dims)\n    for (int32_t i = 0; i < output_count; i++)\n"
-            "      for (int32_t d = 0; d < outputs[i].rank; d++)\n        if (io->output_dims[i]) "
-            "io->output_dims[i][d] = ");
+static void emit_output_sizes(struct strbuf *out, const struct plan *plan) {
+  strbuf_puts(
+      out,
+      "  if (!f.status && io->output_dims)\n    for (int32_t i = 0; i < output_count; i++)\n"
+      "      for (int32_t d = 0; d < outputs[i].rank; d++)\n        if (io->output_dims[i]) "
+      "io->output_dims[i][d] = ");
   if (any_open(plan->outputs, plan->output_count))
-    text_puts(out, "outputs[i].extents[d] ? extents[outputs[i].extents[d]] : ");
+    strbuf_puts(out, "outputs[i].extents[d] ? extents[outputs[i].extents[d]] : ");
   if (plan->symbols.count)
-    text_puts(out, "hone_open_dim(&outputs[i], d, f.less);\n");
+    strbuf_puts(out, "hone_open_dim(&outputs[i], d, f.less);\n");
   else
-    text_puts(out, "outputs[i].dims[d];\n");
+    strbuf_puts(out, "outputs[i].dims[d];\n");
 }
 
 /* Calls of the steps [first, end), each with its chunk. */
-static void emit_calls(struct text *out, size_t first, size_t end, const char *chunk,
+static void emit_calls(struct strbuf *out, size_t first, size_t end, const char *chunk,
                        bool profiles) {
   for (size_t i = first; i < end; i++)
     if (profiles)
-      text_printf(out, "      PROFILED(%zu, s%zu(f, %s, t));\n", i, i, chunk);
+      strbuf_printf(out, "      PROFILED(%zu, s%zu(f, %s, t));\n", i, i, chunk);
     else
-      text_printf(out, "      s%zu(f, %s, t);\n", i, chunk);
+      strbuf_printf(out, "      s%zu(f, %s, t);\n", i, chunk);
 }
 
 /* The run function while it is written: rows of calls that are functions of their own stand before it. */
 struct run_text {
   bool profiles;
-  struct text rows, functions;
+  struct strbuf rows, functions;
 };
 
 /* Calls of the steps [first, end), each with its chunk; many of them as functions of at most ROW_STEPS, since a C
@@ -133,11 +134,11 @@ static void emit_row(struct run_text *run, size_t first, size_t end, const char 
     return;
   }
   for (size_t at = first; at < end; at += ROW_STEPS) {
-    text_printf(&run->rows, "static NOIPA void row%zu(struct frame *f, long c, long n, long t) {\n",
-                at);
+    strbuf_printf(&run->rows,
+                  "static NOIPA void row%zu(struct frame *f, long c, long n, long t) {\n", at);
     emit_calls(&run->rows, at, end - at < ROW_STEPS ? end : at + ROW_STEPS, "c, n", run->profiles);
-    text_puts(&run->rows, "}\n\n");
-    text_printf(&run->functions, "      row%zu(f, %s, t);\n", at, chunk);
+    strbuf_puts(&run->rows, "}\n\n");
+    strbuf_printf(&run->functions, "      row%zu(f, %s, t);\n", at, chunk);
   }
 }
 
@@ -145,7 +146,7 @@ static void emit_row(struct run_text *run, size_t first, size_t end, const char 
 static size_t lone_end(const struct plan *plan, size_t first) {
   size_t i = first;
   while (i < plan->steps.count && plan->steps.at[i]->kind < STEP_IF) {
-    const struct group g = group_at(plan, i);
+    const struct fusion_group g = group_at(plan, i);
     if (g.shared) break;
     i = g.end;
   }
@@ -153,16 +154,16 @@ static size_t lone_end(const struct plan *plan, size_t first) {
 }
 
 static void emit_next(const struct plan *plan, struct run_text *run) {
-  struct text *out = &run->functions;
+  struct strbuf *out = &run->functions;
   int stage = 0;
-  text_puts(out,
-            "/* What one thread does alone, up to the next stage. */\n"
-            "static void next(void *argument, int32_t thread, struct hone_stage *stage) {\n"
-            "  struct frame *const f = argument;\n");
+  strbuf_puts(out,
+              "/* What one thread does alone, up to the next stage. */\n"
+              "static void next(void *argument, int32_t thread, struct hone_stage *stage) {\n"
+              "  struct frame *const f = argument;\n");
   /* any thread may come here, also one that has no scratch memory; it is alone, so the first's is free */
-  text_printf(out, "  const long t = thread < %d ? thread : 0;\n  (void)t;\n",
-              plan->scratch_threads);
-  text_puts(out, "  switch (f->stage) {\n    case 0:;\n");
+  strbuf_printf(out, "  const long t = thread < %d ? thread : 0;\n  (void)t;\n",
+                plan->scratch_threads);
+  strbuf_puts(out, "  switch (f->stage) {\n    case 0:;\n");
   for (size_t i = 0; i < plan->steps.count;) {
     if (plan->steps.at[i]->kind >= STEP_IF) {
       emit_bracket(out, plan->steps.at[i++]);
@@ -174,39 +175,39 @@ static void emit_next(const struct plan *plan, struct run_text *run) {
       i = end;
       continue;
     }
-    const struct group g = group_at(plan, i);
+    const struct fusion_group g = group_at(plan, i);
     stage++;
-    text_printf(out, "      share(f, stage, %d, %lldl, %lldl, ", stage, (long long)g.units,
-                (long long)g.chunks);
-    text_printf(out, g.scratch ? "%d" : "INT32_MAX", plan->scratch_threads);
-    text_printf(out, ");\n      return;\n    case %d:;\n", stage);
+    strbuf_printf(out, "      share(f, stage, %d, %lldl, %lldl, ", stage, (long long)g.units,
+                  (long long)g.chunks);
+    strbuf_printf(out, g.scratch ? "%d" : "INT32_MAX", plan->scratch_threads);
+    strbuf_printf(out, ");\n      return;\n    case %d:;\n", stage);
     i = g.end;
   }
-  text_puts(out, "  }\n  stage->chunks = 0;\n}\n\n");
+  strbuf_puts(out, "  }\n  stage->chunks = 0;\n}\n\n");
 }
 
 static void emit_work(const struct plan *plan, struct run_text *run) {
-  struct text *out = &run->functions;
+  struct strbuf *out = &run->functions;
   int stage = 0;
-  text_puts(out,
-            "/* A chunk of the stage. */\n"
-            "static void work(void *argument, int32_t chunk, int32_t thread) {\n"
-            "  struct frame *const f = argument;\n"
-            "  const long c = chunk, n = f->chunks, t = thread;\n  switch (f->stage) {\n");
+  strbuf_puts(out,
+              "/* A chunk of the stage. */\n"
+              "static void work(void *argument, int32_t chunk, int32_t thread) {\n"
+              "  struct frame *const f = argument;\n"
+              "  const long c = chunk, n = f->chunks, t = thread;\n  switch (f->stage) {\n");
   for (size_t i = 0; i < plan->steps.count;) {
-    struct group g = group_at(plan, i);
+    struct fusion_group g = group_at(plan, i);
     if (plan->steps.at[i]->kind >= STEP_IF) {
       i++;
       continue;
     }
     if (g.shared) {
-      text_printf(out, "    case %d:\n", ++stage);
+      strbuf_printf(out, "    case %d:\n", ++stage);
       emit_row(run, i, g.end, "c, n");
-      text_puts(out, "      break;\n");
+      strbuf_puts(out, "      break;\n");
     }
     i = g.end;
   }
-  text_puts(out, "  }\n}\n\n");
+  strbuf_puts(out, "  }\n}\n\n");
 }
 
 static const char share_text[] =
@@ -225,55 +226,57 @@ static const char share_text[] =
 void emit_run(struct emitter *e) {
   const struct plan *plan = e->plan;
   bool alone = all_serial(plan);
-  if (!alone) text_puts(e->out, share_text);
+  if (!alone) strbuf_puts(e->out, share_text);
   struct run_text run = {.profiles = e->profiles > 0};
   emit_next(plan, &run);
   if (!alone) emit_work(plan, &run);
-  struct text *const texts[] = {&run.rows, &run.functions};
+  struct strbuf *const texts[] = {&run.rows, &run.functions};
   for (size_t i = 0; i < COUNT(texts); i++) {
-    text_append(e->out, texts[i]->at ? texts[i]->at : "", texts[i]->length);
+    strbuf_append(e->out, texts[i]->at ? texts[i]->at : "", texts[i]->length);
     e->out->failed |= texts[i]->failed;
-    text_deinit(texts[i]);
+    strbuf_deinit(texts[i]);
   }
   if (uses_tiles(plan)) emit_tiles(e->out);
-  text_puts(e->out,
-            "static int32_t run(const void *weights, void *arena, const struct hone_io *io,\n"
-            "                   const struct hone_team *team) {\n");
+  strbuf_puts(e->out,
+              "static int32_t run(const void *weights, void *arena, const struct hone_io *io,\n"
+              "                   const struct hone_team *team) {\n");
   if (plan->extent_count) {
-    text_printf(e->out,
-                "  int64_t extents[%zu];\n  memset(extents, 0xff, sizeof extents); /* -1: not yet "
-                "known */\n",
-                plan->extent_count + 1);
+    strbuf_printf(
+        e->out,
+        "  int64_t extents[%zu];\n  memset(extents, 0xff, sizeof extents); /* -1: not yet "
+        "known */\n",
+        plan->extent_count + 1);
     emit_sizes(e->out, plan);
   }
-  text_printf(e->out,
-              "  struct frame f = {.weights = weights, .arena = arena,\n"
-              "                    .inputs = io->inputs, .outputs = io->outputs%s};\n",
-              plan->extent_count ? ", .extents = extents" : "");
+  strbuf_printf(e->out,
+                "  struct frame f = {.weights = weights, .arena = arena,\n"
+                "                    .inputs = io->inputs, .outputs = io->outputs%s};\n",
+                plan->extent_count ? ", .extents = extents" : "");
   if (plan->text_bytes)
-    text_printf(e->out,
-                "  f.texts.at = (char *)arena + %zu;\n  f.texts.size = %zu; /* bytes for new text "
-                "*/\n",
-                plan->text_offset, plan->text_bytes);
+    strbuf_printf(
+        e->out,
+        "  f.texts.at = (char *)arena + %zu;\n  f.texts.size = %zu; /* bytes for new text "
+        "*/\n",
+        plan->text_offset, plan->text_bytes);
   if (plan->symbols.count)
-    text_printf(e->out,
-                "  if (!hone_find_less(inputs, input_count, bounds, least, %zu, io->input_dims, "
-                "f.less)) return %d;\n",
-                plan->symbols.count, (int)HONE_E_SHAPE);
+    strbuf_printf(e->out,
+                  "  if (!hone_find_less(inputs, input_count, bounds, least, %zu, io->input_dims, "
+                  "f.less)) return %d;\n",
+                  plan->symbols.count, (int)HONE_E_SHAPE);
   if (uses_tiles(plan))
-    text_printf(e->out, "  if (!has_tiles()) return %d; /* the system refuses AMX */\n",
-                (int)HONE_E_UNSUP);
+    strbuf_printf(e->out, "  if (!has_tiles()) return %d; /* the system refuses AMX */\n",
+                  (int)HONE_E_UNSUP);
   if (alone) {
-    text_puts(e->out,
-              "  struct hone_stage stage = {1, 1};\n  (void)team; /* too small to share */\n"
-              "  next(&f, 0, &stage);\n");
+    strbuf_puts(e->out,
+                "  struct hone_stage stage = {1, 1};\n  (void)team; /* too small to share */\n"
+                "  next(&f, 0, &stage);\n");
   } else {
-    text_puts(e->out,
-              "  const struct hone_job job = {&f, next, work};\n"
-              "  if (team) {\n    team->run(team->self, &job);\n  } else {\n"
-              "    for (struct hone_stage s = {1, 1}; next(&f, 0, &s), s.chunks;)\n"
-              "      work(&f, 0, 0);\n  }\n");
+    strbuf_puts(e->out,
+                "  const struct hone_job job = {&f, next, work};\n"
+                "  if (team) {\n    team->run(team->self, &job);\n  } else {\n"
+                "    for (struct hone_stage s = {1, 1}; next(&f, 0, &s), s.chunks;)\n"
+                "      work(&f, 0, 0);\n  }\n");
   }
   emit_output_sizes(e->out, plan);
-  text_puts(e->out, "  return f.status;\n}\n\n");
+  strbuf_puts(e->out, "  return f.status;\n}\n\n");
 }

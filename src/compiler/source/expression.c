@@ -68,15 +68,15 @@ const char *class_type(hone_dtype dtype) {
   return NULL;
 }
 
-void emit_float(struct text *out, double x) {
+void emit_float(struct strbuf *out, double x) {
   if (isnan(x))
-    text_puts(out, "NAN");
+    strbuf_puts(out, "NAN");
   else if (isinf(x))
-    text_puts(out, x < 0 ? "-INFINITY" : "INFINITY");
+    strbuf_puts(out, x < 0 ? "-INFINITY" : "INFINITY");
   else if (x == trunc(x) && fabs(x) < 1e6)
-    text_printf(out, "%.1f", x);
+    strbuf_printf(out, "%.1f", x);
   else
-    text_printf(out, "%a", x);
+    strbuf_printf(out, "%a", x);
 }
 
 struct argument {
@@ -96,33 +96,34 @@ struct expanded {
 };
 
 /* The operand as the type that the operation computes in. */
-static void emit_operand(struct text *out, const struct expanded *x, const struct argument *from) {
+static void emit_operand(struct strbuf *out, const struct expanded *x,
+                         const struct argument *from) {
   if (x->is_vector)
-    text_printf(out, from->is_whole ? "integers_(%s)" : "%s", from->name);
+    strbuf_printf(out, from->is_whole ? "integers_(%s)" : "%s", from->name);
   else if (strcmp(c_type(from->dtype), x->type) != 0)
-    text_printf(out, "(%s)%s", x->type, from->name);
+    strbuf_printf(out, "(%s)%s", x->type, from->name);
   else
-    text_puts(out, from->name);
+    strbuf_puts(out, from->name);
 }
 
-static void emit_parameter(struct text *out, const struct expanded *x, double value,
+static void emit_parameter(struct strbuf *out, const struct expanded *x, double value,
                            const char *at_run) {
-  if (!x->is_vector) text_printf(out, "(%s)", x->type);
+  if (!x->is_vector) strbuf_printf(out, "(%s)", x->type);
   if (*at_run) {
-    text_puts(out, at_run);
+    strbuf_puts(out, at_run);
     return;
   }
-  if (x->is_vector) text_puts(out, "C(");
+  if (x->is_vector) strbuf_puts(out, "C(");
   emit_float(out, x->is_vector ? (double)(float)value : value);
-  if (x->is_vector) text_puts(out, ")");
+  if (x->is_vector) strbuf_puts(out, ")");
 }
 
 /* What stands for a letter of the tables; false: the word is none. */
-static bool emit_letter(struct text *out, const struct expanded *x, const char *word, size_t n) {
+static bool emit_letter(struct strbuf *out, const struct expanded *x, const char *word, size_t n) {
   if (n == 1 && *word >= 'x' && *word <= 'z')
     emit_operand(out, x, &x->args[*word - 'x']);
   else if (n == 1 && *word == 'u')
-    text_puts(out, x->is_u64 ? "1" : "0");
+    strbuf_puts(out, x->is_u64 ? "1" : "0");
   else if (n == 5 && !memcmp(word, "alpha", n))
     emit_parameter(out, x, x->o->alpha, x->alpha);
   else if (n == 4 && !memcmp(word, "beta", n))
@@ -133,23 +134,24 @@ static bool emit_letter(struct text *out, const struct expanded *x, const char *
 }
 
 /* The expression with what its letters stand for, every helper's name behind the prefix. */
-static void emit_expression(struct text *out, const char *expression, const struct expanded *x) {
+static void emit_expression(struct strbuf *out, const char *expression, const struct expanded *x) {
   for (const char *p = expression; *p;) {
     size_t n = 0;
     while (is_word(p[n])) n++;
     if (!n) {
-      text_append(out, p++, 1);
+      strbuf_append(out, p++, 1);
       continue;
     }
     bool helper =
         (p[n] == '(' && (p[n - 1] == '_' || (n == 1 && *p == 'C'))) && !(*p >= '0' && *p <= '9');
-    if (helper) text_puts(out, x->prefix);
-    if (helper || !emit_letter(out, x, p, n)) text_append(out, p, n);
+    if (helper) strbuf_puts(out, x->prefix);
+    if (helper || !emit_letter(out, x, p, n)) strbuf_append(out, p, n);
     p += n;
   }
 }
 
-static hone_status emit_vector_operation(struct emitter *e, struct text *out, struct expanded *x) {
+static hone_status emit_vector_operation(struct emitter *e, struct strbuf *out,
+                                         struct expanded *x) {
   bool is_float = x->o->dtype == HONE_F32;
   const char *expression = is_float ? x->o->op->expression : x->o->op->integer;
   if (!expression)
@@ -157,38 +159,38 @@ static hone_status emit_vector_operation(struct emitter *e, struct text *out, st
   x->is_vector = true;
   x->type = is_float ? "vec" : "veci";
   x->prefix = is_float ? "" : "veci_";
-  text_printf(out, "const %s %s = ", x->type, x->name);
+  strbuf_printf(out, "const %s %s = ", x->type, x->name);
   emit_expression(out, expression, x);
-  text_puts(out, ";\n");
+  strbuf_puts(out, ";\n");
   return HONE_OK;
 }
 
 /* A vector holds floats as vec, integers as veci; sums of a kernel may be whole floats. */
-static void emit_vector_cast(struct text *out, const struct expanded *x) {
+static void emit_vector_cast(struct strbuf *out, const struct expanded *x) {
   const struct argument *from = &x->args[0];
   bool to_float = x->o->dtype == HONE_F32, floats = from->dtype == HONE_F32 || from->is_whole;
-  text_printf(out, "const %s %s = %s(%s);\n", to_float ? "vec" : "veci", x->name,
-              to_float == floats  ? ""
-              : to_float          ? "floats_"
-              : x->o->is_rounding ? "nearest_"
-                                  : "integers_",
-              from->name);
+  strbuf_printf(out, "const %s %s = %s(%s);\n", to_float ? "vec" : "veci", x->name,
+                to_float == floats  ? ""
+                : to_float          ? "floats_"
+                : x->o->is_rounding ? "nearest_"
+                                    : "integers_",
+                from->name);
 }
 
-static void emit_cast(struct text *out, const struct expanded *x) {
+static void emit_cast(struct strbuf *out, const struct expanded *x) {
   const struct argument *from = &x->args[0];
   hone_dtype to = x->o->dtype;
   const char *type = c_type(to);
   if (to == HONE_BOOL)
-    text_printf(out, "const %s %s = %s != 0;\n", type, x->name, from->name);
+    strbuf_printf(out, "const %s %s = %s != 0;\n", type, x->name, from->name);
   else if (dtype_is_float(from->dtype) && !dtype_is_float(to))
-    text_printf(out, "const %s %s = (%s)%s((double)%s%s%s);\n", type, x->name, type,
-                to == HONE_U64 ? "cast_u64_" : "cast_i64_", x->o->is_rounding ? "f32_round_(" : "",
-                from->name, x->o->is_rounding ? ")" : "");
+    strbuf_printf(out, "const %s %s = (%s)%s((double)%s%s%s);\n", type, x->name, type,
+                  to == HONE_U64 ? "cast_u64_" : "cast_i64_",
+                  x->o->is_rounding ? "f32_round_(" : "", from->name, x->o->is_rounding ? ")" : "");
   else if (x->o->is_stored_small) /* rounded when it is stored */
-    text_printf(out, "const %s %s = odd_((double)%s);\n", type, x->name, from->name);
+    strbuf_printf(out, "const %s %s = odd_((double)%s);\n", type, x->name, from->name);
   else
-    text_printf(out, "const %s %s = (%s)%s;\n", type, x->name, type, from->name);
+    strbuf_printf(out, "const %s %s = (%s)%s;\n", type, x->name, type, from->name);
 }
 
 static const char *scalar_expression(const struct operation *o, bool integer) {
@@ -196,7 +198,8 @@ static const char *scalar_expression(const struct operation *o, bool integer) {
   return !integer ? "mod_(x, y)" : o->c_remainder ? "mod_(x, y, u, 1)" : "mod_(x, y, u, 0)";
 }
 
-static hone_status emit_scalar_operation(struct emitter *e, struct text *out, struct expanded *x) {
+static hone_status emit_scalar_operation(struct emitter *e, struct strbuf *out,
+                                         struct expanded *x) {
   const struct operation *o = x->o;
   const char *type = c_type(o->dtype);
   hone_dtype class = x->args[o->arg_count - 1].dtype;
@@ -208,10 +211,10 @@ static hone_status emit_scalar_operation(struct emitter *e, struct text *out, st
     return fail(e->ctx, HONE_E_UNSUP, place_none(), "no kernel for %s of %s", o->op->name,
                 dtype_name(class));
   const bool converts = strcmp(type, x->type) != 0;
-  text_printf(out, "const %s %s = ", type, x->name);
-  if (converts) text_printf(out, "(%s)(", type);
+  strbuf_printf(out, "const %s %s = ", type, x->name);
+  if (converts) strbuf_printf(out, "(%s)(", type);
   emit_expression(out, expression, x);
-  text_printf(out, "%s%s;\n", converts ? ")" : "", o->dtype == HONE_BOOL ? " != 0" : "");
+  strbuf_printf(out, "%s%s;\n", converts ? ")" : "", o->dtype == HONE_BOOL ? " != 0" : "");
   return HONE_OK;
 }
 
@@ -219,28 +222,29 @@ static hone_status emit_scalar_operation(struct emitter *e, struct text *out, st
 static bool is_division(const struct operation *o) { return o->op->id == OP_Mean; }
 
 /* ByteTable. */
-static void emit_table(struct text *out, const struct expanded *x, bool vector) {
-  text_printf(out, "%s %s_table[] = {", vector ? "TABLE_" : "static const uint8_t", x->name);
+static void emit_table(struct strbuf *out, const struct expanded *x, bool vector) {
+  strbuf_printf(out, "%s %s_table[] = {", vector ? "TABLE_" : "static const uint8_t", x->name);
   for (int i = 0; i < BYTE_TABLE_ENTRIES; i++)
-    text_printf(out, "%s%u", i ? "," : "", (unsigned)(uint8_t)x->o->table[i]);
-  text_puts(out, "};\n");
+    strbuf_printf(out, "%s%u", i ? "," : "", (unsigned)(uint8_t)x->o->table[i]);
+  strbuf_puts(out, "};\n");
   if (vector)
-    text_printf(out, "const veci %s = lookup_bytes_(%s_table, %s);\n", x->name, x->name,
-                x->args[0].name);
+    strbuf_printf(out, "const veci %s = lookup_bytes_(%s_table, %s);\n", x->name, x->name,
+                  x->args[0].name);
   else
-    text_printf(out, "const %s %s = (%s)%s_table[(uint8_t)%s];\n", c_type(x->o->dtype), x->name,
-                c_type(x->o->dtype), x->name, x->args[0].name);
+    strbuf_printf(out, "const %s %s = (%s)%s_table[(uint8_t)%s];\n", c_type(x->o->dtype), x->name,
+                  c_type(x->o->dtype), x->name, x->args[0].name);
 }
 
-static hone_status emit_operation(struct emitter *e, struct text *out, struct expanded *x,
+static hone_status emit_operation(struct emitter *e, struct strbuf *out, struct expanded *x,
                                   bool vector) {
   if (x->o->op->id == OP_ByteTable) {
     emit_table(out, x, vector);
     return HONE_OK;
   }
   if (is_division(x->o)) {
-    text_printf(out, "const %s %s = %s / %s%g%s;\n", vector ? "vec" : c_type(x->o->dtype), x->name,
-                x->args[0].name, vector ? "splat_(" : "", x->o->alpha, vector ? ".0f)" : "");
+    strbuf_printf(out, "const %s %s = %s / %s%g%s;\n", vector ? "vec" : c_type(x->o->dtype),
+                  x->name, x->args[0].name, vector ? "splat_(" : "", x->o->alpha,
+                  vector ? ".0f)" : "");
     return HONE_OK;
   }
   if (vector && x->o->op->id == OP_Cast) {
@@ -259,7 +263,7 @@ static hone_status emit_operation(struct emitter *e, struct text *out, struct ex
   }
 }
 
-static hone_status read_argument(struct emitter *e, const struct program *program, size_t done,
+static hone_status read_argument(struct emitter *e, const struct expr *program, size_t done,
                                  int arg, struct argument *out) {
   *out = (struct argument){.dtype = HONE_UNDEFINED};
   if (arg == PROGRAM_RAW) {
@@ -278,8 +282,8 @@ static hone_status read_argument(struct emitter *e, const struct program *progra
 }
 
 /* As a vector; of bytes made by an operation only the low bits count so far. */
-static hone_status read_vector(struct emitter *e, const struct program *program, size_t done,
-                               int arg, enum program_form form, struct argument *out) {
+static hone_status read_vector(struct emitter *e, const struct expr *program, size_t done, int arg,
+                               enum program_form form, struct argument *out) {
   TRY(read_argument(e, program, done, arg, out));
   out->is_whole = form == PROGRAM_WHOLE_FLOATS && arg == PROGRAM_RAW && out->dtype != HONE_F32;
   if (arg >= 0 && dtype_is_byte(out->dtype))
@@ -287,7 +291,7 @@ static hone_status read_vector(struct emitter *e, const struct program *program,
   return HONE_OK;
 }
 
-hone_status emit_program(struct emitter *e, struct text *out, const struct program *program,
+hone_status emit_program(struct emitter *e, struct strbuf *out, const struct expr *program,
                          enum program_form form, char out_result[32]) {
   struct argument result;
   for (size_t s = 0; s < program->count; s++) {

@@ -46,15 +46,16 @@ static bool listed(const char *const *list, size_t count, const char *word, size
   return false;
 }
 
-static void define(struct text *out, struct text *undo, const char *name) {
-  text_printf(out, "#define %s ", name);
-  text_printf(undo, "#undef %s\n", name);
+static void define(struct strbuf *out, struct strbuf *undo, const char *name) {
+  strbuf_printf(out, "#define %s ", name);
+  strbuf_printf(undo, "#undef %s\n", name);
 }
 
-static void emit_list(struct text *out, const int64_t *ints, size_t count) {
-  text_puts(out, "{");
-  for (size_t i = 0; i < count; i++) text_printf(out, "%s%lld", i ? ", " : "", (long long)ints[i]);
-  text_puts(out, count ? "}\n" : "0}\n");
+static void emit_list(struct strbuf *out, const int64_t *ints, size_t count) {
+  strbuf_puts(out, "{");
+  for (size_t i = 0; i < count; i++)
+    strbuf_printf(out, "%s%lld", i ? ", " : "", (long long)ints[i]);
+  strbuf_puts(out, count ? "}\n" : "0}\n");
 }
 
 /* The text says ATTR_axis, ATTR_axes_COUNT or ATTR_mode_IS_linear. */
@@ -73,39 +74,39 @@ static bool is_used(const char *text, size_t length, const char *name) {
 }
 
 /* A word of the list is a part of the name; a delimiter stands as numbers: text of a model never reaches the file. */
-static hone_status emit_string(struct emitter *e, struct text *out, struct text *undo,
+static hone_status emit_string(struct emitter *e, struct strbuf *out, struct strbuf *undo,
                                const char *name, struct place place, const struct attribute *a) {
   char word[160];
   if (!strcmp(a->name, "delimiter")) {
     if (!a->s.length) return HONE_OK;
     define(out, undo, name);
-    text_puts(out, "{");
-    for (size_t i = 0; i < a->s.length; i++) text_printf(out, "%d, ", (int)a->s.bytes[i]);
-    text_puts(out, "0}\n");
+    strbuf_puts(out, "{");
+    for (size_t i = 0; i < a->s.length; i++) strbuf_printf(out, "%d, ", (int)a->s.bytes[i]);
+    strbuf_puts(out, "0}\n");
     return HONE_OK;
   }
   if (!listed(words, COUNT(words), a->s.bytes, a->s.length))
     return fail(e->ctx, HONE_E_UNSUP, place, "attribute %s has a value without a kernel", a->name);
   snprintf(word, sizeof word, "%s_IS_%.*s", name, (int)a->s.length, a->s.bytes);
   define(out, undo, word);
-  text_puts(out, "1\n");
+  strbuf_puts(out, "1\n");
   return HONE_OK;
 }
 
 /* ConstantOfShape: one element. */
-static void emit_tensor(struct text *out, struct text *undo, const char *name,
+static void emit_tensor(struct strbuf *out, struct strbuf *undo, const char *name,
                         const struct tensor *tensor) {
   if (tensor_count(tensor) != 1 || tensor->dtype == HONE_STRING) return;
   define(out, undo, name);
   if (dtype_is_float(tensor->dtype))
     emit_float(out, tensor_f64(tensor, 0));
   else
-    text_printf(out, "((int64_t)0x%llxull)", (unsigned long long)tensor_i64(tensor, 0));
-  text_puts(out, "\n");
+    strbuf_printf(out, "((int64_t)0x%llxull)", (unsigned long long)tensor_i64(tensor, 0));
+  strbuf_puts(out, "\n");
 }
 
 static hone_status emit_attribute(struct emitter *e, const char *text, size_t length,
-                                  struct text *out, struct text *undo, struct place place,
+                                  struct strbuf *out, struct strbuf *undo, struct place place,
                                   const struct attribute *a) {
   char name[96], count_name[112];
   const int n = snprintf(name, sizeof name, "ATTR_%s", a->name);
@@ -114,28 +115,28 @@ static hone_status emit_attribute(struct emitter *e, const char *text, size_t le
   switch (a->kind) {
     case ATTRIBUTE_INT:
       define(out, undo, name);
-      text_printf(out, "%lldl\n", (long long)a->i);
+      strbuf_printf(out, "%lldl\n", (long long)a->i);
       break;
     case ATTRIBUTE_FLOAT:
       define(out, undo, name);
-      text_puts(out, "((float)");
+      strbuf_puts(out, "((float)");
       emit_float(out, a->f);
-      text_puts(out, ")\n");
+      strbuf_puts(out, ")\n");
       break;
     case ATTRIBUTE_INTS:
       define(out, undo, name);
       emit_list(out, a->ints, a->count);
       define(out, undo, count_name);
-      text_printf(out, "%zu\n", a->count);
+      strbuf_printf(out, "%zu\n", a->count);
       break;
     case ATTRIBUTE_FLOATS:
       define(out, undo, name);
-      text_puts(out, "{");
+      strbuf_puts(out, "{");
       for (size_t i = 0; i < a->count; i++) {
         emit_float(out, a->floats[i]);
-        text_puts(out, ", ");
+        strbuf_puts(out, ", ");
       }
-      text_puts(out, "}\n");
+      strbuf_puts(out, "}\n");
       break;
     case ATTRIBUTE_STRING:
       return emit_string(e, out, undo, name, place, a);
@@ -149,14 +150,14 @@ static hone_status emit_attribute(struct emitter *e, const char *text, size_t le
 }
 
 /* "#define IN0_RANK " */
-static void define_field(struct text *out, struct text *undo, const char *side, size_t k,
+static void define_field(struct strbuf *out, struct strbuf *undo, const char *side, size_t k,
                          const char *field) {
   char name[48];
   snprintf(name, sizeof name, "%s%zu_%s", side, k, field);
   define(out, undo, name);
 }
 
-static hone_status emit_operand(struct emitter *e, struct text *out, struct text *undo,
+static hone_status emit_operand(struct emitter *e, struct strbuf *out, struct strbuf *undo,
                                 const char *side, size_t k, const struct view *view) {
   const bool is_present = view->buffer != NULL;
   const int rank = is_present ? view->shape.rank : 0;
@@ -172,12 +173,12 @@ static hone_status emit_operand(struct emitter *e, struct text *out, struct text
     return fail(e->ctx, HONE_E_LIMIT, place_none(), "too large");
   for (size_t i = 0; i < COUNT(facts); i++) {
     define_field(out, undo, side, k, facts[i].field);
-    text_printf(out, "%d\n", facts[i].value);
+    strbuf_printf(out, "%d\n", facts[i].value);
   }
   define_field(out, undo, side, k, "T");
-  text_printf(out, "%s\n", is_present ? c_type(view->dtype) : "float");
+  strbuf_printf(out, "%s\n", is_present ? c_type(view->dtype) : "float");
   define_field(out, undo, side, k, "COUNT");
-  text_printf(out, "%lldl\n", (long long)count);
+  strbuf_printf(out, "%lldl\n", (long long)count);
   define_field(out, undo, side, k, "DIMS");
   emit_list(out, view->shape.dims, (size_t)rank);
   if (!is_present || !view_is_open(view)) return HONE_OK;
@@ -185,22 +186,22 @@ static hone_status emit_operand(struct emitter *e, struct text *out, struct text
   define_field(out, undo, side, k, "EXTENTS");
   emit_list(out, numbers, (size_t)rank);
   define_field(out, undo, side, k, "OPEN");
-  text_puts(out, "1\n");
+  strbuf_puts(out, "1\n");
   return HONE_OK;
 }
 
-hone_status emit_plain(struct emitter *e, const struct step *step, int *out_number) {
-  struct text body = {0}, undo = {0}, text = {0};
+hone_status emit_generic(struct emitter *e, const struct step *step, int *out_number) {
+  struct strbuf body = {0}, undo = {0}, text = {0};
   hone_status status = put_text(e, step->plain->text, &text);
-  text_printf(&body,
-              "/* plain %s */\n#define UNITS %lldl\n#define IN_COUNT %zu\n"
-              "#define OUT_COUNT %zu\n",
-              step->plain->op, (long long)step->units, step->input_count, step->output_count);
-  text_puts(&undo, "#undef UNITS\n#undef IN_COUNT\n#undef OUT_COUNT\n");
+  strbuf_printf(&body,
+                "/* plain %s */\n#define UNITS %lldl\n#define IN_COUNT %zu\n"
+                "#define OUT_COUNT %zu\n",
+                step->plain->op, (long long)step->units, step->input_count, step->output_count);
+  strbuf_puts(&undo, "#undef UNITS\n#undef IN_COUNT\n#undef OUT_COUNT\n");
   if (step->plain->define) { /* "REDUCE_OP 2": which of the text's operators */
-    text_printf(&body, "#define %s\n", step->plain->define);
-    text_printf(&undo, "#undef %.*s\n", (int)strcspn(step->plain->define, " "),
-                step->plain->define);
+    strbuf_printf(&body, "#define %s\n", step->plain->define);
+    strbuf_printf(&undo, "#undef %.*s\n", (int)strcspn(step->plain->define, " "),
+                  step->plain->define);
   }
   for (size_t k = 0; k < step->input_count && !status; k++)
     status = emit_operand(e, &body, &undo, "IN", k, &step->inputs[k]);
@@ -208,20 +209,21 @@ hone_status emit_plain(struct emitter *e, const struct step *step, int *out_numb
     status = emit_operand(e, &body, &undo, "OUT", k, &step->outputs[k]);
   const char *name;
   const int64_t *numbers;
-  for (size_t i = 0; step->window && (name = plain_window_define(step->window, i, &numbers)); i++) {
+  for (size_t i = 0; step->window && (name = generic_window_define(step->window, i, &numbers));
+       i++) {
     define(&body, &undo, name);
-    emit_list(&body, numbers, PLAIN_SPATIAL);
+    emit_list(&body, numbers, GENERIC_SPATIAL);
   }
   for (size_t k = 0; k < step->attribute_count && !status; k++)
     status =
         emit_attribute(e, text.at, text.length, &body, &undo, step->place, &step->attributes[k]);
   if (!status) {
-    text_append(&body, text.at, text.length);
-    text_append(&body, undo.at, undo.length);
+    strbuf_append(&body, text.at, text.length);
+    strbuf_append(&body, undo.at, undo.length);
     status = emit_shared(e, &body, UNIT_LOOPS, "plain_function", out_number);
   }
-  text_deinit(&body);
-  text_deinit(&undo);
-  text_deinit(&text);
+  strbuf_deinit(&body);
+  strbuf_deinit(&undo);
+  strbuf_deinit(&text);
   return status;
 }

@@ -21,113 +21,113 @@ static bool has_open_port(const struct plan *plan) {
 }
 
 /* "3", "N" of an open size, "N + 1", "2 * N + S"; prefix: of its name. */
-static void put_size(struct text *out, const struct port *port, int d, const struct plan *plan,
+static void put_size(struct strbuf *out, const struct port *port, int d, const struct plan *plan,
                      const char *prefix) {
   int64_t rest = port->shape.dims[d];
   bool is_open = false;
   for (size_t k = 0; port->slope && k < plan->symbols.count; k++) {
     int64_t slope = port->slope[d].of[k];
     if (!slope) continue;
-    if (is_open) text_puts(out, " + ");
-    if (slope > 1) text_printf(out, "%lld * ", (long long)slope);
-    text_printf(out, "%s%s", prefix, plan->symbols.at[k].name);
+    if (is_open) strbuf_puts(out, " + ");
+    if (slope > 1) strbuf_printf(out, "%lld * ", (long long)slope);
+    strbuf_printf(out, "%s%s", prefix, plan->symbols.at[k].name);
     rest -= slope * plan->symbols.at[k].bound;
     is_open = true;
   }
-  if (is_open && rest) text_puts(out, rest < 0 ? " - " : " + ");
-  if (!is_open || rest) text_printf(out, "%lld", (long long)(is_open && rest < 0 ? -rest : rest));
+  if (is_open && rest) strbuf_puts(out, rest < 0 ? " - " : " + ");
+  if (!is_open || rest) strbuf_printf(out, "%lld", (long long)(is_open && rest < 0 ? -rest : rest));
 }
 
 /* "[N,3,224,224]"; "[2,<=40]": a size known only at run time, by its bound. */
-static void put_shape(struct text *out, const struct port *port, const struct plan *plan) {
-  text_puts(out, "[");
+static void put_shape(struct strbuf *out, const struct port *port, const struct plan *plan) {
+  strbuf_puts(out, "[");
   for (int d = 0; d < port->shape.rank; d++) {
-    if (d) text_puts(out, ",");
-    if (port->extents[d]) text_puts(out, "<=");
+    if (d) strbuf_puts(out, ",");
+    if (port->extents[d]) strbuf_puts(out, "<=");
     put_size(out, port, d, plan, "");
   }
-  text_puts(out, "]");
+  strbuf_puts(out, "]");
 }
 
 /* As a float of C reads it back. */
-static void put_float(struct text *out, double x) {
+static void put_float(struct strbuf *out, double x) {
   char digits[32];
   snprintf(digits, sizeof digits, "%.9g", x);
-  text_printf(out, "%s%sf", digits, strpbrk(digits, ".e") ? "" : ".0");
+  strbuf_printf(out, "%s%sf", digits, strpbrk(digits, ".e") ? "" : ".0");
 }
 
-static void put_macros(struct text *out, const char *prefix, const char *side,
+static void put_macros(struct strbuf *out, const char *prefix, const char *side,
                        const struct port *port, const struct port_scale *scale, size_t i) {
   int64_t count = 1;
   if (!shape_count(&port->shape, &count)) count = 0;
-  text_printf(out, "#define %s_%s_%zu_ELEMENTS %lld\n", prefix, side, i, (long long)count);
+  strbuf_printf(out, "#define %s_%s_%zu_ELEMENTS %lld\n", prefix, side, i, (long long)count);
   if (!scale || !(scale->scale > 0)) return;
-  text_printf(out,
-              "/* Its integers stand for SCALE * (integer - ZERO_POINT). */\n"
-              "#define %s_%s_%zu_SCALE ",
-              prefix, side, i);
+  strbuf_printf(out,
+                "/* Its integers stand for SCALE * (integer - ZERO_POINT). */\n"
+                "#define %s_%s_%zu_SCALE ",
+                prefix, side, i);
   put_float(out, scale->scale);
-  text_printf(out, "\n#define %s_%s_%zu_ZERO_POINT (%lld)\n", prefix, side, i,
-              (long long)scale->zero_point);
+  strbuf_printf(out, "\n#define %s_%s_%zu_ZERO_POINT (%lld)\n", prefix, side, i,
+                (long long)scale->zero_point);
 }
 
-static void put_port(struct text *out, const char *prefix, const char *side,
+static void put_port(struct strbuf *out, const char *prefix, const char *side,
                      const struct plan *plan, const struct port *port, size_t i) {
-  text_printf(out, "\n/* %s %zu: %s", side, i, dtype_name(port->dtype));
+  strbuf_printf(out, "\n/* %s %zu: %s", side, i, dtype_name(port->dtype));
   put_shape(out, port, plan);
   if (port->alias >= 0)
-    text_printf(out, "; the next run's input %d, may lie in its memory", port->alias);
-  text_printf(out, " */\nstatic const char %s_%s_%zu_name[] = ", prefix, side, i);
+    strbuf_printf(out, "; the next run's input %d, may lie in its memory", port->alias);
+  strbuf_printf(out, " */\nstatic const char %s_%s_%zu_name[] = ", prefix, side, i);
   emit_name(out, port->name);
-  text_printf(out, ";\ntypedef %s %s_%s_%zu_t;\nenum { %s_%s_%zu_rank = %d };\n", type_of(port),
-              prefix, side, i, prefix, side, i, port->shape.rank);
-  text_printf(out, "static const int64_t %s_%s_%zu_dims[] = {", prefix, side, i);
+  strbuf_printf(out, ";\ntypedef %s %s_%s_%zu_t;\nenum { %s_%s_%zu_rank = %d };\n", type_of(port),
+                prefix, side, i, prefix, side, i, port->shape.rank);
+  strbuf_printf(out, "static const int64_t %s_%s_%zu_dims[] = {", prefix, side, i);
   for (int d = 0; d < port->shape.rank; d++)
-    text_printf(out, "%lld, ", (long long)port->shape.dims[d]);
-  text_puts(out, "0};\n");
+    strbuf_printf(out, "%lld, ", (long long)port->shape.dims[d]);
+  strbuf_puts(out, "0};\n");
 }
 
-static void put_parameters(struct text *out, const struct port *ports, size_t count,
+static void put_parameters(struct strbuf *out, const struct port *ports, size_t count,
                            const char *side, bool is_const) {
   for (size_t i = 0; i < count; i++) {
-    text_printf(out, "%s%s *%s%zu, ", is_const ? "const " : "", type_of(&ports[i]), side, i);
+    strbuf_printf(out, "%s%s *%s%zu, ", is_const ? "const " : "", type_of(&ports[i]), side, i);
     if (is_open(&ports[i]))
-      text_printf(out, "%sint64_t *%s%zu_dims, ", is_const ? "const " : "", side, i);
+      strbuf_printf(out, "%sint64_t *%s%zu_dims, ", is_const ? "const " : "", side, i);
   }
 }
 
-static void put_pointers(struct text *out, const char *type, const char *name, const char *side,
+static void put_pointers(struct strbuf *out, const char *type, const char *name, const char *side,
                          size_t count) {
-  text_printf(out, "  %s %s[] = {", type, name);
-  for (size_t i = 0; i < count; i++) text_printf(out, "%s%zu, ", side, i);
-  text_puts(out, "0};\n");
+  strbuf_printf(out, "  %s %s[] = {", type, name);
+  for (size_t i = 0; i < count; i++) strbuf_printf(out, "%s%zu, ", side, i);
+  strbuf_puts(out, "0};\n");
 }
 
 /* The list of the actual sizes of open ports; false if all are fixed. */
-static bool put_dims_pointers(struct text *out, const char *type, const char *name,
+static bool put_dims_pointers(struct strbuf *out, const char *type, const char *name,
                               const char *side, const struct port *ports, size_t count) {
   bool any = false;
   for (size_t i = 0; i < count; i++) any |= is_open(&ports[i]);
   if (!any) return false;
-  text_printf(out, "  %s %s[] = {", type, name);
+  strbuf_printf(out, "  %s %s[] = {", type, name);
   for (size_t i = 0; i < count; i++)
     if (is_open(&ports[i]))
-      text_printf(out, "%s%zu_dims, ", side, i);
+      strbuf_printf(out, "%s%zu_dims, ", side, i);
     else
-      text_puts(out, "0, ");
-  text_puts(out, "};\n");
+      strbuf_puts(out, "0, ");
+  strbuf_puts(out, "};\n");
   return true;
 }
 
-static void put_input_dims(struct text *out, const struct plan *plan) {
+static void put_input_dims(struct strbuf *out, const struct plan *plan) {
   for (size_t i = 0; i < plan->input_count; i++) {
     const struct port *port = &plan->inputs[i];
-    text_printf(out, "  const int64_t dims%zu[] = {", i);
+    strbuf_printf(out, "  const int64_t dims%zu[] = {", i);
     for (int d = 0; d < port->shape.rank; d++) {
       put_size(out, port, d, plan, "size_");
-      text_puts(out, ", ");
+      strbuf_puts(out, ", ");
     }
-    text_puts(out, "0};\n");
+    strbuf_puts(out, "0};\n");
   }
   put_pointers(out, "const int64_t *const", "input_dims", "dims", plan->input_count);
 }
@@ -146,25 +146,26 @@ static bool can_be_typed(const struct plan *plan) {
   return count <= MOST_PARAMETERS;
 }
 
-static void put_signature(struct text *out, const struct plan *plan, const char *prefix) {
-  text_printf(out, "int %s_run(", prefix);
+static void put_signature(struct strbuf *out, const struct plan *plan, const char *prefix) {
+  strbuf_printf(out, "int %s_run(", prefix);
   for (size_t k = 0; k < plan->symbols.count; k++)
-    text_printf(out, "int64_t size_%s, ", plan->symbols.at[k].name);
+    strbuf_printf(out, "int64_t size_%s, ", plan->symbols.at[k].name);
   put_parameters(out, plan->inputs, plan->input_count, "in", true);
   put_parameters(out, plan->outputs, plan->output_count, "out", false);
-  text_puts(out, "void *arena)");
+  strbuf_puts(out, "void *arena)");
 }
 
-void emit_typed_run(const struct plan *plan, const char *prefix, struct text *out) {
+void emit_typed_run(const struct plan *plan, const char *prefix, struct strbuf *out) {
   if (!can_be_typed(plan)) return;
-  text_printf(out,
-              "EXPORTED const struct hone_artifact_info *%s_artifact(void);\n"
-              "/* The run function with typed arguments, as the header declares it. */\nEXPORTED ",
-              prefix);
+  strbuf_printf(
+      out,
+      "EXPORTED const struct hone_artifact_info *%s_artifact(void);\n"
+      "/* The run function with typed arguments, as the header declares it. */\nEXPORTED ",
+      prefix);
   put_signature(out, plan, prefix);
-  text_puts(out, ";\n");
+  strbuf_puts(out, ";\n");
   put_signature(out, plan, prefix);
-  text_puts(out, " {\n");
+  strbuf_puts(out, " {\n");
   put_pointers(out, "const void *const", "in", "in", plan->input_count);
   put_pointers(out, "void *const", "out", "out", plan->output_count);
   bool made = put_dims_pointers(out, "int64_t *const", "output_dims", "out", plan->outputs,
@@ -175,23 +176,23 @@ void emit_typed_run(const struct plan *plan, const char *prefix, struct text *ou
   else
     in = put_dims_pointers(out, "const int64_t *const", "input_dims", "in", plan->inputs,
                            plan->input_count);
-  text_printf(out,
-              "  const struct hone_artifact_info *const model = %s_artifact();\n"
-              "  const struct hone_io io = {in, out, %s, %s};\n"
-              "  if (model->weights_bytes && !model->weights) return -1;\n"
-              "  return (int)model->run(model->weights, arena, &io, 0);\n}\n\n",
-              prefix, in ? "input_dims" : "0", made ? "output_dims" : "0");
+  strbuf_printf(out,
+                "  const struct hone_artifact_info *const model = %s_artifact();\n"
+                "  const struct hone_io io = {in, out, %s, %s};\n"
+                "  if (model->weights_bytes && !model->weights) return -1;\n"
+                "  return (int)model->run(model->weights, arena, &io, 0);\n}\n\n",
+                prefix, in ? "input_dims" : "0", made ? "output_dims" : "0");
 }
 
-static void put_declaration(struct text *out, const char *prefix, const struct plan *plan) {
+static void put_declaration(struct strbuf *out, const char *prefix, const struct plan *plan) {
   if (!can_be_typed(plan)) {
-    text_printf(out,
-                "\n/* No %s_run: more than %d parameters, or elements that C has no type for. "
-                "%s_artifact()->run takes them all. */\n",
-                prefix, MOST_PARAMETERS, prefix);
+    strbuf_printf(out,
+                  "\n/* No %s_run: more than %d parameters, or elements that C has no type for. "
+                  "%s_artifact()->run takes them all. */\n",
+                  prefix, MOST_PARAMETERS, prefix);
     return;
   }
-  text_printf(
+  strbuf_printf(
       out,
       "\n/* One inference on one thread. Inputs and outputs are dense, of ELEMENTS elements "
       "each. arena: %s_ARENA_BYTES\n   of 64-byte aligned memory, one for each concurrent "
@@ -203,25 +204,25 @@ static void put_declaration(struct text *out, const char *prefix, const struct p
           : "",
       has_open_port(plan) ? "\n   *_dims: actual sizes, where \"<=\" stands above." : "");
   put_signature(out, plan, prefix);
-  text_puts(out, ";\n");
+  strbuf_puts(out, ";\n");
 }
 
-hone_status emit_header(struct emitter *e, const char *prefix, struct text *out) {
+hone_status emit_header(struct emitter *e, const char *prefix, struct strbuf *out) {
   const struct plan *plan = e->plan;
   size_t length = 0;
   const char *abi = hone_embedded_text("run/artifact.h", &length);
   if (!abi) return fail(e->ctx, HONE_E_INTERNAL, place_none(), "no text run/artifact.h");
-  text_printf(out,
-              "/* Made by hone %s: the types of one compiled model, and the artifact ABI. */\n"
-              "#ifndef %s_HEADER\n#define %s_HEADER\n\n",
-              HONE_VERSION, prefix, prefix);
-  text_append(out, abi, length);
-  text_printf(out, "\nenum { %s_input_count = %zu, %s_output_count = %zu };\n", prefix,
-              plan->input_count, prefix, plan->output_count);
-  text_printf(out, "#define %s_ARENA_BYTES %zu\n", prefix, plan->arena_bytes);
+  strbuf_printf(out,
+                "/* Made by hone %s: the types of one compiled model, and the artifact ABI. */\n"
+                "#ifndef %s_HEADER\n#define %s_HEADER\n\n",
+                HONE_VERSION, prefix, prefix);
+  strbuf_append(out, abi, length);
+  strbuf_printf(out, "\nenum { %s_input_count = %zu, %s_output_count = %zu };\n", prefix,
+                plan->input_count, prefix, plan->output_count);
+  strbuf_printf(out, "#define %s_ARENA_BYTES %zu\n", prefix, plan->arena_bytes);
   for (size_t k = 0; k < plan->symbols.count; k++)
-    text_printf(out, "#define %s_%s_BOUND %lld /* of an open size */\n", prefix,
-                plan->symbols.at[k].name, (long long)plan->symbols.at[k].bound);
+    strbuf_printf(out, "#define %s_%s_BOUND %lld /* of an open size */\n", prefix,
+                  plan->symbols.at[k].name, (long long)plan->symbols.at[k].bound);
   for (size_t i = 0; i < plan->input_count; i++) {
     put_port(out, prefix, "input", plan, &plan->inputs[i], i);
     put_macros(out, prefix, "INPUT", &plan->inputs[i], e->scales ? &e->scales[i] : NULL, i);
@@ -231,18 +232,18 @@ hone_status emit_header(struct emitter *e, const char *prefix, struct text *out)
     put_macros(out, prefix, "OUTPUT", &plan->outputs[i],
                e->scales ? &e->scales[plan->input_count + i] : NULL, i);
   }
-  text_printf(out,
-              "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\nconst struct hone_artifact_info "
-              "*%s_artifact(void);\n",
-              prefix);
+  strbuf_printf(out,
+                "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\nconst struct hone_artifact_info "
+                "*%s_artifact(void);\n",
+                prefix);
   put_declaration(out, prefix, plan);
-  text_puts(out, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
-  return text_finish(e->ctx, out);
+  strbuf_puts(out, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
+  return strbuf_finish(e->ctx, out);
 }
 
 hone_status emit_header_text(struct ctx *ctx, struct arena *arena, const struct plan *plan,
                              const char *prefix, const struct port_scale *scales,
-                             struct text *out) {
+                             struct strbuf *out) {
   struct emitter e = {.ctx = ctx, .arena = arena, .plan = plan, .scales = scales};
   return emit_header(&e, prefix, out);
 }
@@ -282,34 +283,35 @@ const char *requirement(const struct plan *plan, size_t i) {
 }
 
 /* Without its flags the text would compile and be 40 times slower in silence (mlp, gcc -O2). */
-void emit_requirements(const struct plan *plan, struct text *out) {
+void emit_requirements(const struct plan *plan, struct strbuf *out) {
   bool has_any = false;
   for (size_t i = 0; i < COUNT(macros); i++) {
     if (!(plan->target.features & macros[i].feature)) continue;
-    text_puts(out, has_any ? " || " : "#if ");
+    strbuf_puts(out, has_any ? " || " : "#if ");
     if (macros[i].names[1])
-      text_printf(out, "(!defined %s && !defined %s)", macros[i].names[0], macros[i].names[1]);
+      strbuf_printf(out, "(!defined %s && !defined %s)", macros[i].names[0], macros[i].names[1]);
     else
-      text_printf(out, "!defined %s", macros[i].names[0]);
+      strbuf_printf(out, "!defined %s", macros[i].names[0]);
     has_any = true;
   }
-  text_puts(out, has_any ? "\n" : "");
-  if (has_any) text_puts(out, "#error \"compile this file with: -O2");
+  strbuf_puts(out, has_any ? "\n" : "");
+  if (has_any) strbuf_puts(out, "#error \"compile this file with: -O2");
   for (const char *const *flag = plan->target.flags; has_any && *flag; flag++)
-    text_printf(out, " %s", *flag);
-  if (has_any) text_puts(out, "\"\n#endif\n");
-  text_puts(out,
-            "#if defined __GNUC__ && !defined __OPTIMIZE__\n"
-            "#warning \"not optimised: many times slower than with -O2\"\n#endif\n");
+    strbuf_printf(out, " %s", *flag);
+  if (has_any) strbuf_puts(out, "\"\n#endif\n");
+  strbuf_puts(out,
+              "#if defined __GNUC__ && !defined __OPTIMIZE__\n"
+              "#warning \"not optimised: many times slower than with -O2\"\n#endif\n");
   if (plan->target.is_portable)
-    text_puts(out,
-              "/* Plain C11. The processor must have: bytes of 8 bits, float and double of IEEE "
-              "754, int of "
-              "32 bits in\n   two's complement, int64_t, right shifts that keep the sign, "
-              "conversions that "
-              "wrap, little endian. */\n"
-              "#if defined __BYTE_ORDER__ && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n"
-              "#error \"the weights are little endian\"\n#endif\n"
-              "#include <limits.h>\n#if CHAR_BIT != 8 || INT_MAX != 0x7fffffff || (-1 >> 1) != -1\n"
-              "#error \"int is not of 32 bits in two's complement\"\n#endif\n");
+    strbuf_puts(
+        out,
+        "/* Plain C11. The processor must have: bytes of 8 bits, float and double of IEEE "
+        "754, int of "
+        "32 bits in\n   two's complement, int64_t, right shifts that keep the sign, "
+        "conversions that "
+        "wrap, little endian. */\n"
+        "#if defined __BYTE_ORDER__ && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n"
+        "#error \"the weights are little endian\"\n#endif\n"
+        "#include <limits.h>\n#if CHAR_BIT != 8 || INT_MAX != 0x7fffffff || (-1 >> 1) != -1\n"
+        "#error \"int is not of 32 bits in two's complement\"\n#endif\n");
 }

@@ -4,8 +4,8 @@
 
 #include <unistd.h>
 
-static hone_status find_text(struct emitter *e, const char *file, const char **out,
-                             size_t *out_length) {
+static hone_status find_source(struct emitter *e, const char *file, const char **out,
+                               size_t *out_length) {
   char path[4200];
   struct mapping map;
   if (e->kernel_dir) {
@@ -17,33 +17,33 @@ static hone_status find_text(struct emitter *e, const char *file, const char **o
       file_unmap(&map);
       e->replaced++;
       size_t length;
-      const char *usual = kernel_text(file, &length);
+      const char *usual = kernel_source(file, &length);
       if (!status && (!usual || length != *out_length || memcmp(usual, *out, length) != 0))
         status = arena_string(e->ctx, e->arena, file, strlen(file), &e->own);
       return status;
     }
   }
-  *out = kernel_text(file, out_length);
+  *out = kernel_source(file, out_length);
   return *out ? HONE_OK : fail(e->ctx, HONE_E_INTERNAL, place_none(), "no text %s", file);
 }
 
-hone_status put_text(struct emitter *e, const char *file, struct text *out) {
+hone_status put_text(struct emitter *e, const char *file, struct strbuf *out) {
   const char *at;
   char name[KERNEL_FILE_MAX];
   size_t length;
-  TRY(find_text(e, file, &at, &length));
+  TRY(find_source(e, file, &at, &length));
   for (const char *end = at + length; at < end;) {
     const char *part = at, *included;
-    at = kernel_text_part(part, end, &length, name);
-    text_append(out, part, length);
+    at = kernel_source_part(part, end, &length, name);
+    strbuf_append(out, part, length);
     if (!name[0]) continue;
-    TRY(find_text(e, name, &included, &length));
-    text_append(out, included, length);
+    TRY(find_source(e, name, &included, &length));
+    strbuf_append(out, included, length);
   }
   return HONE_OK;
 }
 
-hone_status emit_kernel_text(struct ctx *ctx, const char *file, struct text *out) {
+hone_status emit_kernel_source(struct ctx *ctx, const char *file, struct strbuf *out) {
   struct emitter e = {.ctx = ctx};
   return put_text(&e, file, out);
 }

@@ -21,7 +21,7 @@ static hone_status add_known(struct ctx *ctx, struct arena *arena, const struct 
 
 /* Decided, kept for good and cut. The text outlives the head. */
 static hone_status add_text(struct ctx *ctx, struct arena *arena, struct head *head,
-                            const char *text, size_t length, struct text *all) {
+                            const char *text, size_t length, struct strbuf *all) {
   const size_t from = all->length;
   const char *kept;
   TRY(decide_text(ctx, arena, &head->macros, text, length, all));
@@ -31,7 +31,7 @@ static hone_status add_text(struct ctx *ctx, struct arena *arena, struct head *h
 }
 
 static hone_status add_texts(struct ctx *ctx, struct arena *arena, const struct plan *plan,
-                             struct head *head, struct text *all) {
+                             struct head *head, struct strbuf *all) {
   const char *start;
   static const char *const own[] = {"source/unit.h", "source/scalar.h", "run/artifact.h",
                                     "source/small.h", "source/strings.h"};
@@ -45,7 +45,7 @@ static hone_status add_texts(struct ctx *ctx, struct arena *arena, const struct 
   for (size_t i = 0; kernel_helpers[i]; i++) {
     size_t length = 0;
     const char *name = !i && plan->target.vector_bytes == 4 ? "lane.h" : kernel_helpers[i];
-    const char *text = kernel_text(name, &length);
+    const char *text = kernel_source(name, &length);
     if (!text) return fail(ctx, HONE_E_INTERNAL, place_none(), "no text %s", name);
     TRY(add_text(ctx, arena, head, text, length, all));
   }
@@ -60,33 +60,33 @@ static hone_status add_texts(struct ctx *ctx, struct arena *arena, const struct 
 
 hone_status head_make(struct ctx *ctx, struct arena *arena, const struct plan *plan,
                       struct head *out) {
-  struct text all = {0}, top = {0};
+  struct strbuf all = {0}, top = {0};
   *out = (struct head){0};
-  text_printf(
+  strbuf_printf(
       &top,
       "/* Made by hone %s. %zu steps; arena %zu bytes, weights %zu bytes; target %s %s%s. */\n",
       HONE_VERSION, plan->steps.count, plan->arena_bytes, plan->weights_bytes, plan->target.triple,
       plan->target.level, plan_preference(plan));
   emit_requirements(plan, &top);
-  text_append(&all, top.at ? top.at : "", top.length);
-  hone_status status = text_finish(ctx, &top);
+  strbuf_append(&all, top.at ? top.at : "", top.length);
+  hone_status status = strbuf_finish(ctx, &top);
   if (!status) status = arena_string(ctx, arena, top.at, top.length, &out->top);
   if (!status) status = pieces_make(ctx, arena, &out->pieces);
   if (!status) status = add_known(ctx, arena, plan, &out->macros);
   if (!status) status = add_texts(ctx, arena, plan, out, &all);
   if (!status) hash_hex(out->hash, all.at, all.length);
-  text_deinit(&top);
-  text_deinit(&all);
+  strbuf_deinit(&top);
+  strbuf_deinit(&all);
   return status;
 }
 
-hone_status head_print(const struct head *head, struct text *out) {
-  text_puts(out, head->top);
+hone_status head_print(const struct head *head, struct strbuf *out) {
+  strbuf_puts(out, head->top);
   return pieces_print(head->pieces, NULL, out);
 }
 
-hone_status emit_alone_head(struct ctx *ctx, const struct target *target, const struct text *unit,
-                            struct text *out) {
+hone_status emit_alone_head(struct ctx *ctx, const struct target *target, const struct strbuf *unit,
+                            struct strbuf *out) {
   const struct plan plan = {.target = *target};
   struct arena *arena;
   struct head head;
@@ -95,7 +95,7 @@ hone_status emit_alone_head(struct ctx *ctx, const struct target *target, const 
   if (!status) pieces_use(head.pieces, unit->at, unit->length);
   if (!status) status = head_print(&head, out);
   arena_destroy(arena);
-  return status ? status : text_finish(ctx, out);
+  return status ? status : strbuf_finish(ctx, out);
 }
 
 void emit_profile_layout(const struct plan *plan, int threads, size_t *out_offset,
@@ -109,10 +109,10 @@ static void emit_profile(const struct emitter *e) {
   size_t offset, bytes, length = 0;
   const char *text = hone_embedded_text("source/profile.h", &length);
   emit_profile_layout(e->plan, e->profiles, &offset, &bytes);
-  text_printf(e->out, "#define PROFILE_OFFSET %zu\n#define PROFILE_STEPS %zu\n", offset,
-              e->plan->steps.count);
-  text_printf(e->out, "#define PROFILE_THREADS %d\n", e->profiles);
-  if (text) text_append(e->out, text, length);
+  strbuf_printf(e->out, "#define PROFILE_OFFSET %zu\n#define PROFILE_STEPS %zu\n", offset,
+                e->plan->steps.count);
+  strbuf_printf(e->out, "#define PROFILE_THREADS %d\n", e->profiles);
+  if (text) strbuf_append(e->out, text, length);
 }
 
 void emit_frame(const struct emitter *e) {
@@ -123,16 +123,16 @@ void emit_frame(const struct emitter *e) {
     has_texts |= step_takes_texts(plan->steps.at[i]);
   }
   if (e->profiles) emit_profile(e);
-  text_puts(e->out,
-            "/* What a run works on. */\nstruct frame {\n  const unsigned char *weights;\n  "
-            "unsigned char *arena;\n"
-            "  const void *const *inputs;\n  void *const *outputs;\n  int32_t status;\n"
-            "  int32_t stage; /* that is worked on, from 1, and its chunks */\n  long chunks;\n");
-  if (has_extents) text_puts(e->out, "  int64_t *extents; /* sizes known only now */\n");
-  if (has_texts) text_puts(e->out, "  struct texts texts;\n");
+  strbuf_puts(e->out,
+              "/* What a run works on. */\nstruct frame {\n  const unsigned char *weights;\n  "
+              "unsigned char *arena;\n"
+              "  const void *const *inputs;\n  void *const *outputs;\n  int32_t status;\n"
+              "  int32_t stage; /* that is worked on, from 1, and its chunks */\n  long chunks;\n");
+  if (has_extents) strbuf_puts(e->out, "  int64_t *extents; /* sizes known only now */\n");
+  if (has_texts) strbuf_puts(e->out, "  struct texts texts;\n");
   if (plan->symbols.count)
-    text_puts(
+    strbuf_puts(
         e->out,
         "  long less[HONE_ARTIFACT_SYMBOLS]; /* open sizes are so much below their bounds */\n");
-  text_puts(e->out, "};\n\n");
+  strbuf_puts(e->out, "};\n\n");
 }

@@ -243,7 +243,7 @@ struct decider {
   struct ctx *ctx;
   struct arena *arena;
   struct macros *macros;
-  struct text *out;
+  struct strbuf *out;
   VEC(struct chain) chains;
   size_t written; /* of them */
 };
@@ -256,11 +256,11 @@ static void enter(struct decider *d, struct chain *chain, struct condition value
   if (!chain->is_live || (chain->is_settled && !chain->is_written)) return;
   const char *behind = word.at + word.length;
   if (chain->is_settled)
-    text_puts(d->out, "#else\n");
+    strbuf_puts(d->out, "#else\n");
   else if (!chain->is_written && span_is(word, "elif"))
-    text_printf(d->out, "#if%.*s", (int)(line.at + line.length - behind), behind);
+    strbuf_printf(d->out, "#if%.*s", (int)(line.at + line.length - behind), behind);
   else
-    text_append(d->out, line.at, line.length);
+    strbuf_append(d->out, line.at, line.length);
   d->written += !chain->is_written && !chain->is_settled;
   chain->is_written = true;
 }
@@ -268,7 +268,7 @@ static void enter(struct decider *d, struct chain *chain, struct condition value
 static hone_status follow_define(struct decider *d, const char *at, struct span line) {
   const char *const end = line.at + line.length;
   struct span name, body;
-  text_append(d->out, line.at, line.length);
+  strbuf_append(d->out, line.at, line.length);
   if (!next_word(&at, end, &name)) return HONE_OK;
   body = (struct span){at, (size_t)(end - at)};
   if (at < end && *at == '(') body.length = 0; /* with arguments: no number */
@@ -286,10 +286,10 @@ static void follow_undef(struct decider *d, const char *at, struct span line) {
       macro->body.at = NULL;
     else
       *macro = d->macros->all.at[--d->macros->all.count];
-    text_append(d->out, line.at, line.length);
+    strbuf_append(d->out, line.at, line.length);
     return;
   }
-  if (is_outside(name) || find(d->macros->outer, name)) text_append(d->out, line.at, line.length);
+  if (is_outside(name) || find(d->macros->outer, name)) strbuf_append(d->out, line.at, line.length);
 }
 
 static hone_status decide_directive(struct decider *d, const char *at, struct span line) {
@@ -311,7 +311,7 @@ static hone_status decide_directive(struct decider *d, const char *at, struct sp
       enter(d, top, is_else ? known(1) : read_condition(d->macros, word, at, end), word, line);
   } else if (top && is_end) {
     if (top->is_written) {
-      text_append(d->out, line.at, line.length);
+      strbuf_append(d->out, line.at, line.length);
       d->written--;
     }
     d->chains.count--;
@@ -320,13 +320,13 @@ static hone_status decide_directive(struct decider *d, const char *at, struct sp
   } else if (is_live && span_is(word, "undef")) {
     follow_undef(d, at, line);
   } else if (is_live) {
-    text_append(d->out, line.at, line.length);
+    strbuf_append(d->out, line.at, line.length);
   }
   return HONE_OK;
 }
 
 hone_status decide_text(struct ctx *ctx, struct arena *arena, struct macros *macros,
-                        const char *text, size_t length, struct text *out) {
+                        const char *text, size_t length, struct strbuf *out) {
   struct decider d = {.ctx = ctx, .arena = arena, .macros = macros, .out = out};
   for (const char *at = text, *const end = text + length, *next; at < end; at = next) {
     const char *first = at;
@@ -336,7 +336,7 @@ hone_status decide_text(struct ctx *ctx, struct arena *arena, struct macros *mac
     if (first < next && *first == '#')
       TRY(decide_directive(&d, first + 1, line));
     else if (!d.chains.count || d.chains.at[d.chains.count - 1].is_live)
-      text_append(out, line.at, line.length);
+      strbuf_append(out, line.at, line.length);
   }
-  return text_finish(ctx, out);
+  return strbuf_finish(ctx, out);
 }

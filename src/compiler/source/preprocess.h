@@ -20,5 +20,5 @@ MUST_USE hone_status macros_add(struct ctx *ctx, struct arena *arena, struct mac
 /* Appends the text without what is not compiled; follows its #defines in `macros`, which point into it. An #undef of what is not defined is
    left out. */
 MUST_USE hone_status decide_text(struct ctx *ctx, struct arena *arena, struct macros *macros,
-                                 const char *text, size_t length, struct text *out);
+                                 const char *text, size_t length, struct strbuf *out);
 #endif

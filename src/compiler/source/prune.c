@@ -507,7 +507,7 @@ static hone_status see(struct comments_seen *seen, struct span text, bool *out_i
   return HONE_OK;
 }
 
-hone_status pieces_print(const struct pieces *p, struct comments_seen *seen, struct text *out) {
+hone_status pieces_print(const struct pieces *p, struct comments_seen *seen, struct strbuf *out) {
   bool blank = false;
   for (size_t i = 0; i < p->all.count; i++) {
     const struct piece *piece = &p->all.at[i];
@@ -519,10 +519,10 @@ hone_status pieces_print(const struct pieces *p, struct comments_seen *seen, str
     } else if (!piece->is_kept || is_empty_else(p, i)) {
       continue;
     }
-    if (blank) text_puts(out, "\n");
+    if (blank) strbuf_puts(out, "\n");
     blank = false;
-    text_append(out, piece->text.at, piece->text.length);
-    text_puts(out, "\n");
+    strbuf_append(out, piece->text.at, piece->text.length);
+    strbuf_puts(out, "\n");
   }
   return HONE_OK;
 }

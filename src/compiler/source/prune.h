@@ -23,7 +23,7 @@ struct comments_seen {
 };
 /* What is kept, in the order of the texts, with the comments that speak of it but for those in `seen` (NULL: all). */
 MUST_USE hone_status pieces_print(const struct pieces *pieces, struct comments_seen *seen,
-                                  struct text *out);
+                                  struct strbuf *out);
 
 /* A place in C text. */
 struct span {

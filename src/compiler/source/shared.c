@@ -7,35 +7,35 @@ bool is_plain_word(const char *name) {
          strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:-") == n;
 }
 
-void emit_name(struct text *out, const char *name) {
+void emit_name(struct strbuf *out, const char *name) {
   if (is_plain_word(name)) {
-    text_printf(out, "\"%s\"", name);
+    strbuf_printf(out, "\"%s\"", name);
     return;
   }
-  text_puts(out, "{");
+  strbuf_puts(out, "{");
   for (const unsigned char *p = (const unsigned char *)name; *p; p++)
-    text_printf(out, "0x%02x,", *p);
-  text_puts(out, "0}");
+    strbuf_printf(out, "0x%02x,", *p);
+  strbuf_puts(out, "0}");
 }
 
-void emit_code(struct text *out, const struct text *code) {
+void emit_code(struct strbuf *out, const struct strbuf *code) {
   int depth = 0;
   out->failed |= code->failed;
   for (size_t at = 0; at < code->length; at++) {
     while (code->at[at] == ' ') at++;
     const int outdent = code->at[at] == '}';
-    text_printf(out, "%*s", 2 * (depth - outdent), "");
+    strbuf_printf(out, "%*s", 2 * (depth - outdent), "");
     const size_t begin = at;
     for (; at < code->length && code->at[at] != '\n'; at++)
       depth += (code->at[at] == '{') - (code->at[at] == '}');
-    text_append(out, code->at + begin, at - begin);
-    text_puts(out, "\n");
+    strbuf_append(out, code->at + begin, at - begin);
+    strbuf_puts(out, "\n");
   }
 }
 
-hone_status emit_shared(struct emitter *e, const struct text *body, enum unit_kind kind,
+hone_status emit_shared(struct emitter *e, const struct strbuf *body, enum unit_kind kind,
                         const char *type, int *out_number) {
-  TRY(text_finish(e->ctx, body));
+  TRY(strbuf_finish(e->ctx, body));
   const char *own = e->own;
   e->own = NULL;
   *out_number = (int)e->functions.count;
@@ -52,21 +52,21 @@ hone_status emit_shared(struct emitter *e, const struct text *body, enum unit_ki
   return HONE_OK;
 }
 
-static void emit_base(struct text *out, const char *memory, size_t offset, bool is_cast) {
-  text_printf(out, "%sf->%s", is_cast && offset ? "(" : "", memory);
-  if (offset) text_printf(out, " + %zu%s", offset, is_cast ? ")" : "");
+static void emit_base(struct strbuf *out, const char *memory, size_t offset, bool is_cast) {
+  strbuf_printf(out, "%sf->%s", is_cast && offset ? "(" : "", memory);
+  if (offset) strbuf_printf(out, " + %zu%s", offset, is_cast ? ")" : "");
 }
 
-void emit_address(struct text *out, const struct view *view, bool is_const) {
+void emit_address(struct strbuf *out, const struct view *view, bool is_const) {
   const struct buffer *buffer = view->buffer;
   const bool is_packed = buffer->pack.kernel && !view->offset; /* whatever its kernel makes of it */
-  if (!is_packed) text_printf(out, "(%s%s *)", is_const ? "const " : "", c_type(view->dtype));
+  if (!is_packed) strbuf_printf(out, "(%s%s *)", is_const ? "const " : "", c_type(view->dtype));
   switch (buffer->place) {
     case BUFFER_INPUT:
-      text_printf(out, "f->inputs[%d]", buffer->index);
+      strbuf_printf(out, "f->inputs[%d]", buffer->index);
       break;
     case BUFFER_OUTPUT:
-      text_printf(out, "f->outputs[%d]", buffer->index);
+      strbuf_printf(out, "f->outputs[%d]", buffer->index);
       break;
     case BUFFER_WEIGHTS:
       emit_base(out, "weights", buffer->offset, !is_packed);
@@ -75,16 +75,16 @@ void emit_address(struct text *out, const struct view *view, bool is_const) {
       emit_base(out, "arena", buffer->offset, !is_packed);
       break;
   }
-  if (view->offset) text_printf(out, " + %lldl", (long long)view->offset);
+  if (view->offset) strbuf_printf(out, " + %lldl", (long long)view->offset);
   for (int k = 0; k < HONE_MAX_SYMBOLS; k++)
     if (view->offset_slope.of[k])
-      text_printf(out, " - %lldl * f->less[%d]", (long long)view->offset_slope.of[k], k);
+      strbuf_printf(out, " - %lldl * f->less[%d]", (long long)view->offset_slope.of[k], k);
 }
 
-void emit_size(struct text *out, int64_t size, const struct slope *slope) {
+void emit_size(struct strbuf *out, int64_t size, const struct slope *slope) {
   bool is_fixed = slope_is_zero(slope);
-  text_printf(out, is_fixed ? "%lldl" : "(%lldl", (long long)size);
+  strbuf_printf(out, is_fixed ? "%lldl" : "(%lldl", (long long)size);
   for (int k = 0; k < HONE_MAX_SYMBOLS; k++)
-    if (slope->of[k]) text_printf(out, " - %lldl * less[%d]", (long long)slope->of[k], k);
-  if (!is_fixed) text_puts(out, ")");
+    if (slope->of[k]) strbuf_printf(out, " - %lldl * less[%d]", (long long)slope->of[k], k);
+  if (!is_fixed) strbuf_puts(out, ")");
 }

@@ -19,15 +19,15 @@ static hone_status emit_heads(struct emitter *e, struct emitted *out) {
     pieces_forget(e->head.pieces);
     for (size_t k = is_all ? 0 : i; k < (is_all ? i : i + 1); k++)
       pieces_use(e->head.pieces, out->units[k].text.at, out->units[k].text.length);
-    struct text *head = is_all ? &out->common : &out->units[i].head;
+    struct strbuf *head = is_all ? &out->common : &out->units[i].head;
     TRY(head_print(&e->head, head));
-    TRY(text_finish(e->ctx, head));
+    TRY(strbuf_finish(e->ctx, head));
   }
   return HONE_OK;
 }
 
 static hone_status emit_all(struct emitter *e, struct emitted *out) {
-  struct text calls = {0};
+  struct strbuf calls = {0};
   e->out = &calls;
   hone_status status = head_make(e->ctx, e->arena, e->plan, &e->head);
   for (size_t i = 0; i < e->plan->steps.count && !status; i++) status = emit_step(e, i);
@@ -36,24 +36,24 @@ static hone_status emit_all(struct emitter *e, struct emitted *out) {
     e->out = &out->units[out->unit_count - 1].text;
     emit_prototypes(e, e->out);
     emit_frame(e);
-    text_append(e->out, calls.at, calls.length);
+    strbuf_append(e->out, calls.at, calls.length);
     emit_io(e->out, "input", e->plan->inputs, e->plan->input_count);
     emit_io(e->out, "output", e->plan->outputs, e->plan->output_count);
     emit_symbols(e->out, &e->plan->symbols);
     emit_run(e);
     /* else a level of several */
     if (!strcmp(e->weights, e->prefix)) emit_typed_run(e->plan, e->prefix, e->out);
-    status = text_finish(e->ctx, &calls);
+    status = strbuf_finish(e->ctx, &calls);
   }
-  text_deinit(&calls);
+  strbuf_deinit(&calls);
   if (status) return status;
   TRY(make_weights(e, out));
-  for (size_t i = 0; i < out->unit_count; i++) TRY(text_finish(e->ctx, &out->units[i].text));
+  for (size_t i = 0; i < out->unit_count; i++) TRY(strbuf_finish(e->ctx, &out->units[i].text));
   if (text_bytes(out) > (size_t)e->ctx->limits[LIMIT_c_text_bytes])
     return fail(e->ctx, HONE_E_LIMIT, place_none(), "%zu bytes of C text, limit c_text_bytes",
                 text_bytes(out));
   TRY(emit_info(e, e->prefix, out));
-  TRY(text_finish(e->ctx, e->out));
+  TRY(strbuf_finish(e->ctx, e->out));
   TRY(emit_heads(e, out));
   return emit_header(e, e->prefix, &out->header);
 }
@@ -84,10 +84,10 @@ hone_status emit_plan(struct ctx *ctx, struct arena *arena, const struct plan *p
 
 void emitted_deinit(struct emitted *emitted) {
   for (size_t i = 0; i < emitted->unit_count; i++) {
-    text_deinit(&emitted->units[i].head);
-    text_deinit(&emitted->units[i].text);
+    strbuf_deinit(&emitted->units[i].head);
+    strbuf_deinit(&emitted->units[i].text);
   }
-  text_deinit(&emitted->common);
-  text_deinit(&emitted->header);
+  strbuf_deinit(&emitted->common);
+  strbuf_deinit(&emitted->header);
   memset(emitted, 0, sizeof *emitted);
 }

@@ -8,14 +8,14 @@
 /* The C text: each unit behind its head, or all of them behind `common`. */
 struct build_level;
 struct emitted {
-  struct text common;
+  struct strbuf common;
   size_t unit_count;
   struct emitted_unit {
-    struct text head, text;
+    struct strbuf head, text;
     enum unit_kind kind;
     const struct build_level *level; /* of several: whose it is; NULL: none's */
   } * units;                         /* in an arena-owned array; emitted_deinit frees the texts */
-  struct text header;
+  struct strbuf header;
   /* Packed weights, part by part in the order in which they lie; emitted_pack makes one. */
   size_t weights_bytes; /* 0 when they stand in the text (up to 64 KiB) */
   size_t part_count;
@@ -47,7 +47,7 @@ struct emit_options {
   const struct port_scale *scales;
 };
 /* header.c: the function PREFIX_run with typed arguments, over PREFIX_artifact()->run; nothing where C cannot have it. */
-void emit_typed_run(const struct plan *plan, const char *prefix, struct text *out);
+void emit_typed_run(const struct plan *plan, const char *prefix, struct strbuf *out);
 /* -- dispatch.c: one artifact made of several, each for a level of the processor */
 struct emit_level {
   const char *prefix; /* of its symbols */
@@ -57,15 +57,15 @@ struct emit_level {
    has none of them: whoever loads it refuses that by its flags. PREFIX_of_processor(features) is the
    same for a processor with those features. */
 void emit_dispatch(const char *prefix, const struct emit_level *levels, size_t count,
-                   struct text *out);
+                   struct strbuf *out);
 /* The typed header of a plan. */
 MUST_USE hone_status emit_header_text(struct ctx *ctx, struct arena *arena, const struct plan *plan,
                                       const char *prefix, const struct port_scale *scales,
-                                      struct text *out);
+                                      struct strbuf *out);
 /* All packed weights as the array PREFIX_weights. */
 MUST_USE hone_status emit_weights_text(struct ctx *ctx, struct arena *arena,
                                        const struct emitted *emitted, const char *prefix,
-                                       struct text *out);
+                                       struct strbuf *out);
 
 /* Where a profiled artifact keeps struct hone_profile_entry [threads][plan's steps] in its arena. */
 void emit_profile_layout(const struct plan *plan, int threads, size_t *out_offset,
@@ -83,12 +83,12 @@ struct kernel_alone {
   bool saturates; /* what is stored are integers that become the nearest bytes */
 };
 MUST_USE hone_status emit_kernel_alone(struct ctx *ctx, const struct kernel_alone *alone,
-                                       struct text *out);
+                                       struct strbuf *out);
 /* Appends a kernel's text ("gemm_f32.c") with the texts that it includes. */
-MUST_USE hone_status emit_kernel_text(struct ctx *ctx, const char *file, struct text *out);
+MUST_USE hone_status emit_kernel_source(struct ctx *ctx, const char *file, struct strbuf *out);
 /* What must stand in front of such functions. */
 MUST_USE hone_status emit_alone_head(struct ctx *ctx, const struct target *target,
-                                     const struct text *unit, struct text *out);
+                                     const struct strbuf *unit, struct strbuf *out);
 /* Writes the part's bytes to `to`, 64-byte aligned; any threads may pack any parts at the same time. */
 void emitted_pack(const struct emitted *emitted, size_t part, void *to);
 void emitted_deinit(struct emitted *emitted);

@@ -11,8 +11,8 @@ static hone_status emit_body(struct emitter *e, const struct step *step, int *ou
       return emit_elementwise(e, step, out_number);
     case STEP_COPY:
       return emit_copy(e, step, out_number);
-    case STEP_PLAIN:
-      return emit_plain(e, step, out_number);
+    case STEP_GENERIC:
+      return emit_generic(e, step, out_number);
     case STEP_FILL:
       return emit_fill(e, step, out_number);
     case STEP_FAIL:
@@ -27,14 +27,14 @@ static hone_status emit_body(struct emitter *e, const struct step *step, int *ou
 }
 
 bool step_takes_texts(const struct step *step) {
-  if (step->kind != STEP_PLAIN) return false;
+  if (step->kind != STEP_GENERIC) return false;
   for (size_t i = 0; i < step->output_count; i++)
     if (step->outputs[i].buffer && step->outputs[i].dtype == HONE_STRING) return true;
   return false;
 }
 
 bool step_takes_extents(const struct step *step) {
-  if (step->kind != STEP_PLAIN) return false;
+  if (step->kind != STEP_GENERIC) return false;
   for (size_t i = 0; i < step->input_count; i++)
     if (view_is_open(&step->inputs[i])) return true;
   for (size_t i = 0; i < step->output_count; i++)
@@ -43,135 +43,135 @@ bool step_takes_extents(const struct step *step) {
 }
 
 /* last: an expression behind the addresses, or NULL */
-static void emit_pointers(struct text *out, const char *declaration, const struct view *views,
+static void emit_pointers(struct strbuf *out, const char *declaration, const struct view *views,
                           size_t count, bool is_const, const char *last) {
-  text_printf(out, "  %s[] = {", declaration);
+  strbuf_printf(out, "  %s[] = {", declaration);
   for (size_t i = 0; i < count; i++) {
-    if (i) text_puts(out, ", ");
+    if (i) strbuf_puts(out, ", ");
     if (views[i].buffer)
       emit_address(out, &views[i], is_const);
     else
-      text_puts(out, "NULL");
+      strbuf_puts(out, "NULL");
   }
-  if (last) text_printf(out, "%s%s", count ? ", " : "", last);
-  text_puts(out, count || last ? "};\n" : "NULL};\n");
+  if (last) strbuf_printf(out, "%s%s", count ? ", " : "", last);
+  strbuf_puts(out, count || last ? "};\n" : "NULL};\n");
 }
 
 /* Units whose number follows symbols: "units", and of a kernel "led", the first so many of each group. */
-static void emit_open_range(struct text *out, const struct step *step) {
+static void emit_open_range(struct strbuf *out, const struct step *step) {
   const struct lead *lead = &step->lead;
-  text_puts(out, "  const long *const less = f->less;\n  (void)less;\n");
+  strbuf_puts(out, "  const long *const less = f->less;\n  (void)less;\n");
   if (lead->inner) {
-    text_puts(out, "  long led = (");
+    strbuf_puts(out, "  long led = (");
     emit_size(out, step->lead_count, &step->lead_slope);
-    text_printf(out, " * %lldl + %lldl) / %lldl;\n  if (led > %lldl) led = %lldl;\n",
-                (long long)lead->part, (long long)lead->whole - 1, (long long)lead->whole,
-                (long long)lead->inner, (long long)lead->inner);
-    text_puts(out, "  const long units = led * ");
+    strbuf_printf(out, " * %lldl + %lldl) / %lldl;\n  if (led > %lldl) led = %lldl;\n",
+                  (long long)lead->part, (long long)lead->whole - 1, (long long)lead->whole,
+                  (long long)lead->inner, (long long)lead->inner);
+    strbuf_puts(out, "  const long units = led * ");
     if (step->group_count)
       emit_size(out, step->group_count, &step->group_slope);
     else
-      text_printf(out, "%lldl", (long long)(step->units / lead->inner));
-    text_puts(out, ";\n");
+      strbuf_printf(out, "%lldl", (long long)(step->units / lead->inner));
+    strbuf_puts(out, ";\n");
   } else {
-    text_puts(out, "  const long units = ");
+    strbuf_puts(out, "  const long units = ");
     emit_loop_units(out, step);
-    text_puts(out, ";\n");
+    strbuf_puts(out, ";\n");
   }
   if (step->serial) {
-    text_puts(out, "  if (c) return;\n  (void)n;\n  const long begin = 0, end = units;\n");
+    strbuf_puts(out, "  if (c) return;\n  (void)n;\n  const long begin = 0, end = units;\n");
     return;
   }
-  text_puts(out, "  const long begin = units * c / n, end = units * (c + 1) / n;\n");
+  strbuf_puts(out, "  const long begin = units * c / n, end = units * (c + 1) / n;\n");
 }
 
-static void emit_range(struct text *out, const struct step *step) {
+static void emit_range(struct strbuf *out, const struct step *step) {
   if (step->lead.inner || is_open_loop(step)) {
     emit_open_range(out, step);
     return;
   }
   if (step->serial) {
-    text_printf(out, "  if (c) return;\n  (void)n;\n  const long begin = 0, end = %lldl;\n",
-                (long long)step->units);
+    strbuf_printf(out, "  if (c) return;\n  (void)n;\n  const long begin = 0, end = %lldl;\n",
+                  (long long)step->units);
     return;
   }
-  text_printf(out, "  const long begin = %lldl * c / n, end = %lldl * (c + 1) / n;\n",
-              (long long)step->units, (long long)step->units);
+  strbuf_printf(out, "  const long begin = %lldl * c / n, end = %lldl * (c + 1) / n;\n",
+                (long long)step->units, (long long)step->units);
 }
 
-static void emit_scratch(struct text *out, const struct step *step, const char *type) {
+static void emit_scratch(struct strbuf *out, const struct step *step, const char *type) {
   if (!step->scratch)
-    text_puts(out, "NULL");
+    strbuf_puts(out, "NULL");
   else
-    text_printf(out, "(%s *)(f->arena + %zu + (size_t)t * %zu)", type, step->scratch->offset,
-                step->scratch_slice);
+    strbuf_printf(out, "(%s *)(f->arena + %zu + (size_t)t * %zu)", type, step->scratch->offset,
+                  step->scratch_slice);
 }
 
 /* Where the leading number is open, the first `led` units of each group (emit_open_range), group by group. */
 static void emit_kernel_call(const struct emitter *e, const struct step *step, int number) {
-  struct text *out = e->out;
+  struct strbuf *out = e->out;
   emit_pointers(out, "const void *const e", step->epilogue.operands, step->epilogue.count, true,
                 emit_kernel_sizes(e, step, out) ? "sizes" : NULL);
   if (step->lead.inner)
-    text_printf(out,
-                "  for (long u = begin, last; u < end; u = last) {\n"
-                "    const long first = u / led * %lldl - u / led * led;\n"
-                "    last = (u / led + 1) * led < end ? (u / led + 1) * led : end;\n  ",
-                (long long)step->lead.inner);
-  text_printf(out, "  k%d(", number);
+    strbuf_printf(out,
+                  "  for (long u = begin, last; u < end; u = last) {\n"
+                  "    const long first = u / led * %lldl - u / led * led;\n"
+                  "    last = (u / led + 1) * led < end ? (u / led + 1) * led : end;\n  ",
+                  (long long)step->lead.inner);
+  strbuf_printf(out, "  k%d(", number);
   emit_address(out, &step->inputs[0], true);
-  text_puts(out, ", ");
+  strbuf_puts(out, ", ");
   if (step->inputs[1].buffer)
     emit_address(out, &step->inputs[1], true);
   else
-    text_puts(out, "NULL");
-  text_puts(out, ", ");
+    strbuf_puts(out, "NULL");
+  strbuf_puts(out, ", ");
   emit_address(out, &step->outputs[0], false);
-  text_puts(out, ", e, ");
+  strbuf_puts(out, ", e, ");
   emit_scratch(out, step, "float");
-  text_puts(out, step->lead.inner ? ", first + u, first + last);\n  }\n" : ", begin, end);\n");
+  strbuf_puts(out, step->lead.inner ? ", first + u, first + last);\n  }\n" : ", begin, end);\n");
 }
 
-static void emit_plain_call(struct text *out, const struct step *step, int number) {
+static void emit_generic_call(struct strbuf *out, const struct step *step, int number) {
   emit_pointers(out, "const void *const from", step->inputs, step->input_count, true, NULL);
   emit_pointers(out, "void *const to", step->outputs, step->output_count, false,
                 step_takes_texts(step)     ? "f->extents, &f->texts"
                 : step_takes_extents(step) ? "f->extents"
                                            : NULL);
-  text_printf(out, "  const int32_t status = k%d(from, to, ", number);
+  strbuf_printf(out, "  const int32_t status = k%d(from, to, ", number);
   emit_scratch(out, step, "void");
-  text_puts(out,
-            ", begin, end);\n"
-            "  if (status) SET_STATUS_(f->status, status);\n");
+  strbuf_puts(out,
+              ", begin, end);\n"
+              "  if (status) SET_STATUS_(f->status, status);\n");
 }
 
 static void emit_call(const struct emitter *e, const struct step *step, int number) {
-  struct text *out = e->out;
+  struct strbuf *out = e->out;
   switch (step->kind) {
     case STEP_KERNEL:
       emit_kernel_call(e, step, number);
       break;
     case STEP_PACK:
-      text_printf(out, "  k%d(", number);
+      strbuf_printf(out, "  k%d(", number);
       emit_address(out, &step->inputs[0], true);
-      text_puts(out, ", ");
+      strbuf_puts(out, ", ");
       emit_address(out, &step->outputs[0], false);
-      text_puts(out, ", begin, end);\n");
+      strbuf_puts(out, ", begin, end);\n");
       break;
     case STEP_ELEMENTWISE:
     case STEP_COPY:
     case STEP_FILL:
       emit_pointers(out, "const void *const from", step->inputs, step->input_count, true, NULL);
-      text_printf(out, "  k%d(", number);
+      strbuf_printf(out, "  k%d(", number);
       emit_address(out, &step->outputs[0], false);
-      text_puts(out,
-                is_open_loop(step) ? ", from, begin, end, f->less);\n" : ", from, begin, end);\n");
+      strbuf_puts(
+          out, is_open_loop(step) ? ", from, begin, end, f->less);\n" : ", from, begin, end);\n");
       break;
-    case STEP_PLAIN:
-      emit_plain_call(out, step, number);
+    case STEP_GENERIC:
+      emit_generic_call(out, step, number);
       break;
     case STEP_FAIL:
-      text_printf(out, "  (void)begin, (void)end;\n  f->status = %d;\n", (int)HONE_E_SHAPE);
+      strbuf_printf(out, "  (void)begin, (void)end;\n  f->status = %d;\n", (int)HONE_E_SHAPE);
       break;
     case STEP_IF:
     case STEP_LOOP:
@@ -182,19 +182,19 @@ static void emit_call(const struct emitter *e, const struct step *step, int numb
 }
 
 /* What the step does, by which kernel, and which value of the model it makes. */
-static void emit_title(struct text *out, const struct step *step, size_t i) {
+static void emit_title(struct strbuf *out, const struct step *step, size_t i) {
   const bool is_kernel = step->kind == STEP_KERNEL, loops = step->kind == STEP_ELEMENTWISE;
-  const struct program *program = is_kernel ? &step->epilogue.program : &step->program;
-  text_printf(out, "/* step %zu:", i);
-  if (!loops) text_printf(out, " %s", step->op ? step->op->name : "layout");
+  const struct expr *program = is_kernel ? &step->epilogue.program : &step->program;
+  strbuf_printf(out, "/* step %zu:", i);
+  if (!loops) strbuf_printf(out, " %s", step->op ? step->op->name : "layout");
   for (size_t k = 0; (is_kernel || loops) && k < program->count; k++)
-    text_printf(out, "%s %s", k || is_kernel ? "," : "", program->at[k].op->name);
-  text_puts(out, " -> ");
+    strbuf_printf(out, "%s %s", k || is_kernel ? "," : "", program->at[k].op->name);
+  strbuf_puts(out, " -> ");
   for (size_t k = 0; k < step->output_count; k++)
     if (step->outputs[k].buffer) shape_print(out, &step->outputs[k].shape);
-  if (is_kernel) text_printf(out, " by %s", step->choice.kernel->name);
-  if (step->value && is_plain_word(step->value)) text_printf(out, ": \"%s\"", step->value);
-  text_puts(out, " */\n");
+  if (is_kernel) strbuf_printf(out, " by %s", step->choice.kernel->name);
+  if (step->value && is_plain_word(step->value)) strbuf_printf(out, ": \"%s\"", step->value);
+  strbuf_puts(out, " */\n");
 }
 
 hone_status emit_step(struct emitter *e, size_t i) {
@@ -203,10 +203,10 @@ hone_status emit_step(struct emitter *e, size_t i) {
   if (step->kind >= STEP_IF) return HONE_OK; /* brackets stand in the run function */
   TRY(emit_body(e, step, &number));
   emit_title(e->out, step, i);
-  text_printf(e->out, "static NOIPA void s%zu(struct frame *f, long c, long n, long t) {\n", i);
-  if (!step->scratch) text_puts(e->out, "  (void)t;\n");
+  strbuf_printf(e->out, "static NOIPA void s%zu(struct frame *f, long c, long n, long t) {\n", i);
+  if (!step->scratch) strbuf_puts(e->out, "  (void)t;\n");
   emit_range(e->out, step);
   emit_call(e, step, number);
-  text_puts(e->out, "}\n\n");
+  strbuf_puts(e->out, "}\n\n");
   return HONE_OK;
 }

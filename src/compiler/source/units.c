@@ -20,14 +20,15 @@ static size_t unit_count(const struct emitter *e, enum unit_kind kind) {
 
 /* The function's text without what is not compiled and what it does not name. */
 static hone_status emit_body(const struct emitter *e, const struct function *f, struct arena *arena,
-                             struct comments_seen *seen, struct text *decided, struct text *out) {
+                             struct comments_seen *seen, struct strbuf *decided,
+                             struct strbuf *out) {
   struct macros macros = {.outer = &e->head.macros};
   struct pieces *pieces;
   TRY(decide_text(e->ctx, arena, &macros, f->body, f->length, decided));
   for (size_t i = 0; i < macros.all.count; i++)
-    text_printf(decided, "#undef %.*s\n", (int)macros.all.at[i].name.length,
-                macros.all.at[i].name.at);
-  TRY(text_finish(e->ctx, decided));
+    strbuf_printf(decided, "#undef %.*s\n", (int)macros.all.at[i].name.length,
+                  macros.all.at[i].name.at);
+  TRY(strbuf_finish(e->ctx, decided));
   TRY(pieces_make(e->ctx, arena, &pieces));
   TRY(pieces_cut(pieces, decided->at, decided->length));
   pieces_use(pieces, "NAME", strlen("NAME"));
@@ -35,25 +36,25 @@ static hone_status emit_body(const struct emitter *e, const struct function *f, 
 }
 
 static hone_status emit_function(const struct emitter *e, size_t i, struct comments_seen *seen,
-                                 struct text *out) {
+                                 struct strbuf *out) {
   const struct function *f = &e->functions.at[i];
-  struct text decided = {0};
+  struct strbuf decided = {0};
   struct arena *arena;
   TRY(arena_create(e->ctx, 0, &arena));
-  if (f->own) text_printf(out, OWN_TEXT "%s */\n", f->own);
-  text_printf(out, "#define NAME %s_k%zu\nHIDDEN NOIPA %s NAME;\n", e->prefix, i, f->type);
+  if (f->own) strbuf_printf(out, OWN_TEXT "%s */\n", f->own);
+  strbuf_printf(out, "#define NAME %s_k%zu\nHIDDEN NOIPA %s NAME;\n", e->prefix, i, f->type);
   const hone_status status = emit_body(e, f, arena, seen, &decided, out);
-  text_puts(out, "#undef NAME\n\n");
-  text_deinit(&decided);
+  strbuf_puts(out, "#undef NAME\n\n");
+  strbuf_deinit(&decided);
   arena_destroy(arena);
   return status;
 }
 
-void emit_prototypes(const struct emitter *e, struct text *out) {
+void emit_prototypes(const struct emitter *e, struct strbuf *out) {
   for (size_t i = 0; i < e->functions.count; i++)
-    text_printf(out, "#define k%zu %s_k%zu\nHIDDEN NOIPA %s k%zu;\n", i, e->prefix, i,
-                e->functions.at[i].type, i);
-  text_puts(out, "\n");
+    strbuf_printf(out, "#define k%zu %s_k%zu\nHIDDEN NOIPA %s k%zu;\n", i, e->prefix, i,
+                  e->functions.at[i].type, i);
+  strbuf_puts(out, "\n");
 }
 
 struct weighed {

@@ -79,20 +79,20 @@ void emitted_pack(const struct emitted *emitted, size_t part, void *to) {
 
 /* What decides the packed bytes: the constants as they came, and for each part how it is packed. That
    is known before anything is packed, and a cached artifact needs no packing at all. */
-void hash_weights(const struct emitted *emitted, struct text *out) {
+void hash_weights(const struct emitted *emitted, struct strbuf *out) {
   for (size_t i = 0; i < emitted->part_count; i++) {
     const struct emitted_part *p = &emitted->parts[i];
     char hash[33], line[1024] = "";
     if (i && p->buffer == p[-1].buffer) continue; /* a slice: said with the first one */
     hash_hex(hash, p->buffer->tensor->data, p->buffer->tensor->bytes);
-    text_printf(out, "%s %zu %zu %lld", hash, p->offset, p->buffer->bytes,
-                (long long)p->buffer->pack_offset);
+    strbuf_printf(out, "%s %zu %zu %lld", hash, p->offset, p->buffer->bytes,
+                  (long long)p->buffer->pack_offset);
     if (!p->data) {
       choice_print(line, sizeof line, &p->buffer->pack);
-      text_printf(out, " %s", line);
+      strbuf_printf(out, " %s", line);
       problem_print(line, sizeof line, &p->buffer->problem);
-      text_printf(out, " %s", line);
+      strbuf_printf(out, " %s", line);
     }
-    text_puts(out, "\n");
+    strbuf_puts(out, "\n");
   }
 }

@@ -22,23 +22,23 @@
 /* -- link */
 
 /* "unit0.o" ... and weights.o; the names live in `names`. */
-static hone_status add_objects(struct ctx *ctx, const struct build *build, struct text *names,
+static hone_status add_objects(struct ctx *ctx, const struct build *build, struct strbuf *names,
                                const char *file) {
-  for (size_t i = 0; i < build->input->unit_count; i++) text_printf(names, "unit%zu.o\n", i);
-  if (build->embeds) text_puts(names, "weights.o\n");
-  hone_status status = text_finish(ctx, names);
+  for (size_t i = 0; i < build->input->unit_count; i++) strbuf_printf(names, "unit%zu.o\n", i);
+  if (build->embeds) strbuf_puts(names, "weights.o\n");
+  hone_status status = strbuf_finish(ctx, names);
   if (!status) status = put_file(ctx, build->directory, file, names->at, names->length);
-  text_deinit(names);
+  strbuf_deinit(names);
   return status;
 }
 
 static hone_status put_exports(struct ctx *ctx, const struct build *build) {
-  struct text text = {0};
-  text_printf(&text, "{ global: %s_artifact; %s_of_processor; %s_run; local: *; };\n",
-              build->prefix, build->prefix, build->prefix);
-  hone_status status = text_finish(ctx, &text);
+  struct strbuf text = {0};
+  strbuf_printf(&text, "{ global: %s_artifact; %s_of_processor; %s_run; local: *; };\n",
+                build->prefix, build->prefix, build->prefix);
+  hone_status status = strbuf_finish(ctx, &text);
   if (!status) status = put_file(ctx, build->directory, "exports.map", text.at, text.length);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   return status;
 }
 
@@ -46,7 +46,7 @@ static hone_status put_exports(struct ctx *ctx, const struct build *build) {
 
 static hone_status link_product(struct ctx *ctx, const struct build *build, const char *path) {
   const enum artifact_kind kind = artifact_kind_of(path);
-  struct text names = {0};
+  struct strbuf names = {0};
   struct arguments arguments = {0};
   if (!build->inserts) TRY(assemble_weights(ctx, build)); /* else it was a job */
   if (kind == ARTIFACT_SO) TRY(put_exports(ctx, build));
@@ -65,31 +65,31 @@ static hone_status write_header(struct ctx *ctx, const struct build_input *input
 
 /* gcc takes the level from the text: gcc -O2 alone makes the code that was meant. Others are asked for flags
    by the #error that follows. */
-static void put_level_target(struct text *out, const struct target *target, bool embeds) {
+static void put_level_target(struct strbuf *out, const struct target *target, bool embeds) {
   bool any = false;
-  text_printf(out, "/* Made by hone %s: level %s of the processor. */\n", HONE_VERSION,
-              target->level);
-  text_puts(out, "#if defined __GNUC__ && !defined __clang__\n");
+  strbuf_printf(out, "/* Made by hone %s: level %s of the processor. */\n", HONE_VERSION,
+                target->level);
+  strbuf_puts(out, "#if defined __GNUC__ && !defined __clang__\n");
   for (const char *const *flag = target->flags; *flag; flag++) {
     if (strncmp(*flag, "-m", 2)) continue;
-    text_printf(out, any ? ",%s" : "#pragma GCC target(\"%s", *flag + 2);
+    strbuf_printf(out, any ? ",%s" : "#pragma GCC target(\"%s", *flag + 2);
     any = true;
   }
-  text_puts(out, any ? "\")\n#endif\n" : "#endif\n");
-  if (embeds) text_puts(out, "#define HONE_EMBEDDED_WEIGHTS\n");
+  strbuf_puts(out, any ? "\")\n#endif\n" : "#endif\n");
+  if (embeds) strbuf_puts(out, "#define HONE_EMBEDDED_WEIGHTS\n");
 }
 
 /* One file a level: what its units share, and they. */
 static hone_status write_level(struct ctx *ctx, const struct build_input *input, size_t first,
                                const char *path) {
   const struct build_level *level = input->units[first].level;
-  struct text head = {0};
+  struct strbuf head = {0};
   char beside[4096];
   size_t count = 0;
   struct file_part *parts = malloc((input->unit_count + 2) * sizeof *parts);
   if (!parts) return fail(ctx, HONE_E_OOM, place_file(path), "no memory to write C");
   put_level_target(&head, level->target, input->weights_in_text);
-  hone_status status = text_finish(ctx, &head);
+  hone_status status = strbuf_finish(ctx, &head);
   if (!status) status = level_beside(ctx, path, level->target->level, beside);
   parts[count++] = (struct file_part){head.at, head.length};
   parts[count++] = (struct file_part){level->common, level->common_length};
@@ -98,7 +98,7 @@ static hone_status write_level(struct ctx *ctx, const struct build_input *input,
       parts[count++] = (struct file_part){input->units[i].text, input->units[i].length};
   if (!status) status = output_check(ctx, beside, OUTPUT_C, NULL, 0);
   if (!status) status = file_write_parts(ctx, beside, parts, count, 0644);
-  text_deinit(&head);
+  strbuf_deinit(&head);
   free(parts);
   return status;
 }

@@ -69,7 +69,7 @@ static hone_status probe(struct ctx *ctx, const char *program, struct compiler *
     snprintf(out->program, sizeof out->program, "%s", program);
     describe(result.output.at, out);
   }
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
   return status;
 }
 
@@ -117,7 +117,7 @@ static hone_status check_architecture(struct ctx *ctx, const struct compiler *co
     status = fail(ctx, HONE_E_USAGE, place_name(compiler->program),
                   "makes code for %s, the target is %s", words, triple);
   }
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
   return status;
 }
 

@@ -93,12 +93,12 @@ hone_status footprint_read(struct ctx *ctx, const struct build *build,
     struct ctx quiet = *ctx; /* a compiler that says nothing of its stack */
     snprintf(path, sizeof path, "%s/unit%zu.su", build->directory, i);
     if (file_map(&quiet, path, &file)) continue;
-    struct text text = {0};
-    text_append(&text, (const char *)file.data, file.size);
+    struct strbuf text = {0};
+    strbuf_append(&text, (const char *)file.data, file.size);
     file_unmap(&file);
-    hone_status status = text_finish(ctx, &text);
+    hone_status status = strbuf_finish(ctx, &text);
     if (!status && text.at) add_stack(text.at, build->prefix, most);
-    text_deinit(&text);
+    strbuf_deinit(&text);
     TRY(status);
   }
   for (size_t d = 0; d < DEPTHS; d++) out->stack_bytes += most[d];

@@ -130,27 +130,27 @@ static hone_status keep_main(struct ctx *ctx, const struct build *build) {
 }
 
 /* In single quotes, in which only they themselves mean something. */
-static void put_quoted(struct text *out, const char *word) {
-  text_puts(out, "'");
+static void put_quoted(struct strbuf *out, const char *word) {
+  strbuf_puts(out, "'");
   for (; *word; word++)
     if (*word == '\'')
-      text_puts(out, "'\\''");
+      strbuf_puts(out, "'\\''");
     else
-      text_append(out, word, 1);
-  text_puts(out, "'");
+      strbuf_append(out, word, 1);
+  strbuf_puts(out, "'");
 }
 
-static void put_word(struct text *out, const char *word) {
+static void put_word(struct strbuf *out, const char *word) {
   static const char plain[] =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,/@:";
   if (word[0] && !word[strspn(word, plain)])
-    text_puts(out, word);
+    strbuf_puts(out, word);
   else
     put_quoted(out, word);
 }
 
 /* Folders that are gone are not named; a compiler by a relative path is named from the root. */
-static void put_command(struct text *out, const struct build *build,
+static void put_command(struct strbuf *out, const struct build *build,
                         const struct arguments *arguments) {
   char here[4096];
   const char *program = arguments->at[0];
@@ -163,40 +163,40 @@ static void put_command(struct text *out, const struct build *build,
   }
   for (size_t i = 1; i < arguments->count; i++)
     if (!strcmp(arguments->at[i], "product")) {
-      text_puts(out, " \"$out\"");
+      strbuf_puts(out, " \"$out\"");
     } else if (strcmp(arguments->at[i], build->prefix_map) != 0) {
-      text_puts(out, " ");
+      strbuf_puts(out, " ");
       put_word(out, arguments->at[i]);
     }
-  text_puts(out, "\n");
+  strbuf_puts(out, "\n");
 }
 
 /* A small file of the build's folder, written by the script itself. */
 static hone_status put_here(struct ctx *ctx, const struct build *build, const char *name,
-                            struct text *out) {
+                            struct strbuf *out) {
   char path[4200];
   struct mapping file;
   snprintf(path, sizeof path, "%s/%s", build->directory, name);
   TRY(file_map(ctx, path, &file));
-  text_printf(out, "cat >%s <<'END'\n", name);
-  text_append(out, (const char *)file.data, file.size);
-  text_puts(out, "END\n");
+  strbuf_printf(out, "cat >%s <<'END'\n", name);
+  strbuf_append(out, (const char *)file.data, file.size);
+  strbuf_puts(out, "END\n");
   file_unmap(&file);
   return HONE_OK;
 }
 
 static hone_status put_script(struct ctx *ctx, const struct build *build, const char *path,
-                              struct text *out) {
+                              struct strbuf *out) {
   const enum artifact_kind kind = artifact_kind_of(path);
   const char *slash = strrchr(path, '/');
   struct arguments arguments;
-  text_puts(out, "#!/bin/sh\n# Made by hone " HONE_VERSION
-                 ": builds the artifact again from the files "
-                 "of this folder.\n# Usage: sh " SCRIPT " [OUTPUT]\nset -e\nname=");
+  strbuf_puts(out, "#!/bin/sh\n# Made by hone " HONE_VERSION
+                   ": builds the artifact again from the files "
+                   "of this folder.\n# Usage: sh " SCRIPT " [OUTPUT]\nset -e\nname=");
   put_quoted(out, slash ? slash + 1 : path);
-  text_puts(out,
-            "\nout=${1:-$name}\ncase $out in /*) ;; *) out=$PWD/$out ;; esac\n"
-            "cd \"$(dirname \"$0\")\"\n");
+  strbuf_puts(out,
+              "\nout=${1:-$name}\ncase $out in /*) ;; *) out=$PWD/$out ;; esac\n"
+              "cd \"$(dirname \"$0\")\"\n");
   for (size_t i = 0; i < build->input->unit_count; i++) {
     arguments = (struct arguments){0};
     unit_arguments(build, i, &arguments);
@@ -213,11 +213,11 @@ static hone_status put_script(struct ctx *ctx, const struct build *build, const 
   }
   if (kind == ARTIFACT_SO) TRY(put_here(ctx, build, "exports.map", out));
   TRY(put_here(ctx, build, "objects.rsp", out));
-  if (kind == ARTIFACT_A) text_puts(out, "rm -f \"$out\"\n"); /* which ar would add to */
+  if (kind == ARTIFACT_A) strbuf_puts(out, "rm -f \"$out\"\n"); /* which ar would add to */
   arguments = (struct arguments){0};
   product_arguments(build, kind, "product", &arguments);
   put_command(out, build, &arguments);
-  return text_finish(ctx, out);
+  return strbuf_finish(ctx, out);
 }
 
 /* Raw bytes have no mark: they replace only what stands beside a script of hone's. */
@@ -238,13 +238,13 @@ static hone_status keep_weights(struct ctx *ctx, const struct build *build, cons
 
 hone_status keep_script(struct ctx *ctx, const struct build *build, const char *path) {
   char script[4200];
-  struct text text = {0};
+  struct strbuf text = {0};
   snprintf(script, sizeof script, "%s/" SCRIPT, build->options->keep);
   TRY(output_check(ctx, script, OUTPUT_SCRIPT, NULL, 0));
   TRY(keep_main(ctx, build));
   TRY(keep_weights(ctx, build, script));
   hone_status status = put_script(ctx, build, path, &text);
   if (!status) status = file_write_atomic(ctx, script, text.at, text.length, 0755);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   return status;
 }

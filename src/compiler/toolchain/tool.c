@@ -34,7 +34,7 @@ static bool has_product(const char *directory, const char *product) {
 
 /* The first words that help, on one line: from the first line that says "error", else from the
  * start. */
-static void first_words(const struct text *output, char out[SHOWN_BYTES]) {
+static void first_words(const struct strbuf *output, char out[SHOWN_BYTES]) {
   const char *from = output->at ? output->at : "", *error = strstr(from, "error");
   while (error && error > from && error[-1] != '\n') error--;
   char line[SHOWN_BYTES];
@@ -137,7 +137,7 @@ hone_status tool_run(struct ctx *ctx, const struct arguments *arguments, const c
   struct process_result result;
   hone_status status = process_run(ctx, &options, &result);
   if (!status) status = judge(ctx, tool, &result, !product || has_product(directory, product));
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
   return status;
 }
 

@@ -77,20 +77,20 @@ hone_status weights_part(struct ctx *ctx, const struct build *build, size_t i) {
 /* The symbol PREFIX_weights over the bytes, or over one page that holds their place. */
 static hone_status write_stub(struct ctx *ctx, const struct build *build) {
   const char *prefix = build->prefix;
-  struct text stub = {0};
-  text_printf(&stub, ".section %s,\"a\",%%progbits\n.balign 4096\n",
-              has_large_section(build) ? WEIGHTS_SECTION : ".rodata");
-  text_printf(&stub, ".globl %s_weights\n.hidden %s_weights\n", prefix, prefix);
-  text_printf(&stub, ".type %s_weights, %%object\n.size %s_weights, %zu\n%s_weights:\n", prefix,
-              prefix, build->input->weights_bytes, prefix);
+  struct strbuf stub = {0};
+  strbuf_printf(&stub, ".section %s,\"a\",%%progbits\n.balign 4096\n",
+                has_large_section(build) ? WEIGHTS_SECTION : ".rodata");
+  strbuf_printf(&stub, ".globl %s_weights\n.hidden %s_weights\n", prefix, prefix);
+  strbuf_printf(&stub, ".type %s_weights, %%object\n.size %s_weights, %zu\n%s_weights:\n", prefix,
+                prefix, build->input->weights_bytes, prefix);
   if (build->inserts)
-    text_printf(&stub, ".skip %zu\n", WEIGHTS_PAGE);
+    strbuf_printf(&stub, ".skip %zu\n", WEIGHTS_PAGE);
   else
-    text_puts(&stub, ".incbin \"weights.bin\"\n");
-  text_puts(&stub, ".section .note.GNU-stack,\"\",%progbits\n");
-  hone_status status = text_finish(ctx, &stub);
+    strbuf_puts(&stub, ".incbin \"weights.bin\"\n");
+  strbuf_puts(&stub, ".section .note.GNU-stack,\"\",%progbits\n");
+  hone_status status = strbuf_finish(ctx, &stub);
   if (!status) status = put_file(ctx, build->directory, "weights.s", stub.at, stub.length);
-  text_deinit(&stub);
+  strbuf_deinit(&stub);
   return status;
 }
 

@@ -103,20 +103,20 @@ static hone_status list_candidates(struct bench_rig *rig, struct arena *arena) {
 
 /* -- one library */
 
-static void put_table(const struct trial *trial, struct text *out) {
+static void put_table(const struct trial *trial, struct strbuf *out) {
   for (size_t i = 0; i < trial->count; i++)
-    text_printf(out, "HIDDEN NOIPA kernel_function way_%zu;\n", i);
-  text_puts(out, "static kernel_function *const table[] = {");
-  for (size_t i = 0; i < trial->count; i++) text_printf(out, "%sway_%zu", i ? ", " : "", i);
-  text_puts(out,
-            "};\nEXPORTED kernel_function *const *trial_artifact(void);\n"
-            "kernel_function *const *trial_artifact(void) { return table; }\n");
+    strbuf_printf(out, "HIDDEN NOIPA kernel_function way_%zu;\n", i);
+  strbuf_puts(out, "static kernel_function *const table[] = {");
+  for (size_t i = 0; i < trial->count; i++) strbuf_printf(out, "%sway_%zu", i ? ", " : "", i);
+  strbuf_puts(out,
+              "};\nEXPORTED kernel_function *const *trial_artifact(void);\n"
+              "kernel_function *const *trial_artifact(void) { return table; }\n");
 }
 
 static hone_status build(struct bench_rig *rig, struct arena *arena, const char *path) {
   struct trial *trial = rig->trial;
   size_t count = (trial->count + KERNELS_PER_UNIT - 1) / KERNELS_PER_UNIT;
-  struct text *texts, *heads;
+  struct strbuf *texts, *heads;
   struct build_unit *units;
   hone_status status = HONE_OK;
   TRY(NEW_ARRAY(rig->ctx, arena, texts, count));
@@ -133,7 +133,7 @@ static hone_status build(struct bench_rig *rig, struct arena *arena, const char 
   }
   put_table(trial, &texts[count - 1]);
   for (size_t i = 0; i < count && !status; i++) {
-    status = text_finish(rig->ctx, &texts[i]);
+    status = strbuf_finish(rig->ctx, &texts[i]);
     if (!status) status = emit_alone_head(rig->ctx, rig->options->target, &texts[i], &heads[i]);
     units[i] = (struct build_unit){.text = texts[i].at,
                                    .head = heads[i].at,
@@ -143,7 +143,7 @@ static hone_status build(struct bench_rig *rig, struct arena *arena, const char 
   const struct build_input input = {.units = units, .unit_count = count, .prefix = "trial"};
   const struct build_options options = {.target = rig->options->target, .cc = rig->options->cc};
   if (!status) status = toolchain_build(rig->ctx, &input, &options, path);
-  for (size_t i = 0; i < count; i++) text_deinit(&texts[i]), text_deinit(&heads[i]);
+  for (size_t i = 0; i < count; i++) strbuf_deinit(&texts[i]), strbuf_deinit(&heads[i]);
   return status;
 }
 

@@ -219,20 +219,20 @@ static hone_status compare(struct tuning *t, const char *const paths[2]) {
 
 static hone_status write_table(struct tuning *t, const struct choice_table *known,
                                const char *path) {
-  struct text text = {0};
-  text_puts(&text, "# choices\n");
+  struct strbuf text = {0};
+  strbuf_puts(&text, "# choices\n");
   for (int part = 0; part < 2; part++) {
     const struct choice_table *table = part ? &t->found : known;
     for (size_t i = 0; i < table->entries.count; i++) {
       char problem[1024], choice[512];
       problem_print(problem, sizeof problem, &table->entries.at[i].problem);
       choice_print(choice, sizeof choice, &table->entries.at[i].choice);
-      text_printf(&text, "%s -> %s\n", problem, choice);
+      strbuf_printf(&text, "%s -> %s\n", problem, choice);
     }
   }
-  hone_status status = text_finish(t->ctx, &text);
+  hone_status status = strbuf_finish(t->ctx, &text);
   if (!status) status = file_write_atomic(t->ctx, path, text.at, text.length, 0600);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   return status;
 }
 

@@ -130,22 +130,22 @@ MUST_USE hone_status vec_grow(struct ctx *ctx, struct arena *arena, void *at_poi
     (vec)->at[(vec)->count++] = (__VA_ARGS__);                                                    \
   } while (0)
 
-/* -- text.c: a growing string on the heap; failure to grow is remembered, seen by text_finish */
+/* -- strbuf.c: a growing string on the heap; failure to grow is remembered, seen by strbuf_finish */
 
-struct text {
+struct strbuf {
   char *at; /* NUL-terminated; NULL while empty */
   size_t length, capacity;
   bool failed;
 };
-PRINTF(2, 3) void text_printf(struct text *text, const char *format, ...);
-void text_vprintf(struct text *text, const char *format, va_list args);
-void text_append(struct text *text, const char *bytes, size_t length);
-void text_puts(struct text *text, const char *string);
-void text_deinit(struct text *text);
+PRINTF(2, 3) void strbuf_printf(struct strbuf *text, const char *format, ...);
+void strbuf_vprintf(struct strbuf *text, const char *format, va_list args);
+void strbuf_append(struct strbuf *text, const char *bytes, size_t length);
+void strbuf_puts(struct strbuf *text, const char *string);
+void strbuf_deinit(struct strbuf *text);
 /* E_OOM if any append failed. */
-MUST_USE hone_status text_finish(struct ctx *ctx, const struct text *text);
+MUST_USE hone_status strbuf_finish(struct ctx *ctx, const struct strbuf *text);
 /* Shows hostile text safely: C0/C1/bidi controls and invalid UTF-8 as \u{..}; at most max bytes. */
-void text_put_safe(struct text *text, const char *string, size_t max);
+void strbuf_put_safe(struct strbuf *text, const char *string, size_t max);
 /* One shown character of s into out (at most 12 bytes and the zero); returns the bytes of s used. */
 size_t shown_as(const char *s, char out[16]);
 /* The same for all of a string, into a fixed buffer, always terminated. */
@@ -239,7 +239,7 @@ uint64_t hash_64(const void *data, size_t size); /* XXH3, 64 bits */
 /* SHA-256 as 64 hex digits. E_INTERNAL if libcrypto fails. */
 MUST_USE hone_status sha256_hex(struct ctx *ctx, char out[65], const void *data, size_t size);
 /* Appends RFC 4648 base64 in one line. E_LIMIT above 1 GiB. */
-MUST_USE hone_status base64_put(struct ctx *ctx, struct text *out, const void *data, size_t size);
+MUST_USE hone_status base64_put(struct ctx *ctx, struct strbuf *out, const void *data, size_t size);
 
 /* -- clock.c */
 

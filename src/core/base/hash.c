@@ -24,13 +24,13 @@ hone_status sha256_hex(struct ctx *ctx, char out[65], const void *data, size_t s
   return HONE_OK;
 }
 
-hone_status base64_put(struct ctx *ctx, struct text *out, const void *data, size_t size) {
+hone_status base64_put(struct ctx *ctx, struct strbuf *out, const void *data, size_t size) {
   if (size > INT_MAX / 2)
     return fail(ctx, HONE_E_LIMIT, place_none(), "%zu bytes are too many for base64", size);
   unsigned char *encoded = malloc(size / 3 * 4 + 5);
   if (!encoded) return fail(ctx, HONE_E_OOM, place_none(), "no memory for base64");
   const int length = EVP_EncodeBlock(encoded, data, (int)size);
-  text_append(out, (const char *)encoded, (size_t)length);
+  strbuf_append(out, (const char *)encoded, (size_t)length);
   free(encoded);
   return HONE_OK;
 }

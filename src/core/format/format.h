@@ -5,38 +5,38 @@
 #include "core/base/base.h"
 
 /* -- units.c: NaN is the dash that all output formats share */
-void put_number(struct text *out, double x, int decimals); /* '.' in every locale */
-void put_significant(struct text *out, double x, int digits);
-void put_ms(struct text *out, double ms);      /* "812 ns", "4.81 ms", "1.2 s" */
-void put_latency(struct text *out, double ms); /* one digit more */
-void put_tick(struct text *out, double ms);
-void put_bytes(struct text *out, double bytes);    /* "97.5 MB" */
-void put_percent(struct text *out, double share);  /* "61 %" */
-void put_ratio(struct text *out, double ratio);    /* "1.82x" */
-void put_scientific(struct text *out, double x);   /* "2.1e-07", "0" */
-void put_plain(struct text *out, double x);        /* five digits, no more than needed */
-void put_time(struct text *out, uint64_t unix_ms); /* "2026-01-31 12:00 UTC" */
+void put_number(struct strbuf *out, double x, int decimals); /* '.' in every locale */
+void put_significant(struct strbuf *out, double x, int digits);
+void put_ms(struct strbuf *out, double ms);      /* "812 ns", "4.81 ms", "1.2 s" */
+void put_latency(struct strbuf *out, double ms); /* one digit more */
+void put_tick(struct strbuf *out, double ms);
+void put_bytes(struct strbuf *out, double bytes);    /* "97.5 MB" */
+void put_percent(struct strbuf *out, double share);  /* "61 %" */
+void put_ratio(struct strbuf *out, double ratio);    /* "1.82x" */
+void put_scientific(struct strbuf *out, double x);   /* "2.1e-07", "0" */
+void put_plain(struct strbuf *out, double x);        /* five digits, no more than needed */
+void put_time(struct strbuf *out, uint64_t unix_ms); /* "2026-01-31 12:00 UTC" */
 /* One word of a POSIX shell command, in quotes unless it is plain. */
-void put_shell_word(struct text *out, const char *word);
+void put_shell_word(struct strbuf *out, const char *word);
 
 /* -- writers.c: the only ways text of others gets into a sink. What is not escaped is a literal of ours,
    which the macro makes sure of. Controls are shown as \u{..} everywhere but in JSON, which has its own. */
-#define LITERAL(text, literal) text_append((text), "" literal "", sizeof(literal) - 1)
+#define LITERAL(text, literal) strbuf_append((text), "" literal "", sizeof(literal) - 1)
 struct html {
-  struct text *out;
+  struct strbuf *out;
 };
 struct markdown {
-  struct text *out;
+  struct strbuf *out;
 };
 struct csv {
-  struct text *out;
+  struct strbuf *out;
   bool is_inside; /* the line has a cell */
 };
 struct json_writer {
-  struct text *out;
+  struct strbuf *out;
 };
 struct tty {
-  struct text *out;
+  struct strbuf *out;
   bool color;
 };
 void html_text(struct html html, const char *untrusted);
@@ -44,7 +44,7 @@ void html_text(struct html html, const char *untrusted);
 void html_name(struct html html, const char *untrusted);
 void html_attribute(struct html html, const char *untrusted); /* between double quotes */
 void markdown_text(struct markdown markdown, const char *untrusted);
-void markdown_take(struct markdown markdown, struct text *untrusted); /* and its end */
+void markdown_take(struct markdown markdown, struct strbuf *untrusted); /* and its end */
 void csv_text(struct csv *csv, const char *untrusted);
 void csv_number(struct csv *csv, double x); /* empty for NaN */
 void csv_end_line(struct csv *csv);

@@ -13,16 +13,16 @@
 #include <stdlib.h>
 
 /* Calls back for each byte of the safe form. */
-static void each_safe_byte(struct text *out, const char *untrusted,
-                           void (*put)(struct text *out, char byte)) {
-  struct text safe = {0};
-  text_put_safe(&safe, untrusted, SIZE_MAX);
+static void each_safe_byte(struct strbuf *out, const char *untrusted,
+                           void (*put)(struct strbuf *out, char byte)) {
+  struct strbuf safe = {0};
+  strbuf_put_safe(&safe, untrusted, SIZE_MAX);
   if (safe.failed) out->failed = true;
   for (size_t i = 0; i < safe.length; i++) put(out, safe.at[i]);
-  text_deinit(&safe);
+  strbuf_deinit(&safe);
 }
 
-static void put_html_byte(struct text *out, char byte) {
+static void put_html_byte(struct strbuf *out, char byte) {
   switch (byte) {
     case '&':
       LITERAL(out, "&amp;");
@@ -40,13 +40,13 @@ static void put_html_byte(struct text *out, char byte) {
       LITERAL(out, "&#39;");
       return;
     default:
-      text_append(out, &byte, 1);
+      strbuf_append(out, &byte, 1);
   }
 }
 void html_text(struct html html, const char *untrusted) {
   each_safe_byte(html.out, untrusted, put_html_byte);
 }
-static void put_name_byte(struct text *out, char byte) {
+static void put_name_byte(struct strbuf *out, char byte) {
   put_html_byte(out, byte);
   if (byte == ',' || byte == '/') LITERAL(out, "<wbr>");
 }
@@ -111,8 +111,8 @@ static bool is_markup(const char *at, char before) {
 
 /* '<' and '&' as entities, because some renderers take HTML before they look at backslashes. */
 void markdown_text(struct markdown markdown, const char *untrusted) {
-  struct text safe = {0};
-  text_put_safe(&safe, untrusted, SIZE_MAX);
+  struct strbuf safe = {0};
+  strbuf_put_safe(&safe, untrusted, SIZE_MAX);
   if (safe.failed) markdown.out->failed = true;
   for (size_t i = 0; i < safe.length; i++) {
     if (safe.at[i] == '<') {
@@ -121,15 +121,15 @@ void markdown_text(struct markdown markdown, const char *untrusted) {
       LITERAL(markdown.out, "&amp;");
     } else {
       if (is_markup(&safe.at[i], i ? safe.at[i - 1] : 0)) LITERAL(markdown.out, "\\");
-      text_append(markdown.out, &safe.at[i], 1);
+      strbuf_append(markdown.out, &safe.at[i], 1);
     }
   }
-  text_deinit(&safe);
+  strbuf_deinit(&safe);
 }
 
-static void put_csv_byte(struct text *out, char byte) {
+static void put_csv_byte(struct strbuf *out, char byte) {
   if (byte == '"') LITERAL(out, "\"");
-  text_append(out, &byte, 1);
+  strbuf_append(out, &byte, 1);
 }
 static void csv_separator(struct csv *csv) {
   if (csv->is_inside) LITERAL(csv->out, ",");
@@ -159,7 +159,7 @@ void csv_number(struct csv *csv, double x) {
   csv_separator(csv);
   if (isnan(x)) return;
   format_f64(number, x);
-  text_puts(csv->out, number);
+  strbuf_puts(csv->out, number);
 }
 void csv_end_line(struct csv *csv) {
   LITERAL(csv->out, "\r\n");
@@ -167,20 +167,20 @@ void csv_end_line(struct csv *csv) {
 }
 
 void json_text(struct json_writer json, const char *untrusted) {
-  struct text safe = {0};
+  struct strbuf safe = {0};
   json_t *string = json_string(untrusted);
   if (!string) { /* not UTF-8 */
-    text_put_safe(&safe, untrusted, SIZE_MAX);
+    strbuf_put_safe(&safe, untrusted, SIZE_MAX);
     string = json_string(safe.at ? safe.at : "");
   }
   char *dumped = string ? json_dumps(string, JSON_ENCODE_ANY | JSON_ENSURE_ASCII) : NULL;
   if (dumped)
-    text_puts(json.out, dumped);
+    strbuf_puts(json.out, dumped);
   else
     json.out->failed = true;
   free(dumped);
   json_decref(string);
-  text_deinit(&safe);
+  strbuf_deinit(&safe);
 }
 void json_number(struct json_writer json, double x) {
   char number[32];
@@ -189,13 +189,13 @@ void json_number(struct json_writer json, double x) {
     return;
   }
   format_f64(number, x);
-  text_puts(json.out, number);
+  strbuf_puts(json.out, number);
 }
 
 json_t *json_finite(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
 void tty_text(struct tty tty, const char *untrusted, size_t max) {
-  text_put_safe(tty.out, untrusted, max);
+  strbuf_put_safe(tty.out, untrusted, max);
 }
 
 /* Blocks of wide and of zero-width characters (Unicode 15 EastAsianWidth W and F, general category
@@ -230,8 +230,8 @@ size_t shown_width(const char *text) {
   return width;
 }
 
-void markdown_take(struct markdown markdown, struct text *text) {
+void markdown_take(struct markdown markdown, struct strbuf *text) {
   if (text->failed) markdown.out->failed = true;
   markdown_text(markdown, text->at ? text->at : "");
-  text_deinit(text);
+  strbuf_deinit(text);
 }

@@ -194,7 +194,7 @@ MUST_USE bool shape_broadcast(const struct shape *a, const struct shape *b, stru
 /* Dense row-major strides in elements. */
 void shape_strides(const struct shape *shape, int64_t strides[HONE_MAX_RANK]);
 /* "[1,3,224,224]" */
-void shape_print(struct text *text, const struct shape *shape);
+void shape_print(struct strbuf *text, const struct shape *shape);
 /* Elements and bytes, checked against limits: E_SHAPE (negative), E_LIMIT (too large), E_TYPE. */
 MUST_USE hone_status extent(struct ctx *ctx, struct place at, hone_dtype dtype,
                             const struct shape *shape, int64_t *out_elements, size_t *out_bytes);
@@ -207,7 +207,7 @@ struct slope slope_plus(const struct slope *a, const struct slope *b);
 /* What the size loses where each symbol is `less` below its bound. */
 int64_t slope_loss(const struct slope *slope, const int64_t less[HONE_MAX_SYMBOLS]);
 /* "N = 8, S = 100" */
-void symbols_print(struct text *text, const struct symbols *symbols, const int64_t *sizes);
+void symbols_print(struct strbuf *text, const struct symbols *symbols, const int64_t *sizes);
 
 /* -- build.c */
 MUST_USE hone_status graph_create(struct ctx *ctx, struct arena *arena, struct graph **out);
@@ -379,7 +379,7 @@ struct print_options {
 typedef const struct op *find_op_fn(const char *domain, const char *name);
 typedef void name_op_fn(const struct op *op, const char **out_domain, const char **out_name);
 /* options NULL: zeros */
-MUST_USE hone_status graph_print(struct ctx *ctx, struct text *text, const struct graph *graph,
+MUST_USE hone_status graph_print(struct ctx *ctx, struct strbuf *text, const struct graph *graph,
                                  name_op_fn *names, const struct print_options *options);
 /* Reads what graph_print(with_data) wrote, and hand-written tests. Shapes of values may be left
    out: graph_infer fills them in. */

@@ -49,19 +49,19 @@ void shape_strides(const struct shape *shape, int64_t strides[HONE_MAX_RANK]) {
   }
 }
 
-void shape_print(struct text *text, const struct shape *shape) {
-  text_puts(text, "[");
+void shape_print(struct strbuf *text, const struct shape *shape) {
+  strbuf_puts(text, "[");
   for (int i = 0; i < shape->rank; i++)
-    text_printf(text, "%s%lld", i ? "," : "", (long long)shape->dims[i]);
-  text_puts(text, "]");
+    strbuf_printf(text, "%s%lld", i ? "," : "", (long long)shape->dims[i]);
+  strbuf_puts(text, "]");
 }
 
 static hone_status fail_shape(struct ctx *ctx, struct place at, hone_status id,
                               const struct shape *shape, const char *why) {
-  struct text text = {0};
+  struct strbuf text = {0};
   shape_print(&text, shape);
   hone_status status = fail(ctx, id, at, "shape %s %s", text.at ? text.at : "", why);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   return status;
 }
 

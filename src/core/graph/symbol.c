@@ -29,7 +29,7 @@ int64_t slope_loss(const struct slope *slope, const int64_t less[HONE_MAX_SYMBOL
   return loss;
 }
 
-void symbols_print(struct text *text, const struct symbols *symbols, const int64_t *sizes) {
+void symbols_print(struct strbuf *text, const struct symbols *symbols, const int64_t *sizes) {
   for (size_t k = 0; k < symbols->count; k++)
-    text_printf(text, "%s%s = %lld", k ? ", " : "", symbols->at[k].name, (long long)sizes[k]);
+    strbuf_printf(text, "%s%s = %lld", k ? ", " : "", symbols->at[k].name, (long long)sizes[k]);
 }

@@ -86,15 +86,15 @@ static void read_topology(struct fingerprint *out) {
 
 /* RAM counts in GiB: the kernel keeps a few MiB more or less at each boot. */
 static hone_status make_key(struct ctx *ctx, struct fingerprint *out) {
-  struct text text = {0};
-  text_printf(&text, "%s|%s|%s|%s|%s|%s|%s|%d|%d|%d|%d|%llu|%zu|%zu|%zu|%s", out->cpu_model,
-              out->features, out->kernel, out->libc, out->compiler, out->governor, out->hypervisor,
-              out->cores_usable, out->cores_online, out->threads_per_core, out->numa_nodes,
-              (unsigned long long)((out->ram_bytes + (1u << 29)) >> 30), out->l1d_bytes,
-              out->l2_bytes, out->l3_bytes, out->hone_version);
-  hone_status status = text_finish(ctx, &text);
+  struct strbuf text = {0};
+  strbuf_printf(&text, "%s|%s|%s|%s|%s|%s|%s|%d|%d|%d|%d|%llu|%zu|%zu|%zu|%s", out->cpu_model,
+                out->features, out->kernel, out->libc, out->compiler, out->governor,
+                out->hypervisor, out->cores_usable, out->cores_online, out->threads_per_core,
+                out->numa_nodes, (unsigned long long)((out->ram_bytes + (1u << 29)) >> 30),
+                out->l1d_bytes, out->l2_bytes, out->l3_bytes, out->hone_version);
+  hone_status status = strbuf_finish(ctx, &text);
   if (!status) hash_hex(out->key, text.at, text.length);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   return status;
 }
 

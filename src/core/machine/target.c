@@ -37,7 +37,7 @@ static const struct speeds speeds_sse = {3.0, 8, 4, 16, 4, 2, 32, 9, 1.5, OVERHE
                            speeds_dotprod = {3.0, 8, 4, 32, 4, 2, 32, 9, 1.5, OVERHEADS},
                            speeds_i8mm = {3.0, 8, 4, 64, 4, 2, 32, 9, 1.5, OVERHEADS},
                            speeds_arm_bf16 = {3.0, 8, 16, 64, 4, 2, 32, 9, 1.5, OVERHEADS},
-                           speeds_plain = {1.5, 1, 1, 1, 5, 1, 16, 4, 1.5, OVERHEADS},
+                           speeds_generic = {1.5, 1, 1, 1, 5, 1, 16, 4, 1.5, OVERHEADS},
                            speeds_lane = {2.0, 2, 0.5, 1, 4, 2, 8, 4, 1.5, OVERHEADS},
                            /* Arm's technical reference manuals: a multiply-add in 1 (M7, M55) to 3
                               cycles (M4), two 16-bit products in one, one load in a cycle */
@@ -186,7 +186,7 @@ static const struct level {
      512 << 10,
      2 << 20,
      4 << 10,
-     &speeds_plain,
+     &speeds_generic,
      {"-march=rv64gc", "-mabi=lp64d"}},
     /* Microcontrollers: one lane, 8-bit products two at a time by SMLAD; memory is all as near. */
     {"arm",
@@ -360,13 +360,13 @@ static hone_status arch_of(struct ctx *ctx, const char *triple, const char **out
 }
 
 static hone_status no_level(struct ctx *ctx, const char *arch, const char *name) {
-  struct text known = {0};
+  struct strbuf known = {0};
   for (size_t i = 0; i < COUNT(levels); i++)
     if (!strcmp(levels[i].arch, arch) || !strcmp(levels[i].arch, ANY_ARCH))
-      text_printf(&known, "%s%s", known.length ? ", " : "", levels[i].name);
+      strbuf_printf(&known, "%s%s", known.length ? ", " : "", levels[i].name);
   hone_status status = fail(ctx, HONE_E_UNSUP, place_name(name),
                             "unknown level of %s: host, %s exist", arch, known.at ? known.at : "");
-  text_deinit(&known);
+  strbuf_deinit(&known);
   return status;
 }
 

@@ -84,7 +84,7 @@ static MUST_USE hone_status distance(struct ctx *ctx, const struct sequence *a,
 }
 
 static MUST_USE hone_status decode(struct ctx *ctx, const struct score *score,
-                                   const struct sequence *ids, struct text *out) {
+                                   const struct sequence *ids, struct strbuf *out) {
   const json_t *symbols = json_object_get(score->labels->root, "symbols");
   for (size_t i = 0; i < ids->count; i++) {
     const char *symbol =
@@ -92,17 +92,17 @@ static MUST_USE hone_status decode(struct ctx *ctx, const struct score *score,
     if (!symbol)
       return fail(ctx, HONE_E_SHAPE, place_none(),
                   "\"symbols\" of the labels has no text for class %lld", (long long)ids->at[i]);
-    text_puts(out, symbol);
+    strbuf_puts(out, symbol);
   }
-  if (!ids->count) text_puts(out, "");
-  return text_finish(ctx, out);
+  if (!ids->count) strbuf_puts(out, "");
+  return strbuf_finish(ctx, out);
 }
 
 hone_status add_text(struct ctx *ctx, struct score *score, const struct sample *s) {
   const bool characters = score->labels->metric->number == 1;
   const char *meant = json_string_value(s->label);
   struct sequence ids = {NULL, 0}, said = {NULL, 0}, answer = {NULL, 0};
-  struct text text = {0};
+  struct strbuf text = {0};
   double errors = 0;
   if (!meant) return fail(ctx, HONE_E_FORMAT, place_none(), "a label of wer and cer is a text");
   hone_status status = read_ids(ctx, score, s, &ids);
@@ -115,7 +115,7 @@ hone_status add_text(struct ctx *ctx, struct score *score, const struct sample *
   free(ids.at);
   free(said.at);
   free(answer.at);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   return status;
 }
 

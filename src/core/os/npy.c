@@ -198,16 +198,17 @@ static size_t string_width(const hone_tensor *tensor, size_t count) {
   return width;
 }
 
-static void put_strings(struct text *text, const hone_tensor *tensor, size_t count, size_t width) {
+static void put_strings(struct strbuf *text, const hone_tensor *tensor, size_t count,
+                        size_t width) {
   static const char zeros[4] = {0};
   for (size_t i = 0; i < count; i++) {
     const hone_string *s = &((const hone_string *)tensor->data)[i];
     size_t points = 0, length;
     for (size_t at = 0; at < s->length; at += length, points++) {
       uint32_t c = get_utf8(s->bytes + at, s->length - at, &length);
-      text_append(text, (const char *)&c, 4);
+      strbuf_append(text, (const char *)&c, 4);
     }
-    for (; points < width; points++) text_append(text, zeros, 4);
+    for (; points < width; points++) strbuf_append(text, zeros, 4);
   }
 }
 
@@ -265,7 +266,7 @@ hone_status npy_read(struct ctx *ctx, const char *path, const hone_tensor *expec
   return status;
 }
 
-static void put_payload(struct text *out, const hone_tensor *tensor, size_t bytes) {
+static void put_payload(struct strbuf *out, const hone_tensor *tensor, size_t bytes) {
   if (tensor->dtype == HONE_STRING) {
     size_t count = bytes / sizeof(hone_string);
     put_strings(out, tensor, count, string_width(tensor, count));
@@ -273,7 +274,7 @@ static void put_payload(struct text *out, const hone_tensor *tensor, size_t byte
   }
   unsigned bits = dtype_bits(tensor->dtype);
   if (bits >= 8) {
-    text_append(out, tensor->data, bytes);
+    strbuf_append(out, tensor->data, bytes);
     return;
   }
   uint8_t *unpacked = malloc(bytes + 1);
@@ -282,12 +283,12 @@ static void put_payload(struct text *out, const hone_tensor *tensor, size_t byte
     return;
   }
   unpack(tensor, bytes, unpacked);
-  text_append(out, (const char *)unpacked, bytes);
+  strbuf_append(out, (const char *)unpacked, bytes);
   free(unpacked);
 }
 
 hone_status npy_text(struct ctx *ctx, const char *path, const hone_tensor *tensor,
-                     struct text *out) {
+                     struct strbuf *out) {
   size_t bytes;
   char wide[24];
   TRY(tensor_bytes(ctx, path, tensor, &bytes));
@@ -298,29 +299,29 @@ hone_status npy_text(struct ctx *ctx, const char *path, const hone_tensor *tenso
   }
   if (!code)
     return fail(ctx, HONE_E_TYPE, place_file(path), "element type %s", dtype_name(tensor->dtype));
-  text_append(out, "\x93NUMPY\x01\x00\x00\x00", 10);
-  text_printf(out, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
-              code[1] == '1' && code[0] != 'U' ? '|' : '<', code);
+  strbuf_append(out, "\x93NUMPY\x01\x00\x00\x00", 10);
+  strbuf_printf(out, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
+                code[1] == '1' && code[0] != 'U' ? '|' : '<', code);
   for (int i = 0; i < tensor->rank; i++)
-    text_printf(out, "%lld%s", (long long)tensor->shape[i],
-                tensor->rank == 1      ? ","
-                : i + 1 < tensor->rank ? ", "
-                                       : "");
-  text_puts(out, "), }");
-  while (!out->failed && (out->length + 1) % 64) text_puts(out, " ");
-  text_puts(out, "\n");
+    strbuf_printf(out, "%lld%s", (long long)tensor->shape[i],
+                  tensor->rank == 1      ? ","
+                  : i + 1 < tensor->rank ? ", "
+                                         : "");
+  strbuf_puts(out, "), }");
+  while (!out->failed && (out->length + 1) % 64) strbuf_puts(out, " ");
+  strbuf_puts(out, "\n");
   if (out->at && !out->failed) {
     out->at[8] = (char)((out->length - 10) & 255);
     out->at[9] = (char)((out->length - 10) >> 8);
   }
   put_payload(out, tensor, bytes);
-  return text_finish(ctx, out);
+  return strbuf_finish(ctx, out);
 }
 
 hone_status npy_write(struct ctx *ctx, const char *path, const hone_tensor *tensor) {
-  struct text text = {0};
+  struct strbuf text = {0};
   hone_status status = npy_text(ctx, path, tensor, &text);
   if (!status) status = file_write_atomic(ctx, path, text.at, text.length, 0644);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   return status;
 }

@@ -92,7 +92,7 @@ MUST_USE hone_status npy_read(struct ctx *ctx, const char *path, const hone_tens
                               hone_tensor *out);
 /* The file's bytes into an empty text; path only for messages. */
 MUST_USE hone_status npy_text(struct ctx *ctx, const char *path, const hone_tensor *tensor,
-                              struct text *out);
+                              struct strbuf *out);
 MUST_USE hone_status npy_write(struct ctx *ctx, const char *path, const hone_tensor *tensor);
 
 /* -- process.c: children without a shell */
@@ -119,7 +119,7 @@ struct process_result {
   bool timed_out;
   uint64_t wall_ns;
   long peak_rss_bytes;
-  struct text output; /* stdout and stderr, head and tail; the caller text_deinits it */
+  struct strbuf output; /* stdout and stderr, head and tail; the caller text_deinits it */
 };
 /* Runs to the end. E_MISSING if the program is not found; a non-zero exit is not a failure here. */
 MUST_USE hone_status process_run(struct ctx *ctx, const struct process_options *options,
@@ -140,7 +140,7 @@ MUST_USE hone_status capture_init(struct ctx *ctx, struct capture *capture, size
 void capture_add(struct capture *capture, const char *bytes, size_t length);
 /* Reads what a non-blocking descriptor has now, at most max bytes; false at its end. */
 bool capture_read(struct capture *capture, int fd, size_t max);
-void capture_text(const struct capture *capture, struct text *out);
+void capture_text(const struct capture *capture, struct strbuf *out);
 void capture_deinit(struct capture *capture);
 
 /* A running child: it leads its own process group and dies with the thread that started it. */

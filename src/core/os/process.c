@@ -202,20 +202,20 @@ bool capture_read(struct capture *capture, int fd, size_t max) {
   return true;
 }
 
-void capture_text(const struct capture *capture, struct text *out) {
-  text_append(out, capture->head, capture->head_length);
+void capture_text(const struct capture *capture, struct strbuf *out) {
+  strbuf_append(out, capture->head, capture->head_length);
   uint64_t kept = capture->head_length + capture->tail_length;
   if (capture->total > kept)
-    text_printf(out, "\n[... %llu bytes left out ...]\n",
-                (unsigned long long)(capture->total - kept));
+    strbuf_printf(out, "\n[... %llu bytes left out ...]\n",
+                  (unsigned long long)(capture->total - kept));
   /* the ring starts at tail_at once it is full, at 0 before */
   size_t start = capture->tail_length == capture->limit ? capture->tail_at : 0;
   size_t first = capture->tail_length - start;
   if (start) {
-    text_append(out, capture->tail + start, first);
-    text_append(out, capture->tail, start);
+    strbuf_append(out, capture->tail + start, first);
+    strbuf_append(out, capture->tail, start);
   } else {
-    text_append(out, capture->tail, first);
+    strbuf_append(out, capture->tail, first);
   }
 }
 
@@ -447,5 +447,5 @@ hone_status process_run(struct ctx *ctx, const struct process_options *options,
   out->peak_rss_bytes = usage.ru_maxrss * 1024;
   capture_text(&run.capture, &out->output);
   capture_deinit(&run.capture);
-  return text_finish(ctx, &out->output);
+  return strbuf_finish(ctx, &out->output);
 }

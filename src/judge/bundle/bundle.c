@@ -75,11 +75,12 @@ static hone_status begin_folder(struct bundle *b, const char *dir) {
 }
 
 static hone_status load(struct bundle *b) {
-  const struct cell *cell = &b->request->choice->cell;
+  const struct config *config = &b->request->choice->config;
   const bool is_zoo = !strncmp(b->request->model_path, "zoo:", 4);
-  const struct import_options options = {.shapes = !is_zoo && cell->shapes[0] ? cell->shapes : NULL,
-                                         .batch = is_zoo ? cell->batch : 0,
-                                         .side_files_from = b->request->side_files_from};
+  const struct import_options options = {
+      .shapes = !is_zoo && config->shapes[0] ? config->shapes : NULL,
+      .batch = is_zoo ? config->batch : 0,
+      .side_files_from = b->request->side_files_from};
   return model_load(b->ctx, b->request->model_path, &options, &b->model);
 }
 
@@ -88,7 +89,7 @@ static hone_status make_model(struct bundle *b) {
   TRY(bundle_put_embedded(b, "run/stages.h", "src/stages.h", 0644));
   return b->is_hybrid   ? bundle_make_hybrid(b)
          : b->is_native ? bundle_make_native(b)
-                        : bundle_make_engine(b, adaptor_of(b->request->choice->cell.backend));
+                        : bundle_make_engine(b, adaptor_of(b->request->choice->config.backend));
 }
 
 static hone_status make(struct bundle *b, char out_id[17]) {
@@ -109,9 +110,9 @@ hone_status bundle_write(struct ctx *ctx, const struct bundle_request *request, 
   if (!b) return fail(ctx, HONE_E_OOM, place_none(), "no memory for a bundle");
   b->ctx = ctx;
   b->request = request;
-  b->is_native = !strcmp(request->choice->cell.backend, "native");
-  b->is_hybrid = !strcmp(request->choice->cell.backend, "hybrid");
-  hone_status status = bundle_check(ctx, request->choice->cell.backend, dir);
+  b->is_native = !strcmp(request->choice->config.backend, "native");
+  b->is_hybrid = !strcmp(request->choice->config.backend, "hybrid");
+  hone_status status = bundle_check(ctx, request->choice->config.backend, dir);
   if (!status) status = arena_create(ctx, (size_t)64 << 30, &b->arena);
   if (!status) status = begin_folder(b, dir);
   if (!status) status = make(b, out_id);

@@ -57,7 +57,7 @@ struct bundle {
 MUST_USE hone_status bundle_path(const struct bundle *b, const char *name, char out[4096]);
 MUST_USE hone_status bundle_put(const struct bundle *b, const char *name, const char *data,
                                 size_t length, unsigned mode);
-MUST_USE hone_status bundle_put_text(const struct bundle *b, const char *name, struct text *text,
+MUST_USE hone_status bundle_put_text(const struct bundle *b, const char *name, struct strbuf *text,
                                      unsigned mode); /* frees the text */
 /* One of the texts in text/ or elsewhere, by its embedded name. */
 MUST_USE hone_status bundle_put_embedded(const struct bundle *b, const char *embedded,

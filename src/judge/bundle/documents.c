@@ -59,8 +59,8 @@ static hone_status copy_engine_licences(struct bundle *b, const struct bundle_en
     TRY(copy_matching(b, pattern, name, &count));
   }
   if (count) return HONE_OK;
-  struct text out = {0};
-  text_printf(
+  struct strbuf out = {0};
+  strbuf_printf(
       &out, "No licence text lies beside this %s; its package's metadata on the index names it.\n",
       name);
   snprintf(pattern, sizeof pattern, "licences/%s-unknown.txt", name);
@@ -71,11 +71,12 @@ static hone_status copy_model_licences(struct bundle *b) {
   static const char *const names[] = {"LICENSE*", "LICENCE*", "COPYING*", "NOTICE*"};
   char folder[4096], pattern[4200];
   size_t count = 0;
-  struct text out = {0};
+  struct strbuf out = {0};
   if (!strncmp(b->request->model_path, "zoo:", 4)) {
-    text_puts(&out,
-              "The model is one of hone's built-in ones: made from code with seeded weights, under "
-              "hone's licence.\n");
+    strbuf_puts(
+        &out,
+        "The model is one of hone's built-in ones: made from code with seeded weights, under "
+        "hone's licence.\n");
     return bundle_put_text(b, "licences/model.txt", &out, 0644);
   }
   snprintf(folder, sizeof folder, "%s", b->request->model_path);
@@ -88,10 +89,10 @@ static hone_status copy_model_licences(struct bundle *b) {
     TRY(copy_matching(b, pattern, "model", &count));
   }
   if (count) return HONE_OK;
-  text_puts(&out,
-            "No licence text lay beside the model's file. Whoever hands this bundle on must know "
-            "the model's licence;\n"
-            "put its text here and run hone again, or keep it beside the bundle.\n");
+  strbuf_puts(&out,
+              "No licence text lay beside the model's file. Whoever hands this bundle on must know "
+              "the model's licence;\n"
+              "put its text here and run hone again, or keep it beside the bundle.\n");
   return bundle_put_text(b, "licences/model-unknown.txt", &out, 0644);
 }
 
@@ -104,7 +105,7 @@ static json_t *measured_json(const struct record *r) {
                    "memory_bytes", (json_int_t)r->worst.rss_steady, "artifact_size_bytes",
                    (json_int_t)r->worst.artifact_bytes, "load_ms", json_finite(r->worst.load_ms),
                    "first_inference_ms", json_finite(r->worst.first_inference_ms), "processes",
-                   r->incarnations, "rounds", r->rounds, "samples", (json_int_t)r->sample_count);
+                   r->processes, "rounds", r->rounds, "samples", (json_int_t)r->sample_count);
 }
 
 static void put_when(char out[32]) {
@@ -146,49 +147,50 @@ static hone_status put_provenance(struct bundle *b) {
       "s:s, s:o}, s:o, s:s, s:s}",
       "schema", 1, "made_by", "hone " HONE_VERSION, "made_at", when, "model", "name",
       slash ? slash + 1 : b->request->model_path, "sha256", b->model.sha256, "shapes",
-      r->cell.shapes, "route", b->route, "engine", engine, "target", target, "how", "variant",
-      r->cell.variant, "precision", r->cell.precision, "threads", r->cell.threads, "batch",
-      r->cell.batch, "options", r->cell.options, "compiler", compiler, "study", "key",
+      r->config.shapes, "route", b->route, "engine", engine, "target", target, "how", "variant",
+      r->config.variant, "precision", r->config.precision, "threads", r->config.threads, "batch",
+      r->config.batch, "options", r->config.options, "compiler", compiler, "study", "key",
       b->request->study->key, "fingerprint", b->request->study->fingerprint, "machine",
       machine ? machine : json_null(), "measured", measured_json(r), "against_reference", b->worst,
       "repeat", r->repeat);
   char *dumped = json ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
-  struct text out = {0};
+  struct strbuf out = {0};
   json_decref(json);
   if (!dumped)
     return fail(b->ctx, HONE_E_FORMAT, place_name(b->request->model_path),
                 "its names cannot be written as JSON");
-  text_printf(&out, "%s\n", dumped);
+  strbuf_printf(&out, "%s\n", dumped);
   free(dumped);
   return bundle_put_text(b, "provenance.json", &out, 0644);
 }
 
 /* -- how it is used */
 
-static void put_build(struct text *out, const struct bundle *b) {
-  text_puts(out,
-            "#!/bin/sh\n# The programs of this bundle, as they were built; in the bundle's folder: "
-            "sh src/build.sh OUT\n"
-            "set -eu\nout=${1:?a folder for the programs}\ncc=${CC:-cc}\nmkdir -p \"$out\"\n");
+static void put_build(struct strbuf *out, const struct bundle *b) {
+  strbuf_puts(
+      out,
+      "#!/bin/sh\n# The programs of this bundle, as they were built; in the bundle's folder: "
+      "sh src/build.sh OUT\n"
+      "set -eu\nout=${1:?a folder for the programs}\ncc=${CC:-cc}\nmkdir -p \"$out\"\n");
   if (b->is_hybrid) {
-    text_puts(out, "cp part-* \"$out\"\n"); /* native parts are compiled by hone alone */
-    text_puts(out,
-              "$cc -std=gnu11 -O2 -s -shared -fPIC -fvisibility=hidden src/hybrid.c -o "
-              "\"$out/model.so\" -ldl -pthread\n");
+    strbuf_puts(out, "cp part-* \"$out\"\n"); /* native parts are compiled by hone alone */
+    strbuf_puts(out,
+                "$cc -std=gnu11 -O2 -s -shared -fPIC -fvisibility=hidden src/hybrid.c -o "
+                "\"$out/model.so\" -ldl -pthread\n");
   } else if (!b->is_native)
-    text_puts(out,
-              "$cc -std=gnu11 -O2 -s -shared -fPIC -fvisibility=hidden src/engine.c -o "
-              "\"$out/model.so\" -ldl -pthread\n");
-  text_puts(out,
-            "$cc -std=gnu11 -O2 -s -shared -fPIC -fvisibility=hidden src/team.c -o "
-            "\"$out/libteam.so\" -pthread\n");
-  text_printf(out,
-              "$cc -std=gnu11 -O2 -s -DHONE_ARTIFACT=model_artifact src/run.c %s -o \"$out/run\" "
-              "-ldl -lm -pthread\n",
-              b->is_native   ? "model.a"
-              : b->is_hybrid ? "src/hybrid.c"
-                             : "src/engine.c");
-  text_puts(out, "$cc -std=gnu11 -O2 -s src/selftest.c -o \"$out/selftest\" -ldl -lm -pthread\n");
+    strbuf_puts(out,
+                "$cc -std=gnu11 -O2 -s -shared -fPIC -fvisibility=hidden src/engine.c -o "
+                "\"$out/model.so\" -ldl -pthread\n");
+  strbuf_puts(out,
+              "$cc -std=gnu11 -O2 -s -shared -fPIC -fvisibility=hidden src/team.c -o "
+              "\"$out/libteam.so\" -pthread\n");
+  strbuf_printf(out,
+                "$cc -std=gnu11 -O2 -s -DHONE_ARTIFACT=model_artifact src/run.c %s -o \"$out/run\" "
+                "-ldl -lm -pthread\n",
+                b->is_native   ? "model.a"
+                : b->is_hybrid ? "src/hybrid.c"
+                               : "src/engine.c");
+  strbuf_puts(out, "$cc -std=gnu11 -O2 -s src/selftest.c -o \"$out/selftest\" -ldl -lm -pthread\n");
 }
 
 /* KEY=VALUE of os-release(5), plain letters alone; "" where there is none. */
@@ -203,112 +205,117 @@ static void release_fact(const char *text, const char *key, char out[32]) {
 }
 
 /* The programs need a C library as new as the one they were linked with: the image is the system that they were made on. */
-static void put_image(struct bundle *b, struct text *out) {
+static void put_image(struct bundle *b, struct strbuf *out) {
   static const struct { const char *id, *small; } images[] = {{"debian", "-slim"}, {"ubuntu", ""}};
   char id[32] = "", version[32] = "";
   struct ctx attempt = *b->ctx;
   struct mapping map;
-  struct text facts = {0};
+  struct strbuf facts = {0};
   if (!file_map(&attempt, "/etc/os-release", &map)) {
-    text_append(&facts, (const char *)map.data, map.size);
+    strbuf_append(&facts, (const char *)map.data, map.size);
     file_unmap(&map);
   }
   release_fact(facts.at ? facts.at : "", "ID", id);
   release_fact(facts.at ? facts.at : "", "VERSION_ID", version);
-  text_deinit(&facts);
+  strbuf_deinit(&facts);
   for (size_t i = 0; i < COUNT(images); i++)
     if (!strcmp(id, images[i].id) && version[0]) {
-      text_printf(out, "FROM %s:%s%s\n", id, version, images[i].small);
+      strbuf_printf(out, "FROM %s:%s%s\n", id, version, images[i].small);
       return;
     }
-  text_puts(out,
-            "# Made on another system: if the self-test asks for a newer GLIBC, name a newer image."
-            "\nFROM debian:12-slim\n");
+  strbuf_puts(
+      out,
+      "# Made on another system: if the self-test asks for a newer GLIBC, name a newer image."
+      "\nFROM debian:12-slim\n");
 }
 
-static void put_docker(struct bundle *b, struct text *out) {
-  text_puts(out, b->engine_count ? "# The model and its engine, pinned.\n"
-                                 : "# The model alone: libc and nothing else.\n");
+static void put_docker(struct bundle *b, struct strbuf *out) {
+  strbuf_puts(out, b->engine_count ? "# The model and its engine, pinned.\n"
+                                   : "# The model alone: libc and nothing else.\n");
   put_image(b, out);
   if (b->engine_count)
-    text_puts(out,
-              "RUN apt-get update && apt-get install -y --no-install-recommends python3-venv && rm "
-              "-rf /var/lib/apt/lists/*\n");
-  text_puts(out, "COPY . /model\n");
-  if (b->engine_count) text_puts(out, "RUN sh /model/install-engine.sh\n");
-  text_puts(out, "RUN /model/selftest\nENTRYPOINT [\"/model/run\"]\n");
+    strbuf_puts(
+        out,
+        "RUN apt-get update && apt-get install -y --no-install-recommends python3-venv && rm "
+        "-rf /var/lib/apt/lists/*\n");
+  strbuf_puts(out, "COPY . /model\n");
+  if (b->engine_count) strbuf_puts(out, "RUN sh /model/install-engine.sh\n");
+  strbuf_puts(out, "RUN /model/selftest\nENTRYPOINT [\"/model/run\"]\n");
 }
 
-static void put_words(struct text *out, const char *text) {
+static void put_words(struct strbuf *out, const char *text) {
   struct markdown markdown = {out};
   markdown_text(markdown, text);
 }
 
 /* Lines as preformatted text. */
-static void put_lines(struct text *out, const char *text) {
+static void put_lines(struct strbuf *out, const char *text) {
   while (*text) {
     char line[600];
     const size_t n = strcspn(text, "\n");
     snprintf(line, sizeof line, "%.*s", (int)(n < 599 ? n : 599), text);
-    text_puts(out, "    ");
-    text_put_safe(out, line, 600);
-    text_puts(out, "\n");
+    strbuf_puts(out, "    ");
+    strbuf_put_safe(out, line, 600);
+    strbuf_puts(out, "\n");
     text += n + (text[n] == '\n');
   }
 }
 
-static void put_needs(struct text *out, const struct bundle *b) {
+static void put_needs(struct strbuf *out, const struct bundle *b) {
   for (size_t i = 0; i < b->engine_count; i++)
-    text_printf(out, "%s%s %s", i ? " and " : "It needs ", b->engines[i].adaptor->name,
-                b->engines[i].version);
+    strbuf_printf(out, "%s%s %s", i ? " and " : "It needs ", b->engines[i].adaptor->name,
+                  b->engines[i].version);
   if (b->engine_count)
-    text_puts(out,
-              " (`requirements.txt`; `sh install-engine.sh` puts it into "
-              "`engine/`), and takes no other version.\n"
-              "It is looked for in `$ENGINE_LIBRARY` (paths with colons between them), `engine/`, "
-              "the virtual environment, the\nsystem's and the user's packages.\n");
+    strbuf_puts(
+        out,
+        " (`requirements.txt`; `sh install-engine.sh` puts it into "
+        "`engine/`), and takes no other version.\n"
+        "It is looked for in `$ENGINE_LIBRARY` (paths with colons between them), `engine/`, "
+        "the virtual environment, the\nsystem's and the user's packages.\n");
   if (b->is_hybrid)
-    text_puts(out, "The model is in parts, `part-0.so` and so on, one behind the other.\n");
-  text_puts(out,
-            "`model.so` is the model behind the same interface as a compiled one (`model.h`); "
-            "`src/` holds all text.\n");
+    strbuf_puts(out, "The model is in parts, `part-0.so` and so on, one behind the other.\n");
+  strbuf_puts(out,
+              "`model.so` is the model behind the same interface as a compiled one (`model.h`); "
+              "`src/` holds all text.\n");
 }
 
-static void put_readme(struct text *out, const struct bundle *b) {
+static void put_readme(struct strbuf *out, const struct bundle *b) {
   const struct record *r = b->request->choice;
   const char *slash = strrchr(b->request->model_path, '/');
-  text_puts(out, "# ");
+  strbuf_puts(out, "# ");
   put_words(out, slash ? slash + 1 : b->request->model_path);
-  text_puts(out, ", ready to run\n\n");
+  strbuf_puts(out, ", ready to run\n\n");
   put_lines(out, b->request->advice_text);
-  text_printf(out,
-              "\nMade by hone %s; `provenance.json` says from what, where and how it was measured, "
-              "`study.html` shows the\n"
-              "study, `recommendation.json` every candidate with its reason.\n\n```sh\n./selftest  "
-              "                  "
-              "# every file against MANIFEST, the model against vectors/\n./run",
-              HONE_VERSION);
+  strbuf_printf(
+      out,
+      "\nMade by hone %s; `provenance.json` says from what, where and how it was measured, "
+      "`study.html` shows the\n"
+      "study, `recommendation.json` every candidate with its reason.\n\n```sh\n./selftest  "
+      "                  "
+      "# every file against MANIFEST, the model against vectors/\n./run",
+      HONE_VERSION);
   for (size_t i = 0; i < b->model.graph->inputs.count; i++)
-    text_printf(out, " vectors/0/in_%zu.npy", i);
-  text_printf(out, " -o OUT --threads %d\npython3 run.py", r->cell.threads);
+    strbuf_printf(out, " vectors/0/in_%zu.npy", i);
+  strbuf_printf(out, " -o OUT --threads %d\npython3 run.py", r->config.threads);
   for (size_t i = 0; i < b->model.graph->inputs.count; i++)
-    text_printf(out, " vectors/0/in_%zu.npy", i);
-  text_puts(out, " -o OUT\n```\n\n");
+    strbuf_printf(out, " vectors/0/in_%zu.npy", i);
+  strbuf_puts(out, " -o OUT\n```\n\n");
   if (b->is_native)
-    text_puts(out,
-              "It needs libc and nothing else. `model.so`, `model.a` and `model.c` (with "
-              "`model.weights`, where there are any) are the\n"
-              "same model in three forms, `model.h` its types; `src/` holds the programs' text and "
-              "how they were built.\n");
+    strbuf_puts(
+        out,
+        "It needs libc and nothing else. `model.so`, `model.a` and `model.c` (with "
+        "`model.weights`, where there are any) are the\n"
+        "same model in three forms, `model.h` its types; `src/` holds the programs' text and "
+        "how they were built.\n");
   else
     put_needs(out, b);
-  text_puts(out,
-            "\nA changed byte of any file fails the self-test; files that MANIFEST does not name "
-            "are not looked at.\n");
+  strbuf_puts(out,
+              "\nA changed byte of any file fails the self-test; files that MANIFEST does not name "
+              "are not looked at.\n");
 }
 
 hone_status bundle_make_papers(struct bundle *b) {
-  struct text readme = {0}, docker = {0}, build = {0};
+  struct strbuf readme = {0}, docker = {0}, build = {0};
   const struct bundle_request *r = b->request;
   TRY(put_provenance(b));
   TRY(bundle_put(b, "recommendation.json", r->advice_json, strlen(r->advice_json), 0644));
@@ -317,12 +324,12 @@ hone_status bundle_make_papers(struct bundle *b) {
   TRY(copy_model_licences(b));
   for (size_t i = 0; i < b->engine_count; i++) TRY(copy_engine_licences(b, &b->engines[i]));
   if (b->engine_count) {
-    struct text install = {0};
-    text_puts(&install,
-              "#!/bin/sh\n# The pinned engine into engine/ of this folder, where model.so looks "
-              "for it.\nset -eu\n"
-              "cd \"$(dirname \"$0\")\"\npython3 -m venv engine\nengine/bin/pip install -r "
-              "requirements.txt\n");
+    struct strbuf install = {0};
+    strbuf_puts(&install,
+                "#!/bin/sh\n# The pinned engine into engine/ of this folder, where model.so looks "
+                "for it.\nset -eu\n"
+                "cd \"$(dirname \"$0\")\"\npython3 -m venv engine\nengine/bin/pip install -r "
+                "requirements.txt\n");
     TRY(bundle_put_text(b, "install-engine.sh", &install, 0755));
   }
   put_readme(&readme, b);

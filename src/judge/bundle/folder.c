@@ -19,11 +19,11 @@ hone_status bundle_put(const struct bundle *b, const char *name, const char *dat
   return HONE_OK;
 }
 
-hone_status bundle_put_text(const struct bundle *b, const char *name, struct text *text,
+hone_status bundle_put_text(const struct bundle *b, const char *name, struct strbuf *text,
                             unsigned mode) {
-  hone_status status = text_finish(b->ctx, text);
+  hone_status status = strbuf_finish(b->ctx, text);
   if (!status) status = bundle_put(b, name, text->at ? text->at : "", text->length, mode);
-  text_deinit(text);
+  strbuf_deinit(text);
   return status;
 }
 
@@ -62,6 +62,6 @@ hone_status bundle_run(const struct bundle *b, const char **argv) {
                   result.signal ? "signal" : "exit code",
                   result.signal ? result.signal : result.exit_code, words);
   }
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
   return status;
 }

@@ -9,7 +9,7 @@ struct wiring {
   const struct graph *graph;
   size_t *numbers; /* by value index of the whole; 0: none yet, else the number + 1 */
   size_t count;
-  struct text parts, bytes;
+  struct strbuf parts, bytes;
 };
 
 /* Inputs of the model, then its outputs, then what flows between parts, as it comes. */
@@ -24,7 +24,7 @@ static hone_status number_of(struct wiring *w, const char *name, size_t *out) {
     const struct value *value = g->values.at[v];
     TRY(extent(w->b->ctx, place_name(name), value->dtype, &value->shape, &elements, &bytes));
     w->numbers[v] = ++w->count;
-    text_printf(&w->bytes, "%zu, ", (bytes + 63) / 64 * 64);
+    strbuf_printf(&w->bytes, "%zu, ", (bytes + 63) / 64 * 64);
   }
   *out = w->numbers[v] - 1;
   return HONE_OK;
@@ -37,7 +37,7 @@ static hone_status begin_wiring(struct wiring *w) {
     const struct value *value =
         i < g->inputs.count ? g->inputs.at[i] : g->outputs.at[i - g->inputs.count];
     w->numbers[value->index] = ++w->count;
-    text_puts(&w->bytes, "0, ");
+    strbuf_puts(&w->bytes, "0, ");
   }
   return HONE_OK;
 }
@@ -46,13 +46,13 @@ static hone_status put_side(struct wiring *w, size_t part, const char *side,
                             struct value *const *values, size_t count) {
   if (count > MOST_PORTS)
     return fail(w->b->ctx, HONE_E_LIMIT, place_none(), "%zu values cross a cut", count);
-  text_printf(&w->parts, "static const int hybrid_%zu_%s[] = {", part, side);
+  strbuf_printf(&w->parts, "static const int hybrid_%zu_%s[] = {", part, side);
   for (size_t i = 0; i < count; i++) {
     size_t number = 0;
     TRY(number_of(w, values[i]->name, &number));
-    text_printf(&w->parts, "%zu, ", number);
+    strbuf_printf(&w->parts, "%zu, ", number);
   }
-  text_puts(&w->parts, "0};\n");
+  strbuf_puts(&w->parts, "0};\n");
   return HONE_OK;
 }
 
@@ -77,7 +77,7 @@ static hone_status engine_of_part(struct bundle *b, const struct backend *backen
     return fail(b->ctx, HONE_E_UNSUP, place_name(backend->name),
                 "no bundle can be made of this engine's part");
   snprintf(key, sizeof key, "engine.%s", backend->name);
-  const char *given = option_get(b->request->choice->cell.options, key, path) ? path : NULL;
+  const char *given = option_get(b->request->choice->config.options, key, path) ? path : NULL;
   backend->describe(b->ctx, backend, given, &info);
   TRY(bundle_find_engine(b, adaptor, given, info.version, &b->engines[b->engine_count]));
   *out = &b->engines[b->engine_count++];
@@ -87,7 +87,7 @@ static hone_status engine_of_part(struct bundle *b, const struct backend *backen
 static hone_status make_engine_part(struct bundle *b, const struct backend *backend,
                                     const struct graph *graph, size_t k, const char *library) {
   const struct bundle_engine *engine;
-  struct text bytes = {0};
+  struct strbuf bytes = {0};
   char model[40], ports[40], define[64], source[64];
   snprintf(model, sizeof model, "part-%zu.onnx", k);
   snprintf(ports, sizeof ports, "src/ports-%zu.h", k);
@@ -117,32 +117,32 @@ static hone_status make_part(struct wiring *w, const struct hybrid_plan *plan, s
 }
 
 static hone_status put_wiring(struct wiring *w, size_t parts) {
-  struct text out = {0};
-  TRY(text_finish(w->b->ctx, &w->parts));
-  TRY(text_finish(w->b->ctx, &w->bytes));
-  text_printf(&out,
-              "/* Made by hone %s: which values each part reads and makes. */\n"
-              "enum { HYBRID_PARTS = %zu, HYBRID_VALUES = %zu, HYBRID_MOST_PORTS = %d };\n"
-              "/* of what flows between parts, to whole lines of the cache */\n"
-              "static const uint64_t hybrid_bytes[] = {%s0};\n%s"
-              "static const struct {\n  const int *inputs, *outputs;\n  int input_count, "
-              "output_count;\n} hybrid_parts[] = {\n",
-              HONE_VERSION, parts, w->count, MOST_PORTS, w->bytes.at, w->parts.at);
+  struct strbuf out = {0};
+  TRY(strbuf_finish(w->b->ctx, &w->parts));
+  TRY(strbuf_finish(w->b->ctx, &w->bytes));
+  strbuf_printf(&out,
+                "/* Made by hone %s: which values each part reads and makes. */\n"
+                "enum { HYBRID_PARTS = %zu, HYBRID_VALUES = %zu, HYBRID_MOST_PORTS = %d };\n"
+                "/* of what flows between parts, to whole lines of the cache */\n"
+                "static const uint64_t hybrid_bytes[] = {%s0};\n%s"
+                "static const struct {\n  const int *inputs, *outputs;\n  int input_count, "
+                "output_count;\n} hybrid_parts[] = {\n",
+                HONE_VERSION, parts, w->count, MOST_PORTS, w->bytes.at, w->parts.at);
   for (size_t k = 0; k < parts; k++)
-    text_printf(
+    strbuf_printf(
         &out,
         "    {hybrid_%zu_inputs, hybrid_%zu_outputs, sizeof hybrid_%zu_inputs / sizeof(int) "
         "- 1,\n     sizeof hybrid_%zu_outputs / sizeof(int) - 1},\n",
         k, k, k, k);
-  text_puts(&out, "};\n");
+  strbuf_puts(&out, "};\n");
   return bundle_put_text(w->b, "src/wiring.h", &out, 0644);
 }
 
 static hone_status put_pins(struct bundle *b) {
-  struct text pins = {0};
+  struct strbuf pins = {0};
   if (!b->engine_count) return HONE_OK;
   for (size_t i = 0; i < b->engine_count; i++)
-    text_printf(&pins, "%s==%s\n", b->engines[i].adaptor->distribution, b->engines[i].version);
+    strbuf_printf(&pins, "%s==%s\n", b->engines[i].adaptor->distribution, b->engines[i].version);
   return bundle_put_text(b, "requirements.txt", &pins, 0644);
 }
 
@@ -163,13 +163,13 @@ hone_status bundle_make_hybrid(struct bundle *b) {
   struct hybrid_plan plan;
   struct wiring w = {.b = b, .graph = b->model.graph};
   TRY(bundle_check_ports(b));
-  TRY(hybrid_read_plan(b->ctx, b->request->choice->cell.options, w.graph->nodes.count, &plan));
+  TRY(hybrid_read_plan(b->ctx, b->request->choice->config.options, w.graph->nodes.count, &plan));
   b->route = "cut into parts by hone";
   TRY(bundle_put_header(b));
   TRY(bundle_put_embedded(b, "bundle/engine.h", "src/engine.h", 0644)); /* hybrid.c needs it too */
   TRY(bundle_put_embedded(b, "bundle/hybrid.c", "src/hybrid.c", 0644));
   hone_status status = make_wired(&w, &plan);
-  text_deinit(&w.parts);
-  text_deinit(&w.bytes);
+  strbuf_deinit(&w.parts);
+  strbuf_deinit(&w.bytes);
   return status;
 }

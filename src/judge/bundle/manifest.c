@@ -44,36 +44,36 @@ static hone_status list_folder(struct bundle *b, const char *folder, struct list
   return status;
 }
 
-static hone_status hash_line(struct bundle *b, const char *name, struct text *out) {
+static hone_status hash_line(struct bundle *b, const char *name, struct strbuf *out) {
   char path[4096], hash[65];
   struct mapping map;
   TRY(bundle_path(b, name, path));
   TRY(file_map(b->ctx, path, &map));
   hone_status status = sha256_hex(b->ctx, hash, map.data, map.size);
   file_unmap(&map);
-  text_printf(out, "%s  %s\n", hash, name);
+  strbuf_printf(out, "%s  %s\n", hash, name);
   return status;
 }
 
 hone_status bundle_make_manifest(struct bundle *b, char out_id[17]) {
   struct listing *files, *folders;
-  struct text out = {0};
+  struct strbuf out = {0};
   char hash[65];
   TRY(NEW(b->ctx, b->arena, files));
   TRY(NEW(b->ctx, b->arena, folders));
   TRY(list_folder(b, "", files, folders));
   for (size_t i = 0; i < folders->count; i++) TRY(list_folder(b, folders->at[i], files, folders));
   qsort(files->at, files->count, sizeof *files->at, by_text);
-  text_puts(&out, "# hone bundle 1\n");
+  strbuf_puts(&out, "# hone bundle 1\n");
   hone_status status = HONE_OK;
   for (size_t i = 0; !status && i < files->count; i++) status = hash_line(b, files->at[i], &out);
-  if (!status) status = text_finish(b->ctx, &out);
+  if (!status) status = strbuf_finish(b->ctx, &out);
   if (!status) status = sha256_hex(b->ctx, hash, out.at, out.length);
   if (!status) {
-    text_printf(&out, "# %s\n", hash);
+    strbuf_printf(&out, "# %s\n", hash);
     snprintf(out_id, 17, "%.16s", hash);
     status = bundle_put_text(b, "MANIFEST", &out, 0644);
   }
-  text_deinit(&out);
+  strbuf_deinit(&out);
   return status;
 }

@@ -27,23 +27,23 @@ bool bundle_can_run(const char *backend) {
 
 /* The options of the measured row, as the backend reads them. */
 hone_status bundle_native_options(struct bundle *b, const char *options) {
-  const struct cell *cell = &b->request->choice->cell;
+  const struct config *config = &b->request->choice->config;
   char level[256], value[256];
   if (!option_get(options, "cpu", level)) snprintf(level, sizeof level, "host");
   b->options = (struct compile_options){
-      .threads = cell->threads,
+      .threads = config->threads,
       .no_passes = option_get(options, "passes", value) && !strcmp(value, "0"),
       .untuned = option_get(options, "tuned", value) && !strcmp(value, "0"),
       .cc = b->request->cc,
       .prefix = "model"};
-  if (!compile_precision(cell->precision, &b->options))
-    return fail(b->ctx, HONE_E_INTERNAL, place_name(cell->precision), "no precision of hone's");
+  if (!compile_precision(config->precision, &b->options))
+    return fail(b->ctx, HONE_E_INTERNAL, place_name(config->precision), "no precision of hone's");
   return target_init(b->ctx, NULL, level, &b->options.target);
 }
 
 hone_status bundle_make_native(struct bundle *b) {
   static const char *const forms[] = {"model.so", "model.a", "model.c"};
-  TRY(bundle_native_options(b, b->request->choice->cell.options));
+  TRY(bundle_native_options(b, b->request->choice->config.options));
   b->route = "compiled by hone";
   for (size_t i = 0; i < COUNT(forms); i++) {
     char path[4096];
@@ -55,96 +55,96 @@ hone_status bundle_make_native(struct bundle *b) {
 
 /* -- engines */
 
-static void put_c_string(struct text *out, const char *s) {
-  text_puts(out, "\"");
+static void put_c_string(struct strbuf *out, const char *s) {
+  strbuf_puts(out, "\"");
   for (; *s; s++) {
     const unsigned char c = (unsigned char)*s;
     if (c >= 32 && c < 127 && c != '"' && c != '\\' && c != '?')
-      text_append(out, s, 1);
+      strbuf_append(out, s, 1);
     else
-      text_printf(out, "\\%03o", c);
+      strbuf_printf(out, "\\%03o", c);
   }
-  text_puts(out, "\"");
+  strbuf_puts(out, "\"");
 }
 
-static void put_ports(struct text *out, const char *side, struct value *const *values,
+static void put_ports(struct strbuf *out, const char *side, struct value *const *values,
                       size_t count) {
   for (size_t i = 0; i < count; i++) {
-    text_printf(out, "static const int64_t engine_%s_%zu_dims[] = {", side, i);
+    strbuf_printf(out, "static const int64_t engine_%s_%zu_dims[] = {", side, i);
     for (int d = 0; d < values[i]->shape.rank; d++)
-      text_printf(out, "%lld, ", (long long)values[i]->shape.dims[d]);
-    text_puts(out, "0};\n");
+      strbuf_printf(out, "%lld, ", (long long)values[i]->shape.dims[d]);
+    strbuf_puts(out, "0};\n");
   }
-  text_printf(out, "static const int32_t engine_%s_extents[%d] = {0};\n", side, HONE_MAX_RANK);
-  text_printf(out, "static const struct hone_io_info engine_%ss[] = {\n", side);
+  strbuf_printf(out, "static const int32_t engine_%s_extents[%d] = {0};\n", side, HONE_MAX_RANK);
+  strbuf_printf(out, "static const struct hone_io_info engine_%ss[] = {\n", side);
   for (size_t i = 0; i < count; i++) {
-    text_puts(out, "    {");
+    strbuf_puts(out, "    {");
     put_c_string(out, values[i]->name);
-    text_printf(out, ", %d, %d, engine_%s_%zu_dims, -1, engine_%s_extents, 0},\n",
-                (int)values[i]->dtype, values[i]->shape.rank, side, i, side);
+    strbuf_printf(out, ", %d, %d, engine_%s_%zu_dims, -1, engine_%s_extents, 0},\n",
+                  (int)values[i]->dtype, values[i]->shape.rank, side, i, side);
   }
-  text_puts(out, "};\n");
+  strbuf_puts(out, "};\n");
 }
 
 /* ONNX Runtime: its level by number, what the study pins, the rest as session entries. */
-static void put_onnxruntime_options(struct text *out, const char *options) {
+static void put_onnxruntime_options(struct strbuf *out, const char *options) {
   static const char *const levels[] = {"disable", "basic", "extended"};
   char key[64], value[256];
   int level = 99;
-  text_puts(out, "#define ENGINE_OPTIONS {\"session.qdq_matmulnbits_accuracy_level\", \"1\"}, ");
+  strbuf_puts(out, "#define ENGINE_OPTIONS {\"session.qdq_matmulnbits_accuracy_level\", \"1\"}, ");
   for (const char *at = options; option_next(&at, key, value);) {
     if (!strcmp(key, "graph_optimization_level")) {
       for (size_t i = 0; i < COUNT(levels); i++)
         if (!strcmp(value, levels[i])) level = (int)i;
       continue;
     }
-    text_puts(out, "{");
+    strbuf_puts(out, "{");
     put_c_string(out, key);
-    text_puts(out, ", ");
+    strbuf_puts(out, ", ");
     put_c_string(out, value);
-    text_puts(out, "}, ");
+    strbuf_puts(out, "}, ");
   }
-  text_printf(out, "\n#define ENGINE_OPTIMIZATION_LEVEL %d\n", level);
+  strbuf_printf(out, "\n#define ENGINE_OPTIMIZATION_LEVEL %d\n", level);
 }
 
 /* OpenVINO: what the study pins, then the row's own. */
-static void put_openvino_options(struct text *out, const struct bundle *b, const char *options) {
-  const struct cell *cell = &b->request->choice->cell;
+static void put_openvino_options(struct strbuf *out, const struct bundle *b, const char *options) {
+  const struct config *config = &b->request->choice->config;
   const char *precision =
-      strcmp(cell->precision, "as-is") ? cell->precision : file_precision(b->model.graph);
+      strcmp(config->precision, "as-is") ? config->precision : file_precision(b->model.graph);
   char key[64], value[256];
-  text_printf(
+  strbuf_printf(
       out,
       "#define ENGINE_OPTIONS {\"PERFORMANCE_HINT\", \"LATENCY\"}, {\"NUM_STREAMS\", \"1\"}, "
       "{\"ENABLE_HYPER_THREADING\", \"YES\"}, {\"INFERENCE_NUM_THREADS\", \"%d\"}, "
       "{\"INFERENCE_PRECISION_HINT\", \"%s\"}, {\"DYNAMIC_QUANTIZATION_GROUP_SIZE\", \"0\"}, ",
-      cell->threads,
+      config->threads,
       !strcmp(precision, "bf16")   ? "bf16"
       : !strcmp(precision, "fp16") ? "f16"
                                    : "f32");
   for (const char *at = options; option_next(&at, key, value);) {
     if (!strcmp(key, "requests")) continue;
-    text_puts(out, "{");
+    strbuf_puts(out, "{");
     put_c_string(out, key);
-    text_puts(out, ", ");
+    strbuf_puts(out, ", ");
     put_c_string(out, value);
-    text_puts(out, "}, ");
+    strbuf_puts(out, "}, ");
   }
-  text_puts(out, "\n");
+  strbuf_puts(out, "\n");
 }
 
 hone_status bundle_put_ports(struct bundle *b, const struct bundle_engine *engine,
                              const struct graph *g, const char *options, const char *model_file,
                              const char *name) {
-  struct text out = {0};
-  text_printf(
+  struct strbuf out = {0};
+  strbuf_printf(
       &out,
       "/* Made by hone %s: what model.so tells of itself, and how the engine was measured. */\n"
       "#define ENGINE_INPUTS %zu\n#define ENGINE_OUTPUTS %zu\n#define ENGINE_THREADS %d\n"
       "#define ENGINE_VERSION \"%s\"\n#define ENGINE_PIN \"%s==%s\"\n"
       "#define ENGINE_BUILD_ID \"%.32s\"\n#define ENGINE_GENERATOR \"hone %s\"\n"
       "#define ENGINE_MODEL \"%s\"\n",
-      HONE_VERSION, g->inputs.count, g->outputs.count, b->request->choice->cell.threads,
+      HONE_VERSION, g->inputs.count, g->outputs.count, b->request->choice->config.threads,
       engine->version, engine->adaptor ? engine->adaptor->distribution : "hone", engine->version,
       b->model.sha256, HONE_VERSION, model_file);
   if (engine->adaptor == &engines[0])
@@ -161,8 +161,8 @@ hone_status bundle_put_ports(struct bundle *b, const struct bundle_engine *engin
 static hone_status put_model_file(struct bundle *b) {
   const struct model_file *file = &b->model.file;
   const bool is_zoo = !strncmp(b->request->model_path, "zoo:", 4);
-  struct text bytes = {0};
-  if (!is_zoo && !file->sides.count && !route_is_hones(b->request->choice->cell.route)) {
+  struct strbuf bytes = {0};
+  if (!is_zoo && !file->sides.count && !route_is_hones(b->request->choice->config.route)) {
     const bool is_tflite = file->main.size > 8 && !memcmp(file->main.data + 4, "TFL3", 4);
     b->model_file = is_tflite ? "model.tflite" : "model.onnx";
     b->route = "the file as it was given";
@@ -193,34 +193,34 @@ hone_status bundle_find_engine(struct bundle *b, const struct adaptor *adaptor, 
 /* The same names as in the header of a compiled model, as far as an engine has them. */
 hone_status bundle_put_header(struct bundle *b) {
   const struct graph *g = b->model.graph;
-  struct text out = {0};
+  struct strbuf out = {0};
   size_t length = 0;
   const char *abi = hone_embedded_text("run/artifact.h", &length);
   if (!abi) return fail(b->ctx, HONE_E_INTERNAL, place_none(), "no text run/artifact.h");
-  text_printf(&out, "/* Made by hone %s: the types of one model, and the artifact ABI. */\n",
-              HONE_VERSION);
-  text_append(&out, abi, length);
-  text_printf(&out, "\nenum { model_input_count = %zu, model_output_count = %zu };\n",
-              g->inputs.count, g->outputs.count);
+  strbuf_printf(&out, "/* Made by hone %s: the types of one model, and the artifact ABI. */\n",
+                HONE_VERSION);
+  strbuf_append(&out, abi, length);
+  strbuf_printf(&out, "\nenum { model_input_count = %zu, model_output_count = %zu };\n",
+                g->inputs.count, g->outputs.count);
   for (size_t i = 0; i < g->inputs.count + g->outputs.count; i++) {
     const bool is_input = i < g->inputs.count;
     const size_t at = is_input ? i : i - g->inputs.count;
     const struct value *v = is_input ? g->inputs.at[at] : g->outputs.at[at];
     const char *side = is_input ? "input" : "output";
-    text_printf(&out, "\n/* %s %zu: %s", side, at, dtype_name(v->dtype));
+    strbuf_printf(&out, "\n/* %s %zu: %s", side, at, dtype_name(v->dtype));
     shape_print(&out, &v->shape);
-    text_printf(&out, " */\nstatic const char model_%s_%zu_name[] = ", side, at);
+    strbuf_printf(&out, " */\nstatic const char model_%s_%zu_name[] = ", side, at);
     put_c_string(&out, v->name);
-    text_printf(&out,
-                ";\nenum { model_%s_%zu_rank = %d };\nstatic const int64_t model_%s_%zu_dims[] = {",
-                side, at, v->shape.rank, side, at);
+    strbuf_printf(
+        &out, ";\nenum { model_%s_%zu_rank = %d };\nstatic const int64_t model_%s_%zu_dims[] = {",
+        side, at, v->shape.rank, side, at);
     for (int d = 0; d < v->shape.rank; d++)
-      text_printf(&out, "%lld, ", (long long)v->shape.dims[d]);
-    text_puts(&out, "0};\n");
+      strbuf_printf(&out, "%lld, ", (long long)v->shape.dims[d]);
+    strbuf_puts(&out, "0};\n");
   }
-  text_puts(&out,
-            "\n#ifdef __cplusplus\nextern \"C\"\n#endif\nconst struct hone_artifact_info "
-            "*model_artifact(void);\n");
+  strbuf_puts(&out,
+              "\n#ifdef __cplusplus\nextern \"C\"\n#endif\nconst struct hone_artifact_info "
+              "*model_artifact(void);\n");
   return bundle_put_text(b, "model.h", &out, 0644);
 }
 
@@ -246,18 +246,18 @@ hone_status bundle_put_adaptor(struct bundle *b, const struct adaptor *adaptor, 
 hone_status bundle_make_engine(struct bundle *b, const struct adaptor *engine) {
   static const char *const words[] = {
       "-shared", "-fPIC", "-fvisibility=hidden", "src/engine.c", "-ldl", "-pthread", NULL};
-  struct text pin = {0};
+  struct strbuf pin = {0};
   TRY(bundle_check_ports(b));
   /* the version that was measured */
   TRY(bundle_find_engine(b, engine, b->request->engine_path,
                          b->request->choice->worst.engine_version, &b->engines[0]));
   b->engine_count = 1;
   TRY(put_model_file(b));
-  TRY(bundle_put_ports(b, &b->engines[0], b->model.graph, b->request->choice->cell.options,
+  TRY(bundle_put_ports(b, &b->engines[0], b->model.graph, b->request->choice->config.options,
                        b->model_file, "src/ports.h"));
   TRY(bundle_put_header(b));
   TRY(bundle_put_adaptor(b, engine, "src/engine.c"));
-  text_printf(&pin, "%s==%s\n", engine->distribution, b->engines[0].version);
+  strbuf_printf(&pin, "%s==%s\n", engine->distribution, b->engines[0].version);
   TRY(bundle_put_text(b, "requirements.txt", &pin, 0644));
   return toolchain_program(b->ctx, b->request->cc, b->dir, words, "model.so");
 }
@@ -267,9 +267,9 @@ hone_status bundle_make_engine(struct bundle *b, const struct adaptor *engine) {
 /* Tolerances that the self-test judges by: those of the precision, wider by the model's own conditioning. */
 static hone_status put_rules(struct bundle *b) {
   const struct graph *g = b->model.graph;
-  struct text out = {0};
-  const int threads = b->request->choice->cell.threads;
-  text_printf(
+  struct strbuf out = {0};
+  const int threads = b->request->choice->config.threads;
+  strbuf_printf(
       &out,
       "/* Made by hone %s: what selftest.c asks of the model. */\n#define BUNDLE_SETS %zu\n"
       "#define BUNDLE_OUTPUTS %zu\n#define BUNDLE_THREADS %d\n#define BUNDLE_THREADS_TEXT \"%d\"\n"
@@ -288,9 +288,9 @@ static hone_status put_rules(struct bundle *b) {
     accuracy_tolerance(&rule, &rel_l2, &share);
     format_f64(a, rel_l2), format_f64(c, share);
     format_f64(d, rule.step);
-    text_printf(&out, "    {%s, %s, %s},\n", a, c, d);
+    strbuf_printf(&out, "    {%s, %s, %s},\n", a, c, d);
   }
-  text_puts(&out, "};\n");
+  strbuf_puts(&out, "};\n");
   return bundle_put_text(b, "src/bundle.h", &out, 0644);
 }
 
@@ -298,10 +298,10 @@ static hone_status put_python(struct bundle *b) {
   static const char mark[] = "@THREADS@";
   const char *text = hone_embedded_text("bundle/run.py", NULL),
              *at = text ? strstr(text, mark) : NULL;
-  struct text out = {0};
+  struct strbuf out = {0};
   if (!at) return fail(b->ctx, HONE_E_INTERNAL, place_none(), "no text bundle/run.py");
-  text_append(&out, text, (size_t)(at - text));
-  text_printf(&out, "%d%s", b->request->choice->cell.threads, at + sizeof mark - 1);
+  strbuf_append(&out, text, (size_t)(at - text));
+  strbuf_printf(&out, "%d%s", b->request->choice->config.threads, at + sizeof mark - 1);
   return bundle_put_text(b, "run.py", &out, 0755);
 }
 

@@ -30,7 +30,7 @@ static hone_status check_types(struct bundle *b) {
 }
 
 static hone_status make_yardsticks(struct bundle *b, uint64_t reference_ns) {
-  const struct cell *cell = &b->request->choice->cell;
+  const struct config *config = &b->request->choice->config;
   struct graph *g = b->model.graph;
   double *steps, (*conditions)[2];
   TRY(NEW_ARRAY(b->ctx, b->arena, b->yardsticks, g->outputs.count + 1));
@@ -40,7 +40,7 @@ static hone_status make_yardsticks(struct bundle *b, uint64_t reference_ns) {
   TRY(condition_measure(b->ctx, g, b->inputs[0], b->outputs[0], VECTOR_SEED, reference_ns,
                         conditions));
   for (size_t i = 0; i < g->outputs.count; i++)
-    b->yardsticks[i] = (struct yardstick){.precision = judged_precision(g, cell->precision),
+    b->yardsticks[i] = (struct yardstick){.precision = judged_precision(g, config->precision),
                                           .step = steps[i],
                                           .condition = {conditions[i][0], conditions[i][1]}};
   return HONE_OK;
@@ -114,7 +114,7 @@ hone_status bundle_judge(struct bundle *b) {
     for (size_t i = 0; i < g->inputs.count; i++)
       TRY(arena_printf(b->ctx, b->arena, &argv[n++], "vectors/%zu/in_%zu.npy", set, i));
     TRY(arena_printf(b->ctx, b->arena, &folder, "vectors/%zu", set));
-    TRY(arena_printf(b->ctx, b->arena, &threads, "%d", b->request->choice->cell.threads));
+    TRY(arena_printf(b->ctx, b->arena, &threads, "%d", b->request->choice->config.threads));
     argv[n++] = "-o", argv[n++] = folder, argv[n++] = "--threads", argv[n++] = threads;
     TRY(bundle_run(b, argv));
     for (size_t i = 0; i < g->outputs.count; i++) TRY(judge_output(b, set, i, &accuracy));

@@ -1,10 +1,10 @@
-/* changes: two studies cell by cell: ratio, interval, verdict, and what only one of them has.
+/* changes: two studies configuration by configuration: ratio, interval, verdict, and what only one of them has.
  *
- * In: two summaries, of the store or of JSON files. Out: one change a cell of either side, in the
+ * In: two summaries, of the store or of JSON files. Out: one change a configuration of either side, in the
  * order of the newer one. The ratio is latency after by latency before. Where both sides have their
  * samples its interval is resampled from them; where a side is a file, which has none, it is the
- * widest that the two printed intervals allow. A regression is a cell whose whole interval lies above
- * what is allowed, or one that was ok before and ended otherwise. A cell whose interval is too wide to
+ * widest that the two printed intervals allow. A regression is a configuration whose whole interval lies above
+ * what is allowed, or one that was ok before and ended otherwise. A configuration whose interval is too wide to
  * show a slowdown of what is allowed is open: the gate does not pass on it.
  */
 #include "core/format/format.h"
@@ -17,14 +17,14 @@ enum { RESAMPLES = 2000 };
 
 typedef VEC(struct change) change_list;
 
-static size_t find_cell(const struct summary *summary, const char *key) {
+static size_t find_config(const struct summary *summary, const char *key) {
   size_t i = 0;
-  while (i < summary->record_count && strcmp(summary->records[i].cell.key, key) != 0) i++;
+  while (i < summary->record_count && strcmp(summary->records[i].config.key, key) != 0) i++;
   return i < summary->record_count ? i : SIZE_MAX;
 }
 
 static bool has_samples(const struct summary *summary, const struct record *record) {
-  return cell_data_of(summary, record) != NULL;
+  return config_data_of(summary, record) != NULL;
 }
 
 static MUST_USE hone_status ratio_of_samples(struct ctx *ctx, struct arena *arena,
@@ -33,8 +33,8 @@ static MUST_USE hone_status ratio_of_samples(struct ctx *ctx, struct arena *aren
                                              struct interval *out) {
   struct sample_set set_new, set_old;
   const uint64_t seed = seed_of(changes->before->study.key) ^ seed_of(changes->after->study.key);
-  TRY(make_sample_set(ctx, arena, cell_data_of(changes->after, new), &set_new));
-  TRY(make_sample_set(ctx, arena, cell_data_of(changes->before, old), &set_old));
+  TRY(make_sample_set(ctx, arena, config_data_of(changes->after, new), &set_new));
+  TRY(make_sample_set(ctx, arena, config_data_of(changes->before, old), &set_old));
   return bootstrap_ratio(ctx, &set_new, &set_old, CONFIDENCE, RESAMPLES, seed, out);
 }
 
@@ -64,7 +64,7 @@ static MUST_USE hone_status add_both(struct ctx *ctx, struct arena *arena, struc
                                      change_list *list) {
   for (size_t i = 0; i < changes->after->record_count; i++) {
     struct change change = {.after = i, .ratio = {NAN, NAN, NAN}};
-    change.before = find_cell(changes->before, changes->after->records[i].cell.key);
+    change.before = find_config(changes->before, changes->after->records[i].config.key);
     if (change.before == SIZE_MAX) {
       changes->only_after++;
     } else {
@@ -88,7 +88,7 @@ hone_status changes_find(struct ctx *ctx, struct arena *arena, const struct summ
   *out = (struct changes){.before = before, .after = after, .fail_above = fail_above};
   TRY(add_both(ctx, arena, out, &list));
   for (size_t i = 0; i < before->record_count; i++) {
-    if (find_cell(after, before->records[i].cell.key) != SIZE_MAX) continue;
+    if (find_config(after, before->records[i].config.key) != SIZE_MAX) continue;
     VEC_PUSH(ctx, arena, &list,
              (struct change){.before = i, .after = SIZE_MAX, .ratio = {NAN, NAN, NAN}});
     out->only_before++;
@@ -138,14 +138,14 @@ int changes_exit_code(const struct changes *changes) {
 }
 
 /* "1.05x slower [1.03, 1.07]": both ends of the same side. */
-void put_change(struct text *out, const struct change *change) {
+void put_change(struct strbuf *out, const struct change *change) {
   const bool is_faster = change->verdict == VERDICT_faster;
   if (!change->is_compared || change->is_broken) {
-    text_puts(out, change_text(change));
+    strbuf_puts(out, change_text(change));
     return;
   }
   put_ratio(out, is_faster ? 1 / change->ratio.value : change->ratio.value);
-  text_printf(out, " %s", verdict_text(change->verdict));
+  strbuf_printf(out, " %s", verdict_text(change->verdict));
   if (!isfinite(change->ratio.low)) return;
   LITERAL(out, " [");
   put_significant(out, is_faster ? 1 / change->ratio.high : change->ratio.low, 3);
@@ -154,8 +154,8 @@ void put_change(struct text *out, const struct change *change) {
   LITERAL(out, "]");
 }
 
-/* ", smallest detectable slowdown 1.2 to 82 %": of the cell that shows most and of the one that shows least. */
-static void put_detectable(struct text *out, const struct changes *changes) {
+/* ", smallest detectable slowdown 1.2 to 82 %": of the configuration that shows most and of the one that shows least. */
+static void put_detectable(struct strbuf *out, const struct changes *changes) {
   double least = INFINITY, most = 0;
   for (size_t i = 0; i < changes->count; i++) {
     const double detectable = change_detectable(&changes->at[i]);
@@ -173,31 +173,31 @@ static void put_detectable(struct text *out, const struct changes *changes) {
   LITERAL(out, " %");
 }
 
-/* "2 regressions above 5 % among 15 cells compared; 1 cell only before, ..." */
-void put_changes_sentence(struct text *out, const struct changes *changes) {
+/* "2 regressions above 5 % among 15 configurations compared; 1 configuration only before, ..." */
+void put_changes_sentence(struct strbuf *out, const struct changes *changes) {
   const size_t bad = changes->slower + changes->broken;
   if (isfinite(changes->fail_above)) {
-    text_printf(out, "%zu regression%s above ", bad, bad == 1 ? "" : "s");
+    strbuf_printf(out, "%zu regression%s above ", bad, bad == 1 ? "" : "s");
     put_percent(out, changes->fail_above);
     LITERAL(out, " among ");
   }
-  text_printf(out, "%zu cell%s measured in both", changes->compared,
-              changes->compared == 1 ? "" : "s");
-  if (changes->broken) text_printf(out, ", %zu broken", changes->broken);
+  strbuf_printf(out, "%zu cell%s measured in both", changes->compared,
+                changes->compared == 1 ? "" : "s");
+  if (changes->broken) strbuf_printf(out, ", %zu broken", changes->broken);
   const size_t undecided =
       isnan(changes->fail_above) ? changes->compared - changes->decided : count_open(changes);
-  if (undecided) text_printf(out, ", %zu undecided", undecided);
-  if (changes->only_before) text_printf(out, ", %zu only before", changes->only_before);
-  if (changes->only_after) text_printf(out, ", %zu only after", changes->only_after);
+  if (undecided) strbuf_printf(out, ", %zu undecided", undecided);
+  if (changes->only_before) strbuf_printf(out, ", %zu only before", changes->only_before);
+  if (changes->only_after) strbuf_printf(out, ", %zu only after", changes->only_after);
   put_detectable(out, changes);
 }
 
-void put_changes_remedy(struct text *out, const struct changes *changes) {
+void put_changes_remedy(struct strbuf *out, const struct changes *changes) {
   if (changes_exit_code(changes) != 5 || !changes->decided) return;
   LITERAL(out, "Undecided: a slowdown above ");
   put_percent(out, changes->fail_above);
   LITERAL(out,
-          " cannot be ruled out. Measure longer (--rounds, --min-time, --incarnations) on an idle "
+          " cannot be ruled out. Measure longer (--rounds, --min-time, --processes) on an idle "
           "machine, or allow more.\n");
 }
 

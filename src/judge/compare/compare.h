@@ -3,7 +3,7 @@
  *   summary.c    blocks to records, groups, ranks and comparisons
  *   matrix.c     models by engines
  *   winners.c    the first of each group and its margin
- *   changes.c    two studies cell by cell
+ *   changes.c    two studies configuration by configuration
  *   read_json.c  a study back from its JSON
  *   facts.c      a machine's JSON as a flat list
  *   row_text.c   the words for a row
@@ -56,13 +56,14 @@ const struct comparison *find_comparison(const struct summary *summary, size_t a
 /* The group's native row that is ranked, SIZE_MAX if there is none. */
 size_t native_of_group(const struct summary *summary, size_t begin, size_t end);
 MUST_USE hone_status make_sample_set(struct ctx *ctx, struct arena *arena,
-                                     const struct cell_data *data, struct sample_set *out);
+                                     const struct config_data *data, struct sample_set *out);
 /* The median of every block that has samples. */
 MUST_USE hone_status block_medians(struct ctx *ctx, struct arena *arena,
-                                   const struct cell_data *data, struct slice_median **out,
+                                   const struct config_data *data, struct slice_median **out,
                                    size_t *out_count);
 /* NULL: a study that was read from a file has no samples. */
-const struct cell_data *cell_data_of(const struct summary *summary, const struct record *record);
+const struct config_data *config_data_of(const struct summary *summary,
+                                         const struct record *record);
 uint64_t seed_of(const char *key);
 /* Some row was decided against row i, or there is none to decide. */
 bool is_decided(const struct summary *summary, size_t i);
@@ -76,49 +77,49 @@ double aa_resolution(const struct summary *summary, size_t i);
 
 /* -- row_text.c */
 /* Share of the direct algorithm's limit, of Winograd's in brackets. */
-void put_limit(struct text *out, const struct record *record);
-void put_half_width(struct text *out, const struct record *record); /* "±0.3 %" */
+void put_limit(struct strbuf *out, const struct record *record);
+void put_half_width(struct strbuf *out, const struct record *record); /* "±0.3 %" */
 /* Any column of columns.def in its unit; untrusted text. */
-void put_column(struct text *out, const struct record *record, const struct column *column);
+void put_column(struct strbuf *out, const struct record *record, const struct column *column);
 /* A study as a heading calls it: its name, else its models. */
-void put_study_title(struct text *out, const struct summary *summary);
+void put_study_title(struct strbuf *out, const struct summary *summary);
 /* "native", "torch:compile"; untrusted text */
-void put_engine_name(struct text *out, const struct cell *cell);
+void put_engine_name(struct strbuf *out, const struct config *config);
 /* The backends of a group that ended as row i did, each once; false if an earlier row names it. */
-bool put_failed_names(struct text *out, const struct summary *summary, size_t begin, size_t end,
+bool put_failed_names(struct strbuf *out, const struct summary *summary, size_t begin, size_t end,
                       size_t i);
 /* From the model's file to the first inference, caches off: compile and load. NaN unknown. */
 double ready_ms(const struct record *record);
 bool compiles_in_load(const struct record *record);
 /* Resident set while it ran, else the highest seen; -1 unknown. */
 int64_t memory_of(const struct record *record);
-void put_row_name(struct text *out, const struct record *record);
+void put_row_name(struct strbuf *out, const struct record *record);
 /* Of the same engine on the same device by the same route, with the same options: one column. The
    precision is the group's. */
-bool same_engine(const struct cell *a, const struct cell *b);
-bool same_engine_any_route(const struct cell *a, const struct cell *b);
+bool same_engine(const struct config *a, const struct config *b);
+bool same_engine_any_route(const struct config *a, const struct config *b);
 /* What tells this engine from others with its name: device, route, caches, options; "" for none. */
-const char *engine_marks(const struct cell *cell, char out[256]);
+const char *engine_marks(const struct config *config, char out[256]);
 /* "batch 1 · 8 threads · fp32"; untrusted text */
-void put_group_facts(struct text *out, const struct record *record);
+void put_group_facts(struct strbuf *out, const struct record *record);
 /* "top1 0.8, 100 %": of the labels, and the share of the reference's; nothing where there are none. */
-void put_task(struct text *out, const struct record *record);
+void put_task(struct strbuf *out, const struct record *record);
 /* Beside batch and threads: precision, scenario and load where they are not the usual ones, each after `between`. */
 /* " · 2 busy neighbours", or nothing */
-void put_group_rest(struct text *out, const struct cell *cell, const char *between);
+void put_group_rest(struct strbuf *out, const struct config *config, const char *between);
 /* "open dimensions: batch = 1 (assumed: ...)"; nothing where the file fixes all; untrusted text. */
-void put_open_dimensions(struct text *out, const struct record *record);
+void put_open_dimensions(struct strbuf *out, const struct record *record);
 /* "fastest" ("ahead so far" while nothing is decided), "1.82x slower", "tie", "1.10x undecided", "" */
-void put_verdict(struct text *out, const struct summary *summary, size_t i, size_t against);
+void put_verdict(struct strbuf *out, const struct summary *summary, size_t i, size_t against);
 
 /* -- read_json.c: a study that render_json wrote: records without samples, `data` NULL. E_FORMAT,
    E_LIMIT, E_NOFILE. */
 MUST_USE hone_status summary_read_json(struct ctx *ctx, struct arena *arena, const char *path,
                                        struct summary *out);
 
-/* -- changes.c: two studies cell by cell */
+/* -- changes.c: two studies configuration by configuration */
 struct change {
-  size_t before, after;  /* records; SIZE_MAX on the side that lacks the cell */
+  size_t before, after;  /* records; SIZE_MAX on the side that lacks the configuration */
   bool is_compared;      /* measured on both sides */
   bool is_slower;        /* the whole interval lies above what is allowed */
   bool is_broken;        /* was ok, ended otherwise */
@@ -137,19 +138,19 @@ struct changes {
 MUST_USE hone_status changes_find(struct ctx *ctx, struct arena *arena,
                                   const struct summary *before, const struct summary *after,
                                   double fail_above, struct changes *out);
-/* The smallest slowdown that the cell's interval could have shown, 0.05 for 5 %; NaN: there is no interval. */
+/* The smallest slowdown that the configuration's interval could have shown, 0.05 for 5 %; NaN: there is no interval. */
 double change_detectable(const struct change *change);
 /* Whether the gate can say neither "slower than allowed" nor "within it": an interval that is missing, wider than
    fail_above, or across it with the ratio beyond. false without a gate. */
 bool change_is_open(const struct changes *changes, const struct change *change);
-/* 0; 1 a regression; 5 no cell was decided, or one is open. 0 without a gate. */
+/* 0; 1 a regression; 5 no configuration was decided, or one is open. 0 without a gate. */
 int changes_exit_code(const struct changes *changes);
 const struct record *change_record(const struct changes *changes, const struct change *change);
 const char *change_text(const struct change *change); /* a word: verdict, "broken", "only before" */
-void put_change(struct text *out, const struct change *change);
-void put_changes_sentence(struct text *out, const struct changes *changes);
+void put_change(struct strbuf *out, const struct change *change);
+void put_changes_sentence(struct strbuf *out, const struct changes *changes);
 /* A line where the gate ends with 5: why, and what helps. */
-void put_changes_remedy(struct text *out, const struct changes *changes);
+void put_changes_remedy(struct strbuf *out, const struct changes *changes);
 bool changes_differ_in_machine(const struct changes *changes);
 bool changes_lack_samples(const struct changes *changes);
 
@@ -164,13 +165,14 @@ const char *fact_find(const struct fact *facts, size_t count, const char *key);
 
 /* -- matrix.c: models x engines, what the page, the terminal and README begin with */
 struct engine {
-  size_t record;           /* one of its rows: color */
-  const struct cell *cell; /* names: that row's, without a route where the column holds several */
-  size_t ranked, wins;     /* groups in which it has a rank; in which it is first, alone or tied */
-  double ratio;            /* geometric mean of median / fastest median over its ranked groups */
-  double ready_ms;         /* geometric means over the groups where they are known; NaN: nowhere */
+  size_t record; /* one of its rows: color */
+  const struct config
+      *config;         /* names: that row's, without a route where the column holds several */
+  size_t ranked, wins; /* groups in which it has a rank; in which it is first, alone or tied */
+  double ratio;        /* geometric mean of median / fastest median over its ranked groups */
+  double ready_ms;     /* geometric means over the groups where they are known; NaN: nowhere */
   double memory_bytes;
-  double portability; /* of its cells on all devices, the share that ran correctly */
+  double portability; /* of its configurations on all devices, the share that ran correctly */
 };
 /* winners.c: who is first in a group, against the fastest engine of another name */
 struct winner {
@@ -184,7 +186,7 @@ enum { WINNER_COLUMNS = 8 };
 bool winner_of_group(const struct summary *summary, size_t begin, struct winner *out);
 const char *winner_title(size_t column);
 /* Untrusted text. */
-void put_winner(struct text *out, const struct summary *summary, const struct winner *winner,
+void put_winner(struct strbuf *out, const struct summary *summary, const struct winner *winner,
                 size_t column);
 
 /* Geometric means of the columns over the groups of one precision. */
@@ -209,7 +211,7 @@ struct matrix {
 MUST_USE hone_status matrix_make(struct ctx *ctx, struct arena *arena,
                                  const struct summary *summary, struct matrix *out);
 /* The same file or built-in model, whose bytes may differ with the batch. */
-bool same_model(const struct cell *a, const struct cell *b);
+bool same_model(const struct config *a, const struct config *b);
 size_t model_count(const struct summary *summary, const struct matrix *matrix);
 /* The column of a record, its --aa copy too; SIZE_MAX if there is none. */
 size_t matrix_engine_of(const struct matrix *matrix, const struct summary *summary, size_t i);

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-bool same_model(const struct cell *a, const struct cell *b) {
+bool same_model(const struct config *a, const struct config *b) {
   return !strcmp(a->model, b->model) &&
          (!strncmp(a->model, "zoo:", 4) || !strcmp(a->model_path, b->model_path));
 }
@@ -18,14 +18,15 @@ size_t model_count(const struct summary *summary, const struct matrix *matrix) {
   for (size_t g = 0; g < matrix->group_count; g++) {
     bool is_new = true;
     for (size_t k = 0; is_new && k < g; k++)
-      is_new = !same_model(&summary->records[matrix->begins[k]].cell,
-                           &summary->records[matrix->begins[g]].cell);
+      is_new = !same_model(&summary->records[matrix->begins[k]].config,
+                           &summary->records[matrix->begins[g]].config);
     count += is_new;
   }
   return count;
 }
 
-static bool same_column(const struct matrix *matrix, const struct cell *a, const struct cell *b) {
+static bool same_column(const struct matrix *matrix, const struct config *a,
+                        const struct config *b) {
   return matrix->joins_routes ? same_engine_any_route(a, b) : same_engine(a, b);
 }
 
@@ -35,8 +36,8 @@ static bool compares_routes(const struct summary *summary) {
     end = group_end(summary, begin);
     for (size_t i = begin; i < end; i++)
       for (size_t k = begin; k < i; k++)
-        if (strcmp(summary->records[i].cell.route, summary->records[k].cell.route) != 0 &&
-            same_engine_any_route(&summary->records[i].cell, &summary->records[k].cell))
+        if (strcmp(summary->records[i].config.route, summary->records[k].config.route) != 0 &&
+            same_engine_any_route(&summary->records[i].config, &summary->records[k].config))
           return true;
   }
   return false;
@@ -46,26 +47,26 @@ static bool compares_routes(const struct summary *summary) {
 static MUST_USE hone_status name_engine(struct ctx *ctx, struct arena *arena,
                                         const struct summary *summary, const struct matrix *matrix,
                                         struct engine *engine) {
-  const struct cell *first = &summary->records[engine->record].cell;
+  const struct config *first = &summary->records[engine->record].config;
   bool is_mixed = false;
   for (size_t i = 0; i < summary->record_count; i++) {
-    const struct cell *cell = &summary->records[i].cell;
-    is_mixed |= strcmp(cell->route, first->route) != 0 && same_column(matrix, cell, first);
+    const struct config *config = &summary->records[i].config;
+    is_mixed |= strcmp(config->route, first->route) != 0 && same_column(matrix, config, first);
   }
-  engine->cell = first;
+  engine->config = first;
   if (!is_mixed) return HONE_OK;
-  struct cell *joined;
+  struct config *joined;
   TRY(NEW(ctx, arena, joined));
   *joined = *first;
   joined->route[0] = 0;
-  engine->cell = joined;
+  engine->config = joined;
   return HONE_OK;
 }
 
 size_t matrix_engine_of(const struct matrix *matrix, const struct summary *summary, size_t i) {
   for (size_t e = 0; e < matrix->engine_count; e++)
-    if (same_column(matrix, &summary->records[matrix->engines[e].record].cell,
-                    &summary->records[i].cell))
+    if (same_column(matrix, &summary->records[matrix->engines[e].record].config,
+                    &summary->records[i].config))
       return e;
   return SIZE_MAX;
 }
@@ -138,24 +139,24 @@ static int compare_engines(const void *a, const void *b) {
   return (x->record > y->record) - (x->record < y->record);
 }
 
-/* One column for each engine of the summary, one row for each group; cells from there. */
+/* One column for each engine of the summary, one row for each group; configurations from there. */
 static void fill_cells(const struct matrix *matrix, const struct summary *summary) {
   for (size_t k = 0; k < matrix->group_count * matrix->engine_count; k++)
     matrix->cells[k] = SIZE_MAX;
   for (size_t g = 0; g < matrix->group_count; g++)
     for (size_t i = matrix->begins[g], end = group_end(summary, i); i < end; i++) {
       const size_t e = matrix_engine_of(matrix, summary, i);
-      if (e == SIZE_MAX || summary->records[i].cell.label > 0) continue;
-      size_t *cell = &matrix->cells[g * matrix->engine_count + e];
-      if (*cell == SIZE_MAX) *cell = i;
+      if (e == SIZE_MAX || summary->records[i].config.label > 0) continue;
+      size_t *config = &matrix->cells[g * matrix->engine_count + e];
+      if (*config == SIZE_MAX) *config = i;
     }
 }
 
 /* Whether group g is the first of its precision. */
 static bool is_new_precision(const struct matrix *matrix, const struct summary *summary, size_t g) {
-  const char *precision = summary->records[matrix->begins[g]].cell.precision;
+  const char *precision = summary->records[matrix->begins[g]].config.precision;
   for (size_t k = 0; k < g; k++)
-    if (!strcmp(summary->records[matrix->begins[k]].cell.precision, precision)) return false;
+    if (!strcmp(summary->records[matrix->begins[k]].config.precision, precision)) return false;
   return true;
 }
 
@@ -168,7 +169,7 @@ static MUST_USE hone_status add_mean(struct ctx *ctx, struct arena *arena,
   struct mean *sums;
   TRY(NEW_ARRAY(ctx, arena, sums, matrix->engine_count + 1));
   for (size_t g = 0; g < matrix->group_count; g++) {
-    if (precision && strcmp(precision, summary->records[matrix->begins[g]].cell.precision) != 0)
+    if (precision && strcmp(precision, summary->records[matrix->begins[g]].config.precision) != 0)
       continue;
     out->group_count++;
     for (size_t e = 0; e < matrix->engine_count; e++)
@@ -187,7 +188,7 @@ static MUST_USE hone_status fill_means(struct ctx *ctx, struct arena *arena,
   TRY(NEW_ARRAY(ctx, arena, matrix->means, precisions + 1));
   for (size_t g = 0; precisions > 1 && g < matrix->group_count; g++)
     if (is_new_precision(matrix, summary, g))
-      TRY(add_mean(ctx, arena, summary, summary->records[matrix->begins[g]].cell.precision,
+      TRY(add_mean(ctx, arena, summary, summary->records[matrix->begins[g]].config.precision,
                    matrix));
   return add_mean(ctx, arena, summary, NULL, matrix);
 }
@@ -201,7 +202,7 @@ hone_status matrix_make(struct ctx *ctx, struct arena *arena, const struct summa
   for (size_t i = 0; i < summary->record_count; i = group_end(summary, i))
     out->begins[out->group_count++] = i;
   for (size_t i = 0; i < summary->record_count; i++)
-    if (summary->records[i].cell.label == 0 && matrix_engine_of(out, summary, i) == SIZE_MAX)
+    if (summary->records[i].config.label == 0 && matrix_engine_of(out, summary, i) == SIZE_MAX)
       out->engines[out->engine_count++] = (struct engine){.record = i};
   for (size_t e = 0; e < out->engine_count; e++)
     TRY(name_engine(ctx, arena, summary, out, &out->engines[e]));

@@ -28,16 +28,16 @@ static const json_t *find_value(const json_t *record, const char *key) {
 
 /* Flags are an array of words there and words with blanks here. */
 static bool set_flags(struct record *record, const struct column *column, const json_t *list) {
-  struct text words = {0};
+  struct strbuf words = {0};
   for (size_t i = 0; i < json_array_size(list); i++) {
     const char *word = json_string_value(json_array_get(list, i));
     uint32_t known;
-    if (!word) return text_deinit(&words), false;
+    if (!word) return strbuf_deinit(&words), false;
     if (!flags_parse(word, &known)) continue; /* of a later release */
-    text_printf(&words, "%s%s", words.length ? " " : "", word);
+    strbuf_printf(&words, "%s%s", words.length ? " " : "", word);
   }
   const bool fits = !words.failed && column_set_text(record, column, words.at ? words.at : "");
-  text_deinit(&words);
+  strbuf_deinit(&words);
   return fits;
 }
 
@@ -54,7 +54,7 @@ static bool set_column(struct record *record, const struct column *column, const
 
 /* What arithmetic rests on; the rest is only shown. */
 static bool is_sound(const struct record *record) {
-  if (strlen(record->cell.key) != 32 || record->cell.batch < 0 || record->cell.threads < 0)
+  if (strlen(record->config.key) != 32 || record->config.batch < 0 || record->config.threads < 0)
     return false;
   if (record->sample_count > (size_t)INT64_MAX) return false;
   return record->sample_count == 0 || (record->p50_ms >= 0 && isfinite(record->p50_ms));
@@ -105,10 +105,10 @@ static MUST_USE hone_status read_study(struct ctx *ctx, const char *path, const 
   return HONE_OK;
 }
 
-static size_t find_cell(const struct summary *summary, const json_t *key) {
+static size_t find_config(const struct summary *summary, const json_t *key) {
   const char *text = json_string_value(key);
   for (size_t i = 0; text && i < summary->record_count; i++)
-    if (!strcmp(summary->records[i].cell.key, text)) return i;
+    if (!strcmp(summary->records[i].config.key, text)) return i;
   return SIZE_MAX;
 }
 
@@ -116,8 +116,8 @@ static size_t find_cell(const struct summary *summary, const json_t *key) {
 static void read_comparison(const json_t *from, struct summary *out) {
   const json_t *ci = json_object_get(from, "ci");
   const char *verdict = json_string_value(json_object_get(from, "verdict"));
-  struct comparison one = {.a = find_cell(out, json_object_get(from, "a")),
-                           .b = find_cell(out, json_object_get(from, "b")),
+  struct comparison one = {.a = find_config(out, json_object_get(from, "a")),
+                           .b = find_config(out, json_object_get(from, "b")),
                            .ratio = {json_number_value(json_object_get(from, "ratio")),
                                      json_number_value(json_array_get(ci, 0)),
                                      json_number_value(json_array_get(ci, 1))}};

@@ -1,8 +1,8 @@
-/* summary: blocks and incarnations of a study to records, ranks and comparisons.
+/* summary: blocks and processes of a study to records, ranks and comparisons.
  *
  * In: all that the store holds of a study. Out: what every renderer prints; no renderer calculates.
- * Invariants: the same data gives the same bytes (seeds come from the study's key); a cell whose
- * outputs were never compared is `unverified`, whatever its worker said; only `ok` cells have a
+ * Invariants: the same data gives the same bytes (seeds come from the study's key); a configuration whose
+ * outputs were never compared is `unverified`, whatever its worker said; only `ok` configurations have a
  * rank.
  */
 #include "core/format/format.h"
@@ -22,10 +22,11 @@ uint64_t seed_of(const char *key) {
 }
 
 bool same_group(const struct record *a, const struct record *b) {
-  return !strcmp(a->cell.model_hash, b->cell.model_hash) && !strcmp(a->cell.model, b->cell.model) &&
-         !strcmp(a->cell.shapes, b->cell.shapes) && !strcmp(a->cell.scenario, b->cell.scenario) &&
-         a->cell.batch == b->cell.batch && a->cell.threads == b->cell.threads &&
-         a->cell.load == b->cell.load && !strcmp(a->cell.precision, b->cell.precision);
+  return !strcmp(a->config.model_hash, b->config.model_hash) &&
+         !strcmp(a->config.model, b->config.model) && !strcmp(a->config.shapes, b->config.shapes) &&
+         !strcmp(a->config.scenario, b->config.scenario) && a->config.batch == b->config.batch &&
+         a->config.threads == b->config.threads && a->config.load == b->config.load &&
+         !strcmp(a->config.precision, b->config.precision);
 }
 
 size_t group_end(const struct summary *summary, size_t begin) {
@@ -49,7 +50,7 @@ const char *standing_text(const struct record *record) {
 const char *standing_help(const struct record *record) {
   return is_right_without_rank(record) ? flag_help(FLAG_BIT_emulated) : status_help(record->status);
 }
-bool is_native(const struct record *record) { return !strcmp(record->cell.backend, "native"); }
+bool is_native(const struct record *record) { return !strcmp(record->config.backend, "native"); }
 
 const struct comparison *find_comparison(const struct summary *summary, size_t a, size_t b) {
   for (size_t i = 0; i < summary->comparison_count; i++)
@@ -61,14 +62,15 @@ const struct comparison *find_comparison(const struct summary *summary, size_t a
 size_t native_of_group(const struct summary *summary, size_t begin, size_t end) {
   for (size_t i = begin; i < end; i++)
     if (summary->records[i].rank && is_native(&summary->records[i]) &&
-        summary->records[i].cell.label == 0)
+        summary->records[i].config.label == 0)
       return i;
   return SIZE_MAX;
 }
 
-const struct cell_data *cell_data_of(const struct summary *summary, const struct record *record) {
-  for (size_t i = 0; summary->data && i < summary->data->cell_count; i++)
-    if (!strcmp(summary->data->cells[i].cell.key, record->cell.key))
+const struct config_data *config_data_of(const struct summary *summary,
+                                         const struct record *record) {
+  for (size_t i = 0; summary->data && i < summary->data->config_count; i++)
+    if (!strcmp(summary->data->cells[i].config.key, record->config.key))
       return &summary->data->cells[i];
   return NULL;
 }
@@ -76,44 +78,45 @@ const struct cell_data *cell_data_of(const struct summary *summary, const struct
 /* -- samples */
 
 /* The first token of a generation, whose step holds the prompt. */
-static bool is_first_token(const struct cell *cell, const struct block *block, size_t i) {
-  return cell_generates(cell) && i < block->scheduled_count && i < block->started_count &&
+static bool is_first_token(const struct config *config, const struct block *block, size_t i) {
+  return config_generates(config) && i < block->scheduled_count && i < block->started_count &&
          block->scheduled[i] == block->started[i];
 }
 
 /* Its samples; of one that generates text those of all tokens but the first of each generation. */
-static MUST_USE hone_status add_round(struct ctx *ctx, struct arena *arena, const struct cell *cell,
-                                      const struct block *block, struct sample_round *out) {
+static MUST_USE hone_status add_round(struct ctx *ctx, struct arena *arena,
+                                      const struct config *config, const struct block *block,
+                                      struct sample_round *out) {
   double *samples;
   size_t n = 0;
   TRY(NEW_ARRAY(ctx, arena, samples, block->sample_count));
   for (size_t i = 0; i < block->sample_count; i++)
-    if (!is_first_token(cell, block, i)) samples[n++] = (double)block->samples[i];
+    if (!is_first_token(config, block, i)) samples[n++] = (double)block->samples[i];
   *out = (struct sample_round){samples, n};
   return HONE_OK;
 }
 
-/* Blocks come ordered by incarnation, then round. */
-hone_status make_sample_set(struct ctx *ctx, struct arena *arena, const struct cell_data *data,
+/* Blocks come ordered by process, then round. */
+hone_status make_sample_set(struct ctx *ctx, struct arena *arena, const struct config_data *data,
                             struct sample_set *out) {
   struct sample_round *rounds;
   *out = (struct sample_set){0};
   TRY(NEW_ARRAY(ctx, arena, rounds, data->block_count));
   TRY(NEW_ARRAY(ctx, arena, out->processes, data->block_count));
-  int incarnation = 0;
+  int process_record = 0;
   for (size_t i = 0; i < data->block_count; i++) {
     if (data->blocks[i].sample_count == 0) continue;
-    if (out->process_count == 0 || data->blocks[i].incarnation != incarnation)
+    if (out->process_count == 0 || data->blocks[i].process_record != process_record)
       out->processes[out->process_count++] = (struct sample_process){0, rounds};
-    incarnation = data->blocks[i].incarnation;
-    TRY(add_round(ctx, arena, &data->cell, &data->blocks[i], rounds++));
+    process_record = data->blocks[i].process_record;
+    TRY(add_round(ctx, arena, &data->config, &data->blocks[i], rounds++));
     out->processes[out->process_count - 1].round_count++;
   }
   return HONE_OK;
 }
 
-/* Blocks come ordered by incarnation, then round. */
-hone_status block_medians(struct ctx *ctx, struct arena *arena, const struct cell_data *data,
+/* Blocks come ordered by process, then round. */
+hone_status block_medians(struct ctx *ctx, struct arena *arena, const struct config_data *data,
                           struct slice_median **out, size_t *out_count) {
   TRY(NEW_ARRAY(ctx, arena, *out, data->block_count));
   *out_count = 0;
@@ -122,7 +125,7 @@ hone_status block_medians(struct ctx *ctx, struct arena *arena, const struct cel
     double median;
     if (!block->sample_count) continue;
     TRY(median_of(ctx, block->samples, block->sample_count, &median));
-    (*out)[(*out_count)++] = (struct slice_median){block->incarnation, block->round, median};
+    (*out)[(*out_count)++] = (struct slice_median){block->process_record, block->round, median};
   }
   return HONE_OK;
 }
@@ -153,18 +156,18 @@ static double percentile_or_none(const double *sorted, size_t n, double p) {
                                                           : NAN;
 }
 
-/* Steps of a cell that generates text: times of the first tokens, and tokens a second over all. */
+/* Steps of a configuration that generates text: times of the first tokens, and tokens a second over all. */
 static MUST_USE hone_status fill_generation(struct ctx *ctx, struct arena *arena,
-                                            const struct cell_data *data, struct record *record) {
+                                            const struct config_data *data, struct record *record) {
   double *first, busy_ns = 0;
   size_t n = 0, all = 0;
-  if (!cell_generates(&data->cell)) return HONE_OK;
+  if (!config_generates(&data->config)) return HONE_OK;
   for (size_t b = 0; b < data->block_count; b++) all += data->blocks[b].sample_count;
   TRY(NEW_ARRAY(ctx, arena, first, all));
   for (size_t b = 0; b < data->block_count; b++)
     for (size_t i = 0; i < data->blocks[b].sample_count; i++) {
       busy_ns += (double)data->blocks[b].samples[i];
-      if (is_first_token(&data->cell, &data->blocks[b], i))
+      if (is_first_token(&data->config, &data->blocks[b], i))
         first[n++] = (double)data->blocks[b].samples[i];
     }
   if (!n || !(busy_ns > 0)) return HONE_OK;
@@ -193,7 +196,7 @@ static MUST_USE hone_status median_interval(struct ctx *ctx, const struct sample
 
 /* From the first request to the end of the last one, over the blocks of a scenario whose requests may
    overlap; 0 for one call after the other. */
-static double busy_seconds(const struct cell_data *data) {
+static double busy_seconds(const struct config_data *data) {
   double sum = 0;
   for (size_t b = 0; b < data->block_count; b++) {
     const struct block *block = &data->blocks[b];
@@ -218,7 +221,7 @@ static double bound_of(const char *scenario) {
 }
 
 static void judge_bound(const double *sorted, size_t n, struct record *record) {
-  const double bound_ns = bound_of(record->cell.scenario) * 1e6;
+  const double bound_ns = bound_of(record->config.scenario) * 1e6;
   size_t over = 0;
   if (!(bound_ns > 0)) return;
   while (over < n && sorted[n - 1 - over] > bound_ns) over++;
@@ -227,13 +230,14 @@ static void judge_bound(const double *sorted, size_t n, struct record *record) {
 }
 
 static MUST_USE hone_status fill_latency(struct ctx *ctx, struct arena *arena,
-                                         const struct cell_data *data, const struct sample_set *set,
-                                         uint64_t seed, struct record *record) {
+                                         const struct config_data *data,
+                                         const struct sample_set *set, uint64_t seed,
+                                         struct record *record) {
   double *sorted, sum = 0, squares = 0;
   size_t n;
   TRY(pool_samples(ctx, arena, set, &sorted, &n));
   record->sample_count = n;
-  record->incarnations = (int)set->process_count;
+  record->processes = (int)set->process_count;
   for (size_t p = 0; p < set->process_count; p++)
     record->rounds += (int)set->processes[p].round_count;
   if (n == 0) return HONE_OK;
@@ -247,7 +251,7 @@ static MUST_USE hone_status fill_latency(struct ctx *ctx, struct arena *arena,
   record->p50_ms = percentile_sorted(sorted, n, 0.5) * 1e-6;
   record->p90_ms = percentile_or_none(sorted, n, 0.9);
   record->p99_ms = percentile_or_none(sorted, n, 0.99);
-  const double batch = record->cell.batch > 0 ? record->cell.batch : 1;
+  const double batch = record->config.batch > 0 ? record->config.batch : 1;
   const double busy_s = busy_seconds(data);
   if (busy_s > 0)
     record->throughput_per_s = batch * (double)n / busy_s;
@@ -257,13 +261,13 @@ static MUST_USE hone_status fill_latency(struct ctx *ctx, struct arena *arena,
   return median_interval(ctx, set, sorted, n, seed, record);
 }
 
-/* -- facts of the incarnations */
+/* -- facts of the processes */
 
-/* How the incarnations' figures join: a middle one for times, the worst for sizes and differences.
+/* How the processes' figures join: a middle one for times, the worst for sizes and differences.
  */
 enum join { JOIN_MEDIAN, JOIN_MAX, JOIN_MIN };
 #define OF(member, join) \
-  { offsetof(struct incarnation, member), join }
+  { offsetof(struct process_record, member), join }
 static const struct {
   size_t offset;
   enum join join;
@@ -276,10 +280,10 @@ static const struct {
     OF(task_accuracy, JOIN_MIN),  OF(task_reference, JOIN_MIN), OF(accuracy_retention, JOIN_MIN),
 };
 static const size_t joined_counts[] = {
-    offsetof(struct incarnation, rss_import),  offsetof(struct incarnation, rss_compile),
-    offsetof(struct incarnation, rss_load),    offsetof(struct incarnation, rss_steady),
-    offsetof(struct incarnation, rss_peak),    offsetof(struct incarnation, artifact_bytes),
-    offsetof(struct incarnation, arena_bytes), offsetof(struct incarnation, largest_batch),
+    offsetof(struct process_record, rss_import),  offsetof(struct process_record, rss_compile),
+    offsetof(struct process_record, rss_load),    offsetof(struct process_record, rss_steady),
+    offsetof(struct process_record, rss_peak),    offsetof(struct process_record, artifact_bytes),
+    offsetof(struct process_record, arena_bytes), offsetof(struct process_record, largest_batch),
 };
 
 static double join_doubles(double *x, size_t n, enum join join) {
@@ -288,16 +292,16 @@ static double join_doubles(double *x, size_t n, enum join join) {
   return join == JOIN_MEDIAN ? percentile_sorted(x, n, 0.5) : join == JOIN_MAX ? x[n - 1] : x[0];
 }
 
-static MUST_USE hone_status join_incarnations(struct ctx *ctx, struct arena *arena,
-                                              const struct cell_data *data,
-                                              struct incarnation *worst) {
+static MUST_USE hone_status join_processes(struct ctx *ctx, struct arena *arena,
+                                           const struct config_data *data,
+                                           struct process_record *worst) {
   double *values;
-  TRY(NEW_ARRAY(ctx, arena, values, data->incarnation_count));
+  TRY(NEW_ARRAY(ctx, arena, values, data->process_count));
   for (size_t f = 0; f < COUNT(joined_doubles); f++) {
     size_t n = 0;
-    for (size_t i = 0; i < data->incarnation_count; i++) {
+    for (size_t i = 0; i < data->process_count; i++) {
       double x;
-      memcpy(&x, (const char *)&data->incarnations[i] + joined_doubles[f].offset, sizeof x);
+      memcpy(&x, (const char *)&data->processes[i] + joined_doubles[f].offset, sizeof x);
       if (!isnan(x)) values[n++] = x;
     }
     const double joined = join_doubles(values, n, joined_doubles[f].join);
@@ -305,8 +309,8 @@ static MUST_USE hone_status join_incarnations(struct ctx *ctx, struct arena *are
   }
   for (size_t f = 0; f < COUNT(joined_counts); f++) {
     int64_t most = -1, x;
-    for (size_t i = 0; i < data->incarnation_count; i++) {
-      memcpy(&x, (const char *)&data->incarnations[i] + joined_counts[f], sizeof x);
+    for (size_t i = 0; i < data->process_count; i++) {
+      memcpy(&x, (const char *)&data->processes[i] + joined_counts[f], sizeof x);
       if (x > most) most = x;
     }
     memcpy((char *)worst + joined_counts[f], &most, sizeof most);
@@ -315,10 +319,10 @@ static MUST_USE hone_status join_incarnations(struct ctx *ctx, struct arena *are
 }
 
 /* What the first process alone shows: it compiled, and looked for the largest batch. */
-static void take_first(const struct cell_data *data, struct incarnation *worst) {
-  const struct incarnation *first = NULL;
-  for (size_t i = 0; i < data->incarnation_count; i++) {
-    const struct incarnation *at = &data->incarnations[i];
+static void take_first(const struct config_data *data, struct process_record *worst) {
+  const struct process_record *first = NULL;
+  for (size_t i = 0; i < data->process_count; i++) {
+    const struct process_record *at = &data->processes[i];
     if (at->memory_count && (!first || at->number < first->number)) first = at;
     if (at->largest_batch_end[0])
       memcpy(worst->largest_batch_end, at->largest_batch_end, sizeof worst->largest_batch_end);
@@ -331,11 +335,11 @@ static void take_first(const struct cell_data *data, struct incarnation *worst) 
 }
 
 /* Of the blocks of one process, or of all (number < 0). */
-static double energy_of(const struct cell_data *data, int number) {
+static double energy_of(const struct config_data *data, int number) {
   double uj = 0, inferences = 0;
   for (size_t i = 0; i < data->block_count; i++) {
     const struct block *block = &data->blocks[i];
-    if (block->energy_uj <= 0 || (number >= 0 && block->incarnation != number)) continue;
+    if (block->energy_uj <= 0 || (number >= 0 && block->process_record != number)) continue;
     uj += (double)block->energy_uj;
     inferences += (double)(block->sample_count + block->rewarm_count);
   }
@@ -344,13 +348,13 @@ static double energy_of(const struct cell_data *data, int number) {
 
 /* With Student's interval over the processes; over the slices where fewer than three were measured. */
 static MUST_USE hone_status fill_energy(struct ctx *ctx, struct arena *arena,
-                                        const struct cell_data *data, struct record *record) {
+                                        const struct config_data *data, struct record *record) {
   double *means;
   size_t count = 0;
   record->energy_mj = energy_of(data, -1);
-  TRY(NEW_ARRAY(ctx, arena, means, data->block_count + data->incarnation_count + 1));
-  for (size_t i = 0; i < data->incarnation_count; i++) {
-    means[count] = energy_of(data, data->incarnations[i].number);
+  TRY(NEW_ARRAY(ctx, arena, means, data->block_count + data->process_count + 1));
+  for (size_t i = 0; i < data->process_count; i++) {
+    means[count] = energy_of(data, data->processes[i].number);
     if (isfinite(means[count])) count++;
   }
   if (count < 3) {
@@ -370,7 +374,7 @@ static MUST_USE hone_status fill_energy(struct ctx *ctx, struct arena *arena,
 
 /* Medians of what copies took, and of what the copy of its outputs leaves of each sample. */
 static MUST_USE hone_status fill_copies(struct ctx *ctx, struct arena *arena,
-                                        const struct cell_data *data, struct record *record) {
+                                        const struct config_data *data, struct record *record) {
   double *in, *out, *compute;
   size_t in_count = 0, out_count = 0;
   for (size_t b = 0; b < data->block_count; b++) {
@@ -395,7 +399,7 @@ static MUST_USE hone_status fill_copies(struct ctx *ctx, struct arena *arena,
   return HONE_OK;
 }
 
-static void nothing_known(struct incarnation *facts) {
+static void nothing_known(struct process_record *facts) {
   const double none = NAN;
   const int64_t unknown = -1;
   for (size_t f = 0; f < COUNT(joined_doubles); f++)
@@ -406,17 +410,17 @@ static void nothing_known(struct incarnation *facts) {
   facts->busy_threads = -1;
 }
 
-/* The incarnation that tells how the cell ended: the first that failed. One that was interrupted
+/* The process that tells how the configuration ended: the first that failed. One that was interrupted
    counts only where none came after it. */
 /* Measured, and not known to be right. */
 static bool is_doubted(enum record_status status) {
   return status == STATUS_unverified || status == STATUS_disputed;
 }
 
-static const struct incarnation *telling_incarnation(const struct cell_data *data) {
-  const struct incarnation *good = NULL, *doubted = NULL, *interrupted = NULL;
-  for (size_t i = 0; i < data->incarnation_count; i++) {
-    const struct incarnation *at = &data->incarnations[i];
+static const struct process_record *telling_process(const struct config_data *data) {
+  const struct process_record *good = NULL, *doubted = NULL, *interrupted = NULL;
+  for (size_t i = 0; i < data->process_count; i++) {
+    const struct process_record *at = &data->processes[i];
     if (is_doubted(at->status)) {
       if (!doubted) doubted = at;
     } else if (at->status != STATUS_ok && at->status != STATUS_interrupted) {
@@ -428,7 +432,7 @@ static const struct incarnation *telling_incarnation(const struct cell_data *dat
   return doubted ? doubted : good ? good : interrupted;
 }
 
-static bool was_compared(const struct cell_data *data, const struct incarnation *facts) {
+static bool was_compared(const struct config_data *data, const struct process_record *facts) {
   if (!isnan(facts->rel_l2) || !isnan(facts->max_abs_diff) || !isnan(facts->max_rel_diff))
     return true;
   for (size_t i = 0; i < data->block_count; i++)
@@ -437,8 +441,8 @@ static bool was_compared(const struct cell_data *data, const struct incarnation 
 }
 
 static MUST_USE hone_status fill_outcome(struct ctx *ctx, struct arena *arena,
-                                         const struct cell_data *data, struct record *record) {
-  const struct incarnation *telling = telling_incarnation(data);
+                                         const struct config_data *data, struct record *record) {
+  const struct process_record *telling = telling_process(data);
   nothing_known(&record->worst);
   if (!telling) {
     record->status = STATUS_interrupted;
@@ -449,9 +453,9 @@ static MUST_USE hone_status fill_outcome(struct ctx *ctx, struct arena *arena,
   record->status = telling->status;
   record->stage = telling->stage;
   snprintf(record->reason, sizeof record->reason, "%s", telling->reason);
-  for (size_t i = 0; i < data->incarnation_count; i++) record->flags |= data->incarnations[i].flags;
+  for (size_t i = 0; i < data->process_count; i++) record->flags |= data->processes[i].flags;
   if (record->status == STATUS_ok || is_doubted(record->status))
-    TRY(join_incarnations(ctx, arena, data, &record->worst));
+    TRY(join_processes(ctx, arena, data, &record->worst));
   take_first(data, &record->worst);
   /* later processes load from the cache on purpose: a mark only where nothing was compiled cold */
   if (isfinite(record->worst.compile_ms)) record->flags &= ~FLAG_MASK(cached);
@@ -468,7 +472,7 @@ static MUST_USE hone_status fill_outcome(struct ctx *ctx, struct arena *arena,
 }
 
 /* Under which disturbance the figures stand: means over the slices, all forced switches. */
-static void fill_noise(const struct cell_data *data, struct record *record) {
+static void fill_noise(const struct config_data *data, struct record *record) {
   struct noise *all = &record->noise;
   double steal = 0, pressure = 0;
   int steals = 0, pressures = 0;
@@ -490,79 +494,80 @@ static void fill_noise(const struct cell_data *data, struct record *record) {
 /* -- the command that measures a row again */
 
 /* "key=value;..." of the backend, each as a flag. */
-static void put_backend_options(struct text *out, const struct cell *cell) {
-  for (const char *at = cell->options; *at;) {
+static void put_backend_options(struct strbuf *out, const struct config *config) {
+  for (const char *at = config->options; *at;) {
     const size_t length = strcspn(at, ";");
-    char option[sizeof cell->backend + sizeof cell->options + 2];
-    snprintf(option, sizeof option, "%s.%.*s", cell->backend, (int)length, at);
-    text_puts(out, " --backend-option ");
+    char option[sizeof config->backend + sizeof config->options + 2];
+    snprintf(option, sizeof option, "%s.%.*s", config->backend, (int)length, at);
+    strbuf_puts(out, " --backend-option ");
     if (length) put_shell_word(out, option);
     at += length + (at[length] == ';');
   }
 }
 
-static void put_backend_word(struct text *out, const struct cell *cell) {
-  struct text name = {0};
-  put_engine_name(&name, cell);
+static void put_backend_word(struct strbuf *out, const struct config *config) {
+  struct strbuf name = {0};
+  put_engine_name(&name, config);
   put_shell_word(out, name.at ? name.at : "");
   if (name.failed) out->failed = true;
-  text_deinit(&name);
+  strbuf_deinit(&name);
 }
 
 /* "multi:2" and "server:100/s:15ms" as the flags that made them. */
-static void put_scenario(struct text *out, const char *scenario) {
+static void put_scenario(struct strbuf *out, const char *scenario) {
   const char *colon = strchr(scenario, ':'), *bound = strrchr(scenario, ':');
   if (!scenario[0] || !strcmp(scenario, "single")) return;
-  text_printf(out, " --scenario %.*s", (int)strcspn(scenario, ":"), scenario);
+  strbuf_printf(out, " --scenario %.*s", (int)strcspn(scenario, ":"), scenario);
   if (!colon) return;
   if (!strncmp(scenario, "generate", 8)) return; /* its sizes are flags of the study */
   if (!strncmp(scenario, "multi", 5))
-    text_printf(out, " --streams %s", colon + 1);
+    strbuf_printf(out, " --streams %s", colon + 1);
   else
-    text_printf(out, " --rate %.*s", (int)strcspn(colon + 1, "/"), colon + 1);
-  if (bound != colon) text_printf(out, " --latency-bound %s", bound + 1);
+    strbuf_printf(out, " --rate %.*s", (int)strcspn(colon + 1, "/"), colon + 1);
+  if (bound != colon) strbuf_printf(out, " --latency-bound %s", bound + 1);
 }
 
 /* Flags that hold for every row of the study, quoted already by who wrote them. */
-static void put_study_flags(struct text *out, const struct study_row *study) {
+static void put_study_flags(struct strbuf *out, const struct study_row *study) {
   json_error_t error;
   json_t *options = json_loads(study->options_json, 0, &error);
   const char *flags = json_string_value(json_object_get(options, "flags"));
-  if (flags) text_puts(out, flags);
+  if (flags) strbuf_puts(out, flags);
   json_decref(options);
 }
 
 static void fill_repeat(const struct study_row *study, struct record *record) {
-  const struct cell *cell = &record->cell;
-  struct text out = {0};
-  text_puts(&out, "hone bench ");
-  const char *model =
-      strncmp(cell->model, "zoo:", 4) && cell->model_path[0] ? cell->model_path : cell->model;
-  if (model[0] == '-') text_puts(&out, "./");
+  const struct config *config = &record->config;
+  struct strbuf out = {0};
+  strbuf_puts(&out, "hone bench ");
+  const char *model = strncmp(config->model, "zoo:", 4) && config->model_path[0]
+                          ? config->model_path
+                          : config->model;
+  if (model[0] == '-') strbuf_puts(&out, "./");
   put_shell_word(&out, model);
-  text_puts(&out, " --backend ");
-  put_backend_word(&out, cell);
-  put_backend_options(&out, cell);
-  text_printf(&out, " --batch %d --threads %d", cell->batch, cell->threads);
-  if (cell->load) text_printf(&out, " --load %d", cell->load);
-  if (cell->precision[0]) {
-    text_puts(&out, " --precision ");
-    put_shell_word(&out, cell->precision);
+  strbuf_puts(&out, " --backend ");
+  put_backend_word(&out, config);
+  put_backend_options(&out, config);
+  strbuf_printf(&out, " --batch %d --threads %d", config->batch, config->threads);
+  if (config->load) strbuf_printf(&out, " --load %d", config->load);
+  if (config->precision[0]) {
+    strbuf_puts(&out, " --precision ");
+    put_shell_word(&out, config->precision);
   }
-  if (cell->device[0] && strcmp(cell->device, "cpu")) {
-    text_puts(&out, " --device ");
-    put_shell_word(&out, cell->device);
+  if (config->device[0] && strcmp(config->device, "cpu")) {
+    strbuf_puts(&out, " --device ");
+    put_shell_word(&out, config->device);
   }
-  if (strstr(cell->route, "-hone")) {
-    text_puts(&out, " --route ");
-    put_shell_word(&out, cell->route);
+  if (strstr(config->route, "-hone")) {
+    strbuf_puts(&out, " --route ");
+    put_shell_word(&out, config->route);
   }
-  if (!strcmp(cell->cache_state, "cold")) text_puts(&out, " --cache-state cold");
-  put_scenario(&out, cell->scenario);
+  if (!strcmp(config->cache_state, "cold")) strbuf_puts(&out, " --cache-state cold");
+  put_scenario(&out, config->scenario);
   put_study_flags(&out, study);
   if (!out.failed && out.length < sizeof record->repeat)
     memcpy(record->repeat, out.at, out.length + 1);
-  text_deinit(&out);
+  strbuf_deinit(&out);
 }
 
 /* -- order, ranks, comparisons */
@@ -570,7 +575,7 @@ static void fill_repeat(const struct study_row *study, struct record *record) {
 struct ordered {
   struct record record;
   struct sample_set set;
-  struct slice_median *slices; /* by incarnation, then round */
+  struct slice_median *slices; /* by process, then round */
   size_t slice_count;
   double order;        /* ns: p50, once paired its ratio to the group's lowest p50 times that */
   size_t group, place; /* of first appearance */
@@ -594,10 +599,10 @@ static int compare_ordered(const void *a, const void *b) {
 
 enum verdict verdict_of(const struct record *a, const struct record *b,
                         const struct interval *ratio, const struct paired *pairs) {
-  const double floors = fabs(a->worst.floor_ns - b->worst.floor_ns);
-  const struct verdict_rule rule = {3, 12, isfinite(floors) ? floors : 0};
-  return decide(ratio, pairs ? pairs->processes : a->incarnations,
-                pairs ? pairs->processes : b->incarnations, pairs ? pairs->rounds : a->rounds,
+  const double overheads = fabs(a->worst.floor_ns - b->worst.floor_ns);
+  const struct verdict_rule rule = {3, 12, isfinite(overheads) ? overheads : 0};
+  return decide(ratio, pairs ? pairs->processes : a->processes,
+                pairs ? pairs->processes : b->processes, pairs ? pairs->rounds : a->rounds,
                 pairs ? pairs->rounds : b->rounds, a->p50_ms * 1e6, b->p50_ms * 1e6, &rule);
 }
 
@@ -636,10 +641,11 @@ static MUST_USE hone_status add_comparison(struct ctx *ctx, struct arena *arena,
 
 /* The row that differs from row i in nothing but the label 0, SIZE_MAX if none. */
 static size_t original_of(const struct summary *summary, size_t begin, size_t end, size_t i) {
-  const struct cell *copy = &summary->records[i].cell;
+  const struct config *copy = &summary->records[i].config;
   for (size_t j = begin; copy->label > 0 && j < end; j++) {
-    const struct cell *cell = &summary->records[j].cell;
-    if (cell->label == 0 && is_measured(&summary->records[j]) && same_engine(cell, copy)) return j;
+    const struct config *config = &summary->records[j].config;
+    if (config->label == 0 && is_measured(&summary->records[j]) && same_engine(config, copy))
+      return j;
   }
   return SIZE_MAX;
 }
@@ -658,7 +664,7 @@ bool is_tied(const struct summary *summary, size_t i) {
   for (size_t c = 0; c < summary->comparison_count; c++) {
     const struct comparison *comparison = &summary->comparisons[c];
     if (comparison->b == i && comparison->verdict == VERDICT_tie &&
-        summary->records[comparison->a].rank && !summary->records[comparison->a].cell.label)
+        summary->records[comparison->a].rank && !summary->records[comparison->a].config.label)
       return true;
   }
   return false;
@@ -669,9 +675,10 @@ const char *first_text(const struct summary *summary, size_t i) {
 }
 
 double aa_resolution(const struct summary *summary, size_t i) {
-  for (size_t c = 0; summary->records[i].cell.label > 0 && c < summary->comparison_count; c++) {
+  for (size_t c = 0; summary->records[i].config.label > 0 && c < summary->comparison_count; c++) {
     const struct comparison *comparison = &summary->comparisons[c];
-    const struct cell *a = &summary->records[i].cell, *b = &summary->records[comparison->b].cell;
+    const struct config *a = &summary->records[i].config,
+                        *b = &summary->records[comparison->b].config;
     if (comparison->a == i && b->label == 0 && same_engine(a, b))
       return sqrt(comparison->ratio.high / comparison->ratio.low) - 1;
   }
@@ -698,18 +705,18 @@ static MUST_USE hone_status compare_group(struct ctx *ctx, struct arena *arena,
 
 /* -- all of it */
 
-static bool is_synthetic(const struct cell_data *data) {
-  for (size_t i = 0; i < data->incarnation_count; i++)
-    if (data->incarnations[i].flags & FLAG_MASK(synthetic)) return true;
-  return !strcmp(data->cell.backend, "fake") || !strcmp(data->cell.backend, "null");
+static bool is_synthetic(const struct config_data *data) {
+  for (size_t i = 0; i < data->process_count; i++)
+    if (data->processes[i].flags & FLAG_MASK(synthetic)) return true;
+  return !strcmp(data->config.backend, "fake") || !strcmp(data->config.backend, "null");
 }
 
 static MUST_USE hone_status make_record(struct ctx *ctx, struct arena *arena,
-                                        const struct study_row *study, const struct cell_data *data,
-                                        struct ordered *out) {
+                                        const struct study_row *study,
+                                        const struct config_data *data, struct ordered *out) {
   const uint64_t seed = seed_of(study->key);
   struct record *record = &out->record;
-  record->cell = data->cell;
+  record->config = data->config;
   double *const none[] = {&record->p50_ms,
                           &record->p50_lo_ms,
                           &record->p50_hi_ms,
@@ -770,7 +777,7 @@ static MUST_USE hone_status make_rows(struct ctx *ctx, struct arena *arena,
                                       const struct study_data *data, bool with_synthetic,
                                       struct ordered **rows, size_t *out_count) {
   size_t count = 0;
-  for (size_t i = 0; i < data->cell_count; i++) {
+  for (size_t i = 0; i < data->config_count; i++) {
     if (!with_synthetic && is_synthetic(&data->cells[i])) continue;
     TRY(NEW(ctx, arena, rows[count]));
     TRY(make_record(ctx, arena, &data->row, &data->cells[i], rows[count]));
@@ -789,7 +796,7 @@ static MUST_USE hone_status make_rows(struct ctx *ctx, struct arena *arena,
 static double reached_ms(const struct summary *summary, size_t begin, size_t end) {
   double least = INFINITY;
   for (size_t i = begin; i < end; i++)
-    if (summary->records[i].rank && !strcmp(summary->records[i].cell.device, "cpu"))
+    if (summary->records[i].rank && !strcmp(summary->records[i].config.device, "cpu"))
       least = fmin(least, summary->records[i].p50_ms);
   return least;
 }
@@ -803,17 +810,17 @@ static void fill_limits(struct summary *summary) {
     const double reached = reached_ms(summary, begin, end);
     for (size_t i = begin; i < end; i++) {
       struct record *record = &summary->records[i];
-      const struct cell *cell = &record->cell;
-      if (!(cell->limit_ms > 0)) continue;
+      const struct config *config = &record->config;
+      if (!(config->limit_ms > 0)) continue;
       const bool has_winograd =
-          cell->winograd_limit_ms > 0 && cell->winograd_limit_ms < cell->limit_ms * 0.999;
-      const double least = has_winograd ? cell->winograd_limit_ms : cell->limit_ms;
+          config->winograd_limit_ms > 0 && config->winograd_limit_ms < config->limit_ms * 0.999;
+      const double least = has_winograd ? config->winograd_limit_ms : config->limit_ms;
       const double raised = fmin(1, reached / least);
       if (least * raised > record->p50_ms * (1 + 1e-9)) continue;
-      record->limit_ms = cell->limit_ms * raised;
+      record->limit_ms = config->limit_ms * raised;
       record->limit_share = record->limit_ms / record->p50_ms;
       if (!has_winograd) continue;
-      record->winograd_limit_ms = cell->winograd_limit_ms * raised;
+      record->winograd_limit_ms = config->winograd_limit_ms * raised;
       record->winograd_limit_share = record->winograd_limit_ms / record->p50_ms;
     }
   }
@@ -830,13 +837,13 @@ static void fill_ranks(struct summary *summary) {
 
 /* Over models, devices and precisions: the same engine with the same options, wherever it ran. Cells that were not
    measured yet say nothing. */
-static double portability_of(const struct summary *summary, const struct cell *engine) {
+static double portability_of(const struct summary *summary, const struct config *engine) {
   size_t asked = 0, right = 0;
   for (size_t i = 0; i < summary->record_count; i++) {
     const struct record *record = &summary->records[i];
-    const struct cell *cell = &record->cell;
-    if (cell->label > 0 || record->status == STATUS_interrupted ||
-        strcmp(cell->backend, engine->backend) || strcmp(cell->variant, engine->variant))
+    const struct config *config = &record->config;
+    if (config->label > 0 || record->status == STATUS_interrupted ||
+        strcmp(config->backend, engine->backend) || strcmp(config->variant, engine->variant))
       continue;
     asked++;
     right += record->status == STATUS_ok; /* emulated too, which has no rank */
@@ -846,7 +853,7 @@ static double portability_of(const struct summary *summary, const struct cell *e
 
 static void fill_portability(struct summary *summary) {
   for (size_t i = 0; i < summary->record_count; i++)
-    summary->records[i].portability = portability_of(summary, &summary->records[i].cell);
+    summary->records[i].portability = portability_of(summary, &summary->records[i].config);
 }
 
 hone_status summarise(struct ctx *ctx, struct arena *arena, const struct study_data *data,
@@ -854,7 +861,7 @@ hone_status summarise(struct ctx *ctx, struct arena *arena, const struct study_d
   struct ordered **rows;
   comparisons all = {0};
   *out = (struct summary){.study = data->row, .data = data};
-  TRY(NEW_ARRAY(ctx, arena, rows, data->cell_count));
+  TRY(NEW_ARRAY(ctx, arena, rows, data->config_count));
   TRY(make_rows(ctx, arena, data, with_synthetic, rows, &out->record_count));
   TRY(NEW_ARRAY(ctx, arena, out->records, out->record_count));
   for (size_t i = 0; i < out->record_count; i++) out->records[i] = rows[i]->record;
@@ -870,16 +877,16 @@ hone_status summarise(struct ctx *ctx, struct arena *arena, const struct study_d
   return HONE_OK;
 }
 
-void put_study_title(struct text *out, const struct summary *summary) {
-  const char *first = summary->record_count ? summary->records[0].cell.model : "";
+void put_study_title(struct strbuf *out, const struct summary *summary) {
+  const char *first = summary->record_count ? summary->records[0].config.model : "";
   size_t others = 0;
   for (size_t i = 0; i < summary->record_count; i++) {
     size_t k = 0;
-    while (strcmp(summary->records[k].cell.model, summary->records[i].cell.model)) k++;
+    while (strcmp(summary->records[k].config.model, summary->records[i].config.model)) k++;
     others += k == i && i > 0;
   }
-  text_puts(out, summary->study.name[0] ? summary->study.name
-                 : *first               ? first
-                                        : summary->study.key);
-  if (!summary->study.name[0] && others) text_printf(out, " and %zu more", others);
+  strbuf_puts(out, summary->study.name[0] ? summary->study.name
+                   : *first               ? first
+                                          : summary->study.key);
+  if (!summary->study.name[0] && others) strbuf_printf(out, " and %zu more", others);
 }

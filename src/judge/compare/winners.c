@@ -15,7 +15,7 @@ bool winner_of_group(const struct summary *summary, size_t begin, struct winner 
   if (first->rank != 1) return false;
   for (size_t i = begin + 1, end = group_end(summary, begin); i < end; i++) {
     const struct record *next = &summary->records[i];
-    if (!next->rank || !strcmp(next->cell.backend, first->cell.backend)) continue;
+    if (!next->rank || !strcmp(next->config.backend, first->config.backend)) continue;
     const struct comparison *comparison = find_comparison(summary, i, begin);
     const double saved = next->p50_ms - first->p50_ms;
     const double spent = ready_ms(first) - ready_ms(next);
@@ -28,27 +28,27 @@ bool winner_of_group(const struct summary *summary, size_t begin, struct winner 
   return true;
 }
 
-static void put_engine(struct text *out, const struct record *record) {
+static void put_engine(struct strbuf *out, const struct record *record) {
   char marks[256];
-  text_puts(out, record->cell.backend);
-  if (engine_marks(&record->cell, marks)[0]) text_printf(out, " %s", marks);
+  strbuf_puts(out, record->config.backend);
+  if (engine_marks(&record->config, marks)[0]) strbuf_printf(out, " %s", marks);
 }
 
 /* "1.82x", "1.02x (tie)", "1.10x (undecided)" */
-static void put_by(struct text *out, const struct summary *summary, const struct winner *winner) {
+static void put_by(struct strbuf *out, const struct summary *summary, const struct winner *winner) {
   const struct comparison *comparison = find_comparison(summary, winner->next, winner->first);
   put_ratio(out, winner->ratio);
-  if (comparison && comparison->verdict == VERDICT_tie) text_puts(out, " (tie)");
-  if (!comparison || comparison->verdict == VERDICT_undecided) text_puts(out, " (undecided)");
+  if (comparison && comparison->verdict == VERDICT_tie) strbuf_puts(out, " (tie)");
+  if (!comparison || comparison->verdict == VERDICT_undecided) strbuf_puts(out, " (undecided)");
 }
 
-static void put_pays(struct text *out, const struct winner *winner) {
+static void put_pays(struct strbuf *out, const struct winner *winner) {
   if (!isfinite(winner->pays_after))
     LITERAL(out, "\xe2\x80\x93");
   else if (winner->pays_after == 0)
     LITERAL(out, "at once");
   else
-    text_printf(out, "%.0f inference%s", winner->pays_after, winner->pays_after > 1 ? "s" : "");
+    strbuf_printf(out, "%.0f inference%s", winner->pays_after, winner->pays_after > 1 ? "s" : "");
 }
 
 enum { MODEL, FIRST, TIME, BY, NEXT, READY, NEXT_READY, PAYS };
@@ -56,20 +56,20 @@ static const char *const titles[WINNER_COLUMNS] = {
     "model", "fastest", "median", "by", "before", "its start-up", "that one's", "pays off after"};
 const char *winner_title(size_t column) { return titles[column]; }
 
-void put_winner(struct text *out, const struct summary *summary, const struct winner *winner,
+void put_winner(struct strbuf *out, const struct summary *summary, const struct winner *winner,
                 size_t column) {
   const struct record *first = &summary->records[winner->first];
   const bool has_next = winner->next != SIZE_MAX;
   const struct record *next = has_next ? &summary->records[winner->next] : NULL;
-  const struct cell *cell = &first->cell;
+  const struct config *config = &first->config;
   if (!has_next && (column == BY || column >= NEXT) && column != READY) {
     LITERAL(out, "\xe2\x80\x93");
     return;
   }
   if (column == MODEL) {
-    text_printf(out, "%s, batch %d, %d thread%s", cell->model, cell->batch, cell->threads,
-                cell->threads == 1 ? "" : "s");
-    put_group_rest(out, cell, ", ");
+    strbuf_printf(out, "%s, batch %d, %d thread%s", config->model, config->batch, config->threads,
+                  config->threads == 1 ? "" : "s");
+    put_group_rest(out, config, ", ");
   }
   if (column == FIRST) put_engine(out, first);
   if (column == TIME) put_latency(out, first->p50_ms);
@@ -80,29 +80,29 @@ void put_winner(struct text *out, const struct summary *summary, const struct wi
   if (column == PAYS) put_pays(out, winner);
 }
 
-void put_verdict(struct text *out, const struct summary *summary, size_t i, size_t against) {
+void put_verdict(struct strbuf *out, const struct summary *summary, size_t i, size_t against) {
   if (summary->records[i].rank == 0 || against == SIZE_MAX) return;
   const struct comparison *comparison = find_comparison(summary, i, against);
   if (!comparison) {
-    if (i == against && summary->records[i].rank == 1) text_puts(out, first_text(summary, i));
+    if (i == against && summary->records[i].rank == 1) strbuf_puts(out, first_text(summary, i));
     return;
   }
   const double ratio = comparison->ratio.value;
   switch (comparison->verdict) {
     case VERDICT_tie:
-      text_puts(out, "tie");
+      strbuf_puts(out, "tie");
       return;
     case VERDICT_slower:
       put_ratio(out, ratio);
-      text_puts(out, " slower");
+      strbuf_puts(out, " slower");
       return;
     case VERDICT_faster:
       put_ratio(out, 1 / ratio);
-      text_puts(out, " faster");
+      strbuf_puts(out, " faster");
       return;
     case VERDICT_undecided:
       put_ratio(out, ratio);
-      text_puts(out, " undecided");
+      strbuf_puts(out, " undecided");
       return;
   }
 }

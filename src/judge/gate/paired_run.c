@@ -13,17 +13,17 @@
 
 #define COMPILE_NS 900000000000ull
 #define TURN_NS 600000000000ull
-#define USUAL_S 4.0     /* of the turns of a cell */
+#define USUAL_S 4.0     /* of the turns of a configuration */
 #define LONG_TURN_S .05 /* a turn that is long enough with few runs */
 #define SLICE_MS 1.0    /* a run that is longer is seldom left alone on a busy machine */
 enum figure { BY_CLOCK, BY_PROCESSORS, FIGURES };
 enum { PROBE_RUNS = 3, MOST_RUNS = 100000, ENOUGH_RUNS = 16, USUAL_LEAST = 40, USUAL_MOST = 120 };
 
-struct fight {
+struct pairing {
   struct ctx *ctx;
   struct arena *arena;
-  const struct duel_cell *cell;
-  const struct duel_options *options;
+  const struct paired_config *config;
+  const struct paired_options *options;
   char dir[4096];
   int pairs;
   size_t input_count;
@@ -44,8 +44,8 @@ struct fight {
 /* Of one length: a program's arguments lie on its stack and move what lies below (Mytkowicz et al., ASPLOS 2009). */
 static const char *const names[2] = {"base", "next"};
 
-static void tell(const struct fight *f, const char *format, ...) PRINTF(2, 3);
-static void tell(const struct fight *f, const char *format, ...) {
+static void tell(const struct pairing *f, const char *format, ...) PRINTF(2, 3);
+static void tell(const struct pairing *f, const char *format, ...) {
   char line[512];
   va_list args;
   if (!f->options->progress) return;
@@ -56,7 +56,7 @@ static void tell(const struct fight *f, const char *format, ...) {
 }
 
 /* Runs a program with the user's environment; its words come back. */
-static hone_status call(struct fight *f, const char *const *argv, uint64_t timeout_ns,
+static hone_status call(struct pairing *f, const char *const *argv, uint64_t timeout_ns,
                         struct process_result *out) {
   const struct process_options options = {.argv = argv,
                                           .environ_ = (const char *const *)environ,
@@ -68,24 +68,24 @@ static hone_status call(struct fight *f, const char *const *argv, uint64_t timeo
 
 /* -- both programs */
 
-static hone_status compile(struct fight *f, int which, bool *out_ok) {
+static hone_status compile(struct pairing *f, int which, bool *out_ok) {
   char program[4200], threads[16], batch[16];
   struct process_result result;
   snprintf(program, sizeof program, "%s/%s", f->dir, names[which]);
-  snprintf(threads, sizeof threads, "%d", f->cell->threads);
-  snprintf(batch, sizeof batch, "%d", f->cell->batch);
+  snprintf(threads, sizeof threads, "%d", f->config->threads);
+  snprintf(batch, sizeof batch, "%d", f->config->batch);
   const char *argv[20] = {f->options->builds[which],
                           "compile",
-                          f->cell->model,
+                          f->config->model,
                           "-o",
                           program,
                           "-q",
                           "--threads",
                           threads};
   size_t n = 8;
-  if (f->cell->batch > 0) argv[n++] = "--batch", argv[n++] = batch;
-  if (strcmp(f->cell->precision, "as-is"))
-    argv[n++] = "--precision", argv[n++] = f->cell->precision;
+  if (f->config->batch > 0) argv[n++] = "--batch", argv[n++] = batch;
+  if (strcmp(f->config->precision, "as-is"))
+    argv[n++] = "--precision", argv[n++] = f->config->precision;
   if (f->options->shapes) argv[n++] = "--shape", argv[n++] = f->options->shapes;
   if (f->options->side_files_from)
     argv[n++] = "--side-files-from", argv[n++] = f->options->side_files_from;
@@ -96,11 +96,11 @@ static hone_status compile(struct fight *f, int which, bool *out_ok) {
               result.output.at ? result.output.at : "the build said nothing");
     f->reason[strcspn(f->reason, "\n")] = 0;
   }
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
   return HONE_OK;
 }
 
-static hone_status same_bytes(struct fight *f, bool *out_same) {
+static hone_status same_bytes(struct pairing *f, bool *out_same) {
   struct mapping maps[2] = {{0}};
   hone_status status = HONE_OK;
   for (int k = 0; k < 2 && !status; k++) {
@@ -115,10 +115,10 @@ static hone_status same_bytes(struct fight *f, bool *out_same) {
   return status;
 }
 
-static hone_status write_inputs(struct fight *f) {
+static hone_status write_inputs(struct pairing *f) {
   const struct graph *g = f->model.graph;
   if (g->inputs.count > COUNT(f->inputs))
-    return fail(f->ctx, HONE_E_LIMIT, place_name(f->cell->model), "%zu inputs", g->inputs.count);
+    return fail(f->ctx, HONE_E_LIMIT, place_name(f->config->model), "%zu inputs", g->inputs.count);
   for (size_t i = 0; i < g->inputs.count; i++) {
     hone_tensor tensor;
     TRY(input_generate(f->ctx, f->arena, g, i, f->options->seed, 0, &tensor));
@@ -136,21 +136,21 @@ struct turn_ms {
   double by[FIGURES];
 };
 
-static double figure_of(const struct text *output, const char *word) {
+static double figure_of(const struct strbuf *output, const char *word) {
   const char *at = output->at ? strstr(output->at, word) : NULL;
   const double ms = at ? strtod(at + strlen(word), NULL) : 0;
   return ms > 0 ? ms : (double)NAN;
 }
 
 /* Fastest of `runs` in a new process of the program that has the place. */
-static hone_status turn(struct fight *f, int which, int runs, struct turn_ms *out) {
+static hone_status turn(struct pairing *f, int which, int runs, struct turn_ms *out) {
   const char *argv[DUEL_MAX_INPUTS + 8];
   char program[4200], folder[4200], threads[16], repeat[16];
   struct process_result result;
   size_t n = 0;
   snprintf(program, sizeof program, "%s/turn", f->dir);
   snprintf(folder, sizeof folder, "%s/out-%s", f->dir, names[which]);
-  snprintf(threads, sizeof threads, "%d", f->cell->threads);
+  snprintf(threads, sizeof threads, "%d", f->config->threads);
   snprintf(repeat, sizeof repeat, "%d", runs);
   argv[n++] = program;
   for (size_t i = 0; i < f->input_count; i++) argv[n++] = f->inputs[i];
@@ -164,7 +164,7 @@ static hone_status turn(struct fight *f, int which, int runs, struct turn_ms *ou
     safe_copy(f->reason, sizeof f->reason, result.output.at ? result.output.at : "no words");
     *out = (struct turn_ms){{NAN, NAN}};
   }
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
   return HONE_OK;
 }
 
@@ -177,7 +177,7 @@ static bool fill_file(const char *path, const struct mapping *data) {
 
 /* Writes the program over the one that has the place, or to a new place: made beside the old one, whose pages it would
    get back if they were free. */
-static hone_status take_place(struct fight *f, int which, bool is_new) {
+static hone_status take_place(struct pairing *f, int which, bool is_new) {
   char from[4200], place[4200], fresh[4200];
   struct mapping map;
   snprintf(from, sizeof from, "%s/%s", f->dir, names[which]);
@@ -193,7 +193,7 @@ static hone_status take_place(struct fight *f, int which, bool is_new) {
 }
 
 /* Whether both programs ran. */
-static hone_status pair(struct fight *f, struct random *random, int runs, double *const *ratios,
+static hone_status pair(struct pairing *f, struct random *random, int runs, double *const *ratios,
                         int at, bool *out_ok) {
   const int first = (int)random_below(random, 2);
   const enum figure shown = f->takes[BY_CLOCK] ? BY_CLOCK : BY_PROCESSORS;
@@ -212,7 +212,7 @@ static hone_status pair(struct fight *f, struct random *random, int runs, double
   return HONE_OK;
 }
 
-struct interval duel_interval(double *ratios, size_t count, double error) {
+struct interval paired_interval(double *ratios, size_t count, double error) {
   struct interval out = {NAN, NAN, NAN};
   size_t low, high;
   sort_doubles(ratios, count);
@@ -227,23 +227,24 @@ struct interval duel_interval(double *ratios, size_t count, double error) {
 /* Of a few runs on a busy machine none may be left alone: a turn has enough of them, or is long, but where neighbours are
    not in the figure. Processes of one program differ by more than the turns of one process: many short turns tell more than
    few long ones. */
-struct duel_turns duel_turns(const struct duel_options *options, double run_s, bool by_processor) {
+struct paired_turns paired_turns(const struct paired_options *options, double run_s,
+                                 bool by_processor) {
   const double enough = by_processor ? 0 : fmin(ENOUGH_RUNS, LONG_TURN_S / run_s);
   const double runs =
       floor(fmin(MOST_RUNS, fmax(PROBE_RUNS, fmax(enough, options->turn_s / run_s))));
   const double pairs = fmax(USUAL_LEAST, fmin(USUAL_MOST, USUAL_S / (2 * runs * run_s)));
-  return (struct duel_turns){(int)runs, options->pairs ? options->pairs : (int)pairs};
+  return (struct paired_turns){(int)runs, options->pairs ? options->pairs : (int)pairs};
 }
 
-bool duel_goes_by_processors(const struct interval *clock, const struct interval *processors,
-                             double fail_above) {
+bool paired_by_processor_time(const struct interval *clock, const struct interval *processors,
+                              double fail_above) {
   const double allowed = 1 + fail_above;
   if (clock->low > allowed || clock->high <= allowed) return false;
   return !(clock->high - clock->low <= processors->high - processors->low);
 }
 
 /* Which figures count; *out_run_s: a run of the new build, as it would be without neighbours where that is known. */
-static hone_status probe(struct fight *f, double *out_run_s, bool *out_ok) {
+static hone_status probe(struct pairing *f, double *out_run_s, bool *out_ok) {
   struct turn_ms took[2];
   for (int k = 0; k < 2; k++) {
     TRY(take_place(f, k, k == 0));
@@ -256,31 +257,31 @@ static hone_status probe(struct fight *f, double *out_run_s, bool *out_ok) {
   }
   f->takes[BY_PROCESSORS] =
       took[0].by[BY_PROCESSORS] >= SLICE_MS && took[1].by[BY_PROCESSORS] >= SLICE_MS;
-  f->takes[BY_CLOCK] = f->cell->threads > 1 || !f->takes[BY_PROCESSORS];
-  *out_run_s = 1e-3 * (f->takes[BY_PROCESSORS] ? took[1].by[BY_PROCESSORS] / f->cell->threads
+  f->takes[BY_CLOCK] = f->config->threads > 1 || !f->takes[BY_PROCESSORS];
+  *out_run_s = 1e-3 * (f->takes[BY_PROCESSORS] ? took[1].by[BY_PROCESSORS] / f->config->threads
                                                : took[1].by[BY_CLOCK]);
   return HONE_OK;
 }
 
-static void settle(struct fight *f, double *const *ratios, double error) {
+static void settle(struct pairing *f, double *const *ratios, double error) {
   struct interval found[FIGURES] = {{0}};
   const bool both = f->takes[BY_CLOCK] && f->takes[BY_PROCESSORS];
   for (int by = 0; by < FIGURES; by++)
     if (f->takes[by])
-      found[by] = duel_interval(ratios[by], (size_t)f->pairs, both ? error / 2 : error);
-  f->by_processors = both && duel_goes_by_processors(&found[BY_CLOCK], &found[BY_PROCESSORS],
-                                                     f->options->fail_above);
+      found[by] = paired_interval(ratios[by], (size_t)f->pairs, both ? error / 2 : error);
+  f->by_processors = both && paired_by_processor_time(&found[BY_CLOCK], &found[BY_PROCESSORS],
+                                                      f->options->fail_above);
   f->ratio = found[f->by_processors || !f->takes[BY_CLOCK] ? BY_PROCESSORS : BY_CLOCK];
 }
 
-static hone_status fight_turns(struct fight *f, double error) {
+static hone_status run_pairs(struct pairing *f, double error) {
   double *ratios[FIGURES], run_s;
   struct random random;
   bool is_ok;
-  random_init(&random, f->options->seed ^ seed_of(f->cell->model));
+  random_init(&random, f->options->seed ^ seed_of(f->config->model));
   TRY(probe(f, &run_s, &is_ok));
   if (!is_ok) return HONE_OK;
-  const struct duel_turns turns = duel_turns(f->options, run_s, f->takes[BY_PROCESSORS]);
+  const struct paired_turns turns = paired_turns(f->options, run_s, f->takes[BY_PROCESSORS]);
   f->pairs = turns.pairs;
   for (int by = 0; by < FIGURES; by++)
     TRY(NEW_ARRAY(f->ctx, f->arena, ratios[by], (size_t)f->pairs));
@@ -297,14 +298,14 @@ static hone_status fight_turns(struct fight *f, double error) {
 
 /* -- the same answer */
 
-static hone_status read_output(struct fight *f, int which, size_t i, hone_tensor *out) {
+static hone_status read_output(struct pairing *f, int which, size_t i, hone_tensor *out) {
   char path[4300];
   snprintf(path, sizeof path, "%s/out-%s/output_%zu.npy", f->dir, names[which], i);
   return npy_read(f->ctx, path, NULL, out);
 }
 
 /* Outputs of the last turn of each. */
-static hone_status compare_outputs(struct fight *f) {
+static hone_status compare_outputs(struct pairing *f) {
   const struct graph *g = f->model.graph;
   struct accuracy accuracy;
   double *steps;
@@ -313,7 +314,7 @@ static hone_status compare_outputs(struct fight *f) {
   accuracy_init(&accuracy);
   for (size_t i = 0; i < g->outputs.count; i++) {
     hone_tensor base, other;
-    const struct yardstick yardstick = {.precision = judged_precision(g, f->cell->precision),
+    const struct yardstick yardstick = {.precision = judged_precision(g, f->config->precision),
                                         .step = steps[i]};
     TRY(read_output(f, 0, i, &base));
     hone_status status = read_output(f, 1, i, &other);
@@ -334,16 +335,16 @@ static hone_status compare_outputs(struct fight *f) {
   return HONE_OK;
 }
 
-/* -- one cell */
+/* -- one configuration */
 
-static hone_status fight_in(struct fight *f, double error) {
+static hone_status run_pairs_in(struct pairing *f, double error) {
   bool ok;
-  const bool is_zoo = !strncmp(f->cell->model, "zoo:", 4);
-  const struct import_options import = {.batch = f->cell->batch,
+  const bool is_zoo = !strncmp(f->config->model, "zoo:", 4);
+  const struct import_options import = {.batch = f->config->batch,
                                         .shapes = f->options->shapes,
                                         .side_files_from = f->options->side_files_from};
   const bool is_plain = is_zoo && !import.batch && !import.shapes;
-  TRY(model_load(f->ctx, f->cell->model, is_plain ? NULL : &import, &f->model));
+  TRY(model_load(f->ctx, f->config->model, is_plain ? NULL : &import, &f->model));
   TRY(compile(f, 0, &ok));
   if (!ok) {
     f->lacks_base = true;
@@ -361,13 +362,13 @@ static hone_status fight_in(struct fight *f, double error) {
     return HONE_OK;
   }
   TRY(write_inputs(f));
-  TRY(fight_turns(f, error));
+  TRY(run_pairs(f, error));
   return f->status == STATUS_ok && !f->lacks_base ? compare_outputs(f) : HONE_OK;
 }
 
-static hone_status fight(struct fight *f, double error) {
+static hone_status pairing(struct pairing *f, double error) {
   TRY(dir_temporary(f->ctx, f->dir));
-  hone_status status = fight_in(f, error);
+  hone_status status = run_pairs_in(f, error);
   dir_temporary_remove(f->dir);
   model_unload(&f->model);
   return status;
@@ -375,30 +376,30 @@ static hone_status fight(struct fight *f, double error) {
 
 /* -- as a comparison */
 
-static void describe(const struct fight *f, struct record *r, int which) {
-  const char *slash = strrchr(f->cell->model, '/');
+static void describe(const struct pairing *f, struct record *r, int which) {
+  const char *slash = strrchr(f->config->model, '/');
   *r = (struct record){.status = which ? f->status : STATUS_ok,
-                       .incarnations = f->pairs,
+                       .processes = f->pairs,
                        .rounds = f->pairs,
                        .p50_ms = f->best_ms[which],
                        .p50_lo_ms = NAN,
                        .p50_hi_ms = NAN};
-  safe_copy(r->cell.model, sizeof r->cell.model,
-            slash && strncmp(f->cell->model, "zoo:", 4) ? slash + 1 : f->cell->model);
-  snprintf(r->cell.backend, sizeof r->cell.backend, "native");
-  snprintf(r->cell.variant, sizeof r->cell.variant, "default");
-  snprintf(r->cell.precision, sizeof r->cell.precision, "%s", f->cell->precision);
-  snprintf(r->cell.scenario, sizeof r->cell.scenario, "single");
-  snprintf(r->cell.device, sizeof r->cell.device, "cpu");
-  snprintf(r->cell.cache_state, sizeof r->cell.cache_state, "warm");
-  r->cell.batch = f->cell->batch > 0 ? f->cell->batch : 1;
-  r->cell.threads = f->cell->threads;
+  safe_copy(r->config.model, sizeof r->config.model,
+            slash && strncmp(f->config->model, "zoo:", 4) ? slash + 1 : f->config->model);
+  snprintf(r->config.backend, sizeof r->config.backend, "native");
+  snprintf(r->config.variant, sizeof r->config.variant, "default");
+  snprintf(r->config.precision, sizeof r->config.precision, "%s", f->config->precision);
+  snprintf(r->config.scenario, sizeof r->config.scenario, "single");
+  snprintf(r->config.device, sizeof r->config.device, "cpu");
+  snprintf(r->config.cache_state, sizeof r->config.cache_state, "warm");
+  r->config.batch = f->config->batch > 0 ? f->config->batch : 1;
+  r->config.threads = f->config->threads;
   if (which) snprintf(r->reason, sizeof r->reason, "%s", f->reason);
   if (!isfinite(r->p50_ms)) r->p50_ms = NAN;
-  cell_key(&r->cell);
+  config_key(&r->config);
 }
 
-static void judge(const struct fight *f, struct changes *all, size_t i) {
+static void judge(const struct pairing *f, struct changes *all, size_t i) {
   struct change *c = &all->at[i];
   *c = (struct change){.before = f->lacks_base ? SIZE_MAX : i, .after = i, .ratio = f->ratio};
   c->is_broken = !f->lacks_base && f->status != STATUS_ok;
@@ -428,25 +429,25 @@ static hone_status new_summary(struct ctx *ctx, struct arena *arena, size_t coun
   return HONE_OK;
 }
 
-hone_status duel_run(struct ctx *ctx, struct arena *arena, const struct duel_cell *cells,
-                     size_t count, const struct duel_options *options, struct changes *out) {
+hone_status paired_run(struct ctx *ctx, struct arena *arena, const struct paired_config *cells,
+                       size_t count, const struct paired_options *options, struct changes *out) {
   struct summary *before, *after;
-  struct fight *f;
+  struct pairing *f;
   *out = (struct changes){.fail_above = options->fail_above, .count = count};
   TRY(NEW(ctx, arena, f));
   TRY(NEW_ARRAY(ctx, arena, out->at, count));
   TRY(new_summary(ctx, arena, count, options->builds[0], &before));
   TRY(new_summary(ctx, arena, count, options->builds[1], &after));
   for (size_t i = 0; i < count; i++) {
-    *f = (struct fight){.ctx = ctx,
-                        .arena = arena,
-                        .cell = &cells[i],
-                        .options = options,
-                        .best_ms = {INFINITY, INFINITY},
-                        .ratio = {NAN, NAN, NAN}};
+    *f = (struct pairing){.ctx = ctx,
+                          .arena = arena,
+                          .config = &cells[i],
+                          .options = options,
+                          .best_ms = {INFINITY, INFINITY},
+                          .ratio = {NAN, NAN, NAN}};
     tell(f, "%zu of %zu: %s, %d thread%s", i + 1, count, cells[i].model, cells[i].threads,
          cells[i].threads == 1 ? "" : "s");
-    TRY(fight(f, options->false_alarms / (double)count));
+    TRY(pairing(f, options->false_alarms / (double)count));
     describe(f, &before->records[i], 0);
     describe(f, &after->records[i], 1);
     judge(f, out, i);

@@ -13,18 +13,18 @@
 #include "bench/study/study.h"
 #include "judge/compare/compare.h"
 
-struct duel_cell {
+struct paired_config {
   const char *model; /* file or zoo: name */
   int threads;
   int batch;             /* 0: as the model says */
   const char *precision; /* "as-is" */
 };
-struct duel_options {
+struct paired_options {
   const char *builds[2];                /* programs: the base, the new one */
   const char *shapes, *side_files_from; /* of every model; may be NULL */
   int pairs;                            /* 0: as many as fit into about 4 s, 40 to 120 */
   double turn_s;
-  /* share of runs without a change that end in a verdict, over all cells together */
+  /* share of runs without a change that end in a verdict, over all configurations together */
   double false_alarms;
   double fail_above;  /* 0.05 */
   bool measures_same; /* programs that are equal byte for byte, too */
@@ -36,20 +36,21 @@ enum { DUEL_MIN_PAIRS = 12, DUEL_MAX_PAIRS = 1000, DUEL_MAX_INPUTS = 64 };
 
 /* How many runs a turn has and how many pairs of them there are, by how long a run of the probe took: fixed before there
    is a pair. */
-struct duel_turns {
+struct paired_turns {
   int runs, pairs;
 };
-struct duel_turns duel_turns(const struct duel_options *options, double run_s, bool by_processor);
+struct paired_turns paired_turns(const struct paired_options *options, double run_s,
+                                 bool by_processor);
 /* Ratio of medians over pairs new / base with its interval at 1 - error; NaN ends where there are too few pairs. `ratios`
    is sorted. */
-struct interval duel_interval(double *ratios, size_t count, double error);
+struct interval paired_interval(double *ratios, size_t count, double error);
 /* Of long runs on several threads both figures have an interval, each at half of the error. The clock's counts where it lies on
    one side of what is allowed, or is the narrower one; whether the processors' does. */
-bool duel_goes_by_processors(const struct interval *clock, const struct interval *processors,
-                             double fail_above);
-/* All cells, as two summaries and what changed between them: an output of the new build that is not the base's is a cell
+bool paired_by_processor_time(const struct interval *clock, const struct interval *processors,
+                              double fail_above);
+/* All configurations, as two summaries and what changed between them: an output of the new build that is not the base's is a configuration
    that broke. E_MISSING for a build that is no program. */
-MUST_USE hone_status duel_run(struct ctx *ctx, struct arena *arena, const struct duel_cell *cells,
-                              size_t count, const struct duel_options *options,
-                              struct changes *out);
+MUST_USE hone_status paired_run(struct ctx *ctx, struct arena *arena,
+                                const struct paired_config *cells, size_t count,
+                                const struct paired_options *options, struct changes *out);
 #endif

@@ -77,5 +77,5 @@ MUST_USE hone_status hybrid_measure(struct ctx *ctx, struct arena *arena, const 
                                     struct hybrid_study *out);
 /* The option of the backend `hybrid`: "native:12+onnxruntime". */
 void hybrid_parts_text(const struct hybrid_study *study, const struct hybrid_options *options,
-                       struct text *out);
+                       struct strbuf *out);
 #endif

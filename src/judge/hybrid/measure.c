@@ -279,10 +279,10 @@ hone_status hybrid_measure(struct ctx *ctx, struct arena *arena, const struct gr
 }
 
 void hybrid_parts_text(const struct hybrid_study *study, const struct hybrid_options *options,
-                       struct text *out) {
+                       struct strbuf *out) {
   const struct hybrid_path *path = &study->path;
   for (size_t k = 0; k < path->count; k++) {
-    text_printf(out, "%s%s", k ? "+" : "", options->engines[path->at[k].engine].backend->name);
-    if (k + 1 < path->count) text_printf(out, ":%zu", study->cuts[path->at[k].to - 1].position);
+    strbuf_printf(out, "%s%s", k ? "+" : "", options->engines[path->at[k].engine].backend->name);
+    if (k + 1 < path->count) strbuf_printf(out, ":%zu", study->cuts[path->at[k].to - 1].position);
   }
 }

@@ -27,18 +27,18 @@ static bool is_new(const char *name, const char *const *at, size_t count) {
 /* What a fingerprint stands for: of a machine's facts those that say what it is, and not whose. */
 static hone_status put_machine(struct exporting *e, const struct study_row *study) {
   static const char *const said[] = {"cpu", "cores_usable", "hypervisor"};
-  struct text *out = &e->facts->machine_rows;
+  struct strbuf *out = &e->facts->machine_rows;
   struct fact *facts;
   size_t count;
   TRY(facts_read(e->ctx, e->arena, study->machine_json, &facts, &count));
-  text_puts(out, "| ");
+  strbuf_puts(out, "| ");
   markdown_text((struct markdown){out}, study->fingerprint);
   for (size_t i = 0; i < COUNT(said); i++) {
     const char *value = fact_find(facts, count, said[i]);
-    text_puts(out, " | ");
+    strbuf_puts(out, " | ");
     markdown_text((struct markdown){out}, value ? value : "");
   }
-  text_puts(out, " |\n");
+  strbuf_puts(out, " |\n");
   return HONE_OK;
 }
 
@@ -87,16 +87,16 @@ static bool begins_path(const char *text, const char *at) {
 }
 
 /* An engine's words and options name the user's folders; one in quotes ends with them. */
-static void put_without_paths(const char *text, struct text *out) {
+static void put_without_paths(const char *text, struct strbuf *out) {
   for (const char *at = text; *at; at++) {
     if (!begins_path(text, at)) {
-      text_append(out, at, 1);
+      strbuf_append(out, at, 1);
       continue;
     }
     const char quote = at > text && strchr("\"'`", at[-1]) ? at[-1] : 0;
     const char *end = quote ? strchr(at, quote) : NULL;
     if (!end) end = at + strcspn(at, path_ends);
-    text_puts(out, "PATH");
+    strbuf_puts(out, "PATH");
     at = end - 1;
   }
 }
@@ -110,7 +110,7 @@ static hone_status put_row(void *user, const struct row_seen *row) {
   csv_number(&e->csv, (double)study->started_unix_ms);
   csv_text(&e->csv, study->fingerprint);
   for (size_t c = 0; c < column_count; c++) {
-    struct text value = {0}, plain = {0};
+    struct strbuf value = {0}, plain = {0};
     if (!is_published(&columns[c])) continue;
     if (column_is_number(&columns[c])) {
       csv_number(&e->csv, column_number(row->record, &columns[c]));
@@ -120,8 +120,8 @@ static hone_status put_row(void *user, const struct row_seen *row) {
     put_without_paths(value.at ? value.at : "", &plain);
     csv_text(&e->csv, plain.at ? plain.at : "");
     if (value.failed || plain.failed) e->csv.out->failed = true;
-    text_deinit(&value);
-    text_deinit(&plain);
+    strbuf_deinit(&value);
+    strbuf_deinit(&plain);
   }
   for (size_t f = 0; f < FEATURE_COUNT; f++)
     csv_number(&e->csv, row->x ? (double)row->x[f] : (double)NAN);
@@ -131,8 +131,8 @@ static hone_status put_row(void *user, const struct row_seen *row) {
   return HONE_OK;
 }
 
-hone_status dataset_csv(struct ctx *ctx, struct arena *arena, struct store *store, struct text *out,
-                        struct dataset_facts *out_facts) {
+hone_status dataset_csv(struct ctx *ctx, struct arena *arena, struct store *store,
+                        struct strbuf *out, struct dataset_facts *out_facts) {
   struct exporting e = {.ctx = ctx, .arena = arena, .csv = {.out = out}, .facts = out_facts};
   struct model_names names = {0};
   *out_facts = (struct dataset_facts){0};
@@ -141,24 +141,25 @@ hone_status dataset_csv(struct ctx *ctx, struct arena *arena, struct store *stor
   out_facts->models = names.count;
   out_facts->studies = e.studies.count;
   out_facts->machines = e.machines.count;
-  return text_finish(ctx, out);
+  return strbuf_finish(ctx, out);
 }
 
-static void put_table(struct text *out) {
+static void put_table(struct strbuf *out) {
   struct markdown markdown = {out};
-  text_puts(out,
-            "| column | unit | what |\n|:--|:--|:--|\n| study | | key of the study: rows of one "
-            "were measured side by side |\n"
-            "| started_unix_ms | ms | when the study began, since 1970 in UTC |\n| fingerprint | | "
-            "hash of the facts about machine "
-            "and software: rows of two are not compared |\n");
+  strbuf_puts(
+      out,
+      "| column | unit | what |\n|:--|:--|:--|\n| study | | key of the study: rows of one "
+      "were measured side by side |\n"
+      "| started_unix_ms | ms | when the study began, since 1970 in UTC |\n| fingerprint | | "
+      "hash of the facts about machine "
+      "and software: rows of two are not compared |\n");
   for (size_t c = 0; c < column_count; c++) {
     if (!is_published(&columns[c])) continue;
-    text_printf(out, "| %s | ", columns[c].key);
+    strbuf_printf(out, "| %s | ", columns[c].key);
     markdown_text(markdown, columns[c].unit);
-    text_puts(out, " | ");
+    strbuf_puts(out, " | ");
     markdown_text(markdown, columns[c].help);
-    text_puts(out, " |\n");
+    strbuf_puts(out, " |\n");
   }
   static const struct {
     const char *how, *help;
@@ -168,46 +169,46 @@ static void put_table(struct text *out) {
 #undef FEATURE
   };
   for (size_t f = 0; f < FEATURE_COUNT; f++)
-    text_printf(out, "| feature.%s | %s | %s; empty where the model's file was not at hand |\n",
-                feature_names[f], strncmp(features[f].how, "lg(", 3) ? "" : "log2",
-                features[f].help);
+    strbuf_printf(out, "| feature.%s | %s | %s; empty where the model's file was not at hand |\n",
+                  feature_names[f], strncmp(features[f].how, "lg(", 3) ? "" : "log2",
+                  features[f].help);
 }
 
-void dataset_card(const struct dataset_facts *facts, bool has_parquet, struct text *out) {
-  text_printf(
+void dataset_card(const struct dataset_facts *facts, bool has_parquet, struct strbuf *out) {
+  strbuf_printf(
       out, "# Records of a hone store\nRows: %zu; studies: %zu; models: %zu; machines: %zu; from ",
       facts->rows, facts->studies, facts->models, facts->machines);
   put_time(out, facts->first_unix_ms);
-  text_puts(out, " to ");
+  strbuf_puts(out, " to ");
   put_time(out, facts->last_unix_ms);
-  text_printf(out,
-              ". Exported by hone %s.\n\n`records.csv`%s: one row a cell, which is a model x "
-              "shapes x backend x variant x route x "
-              "device x precision x threads x scenario x cache state, measured in one study. "
-              "Missing is empty.\n\n"
-              "## What it is for\nLearning what a model will cost on a backend before it runs "
-              "there, and checking such predictions on "
-              "models that were left out: rows of one `model_hash` belong on one side of a split, "
-              "batches of one `model` too.\n\n"
-              "## How it was made\n`hone bench`: each backend in processes of its own that take "
-              "turns, outputs compared with a "
-              "reference inside the timed run. `status` other than ok is a row as well: what "
-              "failed, and where. `flags` names rows "
-              "whose machine was noisy or that did not settle; leave those out, or weigh them.\n\n"
-              "## What it is not\nRows of two fingerprints compare machines. A row is one "
-              "machine's day: its interval covers its own "
-              "rounds and processes, not another day. Models are those that somebody chose to "
-              "measure; no population stands behind "
-              "them. %zu of %zu rows have features.\n\n## What is not in it\nNo host and no user "
-              "name, no path: `model` is a file's name (with its folder where two have the same), "
-              "an absolute path in an "
-              "engine's words is `PATH`, the commands are left out. The models themselves are not "
-              "in it; `model_hash` "
-              "is XXH3-128 of their bytes.\n\n"
-              "## Machines\n| fingerprint | cpu | cores | hypervisor |\n|:--|:--|--:|:--|\n%s\n"
-              "## Columns\n",
-              HONE_VERSION, has_parquet ? " and `records.parquet`, the same rows" : "",
-              facts->with_features, facts->rows,
-              facts->machine_rows.at ? facts->machine_rows.at : "");
+  strbuf_printf(
+      out,
+      ". Exported by hone %s.\n\n`records.csv`%s: one row a cell, which is a model x "
+      "shapes x backend x variant x route x "
+      "device x precision x threads x scenario x cache state, measured in one study. "
+      "Missing is empty.\n\n"
+      "## What it is for\nLearning what a model will cost on a backend before it runs "
+      "there, and checking such predictions on "
+      "models that were left out: rows of one `model_hash` belong on one side of a split, "
+      "batches of one `model` too.\n\n"
+      "## How it was made\n`hone bench`: each backend in processes of its own that take "
+      "turns, outputs compared with a "
+      "reference inside the timed run. `status` other than ok is a row as well: what "
+      "failed, and where. `flags` names rows "
+      "whose machine was noisy or that did not settle; leave those out, or weigh them.\n\n"
+      "## What it is not\nRows of two fingerprints compare machines. A row is one "
+      "machine's day: its interval covers its own "
+      "rounds and processes, not another day. Models are those that somebody chose to "
+      "measure; no population stands behind "
+      "them. %zu of %zu rows have features.\n\n## What is not in it\nNo host and no user "
+      "name, no path: `model` is a file's name (with its folder where two have the same), "
+      "an absolute path in an "
+      "engine's words is `PATH`, the commands are left out. The models themselves are not "
+      "in it; `model_hash` "
+      "is XXH3-128 of their bytes.\n\n"
+      "## Machines\n| fingerprint | cpu | cores | hypervisor |\n|:--|:--|--:|:--|\n%s\n"
+      "## Columns\n",
+      HONE_VERSION, has_parquet ? " and `records.parquet`, the same rows" : "",
+      facts->with_features, facts->rows, facts->machine_rows.at ? facts->machine_rows.at : "");
   put_table(out);
 }

@@ -1,4 +1,4 @@
-/* Features of a graph, of a machine, of a cell. */
+/* Features of a graph, of a machine, of a configuration. */
 #include "predict.h"
 
 #include <jansson.h>

@@ -1,6 +1,6 @@
 /* predict: latency, memory and size of a model on a backend with so many threads, from records of other models. Two
  * predictors learn the same rows: a roofline with a factor and a floor a backend, and XGBoost over features of graph,
- * machine and cell. Which one is used is decided on models that it did not see (leave one model out); the same left-out
+ * machine and configuration. Which one is used is decided on models that it did not see (leave one model out); the same left-out
  * errors give the interval. A model that is unlike all that was seen gets no prediction.
  */
 #ifndef HONE_PREDICT_H
@@ -56,7 +56,7 @@ struct model_names { /* by number */
   size_t count, capacity;
 };
 MUST_USE hone_status model_number(struct ctx *ctx, struct arena *arena, struct model_names *names,
-                                  const struct cell *cell, size_t *out);
+                                  const struct config *config, size_t *out);
 /* rows.c: every record of a store, with the features of its model where its file is still what was measured; `limit`
    bounds the models that are read. */
 struct row_seen {
@@ -126,9 +126,9 @@ MUST_USE hone_status predict(struct ctx *ctx, const struct predictor *predictor,
 struct dataset_facts {
   size_t rows, studies, models, machines, with_features;
   uint64_t first_unix_ms, last_unix_ms;
-  struct text machine_rows; /* of the card's table; the caller frees it, after a failure too */
+  struct strbuf machine_rows; /* of the card's table; the caller frees it, after a failure too */
 };
 MUST_USE hone_status dataset_csv(struct ctx *ctx, struct arena *arena, struct store *store,
-                                 struct text *out, struct dataset_facts *out_facts);
-void dataset_card(const struct dataset_facts *facts, bool has_parquet, struct text *out);
+                                 struct strbuf *out, struct dataset_facts *out_facts);
+void dataset_card(const struct dataset_facts *facts, bool has_parquet, struct strbuf *out);
 #endif

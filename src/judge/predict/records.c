@@ -129,7 +129,7 @@ static hone_status read_rows(struct records *r, struct arena *arena, struct mode
     TRY(read_row(r, &record, x));
     for (size_t f = 0; f < FEATURE_COUNT; f++)
       if (!isfinite(x[f])) row.x = NULL;
-    TRY(model_number(r->ctx, arena, names, &record.cell, &row.model));
+    TRY(model_number(r->ctx, arena, names, &record.config, &row.model));
     TRY(visit(user, &row));
   }
   return HONE_OK;

@@ -22,12 +22,12 @@ struct reader {
 /* Cells of one model at several batches are one: what is left out is left out with all of them. A file's name is no name:
    collections call every one model.onnx. */
 hone_status model_number(struct ctx *ctx, struct arena *arena, struct model_names *names,
-                         const struct cell *cell, size_t *out) {
+                         const struct config *config, size_t *out) {
   char name[256];
-  if (strncmp(cell->model, "zoo:", 4))
-    snprintf(name, sizeof name, "%s", cell->model_hash);
+  if (strncmp(config->model, "zoo:", 4))
+    snprintf(name, sizeof name, "%s", config->model_hash);
   else
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(cell->model, ","), cell->model);
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(config->model, ","), config->model);
   for (*out = 0; *out < names->count; ++*out)
     if (!strcmp(names->at[*out], name)) return HONE_OK;
   const char *copy;
@@ -37,37 +37,39 @@ hone_status model_number(struct ctx *ctx, struct arena *arena, struct model_name
 }
 
 /* A file as it is now must be what was measured. */
-static hone_status read_model(struct reader *r, const struct cell *cell, struct known *out) {
+static hone_status read_model(struct reader *r, const struct config *config, struct known *out) {
   struct ctx attempt = *r->ctx; /* what cannot be read is left out */
   struct model model;
-  const bool is_zoo = !strncmp(cell->model, "zoo:", 4);
-  const char *path = cell->model_path[0] ? cell->model_path : cell->model;
-  const struct import_options options = {.shapes = !is_zoo && cell->shapes[0] ? cell->shapes : NULL,
-                                         .batch = is_zoo ? cell->batch : 0};
+  const bool is_zoo = !strncmp(config->model, "zoo:", 4);
+  const char *path = config->model_path[0] ? config->model_path : config->model;
+  const struct import_options options = {
+      .shapes = !is_zoo && config->shapes[0] ? config->shapes : NULL,
+      .batch = is_zoo ? config->batch : 0};
   out->is_usable = false;
   attempt.warn = NULL;
   if (model_load(&attempt, path, &options, &model)) return HONE_OK;
-  out->is_usable = is_zoo || !strcmp(model.content_hash, cell->model_hash);
+  out->is_usable = is_zoo || !strcmp(model.content_hash, config->model_hash);
   if (out->is_usable) facts_of_graph(model.graph, &out->facts);
   model_unload(&model);
   return HONE_OK;
 }
 
-static hone_status find_model(struct reader *r, const struct cell *cell, const struct known **out) {
+static hone_status find_model(struct reader *r, const struct config *config,
+                              const struct known **out) {
   for (size_t i = 0; i < r->models.count; i++) {
     *out = &r->models.at[i];
-    if (!strcmp((*out)->hash, cell->model_hash) && !strcmp((*out)->shapes, cell->shapes))
+    if (!strcmp((*out)->hash, config->model_hash) && !strcmp((*out)->shapes, config->shapes))
       return HONE_OK;
   }
-  struct known new = {.batch = cell->batch};
+  struct known new = {.batch = config->batch};
   if (r->models.count == r->limit) {
     *out = NULL;
     return HONE_OK;
   }
-  TRY(arena_string(r->ctx, r->arena, cell->model_hash, strlen(cell->model_hash), &new.hash));
-  TRY(arena_string(r->ctx, r->arena, cell->shapes, strlen(cell->shapes), &new.shapes));
-  TRY(model_number(r->ctx, r->arena, r->names, cell, &new.number));
-  TRY(read_model(r, cell, &new));
+  TRY(arena_string(r->ctx, r->arena, config->model_hash, strlen(config->model_hash), &new.hash));
+  TRY(arena_string(r->ctx, r->arena, config->shapes, strlen(config->shapes), &new.shapes));
+  TRY(model_number(r->ctx, r->arena, r->names, config, &new.number));
+  TRY(read_model(r, config, &new));
   VEC_PUSH(r->ctx, r->arena, &r->models, new);
   *out = &r->models.at[r->models.count - 1];
   return HONE_OK;
@@ -79,12 +81,12 @@ static hone_status visit_record(struct reader *r, const struct summary *s,
   struct machine_facts machine;
   struct row_seen row = {.summary = s, .record = record};
   float x[FEATURE_COUNT];
-  TRY(find_model(r, &record->cell, &model));
+  TRY(find_model(r, &record->config, &model));
   if (model && model->is_usable &&
-      facts_of_machine(s->study.machine_json, record->cell.threads, &machine)) {
-    const struct how how = {record->cell.batch, record->cell.threads,
-                            !strcmp(record->cell.precision, "bf16"),
-                            !strcmp(record->cell.precision, "fp16")};
+      facts_of_machine(s->study.machine_json, record->config.threads, &machine)) {
+    const struct how how = {record->config.batch, record->config.threads,
+                            !strcmp(record->config.precision, "bf16"),
+                            !strcmp(record->config.precision, "fp16")};
     features_fill(&model->facts, &how, &machine, x);
     row.model = model->number;
     row.x = x;
@@ -102,7 +104,7 @@ static bool is_of_model(const struct summary *s, const struct record *record) {
   bool is_refused = false, has_run = false;
   for (size_t i = 0; i < s->record_count; i++) {
     const struct record *at = &s->records[i];
-    if (strcmp(at->cell.model_hash, record->cell.model_hash)) continue;
+    if (strcmp(at->config.model_hash, record->config.model_hash)) continue;
     is_refused |= at->stage == STAGE_import &&
                   (!strncmp(at->reason, "E_FORMAT", 8) || !strncmp(at->reason, "E_TRUST", 7));
     has_run |= has_outputs(at->status);

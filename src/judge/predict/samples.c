@@ -18,9 +18,10 @@ hone_status samples_check_time(struct ctx *ctx, const struct samples *samples) {
 }
 
 static bool is_plain(const struct record *r) {
-  return r->status == STATUS_ok && r->cell.label == 0 && !r->cell.load &&
-         !strcmp(r->cell.scenario, "single") && !strcmp(r->cell.device, "cpu") &&
-         !strcmp(r->cell.variant, "default") && r->p50_ms > 0 && !(r->flags & FLAG_MASK(synthetic));
+  return r->status == STATUS_ok && r->config.label == 0 && !r->config.load &&
+         !strcmp(r->config.scenario, "single") && !strcmp(r->config.device, "cpu") &&
+         !strcmp(r->config.variant, "default") && r->p50_ms > 0 &&
+         !(r->flags & FLAG_MASK(synthetic));
 }
 
 static hone_status list_backends(struct ctx *ctx, struct arena *arena, struct samples *s) {
@@ -48,7 +49,7 @@ static hone_status collect(void *user, const struct row_seen *seen) {
       .y = {record->p50_ms,
             record->worst.rss_steady > 0 ? (double)record->worst.rss_steady : (double)NAN,
             record->worst.artifact_bytes > 0 ? (double)record->worst.artifact_bytes : (double)NAN}};
-  snprintf(row.backend, sizeof row.backend, "%s", record->cell.backend);
+  snprintf(row.backend, sizeof row.backend, "%s", record->config.backend);
   memcpy(row.x, seen->x, sizeof row.x);
   VEC_PUSH(c->ctx, c->arena, &c->rows, row);
   return HONE_OK;

@@ -6,13 +6,13 @@
 #include "judge/compare/compare.h"
 
 /* What can be bounded or optimised: constraints.def. */
-enum demand_id {
-#define DEMAND(name, ...) DEMAND_##name,
+enum constraint_id {
+#define CONSTRAINT(name, ...) CONSTRAINT_##name,
 #include "constraints.def"
-#undef DEMAND
-  DEMAND_COUNT
+#undef CONSTRAINT
+  CONSTRAINT_COUNT
 };
-struct demand_kind {
+struct constraint_kind {
   const char *name;  /* "latency" */
   const char *title; /* "median latency" */
   enum amount_kind amount;
@@ -20,13 +20,13 @@ struct demand_kind {
   bool is_more_better;
   double (*value)(const struct record *record); /* NaN: not known */
 };
-extern const struct demand_kind demand_kinds[DEMAND_COUNT];
+extern const struct constraint_kind constraint_kinds[CONSTRAINT_COUNT];
 
-struct demands {
-  double bound[DEMAND_COUNT]; /* most, or least where more is better; NaN: none */
-  enum demand_id objective;
+struct constraints {
+  double bound[CONSTRAINT_COUNT]; /* most, or least where more is better; NaN: none */
+  enum constraint_id objective;
 };
-void demands_init(struct demands *demands); /* no bounds, the objective is latency */
+void constraints_init(struct constraints *constraints); /* no bounds, the objective is latency */
 
 enum standing {
   STANDING_chosen,
@@ -42,7 +42,7 @@ enum standing {
 enum bound_state { BOUND_HELD, BOUND_UNSURE, BOUND_MISSED };
 struct standing_of {
   enum standing standing;
-  enum bound_state bounds[DEMAND_COUNT];
+  enum bound_state bounds[CONSTRAINT_COUNT];
   /* the caller's to set, where a later look had no time for the row: the look whose figures it stands with (0: the
      advice's own), the one that had none, and what that said; NULL: none had none */
   size_t look, late_look;
@@ -64,32 +64,33 @@ struct advice {
   double regret;            /* share it may lie behind rows not told apart; INFINITY: not known */
   bool is_by_cost; /* a tied row was seen to be a little faster, the choice needs less memory */
   /* without a choice: the bound that stands in the way of most, and the best value of it among rows that meet all
-     others; DEMAND_COUNT: no single bound is to blame */
-  enum demand_id binding;
+     others; CONSTRAINT_COUNT: no single bound is to blame */
+  enum constraint_id binding;
   double needed;
   /* without a single one: the row that misses its worst bound by the smallest factor, and its figures where it misses
      (NaN: not missed); SIZE_MAX: no row has a figure for every bound */
   size_t nearest;
-  double needs[DEMAND_COUNT];
+  double needs[CONSTRAINT_COUNT];
   struct rival rival; /* the caller's to set */
   /* the caller's to set: nothing else was measured, and something could have been. The choice is no answer then */
   bool is_undecided;
 };
 /* Rows of --aa copies and of test backends are left out. */
 MUST_USE hone_status advise_choose(struct ctx *ctx, struct arena *arena,
-                                   const struct summary *summary, const struct demands *demands,
-                                   struct advice *out);
+                                   const struct summary *summary,
+                                   const struct constraints *constraints, struct advice *out);
 /* "native, fp32, 2 threads" */
-void advise_name(struct text *out, const struct summary *summary, size_t record);
+void advise_name(struct strbuf *out, const struct summary *summary, size_t record);
 /* The budget of its study was spent before its turn. */
 bool advise_had_no_turn(const struct record *record);
 /* One sentence of why a record stands where it does. */
-void advise_reason(struct text *out, const struct summary *summary, const struct demands *demands,
-                   const struct advice *advice, size_t record);
+void advise_reason(struct strbuf *out, const struct summary *summary,
+                   const struct constraints *constraints, const struct advice *advice,
+                   size_t record);
 /* The same as JSON and for the terminal. */
 MUST_USE hone_status advise_json(struct ctx *ctx, const struct summary *summary,
-                                 const struct demands *demands, const struct advice *advice,
-                                 struct text *out);
-void advise_table(const struct summary *summary, const struct demands *demands,
-                  const struct advice *advice, struct text *out);
+                                 const struct constraints *constraints, const struct advice *advice,
+                                 struct strbuf *out);
+void advise_table(const struct summary *summary, const struct constraints *constraints,
+                  const struct advice *advice, struct strbuf *out);
 #endif

@@ -11,18 +11,18 @@
 #define SHARE 0.025         /* of a study's budget, for one thread count */
 #define BETWEEN_NS 5000000000u
 
-static hone_status keep_cells(struct ctx *ctx, struct arena *arena, const struct bench_study *study,
-                              struct study_peaks *out) {
-  TRY(NEW_ARRAY(ctx, arena, out->cells, study->cell_count + 1));
-  for (size_t i = 0; i < study->cell_count; i++) {
-    struct peaks_cell *kept = &out->cells[i];
-    kept->cell = study->cells[i];
-    kept->one = study->cases[study->cell_case[i]];
+static hone_status keep_configs(struct ctx *ctx, struct arena *arena,
+                                const struct bench_study *study, struct study_peaks *out) {
+  TRY(NEW_ARRAY(ctx, arena, out->cells, study->config_count + 1));
+  for (size_t i = 0; i < study->config_count; i++) {
+    struct peaks_config *kept = &out->cells[i];
+    kept->config = study->configs[i];
+    kept->one = study->cases[study->config_case[i]];
     TRY(NEW_ARRAY(ctx, arena, kept->one.contractions, kept->one.contraction_count + 1));
-    memcpy(kept->one.contractions, study->cases[study->cell_case[i]].contractions,
+    memcpy(kept->one.contractions, study->cases[study->config_case[i]].contractions,
            kept->one.contraction_count * sizeof *kept->one.contractions);
   }
-  out->cell_count = study->cell_count;
+  out->config_count = study->config_count;
   return HONE_OK;
 }
 
@@ -36,9 +36,9 @@ hone_status study_peaks_measure(struct ctx *ctx, struct arena *arena,
                                 const struct bench_study *study, double budget_s,
                                 struct study_peaks *out) {
   const double share_ns = budget_s > 0 ? SHARE * budget_s * 1e9 : INFINITY;
-  TRY(keep_cells(ctx, arena, study, out));
-  for (size_t i = 0; i < study->cell_count; i++) {
-    const int threads = study->cells[i].threads;
+  TRY(keep_configs(ctx, arena, study, out));
+  for (size_t i = 0; i < study->config_count; i++) {
+    const int threads = study->configs[i].threads;
     if (index_of_threads(out, threads) < out->count || out->count == COUNT(out->at)) continue;
     TRY(peaks_measure(ctx, threads, (uint64_t)fmax(AGAIN_NS, fmin(FIRST_NS, share_ns)),
                       &out->at[out->count]));
@@ -48,13 +48,14 @@ hone_status study_peaks_measure(struct ctx *ctx, struct arena *arena,
   return HONE_OK;
 }
 
-hone_status study_peaks_again(struct ctx *ctx, const char *cell_key, struct study_peaks *peaks) {
+hone_status study_peaks_again(struct ctx *ctx, const char *config_key, struct study_peaks *peaks) {
   struct peaks again;
-  size_t cell = 0;
+  size_t config = 0;
   if (peaks->count == 0 || clock_ns() - peaks->last_ns < BETWEEN_NS) return HONE_OK;
-  while (cell < peaks->cell_count && strcmp(peaks->cells[cell].cell.key, cell_key) != 0) cell++;
-  if (cell == peaks->cell_count) return HONE_OK;
-  const size_t at = index_of_threads(peaks, peaks->cells[cell].cell.threads);
+  while (config < peaks->config_count && strcmp(peaks->cells[config].config.key, config_key) != 0)
+    config++;
+  if (config == peaks->config_count) return HONE_OK;
+  const size_t at = index_of_threads(peaks, peaks->cells[config].config.threads);
   if (at == peaks->count) return HONE_OK;
   TRY(peaks_measure(ctx, peaks->threads[at], AGAIN_NS, &again));
   peaks_raise(&peaks->at[at], &again);
@@ -62,11 +63,11 @@ hone_status study_peaks_again(struct ctx *ctx, const char *cell_key, struct stud
   return HONE_OK;
 }
 
-void study_peaks_limits(const struct study_peaks *peaks, size_t cell, struct cell *out) {
+void study_peaks_limits(const struct study_peaks *peaks, size_t config, struct config *out) {
   out->limit_ms = out->winograd_limit_ms = 0;
   /* what was measured here says nothing of another machine */
-  if (cell >= peaks->cell_count || strcmp(out->device, "cpu")) return;
-  const struct bench_case *one = &peaks->cells[cell].one;
+  if (config >= peaks->config_count || strcmp(out->device, "cpu")) return;
+  const struct bench_case *one = &peaks->cells[config].one;
   const size_t at = index_of_threads(peaks, out->threads);
   if (at == peaks->count) return;
   const double direct = bench_limit_ms(one, &peaks->at[at], out->precision),

@@ -118,7 +118,7 @@ MUST_USE hone_status sinks_check_model(struct ctx *ctx, struct sinks *sinks,
 /* Of a verb whose study is another process's: its words as models. */
 MUST_USE hone_status sinks_check_words(struct ctx *ctx, const struct args *args,
                                        struct sinks *sinks);
-typedef hone_status render_fn(struct ctx *ctx, void *user, const char *form, struct text *out);
+typedef hone_status render_fn(struct ctx *ctx, void *user, const char *form, struct strbuf *out);
 /* Writes every sink whatever became of the others, and reports each that failed. Returns the first
    failure's exit code. */
 MUST_USE int sinks_write(struct ctx *ctx, const struct sinks *sinks, render_fn *render, void *user);
@@ -180,7 +180,7 @@ MUST_USE hone_status load_model(struct ctx *ctx, const struct args *args, const 
 MUST_USE hone_status read_compile_options(struct ctx *ctx, const struct args *args,
                                           struct compile_options *out);
 /* Text to a file, or to stdout for "-". */
-MUST_USE hone_status write_output(struct ctx *ctx, const char *path, const struct text *text);
+MUST_USE hone_status write_output(struct ctx *ctx, const char *path, const struct strbuf *text);
 bool wants_color(const struct args *args);
 bool wants_synthetic(const struct args *args); /* rows of the test backends */
 /* --input, --inputs, else seeded values of the set. Payload in `arena`. */
@@ -227,7 +227,7 @@ MUST_USE hone_status command_add_given(struct ctx *ctx, const struct args *args,
                                        const enum flag_id *flags, size_t count,
                                        struct command *command);
 /* What --backend calls a row's engine: "openvino", and with the variant that was named "openvino:async". */
-const char *backend_word(const struct cell *cell, char out[64]);
+const char *backend_word(const struct config *config, char out[64]);
 /* `hone bench` with these words; its JSON, in the folder `dir`, comes back as records. E_MISSING with its words where
    it wrote none. */
 MUST_USE hone_status self_study(struct ctx *ctx, struct arena *arena, const struct command *how,
@@ -236,7 +236,7 @@ MUST_USE hone_status self_study(struct ctx *ctx, struct arena *arena, const stru
 /* -- show.c */
 /* Whether the files of --csv-dir may be written, before it is measured. */
 MUST_USE hone_status csv_dir_check(struct ctx *ctx, const struct args *args,
-                                   const struct cell *cells, size_t count);
+                                   const struct config *cells, size_t count);
 /* The table to stdout unless something else goes there, then the sinks. Returns the exit code, of which
    failures were reported. */
 MUST_USE int show_study(struct ctx *ctx, const struct args *args, const struct sinks *sinks,
@@ -259,9 +259,9 @@ struct study_peaks {
   int threads[8];
   size_t count;
   uint64_t last_ns; /* of the last probe */
-  size_t cell_count;
-  struct peaks_cell {
-    struct cell cell;
+  size_t config_count;
+  struct peaks_config {
+    struct config config;
     struct bench_case one; /* only what limits are made of outlives the study */
   } * cells;
 };
@@ -269,9 +269,9 @@ MUST_USE hone_status study_peaks_measure(struct ctx *ctx, struct arena *arena,
                                          const struct bench_study *study, double budget_s,
                                          struct study_peaks *out);
 /* A short probe with the cell's threads, unless one was just made; peaks only rise. */
-MUST_USE hone_status study_peaks_again(struct ctx *ctx, const char *cell_key,
+MUST_USE hone_status study_peaks_again(struct ctx *ctx, const char *config_key,
                                        struct study_peaks *peaks);
-void study_peaks_limits(const struct study_peaks *peaks, size_t cell, struct cell *out);
+void study_peaks_limits(const struct study_peaks *peaks, size_t config, struct config *out);
 struct json_t *study_peaks_json(const struct study_peaks *peaks);
 
 #define VERB(name, usage, flags, help) verb_fn verb_##name;

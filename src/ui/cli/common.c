@@ -100,7 +100,8 @@ static hone_status given_of_args(struct ctx *ctx, const struct args *args, struc
 
 /* "x[1,3,20,30]" of a given file, where the input has open sizes that --shape does not say. */
 static hone_status shape_of_file(struct ctx *ctx, const struct given *given,
-                                 const struct asked_input *input, size_t index, struct text *out) {
+                                 const struct asked_input *input, size_t index,
+                                 struct strbuf *out) {
   const hone_tensor expect = {.dtype = input->dtype};
   hone_tensor read = {0};
   char path[4096];
@@ -116,10 +117,10 @@ static hone_status shape_of_file(struct ctx *ctx, const struct given *given,
   }
   free(read.data);
   if (input->has_shape && read.rank != input->shape.rank) return HONE_OK;
-  text_printf(out, "%s%s[", out->length ? "," : "", input->name);
+  strbuf_printf(out, "%s%s[", out->length ? "," : "", input->name);
   for (int d = 0; d < read.rank; d++)
-    text_printf(out, "%s%lld", d ? "," : "", (long long)read.shape[d]);
-  text_puts(out, "]");
+    strbuf_printf(out, "%s%lld", d ? "," : "", (long long)read.shape[d]);
+  strbuf_puts(out, "]");
   return HONE_OK;
 }
 
@@ -128,7 +129,7 @@ hone_status shapes_of_inputs(struct ctx *ctx, const struct args *args, const cha
   struct asked_inputs asked = {.arena = arena};
   struct given given;
   struct model model;
-  struct text text = {0};
+  struct strbuf text = {0};
   *out = value_of(args, FLAG_shape, NULL);
   if (zoo_is_spec(path) || (!has(args, FLAG_inputs) && !has(args, FLAG_input))) return HONE_OK;
   const struct import_options options = {
@@ -143,13 +144,13 @@ hone_status shapes_of_inputs(struct ctx *ctx, const struct args *args, const cha
   ctx->warn = say;
   if (!status) model_unload(&model);
   ctx_clear(ctx);
-  if (*out) text_puts(&text, *out);
+  if (*out) strbuf_puts(&text, *out);
   status = given_of_args(ctx, args, arena, &given);
   for (size_t i = 0; i < asked.list.count && !status; i++)
     status = shape_of_file(ctx, &given, &asked.list.at[i], i, &text);
-  if (!status) status = text_finish(ctx, &text);
+  if (!status) status = strbuf_finish(ctx, &text);
   if (!status && text.length) status = arena_string(ctx, arena, text.at, text.length, out);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   return status;
 }
 
@@ -233,8 +234,8 @@ hone_status read_compile_options(struct ctx *ctx, const struct args *args,
   return HONE_OK;
 }
 
-hone_status write_output(struct ctx *ctx, const char *path, const struct text *text) {
-  TRY(text_finish(ctx, text));
+hone_status write_output(struct ctx *ctx, const char *path, const struct strbuf *text) {
+  TRY(strbuf_finish(ctx, text));
   fflush(stdout); /* /dev/stdout goes on where it stands; a failure shows at the end */
   if (strcmp(path, "-"))
     return file_write_atomic(ctx, path, text->at ? text->at : "", text->length, 0644);

@@ -83,7 +83,8 @@ void put_flag_values(enum flag_id flag, void (*put)(const char *word)) {
   if (flag == FLAG_suite) put_suite_names(put);
   if (flag == FLAG_limit) put_limits(put);
   if (flag == FLAG_model || flag == FLAG_on) put_models(put);
-  for (int i = 0; flag == FLAG_objective && i < DEMAND_COUNT; i++) put(demand_kinds[i].name);
+  for (int i = 0; flag == FLAG_objective && i < CONSTRAINT_COUNT; i++)
+    put(constraint_kinds[i].name);
   for (size_t i = 0; flag == FLAG_columns && i < column_count; i++) put(columns[i].key);
   for (int i = 0; flag == FLAG_fail_on && i < STATUS_COUNT; i++)
     put(status_text((enum record_status)i));

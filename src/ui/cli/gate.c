@@ -56,7 +56,7 @@ static bool has_failed(const struct gate *gate, const struct args *args,
                        const struct record *record) {
   uint32_t status = 1u << record->status;
   if (status & gate->statuses || record->flags & gate->flags) return true;
-  return (status & gate->if_named) && is_named(args, record->cell.backend);
+  return (status & gate->if_named) && is_named(args, record->config.backend);
 }
 
 int gate_code(const struct gate *gate, const struct args *args, const struct record *records,

@@ -87,43 +87,43 @@ void list_engines(void) {
   }
 }
 
-static void put_json(struct text *out, const char *const *row, bool is_first) {
-  text_puts(out, is_first ? "\n    {" : ",\n    {");
+static void put_json(struct strbuf *out, const char *const *row, bool is_first) {
+  strbuf_puts(out, is_first ? "\n    {" : ",\n    {");
   for (size_t c = 0; c < COLUMNS; c++) {
-    text_puts(out, c ? ",\n     " : "");
+    strbuf_puts(out, c ? ",\n     " : "");
     json_text((struct json_writer){out}, columns_of_engines[c].key);
-    text_puts(out, ": ");
+    strbuf_puts(out, ": ");
     json_text((struct json_writer){out}, row[c]);
   }
-  text_puts(out, "}");
+  strbuf_puts(out, "}");
 }
 
-static void put_markdown(struct text *out, const char *const *row) {
+static void put_markdown(struct strbuf *out, const char *const *row) {
   for (size_t c = 0; c < COLUMNS; c++) {
-    text_puts(out, "| ");
+    strbuf_puts(out, "| ");
     markdown_text((struct markdown){out}, row[c]);
-    text_puts(out, c + 1 < COLUMNS ? " " : " |\n");
+    strbuf_puts(out, c + 1 < COLUMNS ? " " : " |\n");
   }
 }
 
-static void put_csv(struct text *out, const char *const *row) {
+static void put_csv(struct strbuf *out, const char *const *row) {
   struct csv csv = {.out = out};
   for (size_t c = 0; c < COLUMNS; c++) csv_text(&csv, row[c]);
   csv_end_line(&csv);
 }
 
-hone_status render_engines(struct ctx *ctx, void *user, const char *form, struct text *out) {
+hone_status render_engines(struct ctx *ctx, void *user, const char *form, struct strbuf *out) {
   const bool is_json = !strcmp(form, "json"), is_csv = !strcmp(form, "csv");
   const char *row[COLUMNS];
   bool is_first = true;
   (void)user;
   for (size_t c = 0; c < COLUMNS; c++)
     row[c] = is_csv ? columns_of_engines[c].key : columns_of_engines[c].title;
-  if (is_json) text_puts(out, "{\n  \"engines\": [");
+  if (is_json) strbuf_puts(out, "{\n  \"engines\": [");
   if (is_csv) put_csv(out, row);
   if (!is_json && !is_csv) put_markdown(out, row);
   for (size_t c = 0; !is_json && !is_csv && c < COLUMNS; c++)
-    text_puts(out, c + 1 < COLUMNS ? "|:--" : "|:--|\n");
+    strbuf_puts(out, c + 1 < COLUMNS ? "|:--" : "|:--|\n");
   for (size_t i = 0; i < backend_count; i++) {
     char packages[PACKAGES];
     if (!is_listed(i)) continue;
@@ -136,6 +136,6 @@ hone_status render_engines(struct ctx *ctx, void *user, const char *form, struct
       put_markdown(out, row);
     is_first = false;
   }
-  if (is_json) text_puts(out, "\n  ]\n}\n");
-  return text_finish(ctx, out);
+  if (is_json) strbuf_puts(out, "\n  ]\n}\n");
+  return strbuf_finish(ctx, out);
 }

@@ -14,8 +14,8 @@ struct forecast {
     char backend[32], precision[16];
     int threads, batch;
     struct prediction of[TARGET_COUNT];
-    enum demand_id against; /* a bound it will miss, the objective it lies behind by; or none */
-    bool is_dropped;        /* not looked at */
+    enum constraint_id against; /* a bound it will miss, the objective it lies behind by; or none */
+    bool is_dropped;            /* not looked at */
   } at[FORECAST_MOST];
 };
 /* Every ready (or named) backend by every precision, batch and thread count. count 0 where nothing can be predicted: no store, few
@@ -25,14 +25,15 @@ MUST_USE hone_status forecast_make(struct ctx *ctx, struct arena *arena, const s
 /* Where more candidates are there than can be looked at: drops those whose whole interval misses a bound or lies, by the
    objective, behind the best one's that will hold every bound, the worst first, as long as there are too many. Whether any
    was dropped. */
-bool forecast_keep(struct forecast *forecast, const struct demands *demands, double affordable);
+bool forecast_keep(struct forecast *forecast, const struct constraints *constraints,
+                   double affordable);
 enum { MOST_WAYS = 16 };
 /* The numbers of threads to look at, named or usual, the most first: what comes first is sure to get its turn. */
 MUST_USE hone_status recommend_threads(struct ctx *ctx, const struct args *args, int out[MOST_WAYS],
                                        size_t *out_count);
 /* What was dropped, with the reason: as lines, and as rows of the answer's JSON. */
-void forecast_put_dropped(const struct forecast *forecast, const struct demands *demands,
-                          struct text *lines, json_t *list);
+void forecast_put_dropped(const struct forecast *forecast, const struct constraints *constraints,
+                          struct strbuf *lines, json_t *list);
 /* --predict: the table, how good each predictor was on models that it did not see, and which is used; the exit code. */
 int forecast_print(struct ctx *ctx, struct arena *arena, const struct args *args,
                    const struct sinks *sinks);
@@ -52,7 +53,8 @@ MUST_USE hone_status split_find(struct ctx *ctx, const struct args *args, const 
 MUST_USE hone_status split_add(struct ctx *ctx, const struct args *args, struct arena *arena,
                                const struct split *split, struct command *command);
 /* The proposal under "hybrid" in an answer's JSON. */
-MUST_USE hone_status split_add_json(struct ctx *ctx, const struct split *split, struct text *json);
+MUST_USE hone_status split_add_json(struct ctx *ctx, const struct split *split,
+                                    struct strbuf *json);
 
 /* -- recommend_quantised.c: smaller forms of the model as candidates, under a bound on accuracy */
 enum { FORM_COUNT = 4, FORM_DIR = 1024 };
@@ -82,10 +84,11 @@ const char *forms_model(const struct forms *forms, const struct args *args, cons
    their form as precision. The first look tells what the model itself is worth. */
 MUST_USE hone_status forms_judge(struct ctx *ctx, struct forms *forms, const struct args *args,
                                  struct summary *summary);
-void forms_put(struct text *out, const struct forms *forms);
-MUST_USE hone_status forms_add_json(struct ctx *ctx, const struct forms *forms, struct text *json);
+void forms_put(struct strbuf *out, const struct forms *forms);
+MUST_USE hone_status forms_add_json(struct ctx *ctx, const struct forms *forms,
+                                    struct strbuf *json);
 /* Adds a value to an answer's JSON; takes the reference. */
-MUST_USE hone_status answer_add_json(struct ctx *ctx, struct text *json, const char *key,
+MUST_USE hone_status answer_add_json(struct ctx *ctx, struct strbuf *json, const char *key,
                                      json_t *value);
 
 /* Seconds; references that the cache did not have, and smaller forms, are part of all. */
@@ -96,7 +99,7 @@ struct spent {
 };
 struct answer {
   const struct summary *summary;
-  const struct demands *demands;
+  const struct constraints *constraints;
   const struct advice *advice;
   const struct split *split;
   const struct forms *forms;
@@ -105,7 +108,7 @@ struct answer {
   struct spent spent;
 };
 /* The whole answer: the last look's rows, what was dropped before, parts and smaller forms. */
-MUST_USE hone_status answer_json(struct ctx *ctx, const struct answer *answer, struct text *out);
+MUST_USE hone_status answer_json(struct ctx *ctx, const struct answer *answer, struct strbuf *out);
 /* recommend_bundle.c: whether --bundle DIR can be made, before the work; and the bundle itself. Nothing where it was
    not asked for, or nothing was chosen. */
 MUST_USE hone_status bundle_folder_check(struct ctx *ctx, const struct args *args);

@@ -4,7 +4,7 @@
 #include "recommend.h"
 
 static hone_status render_page(struct ctx *ctx, const struct args *args, struct arena *arena,
-                               const char *key, struct study_row *row, struct text *out) {
+                               const char *key, struct study_row *row, struct strbuf *out) {
   struct study_data *data;
   struct summary *summary;
   struct store *store;
@@ -21,8 +21,8 @@ static hone_status render_page(struct ctx *ctx, const struct args *args, struct 
   return status;
 }
 
-hone_status answer_json(struct ctx *ctx, const struct answer *answer, struct text *out) {
-  TRY(advise_json(ctx, answer->summary, answer->demands, answer->advice, out));
+hone_status answer_json(struct ctx *ctx, const struct answer *answer, struct strbuf *out) {
+  TRY(advise_json(ctx, answer->summary, answer->constraints, answer->advice, out));
   TRY(answer_add_json(ctx, out, "dropped", json_incref(answer->dropped)));
   TRY(split_add_json(ctx, answer->split, out));
   TRY(answer_add_json(
@@ -54,7 +54,7 @@ hone_status bundle_folder_check(struct ctx *ctx, const struct args *args) {
 hone_status bundle_answer(struct ctx *ctx, const struct args *args, struct arena *arena,
                           const struct answer *answer) {
   const char *dir = value_of(args, FLAG_bundle, NULL);
-  struct text json = {0}, words = {0}, page = {0};
+  struct strbuf json = {0}, words = {0}, page = {0};
   struct study_row *row;
   char id[17];
   if (!dir || answer->advice->choice == SIZE_MAX || answer->advice->is_undecided) return HONE_OK;
@@ -62,22 +62,22 @@ hone_status bundle_answer(struct ctx *ctx, const struct args *args, struct arena
   TRY(NEW(ctx, arena, choice));
   TRY(NEW(ctx, arena, row));
   *choice = answer->summary->records[answer->advice->choice];
-  const char *model = forms_model(answer->forms, args, choice->cell.model);
+  const char *model = forms_model(answer->forms, args, choice->config.model);
   if (model != args->words[0]) { /* a file like another: what it is made of is in its bytes */
-    snprintf(choice->cell.precision, sizeof choice->cell.precision, "fp32");
-    if (!has(args, FLAG_batch)) choice->cell.batch = 1;
+    snprintf(choice->config.precision, sizeof choice->config.precision, "fp32");
+    if (!has(args, FLAG_batch)) choice->config.batch = 1;
   }
-  advise_table(answer->summary, answer->demands, answer->advice, &words);
-  hone_status status = text_finish(ctx, &words);
+  advise_table(answer->summary, answer->constraints, answer->advice, &words);
+  hone_status status = strbuf_finish(ctx, &words);
   if (!status) status = answer_json(ctx, answer, &json);
   if (!status) status = render_page(ctx, args, arena, answer->summary->study.key, row, &page);
-  if (!status) status = text_finish(ctx, &page);
+  if (!status) status = strbuf_finish(ctx, &page);
   if (!status) {
     const struct bundle_request request = {
         .model_path = model,
         .choice = choice,
         .study = row,
-        .engine_path = engine_path_of(args, choice->cell.backend),
+        .engine_path = engine_path_of(args, choice->config.backend),
         .side_files_from = value_of(args, FLAG_side_files_from, NULL),
         .advice_json = json.at,
         .advice_text = words.at,
@@ -86,8 +86,8 @@ hone_status bundle_answer(struct ctx *ctx, const struct args *args, struct arena
   }
   if (!status && !has(args, FLAG_quiet))
     fprintf(stderr, "bundle %s: %s, tested by its own selftest\n", id, dir);
-  text_deinit(&json);
-  text_deinit(&words);
-  text_deinit(&page);
+  strbuf_deinit(&json);
+  strbuf_deinit(&words);
+  strbuf_deinit(&page);
   return status;
 }

@@ -107,7 +107,7 @@ hone_status split_find(struct ctx *ctx, const struct args *args, const char *dir
   } else if (!status) {
     status = read_proposal(ctx, path, out);
   }
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
   return status;
 }
 
@@ -124,7 +124,7 @@ hone_status split_add(struct ctx *ctx, const struct args *args, struct arena *ar
   return HONE_OK;
 }
 
-hone_status split_add_json(struct ctx *ctx, const struct split *split, struct text *json) {
+hone_status split_add_json(struct ctx *ctx, const struct split *split, struct strbuf *json) {
   return split->proposal ? answer_add_json(ctx, json, "hybrid", json_incref(split->proposal))
                          : HONE_OK;
 }

@@ -214,62 +214,62 @@ hone_status forecast_make(struct ctx *ctx, struct arena *arena, const struct arg
 /* -- what is not looked at */
 
 /* What is predicted of a demand; NaN: nothing is. Of throughput it is the time of a sample: less is better there too. */
-static struct interval foreseen(const struct forecast_row *row, enum demand_id id) {
-  const double share = id == DEMAND_throughput ? 1.0 / row->batch : 1;
+static struct interval foreseen(const struct forecast_row *row, enum constraint_id id) {
+  const double share = id == CONSTRAINT_throughput ? 1.0 / row->batch : 1;
   static const struct {
-    enum demand_id demand;
+    enum constraint_id constraint;
     enum target_id target;
-  } told[] = {{DEMAND_latency, TARGET_latency},
-              {DEMAND_throughput, TARGET_latency},
-              {DEMAND_memory, TARGET_memory},
-              {DEMAND_size, TARGET_size}};
+  } told[] = {{CONSTRAINT_latency, TARGET_latency},
+              {CONSTRAINT_throughput, TARGET_latency},
+              {CONSTRAINT_memory, TARGET_memory},
+              {CONSTRAINT_size, TARGET_size}};
   for (size_t i = 0; i < COUNT(told); i++) {
     const struct interval *x = &row->of[told[i].target].value;
-    if (told[i].demand == id)
+    if (told[i].constraint == id)
       return (struct interval){x->value * share, x->low * share, x->high * share};
   }
   return (struct interval){NAN, NAN, NAN};
 }
 
 /* Whether a candidate will hold every bound; one that it is sure to miss. */
-static enum bound_state outlook(const struct forecast_row *row, const struct demands *d,
-                                enum demand_id *out_missed) {
+static enum bound_state outlook(const struct forecast_row *row, const struct constraints *d,
+                                enum constraint_id *out_missed) {
   enum bound_state all = BOUND_HELD;
-  for (int id = 0; id < DEMAND_COUNT; id++) {
+  for (int id = 0; id < CONSTRAINT_COUNT; id++) {
     if (isnan(d->bound[id])) continue;
-    const struct interval x = foreseen(row, (enum demand_id)id);
-    if (!demand_kinds[id].is_more_better && x.low > d->bound[id]) {
-      *out_missed = (enum demand_id)id;
+    const struct interval x = foreseen(row, (enum constraint_id)id);
+    if (!constraint_kinds[id].is_more_better && x.low > d->bound[id]) {
+      *out_missed = (enum constraint_id)id;
       return BOUND_MISSED;
     }
-    if (demand_kinds[id].is_more_better || !(x.high <= d->bound[id])) all = BOUND_UNSURE;
+    if (constraint_kinds[id].is_more_better || !(x.high <= d->bound[id])) all = BOUND_UNSURE;
   }
   return all;
 }
 
 /* The worst that the best of those can be that will hold every bound. */
-static double best_high(const struct forecast *f, const struct demands *d) {
+static double best_high(const struct forecast *f, const struct constraints *d) {
   double best = INFINITY;
   for (size_t i = 0; i < f->count; i++) {
-    enum demand_id unused;
+    enum constraint_id unused;
     const struct interval x = foreseen(&f->at[i], d->objective);
     if (outlook(&f->at[i], d, &unused) == BOUND_HELD) best = fmin(best, x.high);
   }
   return best;
 }
 
-/* What speaks against a candidate: a bound that it will miss, or that it lies behind by the objective; DEMAND_COUNT:
+/* What speaks against a candidate: a bound that it will miss, or that it lies behind by the objective; CONSTRAINT_COUNT:
    nothing. */
-static enum demand_id against(const struct forecast_row *row, const struct demands *d,
-                              double best) {
-  enum demand_id missed;
+static enum constraint_id against(const struct forecast_row *row, const struct constraints *d,
+                                  double best) {
+  enum constraint_id missed;
   if (outlook(row, d, &missed) == BOUND_MISSED) return missed;
-  return foreseen(row, d->objective).low > best ? d->objective : DEMAND_COUNT;
+  return foreseen(row, d->objective).low > best ? d->objective : CONSTRAINT_COUNT;
 }
 
 /* Which of two goes first: whoever misses a bound, then the worst by the objective. */
 static bool is_worse(const struct forecast_row *a, const struct forecast_row *b,
-                     const struct demands *d) {
+                     const struct constraints *d) {
   const bool misses = a->against != d->objective, other = b->against != d->objective;
   if (misses != other) return misses;
   return foreseen(a, d->objective).value > foreseen(b, d->objective).value;
@@ -291,14 +291,14 @@ static bool keep_products(struct forecast *f) {
   return any;
 }
 
-bool forecast_keep(struct forecast *f, const struct demands *d, double affordable) {
+bool forecast_keep(struct forecast *f, const struct constraints *d, double affordable) {
   const double best = best_high(f, d);
   for (size_t i = 0; i < f->count; i++) f->at[i].against = against(&f->at[i], d, best);
   for (double left = (double)f->count; left > fmax(1, affordable); left--) {
     struct forecast_row *worst = NULL;
     for (size_t i = 0; i < f->count; i++) {
       struct forecast_row *row = &f->at[i];
-      if (row->is_dropped || row->against == DEMAND_COUNT) continue;
+      if (row->is_dropped || row->against == CONSTRAINT_COUNT) continue;
       if (!worst || is_worse(row, worst, d)) worst = row;
     }
     if (!worst) break;
@@ -307,87 +307,89 @@ bool forecast_keep(struct forecast *f, const struct demands *d, double affordabl
   return keep_products(f);
 }
 
-static void put_interval(struct text *out, const struct interval *x, bool is_ms) {
-  void (*const put)(struct text *, double) = is_ms ? put_ms : put_bytes;
+static void put_interval(struct strbuf *out, const struct interval *x, bool is_ms) {
+  void (*const put)(struct strbuf *, double) = is_ms ? put_ms : put_bytes;
   put(out, x->value);
-  text_puts(out, " (");
+  strbuf_puts(out, " (");
   put(out, x->low);
-  text_puts(out, " to ");
+  strbuf_puts(out, " to ");
   put(out, x->high);
-  text_puts(out, ")");
+  strbuf_puts(out, ")");
 }
 
-static void put_against(struct text *out, const struct forecast_row *row, const struct demands *d) {
-  const bool by_throughput = row->against == DEMAND_throughput;
-  const enum demand_id id = by_throughput ? DEMAND_latency : row->against;
-  const bool is_ms = demand_kinds[id].amount == AMOUNT_MS;
+static void put_against(struct strbuf *out, const struct forecast_row *row,
+                        const struct constraints *d) {
+  const bool by_throughput = row->against == CONSTRAINT_throughput;
+  const enum constraint_id id = by_throughput ? CONSTRAINT_latency : row->against;
+  const bool is_ms = constraint_kinds[id].amount == AMOUNT_MS;
   const struct interval x = foreseen(row, id);
-  text_printf(out, "the budget does not reach for all; predicted %s ", demand_kinds[id].title);
+  strbuf_printf(out, "the budget does not reach for all; predicted %s ",
+                constraint_kinds[id].title);
   put_interval(out, &x, is_ms);
   if (isnan(d->bound[id]) || by_throughput) return;
-  text_puts(out, ", most is ");
+  strbuf_puts(out, ", most is ");
   (is_ms ? put_ms : put_bytes)(out, d->bound[id]);
 }
 
-void forecast_put_dropped(const struct forecast *f, const struct demands *d, struct text *lines,
-                          json_t *list) {
+void forecast_put_dropped(const struct forecast *f, const struct constraints *d,
+                          struct strbuf *lines, json_t *list) {
   for (size_t i = 0; i < f->count; i++) {
     const struct forecast_row *row = &f->at[i];
-    struct text reason = {0};
+    struct strbuf reason = {0};
     if (!row->is_dropped) continue;
     put_against(&reason, row, d);
-    text_printf(lines, "  not tried  %s, %s, %d thread%s", row->backend, row->precision,
-                row->threads, row->threads == 1 ? "" : "s");
-    if (row->batch != 1) text_printf(lines, ", batch %d", row->batch);
-    text_printf(lines, ": %s\n", reason.at ? reason.at : "");
+    strbuf_printf(lines, "  not tried  %s, %s, %d thread%s", row->backend, row->precision,
+                  row->threads, row->threads == 1 ? "" : "s");
+    if (row->batch != 1) strbuf_printf(lines, ", batch %d", row->batch);
+    strbuf_printf(lines, ": %s\n", reason.at ? reason.at : "");
     json_array_append_new(
         list, json_pack("{s:s, s:s, s:i, s:i, s:i, s:s*}", "backend", row->backend, "precision",
                         row->precision, "threads", row->threads, "batch", row->batch, "look", 0,
                         "reason", reason.at));
-    text_deinit(&reason);
+    strbuf_deinit(&reason);
   }
 }
 
 /* -- the table */
 
-static void put_quality(struct text *out, const struct forecasting *f) {
+static void put_quality(struct strbuf *out, const struct forecasting *f) {
   static const char *const targets[] = {"latency", "memory", "size"};
   static const char *const methods[] = {"nothing", "the roofline", "XGBoost"};
   if (!f->predictor || predictor_quality(f->predictor, TARGET_latency)->used == METHOD_none) {
-    text_printf(out,
-                "too few models are on record: %zu with %zu rows, %d are needed; 'hone bench' "
-                "records more, --records FILE reads others'\n",
-                f->samples.model_count, f->samples.count, PREDICT_MIN_MODELS);
+    strbuf_printf(out,
+                  "too few models are on record: %zu with %zu rows, %d are needed; 'hone bench' "
+                  "records more, --records FILE reads others'\n",
+                  f->samples.model_count, f->samples.count, PREDICT_MIN_MODELS);
     return;
   }
-  text_printf(out,
-              "learnt from %zu rows of %zu models; of a model that was left out, mean "
-              "|ln(predicted / measured)|:\n",
-              f->samples.count, f->samples.model_count);
+  strbuf_printf(out,
+                "learnt from %zu rows of %zu models; of a model that was left out, mean "
+                "|ln(predicted / measured)|:\n",
+                f->samples.count, f->samples.model_count);
   for (int t = 0; t < TARGET_COUNT; t++) {
     const struct left_out *q = predictor_quality(f->predictor, (enum target_id)t);
-    text_printf(out, "  %-8s roofline %.3f", targets[t], q->roofline);
-    if (isfinite(q->xgboost)) text_printf(out, ", XGBoost %.3f", q->xgboost);
-    text_printf(out, ": %s is used\n", methods[q->used]);
+    strbuf_printf(out, "  %-8s roofline %.3f", targets[t], q->roofline);
+    if (isfinite(q->xgboost)) strbuf_printf(out, ", XGBoost %.3f", q->xgboost);
+    strbuf_printf(out, ": %s is used\n", methods[q->used]);
   }
-  if (f->why_not[0]) text_printf(out, "without XGBoost: %s\n", f->why_not);
+  if (f->why_not[0]) strbuf_printf(out, "without XGBoost: %s\n", f->why_not);
 }
 
-static void put_rows(struct text *out, const struct forecast *f) {
+static void put_rows(struct strbuf *out, const struct forecast *f) {
   for (size_t i = 0; i < f->count; i++) {
     const struct forecast_row *row = &f->at[i];
-    text_printf(out, "  %-14s %-5s batch %-4d %2d thread%s  ", row->backend, row->precision,
-                row->batch, row->threads, row->threads == 1 ? " " : "s");
+    strbuf_printf(out, "  %-14s %-5s batch %-4d %2d thread%s  ", row->backend, row->precision,
+                  row->batch, row->threads, row->threads == 1 ? " " : "s");
     if (row->of[TARGET_latency].why)
-      text_puts(out, row->of[TARGET_latency].why);
+      strbuf_puts(out, row->of[TARGET_latency].why);
     else
       put_interval(out, &row->of[TARGET_latency].value, true);
     for (int t = TARGET_memory; t < TARGET_COUNT; t++)
       if (!row->of[t].why) {
-        text_puts(out, t == TARGET_memory ? ", memory " : ", size ");
+        strbuf_puts(out, t == TARGET_memory ? ", memory " : ", size ");
         put_interval(out, &row->of[t].value, false);
       }
-    text_puts(out, "\n");
+    strbuf_puts(out, "\n");
   }
 }
 
@@ -426,24 +428,24 @@ struct shown {
   const struct forecast *found;
 };
 
-static hone_status render(struct ctx *ctx, void *user, const char *form, struct text *out) {
+static hone_status render(struct ctx *ctx, void *user, const char *form, struct strbuf *out) {
   const struct shown *shown = user;
   json_t *json = forecast_json(shown->forecasting, shown->found);
   char *dumped = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
   (void)form;
   json_decref(json);
   if (!dumped) return fail(ctx, HONE_E_OOM, place_none(), "no memory for JSON");
-  text_printf(out, "%s\n", dumped);
+  strbuf_printf(out, "%s\n", dumped);
   free(dumped);
-  return text_finish(ctx, out);
+  return strbuf_finish(ctx, out);
 }
 
 static hone_status print(const struct forecasting *f, const struct forecast *found) {
-  struct text out = {0};
+  struct strbuf out = {0};
   put_rows(&out, found);
   put_quality(&out, f);
   const hone_status status = write_output(f->ctx, "-", &out);
-  text_deinit(&out);
+  strbuf_deinit(&out);
   return status;
 }
 

@@ -99,7 +99,7 @@ static hone_status run_command(const struct making *m, const struct command *com
   else
     safe_copy(words, 300, line ? line + strlen("hone: ") : said);
   words[strcspn(words, "\n")] = 0;
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
   return HONE_OK;
 }
 
@@ -166,12 +166,13 @@ static hone_status make_forms(struct making *m) {
 static hone_status make_folder(struct ctx *ctx, const struct args *args, struct forms *out) {
   static const enum flag_id parts[] = {FLAG_shape, FLAG_batch, FLAG_seed};
   char cache[4096], path[4096], hex[33];
-  struct text key = {0};
-  text_puts(&key, realpath(args->words[0], path) ? path : args->words[0]);
-  for (size_t i = 0; i < COUNT(parts); i++) text_printf(&key, "\n%s", value_of(args, parts[i], ""));
-  hone_status status = text_finish(ctx, &key);
+  struct strbuf key = {0};
+  strbuf_puts(&key, realpath(args->words[0], path) ? path : args->words[0]);
+  for (size_t i = 0; i < COUNT(parts); i++)
+    strbuf_printf(&key, "\n%s", value_of(args, parts[i], ""));
+  hone_status status = strbuf_finish(ctx, &key);
   if (!status) hash_hex(hex, key.at, key.length);
-  text_deinit(&key);
+  strbuf_deinit(&key);
   TRY(status);
   const char *slash = strrchr(args->words[0], '/');
   slug(out->model, slash ? slash + 1 : args->words[0]);
@@ -252,12 +253,12 @@ const char *forms_model(const struct forms *forms, const struct args *args, cons
    a file's is not. */
 static void call_by_form(const struct forms *forms, const struct args *args, int batch,
                          struct record *r) {
-  const char *path = forms_model(forms, args, r->cell.model);
+  const char *path = forms_model(forms, args, r->config.model);
   for (size_t i = 0; i < FORM_COUNT; i++) {
     if (path != forms->at[i].path) continue;
-    snprintf(r->cell.precision, sizeof r->cell.precision, "%s", forms->at[i].title);
-    r->throughput_per_s *= (double)batch / r->cell.batch;
-    r->cell.batch = batch;
+    snprintf(r->config.precision, sizeof r->config.precision, "%s", forms->at[i].title);
+    r->throughput_per_s *= (double)batch / r->config.batch;
+    r->config.batch = batch;
   }
 }
 
@@ -270,8 +271,8 @@ hone_status forms_judge(struct ctx *ctx, struct forms *forms, const struct args 
   if (labels_are_outputs(&labels)) forms->reference = 1;
   for (size_t i = 0; i < summary->record_count; i++) {
     const struct record *r = &summary->records[i];
-    if (forms_model(forms, args, r->cell.model) != args->words[0]) continue;
-    forms->batch = r->cell.batch;
+    if (forms_model(forms, args, r->config.model) != args->words[0]) continue;
+    forms->batch = r->config.batch;
     if (isfinite(r->worst.task_reference)) forms->reference = r->worst.task_reference;
   }
   for (size_t i = 0; i < summary->record_count; i++) {
@@ -286,25 +287,25 @@ hone_status forms_judge(struct ctx *ctx, struct forms *forms, const struct args 
   return HONE_OK;
 }
 
-void forms_put(struct text *out, const struct forms *forms) {
+void forms_put(struct strbuf *out, const struct forms *forms) {
   if (forms->words[0]) {
-    text_puts(out, "smaller forms: ");
-    text_put_safe(out, forms->words, sizeof forms->words);
-    text_puts(out, "\n");
+    strbuf_puts(out, "smaller forms: ");
+    strbuf_put_safe(out, forms->words, sizeof forms->words);
+    strbuf_puts(out, "\n");
   }
   for (size_t i = 0; i < FORM_COUNT; i++) {
     if (!forms->at[i].name || forms->at[i].is_there) continue;
-    text_printf(out, "  dropped    %s: ", forms->at[i].name);
-    text_put_safe(out, forms->at[i].words, sizeof forms->at[i].words);
-    text_puts(out, "\n");
+    strbuf_printf(out, "  dropped    %s: ", forms->at[i].name);
+    strbuf_put_safe(out, forms->at[i].words, sizeof forms->at[i].words);
+    strbuf_puts(out, "\n");
   }
   if (forms->set[0] && forms->is_made_up)
-    text_puts(out, "accuracy: agreement on " MADE_UP
-                   " made-up inputs, which also gave int8 its ranges; --calibrate DIR with real "
-                   "samples, or labels, say more\n");
+    strbuf_puts(out, "accuracy: agreement on " MADE_UP
+                     " made-up inputs, which also gave int8 its ranges; --calibrate DIR with real "
+                     "samples, or labels, say more\n");
 }
 
-hone_status forms_add_json(struct ctx *ctx, const struct forms *forms, struct text *json) {
+hone_status forms_add_json(struct ctx *ctx, const struct forms *forms, struct strbuf *json) {
   if (!forms->dir[0]) return HONE_OK;
   json_t *list = json_array();
   for (size_t i = 0; i < FORM_COUNT; i++)
@@ -319,7 +320,7 @@ hone_status forms_add_json(struct ctx *ctx, const struct forms *forms, struct te
   return answer_add_json(ctx, json, "quantised", all);
 }
 
-hone_status answer_add_json(struct ctx *ctx, struct text *json, const char *key, json_t *value) {
+hone_status answer_add_json(struct ctx *ctx, struct strbuf *json, const char *key, json_t *value) {
   json_error_t error;
   json_t *root = json_loadb(json->at, json->length, 0, &error);
   char *dumped = NULL;
@@ -328,10 +329,10 @@ hone_status answer_add_json(struct ctx *ctx, struct text *json, const char *key,
   json_decref(root);
   json_decref(value);
   if (!dumped) return fail(ctx, HONE_E_OOM, place_none(), "no memory for the JSON");
-  text_deinit(json);
-  *json = (struct text){0};
-  text_puts(json, dumped);
-  text_puts(json, "\n");
+  strbuf_deinit(json);
+  *json = (struct strbuf){0};
+  strbuf_puts(json, dumped);
+  strbuf_puts(json, "\n");
   free(dumped);
-  return text_finish(ctx, json);
+  return strbuf_finish(ctx, json);
 }

@@ -39,14 +39,14 @@ hone_status command_add_given(struct ctx *ctx, const struct args *args, const en
   return HONE_OK;
 }
 
-const char *backend_word(const struct cell *cell, char out[64]) {
-  const struct backend *backend = backend_find(cell->backend);
+const char *backend_word(const struct config *config, char out[64]) {
+  const struct backend *backend = backend_find(config->backend);
   /* "async num_streams=2": behind it stand --backend-option's */
-  const size_t n = strcspn(cell->variant, " ");
-  snprintf(out, 64, "%s", cell->backend);
+  const size_t n = strcspn(config->variant, " ");
+  snprintf(out, 64, "%s", config->backend);
   for (const struct backend_variant *v = backend ? backend->variants : NULL; v && v->name; v++)
-    if (strlen(v->name) == n && !memcmp(v->name, cell->variant, n))
-      snprintf(out, 64, "%s:%s", cell->backend, v->name);
+    if (strlen(v->name) == n && !memcmp(v->name, config->variant, n))
+      snprintf(out, 64, "%s:%s", config->backend, v->name);
   return out;
 }
 
@@ -95,7 +95,7 @@ hone_status self_study(struct ctx *ctx, struct arena *arena, const struct comman
   TRY(process_run(ctx, &options, &result));
   hone_status status = HONE_OK;
   if (access(json, R_OK)) status = repeat_failure(ctx, &result);
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
   TRY(status);
   return summary_read_json(ctx, arena, json, out);
 }

@@ -10,7 +10,7 @@ struct shown {
   struct render_options options;
 };
 
-static hone_status render_form(struct ctx *ctx, void *user, const char *form, struct text *out) {
+static hone_status render_form(struct ctx *ctx, void *user, const char *form, struct strbuf *out) {
   const struct shown *shown = user;
   const struct renderer *renderer = renderer_find(form);
   if (!renderer) return fail(ctx, HONE_E_INTERNAL, place_name(form), "no such renderer");
@@ -34,7 +34,7 @@ static void model_file_name(const char *dir, const char *model, size_t number, c
     snprintf(out, 4096, "%.3800s/%s.csv", dir, name);
 }
 
-hone_status csv_dir_check(struct ctx *ctx, const struct args *args, const struct cell *cells,
+hone_status csv_dir_check(struct ctx *ctx, const struct args *args, const struct config *cells,
                           size_t count) {
   const char *dir = value_of(args, FLAG_csv_dir, NULL);
   for (size_t i = 0; dir && i < count; i++) {
@@ -51,18 +51,18 @@ static hone_status write_model_csv(struct ctx *ctx, const char *dir, const struc
                                    size_t first, size_t number) {
   struct summary part = *summary;
   char path[4096];
-  struct text text = {0};
+  struct strbuf text = {0};
   part.record_count = 0;
   part.records = calloc(summary->record_count, sizeof *part.records);
   if (!part.records) return fail(ctx, HONE_E_OOM, place_none(), "no memory for a model's rows");
   for (size_t i = first; i < summary->record_count; i++)
-    if (same_model(&summary->records[first].cell, &summary->records[i].cell))
+    if (same_model(&summary->records[first].config, &summary->records[i].config))
       part.records[part.record_count++] = summary->records[i];
-  model_file_name(dir, summary->records[first].cell.model, number, path);
+  model_file_name(dir, summary->records[first].config.model, number, path);
   hone_status status = render_csv(ctx, &part, NULL, &text);
   if (!status) status = output_check(ctx, path, OUTPUT_CSV, NULL, 0);
   if (!status) status = write_output(ctx, path, &text);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   free(part.records);
   return status;
 }
@@ -73,14 +73,14 @@ static hone_status write_models(struct ctx *ctx, const char *dir, const struct s
     bool is_new = true;
     size_t number = 1;
     char mine[4096], other[4096];
-    model_file_name(dir, summary->records[i].cell.model, 1, mine);
+    model_file_name(dir, summary->records[i].config.model, 1, mine);
     for (size_t k = 0; is_new && k < i; k++)
-      is_new = !same_model(&summary->records[k].cell, &summary->records[i].cell);
+      is_new = !same_model(&summary->records[k].config, &summary->records[i].config);
     for (size_t k = 0; is_new && k < i; k++) {
       bool is_first = true;
       for (size_t m = 0; is_first && m < k; m++)
-        is_first = !same_model(&summary->records[m].cell, &summary->records[k].cell);
-      model_file_name(dir, summary->records[k].cell.model, 1, other);
+        is_first = !same_model(&summary->records[m].config, &summary->records[k].config);
+      model_file_name(dir, summary->records[k].config.model, 1, other);
       number += is_first && !strcmp(mine, other);
     }
     if (is_new) TRY(write_model_csv(ctx, dir, summary, i, number));

@@ -135,16 +135,16 @@ static const struct form *form_of_path(const struct args *args, const char *path
 }
 
 static hone_status unknown_form(struct ctx *ctx, const struct args *args, const char *path) {
-  struct text known = {0};
+  struct strbuf known = {0};
   for (size_t i = 0; i < COUNT(forms); i++)
     if (flag_is_of(forms[i].flag, args->verb) && forms[i].endings[0])
-      text_printf(&known, "%s%s", known.length ? ", " : "", forms[i].endings[0]);
+      strbuf_printf(&known, "%s%s", known.length ? ", " : "", forms[i].endings[0]);
   hone_status status =
       strcmp(path, "-")
           ? fail(ctx, HONE_E_USAGE, place_name(path), "its ending says no form; there are %s",
                  known.at ? known.at : "none")
           : fail(ctx, HONE_E_USAGE, place_name("-o -"), "in which form? For one, --json -");
-  text_deinit(&known);
+  strbuf_deinit(&known);
   return status;
 }
 
@@ -259,12 +259,12 @@ hone_status sinks_read(struct ctx *ctx, const struct args *args, struct sinks *o
 /* -- writing */
 
 /* Where the mark of outputs.def goes by which hone knows its own files again; other kinds have theirs from whoever renders them. */
-static hone_status put_mark(struct ctx *ctx, const char *form, struct text *text) {
+static hone_status put_mark(struct ctx *ctx, const char *form, struct strbuf *text) {
   static const char comment[] = "<!-- made by hone " HONE_VERSION " -->\n";
   static const char json[] = "\"made_by\": \"hone " HONE_VERSION "\",";
-  struct text marked = {0};
+  struct strbuf marked = {0};
   size_t f = 0, at = 0;
-  TRY(text_finish(ctx, text));
+  TRY(strbuf_finish(ctx, text));
   while (f < COUNT(forms) && strcmp(forms[f].name, form)) f++;
   if (f == COUNT(forms)) return HONE_OK;
   const bool is_json = forms[f].kind == OUTPUT_JSON, is_markdown = forms[f].kind == OUTPUT_MARKDOWN;
@@ -274,14 +274,14 @@ static hone_status put_mark(struct ctx *ctx, const char *form, struct text *text
   if (!strncmp(text->at, "<?xml", 5)) at = strcspn(text->at, "\n") + 1;
   /* no object; marked */
   if (at > text->length || (is_json && strstr(text->at, json))) return HONE_OK;
-  text_append(&marked, text->at, at);
-  if (is_json && text->at[at] == '\n') text_puts(&marked, "\n  ");
-  if (is_markdown) text_puts(&marked, "\n");
-  text_puts(&marked, is_json ? json : comment);
-  text_append(&marked, text->at + at, text->length - at);
-  text_deinit(text);
+  strbuf_append(&marked, text->at, at);
+  if (is_json && text->at[at] == '\n') strbuf_puts(&marked, "\n  ");
+  if (is_markdown) strbuf_puts(&marked, "\n");
+  strbuf_puts(&marked, is_json ? json : comment);
+  strbuf_append(&marked, text->at + at, text->length - at);
+  strbuf_deinit(text);
   *text = marked;
-  return text_finish(ctx, text);
+  return strbuf_finish(ctx, text);
 }
 
 /* Whether `line`, with its end, is one of the lines of old. */
@@ -296,10 +296,10 @@ static bool has_line(const char *old, size_t size, const char *line, size_t leng
 }
 
 /* Latencies of study after study gather in one file: its lines stay, and those of the text that it lacks follow. */
-static hone_status gather_lines(struct ctx *ctx, const char *path, struct text *text) {
+static hone_status gather_lines(struct ctx *ctx, const char *path, struct strbuf *text) {
   struct stat info;
   struct mapping old;
-  struct text all = {0};
+  struct strbuf all = {0};
   const size_t title = strcspn(text->at, "\n") + 1;
   if (!strcmp(path, "-") || stat(path, &info) || !S_ISREG(info.st_mode) || !info.st_size)
     return HONE_OK;
@@ -309,33 +309,33 @@ static hone_status gather_lines(struct ctx *ctx, const char *path, struct text *
   if (old.size < title || memcmp(lines, text->at, title) != 0)
     status = fail(ctx, HONE_E_PATH, place_file(path),
                   "has other columns, of another version: name another file");
-  if (!status) text_append(&all, lines, old.size);
-  if (!status && lines[old.size - 1] != '\n') text_puts(&all, "\r\n");
+  if (!status) strbuf_append(&all, lines, old.size);
+  if (!status && lines[old.size - 1] != '\n') strbuf_puts(&all, "\r\n");
   for (const char *line = text->at + title; !status && *line;) {
     const size_t length = strcspn(line, "\n") + 1;
-    if (!has_line(lines, old.size, line, length)) text_append(&all, line, length);
+    if (!has_line(lines, old.size, line, length)) strbuf_append(&all, line, length);
     line += length;
   }
   file_unmap(&old);
   if (!status) {
-    text_deinit(text);
+    strbuf_deinit(text);
     *text = all;
-    return text_finish(ctx, text);
+    return strbuf_finish(ctx, text);
   }
-  text_deinit(&all);
+  strbuf_deinit(&all);
   return status;
 }
 
 int sinks_write(struct ctx *ctx, const struct sinks *sinks, render_fn *render, void *user) {
   int code = 0;
   for (size_t i = 0; i < sinks->count; i++) {
-    struct text text = {0};
+    struct strbuf text = {0};
     hone_status status = render(ctx, user, sinks->at[i].form, &text);
     if (!status) status = put_mark(ctx, sinks->at[i].form, &text);
     if (!status && !strcmp(sinks->at[i].form, "latency"))
       status = gather_lines(ctx, sinks->at[i].path, &text);
     if (!status) status = write_output(ctx, sinks->at[i].path, &text);
-    text_deinit(&text);
+    strbuf_deinit(&text);
     int failed = status ? report_failure(ctx) : 0;
     if (!code) code = failed;
     ctx_clear(ctx);

@@ -41,15 +41,15 @@ void print_beside(const char *head, size_t indent, const char *text) {
 
 void progress_put(struct progress_line *line, const char *text) {
   const size_t most = (size_t)terminal_width(2);
-  struct text shown = {0};
+  struct strbuf shown = {0};
   /* a line that reaches the edge is never written over: it becomes two */
-  text_put_safe(&shown, text, !most ? 200 : most > 4 ? most - 4 : 0);
+  strbuf_put_safe(&shown, text, !most ? 200 : most > 4 ? most - 4 : 0);
   if (!shown.at) return;
   const size_t width = shown_width(shown.at);
   fprintf(stderr, "\r%s%*s", shown.at, line->width > width ? (int)(line->width - width) : 0, "");
   fflush(stderr);
   line->width = width;
-  text_deinit(&shown);
+  strbuf_deinit(&shown);
 }
 
 void progress_clear(struct progress_line *line) {

@@ -44,7 +44,7 @@ static void add_traits(json_t *one, const struct backend *backend) {
 }
 
 static hone_status render_json_form(struct ctx *ctx, void *user, const char *form,
-                                    struct text *out) {
+                                    struct strbuf *out) {
   const struct args *args = user;
   (void)form;
   json_t *list = json_array();
@@ -61,9 +61,9 @@ static hone_status render_json_form(struct ctx *ctx, void *user, const char *for
   char *dumped = json_dumps(root, JSON_INDENT(2));
   json_decref(root);
   if (!dumped) return fail(ctx, HONE_E_OOM, place_none(), "no memory for JSON");
-  text_printf(out, "%s\n", dumped);
+  strbuf_printf(out, "%s\n", dumped);
   free(dumped);
-  return text_finish(ctx, out);
+  return strbuf_finish(ctx, out);
 }
 
 static void print_table(struct ctx *ctx, const struct args *args) {
@@ -78,10 +78,10 @@ static void print_table(struct ctx *ctx, const struct args *args) {
 
 static void print_line(void *user, const char *line) {
   (void)user;
-  struct text safe = {0};
-  text_put_safe(&safe, line, 300);
+  struct strbuf safe = {0};
+  strbuf_put_safe(&safe, line, 300);
   if (safe.at) fprintf(stderr, "  %s\n", safe.at);
-  text_deinit(&safe);
+  strbuf_deinit(&safe);
 }
 
 static hone_status change_one(struct ctx *ctx, const struct args *args,

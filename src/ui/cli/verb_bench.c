@@ -256,8 +256,8 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
   out->min_samples = (int)number;
   TRY(int_of(ctx, args, FLAG_rounds, 1, 100000, 0, &number));
   out->rounds = (int)number;
-  TRY(int_of(ctx, args, FLAG_incarnations, 1, 1000, 0, &number));
-  out->incarnations = (int)number;
+  TRY(int_of(ctx, args, FLAG_processes, 1, 1000, 0, &number));
+  out->processes = (int)number;
   /* neighbours are busy at 0: with any other priority here they would be more or less than that */
   for (size_t i = 0; i < out->load_count; i++) has_load |= lists->loads[i] > 0;
   TRY(int_of(ctx, args, FLAG_nice, -20, 19, has_load ? 0 : -20, &number));
@@ -319,14 +319,14 @@ static void enter_phase(struct session_state *state, const char *name) {
 static void print_unknown(const struct bench_study *study) {
   for (size_t c = 0; c < study->case_count; c++) {
     const struct bench_case *one = &study->cases[c];
-    struct text line = {0};
+    struct strbuf line = {0};
     if (one->status == STATUS_ok) continue;
-    text_puts(&line, "not in the estimate: ");
-    text_put_safe(&line, one->model, 80);
-    text_puts(&line, ": ");
-    text_put_safe(&line, one->reason[0] ? one->reason : status_text(one->status), 300);
+    strbuf_puts(&line, "not in the estimate: ");
+    strbuf_put_safe(&line, one->model, 80);
+    strbuf_puts(&line, ": ");
+    strbuf_put_safe(&line, one->reason[0] ? one->reason : status_text(one->status), 300);
     if (line.at) puts(line.at);
-    text_deinit(&line);
+    strbuf_deinit(&line);
   }
 }
 
@@ -353,39 +353,39 @@ static void print_estimate(const struct bench_study *study) {
       study->estimate.cells, study->estimate.workers, study->estimate.seconds / 60, memory, usable,
       study->estimate.memory_bytes > ram ? ", which is too little" : "", disk);
   print_unknown(study);
-  for (size_t i = 0; i < study->cell_count; i++) {
-    struct text line = {0};
-    text_printf(&line, "  ");
-    text_put_safe(&line, study->cells[i].model, 80);
+  for (size_t i = 0; i < study->config_count; i++) {
+    struct strbuf line = {0};
+    strbuf_printf(&line, "  ");
+    strbuf_put_safe(&line, study->configs[i].model, 80);
     char word[64];
-    text_printf(&line, "  %s  batch %d  threads %d", backend_word(&study->cells[i], word),
-                study->cells[i].batch, study->cells[i].threads);
-    if (strcmp(study->cells[i].route, "onnx") && study->cells[i].route[0])
-      text_printf(&line, "  route %s", study->cells[i].route);
-    if (study->cells[i].load) text_printf(&line, "  load %d", study->cells[i].load);
-    if (strcmp(study->cells[i].precision, "fp32") != 0)
-      text_printf(&line, "  %s", study->cells[i].precision);
-    if (study->cells[i].label) text_puts(&line, "  (A/A copy)");
-    if (strcmp(study->cells[i].device, "cpu"))
-      text_printf(&line, "  device %s", study->cells[i].device);
-    if (strcmp(study->cells[i].scenario, "single"))
-      text_printf(&line, "  %s", study->cells[i].scenario);
-    if (strcmp(study->cells[i].cache_state, "warm"))
-      text_printf(&line, "  caches %s", study->cells[i].cache_state);
+    strbuf_printf(&line, "  %s  batch %d  threads %d", backend_word(&study->configs[i], word),
+                  study->configs[i].batch, study->configs[i].threads);
+    if (strcmp(study->configs[i].route, "onnx") && study->configs[i].route[0])
+      strbuf_printf(&line, "  route %s", study->configs[i].route);
+    if (study->configs[i].load) strbuf_printf(&line, "  load %d", study->configs[i].load);
+    if (strcmp(study->configs[i].precision, "fp32") != 0)
+      strbuf_printf(&line, "  %s", study->configs[i].precision);
+    if (study->configs[i].label) strbuf_puts(&line, "  (A/A copy)");
+    if (strcmp(study->configs[i].device, "cpu"))
+      strbuf_printf(&line, "  device %s", study->configs[i].device);
+    if (strcmp(study->configs[i].scenario, "single"))
+      strbuf_printf(&line, "  %s", study->configs[i].scenario);
+    if (strcmp(study->configs[i].cache_state, "warm"))
+      strbuf_printf(&line, "  caches %s", study->configs[i].cache_state);
     if (line.at) puts(line.at);
-    text_deinit(&line);
+    strbuf_deinit(&line);
   }
 }
 
 /* " --flag value" for every use of a flag that `wanted` accepts, quoted for a shell. */
-static void put_flags(const struct args *args, bool (*wanted)(enum flag_id), struct text *out) {
+static void put_flags(const struct args *args, bool (*wanted)(enum flag_id), struct strbuf *out) {
   for (int f = 0; f < FLAG_ID_COUNT; f++)
     for (size_t i = 0; wanted((enum flag_id)f) && i < args->repeated[f].count; i++) {
       char spelling[64];
       const char *value = args->repeated[f].at[i];
-      text_printf(out, " %s", flag_spelling((enum flag_id)f, spelling));
+      strbuf_printf(out, " %s", flag_spelling((enum flag_id)f, spelling));
       if (!*value) continue;
-      text_puts(out, " ");
+      strbuf_puts(out, " ");
       put_shell_word(out, value);
     }
 }
@@ -393,9 +393,9 @@ static void put_flags(const struct args *args, bool (*wanted)(enum flag_id), str
 /* What another command needs for the same figures, besides the cell itself. */
 static bool changes_figures(enum flag_id flag) {
   static const enum flag_id flags[] = {
-      FLAG_prompt,          FLAG_new_tokens, FLAG_device_hone, FLAG_engine,       FLAG_shape,
-      FLAG_side_files_from, FLAG_input,      FLAG_inputs,      FLAG_min_time,     FLAG_max_time,
-      FLAG_min_samples,     FLAG_warmup,     FLAG_rounds,      FLAG_incarnations, FLAG_memory_limit,
+      FLAG_prompt,          FLAG_new_tokens, FLAG_device_hone, FLAG_engine,    FLAG_shape,
+      FLAG_side_files_from, FLAG_input,      FLAG_inputs,      FLAG_min_time,  FLAG_max_time,
+      FLAG_min_samples,     FLAG_warmup,     FLAG_rounds,      FLAG_processes, FLAG_memory_limit,
       FLAG_largest_batch,   FLAG_seed,       FLAG_limit};
   for (size_t i = 0; i < COUNT(flags); i++)
     if (flags[i] == flag) return true;
@@ -405,20 +405,20 @@ static bool changes_figures(enum flag_id flag) {
 static bool is_no_model(enum flag_id flag) { return flag != FLAG_model && flag != FLAG_suite; }
 
 static void command_line(const struct args *args, char *out, size_t size) {
-  struct text text = {0};
-  text_puts(&text, "hone bench");
+  struct strbuf text = {0};
+  strbuf_puts(&text, "hone bench");
   for (size_t i = 0; i < args->word_count; i++) {
-    text_puts(&text, args->words[i][0] == '-' ? " ./" : " ");
+    strbuf_puts(&text, args->words[i][0] == '-' ? " ./" : " ");
     put_shell_word(&text, args->words[i]);
   }
   put_flags(args, is_no_model, &text);
   snprintf(out, size, "%s", text.at && text.length < size ? text.at : "");
-  text_deinit(&text);
+  strbuf_deinit(&text);
 }
 
 /* {"flags": ..., "seconds": {...}}: what the report adds to the command that repeats a row, and where the time went so far. */
 static void describe_options(const struct session_state *state, char *out, size_t size) {
-  struct text flags = {0};
+  struct strbuf flags = {0};
   json_t *seconds = json_object();
   for (size_t i = 0; i < state->phase_count; i++)
     json_object_set_new(seconds, state->phases[i].name,
@@ -426,7 +426,7 @@ static void describe_options(const struct session_state *state, char *out, size_
   put_flags(state->args, changes_figures, &flags);
   store_json(json_pack("{s:s, s:o}", "flags", flags.at ? flags.at : "", "seconds", seconds), out,
              size);
-  text_deinit(&flags);
+  strbuf_deinit(&flags);
 }
 
 static void describe_study(struct session_state *state, const struct bench_study *study,
@@ -464,12 +464,12 @@ static hone_status check_sides(struct session_state *state, const struct bench_s
 
 /* "resuming study 9432aced08ee, which keeps 41 processes of 23 cells: 147 cells, about 9.7 minutes" */
 static void say_study(const struct session_state *state, const struct bench_study *study) {
-  struct cell_progress progress;
+  struct config_progress progress;
   int processes = 0, cells = 0;
   if (has(state->args, FLAG_quiet)) return;
-  for (size_t i = 0; state->resumes && i < study->cell_count; i++) {
-    if (store_cell_progress(state->ctx, state->store, state->row.key, study->cells[i].key,
-                            &progress))
+  for (size_t i = 0; state->resumes && i < study->config_count; i++) {
+    if (store_config_progress(state->ctx, state->store, state->row.key, study->configs[i].key,
+                              &progress))
       ctx_clear(state->ctx); /* the first block says why the store cannot be read */
     else if (progress.complete) {
       processes += progress.complete;
@@ -480,7 +480,7 @@ static void say_study(const struct session_state *state, const struct bench_stud
   if (state->resumes)
     fprintf(stderr, ", which keeps %d process%s of %d cell%s", processes,
             processes == 1 ? "" : "es", cells, cells == 1 ? "" : "s");
-  fprintf(stderr, ": %zu cells, about %.1f minutes\n", study->cell_count,
+  fprintf(stderr, ": %zu cells, about %.1f minutes\n", study->config_count,
           study->estimate.seconds / 60);
 }
 
@@ -493,7 +493,7 @@ static hone_status on_begin(void *user, const struct bench_study *study) {
     print_refused_engines(state->options);
     return HONE_OK;
   }
-  TRY(csv_dir_check(state->ctx, state->args, study->cells, study->cell_count));
+  TRY(csv_dir_check(state->ctx, state->args, study->configs, study->config_count));
   /* not before: neither a dry run nor a mistyped command makes a store or waits for its lock */
   TRY(store_open(state->ctx, value_of(state->args, FLAG_store, NULL), true, &state->store));
   TRY(fingerprint_read(state->ctx, &print));
@@ -505,16 +505,16 @@ static hone_status on_begin(void *user, const struct bench_study *study) {
   TRY(begin_study(state));
   progress_clear(&state->line);
   say_study(state, study);
-  for (size_t i = 0; i < study->cell_count; i++) {
-    struct cell cell = study->cells[i];
-    study_peaks_limits(&state->peaks, i, &cell);
-    TRY(store_put_cell(state->ctx, state->store, state->row.key, &cell));
+  for (size_t i = 0; i < study->config_count; i++) {
+    struct config config = study->configs[i];
+    study_peaks_limits(&state->peaks, i, &config);
+    TRY(store_put_config(state->ctx, state->store, state->row.key, &config));
   }
   return HONE_OK;
 }
 
 /* What an earlier run measured of the cell; what cannot be read only costs further processes. */
-static void earlier_slices(struct session_state *state, const struct cell *cell,
+static void earlier_slices(struct session_state *state, const struct config *config,
                            struct bench_done *out) {
   static struct study_data data;
   struct slice_median *slices;
@@ -522,24 +522,25 @@ static void earlier_slices(struct session_state *state, const struct cell *cell,
       store_read_study(state->ctx, state->store, state->arena, state->row.key, &data))
     return;
   state->has_earlier = true;
-  for (size_t i = 0; i < data.cell_count; i++)
-    if (!strcmp(data.cells[i].cell.key, cell->key) &&
+  for (size_t i = 0; i < data.config_count; i++)
+    if (!strcmp(data.cells[i].config.key, config->key) &&
         !block_medians(state->ctx, state->arena, &data.cells[i], &slices, &out->slice_count))
       out->slices = slices;
 }
 
 /* A cell of which nothing can be read starts from the beginning: the store says why at the first
  * put. */
-static void on_done(void *user, const struct cell *cell, struct bench_done *out) {
+static void on_done(void *user, const struct config *config, struct bench_done *out) {
   struct session_state *state = user;
-  struct cell_progress progress;
+  struct config_progress progress;
   *out = (struct bench_done){0};
-  if (store_cell_progress(state->ctx, state->store, state->row.key, cell->key, &progress)) return;
+  if (store_config_progress(state->ctx, state->store, state->row.key, config->key, &progress))
+    return;
   *out = (struct bench_done){.complete = progress.complete,
                              .next_number = progress.next_number,
                              .has_failed = progress.has_failed,
                              .is_disputed = progress.is_disputed};
-  if (progress.complete) earlier_slices(state, cell, out);
+  if (progress.complete) earlier_slices(state, config, out);
 }
 
 static hone_status on_block(void *user, const struct block *block) {
@@ -548,10 +549,10 @@ static hone_status on_block(void *user, const struct block *block) {
 }
 
 /* The probe is repeated beside the cells, while no slice runs. */
-static hone_status on_incarnation(void *user, const struct incarnation *incarnation) {
+static hone_status on_process(void *user, const struct process_record *process_record) {
   struct session_state *state = user;
-  TRY(study_peaks_again(state->ctx, incarnation->cell, &state->peaks));
-  return store_put_incarnation(state->ctx, state->store, incarnation);
+  TRY(study_peaks_again(state->ctx, process_record->config, &state->peaks));
+  return store_put_process(state->ctx, state->store, process_record);
 }
 
 static void print_phases(struct session_state *state) {
@@ -567,17 +568,17 @@ static void print_phases(struct session_state *state) {
 static void on_progress(void *user, const struct bench_progress *progress) {
   struct session_state *state = user;
   enter_phase(state, progress->phase ? progress->phase : "");
-  struct text line = {0};
+  struct strbuf line = {0};
   if (!state->shows_progress) return;
-  text_printf(&line, "[%zu/%zu] ", progress->step, progress->step_count);
-  text_put_safe(&line, progress->model ? progress->model : "", 40);
-  text_printf(&line, " %s %s", progress->backend ? progress->backend : "",
-              progress->phase ? progress->phase : "");
+  strbuf_printf(&line, "[%zu/%zu] ", progress->step, progress->step_count);
+  strbuf_put_safe(&line, progress->model ? progress->model : "", 40);
+  strbuf_printf(&line, " %s %s", progress->backend ? progress->backend : "",
+                progress->phase ? progress->phase : "");
   if (progress->seconds_left > 0)
-    text_printf(&line, ", %d:%02d left", (int)(progress->seconds_left / 60),
-                (int)progress->seconds_left % 60);
+    strbuf_printf(&line, ", %d:%02d left", (int)(progress->seconds_left / 60),
+                  (int)progress->seconds_left % 60);
   if (line.at) progress_put(&state->line, line.at);
-  text_deinit(&line);
+  strbuf_deinit(&line);
 }
 
 /* -- the verb */
@@ -594,10 +595,11 @@ static int study_code(struct session_state *state) {
 static hone_status store_limits(struct session_state *state) {
   static char machine[sizeof state->row.machine_json];
   if (state->peaks.count == 0) return HONE_OK;
-  for (size_t i = 0; i < state->peaks.cell_count; i++) {
-    struct cell cell = state->peaks.cells[i].cell;
-    study_peaks_limits(&state->peaks, i, &cell);
-    if (cell.limit_ms > 0) TRY(store_lower_limits(state->ctx, state->store, state->row.key, &cell));
+  for (size_t i = 0; i < state->peaks.config_count; i++) {
+    struct config config = state->peaks.cells[i].config;
+    study_peaks_limits(&state->peaks, i, &config);
+    if (config.limit_ms > 0)
+      TRY(store_lower_limits(state->ctx, state->store, state->row.key, &config));
   }
   if (!store_json(machine_json(state, &state->print), machine, sizeof machine)) return HONE_OK;
   return store_put_machine(state->ctx, state->store, state->row.key, machine);
@@ -617,7 +619,7 @@ static hone_status run_study(struct session_state *state, const struct bench_opt
                                       .begin = on_begin,
                                       .done = on_done,
                                       .block = on_block,
-                                      .incarnation = on_incarnation,
+                                      .process_record = on_process,
                                       .progress = on_progress};
   struct sigaction action = {.sa_handler = on_signal}, old_int, old_term, old_hup;
   sigaction(SIGINT, &action, &old_int);

@@ -44,7 +44,7 @@ static void say(const struct bisect *b, const char *format, ...) {
 /* -- git */
 
 /* Output of git in the repository; E_CRASH with its words. */
-static hone_status git(struct bisect *b, const char *const *words, struct text *out) {
+static hone_status git(struct bisect *b, const char *const *words, struct strbuf *out) {
   const char *argv[24] = {"git", "-C", b->repository};
   struct process_result result;
   size_t n = 3;
@@ -65,14 +65,14 @@ static hone_status git(struct bisect *b, const char *const *words, struct text *
   if (!status && out)
     *out = result.output;
   else
-    text_deinit(&result.output);
+    strbuf_deinit(&result.output);
   return status;
 }
 
 static hone_status read_range(struct bisect *b, const char *range) {
   const char *dots = strstr(range, "..");
   const char *first = NULL;
-  struct text list = {0}, base = {0};
+  struct strbuf list = {0}, base = {0};
   TRY(arena_string(b->ctx, b->arena, range, (size_t)(dots - range), &first));
   if (*first == '-') return fail(b->ctx, HONE_E_USAGE, place_name(range), "is no range of commits");
   const char *const parse[] = {"rev-parse", "--verify", "--end-of-options", first, NULL};
@@ -91,8 +91,8 @@ static hone_status read_range(struct bisect *b, const char *range) {
     else
       status = arena_string(b->ctx, b->arena, p, strcspn(p, "\n"), &b->states[count]);
   }
-  text_deinit(&list);
-  text_deinit(&base);
+  strbuf_deinit(&list);
+  strbuf_deinit(&base);
   b->count = count;
   return status;
 }
@@ -101,13 +101,13 @@ static hone_status read_range(struct bisect *b, const char *range) {
    anything behind. */
 static hone_status make_clone(struct bisect *b) {
   const char *const where[] = {"rev-parse", "--path-format=absolute", "--git-common-dir", NULL};
-  struct text from = {0};
+  struct strbuf from = {0};
   TRY(git(b, where, &from));
   from.at[strcspn(from.at, "\n")] = 0;
   const char *const words[] = {"clone", "--quiet", "--shared", "--no-checkout",
                                "--",    from.at,   b->tree,    NULL};
   const hone_status status = git(b, words, NULL);
-  text_deinit(&from);
+  strbuf_deinit(&from);
   return status;
 }
 
@@ -163,10 +163,10 @@ static hone_status ask(struct bisect *b, size_t i, int *out_code) {
     safe_copy(said, sizeof said, result.output.at ? result.output.at : "no words");
     hone_status status = fail(b->ctx, HONE_E_CRASH, place_name(b->states[i]),
                               "the program stopped the search with %d: %s", *out_code, said);
-    text_deinit(&result.output);
+    strbuf_deinit(&result.output);
     return status;
   }
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
   return HONE_OK;
 }
 
@@ -213,7 +213,7 @@ static hone_status search(struct bisect *b) {
 
 /* -- the answer */
 
-static hone_status render(struct ctx *ctx, void *user, const char *form, struct text *out) {
+static hone_status render(struct ctx *ctx, void *user, const char *form, struct strbuf *out) {
   const struct bisect *b = user;
   double share;
   size_t low, high, at = bisection_best(&b->search, &share);
@@ -227,24 +227,24 @@ static hone_status render(struct ctx *ctx, void *user, const char *form, struct 
   char *dumped = json ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
   json_decref(json);
   if (!dumped) return fail(ctx, HONE_E_INTERNAL, place_none(), "a name is not UTF-8");
-  text_printf(out, "%s\n", dumped);
+  strbuf_printf(out, "%s\n", dumped);
   free(dumped);
-  return text_finish(ctx, out);
+  return strbuf_finish(ctx, out);
 }
 
 static void print_answer(const struct bisect *b) {
   double share;
   size_t low, high, at = bisection_best(&b->search, &share);
-  struct text out = {0};
+  struct strbuf out = {0};
   bisection_range(&b->search, at, &low, &high);
   for (size_t i = low; i <= high; i++)
-    text_put_safe(&out, b->states[i], 300), text_puts(&out, "\n");
+    strbuf_put_safe(&out, b->states[i], 300), strbuf_puts(&out, "\n");
   printf("%s%s%.1f %% sure after %zu verdicts\n", out.at ? out.at : "",
          low == high
              ? "is the first bad one: "
              : "one of these is the first bad one; those before the last could not be judged: ",
          100 * share, b->search.answers + 2);
-  text_deinit(&out);
+  strbuf_deinit(&out);
 }
 
 static hone_status find_program(struct bisect *b) {

@@ -34,7 +34,7 @@ struct shown {
   const struct changes *changes;
   struct render_options options;
 };
-static hone_status render_form(struct ctx *ctx, void *user, const char *form, struct text *out) {
+static hone_status render_form(struct ctx *ctx, void *user, const char *form, struct strbuf *out) {
   const struct shown *shown = user;
   return render_changes(ctx, form, shown->changes, &shown->options, out);
 }

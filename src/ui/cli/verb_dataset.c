@@ -45,25 +45,25 @@ static hone_status write_parquet(struct ctx *ctx, const struct args *args, const
     status = fail(ctx, HONE_E_CRASH, place_name("duckdb"), "%.900s",
                   result.output.at ? result.output.at : "no words");
   if (!status) status = file_copy(ctx, made, parquet, 0644, NULL);
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
   dir_temporary_remove(work);
   return status;
 }
 
 static hone_status put(struct ctx *ctx, const char *dir, const struct file *file,
-                       struct text *text) {
+                       struct strbuf *text) {
   char path[4200];
-  hone_status status = text_finish(ctx, text);
+  hone_status status = strbuf_finish(ctx, text);
   if (!status) status = check(ctx, dir, file, path);
   if (!status) status = file_write_atomic(ctx, path, text->at ? text->at : "", text->length, 0644);
-  text_deinit(text);
+  strbuf_deinit(text);
   return status;
 }
 
 static hone_status export(struct ctx *ctx, const struct args *args, struct arena *arena,
                           struct store *store, struct dataset_facts *facts) {
   const char *dir = value_of(args, FLAG_output, NULL);
-  struct text csv = {0}, card = {0};
+  struct strbuf csv = {0}, card = {0};
   char path[4200];
   TRY(dir_output(ctx, dir));
   TRY(check(ctx, dir, &records_file, path));
@@ -92,7 +92,7 @@ int verb_dataset(struct ctx *ctx, struct args *args) {
   hone_status status = arena_create(ctx, (size_t)64 << 30, &arena);
   if (!status) status = store_open(ctx, value_of(args, FLAG_store, NULL), false, &store);
   if (!status) status = export(ctx, args, arena, store, &facts);
-  text_deinit(&facts.machine_rows);
+  strbuf_deinit(&facts.machine_rows);
   if (store) store_close(store);
   arena_destroy(arena);
   return status ? report_failure(ctx) : 0;

@@ -7,7 +7,7 @@ static hone_status export(struct ctx *ctx, const struct args *args) {
   const char *path, *output = value_of(args, FLAG_output, NULL);
   struct model model;
   struct inputs_seen inputs;
-  struct text text = {0};
+  struct strbuf text = {0};
   TRY(one_word(ctx, args, "model", &path));
   const struct export_form *form = output ? export_form_of(output) : NULL;
   if (!form)
@@ -21,7 +21,7 @@ static hone_status export(struct ctx *ctx, const struct args *args) {
   if (!status) status = about_model(ctx, passes_run_named(ctx, model.graph, form->passes));
   if (!status) status = about_model(ctx, form->put(ctx, model.graph, &text));
   if (!status) status = write_output(ctx, output, &text);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   model_unload(&model);
   return status;
 }

@@ -101,8 +101,8 @@ static hone_status write_embedded(struct fleet *fleet, const char *name, const c
   return write_in(fleet, name, text, size, 0755);
 }
 
-static void put_flag(struct text *out, const char *flag, const char *value) {
-  if (value && value[0]) text_printf(out, "%s\n%s\n", flag, value);
+static void put_flag(struct strbuf *out, const char *flag, const char *value) {
+  if (value && value[0]) strbuf_printf(out, "%s\n%s\n", flag, value);
 }
 
 /* Of a built-in model the name and the options; whether it fits is the nodes' matter. */
@@ -116,14 +116,14 @@ static hone_status check_spec(struct ctx *ctx, const char *spec) {
 }
 
 /* A relative path means nothing on a node. */
-static hone_status put_model(struct fleet *fleet, const char *model, struct text *out) {
+static hone_status put_model(struct fleet *fleet, const char *model, struct strbuf *out) {
   if (zoo_is_spec(model)) {
-    text_printf(out, "bench\n%s\n", model);
+    strbuf_printf(out, "bench\n%s\n", model);
     return check_spec(fleet->ctx, model);
   }
   char *real = realpath(model, NULL);
   if (!real) return fail(fleet->ctx, HONE_E_NOFILE, place_file(model), "%s", strerror(errno));
-  text_printf(out, "bench\n%s\n", real);
+  strbuf_printf(out, "bench\n%s\n", real);
   const bool is_broken = strchr(real, '\n');
   free(real);
   return is_broken ? fail(fleet->ctx, HONE_E_USAGE, place_name(model), "has a line break")
@@ -132,7 +132,7 @@ static hone_status put_model(struct fleet *fleet, const char *model, struct text
 
 static hone_status write_job(struct fleet *fleet, const char *model, const char *backend,
                              const char *batch, const char *threads, const char *precision) {
-  struct text text = {0};
+  struct strbuf text = {0};
   char name[32];
   if (++fleet->jobs > JOBS_MOST)
     return fail(fleet->ctx, HONE_E_LIMIT, place_none(), "more than %d jobs", JOBS_MOST);
@@ -141,16 +141,16 @@ static hone_status write_job(struct fleet *fleet, const char *model, const char 
   put_flag(&text, "--batch", batch);
   put_flag(&text, "--threads", threads);
   put_flag(&text, "--precision", precision);
-  text_puts(&text, "--resume\nnever\n--fail-on\nnone\n");
-  for (size_t i = 0; i < fleet->further_count; i++) text_printf(&text, "%s\n", fleet->further[i]);
+  strbuf_puts(&text, "--resume\nnever\n--fail-on\nnone\n");
+  for (size_t i = 0; i < fleet->further_count; i++) strbuf_printf(&text, "%s\n", fleet->further[i]);
   snprintf(name, sizeof name, "jobs/%06zu", fleet->jobs);
-  if (!status) status = text_finish(fleet->ctx, &text);
+  if (!status) status = strbuf_finish(fleet->ctx, &text);
   if (!status) status = write_in(fleet, name, text.at, text.length, 0644);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   return status;
 }
 
-static hone_status write_cells(struct fleet *fleet) {
+static hone_status write_configs(struct fleet *fleet) {
   const bool together = has(fleet->args, FLAG_together);
   const size_t backends = together ? 1 : fleet->backends.count;
   for (size_t m = 0; m < fleet->model_count; m++)
@@ -166,16 +166,16 @@ static hone_status write_cells(struct fleet *fleet) {
 }
 
 static hone_status write_slurm(struct fleet *fleet) {
-  struct text text = {0};
-  text_printf(&text,
-              "#!/bin/sh\n# cd here, then: sbatch fleet.sbatch\n#SBATCH --job-name=hone\n#SBATCH "
-              "--array=1-%zu\n"
-              "#SBATCH --exclusive\n#SBATCH --output=log/%%a.out\nexec ./job.sh \"$(printf %%06d "
-              "\"$SLURM_ARRAY_TASK_ID\")\"\n",
-              fleet->jobs);
-  hone_status status = text_finish(fleet->ctx, &text);
+  struct strbuf text = {0};
+  strbuf_printf(&text,
+                "#!/bin/sh\n# cd here, then: sbatch fleet.sbatch\n#SBATCH --job-name=hone\n#SBATCH "
+                "--array=1-%zu\n"
+                "#SBATCH --exclusive\n#SBATCH --output=log/%%a.out\nexec ./job.sh \"$(printf %%06d "
+                "\"$SLURM_ARRAY_TASK_ID\")\"\n",
+                fleet->jobs);
+  hone_status status = strbuf_finish(fleet->ctx, &text);
   if (!status) status = write_in(fleet, "fleet.sbatch", text.at, text.length, 0755);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   return status;
 }
 
@@ -205,7 +205,7 @@ static hone_status make_folder(struct fleet *fleet) {
 static hone_status write_fleet(struct fleet *fleet, bool is_slurm) {
   TRY(read_words(fleet));
   TRY(make_folder(fleet));
-  const hone_status status = write_cells(fleet);
+  const hone_status status = write_configs(fleet);
   if (status) { /* the next try finds no fleet there */
     char jobs[4200];
     snprintf(jobs, sizeof jobs, "%s/jobs", fleet->folder);

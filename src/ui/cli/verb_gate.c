@@ -40,15 +40,15 @@ static void say(void *user, const char *line) {
 }
 
 /* Models of the command line, else those of the baseline's native rows. */
-static hone_status add_cell(struct gating *g, const struct duel_cell *cell, struct duel_cell *cells,
-                            size_t *count) {
+static hone_status add_config(struct gating *g, const struct paired_config *config,
+                              struct paired_config *cells, size_t *count) {
   for (size_t i = 0; i < *count; i++)
-    if (!strcmp(cells[i].model, cell->model) && cells[i].threads == cell->threads &&
-        cells[i].batch == cell->batch && !strcmp(cells[i].precision, cell->precision))
+    if (!strcmp(cells[i].model, config->model) && cells[i].threads == config->threads &&
+        cells[i].batch == config->batch && !strcmp(cells[i].precision, config->precision))
       return HONE_OK;
   if (*count == MOST_CELLS)
     return fail(g->ctx, HONE_E_LIMIT, place_none(), "more than %d cells", MOST_CELLS);
-  cells[(*count)++] = *cell;
+  cells[(*count)++] = *config;
   return HONE_OK;
 }
 
@@ -59,10 +59,10 @@ static hone_status model_word(struct gating *g, const char *path, const char **o
 }
 
 static hone_status model_of_record(struct gating *g, const struct record *r, const char **out) {
-  return model_word(g, r->cell.model_path[0] ? r->cell.model_path : r->cell.model, out);
+  return model_word(g, r->config.model_path[0] ? r->config.model_path : r->config.model, out);
 }
 
-static hone_status list_cells(struct gating *g, struct duel_cell *cells, size_t *count) {
+static hone_status list_configs(struct gating *g, struct paired_config *cells, size_t *count) {
   int threads[16], batches[16];
   size_t thread_count = 0, batch_count = 0;
   TRY(ints_of(g->ctx, g->args, FLAG_threads, 1, 4096, threads, COUNT(threads), &thread_count));
@@ -74,18 +74,18 @@ static hone_status list_cells(struct gating *g, struct duel_cell *cells, size_t 
     TRY(model_word(g, g->args->words[m], &model));
     for (size_t b = 0; b < batch_count; b++)
       for (size_t t = 0; t < thread_count; t++) {
-        const struct duel_cell cell = {model, threads[t], batches[b],
-                                       value_of(g->args, FLAG_precision, "as-is")};
-        TRY(add_cell(g, &cell, cells, count));
+        const struct paired_config config = {model, threads[t], batches[b],
+                                             value_of(g->args, FLAG_precision, "as-is")};
+        TRY(add_config(g, &config, cells, count));
       }
   }
   if (g->args->word_count) return HONE_OK;
   for (size_t i = 0; i < g->baseline.record_count; i++) {
     const struct record *r = &g->baseline.records[i];
-    struct duel_cell cell = {NULL, r->cell.threads, r->cell.batch, r->cell.precision};
-    TRY(model_of_record(g, r, &cell.model));
-    if (!strcmp(r->cell.backend, "native") && r->status == STATUS_ok)
-      TRY(add_cell(g, &cell, cells, count));
+    struct paired_config config = {NULL, r->config.threads, r->config.batch, r->config.precision};
+    TRY(model_of_record(g, r, &config.model));
+    if (!strcmp(r->config.backend, "native") && r->status == STATUS_ok)
+      TRY(add_config(g, &config, cells, count));
   }
   return HONE_OK;
 }
@@ -100,14 +100,14 @@ static hone_status find_build(struct gating *g, const char *name, char out[4096]
 
 static hone_status compare_builds(struct gating *g) {
   static char builds[2][4096];
-  struct duel_cell *cells;
-  struct duel_options options = {.builds = {builds[0], builds[1]},
-                                 .shapes = value_of(g->args, FLAG_shape, NULL),
-                                 .side_files_from = value_of(g->args, FLAG_side_files_from, NULL),
-                                 .fail_above = g->fail_above,
-                                 .measures_same = has(g->args, FLAG_same_too),
-                                 .progress = say,
-                                 .user = g};
+  struct paired_config *cells;
+  struct paired_options options = {.builds = {builds[0], builds[1]},
+                                   .shapes = value_of(g->args, FLAG_shape, NULL),
+                                   .side_files_from = value_of(g->args, FLAG_side_files_from, NULL),
+                                   .fail_above = g->fail_above,
+                                   .measures_same = has(g->args, FLAG_same_too),
+                                   .progress = say,
+                                   .user = g};
   size_t count = 0;
   int64_t pairs, seed;
   TRY(NEW_ARRAY(g->ctx, g->arena, cells, MOST_CELLS));
@@ -121,7 +121,7 @@ static hone_status compare_builds(struct gating *g) {
   TRY(amount_of(g->ctx, g->args, FLAG_turn, AMOUNT_SECONDS, 1e-4, 60, TURN_S, &options.turn_s));
   TRY(amount_of(g->ctx, g->args, FLAG_false_alarms, AMOUNT_PERCENT, 1e-6, 0.5, FALSE_ALARMS,
                 &options.false_alarms));
-  TRY(list_cells(g, cells, &count));
+  TRY(list_configs(g, cells, &count));
   if (!count)
     return advise(g->ctx,
                   fail(g->ctx, HONE_E_USAGE, place_none(), "no model to compare the builds on"),
@@ -129,7 +129,7 @@ static hone_status compare_builds(struct gating *g) {
   options.pairs = (int)pairs;
   options.seed = (uint64_t)seed;
   g->is_paired = true;
-  return duel_run(g->ctx, g->arena, cells, count, &options, &g->changes);
+  return paired_run(g->ctx, g->arena, cells, count, &options, &g->changes);
 }
 
 /* -- a study against the baseline */
@@ -146,18 +146,18 @@ static hone_status add_rows(struct gating *g, const struct summary *rows, const 
   static char backends[LIST], threads[LIST], batches[LIST], precisions[LIST];
   backends[0] = threads[0] = batches[0] = precisions[0] = 0;
   for (size_t i = 0; i < rows->record_count; i++) {
-    const struct cell *cell = &rows->records[i].cell;
+    const struct config *config = &rows->records[i].config;
     char number[16], word[64];
-    if ((wanted && !wanted[i]) || cell->label || rows->records[i].status == STATUS_not_installed)
+    if ((wanted && !wanted[i]) || config->label || rows->records[i].status == STATUS_not_installed)
       continue;
     const char *path;
     TRY(model_of_record(g, &rows->records[i], &path));
     if (!g->args->word_count && !has_word(how, path)) TRY(command_add_model(g->ctx, how, path));
-    list_add(backends, LIST, backend_word(cell, word));
-    list_add(precisions, LIST, cell->precision);
-    snprintf(number, sizeof number, "%d", cell->threads);
+    list_add(backends, LIST, backend_word(config, word));
+    list_add(precisions, LIST, config->precision);
+    snprintf(number, sizeof number, "%d", config->threads);
     list_add(threads, LIST, number);
-    snprintf(number, sizeof number, "%d", cell->batch);
+    snprintf(number, sizeof number, "%d", config->batch);
     list_add(batches, LIST, number);
   }
   for (size_t i = 0; i < g->args->word_count; i++) {
@@ -179,7 +179,7 @@ static hone_status study(struct gating *g, const struct summary *rows, const boo
   static const enum flag_id given[] = {FLAG_shape,    FLAG_side_files_from, FLAG_backend_option,
                                        FLAG_engine,   FLAG_store,           FLAG_seed,
                                        FLAG_min_time, FLAG_max_time,        FLAG_min_samples,
-                                       FLAG_rounds,   FLAG_incarnations,    FLAG_warmup};
+                                       FLAG_rounds,   FLAG_processes,       FLAG_warmup};
   struct command *how;
   TRY(NEW(g->ctx, g->arena, how));
   TRY(add_rows(g, rows, wanted, how));
@@ -191,10 +191,10 @@ static hone_status study(struct gating *g, const struct summary *rows, const boo
 
 /* The same cell in the second study; NULL: it is not there. */
 static const struct change *checked_change(const struct gating *g, const struct change *change) {
-  const char *key = g->first.records[change->after].cell.key;
+  const char *key = g->first.records[change->after].config.key;
   for (size_t k = 0; k < g->checked.count; k++) {
     const struct change *other = &g->checked.at[k];
-    if (other->after != SIZE_MAX && !strcmp(g->again.records[other->after].cell.key, key))
+    if (other->after != SIZE_MAX && !strcmp(g->again.records[other->after].config.key, key))
       return other;
   }
   return NULL;
@@ -253,79 +253,80 @@ static hone_status compare_studies(struct gating *g) {
 
 /* -- what it says */
 
-static void put_method(struct text *out, const struct gating *g) {
+static void put_method(struct strbuf *out, const struct gating *g) {
   if (g->is_paired)
-    text_puts(out,
-              "The two builds' programs took turns in random order; brackets: interval of the "
-              "median ratio. Runs of 1 ms and more on one thread are their processor's time.\n");
+    strbuf_puts(out,
+                "The two builds' programs took turns in random order; brackets: interval of the "
+                "median ratio. Runs of 1 ms and more on one thread are their processor's time.\n");
   if (g->changes.by_processors)
-    text_printf(out,
-                "%zu cell%s of several threads by the processors' time: the clock did not tell.\n",
-                g->changes.by_processors, g->changes.by_processors == 1 ? "" : "s");
+    strbuf_printf(
+        out, "%zu cell%s of several threads by the processors' time: the clock did not tell.\n",
+        g->changes.by_processors, g->changes.by_processors == 1 ? "" : "s");
   if (g->is_elsewhere)
-    text_puts(out, ELSEWHERE "\n");
+    strbuf_puts(out, ELSEWHERE "\n");
   else if (!g->is_paired)
-    text_puts(out, "A new study against the baseline's; what looked slower was measured twice.\n");
+    strbuf_puts(out,
+                "A new study against the baseline's; what looked slower was measured twice.\n");
   if (g->cleared)
-    text_printf(out, "%zu cell%s looked slower once and not again.\n", g->cleared,
-                g->cleared == 1 ? "" : "s");
+    strbuf_printf(out, "%zu cell%s looked slower once and not again.\n", g->cleared,
+                  g->cleared == 1 ? "" : "s");
 }
 
 /* For a pull request: the sentence, the rows that matter, the rest folded away. */
-static hone_status put_comment(struct ctx *ctx, const struct gating *g, struct text *out) {
-  struct text all = {0};
+static hone_status put_comment(struct ctx *ctx, const struct gating *g, struct strbuf *out) {
+  struct strbuf all = {0};
   const struct markdown markdown = {out};
-  text_puts(out, g->changes.slower + g->changes.broken ? "### Slower\n\n"
-                 : !changes_exit_code(&g->changes)     ? "### No regression\n\n"
-                 : g->changes.decided                  ? "### Undecided\n\n"
-                                                       : "### Nothing could be decided\n\n");
+  strbuf_puts(out, g->changes.slower + g->changes.broken ? "### Slower\n\n"
+                   : !changes_exit_code(&g->changes)     ? "### No regression\n\n"
+                   : g->changes.decided                  ? "### Undecided\n\n"
+                                                         : "### Nothing could be decided\n\n");
   put_changes_sentence(out, &g->changes);
-  text_puts(out, "\n\n");
+  strbuf_puts(out, "\n\n");
   put_changes_remedy(out, &g->changes);
   for (size_t i = 0; i < g->changes.count; i++) {
     const struct change *c = &g->changes.at[i];
     const struct record *r = change_record(&g->changes, c);
-    struct text line = {0}, words = {0};
+    struct strbuf line = {0}, words = {0};
     if (!c->is_slower && !c->is_broken && c->verdict != VERDICT_faster) continue;
-    text_puts(out, "- ");
-    markdown_text(markdown, r->cell.model);
+    strbuf_puts(out, "- ");
+    markdown_text(markdown, r->config.model);
     put_row_name(&line, r);
-    text_printf(&line, ", batch %d, %d thread%s: ", r->cell.batch, r->cell.threads,
-                r->cell.threads == 1 ? "" : "s");
+    strbuf_printf(&line, ", batch %d, %d thread%s: ", r->config.batch, r->config.threads,
+                  r->config.threads == 1 ? "" : "s");
     put_change(&words, c);
-    text_printf(&line, "%s", words.at ? words.at : "");
-    text_puts(out, ", ");
+    strbuf_printf(&line, "%s", words.at ? words.at : "");
+    strbuf_puts(out, ", ");
     markdown_text(markdown, line.at ? line.at : "");
-    text_puts(out, "\n");
-    text_deinit(&line);
-    text_deinit(&words);
+    strbuf_puts(out, "\n");
+    strbuf_deinit(&line);
+    strbuf_deinit(&words);
   }
-  text_puts(out, "\n<details><summary>every cell</summary>\n\n");
+  strbuf_puts(out, "\n<details><summary>every cell</summary>\n\n");
   hone_status status = render_changes(ctx, "md", &g->changes, NULL, &all);
-  if (!status) text_append(out, all.at ? all.at : "", all.length);
-  text_puts(out, "\n");
+  if (!status) strbuf_append(out, all.at ? all.at : "", all.length);
+  strbuf_puts(out, "\n");
   put_method(out, g);
-  text_puts(out, "</details>\n");
-  text_deinit(&all);
-  return status ? status : text_finish(ctx, out);
+  strbuf_puts(out, "</details>\n");
+  strbuf_deinit(&all);
+  return status ? status : strbuf_finish(ctx, out);
 }
 
-static hone_status render(struct ctx *ctx, void *user, const char *form, struct text *out) {
+static hone_status render(struct ctx *ctx, void *user, const char *form, struct strbuf *out) {
   const struct gating *g = user;
   const struct render_options options = {.color = wants_color(g->args)};
   if (!strcmp(form, "comment")) return put_comment(ctx, g, out);
   TRY(render_changes(ctx, form, &g->changes, &options, out));
   if (!strcmp(form, "md") || !strcmp(form, "table")) {
-    if (!strcmp(form, "md")) text_puts(out, "\n");
+    if (!strcmp(form, "md")) strbuf_puts(out, "\n");
     put_method(out, g);
   }
-  return text_finish(ctx, out);
+  return strbuf_finish(ctx, out);
 }
 
 /* $GITHUB_STEP_SUMMARY is a file that steps append to. */
 static hone_status append_summary(struct gating *g) {
   const char *path = getenv("GITHUB_STEP_SUMMARY");
-  struct text out = {0};
+  struct strbuf out = {0};
   struct stat info;
   if (!path || !*path) return HONE_OK;
   hone_status status = render(g->ctx, g, "md", &out);
@@ -335,7 +336,7 @@ static hone_status append_summary(struct gating *g) {
       (fd < 0 || fstat(fd, &info) || !S_ISREG(info.st_mode) || !write_all(fd, out.at, out.length)))
     status = fail(g->ctx, HONE_E_WRITE, place_file(path), "the step's summary cannot be written");
   if (fd >= 0) close(fd);
-  text_deinit(&out);
+  strbuf_deinit(&out);
   return status;
 }
 
@@ -348,8 +349,8 @@ static hone_status run(struct gating *g) {
   static const enum flag_id of_pairs[] = {FLAG_new_build, FLAG_pairs, FLAG_turn, FLAG_false_alarms,
                                           FLAG_same_too};
   static const enum flag_id of_study[] = {
-      FLAG_backend,     FLAG_engine,       FLAG_backend_option, FLAG_store,    FLAG_rounds,
-      FLAG_min_samples, FLAG_incarnations, FLAG_min_time,       FLAG_max_time, FLAG_warmup};
+      FLAG_backend,     FLAG_engine,    FLAG_backend_option, FLAG_store,    FLAG_rounds,
+      FLAG_min_samples, FLAG_processes, FLAG_min_time,       FLAG_max_time, FLAG_warmup};
   TRY(flags_need(g->ctx, g->args, of_pairs, COUNT(of_pairs), is_paired, "--base-build"));
   TRY(flags_need(g->ctx, g->args, of_study, COUNT(of_study), !is_paired,
                  "--baseline alone: builds take turns on hone's own programs"));

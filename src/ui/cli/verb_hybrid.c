@@ -101,9 +101,9 @@ static hone_status propose(struct proposing *p, struct sinks *sinks) {
 static bool is_split(const struct proposing *p) { return p->study.path.count > 1; }
 
 /* The parts as the option of the backend; "" where one engine alone is best. */
-static hone_status parts_of(const struct proposing *p, struct text *out) {
+static hone_status parts_of(const struct proposing *p, struct strbuf *out) {
   if (is_split(p)) hybrid_parts_text(&p->study, &p->options, out);
-  return text_finish(p->ctx, out);
+  return strbuf_finish(p->ctx, out);
 }
 
 static size_t place_node(const struct proposing *p, size_t place) {
@@ -112,78 +112,80 @@ static size_t place_node(const struct proposing *p, size_t place) {
                                     : p->study.cuts[place - 1].position;
 }
 
-static void put_cuts(struct text *out, const struct proposing *p) {
+static void put_cuts(struct strbuf *out, const struct proposing *p) {
   for (size_t k = 0; k < p->study.cut_count; k++) {
     const struct cut *cut = &p->study.cuts[k];
     char bytes[32];
     format_bytes(bytes, cut->bytes);
-    text_printf(out, "cut before node %4zu: %s in %zu value%s, %.0f %% of the work before it\n",
-                cut->position, bytes, cut->values, cut->values == 1 ? "" : "s", 100 * cut->work);
+    strbuf_printf(out, "cut before node %4zu: %s in %zu value%s, %.0f %% of the work before it\n",
+                  cut->position, bytes, cut->values, cut->values == 1 ? "" : "s", 100 * cut->work);
   }
 }
 
-static void put_stretches(struct text *out, const struct proposing *p) {
-  text_puts(out, "\n     nodes      ");
+static void put_stretches(struct strbuf *out, const struct proposing *p) {
+  strbuf_puts(out, "\n     nodes      ");
   for (size_t e = 0; e < p->options.engine_count; e++)
-    text_printf(out, "  %12s", p->engines[e].backend->name);
-  text_puts(out, "   ms, alone\n");
+    strbuf_printf(out, "  %12s", p->engines[e].backend->name);
+  strbuf_puts(out, "   ms, alone\n");
   for (size_t from = 0; from <= p->study.cut_count; from++)
     for (size_t to = from + 1; to <= p->study.cut_count + 1; to++) {
-      text_printf(out, "%6zu to %6zu", place_node(p, from), place_node(p, to) - 1);
+      strbuf_printf(out, "%6zu to %6zu", place_node(p, from), place_node(p, to) - 1);
       for (size_t e = 0; e < p->options.engine_count; e++) {
         const double ms = p->study.times.stretch[from][to][e];
         if (isnan(ms))
-          text_puts(out, "             -");
+          strbuf_puts(out, "             -");
         else
-          text_printf(out, "  %12.4f", ms);
+          strbuf_printf(out, "  %12.4f", ms);
       }
-      text_puts(out, "\n");
+      strbuf_puts(out, "\n");
     }
 }
 
-static void put_hand_overs(struct text *out, const struct proposing *p) {
+static void put_hand_overs(struct strbuf *out, const struct proposing *p) {
   for (size_t place = 1; place <= p->study.cut_count; place++)
     for (size_t e = 0; e < p->options.engine_count; e++)
       for (size_t f = 0; f < p->options.engine_count; f++) {
         const double ms = p->study.times.hand_over[place][e][f];
         if (!isnan(ms))
-          text_printf(out, "hand-over before node %zu from %s to %s: %+.4f ms\n",
-                      place_node(p, place), p->engines[e].backend->name,
-                      p->engines[f].backend->name, ms);
+          strbuf_printf(out, "hand-over before node %zu from %s to %s: %+.4f ms\n",
+                        place_node(p, place), p->engines[e].backend->name,
+                        p->engines[f].backend->name, ms);
       }
 }
 
-static hone_status put_table(const struct proposing *p, struct text *out) {
-  struct text parts = {0};
+static hone_status put_table(const struct proposing *p, struct strbuf *out) {
+  struct strbuf parts = {0};
   hone_status status = parts_of(p, &parts);
   put_cuts(out, p);
   put_stretches(out, p);
-  text_puts(out, "\n");
+  strbuf_puts(out, "\n");
   put_hand_overs(out, p);
   for (size_t e = 0; e < p->options.engine_count; e++)
     if (p->study.why_not[e][0]) {
-      text_printf(out, "%s refused a stretch: ", p->engines[e].backend->name);
-      text_put_safe(out, p->study.why_not[e], 200);
-      text_puts(out, "\n");
+      strbuf_printf(out, "%s refused a stretch: ", p->engines[e].backend->name);
+      strbuf_put_safe(out, p->study.why_not[e], 200);
+      strbuf_puts(out, "\n");
     }
   if (p->study.stretches < p->study.stretch_count)
-    text_printf(out, "%zu of %zu stretches were timed before --budget was spent\n",
-                p->study.stretches, p->study.stretch_count);
+    strbuf_printf(out, "%zu of %zu stretches were timed before --budget was spent\n",
+                  p->study.stretches, p->study.stretch_count);
   if (p->study.single != SIZE_MAX)
-    text_printf(out, "whole: %s %.4f ms\n", p->engines[p->study.single].backend->name,
-                p->study.single_ms);
+    strbuf_printf(out, "whole: %s %.4f ms\n", p->engines[p->study.single].backend->name,
+                  p->study.single_ms);
   if (is_split(p))
-    text_printf(out,
-                "parts: %s, %.4f ms if the sum holds\n"
-                "to be proved side by side: hone recommend MODEL --hybrid, or\n"
-                "  hone bench MODEL --backend %s,hybrid --threads %d --backend-option "
-                "hybrid.parts=%s\n",
-                parts.at, p->study.path.ms,
-                p->study.single != SIZE_MAX ? p->engines[p->study.single].backend->name : "native",
-                p->options.threads, parts.at);
+    strbuf_printf(
+        out,
+        "parts: %s, %.4f ms if the sum holds\n"
+        "to be proved side by side: hone recommend MODEL --hybrid, or\n"
+        "  hone bench MODEL --backend %s,hybrid --threads %d --backend-option "
+        "hybrid.parts=%s\n",
+        parts.at, p->study.path.ms,
+        p->study.single != SIZE_MAX ? p->engines[p->study.single].backend->name : "native",
+        p->options.threads, parts.at);
   else
-    text_puts(out, "no parts: no sum of stretches and hand-overs is below the best engine alone\n");
-  text_deinit(&parts);
+    strbuf_puts(out,
+                "no parts: no sum of stretches and hand-overs is below the best engine alone\n");
+  strbuf_deinit(&parts);
   return status;
 }
 
@@ -214,8 +216,8 @@ static json_t *hand_overs_json(const struct proposing *p) {
   return all;
 }
 
-static hone_status put_json(const struct proposing *p, struct text *out) {
-  struct text parts = {0};
+static hone_status put_json(const struct proposing *p, struct strbuf *out) {
+  struct strbuf parts = {0};
   char path[4200]; /* a file's name need not be UTF-8 */
   json_t *cuts = json_array();
   TRY(parts_of(p, &parts));
@@ -234,19 +236,19 @@ static hone_status put_json(const struct proposing *p, struct text *out) {
       is_split(p) ? json_string(parts.at) : json_null(), "parts_ms",
       is_split(p) ? json_finite(p->study.path.ms) : json_null());
   char *dumped = json ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
-  if (dumped) text_printf(out, "%s\n", dumped);
+  if (dumped) strbuf_printf(out, "%s\n", dumped);
   const hone_status status =
       dumped ? HONE_OK : fail(p->ctx, HONE_E_OOM, place_none(), "no memory for JSON");
   free(dumped);
   json_decref(json);
-  text_deinit(&parts);
+  strbuf_deinit(&parts);
   return status;
 }
 
-static hone_status render(struct ctx *ctx, void *user, const char *form, struct text *out) {
+static hone_status render(struct ctx *ctx, void *user, const char *form, struct strbuf *out) {
   const struct proposing *p = user;
   TRY(!strcmp(form, "json") ? put_json(p, out) : put_table(p, out));
-  return text_finish(ctx, out);
+  return strbuf_finish(ctx, out);
 }
 
 int verb_hybrid(struct ctx *ctx, struct args *args) {

@@ -86,31 +86,31 @@ static void gather(const struct graph *graph, bool *is_counted, struct facts *fa
 
 static void print_values(const char *title, struct value *const *values, size_t count) {
   for (size_t i = 0; i < count; i++) {
-    struct text line = {0};
-    text_printf(&line, "%s %zu  ", title, i);
-    text_put_safe(&line, values[i]->name, 200);
-    text_printf(&line, ": %s", dtype_name(values[i]->dtype));
+    struct strbuf line = {0};
+    strbuf_printf(&line, "%s %zu  ", title, i);
+    strbuf_put_safe(&line, values[i]->name, 200);
+    strbuf_printf(&line, ": %s", dtype_name(values[i]->dtype));
     shape_print(&line, &values[i]->shape);
     if (line.at) puts(line.at);
-    text_deinit(&line);
+    strbuf_deinit(&line);
   }
 }
 
 static void print_ops(const struct facts *facts) {
-  struct text line = {0};
+  struct strbuf line = {0};
   for (int i = 1; i < OP_COUNT; i++)
-    if (facts->counts[i]) text_printf(&line, "  %s %zu", op_table[i].name, facts->counts[i]);
+    if (facts->counts[i]) strbuf_printf(&line, "  %s %zu", op_table[i].name, facts->counts[i]);
   if (line.at) printf("operators%s\n", line.at);
-  text_deinit(&line);
+  strbuf_deinit(&line);
   bool is_other = false;
   for (size_t i = 0; i < facts->written_count; i++) {
     is_other |= !is_own_name(facts->written[i].name);
-    text_puts(&line, "  ");
-    text_put_safe(&line, facts->written[i].name, 80);
-    text_printf(&line, " %zu", facts->written[i].count);
+    strbuf_puts(&line, "  ");
+    strbuf_put_safe(&line, facts->written[i].name, 80);
+    strbuf_printf(&line, " %zu", facts->written[i].count);
   }
   if (is_other && line.at) printf("in file  %s\n", line.at);
-  text_deinit(&line);
+  strbuf_deinit(&line);
 }
 
 /* max(FLOPs / P, bytes / B): unique bytes once, at the bandwidth of that working set. */
@@ -156,7 +156,7 @@ struct described {
 };
 
 static hone_status render_json_form(struct ctx *ctx, void *user, const char *form,
-                                    struct text *out) {
+                                    struct strbuf *out) {
   const struct described *described = user;
   const struct model *model = described->model;
   const struct facts *facts = described->facts;
@@ -188,9 +188,9 @@ static hone_status render_json_form(struct ctx *ctx, void *user, const char *for
   json_object_set_new(json, "file_operators", written);
   char *dumped = json_dumps(json, JSON_INDENT(2));
   if (!dumped) return fail(ctx, HONE_E_OOM, place_none(), "no memory for JSON");
-  text_printf(out, "%s\n", dumped);
+  strbuf_printf(out, "%s\n", dumped);
   free(dumped);
-  return text_finish(ctx, out);
+  return strbuf_finish(ctx, out);
 }
 
 /* What is read is not yet compiled: passes, plan and C text are made and thrown away, for this processor. A

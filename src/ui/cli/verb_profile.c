@@ -74,10 +74,10 @@ static hone_status profile(struct profiler *p) {
   return HONE_OK;
 }
 
-static hone_status render(struct ctx *ctx, void *user, const char *form, struct text *out) {
+static hone_status render(struct ctx *ctx, void *user, const char *form, struct strbuf *out) {
   static const struct {
     const char *form;
-    hone_status (*render)(struct ctx *, const struct profile *, struct text *);
+    hone_status (*render)(struct ctx *, const struct profile *, struct strbuf *);
   } forms[] = {{"json", profile_json},
                {"trace", profile_trace},
                {"svg", profile_svg},

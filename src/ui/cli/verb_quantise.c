@@ -236,62 +236,62 @@ static json_t *report_json(const struct quantising *q) {
   return json;
 }
 
-static void put_error(struct text *out, const char *title, const struct quantise_error *e) {
+static void put_error(struct strbuf *out, const char *title, const struct quantise_error *e) {
   if (!e->samples) return;
-  text_printf(out, "%-12s %4zu samples  relative L2 %.3g  cosine %.6f", title, e->samples,
-              e->relative_l2, e->cosine);
-  if (isfinite(e->agreement)) text_printf(out, "  same top-1 %.1f %%", 100 * e->agreement);
-  text_puts(out, "\n");
+  strbuf_printf(out, "%-12s %4zu samples  relative L2 %.3g  cosine %.6f", title, e->samples,
+                e->relative_l2, e->cosine);
+  if (isfinite(e->agreement)) strbuf_printf(out, "  same top-1 %.1f %%", 100 * e->agreement);
+  strbuf_puts(out, "\n");
 }
 
-static void put_report(struct text *out, const struct quantising *q, const char *path) {
+static void put_report(struct strbuf *out, const struct quantising *q, const char *path) {
   const struct quantise_report *r = &q->report;
   char before[32], after[32];
   format_bytes(before, (double)q->before);
   format_bytes(after, (double)q->after);
-  text_put_safe(out, path, 200);
-  text_printf(out, ": %s, from %s as ONNX in f32\n", after, before);
+  strbuf_put_safe(out, path, 200);
+  strbuf_printf(out, ": %s, from %s as ONNX in f32\n", after, before);
   if (q->labels)
-    text_printf(out, "labels right: %zu of %zu, %zu in float\n", q->right_after, q->labelled,
-                q->right_before);
+    strbuf_printf(out, "labels right: %zu of %zu, %zu in float\n", q->right_after, q->labelled,
+                  q->right_before);
   if (q->to != TO_INT8) {
-    if (q->to != TO_FP32) text_printf(out, "%zu weights in %s\n", q->weights, form_names[q->to]);
+    if (q->to != TO_FP32) strbuf_printf(out, "%zu weights in %s\n", q->weights, form_names[q->to]);
     return;
   }
-  text_printf(out, "%zu of %zu products in bytes; ranges by %s%s%s", r->quantised_products,
-              r->products, range_method_names[r->recipe.range],
-              r->recipe.corrects_bias ? ", biases corrected" : "",
-              r->recipe.equalises ? ", channels equalised" : "");
-  if (r->recipes_tried) text_printf(out, "; the best of %zu recipes", r->recipes_tried);
-  text_puts(out, "\n");
+  strbuf_printf(out, "%zu of %zu products in bytes; ranges by %s%s%s", r->quantised_products,
+                r->products, range_method_names[r->recipe.range],
+                r->recipe.corrects_bias ? ", biases corrected" : "",
+                r->recipe.equalises ? ", channels equalised" : "");
+  if (r->recipes_tried) strbuf_printf(out, "; the best of %zu recipes", r->recipes_tried);
+  strbuf_puts(out, "\n");
   put_error(out, "calibration", &r->calibration);
   put_error(out, "held out", &r->held_out);
   for (size_t i = 0; i < r->kept.count; i++) {
-    text_puts(out, "in float: ");
-    text_put_safe(out, r->kept.at[i].name, 80);
-    text_printf(out, " (alone in bytes: relative L2 %.3g)\n", r->kept.at[i].error);
+    strbuf_puts(out, "in float: ");
+    strbuf_put_safe(out, r->kept.at[i].name, 80);
+    strbuf_printf(out, " (alone in bytes: relative L2 %.3g)\n", r->kept.at[i].error);
   }
 }
 
-static hone_status render(struct ctx *ctx, void *user, const char *form, struct text *out) {
+static hone_status render(struct ctx *ctx, void *user, const char *form, struct strbuf *out) {
   json_t *json = report_json(user);
   char *dumped = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
   (void)form;
-  text_puts(out, dumped ? dumped : "");
-  text_puts(out, "\n");
+  strbuf_puts(out, dumped ? dumped : "");
+  strbuf_puts(out, "\n");
   free(dumped);
   json_decref(json);
-  return text_finish(ctx, out);
+  return strbuf_finish(ctx, out);
 }
 
 /* -- the verb */
 
 static void show_progress(void *user, const char *what, size_t step, size_t steps) {
   struct quantising *q = user;
-  struct text line = {0};
-  text_printf(&line, "[%zu/%zu] %s", step, steps, what);
+  struct strbuf line = {0};
+  strbuf_printf(&line, "[%zu/%zu] %s", step, steps, what);
   if (line.at) progress_put(&q->line, line.at);
-  text_deinit(&line);
+  strbuf_deinit(&line);
 }
 
 enum { LABEL_STEPS = 8 };
@@ -343,15 +343,15 @@ static hone_status quantise_by_labels(struct quantising *q) {
 }
 
 static hone_status write_model(struct quantising *q, const char *path) {
-  struct text bytes = {0}, original = {0};
+  struct strbuf bytes = {0}, original = {0};
   hone_status status = export_onnx(q->ctx, q->graph, export_opset(q->graph), &bytes);
   if (!status)
     status = export_onnx(q->ctx, q->model.graph, export_opset(q->model.graph), &original);
   q->before = original.length;
   q->after = bytes.length;
   if (!status) status = write_output(q->ctx, path, &bytes);
-  text_deinit(&bytes);
-  text_deinit(&original);
+  strbuf_deinit(&bytes);
+  strbuf_deinit(&original);
   return status;
 }
 
@@ -395,10 +395,10 @@ int verb_quantise(struct ctx *ctx, struct args *args) {
   hone_status status = run(&q, &sinks);
   int code = 0;
   if (!status) {
-    struct text shown = {0};
+    struct strbuf shown = {0};
     put_report(&shown, &q, path);
     if (!has(args, FLAG_quiet) && shown.at) fputs(shown.at, stderr);
-    text_deinit(&shown);
+    strbuf_deinit(&shown);
     code = sinks_write(ctx, &sinks, render, &q);
   }
   model_unload(&q.model);

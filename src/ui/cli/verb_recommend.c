@@ -41,7 +41,7 @@ struct race {
   struct ctx *ctx;
   const struct args *args;
   struct arena *arena;
-  struct demands demands;
+  struct constraints constraints;
   double budget_s;
   uint64_t start_ns;
   struct spent spent;
@@ -64,8 +64,8 @@ static hone_status check_meter(struct race *race) {
   struct energy now;
   energy_read(&now);
   const bool is_here = !strcmp(race->device, "cpu");
-  const bool is_asked =
-      race->demands.objective == DEMAND_energy || !isnan(race->demands.bound[DEMAND_energy]);
+  const bool is_asked = race->constraints.objective == CONSTRAINT_energy ||
+                        !isnan(race->constraints.bound[CONSTRAINT_energy]);
   if (!is_asked || (is_here && now.package_count)) return HONE_OK;
   return advise(
       race->ctx,
@@ -106,29 +106,30 @@ static hone_status check_predict(const struct race *race) {
                     "a race, which --predict leaves out");
 }
 
-static hone_status read_demands(struct race *race) {
+static hone_status read_constraints(struct race *race) {
   static const struct {
     enum flag_id flag;
-    enum demand_id id;
-  } bounds[] = {{FLAG_max_latency, DEMAND_latency}, {FLAG_min_throughput, DEMAND_throughput},
-                {FLAG_max_memory, DEMAND_memory},   {FLAG_max_size, DEMAND_size},
-                {FLAG_max_start, DEMAND_start},     {FLAG_max_compile, DEMAND_compile},
-                {FLAG_max_energy, DEMAND_energy},   {FLAG_min_accuracy, DEMAND_accuracy}};
+    enum constraint_id id;
+  } bounds[] = {
+      {FLAG_max_latency, CONSTRAINT_latency}, {FLAG_min_throughput, CONSTRAINT_throughput},
+      {FLAG_max_memory, CONSTRAINT_memory},   {FLAG_max_size, CONSTRAINT_size},
+      {FLAG_max_start, CONSTRAINT_start},     {FLAG_max_compile, CONSTRAINT_compile},
+      {FLAG_max_energy, CONSTRAINT_energy},   {FLAG_min_accuracy, CONSTRAINT_accuracy}};
   const char *objective = value_of(race->args, FLAG_objective, "latency");
   int id = 0;
-  demands_init(&race->demands);
+  constraints_init(&race->constraints);
   for (size_t i = 0; i < COUNT(bounds); i++) {
-    TRY(amount_of(race->ctx, race->args, bounds[i].flag, demand_kinds[bounds[i].id].amount, 0, 1e18,
-                  NAN, &race->demands.bound[bounds[i].id]));
+    TRY(amount_of(race->ctx, race->args, bounds[i].flag, constraint_kinds[bounds[i].id].amount, 0,
+                  1e18, NAN, &race->constraints.bound[bounds[i].id]));
   }
-  while (id < DEMAND_COUNT && strcmp(demand_kinds[id].name, objective)) id++;
-  if (id == DEMAND_COUNT)
+  while (id < CONSTRAINT_COUNT && strcmp(constraint_kinds[id].name, objective)) id++;
+  if (id == CONSTRAINT_COUNT)
     return fail(
         race->ctx, HONE_E_USAGE, place_name("--objective"),
         "\"%.100s\" is none of latency, throughput, memory, size, start, compile, accuracy, "
         "energy",
         objective);
-  race->demands.objective = (enum demand_id)id;
+  race->constraints.objective = (enum constraint_id)id;
   return HONE_OK;
 }
 
@@ -198,16 +199,16 @@ static void add_candidate(char backends[LIST], char threads[LIST], const char *b
 
 /* A look may take minutes: whoever waits learns what came of it. */
 static hone_status say_ahead(const struct race *race, const struct look *at) {
-  struct text words = {0};
-  text_printf(&words, "of %zu rows ", at->summary.record_count);
+  struct strbuf words = {0};
+  strbuf_printf(&words, "of %zu rows ", at->summary.record_count);
   if (at->advice.choice == SIZE_MAX)
-    text_puts(&words, "none holds every bound for sure");
+    strbuf_puts(&words, "none holds every bound for sure");
   else
     advise_name(&words, &at->summary, at->advice.choice);
-  if (at->advice.choice != SIZE_MAX) text_puts(&words, " is ahead");
-  TRY(text_finish(race->ctx, &words));
+  if (at->advice.choice != SIZE_MAX) strbuf_puts(&words, " is ahead");
+  TRY(strbuf_finish(race->ctx, &words));
   say(race, words.at);
-  text_deinit(&words);
+  strbuf_deinit(&words);
   return HONE_OK;
 }
 
@@ -221,9 +222,9 @@ static double reference_s_of(const struct study_row *study) {
   return found;
 }
 
-static size_t find_row(const struct summary *s, const char *cell) {
+static size_t find_row(const struct summary *s, const char *config) {
   for (size_t k = 0; k < s->record_count; k++)
-    if (!strcmp(s->records[k].cell.key, cell)) return k;
+    if (!strcmp(s->records[k].config.key, config)) return k;
   return SIZE_MAX;
 }
 
@@ -233,10 +234,10 @@ static bool had_no_time(const struct look *at, const struct record *r) {
 }
 
 /* The last look that had time for a row; SIZE_MAX: none had. */
-static size_t look_with(const struct race *race, const char *cell, size_t *out_row) {
+static size_t look_with(const struct race *race, const char *config, size_t *out_row) {
   for (size_t l = race->look_count; l-- > 0;) {
     const struct look *at = &race->looks[l];
-    *out_row = find_row(&at->summary, cell);
+    *out_row = find_row(&at->summary, config);
     if (*out_row != SIZE_MAX && !had_no_time(at, &at->summary.records[*out_row])) return l;
   }
   return SIZE_MAX;
@@ -249,8 +250,8 @@ static hone_status carry_pairs(const struct race *race, const struct summary *fr
   for (size_t c = 0; c < from->comparison_count; c++) {
     struct comparison one = from->comparisons[c];
     if (one.a != row && one.b != row) continue;
-    one.a = find_row(s, from->records[one.a].cell.key);
-    one.b = find_row(s, from->records[one.b].cell.key);
+    one.a = find_row(s, from->records[one.a].config.key);
+    one.b = find_row(s, from->records[one.b].config.key);
     if (one.a == SIZE_MAX || one.b == SIZE_MAX || find_comparison(s, one.a, one.b)) continue;
     VEC_PUSH(race->ctx, race->arena, &to->pairs, one);
     s->comparisons = to->pairs.at;
@@ -264,8 +265,8 @@ static void keep_verdict(const struct race *race, const struct summary *s, struc
   for (size_t l = race->look_count; l-- > 0 && one->verdict == VERDICT_undecided;) {
     const struct summary *before = &race->looks[l].summary;
     const struct comparison *pair =
-        find_comparison(before, find_row(before, s->records[one->a].cell.key),
-                        find_row(before, s->records[one->b].cell.key));
+        find_comparison(before, find_row(before, s->records[one->a].config.key),
+                        find_row(before, s->records[one->b].config.key));
     if (!pair || pair->verdict == VERDICT_undecided) continue;
     one->ratio = pair->ratio;
     one->verdict = pair->verdict;
@@ -276,9 +277,9 @@ static void keep_verdict(const struct race *race, const struct summary *s, struc
 static void keep_accuracy(const struct race *race, struct record *r) {
   for (size_t l = race->look_count; l-- > 0 && isnan(r->worst.task_accuracy);) {
     const struct summary *before = &race->looks[l].summary;
-    const size_t row = find_row(before, r->cell.key);
+    const size_t row = find_row(before, r->config.key);
     if (row == SIZE_MAX) continue;
-    const struct incarnation *seen = &before->records[row].worst;
+    const struct process_record *seen = &before->records[row].worst;
     memcpy(r->worst.task_metric, seen->task_metric, sizeof r->worst.task_metric);
     r->worst.task_accuracy = seen->task_accuracy;
     r->worst.task_reference = seen->task_reference;
@@ -297,7 +298,7 @@ static hone_status carry_over(const struct race *race, struct look *at) {
     size_t row;
     keep_accuracy(race, r);
     if (!had_no_time(at, r)) continue;
-    const size_t l = look_with(race, r->cell.key, &row);
+    const size_t l = look_with(race, r->config.key, &row);
     if (l == SIZE_MAX) continue;
     const struct look *before = &race->looks[l];
     TRY(arena_printf(race->ctx, race->arena, &at->carried[i].reason, "%s", r->reason));
@@ -312,7 +313,7 @@ static hone_status carry_over(const struct race *race, struct look *at) {
 /* What was left out of this look since it has figures already stands beside what now was measured. */
 static hone_status append_alone(const struct race *race, struct summary *s) {
   struct record *records;
-  if (!race->alone || find_row(s, race->alone->cell.key) != SIZE_MAX) return HONE_OK;
+  if (!race->alone || find_row(s, race->alone->config.key) != SIZE_MAX) return HONE_OK;
   TRY(NEW_ARRAY(race->ctx, race->arena, records, s->record_count + 1));
   memcpy(records, s->records, s->record_count * sizeof *records);
   records[s->record_count] = *race->alone;
@@ -340,7 +341,7 @@ static hone_status look(struct race *race, const char *title, struct command *ho
   TRY(carry_over(race, at));
   race->look_count++;
   race->spent.reference_s += reference_s_of(&at->summary.study);
-  TRY(advise_choose(race->ctx, race->arena, &at->summary, &race->demands, &at->advice));
+  TRY(advise_choose(race->ctx, race->arena, &at->summary, &race->constraints, &at->advice));
   for (size_t i = 0; i < at->summary.record_count; i++) {
     if (!at->carried[i].look) continue;
     at->advice.at[i].look = at->carried[i].look;
@@ -362,7 +363,8 @@ static hone_status first_look(struct race *race) {
   size_t thread_count;
   size_t forms = 1;
   for (size_t i = 1; i <= FORM_COUNT; i++) forms += race->is_left[i];
-  if (forecast_keep(&race->forecast, &race->demands, race->budget_s / LOOK_S / 2 / (double)forms)) {
+  if (forecast_keep(&race->forecast, &race->constraints,
+                    race->budget_s / LOOK_S / 2 / (double)forms)) {
     for (size_t i = 0; i < race->forecast.count; i++)
       add_candidate(some_backends, some_threads, race->forecast.at[i].backend,
                     race->forecast.at[i].threads, !race->forecast.at[i].is_dropped);
@@ -374,7 +376,7 @@ static hone_status first_look(struct race *race) {
     for (size_t i = 0; i < thread_count; i++) add_threads(some_threads, threads[i]);
   }
   TRY(command_add_flag(race->ctx, &how, FLAG_threads, some_threads));
-  TRY(command_add_flag(race->ctx, &how, FLAG_incarnations, "1"));
+  TRY(command_add_flag(race->ctx, &how, FLAG_processes, "1"));
   TRY(command_add_flag(race->ctx, &how, FLAG_rounds, "6"));
   TRY(command_add_flag(race->ctx, &how, FLAG_min_samples, "3"));
   TRY(command_add_flag(race->ctx, &how, FLAG_min_time, "0.05"));
@@ -387,12 +389,12 @@ static hone_status first_look(struct race *race) {
 static bool stays(const struct race *race, const struct look *last, size_t i) {
   const struct advice *a = &last->advice;
   const struct record *r = &last->summary.records[i];
-  const struct demand_kind *kind = &demand_kinds[race->demands.objective];
+  const struct constraint_kind *kind = &constraint_kinds[race->constraints.objective];
   const enum standing standing = a->at[i].standing;
   if (standing == STANDING_invalid || standing == STANDING_out) return false;
   if (a->choice == SIZE_MAX) return true; /* nothing is sure yet */
-  if (!strcmp(last->summary.records[a->choice].cell.backend, "hybrid") &&
-      strcmp(r->cell.backend, "hybrid"))
+  if (!strcmp(last->summary.records[a->choice].config.backend, "hybrid") &&
+      strcmp(r->config.backend, "hybrid"))
     return true; /* parts must beat it in the last look too */
   if (race->look_count > 1 && standing != STANDING_undecided)
     return standing != STANDING_behind && standing != STANDING_runner_up;
@@ -407,7 +409,7 @@ static hone_status find_split(struct race *race) {
   const size_t choice = first->advice.choice;
   if (!race->split.is_asked) return HONE_OK;
   const int threads =
-      choice == SIZE_MAX ? usable_core_count() : first->summary.records[choice].cell.threads;
+      choice == SIZE_MAX ? usable_core_count() : first->summary.records[choice].config.threads;
   const double budget_s = fmax(LEAST_BUDGET_S, left_s(race) / 4);
   say(race, "recommend: parts on different engines");
   phase_begin(race, "parts", budget_s);
@@ -431,9 +433,9 @@ struct runner {
 };
 
 /* The last look at a row of look `l`. */
-static size_t last_seen(const struct race *race, size_t l, const char *cell) {
+static size_t last_seen(const struct race *race, size_t l, const char *config) {
   size_t last = race->look_count - 1;
-  while (last > l && find_row(&race->looks[last].summary, cell) == SIZE_MAX) last--;
+  while (last > l && find_row(&race->looks[last].summary, config) == SIZE_MAX) last--;
   return last;
 }
 
@@ -441,26 +443,27 @@ static size_t last_seen(const struct race *race, size_t l, const char *cell) {
 static bool has_fallen(const struct race *race, size_t l) {
   const struct look *at = &race->looks[l];
   if (at->advice.choice == SIZE_MAX) return false;
-  const char *cell = at->summary.records[at->advice.choice].cell.key;
-  const struct look *seen = &race->looks[last_seen(race, l, cell)];
-  const size_t row = find_row(&seen->summary, cell);
+  const char *config = at->summary.records[at->advice.choice].config.key;
+  const struct look *seen = &race->looks[last_seen(race, l, config)];
+  const size_t row = find_row(&seen->summary, config);
   return seen->advice.at[row].standing >= STANDING_out &&
          !had_no_time(seen, &seen->summary.records[row]);
 }
 
 static bool is_better(const struct race *race, double x, double y) {
-  return demand_kinds[race->demands.objective].is_more_better ? x > y : x < y;
+  return constraint_kinds[race->constraints.objective].is_more_better ? x > y : x < y;
 }
 
 static bool is_far_behind(const struct race *race, double x, double best) {
-  return is_better(
-      race, best,
-      demand_kinds[race->demands.objective].is_more_better ? x * FAR_BEHIND : x / FAR_BEHIND);
+  return is_better(race, best,
+                   constraint_kinds[race->constraints.objective].is_more_better ? x * FAR_BEHIND
+                                                                                : x / FAR_BEHIND);
 }
 
 static void add_runner(const struct race *race, const struct record *record, struct runner *list,
                        size_t *count) {
-  list[(*count)++] = (struct runner){record, demand_kinds[race->demands.objective].value(record)};
+  list[(*count)++] =
+      (struct runner){record, constraint_kinds[race->constraints.objective].value(record)};
 }
 
 /* Rows that hold every bound and were dropped for one that has fallen, as far as they are not far behind what holds them now. */
@@ -469,13 +472,14 @@ static size_t bring_back(const struct race *race, struct runner *list) {
   double best = NAN;
   size_t found = 0, count = 0;
   if (last->advice.choice != SIZE_MAX)
-    best = demand_kinds[race->demands.objective].value(&last->summary.records[last->advice.choice]);
+    best = constraint_kinds[race->constraints.objective].value(
+        &last->summary.records[last->advice.choice]);
   for (size_t l = 0; l + 1 < race->look_count; l++)
     for (size_t i = 0; has_fallen(race, l) && i < race->looks[l].summary.record_count; i++) {
       const struct record *r = &race->looks[l].summary.records[i];
       const enum standing standing = race->looks[l].advice.at[i].standing;
       if (standing == STANDING_chosen || standing > STANDING_undecided) continue;
-      if (last_seen(race, l, r->cell.key) != l) continue;
+      if (last_seen(race, l, r->config.key) != l) continue;
       add_runner(race, r, list, &found);
       if (isnan(best) || is_better(race, list[found - 1].value, best)) best = list[found - 1].value;
     }
@@ -529,7 +533,7 @@ static void drop_cut_look(struct race *race) {
   for (size_t i = 0; i < last->summary.record_count; i++)
     if (!last->carried[i].look && !had_no_time(last, &last->summary.records[i])) return;
   for (size_t i = 0; i < last->summary.record_count; i++) {
-    const size_t row = find_row(&before->summary, last->summary.records[i].cell.key);
+    const size_t row = find_row(&before->summary, last->summary.records[i].config.key);
     if (row == SIZE_MAX || !last->carried[i].look) continue;
     before->advice.at[row].late = last->carried[i].reason;
     before->advice.at[row].late_look = race->look_count;
@@ -584,10 +588,10 @@ static hone_status next_look(struct race *race, bool *out_done) {
   double starts = starts_s(runners, cells);
   memset(race->is_left, 0, sizeof race->is_left);
   for (size_t i = 0; i < cells; i++) {
-    const struct cell *cell = &runners[i].record->cell;
+    const struct config *config = &runners[i].record->config;
     char word[64];
-    race->is_left[place_of(race, cell->model)] = true;
-    add_candidate(backends, threads, backend_word(cell, word), cell->threads, true);
+    race->is_left[place_of(race, config->model)] = true;
+    add_candidate(backends, threads, backend_word(config, word), config->threads, true);
   }
   if (race->look_count == 1 && race->split.parts[0]) {
     list_add(backends, LIST, "hybrid");
@@ -646,7 +650,7 @@ static bool wants_forecast(const struct race *race) {
 
 /* Smaller forms are made where a bound says what they may cost, in a share of the budget. */
 static hone_status find_forms(struct race *race) {
-  const double least = race->demands.bound[DEMAND_accuracy];
+  const double least = race->constraints.bound[CONSTRAINT_accuracy];
   race->is_left[0] = true;
   if (isnan(least) || strcmp(race->device, "cpu") != 0) return HONE_OK;
   say(race, "recommend: int8, int4, fp16 and bf16 by hone quantise");
@@ -665,7 +669,7 @@ static void find_rival(struct race *race) {
   if (advice->choice == SIZE_MAX || advice->runner_up != SIZE_MAX) return;
   for (size_t l = race->look_count - 1; l-- > 0 && !advice->rival.summary;) {
     const struct look *at = &race->looks[l];
-    const size_t row = find_row(&at->summary, last->summary.records[advice->choice].cell.key);
+    const size_t row = find_row(&at->summary, last->summary.records[advice->choice].config.key);
     if (row != at->advice.choice || at->advice.runner_up == SIZE_MAX) continue;
     advice->rival = (struct rival){&at->summary, at->advice.runner_up, l + 1, at->advice.ratio,
                                    at->advice.is_decided};
@@ -674,7 +678,7 @@ static void find_rival(struct race *race) {
 
 /* Whether more time would have given the row figures: its engine is here, or on a device that is not asked again. */
 static bool is_within_reach(const struct race *race, const struct record *r) {
-  const struct backend *backend = backend_find(r->cell.backend);
+  const struct backend *backend = backend_find(r->config.backend);
   struct backend_info info;
   struct ctx quiet;
   if (!backend || strcmp(race->device, "cpu") != 0) return true;
@@ -688,11 +692,11 @@ static bool lacks_rival(const struct race *race) {
   const struct look *last = &race->looks[race->look_count - 1];
   bool has_waiting = false;
   if (last->advice.choice == SIZE_MAX) return false;
-  const char *choice = last->summary.records[last->advice.choice].cell.key;
+  const char *choice = last->summary.records[last->advice.choice].config.key;
   for (size_t l = 0; l < race->look_count; l++)
     for (size_t i = 0; i < race->looks[l].summary.record_count; i++) {
       const struct record *r = &race->looks[l].summary.records[i];
-      if (!strcmp(r->cell.key, choice)) continue;
+      if (!strcmp(r->config.key, choice)) continue;
       if (race->looks[l].advice.at[i].standing != STANDING_invalid) return false;
       has_waiting = has_waiting || (had_no_time(&race->looks[l], r) && is_within_reach(race, r));
     }
@@ -733,70 +737,70 @@ static const struct advice *advice_of(const struct race *race) {
 }
 
 /* What earlier looks dropped, with the reason that the look had: as lines and as JSON. */
-static void tell_dropped(const struct race *race, size_t look, size_t i, struct text *lines,
+static void tell_dropped(const struct race *race, size_t look, size_t i, struct strbuf *lines,
                          json_t *list) {
   const struct look *at = &race->looks[look];
   const struct record *r = &at->summary.records[i];
-  struct text reason = {0};
-  advise_reason(&reason, &at->summary, &race->demands, &at->advice, i);
-  text_puts(lines, "  dropped    ");
+  struct strbuf reason = {0};
+  advise_reason(&reason, &at->summary, &race->constraints, &at->advice, i);
+  strbuf_puts(lines, "  dropped    ");
   advise_name(lines, &at->summary, i);
-  text_printf(lines, ": %s (look %zu)\n", reason.at ? reason.at : "", look + 1);
+  strbuf_printf(lines, ": %s (look %zu)\n", reason.at ? reason.at : "", look + 1);
   json_array_append_new(
-      list, json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:s*}", "model", r->cell.model,
-                      "backend", r->cell.backend, "variant", r->cell.variant, "precision",
-                      r->cell.precision, "threads", r->cell.threads, "batch", r->cell.batch, "look",
-                      (int)look + 1, "reason", reason.at));
-  text_deinit(&reason);
+      list, json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:s*}", "model", r->config.model,
+                      "backend", r->config.backend, "variant", r->config.variant, "precision",
+                      r->config.precision, "threads", r->config.threads, "batch", r->config.batch,
+                      "look", (int)look + 1, "reason", reason.at));
+  strbuf_deinit(&reason);
 }
 
-static void put_dropped(struct text *out, const struct race *race, json_t *list) {
+static void put_dropped(struct strbuf *out, const struct race *race, json_t *list) {
   for (size_t l = 0; l + 1 < race->look_count; l++)
     for (size_t i = 0; i < race->looks[l].summary.record_count; i++)
-      if (last_seen(race, l, race->looks[l].summary.records[i].cell.key) == l)
+      if (last_seen(race, l, race->looks[l].summary.records[i].config.key) == l)
         tell_dropped(race, l, i, out, list);
-  forecast_put_dropped(&race->forecast, &race->demands, out, list);
+  forecast_put_dropped(&race->forecast, &race->constraints, out, list);
 }
 
-static hone_status render(struct ctx *ctx, void *user, const char *form, struct text *out) {
+static hone_status render(struct ctx *ctx, void *user, const char *form, struct strbuf *out) {
   (void)form;
   return answer_json(ctx, user, out);
 }
 
-static void put_spent(struct text *out, const struct spent *spent) {
-  text_printf(out, "time: %.3g s of a budget of %.3g s", spent->all_s, spent->budget_s);
+static void put_spent(struct strbuf *out, const struct spent *spent) {
+  strbuf_printf(out, "time: %.3g s of a budget of %.3g s", spent->all_s, spent->budget_s);
   if (spent->reference_s >= 0.1)
-    text_printf(out, "; %.3g s of them for the reference's outputs, which are kept",
-                spent->reference_s);
-  if (spent->forms_s >= 0.1) text_printf(out, "; %.3g s for smaller forms", spent->forms_s);
-  text_puts(out, "\n");
+    strbuf_printf(out, "; %.3g s of them for the reference's outputs, which are kept",
+                  spent->reference_s);
+  if (spent->forms_s >= 0.1) strbuf_printf(out, "; %.3g s for smaller forms", spent->forms_s);
+  strbuf_puts(out, "\n");
 }
 
-static hone_status print_answer(struct race *race, const struct text *dropped) {
+static hone_status print_answer(struct race *race, const struct strbuf *dropped) {
   const struct advice *advice = advice_of(race);
-  struct text out = {0};
-  advise_table(summary_of(race), &race->demands, advice, &out);
-  text_append(&out, dropped->at ? dropped->at : "", dropped->length);
+  struct strbuf out = {0};
+  advise_table(summary_of(race), &race->constraints, advice, &out);
+  strbuf_append(&out, dropped->at ? dropped->at : "", dropped->length);
   forms_put(&out, &race->forms);
   if (race->split.words[0]) {
-    text_puts(&out, "hybrid: ");
-    text_put_safe(&out, race->split.words, sizeof race->split.words);
-    text_puts(&out, "\n");
+    strbuf_puts(&out, "hybrid: ");
+    strbuf_put_safe(&out, race->split.words, sizeof race->split.words);
+    strbuf_puts(&out, "\n");
   }
   put_spent(&out, &race->spent);
   if (advice->choice != SIZE_MAX)
-    text_printf(&out, "again: %s\n", summary_of(race)->records[advice->choice].repeat);
-  text_printf(&out, "study: hone report %.12s\n", summary_of(race)->study.key);
-  TRY(text_finish(race->ctx, &out));
+    strbuf_printf(&out, "again: %s\n", summary_of(race)->records[advice->choice].repeat);
+  strbuf_printf(&out, "study: hone report %.12s\n", summary_of(race)->study.key);
+  TRY(strbuf_finish(race->ctx, &out));
   fputs(out.at ? out.at : "", stdout);
-  text_deinit(&out);
+  strbuf_deinit(&out);
   return HONE_OK;
 }
 
 static hone_status run(struct race *race, struct sinks *sinks) {
   const char *model;
   TRY(one_word(race->ctx, race->args, "model", &model));
-  TRY(read_demands(race));
+  TRY(read_constraints(race));
   TRY(read_device(race));
   TRY(check_predict(race));
   TRY(check_meter(race));
@@ -823,11 +827,11 @@ static bool has_run(const struct summary *summary, const struct advice *advice) 
 /* The terminal, the files, the bundle: each whatever became of the others; the first failure's code. */
 static int answer(struct race *race, struct sinks *sinks) {
   struct ctx *ctx = race->ctx;
-  struct text dropped = {0};
+  struct strbuf dropped = {0};
   race->spent.budget_s = race->budget_s;
   race->spent.all_s = spent_s(race);
-  struct answer whole = {summary_of(race), &race->demands, advice_of(race), &race->split,
-                         &race->forms,     json_array(),   race->spent};
+  struct answer whole = {summary_of(race), &race->constraints, advice_of(race), &race->split,
+                         &race->forms,     json_array(),       race->spent};
   put_dropped(&dropped, race, whole.dropped);
   int code = !sinks->takes_stdout && print_answer(race, &dropped) ? report_failure(ctx) : 0;
   ctx_clear(ctx);
@@ -840,7 +844,7 @@ static int answer(struct race *race, struct sinks *sinks) {
   if (!code && whole.advice->choice == SIZE_MAX)
     code = has_run(whole.summary, whole.advice) ? 1 : 3;
   if (!code && whole.advice->is_undecided) code = 5;
-  text_deinit(&dropped);
+  strbuf_deinit(&dropped);
   json_decref(whole.dropped);
   return code;
 }

@@ -100,7 +100,7 @@ static hone_status move_to(struct runner *r, const int64_t *sizes) {
 static void print_tensor(const char *name, const hone_tensor *tensor) {
   struct tensor view = {
       .dtype = tensor->dtype, .shape = {.rank = tensor->rank}, .data = tensor->data};
-  struct text line = {0};
+  struct strbuf line = {0};
   memcpy(view.shape.dims, tensor->shape, sizeof view.shape.dims);
   size_t count = tensor_count(&view), not_finite = 0, finite = 0;
   double least = INFINITY, most = -INFINITY, sum = 0;
@@ -115,18 +115,18 @@ static void print_tensor(const char *name, const hone_tensor *tensor) {
     most = fmax(most, x);
     sum += x;
   }
-  text_put_safe(&line, name, 200);
-  text_printf(&line, ": %s", dtype_name(tensor->dtype));
+  strbuf_put_safe(&line, name, 200);
+  strbuf_printf(&line, ": %s", dtype_name(tensor->dtype));
   shape_print(&line, &view.shape);
   if (finite)
-    text_printf(&line, "  min %.6g  mean %.6g  max %.6g", least, sum / (double)finite, most);
-  if (not_finite) text_printf(&line, "  not finite: %zu", not_finite);
-  text_puts(&line, "  [");
+    strbuf_printf(&line, "  min %.6g  mean %.6g  max %.6g", least, sum / (double)finite, most);
+  if (not_finite) strbuf_printf(&line, "  not finite: %zu", not_finite);
+  strbuf_puts(&line, "  [");
   for (size_t i = 0; i < count && i < 8; i++)
-    text_printf(&line, "%s%.6g", i ? ", " : "", tensor_f64(&view, i));
-  text_puts(&line, count > 8 ? ", ...]\n" : "]\n");
+    strbuf_printf(&line, "%s%.6g", i ? ", " : "", tensor_f64(&view, i));
+  strbuf_puts(&line, count > 8 ? ", ...]\n" : "]\n");
   if (line.at) fputs(line.at, stdout);
-  text_deinit(&line);
+  strbuf_deinit(&line);
 }
 
 static void output_path(const char *dir, size_t index, char out[4200]) {
@@ -160,10 +160,10 @@ static hone_status check_outputs(struct runner *r) {
 static hone_status show_outputs(struct runner *r) {
   const char *dir = value_of(r->args, FLAG_output, NULL);
   if (dir && !strcmp(dir, "-")) {
-    struct text bytes = {0};
+    struct strbuf bytes = {0};
     hone_status status = npy_text(r->ctx, "-", &r->outputs[0], &bytes);
     if (!status) status = write_output(r->ctx, "-", &bytes);
-    text_deinit(&bytes);
+    strbuf_deinit(&bytes);
     return status;
   }
   for (size_t i = 0; i < r->model.graph->outputs.count; i++) {
@@ -360,12 +360,12 @@ static hone_status verify_sizes(struct runner *r, bool *ok) {
     bool is_new = true;
     for (size_t k = 0; k < count; k++) is_new &= memcmp(rows[k], rows[count], sizeof rows[k]) != 0;
     if (!is_new) continue;
-    struct text line = {0};
+    struct strbuf line = {0};
     symbols_print(&line, symbols, rows[count]);
-    hone_status status = text_finish(r->ctx, &line);
+    hone_status status = strbuf_finish(r->ctx, &line);
     if (!status) status = move_to(r, rows[count]);
     if (!status) printf("%s\n", line.at);
-    text_deinit(&line);
+    strbuf_deinit(&line);
     TRY(status);
     TRY(verify_set(r, 0, NULL, ok));
     count++;
@@ -412,7 +412,7 @@ static hone_status bisect(struct runner *r) {
   const struct bisect_options options = {.inputs = r->inputs, .is_right = is_right, .user = r};
   struct pass_bisection found;
   struct accuracy accuracy;
-  bool plain_is_right;
+  bool generic_is_right;
   TRY(make_inputs(r->ctx, r->args, &r->model, r->arena, 0, r->inputs));
   reset_shapes(r, r->expected);
   TRY(reference_run(r->ctx, r->model.graph, r->inputs, r->expected));
@@ -428,10 +428,10 @@ static hone_status bisect(struct runner *r) {
     printf("bisect: the artifact is right\n");
     return HONE_OK;
   }
-  TRY(is_right_without_passes(r, &plain_is_right));
+  TRY(is_right_without_passes(r, &generic_is_right));
   printf(
       "bisect: the artifact is wrong: plan, kernels or C compiler; %s with plain kernels alone\n",
-      plain_is_right ? "right" : "wrong");
+      generic_is_right ? "right" : "wrong");
   return HONE_OK;
 }
 

@@ -18,8 +18,8 @@ static void list_kernels(void) {
   for (size_t i = 0; i < kernel_count; i++)
     printf("%-24s %-10s %s\n", kernel_table[i].name, problem_kind_name(kernel_table[i].kind),
            kernel_table[i].text);
-  for (size_t i = 0; i < plain_count; i++)
-    printf("%-24s %-10s %s\n", plain_table[i].op, "plain", plain_table[i].text);
+  for (size_t i = 0; i < generic_count; i++)
+    printf("%-24s %-10s %s\n", generic_table[i].op, "plain", generic_table[i].text);
 }
 static void list_passes(void) {
   for (size_t i = 0; i < pass_count; i++)
@@ -83,13 +83,13 @@ void put_list_words(void (*put)(const char *word)) {
 }
 
 static hone_status unknown_list(struct ctx *ctx, const char *what) {
-  struct text names = {0};
+  struct strbuf names = {0};
   for (size_t i = 0; i < COUNT(lists); i++)
-    text_printf(&names, "%s%s", i ? ", " : "", lists[i].name);
+    strbuf_printf(&names, "%s%s", i ? ", " : "", lists[i].name);
   const hone_status status =
       fail(ctx, HONE_E_USAGE, place_name(what), "no such table%s; there are %s",
            verb_find(what) ? " but a command of hone" : "", names.at ? names.at : "");
-  text_deinit(&names);
+  strbuf_deinit(&names);
   return status;
 }
 

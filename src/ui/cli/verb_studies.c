@@ -9,16 +9,16 @@ static hone_status list(struct ctx *ctx, struct store *store, struct arena *aren
   size_t count;
   TRY(store_list_studies(ctx, store, arena, &rows, &count));
   for (size_t i = 0; i < count; i++) {
-    struct text line = {0};
+    struct strbuf line = {0};
     time_t seconds = (time_t)(rows[i].started_unix_ms / 1000);
     struct tm utc;
     char when[32] = "?";
     if (gmtime_r(&seconds, &utc)) strftime(when, sizeof when, "%Y-%m-%d %H:%M", &utc);
-    text_printf(&line, "%.12s  %s  %-11s ", rows[i].key, when,
-                rows[i].finished ? "finished" : "interrupted");
-    text_put_safe(&line, rows[i].name[0] ? rows[i].name : rows[i].command, 100);
+    strbuf_printf(&line, "%.12s  %s  %-11s ", rows[i].key, when,
+                  rows[i].finished ? "finished" : "interrupted");
+    strbuf_put_safe(&line, rows[i].name[0] ? rows[i].name : rows[i].command, 100);
     if (line.at) puts(line.at);
-    text_deinit(&line);
+    strbuf_deinit(&line);
   }
   return HONE_OK;
 }

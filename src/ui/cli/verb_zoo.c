@@ -26,7 +26,7 @@ static hone_status write_model(struct ctx *ctx, const char *name, const char *pa
   char spec[512];
   struct arena *arena;
   struct graph *graph;
-  struct text bytes = {0};
+  struct strbuf bytes = {0};
   struct open_dimensions open;
   snprintf(spec, sizeof spec, "%s%s", zoo_is_spec(name) ? "" : "zoo:", name);
   TRY(arena_create(ctx, (size_t)usable_ram_bytes(), &arena));
@@ -38,7 +38,7 @@ static hone_status write_model(struct ctx *ctx, const char *name, const char *pa
     status = export_onnx_open(ctx, graph, export_opset(graph), &open, &bytes);
     if (!status) status = write_output(ctx, path, &bytes);
   }
-  text_deinit(&bytes);
+  strbuf_deinit(&bytes);
   arena_destroy(arena);
   return status;
 }

@@ -30,9 +30,9 @@ static MUST_USE hone_status key_of(struct ctx *ctx, const char *dir, const char 
                                    const char *name, char out[33]) {
   char pattern[4200], hash[33];
   glob_t found = {0};
-  struct text text = {0};
+  struct strbuf text = {0};
   snprintf(pattern, sizeof pattern, "%s/*.py", dir);
-  text_printf(&text, "%s\n%s\n%s\n%s\n", HONE_VERSION, python, dir, name);
+  strbuf_printf(&text, "%s\n%s\n%s\n%s\n", HONE_VERSION, python, dir, name);
   hone_status status = HONE_OK;
   if (!glob(pattern, 0, NULL, &found)) {
     for (size_t i = 0; !status && i < found.gl_pathc; i++) {
@@ -41,13 +41,13 @@ static MUST_USE hone_status key_of(struct ctx *ctx, const char *dir, const char 
       if (status) break;
       hash_hex(hash, file.data, file.size);
       file_unmap(&file);
-      text_printf(&text, "%s %s\n", found.gl_pathv[i], hash);
+      strbuf_printf(&text, "%s %s\n", found.gl_pathv[i], hash);
     }
     globfree(&found);
   }
-  if (!status) status = text_finish(ctx, &text);
+  if (!status) status = strbuf_finish(ctx, &text);
   if (!status) hash_hex(out, text.at, text.length);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   return status;
 }
 
@@ -66,14 +66,14 @@ static MUST_USE hone_status run_exporter(struct ctx *ctx, const char *python, co
   TRY(process_run(ctx, &options, &result));
   hone_status status = HONE_OK;
   if (result.exit_code || result.signal || result.timed_out) {
-    struct text words = {0};
+    struct strbuf words = {0};
     const size_t all = result.output.length, keep = all < 600 ? all : 600;
-    text_put_safe(&words, result.output.at ? result.output.at + all - keep : "no words", 700);
+    strbuf_put_safe(&words, result.output.at ? result.output.at + all - keep : "no words", 700);
     status = fail(ctx, result.exit_code == 69 ? HONE_E_MISSING : HONE_E_UNSUP, place_name(name),
                   "%s could not export it: %s", python, words.at ? words.at : "");
-    text_deinit(&words);
+    strbuf_deinit(&words);
   }
-  text_deinit(&result.output);
+  strbuf_deinit(&result.output);
   return status;
 }
 
@@ -165,17 +165,17 @@ hone_status zoo_dir_list(struct ctx *ctx, const struct args *args) {
   if (glob(pattern, 0, NULL, &found)) return HONE_OK;
   for (size_t i = 0; i < found.gl_pathc; i++) {
     const char *base = strrchr(found.gl_pathv[i], '/') + 1;
-    struct text line = {0};
+    struct strbuf line = {0};
     if (!is_model_file(found.gl_pathv[i])) continue;
-    text_puts(&line, "zoo:");
+    strbuf_puts(&line, "zoo:");
     char name[256];
     snprintf(name, sizeof name, "%.*s", (int)(strlen(base) - 3), base);
     if (is_name(name)) {
-      text_printf(&line, "%-20s ", name);
-      text_put_safe(&line, found.gl_pathv[i], 4096);
+      strbuf_printf(&line, "%-20s ", name);
+      strbuf_put_safe(&line, found.gl_pathv[i], 4096);
       if (line.at) puts(line.at);
     }
-    text_deinit(&line);
+    strbuf_deinit(&line);
   }
   globfree(&found);
   return HONE_OK;

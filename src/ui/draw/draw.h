@@ -7,7 +7,7 @@
 /* SVG that stands alone: a box an operator with its first output's shape, inputs above and outputs
    below; constants are named in a box's title only. All text of the model is escaped. E_LIMIT for
    graphs that no one could read (over 20,000 boxes and bends). The same graph gives the same bytes. */
-MUST_USE hone_status draw_graph(struct ctx *ctx, const struct graph *graph, struct text *out);
+MUST_USE hone_status draw_graph(struct ctx *ctx, const struct graph *graph, struct strbuf *out);
 
 /* -- inside the folder: layers.c */
 

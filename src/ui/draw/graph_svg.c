@@ -22,24 +22,24 @@ static const char style[] =
     ".movement{fill:#372649}.end{fill:#22262b}}</style>\n";
 
 /* Text of the model: safe first, then XML's own characters. */
-static void put_text(struct text *out, const char *untrusted, size_t max) {
-  struct text safe = {0};
-  text_put_safe(&safe, untrusted, max);
+static void put_text(struct strbuf *out, const char *untrusted, size_t max) {
+  struct strbuf safe = {0};
+  strbuf_put_safe(&safe, untrusted, max);
   if (safe.failed) out->failed = true;
   for (size_t i = 0; i < safe.length; i++) {
     const char c = safe.at[i];
     if (c == '&')
-      text_puts(out, "&amp;");
+      strbuf_puts(out, "&amp;");
     else if (c == '<')
-      text_puts(out, "&lt;");
+      strbuf_puts(out, "&lt;");
     else if (c == '>')
-      text_puts(out, "&gt;");
+      strbuf_puts(out, "&gt;");
     else if (c == '"')
-      text_puts(out, "&quot;");
+      strbuf_puts(out, "&quot;");
     else
-      text_append(out, &c, 1);
+      strbuf_append(out, &c, 1);
   }
-  text_deinit(&safe);
+  strbuf_deinit(&safe);
 }
 
 static const char *class_of(const struct op *op) {
@@ -56,9 +56,9 @@ static const char *class_of(const struct op *op) {
 }
 
 /* "f32[1,64,56,56]" */
-static void put_value(struct text *out, const struct value *value) {
+static void put_value(struct strbuf *out, const struct value *value) {
   if (!value) return;
-  text_puts(out, dtype_name(value->dtype));
+  strbuf_puts(out, dtype_name(value->dtype));
   shape_print(out, &value->shape);
 }
 
@@ -66,7 +66,7 @@ struct picture {
   const struct graph *graph;
   struct layout layout;
   size_t node_begin, output_begin; /* of the vertices */
-  struct text *out;
+  struct strbuf *out;
 };
 
 static const struct node *node_of(const struct picture *picture, size_t v) {
@@ -82,10 +82,10 @@ static const struct value *value_of(const struct picture *picture, size_t v) {
                                  : picture->graph->outputs.at[v - picture->output_begin];
 }
 
-static void put_label(const struct picture *picture, size_t v, struct text *out) {
+static void put_label(const struct picture *picture, size_t v, struct strbuf *out) {
   const struct node *node = node_of(picture, v);
   if (node)
-    text_puts(out, node->op->name);
+    strbuf_puts(out, node->op->name);
   else
     put_text(out, value_of(picture, v)->name, LABEL);
 }
@@ -94,12 +94,12 @@ static MUST_USE hone_status measure(struct ctx *ctx, struct arena *arena, struct
   double *widths;
   TRY(NEW_ARRAY(ctx, arena, widths, picture->layout.vertex_count + 1));
   for (size_t v = 0; v < picture->layout.vertex_count; v++) {
-    struct text label = {0}, shape = {0};
+    struct strbuf label = {0}, shape = {0};
     put_label(picture, v, &label);
     put_value(&shape, value_of(picture, v));
     widths[v] = fmax(84, 22 + 7.2 * fmax((double)label.length, 0.9 * (double)shape.length));
-    text_deinit(&label);
-    text_deinit(&shape);
+    strbuf_deinit(&label);
+    strbuf_deinit(&shape);
   }
   picture->layout.widths = widths;
   return HONE_OK;
@@ -145,13 +145,13 @@ static MUST_USE hone_status find_edges(struct ctx *ctx, struct arena *arena,
 
 /* -- marks */
 
-static void put_number(struct text *out, double x) {
+static void put_number(struct strbuf *out, double x) {
   const long long tenths = llround(x * 10); /* no locale in it */
-  text_printf(out, "%s%lld.%lld", tenths < 0 ? "-" : "", llabs(tenths) / 10, llabs(tenths) % 10);
+  strbuf_printf(out, "%s%lld.%lld", tenths < 0 ? "-" : "", llabs(tenths) / 10, llabs(tenths) % 10);
 }
-static void put_point(struct text *out, double x, double y) {
+static void put_point(struct strbuf *out, double x, double y) {
   put_number(out, x);
-  text_puts(out, " ");
+  strbuf_puts(out, " ");
   put_number(out, y);
 }
 
@@ -163,19 +163,19 @@ static double x_of(const struct picture *picture, size_t point) {
 }
 
 /* A curve that leaves and arrives upright. */
-static void put_curve(struct text *out, double x, double y, double to_x, double to_y) {
+static void put_curve(struct strbuf *out, double x, double y, double to_x, double to_y) {
   const double middle = (y + to_y) / 2;
-  text_puts(out, " C");
+  strbuf_puts(out, " C");
   put_point(out, x, middle);
-  text_puts(out, " ");
+  strbuf_puts(out, " ");
   put_point(out, to_x, middle);
-  text_puts(out, " ");
+  strbuf_puts(out, " ");
   put_point(out, to_x, to_y);
 }
 
 static void put_edge(const struct picture *picture, const struct layout_edge *edge) {
   double x = x_of(picture, edge->from), y = y_of(picture, edge->from) + BOX;
-  text_puts(picture->out, "<path d=\"M");
+  strbuf_puts(picture->out, "<path d=\"M");
   put_point(picture->out, x, y);
   for (size_t b = 0; b <= edge->bend_count; b++) {
     const bool is_last = b == edge->bend_count;
@@ -184,56 +184,56 @@ static void put_edge(const struct picture *picture, const struct layout_edge *ed
     x = x_of(picture, to);
     y = y_of(picture, to);
     if (is_last) break;
-    text_puts(picture->out, " V");
+    strbuf_puts(picture->out, " V");
     put_number(picture->out, y += BOX);
   }
-  text_puts(picture->out, "\"/>\n");
+  strbuf_puts(picture->out, "\"/>\n");
 }
 
 static void put_title(const struct picture *picture, size_t v) {
   const struct node *node = node_of(picture, v);
-  text_puts(picture->out, "<title>");
+  strbuf_puts(picture->out, "<title>");
   if (node) {
     put_text(picture->out, node->name[0] ? node->name : node->op->name, 200);
     for (size_t i = 0; i < node->input_count; i++) {
       if (!node->inputs[i]) continue;
-      text_puts(picture->out, node->inputs[i]->constant ? "\nconstant " : "\n");
+      strbuf_puts(picture->out, node->inputs[i]->constant ? "\nconstant " : "\n");
       put_text(picture->out, node->inputs[i]->name, 100);
-      text_puts(picture->out, " ");
+      strbuf_puts(picture->out, " ");
       put_value(picture->out, node->inputs[i]);
     }
   } else {
-    text_puts(picture->out, v < picture->node_begin ? "input" : "output");
+    strbuf_puts(picture->out, v < picture->node_begin ? "input" : "output");
   }
-  text_puts(picture->out, "</title>");
+  strbuf_puts(picture->out, "</title>");
 }
 
 static void put_box(const struct picture *picture, size_t v) {
   const struct layout_point *point = &picture->layout.points[v];
   const struct node *node = node_of(picture, v);
   const double x = x_of(picture, v), y = y_of(picture, v);
-  text_printf(picture->out, "<g>");
+  strbuf_printf(picture->out, "<g>");
   put_title(picture, v);
-  text_printf(picture->out, "<rect class=\"%s\" x=\"", node ? class_of(node->op) : "end");
+  strbuf_printf(picture->out, "<rect class=\"%s\" x=\"", node ? class_of(node->op) : "end");
   put_number(picture->out, x - point->width / 2);
-  text_puts(picture->out, "\" y=\"");
+  strbuf_puts(picture->out, "\" y=\"");
   put_number(picture->out, y);
-  text_puts(picture->out, "\" width=\"");
+  strbuf_puts(picture->out, "\" width=\"");
   put_number(picture->out, point->width);
-  text_printf(picture->out, "\" height=\"%d\" rx=\"%d\"/><text class=\"o\" x=\"", BOX,
-              node ? 7 : BOX / 2);
+  strbuf_printf(picture->out, "\" height=\"%d\" rx=\"%d\"/><text class=\"o\" x=\"", BOX,
+                node ? 7 : BOX / 2);
   put_number(picture->out, x);
-  text_puts(picture->out, "\" y=\"");
+  strbuf_puts(picture->out, "\" y=\"");
   put_number(picture->out, y + 17);
-  text_puts(picture->out, "\">");
+  strbuf_puts(picture->out, "\">");
   put_label(picture, v, picture->out);
-  text_puts(picture->out, "</text><text class=\"s\" x=\"");
+  strbuf_puts(picture->out, "</text><text class=\"s\" x=\"");
   put_number(picture->out, x);
-  text_puts(picture->out, "\" y=\"");
+  strbuf_puts(picture->out, "\" y=\"");
   put_number(picture->out, y + 32);
-  text_puts(picture->out, "\">");
+  strbuf_puts(picture->out, "\">");
   put_value(picture->out, value_of(picture, v));
-  text_puts(picture->out, "</text></g>\n");
+  strbuf_puts(picture->out, "</text></g>\n");
 }
 
 static MUST_USE hone_status draw(struct ctx *ctx, struct arena *arena, struct picture *picture) {
@@ -242,22 +242,22 @@ static MUST_USE hone_status draw(struct ctx *ctx, struct arena *arena, struct pi
   TRY(layout_layers(ctx, arena, &picture->layout));
   const double width = picture->layout.width + 2 * MARGIN;
   const double height = 2 * MARGIN + BOX + (double)(picture->layout.layer_count - 1) * LAYER;
-  text_puts(picture->out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"");
+  strbuf_puts(picture->out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"");
   put_number(picture->out, width);
-  text_puts(picture->out, "\" height=\"");
+  strbuf_puts(picture->out, "\" height=\"");
   put_number(picture->out, height);
-  text_puts(picture->out, "\" viewBox=\"0 0 ");
+  strbuf_puts(picture->out, "\" viewBox=\"0 0 ");
   put_point(picture->out, width, height);
-  text_puts(picture->out, "\">\n");
-  text_puts(picture->out, style);
+  strbuf_puts(picture->out, "\">\n");
+  strbuf_puts(picture->out, style);
   for (size_t e = 0; e < picture->layout.edge_count; e++)
     put_edge(picture, &picture->layout.edges[e]);
   for (size_t v = 0; v < picture->layout.vertex_count; v++) put_box(picture, v);
-  text_puts(picture->out, "</svg>\n");
-  return text_finish(ctx, picture->out);
+  strbuf_puts(picture->out, "</svg>\n");
+  return strbuf_finish(ctx, picture->out);
 }
 
-hone_status draw_graph(struct ctx *ctx, const struct graph *graph, struct text *out) {
+hone_status draw_graph(struct ctx *ctx, const struct graph *graph, struct strbuf *out) {
   struct picture picture = {.graph = graph, .out = out};
   struct arena *arena;
   picture.node_begin = graph->inputs.count;

@@ -17,23 +17,23 @@ struct sweep {
   const size_t *begins;
   size_t count;
   bool over_threads;
-  int fixed;               /* of the other one */
-  const struct cell *like; /* load, precision and scenario of all */
-  int values[MOST];        /* ascending, each once */
+  int fixed;                 /* of the other one */
+  const struct config *like; /* load, precision and scenario of all */
+  int values[MOST];          /* ascending, each once */
   size_t value_count;
 };
 
-static int varying(const struct sweep *sweep, const struct cell *cell) {
-  return sweep->over_threads ? cell->threads : cell->batch;
+static int varying(const struct sweep *sweep, const struct config *config) {
+  return sweep->over_threads ? config->threads : config->batch;
 }
-static int fixed_of(const struct sweep *sweep, const struct cell *cell) {
-  return sweep->over_threads ? cell->batch : cell->threads;
+static int fixed_of(const struct sweep *sweep, const struct config *config) {
+  return sweep->over_threads ? config->batch : config->threads;
 }
 
-static bool belongs(const struct sweep *sweep, const struct cell *cell) {
-  return fixed_of(sweep, cell) == sweep->fixed && cell->load == sweep->like->load &&
-         !strcmp(cell->precision, sweep->like->precision) &&
-         !strcmp(cell->scenario, sweep->like->scenario);
+static bool belongs(const struct sweep *sweep, const struct config *config) {
+  return fixed_of(sweep, config) == sweep->fixed && config->load == sweep->like->load &&
+         !strcmp(config->precision, sweep->like->precision) &&
+         !strcmp(config->scenario, sweep->like->scenario);
 }
 
 static void add_value(struct sweep *sweep, int value) {
@@ -48,8 +48,8 @@ static void add_value(struct sweep *sweep, int value) {
 static void find_values(struct sweep *sweep) {
   sweep->value_count = 0;
   for (size_t k = 0; k < sweep->count; k++) {
-    const struct cell *cell = &sweep->summary->records[sweep->begins[k]].cell;
-    if (belongs(sweep, cell)) add_value(sweep, varying(sweep, cell));
+    const struct config *config = &sweep->summary->records[sweep->begins[k]].config;
+    if (belongs(sweep, config)) add_value(sweep, varying(sweep, config));
   }
 }
 
@@ -62,18 +62,18 @@ static double x_of(const struct sweep *sweep, int value) {
 
 static bool is_point(const struct sweep *sweep, size_t i) {
   const struct record *record = &sweep->summary->records[i];
-  return record->rank > 0 && record->cell.label == 0 && record->throughput_per_s > 0 &&
-         belongs(sweep, &record->cell);
+  return record->rank > 0 && record->config.label == 0 && record->throughput_per_s > 0 &&
+         belongs(sweep, &record->config);
 }
 
 /* Next ranked row of the same engine as `first`, over the groups in order of the varying value;
    SIZE_MAX at the end. */
 static size_t row_at(const struct sweep *sweep, size_t first, int value) {
-  const struct cell *engine = &sweep->summary->records[first].cell;
+  const struct config *engine = &sweep->summary->records[first].config;
   for (size_t k = 0; k < sweep->count; k++)
     for (size_t i = sweep->begins[k], end = group_end(sweep->summary, i); i < end; i++) {
-      const struct cell *cell = &sweep->summary->records[i].cell;
-      if (is_point(sweep, i) && varying(sweep, cell) == value && same_engine(cell, engine))
+      const struct config *config = &sweep->summary->records[i].config;
+      if (is_point(sweep, i) && varying(sweep, config) == value && same_engine(config, engine))
         return i;
     }
   return SIZE_MAX;
@@ -100,7 +100,7 @@ static void put_grid(struct html html, const struct sweep *sweep, const struct a
     svg_begin_text(html, "end", LEFT - 8, at + 4);
     char number[32];
     format_f64(number, round(ticks[i] * 1e3) / 1e3);
-    text_puts(html.out, number);
+    strbuf_puts(html.out, number);
     svg_end_text(html);
     last = at;
   }
@@ -108,11 +108,11 @@ static void put_grid(struct html html, const struct sweep *sweep, const struct a
     const double at = x_of(sweep, sweep->values[v]);
     svg_line(html, "grid", at, TOP, at, BOTTOM);
     svg_begin_text(html, "middle", at, BOTTOM + 18);
-    text_printf(html.out, "%d", sweep->values[v]);
+    strbuf_printf(html.out, "%d", sweep->values[v]);
     svg_end_text(html);
   }
   svg_begin_text(html, "middle", (LEFT + RIGHT) / 2.0, HEIGHT - 6);
-  text_puts(html.out, sweep->over_threads ? "threads" : "batch");
+  strbuf_puts(html.out, sweep->over_threads ? "threads" : "batch");
   svg_end_text(html);
   svg_begin_text(html, "", 4, 14);
   LITERAL(html.out, "\xe2\x86\x91 samples a second");
@@ -131,7 +131,7 @@ static void put_line(const struct sweep *sweep, const struct axis *y, size_t fir
   for (size_t v = 0; v < sweep->value_count; v++) {
     const size_t i = row_at(sweep, first, sweep->values[v]);
     if (i == SIZE_MAX) continue;
-    text_puts(html.out, is_open ? " L" : "M");
+    strbuf_puts(html.out, is_open ? " L" : "M");
     put_number(html.out, x = x_of(sweep, sweep->values[v]), 1);
     LITERAL(html.out, " ");
     put_number(html.out, height = axis_place(y, summary->records[i].throughput_per_s), 1);
@@ -165,23 +165,24 @@ static void put_chart(const struct sweep *sweep) {
   size_t label_count = 0;
   const struct axis y = find_axis(sweep);
   if (sweep->value_count < 2 || !(y.high > 0)) return;
-  text_printf(html.out, "<figure><figcaption>%s at %s %d",
-              sweep->over_threads ? "Scaling with threads" : "Scaling with the batch",
-              sweep->over_threads ? "batch" : "threads", sweep->fixed);
-  struct text rest = {0};
+  strbuf_printf(html.out, "<figure><figcaption>%s at %s %d",
+                sweep->over_threads ? "Scaling with threads" : "Scaling with the batch",
+                sweep->over_threads ? "batch" : "threads", sweep->fixed);
+  struct strbuf rest = {0};
   put_group_rest(&rest, sweep->like, ", ");
   html_take(html, &rest);
   LITERAL(html.out, " <span>samples a second, logarithmic; higher is better</span></figcaption>");
-  text_printf(html.out,
-              "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"throughput over "
-              "%s\">",
-              WIDTH, HEIGHT, sweep->over_threads ? "thread counts" : "batch sizes");
+  strbuf_printf(
+      html.out,
+      "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"throughput over "
+      "%s\">",
+      WIDTH, HEIGHT, sweep->over_threads ? "thread counts" : "batch sizes");
   put_grid(html, sweep, &y);
   for (size_t v = 0; v < sweep->value_count; v++) /* each engine where it first appears */
     for (size_t k = 0; k < sweep->count; k++)
       for (size_t i = sweep->begins[k], end = group_end(sweep->summary, i); i < end; i++) {
         bool is_first = is_point(sweep, i) && label_count < COUNT(labels) &&
-                        varying(sweep, &sweep->summary->records[i].cell) == sweep->values[v];
+                        varying(sweep, &sweep->summary->records[i].config) == sweep->values[v];
         for (size_t w = 0; is_first && w < v; w++)
           is_first = row_at(sweep, i, sweep->values[w]) == SIZE_MAX;
         if (is_first) put_line(sweep, &y, i, labels, &label_count);
@@ -199,12 +200,12 @@ void chart_scaling(const struct page *page, const size_t *begins, size_t count) 
                           .count = count,
                           .over_threads = over_threads != 0};
     for (size_t k = 0; k < count; k++) {
-      const struct cell *cell = &summary->records[begins[k]].cell;
+      const struct config *config = &summary->records[begins[k]].config;
       bool is_new = true;
-      sweep.fixed = fixed_of(&sweep, cell);
-      sweep.like = cell;
+      sweep.fixed = fixed_of(&sweep, config);
+      sweep.like = config;
       for (size_t j = 0; is_new && j < k; j++)
-        is_new = !belongs(&sweep, &summary->records[begins[j]].cell);
+        is_new = !belongs(&sweep, &summary->records[begins[j]].config);
       if (!is_new) continue;
       find_values(&sweep);
       put_chart(&sweep);

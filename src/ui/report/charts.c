@@ -19,7 +19,7 @@ hone_status latency_axis(struct ctx *ctx, const struct summary *summary, size_t 
   *out = (struct axis){INFINITY, 0, 6, STRIP_WIDTH - 6};
   for (size_t i = begin; i < end; i++) {
     const struct record *record = &summary->records[i];
-    const struct cell_data *data = cell_data_of(summary, record);
+    const struct config_data *data = config_data_of(summary, record);
     if (!is_measured(record) || !data) continue;
     double *samples = calloc(record->sample_count, sizeof *samples);
     if (!samples) return fail(ctx, HONE_E_OOM, place_none(), "no memory for a chart");
@@ -43,8 +43,8 @@ hone_status latency_axis(struct ctx *ctx, const struct summary *summary, size_t 
 void chart_latency_axis(struct html html, const struct axis *axis) {
   double ticks[TICKS], last = -100;
   const int count = axis_ticks(axis, ticks);
-  text_printf(html.out, "<svg class=\"axis\" viewBox=\"0 0 %d 18\" aria-hidden=\"true\">",
-              STRIP_WIDTH);
+  strbuf_printf(html.out, "<svg class=\"axis\" viewBox=\"0 0 %d 18\" aria-hidden=\"true\">",
+                STRIP_WIDTH);
   for (int i = 0; i < count; i++) {
     const double x = axis_place(axis, ticks[i]);
     svg_line(html, "tick", x, 14, x, 18);
@@ -57,7 +57,7 @@ void chart_latency_axis(struct html html, const struct axis *axis) {
   LITERAL(html.out, "</svg>");
 }
 
-static void count_bins(const struct cell_data *data, const struct axis *axis, double bins[BINS]) {
+static void count_bins(const struct config_data *data, const struct axis *axis, double bins[BINS]) {
   double raw[BINS] = {0};
   for (size_t b = 0; b < data->block_count; b++)
     for (size_t s = 0; s < data->blocks[b].sample_count; s++) {
@@ -79,7 +79,7 @@ static void put_outline(struct html html, const struct axis *axis, const double 
   while (first < last && bins[first] <= 0) first++;
   while (last > first && bins[last] <= 0) last--;
   const double step = (axis->to - axis->from) / BINS, middle = STRIP_HEIGHT / 2.0;
-  text_printf(html.out, "<path class=\"shape c%d\" d=\"M", color);
+  strbuf_printf(html.out, "<path class=\"shape c%d\" d=\"M", color);
   for (int side = -1; side <= 1; side += 2)
     for (int i = side < 0 ? first : last; i >= first && i <= last; i -= side) {
       const double height = fmax(sqrt(bins[i] / most) * (middle - 2), 0.6);
@@ -92,7 +92,7 @@ static void put_outline(struct html html, const struct axis *axis, const double 
 }
 
 static void put_strip_label(struct html html, const struct record *record) {
-  struct text label = {0};
+  struct strbuf label = {0};
   put_row_name(&label, record);
   LITERAL(&label, ": median ");
   put_latency(&label, record->p50_ms);
@@ -102,7 +102,7 @@ static void put_strip_label(struct html html, const struct record *record) {
   put_latency(&label, record->p50_hi_ms);
   LITERAL(&label, ", p99 ");
   put_latency(&label, record->p99_ms);
-  text_printf(&label, ", %zu samples", record->sample_count);
+  strbuf_printf(&label, ", %zu samples", record->sample_count);
   LITERAL(html.out, "<title>");
   html_take(html, &label);
   LITERAL(html.out, "</title>");
@@ -111,14 +111,14 @@ static void put_strip_label(struct html html, const struct record *record) {
 hone_status chart_distribution(struct ctx *ctx, struct html html, const struct summary *summary,
                                size_t i, const struct axis *axis, int color) {
   const struct record *record = &summary->records[i];
-  const struct cell_data *data = cell_data_of(summary, record);
+  const struct config_data *data = config_data_of(summary, record);
   if (!data) return HONE_OK; /* read from a file: there is nothing to draw */
   if (!is_measured(record))
     return fail(ctx, HONE_E_INTERNAL, place_none(), "a chart of a row without samples");
   double bins[BINS] = {0};
   count_bins(data, axis, bins);
-  text_printf(html.out, "<svg class=\"strip\" viewBox=\"0 0 %d %d\" role=\"img\">", STRIP_WIDTH,
-              STRIP_HEIGHT);
+  strbuf_printf(html.out, "<svg class=\"strip\" viewBox=\"0 0 %d %d\" role=\"img\">", STRIP_WIDTH,
+                STRIP_HEIGHT);
   put_strip_label(html, record);
   svg_line(html, "base", axis->from, STRIP_HEIGHT / 2.0, axis->to, STRIP_HEIGHT / 2.0);
   put_outline(html, axis, bins, color);
@@ -185,9 +185,9 @@ static void put_frontier(struct html html, const struct summary *summary, size_t
     const struct record *record = &summary->records[i];
     if (!is_plotted(record) || ready_ms(record) >= best) continue;
     const double at_x = axis_place(x, ready_ms(record)), at_y = axis_place(y, record->p50_ms);
-    text_puts(html.out, is_open ? "H" : "<path class=\"frontier\" d=\"M");
+    strbuf_puts(html.out, is_open ? "H" : "<path class=\"frontier\" d=\"M");
     put_number(html.out, at_x, 1);
-    text_puts(html.out, is_open ? " V" : " ");
+    strbuf_puts(html.out, is_open ? " V" : " ");
     put_number(html.out, at_y, 1);
     LITERAL(html.out, " ");
     best = ready_ms(record);
@@ -198,8 +198,8 @@ static void put_frontier(struct html html, const struct summary *summary, size_t
 
 void chart_begin_engine(const struct page *page, size_t i) {
   const size_t engine = page->matrix ? matrix_engine_of(page->matrix, page->summary, i) : SIZE_MAX;
-  text_printf(page->html.out, "<g class=\"c%d\"", color_of_backend(page->summary, i));
-  if (engine != SIZE_MAX) text_printf(page->html.out, " data-engine=\"%zu\"", engine);
+  strbuf_printf(page->html.out, "<g class=\"c%d\"", color_of_backend(page->summary, i));
+  if (engine != SIZE_MAX) strbuf_printf(page->html.out, " data-engine=\"%zu\"", engine);
   LITERAL(page->html.out, ">");
 }
 
@@ -224,7 +224,7 @@ static void put_points(const struct page *page, size_t begin, size_t end, const 
     LITERAL(html.out, ", compiled in ");
     put_ms(html.out, ready_ms(record));
     LITERAL(html.out, "</title></circle>");
-    if (count < COUNT(labels) && record->cell.label == 0) {
+    if (count < COUNT(labels) && record->config.label == 0) {
       const bool is_right = at_x > PLOT_RIGHT - 150;
       /* the frontier leaves a point to the left */
       const double label_y = label_clear(labels, count, at_x, at_y + (is_right ? -8 : 4));
@@ -261,7 +261,7 @@ bool plot_compile_against_speed(const struct page *page, size_t begin, size_t en
 
 void chart_compile_against_speed(const struct page *page, size_t begin, size_t end) {
   const struct html html = page->html;
-  struct text plot = {0};
+  struct strbuf plot = {0};
   struct page own = *page;
   own.html.out = &plot;
   if (plot_compile_against_speed(&own, begin, end)) {
@@ -269,15 +269,15 @@ void chart_compile_against_speed(const struct page *page, size_t begin, size_t e
             "<figure><figcaption>Speed against start-up <span>compile, cold, and load; lower left "
             "is better; the dashed line joins the choices that no other beats in "
             "both</span></figcaption>");
-    text_printf(html.out,
-                "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Median "
-                "latency against compile and load time, both logarithmic\">",
-                PLOT_WIDTH, PLOT_HEIGHT);
-    text_append(html.out, plot.at ? plot.at : "", plot.length);
+    strbuf_printf(html.out,
+                  "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Median "
+                  "latency against compile and load time, both logarithmic\">",
+                  PLOT_WIDTH, PLOT_HEIGHT);
+    strbuf_append(html.out, plot.at ? plot.at : "", plot.length);
     LITERAL(html.out, "</svg></figure>");
   }
   if (plot.failed) html.out->failed = true;
-  text_deinit(&plot);
+  strbuf_deinit(&plot);
 }
 
 /* -- memory */
@@ -315,11 +315,12 @@ void chart_memory(const struct page *page, size_t begin, size_t end) {
       html.out,
       "<figure><figcaption>Memory of the process <span>dark: while running; light: peak, compiling "
       "included</span></figcaption>");
-  text_printf(html.out,
-              "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Peak and steady "
-              "resident "
-              "memory by backend\">",
-              PLOT_WIDTH, rows * 34 + 8);
+  strbuf_printf(
+      html.out,
+      "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Peak and steady "
+      "resident "
+      "memory by backend\">",
+      PLOT_WIDTH, rows * 34 + 8);
   double y = 6;
   for (size_t i = begin; i < end; i++) {
     const struct record *record = &summary->records[i];
@@ -332,7 +333,7 @@ void chart_memory(const struct page *page, size_t begin, size_t end) {
 
 /* The curve of one process, from its start to its end; what is between two points is not known. */
 void chart_memory_over_time(struct html html, const struct record *record) {
-  const struct incarnation *facts = &record->worst;
+  const struct process_record *facts = &record->worst;
   const double width = 560, height = 96, left = 4, bottom = 76, room = 64;
   const size_t count = facts->memory_when_count < facts->memory_count ? facts->memory_when_count
                                                                       : facts->memory_count;
@@ -343,10 +344,10 @@ void chart_memory_over_time(struct html html, const struct record *record) {
   LITERAL(html.out,
           "<figure class=\"memory\"><figcaption>Memory over time <span>resident set of the first "
           "process with all that it started</span></figcaption>");
-  text_printf(html.out,
-              "<svg class=\"plot\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"Resident "
-              "memory from the process's start to its end\"><path class=\"curve\" d=\"M",
-              width, height);
+  strbuf_printf(html.out,
+                "<svg class=\"plot\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"Resident "
+                "memory from the process's start to its end\"><path class=\"curve\" d=\"M",
+                width, height);
   for (size_t i = 0; i < count; i++) {
     if (i) LITERAL(html.out, " L");
     put_number(html.out, left + (double)facts->memory_when[i] / end * (width - 2 * left), 1);

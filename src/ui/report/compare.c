@@ -11,33 +11,34 @@
 /* -- terminal */
 
 static void begin_color(struct tty tty, const char *code) {
-  if (tty.color) text_printf(tty.out, "\x1b[%sm", code);
+  if (tty.color) strbuf_printf(tty.out, "\x1b[%sm", code);
 }
 static void end_color(struct tty tty) {
   if (tty.color) LITERAL(tty.out, "\x1b[0m");
 }
 
-static void put_padded(struct tty tty, struct text *cell, size_t width, bool is_left) {
-  const char *shown = cell->at ? cell->at : "";
+static void put_padded(struct tty tty, struct strbuf *config, size_t width, bool is_left) {
+  const char *shown = config->at ? config->at : "";
   const size_t used = shown_width(shown);
   LITERAL(tty.out, "  ");
-  if (is_left) text_puts(tty.out, shown);
+  if (is_left) strbuf_puts(tty.out, shown);
   for (size_t i = used; i < width; i++) LITERAL(tty.out, " ");
-  if (!is_left) text_puts(tty.out, shown);
-  if (cell->failed) tty.out->failed = true;
-  text_deinit(cell);
+  if (!is_left) strbuf_puts(tty.out, shown);
+  if (config->failed) tty.out->failed = true;
+  strbuf_deinit(config);
 }
 
-static void name_of(const struct record *record, struct text *out) {
-  struct text name = {0};
+static void name_of(const struct record *record, struct strbuf *out) {
+  struct strbuf name = {0};
   put_row_name(&name, record);
   if (name.failed) out->failed = true;
   tty_text((struct tty){out, false}, name.at ? name.at : "", 40);
-  text_deinit(&name);
+  strbuf_deinit(&name);
 }
 
 /* ", detects 82 % or more": of a cell on which the gate cannot pass. */
-static void put_open(struct text *out, const struct changes *changes, const struct change *change) {
+static void put_open(struct strbuf *out, const struct changes *changes,
+                     const struct change *change) {
   const double detectable = change_detectable(change);
   if (!change_is_open(changes, change) || !isfinite(detectable)) return;
   LITERAL(out, ", detects ");
@@ -52,7 +53,7 @@ static enum verdict color_verdict(const struct change *change) {
 static void put_pair(struct tty tty, const struct changes *changes, const struct change *change,
                      size_t name_width) {
   const struct record *record = change_record(changes, change);
-  struct text name = {0}, was = {0}, is = {0}, verdict = {0};
+  struct strbuf name = {0}, was = {0}, is = {0}, verdict = {0};
   name_of(record, &name);
   if (change->before != SIZE_MAX)
     put_latency(&was, changes->before->records[change->before].p50_ms);
@@ -70,26 +71,26 @@ static void put_pair(struct tty tty, const struct changes *changes, const struct
   put_open(tty.out, changes, change);
   if (change->before != SIZE_MAX && change->after != SIZE_MAX &&
       changes->before->records[change->before].status != record->status)
-    text_printf(tty.out, "  status was %s, is %s",
-                status_text(changes->before->records[change->before].status),
-                status_text(record->status));
+    strbuf_printf(tty.out, "  status was %s, is %s",
+                  status_text(changes->before->records[change->before].status),
+                  status_text(record->status));
   LITERAL(tty.out, "\n");
 }
 
 static void put_group_title(struct tty tty, const struct record *record, size_t name_width) {
   static const char *const titles[] = {"backend", "before", "after", "after against before"};
-  struct text facts = {0};
+  struct strbuf facts = {0};
   begin_color(tty, "1");
-  tty_text(tty, record->cell.model, 80);
+  tty_text(tty, record->config.model, 80);
   end_color(tty);
   LITERAL(tty.out, "  ");
   put_group_facts(&facts, record);
   tty_text(tty, facts.at ? facts.at : "", 120);
   LITERAL(tty.out, "\n");
-  text_deinit(&facts);
+  strbuf_deinit(&facts);
   for (size_t i = 0; i < COUNT(titles); i++) {
-    struct text title = {0};
-    text_puts(&title, titles[i]);
+    struct strbuf title = {0};
+    strbuf_puts(&title, titles[i]);
     put_padded(tty, &title, i == 0 ? name_width : i == 3 ? 0 : 8, i == 0 || i == 3);
   }
   LITERAL(tty.out, "\n");
@@ -98,11 +99,11 @@ static void put_group_title(struct tty tty, const struct record *record, size_t 
 static void put_pairs(struct tty tty, const struct changes *changes) {
   size_t name_width = 7;
   for (size_t i = 0; i < changes->count; i++) {
-    struct text name = {0};
+    struct strbuf name = {0};
     name_of(change_record(changes, &changes->at[i]), &name);
     const size_t width = shown_width(name.at ? name.at : "");
     if (width > name_width) name_width = width;
-    text_deinit(&name);
+    strbuf_deinit(&name);
   }
   for (size_t i = 0; i < changes->count; i++) {
     const struct record *record = change_record(changes, &changes->at[i]);
@@ -143,7 +144,7 @@ static MUST_USE hone_status put_machines(struct ctx *ctx, struct arena *arena, s
 
 static MUST_USE hone_status render_terminal(struct ctx *ctx, const struct changes *changes,
                                             const struct render_options *options,
-                                            struct text *out) {
+                                            struct strbuf *out) {
   const struct tty tty = {out, options && options->color};
   struct arena *arena;
   TRY(arena_create(ctx, 0, &arena));
@@ -158,7 +159,7 @@ static MUST_USE hone_status render_terminal(struct ctx *ctx, const struct change
   if (changes_lack_samples(changes))
     LITERAL(out,
             "a file holds no samples: intervals of ratios are the widest that both sides allow\n");
-  return text_finish(ctx, out);
+  return strbuf_finish(ctx, out);
 }
 
 /* -- Markdown: as a step's summary or a comment */
@@ -166,12 +167,12 @@ static MUST_USE hone_status render_terminal(struct ctx *ctx, const struct change
 static void put_markdown_row(struct markdown markdown, const struct changes *changes,
                              const struct change *change) {
   const struct record *record = change_record(changes, change);
-  struct text *out = markdown.out, facts = {0}, name = {0}, verdict = {0};
+  struct strbuf *out = markdown.out, facts = {0}, name = {0}, verdict = {0};
   LITERAL(out, "| ");
-  markdown_text(markdown, record->cell.model);
+  markdown_text(markdown, record->config.model);
   LITERAL(out, " | ");
-  text_printf(&facts, "%d \xc2\xb7 %d", record->cell.batch, record->cell.threads);
-  put_group_rest(&facts, &record->cell, " \xc2\xb7 ");
+  strbuf_printf(&facts, "%d \xc2\xb7 %d", record->config.batch, record->config.threads);
+  put_group_rest(&facts, &record->config, " \xc2\xb7 ");
   markdown_take(markdown, &facts);
   LITERAL(out, " | ");
   put_row_name(&name, record);
@@ -194,7 +195,7 @@ static void put_markdown_row(struct markdown markdown, const struct changes *cha
 }
 
 static MUST_USE hone_status render_changes_markdown(struct ctx *ctx, const struct changes *changes,
-                                                    struct text *out) {
+                                                    struct strbuf *out) {
   const struct markdown markdown = {out};
   LITERAL(out, "### ");
   put_changes_sentence(out, changes);
@@ -210,13 +211,13 @@ static MUST_USE hone_status render_changes_markdown(struct ctx *ctx, const struc
           "|:--|:--|:--|--:|--:|:--|\n");
   for (size_t i = 0; i < changes->count; i++) put_markdown_row(markdown, changes, &changes->at[i]);
   LITERAL(out, "\nMedians; the brackets hold the 95 % interval of the ratio.\n");
-  return text_finish(ctx, out);
+  return strbuf_finish(ctx, out);
 }
 
 /* -- JSON */
 
 static void put_json_side(struct json_writer json, const char *name, const struct summary *side) {
-  text_printf(json.out, "  \"%s\": {\"key\": ", name);
+  strbuf_printf(json.out, "  \"%s\": {\"key\": ", name);
   json_text(json, side->study.key);
   LITERAL(json.out, ", \"name\": ");
   json_text(json, side->study.name);
@@ -233,15 +234,15 @@ static void put_json_change(struct json_writer json, const struct changes *chang
   const struct record *new =
       change->after == SIZE_MAX ? NULL : &changes->after->records[change->after];
   LITERAL(json.out, "    {\"cell\": ");
-  json_text(json, record->cell.key);
+  json_text(json, record->config.key);
   LITERAL(json.out, ", \"model\": ");
-  json_text(json, record->cell.model);
+  json_text(json, record->config.model);
   LITERAL(json.out, ", \"backend\": ");
-  json_text(json, record->cell.backend);
+  json_text(json, record->config.backend);
   LITERAL(json.out, ", \"variant\": ");
-  json_text(json, record->cell.variant);
-  text_printf(json.out, ", \"batch\": %d, \"threads\": %d, \"before_ms\": ", record->cell.batch,
-              record->cell.threads);
+  json_text(json, record->config.variant);
+  strbuf_printf(json.out, ", \"batch\": %d, \"threads\": %d, \"before_ms\": ", record->config.batch,
+                record->config.threads);
   json_number(json, old ? old->p50_ms : (double)NAN);
   LITERAL(json.out, ", \"after_ms\": ");
   json_number(json, new ? new->p50_ms : (double)NAN);
@@ -253,39 +254,39 @@ static void put_json_change(struct json_writer json, const struct changes *chang
   json_number(json, change->ratio.high);
   LITERAL(json.out, "], \"detectable\": ");
   json_number(json, change_detectable(change));
-  text_printf(json.out,
-              ", \"open\": %s, \"verdict\": ", change_is_open(changes, change) ? "true" : "false");
+  strbuf_printf(json.out, ", \"open\": %s, \"verdict\": ",
+                change_is_open(changes, change) ? "true" : "false");
   json_text(json, change_text(change));
   LITERAL(json.out, ", \"status_before\": ");
   json_text(json, old ? status_text(old->status) : "");
   LITERAL(json.out, ", \"status_after\": ");
   json_text(json, new ? status_text(new->status) : "");
-  text_printf(
+  strbuf_printf(
       json.out, ", \"regression\": %s}",
       isfinite(changes->fail_above) && (change->is_slower || change->is_broken) ? "true" : "false");
 }
 
 static MUST_USE hone_status render_changes_json(struct ctx *ctx, const struct changes *changes,
-                                                struct text *out) {
+                                                struct strbuf *out) {
   const struct json_writer json = {out};
-  text_printf(out, "{\n  \"schema\": %d,\n  \"hone\": ", RECORD_SCHEMA);
+  strbuf_printf(out, "{\n  \"schema\": %d,\n  \"hone\": ", RECORD_SCHEMA);
   json_text(json, hone_version());
   LITERAL(out, ",\n");
   put_json_side(json, "before", changes->before);
   put_json_side(json, "after", changes->after);
   LITERAL(out, "  \"fail_above\": ");
   json_number(json, changes->fail_above);
-  text_printf(out,
-              ",\n  \"compared\": %zu, \"decided\": %zu, \"slower\": %zu, \"broken\": %zu, "
-              "\"only_before\": %zu, \"only_after\": %zu,\n  \"changes\": [",
-              changes->compared, changes->decided, changes->slower, changes->broken,
-              changes->only_before, changes->only_after);
+  strbuf_printf(out,
+                ",\n  \"compared\": %zu, \"decided\": %zu, \"slower\": %zu, \"broken\": %zu, "
+                "\"only_before\": %zu, \"only_after\": %zu,\n  \"changes\": [",
+                changes->compared, changes->decided, changes->slower, changes->broken,
+                changes->only_before, changes->only_after);
   for (size_t i = 0; i < changes->count; i++) {
-    text_puts(out, i ? ",\n" : "\n");
+    strbuf_puts(out, i ? ",\n" : "\n");
     put_json_change(json, changes, &changes->at[i]);
   }
   LITERAL(out, "\n  ]\n}\n");
-  return text_finish(ctx, out);
+  return strbuf_finish(ctx, out);
 }
 
 /* -- JUnit: a case a cell; HTML's escapes are XML's too */
@@ -299,15 +300,15 @@ static bool is_skipped(const struct changes *changes, const struct change *chang
 static void put_junit_case(struct html xml, const struct changes *changes,
                            const struct change *change) {
   const struct record *record = change_record(changes, change);
-  struct text name = {0}, facts = {0}, verdict = {0};
+  struct strbuf name = {0}, facts = {0}, verdict = {0};
   const bool fails = isfinite(changes->fail_above) && (change->is_slower || change->is_broken);
   LITERAL(xml.out, "    <testcase classname=\"");
-  html_attribute(xml, record->cell.model);
+  html_attribute(xml, record->config.model);
   LITERAL(xml.out, "\" name=\"");
   put_row_name(&name, record);
   put_group_facts(&facts, record);
-  text_printf(&name, ", %s", facts.at ? facts.at : "");
-  text_deinit(&facts);
+  strbuf_printf(&name, ", %s", facts.at ? facts.at : "");
+  strbuf_deinit(&facts);
   html_take(xml, &name);
   LITERAL(xml.out, "\">");
   put_change(&verdict, change);
@@ -332,7 +333,7 @@ static void put_junit_case(struct html xml, const struct changes *changes,
 }
 
 static MUST_USE hone_status render_junit(struct ctx *ctx, const struct changes *changes,
-                                         struct text *out) {
+                                         struct strbuf *out) {
   const struct html xml = {out};
   const bool gates = isfinite(changes->fail_above);
   size_t skipped = 0;
@@ -341,17 +342,18 @@ static MUST_USE hone_status render_junit(struct ctx *ctx, const struct changes *
     const bool fails = gates && (change->is_slower || change->is_broken);
     skipped += !fails && is_skipped(changes, change);
   }
-  text_printf(out,
-              "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"hone "
-              "compare\" tests=\"%zu\" failures=\"%zu\" skipped=\"%zu\">\n",
-              changes->count, gates ? changes->slower + changes->broken : 0, skipped);
+  strbuf_printf(
+      out,
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"hone "
+      "compare\" tests=\"%zu\" failures=\"%zu\" skipped=\"%zu\">\n",
+      changes->count, gates ? changes->slower + changes->broken : 0, skipped);
   for (size_t i = 0; i < changes->count; i++) put_junit_case(xml, changes, &changes->at[i]);
   LITERAL(out, "  </testsuite>\n</testsuites>\n");
-  return text_finish(ctx, out);
+  return strbuf_finish(ctx, out);
 }
 
 hone_status render_changes(struct ctx *ctx, const char *form, const struct changes *changes,
-                           const struct render_options *options, struct text *out) {
+                           const struct render_options *options, struct strbuf *out) {
   if (!strcmp(form, "table")) return render_terminal(ctx, changes, options, out);
   if (!strcmp(form, "md")) return render_changes_markdown(ctx, changes, out);
   if (!strcmp(form, "json")) return render_changes_json(ctx, changes, out);

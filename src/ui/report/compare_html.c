@@ -19,15 +19,15 @@ static const char *class_of(const struct changes *changes, const struct change *
   return change->ratio.value < 1.1 ? "h2" : change->ratio.value < 1.5 ? "h3" : "h4";
 }
 
-static bool same_column(const struct cell *a, const struct cell *b) {
+static bool same_column(const struct config *a, const struct config *b) {
   return same_engine(a, b) && a->label == b->label;
 }
 
 /* The first change of this one's engine: one column each. */
 static bool is_first_of_column(const struct changes *changes, size_t i) {
-  const struct cell *cell = &change_record(changes, &changes->at[i])->cell;
+  const struct config *config = &change_record(changes, &changes->at[i])->config;
   for (size_t k = 0; k < i; k++)
-    if (same_column(cell, &change_record(changes, &changes->at[k])->cell)) return false;
+    if (same_column(config, &change_record(changes, &changes->at[k])->config)) return false;
   return true;
 }
 static bool is_first_of_group(const struct changes *changes, size_t i) {
@@ -45,7 +45,7 @@ static int color_of_change(const struct changes *changes, const struct change *c
 
 static void put_engine(struct html html, const struct changes *changes, size_t i) {
   const struct record *record = change_record(changes, &changes->at[i]);
-  text_printf(html.out, "<i class=\"dot c%d\"></i>", color_of_change(changes, &changes->at[i]));
+  strbuf_printf(html.out, "<i class=\"dot c%d\"></i>", color_of_change(changes, &changes->at[i]));
   html_row_name(html, record);
 }
 
@@ -55,29 +55,29 @@ static void put_cell(struct html html, const struct changes *changes, size_t gro
   for (size_t i = 0; i < changes->count; i++) {
     const struct change *change = &changes->at[i];
     const struct record *record = change_record(changes, change);
-    if (!same_group(record, row) || !same_column(&record->cell, &engine->cell)) continue;
-    text_printf(html.out, "<td class=\"%s\" data-label=\"", class_of(changes, change));
-    html_attribute(html, record->cell.backend);
+    if (!same_group(record, row) || !same_column(&record->config, &engine->config)) continue;
+    strbuf_printf(html.out, "<td class=\"%s\" data-label=\"", class_of(changes, change));
+    html_attribute(html, record->config.backend);
     LITERAL(html.out, "\"><a href=\"#");
     html_row_id(html, record);
     LITERAL(html.out, "\"><b>");
     if (change->is_compared)
       put_ratio(html.out, change->ratio.value);
     else
-      text_puts(html.out, change_text(change));
+      strbuf_puts(html.out, change_text(change));
     LITERAL(html.out, "</b><small>");
-    if (change->is_compared) text_puts(html.out, change_text(change));
+    if (change->is_compared) strbuf_puts(html.out, change_text(change));
     LITERAL(html.out, "</small></a></td>");
     return;
   }
   LITERAL(html.out, "<td class=\"none\" data-label=\"");
-  html_attribute(html, engine->cell.backend);
+  html_attribute(html, engine->config.backend);
   LITERAL(html.out, "\">\xe2\x80\x93</td>");
 }
 
 static void put_model(struct html html, const struct record *record) {
-  struct text facts = {0};
-  html_text(html, record->cell.model);
+  struct strbuf facts = {0};
+  html_text(html, record->config.model);
   LITERAL(html.out, "<small>");
   put_group_facts(&facts, record);
   html_take(html, &facts);
@@ -112,7 +112,7 @@ static void put_matrix(struct html html, const struct changes *changes) {
 }
 
 static void put_latency_cell(struct html html, const char *title, const struct record *record) {
-  text_printf(html.out, "<td class=\"num\" data-label=\"%s\">", title);
+  strbuf_printf(html.out, "<td class=\"num\" data-label=\"%s\">", title);
   if (record) {
     put_latency(html.out, record->p50_ms);
     LITERAL(html.out, " <span class=\"quiet\">");
@@ -126,50 +126,50 @@ static void put_row(struct html html, const struct changes *changes, const struc
   const struct record *record = change_record(changes, change);
   const struct record *old =
       change->before == SIZE_MAX ? NULL : &changes->before->records[change->before];
-  struct text verdict = {0};
+  struct strbuf verdict = {0};
   LITERAL(html.out, "<tbody id=\"");
   html_row_id(html, record);
-  text_printf(html.out,
-              "\"><tr class=\"row\"><th scope=\"row\" class=\"name\"><i class=\"dot "
-              "c%d\"></i>",
-              color_of_change(changes, change));
+  strbuf_printf(html.out,
+                "\"><tr class=\"row\"><th scope=\"row\" class=\"name\"><i class=\"dot "
+                "c%d\"></i>",
+                color_of_change(changes, change));
   html_row_name(html, record);
   LITERAL(html.out, "</th><td data-label=\"model\">");
   put_model(html, record);
   LITERAL(html.out, "</td>");
   put_latency_cell(html, "before", old);
   put_latency_cell(html, "after", change->after == SIZE_MAX ? NULL : record);
-  text_printf(html.out, "<td data-label=\"change\"><span class=\"pill %s\">",
-              change->is_slower || change->is_broken ? "bad"
-              : change_is_open(changes, change)      ? "undecided"
-              : change->is_compared                  ? verdict_text(change->verdict)
-                                                     : "undecided");
+  strbuf_printf(html.out, "<td data-label=\"change\"><span class=\"pill %s\">",
+                change->is_slower || change->is_broken ? "bad"
+                : change_is_open(changes, change)      ? "undecided"
+                : change->is_compared                  ? verdict_text(change->verdict)
+                                                       : "undecided");
   put_change(&verdict, change);
   html_take(html, &verdict);
   LITERAL(html.out, "</span>");
   if (old && change->after != SIZE_MAX && old->status != record->status)
-    text_printf(html.out, " <span class=\"quiet\">was %s, is %s</span>", status_text(old->status),
-                status_text(record->status));
+    strbuf_printf(html.out, " <span class=\"quiet\">was %s, is %s</span>", status_text(old->status),
+                  status_text(record->status));
   LITERAL(html.out, "</td></tr></tbody>\n");
 }
 
 /* Studies without a name have their time too: both are mostly of the same models. */
-static void put_side(struct text *out, const struct summary *summary) {
+static void put_side(struct strbuf *out, const struct summary *summary) {
   put_study_title(out, summary);
   if (summary->study.name[0]) return;
-  text_puts(out, " of ");
+  strbuf_puts(out, " of ");
   put_time(out, summary->study.started_unix_ms);
 }
 
 hone_status render_changes_html(struct ctx *ctx, const struct changes *changes,
-                                const struct html_frame *frame, struct text *out) {
+                                const struct html_frame *frame, struct strbuf *out) {
   const struct html html = {out};
-  struct text title = {0};
+  struct strbuf title = {0};
   put_side(&title, changes->after);
-  text_puts(&title, " against ");
+  strbuf_puts(&title, " against ");
   put_side(&title, changes->before);
   const hone_status status = html_head(ctx, html, title.at ? title.at : "", frame);
-  text_deinit(&title);
+  strbuf_deinit(&title);
   TRY(status);
   LITERAL(out, "<p class=\"answer\">");
   put_changes_sentence(out, changes);
@@ -187,5 +187,5 @@ hone_status render_changes_html(struct ctx *ctx, const struct changes *changes,
   for (size_t i = 0; i < changes->count; i++) put_row(html, changes, &changes->at[i]);
   LITERAL(out, "</table></div>\n</section>\n");
   html_foot(html);
-  return text_finish(ctx, out);
+  return strbuf_finish(ctx, out);
 }

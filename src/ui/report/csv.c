@@ -3,23 +3,23 @@
 #include "report.h"
 
 hone_status render_csv(struct ctx *ctx, const struct summary *summary,
-                       const struct render_options *options, struct text *out) {
+                       const struct render_options *options, struct strbuf *out) {
   (void)options;
   struct csv csv = {out, false};
   for (size_t c = 0; c < column_count; c++) csv_text(&csv, columns[c].key);
   csv_end_line(&csv);
   for (size_t i = 0; i < summary->record_count; i++) {
     for (size_t c = 0; c < column_count; c++) {
-      struct text value = {0};
+      struct strbuf value = {0};
       column_format(&summary->records[i], &columns[c], &value);
       if (value.failed) out->failed = true;
       if (column_is_number(&columns[c]))
         csv_number(&csv, column_number(&summary->records[i], &columns[c]));
       else
         csv_text(&csv, value.at ? value.at : "");
-      text_deinit(&value);
+      strbuf_deinit(&value);
     }
     csv_end_line(&csv);
   }
-  return text_finish(ctx, out);
+  return strbuf_finish(ctx, out);
 }

@@ -24,7 +24,7 @@ enum {
 };
 
 /* Rows of --aa copies are no rows of a picture. */
-static bool is_drawn(const struct record *record) { return record->cell.label == 0; }
+static bool is_drawn(const struct record *record) { return record->config.label == 0; }
 
 static size_t drawn_rows(const struct summary *summary, size_t begin, size_t end) {
   size_t count = 0;
@@ -54,7 +54,7 @@ static void put_median(struct html html, const struct summary *summary, size_t b
   if (record->p50_lo_ms > 0 && record->p50_hi_ms > 0)
     svg_line(html, "whisker", axis_place(axis, record->p50_lo_ms), y,
              axis_place(axis, record->p50_hi_ms), y);
-  text_printf(html.out, "<circle class=\"point c%d\"", color_of_backend(summary, i));
+  strbuf_printf(html.out, "<circle class=\"point c%d\"", color_of_backend(summary, i));
   SVG_ATTRIBUTE(html, "cx", at);
   SVG_ATTRIBUTE(html, "cy", y);
   LITERAL(html.out, " r=\"6\"/>");
@@ -105,10 +105,10 @@ static double put_group(struct html html, const struct summary *summary, size_t 
   const double top = y + 58;
   const double bottom = top + (double)drawn_rows(summary, begin, end) * ROW;
   struct axis axis;
-  struct text facts = {0};
+  struct strbuf facts = {0};
   const bool has_axis = medians_axis(summary, begin, end, &axis);
   svg_begin_text(html, "model", MARGIN, y + 20);
-  html_text(html, summary->records[begin].cell.model);
+  html_text(html, summary->records[begin].config.model);
   svg_end_text(html);
   svg_begin_text(html, "", MARGIN, y + 38);
   put_group_facts(&facts, &summary->records[begin]);
@@ -118,25 +118,25 @@ static double put_group(struct html html, const struct summary *summary, size_t 
   if (has_axis) put_ticks(html, &axis, top - ROW / 2.0, bottom - ROW / 2.0);
   put_rows(html, summary, begin, end, has_axis ? &axis : NULL, top);
   double at = bottom + PLOT_GAP;
-  struct text plot = {0};
+  struct strbuf plot = {0};
   const struct page page = {.summary = summary, .html = {&plot}};
   if (plot_compile_against_speed(&page, begin, end)) {
-    text_printf(html.out, "<g transform=\"translate(%d ", AXIS_FROM - 66);
+    strbuf_printf(html.out, "<g transform=\"translate(%d ", AXIS_FROM - 66);
     put_number(html.out, at, 1);
     LITERAL(html.out, ")\">");
-    text_append(html.out, plot.at ? plot.at : "", plot.length);
+    strbuf_append(html.out, plot.at ? plot.at : "", plot.length);
     LITERAL(html.out, "</g>");
     at += PLOT;
   }
   if (plot.failed) html.out->failed = true;
-  text_deinit(&plot);
+  strbuf_deinit(&plot);
   return at + MARGIN - y;
 }
 
 hone_status render_svg(struct ctx *ctx, const struct summary *summary,
-                       const struct render_options *options, struct text *out) {
+                       const struct render_options *options, struct strbuf *out) {
   (void)options;
-  struct text body = {0}, title = {0};
+  struct strbuf body = {0}, title = {0};
   const struct html html = {&body};
   size_t css_size = 0;
   double y = HEAD;
@@ -146,31 +146,32 @@ hone_status render_svg(struct ctx *ctx, const struct summary *summary,
     end = group_end(summary, begin);
     y += put_group(html, summary, begin, end, y);
   }
-  text_printf(out,
-              "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 "
-              "%d %d\"><style>",
-              WIDTH, (int)y, WIDTH, (int)y);
-  text_append(out, css, css_size);
-  text_printf(out,
-              "</style>\n<rect class=\"paper\" x=\"0\" y=\"0\" width=\"%d\" height=\"%d\"/>"
-              "<text class=\"title\" x=\"%d\" y=\"40\">",
-              WIDTH, (int)y, MARGIN);
+  strbuf_printf(
+      out,
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 "
+      "%d %d\"><style>",
+      WIDTH, (int)y, WIDTH, (int)y);
+  strbuf_append(out, css, css_size);
+  strbuf_printf(out,
+                "</style>\n<rect class=\"paper\" x=\"0\" y=\"0\" width=\"%d\" height=\"%d\"/>"
+                "<text class=\"title\" x=\"%d\" y=\"40\">",
+                WIDTH, (int)y, MARGIN);
   put_study_title(&title, summary);
   html_text((struct html){out}, title.at ? title.at : "");
-  text_deinit(&title);
+  strbuf_deinit(&title);
   LITERAL(out, "</text>\n");
-  text_append(out, body.at ? body.at : "", body.length);
+  strbuf_append(out, body.at ? body.at : "", body.length);
   LITERAL(out, "</svg>\n");
   if (body.failed) out->failed = true;
-  text_deinit(&body);
-  return text_finish(ctx, out);
+  strbuf_deinit(&body);
+  return strbuf_finish(ctx, out);
 }
 
 hone_status render_png(struct ctx *ctx, const struct summary *summary,
-                       const struct render_options *options, struct text *out) {
-  struct text svg = {0};
+                       const struct render_options *options, struct strbuf *out) {
+  struct strbuf svg = {0};
   hone_status status = render_svg(ctx, summary, options, &svg);
   if (!status) status = png_of_svg(ctx, &svg, 2, out);
-  text_deinit(&svg);
+  strbuf_deinit(&svg);
   return status;
 }

@@ -28,8 +28,8 @@ static MUST_USE hone_status put_hash(struct ctx *ctx, struct html html, const ch
   return HONE_OK;
 }
 
-static MUST_USE hone_status find_text(struct ctx *ctx, const char *name, const char **out,
-                                      size_t *out_size) {
+static MUST_USE hone_status find_source(struct ctx *ctx, const char *name, const char **out,
+                                        size_t *out_size) {
   *out = name ? hone_embedded_text(name, out_size) : "";
   if (!name) *out_size = 0;
   return *out ? HONE_OK
@@ -37,22 +37,22 @@ static MUST_USE hone_status find_text(struct ctx *ctx, const char *name, const c
 }
 
 /* The page's own text, and the frame's. */
-static MUST_USE hone_status put_sources(struct ctx *ctx, struct text *out, const char *directive,
+static MUST_USE hone_status put_sources(struct ctx *ctx, struct strbuf *out, const char *directive,
                                         const char *own, const char *further) {
   const char *text;
   size_t size;
-  text_puts(out, directive);
-  TRY(find_text(ctx, own, &text, &size));
+  strbuf_puts(out, directive);
+  TRY(find_source(ctx, own, &text, &size));
   TRY(put_hash(ctx, (struct html){out}, text, size));
   if (!further) return HONE_OK;
   LITERAL(out, " ");
-  TRY(find_text(ctx, further, &text, &size));
+  TRY(find_source(ctx, further, &text, &size));
   return put_hash(ctx, (struct html){out}, text, size);
 }
 
-hone_status html_policy(struct ctx *ctx, struct text *out, const struct html_frame *frame) {
+hone_status html_policy(struct ctx *ctx, struct strbuf *out, const struct html_frame *frame) {
   LITERAL(out, "default-src 'none'; base-uri 'none'; form-action ");
-  text_puts(out, frame && frame->js ? "'self'; connect-src 'self'" : "'none'");
+  strbuf_puts(out, frame && frame->js ? "'self'; connect-src 'self'" : "'none'");
   TRY(put_sources(ctx, out, "; style-src ", "report/page.css", frame ? frame->css : NULL));
   return put_sources(ctx, out, "; script-src ", "report/page.js", frame ? frame->js : NULL);
 }
@@ -62,10 +62,10 @@ static MUST_USE hone_status put_element(struct ctx *ctx, struct html html, const
   const char *text;
   size_t size;
   if (!name) return HONE_OK;
-  TRY(find_text(ctx, name, &text, &size));
-  text_printf(html.out, "<%s>", element);
-  text_append(html.out, text, size);
-  text_printf(html.out, "</%s>\n", element);
+  TRY(find_source(ctx, name, &text, &size));
+  strbuf_printf(html.out, "<%s>", element);
+  strbuf_append(html.out, text, size);
+  strbuf_printf(html.out, "</%s>\n", element);
   return HONE_OK;
 }
 
@@ -80,7 +80,7 @@ hone_status html_head(struct ctx *ctx, struct html html, const char *title,
   LITERAL(html.out,
           "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
           "<meta name=\"color-scheme\" content=\"light dark\">\n");
-  if (frame && frame->head) text_puts(html.out, frame->head);
+  if (frame && frame->head) strbuf_puts(html.out, frame->head);
   LITERAL(html.out, "<title>hone: ");
   html_text(html, title);
   LITERAL(html.out, "</title>\n");
@@ -93,7 +93,7 @@ hone_status html_head(struct ctx *ctx, struct html html, const char *title,
           "<header><div class=\"brand\"><svg viewBox=\"0 0 24 24\" "
           "aria-hidden=\"true\"><path d=\"M3 19 L21 15 L21 19 Z\"/><path d=\"M3 15 L21 5 L21 12 "
           "Z\"/></svg>hone</div>");
-  if (frame && frame->nav) text_puts(html.out, frame->nav);
+  if (frame && frame->nav) strbuf_puts(html.out, frame->nav);
   LITERAL(html.out,
           "<button id=\"theme\" type=\"button\" aria-label=\"switch between light and dark\">"
           "<svg viewBox=\"0 0 24 24\" aria-hidden=\"true\"><circle cx=\"12\" cy=\"12\" r=\"8\"/>"
@@ -104,8 +104,8 @@ hone_status html_head(struct ctx *ctx, struct html html, const char *title,
 }
 
 void html_foot(struct html html) {
-  text_printf(html.out, "</main>\n<footer>made by hone %s</footer>\n</body>\n</html>\n",
-              hone_version());
+  strbuf_printf(html.out, "</main>\n<footer>made by hone %s</footer>\n</body>\n</html>\n",
+                hone_version());
 }
 
 /* -- the study */
@@ -113,18 +113,18 @@ void html_foot(struct html html) {
 /* A file of the same figures that the page carries in itself. */
 static MUST_USE hone_status put_download(struct ctx *ctx, const struct page *page,
                                          renderer_fn *render, const char *form, const char *type) {
-  struct text text = {0};
+  struct strbuf text = {0};
   hone_status status = render(ctx, page->summary, NULL, &text);
   if (!status) {
-    text_printf(page->html.out,
-                "<a class=\"download\" download=\"hone-%.12s.%s\" href=\"data:%s;base64,",
-                page->summary->study.key, form, type);
+    strbuf_printf(page->html.out,
+                  "<a class=\"download\" download=\"hone-%.12s.%s\" href=\"data:%s;base64,",
+                  page->summary->study.key, form, type);
     status = base64_put(ctx, page->html.out, text.at ? text.at : "", text.length);
     LITERAL(page->html.out, "\">");
-    text_puts(page->html.out, !strcmp(form, "json") ? "JSON" : "CSV");
+    strbuf_puts(page->html.out, !strcmp(form, "json") ? "JSON" : "CSV");
     LITERAL(page->html.out, "</a>");
   }
-  text_deinit(&text);
+  strbuf_deinit(&text);
   return status;
 }
 
@@ -151,9 +151,9 @@ static MUST_USE hone_status put_banner(struct ctx *ctx, const struct page *page,
     html_text(html, cores);
     LITERAL(html.out, " cores</span>");
   }
-  text_printf(html.out,
-              "<span>%zu model%s</span><span>%zu samples</span><span class=\"downloads\">", models,
-              models == 1 ? "" : "s", samples);
+  strbuf_printf(html.out,
+                "<span>%zu model%s</span><span>%zu samples</span><span class=\"downloads\">",
+                models, models == 1 ? "" : "s", samples);
   TRY(put_download(ctx, page, render_json, "json", "application/json"));
   TRY(put_download(ctx, page, render_csv, "csv", "text/csv"));
   LITERAL(html.out, "</span></p>\n");
@@ -165,28 +165,28 @@ static MUST_USE hone_status put_banner(struct ctx *ctx, const struct page *page,
 
 /* -- one model */
 
-static const struct cell *first_cell(const struct page *page, size_t group) {
-  return &page->summary->records[page->matrix->begins[group]].cell;
+static const struct config *first_config(const struct page *page, size_t group) {
+  return &page->summary->records[page->matrix->begins[group]].config;
 }
 
 /* The first groups of all others stand in `begins`: [out_count] of one model. */
 static size_t groups_of_model(const struct page *page, size_t group, size_t *begins) {
   size_t count = 0;
   for (size_t g = group; g < page->matrix->group_count; g++)
-    if (same_model(first_cell(page, group), first_cell(page, g)))
+    if (same_model(first_config(page, group), first_config(page, g)))
       begins[count++] = page->matrix->begins[g];
   return count;
 }
 
 static void put_group_title(const struct page *page, size_t begin, bool is_sweep) {
-  struct text facts = {0};
+  struct strbuf facts = {0};
   put_group_facts(&facts, &page->summary->records[begin]);
-  text_printf(page->html.out, is_sweep ? "<h3 id=\"g%zu\">" : "<p class=\"facts\" id=\"g%zu\">",
-              begin);
+  strbuf_printf(page->html.out, is_sweep ? "<h3 id=\"g%zu\">" : "<p class=\"facts\" id=\"g%zu\">",
+                begin);
   html_take(page->html, &facts);
-  text_puts(page->html.out, is_sweep ? "</h3>\n" : "</p>\n");
-  if (!page->summary->records[begin].cell.open_dimensions[0]) return;
-  struct text open = {0};
+  strbuf_puts(page->html.out, is_sweep ? "</h3>\n" : "</p>\n");
+  if (!page->summary->records[begin].config.open_dimensions[0]) return;
+  struct strbuf open = {0};
   put_open_dimensions(&open, &page->summary->records[begin]);
   LITERAL(page->html.out, "<p class=\"facts\">");
   html_take(page->html, &open);
@@ -198,7 +198,7 @@ static MUST_USE hone_status put_model(struct ctx *ctx, const struct page *page,
   const struct html html = page->html;
   const struct summary *summary = page->summary;
   LITERAL(html.out, "<section class=\"model\">\n<h2>");
-  html_name(html, summary->records[begins[0]].cell.model);
+  html_name(html, summary->records[begins[0]].config.model);
   LITERAL(html.out, "</h2>\n");
   if (count > 1) {
     LITERAL(html.out, "<div class=\"charts\">\n");
@@ -228,7 +228,7 @@ static MUST_USE hone_status put_models(struct ctx *ctx, struct arena *arena,
   for (size_t g = 0; g < page->matrix->group_count; g++) {
     bool is_new = true;
     for (size_t k = 0; is_new && k < g; k++)
-      is_new = !same_model(first_cell(page, g), first_cell(page, k));
+      is_new = !same_model(first_config(page, g), first_config(page, k));
     if (is_new) TRY(put_model(ctx, page, begins, groups_of_model(page, g, begins)));
   }
   return HONE_OK;
@@ -268,10 +268,10 @@ static MUST_USE hone_status put_page(struct ctx *ctx, struct arena *arena, struc
   const struct page page = {.summary = summary, .matrix = &matrix, .html = html};
   TRY(matrix_make(ctx, arena, summary, &matrix));
   TRY(facts_read(ctx, arena, summary->study.machine_json, &facts, &fact_count));
-  struct text title = {0};
+  struct strbuf title = {0};
   put_study_title(&title, summary);
   const hone_status status = html_head(ctx, html, title.at ? title.at : "", frame);
-  text_deinit(&title);
+  strbuf_deinit(&title);
   TRY(status);
   TRY(put_banner(ctx, &page, facts, fact_count));
   if (matrix.group_count > 1) html_matrix(&page); /* one table is its own overview */
@@ -281,11 +281,11 @@ static MUST_USE hone_status put_page(struct ctx *ctx, struct arena *arena, struc
   TRY(html_machine(ctx, arena, &page));
   put_method(html, summary);
   html_foot(html);
-  return text_finish(ctx, html.out);
+  return strbuf_finish(ctx, html.out);
 }
 
 hone_status render_html(struct ctx *ctx, const struct summary *summary,
-                        const struct render_options *options, struct text *out) {
+                        const struct render_options *options, struct strbuf *out) {
   const struct html_frame *frame = options ? options->frame : NULL;
   struct arena *arena;
   TRY(arena_create(ctx, 0, &arena));

@@ -30,7 +30,7 @@ static void put_bandwidth(struct html html, const json_t *curve) {
     const double bytes = json_number_value(json_array_get(point, 0)),
                  speed = json_number_value(json_array_get(point, 1));
     if ((i != 0 && i != middle && i + 1 != count) || !(bytes > 0) || !(speed > 0)) continue;
-    text_puts(html.out, is_first ? "; reads " : ", ");
+    strbuf_puts(html.out, is_first ? "; reads " : ", ");
     is_first = false;
     put_significant(html.out, speed, 3);
     LITERAL(html.out, " GB/s from ");
@@ -41,14 +41,14 @@ static void put_bandwidth(struct html html, const json_t *curve) {
 static void put_peak(struct html html, const json_t *peak) {
   const long long threads = json_integer_value(json_object_get(peak, "threads"));
   bool is_first = true;
-  text_printf(html.out, "<li><b>%lld thread%s</b>: ", threads, threads == 1 ? "" : "s");
+  strbuf_printf(html.out, "<li><b>%lld thread%s</b>: ", threads, threads == 1 ? "" : "s");
   for (size_t i = 0; i < COUNT(rates); i++) {
     const double rate = json_number_value(json_object_get(peak, rates[i].key));
     if (!(rate > 0)) continue;
     if (!is_first) LITERAL(html.out, ", ");
     is_first = false;
     put_significant(html.out, rate * rates[i].scale, 3);
-    text_printf(html.out, " %s in %s", rates[i].unit, rates[i].what);
+    strbuf_printf(html.out, " %s in %s", rates[i].unit, rates[i].what);
   }
   put_bandwidth(html, json_object_get(peak, "read_gb_per_s"));
   LITERAL(html.out, "</li>\n");
@@ -84,7 +84,7 @@ static void put_machine_value(struct html html, const struct fact *fact) {
     if (length <= n || strcmp(fact->key + length - n, fact_units[i].suffix) != 0) continue;
     if (fact_units[i].unit) {
       put_plain(html.out, number * fact_units[i].scale);
-      text_printf(html.out, " %s", fact_units[i].unit);
+      strbuf_printf(html.out, " %s", fact_units[i].unit);
     } else {
       put_bytes(html.out, number);
     }
@@ -95,9 +95,9 @@ static void put_machine_value(struct html html, const struct fact *fact) {
 
 /* "fingerprint.cpu_model" is "cpu model". */
 static void put_machine_key(struct html html, const char *key) {
-  struct text shown = {0};
+  struct strbuf shown = {0};
   if (!strncmp(key, "fingerprint.", 12)) key += 12;
-  for (; *key; key++) text_append(&shown, *key == '_' || *key == '.' ? " " : key, 1);
+  for (; *key; key++) strbuf_append(&shown, *key == '_' || *key == '.' ? " " : key, 1);
   html_take(html, &shown);
 }
 

@@ -31,16 +31,16 @@ static const struct record *engine_record(const struct page *page, size_t e) {
 /* What tells this engine from others with the same name. */
 static void put_engine_options(const struct page *page, size_t e) {
   char marks[256];
-  if (!engine_marks(page->matrix->engines[e].cell, marks)[0]) return;
+  if (!engine_marks(page->matrix->engines[e].config, marks)[0]) return;
   LITERAL(page->html.out, " <span class=\"quiet\">");
   html_text(page->html, marks);
   LITERAL(page->html.out, "</span>");
 }
 
 static void put_engine(const struct page *page, size_t e) {
-  text_printf(page->html.out, "<i class=\"dot c%d\"></i><b>",
-              color_of_backend(page->summary, page->matrix->engines[e].record));
-  html_text(page->html, engine_record(page, e)->cell.backend);
+  strbuf_printf(page->html.out, "<i class=\"dot c%d\"></i><b>",
+                color_of_backend(page->summary, page->matrix->engines[e].record));
+  html_text(page->html, engine_record(page, e)->config.backend);
   LITERAL(page->html.out, "</b>");
   put_engine_options(page, e);
 }
@@ -48,20 +48,20 @@ static void put_engine(const struct page *page, size_t e) {
 /* -- the sentence */
 
 static void put_leads(const struct page *page) {
-  struct text *out = page->html.out;
+  struct strbuf *out = page->html.out;
   bool is_first = true;
   for (size_t e = 1; e < page->matrix->engine_count && e < 5; e++) {
     size_t groups;
     const double lead = matrix_lead(page->matrix, page->summary, 0, e, &groups);
     if (!isfinite(lead)) continue;
-    text_puts(out, is_first ? " By geometric mean it is " : ", ");
+    strbuf_puts(out, is_first ? " By geometric mean it is " : ", ");
     LITERAL(out, "<b>");
     put_ratio(out, lead >= 1 ? lead : 1 / lead);
-    text_puts(out, lead >= 1 ? " faster</b> than " : " slower</b> than ");
-    html_text(page->html, engine_record(page, e)->cell.backend);
+    strbuf_puts(out, lead >= 1 ? " faster</b> than " : " slower</b> than ");
+    html_text(page->html, engine_record(page, e)->config.backend);
     put_engine_options(page, e);
     if (groups < page->matrix->group_count)
-      text_printf(out, " <span class=\"quiet\">(over %zu)</span>", groups);
+      strbuf_printf(out, " <span class=\"quiet\">(over %zu)</span>", groups);
     is_first = false;
   }
   if (!is_first) LITERAL(out, ".");
@@ -70,7 +70,7 @@ static void put_leads(const struct page *page) {
 static void put_sentence(const struct page *page) {
   const struct matrix *matrix = page->matrix;
   const struct engine *best = &matrix->engines[0];
-  struct text *out = page->html.out;
+  struct strbuf *out = page->html.out;
   const char *what = model_count(page->summary, matrix) == matrix->group_count ? "models" : "cases";
   size_t alone = 0, undecided = 0;
   for (size_t g = 0; g < matrix->group_count; g++) {
@@ -85,19 +85,19 @@ static void put_sentence(const struct page *page) {
     return;
   }
   LITERAL(out, "<b>");
-  html_text(page->html, engine_record(page, 0)->cell.backend);
+  html_text(page->html, engine_record(page, 0)->config.backend);
   LITERAL(out, "</b>");
   put_engine_options(page, 0);
-  text_printf(out, " is first on <b>%zu of %zu %s</b>", best->wins, matrix->group_count, what);
+  strbuf_printf(out, " is first on <b>%zu of %zu %s</b>", best->wins, matrix->group_count, what);
   if (best->wins > alone && undecided == 0)
-    text_printf(out, ", tied on %zu of them", best->wins - alone);
+    strbuf_printf(out, ", tied on %zu of them", best->wins - alone);
   LITERAL(out, ".");
   put_leads(page);
   if (undecided)
-    text_printf(out,
-                " <span class=\"quiet\">%zu of %zu are undecided: a verdict needs at least 3 "
-                "processes and 12 rounds.</span>",
-                undecided, matrix->group_count);
+    strbuf_printf(out,
+                  " <span class=\"quiet\">%zu of %zu are undecided: a verdict needs at least 3 "
+                  "processes and 12 rounds.</span>",
+                  undecided, matrix->group_count);
   LITERAL(out, "</p>\n");
 }
 
@@ -108,10 +108,10 @@ static void put_switches(const struct page *page) {
   LITERAL(page->html.out,
           "<div class=\"switches\" role=\"group\" aria-label=\"engines that are shown\">");
   for (size_t e = 0; e < page->matrix->engine_count; e++) {
-    text_printf(page->html.out,
-                "<button type=\"button\" class=\"switch\" data-switch=\"%zu\" "
-                "aria-pressed=\"true\">",
-                e);
+    strbuf_printf(page->html.out,
+                  "<button type=\"button\" class=\"switch\" data-switch=\"%zu\" "
+                  "aria-pressed=\"true\">",
+                  e);
     put_engine(page, e);
     LITERAL(page->html.out, "</button>");
   }
@@ -123,7 +123,7 @@ static void put_legend(struct html html) {
           "<p class=\"legend\">median latency by the fastest of the row: <span "
           "class=\"swatch h0\">first or tied</span>");
   for (size_t i = 0; i < COUNT(heats); i++) {
-    text_printf(html.out, "<span class=\"swatch %s\">", heats[i].class_name);
+    strbuf_printf(html.out, "<span class=\"swatch %s\">", heats[i].class_name);
     html_text(html, heats[i].legend);
     LITERAL(html.out, "</span>");
   }
@@ -132,7 +132,7 @@ static void put_legend(struct html html) {
 
 static void begin_link(const struct page *page, size_t i) {
   LITERAL(page->html.out, "<a href=\"");
-  if (page->links) text_puts(page->html.out, page->links[i]);
+  if (page->links) strbuf_puts(page->html.out, page->links[i]);
   LITERAL(page->html.out, "#");
 }
 
@@ -141,7 +141,7 @@ static void begin_link(const struct page *page, size_t i) {
 static void put_head_row(const struct page *page) {
   LITERAL(page->html.out, "<thead><tr><th scope=\"col\">model</th>");
   for (size_t e = 0; e < page->matrix->engine_count; e++) {
-    text_printf(page->html.out, "<th scope=\"col\" data-engine=\"%zu\">", e);
+    strbuf_printf(page->html.out, "<th scope=\"col\" data-engine=\"%zu\">", e);
     put_engine(page, e);
     LITERAL(page->html.out, "</th>");
   }
@@ -150,10 +150,11 @@ static void put_head_row(const struct page *page) {
 
 static void begin_cell(const struct page *page, size_t e, const char *class_name) {
   char marks[256];
-  const struct cell *cell = page->matrix->engines[e].cell;
-  text_printf(page->html.out, "<td class=\"%s\" data-engine=\"%zu\" data-label=\"", class_name, e);
-  html_attribute(page->html, cell->backend);
-  if (engine_marks(cell, marks)[0]) {
+  const struct config *config = page->matrix->engines[e].config;
+  strbuf_printf(page->html.out, "<td class=\"%s\" data-engine=\"%zu\" data-label=\"", class_name,
+                e);
+  html_attribute(page->html, config->backend);
+  if (engine_marks(config, marks)[0]) {
     LITERAL(page->html.out, " ");
     html_attribute(page->html, marks);
   }
@@ -162,7 +163,7 @@ static void begin_cell(const struct page *page, size_t e, const char *class_name
 
 static void put_ranked_cell(const struct page *page, size_t g, size_t e, size_t i) {
   const struct summary *summary = page->summary;
-  struct text *out = page->html.out;
+  struct strbuf *out = page->html.out;
   const size_t begin = page->matrix->begins[g];
   const struct comparison *comparison = find_comparison(summary, i, begin);
   const double ratio = matrix_ratio(page->matrix, summary, g, e);
@@ -170,14 +171,14 @@ static void put_ranked_cell(const struct page *page, size_t g, size_t e, size_t 
   char number[32];
   begin_cell(page, e, is_among_first(summary, i, begin) ? "h0" : heat_of(ratio));
   format_f64(number, summary->records[i].p50_ms);
-  text_printf(out, " data-ms=\"%s\" data-ratio=\"", number);
+  strbuf_printf(out, " data-ms=\"%s\" data-ratio=\"", number);
   format_f64(number, ratio);
-  text_printf(out, "%s\">", number);
+  strbuf_printf(out, "%s\">", number);
   begin_link(page, i);
   html_row_id(page->html, &summary->records[i]);
   LITERAL(out, "\"><b>");
   if (i == begin)
-    text_puts(out, first_text(summary, i));
+    strbuf_puts(out, first_text(summary, i));
   else
     put_ratio(out, ratio);
   LITERAL(out, "</b>");
@@ -209,28 +210,29 @@ static void put_cell(const struct page *page, size_t g, size_t e) {
   if (is_measured(record) || page->links)
     html_row_id(page->html, record);
   else
-    text_printf(page->html.out, "g%zu", page->matrix->begins[g]);
-  text_printf(page->html.out, "\">%s</a></td>", standing_text(record));
+    strbuf_printf(page->html.out, "g%zu", page->matrix->begins[g]);
+  strbuf_printf(page->html.out, "\">%s</a></td>", standing_text(record));
 }
 
 static void put_row(const struct page *page, size_t g) {
   const size_t begin = page->matrix->begins[g];
   const struct record *record = &page->summary->records[begin];
-  struct text facts = {0};
+  struct strbuf facts = {0};
   const bool is_repeated =
-      g > 0 && same_model(&record->cell, &page->summary->records[page->matrix->begins[g - 1]].cell);
+      g > 0 &&
+      same_model(&record->config, &page->summary->records[page->matrix->begins[g - 1]].config);
   LITERAL(page->html.out, "<tr><th scope=\"row\">");
   begin_link(page, begin);
   if (page->links)
     html_row_id(page->html, record);
   else
-    text_printf(page->html.out, "g%zu", begin);
-  text_puts(page->html.out, is_repeated ? "\" class=\"sr\">" : "\">");
-  html_name(page->html, record->cell.model);
+    strbuf_printf(page->html.out, "g%zu", begin);
+  strbuf_puts(page->html.out, is_repeated ? "\" class=\"sr\">" : "\">");
+  html_name(page->html, record->config.model);
   LITERAL(page->html.out, "</a><small>");
-  text_printf(&facts, "batch %d \xc2\xb7 %d thread%s", record->cell.batch, record->cell.threads,
-              record->cell.threads == 1 ? "" : "s");
-  put_group_rest(&facts, &record->cell, " \xc2\xb7 ");
+  strbuf_printf(&facts, "batch %d \xc2\xb7 %d thread%s", record->config.batch,
+                record->config.threads, record->config.threads == 1 ? "" : "s");
+  put_group_rest(&facts, &record->config, " \xc2\xb7 ");
   html_take(page->html, &facts);
   LITERAL(page->html.out, "</small></th>");
   for (size_t e = 0; e < page->matrix->engine_count; e++) put_cell(page, g, e);
@@ -255,7 +257,7 @@ static void put_mean_row(const struct page *page, const struct matrix_mean *mean
       LITERAL(page->html.out, "\xe2\x80\x93");
     LITERAL(page->html.out, "</b>");
     if (engine->ranked < mean->group_count)
-      text_printf(page->html.out, "<small>%zu of %zu</small>", engine->ranked, mean->group_count);
+      strbuf_printf(page->html.out, "<small>%zu of %zu</small>", engine->ranked, mean->group_count);
     LITERAL(page->html.out, "</td>");
   }
   LITERAL(page->html.out, "</tr>\n");
@@ -270,12 +272,13 @@ static const char *const total_titles[TOTAL_COUNT] = {
 };
 
 static void put_total_row(const struct page *page, enum total total) {
-  text_printf(page->html.out, "<tr class=\"total\"><th scope=\"row\">%s</th>", total_titles[total]);
+  strbuf_printf(page->html.out, "<tr class=\"total\"><th scope=\"row\">%s</th>",
+                total_titles[total]);
   for (size_t e = 0; e < page->matrix->engine_count; e++) {
     const struct engine *engine = &page->matrix->engines[e];
     begin_cell(page, e, "");
     LITERAL(page->html.out, ">");
-    if (total == TOTAL_WINS) text_printf(page->html.out, "%zu", engine->wins);
+    if (total == TOTAL_WINS) strbuf_printf(page->html.out, "%zu", engine->wins);
     if (total == TOTAL_PORTABILITY) put_percent(page->html.out, engine->portability);
     if (total == TOTAL_READY) put_ms(page->html.out, engine->ready_ms);
     if (total == TOTAL_MEMORY) put_bytes(page->html.out, engine->memory_bytes);
@@ -286,20 +289,20 @@ static void put_total_row(const struct page *page, enum total total) {
 
 /* Which engine wins where, by how much, at what compile cost. */
 static void put_winners(const struct page *page) {
-  struct text *out = page->html.out;
+  struct strbuf *out = page->html.out;
   LITERAL(
       out,
       "<details class=\"winners\"><summary>Which engine wins where, by how much, at what compile "
       "cost</summary>\n<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>");
   for (size_t c = 0; c < WINNER_COLUMNS; c++)
-    text_printf(out, "<th scope=\"col\">%s</th>", winner_title(c));
+    strbuf_printf(out, "<th scope=\"col\">%s</th>", winner_title(c));
   LITERAL(out, "</tr></thead>\n<tbody>\n");
   for (size_t g = 0; g < page->matrix->group_count; g++) {
     struct winner winner;
     if (!winner_of_group(page->summary, page->matrix->begins[g], &winner)) continue;
     LITERAL(out, "<tr>");
     for (size_t c = 0; c < WINNER_COLUMNS; c++) {
-      struct text text = {0};
+      struct strbuf text = {0};
       put_winner(&text, page->summary, &winner, c);
       LITERAL(out, "<td>");
       html_take(page->html, &text);
@@ -311,7 +314,7 @@ static void put_winners(const struct page *page) {
 }
 
 void html_matrix(const struct page *page) {
-  struct text *out = page->html.out;
+  struct strbuf *out = page->html.out;
   put_sentence(page);
   put_switches(page);
   LITERAL(out,

@@ -13,7 +13,7 @@
 
 static void put_name(struct html html, const struct record *record) {
   LITERAL(html.out, "<b>");
-  html_text(html, record->cell.backend);
+  html_text(html, record->config.backend);
   LITERAL(html.out, "</b>");
 }
 
@@ -37,7 +37,7 @@ static void put_against(struct html html, const struct summary *summary, size_t 
 
 /* The same engine with the same options, as --aa has it. */
 static bool is_twin(const struct record *a, const struct record *b) {
-  return same_engine(&a->cell, &b->cell);
+  return same_engine(&a->config, &b->config);
 }
 
 static void put_figures(struct html html, const struct record *record) {
@@ -47,7 +47,8 @@ static void put_figures(struct html html, const struct record *record) {
   put_half_width(html.out, record);
   LITERAL(html.out, "</span>, ");
   put_significant(html.out, record->throughput_per_s, 4);
-  text_puts(html.out, cell_generates(&record->cell) ? " tokens a second." : " samples a second.");
+  strbuf_puts(html.out,
+              config_generates(&record->config) ? " tokens a second." : " samples a second.");
 }
 
 void html_answer(struct html html, const struct summary *summary, size_t begin, size_t end) {
@@ -123,7 +124,7 @@ struct group {
 
 /* Only where text is generated there is a first token. */
 static bool generates(const struct group *group) {
-  return cell_generates(&group->summary->records[group->begin].cell);
+  return config_generates(&group->summary->records[group->begin].config);
 }
 
 static bool has_labels(const struct group *group) {
@@ -137,15 +138,15 @@ static void put_headings(struct html html, const struct group *group) {
   LITERAL(html.out, "<thead><tr>");
   for (int h = 0; h < H_COUNT; h++) {
     if ((h == H_FIRST && !generates(group)) || (h == H_TASK && !has_labels(group))) continue;
-    text_printf(html.out, "<th scope=\"col\" class=\"%s\" title=\"%s\"", headings[h].class_name,
-                headings[h].help);
-    text_puts(html.out, h == H_RANK ? " aria-sort=\"ascending\">" : ">");
+    strbuf_printf(html.out, "<th scope=\"col\" class=\"%s\" title=\"%s\"", headings[h].class_name,
+                  headings[h].help);
+    strbuf_puts(html.out, h == H_RANK ? " aria-sort=\"ascending\">" : ">");
     if (h == H_DIST) {
       LITERAL(html.out, "<span class=\"sr\">latency distribution</span>");
       chart_latency_axis(html, &group->axis);
     } else {
-      text_printf(html.out, "<button type=\"button\" class=\"sort\">%s</button>",
-                  headings[h].title);
+      strbuf_printf(html.out, "<button type=\"button\" class=\"sort\">%s</button>",
+                    headings[h].title);
     }
     LITERAL(html.out, "</th>");
   }
@@ -154,12 +155,12 @@ static void put_headings(struct html html, const struct group *group) {
 
 /* <td class data-label data-value>: the value sorts, n/a last. */
 static void begin_cell(struct html html, int heading, double value) {
-  text_printf(html.out, "<td class=\"%s\" data-label=\"%s\" data-value=\"",
-              headings[heading].class_name, headings[heading].title);
+  strbuf_printf(html.out, "<td class=\"%s\" data-label=\"%s\" data-value=\"",
+                headings[heading].class_name, headings[heading].title);
   if (isfinite(value)) {
     char number[32];
     format_f64(number, value);
-    text_puts(html.out, number);
+    strbuf_puts(html.out, number);
   }
   LITERAL(html.out, "\">");
 }
@@ -168,14 +169,14 @@ static void end_cell(struct html html) { LITERAL(html.out, "</td>"); }
 static void put_flags(struct html html, uint32_t flags) {
   for (int i = 0; i < FLAG_BIT_COUNT; i++)
     if (flags & 1u << i)
-      text_printf(html.out, "<span class=\"chip warn\" title=\"%s\">%s</span>",
-                  flag_help((enum record_flag)i), flag_text((enum record_flag)i));
+      strbuf_printf(html.out, "<span class=\"chip warn\" title=\"%s\">%s</span>",
+                    flag_help((enum record_flag)i), flag_text((enum record_flag)i));
 }
 
 void html_row_id(struct html html, const struct record *record) {
   LITERAL(html.out, "r");
   char key[13];
-  snprintf(key, sizeof key, "%.12s", record->cell.key);
+  snprintf(key, sizeof key, "%.12s", record->config.key);
   html_attribute(html, key);
 }
 
@@ -184,19 +185,19 @@ void html_row_name(struct html html, const struct record *record) {
   LITERAL(html.out, " <span class=\"quiet\">");
   html_text(html, record->worst.engine_version);
   char marks[256];
-  if (engine_marks(&record->cell, marks)[0]) {
+  if (engine_marks(&record->config, marks)[0]) {
     LITERAL(html.out, " ");
     html_text(html, marks);
   }
-  if (record->cell.label > 0) LITERAL(html.out, " again");
+  if (record->config.label > 0) LITERAL(html.out, " again");
   LITERAL(html.out, "</span>");
 }
 
 static void put_name_cell(struct html html, const struct group *group, size_t i) {
   const struct record *record = &group->summary->records[i];
-  text_printf(html.out, "<th scope=\"row\" class=\"name\" data-label=\"backend\" data-value=\"");
-  html_attribute(html, record->cell.backend);
-  text_printf(html.out, "\"><i class=\"dot c%d\"></i>", color_of_backend(group->summary, i));
+  strbuf_printf(html.out, "<th scope=\"row\" class=\"name\" data-label=\"backend\" data-value=\"");
+  html_attribute(html, record->config.backend);
+  strbuf_printf(html.out, "\"><i class=\"dot c%d\"></i>", color_of_backend(group->summary, i));
   html_row_name(html, record);
   put_flags(html, record->flags);
   LITERAL(html.out, " <a class=\"link\" href=\"#");
@@ -206,7 +207,7 @@ static void put_name_cell(struct html html, const struct group *group, size_t i)
 
 /* Why a row has no rank; what was not measured yet has not failed, nor has what is right. */
 static void put_status_pill(struct html html, const struct record *record) {
-  text_printf(
+  strbuf_printf(
       html.out, "<span class=\"pill %s\" title=\"%s\">%s</span>",
       record->status == STATUS_interrupted || record->status == STATUS_ok ? "undecided" : "bad",
       standing_help(record), standing_text(record));
@@ -222,12 +223,12 @@ static void put_verdict_cell(struct html html, const struct group *group, size_t
   if (record->rank == 0) {
     put_status_pill(html, record);
   } else if (record->rank == 1) {
-    text_printf(html.out, "<span class=\"pill %s\">%s</span>",
-                is_decided(group->summary, i) ? "best" : "undecided",
-                first_text(group->summary, i));
+    strbuf_printf(html.out, "<span class=\"pill %s\">%s</span>",
+                  is_decided(group->summary, i) ? "best" : "undecided",
+                  first_text(group->summary, i));
   } else if (comparison) {
-    text_printf(html.out, "<span class=\"pill %s\" title=\"95 %% interval ",
-                verdict_text(comparison->verdict));
+    strbuf_printf(html.out, "<span class=\"pill %s\" title=\"95 %% interval ",
+                  verdict_text(comparison->verdict));
     put_ratio(html.out, comparison->ratio.low);
     LITERAL(html.out, " to ");
     put_ratio(html.out, comparison->ratio.high);
@@ -262,7 +263,7 @@ static void put_limit_cell(struct html html, const struct record *record) {
 
 /* "2.84 s", with what it is made of on the pointer. */
 static void put_ready_cell(struct html html, const struct record *record) {
-  const struct incarnation *facts = &record->worst;
+  const struct process_record *facts = &record->worst;
   begin_cell(html, H_READY, ready_ms(record));
   LITERAL(html.out, "<span title=\"");
   if (compiles_in_load(record)) {
@@ -282,9 +283,9 @@ static void put_ready_cell(struct html html, const struct record *record) {
 static MUST_USE hone_status put_row(struct ctx *ctx, struct html html, const struct group *group,
                                     size_t i) {
   const struct record *record = &group->summary->records[i];
-  text_printf(html.out, "<tr class=\"row%s\">", record->rank ? "" : " unranked");
+  strbuf_printf(html.out, "<tr class=\"row%s\">", record->rank ? "" : " unranked");
   begin_cell(html, H_RANK, record->rank ? (double)record->rank : (double)NAN);
-  if (record->rank) text_printf(html.out, "%d", record->rank);
+  if (record->rank) strbuf_printf(html.out, "%d", record->rank);
   end_cell(html);
   put_name_cell(html, group, i);
   begin_cell(html, H_P50, record->p50_ms);
@@ -308,7 +309,7 @@ static MUST_USE hone_status put_row(struct ctx *ctx, struct html html, const str
     end_cell(html);
   }
   if (has_labels(group)) {
-    struct text task = {0};
+    struct strbuf task = {0};
     put_task(&task, record);
     begin_cell(html, H_TASK, record->worst.accuracy_retention);
     html_take(html, &task);
@@ -323,11 +324,11 @@ static MUST_USE hone_status put_row(struct ctx *ctx, struct html html, const str
   put_bytes(html.out, memory);
   end_cell(html);
   put_limit_cell(html, record);
-  text_printf(html.out,
-              "<td class=\"more\"><button type=\"button\" class=\"open\" aria-expanded=\"false\" "
-              "aria-controls=\"d%zu\" aria-label=\"details\"><svg viewBox=\"0 0 12 12\" "
-              "aria-hidden=\"true\"><path d=\"M2 4 L6 8 L10 4\"/></svg></button></td></tr>\n",
-              i);
+  strbuf_printf(html.out,
+                "<td class=\"more\"><button type=\"button\" class=\"open\" aria-expanded=\"false\" "
+                "aria-controls=\"d%zu\" aria-label=\"details\"><svg viewBox=\"0 0 12 12\" "
+                "aria-hidden=\"true\"><path d=\"M2 4 L6 8 L10 4\"/></svg></button></td></tr>\n",
+                i);
   return HONE_OK;
 }
 
@@ -369,16 +370,16 @@ static size_t part_of(const struct column *column) {
 
 static void put_fact_value(struct html html, const struct record *record,
                            const struct column *column) {
-  struct text value = {0};
+  struct strbuf value = {0};
   put_column(&value, record, column);
   html_take(html, &value);
 }
 
 static bool is_shown(const struct record *record, const struct column *column) {
-  struct text value = {0};
+  struct strbuf value = {0};
   column_format(record, column, &value);
   const bool has_value = value.length > 0 && strcmp(column->key, "repeat") != 0;
-  text_deinit(&value);
+  strbuf_deinit(&value);
   return has_value;
 }
 
@@ -389,9 +390,10 @@ static void put_facts(struct html html, const struct record *record) {
     bool is_open = false;
     for (size_t c = 0; c < column_count; c++) {
       if (part_of(&columns[c]) != p || !is_shown(record, &columns[c])) continue;
-      if (!is_open) text_printf(html.out, "<div class=\"part\"><h4>%s</h4><dl>", parts[p].title);
+      if (!is_open) strbuf_printf(html.out, "<div class=\"part\"><h4>%s</h4><dl>", parts[p].title);
       is_open = true;
-      text_printf(html.out, "<div><dt title=\"%s\">%s</dt><dd>", columns[c].help, columns[c].title);
+      strbuf_printf(html.out, "<div><dt title=\"%s\">%s</dt><dd>", columns[c].help,
+                    columns[c].title);
       put_fact_value(html, record, &columns[c]);
       LITERAL(html.out, "</dd></div>");
     }
@@ -401,7 +403,7 @@ static void put_facts(struct html html, const struct record *record) {
 }
 
 static void put_details(struct html html, const struct group *group, size_t i) {
-  text_printf(html.out, "<tr class=\"detail\" id=\"d%zu\"><td colspan=\"%d\">", i, H_COUNT + 1);
+  strbuf_printf(html.out, "<tr class=\"detail\" id=\"d%zu\"><td colspan=\"%d\">", i, H_COUNT + 1);
   html_repeat(html, group->summary->records[i].repeat);
   chart_memory_over_time(html, &group->summary->records[i]);
   put_facts(html, &group->summary->records[i]);
@@ -422,7 +424,7 @@ static MUST_USE hone_status put_table(struct ctx *ctx, struct html html,
     LITERAL(html.out, "<tbody id=\"");
     html_row_id(html, &group->summary->records[i]);
     LITERAL(html.out, "\"");
-    if (engine != SIZE_MAX) text_printf(html.out, " data-engine=\"%zu\"", engine);
+    if (engine != SIZE_MAX) strbuf_printf(html.out, " data-engine=\"%zu\"", engine);
     LITERAL(html.out, ">");
     TRY(put_row(ctx, html, group, i));
     put_details(html, group, i);
@@ -436,9 +438,9 @@ static void put_failures(struct html html, const struct group *group) {
   bool is_open = false;
   for (size_t i = group->begin; i < group->end; i++) {
     const struct record *record = &group->summary->records[i];
-    struct text names = {0};
+    struct strbuf names = {0};
     if (record->rank || !put_failed_names(&names, group->summary, group->begin, group->end, i)) {
-      text_deinit(&names);
+      strbuf_deinit(&names);
       continue;
     }
     if (!is_open) LITERAL(html.out, "<h4>Not ranked</h4>\n<ul class=\"failures\">\n");
@@ -449,7 +451,7 @@ static void put_failures(struct html html, const struct group *group) {
     html_take(html, &names);
     LITERAL(html.out, "</b>");
     if (record->stage != STAGE_none)
-      text_printf(html.out, " <span class=\"quiet\">at %s</span>", stage_text(record->stage));
+      strbuf_printf(html.out, " <span class=\"quiet\">at %s</span>", stage_text(record->stage));
     LITERAL(html.out, "<p>");
     html_text(html, record->reason[0] ? record->reason : standing_help(record));
     LITERAL(html.out, "</p></li>\n");
@@ -462,7 +464,7 @@ static void put_aa(struct html html, const struct group *group) {
     const double resolution = aa_resolution(group->summary, i);
     if (isnan(resolution)) continue;
     LITERAL(html.out, "<p class=\"quiet\">");
-    html_text(html, group->summary->records[i].cell.backend);
+    html_text(html, group->summary->records[i].config.backend);
     LITERAL(html.out, " measured twice: differences below ");
     put_percent(html.out, resolution);
     LITERAL(html.out, " cannot be shown on this machine now.</p>\n");

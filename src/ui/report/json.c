@@ -17,7 +17,7 @@ static void put_value(struct json_writer json, const struct record *record,
     json_number(json, column_number(record, column));
     return;
   }
-  struct text value = {0};
+  struct strbuf value = {0};
   column_format(record, column, &value);
   if (value.failed) json.out->failed = true;
   if (column->type != COLUMN_FLAGS) {
@@ -28,12 +28,12 @@ static void put_value(struct json_writer json, const struct record *record,
     for (char *word = value.at, *next; word && *word; word = next, separator = ", ") {
       next = strchr(word, ' ');
       if (next) *next++ = 0;
-      text_puts(json.out, separator);
+      strbuf_puts(json.out, separator);
       json_text(json, word);
     }
     LITERAL(json.out, "]");
   }
-  text_deinit(&value);
+  strbuf_deinit(&value);
 }
 
 /* Length of the key's part before its last or only dot at this level. */
@@ -53,7 +53,7 @@ static void put_array(struct json_writer json, const struct record *record, size
   const char *separator = "";
   for (size_t i = first; i < column_count; i++) {
     if (!same_part(columns[first].key, columns[i].key, length)) continue;
-    text_puts(json.out, separator);
+    strbuf_puts(json.out, separator);
     put_value(json, record, &columns[i]);
     separator = ", ";
   }
@@ -73,7 +73,7 @@ static void put_members(struct json_writer json, const struct record *record, si
     const char *rest = key + prefix + 1;
     const size_t length = strcspn(rest, ".");
     if (came_before(i, prefix + 1, length)) continue;
-    text_printf(json.out, "%s\"%.*s\": ", separator, (int)length, rest);
+    strbuf_printf(json.out, "%s\"%.*s\": ", separator, (int)length, rest);
     if (rest[length] == '.')
       put_array(json, record, i, prefix + 1 + length);
     else
@@ -84,14 +84,14 @@ static void put_members(struct json_writer json, const struct record *record, si
 }
 
 /* [[ms since the process was started, bytes], ...]; nothing where it is not known. */
-static void put_memory(struct json_writer json, const struct incarnation *facts) {
+static void put_memory(struct json_writer json, const struct process_record *facts) {
   const char *separator = ",\n     \"memory_over_time\": [";
   size_t count = facts->memory_count;
   if (facts->memory_when_count < count) count = facts->memory_when_count;
   for (size_t i = 0; i < count; i++, separator = ", ") {
-    text_printf(json.out, "%s[", separator);
+    strbuf_printf(json.out, "%s[", separator);
     json_number(json, (double)facts->memory_when[i] / 1e6);
-    text_printf(json.out, ", %llu]", (unsigned long long)facts->memory_bytes[i]);
+    strbuf_printf(json.out, ", %llu]", (unsigned long long)facts->memory_bytes[i]);
   }
   if (count) LITERAL(json.out, "]");
 }
@@ -103,7 +103,7 @@ static void put_record(struct json_writer json, const struct record *record) {
     const char *key = columns[i].key;
     const size_t length = strcspn(key, ".");
     if (came_before(i, 0, length)) continue;
-    text_printf(json.out, "%s\"%.*s\": ", separator, (int)length, key);
+    strbuf_printf(json.out, "%s\"%.*s\": ", separator, (int)length, key);
     if (key[length] == 0)
       put_value(json, record, &columns[i]);
     else if (is_digit(key[length + 1]))
@@ -119,9 +119,9 @@ static void put_record(struct json_writer json, const struct record *record) {
 static void put_comparison(struct json_writer json, const struct summary *summary,
                            const struct comparison *comparison) {
   LITERAL(json.out, "    {\"a\": ");
-  json_text(json, summary->records[comparison->a].cell.key);
+  json_text(json, summary->records[comparison->a].config.key);
   LITERAL(json.out, ", \"b\": ");
-  json_text(json, summary->records[comparison->b].cell.key);
+  json_text(json, summary->records[comparison->b].config.key);
   LITERAL(json.out, ", \"ratio\": ");
   json_number(json, comparison->ratio.value);
   LITERAL(json.out, ", \"ci\": [");
@@ -140,7 +140,7 @@ static void put_object(struct json_writer json, const char *text) {
   char *dumped = json_is_object(object)
                      ? json_dumps(object, JSON_ENSURE_ASCII | JSON_REAL_PRECISION(15))
                      : NULL;
-  text_puts(json.out, dumped ? dumped : "{}");
+  strbuf_puts(json.out, dumped ? dumped : "{}");
   free(dumped);
   json_decref(object);
 }
@@ -154,33 +154,34 @@ static void put_study(struct json_writer json, const struct study_row *study) {
   json_text(json, study->command);
   LITERAL(json.out, ", \"fingerprint\": ");
   json_text(json, study->fingerprint);
-  text_printf(json.out, ", \"started_unix_ms\": %llu, \"finished\": %s, \"options\": ",
-              (unsigned long long)study->started_unix_ms, study->finished ? "true" : "false");
+  strbuf_printf(json.out, ", \"started_unix_ms\": %llu, \"finished\": %s, \"options\": ",
+                (unsigned long long)study->started_unix_ms, study->finished ? "true" : "false");
   put_object(json, study->options_json);
   LITERAL(json.out, "},\n  \"machine\": ");
   put_object(json, study->machine_json);
 }
 
 hone_status render_json(struct ctx *ctx, const struct summary *summary,
-                        const struct render_options *options, struct text *out) {
+                        const struct render_options *options, struct strbuf *out) {
   (void)options;
   const struct json_writer json = {out};
   /* a page carries this file too: the mark of outputs.def is its own */
-  text_printf(out, "{\n  \"made_by\": \"hone " HONE_VERSION "\",\n  \"schema\": %d,\n  \"hone\": ",
-              RECORD_SCHEMA);
+  strbuf_printf(out,
+                "{\n  \"made_by\": \"hone " HONE_VERSION "\",\n  \"schema\": %d,\n  \"hone\": ",
+                RECORD_SCHEMA);
   json_text(json, hone_version());
   LITERAL(out, ",\n");
   put_study(json, &summary->study);
   LITERAL(out, ",\n  \"records\": [");
   for (size_t i = 0; i < summary->record_count; i++) {
-    text_puts(out, i ? ",\n" : "\n");
+    strbuf_puts(out, i ? ",\n" : "\n");
     put_record(json, &summary->records[i]);
   }
   LITERAL(out, "\n  ],\n  \"comparisons\": [");
   for (size_t i = 0; i < summary->comparison_count; i++) {
-    text_puts(out, i ? ",\n" : "\n");
+    strbuf_puts(out, i ? ",\n" : "\n");
     put_comparison(json, summary, &summary->comparisons[i]);
   }
   LITERAL(out, "\n  ]\n}\n");
-  return text_finish(ctx, out);
+  return strbuf_finish(ctx, out);
 }

@@ -10,7 +10,7 @@
 /* "2026-01-31T12:00:00Z" of the cell's first block; of the study where there is none. */
 static void put_timestamp(struct csv *csv, const struct summary *summary,
                           const struct record *record) {
-  const struct cell_data *data = cell_data_of(summary, record);
+  const struct config_data *data = config_data_of(summary, record);
   uint64_t unix_ms = summary->study.started_unix_ms;
   char text[32] = "";
   struct tm tm;
@@ -22,7 +22,7 @@ static void put_timestamp(struct csv *csv, const struct summary *summary,
 }
 
 hone_status render_latency_csv(struct ctx *ctx, const struct summary *summary,
-                               const struct render_options *options, struct text *out) {
+                               const struct render_options *options, struct strbuf *out) {
   static const char *const titles[] = {"timestamp", "model",   "device",  "latency_ms",
                                        "backend",   "variant", "batch",   "threads",
                                        "precision", "route",   "scenario"};
@@ -33,21 +33,21 @@ hone_status render_latency_csv(struct ctx *ctx, const struct summary *summary,
   for (size_t i = 0; i < summary->record_count; i++) {
     const struct record *record = &summary->records[i];
     put_timestamp(&csv, summary, record);
-    csv_text(&csv, record->cell.model);
-    csv_text(&csv, record->cell.device);
+    csv_text(&csv, record->config.model);
+    csv_text(&csv, record->config.device);
     if (record->status == STATUS_ok && isfinite(record->p50_ms))
       csv_number(&csv, round(record->p50_ms * 1e6) / 1e6); /* whole ns, without a double's tail */
     /* a figure of a wrong row is no latency */
     else
       csv_text(&csv, status_text(record->status));
-    csv_text(&csv, record->cell.backend);
-    csv_text(&csv, record->cell.variant);
-    csv_number(&csv, record->cell.batch);
-    csv_number(&csv, record->cell.threads);
-    csv_text(&csv, record->cell.precision);
-    csv_text(&csv, record->cell.route);
-    csv_text(&csv, record->cell.scenario);
+    csv_text(&csv, record->config.backend);
+    csv_text(&csv, record->config.variant);
+    csv_number(&csv, record->config.batch);
+    csv_number(&csv, record->config.threads);
+    csv_text(&csv, record->config.precision);
+    csv_text(&csv, record->config.route);
+    csv_text(&csv, record->config.scenario);
     csv_end_line(&csv);
   }
-  return text_finish(ctx, out);
+  return strbuf_finish(ctx, out);
 }

@@ -6,7 +6,7 @@
 #include <math.h>
 
 static void put_name(struct markdown markdown, const struct record *record) {
-  struct text name = {0};
+  struct strbuf name = {0};
   put_row_name(&name, record);
   markdown_take(markdown, &name);
 }
@@ -14,9 +14,9 @@ static void put_name(struct markdown markdown, const struct record *record) {
 static void put_row(struct markdown markdown, const struct summary *summary, size_t i, size_t best,
                     size_t native) {
   const struct record *record = &summary->records[i];
-  struct text *out = markdown.out, flags = {0};
+  struct strbuf *out = markdown.out, flags = {0};
   if (record->rank)
-    text_printf(out, "| %d | ", record->rank);
+    strbuf_printf(out, "| %d | ", record->rank);
   else
     LITERAL(out, "| \xe2\x80\x93 | ");
   put_name(markdown, record);
@@ -28,13 +28,13 @@ static void put_row(struct markdown markdown, const struct summary *summary, siz
   if (record->rank)
     put_verdict(out, summary, i, best);
   else
-    text_puts(out, standing_text(record));
+    strbuf_puts(out, standing_text(record));
   LITERAL(out, " | ");
   if (native != best) put_verdict(out, summary, i, native);
   LITERAL(out, " | ");
   put_latency(out, record->p99_ms);
   LITERAL(out, " | ");
-  if (cell_generates(&record->cell)) {
+  if (config_generates(&record->config)) {
     put_latency(out, record->first_token_p50_ms);
     LITERAL(out, " | ");
   }
@@ -63,7 +63,7 @@ static void put_tasks(struct markdown markdown, const struct summary *summary, s
     LITERAL(markdown.out, "- ");
     put_name(markdown, &summary->records[i]);
     LITERAL(markdown.out, ": ");
-    struct text task = {0};
+    struct strbuf task = {0};
     put_task(&task, &summary->records[i]);
     markdown_take(markdown, &task);
     LITERAL(markdown.out, " of the reference\n");
@@ -73,8 +73,8 @@ static void put_tasks(struct markdown markdown, const struct summary *summary, s
 static void put_failure(struct markdown markdown, const struct record *record) {
   LITERAL(markdown.out, "- ");
   put_name(markdown, record);
-  text_printf(markdown.out, ": **%s**", standing_text(record));
-  if (record->stage != STAGE_none) text_printf(markdown.out, " at %s", stage_text(record->stage));
+  strbuf_printf(markdown.out, ": **%s**", standing_text(record));
+  if (record->stage != STAGE_none) strbuf_printf(markdown.out, " at %s", stage_text(record->stage));
   const char *why = record->status == STATUS_ok ? standing_help(record) : record->reason;
   if (why[0]) LITERAL(markdown.out, ": ");
   markdown_text(markdown, why);
@@ -84,23 +84,23 @@ static void put_failure(struct markdown markdown, const struct record *record) {
 static void put_group(struct markdown markdown, const struct summary *summary, size_t begin,
                       size_t end) {
   const size_t native = native_of_group(summary, begin, end);
-  struct text facts = {0};
+  struct strbuf facts = {0};
   LITERAL(markdown.out, "## ");
-  markdown_text(markdown, summary->records[begin].cell.model);
+  markdown_text(markdown, summary->records[begin].config.model);
   LITERAL(markdown.out, "\n\n");
   put_group_facts(&facts, &summary->records[begin]);
   markdown_take(markdown, &facts);
-  struct text open = {0};
+  struct strbuf open = {0};
   put_open_dimensions(&open, &summary->records[begin]);
   if (open.length) LITERAL(markdown.out, "\n\n");
   markdown_take(markdown, &open);
-  const bool generates = cell_generates(&summary->records[begin].cell);
+  const bool generates = config_generates(&summary->records[begin].config);
   LITERAL(markdown.out, "\n\n| # | backend | p50 | \xc2\xb1 | vs fastest | vs native | p99 | ");
   if (generates) LITERAL(markdown.out, "first token | ");
   LITERAL(markdown.out,
           "per s | start-up | memory | size | % limit | rel L2 | flags |\n"
           "|--:|:--|--:|--:|:--|:--|--:|--:|--:|--:|--:|--:|--:|:--|");
-  text_puts(markdown.out, generates ? "--:|\n" : "\n");
+  strbuf_puts(markdown.out, generates ? "--:|\n" : "\n");
   size_t i = begin;
   for (; i < end && is_measured(&summary->records[i]); i++)
     put_row(markdown, summary, i, begin, native);
@@ -118,17 +118,17 @@ static void put_group(struct markdown markdown, const struct summary *summary, s
 /* -- models x engines */
 
 static void put_engine(struct markdown markdown, const struct engine *engine) {
-  const struct cell *cell = engine->cell;
+  const struct config *config = engine->config;
   LITERAL(markdown.out, " | ");
-  markdown_text(markdown, cell->backend);
+  markdown_text(markdown, config->backend);
   char marks[256];
-  if (!engine_marks(cell, marks)[0]) return;
+  if (!engine_marks(config, marks)[0]) return;
   LITERAL(markdown.out, " ");
   markdown_text(markdown, marks);
 }
 
 /* "**fastest** 25.66 \xc2\xb5s", "1.87x, 48.10 \xc2\xb5s", "1.02x tie, ...", "crashed" */
-static void put_matrix_cell(struct text *out, const struct summary *summary,
+static void put_matrix_cell(struct strbuf *out, const struct summary *summary,
                             const struct matrix *matrix, size_t g, size_t e) {
   const size_t i = matrix->cells[g * matrix->engine_count + e], begin = matrix->begins[g];
   LITERAL(out, " | ");
@@ -139,11 +139,11 @@ static void put_matrix_cell(struct text *out, const struct summary *summary,
   const struct record *record = &summary->records[i];
   const struct comparison *comparison = find_comparison(summary, i, begin);
   if (record->rank == 0) {
-    text_puts(out, standing_text(record));
+    strbuf_puts(out, standing_text(record));
     return;
   }
   if (i == begin) {
-    text_printf(out, "**%s**", first_text(summary, i));
+    strbuf_printf(out, "**%s**", first_text(summary, i));
   } else {
     put_ratio(out, matrix_ratio(matrix, summary, g, e));
     if (comparison && comparison->verdict == VERDICT_tie) LITERAL(out, " tie");
@@ -155,7 +155,7 @@ static void put_matrix_cell(struct text *out, const struct summary *summary,
 
 static void put_mean(struct markdown markdown, const struct matrix *matrix,
                      const struct matrix_mean *mean) {
-  struct text *out = markdown.out;
+  struct strbuf *out = markdown.out;
   LITERAL(out, "| **geometric mean**");
   if (mean->precision) {
     LITERAL(out, ", ");
@@ -171,14 +171,14 @@ static void put_mean(struct markdown markdown, const struct matrix *matrix,
       LITERAL(out, "\xe2\x80\x93");
     if (engine->ranked) LITERAL(out, "**");
     if (engine->ranked < mean->group_count)
-      text_printf(out, " over %zu of %zu", engine->ranked, mean->group_count);
+      strbuf_printf(out, " over %zu of %zu", engine->ranked, mean->group_count);
   }
   LITERAL(out, " |\n");
 }
 
 static void put_matrix(struct markdown markdown, const struct summary *summary,
                        const struct matrix *matrix) {
-  struct text *out = markdown.out;
+  struct strbuf *out = markdown.out;
   if (matrix->group_count < 2) return; /* one table is its own overview */
   LITERAL(out, "| median by the fastest of the row");
   for (size_t e = 0; e < matrix->engine_count; e++) put_engine(markdown, &matrix->engines[e]);
@@ -186,13 +186,13 @@ static void put_matrix(struct markdown markdown, const struct summary *summary,
   for (size_t e = 0; e < matrix->engine_count; e++) LITERAL(out, "|:--");
   LITERAL(out, "|\n");
   for (size_t g = 0; g < matrix->group_count; g++) {
-    const struct cell *cell = &summary->records[matrix->begins[g]].cell;
+    const struct config *config = &summary->records[matrix->begins[g]].config;
     LITERAL(out, "| ");
-    markdown_text(markdown, cell->model);
-    text_printf(out, ", batch %d, %d thread%s", cell->batch, cell->threads,
-                cell->threads == 1 ? "" : "s");
-    struct text rest = {0};
-    put_group_rest(&rest, cell, ", ");
+    markdown_text(markdown, config->model);
+    strbuf_printf(out, ", batch %d, %d thread%s", config->batch, config->threads,
+                  config->threads == 1 ? "" : "s");
+    struct strbuf rest = {0};
+    put_group_rest(&rest, config, ", ");
     markdown_take(markdown, &rest);
     for (size_t e = 0; e < matrix->engine_count; e++) put_matrix_cell(out, summary, matrix, g, e);
     LITERAL(out, " |\n");
@@ -220,7 +220,7 @@ static void put_matrix(struct markdown markdown, const struct summary *summary,
 static void put_winners(struct markdown markdown, const struct summary *summary,
                         const struct matrix *matrix) {
   if (matrix->group_count < 2 || matrix->engine_count < 2) return;
-  for (size_t c = 0; c < WINNER_COLUMNS; c++) text_printf(markdown.out, "| %s ", winner_title(c));
+  for (size_t c = 0; c < WINNER_COLUMNS; c++) strbuf_printf(markdown.out, "| %s ", winner_title(c));
   LITERAL(markdown.out, "|\n");
   for (size_t c = 0; c < WINNER_COLUMNS; c++) LITERAL(markdown.out, "|:--");
   LITERAL(markdown.out, "|\n");
@@ -228,7 +228,7 @@ static void put_winners(struct markdown markdown, const struct summary *summary,
     struct winner winner;
     if (!winner_of_group(summary, matrix->begins[g], &winner)) continue;
     for (size_t c = 0; c < WINNER_COLUMNS; c++) {
-      struct text text = {0};
+      struct strbuf text = {0};
       put_winner(&text, summary, &winner, c);
       LITERAL(markdown.out, "| ");
       markdown_take(markdown, &text);
@@ -240,7 +240,7 @@ static void put_winners(struct markdown markdown, const struct summary *summary,
 }
 
 hone_status render_markdown(struct ctx *ctx, const struct summary *summary,
-                            const struct render_options *options, struct text *out) {
+                            const struct render_options *options, struct strbuf *out) {
   (void)options;
   const struct markdown markdown = {out};
   struct arena *arena;
@@ -260,5 +260,5 @@ hone_status render_markdown(struct ctx *ctx, const struct summary *summary,
           "Measured with hone by ");
   markdown_text(markdown, summary->study.command);
   LITERAL(out, "\n");
-  return text_finish(ctx, out);
+  return strbuf_finish(ctx, out);
 }

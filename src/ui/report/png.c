@@ -71,12 +71,12 @@ bool png_is_possible(void) {
 }
 
 static int append(void *text, const uint8_t *data, unsigned size) {
-  text_append(text, (const char *)data, size);
+  strbuf_append(text, (const char *)data, size);
   return 0; /* CAIRO_STATUS_SUCCESS; a failed text is seen at its end */
 }
 
 static hone_status draw(struct ctx *ctx, const struct drawing *d, void *handle, double scale,
-                        struct text *out) {
+                        struct strbuf *out) {
   double width = 0, height = 0;
   struct g_error *error = NULL;
   if (!d->rsvg_handle_get_intrinsic_size_in_pixels(handle, &width, &height) || !(width > 0) ||
@@ -98,10 +98,11 @@ static hone_status draw(struct ctx *ctx, const struct drawing *d, void *handle, 
   if (error) d->g_error_free(error);
   d->cairo_destroy(cairo);
   d->cairo_surface_destroy(surface);
-  return status ? status : text_finish(ctx, out);
+  return status ? status : strbuf_finish(ctx, out);
 }
 
-hone_status png_of_svg(struct ctx *ctx, const struct text *svg, double scale, struct text *out) {
+hone_status png_of_svg(struct ctx *ctx, const struct strbuf *svg, double scale,
+                       struct strbuf *out) {
   struct drawing drawing = {.cairo_create = NULL};
   struct g_error *error = NULL;
   TRY(load(ctx, &drawing));

@@ -21,21 +21,21 @@ static const char *class_of(const struct profiled_step *step) {
   return "reduction";
 }
 
-static void put_title(const struct profile *p, size_t i, double ns, struct text *out) {
-  struct text nodes = {0};
+static void put_title(const struct profile *p, size_t i, double ns, struct strbuf *out) {
+  struct strbuf nodes = {0};
   profile_nodes(&p->plan.steps[i], &nodes);
   if (nodes.failed) out->failed = true;
-  text_printf(out, "<title>step %zu, %s, ", i, p->plan.steps[i].kind);
+  strbuf_printf(out, "<title>step %zu, %s, ", i, p->plan.steps[i].kind);
   put_latency(out, ns / 1e6);
-  text_puts(out, ": ");
+  strbuf_puts(out, ": ");
   html_text((struct html){out}, nodes.at ? nodes.at : "");
-  text_printf(out, " %s</title>", p->plan.steps[i].shape);
-  text_deinit(&nodes);
+  strbuf_printf(out, " %s</title>", p->plan.steps[i].shape);
+  strbuf_deinit(&nodes);
 }
 
 /* Lines at round times from 0 on, at most eight, with the times below them. */
 static void put_time_axis(double ns, double scale, double left, double top, double bottom,
-                          struct text *out) {
+                          struct strbuf *out) {
   static const double steps[] = {1, 2, 5, 10};
   const struct html html = {out};
   const double decade = pow(10, floor(log10(fmax(ns, 1) / 8)));
@@ -53,7 +53,7 @@ static void put_time_axis(double ns, double scale, double left, double top, doub
 }
 
 /* One lane a thread: the run of median length. */
-static double put_lanes(const struct profile *p, double y, struct text *out) {
+static double put_lanes(const struct profile *p, double y, struct strbuf *out) {
   size_t steps = p->plan.step_count, cells = steps * (size_t)p->plan.threads;
   uint64_t origin = UINT64_MAX, last = 0;
   for (size_t k = 0; k < cells; k++) {
@@ -69,43 +69,44 @@ static double put_lanes(const struct profile *p, double y, struct text *out) {
       const struct hone_profile_entry *e = &p->run[(size_t)t * steps + i];
       double width = (double)e->busy * scale;
       if (!e->calls || width < 0.05) continue;
-      text_printf(out, "<rect class=\"%s\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%d\">",
-                  class_of(&p->plan.steps[i]), MARGIN + (double)(e->begin - origin) * scale, y,
-                  fmax(width - 0.2, 0.1), LANE - 6);
+      strbuf_printf(out, "<rect class=\"%s\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%d\">",
+                    class_of(&p->plan.steps[i]), MARGIN + (double)(e->begin - origin) * scale, y,
+                    fmax(width - 0.2, 0.1), LANE - 6);
       put_title(p, i, (double)e->busy, out);
-      text_puts(out, "</rect>\n");
+      strbuf_puts(out, "</rect>\n");
     }
   return y + 24;
 }
 
 /* A step's time as a pale bar, its limit as a full one in it. */
-static void put_bar(const struct profile *p, size_t i, double y, double scale, struct text *out) {
+static void put_bar(const struct profile *p, size_t i, double y, double scale, struct strbuf *out) {
   const struct profiled_step *step = &p->plan.steps[i];
   const char *class_name = class_of(step);
   double ns = p->times[i].ns, limit = profile_limit_ns(p, i);
-  struct text nodes = {0}, label = {0};
+  struct strbuf nodes = {0}, label = {0};
   profile_nodes(step, &nodes);
-  text_put_safe(&label, nodes.at ? nodes.at : "", 34);
+  strbuf_put_safe(&label, nodes.at ? nodes.at : "", 34);
   if (nodes.failed || label.failed) out->failed = true;
-  text_printf(out, "<text class=\"name end\" x=\"%d\" y=\"%.1f\">", LABEL, y + 13);
+  strbuf_printf(out, "<text class=\"name end\" x=\"%d\" y=\"%.1f\">", LABEL, y + 13);
   html_text((struct html){out}, label.at ? label.at : "");
-  text_printf(out, " (%s)</text>", step->kind);
-  text_deinit(&nodes);
-  text_deinit(&label);
-  text_printf(out, "<rect class=\"%s spent\" x=\"%d\" y=\"%.1f\" width=\"%.2f\" height=\"%d\">",
-              class_name, LABEL + 8, y, ns * scale, BAR - 4);
+  strbuf_printf(out, " (%s)</text>", step->kind);
+  strbuf_deinit(&nodes);
+  strbuf_deinit(&label);
+  strbuf_printf(out, "<rect class=\"%s spent\" x=\"%d\" y=\"%.1f\" width=\"%.2f\" height=\"%d\">",
+                class_name, LABEL + 8, y, ns * scale, BAR - 4);
   put_title(p, i, ns, out);
-  text_puts(out, "</rect>");
+  strbuf_puts(out, "</rect>");
   if (isfinite(limit))
-    text_printf(out, "<rect class=\"%s\" x=\"%d\" y=\"%.1f\" width=\"%.2f\" height=\"%d\"/>",
-                class_name, LABEL + 8, y, fmin(limit, ns) * scale, BAR - 4);
-  text_printf(out, "<text class=\"value\" x=\"%.1f\" y=\"%.1f\">", LABEL + 14 + ns * scale, y + 13);
+    strbuf_printf(out, "<rect class=\"%s\" x=\"%d\" y=\"%.1f\" width=\"%.2f\" height=\"%d\"/>",
+                  class_name, LABEL + 8, y, fmin(limit, ns) * scale, BAR - 4);
+  strbuf_printf(out, "<text class=\"value\" x=\"%.1f\" y=\"%.1f\">", LABEL + 14 + ns * scale,
+                y + 13);
   put_latency(out, ns / 1e6);
-  if (isfinite(limit)) text_printf(out, ", %.0f %%", 100 * limit / ns);
-  text_puts(out, "</text>\n");
+  if (isfinite(limit)) strbuf_printf(out, ", %.0f %%", 100 * limit / ns);
+  strbuf_puts(out, "</text>\n");
 }
 
-static double put_legend(double y, struct text *out) {
+static double put_legend(double y, struct strbuf *out) {
   static const char *const classes[] = {"contraction", "elementwise", "reduction", "movement",
                                         "generic"};
   const struct html html = {out};
@@ -113,14 +114,14 @@ static double put_legend(double y, struct text *out) {
     const double x = MARGIN + 110 * (double)i;
     svg_rect(html, classes[i], x, y, 11, 11);
     svg_begin_text(html, "", x + 17, y + 10);
-    text_puts(out, classes[i]);
+    strbuf_puts(out, classes[i]);
     svg_end_text(html);
   }
   return y + 28;
 }
 
 static double put_bars(const struct profile *p, const size_t *order, size_t count, double y,
-                       struct text *out) {
+                       struct strbuf *out) {
   const size_t shown = count < LONGEST ? count : LONGEST;
   const double longest = count ? p->times[order[0]].ns : 1,
                scale = (WIDTH - LABEL - FIGURES - MARGIN) / longest;
@@ -130,36 +131,36 @@ static double put_bars(const struct profile *p, const size_t *order, size_t coun
 }
 
 /* Around what was drawn, whose height is known only then. */
-static void put_svg(const struct text *body, double height, struct text *out) {
-  text_printf(out,
-              "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
-              "height=\"%d\" role=\"img\">\n",
-              WIDTH, (int)height, WIDTH, (int)height);
-  text_append(out, body->at ? body->at : "", body->length);
-  text_puts(out, "</svg>\n");
+static void put_svg(const struct strbuf *body, double height, struct strbuf *out) {
+  strbuf_printf(out,
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
+                "height=\"%d\" role=\"img\">\n",
+                WIDTH, (int)height, WIDTH, (int)height);
+  strbuf_append(out, body->at ? body->at : "", body->length);
+  strbuf_puts(out, "</svg>\n");
   if (body->failed) out->failed = true;
 }
 
 static const char of_lanes[] = "one row a thread, the run of median length",
                   of_bars[] = "time, and in full color what the machine allows";
 
-static void put_heading(double y, const char *title, const char *further, struct text *out) {
+static void put_heading(double y, const char *title, const char *further, struct strbuf *out) {
   const struct html html = {out};
   svg_begin_text(html, "model", MARGIN, y);
-  text_puts(out, title);
+  strbuf_puts(out, title);
   svg_end_text(html);
   svg_begin_text(html, "end", WIDTH - MARGIN, y);
-  text_puts(out, further);
+  strbuf_puts(out, further);
   svg_end_text(html);
 }
 
-static void put_facts(const struct profile *p, const char *between, struct text *out) {
-  text_printf(out, "%d thread%s%s%s%s", p->plan.threads, p->plan.threads > 1 ? "s" : "", between,
-              p->precision, between);
+static void put_facts(const struct profile *p, const char *between, struct strbuf *out) {
+  strbuf_printf(out, "%d thread%s%s%s%s", p->plan.threads, p->plan.threads > 1 ? "s" : "", between,
+                p->precision, between);
   put_latency(out, p->total_ns / 1e6);
 }
 
-static void put_figure_title(const struct profile *p, struct text *out) {
+static void put_figure_title(const struct profile *p, struct strbuf *out) {
   const struct html html = {out};
   svg_begin_text(html, "title", MARGIN, 38);
   html_text(html, p->model);
@@ -169,22 +170,22 @@ static void put_figure_title(const struct profile *p, struct text *out) {
   svg_end_text(html);
 }
 
-static MUST_USE hone_status put_style(struct ctx *ctx, struct text *out) {
+static MUST_USE hone_status put_style(struct ctx *ctx, struct strbuf *out) {
   static const char *const names[] = {"report/figure.css", "report/profile.css"};
-  text_puts(out, "<style>");
+  strbuf_puts(out, "<style>");
   for (size_t i = 0; i < COUNT(names); i++) {
     size_t size = 0;
     const char *text = hone_embedded_text(names[i], &size);
     if (!text) return fail(ctx, HONE_E_INTERNAL, place_name(names[i]), "is not built in");
-    text_append(out, text, size);
+    strbuf_append(out, text, size);
   }
-  text_puts(out, "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
+  strbuf_puts(out, "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
   return HONE_OK;
 }
 
 static MUST_USE hone_status render_figure(struct ctx *ctx, const struct profile *p,
-                                          const size_t *order, size_t count, struct text *out) {
-  struct text body = {0};
+                                          const size_t *order, size_t count, struct strbuf *out) {
+  struct strbuf body = {0};
   const hone_status status = put_style(ctx, &body);
   put_figure_title(p, &body);
   put_heading(94, "Threads over time", of_lanes, &body);
@@ -192,11 +193,11 @@ static MUST_USE hone_status render_figure(struct ctx *ctx, const struct profile 
   put_heading(y + 16, "Longest steps", of_bars, &body);
   y = put_bars(p, order, count, y + 32, &body);
   put_svg(&body, y + MARGIN, out);
-  text_deinit(&body);
-  return status ? status : text_finish(ctx, out);
+  strbuf_deinit(&body);
+  return status ? status : strbuf_finish(ctx, out);
 }
 
-hone_status profile_svg(struct ctx *ctx, const struct profile *p, struct text *out) {
+hone_status profile_svg(struct ctx *ctx, const struct profile *p, struct strbuf *out) {
   struct arena *arena;
   size_t *order, count;
   TRY(arena_create(ctx, 0, &arena));
@@ -208,35 +209,35 @@ hone_status profile_svg(struct ctx *ctx, const struct profile *p, struct text *o
 
 /* -- page */
 
-static void put_cell(struct text *out, double x) {
-  text_puts(out, "<td>");
-  if (isfinite(x)) text_printf(out, "%.1f", x);
-  text_puts(out, "</td>");
+static void put_cell(struct strbuf *out, double x) {
+  strbuf_puts(out, "<td>");
+  if (isfinite(x)) strbuf_printf(out, "%.1f", x);
+  strbuf_puts(out, "</td>");
 }
 
-static void put_row(const struct profile *p, size_t i, struct text *out) {
+static void put_row(const struct profile *p, size_t i, struct strbuf *out) {
   const struct profiled_step *step = &p->plan.steps[i];
   const struct work *work = &step->work;
   const double ns = p->times[i].ns, limit = profile_limit_ns(p, i);
-  struct text nodes = {0};
+  struct strbuf nodes = {0};
   profile_nodes(step, &nodes);
   if (nodes.failed) out->failed = true;
-  text_printf(out, "<tr><td>%zu</td><th scope=\"row\" class=\"name\">", i);
+  strbuf_printf(out, "<tr><td>%zu</td><th scope=\"row\" class=\"name\">", i);
   html_text((struct html){out}, nodes.at ? nodes.at : "");
-  text_printf(out, "<small>%s</small></th><td class=\"kernel\">%s</td><td>", step->shape,
-              step->kind);
+  strbuf_printf(out, "<small>%s</small></th><td class=\"kernel\">%s</td><td>", step->shape,
+                step->kind);
   put_latency(out, ns / 1e6);
-  text_puts(out, "</td>");
+  strbuf_puts(out, "</td>");
   put_cell(out, 100 * ns / p->total_ns);
   put_cell(out, work->flops / ns);
   put_cell(out, (work->weight_bytes + work->value_bytes) / ns);
   put_cell(out, 100 * limit / ns);
-  text_printf(out, "<td class=\"choice\"><code>%s</code></td></tr>\n", step->choice);
-  text_deinit(&nodes);
+  strbuf_printf(out, "<td class=\"choice\"><code>%s</code></td></tr>\n", step->choice);
+  strbuf_deinit(&nodes);
 }
 
-static void put_table(const struct profile *p, struct text *out) {
-  text_puts(
+static void put_table(const struct profile *p, struct strbuf *out) {
+  strbuf_puts(
       out,
       "<div class=\"scroll wide\"><table class=\"steps\"><thead><tr><th scope=\"col\">step</th><th "
       "scope=\"col\" class=\"name\">nodes of the model</th><th scope=\"col\" "
@@ -245,47 +246,47 @@ static void put_table(const struct profile *p, struct text *out) {
       "scope=\"col\" class=\"choice\">choice</th></tr></thead>\n<tbody>\n");
   for (size_t i = 0; i < p->plan.step_count; i++)
     if (p->times[i].ns > 0) put_row(p, i, out);
-  text_puts(out, "</tbody></table></div>\n");
+  strbuf_puts(out, "</tbody></table></div>\n");
 }
 
-static void begin_figure(const char *title, const char *further, struct text *out) {
-  text_printf(out,
-              "<figure><figcaption>%s <span>%s</span></figcaption><div class=\"wide\" "
-              "tabindex=\"0\" role=\"region\" aria-label=\"%s\">",
-              title, further, title);
+static void begin_figure(const char *title, const char *further, struct strbuf *out) {
+  strbuf_printf(out,
+                "<figure><figcaption>%s <span>%s</span></figcaption><div class=\"wide\" "
+                "tabindex=\"0\" role=\"region\" aria-label=\"%s\">",
+                title, further, title);
 }
 
 static void put_figures(const struct profile *p, const size_t *order, size_t count,
-                        struct text *out) {
-  struct text body = {0};
+                        struct strbuf *out) {
+  struct strbuf body = {0};
   begin_figure("Threads over time", of_lanes, out);
   double y = put_legend(put_lanes(p, MARGIN, &body), &body);
   put_svg(&body, y, out);
-  text_puts(out, "</div></figure>\n");
-  text_deinit(&body);
-  body = (struct text){0};
+  strbuf_puts(out, "</div></figure>\n");
+  strbuf_deinit(&body);
+  body = (struct strbuf){0};
   begin_figure("Longest steps", of_bars, out);
   y = put_bars(p, order, count, MARGIN, &body);
   put_svg(&body, y, out);
-  text_puts(out, "</div></figure>\n");
-  text_deinit(&body);
+  strbuf_puts(out, "</div></figure>\n");
+  strbuf_deinit(&body);
 }
 
 static MUST_USE hone_status render_page(struct ctx *ctx, const struct profile *p,
-                                        const size_t *order, size_t count, struct text *out) {
+                                        const size_t *order, size_t count, struct strbuf *out) {
   static const struct html_frame frame = {.css = "report/profile.css"};
   const struct html html = {out};
   TRY(html_head(ctx, html, p->model, &frame));
-  text_puts(out, "<p class=\"facts\"><span>profile</span><span>");
+  strbuf_puts(out, "<p class=\"facts\"><span>profile</span><span>");
   put_facts(p, "</span><span>", out);
-  text_printf(out, " a run</span><span>%zu runs</span></p>\n", p->run_count);
+  strbuf_printf(out, " a run</span><span>%zu runs</span></p>\n", p->run_count);
   put_figures(p, order, count, out);
   put_table(p, out);
   html_foot(html);
-  return text_finish(ctx, out);
+  return strbuf_finish(ctx, out);
 }
 
-hone_status profile_html(struct ctx *ctx, const struct profile *p, struct text *out) {
+hone_status profile_html(struct ctx *ctx, const struct profile *p, struct strbuf *out) {
   struct arena *arena;
   size_t *order, count;
   TRY(arena_create(ctx, 0, &arena));

@@ -5,8 +5,10 @@
 #include "compiler/profile/profile.h"
 
 /* A picture that stands alone: the threads over time, then the longest steps with their limits. */
-MUST_USE hone_status profile_svg(struct ctx *ctx, const struct profile *profile, struct text *out);
+MUST_USE hone_status profile_svg(struct ctx *ctx, const struct profile *profile,
+                                 struct strbuf *out);
 /* The pictures and every step, as a page in the style of a report's. */
-MUST_USE hone_status profile_html(struct ctx *ctx, const struct profile *profile, struct text *out);
+MUST_USE hone_status profile_html(struct ctx *ctx, const struct profile *profile,
+                                  struct strbuf *out);
 
 #endif

@@ -17,7 +17,7 @@ struct render_options {
 /* E_USAGE with the nearest name where one is unknown; to be asked before the work. */
 MUST_USE hone_status table_columns_check(struct ctx *ctx, const char *list);
 typedef hone_status renderer_fn(struct ctx *ctx, const struct summary *summary,
-                                const struct render_options *options, struct text *out);
+                                const struct render_options *options, struct strbuf *out);
 struct renderer {
   const char *name;   /* "table", "csv", "json", "md", "html" */
   const char *suffix; /* ".csv" */
@@ -30,7 +30,7 @@ const struct renderer *renderer_find(const char *name);
 /* "table", "json", "md", "html", "junit" */
 MUST_USE hone_status render_changes(struct ctx *ctx, const char *form,
                                     const struct changes *changes,
-                                    const struct render_options *options, struct text *out);
+                                    const struct render_options *options, struct strbuf *out);
 
 /* -- inside the folder */
 
@@ -38,8 +38,8 @@ MUST_USE hone_status render_changes(struct ctx *ctx, const char *form,
 renderer_fn render_table, render_csv, render_latency_csv, render_json, render_markdown, render_html,
     render_svg, render_png;
 /* png.c: E_MISSING where librsvg is not installed. scale: pixels a unit of the drawing. */
-MUST_USE hone_status png_of_svg(struct ctx *ctx, const struct text *svg, double scale,
-                                struct text *out);
+MUST_USE hone_status png_of_svg(struct ctx *ctx, const struct strbuf *svg, double scale,
+                                struct strbuf *out);
 bool png_is_possible(void);
 
 /* svg.c: marks of inline SVG, without style attributes (the page's policy forbids them) */
@@ -73,7 +73,7 @@ struct label_place {
 };
 double label_clear(const struct label_place *labels, size_t count, double x, double y);
 /* Escapes and frees. */
-void html_take(struct html html, struct text *untrusted);
+void html_take(struct html html, struct strbuf *untrusted);
 
 /* charts.c, chart_scaling.c */
 struct page;
@@ -98,7 +98,7 @@ void chart_scaling(const struct page *page, const size_t *begins, size_t count);
 
 /* compare_html.c */
 MUST_USE hone_status render_changes_html(struct ctx *ctx, const struct changes *changes,
-                                         const struct html_frame *frame, struct text *out);
+                                         const struct html_frame *frame, struct strbuf *out);
 
 /* html_*.c: parts of the page */
 struct page {
@@ -125,6 +125,7 @@ struct html_frame {
 MUST_USE hone_status html_head(struct ctx *ctx, struct html html, const char *title,
                                const struct html_frame *frame);
 /* The page's policy: exactly our own style and scripts, by their hashes. */
-MUST_USE hone_status html_policy(struct ctx *ctx, struct text *out, const struct html_frame *frame);
+MUST_USE hone_status html_policy(struct ctx *ctx, struct strbuf *out,
+                                 const struct html_frame *frame);
 void html_foot(struct html html);
 #endif

@@ -6,10 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-void html_take(struct html html, struct text *untrusted) {
+void html_take(struct html html, struct strbuf *untrusted) {
   if (untrusted->failed) html.out->failed = true;
   html_text(html, untrusted->at ? untrusted->at : "");
-  text_deinit(untrusted);
+  strbuf_deinit(untrusted);
 }
 
 /* -- one color an engine */
@@ -34,23 +34,25 @@ static int known_color(const char *backend) {
 
 static bool is_first_of_backend(const struct summary *summary, size_t i) {
   for (size_t k = 0; k < i; k++)
-    if (!strcmp(summary->records[k].cell.backend, summary->records[i].cell.backend)) return false;
+    if (!strcmp(summary->records[k].config.backend, summary->records[i].config.backend))
+      return false;
   return true;
 }
 
 /* The colors that the named engines of this study leave go round among the others. */
 int color_of_backend(const struct summary *summary, size_t i) {
-  const char *backend = summary->records[i].cell.backend;
+  const char *backend = summary->records[i].config.backend;
   bool taken[COLOR_COUNT] = {false};
   int others = 0, left = 0;
   if (known_color(backend) >= 0) return known_color(backend);
   for (size_t k = 0; k < summary->record_count; k++) {
-    const int color = known_color(summary->records[k].cell.backend);
+    const int color = known_color(summary->records[k].config.backend);
     if (color >= 0) taken[color] = true;
   }
   for (size_t k = 0; k < summary->record_count; k++) {
-    if (!strcmp(summary->records[k].cell.backend, backend)) break;
-    others += is_first_of_backend(summary, k) && known_color(summary->records[k].cell.backend) < 0;
+    if (!strcmp(summary->records[k].config.backend, backend)) break;
+    others +=
+        is_first_of_backend(summary, k) && known_color(summary->records[k].config.backend) < 0;
   }
   for (int c = 0; c < COLOR_COUNT; c++) left += !taken[c];
   if (left == 0) return others % COLOR_COUNT;
@@ -75,7 +77,7 @@ void axis_widen(struct axis *axis) {
 
 void svg_line(struct html html, const char *class_name, double x1, double y1, double x2,
               double y2) {
-  text_printf(html.out, "<line class=\"%s\"", class_name);
+  strbuf_printf(html.out, "<line class=\"%s\"", class_name);
   SVG_ATTRIBUTE(html, "x1", x1);
   SVG_ATTRIBUTE(html, "y1", y1);
   SVG_ATTRIBUTE(html, "x2", x2);
@@ -85,7 +87,7 @@ void svg_line(struct html html, const char *class_name, double x1, double y1, do
 
 void svg_rect(struct html html, const char *class_name, double x, double y, double width,
               double height) {
-  text_printf(html.out, "<rect class=\"%s\"", class_name);
+  strbuf_printf(html.out, "<rect class=\"%s\"", class_name);
   SVG_ATTRIBUTE(html, "x", x);
   SVG_ATTRIBUTE(html, "y", y);
   SVG_ATTRIBUTE(html, "width", width);
@@ -94,7 +96,7 @@ void svg_rect(struct html html, const char *class_name, double x, double y, doub
 }
 
 void svg_begin_text(struct html html, const char *class_name, double x, double y) {
-  text_printf(html.out, "<text class=\"%s\"", class_name);
+  strbuf_printf(html.out, "<text class=\"%s\"", class_name);
   SVG_ATTRIBUTE(html, "x", x);
   SVG_ATTRIBUTE(html, "y", y);
   LITERAL(html.out, ">");
@@ -103,14 +105,14 @@ void svg_end_text(struct html html) { LITERAL(html.out, "</text>"); }
 
 /* Short enough for a chart's label. */
 void svg_name(struct html html, const struct record *record, size_t max) {
-  struct text name = {0}, shown = {0};
-  text_puts(&name, record->cell.backend);
+  struct strbuf name = {0}, shown = {0};
+  strbuf_puts(&name, record->config.backend);
   char marks[256];
-  if (engine_marks(&record->cell, marks)[0]) text_printf(&name, " %s", marks);
-  if (record->cell.label > 0) text_puts(&name, " again");
-  text_put_safe(&shown, name.at ? name.at : "", max);
+  if (engine_marks(&record->config, marks)[0]) strbuf_printf(&name, " %s", marks);
+  if (record->config.label > 0) strbuf_puts(&name, " again");
+  strbuf_put_safe(&shown, name.at ? name.at : "", max);
   if (name.failed) html.out->failed = true;
-  text_deinit(&name);
+  strbuf_deinit(&name);
   html_take(html, &shown);
 }
 

@@ -74,21 +74,21 @@ struct layout {
 struct sheet {
   const struct summary *summary;
   struct layout layout;
-  struct text *cells;
+  struct strbuf *cells;
 };
 enum color { PLAIN, BOLD, DIM, GREEN, YELLOW, RED, CYAN };
 static const char *const color_codes[] = {"0", "1", "2", "32", "33", "31", "36"};
 
 static void begin_color(struct tty tty, enum color color) {
-  if (tty.color && color != PLAIN) text_printf(tty.out, "\x1b[%sm", color_codes[color]);
+  if (tty.color && color != PLAIN) strbuf_printf(tty.out, "\x1b[%sm", color_codes[color]);
 }
 static void end_color(struct tty tty, enum color color) {
   if (tty.color && color != PLAIN) LITERAL(tty.out, "\x1b[0m");
 }
-static void put_repeated(struct text *out, size_t count) {
+static void put_repeated(struct strbuf *out, size_t count) {
   for (size_t i = 0; i < count; i++) LITERAL(out, " ");
 }
-static const char *shown(const struct text *text) { return text->at ? text->at : ""; }
+static const char *shown(const struct strbuf *text) { return text->at ? text->at : ""; }
 
 /* -- which columns */
 
@@ -188,29 +188,29 @@ hone_status table_columns_check(struct ctx *ctx, const char *list) {
 
 /* -- the cells */
 
-static void take_safe(struct text *out, struct text *untrusted, size_t max) {
+static void take_safe(struct strbuf *out, struct strbuf *untrusted, size_t max) {
   if (untrusted->failed) out->failed = true;
   tty_text((struct tty){out, false}, shown(untrusted), max);
-  text_deinit(untrusted);
+  strbuf_deinit(untrusted);
 }
 
 static bool is_known(double x) { return isfinite(x) && x >= 0; }
 
 static void fill_ratio(const struct summary *summary, size_t i, size_t against, bool is_best,
-                       struct text *out) {
+                       struct strbuf *out) {
   if (is_best && !summary->records[i].rank)
-    text_puts(out, standing_text(&summary->records[i]));
+    strbuf_puts(out, standing_text(&summary->records[i]));
   else
     put_verdict(out, summary, i, against);
 }
 
 static void fill_special(const struct summary *summary, size_t begin, size_t native, size_t i,
-                         int special, struct text *out) {
+                         int special, struct strbuf *out) {
   const struct record *record = &summary->records[i];
-  const struct incarnation *facts = &record->worst;
+  const struct process_record *facts = &record->worst;
   switch ((enum special)special) {
     case COL_RANK:
-      if (record->rank) text_printf(out, "%d", record->rank);
+      if (record->rank) strbuf_printf(out, "%d", record->rank);
       if (!record->rank) LITERAL(out, "-");
       return;
     case COL_NAME:
@@ -273,7 +273,7 @@ static void fill_special(const struct summary *summary, size_t begin, size_t nat
   }
 }
 
-static struct text *cell_of(const struct sheet *sheet, size_t i, size_t column) {
+static struct strbuf *config_of(const struct sheet *sheet, size_t i, size_t column) {
   return &sheet->cells[i * sheet->layout.count + column];
 }
 
@@ -283,13 +283,13 @@ static void fill_group(const struct sheet *sheet, size_t begin, size_t end) {
     if (!is_measured(&sheet->summary->records[i])) continue;
     for (size_t c = 0; c < sheet->layout.count; c++) {
       const struct shown_column *column = &sheet->layout.at[c];
-      struct text value = {0};
+      struct strbuf value = {0};
       if (column->special >= 0)
         fill_special(sheet->summary, begin, native, i, column->special, &value);
       else
         put_column(&value, &sheet->summary->records[i], column->column);
       if (sheet->layout.is_asked && !value.length) LITERAL(&value, "\xe2\x80\x93");
-      take_safe(cell_of(sheet, i, c), &value, 60);
+      take_safe(config_of(sheet, i, c), &value, 60);
     }
   }
 }
@@ -300,7 +300,7 @@ static void measure(struct sheet *sheet) {
   for (size_t c = 0; c < sheet->layout.count; c++) {
     size_t widest = 0;
     for (size_t i = 0; i < sheet->summary->record_count; i++) {
-      const size_t width = shown_width(shown(cell_of(sheet, i, c)));
+      const size_t width = shown_width(shown(config_of(sheet, i, c)));
       if (width > widest) widest = width;
     }
     const size_t title = shown_width(title_of(&sheet->layout.at[c]));
@@ -352,7 +352,7 @@ static void put_cell(struct tty tty, const char *text, size_t width, bool to_lef
   LITERAL(tty.out, "  ");
   if (!to_left) put_repeated(tty.out, padding);
   begin_color(tty, color);
-  text_puts(tty.out, text);
+  strbuf_puts(tty.out, text);
   end_color(tty, color);
   if (to_left && !is_last) put_repeated(tty.out, padding);
 }
@@ -377,18 +377,18 @@ static void put_titles(struct tty tty, const struct sheet *sheet) {
 
 static void put_row(struct tty tty, const struct sheet *sheet, size_t begin, size_t i) {
   size_t last = last_column(&sheet->layout);
-  while (last > 0 && (!sheet->layout.at[last].width || !*shown(cell_of(sheet, i, last)))) last--;
+  while (last > 0 && (!sheet->layout.at[last].width || !*shown(config_of(sheet, i, last)))) last--;
   for (size_t c = 0; c <= last; c++)
     if (sheet->layout.at[c].width)
-      put_cell(tty, shown(cell_of(sheet, i, c)), sheet->layout.at[c].width,
+      put_cell(tty, shown(config_of(sheet, i, c)), sheet->layout.at[c].width,
                is_text(&sheet->layout.at[c]),
                color_of(sheet->summary, begin, i, sheet->layout.at[c].special), c == last);
   LITERAL(tty.out, "\n");
 }
 
 static bool name_failures(const struct summary *summary, size_t begin, size_t end, size_t i,
-                          struct text *out) {
-  struct text names = {0};
+                          struct strbuf *out) {
+  struct strbuf names = {0};
   const bool is_first = put_failed_names(&names, summary, begin, end, i);
   take_safe(out, &names, 80);
   return is_first;
@@ -398,13 +398,13 @@ static bool name_failures(const struct summary *summary, size_t begin, size_t en
 static void put_failure(struct tty tty, const struct record *record, const char *names,
                         size_t name_width, size_t width) {
   LITERAL(tty.out, "     ");
-  text_puts(tty.out, names);
+  strbuf_puts(tty.out, names);
   const size_t used = shown_width(names);
   put_repeated(tty.out, (name_width > used ? name_width - used : 0) + 2);
   begin_color(tty, RED);
-  text_puts(tty.out, standing_text(record));
+  strbuf_puts(tty.out, standing_text(record));
   end_color(tty, RED);
-  if (record->stage != STAGE_none) text_printf(tty.out, " at %s", stage_text(record->stage));
+  if (record->stage != STAGE_none) strbuf_printf(tty.out, " at %s", stage_text(record->stage));
   const char *why = record->status == STATUS_ok ? standing_help(record) : record->reason;
   if (why[0]) {
     LITERAL(tty.out, ": ");
@@ -416,12 +416,12 @@ static void put_failure(struct tty tty, const struct record *record, const char 
 static size_t widest_names(const struct summary *summary, size_t begin, size_t end) {
   size_t widest = 0;
   for (size_t i = begin; i < end; i++) {
-    struct text names = {0};
+    struct strbuf names = {0};
     if (!summary->records[i].rank && name_failures(summary, begin, end, i, &names)) {
       const size_t width = shown_width(shown(&names));
       if (width > widest) widest = width;
     }
-    text_deinit(&names);
+    strbuf_deinit(&names);
   }
   return widest;
 }
@@ -431,9 +431,9 @@ static void put_reasons(struct tty tty, const struct summary *summary, size_t be
   bool is_first = true;
   const size_t widest = widest_names(summary, begin, end);
   for (size_t i = begin; i < end; i++) {
-    struct text names = {0};
+    struct strbuf names = {0};
     if (summary->records[i].rank || !name_failures(summary, begin, end, i, &names)) {
-      text_deinit(&names);
+      strbuf_deinit(&names);
       continue;
     }
     if (is_first) {
@@ -444,34 +444,34 @@ static void put_reasons(struct tty tty, const struct summary *summary, size_t be
     is_first = false;
     put_failure(tty, &summary->records[i], shown(&names), widest, width);
     if (names.failed) tty.out->failed = true;
-    text_deinit(&names);
+    strbuf_deinit(&names);
   }
 }
 
 static void put_model(struct tty tty, const struct record *record) {
-  struct text facts = {0};
+  struct strbuf facts = {0};
   begin_color(tty, BOLD);
-  tty_text(tty, record->cell.model, 80);
+  tty_text(tty, record->config.model, 80);
   end_color(tty, BOLD);
   LITERAL(tty.out, "  ");
   put_group_facts(&facts, record);
-  if (!strcmp(record->cell.precision, "fp32")) /* a file that is quantised is run as it is */
-    text_printf(&facts, " \xc2\xb7 %s",
-                strcmp(record->worst.effective_precision, "int8") ? "fp32" : "int8");
+  if (!strcmp(record->config.precision, "fp32")) /* a file that is quantised is run as it is */
+    strbuf_printf(&facts, " \xc2\xb7 %s",
+                  strcmp(record->worst.effective_precision, "int8") ? "fp32" : "int8");
   begin_color(tty, DIM);
   tty_text(tty, shown(&facts), 120);
   end_color(tty, DIM);
   LITERAL(tty.out, "\n");
   if (facts.failed) tty.out->failed = true;
-  text_deinit(&facts);
-  if (!record->cell.open_dimensions[0]) return;
-  struct text open = {0};
+  strbuf_deinit(&facts);
+  if (!record->config.open_dimensions[0]) return;
+  struct strbuf open = {0};
   put_open_dimensions(&open, record);
   LITERAL(tty.out, "  ");
   tty_text(tty, shown(&open), 400);
   LITERAL(tty.out, "\n");
   if (open.failed) tty.out->failed = true;
-  text_deinit(&open);
+  strbuf_deinit(&open);
 }
 
 static void put_aa(struct tty tty, const struct summary *summary, size_t begin, size_t end) {
@@ -479,7 +479,7 @@ static void put_aa(struct tty tty, const struct summary *summary, size_t begin, 
     const double resolution = aa_resolution(summary, i);
     if (isnan(resolution)) continue;
     LITERAL(tty.out, "  ");
-    tty_text(tty, summary->records[i].cell.backend, 40);
+    tty_text(tty, summary->records[i].config.backend, 40);
     LITERAL(tty.out, " twice: differences below ");
     put_percent(tty.out, resolution);
     LITERAL(tty.out, " cannot be shown on this machine now\n");
@@ -509,12 +509,12 @@ static void put_matrix_cell(struct tty tty, const struct summary *summary,
   const size_t i = matrix->cells[g * matrix->engine_count + e];
   const struct comparison *comparison =
       i == SIZE_MAX ? NULL : find_comparison(summary, i, matrix->begins[g]);
-  struct text text = {0};
+  struct strbuf text = {0};
   enum color color = DIM;
   if (i == SIZE_MAX) {
     LITERAL(&text, "\xe2\x80\x93");
   } else if (summary->records[i].rank == 0) {
-    text_puts(&text, standing_text(&summary->records[i]));
+    strbuf_puts(&text, standing_text(&summary->records[i]));
     color = RED;
   } else {
     put_ratio(&text, matrix_ratio(matrix, summary, g, e));
@@ -524,28 +524,28 @@ static void put_matrix_cell(struct tty tty, const struct summary *summary,
   }
   put_cell(tty, shown(&text), width, true, color, is_last);
   if (text.failed) tty.out->failed = true;
-  text_deinit(&text);
+  strbuf_deinit(&text);
 }
 
 #define MATRIX_TITLE "median by the fastest"
 enum { MATRIX_NAME_MOST = 44, MATRIX_CELL = 14 };
 
-static void take_matrix_name(const struct summary *summary, size_t begin, struct text *out) {
-  const struct cell *cell = &summary->records[begin].cell;
-  struct text name = {0};
-  text_printf(&name, "%s %d\xc2\xb7%d", cell->model, cell->batch, cell->threads);
-  put_group_rest(&name, cell, " ");
+static void take_matrix_name(const struct summary *summary, size_t begin, struct strbuf *out) {
+  const struct config *config = &summary->records[begin].config;
+  struct strbuf name = {0};
+  strbuf_printf(&name, "%s %d\xc2\xb7%d", config->model, config->batch, config->threads);
+  put_group_rest(&name, config, " ");
   take_safe(out, &name, MATRIX_NAME_MOST);
 }
 
 static size_t matrix_name_width(const struct summary *summary, const struct matrix *matrix) {
   size_t widest = sizeof MATRIX_TITLE - 1;
   for (size_t g = 0; g < matrix->group_count; g++) {
-    struct text name = {0};
+    struct strbuf name = {0};
     take_matrix_name(summary, matrix->begins[g], &name);
     const size_t width = shown_width(shown(&name));
     if (width > widest) widest = width;
-    text_deinit(&name);
+    strbuf_deinit(&name);
   }
   return widest;
 }
@@ -556,35 +556,35 @@ static void put_matrix_titles(struct tty tty, const struct matrix *matrix, size_
   put_cell(tty, MATRIX_TITLE, name_width, true, PLAIN, false);
   end_color(tty, BOLD);
   for (size_t e = from; e < to; e++) {
-    struct text name = {0}, safe = {0};
-    const struct cell *cell = matrix->engines[e].cell;
-    text_puts(&name, cell->backend);
+    struct strbuf name = {0}, safe = {0};
+    const struct config *config = matrix->engines[e].config;
+    strbuf_puts(&name, config->backend);
     char marks[256];
-    if (engine_marks(cell, marks)[0]) text_printf(&name, " %s", marks);
+    if (engine_marks(config, marks)[0]) strbuf_printf(&name, " %s", marks);
     take_safe(&safe, &name, MATRIX_CELL);
     put_cell(tty, shown(&safe), MATRIX_CELL, true, DIM, e + 1 == to);
-    text_deinit(&safe);
+    strbuf_deinit(&safe);
   }
   LITERAL(tty.out, "\n");
 }
 
 static void put_matrix_mean(struct tty tty, const struct matrix_mean *mean, size_t name_width,
                             size_t from, size_t to) {
-  struct text name = {0}, safe = {0};
-  text_puts(&name, "geometric mean");
-  if (mean->precision) text_printf(&name, ", %s", mean->precision);
+  struct strbuf name = {0}, safe = {0};
+  strbuf_puts(&name, "geometric mean");
+  if (mean->precision) strbuf_printf(&name, ", %s", mean->precision);
   take_safe(&safe, &name, name_width);
   put_cell(tty, shown(&safe), name_width, true, PLAIN, false);
-  text_deinit(&safe);
+  strbuf_deinit(&safe);
   for (size_t e = from; e < to; e++) {
     const struct engine_mean *engine = &mean->engines[e];
-    struct text text = {0};
+    struct strbuf text = {0};
     put_ratio(&text, engine->ratio);
     if (engine->ranked < mean->group_count)
-      text_printf(&text, " (%zu of %zu)", engine->ranked, mean->group_count);
+      strbuf_printf(&text, " (%zu of %zu)", engine->ranked, mean->group_count);
     put_cell(tty, engine->ranked ? shown(&text) : "\xe2\x80\x93", MATRIX_CELL, true, BOLD,
              e + 1 == to);
-    text_deinit(&text);
+    strbuf_deinit(&text);
   }
   LITERAL(tty.out, "\n");
 }
@@ -595,10 +595,10 @@ static void put_matrix_totals(struct tty tty, const struct matrix *matrix, size_
     put_matrix_mean(tty, &matrix->means[m], name_width, from, to);
   put_cell(tty, "portability", name_width, true, PLAIN, false);
   for (size_t e = from; e < to; e++) {
-    struct text text = {0};
+    struct strbuf text = {0};
     put_percent(&text, matrix->engines[e].portability);
     put_cell(tty, shown(&text), MATRIX_CELL, true, PLAIN, e + 1 == to);
-    text_deinit(&text);
+    strbuf_deinit(&text);
   }
   LITERAL(tty.out, "\n\n");
 }
@@ -614,10 +614,10 @@ static void put_matrix(struct tty tty, const struct summary *summary, const stru
     to = from + most < matrix->engine_count ? from + most : matrix->engine_count;
     put_matrix_titles(tty, matrix, name_width, from, to);
     for (size_t g = 0; g < matrix->group_count; g++) {
-      struct text name = {0};
+      struct strbuf name = {0};
       take_matrix_name(summary, matrix->begins[g], &name);
       put_cell(tty, shown(&name), name_width, true, PLAIN, false);
-      text_deinit(&name);
+      strbuf_deinit(&name);
       for (size_t e = from; e < to; e++)
         put_matrix_cell(tty, summary, matrix, g, e, MATRIX_CELL, e + 1 == to);
       LITERAL(tty.out, "\n");
@@ -637,15 +637,15 @@ static void put_winners(struct tty tty, const struct summary *summary,
     struct winner winner;
     if (!winner_of_group(summary, matrix->begins[g], &winner)) continue;
     for (size_t c = 0; c < WINNER_COLUMNS; c++) {
-      struct text text = {0}, safe = {0};
+      struct strbuf text = {0}, safe = {0};
       if (winner.next == SIZE_MAX && c > 2) break;
       if (c + 1 == WINNER_COLUMNS && !isfinite(winner.pays_after)) break;
       put_winner(&text, summary, &winner, c);
-      text_puts(tty.out,
-                c + 1 == WINNER_COLUMNS && winner.pays_after == 0 ? ", pays off " : between[c]);
+      strbuf_puts(tty.out,
+                  c + 1 == WINNER_COLUMNS && winner.pays_after == 0 ? ", pays off " : between[c]);
       take_safe(&safe, &text, 120);
-      text_puts(tty.out, shown(&safe));
-      text_deinit(&safe);
+      strbuf_puts(tty.out, shown(&safe));
+      strbuf_deinit(&safe);
     }
     LITERAL(tty.out, "\n");
   }
@@ -664,8 +664,8 @@ static void put_flag_notes(struct tty tty, const struct summary *summary) {
   }
   for (int f = 0; f < FLAG_BIT_COUNT; f++)
     if (flags & (1u << f))
-      text_printf(tty.out, "%s: %s\n", flag_text((enum record_flag)f),
-                  flag_help((enum record_flag)f));
+      strbuf_printf(tty.out, "%s: %s\n", flag_text((enum record_flag)f),
+                    flag_help((enum record_flag)f));
   if (has_winograd)
     LITERAL(tty.out,
             "% limit: of the direct algorithm; W: of Winograd's, with a quarter of the "
@@ -678,14 +678,14 @@ static void put_footer(struct tty tty, const struct summary *summary) {
   for (size_t i = 0; i < summary->record_count; i++) {
     const struct record *record = &summary->records[i];
     samples += record->sample_count;
-    if (record->incarnations > processes) processes = record->incarnations;
+    if (record->processes > processes) processes = record->processes;
     if (record->rounds > rounds) rounds = record->rounds;
   }
   for (size_t i = 0; i < summary->comparison_count; i++)
     undecided += summary->comparisons[i].verdict == VERDICT_undecided;
   begin_color(tty, DIM);
   if (samples)
-    text_printf(
+    strbuf_printf(
         tty.out,
         "%zu samples, up to %d process%s and %d round%s a cell; \xc2\xb1 is the 95 %% interval "
         "of p50; tie: the interval of the ratio holds 1\n",
@@ -732,9 +732,9 @@ static size_t word_width(const char *word, size_t length) {
 }
 
 /* Sentences are broken between words; rows of a table, which are indented, have columns that fit. */
-static void wrap_sentences(struct text *out, size_t from, size_t width) {
-  struct text whole = {0};
-  text_append(&whole, out->at + from, out->length - from);
+static void wrap_sentences(struct strbuf *out, size_t from, size_t width) {
+  struct strbuf whole = {0};
+  strbuf_append(&whole, out->at + from, out->length - from);
   out->length = from;
   for (const char *at = whole.at; at && *at;) {
     const size_t line = strcspn(at, "\n");
@@ -743,20 +743,20 @@ static void wrap_sentences(struct text *out, size_t from, size_t width) {
       const size_t blanks = strspn(at + i, " "), word = strcspn(at + i + blanks, " \n");
       const size_t more = blanks + word_width(at + i + blanks, word);
       const bool breaks = !is_row && used && used + more > width;
-      text_puts(out, breaks ? "\n  " : "");
-      text_append(out, at + i + (breaks ? blanks : 0), word + (breaks ? 0 : blanks));
+      strbuf_puts(out, breaks ? "\n  " : "");
+      strbuf_append(out, at + i + (breaks ? blanks : 0), word + (breaks ? 0 : blanks));
       used = breaks ? 2 + more - blanks : used + more;
       i += blanks + word;
     }
-    text_puts(out, at[line] ? "\n" : "");
+    strbuf_puts(out, at[line] ? "\n" : "");
     at += line + (at[line] != 0);
   }
   if (whole.failed) out->failed = true;
-  text_deinit(&whole);
+  strbuf_deinit(&whole);
 }
 
 hone_status render_table(struct ctx *ctx, const struct summary *summary,
-                         const struct render_options *options, struct text *out) {
+                         const struct render_options *options, struct strbuf *out) {
   const struct tty tty = {out, options && options->color};
   const size_t width = options && options->width > 0 ? (size_t)options->width : 100;
   const size_t from = out->length;
@@ -765,7 +765,7 @@ hone_status render_table(struct ctx *ctx, const struct summary *summary,
   TRY(read_columns(ctx, options ? options->columns : NULL, &sheet.layout));
   if (summary->record_count == 0) {
     LITERAL(out, "no rows\n");
-    return text_finish(ctx, out);
+    return strbuf_finish(ctx, out);
   }
   TRY(arena_create(ctx, 0, &arena));
   const size_t count = summary->record_count * sheet.layout.count;
@@ -774,10 +774,10 @@ hone_status render_table(struct ctx *ctx, const struct summary *summary,
                                    : fail(ctx, HONE_E_OOM, place_none(), "no memory for the table");
   for (size_t i = 0; sheet.cells && i < count; i++) {
     if (sheet.cells[i].failed) out->failed = true;
-    text_deinit(&sheet.cells[i]);
+    strbuf_deinit(&sheet.cells[i]);
   }
   free(sheet.cells);
   arena_destroy(arena);
   if (options && options->width > 0 && out->at) wrap_sentences(out, from, width);
-  return status ? status : text_finish(ctx, out);
+  return status ? status : strbuf_finish(ctx, out);
 }

@@ -17,10 +17,10 @@
 #define AMOUNT DIGITS, LETTERS DIGITS ".,%", 16
 #define SIZES LETTERS DIGITS "_/", LETTERS DIGITS ".,:/_-<=[]", 120
 /* What its value may begin with, be made of, and how long it may be: never a flag. */
-static const struct demand {
+static const struct constraint {
   const char *name, *flag, *label, *hint, *first, *letters;
   size_t most;
-} demands[] = {
+} constraints[] = {
     {"max-latency", "--max-latency", "latency at most", "5ms", AMOUNT},
     {"max-memory", "--max-memory", "memory at most", "200MB", AMOUNT},
     {"min-accuracy", "--min-accuracy", "accuracy left, at least", "0.99", AMOUNT},
@@ -45,21 +45,21 @@ static MUST_USE hone_status add_word(struct ctx *ctx, struct job *job, const cha
   return HONE_OK;
 }
 
-static bool is_value_of(const struct demand *demand, const char *text) {
+static bool is_value_of(const struct constraint *constraint, const char *text) {
   const size_t n = strlen(text);
-  return n && n <= demand->most && strspn(text, demand->first) &&
-         strspn(text, demand->letters) == n;
+  return n && n <= constraint->most && strspn(text, constraint->first) &&
+         strspn(text, constraint->letters) == n;
 }
 
-static MUST_USE hone_status read_demands(struct request *request, struct job *job) {
+static MUST_USE hone_status read_constraints(struct request *request, struct job *job) {
   const char *objective = request_query(request, "objective");
-  for (size_t i = 0; i < COUNT(demands); i++) {
-    const char *value = request_query(request, demands[i].name);
+  for (size_t i = 0; i < COUNT(constraints); i++) {
+    const char *value = request_query(request, constraints[i].name);
     if (!value || !*value) continue;
-    if (!is_value_of(&demands[i], value))
-      return fail(&request->ctx, HONE_E_USAGE, place_name(demands[i].name), "is nothing as %s",
-                  demands[i].hint);
-    TRY(add_word(&request->ctx, job, demands[i].flag));
+    if (!is_value_of(&constraints[i], value))
+      return fail(&request->ctx, HONE_E_USAGE, place_name(constraints[i].name), "is nothing as %s",
+                  constraints[i].hint);
+    TRY(add_word(&request->ctx, job, constraints[i].flag));
     TRY(add_word(&request->ctx, job, value));
   }
   for (size_t i = 0; objective && i < COUNT(objectives); i++) {
@@ -80,7 +80,7 @@ hone_status job_create_begin(struct request *request) {
   if (!name || !*name)
     return fail(&request->ctx, HONE_E_USAGE, place_none(), "?name=FILE is missing");
   slug(job.name, name);
-  TRY(read_demands(request, &job));
+  TRY(read_constraints(request, &job));
   if (!text || !parse_i64(text, 0, INT64_MAX, &length)) length = 0;
   const hone_status status = upload_begin(&request->ctx, server_facts(request->server).jobs, &job,
                                           (uint64_t)length, &request->upload);
@@ -95,8 +95,8 @@ hone_status job_create(struct request *request) {
   snprintf(request->location, sizeof request->location, "/job/%s", id);
   request->status = 201;
   request->type = "application/json";
-  text_printf(&request->out, "{\"job\": \"/job/%s\"}\n", id);
-  return text_finish(&request->ctx, &request->out);
+  strbuf_printf(&request->out, "{\"job\": \"/job/%s\"}\n", id);
+  return strbuf_finish(&request->ctx, &request->out);
 }
 
 static MUST_USE hone_status answer_with(struct request *request, bool was_done) {
@@ -106,8 +106,8 @@ static MUST_USE hone_status answer_with(struct request *request, bool was_done) 
                 "its state does not allow that");
   }
   request->type = "application/json";
-  text_puts(&request->out, "{}\n");
-  return text_finish(&request->ctx, &request->out);
+  strbuf_puts(&request->out, "{}\n");
+  return strbuf_finish(&request->ctx, &request->out);
 }
 hone_status job_cancel(struct request *request) {
   return answer_with(request, jobs_end(server_facts(request->server).jobs, request->id));
@@ -151,10 +151,10 @@ hone_status job_answer(struct request *request) {
   TRY(find_job(request, &job));
   TRY(path_in_job(request, &job, "answer.json", &path));
   TRY(file_map(&request->ctx, path, &mapping));
-  text_append(&request->out, (const char *)mapping.data, mapping.size);
+  strbuf_append(&request->out, (const char *)mapping.data, mapping.size);
   file_unmap(&mapping);
   request->type = "application/json";
-  return text_finish(&request->ctx, &request->out);
+  return strbuf_finish(&request->ctx, &request->out);
 }
 
 /* -- pages */
@@ -163,19 +163,20 @@ static void put_form(struct request *request, struct html html) {
   const struct server_facts facts = server_facts(request->server);
   LITERAL(html.out, "<form id=\"upload\" class=\"form\" data-token=\"");
   html_attribute(html, facts.post_token);
-  text_printf(html.out, "\" data-most=\"%llu\">", (unsigned long long)facts.options->upload_bytes);
+  strbuf_printf(html.out, "\" data-most=\"%llu\">",
+                (unsigned long long)facts.options->upload_bytes);
   LITERAL(html.out,
           "<label class=\"file\">model <input id=\"file\" type=\"file\" required "
           "accept=\".onnx,.tflite,.pt2\"></label><label>objective <select name=\"objective\">");
   for (size_t i = 0; i < COUNT(objectives); i++)
-    text_printf(html.out, "<option>%s</option>", objectives[i]);
+    strbuf_printf(html.out, "<option>%s</option>", objectives[i]);
   LITERAL(html.out, "</select></label>");
-  for (size_t i = 0; i < COUNT(demands); i++)
-    text_printf(
+  for (size_t i = 0; i < COUNT(constraints); i++)
+    strbuf_printf(
         html.out,
         "<label>%s <input name=\"%s\" placeholder=\"%s\" maxlength=\"%zu\" size=\"%zu\"></label>",
-        demands[i].label, demands[i].name, demands[i].hint, demands[i].most,
-        demands[i].most < 32 ? demands[i].most / 2 : 16);
+        constraints[i].label, constraints[i].name, constraints[i].hint, constraints[i].most,
+        constraints[i].most < 32 ? constraints[i].most / 2 : 16);
   LITERAL(html.out,
           "<button class=\"action\">Recommend</button><progress id=\"sent\" max=\"1\" value=\"0\" "
           "hidden></progress><p id=\"said\" role=\"status\" aria-live=\"polite\"></p></form>\n");
@@ -184,21 +185,21 @@ static void put_form(struct request *request, struct html html) {
   LITERAL(html.out,
           ", with its weights inside. Models wait in line: two measurements at once would measure "
           "each other. The same without a script:</p>\n");
-  struct text command = {0};
-  text_printf(
+  struct strbuf command = {0};
+  strbuf_printf(
       &command,
       "curl --fail-with-body -H 'X-Hone-Token: %s' -H 'Content-Type: application/octet-stream' "
       "--data-binary @model.onnx '%sjobs?name=model.onnx&objective=latency'",
       facts.post_token, facts.url);
   html_repeat(html, command.at ? command.at : "");
-  text_deinit(&command);
+  strbuf_deinit(&command);
 }
 
 static void put_state(struct html html, const struct job *job) {
   static const char *const classes[JOB_STATE_COUNT] = {"undecided", "tie",       "faster",
                                                        "bad",       "undecided", "undecided"};
-  text_printf(html.out, "<span class=\"pill %s\" id=\"state\">%s</span>", classes[job->state],
-              job_state_text(job->state));
+  strbuf_printf(html.out, "<span class=\"pill %s\" id=\"state\">%s</span>", classes[job->state],
+                job_state_text(job->state));
 }
 
 hone_status page_jobs(struct request *request) {
@@ -215,7 +216,7 @@ hone_status page_jobs(struct request *request) {
   put_form(request, html);
   LITERAL(html.out, "<section><h2>Models handed in</h2>\n<ul class=\"failures\">");
   for (size_t i = 0; i < count; i++) {
-    text_printf(html.out, "<li><a href=\"/job/%s\">", jobs[i].id);
+    strbuf_printf(html.out, "<li><a href=\"/job/%s\">", jobs[i].id);
     html_text(html, jobs[i].name);
     LITERAL(html.out, "</a> ");
     put_state(html, &jobs[i]);
@@ -230,9 +231,9 @@ hone_status page_jobs(struct request *request) {
     }
     LITERAL(html.out, "</p></li>\n");
   }
-  text_puts(html.out, count ? "</ul></section>\n" : "<li>nothing yet</li></ul></section>\n");
+  strbuf_puts(html.out, count ? "</ul></section>\n" : "<li>nothing yet</li></ul></section>\n");
   html_foot(html);
-  return text_finish(&request->ctx, &request->out);
+  return strbuf_finish(&request->ctx, &request->out);
 }
 
 /* What recommend wrote: one table of rows with their standing; the text of the terminal says the rest. */
@@ -245,13 +246,13 @@ static void put_row(struct html html, const json_t *row) {
   const json_t *latency = json_object_get(row, "latency");
   if (!standing) standing = json_object_get(row, "look") ? "dropped" : NULL;
   if (!backend || !standing) return;
-  text_printf(html.out, "<tbody><tr class=\"row\"><th scope=\"row\" class=\"name\"><b>");
+  strbuf_printf(html.out, "<tbody><tr class=\"row\"><th scope=\"row\" class=\"name\"><b>");
   html_text(html, backend);
   LITERAL(html.out, "</b><small>");
   html_text(html, precision ? precision : "");
-  text_printf(html.out, " \xc2\xb7 %lld thread%s</small>", threads, threads == 1 ? "" : "s");
+  strbuf_printf(html.out, " \xc2\xb7 %lld thread%s</small>", threads, threads == 1 ? "" : "s");
   LITERAL(html.out, "</th><td data-label=\"standing\"><span class=\"pill ");
-  text_puts(html.out, !strcmp(standing, "chosen") ? "faster\">" : "undecided\">");
+  strbuf_puts(html.out, !strcmp(standing, "chosen") ? "faster\">" : "undecided\">");
   html_text(html, standing);
   LITERAL(html.out, "</span></td><td class=\"num\" data-label=\"latency\">");
   if (json_is_number(latency))
@@ -288,18 +289,19 @@ static void put_answer(struct request *request, struct html html, const struct j
   }
   LITERAL(html.out, "<p class=\"pager\">");
   if (study && strlen(study) == 32 && strspn(study, "0123456789abcdef") == 32)
-    text_printf(html.out, "<a href=\"/study/%s\">its study</a> ", study);
-  text_printf(html.out, "<a href=\"/job/%s/answer.json\">answer.json</a> ", job->id);
+    strbuf_printf(html.out, "<a href=\"/study/%s\">its study</a> ", study);
+  strbuf_printf(html.out, "<a href=\"/job/%s/answer.json\">answer.json</a> ", job->id);
   if (!path_in_job(request, job, "bundle.tar", &path) && !access(path, R_OK))
-    text_printf(html.out, "<a class=\"action\" href=\"/job/%s/bundle.tar\">Download the bundle</a>",
-                job->id);
+    strbuf_printf(html.out,
+                  "<a class=\"action\" href=\"/job/%s/bundle.tar\">Download the bundle</a>",
+                  job->id);
   LITERAL(html.out, "</p></section>\n");
   json_decref(root);
 }
 
 /* The error that ended it, without the path of our own folder. */
 static void put_failure(struct request *request, struct html html, const struct job *job) {
-  struct text log = {0};
+  struct strbuf log = {0};
   char folder[64];
   const char *error = NULL;
   jobs_log(server_facts(request->server).jobs, job->id, 0, &log);
@@ -322,17 +324,17 @@ static void put_failure(struct request *request, struct html html, const struct 
     html_text(html, error);
     LITERAL(html.out, "</p>\n");
   }
-  text_deinit(&log);
+  strbuf_deinit(&log);
 }
 
 static void put_log(struct request *request, struct html html, const struct job *job) {
-  struct text log = {0};
+  struct strbuf log = {0};
   const size_t end = jobs_log(server_facts(request->server).jobs, job->id, 0, &log);
   const bool goes_on = job->state == JOB_queued || job->state == JOB_running;
-  text_printf(html.out,
-              "<section><h2>What hone said</h2>\n<pre id=\"log\" tabindex=\"0\" data-job=\"%s\" "
-              "data-at=\"%zu\"%s>",
-              job->id, end, goes_on ? " data-live" : "");
+  strbuf_printf(html.out,
+                "<section><h2>What hone said</h2>\n<pre id=\"log\" tabindex=\"0\" data-job=\"%s\" "
+                "data-at=\"%zu\"%s>",
+                job->id, end, goes_on ? " data-live" : "");
   /* line by line: what is shown has its controls escaped */
   for (char *at = log.at, *next; at && *at; at = next) {
     next = at + strcspn(at, "\n");
@@ -343,7 +345,7 @@ static void put_log(struct request *request, struct html html, const struct job 
     next += has_more;
   }
   LITERAL(html.out, "</pre></section>\n");
-  text_deinit(&log);
+  strbuf_deinit(&log);
 }
 
 hone_status page_job(struct request *request) {
@@ -365,10 +367,10 @@ hone_status page_job(struct request *request) {
   if (job.state == JOB_failed) put_failure(request, html, &job);
   if (job.state == JOB_done || job.state == JOB_failed) put_answer(request, html, &job);
   put_log(request, html, &job);
-  text_printf(
+  strbuf_printf(
       html.out,
       "<p><button class=\"action\" data-post=\"/job/%s/%s\" data-token=\"%s\">%s</button></p>\n",
       job.id, goes_on ? "cancel" : "remove", facts.post_token, goes_on ? "Cancel" : "Remove");
   html_foot(html);
-  return text_finish(&request->ctx, &request->out);
+  return strbuf_finish(&request->ctx, &request->out);
 }

@@ -37,7 +37,7 @@ struct jobs {
   bool has_runner, is_ending, ends_running;
   struct entry {
     struct job job;
-    struct text log;
+    struct strbuf log;
   } at[JOBS_MOST]; /* oldest first */
   size_t count;
 };
@@ -111,7 +111,7 @@ static void read_log(const struct jobs *jobs, struct entry *entry) {
   path_of(jobs, entry->job.id, "log.txt", path);
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   const ssize_t n = fd >= 0 && bytes ? read(fd, bytes, JOB_LOG) : 0;
-  if (n > 0) text_append(&entry->log, bytes, (size_t)n);
+  if (n > 0) strbuf_append(&entry->log, bytes, (size_t)n);
   if (fd >= 0) close(fd);
   free(bytes);
 }
@@ -174,11 +174,11 @@ bool jobs_find(struct jobs *jobs, const char *id, struct job *out) {
   return entry;
 }
 
-size_t jobs_log(struct jobs *jobs, const char *id, size_t from, struct text *out) {
+size_t jobs_log(struct jobs *jobs, const char *id, size_t from, struct strbuf *out) {
   pthread_mutex_lock(&jobs->lock);
   const struct entry *entry = find(jobs, id);
   const size_t length = entry ? entry->log.length : 0;
-  if (from < length) text_append(out, entry->log.at + from, length - from);
+  if (from < length) strbuf_append(out, entry->log.at + from, length - from);
   pthread_mutex_unlock(&jobs->lock);
   return length > from ? length : from;
 }
@@ -219,7 +219,7 @@ static void take_output(struct jobs *jobs, const char *id, int fd, bool *open) {
     pthread_mutex_lock(&jobs->lock);
     struct entry *entry = find(jobs, id);
     const size_t room = entry ? JOB_LOG - entry->log.length : 0;
-    if (room) text_append(&entry->log, bytes, (size_t)n < room ? (size_t)n : room);
+    if (room) strbuf_append(&entry->log, bytes, (size_t)n < room ? (size_t)n : room);
     pthread_mutex_unlock(&jobs->lock);
     server_wake(jobs->server);
   }
@@ -249,7 +249,7 @@ static int wait_for(struct jobs *jobs, const struct job *job, const struct proce
 static void say(struct jobs *jobs, const char *id, const char *words) {
   pthread_mutex_lock(&jobs->lock);
   struct entry *entry = find(jobs, id);
-  if (entry) text_printf(&entry->log, "%s\n", words);
+  if (entry) strbuf_printf(&entry->log, "%s\n", words);
   pthread_mutex_unlock(&jobs->lock);
 }
 
@@ -292,13 +292,13 @@ static enum job_state run_job(struct jobs *jobs, struct job *job) {
 /* Log and state as they stay. */
 static void keep(struct jobs *jobs, const struct job *job) {
   struct ctx ctx;
-  struct text log = {0};
+  struct strbuf log = {0};
   char path[ROOM];
   ctx_init(&ctx);
   (void)jobs_log(jobs, job->id, 0, &log);
   path_of(jobs, job->id, "log.txt", path);
   if (file_write_atomic(&ctx, path, log.at ? log.at : "", log.length, 0600)) ctx_clear(&ctx);
-  text_deinit(&log);
+  strbuf_deinit(&log);
   if (write_job(&ctx, jobs, job->id, job)) say(jobs, job->id, ctx.message);
 }
 
@@ -356,7 +356,7 @@ static bool forget(struct jobs *jobs, const char *id) {
   struct entry *entry = find(jobs, id);
   if (!entry || is_busy(&entry->job)) return false;
   char path[ROOM], aside[ROOM], name[24];
-  text_deinit(&entry->log);
+  strbuf_deinit(&entry->log);
   const size_t at = (size_t)(entry - jobs->at);
   memmove(entry, entry + 1, (jobs->count - at - 1) * sizeof *entry);
   jobs->count--;
@@ -576,7 +576,7 @@ void jobs_close(struct jobs *jobs) {
   pthread_cond_signal(&jobs->more);
   pthread_mutex_unlock(&jobs->lock);
   if (jobs->has_runner) pthread_join(jobs->runner, NULL);
-  for (size_t i = 0; i < jobs->count; i++) text_deinit(&jobs->at[i].log);
+  for (size_t i = 0; i < jobs->count; i++) strbuf_deinit(&jobs->at[i].log);
   if (jobs->lock_fd >= 0) close(jobs->lock_fd);
   pthread_cond_destroy(&jobs->more);
   pthread_mutex_destroy(&jobs->lock);

@@ -20,11 +20,11 @@ static MUST_USE hone_status name_machine(struct request *request, const struct k
                                          const char **out) {
   static const char *const keys[] = {"hone", "kernel", "compiler", "libc", "ram_bytes", "governor"};
   const struct known_facts *own = &facts[which];
-  struct text text = {0};
+  struct strbuf text = {0};
   bool has_twin = false, is_told = false;
   const char *cores = fact_or(own, "cores_usable", "?");
-  text_printf(&text, "%s, %s core%s", fact_or(own, "cpu", "unknown processor"), cores,
-              strcmp(cores, "1") ? "s" : "");
+  strbuf_printf(&text, "%s, %s core%s", fact_or(own, "cpu", "unknown processor"), cores,
+                strcmp(cores, "1") ? "s" : "");
   for (size_t k = 0; k < COUNT(keys); k++) {
     bool differs = false;
     for (size_t i = 0; i < count; i++) {
@@ -35,12 +35,12 @@ static MUST_USE hone_status name_machine(struct request *request, const struct k
     }
     if (!differs || is_told) continue;
     is_told = true;
-    text_printf(&text, ", %s %s", keys[k], fact_or(own, keys[k], "unknown"));
+    strbuf_printf(&text, ", %s %s", keys[k], fact_or(own, keys[k], "unknown"));
   }
-  if (has_twin) text_printf(&text, " (%.8s)", fingerprint);
-  hone_status status = text_finish(&request->ctx, &text);
+  if (has_twin) strbuf_printf(&text, " (%.8s)", fingerprint);
+  hone_status status = strbuf_finish(&request->ctx, &text);
   if (!status) status = arena_string(&request->ctx, request->arena, text.at, text.length, out);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   return status;
 }
 

@@ -100,7 +100,7 @@ static MUST_USE hone_status read_machines(struct request *request, struct store 
 /* -- the list */
 
 static void put_fact(struct html html, const char *label, const char *value) {
-  text_printf(html.out, "<td data-label=\"%s\">", label);
+  strbuf_printf(html.out, "<td data-label=\"%s\">", label);
   html_text(html, value ? value : "");
   LITERAL(html.out, "</td>");
 }
@@ -110,8 +110,8 @@ static void put_canary(struct html html, const struct machine *machine) {
   LITERAL(html.out, "<td class=\"num\" data-label=\"canary\">");
   if (canary->count) {
     put_significant(html.out, canary->most, 3);
-    text_printf(html.out, " GFLOP/s, %d thread%s", machine->canary_threads,
-                machine->canary_threads == 1 ? "" : "s");
+    strbuf_printf(html.out, " GFLOP/s, %d thread%s", machine->canary_threads,
+                  machine->canary_threads == 1 ? "" : "s");
     if (canary->least < canary->most * (1 - UNSTEADY)) {
       LITERAL(html.out, " <span class=\"chip warn\">down to ");
       put_significant(html.out, canary->least, 3);
@@ -138,9 +138,9 @@ static MUST_USE hone_status put_machine(struct request *request, struct html htm
   put_fact(html, "kernel", fact_find(facts, count, "kernel"));
   put_fact(html, "hone", fact_find(facts, count, "hone"));
   put_canary(html, machine);
-  text_printf(html.out,
-              "<td class=\"num\" data-label=\"studies\">%d</td><td data-label=\"newest\">",
-              machine->study_count);
+  strbuf_printf(html.out,
+                "<td class=\"num\" data-label=\"studies\">%d</td><td data-label=\"newest\">",
+                machine->study_count);
   put_study_link(html, machine->newest[0]);
   LITERAL(html.out, "</td></tr></tbody>\n");
   return HONE_OK;
@@ -148,11 +148,11 @@ static MUST_USE hone_status put_machine(struct request *request, struct html htm
 
 static void put_choice(struct html html, const struct machine *machines, size_t count,
                        const char *name, size_t chosen) {
-  text_printf(html.out, "<label>machine %s <select name=\"%s\">", name, name);
+  strbuf_printf(html.out, "<label>machine %s <select name=\"%s\">", name, name);
   for (size_t i = 0; i < count; i++) {
     LITERAL(html.out, "<option value=\"");
     html_attribute(html, machines[i].fingerprint);
-    text_puts(html.out, i == chosen ? "\" selected>" : "\">");
+    strbuf_puts(html.out, i == chosen ? "\" selected>" : "\">");
     html_text(html, machines[i].name);
     LITERAL(html.out, "</option>");
   }
@@ -189,14 +189,14 @@ static MUST_USE hone_status find_pair(struct request *request, struct store *sto
 static void put_pair(struct html html, const struct changes *changes, const struct change *change) {
   const struct record *a = &changes->before->records[change->before],
                       *b = &changes->after->records[change->after];
-  const double bare = canary_of(&changes->before->study, a->cell.threads) /
-                      canary_of(&changes->after->study, b->cell.threads);
+  const double bare = canary_of(&changes->before->study, a->config.threads) /
+                      canary_of(&changes->after->study, b->config.threads);
   LITERAL(html.out, "<tbody><tr class=\"row\"><th scope=\"row\" class=\"name\"><b>");
-  html_text(html, a->cell.model);
-  text_printf(html.out,
-              "</b><small>batch %d \xc2\xb7 %d threads</small></th><td data-label=\"engine\">",
-              a->cell.batch, a->cell.threads);
-  html_text(html, a->cell.backend);
+  html_text(html, a->config.model);
+  strbuf_printf(html.out,
+                "</b><small>batch %d \xc2\xb7 %d threads</small></th><td data-label=\"engine\">",
+                a->config.batch, a->config.threads);
+  html_text(html, a->config.backend);
   LITERAL(html.out, "</td><td class=\"num\" data-label=\"a\">");
   put_latency(html.out, a->p50_ms);
   LITERAL(html.out, "</td><td class=\"num\" data-label=\"b\">");
@@ -233,8 +233,8 @@ static MUST_USE hone_status put_comparison(struct request *request, struct store
   html_text(html, b->name);
   LITERAL(html.out, ", ");
   put_study_link(html, b->newest[0]);
-  text_printf(html.out, "</span></p>\n<p class=\"answer\">%zu cell%s in common.</p>\n",
-              changes.compared, changes.compared == 1 ? "" : "s");
+  strbuf_printf(html.out, "</span></p>\n<p class=\"answer\">%zu cell%s in common.</p>\n",
+                changes.compared, changes.compared == 1 ? "" : "s");
   if (changes.compared)
     LITERAL(html.out,
             "<div class=\"scroll\"><table class=\"rows plain\"><thead><tr><th "
@@ -296,5 +296,5 @@ hone_status page_machines(struct request *request) {
   store_close(store);
   TRY(status);
   html_foot(html);
-  return text_finish(&request->ctx, &request->out);
+  return strbuf_finish(&request->ctx, &request->out);
 }

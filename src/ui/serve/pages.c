@@ -45,7 +45,7 @@ void put_short(struct html html, const char *text, int most) {
 
 static void put_models(struct html html, const struct study_row *study) {
   html_text(html, study->model);
-  if (study->model_count > 1) text_printf(html.out, " and %d more", study->model_count - 1);
+  if (study->model_count > 1) strbuf_printf(html.out, " and %d more", study->model_count - 1);
 }
 
 /* Its name, else its models; one without a cell has its key alone. */
@@ -92,9 +92,9 @@ static MUST_USE hone_status put_study(struct request *request, struct html html,
   put_time(html.out, study->started_unix_ms);
   LITERAL(html.out, "</time></td><td data-label=\"machine\">");
   html_text(html, cpu ? cpu : "");
-  text_printf(html.out, "</td><td data-label=\"state\"><span class=\"pill %s\">%s</span></td>",
-              study->finished ? "faster" : "undecided",
-              study->finished ? "finished" : "not finished");
+  strbuf_printf(html.out, "</td><td data-label=\"state\"><span class=\"pill %s\">%s</span></td>",
+                study->finished ? "faster" : "undecided",
+                study->finished ? "finished" : "not finished");
   LITERAL(html.out, "<td class=\"command\" data-label=\"command\"><code>");
   html_text(html, study->command);
   LITERAL(html.out, "</code></td></tr></tbody>\n");
@@ -104,10 +104,10 @@ static MUST_USE hone_status put_study(struct request *request, struct html html,
 static void put_pager(struct html html, int64_t skip, bool has_more) {
   LITERAL(html.out, "<p class=\"pager\">");
   if (skip > 0)
-    text_printf(html.out, "<a href=\"/?skip=%lld\">newer</a> ",
-                (long long)(skip > LIST_PAGE ? skip - LIST_PAGE : 0));
+    strbuf_printf(html.out, "<a href=\"/?skip=%lld\">newer</a> ",
+                  (long long)(skip > LIST_PAGE ? skip - LIST_PAGE : 0));
   if (has_more)
-    text_printf(html.out, "<a href=\"/?skip=%lld\">older</a>", (long long)skip + LIST_PAGE);
+    strbuf_printf(html.out, "<a href=\"/?skip=%lld\">older</a>", (long long)skip + LIST_PAGE);
   LITERAL(html.out, "</p>\n");
 }
 
@@ -119,11 +119,11 @@ static void put_comparing(struct html html, const struct study_row *rows, size_t
           "<section><h2>Two studies side by side</h2>\n<form class=\"form\" method=\"get\" "
           "action=\"/compare\">");
   for (int side = 0; side < 2; side++) {
-    text_printf(html.out, "<label>%s <select name=\"%s\">", sides[side], sides[side]);
+    strbuf_printf(html.out, "<label>%s <select name=\"%s\">", sides[side], sides[side]);
     for (size_t i = 0; i < count; i++) {
       LITERAL(html.out, "<option value=\"");
       html_attribute(html, rows[i].key);
-      text_puts(html.out, (int)i == 1 - side ? "\" selected>" : "\">");
+      strbuf_puts(html.out, (int)i == 1 - side ? "\" selected>" : "\">");
       put_time(html.out, rows[i].started_unix_ms);
       LITERAL(html.out, " ");
       put_study_name(html, &rows[i]);
@@ -169,7 +169,7 @@ hone_status page_studies(struct request *request) {
   store_close(store);
   TRY(status);
   html_foot(html);
-  return text_finish(&request->ctx, &request->out);
+  return strbuf_finish(&request->ctx, &request->out);
 }
 
 /* -- one study, two studies */
@@ -304,10 +304,10 @@ static MUST_USE hone_status put_matrix(struct request *request, struct html html
   TRY(matrix_make(&request->ctx, request->arena, summary, &matrix));
   const struct page page = {summary, &matrix, html, newest->links.at};
   if (matrix.group_count) html_matrix(&page);
-  text_printf(html.out,
-              "<p class=\"facts\"><span>%zu groups of rows from %zu studies on one machine; each "
-              "group whole, from the newest study that has it</span></p>\n",
-              matrix.group_count, newest->studies);
+  strbuf_printf(html.out,
+                "<p class=\"facts\"><span>%zu groups of rows from %zu studies on one machine; each "
+                "group whole, from the newest study that has it</span></p>\n",
+                matrix.group_count, newest->studies);
   return HONE_OK;
 }
 
@@ -328,7 +328,7 @@ static MUST_USE hone_status put_machine_choice(struct request *request, struct h
   for (size_t i = 0; i < machines; i++) {
     LITERAL(html.out, "<a href=\"/matrix?machine=");
     html_attribute(html, newest[i]->fingerprint);
-    text_puts(html.out, strcmp(newest[i]->fingerprint, chosen) ? "\">" : "\"" HERE ">");
+    strbuf_puts(html.out, strcmp(newest[i]->fingerprint, chosen) ? "\">" : "\"" HERE ">");
     html_text(html, names[i]);
     LITERAL(html.out, "</a> ");
   }
@@ -371,7 +371,7 @@ hone_status page_matrix(struct request *request) {
   store_close(store);
   TRY(status);
   html_foot(html);
-  return text_finish(&request->ctx, &request->out);
+  return strbuf_finish(&request->ctx, &request->out);
 }
 
 /* -- login */
@@ -388,7 +388,7 @@ hone_status page_login(struct request *request) {
       "type=\"password\" autocomplete=\"current-password\" required maxlength=\"256\"></label>"
       "<button class=\"action\">Enter</button></form>\n");
   html_foot(html);
-  return text_finish(&request->ctx, &request->out);
+  return strbuf_finish(&request->ctx, &request->out);
 }
 
 /* One field of application/x-www-form-urlencoded; a token is made of what needs no escape, or is given as a bearer. */

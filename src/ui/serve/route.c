@@ -73,8 +73,8 @@ static enum MHD_Result see_header(void *user, enum MHD_ValueKind kind, const cha
 
 static bool refuse(struct request *request, int status, const char *why) {
   request->status = status;
-  text_puts(&request->out, why);
-  text_puts(&request->out, "\n");
+  strbuf_puts(&request->out, why);
+  strbuf_puts(&request->out, "\n");
   request->type = "text/plain; charset=utf-8";
   return false;
 }
@@ -215,8 +215,8 @@ hone_status request_failed(struct request *request) {
   snprintf(message, sizeof message, "%s", request->ctx.message);
   snprintf(hint_text, sizeof hint_text, "%s", ctx_hint(&request->ctx));
   ctx_clear(&request->ctx);
-  text_deinit(&request->out);
-  request->out = (struct text){0};
+  strbuf_deinit(&request->out);
+  request->out = (struct strbuf){0};
   request->type = NULL;
   TRY(html_head(&request->ctx, html, request->status == 404 ? "Not found" : "This did not work",
                 &frame));
@@ -226,5 +226,5 @@ hone_status request_failed(struct request *request) {
   html_text(html, hint_text);
   LITERAL(html.out, "</p>\n<p><a href=\"/\">All studies</a></p>\n");
   html_foot(html);
-  return text_finish(&request->ctx, &request->out);
+  return strbuf_finish(&request->ctx, &request->out);
 }

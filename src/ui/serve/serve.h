@@ -57,7 +57,7 @@ struct request {
   bool is_head, has_failed_early;
   struct ctx ctx;
   struct arena *arena;
-  struct text in, out; /* bodies */
+  struct strbuf in, out; /* bodies */
   struct upload *upload;
   int status; /* 0: 200 */
   const char *type;
@@ -149,7 +149,7 @@ void jobs_close(struct jobs *jobs); /* the running one becomes interrupted; NULL
 size_t jobs_list(struct jobs *jobs, struct job out[JOBS_MOST]);
 bool jobs_find(struct jobs *jobs, const char *id, struct job *out);
 /* What recommend has said so far, from a place on; returns the new place. */
-size_t jobs_log(struct jobs *jobs, const char *id, size_t from, struct text *out);
+size_t jobs_log(struct jobs *jobs, const char *id, size_t from, struct strbuf *out);
 const char *jobs_folder(const struct jobs *jobs);
 bool jobs_end(struct jobs *jobs, const char *id); /* false: it does not run or wait */
 bool jobs_forget(struct jobs *jobs, const char *id);

@@ -91,8 +91,8 @@ static void *run_clock(void *user) {
 static void request_free(struct request *request) {
   if (!request) return;
   upload_drop(request->upload);
-  text_deinit(&request->in);
-  text_deinit(&request->out);
+  strbuf_deinit(&request->in);
+  strbuf_deinit(&request->out);
   arena_destroy(request->arena);
   if (request->out_fd >= 0) close(request->out_fd);
   if (request->stream) stream_end(request->stream);
@@ -152,7 +152,7 @@ static enum MHD_Result respond(struct request *request) {
   struct MHD_Response *response = make_body(request);
   if (!response) return MHD_NO;
   peer_listen(request->server, request->connection, request->stream != NULL);
-  request->out = (struct text){0}; /* the response's now, as are the others */
+  request->out = (struct strbuf){0}; /* the response's now, as are the others */
   request->out_fd = -1;
   request->stream = NULL;
   put_headers(request, response);
@@ -166,7 +166,7 @@ static enum MHD_Result respond(struct request *request) {
 static enum MHD_Result run_handler(struct request *request, handler *run) {
   peer_listen(request->server, request->connection, false);
   if (run(request) && request_failed(request)) {
-    request->out = (struct text){0};
+    request->out = (struct strbuf){0};
     request->status = 500;
   }
   return respond(request);
@@ -198,7 +198,7 @@ static enum MHD_Result begin_request(struct server *server, struct MHD_Connectio
 static void take_body(struct request *request, const char *data, size_t size) {
   if (request->has_failed_early) return;
   if (!request->upload) {
-    text_append(&request->in, data, size);
+    strbuf_append(&request->in, data, size);
     return;
   }
   request->has_failed_early = upload_add(&request->ctx, request->upload, data, size) != HONE_OK;
@@ -324,15 +324,15 @@ static MUST_USE hone_status listen_on(struct ctx *ctx, struct server *server, in
 }
 
 static MUST_USE hone_status make_policy(struct ctx *ctx, struct server *server) {
-  struct text policy = {0};
+  struct strbuf policy = {0};
   const struct html_frame frame = page_frame("");
   hone_status status = html_policy(ctx, &policy, &frame);
-  text_puts(&policy, "; frame-ancestors 'none'");
-  if (!status) status = text_finish(ctx, &policy);
+  strbuf_puts(&policy, "; frame-ancestors 'none'");
+  if (!status) status = strbuf_finish(ctx, &policy);
   if (!status && policy.length >= sizeof server->policy)
     status = fail(ctx, HONE_E_INTERNAL, place_none(), "the policy is too long");
   if (!status) memcpy(server->policy, policy.at, policy.length + 1);
-  text_deinit(&policy);
+  strbuf_deinit(&policy);
   return status;
 }
 

@@ -41,7 +41,7 @@ struct job_stream {
   struct MHD_Connection *connection;
   char id[17];
   size_t at; /* in the job's log */
-  struct text ready;
+  struct strbuf ready;
   size_t sent;
   bool is_counted, is_waiting, has_ended;
   enum job_state told;

@@ -5,22 +5,22 @@
 
 /* Lines of the log, each an event with the place after it; then the state, once it changes. */
 static void fill_stream(struct job_stream *stream) {
-  struct text log = {0};
+  struct strbuf log = {0};
   struct job job;
   const struct json_writer json = {&stream->ready};
   const bool exists = jobs_find(stream->server->jobs, stream->id, &job);
   const size_t begin = stream->at;
   stream->at = jobs_log(stream->server->jobs, stream->id, begin, &log);
   if (log.length) {
-    text_printf(&stream->ready, "id: %zu\nevent: log\ndata: ", stream->at);
+    strbuf_printf(&stream->ready, "id: %zu\nevent: log\ndata: ", stream->at);
     json_text(json, log.at);
-    text_puts(&stream->ready, "\n\n");
+    strbuf_puts(&stream->ready, "\n\n");
   }
-  text_deinit(&log);
+  strbuf_deinit(&log);
   if (!exists) job.state = JOB_cancelled;
   if (job.state == stream->told) return;
   stream->told = job.state;
-  text_printf(&stream->ready, "event: state\ndata: \"%s\"\n\n", job_state_text(job.state));
+  strbuf_printf(&stream->ready, "event: state\ndata: \"%s\"\n\n", job_state_text(job.state));
   stream->has_ended = job.state != JOB_queued && job.state != JOB_running;
 }
 
@@ -61,7 +61,7 @@ void stream_end(void *user) {
     }
   server->stream_count -= stream->is_counted;
   pthread_mutex_unlock(&server->lock);
-  text_deinit(&stream->ready);
+  strbuf_deinit(&stream->ready);
   free(stream);
 }
 

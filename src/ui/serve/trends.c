@@ -21,7 +21,7 @@ struct point {
   enum record_status status;
 };
 struct trend {
-  struct cell cell;
+  struct config config;
   struct point *points;   /* oldest first */
   size_t count, left_out; /* left out: of other machines */
   struct change_point *changes;
@@ -50,13 +50,13 @@ static int by_value(const void *a, const void *b) {
 }
 
 static MUST_USE hone_status measure_point(struct request *request, struct arena *arena,
-                                          const struct cell_data *data, struct point *point) {
+                                          const struct config_data *data, struct point *point) {
   struct slice_median *medians;
   double *ms;
   size_t count;
-  point->status = data->incarnation_count || data->block_count ? STATUS_ok : STATUS_interrupted;
-  for (size_t i = 0; i < data->incarnation_count; i++)
-    if (data->incarnations[i].status != STATUS_ok) point->status = data->incarnations[i].status;
+  point->status = data->process_count || data->block_count ? STATUS_ok : STATUS_interrupted;
+  for (size_t i = 0; i < data->process_count; i++)
+    if (data->processes[i].status != STATUS_ok) point->status = data->processes[i].status;
   TRY(block_medians(&request->ctx, arena, data, &medians, &count));
   point->ms = point->low = point->high = NAN;
   if (!count) return HONE_OK;
@@ -71,16 +71,17 @@ static MUST_USE hone_status measure_point(struct request *request, struct arena 
 
 static MUST_USE hone_status read_point(struct request *request, struct store *store,
                                        const struct study_row *study, struct point *out,
-                                       struct cell *cell) {
+                                       struct config *config) {
   struct arena *arena;
-  struct cell_data data;
+  struct config_data data;
   out->study = study;
   TRY(facts_read(&request->ctx, request->arena, study->machine_json, &out->facts,
                  &out->fact_count));
   TRY(arena_create(&request->ctx, 0, &arena));
-  hone_status status = store_read_cell(&request->ctx, store, arena, study->key, request->id, &data);
+  hone_status status =
+      store_read_config(&request->ctx, store, arena, study->key, request->id, &data);
   if (!status) status = measure_point(request, arena, &data, out);
-  if (!status) *cell = data.cell;
+  if (!status) *config = data.config;
   arena_destroy(arena);
   return status;
 }
@@ -114,14 +115,14 @@ static MUST_USE hone_status read_trend(struct request *request, struct store *st
   struct study_row *rows;
   size_t count;
   *out = (struct trend){0};
-  TRY(store_studies_of_cell(&request->ctx, store, request->arena, request->id, TREND_MOST, &rows,
-                            &count));
+  TRY(store_studies_of_config(&request->ctx, store, request->arena, request->id, TREND_MOST, &rows,
+                              &count));
   if (!count)
     return fail(&request->ctx, HONE_E_NOFILE, place_name(request->id), "no study has this cell");
   TRY(NEW_ARRAY(&request->ctx, request->arena, out->points, count));
   for (size_t i = 0; i < count; i++) { /* newest first: its machine is the trend's */
     struct point *point = &out->points[out->count];
-    TRY(read_point(request, store, &rows[i], point, &out->cell));
+    TRY(read_point(request, store, &rows[i], point, &out->config));
     if (!had_turn(point)) continue;
     if (same_machine(point, &out->points[0]))
       out->count++;
@@ -225,7 +226,7 @@ static void draw_points(struct html html, const struct trend *trend, const struc
 static void put_drawing(struct html html, const struct trend *trend) {
   if (!trend->measured_count) return;
   const struct axis axis = axis_of(trend);
-  text_printf(
+  strbuf_printf(
       html.out,
       "<figure class=\"trend\"><figcaption>median latency <span>a point a study, with the "
       "middle half of its slices; a dashed line where the software changed</span>"
@@ -262,9 +263,9 @@ static void put_change_row(struct html html, const struct trend *trend,
   const struct point *after = &trend->points[trend->measured[change->at]],
                      *before = &trend->points[trend->measured[change->at - 1]];
   const double ratio = exp(change->after - change->before);
-  text_printf(html.out, "<li><p><b class=\"%s\">", ratio > 1 ? "worse" : "better");
+  strbuf_printf(html.out, "<li><p><b class=\"%s\">", ratio > 1 ? "worse" : "better");
   put_percent(html.out, fabs(ratio - 1));
-  text_puts(html.out, ratio > 1 ? " slower" : " faster");
+  strbuf_puts(html.out, ratio > 1 ? " slower" : " faster");
   LITERAL(html.out, "</b> since ");
   put_time(html.out, after->study->started_unix_ms);
   LITERAL(html.out, ": ");
@@ -285,9 +286,9 @@ static void put_change_row(struct html html, const struct trend *trend,
 static void put_changes(struct html html, const struct trend *trend) {
   LITERAL(html.out, "<section><h2>Where its level changed</h2>\n");
   if (!trend->change_count)
-    text_printf(html.out, "<p class=\"answer\">Nowhere, over %zu stud%s%s.</p>\n",
-                trend->measured_count, trend->measured_count == 1 ? "y" : "ies",
-                trend->measured_count < 10 ? "; fewer than about 10 cannot show it" : "");
+    strbuf_printf(html.out, "<p class=\"answer\">Nowhere, over %zu stud%s%s.</p>\n",
+                  trend->measured_count, trend->measured_count == 1 ? "y" : "ies",
+                  trend->measured_count < 10 ? "; fewer than about 10 cannot show it" : "");
   LITERAL(html.out, "<ul class=\"failures\">");
   for (size_t i = trend->change_count; i-- > 0;) put_change_row(html, trend, &trend->changes[i]);
   LITERAL(
@@ -310,41 +311,41 @@ static void put_points(struct html html, const struct trend *trend) {
     put_time(html.out, point->study->started_unix_ms);
     LITERAL(html.out, "</td><td class=\"num\" data-label=\"median\">");
     put_latency(html.out, point->ms);
-    text_printf(html.out, "</td><td data-label=\"status\">%s</td></tr></tbody>\n",
-                status_text(point->status));
+    strbuf_printf(html.out, "</td><td data-label=\"status\">%s</td></tr></tbody>\n",
+                  status_text(point->status));
   }
   LITERAL(html.out, "</table></div></section>\n");
 }
 
-static void put_title(struct text *out, const struct cell *cell) {
-  text_printf(out, "%s: %s, batch %d, %d thread%s, %s", cell->model, cell->backend, cell->batch,
-              cell->threads, cell->threads == 1 ? "" : "s", cell->precision);
+static void put_title(struct strbuf *out, const struct config *config) {
+  strbuf_printf(out, "%s: %s, batch %d, %d thread%s, %s", config->model, config->backend,
+                config->batch, config->threads, config->threads == 1 ? "" : "s", config->precision);
 }
 
 static MUST_USE hone_status put_trend(struct request *request, struct store *store) {
   const struct html html = {&request->out};
   const struct html_frame frame = page_frame("trends");
   struct trend trend;
-  struct text title = {0};
+  struct strbuf title = {0};
   TRY(read_trend(request, store, &trend));
-  put_title(&title, &trend.cell);
+  put_title(&title, &trend.config);
   const hone_status status = html_head(&request->ctx, html, title.at ? title.at : "", &frame);
-  text_deinit(&title);
+  strbuf_deinit(&title);
   TRY(status);
   LITERAL(html.out, "<p class=\"facts\"><span>");
   html_text(html, fact_of(&trend.points[0], "cpu"));
   LITERAL(html.out, "</span><span>");
   html_text(html, fact_of(&trend.points[0], "cores_usable"));
-  text_printf(html.out, " cores</span><span>%zu stud%s</span>", trend.count,
-              trend.count == 1 ? "y" : "ies");
+  strbuf_printf(html.out, " cores</span><span>%zu stud%s</span>", trend.count,
+                trend.count == 1 ? "y" : "ies");
   if (trend.left_out)
-    text_printf(html.out, "<span>%zu of other machines left out</span>", trend.left_out);
+    strbuf_printf(html.out, "<span>%zu of other machines left out</span>", trend.left_out);
   LITERAL(html.out, "</p>\n");
   put_drawing(html, &trend);
   put_changes(html, &trend);
   put_points(html, &trend);
   html_foot(html);
-  return text_finish(&request->ctx, &request->out);
+  return strbuf_finish(&request->ctx, &request->out);
 }
 
 hone_status page_trend(struct request *request) {
@@ -358,7 +359,7 @@ hone_status page_trend(struct request *request) {
 
 /* -- the list */
 
-static void put_series(struct html html, const struct cell_series *series) {
+static void put_series(struct html html, const struct config_series *series) {
   LITERAL(html.out, "<tbody><tr class=\"row\"><th scope=\"row\" class=\"name\"><a href=\"/trend/");
   html_attribute(html, series->key);
   LITERAL(html.out, "\">");
@@ -369,22 +370,22 @@ static void put_series(struct html html, const struct cell_series *series) {
     LITERAL(html.out, " ");
     html_text(html, series->variant);
   }
-  text_printf(html.out,
-              "</td><td class=\"num\" data-label=\"batch\">%d</td><td class=\"num\" "
-              "data-label=\"threads\">%d</td><td data-label=\"precision\">",
-              series->batch, series->threads);
+  strbuf_printf(html.out,
+                "</td><td class=\"num\" data-label=\"batch\">%d</td><td class=\"num\" "
+                "data-label=\"threads\">%d</td><td data-label=\"precision\">",
+                series->batch, series->threads);
   html_text(html, series->precision);
   LITERAL(html.out, "</td><td data-label=\"scenario\">");
   html_text(html, series->scenario);
-  text_printf(html.out, "</td><td class=\"num\" data-label=\"studies\">%d</td></tr></tbody>\n",
-              series->study_count);
+  strbuf_printf(html.out, "</td><td class=\"num\" data-label=\"studies\">%d</td></tr></tbody>\n",
+                series->study_count);
 }
 
 hone_status page_trends(struct request *request) {
   enum { MOST = 500 };
   const struct html html = {&request->out};
   const struct html_frame frame = page_frame("trends");
-  struct cell_series *series = NULL;
+  struct config_series *series = NULL;
   struct store *store;
   size_t count = 0;
   TRY(open_store(request, &store));
@@ -410,5 +411,5 @@ hone_status page_trends(struct request *request) {
   for (size_t i = 0; i < count; i++) put_series(html, &series[i]);
   if (count) LITERAL(html.out, "</table></div>\n");
   html_foot(html);
-  return text_finish(&request->ctx, &request->out);
+  return strbuf_finish(&request->ctx, &request->out);
 }

@@ -119,7 +119,7 @@ static hone_status wants_attribute(const struct exporter *e, const struct node *
   return HONE_OK;
 }
 
-static hone_status put_axes(struct exporter *e, struct text *text, const struct node *node) {
+static hone_status put_axes(struct exporter *e, struct strbuf *text, const struct node *node) {
   const struct value *axes = node_input(node, 1);
   int64_t ints[HONE_MAX_RANK];
   struct attribute attribute = {.name = "axes", .kind = ATTRIBUTE_INTS, .ints = ints};
@@ -131,7 +131,7 @@ static hone_status put_axes(struct exporter *e, struct text *text, const struct 
 
 /* -- nodes */
 
-static void put_op(struct exporter *e, struct text *text, const struct op *op, const char *name) {
+static void put_op(struct exporter *e, struct strbuf *text, const struct op *op, const char *name) {
   if (name && name[0]) pb_string(text, NODE_NAME, name);
   pb_string(text, NODE_OP, op->name);
   if (!op->domain[0]) return;
@@ -155,7 +155,7 @@ static size_t used_outputs(const struct node *node) {
 
 static hone_status put_node(struct exporter *e, struct message *graph, const struct node *node,
                             const char *name) {
-  struct text text = {0};
+  struct strbuf text = {0};
   hone_status status = HONE_OK;
   size_t inputs = own_inputs(e, node), outputs = used_outputs(node);
   for (size_t i = 0; i < inputs; i++)
@@ -170,7 +170,7 @@ static hone_status put_node(struct exporter *e, struct message *graph, const str
   }
   if (!status && has_axes_attribute(e, node)) status = put_axes(e, &text, node);
   if (!status) pb_message(&graph->text, GRAPH_NODE, &text);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   return status;
 }
 

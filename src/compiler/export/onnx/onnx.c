@@ -26,14 +26,14 @@ static const char *open_name(const struct exporter *e, const struct value *value
   return NULL;
 }
 
-static void put_value_info(const struct exporter *e, struct text *text, unsigned field,
+static void put_value_info(const struct exporter *e, struct strbuf *text, unsigned field,
                            const struct value *value) {
-  struct text info = {0}, type = {0}, tensor = {0}, shape = {0};
+  struct strbuf info = {0}, type = {0}, tensor = {0}, shape = {0};
   pb_string(&info, 1, value->name);
   if (value->dtype) {
     pb_int(&tensor, 1, value->dtype);
     for (int i = 0; value->has_shape && i < value->shape.rank; i++) {
-      struct text dim = {0};
+      struct strbuf dim = {0};
       const char *name = open_name(e, value, i);
       if (name)
         pb_string(&dim, 2, name);
@@ -123,8 +123,8 @@ static hone_status put_graph(struct exporter *e, const struct graph *graph,
   return HONE_OK;
 }
 
-static void put_opset(struct text *out, const char *domain, int version) {
-  struct text opset = {0};
+static void put_opset(struct strbuf *out, const char *domain, int version) {
+  struct strbuf opset = {0};
   pb_string(&opset, 1, domain);
   pb_int(&opset, 2, version);
   pb_message(out, MODEL_OPSET, &opset);
@@ -136,7 +136,7 @@ static int ir_version(int opset) {
   return opset <= 20 ? 9 : opset <= 22 ? 10 : opset == 23 ? 11 : opset == 24 ? 12 : 13;
 }
 
-static hone_status put_model(struct exporter *e, struct text *out) {
+static hone_status put_model(struct exporter *e, struct strbuf *out) {
   const struct message *graph = &e->messages[0];
   pb_int(out, MODEL_IR_VERSION, ir_version(e->opset));
   pb_string(out, MODEL_PRODUCER, "hone");
@@ -149,10 +149,10 @@ static hone_status put_model(struct exporter *e, struct text *out) {
   put_opset(out, "", e->opset);
   for (size_t d = 0; d < EXPORT_DOMAINS; d++)
     if (e->uses[d]) put_opset(out, export_domains[d].name, export_domains[d].version);
-  return text_finish(e->ctx, out);
+  return strbuf_finish(e->ctx, out);
 }
 
-static hone_status export_all(struct exporter *e, const struct graph *graph, struct text *out) {
+static hone_status export_all(struct exporter *e, const struct graph *graph, struct strbuf *out) {
   TRY(graph_nested(e->ctx, e->arena, graph, &e->graphs));
   TRY(NEW_ARRAY(e->ctx, e->arena, e->messages, e->graphs.count));
   for (size_t g = 0; g < e->graphs.count; g++)
@@ -165,7 +165,7 @@ static hone_status export_all(struct exporter *e, const struct graph *graph, str
 
 hone_status export_onnx_side(struct ctx *ctx, const struct graph *graph, int opset,
                              const struct open_dimensions *open, struct export_side *side,
-                             struct text *out_bytes) {
+                             struct strbuf *out_bytes) {
   struct exporter e = {
       .ctx = ctx, .opset = opset, .open = open, .side = side, .fresh = graph->fresh};
   if (opset < OLDEST_OPSET || opset > HONE_OPSET)
@@ -173,18 +173,18 @@ hone_status export_onnx_side(struct ctx *ctx, const struct graph *graph, int ops
                 OLDEST_OPSET, HONE_OPSET, opset);
   TRY(arena_create(ctx, 0, &e.arena));
   hone_status status = export_all(&e, graph, out_bytes);
-  for (size_t g = 0; e.messages && g < e.graphs.count; g++) text_deinit(&e.messages[g].text);
+  for (size_t g = 0; e.messages && g < e.graphs.count; g++) strbuf_deinit(&e.messages[g].text);
   arena_destroy(e.arena);
   return status;
 }
 
 hone_status export_onnx_open(struct ctx *ctx, const struct graph *graph, int opset,
-                             const struct open_dimensions *open, struct text *out_bytes) {
+                             const struct open_dimensions *open, struct strbuf *out_bytes) {
   return export_onnx_side(ctx, graph, opset, open, NULL, out_bytes);
 }
 
 hone_status export_onnx(struct ctx *ctx, const struct graph *graph, int opset,
-                        struct text *out_bytes) {
+                        struct strbuf *out_bytes) {
   return export_onnx_side(ctx, graph, opset, NULL, NULL, out_bytes);
 }
 
@@ -207,7 +207,7 @@ static hone_status write_with_side(struct ctx *ctx, const struct graph *graph,
                                    unsigned mode, struct arena *arena) {
   const char *slash = strrchr(path, '/'), *location, *beside;
   struct export_side side = {.arena = arena};
-  struct text bytes = {0};
+  struct strbuf bytes = {0};
   TRY(arena_printf(ctx, arena, &location, "%s.data", slash ? slash + 1 : path));
   TRY(arena_printf(ctx, arena, &beside, "%s.data", path));
   side.location = location;
@@ -215,14 +215,14 @@ static hone_status write_with_side(struct ctx *ctx, const struct graph *graph,
   if (!status) status = export_onnx_side(ctx, graph, export_opset(graph), open, &side, &bytes);
   if (!status) status = file_write_parts(ctx, beside, side.at, side.count, mode);
   if (!status) status = file_write_atomic(ctx, path, bytes.at, bytes.length, mode);
-  text_deinit(&bytes);
+  strbuf_deinit(&bytes);
   return status;
 }
 
 hone_status export_onnx_file(struct ctx *ctx, const struct graph *graph,
                              const struct open_dimensions *open, const char *path, unsigned mode) {
   struct arena *arena;
-  struct text bytes = {0};
+  struct strbuf bytes = {0};
   hone_status status;
   if (constant_bytes(graph) > MOST_INSIDE) {
     TRY(arena_create(ctx, 0, &arena));
@@ -232,6 +232,6 @@ hone_status export_onnx_file(struct ctx *ctx, const struct graph *graph,
   }
   status = export_onnx_open(ctx, graph, export_opset(graph), open, &bytes);
   if (!status) status = file_write_atomic(ctx, path, bytes.at, bytes.length, mode);
-  text_deinit(&bytes);
+  strbuf_deinit(&bytes);
   return status;
 }

@@ -28,7 +28,7 @@ enum { COPIED_BYTES = 4096 };
 
 /* -- tensors */
 
-static void put_tensor_head(struct text *text, const char *name, const struct tensor *tensor) {
+static void put_tensor_head(struct strbuf *text, const char *name, const struct tensor *tensor) {
   pb_ints(text, TENSOR_DIMS, tensor->shape.dims, (size_t)tensor->shape.rank);
   pb_int(text, TENSOR_TYPE, tensor->dtype);
   if (name) pb_string(text, TENSOR_NAME, name);
@@ -41,8 +41,8 @@ static void put_tensor_head(struct text *text, const char *name, const struct te
 
 /* -- beside the model */
 
-static void put_entry(struct text *text, const char *key, const char *value) {
-  struct text entry = {0};
+static void put_entry(struct strbuf *text, const char *key, const char *value) {
+  struct strbuf entry = {0};
   pb_string(&entry, ENTRY_KEY, key);
   pb_string(&entry, ENTRY_VALUE, value);
   pb_message(text, TENSOR_EXTERNAL, &entry);
@@ -55,7 +55,8 @@ static hone_status add_part(struct exporter *e, const void *data, size_t size) {
   return fail(e->ctx, HONE_E_LIMIT, place_none(), "the weights of this model have no end");
 }
 
-static hone_status put_beside(struct exporter *e, struct text *head, const struct tensor *tensor) {
+static hone_status put_beside(struct exporter *e, struct strbuf *head,
+                              const struct tensor *tensor) {
   static const char zeros[EXPORT_SIDE_ALIGNMENT];
   char offset[32], length[32];
   const size_t over = e->side->bytes % EXPORT_SIDE_ALIGNMENT;
@@ -77,7 +78,7 @@ hone_status export_side_end(struct exporter *e) {
 
 hone_status export_tensor(struct exporter *e, struct message *graph, unsigned field,
                           const char *name, const struct tensor *tensor) {
-  struct text head = {0};
+  struct strbuf head = {0};
   put_tensor_head(&head, name, tensor);
   if (tensor->dtype == HONE_STRING) {
     pb_message(&graph->text, field, &head);
@@ -92,11 +93,11 @@ hone_status export_tensor(struct exporter *e, struct message *graph, unsigned fi
   size_t length;
   if (!checked_add(head.length, tensor->bytes, &length)) length = SIZE_MAX;
   pb_head(&graph->text, field, length);
-  text_append(&graph->text, head.at ? head.at : "", head.length);
+  strbuf_append(&graph->text, head.at ? head.at : "", head.length);
   graph->text.failed |= head.failed;
-  text_deinit(&head);
+  strbuf_deinit(&head);
   if (tensor->bytes <= COPIED_BYTES) {
-    text_append(&graph->text, tensor->data, tensor->bytes);
+    strbuf_append(&graph->text, tensor->data, tensor->bytes);
     return HONE_OK;
   }
   struct hole hole = {graph->text.length, tensor->bytes, tensor->data};
@@ -106,15 +107,15 @@ hone_status export_tensor(struct exporter *e, struct message *graph, unsigned fi
   return HONE_OK;
 }
 
-void message_put(struct text *out, const struct message *message) {
+void message_put(struct strbuf *out, const struct message *message) {
   size_t at = 0;
   for (size_t i = 0; i < message->holes.count; i++) {
     const struct hole *hole = &message->holes.at[i];
-    text_append(out, message->text.at + at, hole->at - at);
-    text_append(out, hole->data, hole->bytes);
+    strbuf_append(out, message->text.at + at, hole->at - at);
+    strbuf_append(out, hole->data, hole->bytes);
     at = hole->at;
   }
-  if (message->text.at) text_append(out, message->text.at + at, message->text.length - at);
+  if (message->text.at) strbuf_append(out, message->text.at + at, message->text.length - at);
   if (message->text.failed) out->failed = true;
 }
 
@@ -126,7 +127,7 @@ static const struct message *message_of(const struct exporter *e, const struct g
   return NULL;
 }
 
-static hone_status put_graph_attribute(struct exporter *e, struct text *text,
+static hone_status put_graph_attribute(struct exporter *e, struct strbuf *text,
                                        const struct graph *graph) {
   const struct message *message = message_of(e, graph);
   if (!message) return fail(e->ctx, HONE_E_INTERNAL, place_none(), "a nested graph is missing");
@@ -135,16 +136,16 @@ static hone_status put_graph_attribute(struct exporter *e, struct text *text,
   return HONE_OK;
 }
 
-static void put_tensor_attribute(struct text *text, const struct tensor *tensor) {
-  struct text inner = {0};
+static void put_tensor_attribute(struct strbuf *text, const struct tensor *tensor) {
+  struct strbuf inner = {0};
   put_tensor_head(&inner, NULL, tensor);
   if (tensor->dtype != HONE_STRING) pb_bytes(&inner, TENSOR_RAW, tensor->data, tensor->bytes);
   pb_message(text, ATTRIBUTE_FIELD_T, &inner);
 }
 
-hone_status export_attribute(struct exporter *e, struct text *node,
+hone_status export_attribute(struct exporter *e, struct strbuf *node,
                              const struct attribute *attribute) {
-  struct text text = {0};
+  struct strbuf text = {0};
   hone_status status = HONE_OK;
   pb_string(&text, ATTRIBUTE_FIELD_NAME, attribute->name);
   switch (attribute->kind) {

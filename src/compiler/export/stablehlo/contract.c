@@ -8,23 +8,23 @@
 
 struct term hlo_dot(struct hlo *h, struct term a, struct term b, int batch, int ka, int kb) {
   struct shape shape = {0};
-  struct text attributes = {0};
+  struct strbuf attributes = {0};
   for (int d = 0; d < a.shape.rank; d++)
     if (d != ka) shape.dims[shape.rank++] = a.shape.dims[d];
   for (int d = batch; d < b.shape.rank; d++)
     if (d != kb) shape.dims[shape.rank++] = b.shape.dims[d];
-  text_puts(&attributes, "dot_dimension_numbers = #stablehlo.dot<");
+  strbuf_puts(&attributes, "dot_dimension_numbers = #stablehlo.dot<");
   for (int side = 0; side < 2 && batch; side++) {
-    text_printf(&attributes, "%s_batching_dimensions = [", side ? "rhs" : "lhs");
-    for (int d = 0; d < batch; d++) text_printf(&attributes, "%s%d", d ? ", " : "", d);
-    text_puts(&attributes, "], ");
+    strbuf_printf(&attributes, "%s_batching_dimensions = [", side ? "rhs" : "lhs");
+    for (int d = 0; d < batch; d++) strbuf_printf(&attributes, "%s%d", d ? ", " : "", d);
+    strbuf_puts(&attributes, "], ");
   }
-  text_printf(&attributes, "lhs_contracting_dimensions = [%d], rhs_contracting_dimensions = [%d]>",
-              ka, kb);
+  strbuf_printf(&attributes,
+                "lhs_contracting_dimensions = [%d], rhs_contracting_dimensions = [%d]>", ka, kb);
   const struct term result = hlo_op(h, "stablehlo.dot_general", (struct term[]){a, b}, 2,
                                     attributes.at ? attributes.at : "", NULL, a.dtype, &shape);
   if (attributes.failed) h->out->failed = true;
-  text_deinit(&attributes);
+  strbuf_deinit(&attributes);
   return result;
 }
 
@@ -85,19 +85,19 @@ hone_status hlo_matmul(struct hlo *h, const struct node *node) {
 /* -- windows */
 
 /* "dense<[[0, 0], [1, 1]]> : tensor<2x2xi64>", with `before` rows of zeros in front. */
-static void put_padding(struct text *out, const struct window *w, int before) {
-  text_puts(out, "dense<[");
-  for (int d = 0; d < before; d++) text_puts(out, "[0, 0], ");
+static void put_padding(struct strbuf *out, const struct window *w, int before) {
+  strbuf_puts(out, "dense<[");
+  for (int d = 0; d < before; d++) strbuf_puts(out, "[0, 0], ");
   for (int d = 0; d < w->rank; d++)
-    text_printf(out, "%s[%lld, %lld]", d ? ", " : "", (long long)w->pad_begin[d],
-                (long long)w->pad_end[d]);
-  text_printf(out, "]> : tensor<%dx2xi64>", before + w->rank);
+    strbuf_printf(out, "%s[%lld, %lld]", d ? ", " : "", (long long)w->pad_begin[d],
+                  (long long)w->pad_end[d]);
+  strbuf_printf(out, "]> : tensor<%dx2xi64>", before + w->rank);
 }
 
-static void put_layout(struct text *out, const char *first, const char *second, int rank) {
-  text_printf(out, "[%s, %s", first, second);
-  for (int d = 0; d < rank; d++) text_printf(out, ", %d", d);
-  text_puts(out, "]");
+static void put_layout(struct strbuf *out, const char *first, const char *second, int rank) {
+  strbuf_printf(out, "[%s, %s", first, second);
+  for (int d = 0; d < rank; d++) strbuf_printf(out, ", %d", d);
+  strbuf_puts(out, "]");
 }
 
 /* Strides, padding and dilations are the window's; each element of x stands lhs_dilation apart. kernel: the order of
@@ -106,27 +106,27 @@ static struct term put_conv(struct hlo *h, struct term x, struct term w,
                             const struct window *window, const int64_t *lhs_dilation,
                             const char *kernel, int64_t groups, const struct shape *shape) {
   const char first[] = {kernel[0], 0}, second[] = {kernel[1], 0};
-  struct text attributes = {0};
-  text_puts(&attributes, "window_strides = ");
+  struct strbuf attributes = {0};
+  strbuf_puts(&attributes, "window_strides = ");
   hlo_put_ints(&attributes, window->stride, window->rank);
-  text_puts(&attributes, ", padding = ");
+  strbuf_puts(&attributes, ", padding = ");
   put_padding(&attributes, window, 0);
-  text_puts(&attributes, ", lhs_dilation = ");
+  strbuf_puts(&attributes, ", lhs_dilation = ");
   hlo_put_ints(&attributes, lhs_dilation, window->rank);
-  text_puts(&attributes, ", rhs_dilation = ");
+  strbuf_puts(&attributes, ", rhs_dilation = ");
   hlo_put_ints(&attributes, window->dilation, window->rank);
-  text_puts(&attributes, ", dimension_numbers = #stablehlo.conv<");
+  strbuf_puts(&attributes, ", dimension_numbers = #stablehlo.conv<");
   put_layout(&attributes, "b", "f", window->rank);
-  text_puts(&attributes, "x");
+  strbuf_puts(&attributes, "x");
   put_layout(&attributes, first, second, window->rank);
-  text_puts(&attributes, "->");
+  strbuf_puts(&attributes, "->");
   put_layout(&attributes, "b", "f", window->rank);
-  text_printf(&attributes, ">, feature_group_count = %lld : i64, batch_group_count = 1 : i64",
-              (long long)groups);
+  strbuf_printf(&attributes, ">, feature_group_count = %lld : i64, batch_group_count = 1 : i64",
+                (long long)groups);
   const struct term y = hlo_op(h, "stablehlo.convolution", (struct term[]){x, w}, 2,
                                attributes.at ? attributes.at : "", NULL, x.dtype, shape);
   if (attributes.failed) h->out->failed = true;
-  text_deinit(&attributes);
+  strbuf_deinit(&attributes);
   return y;
 }
 
@@ -201,7 +201,7 @@ hone_status hlo_conv_transpose(struct hlo *h, const struct node *node) {
 
 static struct term put_window(struct hlo *h, struct term x, const struct window *w, const char *op,
                               double start, const struct shape *shape) {
-  struct text attributes = {0}, region = {0};
+  struct strbuf attributes = {0}, region = {0};
   const struct shape scalar = {0};
   int64_t sizes[HONE_MAX_RANK] = {1, 1}, strides[HONE_MAX_RANK] = {1, 1};
   int64_t dilations[HONE_MAX_RANK] = {1, 1}, ones[HONE_MAX_RANK] = {1, 1};
@@ -212,23 +212,23 @@ static struct term put_window(struct hlo *h, struct term x, const struct window 
     ones[2 + d] = 1;
   }
   const struct term first = hlo_splat(h, start, x.dtype, &scalar);
-  text_puts(&attributes, "window_dimensions = ");
+  strbuf_puts(&attributes, "window_dimensions = ");
   hlo_put_ints(&attributes, sizes, w->rank + 2);
-  text_puts(&attributes, ", window_strides = ");
+  strbuf_puts(&attributes, ", window_strides = ");
   hlo_put_ints(&attributes, strides, w->rank + 2);
-  text_puts(&attributes, ", base_dilations = ");
+  strbuf_puts(&attributes, ", base_dilations = ");
   hlo_put_ints(&attributes, ones, w->rank + 2);
-  text_puts(&attributes, ", window_dilations = ");
+  strbuf_puts(&attributes, ", window_dilations = ");
   hlo_put_ints(&attributes, dilations, w->rank + 2);
-  text_puts(&attributes, ", padding = ");
+  strbuf_puts(&attributes, ", padding = ");
   put_padding(&attributes, w, 2);
   hlo_put_region(&region, op, x.dtype);
   const struct term result =
       hlo_op(h, "stablehlo.reduce_window", (struct term[]){x, first}, 2,
              attributes.at ? attributes.at : "", region.at ? region.at : "", x.dtype, shape);
   if (attributes.failed || region.failed) h->out->failed = true;
-  text_deinit(&attributes);
-  text_deinit(&region);
+  strbuf_deinit(&attributes);
+  strbuf_deinit(&region);
   return result;
 }
 
@@ -275,29 +275,29 @@ static struct term put_places(struct hlo *h, struct term x, int64_t size) {
   return hlo_select(h, hlo_compare(h, "LT", x, zero), moved, x);
 }
 
-static void put_run(struct text *out, int from, int to) {
-  for (int d = from; d < to; d++) text_printf(out, "%s%d", d > from ? ", " : "", d);
+static void put_run(struct strbuf *out, int from, int to) {
+  for (int d = from; d < to; d++) strbuf_printf(out, "%s%d", d > from ? ", " : "", d);
 }
 
 struct term hlo_take(struct hlo *h, struct term x, struct term at, int axis,
                      const struct shape *shape) {
-  struct text attributes = {0};
+  struct strbuf attributes = {0};
   int64_t sizes[HONE_MAX_RANK];
   for (int d = 0; d < x.shape.rank; d++) sizes[d] = d == axis ? 1 : x.shape.dims[d];
-  text_puts(&attributes, "dimension_numbers = #stablehlo.gather<offset_dims = [");
+  strbuf_puts(&attributes, "dimension_numbers = #stablehlo.gather<offset_dims = [");
   put_run(&attributes, 0, axis);
-  if (axis && axis + 1 < x.shape.rank) text_puts(&attributes, ", ");
+  if (axis && axis + 1 < x.shape.rank) strbuf_puts(&attributes, ", ");
   put_run(&attributes, axis + at.shape.rank, x.shape.rank - 1 + at.shape.rank);
-  text_printf(&attributes,
-              "], collapsed_slice_dims = [%d], start_index_map = [%d], index_vector_dim = %d>, "
-              "slice_sizes = ",
-              axis, axis, at.shape.rank);
+  strbuf_printf(&attributes,
+                "], collapsed_slice_dims = [%d], start_index_map = [%d], index_vector_dim = %d>, "
+                "slice_sizes = ",
+                axis, axis, at.shape.rank);
   hlo_put_ints(&attributes, sizes, x.shape.rank);
-  text_puts(&attributes, ", indices_are_sorted = false");
+  strbuf_puts(&attributes, ", indices_are_sorted = false");
   const struct term y = hlo_op(h, "stablehlo.gather", (struct term[]){x, at}, 2,
                                attributes.at ? attributes.at : "", NULL, x.dtype, shape);
   if (attributes.failed) h->out->failed = true;
-  text_deinit(&attributes);
+  strbuf_deinit(&attributes);
   return y;
 }
 
@@ -345,24 +345,24 @@ static hone_status put_scatter(struct hlo *h, const struct node *node, struct te
     way++;
   if (way == COUNT(ways))
     return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: this reduction has no rule");
-  struct text attributes = {0}, region = {0};
-  text_puts(&attributes, "scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [");
+  struct strbuf attributes = {0}, region = {0};
+  strbuf_puts(&attributes, "scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [");
   put_run(&attributes, rows, updates.shape.rank);
-  text_puts(&attributes, "], inserted_window_dims = [");
+  strbuf_puts(&attributes, "], inserted_window_dims = [");
   put_run(&attributes, 0, length);
-  text_puts(&attributes, "], scatter_dims_to_operand_dims = [");
+  strbuf_puts(&attributes, "], scatter_dims_to_operand_dims = [");
   put_run(&attributes, 0, length);
-  text_printf(&attributes,
-              "], index_vector_dim = %d>, indices_are_sorted = false, unique_indices = false",
-              rows);
+  strbuf_printf(&attributes,
+                "], index_vector_dim = %d>, indices_are_sorted = false, unique_indices = false",
+                rows);
   hlo_put_region(&region, ways[way].op, x.dtype);
   hlo_bind(
       h, node, 0,
       hlo_op(h, "stablehlo.scatter", (struct term[]){x, at, updates}, 3,
              attributes.at ? attributes.at : "", region.at ? region.at : "", x.dtype, &x.shape));
   if (attributes.failed || region.failed) h->out->failed = true;
-  text_deinit(&attributes);
-  text_deinit(&region);
+  strbuf_deinit(&attributes);
+  strbuf_deinit(&region);
   return HONE_OK;
 }
 
@@ -414,23 +414,23 @@ hone_status hlo_scatter_nd(struct hlo *h, const struct node *node) {
 static void put_gather(struct hlo *h, const struct node *node, struct term x, struct term at) {
   const int rows = at.shape.rank - 1, length = (int)at.shape.dims[rows];
   const struct shape *shape = &node->outputs[0]->shape;
-  struct text attributes = {0};
+  struct strbuf attributes = {0};
   int64_t sizes[HONE_MAX_RANK];
   for (int d = 0; d < x.shape.rank; d++) sizes[d] = d < length ? 1 : x.shape.dims[d];
-  text_puts(&attributes, "dimension_numbers = #stablehlo.gather<offset_dims = [");
+  strbuf_puts(&attributes, "dimension_numbers = #stablehlo.gather<offset_dims = [");
   put_run(&attributes, rows, shape->rank);
-  text_puts(&attributes, "], collapsed_slice_dims = [");
+  strbuf_puts(&attributes, "], collapsed_slice_dims = [");
   put_run(&attributes, 0, length);
-  text_puts(&attributes, "], start_index_map = [");
+  strbuf_puts(&attributes, "], start_index_map = [");
   put_run(&attributes, 0, length);
-  text_printf(&attributes, "], index_vector_dim = %d>, slice_sizes = ", rows);
+  strbuf_printf(&attributes, "], index_vector_dim = %d>, slice_sizes = ", rows);
   hlo_put_ints(&attributes, sizes, x.shape.rank);
-  text_puts(&attributes, ", indices_are_sorted = false");
+  strbuf_puts(&attributes, ", indices_are_sorted = false");
   hlo_bind(h, node, 0,
            hlo_op(h, "stablehlo.gather", (struct term[]){x, at}, 2,
                   attributes.at ? attributes.at : "", NULL, x.dtype, shape));
   if (attributes.failed) h->out->failed = true;
-  text_deinit(&attributes);
+  strbuf_deinit(&attributes);
 }
 
 hone_status hlo_gather_elements(struct hlo *h, const struct node *node) {

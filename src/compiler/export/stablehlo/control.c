@@ -66,43 +66,43 @@ hone_status hlo_nodes(struct hlo *h) {
 
 static void put_block(struct hlo *h, const struct hlo_while *w) {
   hlo_rename(h, w->terms, w->count);
-  text_puts(h->out, "\n    ^bb0(");
+  strbuf_puts(h->out, "\n    ^bb0(");
   hlo_put_terms(h->out, w->terms, w->count, true, true);
-  text_puts(h->out, "):\n");
+  strbuf_puts(h->out, "):\n");
 }
 
 void hlo_return(struct hlo *h, const struct term *terms, size_t count) {
-  text_puts(h->out, "    \"stablehlo.return\"(");
+  strbuf_puts(h->out, "    \"stablehlo.return\"(");
   hlo_put_terms(h->out, terms, count, true, false);
-  text_puts(h->out, ") : (");
+  strbuf_puts(h->out, ") : (");
   hlo_put_terms(h->out, terms, count, false, true);
-  text_puts(h->out, ") -> ()\n");
+  strbuf_puts(h->out, ") -> ()\n");
 }
 
 void hlo_while_condition(struct hlo *h, struct hlo_while *w) {
   w->results = h->fresh;
-  text_puts(h->out, "    ");
-  for (size_t i = 0; i < w->count; i++) text_printf(h->out, "%s%%t%u", i ? ", " : "", ++h->fresh);
-  text_puts(h->out, " = \"stablehlo.while\"(");
+  strbuf_puts(h->out, "    ");
+  for (size_t i = 0; i < w->count; i++) strbuf_printf(h->out, "%s%%t%u", i ? ", " : "", ++h->fresh);
+  strbuf_puts(h->out, " = \"stablehlo.while\"(");
   hlo_put_terms(h->out, w->terms, w->count, true, false);
-  text_puts(h->out, ") ({");
+  strbuf_puts(h->out, ") ({");
   put_block(h, w);
 }
 
 void hlo_while_body(struct hlo *h, struct hlo_while *w, struct term goes_on) {
   hlo_return(h, &goes_on, 1);
-  text_puts(h->out, "    }, {");
+  strbuf_puts(h->out, "    }, {");
   put_block(h, w);
 }
 
 void hlo_while_end(struct hlo *h, struct hlo_while *w) {
   hlo_return(h, w->terms, w->count);
   for (size_t i = 0; i < w->count; i++) w->terms[i].number = w->results + 1 + (uint32_t)i;
-  text_puts(h->out, "    }) : (");
+  strbuf_puts(h->out, "    }) : (");
   hlo_put_terms(h->out, w->terms, w->count, false, true);
-  text_puts(h->out, ") -> (");
+  strbuf_puts(h->out, ") -> (");
   hlo_put_terms(h->out, w->terms, w->count, false, true);
-  text_puts(h->out, ")\n");
+  strbuf_puts(h->out, ")\n");
 }
 
 struct term hlo_collect(struct hlo *h, struct term y, struct term x, struct term at) {
@@ -182,17 +182,17 @@ static hone_status put_if(struct hlo *h, const struct node *node) {
   condition = as_scalar(h, condition);
   for (int i = 0; i < 2; i++) TRY(put_captured(h, branches[i]));
   const uint32_t first = h->fresh + 1;
-  text_puts(h->out, "    ");
-  for (size_t k = 0; k < count; k++) text_printf(h->out, "%s%%t%u", k ? ", " : "", ++h->fresh);
-  text_printf(h->out, "%s\"stablehlo.if\"(%%t%u) ({\n", count ? " = " : "", condition.number);
+  strbuf_puts(h->out, "    ");
+  for (size_t k = 0; k < count; k++) strbuf_printf(h->out, "%s%%t%u", k ? ", " : "", ++h->fresh);
+  strbuf_printf(h->out, "%s\"stablehlo.if\"(%%t%u) ({\n", count ? " = " : "", condition.number);
   for (int i = 0; i < 2; i++) {
-    if (i) text_puts(h->out, "    }, {\n");
+    if (i) strbuf_puts(h->out, "    }, {\n");
     TRY(put_branch(h, branches[i], results));
     hlo_return(h, results, count);
   }
-  text_puts(h->out, "    }) : (tensor<i1>) -> (");
+  strbuf_puts(h->out, "    }) : (tensor<i1>) -> (");
   hlo_put_terms(h->out, results, count, false, true);
-  text_puts(h->out, ")\n");
+  strbuf_puts(h->out, ")\n");
   for (size_t k = 0; k < count; k++) {
     results[k].number = first + (uint32_t)k;
     hlo_bind(h, node, k, results[k]);

@@ -8,31 +8,31 @@
 
 /* Two elements and their places: whether the first goes in front. Of equals the lower place does, which XLA's own
    top_k does not promise. */
-static void put_order(struct text *out, const char *direction, hone_dtype dtype) {
+static void put_order(struct strbuf *out, const char *direction, hone_dtype dtype) {
   const char *type = hlo_type(dtype);
   const struct {
     const char *result, *direction, *operands, *type;
   } tests[] = {
       {"f", direction, "%a, %b", type}, {"e", "EQ", "%a, %b", type}, {"l", "LT", "%i, %j", "i32"}};
-  text_printf(
+  strbuf_printf(
       out,
       " ({\n      ^bb0(%%a: tensor<%s>, %%b: tensor<%s>, %%i: tensor<i32>, %%j: tensor<i32>):\n",
       type, type);
   for (size_t k = 0; k < COUNT(tests); k++)
-    text_printf(out,
-                "      %%%s = \"stablehlo.compare\"(%s) <{comparison_direction = "
-                "#stablehlo<comparison_direction %s>}> : (tensor<%s>, tensor<%s>) -> tensor<i1>\n",
-                tests[k].result, tests[k].operands, tests[k].direction, tests[k].type,
-                tests[k].type);
-  text_puts(out,
-            "      %t = \"stablehlo.and\"(%e, %l) : (tensor<i1>, tensor<i1>) -> tensor<i1>\n"
-            "      %r = \"stablehlo.or\"(%f, %t) : (tensor<i1>, tensor<i1>) -> tensor<i1>\n"
-            "      \"stablehlo.return\"(%r) : (tensor<i1>) -> ()\n    })");
+    strbuf_printf(
+        out,
+        "      %%%s = \"stablehlo.compare\"(%s) <{comparison_direction = "
+        "#stablehlo<comparison_direction %s>}> : (tensor<%s>, tensor<%s>) -> tensor<i1>\n",
+        tests[k].result, tests[k].operands, tests[k].direction, tests[k].type, tests[k].type);
+  strbuf_puts(out,
+              "      %t = \"stablehlo.and\"(%e, %l) : (tensor<i1>, tensor<i1>) -> tensor<i1>\n"
+              "      %r = \"stablehlo.or\"(%f, %t) : (tensor<i1>, tensor<i1>) -> tensor<i1>\n"
+              "      \"stablehlo.return\"(%r) : (tensor<i1>) -> ()\n    })");
 }
 
 static hone_status put_top_k(struct hlo *h, const struct node *node) {
   const struct value *some = node->outputs[0] ? node->outputs[0] : node->outputs[1];
-  struct text region = {0};
+  struct strbuf region = {0};
   struct term all[2];
   char attributes[64];
   int axis;
@@ -47,7 +47,7 @@ static hone_status put_top_k(struct hlo *h, const struct node *node) {
   struct term sorted[] = {all[0], all[1]};
   hlo_op_into(h, "stablehlo.sort", all, 2, attributes, region.at ? region.at : "", sorted, 2);
   if (region.failed) h->out->failed = true;
-  text_deinit(&region);
+  strbuf_deinit(&region);
   hlo_bind(h, node, 0, hlo_piece(h, sorted[0], axis, 0, k));
   hlo_bind(h, node, 1, hlo_convert(h, hlo_piece(h, sorted[1], axis, 0, k), HONE_I64));
   return HONE_OK;

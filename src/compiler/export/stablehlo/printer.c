@@ -38,25 +38,25 @@ const char *hlo_type(hone_dtype dtype) {
 
 /* -- text */
 
-void hlo_put_type(struct text *out, hone_dtype dtype, const struct shape *shape) {
-  text_puts(out, "tensor<");
-  for (int d = 0; d < shape->rank; d++) text_printf(out, "%lldx", (long long)shape->dims[d]);
+void hlo_put_type(struct strbuf *out, hone_dtype dtype, const struct shape *shape) {
+  strbuf_puts(out, "tensor<");
+  for (int d = 0; d < shape->rank; d++) strbuf_printf(out, "%lldx", (long long)shape->dims[d]);
   const char *type = hlo_type(dtype);
-  text_printf(out, "%s>", type ? type : "none");
+  strbuf_printf(out, "%s>", type ? type : "none");
 }
 
-void hlo_put_ints(struct text *out, const int64_t *ints, int count) {
-  text_puts(out, "array<i64");
-  for (int i = 0; i < count; i++) text_printf(out, "%s %lld", i ? "," : ":", (long long)ints[i]);
-  text_puts(out, ">");
+void hlo_put_ints(struct strbuf *out, const int64_t *ints, int count) {
+  strbuf_puts(out, "array<i64");
+  for (int i = 0; i < count; i++) strbuf_printf(out, "%s %lld", i ? "," : ":", (long long)ints[i]);
+  strbuf_puts(out, ">");
 }
 
-void hlo_put_terms(struct text *out, const struct term *terms, size_t count, bool names,
+void hlo_put_terms(struct strbuf *out, const struct term *terms, size_t count, bool names,
                    bool types) {
   for (size_t i = 0; i < count; i++) {
-    if (i) text_puts(out, ", ");
-    if (names) text_printf(out, "%%t%u", terms[i].number);
-    if (names && types) text_puts(out, ": ");
+    if (i) strbuf_puts(out, ", ");
+    if (names) strbuf_printf(out, "%%t%u", terms[i].number);
+    if (names && types) strbuf_puts(out, ": ");
     if (types) hlo_put_type(out, terms[i].dtype, &terms[i].shape);
   }
 }
@@ -69,18 +69,18 @@ void hlo_op_into(struct hlo *h, const char *name, const struct term *operands, s
                  const char *attributes, const char *region, struct term *results,
                  size_t result_count) {
   hlo_rename(h, results, result_count);
-  text_puts(h->out, "    ");
+  strbuf_puts(h->out, "    ");
   hlo_put_terms(h->out, results, result_count, true, false);
-  text_printf(h->out, " = \"%s\"(", name);
+  strbuf_printf(h->out, " = \"%s\"(", name);
   hlo_put_terms(h->out, operands, count, true, false);
-  text_puts(h->out, ")");
-  if (attributes) text_printf(h->out, " <{%s}>", attributes);
-  if (region) text_puts(h->out, region);
-  text_puts(h->out, " : (");
+  strbuf_puts(h->out, ")");
+  if (attributes) strbuf_printf(h->out, " <{%s}>", attributes);
+  if (region) strbuf_puts(h->out, region);
+  strbuf_puts(h->out, " : (");
   hlo_put_terms(h->out, operands, count, false, true);
-  text_puts(h->out, result_count == 1 ? ") -> " : ") -> (");
+  strbuf_puts(h->out, result_count == 1 ? ") -> " : ") -> (");
   hlo_put_terms(h->out, results, result_count, false, true);
-  text_puts(h->out, result_count == 1 ? "\n" : ")\n");
+  strbuf_puts(h->out, result_count == 1 ? "\n" : ")\n");
 }
 
 struct term hlo_op(struct hlo *h, const char *name, const struct term *operands, size_t count,
@@ -132,13 +132,13 @@ struct term hlo_reshape(struct hlo *h, struct term x, const struct shape *shape)
 
 struct term hlo_broadcast_dims(struct hlo *h, struct term x, const int64_t *dims,
                                const struct shape *shape) {
-  struct text attributes = {0};
-  text_puts(&attributes, "broadcast_dimensions = ");
+  struct strbuf attributes = {0};
+  strbuf_puts(&attributes, "broadcast_dimensions = ");
   hlo_put_ints(&attributes, dims, x.shape.rank);
   const struct term result = hlo_op(h, "stablehlo.broadcast_in_dim", &x, 1,
                                     attributes.at ? attributes.at : "", NULL, x.dtype, shape);
   if (attributes.failed) h->out->failed = true;
-  text_deinit(&attributes);
+  strbuf_deinit(&attributes);
   return result;
 }
 
@@ -157,48 +157,48 @@ struct term hlo_spread(struct hlo *h, struct term x, int axis, const struct shap
 }
 
 struct term hlo_transpose(struct hlo *h, struct term x, const int64_t *order) {
-  struct text attributes = {0};
+  struct strbuf attributes = {0};
   struct shape shape = {.rank = x.shape.rank};
   for (int d = 0; d < x.shape.rank; d++) shape.dims[d] = x.shape.dims[order[d]];
-  text_puts(&attributes, "permutation = ");
+  strbuf_puts(&attributes, "permutation = ");
   hlo_put_ints(&attributes, order, x.shape.rank);
   const struct term result = hlo_op(h, "stablehlo.transpose", &x, 1,
                                     attributes.at ? attributes.at : "", NULL, x.dtype, &shape);
   if (attributes.failed) h->out->failed = true;
-  text_deinit(&attributes);
+  strbuf_deinit(&attributes);
   return result;
 }
 
 /* -- constants */
 
 /* Floats by their bits, so that nothing is rounded on the way. */
-static void put_number(struct text *out, const struct tensor *tensor, size_t i) {
+static void put_number(struct strbuf *out, const struct tensor *tensor, size_t i) {
   const size_t size = dtype_bits(tensor->dtype) / 8;
   uint64_t bits = 0;
   if (tensor->dtype == HONE_BOOL) {
-    text_puts(out, tensor_i64(tensor, i) ? "true" : "false");
+    strbuf_puts(out, tensor_i64(tensor, i) ? "true" : "false");
   } else if (dtype_is_wide_float(tensor->dtype)) {
     memcpy(&bits, (const char *)tensor->data + i * size, size);
-    text_printf(out, "0x%0*llX", (int)(2 * size), (unsigned long long)bits);
+    strbuf_printf(out, "0x%0*llX", (int)(2 * size), (unsigned long long)bits);
   } else if (tensor->dtype == HONE_U64) {
-    text_printf(out, "%llu", (unsigned long long)tensor_i64(tensor, i));
+    strbuf_printf(out, "%llu", (unsigned long long)tensor_i64(tensor, i));
   } else {
-    text_printf(out, "%lld", (long long)tensor_i64(tensor, i));
+    strbuf_printf(out, "%lld", (long long)tensor_i64(tensor, i));
   }
 }
 
 static struct term put_splat(struct hlo *h, const struct tensor *element,
                              const struct shape *shape) {
-  struct text attributes = {0};
-  text_puts(&attributes, "value = dense<");
+  struct strbuf attributes = {0};
+  strbuf_puts(&attributes, "value = dense<");
   put_number(&attributes, element, 0);
-  text_puts(&attributes, "> : ");
+  strbuf_puts(&attributes, "> : ");
   hlo_put_type(&attributes, element->dtype, shape);
   const struct term result =
       hlo_op(h, "stablehlo.constant", NULL, 0, attributes.at ? attributes.at : "", NULL,
              element->dtype, shape);
   if (attributes.failed) h->out->failed = true;
-  text_deinit(&attributes);
+  strbuf_deinit(&attributes);
   return result;
 }
 
@@ -227,17 +227,17 @@ struct term hlo_splat(struct hlo *h, double value, hone_dtype dtype, const struc
 
 struct term hlo_range(struct hlo *h, struct term x, const int64_t *starts, const int64_t *limits,
                       const int64_t *steps, const struct shape *shape) {
-  struct text attributes = {0};
-  text_puts(&attributes, "start_indices = ");
+  struct strbuf attributes = {0};
+  strbuf_puts(&attributes, "start_indices = ");
   hlo_put_ints(&attributes, starts, x.shape.rank);
-  text_puts(&attributes, ", limit_indices = ");
+  strbuf_puts(&attributes, ", limit_indices = ");
   hlo_put_ints(&attributes, limits, x.shape.rank);
-  text_puts(&attributes, ", strides = ");
+  strbuf_puts(&attributes, ", strides = ");
   hlo_put_ints(&attributes, steps, x.shape.rank);
   const struct term result =
       hlo_op(h, "stablehlo.slice", &x, 1, attributes.at ? attributes.at : "", NULL, x.dtype, shape);
   if (attributes.failed) h->out->failed = true;
-  text_deinit(&attributes);
+  strbuf_deinit(&attributes);
   return result;
 }
 
@@ -271,17 +271,17 @@ struct term hlo_iota(struct hlo *h, int axis, hone_dtype dtype, const struct sha
 }
 
 struct term hlo_reverse(struct hlo *h, struct term x, int64_t axis) {
-  struct text attributes = {0};
-  text_puts(&attributes, "dimensions = ");
+  struct strbuf attributes = {0};
+  strbuf_puts(&attributes, "dimensions = ");
   hlo_put_ints(&attributes, &axis, 1);
   const struct term result = hlo_op(h, "stablehlo.reverse", &x, 1,
                                     attributes.at ? attributes.at : "", NULL, x.dtype, &x.shape);
   if (attributes.failed) h->out->failed = true;
-  text_deinit(&attributes);
+  strbuf_deinit(&attributes);
   return result;
 }
 
-static void put_hex(struct text *out, const uint8_t *bytes, size_t count) {
+static void put_hex(struct strbuf *out, const uint8_t *bytes, size_t count) {
   static const char digits[] = "0123456789ABCDEF";
   char block[512];
   for (size_t i = 0; i < count;) {
@@ -290,7 +290,7 @@ static void put_hex(struct text *out, const uint8_t *bytes, size_t count) {
       block[n++] = digits[bytes[i] >> 4];
       block[n++] = digits[bytes[i] & 15];
     }
-    text_append(out, block, n);
+    strbuf_append(out, block, n);
   }
 }
 
@@ -307,36 +307,36 @@ hone_status hlo_constant(struct hlo *h, const struct tensor *tensor, struct term
     return HONE_OK;
   }
   *out = (struct term){++h->fresh, dtype, tensor->shape};
-  text_printf(h->out, "    %%t%u = \"stablehlo.constant\"() <{value = dense<", out->number);
+  strbuf_printf(h->out, "    %%t%u = \"stablehlo.constant\"() <{value = dense<", out->number);
   if (count) {
-    text_puts(h->out, "\"0x");
+    strbuf_puts(h->out, "\"0x");
     put_hex(h->out, tensor->data, tensor->bytes);
-    text_puts(h->out, "\"");
+    strbuf_puts(h->out, "\"");
   }
-  text_puts(h->out, "> : ");
+  strbuf_puts(h->out, "> : ");
   hlo_put_type(h->out, dtype, &tensor->shape);
-  text_puts(h->out, "}> : () -> ");
+  strbuf_puts(h->out, "}> : () -> ");
   hlo_put_type(h->out, dtype, &tensor->shape);
-  text_puts(h->out, "\n");
+  strbuf_puts(h->out, "\n");
   if (is_bool) *out = hlo_compare(h, "NE", *out, hlo_splat(h, 0, HONE_I8, &tensor->shape));
   return HONE_OK;
 }
 
 /* -- reductions */
 
-void hlo_put_region(struct text *out, const char *op, hone_dtype dtype) {
+void hlo_put_region(struct strbuf *out, const char *op, hone_dtype dtype) {
   const char *type = hlo_type(dtype);
-  text_printf(out, " ({\n      ^bb0(%%a: tensor<%s>, %%b: tensor<%s>):\n", type, type);
+  strbuf_printf(out, " ({\n      ^bb0(%%a: tensor<%s>, %%b: tensor<%s>):\n", type, type);
   if (op)
-    text_printf(out, "      %%r = \"%s\"(%%a, %%b) : (tensor<%s>, tensor<%s>) -> tensor<%s>\n", op,
-                type, type, type);
-  text_printf(out, "      \"stablehlo.return\"(%s) : (tensor<%s>) -> ()\n    })", op ? "%r" : "%b",
-              type);
+    strbuf_printf(out, "      %%r = \"%s\"(%%a, %%b) : (tensor<%s>, tensor<%s>) -> tensor<%s>\n",
+                  op, type, type, type);
+  strbuf_printf(out, "      \"stablehlo.return\"(%s) : (tensor<%s>) -> ()\n    })",
+                op ? "%r" : "%b", type);
 }
 
 struct term hlo_reduce(struct hlo *h, const char *op, double start, struct term x,
                        const bool axes[HONE_MAX_RANK]) {
-  struct text attributes = {0}, region = {0};
+  struct strbuf attributes = {0}, region = {0};
   const struct shape scalar = {0};
   struct shape shape = {0};
   int64_t reduced[HONE_MAX_RANK];
@@ -348,15 +348,15 @@ struct term hlo_reduce(struct hlo *h, const char *op, double start, struct term 
       shape.dims[shape.rank++] = x.shape.dims[d];
   if (!count) return x;
   const struct term first = hlo_splat(h, start, x.dtype, &scalar);
-  text_puts(&attributes, "dimensions = ");
+  strbuf_puts(&attributes, "dimensions = ");
   hlo_put_ints(&attributes, reduced, count);
   hlo_put_region(&region, op, x.dtype);
   const struct term result =
       hlo_op(h, "stablehlo.reduce", (struct term[]){x, first}, 2,
              attributes.at ? attributes.at : "", region.at ? region.at : "", x.dtype, &shape);
   if (attributes.failed || region.failed) h->out->failed = true;
-  text_deinit(&attributes);
-  text_deinit(&region);
+  strbuf_deinit(&attributes);
+  strbuf_deinit(&region);
   return result;
 }
 

@@ -147,15 +147,15 @@ static hone_status put_step(struct hlo *h, const struct cell *cell, struct term 
   const struct kind *kind = kind_of(cell->node);
   const struct term zero = hlo_splat(h, 0, HONE_I64, &(struct shape){0});
   struct term *y = &state[kind->states];
-  struct text sizes = {0};
+  struct strbuf sizes = {0};
   struct shape row = cell->x.shape;
   row.dims[0] = 1;
-  text_puts(&sizes, "slice_sizes = ");
+  strbuf_puts(&sizes, "slice_sizes = ");
   hlo_put_ints(&sizes, row.dims, row.rank);
   struct term x = hlo_op(h, "stablehlo.dynamic_slice", (struct term[]){cell->x, at, zero, zero}, 4,
                          sizes.at ? sizes.at : "", NULL, cell->x.dtype, &row);
   if (sizes.failed) h->out->failed = true;
-  text_deinit(&sizes);
+  strbuf_deinit(&sizes);
   x = hlo_reshape(h, x, &(struct shape){2, {row.dims[1], row.dims[2]}});
   TRY(kind->step(h, cell, x, state));
   *y = hlo_collect(h, *y, state[0], at);

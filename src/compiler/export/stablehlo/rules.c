@@ -172,18 +172,18 @@ static hone_status put_pad(struct hlo *h, const struct node *node) {
     TRY(hlo_input(h, node, 2, &operands[1]));
     operands[1] = hlo_reshape(h, operands[1], &scalar);
   }
-  struct text attributes = {0};
-  text_puts(&attributes, "edge_padding_low = ");
+  struct strbuf attributes = {0};
+  strbuf_puts(&attributes, "edge_padding_low = ");
   hlo_put_ints(&attributes, low, rank);
-  text_puts(&attributes, ", edge_padding_high = ");
+  strbuf_puts(&attributes, ", edge_padding_high = ");
   hlo_put_ints(&attributes, high, rank);
-  text_puts(&attributes, ", interior_padding = ");
+  strbuf_puts(&attributes, ", interior_padding = ");
   hlo_put_ints(&attributes, none, rank);
   hlo_bind(h, node, 0,
            hlo_op(h, "stablehlo.pad", operands, 2, attributes.at ? attributes.at : "", NULL,
                   operands[0].dtype, &node->outputs[0]->shape));
   if (attributes.failed) h->out->failed = true;
-  text_deinit(&attributes);
+  strbuf_deinit(&attributes);
   return HONE_OK;
 }
 

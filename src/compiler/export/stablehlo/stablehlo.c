@@ -6,22 +6,22 @@
 #include "stablehlo.h"
 
 static hone_status put_inputs(struct hlo *h, const struct graph *graph) {
-  text_puts(h->out, "module {\n  func.func @main(");
+  strbuf_puts(h->out, "module {\n  func.func @main(");
   for (size_t i = 0; i < graph->inputs.count; i++) {
     const struct value *value = graph->inputs.at[i];
     TRY(hlo_check(h, value));
     struct term *term = hlo_term(h, value);
     *term = (struct term){++h->fresh, value->dtype, value->shape};
-    if (i) text_puts(h->out, ", ");
+    if (i) strbuf_puts(h->out, ", ");
     hlo_put_terms(h->out, term, 1, true, true);
   }
-  text_puts(h->out, ") -> (");
+  strbuf_puts(h->out, ") -> (");
   for (size_t i = 0; i < graph->outputs.count; i++) {
     TRY(hlo_check(h, graph->outputs.at[i]));
-    if (i) text_puts(h->out, ", ");
+    if (i) strbuf_puts(h->out, ", ");
     hlo_put_type(h->out, graph->outputs.at[i]->dtype, &graph->outputs.at[i]->shape);
   }
-  text_puts(h->out, ") {\n");
+  strbuf_puts(h->out, ") {\n");
   return HONE_OK;
 }
 
@@ -30,29 +30,29 @@ static hone_status put_outputs(struct hlo *h, const struct graph *graph) {
   TRY(NEW_ARRAY(h->ctx, h->arena, terms, graph->outputs.count + 1));
   for (size_t i = 0; i < graph->outputs.count; i++)
     TRY(hlo_value(h, graph->outputs.at[i], &terms[i]));
-  text_puts(h->out, "    \"func.return\"(");
+  strbuf_puts(h->out, "    \"func.return\"(");
   hlo_put_terms(h->out, terms, graph->outputs.count, true, false);
-  text_puts(h->out, ") : (");
+  strbuf_puts(h->out, ") : (");
   hlo_put_terms(h->out, terms, graph->outputs.count, false, true);
-  text_puts(h->out, ") -> ()\n  }\n}\n");
+  strbuf_puts(h->out, ") -> ()\n  }\n}\n");
   return HONE_OK;
 }
 
 /* "Resize (2): why; NonZero (1): why" */
 static hone_status tell_missing(struct hlo *h) {
   const struct node *first = NULL;
-  struct text words = {0};
+  struct strbuf words = {0};
   for (size_t op = 0; op < OP_COUNT; op++) {
     const struct hlo_missing *missing = &h->missing[op];
     if (!missing->count) continue;
-    text_printf(&words, "%s%s (%zu): %s", first ? "; " : "", op_table[op].name, missing->count,
-                missing->why);
+    strbuf_printf(&words, "%s%s (%zu): %s", first ? "; " : "", op_table[op].name, missing->count,
+                  missing->why);
     if (!first) first = missing->first;
   }
   if (!first) return HONE_OK;
   const hone_status status =
       fail(h->ctx, HONE_E_UNSUP, node_place(first), "without a rule: %s", words.at ? words.at : "");
-  text_deinit(&words);
+  strbuf_deinit(&words);
   return status;
 }
 
@@ -63,10 +63,10 @@ static hone_status put_graph(struct hlo *h, const struct graph *graph) {
   TRY(hlo_nodes(h));
   TRY(tell_missing(h));
   TRY(put_outputs(h, graph));
-  return text_finish(h->ctx, h->out);
+  return strbuf_finish(h->ctx, h->out);
 }
 
-hone_status export_stablehlo(struct ctx *ctx, const struct graph *graph, struct text *out) {
+hone_status export_stablehlo(struct ctx *ctx, const struct graph *graph, struct strbuf *out) {
   struct hlo h = {.ctx = ctx, .out = out, .rule = hlo_node};
   TRY(arena_create(ctx, 0, &h.arena));
   const hone_status status = put_graph(&h, graph);

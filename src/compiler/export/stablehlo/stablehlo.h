@@ -27,7 +27,7 @@ typedef hone_status hlo_rule(struct hlo *h, const struct node *node);
 struct hlo {
   struct ctx *ctx;
   struct arena *arena;
-  struct text *out;
+  struct strbuf *out;
   uint32_t fresh;
   const struct hlo_scope *scope; /* the innermost */
   hlo_rule *rule;                /* any operator's: hlo_node */
@@ -41,9 +41,9 @@ struct hlo {
 /* -- printer.c */
 /* "f32"; NULL: StableHLO or this exporter has no such type. */
 const char *hlo_type(hone_dtype dtype);
-void hlo_put_type(struct text *out, hone_dtype dtype, const struct shape *shape);
+void hlo_put_type(struct strbuf *out, hone_dtype dtype, const struct shape *shape);
 /* "array<i64: 1, 2>" */
-void hlo_put_ints(struct text *out, const int64_t *ints, int count);
+void hlo_put_ints(struct strbuf *out, const int64_t *ints, int count);
 /* One operation over `count` terms; attributes: what stands between <{ and }>, or NULL; region: with its
    parentheses, or NULL. */
 struct term hlo_op(struct hlo *h, const char *name, const struct term *operands, size_t count,
@@ -54,7 +54,7 @@ void hlo_op_into(struct hlo *h, const char *name, const struct term *operands, s
                  const char *attributes, const char *region, struct term *results,
                  size_t result_count);
 /* "%t1: tensor<..>, %t2: .." without its parts where they are not asked for. */
-void hlo_put_terms(struct text *out, const struct term *terms, size_t count, bool names,
+void hlo_put_terms(struct strbuf *out, const struct term *terms, size_t count, bool names,
                    bool types);
 void hlo_rename(struct hlo *h, struct term *terms, size_t count);
 /* Side by side along an axis. */
@@ -95,7 +95,7 @@ struct term hlo_reduce(struct hlo *h, const char *op, double start, struct term 
 struct term hlo_reduce_back(struct hlo *h, const char *op, double start, struct term x,
                             const bool axes[HONE_MAX_RANK]);
 /* A region of two scalars: op of them, or the second alone for op NULL. */
-void hlo_put_region(struct text *out, const char *op, hone_dtype dtype);
+void hlo_put_region(struct strbuf *out, const char *op, hone_dtype dtype);
 /* Where a value's term is kept; NULL: it is of no graph that is being written. */
 struct term *hlo_term(struct hlo *h, const struct value *value);
 MUST_USE hone_status hlo_value(struct hlo *h, const struct value *value, struct term *out);

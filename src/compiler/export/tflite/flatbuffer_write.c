@@ -1,18 +1,18 @@
 #include "flatbuffer_write.h"
 
-static void put_number(struct text *out, uint64_t value, size_t width) {
+static void put_number(struct strbuf *out, uint64_t value, size_t width) {
   char bytes[8];
   for (size_t i = 0; i < width; i++) bytes[i] = (char)(value >> (8 * i));
-  text_append(out, bytes, width);
+  strbuf_append(out, bytes, width);
 }
 
-static void align(struct text *out, size_t to, size_t ahead) {
+static void align(struct strbuf *out, size_t to, size_t ahead) {
   static const char zeros[16];
   const size_t over = (out->length + ahead) % to;
-  if (over) text_append(out, zeros, to - over);
+  if (over) strbuf_append(out, zeros, to - over);
 }
 
-static void put_field(struct text *out, const struct flat_field *field) {
+static void put_field(struct strbuf *out, const struct flat_field *field) {
   uint32_t bits;
   const float number = (float)field->value;
   switch (field->kind) {
@@ -35,7 +35,7 @@ static void put_field(struct text *out, const struct flat_field *field) {
 static size_t width_of(const struct flat_field *field) { return field->kind == FLAT_BYTE ? 1 : 4; }
 
 /* The vtable in front of it; wide fields first, so that nothing lies between them. */
-size_t flat_put_table(struct text *out, const struct flat_field *fields, size_t count,
+size_t flat_put_table(struct strbuf *out, const struct flat_field *fields, size_t count,
                       size_t *places) {
   size_t slots = 0, bytes = 4, at[FLAT_MOST_FIELDS] = {0};
   for (size_t width = 4; width; width = width == 4 ? 1 : 0)
@@ -64,27 +64,27 @@ size_t flat_put_table(struct text *out, const struct flat_field *fields, size_t 
   return table;
 }
 
-void flat_point(struct text *out, size_t place, size_t target) {
+void flat_point(struct strbuf *out, size_t place, size_t target) {
   if (out->failed || place + 4 > out->length) return;
   for (size_t i = 0; i < 4; i++) out->at[place + i] = (char)((target - place) >> (8 * i));
 }
 
-size_t flat_put_vector(struct text *out, const void *elements, size_t count, size_t width,
+size_t flat_put_vector(struct strbuf *out, const void *elements, size_t count, size_t width,
                        size_t alignment) {
   align(out, alignment > 4 ? alignment : 4, 4);
   const size_t at = out->length;
   put_number(out, count, 4);
-  if (count) text_append(out, elements, count * width);
+  if (count) strbuf_append(out, elements, count * width);
   return at;
 }
 
-size_t flat_put_string(struct text *out, const char *string) {
+size_t flat_put_string(struct strbuf *out, const char *string) {
   const size_t at = flat_put_vector(out, string, strlen(string), 1, 1);
-  text_append(out, "", 1);
+  strbuf_append(out, "", 1);
   return at;
 }
 
-size_t flat_put_offsets(struct text *out, size_t count) {
+size_t flat_put_offsets(struct strbuf *out, size_t count) {
   const size_t at = flat_put_vector(out, NULL, 0, 4, 4);
   for (size_t i = 0; i < count; i++) put_number(out, 0, 4);
   if (!out->failed)

@@ -48,7 +48,7 @@ static hone_status drop_unread(struct lite *l) {
   return HONE_OK;
 }
 
-static hone_status put_graph(struct lite *l, struct text *out) {
+static hone_status put_graph(struct lite *l, struct strbuf *out) {
   const struct graph *graph = l->graph;
   TRY(NEW_ARRAY(l->ctx, l->arena, l->values, graph->values.count + 1));
   TRY(NEW_ARRAY(l->ctx, l->arena, l->outputs, graph->outputs.count + 1));
@@ -80,7 +80,7 @@ static hone_status put_graph(struct lite *l, struct text *out) {
   return lite_write(l, out);
 }
 
-hone_status export_tflite(struct ctx *ctx, const struct graph *graph, struct text *out) {
+hone_status export_tflite(struct ctx *ctx, const struct graph *graph, struct strbuf *out) {
   struct lite l = {.ctx = ctx, .graph = graph, .rule_of = lite_rule_of};
   TRY(arena_create(ctx, 0, &l.arena));
   const hone_status status = put_graph(&l, out);

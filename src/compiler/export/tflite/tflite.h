@@ -6,7 +6,7 @@
  * network of convolutions has a TRANSPOSE at its ends only. Codes and options: schema.fbs of the TensorFlow
  * Lite project, version 3.
  *
- * Helpers return the number of a tensor. What fails in one is remembered in `status`, as in struct text, and
+ * Helpers return the number of a tensor. What fails in one is remembered in `status`, as in struct strbuf, and
  * seen after each node.
  */
 #ifndef HONE_EXPORT_LITE_H
@@ -219,7 +219,7 @@ int32_t lite_weights(struct lite *l, const struct node *node, int32_t tensor, in
 int32_t lite_quantised_bias(struct lite *l, const struct node *node, int64_t channels);
 
 /* -- write.c */
-MUST_USE hone_status lite_write(struct lite *l, struct text *out);
+MUST_USE hone_status lite_write(struct lite *l, struct strbuf *out);
 
 /* -- rules */
 lite_rule lite_conv, lite_conv_transpose, lite_pool, lite_global_pool, lite_gemm, lite_matmul,

@@ -88,7 +88,7 @@ static size_t code_place(const struct codes *codes, enum lite_code code) {
   return i;
 }
 
-static void put_codes(struct text *out, const struct codes *codes, size_t place) {
+static void put_codes(struct strbuf *out, const struct codes *codes, size_t place) {
   const size_t list = flat_put_offsets(out, codes->count);
   flat_point(out, place, list);
   for (size_t i = 0; i < codes->count; i++) {
@@ -101,7 +101,7 @@ static void put_codes(struct text *out, const struct codes *codes, size_t place)
   }
 }
 
-static void put_quantisation(struct text *out, const struct lite_scale *q, size_t place) {
+static void put_quantisation(struct strbuf *out, const struct lite_scale *q, size_t place) {
   size_t places[3];
   const struct flat_field fields[] = {{QUANT_SCALE, FLAT_OFFSET, 0},
                                       {QUANT_ZERO_POINT, FLAT_OFFSET, 0},
@@ -112,7 +112,7 @@ static void put_quantisation(struct text *out, const struct lite_scale *q, size_
 }
 
 /* buffer: 0 of what is computed. */
-static hone_status put_tensor(struct lite *l, struct text *out, const struct lite_tensor *tensor,
+static hone_status put_tensor(struct lite *l, struct strbuf *out, const struct lite_tensor *tensor,
                               size_t buffer, size_t place) {
   size_t places[5];
   int32_t dims[HONE_MAX_RANK];
@@ -137,7 +137,7 @@ static hone_status put_tensor(struct lite *l, struct text *out, const struct lit
   return HONE_OK;
 }
 
-static void put_operator(struct text *out, const struct lite_operator *op,
+static void put_operator(struct strbuf *out, const struct lite_operator *op,
                          const struct codes *codes, size_t place) {
   size_t places[5];
   const int options = row_of(op->code)->options;
@@ -153,11 +153,11 @@ static void put_operator(struct text *out, const struct lite_operator *op,
   if (options) flat_point(out, places[4], flat_put_table(out, op->options, op->option_count, NULL));
 }
 
-static void put_numbers(struct text *out, const int32_t *numbers, size_t count, size_t place) {
+static void put_numbers(struct strbuf *out, const int32_t *numbers, size_t count, size_t place) {
   flat_point(out, place, flat_put_vector(out, numbers, count, 4, 4));
 }
 
-static hone_status put_subgraph(struct lite *l, struct text *out, const struct codes *codes,
+static hone_status put_subgraph(struct lite *l, struct strbuf *out, const struct codes *codes,
                                 size_t place) {
   const struct graph *graph = l->graph;
   int32_t *ends;
@@ -188,7 +188,7 @@ static hone_status put_subgraph(struct lite *l, struct text *out, const struct c
 }
 
 /* The first is empty, by the format's custom. Text beyond 2 GiB is refused before it is copied. */
-static hone_status put_buffers(struct lite *l, struct text *out, size_t place) {
+static hone_status put_buffers(struct lite *l, struct strbuf *out, size_t place) {
   size_t count = 1, bytes = out->length, entry;
   for (size_t i = 0; i < l->tensors.count; i++) {
     const struct tensor *constant = l->tensors.at[i].constant;
@@ -213,7 +213,7 @@ static hone_status put_buffers(struct lite *l, struct text *out, size_t place) {
   return HONE_OK;
 }
 
-hone_status lite_write(struct lite *l, struct text *out) {
+hone_status lite_write(struct lite *l, struct strbuf *out) {
   struct codes codes = {0};
   size_t places[5];
   const struct flat_field fields[] = {{MODEL_VERSION, FLAT_WORD, SCHEMA},
@@ -225,11 +225,11 @@ hone_status lite_write(struct lite *l, struct text *out) {
   for (size_t i = 0; i < l->operators.count; i++)
     if (code_place(&codes, l->operators.at[i].code) == codes.count)
       codes.at[codes.count++] = l->operators.at[i].code;
-  text_append(out, "\0\0\0\0TFL3", 8);
+  strbuf_append(out, "\0\0\0\0TFL3", 8);
   flat_point(out, 0, flat_put_table(out, fields, COUNT(fields), places));
   flat_point(out, places[3], flat_put_string(out, "hone"));
   put_codes(out, &codes, places[1]);
   TRY(put_subgraph(l, out, &codes, places[2]));
   TRY(put_buffers(l, out, places[4]));
-  return text_finish(l->ctx, out);
+  return strbuf_finish(l->ctx, out);
 }

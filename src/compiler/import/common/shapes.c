@@ -304,37 +304,37 @@ static bool is_open(const struct binder *b, size_t i) {
 }
 
 /* "x[batch,3,?]": as the model states it, or as an example. */
-static void put_input(struct text *text, const struct binder *b, size_t i, bool as_example) {
+static void put_input(struct strbuf *text, const struct binder *b, size_t i, bool as_example) {
   const struct raw_value *input = &b->inputs[i];
-  text_put_safe(text, input->name, 80);
-  text_puts(text, "[");
-  if (!input->has_shape) text_puts(text, as_example ? "1" : "no shape");
+  strbuf_put_safe(text, input->name, 80);
+  strbuf_puts(text, "[");
+  if (!input->has_shape) strbuf_puts(text, as_example ? "1" : "no shape");
   for (int d = 0; d < input->rank; d++) {
-    if (d) text_puts(text, ",");
+    if (d) strbuf_puts(text, ",");
     if (as_example)
-      text_printf(text, "%lld", (long long)example_of(b, i, d));
+      strbuf_printf(text, "%lld", (long long)example_of(b, i, d));
     else if (input->dims[d].value >= 0)
-      text_printf(text, "%lld", (long long)input->dims[d].value);
+      strbuf_printf(text, "%lld", (long long)input->dims[d].value);
     else
-      text_put_safe(text, *input->dims[d].param ? input->dims[d].param : "?", 40);
+      strbuf_put_safe(text, *input->dims[d].param ? input->dims[d].param : "?", 40);
   }
-  text_puts(text, "]");
+  strbuf_puts(text, "]");
 }
 
 static hone_status refuse_open(struct binder *b) {
-  struct text open = {0}, example = {0};
+  struct strbuf open = {0}, example = {0};
   for (size_t i = 0; i < b->count; i++) {
     if (!is_open(b, i)) continue;
-    text_puts(&open, open.length ? ", " : "");
+    strbuf_puts(&open, open.length ? ", " : "");
     put_input(&open, b, i, false);
-    text_puts(&example, example.length ? "," : "");
+    strbuf_puts(&example, example.length ? "," : "");
     put_input(&example, b, i, true);
   }
   hone_status status = fail(b->ctx, HONE_E_SHAPE, place_none(),
                             "open dimensions: %s; give them, for example --shape \"%s\"",
                             open.at ? open.at : "", example.at ? example.at : "");
-  text_deinit(&open);
-  text_deinit(&example);
+  strbuf_deinit(&open);
+  strbuf_deinit(&example);
   return status;
 }
 
@@ -350,7 +350,7 @@ static bool is_new(const struct binder *b, const char *param) {
 }
 
 /* "batch = 1, x dimension 2 = 1": every open dimension of that origin, one that has a name once. */
-static size_t put_taken(struct text *text, const struct binder *b, enum origin origin) {
+static size_t put_taken(struct strbuf *text, const struct binder *b, enum origin origin) {
   size_t count = 0;
   for (size_t i = 0; i < b->count; i++)
     for (int d = 0; b->is_real[i] && d < b->shapes[i].rank; d++) {
@@ -358,31 +358,31 @@ static size_t put_taken(struct text *text, const struct binder *b, enum origin o
       const struct binding *binding = *param ? names_find(&b->params, param) : NULL;
       if (binding && binding->value != b->shapes[i].dims[d]) param = ""; /* it has another size */
       if (b->origins[i][d] != origin || !is_new(b, param) || count++ >= MOST_TOLD) continue;
-      text_puts(text, count > 1 ? ", " : text->length ? "; " : "");
-      text_put_safe(text, *param ? param : b->inputs[i].name, 40);
-      if (!*param) text_printf(text, " dimension %d", d);
-      text_printf(text, " = %lld", (long long)b->shapes[i].dims[d]);
+      strbuf_puts(text, count > 1 ? ", " : text->length ? "; " : "");
+      strbuf_put_safe(text, *param ? param : b->inputs[i].name, 40);
+      if (!*param) strbuf_printf(text, " dimension %d", d);
+      strbuf_printf(text, " = %lld", (long long)b->shapes[i].dims[d]);
     }
-  if (count > MOST_TOLD) text_printf(text, " and %zu more", count - MOST_TOLD);
+  if (count > MOST_TOLD) strbuf_printf(text, " and %zu more", count - MOST_TOLD);
   return count;
 }
 
 /* In words what the rule above gave each open dimension; what was assumed is warned of, too. */
 static hone_status tell(struct binder *b, const char **out_open) {
-  struct text text = {0};
+  struct strbuf text = {0};
   *out_open = NULL;
-  if (put_taken(&text, b, ORIGIN_TEXT)) text_puts(&text, " (--shape)");
-  if (put_taken(&text, b, ORIGIN_BATCH)) text_puts(&text, " (--batch)");
+  if (put_taken(&text, b, ORIGIN_TEXT)) strbuf_puts(&text, " (--shape)");
+  if (put_taken(&text, b, ORIGIN_BATCH)) strbuf_puts(&text, " (--batch)");
   bool is_assumed = put_taken(&text, b, ORIGIN_ASSUMED) > 0;
   if (is_assumed)
-    text_puts(&text,
-              " (assumed: an open first dimension, and others of its name; --batch and "
-              "--shape choose)");
-  hone_status status = text_finish(b->ctx, &text);
+    strbuf_puts(&text,
+                " (assumed: an open first dimension, and others of its name; --batch and "
+                "--shape choose)");
+  hone_status status = strbuf_finish(b->ctx, &text);
   if (!status && is_assumed) warn(b->ctx, "open dimensions: %s", text.at);
   if (!status && text.length)
     status = arena_string(b->ctx, b->arena, text.at, text.length, out_open);
-  text_deinit(&text);
+  strbuf_deinit(&text);
   return status;
 }
 

@@ -15,15 +15,15 @@ static hone_status check_output(struct builder *builder, const struct raw_value 
   for (int d = 0; same && d < said->rank; d++)
     same = said->dims[d].value < 0 || said->dims[d].value == made->shape.dims[d];
   if (same) return HONE_OK;
-  struct text shape = {0};
+  struct strbuf shape = {0};
   shape_print(&shape, &made->shape);
-  hone_status status = text_finish(ctx, &shape);
+  hone_status status = strbuf_finish(ctx, &shape);
   if (!status && builder->options->strict)
     status = fail(ctx, HONE_E_SHAPE, place_name(said->name),
                   "an output declared with another shape than it has: %s", shape.at);
   else if (!status)
     warn(ctx, "output \"%s\" is declared with another shape than it has: %s", said->name, shape.at);
-  text_deinit(&shape);
+  strbuf_deinit(&shape);
   return status;
 }
 

@@ -175,7 +175,7 @@ static hone_status take_signature(struct tf *tf, const struct flat_table *signat
 /* The graph of the signature that is asked for, else the file's first. */
 static hone_status choose_graph(struct tf *tf, size_t *out_index) {
   const char *wanted = tf->source->options->signature;
-  struct text known = {0};
+  struct strbuf known = {0};
   hone_status status = HONE_OK;
   bool found = false;
   *out_index = 0;
@@ -186,18 +186,18 @@ static hone_status choose_graph(struct tf *tf, size_t *out_index) {
     if (!status)
       status = flat_text(&signature, SIGNATURE_KEY, tf->arena, "a signature's name", &key);
     if (status) break;
-    if (i < 16) text_printf(&known, "%s%s", i ? ", " : "", key);
+    if (i < 16) strbuf_printf(&known, "%s%s", i ? ", " : "", key);
     found = wanted && !strcmp(wanted, key);
     if (found) status = take_signature(tf, &signature, out_index);
   }
-  if (!status && !found) status = text_finish(tf->ctx, &known);
+  if (!status && !found) status = strbuf_finish(tf->ctx, &known);
   if (!status && !found && wanted)
     status = fail(tf->ctx, HONE_E_USAGE, place_name(wanted), "no such signature; the model has: %s",
                   tf->signatures.count ? known.at : "none");
   if (!status && !wanted && tf->signatures.count > 1)
     warn(tf->ctx, "of %zu signatures (%s) the file's first graph is read; --signature chooses",
          tf->signatures.count, known.at);
-  text_deinit(&known);
+  strbuf_deinit(&known);
   return status;
 }
 

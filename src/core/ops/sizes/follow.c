@@ -19,16 +19,16 @@ struct follower {
 };
 
 static hone_status refuse(struct follower *f, const struct node *node, const char *what) {
-  struct text names = {0}, at = {0};
+  struct strbuf names = {0}, at = {0};
   for (size_t k = 0; k < f->symbols->count; k++)
-    if (f->less[k]) text_printf(&names, "%s%s", names.length ? ", " : "", f->symbols->at[k].name);
+    if (f->less[k]) strbuf_printf(&names, "%s%s", names.length ? ", " : "", f->symbols->at[k].name);
   symbols_print(&at, f->symbols, f->sizes);
   hone_status status =
       fail(f->ctx, HONE_E_UNSUP, node ? node_place(node) : place_none(),
            "%s%scannot carry %s: %s at %s", node ? node->op->name : "", node ? " " : "the model ",
            names.at ? names.at : "", what, at.at ? at.at : "");
-  text_deinit(&names);
-  text_deinit(&at);
+  strbuf_deinit(&names);
+  strbuf_deinit(&at);
   return status;
 }
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-void text_append(struct text *text, const char *bytes, size_t length) {
+void strbuf_append(struct strbuf *text, const char *bytes, size_t length) {
   size_t need, grown;
   if (text->failed) return;
   if (!checked_add(text->length, length, &need) || !checked_add(need, (size_t)1, &need)) {
@@ -26,9 +26,11 @@ void text_append(struct text *text, const char *bytes, size_t length) {
   text->at[text->length] = 0;
 }
 
-void text_puts(struct text *text, const char *string) { text_append(text, string, strlen(string)); }
+void strbuf_puts(struct strbuf *text, const char *string) {
+  strbuf_append(text, string, strlen(string));
+}
 
-void text_vprintf(struct text *text, const char *format, va_list args) {
+void strbuf_vprintf(struct strbuf *text, const char *format, va_list args) {
   char small[1024];
   va_list again;
   va_copy(again, args);
@@ -36,12 +38,12 @@ void text_vprintf(struct text *text, const char *format, va_list args) {
   if (n < 0) {
     text->failed = true;
   } else if ((size_t)n < sizeof small) {
-    text_append(text, small, (size_t)n);
+    strbuf_append(text, small, (size_t)n);
   } else {
     char *large = malloc((size_t)n + 1);
     if (large) {
       vsnprintf(large, (size_t)n + 1, format, again);
-      text_append(text, large, (size_t)n);
+      strbuf_append(text, large, (size_t)n);
       free(large);
     } else {
       text->failed = true;
@@ -50,33 +52,33 @@ void text_vprintf(struct text *text, const char *format, va_list args) {
   va_end(again);
 }
 
-void text_printf(struct text *text, const char *format, ...) {
+void strbuf_printf(struct strbuf *text, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  text_vprintf(text, format, args);
+  strbuf_vprintf(text, format, args);
   va_end(args);
 }
 
-void text_deinit(struct text *text) {
+void strbuf_deinit(struct strbuf *text) {
   free(text->at);
   memset(text, 0, sizeof *text);
 }
 
-hone_status text_finish(struct ctx *ctx, const struct text *text) {
+hone_status strbuf_finish(struct ctx *ctx, const struct strbuf *text) {
   if (text->failed) return fail(ctx, HONE_E_OOM, place_none(), "no memory for text");
   return HONE_OK;
 }
 
-void text_put_safe(struct text *text, const char *string, size_t max) {
+void strbuf_put_safe(struct strbuf *text, const char *string, size_t max) {
   char piece[16];
   for (size_t used = 0; *string;) {
     string += shown_as(string, piece);
     size_t n = strlen(piece);
     if (used + n > max) {
-      text_puts(text, "...");
+      strbuf_puts(text, "...");
       return;
     }
-    text_append(text, piece, n);
+    strbuf_append(text, piece, n);
     used += n;
   }
 }
