@@ -136,7 +136,7 @@ def unknown_commands(page, build):
 
 def main():
     build = sys.argv[1] if len(sys.argv) > 1 else "build"
-    pages = sys.argv[2:] or PAGES + sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/*.md"))
+    pages = sys.argv[2:] or PAGES + sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md"))
     passed = failed = 0
     for page in pages:
         dead = [*dead_references(page), *unknown_commands(page, build)]

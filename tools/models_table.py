@@ -1,7 +1,7 @@
-"""Writes docs/models.md: every file of a collection of models ($HONE_SHARED/models) and where it stands: read,
+"""Writes docs/log/models.md: every file of a collection of models ($HONE_SHARED/models) and where it stands: read,
 compiled, and how far its outputs are from those that came with it.
 
-    models_table.py build/hone [WORD] > docs/models.md         needs NumPy; WORD: only such files
+    models_table.py build/hone [WORD] > docs/log/models.md         needs NumPy; WORD: only such files
 
 TorchScript is exported first, by `python -m hone export` of the Python that $HONE_TORCH_PYTHON names, if any."""
 

@@ -5,7 +5,7 @@ script (ort).
 
     public_models.py export FOLDER [WORD ..] [--forms pt2,script]    needs torch, onnx, onnxscript and the libraries
     public_models.py judge FOLDER [WORD ..] [--hone build/hone] [--reference]     needs NumPy and onnx; onnxruntime if it is there
-    public_models.py table FOLDER                                    what was judged, into docs/public-models.md
+    public_models.py table FOLDER                                    what was judged, into docs/log/public-models.md
 
 Each network is a folder in FOLDER with its inputs, the outputs of PyTorch (or of ONNX Runtime, of what its quantiser made) and the
 files, or why one could not be made; what is there is not made again. WORD: only such names. judge prints a line a file and counts;
@@ -33,10 +33,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FORMS = {"pt2": "m.pt2", "dynamo": "dynamo.onnx", "script": "script.onnx"}
 QUANTISED = {"pt2e": "pt2e.pt2", "pt2e-dynamic": "pt2e-dynamic.pt2", "torchao": "torchao.pt2",
              "torchao-dynamic": "torchao-dynamic.pt2", "ort": "ort.onnx", "ort-dynamic": "ort-dynamic.onnx"}
-RELATIVE, LARGEST = 1e-4, 1e-3  # docs/measuring.md: of the L2 norm, of the largest value
+RELATIVE, LARGEST = 1e-4, 1e-3  # docs/understand/measuring.md: of the L2 norm, of the largest value
 STEPS = 2e-2, 1e-1  # the same where one rounding in another direction is a whole step
 SECONDS = 600
-PAGE, MARKS = ROOT / "docs/public-models.md", ("<!-- table -->\n", "<!-- /table -->")
+PAGE, MARKS = ROOT / "docs/log/public-models.md", ("<!-- table -->\n", "<!-- /table -->")
 
 
 def lines(words):

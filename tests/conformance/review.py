@@ -1,4 +1,4 @@
-"""What of the conformance suite compiled code refuses, and why: docs/conformance.md of native.txt and reviewed.txt.
+"""What of the conformance suite compiled code refuses, and why: docs/log/conformance.md of native.txt and reviewed.txt.
 
 review.py           writes the page
 review.py --check   1 if it is not what is there, or a refused case has no reason, or a reason no case
@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent.parent / "docs/conformance.md"
+PAGE = HERE.parent.parent / "docs/log/conformance.md"
 
 
 def reasons():
@@ -52,7 +52,7 @@ def main():
     text, complaints = page()
     if sys.argv[1:] == ["--check"]:
         if not PAGE.exists() or PAGE.read_text() != text:
-            complaints.append("docs/conformance.md is old: python3 tests/conformance/review.py")
+            complaints.append("docs/log/conformance.md is old: python3 tests/conformance/review.py")
     else:
         PAGE.write_text(text)
     print("\n".join(complaints) or f"{PAGE.name}: true")

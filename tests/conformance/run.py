@@ -13,7 +13,7 @@ constants; it then passes with the remark "constant operands".
 The status file of the tool (status.txt for the reference, native.txt for the compiler) holds the
 expected end of every case, sorted, and may only improve: a case that was `pass` must pass, and nothing
 may be `wrong`. What compiled code refuses stands in reviewed.txt with its reason (review.py makes
-docs/conformance.md of both). --bless rewrites the status file, unless something became worse.
+docs/log/conformance.md of both). --bless rewrites the status file, unless something became worse.
 """
 
 import argparse

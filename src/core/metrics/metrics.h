@@ -17,7 +17,7 @@ struct labels {
   char dir[4096]; /* of the file */
 };
 /* E_FORMAT with what is missing. The file: {"metric": "top1", "output": 0, "samples": [{"folder": "cat", "label": 3},
-   ...]}; docs/measuring.md has the metrics and their keys. Lines "FOLDER CLASS" are top1 of output 0. */
+   ...]}; docs/reference/labels.md has the metrics and their keys. Lines "FOLDER CLASS" are top1 of output 0. */
 MUST_USE hone_status labels_open(struct ctx *ctx, const char *path, struct labels *out);
 void labels_close(struct labels *labels);
 size_t labels_sample_count(const struct labels *labels);

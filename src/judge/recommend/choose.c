@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#define TIE_MOST 1.03 /* the resolution that studies aim at: docs/measuring.md */
+#define TIE_MOST 1.03 /* the resolution that studies aim at: docs/understand/measuring.md */
 
 static double bytes(int64_t n) { return n >= 0 ? (double)n : (double)NAN; }
 
