@@ -3,7 +3,7 @@
     fair.py --hone build/hone [--model zoo:mobilenet_v3_small] [--threads 1,2] [--flags "..."]
 
 One study for each row of WAYS, of two cells: the engine as it is benched, and the variant. Prints a table for
-docs/understand/measuring.md: the ratio variant / default with its 95 % interval, the medians, and the highest steal and pressure of
+docs/log/measuring.md: the ratio variant / default with its 95 % interval, the medians, and the highest steal and pressure of
 the two rows.
 """
 import argparse

@@ -173,7 +173,7 @@ def test_what_breaks_is_no_agreement(crosscheck):
 
 
 def test_the_page_names_every_tool_and_the_band(tool):
-    text = (ROOT / "docs/understand/measuring.md").read_text()
+    text = (ROOT / "docs/understand/fairness.md").read_text()
     section = text[text.index("## Cross-check"):]
     for t in tool.TOOLS:
         assert f"| `{t.backend}` |" in section, t.backend

@@ -1,7 +1,7 @@
 /* native: hone's own compiler. prepare imports the model and compiles it to work_dir/model.so (the
  * toolchain's cache serves a second compilation when the request allows it); open loads it as any
  * user of the artifact would. Its threads are pinned one a CPU; pin=0 leaves them to the scheduler, as for a user of
- * `hone run` and of libhone (docs/understand/measuring.md has what that makes).
+ * `hone run` and of libhone (docs/understand/fairness.md).
  */
 #include "backends.h"
 
