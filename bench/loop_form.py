@@ -4,7 +4,7 @@
 A program of the form is a list of nests over shared outer loops (the units); a nest has inner loops, at most one
 reduction among them, index expressions with bounds, and one elementwise expression. From it comes C: units [begin, end),
 the innermost loop with unit stride, reductions over neighbours as `omp simd`, over others with 64 results side by side.
-Prints lines and time of both. docs/understand/decisions.md keeps what came of it.
+Prints lines and time of both. docs/log/experiments.md keeps the result.
 
     python3 bench/loop_form.py [--cc gcc] [--repeats 200]
 """
