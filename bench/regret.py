@@ -1,7 +1,7 @@
 """The regret of hone recommend against measuring everything: how much slower its choice is than the fastest candidate.
 
     regret.py --hone build/hone [--models DIR] [--only WORD] [--budget 60s] [--backend native,onnxruntime,openvino]
-              [--threads 1,2] [--full="--max-time 5"] [--state FILE] [--minutes N] [--out docs/log/regret.md] [MODEL...]
+              [--threads 1,2] [--full="--max-time 5"] [--state FILE] [--minutes N] [--out PAGE.md] [MODEL...]
 
 Each model (MODELs, else the zoo's and every ONNX, TFLite and .pt2 file of DIR, a collection with a manifest.json) is given to
 `hone recommend` with the budget, and then to `hone bench` with its full defaults on the same candidates, both in a store of their

@@ -48,10 +48,10 @@ def test_open_dimensions_get_sizes_that_the_row_names(hone, tmp_path, dims, othe
 
 
 def published():
-    """(the page, regret in percent by model, each by its last row)"""
+    """(the page, regret in percent by model, each by its newest row, which is its first)"""
     page = (ROOT / "docs/log/regret.md").read_text()
     rows = re.findall(r"^\| ([\w:./]+)(?: at [^|]*)? \| \w+, \d threads? \| \w+, \d threads? \| ([\d.]+)% \|", page, flags=re.M)
-    return page, {name: float(regret) for name, regret in rows}
+    return page, {name: float(regret) for name, regret in reversed(rows)}
 
 
 def test_the_published_sum_is_that_of_the_published_rows():
