@@ -1,4 +1,4 @@
-"""Writes docs/log/models.md: every file of a collection of models ($HONE_SHARED/models) and where it stands: read,
+"""Writes docs/log/models.md: every file of a collection of models ($HONE_SHARED/models) and its state: read,
 compiled, and how far its outputs are from those that came with it.
 
     models_table.py build/hone [WORD] > docs/log/models.md         needs NumPy; WORD: only such files
@@ -112,12 +112,12 @@ def row(hone, entry, variant, folder):
 
 
 def main():
-    print("# Models and where they stand\nMade by `tools/models_table.py build/hone`: each file of the collection, compiled"
-          " and run on its first\ncase, against the outputs that came with it (made by ONNX Runtime, LiteRT with its"
-          " default delegates, or\nPyTorch). Quantised TFLite files equal LiteRT's *reference* kernels bit for bit;"
-          " its default delegate differs\nfrom those by steps, as the table shows. TorchScript is exported by"
-          " `python -m hone export`; of a sequence the first\nstep is compared. A module that keeps state in buffers"
-          " (unitree_g1_lstm) is\nnot exported: ONNX would hold them as constants. Networks of public libraries:"
+    print("# Log: a collection of public models\nMade by `tools/models_table.py build/hone`. Each file is compiled, run on its"
+          " first case, and compared with the outputs that\ncame with it (made by ONNX Runtime, LiteRT with its default"
+          " delegates, or PyTorch). Quantised TFLite files equal LiteRT's *reference*\nkernels bit for bit; its default"
+          " delegate differs from those by steps, as the table shows. TorchScript is exported by `python -m hone\nexport`;"
+          " of a sequence the first step is compared. A module that keeps state in buffers (unitree_g1_lstm) is not"
+          " exported: ONNX\nwould hold them as constants. Networks of public libraries:"
           " [public-models.md](public-models.md).\n\n| file | format | state | outputs |"
           "\n|---|---|---|---|")
     counts = {}

@@ -1,4 +1,5 @@
-"""What of the conformance suite compiled code refuses, and why: docs/log/conformance.md of native.txt and reviewed.txt.
+"""Which cases of the conformance suite compiled code refuses, and why: makes docs/log/conformance.md of native.txt and
+reviewed.txt.
 
 review.py           writes the page
 review.py --check   1 if it is not what is there, or a refused case has no reason, or a reason no case
@@ -29,13 +30,13 @@ def page():
     count = {status: sum(row[1] == status for row in rows) for status in ("pass", "refused", "not asked", "wrong")}
     constants = sum(row[2:] == ["constant operands"] for row in rows)
     lines = [
-        "# The ONNX conformance suite as compiled code",
+        "# Log: the ONNX conformance suite as compiled code",
         "Made by `python3 tests/conformance/review.py` from the status that `make bless-conformance` writes. Suites: node,",
         "simple, pytorch-converted, pytorch-operator and light of the pinned `onnx` package.",
         "",
         f"{count['pass']} passed, {count['refused']} refused, {count['not asked']} not asked, {count['wrong']} wrong, of "
-        f"{len(rows)}. Of the passed, {constants} have an operand that decides a",
-        "shape as a constant instead of an input.",
+        f"{len(rows)}. In {constants} of the",
+        "passed cases an operand that determines a shape was made a constant.",
         "",
         "| refused | why |",
         "|---|---|",
