@@ -6,7 +6,7 @@
 
 record keeps the model, inputs and outputs of each session's first two runs, a folder in FOLDER each, and cuts a test off that takes
 longer than --seconds. judge gives each to `hone run` with the shapes of its inputs, prints a line a run that is not equal, and ends
-with the table of docs/testing.md; it ends with 1 if an output differs."""
+with the table of docs/log/testing.md; it ends with 1 if an output differs."""
 
 import argparse
 import collections
