@@ -36,6 +36,7 @@ def steps(build, python):
     yield "circles", ["python3", "tools/check_circles.py"]
     yield "length", ["python3", "tools/check_length.py"]
     yield "attributes", ["python3", "tools/check_attributes.py"]
+    yield "words", ["python3", "tools/check_words.py"]
     yield "format", ["make", "-s", "check-format"]
     yield "reference docs", ["tools/reference_docs.sh", f"{build}/hone", "--check"]
     for program in sorted(glob.glob(f"{build}/tests/test_*")):
