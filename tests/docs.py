@@ -72,9 +72,20 @@ def git(*words):
         return ""
 
 
+def anchors(path):
+    """The names by which GitHub and mkdocs link to the headings of a page."""
+    prose = re.sub(r"```.*?```", "", path.read_text(), flags=re.S)
+    titles = re.findall(r"^#+ (.+)$", prose, re.M)
+    return {re.sub(r"[^\w -]", "", title.lower()).strip().replace(" ", "-") for title in titles}
+
+
 def dead_references(page):
     text = (ROOT / page).read_text()
     prose = re.sub(r"```.*?```", "", text, flags=re.S)
+    for target, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", text):
+        path = (ROOT / page).parent / target if target else ROOT / page
+        if path.suffix == ".md" and path.exists() and anchor not in anchors(path):
+            yield f"{page}: links to #{anchor} of {path.name}, which is not there"
     for target in re.findall(r"\]\(([^)#:]+)\)", text):
         if not (ROOT / page).parent.joinpath(target).exists():
             yield f"{page}: links to {target}, which is not there"
