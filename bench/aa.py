@@ -1,8 +1,8 @@
-"""A/A: the same cell against itself, many times, half of them beside a disturber.
+"""A/A: identical configurations compared, many times, half of them next to a process that disturbs.
 
     aa.py --hone build/hone [--pairs 200] [--model zoo:mlp ...] [--backend native,onnxruntime,openvino] [--nice N]
 
-Every study measures each cell twice under two labels (`hone bench --aa`); whatever verdict but "tie" is false. In
+Every study measures each configuration twice under two labels (`hone bench --aa`); any verdict other than "tie" is false. In
 every second study a process of its own session keeps the second CPU busy in bursts of 20 to 500 ms. Prints a table:
 pairs, false verdicts, and the half width of the ratio's interval, which is the smallest difference that shows.
 Exit 1 if more than 5 % of the verdicts are false.

@@ -29,7 +29,7 @@ import tempfile
 MODELS = ["zoo:mlp", "zoo:conv", "zoo:mobilenet_v3_small"]
 TOLERANCE = 0.05
 MOST = 0.25  # a band wider than this says nothing
-FEWEST = 6  # rounds that an interval of 95 % takes: all of five lie on one side of the median once in sixteen
+FEWEST = 6  # rounds that an interval of 95 % takes: five are all on one side of the median once in sixteen
 ALARM = 600  # s, of one child
 RUNS = (20, 200000)  # of a tool that is told a number of inferences
 
@@ -194,7 +194,7 @@ class Tool:
   programs: tuple  # of the environment's bin/
   run: callable
   read: callable
-  why: str  # what makes honest figures differ
+  why: str  # why correct figures may differ
   form: str = ".onnx"
   rounds_to_ns: float = 0
   floor_words: tuple = ()
@@ -438,7 +438,7 @@ def main():
   data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
   tools = pick([w for w in args.tools.split(",") if w])
   if not os.access(args.hone, os.X_OK):
-    sys.exit(f"{args.hone} is no program: make, or --hone PROGRAM")
+    sys.exit(f"{args.hone} is not a program: build it with make, or give --hone PROGRAM")
   verdicts = []
   with tempfile.TemporaryDirectory() as folder:
     rig = Rig(os.path.abspath(args.hone), folder, args.seconds, args.threads)

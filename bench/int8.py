@@ -79,7 +79,7 @@ def main():
     parser.add_argument("--models", type=pathlib.Path)
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--only", default="")
-    parser.add_argument("bench", nargs="*", help="further flags of hone bench, behind --")
+    parser.add_argument("bench", nargs="*", help="further flags of hone bench, after --")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     files = find_files(options)

@@ -1,4 +1,4 @@
-/* Other libraries' kernels beside hone's in bench-kernels: those whose headers are installed when it is built. */
+/* Other libraries' kernels that bench-kernels compares with hone's: those whose headers are installed when it is built. */
 #ifndef HONE_BENCH_KERNEL_PEERS_H
 #define HONE_BENCH_KERNEL_PEERS_H
 
@@ -12,7 +12,7 @@ enum { PEERS = 3 };
 struct peer_job {
   void *of_peer;
   void (*run)(void *of_peer);
-  /* Once, when nothing is timed any more: c lies where peer_open was told, in the problem's layout. */
+  /* Once, when nothing is timed any more: c is at the address that peer_open was given, in the problem's layout. */
   void (*finish)(void *of_peer);
 };
 

@@ -1,6 +1,6 @@
 /* Speed of kernels alone: compiles the problems of kernel_problems.def as the emitter would, and
  * prints for each the fastest of many runs: GFLOP/s and the share of the FMA peak measured in
- * between; beside them how many times as long other libraries' kernels take (kernel_peers.h), run in turn with hone's and
+ * between; and how many times as long other libraries' kernels take (kernel_peers.h), run in turn with hone's and
  * checked against its results. One thread; pin it from outside (taskset).
  *
  *   bench-kernels [--isa sse2|avx2|avx512] [--none] [--keep DIR] [FILTER]
@@ -168,7 +168,7 @@ static void print_all(const struct job *jobs, int count, const struct isa *isa, 
   }
   printf("%-22s %10.2f\n", "sum", total / 1e3);
   for (int k = 0; k < PEERS; k++)
-    if (peers[k].remedy) printf("not beside it: %s\n", peers[k].remedy);
+    if (peers[k].remedy) printf("not compared: %s\n", peers[k].remedy);
 }
 
 static int bench(const struct isa *isa, struct job *jobs, int count, const char *folder,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A loop-level form, tried on ten operators against the plain kernels that do the same.
+"""A loop-level form, compared on ten operators with the generic kernels of the same operators.
 
 A program of the form is a list of nests over shared outer loops (the units); a nest has inner loops, at most one
 reduction among them, index expressions with bounds, and one elementwise expression. From it comes C: units [begin, end),
@@ -82,7 +82,7 @@ def loops(dims, body, pad):
     return out + [pad + "  " + line for line in body] + [pad + "}" * len(dims)]
 
 
-# -- ten operators: the plain kernel with its defines, and the program ------------------------------------------------
+# -- ten operators: the generic kernel with its defines, and the program ------------------------------------------------
 def shape(side, k, dims, c_type="float"):
     count = int(np.prod(dims, dtype=np.int64))
     return (f"#define {side}{k}_PRESENT 1\n#define {side}{k}_T {c_type}\n"

@@ -1,4 +1,4 @@
-"""hone's quantiser beside ONNX Runtime's: the same samples, both results run by ONNX Runtime.
+"""hone's quantiser compared with ONNX Runtime's: the same samples, both results run by ONNX Runtime.
 
     quantise.py --hone build/hone --models DIR [--recipe auto] [--only WORD]
 
@@ -32,11 +32,11 @@ MODELS = [("mlperf_ic_resnet8", "model_f32.onnx"), ("mlperf_kws_dscnn", "model_f
           ("micro_kws_m", "model_f32.onnx"), ("fastestdet", "model.onnx"), ("cyclone_unet", "model.onnx"),
           ("sat_captcha_crnn", "model.onnx"), ("hand_gesture_keypoint", "model.tflite"), ("movie_review_text", "model.tflite"),
           ("magika_v3_3", "model.onnx"), ("squeezenet_fp16", "model.onnx"), ("gcn_karate", "model.onnx")]
-# Names of the classes in the order of the outputs, by the collection's MANIFEST; magika's and ImageNet's stand in files.
+# Names of the classes in the order of the outputs, by the collection's MANIFEST; magika's and ImageNet's are read from files.
 CLASSES = {"mlperf_ic_resnet8": "airplane automobile bird cat deer dog frog horse ship truck",
            "mlperf_kws_dscnn": "Down Go Left No Off On Right Stop Up Yes Silence Unknown",
            "movie_review_text": "negative positive"}
-LETTERS = {"sat_captcha_crnn": "Y65WRD98SMBG3NJ21CP4KF7ZXHVTQL"}  # of CTC: the blank is the class behind them
+LETTERS = {"sat_captcha_crnn": "Y65WRD98SMBG3NJ21CP4KF7ZXHVTQL"}  # of CTC: the blank is the class after them
 
 
 class Reader(CalibrationDataReader):
@@ -181,7 +181,7 @@ class Labels:
         pictures = sorted((root / "img").glob("*.png")) if self.letters else []
         if pictures:
             self.asked = [([read_png(path)[None].astype(np.float32)], path.stem) for path in pictures]
-        if (root / "labels.npy").exists():  # of a graph's nodes; those that it was trained on are no question
+        if (root / "labels.npy").exists():  # of a graph's nodes; the nodes that it was trained on are not asked
             nodes = np.where(np.load(root / "train_mask.npy"), -1, np.load(root / "labels.npy"))
             self.asked = [(arrays, nodes) for arrays, _ in self.asked]
 
@@ -237,7 +237,7 @@ def one_model(options, entry, variant, folder):
     try:
         made[None] = peer_quantise(plain, names, samples, folder)
         outputs_of(made[None], samples[:1])
-    except Exception as error:  # whatever its words are, they are its row
+    except Exception as error:  # the row shows its message
         made[None], reason = None, f"{type(error).__name__}: {error}".splitlines()[0]
     cells.append(told(counts[0]))
     for name, path in made.items():

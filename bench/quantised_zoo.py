@@ -67,7 +67,7 @@ def in_blocks(weights, block=32):
     rows[:, :k] = weights.T
     rows = rows.reshape(n, count, block)
     extremes = np.take_along_axis(rows, np.abs(rows).argmax(axis=2)[..., None], axis=2)[..., 0]
-    scales = np.where(extremes == 0, 1, extremes) / -8  # the extreme is code 0, whatever its sign
+    scales = np.where(extremes == 0, 1, extremes) / -8  # the extreme is code 0, for either sign
     codes = np.clip(np.rint(rows / scales[..., None]) + 8, 0, 15).astype(np.uint8)
     return codes[..., 0::2] | codes[..., 1::2] << 4, scales.astype(np.float32).reshape(-1)
 

@@ -109,7 +109,7 @@ def recommended(options, model, store, words):
 
 
 def judge(options, model, folder):
-    """(choice, best, regret, interval of the ratio or None, seconds of both, open sizes), or the reason why there is none."""
+    """(choice, best, regret, interval of the ratio or None, seconds of both, dynamic dimensions), or the reason why there is none."""
     store = ["--store", str(folder / "store.db"), "--backend", options.backend, "--threads", options.threads, "-q"]
     words, shapes = sample_of(options, model)
     advice, reason, quick_s = recommended(options, model, store, words)
@@ -150,8 +150,8 @@ def report(rows, failed, missing, options):
     version, _ = run(options, "--version")
     words = f"bench/regret.py --budget {options.budget} --backend {options.backend} --threads {options.threads}"
     words += f' --full="{options.full}"' if options.full else ""
-    lines = ["# Regret of the recommendation",
-             f"`{words}`, {version.stdout.strip() or 'hone'}; beside it on "
+    lines = ["# Log: regret of the recommendation",
+             f"`{words}`, {version.stdout.strip() or 'hone'}; on "
              f"this machine's {os.cpu_count()} cores {min(r['load'] for r in rows):.1f} to {max(r['load'] for r in rows):.1f} "
              "processes wanted to run (load average when a model began). Regret: exhaustive median of the choice by the smallest "
              "one, less 1.", "",

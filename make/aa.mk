@@ -1,4 +1,4 @@
-# The same cells against themselves, 200 pairs, half of them beside a disturber: AA="--pairs 40" for a
+# Identical configurations compared, 200 pairs, half of them next to a process that disturbs: AA="--pairs 40" for a
 # shorter run. Needs the engines; takes an hour.
 .PHONY: aa
 aa: $(BUILD)/hone setup-engines

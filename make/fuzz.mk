@@ -1,6 +1,6 @@
 # Fuzz targets (clang with libFuzzer), each with a mutator that knows its format: `make fuzz FUZZ_SECONDS=60`, one alone
 # as `make fuzz-tflite`, so many executions as `make fuzz-npy FUZZ_RUNS=5000000 FUZZ_SECONDS=0`. The model readers: onnx,
-# tflite, pt2; beside them npy, inflate, choices, graph (text), study (JSON), event (what workers say). What they find is
+# tflite, pt2; also npy, inflate, choices, graph (text), study (JSON), event (what workers say). What they find is
 # kept in build/fuzz and becomes a test.
 FUZZ_CC ?= clang
 FUZZ_SECONDS ?= 60

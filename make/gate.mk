@@ -1,4 +1,4 @@
-# The gate against itself, 200 runs over two copies of one build, half of them beside a disturber, and a planted 3 %:
+# The gate against itself, 200 runs over two copies of one build, half of them next to a process that disturbs, and a planted 3 %:
 # GATE_AA="--runs 20" for a shorter one, "--minutes 10" for a part of it: it goes on where it ended. Takes about an hour.
 .PHONY: gate-aa
 gate-aa: $(BUILD)/hone

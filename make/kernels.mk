@@ -1,4 +1,4 @@
-# The kernels' own benchmark beside other libraries' kernels: make bench-kernels, or build/bench-kernels [--isa NAME] [FILTER].
+# Benchmarks hone's kernels and other libraries' kernels: make bench-kernels, or build/bench-kernels [--isa NAME] [FILTER].
 dnnl = $(shell echo '#include <dnnl.h>' | $(CC) -E -xc - >/dev/null 2>&1 && echo -ldnnl)
 .PHONY: bench-kernels
 bench-kernels: $(BUILD)/bench-kernels

@@ -64,7 +64,7 @@ def main():
                       for other, word in sorted(needs[file].items()) if other in circle]
     for k, (folder, files, _) in enumerate(known):
         if k not in met:
-            print(f"{folder}: {','.join(sorted(files))} is no circle any more: take it out of tools/circles")
+            print(f"{folder}: {','.join(sorted(files))} is not a circle any more: remove it from tools/circles")
     print("\n".join(found) if found else f"check_circles: {len(met)} circles in {len(folders)} folders, all of them listed")
     return 1 if found else 0
 

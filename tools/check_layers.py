@@ -21,8 +21,8 @@ PACKAGES = {
     "xxhash.h": {"base", "import"},
     "openssl": {"base", "toolchain"},
 }
-# A plan stands alone: the C source is made from it without its graph.
-WORDS = {"source": re.compile(r"\bstruct (graph|node|value|fused_step)\b")}
+# A plan is self-contained: the C source is made from it without its graph.
+WORDS = {"emit": re.compile(r"\bstruct (graph|node|value|fused_step)\b")}
 
 
 def read_table():

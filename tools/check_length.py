@@ -1,5 +1,5 @@
-"""Limits that keep the code readable: file and function length, functions that C should not have had, and who
-may print or exit. Exceptions with their reasons stand in tools/exceptions. Exit 1 names each violation.
+"""Limits that keep the code readable: file and function length, unsafe functions of C, and which folders
+may print or exit. tools/exceptions lists exceptions with their reasons. Exit 1 names each violation.
 """
 import pathlib
 import re

@@ -69,7 +69,7 @@ make_python() { # DIR
 case ${1:-} in
   build | test)
     missing=$("missing_$1" | tr '\n' ' ')
-    # one command for all of it, so that nobody is sent away twice
+    # one command that installs everything that is missing
     if [ "$1" = test ] && [ -n "$missing" ] && ! can_install; then missing="$missing$(missing_page)"; fi
     [ -z "$missing" ] || install_packages "$1" $missing
     ;;
