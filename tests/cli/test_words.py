@@ -1,11 +1,13 @@
 """tools/check_words.py: what counts as prose, and when it fails."""
+import importlib.util
 import pathlib
-import subprocess
-import sys
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+spec = importlib.util.spec_from_file_location("check_words", ROOT / "tools/check_words.py")
+words = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(words)
 FORMS = "# a list\na run (decides|knows)\tdata-dependent\n\\bnobody\\b\tno caller\n"
 
 
@@ -17,9 +19,12 @@ def repository(tmp_path):
     return tmp_path
 
 
-def check(root, *arguments):
-    return subprocess.run([sys.executable, ROOT / "tools/check_words.py", "--root", root, *arguments], capture_output=True, text=True,
-                          check=False)
+@pytest.fixture
+def check(repository, capsys):
+    def run(*arguments):
+        """(exit code, what it prints)"""
+        return words.main(["--root", str(repository), *arguments]), capsys.readouterr().out
+    return run
 
 
 @pytest.mark.parametrize("name, text, line", [
@@ -31,10 +36,10 @@ def check(root, *arguments):
     ("a.mk", "all:\n# Nobody needs it\n", 2),
     ("a.md", "One\ntwo a run\ndecides.\n", 2),
 ])
-def test_a_banned_form_is_found(repository, name, text, line):
+def test_a_banned_form_is_found(repository, check, name, text, line):
     (repository / "src" / name).write_text(text)
-    done = check(repository)
-    assert done.returncode == 1 and f"src/{name}:{line}: " in done.stdout and "write: " in done.stdout, done
+    code, out = check()
+    assert code == 1 and f"src/{name}:{line}: " in out and "write: " in out, out
 
 
 @pytest.mark.parametrize("name, text", [
@@ -44,20 +49,19 @@ def test_a_banned_form_is_found(repository, name, text, line):
     ("a.mk", "nobody:\n\techo nobody\n"),
     ("a.md", "```sh\nnobody\n```\nand `nobody` is a name.\n"),
 ])
-def test_code_is_not_prose(repository, name, text):
+def test_code_is_not_prose(repository, check, name, text):
     (repository / "src" / name).write_text(text)
-    done = check(repository)
-    assert done.returncode == 0, done
+    assert check()[0] == 0
 
 
-def test_allowed_counts_only_shrink(repository):
+def test_allowed_counts_only_shrink(repository, check):
     file, kept = repository / "src/a.c", repository / "tools/banned_words_allowed"
     file.write_text("/* Nobody. */\nint x; /* Nobody. */\n")
-    assert check(repository, "--update").returncode == 0 and "src 2 \\bnobody\\b" in kept.read_text()
-    assert check(repository).returncode == 0
+    assert check("--update")[0] == 0 and "src 2 \\bnobody\\b" in kept.read_text()
+    assert check()[0] == 0
     file.write_text("/* Nobody. */\nint x; /* Nobody. */\nint y; /* Nobody. */\n")
-    done = check(repository)
-    assert done.returncode == 1 and len(done.stdout.splitlines()) == 3, done
+    code, out = check()
+    assert code == 1 and len(out.splitlines()) == 3, out
     file.write_text("/* Nobody. */\n")
-    done = check(repository)
-    assert done.returncode == 0 and "can shrink" in done.stdout, done
+    code, out = check()
+    assert code == 0 and "can shrink" in out, out
