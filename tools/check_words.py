@@ -10,22 +10,21 @@ each hit of a form that occurs more often than that.
 import argparse
 import bisect
 import collections
-import io
 import pathlib
 import re
 import sys
-import tokenize
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 AREAS = ("docs", "src", "zoo", "include", "python", "workers", "tools", "tests", "make", "bench", "examples")
 GENERATED = "\nMade by `make docs`"  # from strings of the sources, which are read themselves
 OWN = ("tools/banned_words", "tools/check_words.py", "tests/cli/test_words.py")
-CODE = "\0"  # in the place of each character of code: no form reaches across it
+CODE = "\0"  # in the place of code: no form reaches across it
 C_PROSE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+PYTHON_PROSE = re.compile(r'#[^\n]*|"""(?:\\.|[^\\])*?"""|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 
 
 def blanked(text):
-    return re.sub(r"[^\n]", CODE, text)
+    return CODE + "\n" * text.count("\n") + CODE if text else ""
 
 
 def without_leaders(prose):
@@ -33,35 +32,25 @@ def without_leaders(prose):
     return re.sub(r"(?m)^[ \t]*(\*|#+|//)(?=\s|$)|^/\*+|\*/$|^//|^#+", lambda match: " " * len(match.group()), prose)
 
 
-def c_prose(text):
+def source_prose(rule, text):
     """Comments, and strings with blanks in them; everything else is CODE. Comments on adjoining lines are one text."""
     out, end = [], 0
-    for match in C_PROSE.finditer(text):
+    for match in rule.finditer(text):
         between = text[end:match.start()]
         out.append(between if between.isspace() else blanked(between))
         prose = match.group()
-        is_prose = prose[0] == "/" or (prose[0] == '"' and " " in prose)
+        is_prose = prose[0] in "/#" or (prose[0] == '"' and " " in prose)
         out.append(without_leaders(prose).replace('"', " ") if is_prose else blanked(prose))
         end = match.end()
     return "".join(out) + blanked(text[end:])
 
 
+def c_prose(text):
+    return source_prose(C_PROSE, text)
+
+
 def python_prose(text):
-    lines = text.splitlines(keepends=True)
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line))
-    out, end = [], 0
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type not in (tokenize.COMMENT, tokenize.STRING):
-            continue
-        first, last = starts[token.start[0] - 1] + token.start[1], starts[token.end[0] - 1] + token.end[1]
-        between = text[end:first]
-        out.append(between if between.isspace() else blanked(between))
-        prose = text[first:last]
-        out.append(re.sub("[#\"']", " ", prose) if " " in prose else blanked(prose))
-        end = last
-    return "".join(out) + blanked(text[end:])
+    return source_prose(PYTHON_PROSE, text)
 
 
 def hash_prose(text):
