@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Every attribute that a source asks for or sets under a literal name is in src/ops/attributes.def, with that kind:
-inference refuses any other attribute, whether an importer or a pass made it."""
+"""Every attribute that a source asks for or sets under a literal name stands in src/ops/attributes.def, of that kind:
+inference refuses what the table does not hold, whoever made it."""
 import collections
 import glob
 import re

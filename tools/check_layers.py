@@ -21,7 +21,7 @@ PACKAGES = {
     "xxhash.h": {"base", "import"},
     "openssl": {"base", "toolchain"},
 }
-# A plan is self-contained: the C source is made from it without its graph.
+# A plan stands alone: the C text is made from it without its graph.
 WORDS = {"emit": re.compile(r"\bstruct (graph|node|value|fused_step)\b")}
 
 
