@@ -27,7 +27,7 @@ print("Measured %s at %s on %s (%s cores, %.0f GB, %s, %s): %s." % (
 if steal:
     print("The hypervisor took at most %.1f %% of any slice." % (100 * max(steal)))
 PYTHON
-# The matrix is above the first model's own table.
+# The matrix stands before the first model's own table.
 awk '/^## /{ exit } { print }' "$bench/bench.md" >"$work/matrix"
 grep -q '^|' "$work/matrix" || { echo "$bench/bench.md begins with no matrix: were there two models?" >&2; exit 1; }
 { echo; cat "$work/matrix"; } | sed -e ':a' -e '/^\n*$/{$d;N;ba' -e '}' >>"$work/block"
