@@ -25,7 +25,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from aa import disturb  # noqa: E402
 
-# Its programs must lie where the gate puts them, so their clock is changed in place: what now_ms of src/run/text/main.c
+# Its programs must lie where the gate puts them, so their clock is changed in place: what now_ms of src/compiler/run/embedded/main.c
 # multiplies seconds and nanoseconds by.
 SLOWER = """#!/usr/bin/env python3
 import pathlib, struct, subprocess, sys

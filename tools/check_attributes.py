@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every attribute that a source asks for or sets under a literal name stands in src/ops/attributes.def, of that kind:
+"""Every attribute that a source asks for or sets under a literal name stands in src/core/ops/attributes.def, of that kind:
 inference refuses what the table does not hold, whoever made it."""
 import collections
 import glob

@@ -66,7 +66,7 @@ def place_of(path):
 
 
 def resolve(path, name):
-    """The file that `#include "name"` means: beside the including file, below src/, or below the root."""
+    """The file that `#include "name"` means: in the folder of the including file, below src/, or below the root."""
     for folder in (path.parent, ROOT / "src", ROOT):
         if (folder / name).exists():
             return (folder / name).resolve()

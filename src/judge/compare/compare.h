@@ -46,7 +46,7 @@ bool is_measured(const struct record *record);
 const char *standing_text(const struct record *record);
 const char *standing_help(const struct record *record);
 bool is_native(const struct record *record);
-/* What the ratio a / b of two latencies proves, by the one rule of studies, gates and recommendations (docs/measuring.md):
+/* What the ratio a / b of two latencies proves, by the one rule of studies, gates and recommendations (docs/understand/measuring.md):
    3 processes and 12 rounds of both, and more than their floors differ. pairs: what both have in common; NULL: the
    records' own processes and rounds count. */
 enum verdict verdict_of(const struct record *a, const struct record *b,
