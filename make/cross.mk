@@ -6,7 +6,7 @@ CROSS_PACKAGES := gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu qemu-user
 test-cross: $(BUILD)/tests/test_cross
 	@echo "for every target: apt-get install $(CROSS_PACKAGES)"
 	HONE_CROSS=all $(BUILD)/tests/test_cross
-# Models on microcontrollers: every model and board, in an emulator (docs/edge.md). The short form is among the tests of
+# Models on microcontrollers: every model and board, in an emulator (docs/how-to/microcontroller.md). The short form is among the tests of
 # the command.
 EDGE_PACKAGES := gcc-arm-none-eabi libnewlib-arm-none-eabi gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf \
                  qemu-system-arm qemu-system-misc

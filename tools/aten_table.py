@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/pytorch.md: which operators of PyTorch's Core ATen set hone reads from .pt2 archives.
+"""Writes docs/reference/pytorch.md: which operators of PyTorch's Core ATen set hone reads from .pt2 archives.
 
     tools/aten_table.py [--check]    --check: only say whether the page is current
 """
@@ -8,7 +8,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs/pytorch.md"
+PAGE = ROOT / "docs/reference/pytorch.md"
 WHY = {
     "backward": "training: hone compiles inference",
     "^rand|^randn|randperm": "its results differ from run to run",
@@ -69,6 +69,6 @@ def page():
 if __name__ == "__main__":
     if "--check" in sys.argv:
         if not PAGE.exists() or PAGE.read_text() != page():
-            sys.exit("docs/pytorch.md is not what tools/aten_table.py writes")
+            sys.exit("docs/reference/pytorch.md is not what tools/aten_table.py writes")
     else:
         PAGE.write_text(page())

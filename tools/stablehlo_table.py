@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/stablehlo.md: which models hone exports to StableHLO, and which operators have no rule yet.
+"""Writes docs/reference/stablehlo.md: which models hone exports to StableHLO, and which operators have no rule yet.
 
     stablehlo_table.py build/hone [--check]    --check: only say whether the operators and the built-in models'
                                                rows are current
@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs/stablehlo.md"
+PAGE = ROOT / "docs/reference/stablehlo.md"
 # Where the smallest sizes fit nothing in the file.
 SIZES = {"silero_vad/model.onnx": "input[1,512],state[2,1,128]"}
 MODELS = pathlib.Path(os.environ.get("HONE_SHARED", ROOT.parent / "shared")) / "models"
@@ -117,7 +117,7 @@ def check(hone):
     text = PAGE.read_text() if PAGE.exists() else ""
     for line in operators() + rows(hone, zoo())[0]:
         if line and line not in text.splitlines():
-            sys.exit(f"docs/stablehlo.md is not what tools/stablehlo_table.py writes: {line[:200]}")
+            sys.exit(f"docs/reference/stablehlo.md is not what tools/stablehlo_table.py writes: {line[:200]}")
 
 
 if __name__ == "__main__":

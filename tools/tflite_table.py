@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/tflite.md: which built-in operators of TFLite's schema hone reads.
+"""Writes docs/reference/tflite.md: which built-in operators of TFLite's schema hone reads.
 
     tflite_table.py [--check]    --check: only say whether the page is current
 """
@@ -8,7 +8,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs/tflite.md"
+PAGE = ROOT / "docs/reference/tflite.md"
 
 
 def page():
@@ -57,6 +57,6 @@ def page():
 if __name__ == "__main__":
     if "--check" in sys.argv:
         if not PAGE.exists() or PAGE.read_text() != page():
-            sys.exit("docs/tflite.md is not what tools/tflite_table.py writes")
+            sys.exit("docs/reference/tflite.md is not what tools/tflite_table.py writes")
     else:
         PAGE.write_text(page())

@@ -88,7 +88,7 @@ def test_hints_fit_their_cause(hone, tmp_path):
     result = hone("inspect", tmp_path / "m.tflite", "--no-measure")
     assert result.code and "damaged" not in result.errors, result
     wrong = ROOT / "tests/cases/tflite-wrong"
-    assert "docs/tflite.md" in hint(hone("inspect", wrong / "detections-unknown.tflite"))
+    assert "docs/reference/tflite.md" in hint(hone("inspect", wrong / "detections-unknown.tflite"))
     unknown = (wrong / "detections-unknown.tflite").read_bytes()
     (tmp_path / "flex.tflite").write_bytes(unknown.replace(b"\4\0\0\0Mine", b"\4\0\0\0Flex"))
     assert "TFLITE_BUILTINS" in hint(hone("inspect", tmp_path / "flex.tflite"))

@@ -107,7 +107,7 @@ def test_records_of_others_teach_a_new_user(learnt):
 
 
 def test_the_published_errors_are_those_of_the_published_records(learnt):
-    page = (ROOT / "docs/deciding.md").read_text()
+    page = (ROOT / "docs/how-to/choose.md").read_text()
     rows, models = re.search(r"Over the (\d+) plain rows of their (\d+) models", page).groups()
     assert learnt["models"] == int(models) and learnt["left_out_errors"]["latency_ms"]["rows"] == int(rows)
     for target, quality in learnt["left_out_errors"].items():

@@ -319,7 +319,7 @@ def test_all_that_has_no_rule_is_named(hone, tmp_path):
 
 
 def test_the_page_is_current(hone):
-    """docs/stablehlo.md: the operators that have a rule, and which of the built-in models are written."""
+    """docs/reference/stablehlo.md: the operators that have a rule, and which of the built-in models are written."""
     tool = pathlib.Path(__file__).resolve().parents[2] / "tools/stablehlo_table.py"
     from hone import HONE
     result = subprocess.run([sys.executable, tool, HONE, "--check"], capture_output=True, check=False)

@@ -98,7 +98,7 @@ def test_signature(shared_hone, tmp_path):
 
 
 def test_the_page_is_current():
-    """docs/tflite.md, of which each operator of the schema is either read or refused with a reason."""
+    """docs/reference/tflite.md, of which each operator of the schema is either read or refused with a reason."""
     tool = pathlib.Path(__file__).resolve().parent.parent.parent / "tools/tflite_table.py"
     result = subprocess.run([sys.executable, tool, "--check"], capture_output=True, check=False)
     assert result.returncode == 0, result.stderr

@@ -43,11 +43,12 @@ static hone_status find_copy(struct pt_op *op, pt_build_fn **build, bool *out_fo
 static hone_status unknown(const struct pt_op *op) {
   const hone_status status =
       fail(op->ctx, HONE_E_UNSUP, pt_place(op), "PyTorch operator \"%.100s\"", op->target);
-  return advise(op->ctx, status, "%s",
-                strncmp(op->target, "aten.", 5)
-                    ? "write it with PyTorch's own operators; docs/pytorch.md lists what is read"
-                    : "export with torch.export.export(model, args).run_decompositions(), which "
-                      "leaves few operators; docs/pytorch.md lists them");
+  return advise(
+      op->ctx, status, "%s",
+      strncmp(op->target, "aten.", 5)
+          ? "write it with PyTorch's own operators; docs/reference/pytorch.md lists what is read"
+          : "export with torch.export.export(model, args).run_decompositions(), which "
+            "leaves few operators; docs/reference/pytorch.md lists them");
 }
 
 /* Operators that take no size of an operand for a number, so that it may be one that only a run knows (nonzero, cond);

@@ -207,7 +207,7 @@ static hone_status refuse_custom(struct tf *tf, struct place at, const char *nam
   return advise(tf->ctx, fail(tf->ctx, HONE_E_UNSUP, at, "custom operator \"%s\"", name), "%s",
                 strncmp(name, "Flex", 4)
                     ? "its code is not in the file: build the model of TFLite's own operators; "
-                      "docs/tflite.md lists those that are read"
+                      "docs/reference/tflite.md lists those that are read"
                     : "TensorFlow itself would have to run it: convert the model again with "
                       "supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]");
 }
@@ -239,8 +239,9 @@ static hone_status find_kind(struct tf *tf, const struct flat_table *operator, s
   const hone_status status =
       name ? fail(tf->ctx, HONE_E_UNSUP, at, "TFLite operator %s: %s", name, why)
            : fail(tf->ctx, HONE_E_UNSUP, at, "TFLite operator %lld", (long long)code);
-  return advise(tf->ctx, status,
-                "docs/tflite.md lists what is read; the engine litert of 'hone bench' may run it");
+  return advise(
+      tf->ctx, status,
+      "docs/reference/tflite.md lists what is read; the engine litert of 'hone bench' may run it");
 }
 
 static hone_status open_operator(struct tf *tf, size_t index, struct tf_op *op) {
