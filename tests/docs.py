@@ -1,9 +1,10 @@
-"""The documents are true: every ```sh block marked runnable runs, every file they name is there, every commit
-they point at exists, and so do the verb and each flag of every `hone ...` and the targets of every `make ...`.
+"""Checks README, CONTRIBUTING, CHANGELOG and every page below docs/: each block that is marked as runnable runs; each
+file and commit that a page names exists, and so do the verb and flags of each `hone ...` and the targets of each `make ...`.
 docs.py [BUILD] [FILE.md ...]
 
-A block is runnable when the line before it is `<!-- run -->`. All blocks of a document run in order in one scratch
-folder that looks like the repository's root, with scratch XDG folders; engines installed here are seen.
+A ```sh or ```python block is runnable if the line before it is `<!-- run -->`. The blocks of a page run in order in one
+scratch folder that looks like the repository's root, with scratch XDG folders and the engines that are installed here.
+Python is $HONE_TEST_PYTHON, or BUILD/testenv; without either, Python blocks are skipped.
 """
 import functools
 import os
@@ -21,8 +22,15 @@ FILE_ROOTS = ("src/", "tests/", "tools/", "docs/", "make/", "zoo/", "bench/", "e
 
 
 def runnable_blocks(text):
-    for match in re.finditer(r"<!-- run -->\n```sh\n(.*?)```", text, re.S):
-        yield text[: match.start()].count("\n") + 2, match.group(1)
+    """(line, language, code) of each."""
+    for match in re.finditer(r"<!-- run -->\n```(sh|python)\n(.*?)```", text, re.S):
+        yield text[: match.start()].count("\n") + 2, match.group(1), match.group(2)
+
+
+def interpreter(build):
+    """A Python with NumPy, or None."""
+    python = os.environ.get("HONE_TEST_PYTHON") or str(ROOT / build / "testenv/bin/python")
+    return python if pathlib.Path(python).exists() else None
 
 
 def scratch(folder, build):
@@ -41,18 +49,23 @@ def scratch(folder, build):
     home = pathlib.Path(os.environ.get("XDG_DATA_HOME") or pathlib.Path.home() / ".local/share")
     if (home / "hone/engines").exists():
         (data / "engines").symlink_to(home / "hone/engines")
-    env = dict(os.environ, XDG_DATA_HOME=str(folder / "data"), XDG_CACHE_HOME=str(folder / "cache"))
+    env = dict(os.environ, XDG_DATA_HOME=str(folder / "data"), XDG_CACHE_HOME=str(folder / "cache"),
+               PYTHONPATH=str(ROOT / "python"), HONE=str(work / "build/hone"), HONE_LIBRARY=str(work / "build/libhone.so"))
     return work, env
 
 
 def run_blocks(page, build):
     blocks = list(runnable_blocks((ROOT / page).read_text()))
-    failed = 0
+    failed, python = 0, interpreter(build)
+    if python is None and any(language == "python" for _, language, _ in blocks):
+        print(f"skipped: Python blocks of {page}: no {build}/testenv")
+        blocks = [block for block in blocks if block[1] == "sh"]
     with tempfile.TemporaryDirectory() as name:
         work, env = scratch(pathlib.Path(name), build)
-        for line, block in blocks:
+        for line, language, block in blocks:
+            command = ["sh", "-eu", "-c", block] if language == "sh" else [python, "-c", block]
             try:
-                done = subprocess.run(["sh", "-eu", "-c", block], cwd=work, env=env, capture_output=True,
+                done = subprocess.run(command, cwd=work, env=env, capture_output=True,
                                       timeout=600, check=False)
                 words = done.stdout.decode(errors="replace") + done.stderr.decode(errors="replace")
                 ok = done.returncode == 0
@@ -141,6 +154,8 @@ def unknown_commands(page, build):
         if known is None:
             yield f"{page}: {text}: no verb {words[0]}"
             continue
+        if "--" in words:  # what follows is for another command
+            words = words[: words.index("--")]
         flags = {w.split("=")[0] for w in words if re.match(r"--[a-z]", w)}
         yield from (f"{page}: {text}: {words[0]} has no {flag}" for flag in sorted(flags - known))
 
