@@ -130,7 +130,7 @@ LABELLED = ["mlperf_ic_resnet8", "mlperf_kws_dscnn", "hand_gesture_keypoint", "m
 
 @pytest.mark.parametrize("name", LABELLED)
 def test_a_labelled_set_is_told_as_well_as_by_onnx_runtimes_quantiser(name):
-    """The small ones of the collection's, as docs/how-to/quantise.md has them: exit 1 where fewer labels are right or the error is larger."""
+    """The small ones of the collection's, as docs/log/quantising.md has them: exit 1 where fewer labels are right or the error is larger."""
     if not (SHARED / "models" / name).is_dir():
         pytest.skip("no collection of models at $HONE_SHARED")
     done = subprocess.run([sys.executable, ROOT / "bench/quantise.py", "--hone", HONE, "--models", SHARED / "models", "--only", name,
@@ -141,7 +141,7 @@ def test_a_labelled_set_is_told_as_well_as_by_onnx_runtimes_quantiser(name):
 
 def test_the_published_labels_are_told_as_well_as_by_onnx_runtimes_quantiser():
     """What the text below the table says of it: labels never fewer than the float model's or the peer's, the error larger in one row."""
-    page = (ROOT / "docs/how-to/quantise.md").read_text()
+    page = (ROOT / "docs/log/quantising.md").read_text()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if re.match(r"\| \w+ \| \d+ \| ", line)]
     assert {row[0] for row in rows} >= {*LABELLED} and all(len(row) == 10 for row in rows)
     for name, _, plain, error, _, right, _, peer_error, _, peer_right in rows:
