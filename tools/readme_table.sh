@@ -1,7 +1,7 @@
 #!/bin/sh
 # The result in README from the last `make bench`: readme_table.sh BENCH_DIR README.md PICTURE.png
-# One matrix between README's marks, with the commit and the machine it was measured on, and a picture of the page's
-# first screen. Run twice it changes nothing; without a browser the picture stays as it is.
+# Writes the first table between README's marks, with the commit and the machine that it was measured on, and a picture of
+# the page's first screen. Running it twice changes nothing. Without a browser the picture stays as it is.
 set -eu
 bench=$1 readme=$2 picture=$3
 for file in bench.md bench.json bench.html; do
@@ -27,10 +27,10 @@ print("Measured %s at %s on %s (%s cores, %.0f GB, %s, %s): %s." % (
 if steal:
     print("The hypervisor took at most %.1f %% of any slice." % (100 * max(steal)))
 PYTHON
-# The matrix stands before the first model's own table.
-awk '/^## /{ exit } { print }' "$bench/bench.md" >"$work/matrix"
-grep -q '^|' "$work/matrix" || { echo "$bench/bench.md begins with no matrix: were there two models?" >&2; exit 1; }
-{ echo; cat "$work/matrix"; } | sed -e ':a' -e '/^\n*$/{$d;N;ba' -e '}' >>"$work/block"
+# The first table is the matrix of models and engines, if the study has several models; README has no room for more.
+awk '/^## /{ exit } /^\|/{ inside = 1; print } inside && !/^\|/{ exit }' "$bench/bench.md" >"$work/matrix"
+grep -q '^|' "$work/matrix" || { echo "$bench/bench.md has no table of models and engines: were there at least two models?" >&2; exit 1; }
+{ echo; cat "$work/matrix"; } >>"$work/block"
 awk -v block="$work/block" '
   /<!-- bench -->/ { print; while ((getline line < block) > 0) print line; inside = 1 }
   /<!-- \/bench -->/ { inside = 0 }
