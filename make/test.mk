@@ -33,9 +33,3 @@ check-format:
 	else clang-format --dry-run -Werror $(FORMATTED); fi
 format:
 	clang-format -i $(FORMATTED)
-
-# The pages that come from hone's own tables.
-.PHONY: docs
-docs: $(BUILD)/hone
-	tools/reference_docs.sh $(BUILD)/hone
-

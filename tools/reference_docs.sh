@@ -15,7 +15,7 @@ said() { # ARGUMENT...
 page() { # NAME TITLE
   said list "$1"
   {
-    printf '# %s\nMade by `make docs` from `hone list %s`; the source is the table, not this page.\n\n```\n' "$2" "$1"
+    printf '# %s\nMade by `make reference` from `hone list %s`; the source is the table, not this page.\n\n```\n' "$2" "$1"
     sed 's/ *$//' "$work/said"
     printf '```\n'
   } >"$work/$1.md"
@@ -30,7 +30,7 @@ page limits "Limits on what a model may ask for"
 page columns "Columns of a result"
 "$hone" list verbs >"$work/verbs"
 {
-  printf '# Verbs and flags\nMade by `make docs` from `hone help`; the source is `src/ui/cli/verbs.def` and `flags.def`.\n'
+  printf '# Verbs and flags\nMade by `make reference` from `hone help`; the source is `src/cli/verbs.def` and `flags.def`.\n'
   while read -r verb rest; do
     said help "$verb"
     printf '\n## %s\n```\n' "$verb"
@@ -46,7 +46,7 @@ for made in "$work"/*.md; do
     mkdir -p docs/reference
     cp "$made" "$kept"
   elif ! diff -u "$kept" "$made"; then
-    echo "$kept is not current; repeat: make docs" >&2
+    echo "$kept is not current; repeat: make reference" >&2
     exit 1
   fi
 done
