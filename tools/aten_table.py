@@ -11,11 +11,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/reference/pytorch.md"
 WHY = {
     "backward": "training: hone compiles inference",
-    "^rand|^randn|randperm": "its results differ from run to run",
-    "sym_(is_contiguous|storage_offset|stride)": "asks about storage, which a compiled graph has none of",
+    "^rand|^randn|randperm": "results differ from run to run",
+    "sym_(is_contiguous|storage_offset|stride)": "asks about storage, which a compiled graph does not have",
     "resize_": "changes the storage of a tensor",
     "legit.default": "updates running statistics: training",
-    ".out$": "the form that writes into an argument; the plain form is read",
+    ".out$": "writes into an argument; the plain form is read",
     "": "not yet",
 }
 
@@ -30,39 +30,44 @@ def page():
     read = [name for name in core if "aten." + name in known]
     missing = [name for name in core if "aten." + name not in known]
     lines = [
-        "# What is read of torch.export archives",
-        "Made by `tools/aten_table.py` from the table in `src/compiler/import/pt2/table.c` and the list of Core ATen in",
+        "# Operators of torch.export",
+        "This page is for people whose `.pt2` file is refused, or who want to know before they export one. It says which operators of",
+        "PyTorch hone reads. [Use hone with PyTorch](../how-to/pytorch.md) describes the commands.",
+        "",
+        "`tools/aten_table.py` generates it from the importer's table of operators and the list of Core ATen in",
         "`tests/cases/pt2/core-aten.txt` (PyTorch 2's `native_functions.yaml`, tag `core`).",
         "",
-        f"{len(read)} of the {len(core)} operators of Core ATen, and {sum(n.startswith('aten.') for n in known) - len(read)} more that",
-        "`torch.export` leaves in a graph without `run_decompositions()`. `tests/cli/test_pt2_operators.py` runs",
-        "modules of them, exported both ways, against PyTorch's outputs.",
+        f"{len(read)} of the {len(core)} operators of Core ATen are read, and {sum(n.startswith('aten.') for n in known) - len(read)} more that `torch.export` leaves in a graph without",
+        "`run_decompositions()`. `tests/cli/test_pt2_operators.py` compares modules of them, exported both ways, with PyTorch's",
+        "outputs.",
         "",
-        "- **In-place operators** (`add_`, `copy_`, `index_put_`, ...) are the plain ones; what they write is seen through",
-        "  views (slice, select, view, permute, ...) of the same storage. A write through an expand, split or diagonal is refused.",
-        "- **Buffers that a module writes** are an input of the buffer's name, at first what the file holds, and an output",
-        "  `NAME.next`: give one run's output to the next.",
-        "- **Complex numbers** within the graph and in its constants: the transforms of `torch.fft`, `stft` and `istft`, `view_as_complex`,",
-        "  `polar`, products, sums, parts, `abs`, `angle`, and what moves or adds elements (view, slice, cat, index, ...); what else reads them",
-        "  is refused. Complex inputs and outputs are float32 with one more axis, real and imaginary, as PyTorch's `view_as_real`.",
-        "- **Control flow**: `torch.cond` is an If, whose branches may give other sizes, `while_loop` a Loop of tensors whose shapes",
-        "  stay; what is known when compiling is decided then. `map` and `scan` are written out up to 16 rows and are a Loop beyond, `associative_scan` joins neighbours as",
-        "  PyTorch does.",
-        "- **Sizes that only a run knows** (`nonzero`, `nms`, a mask, `torch.cond`) go through operators that ask for none of them: element",
-        "  by element, views, slices, sums, products, `cat`, `index`; `view` keeps one. What computes with such a size, or asks",
-        "  for it otherwise (`full`, `arange`, a condition), is refused.",
-        "- **PyTorch's own quantisation**: the operators of `quantized_decomposed`, static or with a scale that a run chooses, and",
+        "- **In-place operators** (`add_`, `copy_`, `index_put_`, ...) are read as the plain ones. A write is visible through views (slice,",
+        "  select, view, permute, ...) of the same storage. A write through an expand, split or diagonal is refused.",
+        "- **Buffers that a module writes** are an input with the buffer's name, initially with the content of the file, and an output",
+        "  `NAME.next`. Pass one run's output to the next run.",
+        "- **Complex numbers** are read inside the graph and in its constants: the transforms of `torch.fft`, `stft` and `istft`, `view_as_complex`,",
+        "  `polar`, products, sums, parts, `abs`, `angle`, and operators that move or add elements (view, slice, cat, index, ...). Other",
+        "  operators on complex numbers are refused. Complex inputs and outputs are float32 with one more axis for the real and the imaginary",
+        "  part, as in PyTorch's `view_as_real`.",
+        "- **Control flow.** `torch.cond` is an If, whose branches may have outputs of different sizes. `while_loop` is a Loop of tensors with",
+        "  fixed shapes. Conditions that are known at compile time are decided then. `map` and `scan` are unrolled up to 16 rows and are a",
+        "  Loop beyond. `associative_scan` combines neighbours as PyTorch does.",
+        "- **Data-dependent shapes** (`nonzero`, `nms`, a mask, `torch.cond`) pass through operators that do not compute with them:",
+        "  elementwise operators, views, slices, sums, matmuls, `cat`, `index`. `view` keeps one such size. An operator that computes with such a",
+        "  size, or needs it otherwise (`full`, `arange`, a condition), is refused.",
+        "- **PyTorch's own quantisation**: the operators of `quantized_decomposed`, static or with scales computed at run time, and",
         "  torchao's `quantize_affine`, `dequantize_affine` and `choose_qparams_affine` in blocks of any size.",
-        "- **Outputs** that are None, a number or a text that the file knows are left out; the tensors keep their order.",
-        "- **Archives** may be packed with DEFLATE, to 512 MiB or 8 times the file's size unpacked (`--limit unpacked_bytes=N`). Nothing",
-        "  is unpickled, and code members are refused; so are big-endian archives and versions that PyTorch itself does not read.",
+        "- **Outputs** that are None, a number or a string known from the file are left out. The tensors keep their order.",
+        "- **Archives** may be compressed with DEFLATE, up to 512 MiB or 8 times the file's size (`--limit unpacked_bytes=N`). Nothing is",
+        "  unpickled, and code members are refused. So are big-endian archives and versions that PyTorch itself does not read.",
         "",
-        "| not read | why |", "|---|---|"]
+        "## Not read",
+        "| operator | why |", "|---|---|"]
     by_reason = {}
     for name in missing:
         by_reason.setdefault(reason(name), []).append(f"`{name}`")
     lines += [f"| {', '.join(names)} | {why} |" for why, names in sorted(by_reason.items())]
-    lines += ["", "Read: " + ", ".join(f"`{name.removesuffix('.default')}`" for name in read) + "."]
+    lines += ["", "## Read", ", ".join(f"`{name.removesuffix('.default')}`" for name in read) + "."]
     return "\n".join(lines) + "\n"
 
 

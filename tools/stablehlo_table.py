@@ -87,26 +87,28 @@ def written(lines):
 
 def operators():
     named, elementwise = rules()
-    return [f"Rules of their own: {', '.join(f'`{op}`' for op in named)}.", "",
-            f"By their one expression (`src/core/ops/*.def`): {', '.join(f'`{op}`' for op in elementwise)}.", ""]
+    return [f"Operators with a rule: {', '.join(f'`{op}`' for op in named)}.", "",
+            f"Elementwise operators, written by their expression: {', '.join(f'`{op}`' for op in elementwise)}.", ""]
 
 
 def page(hone):
     own, _ = rows(hone, zoo())
     others, counts = rows(hone, files())
-    head = ["# What becomes StableHLO",
-            "Made by `tools/stablehlo_table.py` from the exporter's tables and from what `hone export MODEL -o FILE.mlir` says of",
-            "each model: where an operator has no rule the command names all that are missing. Sizes must be fixed; open ones are",
-            "the smallest here. Of an If with a branch that the sizes do not fit the other branch is written, and a Loop may collect",
-            "where its turns are counted.", "",
+    head = ["# Operators that are exported to StableHLO",
+            "This page is for people who use `hone export MODEL -o FILE.mlir` or `--route stablehlo-hone`. It says which operators and which",
+            "models are written as StableHLO.", "",
+            "`tools/stablehlo_table.py` generates it from the exporter's tables and from the result of `hone export` for each model. If an",
+            "operator has no rule, the command names all that are missing. Sizes must be fixed; models with dynamic dimensions were",
+            "written with the smallest sizes. If one branch of an If does not fit the sizes, only the other branch is written. A Loop may",
+            "collect outputs if its trip count is known.", "",
             *operators(),
             "## Built-in models",
-            f"In the smallest form that has every kind of layer (`tests/zoo/tiny.txt`): {'%d of %d' % written(own)}.", "",
+            f"{'%d of %d' % written(own)} are written, each in its smallest size with every kind of layer (`tests/zoo/tiny.txt`).", "",
             "| model | written |", "|---|---|", *own, "",
             "## Other files",
-            f"Of a collection of public models: {'%d of %d' % written(others)}.", "",
+            f"{'%d of %d' % written(others)} files of a collection of public models are written.", "",
             "| file | written |", "|---|---|", *others, "",
-            "## Missing, by how many of these files need it",
+            "## Missing operators, by the number of these files that need them",
             "| operator | files | nodes | reason |", "|---|---|---|---|"]
     order = sorted(counts.items(), key=lambda item: (-item[1][0], item[0]))
     return "\n".join(head + [f"| `{op}` | {models} | {nodes} | {reason.replace('|', ' ')} |"

@@ -27,30 +27,34 @@ def page():
         missing.setdefault(reason, []).append(f"`{schema[code]}`")
     names = [schema[code] for code in sorted(read, key=int)]
     lines = [
-        "# What is read of TFLite files",
-        "Made by `tools/tflite_table.py` from the tables in `src/compiler/import/tflite/table.c` and the schema's enumeration of",
-        "built-in operators (`tests/cases/tflite/builtin-operators.txt`: `schema.fbs`, version 3).",
+        "# Operators of TFLite",
+        "This page is for people whose TFLite model is refused, or who want to know before they export one. It says which built-in",
+        "operators of the schema hone reads. [Use TFLite models](../how-to/tflite.md) describes the commands.",
         "",
-        f"{len(names)} of the {len(schema) - 1} built-in operators. `tests/cli/test_tflite.py` compares small models of them with LiteRT's reference",
-        "kernels: integers and quantised numbers bit for bit, floats closely, state over two runs.",
+        "`tools/tflite_table.py` generates it from the importer's table of operators and the schema's enumeration",
+        "(`tests/cases/tflite/builtin-operators.txt`: `schema.fbs`, version 3).",
         "",
-        "- **Quantised** models are computed in integers as LiteRT's reference kernels do it (`requant = tflite`).",
-        "- **State**: variables and the state tensors of recurrent operators are inputs, and outputs called `NAME:next`.",
-        "- **IF** of which a run decides may have branches of other sizes. Such sizes, and those of WHERE, go through operators that ask",
-        "  for none of them; what computes with one (a quantised MEAN, a slice from the end) is refused.",
-        "- **LSTM** with projections, layer normalisation, peepholes and clipped values: of floats, and of bytes with a cell of 16 bits",
-        "  (8x8_16), bit for bit; these not with peepholes and a projection at once, which LiteRT's kernel mixes up.",
+        f"{len(names)} of the {len(schema) - 1} built-in operators are read. `tests/cli/test_tflite.py` compares small models of them with LiteRT's",
+        "reference kernels: integers and quantised numbers bit for bit, floats within a tolerance, state over two runs.",
+        "",
+        "- **Quantised models** are computed in integers, as LiteRT's reference kernels do it.",
+        "- **State.** Variables and the state tensors of recurrent operators are inputs, each with an output `NAME:next`.",
+        "- **Data-dependent shapes.** A data-dependent IF may have branches with outputs of different sizes. Such sizes, and those of WHERE,",
+        "  pass through operators that do not compute with them. An operator that does (a quantised MEAN, a slice from the end) is refused.",
+        "- **LSTM** is read with projections, layer normalisation, peepholes and clipped values: in float, and as int8 with a 16-bit",
+        "  cell (8x8_16), bit for bit. An integer LSTM with both peepholes and a projection is refused, because LiteRT's kernel mixes them up.",
         "- **Strings** are looked up in hash tables that CALL_ONCE fills with constants, moved (reshaped, sliced, gathered) and",
         "  compared.",
-        "- **Weights of 4 and 2 bits**, one scale a tensor, a channel or a block of the last axis: with integer activations as LiteRT",
-        "  computes them, with float ones in float (LiteRT may quantise the activations at run time).",
-        "- **Sparse** constants are read with all their zeros; **composites** are what their own graph says.",
-        f"- **Custom operators** that LiteRT brings are read ({', '.join(f'`{name}`' for name in customs)}, fast and regular); others are",
-        "  refused by name: their code is not in the file.",
+        "- **Weights of 4 and 2 bits** have one scale for a tensor, a channel or a block of the last axis. With integer activations they",
+        "  are computed as in LiteRT; with float activations in float (LiteRT may quantise the activations at run time).",
+        "- **Sparse constants** are read with all their zeros. **Composites** are read as the subgraph that they name.",
+        f"- **Custom operators** that LiteRT provides are read ({', '.join(f'`{name}`' for name in customs)}, fast and regular). Others are",
+        "  refused by name, because their code is not in the file.",
         "",
-        "| not read | why |", "|---|---|"]
+        "## Not read",
+        "| operator | why |", "|---|---|"]
     lines += [f"| {', '.join(names_of)} | {reason} |" for reason, names_of in sorted(missing.items())]
-    lines += ["", "Read: " + ", ".join(f"`{name}`" for name in names) + "."]
+    lines += ["", "## Read", ", ".join(f"`{name}`" for name in names) + "."]
     return "\n".join(lines) + "\n"
 
 
