@@ -85,23 +85,23 @@ def git(*words):
         return ""
 
 
-@functools.cache
-def anchors(file):
-    """What code hosts call the headings of a page."""
-    text = re.sub(r"```.*?```", "", file.read_text(), flags=re.S)
-    titles = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title) for title in re.findall(r"^#+ +(.+)$", text, re.M)]
-    return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
+def anchors(path):
+    """The names by which GitHub and mkdocs link to the headings of a page."""
+    prose = re.sub(r"```.*?```", "", path.read_text(), flags=re.S)
+    titles = re.findall(r"^#+ (.+)$", prose, re.M)
+    return {re.sub(r"[^\w -]", "", title.lower()).strip().replace(" ", "-") for title in titles}
 
 
 def dead_references(page):
     text = (ROOT / page).read_text()
     prose = re.sub(r"```.*?```", "", text, flags=re.S)
-    for target, _, anchor in re.findall(r"\]\(([^)#:\s]*)(#([^)\s]+))?\)", prose):
-        file = (ROOT / page).parent / target if target else ROOT / page
-        if not file.exists():
+    for target, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", text):
+        path = (ROOT / page).parent / target if target else ROOT / page
+        if path.suffix == ".md" and path.exists() and anchor not in anchors(path):
+            yield f"{page}: links to #{anchor} of {path.name}, which is not there"
+    for target in re.findall(r"\]\(([^)#:]+)\)", text):
+        if not (ROOT / page).parent.joinpath(target).exists():
             yield f"{page}: links to {target}, which is not there"
-        elif anchor and file.suffix == ".md" and anchor not in anchors(file):
-            yield f"{page}: links to {target}#{anchor}, which is no heading there"
     for name in re.findall(r"`([\w./-]+)`", prose):
         if name.startswith(FILE_ROOTS) and "*" not in name and not (ROOT / name).exists():
             yield f"{page}: names {name}, which is not there"
