@@ -1,4 +1,4 @@
-"""What the site needs beside docs/: a navigation, and the files of the repository that pages link to.
+"""What the site needs in addition to docs/: a navigation, and the files of the repository that pages link to.
 
 The pages are written for a code host, where links go to any file of the repository. On the site such a file is a page
 (CONTRIBUTING.md, CHANGELOG.md) or is copied below files/.
