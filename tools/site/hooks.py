@@ -36,6 +36,12 @@ def targets(page, text):
             yield target, path
 
 
+def entry(page):
+    """Without a title the page's own heading is shown; the section says already that a page is a log."""
+    heading = (ROOT / "docs" / page).read_text().partition("\n")[0]
+    return {heading[7:].capitalize(): page} if heading.startswith("# Log: ") else page
+
+
 def navigation():
     """The lists of docs/README.md, and pages that it does not name at the end of their folder's section."""
     nav, section, group, seen = [{"Home": "README.md"}], None, None, {"README.md"}
@@ -50,14 +56,14 @@ def navigation():
             for _, path in targets("README.md", line):
                 if page_name(path) not in seen:
                     seen.add(page_name(path))
-                    group.append(page_name(path))
+                    group.append(entry(page_name(path)))
     nav.insert(1, "features.md")
     seen.add("features.md")
-    named = {next(iter(entry)): next(iter(entry.values())) for entry in nav if isinstance(entry, dict)}
+    named = {title: pages for part in nav if isinstance(part, dict) for title, pages in part.items()}
     for path in sorted((ROOT / "docs").rglob("*.md")):
         page = str(path.relative_to(ROOT / "docs"))
         if page not in seen:
-            named[SECTIONS.get(page.split("/")[0], "Understand")].append(page)
+            named[SECTIONS.get(page.split("/")[0], "Understand")].append(entry(page))
     return [*nav, *PAGES]
 
 
