@@ -30,7 +30,7 @@ page limits "Limits on what a model may ask for"
 page columns "Columns of a result"
 "$hone" list verbs >"$work/verbs"
 {
-  printf '# Verbs and flags\nMade by `make reference` from `hone help`; the source is `src/cli/verbs.def` and `flags.def`.\n'
+  printf '# Verbs and flags\nMade by `make reference` from `hone help`; the source is `src/ui/cli/verbs.def` and `flags.def`.\n'
   while read -r verb rest; do
     said help "$verb"
     printf '\n## %s\n```\n' "$verb"
