@@ -60,6 +60,9 @@ $(BUILD)/packages.ok: tools/setup.sh
 	@mkdir -p $(@D) && touch $@
 $(BUILD)/flags: FORCE | $(BUILD)/packages.ok
 	@echo '$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)' | cmp -s - $@ || echo '$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)' >$@
+# Changed when a file is added, moved or removed: times alone do not show that.
+$(BUILD)/embedded.list: FORCE | $(BUILD)/packages.ok
+	@echo '$(EMBEDDED)' | cmp -s - $@ || echo '$(EMBEDDED)' >$@
 FORCE:
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
@@ -67,7 +70,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	$(call say,cc)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
-$(BUILD)/gen/embedded.c: $(EMBEDDED) tools/embed.sh Makefile
+$(BUILD)/gen/embedded.c: $(EMBEDDED) $(BUILD)/embedded.list tools/embed.sh
 	@mkdir -p $(@D)
 	$(call say,embed)
 	$(Q)tools/embed.sh $@ $(EMBEDDED)
