@@ -37,7 +37,7 @@ def test_no_kernel_says_why(hone, tmp_path):
     """The operator, the number of its operands, its rank or its types: whichever it is."""
     path = tmp_path / "m.onnx"
     path.write_bytes(conv_over_four().SerializeToString())
-    refused(hone("compile", path, "-o", tmp_path / "m.so", "-q"), "E_UNSUP", "Conv over 4 spatial dimensions, at most 3")
+    refused(hone("compile", path, "-o", tmp_path / "m.so", "-q"), "E_UNSUP", "Conv has 4 spatial dimensions; kernels support at most 3")
 
 
 def facts_of(hone, tmp_path, model, *words):

@@ -323,7 +323,7 @@ def test_verify_walks_through_combinations(hone, tmp_path):
 
 @pytest.mark.parametrize("nodes, shapes, reason", [
     ([node("Reshape", "x flat", "y")], "x[N<=4,S<=6,3]", "does not grow with it linearly"),
-    ([node("ReduceMean", "x one", "y", keepdims=0)], "x[N<=4,S<=6,3]", "a mean divides by it"),
+    ([node("ReduceMean", "x one", "y", keepdims=0)], "x[N<=4,S<=6,3]", "it averages over that dimension"),
     ([node("Relu", "x", "y")], "x[A<=2,B<=3,C<=4,D<=5,E<=6]", "more than 4 sizes open"),
 ], ids=["merged", "mean", "five"])
 def test_what_several_sizes_cannot_do_is_refused_with_its_place(hone, tmp_path, nodes, shapes, reason):
@@ -338,7 +338,7 @@ def test_what_several_sizes_cannot_do_is_refused_with_its_place(hone, tmp_path, 
 
 
 @pytest.mark.parametrize("op, reason", [
-    (node("Gather", "x last", "y", axis=0), "the last of an open size that may be 0"),
+    (node("Gather", "x last", "y", axis=0), "the end of a dynamic dimension that may be 0"),
     (node("Relu", "x", "y"), ""),
 ], ids=lambda x: getattr(x, "op_type", ""))
 def test_nothing_has_no_last_element(hone, tmp_path, op, reason):
@@ -442,10 +442,10 @@ def test_a_program_takes_its_size_from_its_input(hone, tmp_path):
 
 
 @pytest.mark.parametrize("op, reason", [
-    (node("ReduceMean", "x axes", "y", keepdims=0), "a mean divides by it"),
+    (node("ReduceMean", "x axes", "y", keepdims=0), "it averages over that dimension"),
     (node("Split", "x", "y z", axis=0, num_outputs=2), "dimension does not grow"),
     (node("Resize", "x empty scales", "y"), "linearly"),
-    (node("NonZero", "x", "y"), "data decide another size"),
+    (node("NonZero", "x", "y"), "another size is data-dependent"),
 ], ids=lambda x: x.op_type if hasattr(x, "op_type") else "")
 def test_what_cannot_carry_it_is_refused_by_name(hone, tmp_path, op, reason):
     made = model([op], [("x", FLOAT, ["n", 4])], [("y", FLOAT, None)],

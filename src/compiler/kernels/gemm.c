@@ -74,8 +74,8 @@ int64_t gemm_units(const struct problem *problem, const struct kernel_target *ta
 }
 
 /* Rows, or images: the blocks of tiles of all that are joined, or of each. Tiles of one column less come last. */
-bool gemm_lead(const struct problem *problem, const struct kernel_target *target,
-               const struct choice *choice, bool in_batch, struct lead *out) {
+bool gemm_active_prefix(const struct problem *problem, const struct kernel_target *target,
+                        const struct choice *choice, bool in_batch, struct active_prefix *out) {
   struct layout t = gemm_layout(problem, target, choice);
   if (t.tile.rows_first) return false;
   bool is_conv = problem->kind == PROBLEM_conv;
@@ -86,14 +86,14 @@ bool gemm_lead(const struct problem *problem, const struct kernel_target *target
                           : at_least_1(problem->batch0) * at_least_1(problem->batch1);
   bool joined = t.pixel_rows == 1 && t.pixel_columns == rows * count;
   if (in_batch ? !is_conv && t.pixel_columns == rows : joined) {
-    *out = (struct lead){blocks, is_conv ? rows : 1, t.tile.unit_tiles * width};
+    *out = (struct active_prefix){blocks, is_conv ? rows : 1, t.tile.unit_tiles * width};
   } else if (in_batch) {
     return false;
   } else if (is_conv) {
-    *out = (struct lead){t.inner * blocks, blocks, 1};
+    *out = (struct active_prefix){t.inner * blocks, blocks, 1};
   } else {
     int64_t panels = t.outer > 1 ? ceil_div(t.panels, t.tile.unit_panels) : 1;
-    *out = (struct lead){t.outer * t.inner * panels * blocks, panels * blocks, rows};
+    *out = (struct active_prefix){t.outer * t.inner * panels * blocks, panels * blocks, rows};
   }
   return true;
 }

@@ -178,16 +178,16 @@ const struct kernel *kernel_find(const char *name);
 
 /* -- active_prefix.c: problems whose leading number (images, rows, m) is smaller at run time */
 /* Of each `inner` units, the first count * part / whole, rounded up, do the first `count`. */
-struct lead {
+struct active_prefix {
   int64_t inner, part, whole;
 };
 /* False if the row's units do not run through the leading number. in_batch: m of each batch is smaller,
    instead of the rows of all batches together. */
-bool kernel_lead(const struct problem *problem, const struct kernel_target *target,
-                 const struct choice *choice, bool in_batch, struct lead *out);
+bool kernel_active_prefix(const struct problem *problem, const struct kernel_target *target,
+                          const struct choice *choice, bool in_batch, struct active_prefix *out);
 /* The cheapest choice of all rows that have a lead, in units small enough for it. */
-bool kernel_choose_leading(const struct problem *problem, const struct kernel_target *target,
-                           struct choice *out);
+bool kernel_choose_for_prefix(const struct problem *problem, const struct kernel_target *target,
+                              struct choice *out);
 
 /* Whether a product's choice does all of k at once, so that no partial sum stands in c. */
 bool kernel_sums_at_once(const struct problem *problem, const struct kernel_target *target,

@@ -30,7 +30,7 @@ static hone_status lay(struct run *run, struct level *levels, size_t i, struct l
     const struct buffer *same = NULL;
     bool one_width = i && levels[i - 1].plan->target.vector_bytes == plan->target.vector_bytes;
     for (size_t j = 0; (one_width || !b->pack.kernel) && j < laid->buffers.count && !same; j++)
-      if (buffers_alike(laid->buffers.at[j], b)) same = laid->buffers.at[j];
+      if (buffers_equal(laid->buffers.at[j], b)) same = laid->buffers.at[j];
     b->offset = same ? same->offset : laid->bytes;
     if (same) continue;
     VEC_PUSH(run->ctx, run->arena, &laid->buffers, b);

@@ -35,7 +35,7 @@ static void report_work(const struct plan *plan, struct compile_report *report) 
     step_work(step, &work);
     double sum = work.flops + work.weight_bytes + work.value_bytes;
     all += sum;
-    if (step->plain && (step->serial || step->units <= 1)) alone += sum;
+    if (step->generic && (step->serial || step->units <= 1)) alone += sum;
     if ((unsigned)dtype < COMPILE_DTYPES) report->work[dtype] += sum;
   }
   report->generic_share = all > 0 ? alone / all : 0;
@@ -57,7 +57,7 @@ hone_status make_plan(struct run *run, const struct graph *graph, struct plan **
   struct choice_table choices;
   struct plan_options options = {.target = &run->options->target,
                                  .threads = run->options->threads > 0 ? run->options->threads : 1,
-                                 .plain = run->options->no_passes,
+                                 .generic_only = run->options->no_passes,
                                  .prefers_size = run->options->prefers_size,
                                  .bf16 = run->options->bf16,
                                  .fp16 = run->options->fp16};

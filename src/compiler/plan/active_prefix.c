@@ -1,4 +1,4 @@
-/* Kernels that stop early: which leading part of a step's result follows a symbol. */
+/* Kernels that stop early: which leading part of a step's result depends on a symbol. */
 #include "builder.h"
 
 static int64_t leading_number(const struct problem *p) {
@@ -14,45 +14,48 @@ static int64_t leading_number(const struct problem *p) {
   }
 }
 
-/* Whether `part` of the result's dimensions leads: m of every product of a batch, or the first of all. */
-static bool find_lead(struct builder *b, struct step *step, int d, int64_t leading, bool in_batch) {
+/* True if `part` of the result's dimensions is the leading one: m of every matmul of a batch, or
+   of the first of all batches. */
+static bool find_active_prefix(struct builder *b, struct step *step, int d, int64_t leading,
+                               bool in_batch) {
   const struct view *to = &step->outputs[0];
   const int64_t size = to->shape.dims[d];
   const struct slope slope = view_slope(to, d);
-  step->lead = (struct lead){0};
+  step->prefix = (struct active_prefix){0};
   if (slope_is_zero(&slope) || leading < size || leading % size) return false;
-  if (!kernel_lead(&step->problem, &b->plan->kernel_target, &step->choice, in_batch, &step->lead)) {
-    step->lead = (struct lead){0};
+  if (!kernel_active_prefix(&step->problem, &b->plan->kernel_target, &step->choice, in_batch,
+                            &step->prefix)) {
+    step->prefix = (struct active_prefix){0};
     return false;
   }
-  step->lead_count = leading;
-  step->lead_slope = slope_times(&slope, leading / size);
+  step->prefix_count = leading;
+  step->prefix_slope = slope_times(&slope, leading / size);
   return true;
 }
 
-/* Fewer products of m rows where dimension d, the first of the batch, is shorter. */
+/* Fewer matmuls of m rows if dimension d, the first of the batch, is shorter. */
 static void shorten_groups(struct step *step, int d) {
   const struct view *to = &step->outputs[0];
   const struct slope slope = view_slope(to, d);
-  int64_t groups = step->units / step->lead.inner, size = to->shape.dims[d];
+  int64_t groups = step->units / step->prefix.inner, size = to->shape.dims[d];
   if (slope_is_zero(&slope) || groups % size) return;
   step->group_count = groups;
   step->group_slope = slope_times(&slope, groups / size);
 }
 
-void set_lead(struct builder *b, struct step *step) {
+void set_active_prefix(struct builder *b, struct step *step) {
   const struct view *to = &step->outputs[0];
   int order[HONE_MAX_RANK], first = 0, rank = to->shape.rank;
   view_order(to, order);
-  /* reductions follow the order of memory, all others that of dimensions */
+  /* reductions use the memory order, all others the order of dimensions */
   for (int d = 0; d < rank && step->problem.kind != PROBLEM_reduce; d++) order[d] = d;
   while (first < rank && to->shape.dims[order[first]] == 1) first++;
   if (first == rank) return;
   bool products = step->problem.kind == PROBLEM_gemm && rank > 2 && order[first] < rank - 2 &&
                   to->shape.dims[rank - 2] == step->problem.m;
-  if (products && find_lead(b, step, rank - 2, step->problem.m, true)) {
+  if (products && find_active_prefix(b, step, rank - 2, step->problem.m, true)) {
     shorten_groups(step, order[first]);
     return;
   }
-  find_lead(b, step, order[first], leading_number(&step->problem), false);
+  find_active_prefix(b, step, order[first], leading_number(&step->problem), false);
 }

@@ -1,8 +1,9 @@
-/* Which groups are attention that becomes one step (lower_attention.c): MatMul, elementwise on its scores,
- * Softmax over the keys, perhaps its NaN made zeros, MatMul. */
+/* Finds groups that form attention and become one step (lower_attention.c): MatMul, elementwise on
+ * the scores, Softmax over the keys, optionally NaN replaced by zeros, MatMul.
+ */
 #include "builder.h"
 
-/* Elementwise on floats, but for the condition of a Where; of the scores' own shape. */
+/* Elementwise on floats (except for the condition of a Where), with the shape of the scores. */
 static bool is_between(const struct fusion_group *g, const struct value *scores) {
   const struct node *node = g->node;
   const struct value *out = g->result;
@@ -29,8 +30,8 @@ static bool is_softmax(const struct node *node) {
   return is_op(node, OP_Softmax) && (axis == -1 || axis == rank - 1);
 }
 
-/* Both products run over all of their operands' batches. */
-static bool is_product(const struct fusion_group *g) {
+/* Both matmuls run over all batches of their operands. */
+static bool is_batched_matmul(const struct fusion_group *g) {
   const struct node *node = g->node;
   int rank = node->outputs[0]->shape.rank;
   return is_op(node, OP_MatMul) && all_f32(g) && rank >= 2 && rank <= 4 &&
@@ -38,7 +39,7 @@ static bool is_product(const struct fusion_group *g) {
          !node->inputs[0]->constant && !node->inputs[1]->constant;
 }
 
-/* Where(IsNaN(v), 0, v), the only reader of both: no weight for a row of which no key is seen. */
+/* Where(IsNaN(v), 0, v), the only reader of both: a row that sees no key gets zero weights. */
 static bool is_clearing(const struct builder *b, const struct fusion_group *g,
                         const struct value *v) {
   double x = 1;
@@ -52,7 +53,7 @@ static bool is_clearing(const struct builder *b, const struct fusion_group *g,
 bool find_attention(const struct builder *b, const struct fusion_group *scores,
                     struct attention *out) {
   *out = (struct attention){.scores = scores};
-  if (!is_product(scores)) return false;
+  if (!is_batched_matmul(scores)) return false;
   const struct value *value = scores->result;
   const struct fusion_group *reader = graph_owns(b->graph, value) ? b->reader[value->index] : NULL;
   while (reader && out->between_count < (int)COUNT(out->between) && is_between(reader, value)) {
@@ -68,13 +69,13 @@ bool find_attention(const struct builder *b, const struct fusion_group *scores,
     value = out->clearing->result;
   }
   reader = b->reader[value->index];
-  if (!reader || !is_product(reader) || reader->node->inputs[0] != value || reader->count)
+  if (!reader || !is_batched_matmul(reader) || reader->node->inputs[0] != value || reader->count)
     return false;
-  out->product = reader;
+  out->output_matmul = reader;
   return true;
 }
 
-/* Sizes alone: what the choice of a kernel depends on is known before the operands are. */
+/* Sizes alone: enough to choose a kernel before the operands exist. */
 struct problem attention_sizes(const struct attention *a) {
   const struct shape *s = &a->scores->result->shape;
   int r = s->rank;
@@ -84,7 +85,7 @@ struct problem attention_sizes(const struct attention *a) {
       .m = s->dims[r - 2],
       .n = s->dims[r - 1],
       .k = a->scores->node->inputs[0]->shape.dims[r - 1],
-      .columns = a->product->result->shape.dims[r - 1],
+      .columns = a->output_matmul->result->shape.dims[r - 1],
       .batch0 = r > 3 ? s->dims[r - 4] : 1,
       .batch1 = r > 2 ? s->dims[r - 3] : 1,
       .clears = a->clearing != NULL,
@@ -105,6 +106,6 @@ bool attention_reads(const struct builder *b, const struct fusion_group *g,
     return false;
   out[0] = found.scores->node->inputs[0];
   out[1] = found.scores->node->inputs[1];
-  out[2] = found.product->node->inputs[1];
+  out[2] = found.output_matmul->node->inputs[1];
   return true;
 }

@@ -51,7 +51,7 @@ static hone_status bind_body_outputs(struct builder *b) {
   return HONE_OK;
 }
 
-/* The caller gets an open output as dense as its actual sizes allow. */
+/* A dynamic output is dense at its actual size. */
 static hone_status compact(struct builder *b, const struct value *value, const struct view *to) {
   const struct generic_shape shape = {value->shape.rank, value->shape.dims};
   const struct generic_problem problem = {
@@ -60,14 +60,14 @@ static hone_status compact(struct builder *b, const struct value *value, const s
   struct step *step;
   if (!dtype_bytes(value->dtype))
     return fail(b->ctx, HONE_E_UNSUP, place_name(value->name),
-                "an output of %s whose size is known only at run time", dtype_name(value->dtype));
+                "an output of %s has a data-dependent size", dtype_name(value->dtype));
   TRY(ensure_dense(b, value, &from));
   TRY(new_step(b, STEP_GENERIC, NULL, 1, 1, &step));
-  step->plain = generic_find("Compact");
+  step->generic = generic_find("Compact");
   step->inputs[0] = from;
   step->outputs[0] = *to;
   memcpy(step->inputs[0].extents, value->extents, sizeof value->extents);
-  step->units = step->plain->units(&problem);
+  step->units = step->generic->units(&problem);
   step->serial = step->units < 64;
   return HONE_OK;
 }
@@ -92,8 +92,9 @@ static hone_status bind_output(struct builder *b, size_t i) {
   return add_copy(b, NULL, &made, &wanted, &step);
 }
 
-/* A state's memory may be its input's: it is written when nothing reads inputs any more, but by what wrote a few elements
-   where they lie. What is a view of an input stands aside before the first of them is written. */
+/* A state output may share memory with its input, so it is written after the last read of
+   inputs, except by steps that write a few elements in place. A view of such an input is copied
+   before the first of these writes. */
 static hone_status bind_states(struct builder *b) {
   const size_t count = b->graph->aliases.count;
   struct view *made;

@@ -1,4 +1,6 @@
-/* Which kernel does a problem, and how: what a choice table says, else what the rows predict. */
+/* Chooses the kernel for a problem and its parameters: the entry of a choice table, else the row
+ * with the least predicted cost.
+ */
 #include "builder.h"
 
 void kernel_target_init(struct kernel_target *out, const struct target *target, int threads) {
@@ -30,7 +32,7 @@ void kernel_target_init(struct kernel_target *out, const struct target *target, 
 
 enum { LINE_BYTES = 1024 };
 
-/* "PROBLEM -> CHOICE"; false if it is neither that nor blank or a comment. */
+/* Parses "PROBLEM -> CHOICE"; false if the line is neither that, nor blank, nor a comment. */
 static bool parse_entry(const char *line, struct choice_entry *out, bool *out_blank) {
   char problem[LINE_BYTES];
   const char *arrow = strstr(line, "->");
@@ -59,14 +61,14 @@ hone_status choices_parse(struct ctx *ctx, struct arena *arena, struct place pla
     line[bytes] = 0;
     if (strlen(line) != bytes || !parse_entry(line, &entry, &blank))
       return fail(ctx, HONE_E_USAGE, place,
-                  "line %zu is not \"PROBLEM -> CHOICE\", as the plan's dump shows them", number);
+                  "line %zu is not \"PROBLEM -> CHOICE\", as --dump-after plan prints it", number);
     if (!blank) VEC_PUSH(ctx, arena, &out->entries, entry);
     at += bytes + 1;
   }
   return HONE_OK;
 }
 
-/* The last entry for the problem counts, so that a table is corrected by appending. */
+/* The last entry for a problem counts: a table is corrected by appending. */
 const struct choice *choices_find(const struct choice_table *table, const struct problem *problem) {
   for (size_t i = table ? table->entries.count : 0; i-- > 0;)
     if (!memcmp(&table->entries.at[i].problem, problem, sizeof *problem))
@@ -87,7 +89,7 @@ bool choose_kernel_on(const struct builder *b, const struct kernel_target *targe
     warn(b->ctx, "the choice \"%s\" does not fit %s on %s: not used", choice, line,
          b->plan->target.level);
   }
-  if (b->is_open && kernel_choose_leading(problem, target, out)) return true;
+  if (b->is_open && kernel_choose_for_prefix(problem, target, out)) return true;
   return kernel_choose(problem, target, out);
 }
 

@@ -1,7 +1,8 @@
-/* Into how many parts the units of a step may be cut. More parts are shared more evenly when a thread
- * loses its core in the middle, and each costs a compare-and-swap, now and then of a cache line that
- * another core has (claim_ns). So a part is CLAIMS times as much work, as far as it can be told before. What
- * is cut differently gives the same bits: units are independent. */
+/* Sets into how many parts the work items of a step are cut. More parts balance better if a thread
+ * loses its core, but each part costs a compare-and-swap, sometimes of a cache line that another
+ * core owns (claim_ns). So a part has CLAIMS times as much predicted work as a claim. The number of
+ * parts never changes results: work items are independent.
+ */
 #include "plan.h"
 
 #define CLAIMS 40
@@ -16,8 +17,8 @@ static double view_elements(const struct view *views, size_t count) {
   return sum;
 }
 
-/* Of all threads together. What predicts nothing is taken for a loop that brings its operands from the
-   outer caches, 4 bytes an element. */
+/* Total over all threads. A step without a prediction is assumed to be a loop that reads its
+   operands from the outer caches, 4 bytes an element. */
 static double work_ns(const struct plan *plan, const struct step *step) {
   const struct kernel_target *target = &plan->kernel_target;
   if (step->kind == STEP_KERNEL && step->choice.cost > 0)

@@ -1,15 +1,17 @@
-/* Which images are written straight into the result of a Concat along their channels, so that it copies
- * nothing: decided over the whole graph before anything is lowered.
+/* Decides which images are written directly into the result of a Concat along channels, so that the
+ * Concat copies nothing. Decided for the whole graph before lowering.
  *
- * The result lies channels last, an operand is a range of each of its pixels, and whoever makes that stores with the pixel
- * stride of the whole. So its maker must store any strides: convolutions and pools on kernels, resizes by a copy. Parts of a Split that stand side by side again
- * are written as one. What is not made so is copied, as is a value of several Concats but in the last of them. The
- * place is taken when the first part is made (make_output). */
+ * The result is stored channels last, so an operand is a range of each pixel, and its maker stores
+ * with the pixel stride of the whole. The maker must therefore support any strides: convolutions
+ * and pools on kernels, resizes by a copy. Adjacent parts of one Split are written as one. Other
+ * operands are copied, and so is a value of several Concats except in the last one. The result is
+ * placed when the first part is made (make_output).
+ */
 #include "builder.h"
 
 struct finder {
   struct builder *b;
-  const struct fusion_group **makers; /* by value index: whose result it is */
+  const struct fusion_group **makers; /* by value index: the group that makes it */
 };
 
 static bool stores_strides(const struct finder *f, const struct value *value) {
@@ -20,7 +22,7 @@ static bool stores_strides(const struct finder *f, const struct value *value) {
   return all_f32(g) && takes_strides(g);
 }
 
-/* An image of several pixels and channels, so that only one order of it is channels last. */
+/* An image of several pixels and channels, so that channels last is a distinct order. */
 static bool is_part(const struct finder *f, const struct value *value, const struct value *whole) {
   const struct shape *s = &value->shape;
   return graph_owns(f->b->graph, value) && !value->constant && !value->is_output &&
@@ -28,9 +30,10 @@ static bool is_part(const struct finder *f, const struct value *value, const str
          s->dims[2] * s->dims[3] > 1 && stores_strides(f, value);
 }
 
-/* What operands [i, i + *out_count) are as one: the input of the Split along the channels that they are all the outputs
-   of; else the one operand. */
-static const struct value *side_by_side(const struct node *concat, size_t i, size_t *out_count) {
+/* Operands [i, i + *out_count) as one value: the input of the channel Split whose outputs they
+   all are; else the one operand. */
+static const struct value *adjacent_operands(const struct node *concat, size_t i,
+                                             size_t *out_count) {
   const struct value *value = concat->inputs[i];
   const struct node *split = value->producer;
   *out_count = 1;
@@ -52,16 +55,16 @@ static void join(const struct finder *f, const struct node *concat) {
       value_is_open(whole))
     return;
   for (size_t i = 0, count; i < concat->input_count; i += count) {
-    const struct value *value = side_by_side(concat, i, &count);
+    const struct value *value = adjacent_operands(concat, i, &count);
     if (is_part(f, value, whole))
       f->b->parts[value->index] = (struct part){.whole = whole, .channel = channel};
     channel += value->shape.dims[1];
   }
 }
 
-hone_status find_joins(struct builder *b) {
+hone_status find_concat_parts(struct builder *b) {
   struct finder f = {.b = b};
-  if (b->options->plain) return HONE_OK;
+  if (b->options->generic_only) return HONE_OK;
   TRY(NEW_ARRAY(b->ctx, b->arena, f.makers, b->graph->values.count));
   TRY(NEW_ARRAY(b->ctx, b->arena, b->parts, b->graph->values.count));
   for (size_t i = 0; i < b->groups.count; i++) {

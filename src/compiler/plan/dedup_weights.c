@@ -1,12 +1,14 @@
-/* Weights that lie in the artifact once: what two steps pack alike; the table of a Gather that is also a product's
- * packed weights, as a language model's embedding is its last layer's; and nothing that no step reads. */
+/* Stores equal weights once: weights that two steps pack alike; the table of a Gather that is also
+ * the packed weights of a matmul, as the embedding of a language model that is tied to its output
+ * layer. Drops weights that no step reads.
+ */
 #include "plan.h"
 
 #include <stdlib.h>
 
-enum { SHARED_TABLE = 64 << 10 }; /* bytes from which a table's own copy matters */
+enum { SHARED_TABLE = 64 << 10 }; /* the smallest table whose second copy matters, in bytes */
 
-bool buffers_alike(const struct buffer *a, const struct buffer *b) {
+bool buffers_equal(const struct buffer *a, const struct buffer *b) {
   char x[1024] = "", y[1024] = "";
   if (a->tensor->data != b->tensor->data || a->bytes != b->bytes ||
       a->pack_offset != b->pack_offset || !a->pack.kernel != !b->pack.kernel)
@@ -21,8 +23,8 @@ bool buffers_alike(const struct buffer *a, const struct buffer *b) {
   return !strcmp(x, y);
 }
 
-/* By what they are made of, then in the order in which steps read them. */
-static int by_tensor(const void *a, const void *b) {
+/* By source tensor, then in the order in which steps read them. */
+static int compare_tensors(const void *a, const void *b) {
   const struct buffer *x = *(struct buffer *const *)a, *y = *(struct buffer *const *)b;
   const uintptr_t p = (uintptr_t)x->tensor->data, q = (uintptr_t)y->tensor->data;
   if (p != q) return p < q ? -1 : 1;
@@ -37,14 +39,15 @@ static hone_status weights_by_tensor(struct ctx *ctx, struct arena *arena, const
     struct buffer *buffer = plan->buffers.at[i];
     if (buffer->place == BUFFER_WEIGHTS && buffer->first >= 0) (*out)[count++] = buffer;
   }
-  qsort(*out, count, sizeof **out, by_tensor);
+  qsort(*out, count, sizeof **out, compare_tensors);
   *out_count = count;
   return HONE_OK;
 }
 
 /* -- tables */
 
-/* Columns of a panel, where the packed buffer holds the rows of the table [columns, k] as columns; 0: it does not. */
+/* Columns of a panel, if the packed buffer holds the rows of the table [columns, k] as columns;
+   else 0. */
 static int64_t panel_of(const struct plan *plan, const struct buffer *packed,
                         const struct shape *table) {
   const struct problem *p = &packed->problem;
@@ -54,7 +57,7 @@ static int64_t panel_of(const struct plan *plan, const struct buffer *packed,
   return kernel_panel_columns(p, &plan->kernel_target, &packed->pack);
 }
 
-/* Whole rows of a matrix of floats as it came. */
+/* Reads whole rows of an unpacked float matrix. */
 static bool takes_rows(const struct step *step, const struct buffer *table) {
   const struct view *from = &step->inputs[0];
   if (step->kind != STEP_GENERIC || !step->op || step->op->id != OP_Gather) return false;
@@ -75,7 +78,7 @@ static bool reads(const struct step *step, const struct buffer *buffer) {
   return false;
 }
 
-/* The shape of the table if all steps that read the buffer take whole rows from it. */
+/* The shape of the table if all steps that read the buffer read whole rows from it. */
 static const struct shape *table_of(const struct plan *plan, const struct buffer *buffer) {
   const struct shape *shape = NULL;
   for (size_t i = 0; i < plan->steps.count; i++) {
@@ -87,7 +90,7 @@ static const struct shape *table_of(const struct plan *plan, const struct buffer
   return shape;
 }
 
-/* The steps that take rows from the table are told how they lie. */
+/* Changes the steps that read rows from the table to read them from the packed panels. */
 static hone_status read_panels(struct ctx *ctx, struct arena *arena, const struct plan *plan,
                                struct buffer *table, struct buffer *packed, int64_t panel) {
   for (size_t i = 0; i < plan->steps.count; i++) {
@@ -106,7 +109,7 @@ static hone_status read_panels(struct ctx *ctx, struct arena *arena, const struc
 }
 
 /* same: buffers of one tensor. */
-static hone_status share_table(struct ctx *ctx, struct arena *arena, const struct plan *plan,
+static hone_status dedup_table(struct ctx *ctx, struct arena *arena, const struct plan *plan,
                                struct buffer *const *same, size_t count) {
   for (size_t i = 0; i < count; i++) {
     struct buffer *table = same[i];
@@ -124,7 +127,7 @@ static hone_status share_table(struct ctx *ctx, struct arena *arena, const struc
   return HONE_OK;
 }
 
-hone_status share_weights(struct ctx *ctx, struct arena *arena, struct plan *plan) {
+hone_status dedup_weights(struct ctx *ctx, struct arena *arena, struct plan *plan) {
   struct buffer **weights;
   size_t count;
   TRY(weights_by_tensor(ctx, arena, plan, &weights, &count));
@@ -133,9 +136,9 @@ hone_status share_weights(struct ctx *ctx, struct arena *arena, struct plan *pla
     for (end = first + 1; end < count && weights[end]->tensor->data == data; end++) continue;
     for (size_t i = first + 1; i < end; i++)
       for (size_t k = first; k < i && !weights[i]->over; k++)
-        if (!weights[k]->over && buffers_alike(weights[k], weights[i]))
+        if (!weights[k]->over && buffers_equal(weights[k], weights[i]))
           weights[i]->over = weights[k];
-    TRY(share_table(ctx, arena, plan, weights + first, end - first));
+    TRY(dedup_table(ctx, arena, plan, weights + first, end - first));
   }
   return HONE_OK;
 }

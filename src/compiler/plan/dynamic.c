@@ -1,12 +1,13 @@
-/* symbol: sizes that are known at run time only.
+/* dynamic: dimensions whose size is known only at run time ("symbols").
  *
- * Everything is laid out for their bounds: buffers, strides, packed weights, kernels. At run time each is less
- * by `less`, and each open dimension is shorter by its slopes times that. What lies behind is nobody's: steps
- * may leave it, compute it or overwrite it. So an operator carries a symbol if the leading part of its
- * results depends on the leading parts of its operands only; where it sums, or takes the largest, over an
- * open dimension, a fill step makes what is behind it neutral first. The rules below are a table of
- * operators; what is not in it is refused by name. Open inputs and outputs are packed at their actual size
- * and copied.
+ * Everything is laid out for their upper bounds: buffers, strides, packed weights, kernels. At run
+ * time a symbol is smaller than its bound by `less`, and each dynamic dimension is shorter by its
+ * slope times that. Elements past the actual size are undefined: a step may skip, compute or
+ * overwrite them. So an operator supports a dynamic dimension if the leading part of its results
+ * depends only on the leading parts of its operands. If it sums, or takes a maximum, over a dynamic
+ * dimension, a fill step first sets the elements past the actual size to the neutral element. A
+ * table of operators holds these rules; an operator without a row is refused by name. Dynamic
+ * inputs and outputs are packed at their actual size and copied.
  */
 #include <math.h>
 
@@ -14,12 +15,12 @@
 
 /* -- rules */
 
-struct carrier {
+struct dynamic_check {
   struct builder *b;
   const struct node *node;
   const char *why_not;
 };
-typedef hone_status carry_fn(struct carrier *c);
+typedef hone_status carry_fn(struct dynamic_check *c);
 
 bool is_open_at(const struct value *value, int64_t d) {
   if (!value || !value->slope) return false;
@@ -36,13 +37,14 @@ static bool is_open_in(const struct value *value, int first, int last) {
 
 static bool is_open_value(const struct value *value) { return is_open_in(value, 0, HONE_MAX_RANK); }
 
-static hone_status refuse(struct carrier *c, const char *why) {
+static hone_status refuse(struct dynamic_check *c, const char *why) {
   c->why_not = why;
   return HONE_OK;
 }
 
-/* Sets what lies behind dimension d in every copy of the value. */
-static hone_status fill(struct carrier *c, const struct value *value, int64_t d, double number) {
+/* Sets the elements past the actual size of dimension d, in every copy of the value. */
+static hone_status fill(struct dynamic_check *c, const struct value *value, int64_t d,
+                        double number) {
   struct builder *b = c->b;
   struct tensor *element;
   struct shape scalar = {0};
@@ -51,9 +53,10 @@ static hone_status fill(struct carrier *c, const struct value *value, int64_t d,
   if (!is_open_at(value, d)) return HONE_OK;
   b->fills = true;
   TRY(get_view(b, value, &view));
-  if (value->constant) return HONE_OK; /* finite, and the other operand is zero there */
+  /* constants are finite, and the other operand is zero there */
+  if (value->constant) return HONE_OK;
   struct value_state *state = &b->values[value->index];
-  int kept = 0; /* a copy in bf16 was made before the fill: it is made again */
+  int kept = 0; /* drops copies in bf16 made before the fill: they are made again */
   for (int i = 0; i < state->count; i++)
     if (state->views[i].dtype == value->dtype) state->views[kept++] = state->views[i];
   state->count = kept;
@@ -61,10 +64,11 @@ static hone_status fill(struct carrier *c, const struct value *value, int64_t d,
   if (dtype_is_float(value->dtype) || isfinite(number))
     tensor_set_f64(element, 0, number);
   else
-    return refuse(c, "integers have no neutral element here");
+    return refuse(c, "no integer is neutral here");
   for (int i = 0; i < state->count; i++) {
     struct step *step;
-    if (!state->views[i].stride[d]) return refuse(c, "an operand is broadcast along it");
+    if (!state->views[i].stride[d])
+      return refuse(c, "an operand is broadcast along that dimension");
     TRY(new_step(b, STEP_FILL, c->node, 0, 1, &step));
     step->outputs[0] = state->views[i];
     step->fill_axis = (int)d;
@@ -77,76 +81,81 @@ static hone_status fill(struct carrier *c, const struct value *value, int64_t d,
   return HONE_OK;
 }
 
-static hone_status carry_any(struct carrier *c) { return c->node ? HONE_OK : HONE_E_INTERNAL; }
+static hone_status carry_any(struct dynamic_check *c) {
+  return c->node ? HONE_OK : HONE_E_INTERNAL;
+}
 
-/* Only dimension 0, the batch, of the data. */
-static hone_status carry_batch(struct carrier *c) {
+/* Only dimension 0 of the data, the batch, may be dynamic. */
+static hone_status carry_batch(struct dynamic_check *c) {
   const struct node *node = c->node;
   for (size_t k = 0; k < node->input_count; k++)
     if (is_open_in(node->inputs[k], k ? 0 : 1, HONE_MAX_RANK))
-      return refuse(c, "it is open in another dimension than the batch");
+      return refuse(c, "a dimension other than the batch is dynamic");
   return HONE_OK;
 }
 
-/* Dimensions in front of `axis`: what is behind is computed together. */
-static hone_status carry_rows(struct carrier *c) {
+/* Only dimensions before `axis` may be dynamic. */
+static hone_status carry_rows(struct dynamic_check *c) {
   const struct value *x = c->node->inputs[0];
   int64_t axis = node_int(c->node, "axis", -1);
   if (axis < 0) axis += x->shape.rank;
-  return is_open_in(x, (int)axis, HONE_MAX_RANK) ? refuse(c, "it is normalised over") : HONE_OK;
+  return is_open_in(x, (int)axis, HONE_MAX_RANK) ? refuse(c, "it normalises over that dimension")
+                                                 : HONE_OK;
 }
 
-/* A scale or bias that has a dimension of the rows would have to follow an open one of x. */
-static hone_status carry_scaled_rows(struct carrier *c) {
+/* A scale or bias along a dynamic dimension of x would have to be dynamic too. */
+static hone_status carry_scaled_rows(struct dynamic_check *c) {
   const struct value *x = c->node->inputs[0];
   for (size_t k = 1; k < c->node->input_count; k++) {
     const struct value *scale = c->node->inputs[k];
     for (int d = 0; scale && d < scale->shape.rank; d++)
       if (scale->shape.dims[d] != 1 && is_open_at(x, d + x->shape.rank - scale->shape.rank))
-        return refuse(c, "its scale has a dimension that is open");
+        return refuse(c, "its scale varies along that dimension");
   }
   return carry_rows(c);
 }
 
-/* The same group of dimensions on both sides holds it, and what is inside of it is the same. */
-static hone_status carry_reshape(struct carrier *c) {
+/* In each smallest group of dimensions of equal size, both sides have the same dynamic
+   dimension, and the dimensions inside it are the same. */
+static hone_status carry_reshape(struct dynamic_check *c) {
   const struct value *in = c->node->inputs[0], *out = c->node->outputs[0];
   int i = 0, j = 0;
   while (i < in->shape.rank || j < out->shape.rank) {
     int64_t a = 1, z = 1;
     struct slope a_inside = {0}, z_inside = {0};
-    do { /* the least group of equal size */
+    do { /* the smallest group of equal size */
       bool left = a <= z ? i < in->shape.rank : j >= out->shape.rank;
       const struct value *value = left ? in : out;
       int d = left ? i++ : j++;
       int64_t *size = left ? &a : &z;
       struct slope *inside = left ? &a_inside : &z_inside;
       bool open = is_open_at(value, d);
-      if (open && !slope_is_zero(inside)) return refuse(c, "two open dimensions are merged");
+      if (open && !slope_is_zero(inside)) return refuse(c, "two dynamic dimensions are merged");
       *size *= value->shape.dims[d];
       *inside = open ? value->slope[d] : slope_times(inside, value->shape.dims[d]);
     } while (a != z && (i < in->shape.rank || j < out->shape.rank));
-    /* a dimension of fixed size in front of the open one would interleave with it */
+    /* a fixed dimension outside the dynamic one would interleave with it */
     while (i < in->shape.rank && in->shape.dims[i] == 1 && !is_open_at(in, i)) i++;
     while (j < out->shape.rank && out->shape.dims[j] == 1 && !is_open_at(out, j)) j++;
     if (!slope_equal(&a_inside, &z_inside))
-      return refuse(c, "it is merged with a dimension in front of it");
+      return refuse(c, "that dimension is merged with one before it");
   }
   return HONE_OK;
 }
 
-static hone_status carry_slice(struct carrier *c) {
+static hone_status carry_slice(struct dynamic_check *c) {
   const struct value *x = c->node->inputs[0], *starts = node_input(c->node, 1),
                      *axes = node_input(c->node, 3), *steps = node_input(c->node, 4);
   if (!starts || !starts->constant || (axes && !axes->constant) || (steps && !steps->constant))
-    return refuse(c, "its bounds come at run time");
+    return refuse(c, "its bounds must be constant");
   for (size_t i = 0; i < tensor_count(starts->constant); i++) {
     int64_t axis = axes ? tensor_i64(axes->constant, i) : (int64_t)i;
     int64_t start = tensor_i64(starts->constant, i);
     if (!is_open_at(x, axis)) continue;
     if (axis < 0) axis += x->shape.rank;
-    if (steps && tensor_i64(steps->constant, i) != 1) return refuse(c, "it is sliced in steps");
-    if (start < -x->shape.dims[axis]) return refuse(c, "the slice begins before it");
+    if (steps && tensor_i64(steps->constant, i) != 1)
+      return refuse(c, "that dimension is sliced with a step other than 1");
+    if (start < -x->shape.dims[axis]) return refuse(c, "the slice begins before the first element");
   }
   return HONE_OK;
 }
@@ -158,53 +167,54 @@ static bool is_not_negative(const struct value *value) {
   return true;
 }
 
-/* Indices behind the open part become 0, so that none is out of range. */
-static hone_status carry_gather(struct carrier *c) {
+/* Indices past the actual size become 0, so that none is out of range. */
+static hone_status carry_gather(struct dynamic_check *c) {
   const struct node *node = c->node;
   const struct value *x = node->inputs[0], *index = node->inputs[1];
   bool one = index->constant && tensor_count(index->constant) == 1; /* lowered to a view */
   int64_t axis = node_int(node, "axis", 0);
   if (is_op(node, OP_GatherND) ? is_open_value(x) : is_open_at(x, axis))
     if (!is_not_negative(index) && !(one && is_op(node, OP_Gather)))
-      return refuse(c, "indices into it may count from its end");
+      return refuse(c, "indices may be negative: they count from the end of that dimension");
   for (int d = 0; d < index->shape.rank; d++) TRY(fill(c, index, d, 0));
   return HONE_OK;
 }
 
-static hone_status carry_split(struct carrier *c) {
-  return is_open_at(c->node->inputs[0], node_int(c->node, "axis", 0)) ? refuse(c, "it is split")
-                                                                      : HONE_OK;
+static hone_status carry_split(struct dynamic_check *c) {
+  return is_open_at(c->node->inputs[0], node_int(c->node, "axis", 0))
+             ? refuse(c, "that dimension is split")
+             : HONE_OK;
 }
 
-static hone_status carry_tile(struct carrier *c) {
+static hone_status carry_tile(struct dynamic_check *c) {
   const struct value *in = c->node->inputs[0], *out = c->node->outputs[0];
   for (int d = 0; d < in->shape.rank; d++)
     if (is_open_at(in, d) && (in->shape.dims[d] != out->shape.dims[d]))
-      return refuse(c, "it is repeated");
+      return refuse(c, "that dimension is repeated");
   return HONE_OK;
 }
 
-static hone_status carry_pad(struct carrier *c) {
+static hone_status carry_pad(struct dynamic_check *c) {
   const struct value *in = c->node->inputs[0], *out = c->node->outputs[0];
   if (strcmp(node_string(c->node, "mode", "constant"), "constant"))
-    return refuse(c, "its end is mirrored or repeated");
+    return refuse(c, "pad mode must be constant");
   for (int d = 0; d < in->shape.rank; d++)
     if (is_open_at(in, d) && in->shape.dims[d] != out->shape.dims[d])
-      return refuse(c, "it is padded");
+      return refuse(c, "that dimension is padded");
   return HONE_OK;
 }
 
-static hone_status carry_matmul(struct carrier *c) {
+static hone_status carry_matmul(struct dynamic_check *c) {
   const struct value *a = c->node->inputs[0], *w = c->node->inputs[1];
   bool integer = !is_op(c->node, OP_MatMul);
   int k = w->shape.rank > 1 ? w->shape.rank - 2 : 0;
   if (!is_open_at(a, -1)) return HONE_OK;
-  if (integer) return refuse(c, "integers are summed over it");
+  if (integer) return refuse(c, "it sums integers over that dimension");
   TRY(fill(c, a, -1, 0));
   return fill(c, w, k, 0);
 }
 
-static hone_status carry_gemm(struct carrier *c) {
+static hone_status carry_gemm(struct dynamic_check *c) {
   const struct value *a = c->node->inputs[0], *w = c->node->inputs[1];
   int turned_a = node_int(c->node, "transA", 0) != 0,
       turned_b = node_int(c->node, "transB", 0) != 0;
@@ -212,7 +222,7 @@ static hone_status carry_gemm(struct carrier *c) {
   return fill(c, w, turned_b ? 1 : 0, 0);
 }
 
-static hone_status carry_softmax(struct carrier *c) {
+static hone_status carry_softmax(struct dynamic_check *c) {
   return fill(c, c->node->inputs[0], node_int(c->node, "axis", -1), -INFINITY);
 }
 
@@ -230,11 +240,11 @@ static double neutral(enum op_id op) {
   }
 }
 
-static hone_status carry_reduce(struct carrier *c) {
+static hone_status carry_reduce(struct dynamic_check *c) {
   const struct node *node = c->node;
   const struct value *x = node->inputs[0], *axes = node_input(node, 1);
   bool all = !axes || (axes->constant && !tensor_count(axes->constant));
-  if (axes && !axes->constant) return refuse(c, "its axes come at run time");
+  if (axes && !axes->constant) return refuse(c, "its axes must be constant");
   if (all && node_int(node, "noop_with_empty_axes", 0)) return HONE_OK;
   for (int d = 0; d < x->shape.rank; d++) {
     bool reduced = all;
@@ -244,35 +254,35 @@ static hone_status carry_reduce(struct carrier *c) {
     }
     if (!reduced || !is_open_at(x, d)) continue;
     if (is_op(node, OP_ReduceMean) || is_op(node, OP_ReduceVariance))
-      return refuse(c, "a mean divides by it");
+      return refuse(c, "it averages over that dimension");
     TRY(fill(c, x, d, neutral(node->op->id)));
   }
   return HONE_OK;
 }
 
-static hone_status carry_arg(struct carrier *c) {
+static hone_status carry_arg(struct dynamic_check *c) {
   bool least = is_op(c->node, OP_ArgMin);
   int64_t axis = node_int(c->node, "axis", 0);
   if (node_int(c->node, "select_last_index", 0) && is_open_at(c->node->inputs[0], axis))
-    return refuse(c, "the last of equal ones is asked for");
+    return refuse(c, "select_last_index is set");
   return fill(c, c->node->inputs[0], axis, least ? INFINITY : -INFINITY);
 }
 
-static hone_status carry_topk(struct carrier *c) {
+static hone_status carry_topk(struct dynamic_check *c) {
   bool largest = node_int(c->node, "largest", 1) != 0;
   return fill(c, c->node->inputs[0], node_int(c->node, "axis", -1), largest ? -INFINITY : INFINITY);
 }
 
-/* Updates behind the open part go nowhere. */
-static hone_status carry_placed(struct carrier *c) {
+/* Updates past the actual size get index -1, which is ignored. */
+static hone_status carry_placed(struct dynamic_check *c) {
   const struct value *index = c->node->inputs[1];
-  if (index->constant && is_open_value(index)) return refuse(c, "its places are constants");
+  if (index->constant && is_open_value(index)) return refuse(c, "its indices are constant");
   for (int d = 0; d < index->shape.rank; d++) TRY(fill(c, index, d, -1));
   return HONE_OK;
 }
 
-/* Updates behind the open part go to place 0 and change nothing there. */
-static hone_status carry_scatter(struct carrier *c) {
+/* Updates past the actual size go to index 0 with the neutral element. */
+static hone_status carry_scatter(struct dynamic_check *c) {
   static const struct {
     const char *word;
     double neutral;
@@ -280,30 +290,33 @@ static hone_status carry_scatter(struct carrier *c) {
   const struct value *index = c->node->inputs[1], *updates = c->node->inputs[2];
   const char *word = node_string(c->node, "reduction", "none");
   if (node_int(c->node, "within", 0)) return carry_placed(c);
-  if (is_open_value(c->node->inputs[0])) return refuse(c, "indices may count from its end");
+  if (is_open_value(c->node->inputs[0]))
+    return refuse(c, "indices may be negative: they count from the end of that dimension");
   for (size_t i = 0; i < COUNT(reductions); i++) {
     if (strcmp(word, reductions[i].word)) continue;
     for (int d = 0; d < index->shape.rank; d++) TRY(fill(c, index, d, 0));
     for (int d = 0; d < updates->shape.rank; d++) TRY(fill(c, updates, d, reductions[i].neutral));
     return HONE_OK;
   }
-  return refuse(c, "what it writes is not joined with what is there");
+  return refuse(c, "it needs a `reduction`");
 }
 
-static hone_status carry_cumulative(struct carrier *c) {
-  return node_int(c->node, "reverse", 0) ? refuse(c, "it may run from its end") : HONE_OK;
+static hone_status carry_cumulative(struct dynamic_check *c) {
+  return node_int(c->node, "reverse", 0) ? refuse(c, "it runs in reverse") : HONE_OK;
 }
 
-/* The batch, of data, states and results alike. */
-static hone_status carry_recurrent(struct carrier *c) {
+/* Only the batch may be dynamic, in data, states and results alike. */
+static hone_status carry_recurrent(struct dynamic_check *c) {
   int steps = node_int(c->node, "layout", 0) ? 1 : 0;
-  return is_open_at(c->node->inputs[0], steps) ? refuse(c, "it is the number of steps") : HONE_OK;
+  return is_open_at(c->node->inputs[0], steps)
+             ? refuse(c, "that dimension is the number of time steps")
+             : HONE_OK;
 }
 
-static hone_status carry_quantize(struct carrier *c) {
+static hone_status carry_quantize(struct dynamic_check *c) {
   const struct value *x = c->node->inputs[0], *scale = c->node->inputs[1];
   if (scale->shape.rank && is_open_at(x, node_int(c->node, "axis", 1)))
-    return refuse(c, "each of its places has a scale");
+    return refuse(c, "its scale varies along that dimension");
   return HONE_OK;
 }
 
@@ -393,7 +406,7 @@ static carry_fn *find_rule(const struct node *node) {
   return node->op->class == OP_ELEMENTWISE && is_own ? carry_any : NULL;
 }
 
-/* What the group reads and what it makes. */
+/* The operands and results of the group. */
 static size_t value_count(const struct fusion_group *g) {
   return group_input_count(g) + g->node->output_count;
 }
@@ -403,11 +416,11 @@ static const struct value *value_at(const struct fusion_group *g, size_t k) {
   return k < inputs ? group_input(g, k) : group_output(g, k - inputs);
 }
 
-/* The symbols that the group's operands and results follow. */
-static struct names_text {
+/* Names of the symbols that the group's operands and results depend on. */
+static struct symbol_names {
   char at[HONE_MAX_SYMBOLS * 36];
-} open_names(const struct builder *b, const struct fusion_group *g) {
-  struct names_text out = {""};
+} dynamic_names(const struct builder *b, const struct fusion_group *g) {
+  struct symbol_names out = {""};
   struct slope all = {0};
   for (size_t k = 0; k < value_count(g); k++) {
     const struct value *value = value_at(g, k);
@@ -422,19 +435,20 @@ static struct names_text {
   return out;
 }
 
-/* Why a group cannot stand in a graph with symbols, whatever it does; NULL: it may. What lies behind the
-   open part of strings is no address. */
-static const char *own_reason(const struct fusion_group *g, bool is_open) {
+/* Why no group with these values can be in a graph with symbols; NULL: it can. Strings past the
+   actual size would be invalid addresses. */
+static const char *group_reason(const struct fusion_group *g, bool is_open) {
   for (size_t k = 0; k < value_count(g); k++) {
     const struct value *value = value_at(g, k);
     if (!value) continue;
-    if (value_is_open(value)) return "data decide another size";
-    if (is_open && value->dtype == HONE_STRING) return "it has strings";
+    if (value_is_open(value)) return "another size is data-dependent";
+    if (is_open && value->dtype == HONE_STRING) return "it has string values";
   }
   return NULL;
 }
 
-/* What counts from the end of an open size is moved where it is read, which loops over elements do. */
+/* A slice that counts from the end of a dynamic dimension moves at run time; elementwise loops
+   and Concat copies support that. */
 static bool reads_window(const struct node *node) {
   if (node->op->class == OP_ELEMENTWISE || is_op(node, OP_Concat)) return false;
   for (size_t k = 0; k < node->input_count; k++)
@@ -445,7 +459,8 @@ static bool reads_window(const struct node *node) {
 static hone_status check_begin(struct builder *b, const struct step *step, const struct view *view,
                                const int64_t *less) {
   if (!view->buffer || view->offset >= slope_loss(&view->offset_slope, less)) return HONE_OK;
-  return fail(b->ctx, HONE_E_UNSUP, step->place, "%s reads the last of an open size that may be 0",
+  return fail(b->ctx, HONE_E_UNSUP, step->place,
+              "%s indexes from the end of a dynamic dimension that may be 0",
               step->op ? step->op->name : "a copy");
 }
 
@@ -466,23 +481,24 @@ hone_status check_least_sizes(struct builder *b) {
 
 hone_status carry_symbol(struct builder *b, const struct fusion_group *g) {
   const struct node *node = g->node;
-  struct carrier c = {.b = b, .node = node};
+  struct dynamic_check c = {.b = b, .node = node};
   b->is_open = b->fills = false;
   for (size_t k = 0; k < value_count(g) && !b->is_open; k++)
     b->is_open = is_open_value(value_at(g, k));
-  const char *own = own_reason(g, b->is_open);
+  const char *own = group_reason(g, b->is_open);
   if (own)
-    return fail(b->ctx, HONE_E_UNSUP, node_place(node), "%s cannot stand beside an open size: %s",
-                node->op->name, own);
+    return fail(b->ctx, HONE_E_UNSUP, node_place(node),
+                "%s is not supported in a model with dynamic dimensions: %s", node->op->name, own);
   if (!b->is_open) return HONE_OK;
   carry_fn *carry = find_rule(node);
   if (reads_window(node))
-    c.why_not = "a constant counts from the end of an open size";
+    c.why_not = "a constant index counts from the end of a dynamic dimension";
   else if (carry)
     TRY(carry(&c));
   else
-    c.why_not = "no rule says what becomes of it";
+    c.why_not = "the operator does not support dynamic dimensions";
   if (!c.why_not) return HONE_OK;
-  return fail(b->ctx, HONE_E_UNSUP, node_place(node), "%s cannot carry %s: %s", node->op->name,
-              open_names(b, g).at, c.why_not);
+  return fail(b->ctx, HONE_E_UNSUP, node_place(node),
+              "%s does not support dynamic dimension %s: %s", node->op->name,
+              dynamic_names(b, g).at, c.why_not);
 }

@@ -1,7 +1,7 @@
-/* Operands of a group's program, placed against the output of the kernel that applies it. */
+/* Places the operands of a group's program relative to the output of the kernel that applies it. */
 #include "builder.h"
 
-/* Whether `view`, broadcast to the output, is one element a column. */
+/* True if `view`, broadcast to the output, has one element per column. */
 static bool is_column(const struct view *view, int column) {
   for (int i = 0; i < view->shape.rank; i++)
     if (i != column && view->shape.dims[i] != 1 && view->stride[i]) return false;
@@ -14,7 +14,7 @@ static bool is_scalar(const struct view *view) {
   return true;
 }
 
-/* Whether out's rows lie one behind the other, columns innermost. */
+/* True if out's rows are contiguous and adjacent, columns innermost. */
 static bool has_dense_rows(const struct view *out, int column) {
   int order[HONE_MAX_RANK];
   int64_t expected = 1;
@@ -29,7 +29,7 @@ static bool has_dense_rows(const struct view *out, int column) {
   return true;
 }
 
-/* One element a row: where it has to lie. */
+/* One element per row: the view in which it must be stored. */
 static bool row_view(const struct value *value, const struct view *out, int column,
                      struct view *wanted) {
   if (value->shape.rank != out->shape.rank || !has_dense_rows(out, column)) return false;
@@ -72,7 +72,7 @@ static hone_status place_operand(struct builder *b, const struct value *value,
   return HONE_OK;
 }
 
-/* One element a column, whatever the rank of the output. */
+/* One element per column, for any rank of the output. */
 static hone_status place_bias(struct builder *b, const struct node *node, const struct value *bias,
                               const struct view *out, int column, struct view *view,
                               enum operand_kind *kind) {

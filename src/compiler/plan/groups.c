@@ -1,13 +1,14 @@
-/* Groups: elementwise nodes behind a node become its group's program, so that their operands never go
- * through memory. A group begins with one node and takes readers in graph order; it may be closed wherever
- * only its last value is read outside. That covers chains, forms that read a value twice (GELU), and sums
- * with another tensor (residuals). What is closed later cannot depend on what comes from the group, so no
- * cycle can arise.
+/* Fusion groups: elementwise nodes that follow a node join its program, so that their operands
+ * never go through memory. A group begins with one node and takes readers in graph order. It may be
+ * closed wherever only its last value is read outside. That covers chains, expressions that read a
+ * value twice (GELU), and sums with another tensor (residuals). A node taken later cannot depend on
+ * a result of the group, so no cycle can arise.
  *
- * A contraction also takes what makes an operand of its program for it alone.
+ * A contraction also takes a producer of an operand of its program, if that has no other reader.
  *
- * Contractions go first, the last one first: of two that meet in a sum the later takes it, because
- * only then the other operand is there. Elementwise groups follow in graph order. */
+ * Contractions go first, the last one first: if two meet in a sum, the later one takes it, because
+ * only then the other operand exists already. Elementwise groups follow in graph order.
+ */
 #include "builder.h"
 
 enum { MOST_STEPS = 40, MOST_CHAIN = 16 };
@@ -19,18 +20,18 @@ struct finder {
   struct graph_readers readers;
   uint32_t *uses;           /* by value index, of the graph */
   uint32_t *made_at;        /* by value index: position of the producer */
-  bool *is_taken;           /* by node position: in a group of several */
-  struct fusion_group **at; /* by node position: the group whose last node stands there */
+  bool *is_taken;           /* by node position: in a group of several nodes */
+  struct fusion_group **at; /* by node position: the group whose last node is there */
 };
 
 /* A group while it grows. */
 struct growth {
   struct fusion_group group;
-  size_t count; /* values of the group: the first node's and one for each taken */
+  size_t count; /* values of the group: of the first node and of each node taken */
   const struct value *values[MOST_STEPS + 1];
-  int args[MOST_STEPS + 1];           /* how an operation names the value */
+  int args[MOST_STEPS + 1];           /* the argument by which an operation names the value */
   uint32_t left[MOST_STEPS + 1];      /* reads outside the group */
-  uint32_t positions[MOST_STEPS + 1]; /* of the nodes */
+  uint32_t positions[MOST_STEPS + 1]; /* positions of the nodes */
   VEC(const struct value *) operands;
   VEC(struct operation) program;
 };
@@ -45,7 +46,7 @@ static hone_status find_producers(struct finder *f) {
   return HONE_OK;
 }
 
-/* -- growing */
+/* -- growing a group */
 
 static int index_in_group(const struct growth *g, const struct value *value) {
   for (size_t i = 0; i < g->count; i++)
@@ -62,7 +63,7 @@ static void add_value(const struct finder *f, struct growth *g, const struct val
   g->count++;
 }
 
-/* The node that makes the value, unless another group of several has it. */
+/* The node that makes the value, unless another group of several nodes has it. */
 static const struct node *free_maker(const struct finder *f, const struct value *value) {
   return graph_owns(f->graph, value) && value->producer && !f->is_taken[f->made_at[value->index]]
              ? value->producer
@@ -80,7 +81,7 @@ static bool is_accepted(const struct finder *f, const struct growth *g, const st
   return others || may_take(&g->group, node, NULL, maker);
 }
 
-/* The two dimensions are one size, also where symbols are smaller. */
+/* True if the two dimensions are equal, also when symbols are below their bounds. */
 static bool same_size(const struct value *a, const struct value *b) {
   static const struct slope fixed;
   if (!shape_equal(&a->shape, &b->shape)) return false;
@@ -125,7 +126,7 @@ static hone_status argument(struct finder *f, struct growth *g, const struct val
   return HONE_OK;
 }
 
-/* One operation; of Max, Min and Sum over more than two operands one for each further operand. */
+/* Adds one operation; for Max, Min and Sum, one per further operand. */
 static hone_status take(struct finder *f, struct growth *g, const struct node *node,
                         uint32_t position) {
   struct operation o = {
@@ -150,7 +151,7 @@ static hone_status take(struct finder *f, struct growth *g, const struct node *n
   return HONE_OK;
 }
 
-/* The first reader of an open value in graph order that is not in the group yet. UINT32_MAX: none. */
+/* The first reader in graph order of a value that is still read outside. UINT32_MAX: none. */
 static uint32_t next_reader(const struct finder *f, const struct growth *g) {
   uint32_t best = UINT32_MAX, last = g->positions[g->count - 1];
   for (size_t i = 0; i < g->count; i++) {
@@ -158,14 +159,14 @@ static uint32_t next_reader(const struct finder *f, const struct growth *g) {
     if (!g->left[i]) continue;
     for (uint32_t k = f->readers.first[v]; k < f->readers.first[v + 1]; k++) {
       uint32_t position = f->readers.at[k];
-      /* taken in order: whatever is open lies behind the last one taken */
+      /* nodes are taken in order: every candidate comes after the last one taken */
       if (position > last && position < best) best = position;
     }
   }
   return best;
 }
 
-/* The elementwise node that makes the value for the group alone; NULL if there is none. */
+/* The elementwise node that makes the value for this group alone; NULL: none. */
 static const struct node *maker_of(const struct finder *f, const struct growth *g,
                                    const struct value *value) {
   const struct node *maker = free_maker(f, value);
@@ -173,31 +174,32 @@ static const struct node *maker_of(const struct finder *f, const struct growth *
   return is_own && !value->is_output && f->uses[value->index] == 1 ? maker : NULL;
 }
 
-/* How many of the makers are better taken here than left to the product behind them, which makes its value for them
-   alone and can take them too: what then goes through memory is as small as it can be. All where there is none. */
+/* How many of the producers are better fused here than left to a contraction before them that
+   could fuse them too: minimises the bytes that go through memory. Without such a contraction:
+   all. */
 static size_t makers_worth_taking(const struct finder *f, const struct growth *g,
                                   const struct node *const *chain, size_t count) {
-  const struct node *last = chain[count - 1], *product = NULL;
-  for (size_t i = 0; i < elementwise_operands(last) && !product; i++) {
+  const struct node *last = chain[count - 1], *matmul = NULL;
+  for (size_t i = 0; i < elementwise_operands(last) && !matmul; i++) {
     const struct value *x = last->inputs[i];
     const struct node *maker = index_in_group(g, x) < 0 ? free_maker(f, x) : NULL;
     if (maker && maker->op->class != OP_ELEMENTWISE && f->uses[x->index] == 1 && !x->is_output &&
         may_take(&(struct fusion_group){.node = maker, .result = x}, last, NULL, maker))
-      product = maker;
+      matmul = maker;
   }
-  if (!product) return count;
+  if (!matmul) return count;
   size_t best = 0;
   unsigned least = dtype_bits(chain[0]->outputs[0]->dtype);
   for (size_t k = 1; k <= count; k++) {
-    const struct node *left = k < count ? chain[k] : product;
+    const struct node *left = k < count ? chain[k] : matmul;
     const unsigned bits = dtype_bits(left->outputs[0]->dtype);
     if (bits < least) least = bits, best = k;
   }
   return best;
 }
 
-/* What an operand of a product's program is made by (a residual that is brought to another scale) joins
-   the program, so that it does not go through memory either. */
+/* Fuses the producer of an operand of a contraction's program (for example a rescaled residual),
+   so that it does not go through memory either. */
 static hone_status take_makers(struct finder *f, struct growth *g, const struct node *node) {
   const struct node *chain[MOST_CHAIN], *reader = node;
   size_t count = 0;
@@ -236,7 +238,7 @@ static hone_status grow(struct finder *f, struct growth *g, struct closed *close
     uint32_t position = next_reader(f, g);
     if (position == UINT32_MAX || f->is_taken[position]) break;
     const struct node *node = f->graph->nodes.at[position];
-    if (!is_next(f, g, node)) break; /* its operand stays open for ever */
+    if (!is_next(f, g, node)) break; /* its operand would be read outside forever */
     if (g->group.node->op->class != OP_ELEMENTWISE) TRY(take_makers(f, g, node));
     if (g->count > MOST_STEPS || !is_next(f, g, node)) break;
     TRY(take(f, g, node, position));
@@ -245,7 +247,7 @@ static hone_status grow(struct finder *f, struct growth *g, struct closed *close
   return HONE_OK;
 }
 
-/* -- what a graph becomes */
+/* -- making the groups */
 
 static hone_status new_group(struct builder *b, const struct node *node,
                              struct fusion_group **out) {
@@ -255,7 +257,7 @@ static hone_status new_group(struct builder *b, const struct node *node,
   return HONE_OK;
 }
 
-/* It stands in the place of its last node: there everything that it reads is made. */
+/* The group takes the position of its last node, where all of its operands exist. */
 static hone_status commit(struct finder *f, const struct growth *g, const struct closed *closed) {
   struct builder *b = f->b;
   struct fusion_group *group;
@@ -298,7 +300,7 @@ static hone_status fuse_all(struct finder *f) {
   return HONE_OK;
 }
 
-/* What reads a value is a group, once for each input and operand that it is. */
+/* Counts the readers of each value: one per group and input or operand. */
 static void count_reads(struct builder *b, const struct finder *f) {
   const struct graph *graph = f->graph;
   for (size_t n = 0; n < graph->nodes.count; n++) {

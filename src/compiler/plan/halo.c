@@ -1,16 +1,16 @@
-/* Which images are written with a border of zeros around them, so that the convolutions that read them
- * need no padded copy: decided over the whole graph before anything is lowered.
+/* Decides which images are written with a border of zeros, so that the convolutions that read them
+ * need no padded copy. Decided for the whole graph before lowering.
  *
- * A value gets a border if everything that reads it takes an image through its strides. Values that are
- * added to each other behind a product are addressed alike, so they get the same border or none.
+ * A value gets a border if all of its readers accept any strides. Values that are added after a
+ * contraction must have the same strides, so all of them get the same border or none.
  */
 #include "builder.h"
 
 struct image {
   uint32_t group;  /* the value's representative: union-find */
-  uint32_t reads;  /* by readers that take any strides */
-  int64_t border;  /* that its readers wish */
-  bool is_written; /* by a node that writes any strides */
+  uint32_t reads;  /* reads that accept any strides */
+  int64_t border;  /* requested by its readers */
+  bool is_written; /* its maker writes any strides */
 };
 
 static uint32_t find(struct image *images, uint32_t i) {
@@ -28,7 +28,7 @@ bool takes_strides(const struct fusion_group *g) {
   return is_op(node, OP_AveragePool) && is_kernel_pool(node);
 }
 
-/* A Concat of channels copies what is not made in its place, into any strides. */
+/* A Concat of channels copies operands that are not made in place, into any strides. */
 static bool joins_channels(const struct node *node) {
   const int64_t axis = node_int(node, "axis", 0);
   return is_op(node, OP_Concat) && node->outputs[0]->shape.rank == 4 && (axis == 1 || axis == -3) &&
@@ -43,9 +43,10 @@ static hone_status look_at(struct builder *b, struct image *images, const struct
   int64_t border = 0;
   images[y->index].is_written = true;
   const bool is_conv = is_op(node, OP_Conv) || is_op(node, OP_ConvInteger);
-  const bool in_halves = computes_in_halves(b, g);
-  /* what lies in another type than its products are of is converted, and the copy has the zeros */
-  if (is_conv && in_halves == (storage_of(b, x) == HONE_BF16)) TRY(conv_border(b, g, &border));
+  const bool in_bf16 = computes_in_bf16(b, g);
+  /* a value stored in another type than the convolution computes in is converted, and that copy
+     adds the zeros */
+  if (is_conv && in_bf16 == (storage_of(b, x) == HONE_BF16)) TRY(conv_border(b, g, &border));
   if (graph_owns(b->graph, x)) {
     images[x->index].reads++;
     if (border > images[x->index].border) images[x->index].border = border;
@@ -65,10 +66,10 @@ hone_status find_borders(struct builder *b) {
   struct image *images;
   TRY(NEW_ARRAY(b->ctx, b->arena, images, count));
   TRY(NEW_ARRAY(b->ctx, b->arena, b->borders, count + SPARE_VALUES * graph->nodes.count));
-  if (b->options->plain) return HONE_OK;
+  if (b->options->generic_only) return HONE_OK;
   for (uint32_t i = 0; i < count; i++) images[i].group = i;
   for (size_t n = 0; n < b->groups.count; n++) TRY(look_at(b, images, b->groups.at[n]));
-  for (uint32_t i = 0; i < count; i++) { /* the wish of a group is its representative's */
+  for (uint32_t i = 0; i < count; i++) { /* the border of a group is its representative's */
     struct image *group = &images[find(images, i)];
     if (images[i].border > group->border) group->border = images[i].border;
   }

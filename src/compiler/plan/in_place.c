@@ -1,14 +1,15 @@
-/* Results that are written over an operand whose last reader is the step itself: an elementwise loop over
- * an input, a kernel over the residual that its epilogue adds, a softmax over its scores. Element for
- * element and by the same unit, so that threads and chunks need to know nothing of it. The two buffers
- * become one whose life is both lives, and plan_memory places only that. Longer lives are harder to
- * place: where that takes more memory in the end, nothing is written in place.
+/* Writes results over an operand that the step is the last to read: an elementwise loop over an
+ * input, a kernel over the residual that its epilogue adds, a softmax over its scores. Element by
+ * element and within one work item, so that threads and chunks are not affected. The two buffers
+ * become one with the union of their lifetimes, which plan_memory places. Longer lifetimes are
+ * harder to place: if the arena grows, all in-place writes are undone.
  *
- * Source of the idea: buffer sharing of in-place operators, Chen et al. 2016, arXiv 1604.06174. */
+ * Source of the idea: buffer sharing of in-place operators, Chen et al. 2016, arXiv 1604.06174.
+ */
 #include "plan.h"
 
-/* Each element of `out` has the address that the element of `in` has from its own buffer's begin. */
-static bool lies_alike(const struct view *in, const struct view *out) {
+/* Each element of `out` has the same offset in its buffer as the element of `in`. */
+static bool has_same_layout(const struct view *in, const struct view *out) {
   if (in->dtype != out->dtype || !dtype_bytes(out->dtype) || out->dtype == HONE_STRING)
     return false;
   if (in->offset != out->offset || in->shape.rank != out->shape.rank) return false;
@@ -20,7 +21,7 @@ static bool lies_alike(const struct view *in, const struct view *out) {
   return true;
 }
 
-/* Steps that run at the same time and do not read what lies behind `out`: borders around it. */
+/* True if the steps [first, ...) run at the same time and write only the borders around `out`. */
 static bool only_borders(const struct plan *plan, size_t first, size_t end, size_t s) {
   const struct view *out = &plan->steps.at[s]->outputs[0];
   for (size_t i = first; i < end; i++) {
@@ -32,14 +33,14 @@ static bool only_borders(const struct plan *plan, size_t first, size_t end, size
   return true;
 }
 
-/* Input `k` of the step, behind them the epilogue's operands; NULL past the last. */
+/* Input `k` of the step, then the epilogue's operands; NULL past the last. */
 static const struct view *operand(const struct step *step, size_t k) {
   if (k < step->input_count) return &step->inputs[k];
   k -= step->input_count;
   return k < step->epilogue.count ? &step->epilogue.operands[k] : NULL;
 }
 
-/* Whether the step's text may store over that operand. */
+/* True if the step's source may store over that operand. */
 static bool may_overwrite(const struct plan *plan, const struct step *step, size_t k) {
   if (step->kind == STEP_ELEMENTWISE) return true;
   if (step->kind != STEP_KERNEL) return false;
@@ -52,13 +53,14 @@ static bool may_overwrite(const struct plan *plan, const struct step *step, size
   return over & OVER_OPERANDS;
 }
 
-/* Whether all that the step reads of that buffer lies as its result does and may be overwritten. */
-static bool reads_alike(const struct plan *plan, const struct step *step,
-                        const struct buffer *buffer) {
+/* True if everything that the step reads of that buffer has the result's layout and may be
+   overwritten. */
+static bool reads_in_place(const struct plan *plan, const struct step *step,
+                           const struct buffer *buffer) {
   const struct view *in;
   for (size_t k = 0; (in = operand(step, k)); k++)
     if (in->buffer == buffer &&
-        (!lies_alike(in, &step->outputs[0]) || !may_overwrite(plan, step, k)))
+        (!has_same_layout(in, &step->outputs[0]) || !may_overwrite(plan, step, k)))
       return false;
   return true;
 }
@@ -74,7 +76,7 @@ static void take_place(const struct plan *plan, size_t first, size_t end, size_t
     if (!buffer || buffer == out || buffer->place != BUFFER_ARENA) continue;
     if (buffer->end != (int)end || buffer->first >= (int)first) continue;
     if (buffer->bytes < out->bytes || (best && buffer->bytes <= best->bytes)) continue;
-    if (reads_alike(plan, step, buffer)) best = buffer;
+    if (reads_in_place(plan, step, buffer)) best = buffer;
   }
   if (!best) return;
   struct buffer *whole = best->over ? best->over : best;
@@ -96,7 +98,7 @@ bool write_in_place(struct plan *plan) {
   return any;
 }
 
-void write_apart(struct plan *plan) {
+void undo_in_place(struct plan *plan) {
   for (size_t i = 0; i < plan->steps.count; i++) plan->steps.at[i]->in_place = false;
   for (size_t i = 0; i < plan->buffers.count; i++)
     if (plan->buffers.at[i]->place == BUFFER_ARENA) plan->buffers.at[i]->over = NULL;

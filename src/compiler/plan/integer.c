@@ -1,6 +1,7 @@
-/* Contractions of bytes: what their kernels take, and what takes the zero point of a off again,
- *     sum (a - zero) * w = sum a * w - zero * (sum of w's column).
- * Most kernels add a signed a up as a + 128. */
+/* Int8 contractions: which ones kernels support, and how the zero point of a is subtracted: sum (a
+ * - zero) * w = sum a * w - zero * (sum of w's column). Most kernels accumulate a signed a as a +
+ * 128.
+ */
 #include "builder.h"
 
 bool contraction_types(const struct fusion_group *g, struct problem_types *out) {
@@ -32,12 +33,12 @@ static int64_t columns_of(const struct node *node) {
   return node->inputs[1]->shape.dims[is_op(node, OP_ConvInteger) ? 0 : 1];
 }
 
-/* One element a column of the output: the sum of its weights times `factor`, and the bias (or NULL), wrapping as
-   int32 sums do. */
+/* One element per output column: the sum of its weights times `factor`, plus the bias (or NULL),
+   wrapping around as int32 sums do. */
 static hone_status column_sums(struct builder *b, const struct node *node, int64_t factor,
                                const struct tensor *bias, struct tensor **out) {
   const struct tensor *w = node->inputs[1]->constant;
-  bool conv = is_op(node, OP_ConvInteger); /* [oc, ...] there, [k, n] here */
+  bool conv = is_op(node, OP_ConvInteger); /* [oc, ...] for convolutions, [k, n] for matmuls */
   size_t count = tensor_count(w), columns = (size_t)columns_of(node);
   size_t rows = columns ? count / columns : 0;
   struct shape shape = {1, {(int64_t)columns}};
@@ -53,7 +54,7 @@ static hone_status column_sums(struct builder *b, const struct node *node, int64
   return HONE_OK;
 }
 
-/* Puts a view in front of the epilogue's operands. */
+/* Inserts a view before the epilogue's operands. */
 static void push_front(struct epilogue *e, const struct view *view, enum operand_kind kind) {
   for (size_t k = e->count; k-- > 0;) {
     e->operands[k + 1] = e->operands[k];
@@ -64,14 +65,14 @@ static void push_front(struct epilogue *e, const struct view *view, enum operand
   e->count++;
 }
 
-/* The constant that the program adds to the sums of a column before all else, or NULL. */
+/* The constant that the program's first operation adds to the sums of a column, or NULL. */
 static const struct tensor *bias_of(const struct fusion_group *g, const struct epilogue *program) {
   const struct expr *p = &program->program;
   const struct operation *sum = p->at;
   if (!p->count || sum->op->id != OP_Add || sum->dtype != HONE_I32) return NULL;
   const int k = sum->args[0] == PROGRAM_RAW, other = sum->args[k];
   if (sum->args[!k] != PROGRAM_RAW || other >= PROGRAM_RAW) return NULL;
-  for (size_t i = 1; i < p->count; i++) /* who else reads the sums */
+  for (size_t i = 1; i < p->count; i++) /* other readers of the sums */
     for (int a = 0; a < p->at[i].arg_count; a++)
       if (p->at[i].args[a] == PROGRAM_RAW) return NULL;
   const size_t operand = (size_t)PROGRAM_INPUT_INDEX(other);
@@ -83,7 +84,7 @@ static const struct tensor *bias_of(const struct fusion_group *g, const struct e
 
 static void drop_first(struct expr *p) {
   p->count--;
-  if (p->result >= 0) p->result--; /* of the first: PROGRAM_RAW */
+  if (p->result >= 0) p->result--; /* result of the first operation: PROGRAM_RAW */
   for (size_t i = 0; i < p->count; i++) {
     p->at[i] = p->at[i + 1];
     for (int k = 0; k < p->at[i].arg_count; k++)

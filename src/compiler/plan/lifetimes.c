@@ -1,5 +1,6 @@
-/* From which step to which an arena buffer is alive: half-open, [first, end). Buffers of joined steps
- * live through the whole group, since they run at the same time. */
+/* Lifetimes of arena buffers in steps, half-open: [first, end). Buffers of steps that run at the
+ * same time live through all of these steps.
+ */
 #include "plan.h"
 
 static void touch(struct buffer *buffer, int first, int end) {
@@ -16,8 +17,8 @@ static void touch_step(const struct step *step, int first, int end) {
   touch(step->scratch, first, end);
 }
 
-/* What is used in a loop and alive before or behind it lives through all of it: the next iteration may
-   read it. Inner loops first. */
+/* A buffer used in a loop and alive before or after it lives through the whole loop: the next
+   iteration may read it. Inner loops first. */
 static void keep_through_loops(struct plan *plan) {
   for (size_t end = 0; end < plan->steps.count; end++) {
     size_t first = end, depth = 1;

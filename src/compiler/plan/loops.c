@@ -1,9 +1,12 @@
-/* Loop nests of elementwise and copy steps: dimensions merged, outer ones flattened into units. */
+/* Loop nests of elementwise and copy steps: dimensions merged, outer ones flattened into work
+ * items.
+ */
 #include "plan.h"
 
 enum { CHUNK = 2048 };
 
-/* Outer dimensions are units; two inner loops unless that leaves too few units to share. */
+/* Outer dimensions become work items; two inner loops unless that leaves too few items for all
+   threads. */
 static void split(const int64_t *size, int rank, bool can_chunk, int *out_inner, int64_t *out_chunk,
                   int64_t *out_units) {
   *out_chunk = 0;
@@ -22,8 +25,8 @@ static void split(const int64_t *size, int rank, bool can_chunk, int *out_inner,
   *out_units = units;
 }
 
-/* Whether a dimension of `size` with these strides continues the dimension `outer` in every
- * operand. */
+/* True if a dimension of `size` with these strides continues the dimension `outer` in every
+   operand. */
 static bool mergeable(const struct loop_nest *nest, int outer, size_t operands, int64_t size,
                       int64_t out_stride, const int64_t *stride) {
   if (nest->out_stride[outer] != out_stride * size) return false;

@@ -1,10 +1,12 @@
-/* A graph's groups to steps: a table of lowerings tried in order, the plain kernel last. */
+/* Lowers the groups of a graph to steps: a table of lowerings, tried in order, the generic kernel
+ * last.
+ */
 #include "builder.h"
 
-/* Tried in order; each op has one row, the plain kernel serves what none takes. */
+/* Tried in order by operator; the generic kernel handles what none of them does. */
 static const struct {
   enum op_id op;
-  lower_fn *lower; /* of the node alone, or */
+  lower_fn *lower; /* of a node without a program, or */
   lower_group_fn *lower_group;
 } lowerings[] = {
     {OP_Identity, lower_view, NULL},
@@ -58,7 +60,8 @@ static hone_status lower_group(struct builder *b, const struct fusion_group *g);
 static bool has_elements(const struct node *node) {
   for (size_t i = 0; i < node->output_count; i++) {
     int64_t count;
-    if (node->outputs[i] && value_is_open(node->outputs[i])) return true; /* a size is made */
+    /* the output has a data-dependent size */
+    if (node->outputs[i] && value_is_open(node->outputs[i])) return true;
     if (node->outputs[i] && (!shape_count(&node->outputs[i]->shape, &count) || count)) return true;
   }
   return false;
@@ -75,10 +78,10 @@ static hone_status lower_empty(struct builder *b, const struct fusion_group *g) 
   return HONE_OK;
 }
 
-/* A program that no lowering of its node takes (more batch levels than the kernel has, an empty inner
-   dimension): the node alone, then the program over its result. Sum of one operand hands that on
-   unchanged. */
-static hone_status lower_apart(struct builder *b, const struct fusion_group *g, bool *out_done) {
+/* A group whose program no lowering of its node takes (more batch levels than the kernel has, an
+   empty inner dimension): the node alone, then the program as an elementwise step over its
+   result. A Sum of one operand passes it on unchanged. */
+static hone_status lower_unfused(struct builder *b, const struct fusion_group *g, bool *out_done) {
   const struct node *node = g->node;
   const struct fusion_group alone = {.node = node, .result = node->outputs[0]};
   const struct node over = {.op = &op_table[OP_Sum],
@@ -91,7 +94,7 @@ static hone_status lower_apart(struct builder *b, const struct fusion_group *g, 
                             .outputs = node->outputs};
   struct fusion_group program = *g;
   program.node = &over;
-  TRY(lower_group(b, &alone)); /* once: it has no program */
+  TRY(lower_group(b, &alone)); /* no recursion beyond this: it has no program */
   return lower_elementwise(b, &program, out_done);
 }
 
@@ -101,7 +104,7 @@ static bool has_row(const struct node *node) {
   return node->op->class == OP_ELEMENTWISE || generic_find(node->op->name);
 }
 
-/* Says which of operator, count, rank and types it is. */
+/* Reports which of operator, operand count, rank and types is not supported. */
 static hone_status no_kernel(struct builder *b, const struct node *node) {
   const size_t most = node->op->class == OP_ELEMENTWISE ? LOOP_OPERANDS : GENERIC_OPERANDS;
   const size_t count =
@@ -109,34 +112,33 @@ static hone_status no_kernel(struct builder *b, const struct node *node) {
   struct strbuf types = {0};
   if (!has_row(node))
     return fail(b->ctx, HONE_E_UNSUP, node_place(node),
-                "no kernel for operator %s, whatever its operands; only the reference evaluates it",
-                node->op->name);
+                "operator %s has no kernel; only the reference evaluates it", node->op->name);
   if (count > most)
     return fail(b->ctx, HONE_E_UNSUP, node_place(node),
-                "no kernel for operator %s of %zu operands, at most %zu", node->op->name, count,
+                "operator %s has %zu operands; kernels support at most %zu", node->op->name, count,
                 most);
   const struct generic_window *window;
   int spatial;
   TRY(read_window(b, node, &window, &spatial));
   if (spatial > GENERIC_SPATIAL)
     return fail(b->ctx, HONE_E_UNSUP, node_place(node),
-                "no kernel for operator %s over %d spatial dimensions, at most %d", node->op->name,
+                "operator %s has %d spatial dimensions; kernels support at most %d", node->op->name,
                 spatial, GENERIC_SPATIAL);
   for (size_t k = 0; k < node->input_count && k < 8; k++)
     strbuf_printf(&types, "%s%s", k ? ", " : "",
                   node->inputs[k] ? dtype_name(node->inputs[k]->dtype) : "none");
-  hone_status status =
-      fail(b->ctx, HONE_E_UNSUP, node_place(node), "no kernel for operator %s with operands %s",
-           node->op->name, types.at ? types.at : "none");
+  hone_status status = fail(b->ctx, HONE_E_UNSUP, node_place(node),
+                            "operator %s has no kernel for operands of types %s", node->op->name,
+                            types.at ? types.at : "none");
   strbuf_deinit(&types);
   return status;
 }
 
-/* The lowerings of its operator in their order; `plainly`: only those that no plain kernel stands for. */
-static hone_status try_rows(struct builder *b, const struct fusion_group *g, bool plainly,
-                            bool *out_done) {
+/* Tries the lowerings of the operator in order; only_required: only if it has no generic kernel. */
+static hone_status try_lowerings(struct builder *b, const struct fusion_group *g,
+                                 bool only_required, bool *out_done) {
   for (size_t i = 0; i < COUNT(lowerings) && !*out_done; i++) {
-    if (lowerings[i].op != g->node->op->id || (plainly && generic_find(g->node->op->name)))
+    if (lowerings[i].op != g->node->op->id || (only_required && generic_find(g->node->op->name)))
       continue;
     if (lowerings[i].lower_group)
       TRY(lowerings[i].lower_group(b, g, out_done));
@@ -152,28 +154,29 @@ static hone_status lower_group(struct builder *b, const struct fusion_group *g) 
   bool done = false;
   if (!has_elements(node)) return lower_empty(b, g);
   if (b->graph->symbols.count) TRY(carry_symbol(b, g));
-  /* attention as one step knows no open sizes */
-  /* of several groups */
-  if (!b->options->plain && !b->graph->symbols.count) TRY(lower_attention(b, g, &done));
-  /* an index from an end that moves is the view's business, also without fast kernels */
-  bool plain = b->options->plain && !(b->is_open && node->op->id == OP_Gather);
-  if (!plain) TRY(try_rows(b, g, false, &done));
+  /* fused attention does not support dynamic dimensions */
+  if (!b->options->generic_only && !b->graph->symbols.count) TRY(lower_attention(b, g, &done));
+  /* an index from the end of a dynamic dimension needs a view, also without fast kernels */
+  bool plain = b->options->generic_only && !(b->is_open && node->op->id == OP_Gather);
+  if (!plain) TRY(try_lowerings(b, g, false, &done));
   if (!done && (node->op->class == OP_ELEMENTWISE || node->op->id == OP_Identity))
     TRY(lower_elementwise(b, g, &done));
-  if (!done && b->options->plain) TRY(try_rows(b, g, true, &done)); /* no plain text: movement */
+  /* operators without a generic kernel: moves of data */
+  if (!done && b->options->generic_only) TRY(try_lowerings(b, g, true, &done));
   if (!done && !g->count) TRY(lower_generic(b, node, &done));
-  if (!done && g->count) TRY(lower_apart(b, g, &done));
-  for (size_t i = first; g->count && i < b->plan->steps.count; i++) /* known by what it leaves */
+  if (!done && g->count) TRY(lower_unfused(b, g, &done));
+  /* steps are named after the group's result */
+  for (size_t i = first; g->count && i < b->plan->steps.count; i++)
     if (b->plan->steps.at[i]->value) b->plan->steps.at[i]->value = g->result->name;
   return done ? HONE_OK : no_kernel(b, node);
 }
 
 hone_status prepare_graph(struct builder *b) {
-  TRY(find_groups(b, !b->options->plain));
-  TRY(find_halves(b));
+  TRY(find_groups(b, !b->options->generic_only));
+  TRY(choose_storage_types(b));
   if (b->outer || b->graph->symbols.count) return HONE_OK;
   TRY(find_borders(b));
-  return find_joins(b);
+  return find_concat_parts(b);
 }
 
 hone_status lower_graph(struct builder *b) {

@@ -1,6 +1,6 @@
-/* Attention in one step: MatMul, what is done to each score, Softmax over the keys, MatMul. The first of
- * these groups finds the others and they wait for the last, which becomes the step; what is done to the
- * scores (a scale, a mask, whatever its shape) is the step's epilogue.
+/* Attention in one step: MatMul, elementwise operations on each score, Softmax over the keys,
+ * MatMul. The first of these groups finds the others, and the last one becomes the step. The
+ * operations on the scores (a scale, a mask of any shape) become the step's epilogue.
  */
 #include "builder.h"
 
@@ -26,7 +26,7 @@ static void batch_strides(const struct view *view, const struct shape *full, int
   *batch1 = rank > 2 ? wide.stride[rank - 3] : 0;
 }
 
-/* The view of a value in the type, whose last dimension is contiguous. */
+/* The view of a value in the given type, its last dimension contiguous. */
 static hone_status row_view(struct builder *b, const struct value *value, hone_dtype dtype,
                             struct view *out) {
   int last = value->shape.rank - 1;
@@ -36,11 +36,11 @@ static hone_status row_view(struct builder *b, const struct value *value, hone_d
              : ensure_dense_as(b, value, dtype, out);
 }
 
-/* In what keys and values are read: where they lie, if both lie in one type. */
+/* The type in which keys and values are read: their stored type, if they share it. */
 static hone_status type_of_cache(struct builder *b, const struct attention *a, hone_dtype *out) {
   struct view k, v;
   TRY(get_stored(b, a->scores->node->inputs[1], &k));
-  TRY(get_stored(b, a->product->node->inputs[1], &v));
+  TRY(get_stored(b, a->output_matmul->node->inputs[1], &v));
   *out = k.dtype == v.dtype ? k.dtype : HONE_F32;
   return HONE_OK;
 }
@@ -59,10 +59,10 @@ static hone_status place_operands(struct builder *b, const struct attention *a, 
   p->types.b = problem_type(cache);
   TRY(row_view(b, a->scores->node->inputs[0], HONE_F32, &o->q));
   TRY(ensure_type(b, a->scores->node->inputs[1], cache, &o->k));
-  TRY(row_view(b, a->product->node->inputs[1], cache, &o->v));
-  product_order(b, a->product->result, &like);
-  like.dtype = storage_of(b, a->product->result);
-  TRY(make_output(b, a->product->result, &like, &o->out));
+  TRY(row_view(b, a->output_matmul->node->inputs[1], cache, &o->v));
+  matmul_order(b, a->output_matmul->result, &like);
+  like.dtype = storage_of(b, a->output_matmul->result);
+  TRY(make_output(b, a->output_matmul->result, &like, &o->out));
   p->a_row = o->q.stride[r - 2];
   p->b_row = o->k.stride[r - 2];
   p->b_column = o->k.stride[r - 1];
@@ -75,7 +75,7 @@ static hone_status place_operands(struct builder *b, const struct attention *a, 
   return HONE_OK;
 }
 
-/* -- what is done to the scores */
+/* -- operations on the scores */
 
 static bool has_strides(const struct view *view, int from, int to) {
   for (int i = from; i < to; i++)
@@ -83,7 +83,7 @@ static bool has_strides(const struct view *view, int from, int to) {
   return false;
 }
 
-/* Broadcast to the scores, its last dimension contiguous or of one element. */
+/* Broadcast to the scores; the last dimension is contiguous or has one element. */
 static hone_status place_score_operand(struct builder *b, const struct value *value,
                                        const struct shape *scores, struct view *out,
                                        enum operand_kind *kind) {
@@ -96,10 +96,11 @@ static hone_status place_score_operand(struct builder *b, const struct value *va
   return HONE_OK;
 }
 
-/* A score of this or less weighs nothing beside one that a model makes. */
+/* A score at or below this has zero weight next to any score that a model computes. */
 #define NOTHING (-0x1p100)
 
-/* A constant that hides scores, by the condition of a Where or by what is added; NULL: none. */
+/* A constant that masks scores, as the condition of a Where or as a term that is added; NULL:
+   none. */
 struct mask {
   const struct tensor *at;
   bool is_condition, hides_true;
@@ -109,7 +110,7 @@ static const struct tensor *constant_of(const struct value **operands, int arg) 
   return arg < PROGRAM_RAW ? operands[PROGRAM_INPUT_INDEX(arg)]->constant : NULL;
 }
 
-/* Of what is done to a score last: what follows could bring it back. */
+/* Only if it is the last operation on the score: a later one could unmask it. */
 static struct mask find_mask(const struct expr *p, const struct value **operands) {
   const struct operation *last = p->result >= 0 ? &p->at[p->result] : NULL;
   struct mask mask = {0};
@@ -128,7 +129,7 @@ static bool is_hidden(const struct mask *mask, int64_t i) {
   return mask->is_condition ? (x != 0) == mask->hides_true : x <= NOTHING;
 }
 
-/* The number of that name; 0 too where a row sees nothing, so all of it alike. */
+/* The columns that a row sees; 0 if a row sees none, because Softmax then weighs all of them. */
 static int64_t visible_columns(const struct mask *mask, int64_t m, int64_t n) {
   const struct shape *shape = mask->at ? &mask->at->shape : NULL;
   int64_t visible = 1;
@@ -157,7 +158,7 @@ static hone_status make_score_epilogue(struct builder *b, const struct attention
   TRY(NEW_ARRAY(b->ctx, b->arena, out->kinds, count + 1));
   for (size_t i = 0; i < count; i++)
     TRY(place_score_operand(b, operands[i], scores, &out->operands[i], &out->kinds[i]));
-  out->operands[count] = *v; /* the kernel's own, behind the program's */
+  out->operands[count] = *v; /* operands of the kernel itself, after the program's */
   out->kinds[count] = OPERAND_FULL;
   out->count = count + 1;
   const struct mask mask = find_mask(&out->program, operands);
@@ -168,7 +169,7 @@ static hone_status make_score_epilogue(struct builder *b, const struct attention
 
 static hone_status add_attention(struct builder *b, const struct attention *a) {
   struct problem problem = attention_sizes(a);
-  problem.types.c = problem_type(storage_of(b, a->product->result));
+  problem.types.c = problem_type(storage_of(b, a->output_matmul->result));
   struct operands o;
   struct epilogue epilogue;
   struct choice choice;
@@ -178,26 +179,26 @@ static hone_status add_attention(struct builder *b, const struct attention *a) {
   TRY(place_operands(b, a, &problem, &o));
   TRY(make_score_epilogue(b, a, &o.v, &problem, &epilogue));
   if (!choose_kernel(b, &problem, &choice))
-    return fail(b->ctx, HONE_E_INTERNAL, node_place(a->product->node),
+    return fail(b->ctx, HONE_E_INTERNAL, node_place(a->output_matmul->node),
                 "kernel choice depends on strides");
-  return add_kernel(b, a->product->node, &choice, &problem, (struct view[]){o.q, o.k, o.out},
+  return add_kernel(b, a->output_matmul->node, &choice, &problem, (struct view[]){o.q, o.k, o.out},
                     &epilogue, flops, &step);
 }
 
 hone_status lower_attention(struct builder *b, const struct fusion_group *g, bool *out_done) {
   struct attention found;
-  for (size_t i = 0; i < b->waiting.count; i++) {
-    struct attention *a = &b->waiting.at[i];
-    *out_done = is_waiting_for(a, g) || a->product == g;
+  for (size_t i = 0; i < b->pending.count; i++) {
+    struct attention *a = &b->pending.at[i];
+    *out_done = is_waiting_for(a, g) || a->output_matmul == g;
     if (!*out_done) continue;
-    if (a->product != g) return HONE_OK;
+    if (a->output_matmul != g) return HONE_OK;
     found = *a;
-    *a = b->waiting.at[--b->waiting.count];
+    *a = b->pending.at[--b->pending.count];
     return add_attention(b, &found);
   }
   if (!is_op(g->node, OP_MatMul) || !find_attention(b, g, &found)) return HONE_OK;
   if (!attention_is_served(b, &found)) return HONE_OK;
-  VEC_PUSH(b->ctx, b->arena, &b->waiting, found);
+  VEC_PUSH(b->ctx, b->arena, &b->pending, found);
   *out_done = true;
   return HONE_OK;
 }

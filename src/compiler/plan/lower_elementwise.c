@@ -1,8 +1,8 @@
 /* Elementwise groups as one loop nest over broadcast views. */
 #include "builder.h"
 
-/* The output follows the first input of its shape, or that it is a part of, unless it leaves the model in logical
-   order. */
+/* The output follows the order of the first input with its shape, or of the tensor that this
+   input is a part of, unless it leaves the model in logical order. */
 static void output_order(const struct builder *b, const struct value *value,
                          const struct view *inputs, size_t count, struct view *like) {
   int index;
@@ -16,12 +16,12 @@ static void output_order(const struct builder *b, const struct value *value,
     }
     if (!view_is_packed(&inputs[i])) continue;
     memcpy(like->stride, inputs[i].stride, sizeof like->stride);
-    /* dimensions of one element take no part; give them a dense stride */
+    /* dimensions of one element have no order: give them a dense stride */
     return;
   }
 }
 
-/* Types that the emitter has expressions for. */
+/* Types for which the source generator has expressions. */
 static bool has_expression(const struct node *node) {
   hone_dtype dtype = HONE_UNDEFINED;
   for (size_t i = 0; i < node->input_count; i++)
@@ -34,7 +34,7 @@ static bool has_expression(const struct node *node) {
       return true;
     case OP_Mod: /* of floats: only C's remainder */
       return !dtype_is_float(dtype) || node_int(node, "fmod", 0) != 0;
-    case OP_Pow: /* over mixed types: plain */
+    case OP_Pow: /* mixed types: the generic kernel */
       return node->inputs[0]->dtype == node->inputs[1]->dtype;
     case OP_Mean:
       return dtype_is_float(dtype);
@@ -43,7 +43,7 @@ static bool has_expression(const struct node *node) {
   }
 }
 
-/* A cast from or to elements below a byte: one dense row of them, in order, since two share a byte. */
+/* A cast from or to elements below a byte: one dense row in order, since elements share bytes. */
 static hone_status lower_packed_cast(struct builder *b, const struct fusion_group *g,
                                      bool *out_done) {
   const struct node *node = g->node;
@@ -66,12 +66,13 @@ static hone_status lower_packed_cast(struct builder *b, const struct fusion_grou
   return HONE_OK;
 }
 
-/* A cast whose operand lies in the type that its result shall lie in. */
-static hone_status lower_cast_in_name(struct builder *b, const struct fusion_group *g,
-                                      bool *out_done) {
+/* A Cast whose operand is already stored in the type of its result. */
+static hone_status lower_free_cast(struct builder *b, const struct fusion_group *g,
+                                   bool *out_done) {
   struct view view;
   TRY(get_stored(b, g->node->inputs[0], &view));
-  if (view.dtype != storage_of(b, g->result)) return HONE_OK; /* its maker stores no such type */
+  /* its maker does not store that type */
+  if (view.dtype != storage_of(b, g->result)) return HONE_OK;
   set_view(b, g->result, &view);
   *out_done = true;
   return HONE_OK;
@@ -83,7 +84,7 @@ hone_status lower_elementwise(struct builder *b, const struct fusion_group *g, b
   const size_t count = group_input_count(g);
   const bool is_vector = is_vector_program(g);
   struct view inputs[LOOP_OPERANDS], like;
-  if (is_cast_in_name(b, g)) TRY(lower_cast_in_name(b, g, out_done));
+  if (is_free_cast(b, g)) TRY(lower_free_cast(b, g, out_done));
   if (*out_done) return HONE_OK;
   if (count > LOOP_OPERANDS || !has_expression(node)) return HONE_OK;
   if (is_below_byte(value) || is_below_byte(node->inputs[0]))

@@ -1,8 +1,8 @@
-/* The plain kernel: dense operands in ONNX order, every shape and attribute. */
+/* The generic kernel: dense operands in ONNX order, every shape and attribute. */
 #include "core/ops/operators/window.h"
 #include "builder.h"
 
-/* Recurrent ops run with the activations that ONNX defines as default. */
+/* True if a recurrent operator has the default activations of ONNX. */
 bool default_activations(const struct node *node) {
   const struct attribute *a = node_attribute(node, "activations");
   if (!a) return true;
@@ -18,7 +18,7 @@ bool default_activations(const struct node *node) {
   return true;
 }
 
-/* Small floats are words to the plain kernels: only ops that move elements may see them. */
+/* Generic kernels see small floats as raw words: only operators that move elements support them. */
 static bool knows_types(const struct node *node) {
   static const enum op_id movers[] = {OP_Gather, OP_GatherElements,  OP_GatherND,
                                       OP_Pad,    OP_ReverseSequence, OP_Trilu};
@@ -38,7 +38,7 @@ static int64_t attribute(const void *node, const char *name, int64_t otherwise) 
   return node_int(node, name, otherwise);
 }
 
-/* Units, who runs them and each thread's scratch, from the shapes. */
+/* Work items, serial or parallel, and scratch memory per thread, from the shapes. */
 static hone_status split_step(struct builder *b, struct step *step, const struct node *node) {
   struct generic_shape in[GENERIC_OPERANDS], out[GENERIC_OPERANDS];
   struct generic_problem problem = {.in_count = node->input_count,
@@ -57,16 +57,17 @@ static hone_status split_step(struct builder *b, struct step *step, const struct
   double flops, bytes;
   node_cost(node, &flops, &bytes);
   step->generic_flops = flops;
-  step->units = step->plain->units(&problem);
+  step->units = step->generic->units(&problem);
   step->serial = step->units < 2 || flops + bytes < 64e3;
-  size_t scratch = step->plain->scratch_bytes ? step->plain->scratch_bytes(&problem) : 0;
+  size_t scratch = step->generic->scratch_bytes ? step->generic->scratch_bytes(&problem) : 0;
   if (!scratch) return HONE_OK;
   if (!checked_align(scratch, 64, &step->scratch_slice))
     return fail(b->ctx, HONE_E_LIMIT, node_place(node), "scratch too large");
-  return new_buffer(b, BUFFER_ARENA, 0, &step->scratch); /* sized by plan_build for all threads */
+  /* plan_build sets the size, for all threads */
+  return new_buffer(b, BUFFER_ARENA, 0, &step->scratch);
 }
 
-/* The rules of plain.c multiply dimensions unchecked. */
+/* The rules of generic.c multiply dimensions unchecked. */
 static hone_status check_sizes(struct builder *b, const struct node *node) {
   for (size_t k = 0; k < node->input_count + node->output_count; k++) {
     const struct value *value =
@@ -104,7 +105,7 @@ hone_status read_window(struct builder *b, const struct node *node,
   return HONE_OK;
 }
 
-/* Adds the activations of each direction as numbers, with what they are given. */
+/* Adds the activations of each direction and their parameters as numbers. */
 static hone_status name_activations(struct builder *b, const struct node *node, struct step *step) {
   struct attribute *all;
   int64_t *functions;
@@ -153,7 +154,7 @@ hone_status lower_generic(struct builder *b, const struct node *node, bool *out_
     TRY(make_output(b, node->outputs[i], &like, &step->outputs[i]));
     memcpy(step->outputs[i].extents, node->outputs[i]->extents, sizeof like.extents);
   }
-  step->plain = plain;
+  step->generic = plain;
   step->window = window;
   step->attribute_count = node->attribute_count;
   step->attributes = node->attributes;

@@ -1,18 +1,19 @@
-/* If: both branches as steps between brackets, each with a builder of its own. What a branch copies
- * into another order is known inside it only; its outputs lie where the If's outputs lie. */
+/* If: both branches as steps between brackets, each with its own builder. A copy into another order
+ * that a branch makes is known only inside it. Its outputs are stored where the If's outputs are.
+ */
 #include "builder.h"
 
 static hone_status bracket(struct builder *b, enum step_kind kind, const struct node *node,
                            const struct view *condition) {
   struct step *step;
   TRY(new_step(b, kind, node, 1, 0, &step));
-  /* of all three: it must not change before every thread has read it */
+  /* shared by the three brackets: it must not change before every thread has read it */
   step->inputs[0] = *condition;
   step->serial = true;
   return HONE_OK;
 }
 
-/* A branch whose shapes do not fit ends the run with E_SHAPE. */
+/* A branch whose shapes do not fit: it ends the run with E_SHAPE. */
 static hone_status lower_impossible(struct builder *b, const struct node *node) {
   struct step *step;
   TRY(new_step(b, STEP_FAIL, node, 0, 0, &step));

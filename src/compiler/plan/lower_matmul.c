@@ -1,14 +1,14 @@
-/* Matrix products to rows of kernels.def: MatMul, Gemm, and those with weights in blocks of few bits. */
+/* MatMul, Gemm and matmuls with block-quantised weights, lowered to rows of kernels.def. */
 #include "builder.h"
 
-/* a[batch..., m, k], b[batch..., k, n], c[batch..., m, n]: logical views of one rank. */
-struct product {
+/* a[batch..., m, k], b[batch..., k, n], c[batch..., m, n]: logical views of equal rank. */
+struct matmul {
   struct view a, b, c;
   bool b_constant;
 };
 
-/* Up to two batch levels remain after merging; false if there are more. */
-static bool batch_levels(const struct product *p, struct problem *problem) {
+/* At most two batch levels may remain after merging; false if there are more. */
+static bool batch_levels(const struct matmul *p, struct problem *problem) {
   int64_t size[HONE_MAX_RANK], sa[HONE_MAX_RANK], sb[HONE_MAX_RANK], sc[HONE_MAX_RANK];
   int count = 0;
   for (int i = 0; i < p->c.shape.rank - 2; i++) {
@@ -42,7 +42,7 @@ static bool batch_levels(const struct product *p, struct problem *problem) {
   return true;
 }
 
-/* A shared b turns batches into rows where a and c allow it. */
+/* With a shared b, batches become rows where the strides of a and c allow it. */
 static void batches_to_rows(struct problem *p) {
   while (p->batch1 > 1 && !p->b_batch0 && !p->b_batch1 &&
          (p->m == 1 || (p->a_batch1 == p->m * p->a_row && p->c_batch1 == p->m * p->c_row))) {
@@ -56,7 +56,7 @@ static void batches_to_rows(struct problem *p) {
   }
 }
 
-static bool product_problem(const struct product *p, struct problem *out) {
+static bool product_problem(const struct matmul *p, struct problem *out) {
   int r = p->c.shape.rank;
   struct problem problem = {.kind = PROBLEM_gemm,
                             .types = SAME_TYPES(TYPE_F32),
@@ -70,7 +70,7 @@ static bool product_problem(const struct product *p, struct problem *out) {
   if (problem.k != 1 && p->a.stride[r - 1] != 1) return false;
   if (problem.n != 1 && p->c.stride[r - 1] != 1) return false;
   if (!batch_levels(p, &problem)) return false;
-  const struct slope rows = view_slope(&p->c, r - 2); /* open ones end early in each batch */
+  const struct slope rows = view_slope(&p->c, r - 2); /* dynamic rows end early in each batch */
   if (slope_is_zero(&rows)) batches_to_rows(&problem);
   problem.b_batches = problem.b_batch0 || problem.b_batch1 ? problem.batch0 * problem.batch1 : 1;
   *out = problem;
@@ -97,7 +97,7 @@ static hone_status pack_step(struct builder *b, const struct node *node,
 }
 
 static hone_status add_product(struct builder *b, const struct fusion_group *g,
-                               const struct product *p, const struct choice *choice,
+                               const struct matmul *p, const struct choice *choice,
                                const struct problem *problem, const struct value *bias) {
   const struct node *node = g->node;
   struct view packed;
@@ -115,7 +115,7 @@ static hone_status add_product(struct builder *b, const struct fusion_group *g,
                     group_flops(g), &step);
 }
 
-void product_order(const struct builder *b, const struct value *value, struct view *like) {
+void matmul_order(const struct builder *b, const struct value *value, struct view *like) {
   const struct fusion_group *reader = b->reader[value->index];
   view_dense(like, NULL, value->dtype, &value->shape);
   if (!reader || !is_op(reader->node, OP_Transpose)) return;
@@ -128,7 +128,7 @@ void product_order(const struct builder *b, const struct value *value, struct vi
   for (int i = 0; i < rank; i++) like->stride[perm[i]] = dense[i];
 }
 
-/* A vector operand of MatMul gets the dimension that the product needs. */
+/* Adds the dimension that the matmul needs to a vector operand of MatMul. */
 static bool widen(const struct view *view, bool left, const struct shape *batch, int64_t rows,
                   int64_t columns, struct view *out) {
   struct shape shape = view->shape;
@@ -143,11 +143,12 @@ static bool widen(const struct view *view, bool left, const struct shape *batch,
   full.dims[batch->rank - 2] = rows;
   full.dims[batch->rank - 1] = columns;
   view_broadcast(&wide, &full, out);
-  /* a dimension of size one keeps a harmless stride */
+  /* a dimension of size one needs no particular stride */
   return true;
 }
 
-/* Operand b where it can be packed now: a constant, or one that is only seen in another order, all of it. */
+/* Operand b if it can be packed at compile time: a constant, or a transposed view of a whole
+   constant. */
 static hone_status constant_b(struct builder *b, const struct value *value, struct buffer *raw,
                               struct view *out, bool *out_is_constant) {
   *out_is_constant = value->constant != NULL;
@@ -169,19 +170,19 @@ static hone_status constant_b(struct builder *b, const struct value *value, stru
   return HONE_OK;
 }
 
-/* In bf16 as it lies if it lies so, a constant rounded; as it is otherwise, but that too rounded where the product
-   was asked for in bf16. */
-static hone_status operand_b(struct builder *b, const struct fusion_group *g, bool halves,
+/* Operand b: in bf16 if it is stored so, else in its own type. A constant is rounded to bf16 if
+   bf16 was requested. */
+static hone_status operand_b(struct builder *b, const struct fusion_group *g, bool is_bf16,
                              struct buffer *raw, struct view *out, bool *out_is_constant) {
   const struct value *value = g->node->inputs[1];
   TRY(constant_b(b, value, raw, out, out_is_constant));
   if (!*out_is_constant)
-    return halves ? ensure_type(b, value, HONE_BF16, out) : get_view(b, value, out);
-  if (halves) return half_constant(b, raw->tensor, HONE_BF16, &raw->tensor);
-  return rounds_weights(b, g) ? half_constant(b, raw->tensor, HONE_F32, &raw->tensor) : HONE_OK;
+    return is_bf16 ? ensure_type(b, value, HONE_BF16, out) : get_view(b, value, out);
+  if (is_bf16) return bf16_constant(b, raw->tensor, HONE_BF16, &raw->tensor);
+  return rounds_weights(b, g) ? bf16_constant(b, raw->tensor, HONE_F32, &raw->tensor) : HONE_OK;
 }
 
-static struct problem_types half_types(const struct builder *b, const struct value *c) {
+static struct problem_types bf16_types(const struct builder *b, const struct value *c) {
   return (struct problem_types){TYPE_BF16, TYPE_BF16, TYPE_F32, problem_type(storage_of(b, c))};
 }
 
@@ -194,22 +195,22 @@ hone_status lower_matmul(struct builder *b, const struct fusion_group *g, bool *
   bool a_vector = av->shape.rank == 1, b_vector = bv->shape.rank == 1;
   int64_t m = a_vector ? 1 : av->shape.dims[av->shape.rank - 2];
   int64_t n = b_vector ? 1 : bv->shape.dims[bv->shape.rank - 1];
-  struct shape full = cv->shape; /* with both matrix dimensions */
+  struct shape full = cv->shape; /* including both matrix dimensions */
   if (a_vector && b_vector)
     full = (struct shape){2, {1, 1}};
   else if (a_vector)
     full.rank++, full.dims[full.rank - 1] = n, full.dims[full.rank - 2] = 1;
   else if (b_vector)
     full.rank++, full.dims[full.rank - 1] = 1;
-  struct product p;
+  struct matmul p;
   struct view a, bview, like;
   struct buffer raw;
   struct problem problem;
-  bool halves = computes_in_halves(b, g) && !a_vector && !b_vector;
-  if (halves) types = half_types(b, cv);
-  TRY(halves ? ensure_type(b, av, HONE_BF16, &a) : get_view(b, av, &a));
-  TRY(operand_b(b, g, halves, &raw, &bview, &p.b_constant));
-  product_order(b, cv, &like);
+  bool is_bf16 = computes_in_bf16(b, g) && !a_vector && !b_vector;
+  if (is_bf16) types = bf16_types(b, cv);
+  TRY(is_bf16 ? ensure_type(b, av, HONE_BF16, &a) : get_view(b, av, &a));
+  TRY(operand_b(b, g, is_bf16, &raw, &bview, &p.b_constant));
+  matmul_order(b, cv, &like);
   like.dtype = (hone_dtype)types.c;
   if (a_vector || b_vector) view_dense(&like, NULL, cv->dtype, &full);
   p.c = like;
@@ -223,7 +224,7 @@ hone_status lower_matmul(struct builder *b, const struct fusion_group *g, bool *
   }
   struct choice choice;
   problem.types = types;
-  if (!k || !choose_stored(b, p.b_constant ? raw.tensor : NULL, cv, &problem, &choice))
+  if (!k || !choose_kernel_and_storage(b, p.b_constant ? raw.tensor : NULL, cv, &problem, &choice))
     return HONE_OK;
   if (p.b_constant) TRY(stored_weights(b, &problem, &raw.tensor));
   like.dtype = p.c.dtype = (hone_dtype)problem.types.c;
@@ -232,7 +233,9 @@ hone_status lower_matmul(struct builder *b, const struct fusion_group *g, bool *
     struct view flat;
     view_dense(&flat, NULL, like.dtype, &cv->shape);
     TRY(make_output(b, cv, &flat, &made));
-    if (g->count) return fail(b->ctx, HONE_E_INTERNAL, node_place(node), "fused vector product");
+    if (g->count)
+      return fail(b->ctx, HONE_E_INTERNAL, node_place(node),
+                  "a fused program on a product of two vectors");
   } else {
     TRY(make_output(b, cv, &like, &made));
   }
@@ -247,15 +250,15 @@ hone_status lower_gemm(struct builder *b, const struct fusion_group *g, bool *ou
   const struct value *bias = node_input(node, 2);
   bool scaled = node_float(node, "alpha", 1) != 1 || (bias && node_float(node, "beta", 1) != 1);
   if (!all_f32(g) || scaled) return HONE_OK; /* normalise-gemm leaves none of f32 */
-  struct product p;
+  struct matmul p;
   struct buffer raw;
   struct problem problem;
   bool trans_a = node_int(node, "transA", 0) != 0, trans_b = node_int(node, "transB", 0) != 0;
-  bool halves = computes_in_halves(b, g) && !trans_a;
-  struct problem_types types = halves ? half_types(b, cv) : SAME_TYPES(TYPE_F32);
-  TRY(halves ? ensure_type(b, av, HONE_BF16, &p.a) : get_view(b, av, &p.a));
-  if (halves && p.a.stride[1] != 1) TRY(ensure_dense_as(b, av, HONE_BF16, &p.a));
-  TRY(operand_b(b, g, halves, &raw, &p.b, &p.b_constant));
+  bool is_bf16 = computes_in_bf16(b, g) && !trans_a;
+  struct problem_types types = is_bf16 ? bf16_types(b, cv) : SAME_TYPES(TYPE_F32);
+  TRY(is_bf16 ? ensure_type(b, av, HONE_BF16, &p.a) : get_view(b, av, &p.a));
+  if (is_bf16 && p.a.stride[1] != 1) TRY(ensure_dense_as(b, av, HONE_BF16, &p.a));
+  TRY(operand_b(b, g, is_bf16, &raw, &p.b, &p.b_constant));
   struct view *turned[2] = {trans_a ? &p.a : NULL, trans_b ? &p.b : NULL};
   for (int i = 0; i < 2; i++) {
     if (!turned[i]) continue;
@@ -266,7 +269,7 @@ hone_status lower_gemm(struct builder *b, const struct fusion_group *g, bool *ou
     turned[i]->stride[1] = v.stride[0];
   }
   view_dense(&p.c, NULL, (hone_dtype)types.c, &cv->shape);
-  if (!halves && p.a.shape.dims[1] != 1 &&
+  if (!is_bf16 && p.a.shape.dims[1] != 1 &&
       p.a.stride[1] != 1) { /* transposed a: one copy in the order of use */
     struct view dense;
     struct step *step;
@@ -280,7 +283,8 @@ hone_status lower_gemm(struct builder *b, const struct fusion_group *g, bool *ou
   if (!p.a.shape.dims[1] || !product_problem(&p, &problem)) return HONE_OK;
   problem.types = types;
   struct choice choice;
-  if (!choose_stored(b, p.b_constant ? raw.tensor : NULL, cv, &problem, &choice)) return HONE_OK;
+  if (!choose_kernel_and_storage(b, p.b_constant ? raw.tensor : NULL, cv, &problem, &choice))
+    return HONE_OK;
   if (p.b_constant) TRY(stored_weights(b, &problem, &raw.tensor));
   p.c.dtype = (hone_dtype)problem.types.c;
   struct view made;
@@ -291,7 +295,7 @@ hone_status lower_gemm(struct builder *b, const struct fusion_group *g, bool *ou
   return add_product(b, g, &p, &choice, &problem, bias);
 }
 
-/* Elements, scales and zero points one behind the other, as weights_pack reads them. */
+/* Elements, scales and zero points concatenated, as weights_pack reads them. */
 static hone_status weights_tensor(struct builder *b, const struct node *node, struct tensor **out) {
   size_t bytes = 0, own = node->input_count;
   for (size_t i = 1; i < own; i++) bytes += node->inputs[i]->constant->bytes;

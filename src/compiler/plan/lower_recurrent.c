@@ -1,9 +1,11 @@
-/* LSTM, GRU and RNN in two steps: one product of the input of all steps with its weights, and the
- * recurrence, whose own product runs row by row. Constant weights; sequences of full length.
+/* LSTM, GRU and RNN in two steps: one matmul of the inputs of all time steps with their weights,
+ * and the recurrence, whose own matmul runs row by row. Needs constant weights and sequences of
+ * full length.
  */
 #include "builder.h"
 
-enum { OWN_OPERANDS = 5 }; /* of the text: first h, first c, peepholes, candidate's bias, last c */
+/* in the kernel source: initial h, initial c, peepholes, candidate bias, last c */
+enum { OWN_OPERANDS = 5 };
 
 struct recurrence {
   const struct node *node;
@@ -71,7 +73,7 @@ static void describe(const struct node *node, struct recurrence *r) {
   };
 }
 
-/* -- the input's part */
+/* -- the input's matmul */
 
 static hone_status new_value(struct builder *b, const char *name, const struct shape *shape,
                              const struct tensor *constant, struct value **out) {
@@ -86,8 +88,8 @@ static hone_status new_value(struct builder *b, const char *name, const struct s
 }
 
 /* [direction][gate, hidden][input] to [input][direction, gate, hidden]. */
-static hone_status turn_weights(struct builder *b, const struct recurrence *r,
-                                struct tensor **out) {
+static hone_status transpose_weights(struct builder *b, const struct recurrence *r,
+                                     struct tensor **out) {
   const struct tensor *w = r->node->inputs[1]->constant;
   int64_t columns = r->directions * r->gates * r->hidden, rows = w->shape.dims[2];
   struct shape shape = {2, {rows, columns}};
@@ -99,8 +101,8 @@ static hone_status turn_weights(struct builder *b, const struct recurrence *r,
   return HONE_OK;
 }
 
-/* Both halves of the bias together, but for a candidate's that the reset gate multiplies: that one in
-   *out_candidate, [direction][hidden]. */
+/* The sum of both biases, except the candidate's bias that the reset gate multiplies: that one
+   goes to out_candidate, [direction][hidden]. */
 static hone_status split_bias(struct builder *b, const struct recurrence *r, struct tensor **out,
                               struct tensor **out_candidate) {
   int64_t all = r->gates * r->hidden, hidden = r->hidden;
@@ -121,9 +123,9 @@ static hone_status split_bias(struct builder *b, const struct recurrence *r, str
   return HONE_OK;
 }
 
-/* x W + bias for every step, as a product of its own. */
-static hone_status add_input_product(struct builder *b, const struct recurrence *r,
-                                     const struct tensor *bias, struct view *out) {
+/* x W + bias for every time step, as a matmul of its own. */
+static hone_status add_input_matmul(struct builder *b, const struct recurrence *r,
+                                    const struct tensor *bias, struct view *out) {
   struct tensor *turned;
   struct value *inputs[2] = {r->node->inputs[0]}, *outputs[1], *bias_value;
   struct operation add = {.op = &op_table[OP_Add],
@@ -132,22 +134,22 @@ static hone_status add_input_product(struct builder *b, const struct recurrence 
                           .dtype = HONE_F32};
   struct shape shape = inputs[0]->shape;
   bool done = false;
-  TRY(turn_weights(b, r, &turned));
+  TRY(transpose_weights(b, r, &turned));
   shape.dims[2] = turned->shape.dims[1];
   TRY(new_value(b, r->node->outputs[0] ? r->node->outputs[0]->name : "", &shape, NULL,
                 &outputs[0]));
   TRY(new_value(b, "", &turned->shape, turned, &inputs[1]));
   TRY(new_value(b, "", &bias->shape, bias, &bias_value));
-  struct node product = {.op = &op_table[OP_MatMul],
-                         .name = r->node->name,
-                         .index = r->node->index,
-                         .written_as = r->node->written_as,
-                         .input_count = 2,
-                         .output_count = 1,
-                         .inputs = inputs,
-                         .outputs = outputs};
+  struct node matmul = {.op = &op_table[OP_MatMul],
+                        .name = r->node->name,
+                        .index = r->node->index,
+                        .written_as = r->node->written_as,
+                        .input_count = 2,
+                        .output_count = 1,
+                        .inputs = inputs,
+                        .outputs = outputs};
   const struct value *operand = bias_value;
-  const struct fusion_group group = {.node = &product,
+  const struct fusion_group group = {.node = &matmul,
                                      .result = outputs[0],
                                      .operand_count = 1,
                                      .operands = &operand,
@@ -155,7 +157,8 @@ static hone_status add_input_product(struct builder *b, const struct recurrence 
                                      .program = &add};
   TRY(lower_matmul(b, &group, &done));
   if (!done)
-    return fail(b->ctx, HONE_E_INTERNAL, node_place(r->node), "no kernel for the input's product");
+    return fail(b->ctx, HONE_E_INTERNAL, node_place(r->node),
+                "no kernel for the matmul of the input");
   return get_view(b, outputs[0], out);
 }
 
@@ -174,7 +177,7 @@ static hone_status place_outputs(struct builder *b, const struct recurrence *r, 
     TRY(make_output(b, out[0], &like, y));
   else
     TRY(arena_view(b, &like, y));
-  if (node->output_count > 1 && out[1]) { /* the state behind the last step: a part of y */
+  if (node->output_count > 1 && out[1]) { /* the last state is a part of y */
     const struct problem *p = &r->problem;
     struct view last = {.buffer = y->buffer, .dtype = HONE_F32, .shape = out[1]->shape};
     last.offset = y->offset + (p->backward ? 0 : (t - 1) * p->o_step);
@@ -190,7 +193,7 @@ static hone_status place_outputs(struct builder *b, const struct recurrence *r, 
 
 static hone_status place_operands(struct builder *b, const struct recurrence *r,
                                   const struct tensor *candidate, struct epilogue *e) {
-  static const size_t inputs[] = {5, 6, 7}; /* in the order of the text */
+  static const size_t inputs[] = {5, 6, 7}; /* in the order of the kernel source */
   struct value *bias;
   *e = (struct epilogue){.count = OWN_OPERANDS, .program = {.result = PROGRAM_RAW}};
   TRY(NEW_ARRAY(b->ctx, b->arena, e->operands, OWN_OPERANDS));
@@ -215,7 +218,7 @@ hone_status lower_recurrent(struct builder *b, const struct node *node, bool *ou
   struct epilogue epilogue;
   struct step *step;
   TRY(split_bias(b, &r, &bias, &candidate));
-  TRY(add_input_product(b, &r, bias, &x));
+  TRY(add_input_matmul(b, &r, bias, &x));
   constant_operand(node->inputs[2], &raw, &weights);
   TRY(packed_weights(b, &choice, &r.problem, &weights, &packed));
   TRY(place_operands(b, &r, candidate, &epilogue));

@@ -1,8 +1,9 @@
-/* Reductions over axes that lie together in memory: Reduce*, global pools, Softmax,
- * LayerNormalization. */
+/* Reductions over axes that are adjacent in memory: Reduce*, global pools, Softmax,
+ * LayerNormalization.
+ */
 #include "builder.h"
 
-/* Arithmetic in f32 on what lies in `x`, to be stored as `y`. */
+/* Types for arithmetic in f32 on elements stored as `x`, with results stored as `y`. */
 static struct problem_types float_types(const struct builder *b, const struct view *x,
                                         const struct value *y) {
   return (struct problem_types){problem_type(x->dtype), TYPE_F32, TYPE_F32,
@@ -28,8 +29,8 @@ static int reduce_mode(enum op_id op) {
   }
 }
 
-/* The three blocks [rows][k][columns] of `order`, if the reduced dimensions are neighbours in
- * memory. */
+/* The three blocks [rows][k][columns] of `order`, if the reduced dimensions are adjacent in
+   memory. */
 static bool blocks(const struct view *x, const bool *reduced, struct problem *p, int *kept,
                    int *kept_count) {
   int order[HONE_MAX_RANK], phase = 0;
@@ -38,7 +39,7 @@ static bool blocks(const struct view *x, const bool *reduced, struct problem *p,
   p->rows = p->k = p->columns = 1;
   *kept_count = 0;
   int64_t expected = 1;
-  for (int i = x->shape.rank; i-- > 0;) { /* dense in its own order */
+  for (int i = x->shape.rank; i-- > 0;) { /* dense in its physical order */
     int d = order[i];
     if (x->shape.dims[d] == 1) continue;
     if (x->stride[d] != expected) return false;
@@ -65,7 +66,7 @@ static bool blocks(const struct view *x, const bool *reduced, struct problem *p,
   return true;
 }
 
-/* Output view of the full rank with reduced dimensions of 1, in the order of what is kept. */
+/* Output view of full rank, reduced dimensions of 1, in the order of the kept dimensions. */
 static void kept_view(const struct shape *x, const bool *reduced, const int *kept, int kept_count,
                       struct view *out) {
   struct shape shape = *x;
@@ -134,7 +135,7 @@ hone_status lower_global_pool(struct builder *b, const struct node *node, bool *
   return reduce_axes(b, node, reduced, out_done);
 }
 
-/* Rows over the last `tail` dimensions; x is dense. */
+/* Rows over the dimensions from `axis` on; x is dense. */
 static void rows_of(const struct shape *shape, int axis, struct problem *p) {
   p->rows = p->columns = 1;
   for (int i = 0; i < shape->rank; i++) *(i < axis ? &p->rows : &p->columns) *= shape->dims[i];
@@ -162,7 +163,7 @@ hone_status lower_softmax(struct builder *b, const struct node *node, bool *out_
                     (double)(p.rows * p.columns) * 20, &step);
 }
 
-/* One element a column of the rows over the dimensions from `axis` on, the same for all rows. */
+/* One element per column of the rows over the dimensions from `axis` on, the same for all rows. */
 static bool is_row(const struct value *value, const struct shape *x, int axis) {
   int64_t count, columns = 1;
   for (int i = axis; i < x->rank; i++) columns *= x->dims[i];
@@ -200,7 +201,7 @@ hone_status lower_layernorm(struct builder *b, const struct node *node, bool *ou
   TRY(make_output(b, node->outputs[0], &like, &y));
   struct step *step;
   struct epilogue own = {
-      .program = {.result = PROGRAM_RAW}}; /* its bias is the kernel's own operand */
+      .program = {.result = PROGRAM_RAW}}; /* its bias is an operand of the kernel itself */
   if (bias) {
     own.count = 1;
     TRY(NEW_ARRAY(b->ctx, b->arena, own.operands, 1));

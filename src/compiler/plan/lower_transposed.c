@@ -1,18 +1,19 @@
-/* ConvTranspose with constant weights as convolutions: of the outputs whose row leaves the rest r when
- * divided by the stride, each is a product of the taps r, r + stride, ... with neighbouring input rows (the
- * same for columns). So each of the stride^2 phases is a convolution of stride 1 over every stride-th tap,
- * turned round, and writes every stride-th pixel: no product with a zero, no pass to put pixels in order.
- * Source: sub-pixel convolution, Shi et al. 2016, arXiv 1609.07009. */
+/* ConvTranspose with constant weights as stride^2 convolutions of stride 1. The outputs whose row
+ * has the remainder r modulo the stride are products of the taps r, r + stride, ... with
+ * neighbouring input rows (the same for columns). So each phase convolves with every stride-th tap,
+ * flipped, and writes every stride-th pixel: no multiplication by zero and no pass to interleave
+ * pixels. Source: sub-pixel convolution, Shi et al. 2016, arXiv 1609.07009.
+ */
 #include "core/ops/operators/window.h"
 #include "builder.h"
 
 /* One spatial dimension of one phase. */
 struct side {
-  int64_t taps;        /* of the kernel that belong to it */
-  int64_t first, step; /* the tap of the last of them in the kernel is first + (taps - 1) * step */
+  int64_t taps;        /* number of the kernel's taps in this phase */
+  int64_t first, step; /* the last of these taps in the kernel is first + (taps - 1) * step */
   int64_t out, count;  /* its outputs: out, out + step, ... */
-  int64_t dilation;    /* between its taps in the input: of stride 1 only */
-  int64_t in; /* input position of the first output's first tap; negative: in front of the image */
+  int64_t dilation;    /* distance of its taps in the input, for stride 1 only */
+  int64_t in; /* input position of the first output's first tap; negative: before the image */
 };
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -25,14 +26,14 @@ static struct side side_of(const struct window *w, int d, int64_t rest) {
                       .step = s,
                       .dilation = s == 1 ? w->dilation[d] : 1};
   /* output o meets tap rest + s * j at the input (o + pad - rest) / s - j * dilation */
-  const int64_t q = -floor_div(rest - pad, s); /* the least that gives o >= 0 */
+  const int64_t q = -floor_div(rest - pad, s); /* the smallest q with o >= 0 */
   side.out = q * s + rest - pad;
   side.count = side.out < w->out[d] ? (w->out[d] - 1 - side.out) / s + 1 : 0;
   side.in = q - (side.taps - 1) * side.dilation;
   return side;
 }
 
-/* Input positions from the first output's first tap to the last's last. */
+/* Input positions from the first output's first tap to the last output's last tap. */
 static int64_t reach(const struct side *side) {
   return side->count + (side->taps - 1) * side->dilation;
 }
@@ -41,13 +42,13 @@ struct phases {
   struct window window;
   int64_t n, c, oc, groups;
   bool depthwise;
-  int64_t wide; /* phases of a row that are done as one: as channels of the same pixel */
-  int count[2]; /* rows, columns of phases */
+  int64_t wide; /* phases of a row that are computed together, as channels of one pixel */
+  int count[2]; /* number of phases per column and per row */
   struct side *sides[2];
   int64_t before[2], size[2]; /* the padded input */
 };
 
-/* *out_known: what the kernels may take. A 1-D image is one row. */
+/* *out_known: kernels support it. A 1-D image is one row. */
 static hone_status read_phases(struct builder *b, const struct fusion_group *g, struct phases *out,
                                bool *out_known) {
   const struct node *node = g->node;
@@ -62,7 +63,7 @@ static hone_status read_phases(struct builder *b, const struct fusion_group *g, 
                         window->dilation, window->pad_begin, window->pad_end};
     for (size_t i = 0; i < COUNT(lists); i++) {
       lists[i][1] = lists[i][0];
-      lists[i][0] = i < 5; /* one row of one pixel's height, without padding */
+      lists[i][0] = i < 5; /* one row: size 1, no padding */
     }
   }
   out->n = x->shape.dims[0];
@@ -79,11 +80,11 @@ static hone_status read_phases(struct builder *b, const struct fusion_group *g, 
       struct side *side = &out->sides[d][r];
       *side = side_of(window, d, r);
       if (!side->count) continue;
-      if (!side->taps) return HONE_OK; /* outputs of no tap: bias alone */
+      if (!side->taps) return HONE_OK; /* outputs without taps get the bias alone */
       before = larger(before, -side->in);
       end = larger(end, side->in + reach(side));
     }
-    out->before[d] = out->depthwise ? 0 : before; /* depthwise kernels pad inside */
+    out->before[d] = out->depthwise ? 0 : before; /* depthwise kernels handle padding themselves */
     out->size[d] = out->depthwise ? window->in[d] : before + end;
   }
   *out_known = true;
@@ -118,7 +119,7 @@ static void strides_of(const struct view *view, int64_t out[3]) {
   out[1] = rank == 4 ? view->stride[2] : view->shape.dims[2] * out[2];
 }
 
-/* Where the phase begins in the padded input; negative: that far in front of it. */
+/* Where the phase begins in the padded input; negative: before its first element. */
 static int64_t start_of(const struct phases *p, int d, const struct side *side) {
   return side->in + p->before[d];
 }
@@ -151,7 +152,7 @@ static struct problem phase_problem(const struct phases *p, const struct side *y
                           .o_pixel = o[2] * p->window.stride[1]};
 }
 
-/* The input with the zeros that any phase reads around it. */
+/* The input with the zero padding that any phase reads. */
 static hone_status padded(struct builder *b, const struct node *node, const struct phases *p,
                           struct view *out) {
   const struct value *value = node->inputs[0];
@@ -173,7 +174,8 @@ static hone_status padded(struct builder *b, const struct node *node, const stru
   return add_copy_border(b, node, &from, out, before, 0, &step);
 }
 
-/* The epilogue of all phases, its operands moved to where this one begins, `delta` elements of the output. */
+/* The epilogue of all phases, its operands offset to this phase's begin, `delta` elements of the
+   output. */
 static hone_status phase_epilogue(struct builder *b, const struct phases *p, int64_t delta,
                                   const struct epilogue *all, struct epilogue *out) {
   *out = *all;
@@ -217,8 +219,9 @@ static hone_status add_phase(struct builder *b, const struct fusion_group *g,
   return HONE_OK;
 }
 
-/* A kernel as wide as its stride gives each input pixel the channels of `stride` outputs side by side. */
-static bool joins_columns(const struct phases *p, const struct epilogue *epilogue) {
+/* True if the kernel is as wide as its stride: each input pixel then gives `stride` adjacent
+   outputs, which one convolution computes as channels. */
+static bool merges_columns(const struct phases *p, const struct epilogue *epilogue) {
   const struct window *w = &p->window;
   const int last = p->count[1] - 1;
   if (!last || w->kernel[1] != w->stride[1] || w->pad_begin[1] || p->groups != 1) return false;
@@ -248,7 +251,7 @@ hone_status lower_transposed(struct builder *b, const struct fusion_group *g, bo
   view_channels_last(&like, NULL, HONE_F32, &g->result->shape);
   TRY(make_output(b, g->result, &like, &y));
   TRY(make_epilogue(b, g, node_input(node, 2), &y, 1, &epilogue));
-  if (joins_columns(&p, &epilogue)) p.wide = p.count[1];
+  if (merges_columns(&p, &epilogue)) p.wide = p.count[1];
   for (int i = 0; i < p.count[0] * p.count[1]; i += (int)p.wide) {
     const struct side *rows = &p.sides[0][i / p.count[1]], *columns = &p.sides[1][i % p.count[1]];
     if (!rows->count || !columns->count) continue;

@@ -1,8 +1,10 @@
-/* Lowerings that move nothing: the output is another view of the input; and those that only copy.
+/* Lowerings that move no data (the output is another view of the input), and lowerings that only
+ * copy.
  */
 #include "builder.h"
 
-/* Whether an image that has to be copied to be cut anew may lie channels last, as it does now: what follows likely reads it so. */
+/* True if an image that a reshape must copy may stay channels last: the next step probably reads
+   it so. */
 static bool may_stay_last(const struct builder *b, const struct value *out, const struct view *view,
                           struct view *wanted) {
   const struct shape *shape = &view->shape;
@@ -63,14 +65,14 @@ static bool constant_ints(const struct node *node, size_t input, int64_t *out, s
          tensor_read_ints(value->constant, HONE_MAX_RANK, out, out_count);
 }
 
-/* The view's offset_slope where it goes on from the end of `axis`. */
+/* The view's offset_slope if it begins after the end of `axis`. */
 static struct slope moved(const struct view *view, int axis) {
   const struct slope slope = view_slope(view, axis), by = slope_times(&slope, view->stride[axis]);
   return slope_plus(&view->offset_slope, &by);
 }
 
-/* Slice (opset 13, "Slice"): starts clamped as ONNX says; ends show in the output's shape. */
-static hone_status as_slice(struct builder *b, const struct node *node, bool *out_done) {
+/* Slice (opset 13, "Slice"): starts clamped as in ONNX; the ends follow from the output's shape. */
+static hone_status view_of_slice(struct builder *b, const struct node *node, bool *out_done) {
   int64_t starts[HONE_MAX_RANK], axes[HONE_MAX_RANK], steps[HONE_MAX_RANK];
   size_t count, n;
   if (!constant_ints(node, 1, starts, &count)) return HONE_OK;
@@ -86,7 +88,7 @@ static hone_status as_slice(struct builder *b, const struct node *node, bool *ou
       return fail(b->ctx, HONE_E_SHAPE, node_place(node), "axis %lld", (long long)axes[i]);
     int64_t size = view.shape.dims[axis], start = starts[i] < 0 ? starts[i] + size : starts[i];
     int64_t low = 0, high = steps[i] < 0 ? size - 1 : size;
-    if (starts[i] < 0 && start >= 0) /* counted from an end that moves */
+    if (starts[i] < 0 && start >= 0) /* counted from the end of a dynamic dimension */
       view.offset_slope = moved(&view, (int)axis);
     start = start < low ? low : start > high ? high : start;
     view.offset += start * view.stride[axis];
@@ -98,14 +100,14 @@ static hone_status as_slice(struct builder *b, const struct node *node, bool *ou
   return HONE_OK;
 }
 
-/* Index i of `length` elements, counted from the front. */
+/* Index i into `length` elements, counted from the front. */
 static int64_t index_at(const struct tensor *index, int64_t i, int64_t length) {
   const int64_t at = tensor_i64(index, (size_t)i);
   return at < 0 ? at + length : at;
 }
 
-/* How far the indices move along each of their dimensions, where that is the same everywhere: a range, or windows that
-   slide. False where it is not, and where one is outside. */
+/* The constant distance of indices along each of their dimensions: a range or sliding windows.
+   False if it varies, or an index is out of range. */
 static bool find_steps(const struct tensor *index, int64_t length, int64_t *steps) {
   const struct shape *shape = &index->shape;
   const int64_t count = (int64_t)tensor_count(index), first = index_at(index, 0, length);
@@ -121,8 +123,8 @@ static bool find_steps(const struct tensor *index, int64_t length, int64_t *step
   return true;
 }
 
-/* Constant indices that are one, a range or windows: a view. */
-static hone_status as_gather(struct builder *b, const struct node *node, bool *out_done) {
+/* Constant indices that are a single one, a range or windows: a view. */
+static hone_status view_of_gather(struct builder *b, const struct node *node, bool *out_done) {
   const struct value *index = node->inputs[1];
   if (!index->constant || !tensor_count(index->constant)) return HONE_OK;
   const bool is_one = tensor_count(index->constant) == 1;
@@ -159,9 +161,9 @@ static hone_status as_gather(struct builder *b, const struct node *node, bool *o
 hone_status lower_view(struct builder *b, const struct node *node, bool *out_done) {
   switch (node->op->id) {
     case OP_Slice:
-      return as_slice(b, node, out_done);
+      return view_of_slice(b, node, out_done);
     case OP_Gather:
-      return as_gather(b, node, out_done);
+      return view_of_gather(b, node, out_done);
     case OP_Transpose:
       TRY(as_transpose(b, node));
       break;
@@ -188,7 +190,7 @@ hone_status lower_split(struct builder *b, const struct node *node, bool *out_do
     return fail(b->ctx, HONE_E_SHAPE, node_place(node), "axis out of range");
   for (size_t i = 0; i < node->output_count; i++) {
     if (!node->outputs[i])
-      return fail(b->ctx, HONE_E_UNSUP, node_place(node), "a Split output is left out");
+      return fail(b->ctx, HONE_E_UNSUP, node_place(node), "an output of Split is missing");
     struct view part = view;
     part.shape = node->outputs[i]->shape;
     set_view(b, node->outputs[i], &part);
@@ -198,22 +200,22 @@ hone_status lower_split(struct builder *b, const struct node *node, bool *out_do
   return HONE_OK;
 }
 
-/* The order in which a copy of `value` is best made: that of what it copies. */
-static void order_like(bool channels_last, const struct value *value, struct view *out) {
+/* The best order for a copy of `value`: that of its source. */
+static void follow_order_of(bool channels_last, const struct value *value, struct view *out) {
   if (channels_last)
     view_channels_last(out, NULL, value->dtype, &value->shape);
   else
     view_dense(out, NULL, value->dtype, &value->shape);
 }
 
-/* What an Expand repeats has no order of its own. */
+/* A view that repeats elements (Expand) has no physical order. */
 static bool is_repeated(const struct view *view) {
   for (int d = 0; d < view->shape.rank; d++)
     if (!view->stride[d] && view->shape.dims[d] > 1) return true;
   return false;
 }
 
-/* Of the inputs of a Concat: whether most elements lie channels last. */
+/* True if most elements of a Concat's inputs are stored channels last. */
 static hone_status most_run_channels_last(struct builder *b, const struct node *node, bool *out) {
   int64_t last = 0, all = 0;
   for (size_t i = 0; i < node->input_count; i++) {
@@ -228,8 +230,8 @@ static hone_status most_run_channels_last(struct builder *b, const struct node *
   return HONE_OK;
 }
 
-/* Whether `next` lies right behind `view` along the axis, as a part of one tensor. */
-static bool goes_on(const struct view *view, const struct view *next, int64_t axis) {
+/* True if `next` directly follows `view` along the axis, as a part of one tensor. */
+static bool continues_view(const struct view *view, const struct view *next, int64_t axis) {
   bool alike = view->buffer == next->buffer && view->dtype == next->dtype && !view->slope &&
                !next->slope && slope_is_zero(&view->offset_slope) &&
                slope_is_zero(&next->offset_slope) && view->stride[axis] > 0;
@@ -239,17 +241,17 @@ static bool goes_on(const struct view *view, const struct view *next, int64_t ax
   return alike && next->offset == view->offset + view->stride[axis] * view->shape.dims[axis];
 }
 
-/* Operands that lie side by side already: parts of what was split, or of a larger Concat that is written
-   part by part. */
-static hone_status as_run(struct builder *b, const struct node *node, int64_t axis,
-                          bool *out_done) {
+/* Operands that are already adjacent in memory: parts of a Split, or of a larger Concat that is
+   written part by part. */
+static hone_status as_adjacent_views(struct builder *b, const struct node *node, int64_t axis,
+                                     bool *out_done) {
   struct view result, view, next;
   if (value_is_open(node->outputs[0])) return HONE_OK;
   TRY(get_stored(b, node->inputs[0], &view));
   result = view;
   for (size_t i = 1; i < node->input_count; i++, view = next) {
     TRY(get_stored(b, node->inputs[i], &next));
-    if (value_is_open(node->inputs[i]) || !goes_on(&view, &next, axis)) return HONE_OK;
+    if (value_is_open(node->inputs[i]) || !continues_view(&view, &next, axis)) return HONE_OK;
   }
   if (result.dtype != storage_of(b, node->outputs[0])) return HONE_OK;
   result.shape = node->outputs[0]->shape;
@@ -277,14 +279,15 @@ static hone_status add_part(struct builder *b, const struct node *node, const st
   return HONE_OK;
 }
 
-/* Where the result lies: where parts of it were written already, else in the order of most of its elements. */
+/* The view of the result: where parts of it were written already, else in the order of most of
+   its elements. */
 static hone_status concat_output(struct builder *b, const struct node *node, struct view *out) {
   const struct value *value = node->outputs[0];
   struct view like;
   bool channels_last;
   if (b->values[value->index].count) return get_stored(b, value, out);
   TRY(most_run_channels_last(b, node, &channels_last));
-  order_like(channels_last, value, &like);
+  follow_order_of(channels_last, value, &like);
   like.dtype = storage_of(b, value);
   return make_output(b, value, &like, out);
 }
@@ -294,7 +297,7 @@ hone_status lower_concat(struct builder *b, const struct node *node, bool *out_d
   struct view to, from;
   int64_t axis = node_int(node, "axis", 0);
   if (axis < 0) axis += value->shape.rank;
-  if (!b->values[value->index].count) TRY(as_run(b, node, axis, out_done));
+  if (!b->values[value->index].count) TRY(as_adjacent_views(b, node, axis, out_done));
   if (*out_done) return HONE_OK;
   TRY(concat_output(b, node, &to));
   bool first = true;
@@ -328,13 +331,14 @@ static hone_status fill_of(struct builder *b, const struct node *node, uint64_t 
   return HONE_OK;
 }
 
-/* The order in which what surrounds `from` lies, unless it leaves the model in logical order: the planes of a volume, too. */
-static void order_as(const struct builder *b, const struct view *from, const struct value *value,
-                     struct view *out) {
+/* The order of the tensor around `from`, or logical order if the result leaves the model; the
+   same for planes of a volume. */
+static void follow_parent_order(const struct builder *b, const struct view *from,
+                                const struct value *value, struct view *out) {
   int order[HONE_MAX_RANK], index;
   int64_t stride = 1;
   const bool channels_last = view_runs_channels_last(from);
-  order_like(channels_last, value, out);
+  follow_order_of(channels_last, value, out);
   if (channels_last || is_repeated(from) || ends_in_output(b, value, &index)) return;
   view_order(from, order);
   for (int i = value->shape.rank; i-- > 0;) {
@@ -347,7 +351,7 @@ struct pads {
   int64_t before[HONE_MAX_RANK], after[HONE_MAX_RANK];
 };
 
-/* False: not all known. */
+/* False: some pads are unknown. */
 static hone_status read_pads(struct builder *b, const struct node *node, struct pads *out,
                              bool *out_known) {
   const struct value *pads = node_input(node, 1);
@@ -373,8 +377,8 @@ static hone_status read_pads(struct builder *b, const struct node *node, struct 
   return HONE_OK;
 }
 
-/* `count` places beside `region` along d, before it or behind it: what mirrors it there (the place itself stands once), or its
-   edge. */
+/* Copies `count` elements before or after `region` along d: its mirror image (without the edge
+   element itself), or its edge. */
 static hone_status add_side(struct builder *b, const struct node *node, const struct view *region,
                             int d, int64_t count, bool is_before, bool is_edge) {
   struct view from = *region, to = *region;
@@ -389,7 +393,7 @@ static hone_status add_side(struct builder *b, const struct node *node, const st
   return HONE_OK;
 }
 
-/* Pad with what lies inside: the inside first, then its sides along one axis after the other. */
+/* Pad by mirror image or edge: first the inside, then its sides, one axis after the other. */
 static hone_status lower_mirror(struct builder *b, const struct node *node, bool is_edge,
                                 bool *out_done) {
   const struct value *x = node->inputs[0], *y = node->outputs[0];
@@ -405,7 +409,7 @@ static hone_status lower_mirror(struct builder *b, const struct node *node, bool
     if (least < 0 || !x->shape.dims[d] || (most >= x->shape.dims[d] && !is_edge)) return HONE_OK;
   }
   TRY(get_view(b, x, &from));
-  order_as(b, &from, y, &like);
+  follow_parent_order(b, &from, y, &like);
   TRY(make_output(b, y, &like, &region));
   for (int d = 0; d < x->shape.rank; d++) region.offset += pads.before[d] * region.stride[d];
   region.shape = x->shape;
@@ -420,7 +424,7 @@ static hone_status lower_mirror(struct builder *b, const struct node *node, bool
   return HONE_OK;
 }
 
-/* Pad with a constant: a copy with a border. Negative pads cut the source first. */
+/* Pad with a constant: a copy with a border. Negative pads first crop the source. */
 hone_status lower_pad(struct builder *b, const struct node *node, bool *out_done) {
   struct pads pads;
   uint64_t fill;
@@ -444,7 +448,7 @@ hone_status lower_pad(struct builder *b, const struct node *node, bool *out_done
     if (pads.after[d] < 0) from.shape.dims[d] += pads.after[d];
     if (from.shape.dims[d] <= 0) return HONE_OK;
   }
-  order_as(b, &from, node->outputs[0], &like);
+  follow_parent_order(b, &from, node->outputs[0], &like);
   TRY(make_output(b, node->outputs[0], &like, &to));
   struct step *step;
   TRY(add_copy_border(b, node, &from, &to, pads.before, fill, &step));
@@ -452,14 +456,15 @@ hone_status lower_pad(struct builder *b, const struct node *node, bool *out_done
   return HONE_OK;
 }
 
-/* A copy between views with two dimensions for each: the whole, `repeats` times, or each element so often. The source
-   does not move along a repeat. */
+/* A copy between views with two dimensions per dimension: the whole `repeats` times, or each
+   element `repeats` times. The source has stride 0 along a repeat. */
 static hone_status add_repeats(struct builder *b, const struct node *node, const struct view *from,
                                const struct view *to, const int64_t *repeats, bool each) {
   struct view wide_from = *from, wide_to = *to;
   struct step *step;
   const int rank = from->shape.rank;
-  wide_from.slope = wide_to.slope = NULL; /* of all, also where a symbol is smaller */
+  /* over all elements, also if a symbol is below its bound */
+  wide_from.slope = wide_to.slope = NULL;
   wide_from.shape.rank = wide_to.shape.rank = 2 * rank;
   for (int i = 0; i < rank; i++) {
     const int whole = 2 * i + !each, repeat = 2 * i + each;
@@ -489,7 +494,7 @@ hone_status lower_tile(struct builder *b, const struct node *node, bool *out_don
   return HONE_OK;
 }
 
-/* Resize to a whole multiple by the nearest element: a copy. */
+/* Nearest-neighbour Resize by an integer factor: a copy. */
 hone_status lower_resize(struct builder *b, const struct node *node, bool *out_done) {
   const struct value *out = node->outputs[0];
   struct view from, to, like;
@@ -498,7 +503,7 @@ hone_status lower_resize(struct builder *b, const struct node *node, bool *out_d
       2 * out->shape.rank > HONE_MAX_RANK || !resize_repeats(b->ctx, node, repeats))
     return HONE_OK;
   TRY(get_view(b, node->inputs[0], &from));
-  order_like(view_runs_channels_last(&from), out, &like);
+  follow_order_of(view_runs_channels_last(&from), out, &like);
   TRY(make_output(b, out, &like, &to));
   TRY(add_repeats(b, node, &from, &to, repeats, true));
   *out_done = true;
@@ -513,7 +518,7 @@ hone_status lower_blocks(struct builder *b, const struct node *node, bool *out_d
   bool crd = !strcmp(node_string(node, "mode", "DCR"), "CRD");
   struct view from, to, like;
   TRY(get_view(b, node->inputs[0], &from));
-  order_like(view_runs_channels_last(&from), out, &like);
+  follow_order_of(view_runs_channels_last(&from), out, &like);
   TRY(make_output(b, out, &like, &to));
   const struct view *deep = to_space ? &from : &to, *wide = to_space ? &to : &from;
   int64_t n = deep->shape.dims[0], c = deep->shape.dims[1] / (k * k), h = deep->shape.dims[2],

@@ -1,4 +1,6 @@
-/* What goes over windows of an image: convolutions, depthwise ones and pools to rows of kernels.def. */
+/* Operators over windows of an image: convolutions, depthwise convolutions and pools, lowered to
+ * rows of kernels.def.
+ */
 #include "core/ops/operators/window.h"
 #include "builder.h"
 
@@ -7,7 +9,7 @@ struct geometry {
   int64_t n, c, h, w, oc, oh, ow, kh, kw, sh, sw, dh, dw, pt, pl, groups;
 };
 
-/* A 1-D image is one row. kernel: dims of the window, spatial only; NULL: the node's attribute. */
+/* A 1-D image is one row. kernel: the window's spatial dimensions; NULL: the node's attribute. */
 static hone_status read_geometry(struct builder *b, const struct node *node, const int64_t *kernel,
                                  struct geometry *g) {
   const struct shape *x = &node->inputs[0]->shape, *y = &node->outputs[0]->shape;
@@ -40,7 +42,7 @@ static hone_status read_geometry(struct builder *b, const struct node *node, con
   return HONE_OK;
 }
 
-/* *out_known: a convolution that the kernels may take. */
+/* *out_known: kernels support this convolution. */
 static hone_status read_conv(struct builder *b, const struct fusion_group *group,
                              struct geometry *g, bool *out_known) {
   const struct node *node = group->node;
@@ -50,7 +52,7 @@ static hone_status read_conv(struct builder *b, const struct fusion_group *group
   return *out_known ? read_geometry(b, node, w->shape.dims + 2, g) : HONE_OK;
 }
 
-/* What every kernel over windows is asked; the kind, channels and strides are the caller's. */
+/* The common part of all window problems; the caller sets kind, channels and strides. */
 static struct problem window_problem(const struct geometry *g) {
   return (struct problem){.types = SAME_TYPES(TYPE_F32),
                           .images = g->n,
@@ -82,7 +84,7 @@ hone_status conv_border(struct builder *b, const struct fusion_group *group, int
   TRY(read_conv(b, group, &g, &known));
   if (!known || group->node->inputs[0]->shape.rank != 4 || constant_zero(group->node) ||
       (g.groups == g.c && g.oc == g.c && g.c > 1))
-    return HONE_OK; /* a border of another number is copied; depthwise kernels need none */
+    return HONE_OK; /* padding with another number needs a copy; depthwise kernels need no border */
   int64_t below = (g.oh - 1) * g.sh + (g.kh - 1) * g.dh + 1 - g.pt - g.h;
   int64_t right = (g.ow - 1) * g.sw + (g.kw - 1) * g.dw + 1 - g.pl - g.w;
   const int64_t sides[] = {g.pt, g.pl, below, right};
@@ -91,7 +93,7 @@ hone_status conv_border(struct builder *b, const struct fusion_group *group, int
   return HONE_OK;
 }
 
-/* Of input 0 and output 0 of a node, when both are dense and channels last. */
+/* For input 0 and output 0 of a node, if both are dense and channels last. */
 static void dense_strides(const struct node *node, struct problem *problem) {
   struct view like;
   view_channels_last(&like, NULL, HONE_F32, &node->inputs[0]->shape);
@@ -100,13 +102,13 @@ static void dense_strides(const struct node *node, struct problem *problem) {
   image_strides(&like, &problem->o_image, &problem->o_row, &problem->o_pixel);
 }
 
-/* Input 0 as [n, spatial..., c], in the type in which the products are computed. */
+/* Input 0 as [n, spatial..., c], in the type of the multiplications. */
 static hone_status image_view(struct builder *b, const struct node *node, const struct geometry *g,
                               struct view *out) {
   return ensure_image(b, node->inputs[0], (hone_dtype)g->types.a, out);
 }
 
-/* Input 0 with the zeros that the convolution reads around it, where it was written with them. */
+/* Input 0 with the zero padding that the convolution reads, if it was written with a border. */
 static hone_status bordered_input(struct builder *b, const struct fusion_group *group,
                                   const struct geometry *g, int64_t *ih, int64_t *iw,
                                   struct view *out, bool *out_done) {
@@ -164,7 +166,7 @@ static hone_status padded_input(struct builder *b, const struct fusion_group *gr
   return add_copy_border(b, node, &from, out, before, fill, &step);
 }
 
-/* Stores the type that the problem says. */
+/* An output in the problem's type. */
 static hone_status conv_output(struct builder *b, const struct value *value,
                                const struct problem *problem, struct view *out) {
   struct view like;
@@ -182,14 +184,14 @@ static hone_status finish_conv(struct builder *b, const struct fusion_group *g,
   struct step *step;
   constant_operand(node->inputs[1], &raw, &weights);
   if (problem->types.b == TYPE_BF16)
-    TRY(half_constant(b, node->inputs[1]->constant, HONE_BF16, &raw.tensor));
+    TRY(bf16_constant(b, node->inputs[1]->constant, HONE_BF16, &raw.tensor));
   else if (rounds_weights(b, g))
-    TRY(half_constant(b, node->inputs[1]->constant, HONE_F32, &raw.tensor));
+    TRY(bf16_constant(b, node->inputs[1]->constant, HONE_F32, &raw.tensor));
   TRY(stored_weights(b, problem, &raw.tensor));
   TRY(packed_weights(b, choice, problem, &weights, &packed));
   if (problem->types.acc == TYPE_I32)
     TRY(make_integer_epilogue(b, g, choice->kernel, y, 1, &epilogue));
-  else if (is_integer_contraction(node)) /* its other operands are the kernel's own */
+  else if (is_integer_contraction(node)) /* its other operands belong to the kernel itself */
     TRY(make_epilogue(b, g, NULL, y, 1, &epilogue));
   else
     TRY(make_epilogue(b, g, node_input(node, 2), y, 1, &epilogue));
@@ -245,7 +247,7 @@ hone_status lower_conv(struct builder *b, const struct fusion_group *group, bool
   if (!known || g.types.b == TYPE_U8 || weights_zero(node)) return HONE_OK;
   struct view x, y;
   int64_t ih, iw;
-  if (computes_in_halves(b, group)) {
+  if (computes_in_bf16(b, group)) {
     g.types.a = g.types.b = TYPE_BF16;
     g.types.c = problem_type(storage_of(b, group->result));
   }
@@ -254,9 +256,10 @@ hone_status lower_conv(struct builder *b, const struct fusion_group *group, bool
   problem.types = g.types;
   problem.oc = g.oc;
   problem.groups = g.groups;
-  problem.i_image = problem.i_row = problem.i_pixel = 1; /* known once the input is padded */
+  /* strides are known once the input is padded */
+  problem.i_image = problem.i_row = problem.i_pixel = 1;
   struct choice choice; /* its tile is known once the input is padded */
-  if (!choose_stored(b, NULL, group->result, &problem, &choice)) return HONE_OK;
+  if (!choose_kernel_and_storage(b, NULL, group->result, &problem, &choice)) return HONE_OK;
   TRY(padded_input(b, group, &g, &ih, &iw, &x));
   TRY(conv_output(b, group->result, &problem, &y));
   problem.ih = ih;
@@ -265,8 +268,8 @@ hone_status lower_conv(struct builder *b, const struct fusion_group *group, bool
   image_strides(&y, &problem.o_image, &problem.o_row, &problem.o_pixel);
   const struct tensor *weights = node->inputs[1]->constant;
   if (rounds_weights(b, group))
-    TRY(half_constant(b, node->inputs[1]->constant, HONE_F32, &weights));
-  if (!choose_stored(b, weights, NULL, &problem, &choice))
+    TRY(bf16_constant(b, node->inputs[1]->constant, HONE_F32, &weights));
+  if (!choose_kernel_and_storage(b, weights, NULL, &problem, &choice))
     return fail(b->ctx, HONE_E_INTERNAL, node_place(node), "kernel choice depends on strides");
   *out_done = true;
   return finish_conv(b, group, &choice, &problem, &x, &y);
@@ -274,8 +277,8 @@ hone_status lower_conv(struct builder *b, const struct fusion_group *group, bool
 
 /* -- pools */
 
-/* Kernels clip windows at the input, so that one which ceil_mode lets reach beyond the padding is as any other; only a
-   mean that counts the padding would count what lies behind it. */
+/* Kernels clip windows to the input, so windows past the padding (ceil_mode) need no special
+   case, except in a mean that counts the padding. */
 bool is_kernel_pool(const struct node *node) {
   const struct value *x = node->inputs[0];
   bool more = node->output_count > 1 && node->outputs[1];

@@ -1,7 +1,8 @@
-/* Arena offsets, 64-byte aligned: greedy by size (Pisarchyk & Lee 2020), the largest buffer first,
- * each in the lowest gap that fits between those alive at the same time. That is quadratic in the
- * number of buffers, so only the largest take part; those that are left, none of them larger, share
- * a region behind, each in the place of one of about its size that has ended. */
+/* Arena offsets, 64-byte aligned: greedy by size (Pisarchyk & Lee 2020). The largest buffer comes
+ * first, each at the lowest gap that fits between buffers alive at the same time. That is quadratic
+ * in the number of buffers, so only the LARGEST take part. The others share a region after them, in
+ * which a buffer reuses the place of an expired one of about its size.
+ */
 #include "plan.h"
 
 #include <stdlib.h>
@@ -36,7 +37,7 @@ static hone_status raise(struct ctx *ctx, struct plan *plan, size_t offset, size
   return HONE_OK;
 }
 
-/* placed: in the order of offsets. */
+/* placed: ordered by offset. */
 static size_t lowest_gap(struct buffer *const *placed, size_t count, const struct buffer *buffer) {
   size_t at = 0;
   for (size_t i = 0; i < count; i++) {
@@ -63,7 +64,7 @@ static hone_status place_largest(struct ctx *ctx, struct arena *arena, struct pl
   return HONE_OK;
 }
 
-/* Sizes between two powers of two fall into eight classes; *bytes becomes the class's own. */
+/* Eight classes between two powers of two; *bytes becomes the size of the class. */
 static size_t size_class(size_t *bytes) {
   size_t shift = 0, eighths = *bytes;
   for (; eighths > 15; shift++) eighths = (eighths + 1) / 2;
@@ -71,7 +72,7 @@ static size_t size_class(size_t *bytes) {
   return shift * 8 + (eighths & 7);
 }
 
-/* In the order of their first steps; what ended before gives its place back to its class. */
+/* In the order of their first steps; an expired buffer returns its place to its class. */
 static hone_status place_rest(struct ctx *ctx, struct arena *arena, struct plan *plan,
                               struct buffer **order, size_t count) {
   struct free_place {

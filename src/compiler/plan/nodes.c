@@ -1,4 +1,4 @@
-/* Questions about nodes and groups that several lowerings ask. */
+/* Properties of nodes and groups that several lowerings need. */
 #include "builder.h"
 
 size_t group_input_count(const struct fusion_group *g) {
@@ -39,7 +39,7 @@ double group_flops(const struct fusion_group *g) {
   return flops + (double)g->count * (double)elements;
 }
 
-/* Nothing but one number, if there are any. */
+/* All elements equal, or no elements. */
 static bool is_one_number(const struct value *value) {
   if (!value) return true;
   if (!value->constant) return false;
@@ -75,10 +75,10 @@ bool is_integer_contraction(const struct node *node) {
   if (zero && (!shape_count(&zero->shape, &points) || points != 1)) return false;
   if (!conv) return x->shape.rank >= 2 && w->shape.rank == 2;
   if (x->shape.rank != 3 && x->shape.rank != 4) return false;
-  return !zero || zero->constant; /* the border of the input holds it */
+  return !zero || zero->constant; /* padding has the value of the zero point */
 }
 
-/* -- may it be one program on vectors? */
+/* -- can it be one program on vectors? */
 
 static hone_dtype type_of(const struct fusion_group *g, int arg) {
   return arg == PROGRAM_RAW ? raw_dtype(g)
@@ -109,12 +109,12 @@ bool is_vector_program(const struct fusion_group *g) {
   for (size_t i = 0; i < own; i++)
     if (node->inputs[i] && node->inputs[i]->dtype != raw) return false;
   if (own > elementwise_operands(node)) own = elementwise_operands(node); /* Clip's bounds */
-  if (own > COUNT(from)) own = COUNT(from); /* any number of one type */
+  if (own > COUNT(from)) own = COUNT(from); /* any number of operands, all of one type */
   for (size_t k = 0; k < own; k++) from[k] = raw;
   return is_vector_operation(node->op, raw, from, (int)own);
 }
 
-/* -- what a group takes */
+/* -- what a group may take */
 
 static bool is_contraction(const struct node *node) {
   if (is_op(node, OP_MatMulWeights)) return true;
@@ -125,7 +125,8 @@ static bool is_contraction(const struct node *node) {
   return x->shape.rank > 1 && node->inputs[1]->shape.rank > 1;
 }
 
-/* One element, one a channel, one a row (all but the channels), or the whole shape. */
+/* One element, one per channel, one per row (all dimensions but the channels), or the full
+   shape. */
 static bool fits_epilogue(const struct node *node, const struct value *operand) {
   const struct shape *out = &node->outputs[0]->shape;
   bool conv = is_op(node, OP_Conv) || is_op(node, OP_ConvTranspose) || is_op(node, OP_ConvInteger);
@@ -139,7 +140,7 @@ static bool fits_epilogue(const struct node *node, const struct value *operand) 
   return true;
 }
 
-/* Whether the node keeps a program one on vectors: see is_vector_program. */
+/* True if the program stays a vector program with this node: see is_vector_program. */
 static bool is_vector_node(const struct node *node, const struct node *clip) {
   hone_dtype from[3], to = node->outputs[0]->dtype;
   size_t count = elementwise_operands(node);
@@ -149,7 +150,7 @@ static bool is_vector_node(const struct node *node, const struct node *clip) {
                       is_clip_to(to, clip->op->id, alpha, beta);
     return is_vector_cast(node->inputs[0]->dtype, to, is_clipped);
   }
-  if (count > COUNT(from)) count = COUNT(from); /* any number of one type */
+  if (count > COUNT(from)) count = COUNT(from); /* any number of operands, all of one type */
   for (size_t k = 0; k < count; k++) from[k] = node->inputs[k]->dtype;
   return is_vector_operation(node->op, to, from, (int)count);
 }
@@ -164,7 +165,7 @@ bool may_take(const struct fusion_group *g, const struct node *node, const struc
   if (!elementwise && !integer && !is_contraction(first)) return false;
   if (g->count >= MAX_STEPS || group_input_count(g) >= MAX_INPUTS) return false;
   if (!is_vector_node(node, clip)) return false;
-  /* a cast of elements below a byte reads one row of them and nothing else */
+  /* a cast of elements below a byte reads one dense row of them and has no operands */
   if (operand && elementwise &&
       (is_below_byte(first->inputs[0]) || is_below_byte(first->outputs[0])))
     return false;

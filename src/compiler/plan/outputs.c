@@ -1,5 +1,6 @@
-/* Where a value that a step writes is put: in the model's output, inside a border of zeros, among other images of a Concat,
- * or in the arena. */
+/* Decides where a value that a step writes is stored: in the model's output, inside a border of
+ * zeros, among other images of a Concat, or in the arena.
+ */
 #include "builder.h"
 
 /* An image inside a larger one, whose other elements are zeros. */
@@ -49,9 +50,9 @@ static bool is_part(const struct builder *b, const struct value *value, const st
   return view_is_channels_last(like) && like->dtype == storage_of(b, b->parts[value->index].whole);
 }
 
-/* Whether the value lies in memory alike by its bounds and by its actual sizes: nothing lies outside of
-   its one open dimension. */
-static bool lies_alike(const struct value *value) {
+/* True if the value has the same memory layout at its bounds and at its actual size: nothing is
+   outside its one dynamic dimension. */
+static bool has_fixed_layout(const struct value *value) {
   int d = 0;
   while (d < value->shape.rank && value->shape.dims[d] == 1 && !value->extents[d]) d++;
   for (d++; d < value->shape.rank; d++)
@@ -65,10 +66,10 @@ hone_status make_output(struct builder *b, const struct value *value, const stru
   int64_t elements;
   TRY(element_count(b, &value->shape, &elements));
   if (is_part(b, value, like)) return make_part(b, value, like, out);
-  /* an open output is copied: kernels may compute more than there is room for */
-  bool ends =
-      !value->slope && view_is_dense(like) && lies_alike(value) && ends_in_output(b, value, &index);
-  /* a maker that does not store what the value could lie in */
+  /* dynamic outputs are copied: kernels may compute more elements than they have room for */
+  bool ends = !value->slope && view_is_dense(like) && has_fixed_layout(value) &&
+              ends_in_output(b, value, &index);
+  /* the maker does not store the 16-bit type */
   ends = ends && like->dtype == b->graph->outputs.at[index]->dtype;
   if (ends && b->outer && b->ends[index]) {
     *out = *like;

@@ -1,4 +1,4 @@
-/* A plan as text: one line a step, for --dump-after plan, tests and people. */
+/* Prints a plan: one line per step, for --dump-after plan and tests. */
 #include "plan.h"
 
 static void print_view(struct strbuf *text, const struct view *view) {

@@ -1,5 +1,7 @@
-/* Elementwise programs: a node's own expression and what is fused behind it, or the bias and the
- * group's program behind a kernel's raw result, as one list of operations that needs no node any more. */
+/* Elementwise programs: the expression of a node and of the nodes fused into it, or the bias and
+ * the group's program after a kernel, as one list of operations that does not need the nodes any
+ * more.
+ */
 #include "builder.h"
 
 #include <math.h>
@@ -70,7 +72,7 @@ static hone_status push_own(struct maker *m, hone_dtype dtype) {
   return push(m, &o);
 }
 
-/* first_input: of the program, for the group's first operand. */
+/* first_input: the program's input for the group's first operand. */
 static hone_status push_fused(struct maker *m, size_t first_input) {
   const int raw = m->program->result, before = (int)m->program->count;
   for (size_t s = 0; s < m->group->count; s++) {
@@ -86,7 +88,7 @@ static hone_status push_fused(struct maker *m, size_t first_input) {
   return HONE_OK;
 }
 
-/* What the elements of an operand may be. */
+/* The range of an operand's elements. */
 static struct number_range operand_range(const struct value *x) {
   const struct tensor *constant = x->constant;
   struct number_range range = type_range(x->dtype);
@@ -102,7 +104,7 @@ static struct number_range operand_range(const struct value *x) {
   return range;
 }
 
-/* first_input: of the program, for the group's first operand. */
+/* first_input: the program's input for the group's first operand. */
 static hone_status simplify(struct maker *m, size_t first_input, bool is_epilogue) {
   struct number_range *inputs;
   TRY(NEW_ARRAY(m->b->ctx, m->b->arena, inputs, m->program->input_count));
@@ -152,8 +154,8 @@ struct chain {
   const struct value **operands;
 };
 
-/* The program of one group behind the others: its own earlier results, what it reads of the group before,
-   and its operands, behind those that are there. */
+/* Appends the program of one group: its own earlier results, the result of the group before, and
+   its operands, after those already there. */
 static hone_status append_program(struct chain *chain, const struct fusion_group *g,
                                   const struct expr *own, const struct value *before) {
   struct expr *p = chain->maker.program;
@@ -181,12 +183,12 @@ static hone_status append_program(struct chain *chain, const struct fusion_group
   return HONE_OK;
 }
 
-hone_status make_chain_program(struct builder *b, const struct fusion_group *product,
+hone_status make_chain_program(struct builder *b, const struct fusion_group *matmul,
                                const struct fusion_group *const *between, size_t between_count,
                                struct expr *out, const struct value ***out_operands,
                                size_t *out_count) {
-  struct chain chain = {.maker = {.b = b, .group = product, .node = product->node, .program = out}};
-  size_t inputs = group_input_count(product), operations = product->count + 1;
+  struct chain chain = {.maker = {.b = b, .group = matmul, .node = matmul->node, .program = out}};
+  size_t inputs = group_input_count(matmul), operations = matmul->count + 1;
   for (size_t i = 0; i < between_count; i++) {
     inputs += group_input_count(between[i]);
     operations += between[i]->node->input_count + 2 + between[i]->count;
@@ -194,13 +196,13 @@ hone_status make_chain_program(struct builder *b, const struct fusion_group *pro
   TRY(begin(&chain.maker, inputs, operations));
   TRY(NEW_ARRAY(b->ctx, b->arena, chain.operands, inputs));
   out->raw = HONE_F32;
-  out->input_count = product->operand_count;
+  out->input_count = matmul->operand_count;
   for (size_t k = 0; k < out->input_count; k++) {
     out->inputs[k] = HONE_F32;
-    chain.operands[k] = product->operands[k];
+    chain.operands[k] = matmul->operands[k];
   }
   TRY(push_fused(&chain.maker, 0));
-  const struct value *before = product->result;
+  const struct value *before = matmul->result;
   for (size_t i = 0; i < between_count; i++) {
     struct expr one;
     TRY(make_program(b, between[i], &one));

@@ -1,5 +1,7 @@
-/* Programs in fewer operations with the same results, bit for bit: what quantised models say between two products, to
- * bytes and back, needs no bytes while the value stays in a register. */
+/* Rewrites programs to fewer operations with bit-identical results. For example, a quantised model
+ * converts to int8 and back between two contractions; while the value stays in a register, neither
+ * conversion is needed.
+ */
 #include "builder.h"
 
 #include <math.h>
@@ -7,18 +9,19 @@
 struct simplifier {
   struct expr *p;
   const struct number_range *inputs;
-  int *uses;                   /* by operation: by what leads to the result, and as the result */
-  bool *whole;                 /* by operation: a float without a fraction */
+  /* by operation: uses by operations that lead to the result, and as the result */
+  int *uses;
+  bool *whole;                 /* by operation: a float that is always a whole number */
   bool *number;                /* by operation: never NaN */
-  bool *clean;                 /* by operation: never NaN nor -0, as an integer is */
-  struct number_range *ranges; /* by operation: what it may be, but for rounding */
+  bool *clean;                 /* by operation: never NaN nor -0, like an integer */
+  struct number_range *ranges; /* by operation: range of its values, except for rounding */
 };
 
 static const struct number_range anything = {-INFINITY, INFINITY};
 
 static bool is_whole_number(double x) { return x == nearbyint(x) && fabs(x) <= 0x1p16; }
 
-/* Of an input that is one constant number: that one, else NaN. */
+/* The value of an input that is a single constant number, else NaN. */
 static double scalar_of(const struct simplifier *s, int arg) {
   if (arg >= PROGRAM_RAW) return NAN;
   const struct number_range *range = &s->inputs[PROGRAM_INPUT_INDEX(arg)];
@@ -49,7 +52,7 @@ static bool is_within(struct number_range x, struct number_range bounds) {
   return x.low >= bounds.low && x.high <= bounds.high;
 }
 
-/* What int32 holds with room for rounding: such a float becomes the integer that it is. */
+/* Within int32 with room for rounding: such a float converts exactly to an integer. */
 static bool is_moderate(struct number_range x) {
   return is_within(x, (struct number_range){-0x1p30, 0x1p30});
 }
@@ -70,14 +73,14 @@ static struct number_range product_range(struct number_range x, struct number_ra
   return (struct number_range){fmin(fmin(a, b), fmin(c, d)), fmax(fmax(a, b), fmax(c, d))};
 }
 
-/* Shifted right with some rounding. */
+/* The range after a right shift with rounding. */
 static struct number_range shifted(struct number_range x, struct number_range bits) {
   const double factor = bits.low >= 0 && bits.low < 64 ? ldexp(1, -(int)bits.low) : 1;
   return (struct number_range){floor(fmin(x.low, 0) * factor) - 1,
                                ceil(fmax(x.high, 0) * factor) + 1};
 }
 
-/* args: what its arguments may be. */
+/* args: the ranges of its arguments. */
 static struct number_range own_range(const struct operation *o, const struct number_range *args) {
   const struct number_range x = args[0], y = args[1];
   switch (o->op->id) {
@@ -99,7 +102,7 @@ static struct number_range own_range(const struct operation *o, const struct num
     case OP_HardSigmoid:
     case OP_Sigmoid:
       return (struct number_range){0, 1};
-    case OP_HardSwish: /* its least value is -0.375 */
+    case OP_HardSwish: /* its minimum is -0.375 */
       return (struct number_range){-0.5, fmax(x.high, 0)};
     case OP_ShiftRight:
       return shifted(x, y);
@@ -116,13 +119,13 @@ static struct number_range find_range(const struct simplifier *s, const struct o
   for (int k = 0; k < o->arg_count; k++) args[k] = range_of(s, o->args[k]);
   const struct number_range range = own_range(o, args), type = type_range(o->dtype);
   if (isnan(range.low) || isnan(range.high)) return type;
-  return is_within(range, type) ? range : type; /* integers wrap */
+  return is_within(range, type) ? range : type; /* integers wrap around */
 }
 
 static bool is_bounded(struct number_range x) { return isfinite(x.low) && isfinite(x.high); }
 
 static bool is_number(const struct simplifier *s, int arg) {
-  return arg >= 0 ? s->number[arg] : is_bounded(range_of(s, arg)); /* NaN has no bounds */
+  return arg >= 0 ? s->number[arg] : is_bounded(range_of(s, arg)); /* NaN is outside every bound */
 }
 
 static bool gives_number(const struct simplifier *s, const struct operation *o,
@@ -143,7 +146,7 @@ static bool gives_number(const struct simplifier *s, const struct operation *o,
     case OP_Round:
       return numbers && !o->alpha_input && !o->beta_input;
     case OP_HardSigmoid:
-    case OP_HardSwish: /* infinity by 0 is not a number */
+    case OP_HardSwish: /* infinity times 0 is NaN */
     case OP_Sigmoid:
       return numbers && is_bounded(range_of(s, o->args[0]));
     default:
@@ -173,14 +176,14 @@ static bool stays_clean(const struct simplifier *s, const struct operation *o) {
   }
 }
 
-/* -- what is known of all operations */
+/* -- facts about all operations */
 
-/* Sums of whole floats are whole, as rounding leaves no fraction where it rounds. */
-static void look(struct simplifier *s) {
+/* Sums of whole floats are whole, because a float too large to be exact has no fraction. */
+static void analyse(struct simplifier *s) {
   const struct expr *p = s->p;
   memset(s->uses, 0, p->count * sizeof *s->uses);
   if (p->result >= 0) s->uses[p->result]++;
-  for (size_t i = p->count; i-- > 0;) /* readers lie behind */
+  for (size_t i = p->count; i-- > 0;) /* readers come later */
     for (int k = 0; s->uses[i] && k < p->at[i].arg_count; k++)
       if (p->at[i].args[k] >= 0) s->uses[p->at[i].args[k]]++;
   for (size_t i = 0; i < p->count; i++) {
@@ -205,16 +208,16 @@ static void replace(struct simplifier *s, int old, int new) {
     for (int k = 0; k < p->at[i].arg_count; k++)
       if (p->at[i].args[k] == old) p->at[i].args[k] = new;
   if (p->result == old) p->result = new;
-  look(s);
+  analyse(s);
 }
 
 static struct operation *operation_at(const struct simplifier *s, int arg, enum op_id id) {
   return arg >= 0 && s->p->at[arg].op->id == id ? &s->p->at[arg] : NULL;
 }
 
-/* Whether a float is what an integer holds, or can be made so where it is rounded: `clip` of what is rounded, a zero
-   point added or not. */
-static bool settle(struct simplifier *s, int clip) {
+/* True if a float equals an integer, or can be rewritten so where it is rounded: `clip` of a
+   rounded value, with or without a zero point. */
+static bool make_whole(struct simplifier *s, int clip) {
   if (is_clean(s, clip)) return true;
   int at = s->p->at[clip].args[0];
   const struct operation *sum = operation_at(s, at, OP_Add);
@@ -223,11 +226,11 @@ static bool settle(struct simplifier *s, int clip) {
   struct operation *round = operation_at(s, at, OP_Round);
   if (!round || s->uses[at] != 1) return false;
   round->op = &op_table[OP_RoundSteps];
-  look(s);
+  analyse(s);
   return is_clean(s, clip);
 }
 
-/* A whole float between the bounds of a byte becomes one and a float again. */
+/* A whole float within the bounds of int8, converted to int8 and back: drops both conversions. */
 static void drop_round_trip(struct simplifier *s, int at) {
   const struct operation *back = operation_at(s, at, OP_Cast);
   if (!back || back->dtype != HONE_F32) return;
@@ -235,11 +238,12 @@ static void drop_round_trip(struct simplifier *s, int at) {
   if (!byte || !dtype_is_byte(byte->dtype)) return;
   const struct operation *clip = operation_at(s, byte->args[0], OP_Clip);
   if (clip && s->whole[byte->args[0]] &&
-      is_clip_to(byte->dtype, OP_Clip, clip->alpha, clip->beta) && settle(s, byte->args[0]))
+      is_clip_to(byte->dtype, OP_Clip, clip->alpha, clip->beta) && make_whole(s, byte->args[0]))
     replace(s, at, byte->args[0]);
 }
 
-/* clip(x + z, low, high) - z is clip(x, low - z, high - z) for whole numbers: a sum that is not exact lies beyond the bounds. */
+/* clip(x + z, low, high) - z equals clip(x, low - z, high - z) for whole numbers: a sum that is
+   not exact is outside the bounds. */
 static void drop_zero_point(struct simplifier *s, int at) {
   const struct operation *off = operation_at(s, at, OP_Sub);
   if (!off || off->dtype != HONE_F32 || off->args[1] >= PROGRAM_RAW || !is_whole(s, off->args[1]))
@@ -259,21 +263,21 @@ static void drop_zero_point(struct simplifier *s, int at) {
   replace(s, at, off->args[0]);
 }
 
-/* Where 0 and -0 differ: as a divisor, and in what is stored as a float. */
+/* Where 0 and -0 differ: as a divisor, and in a stored float. */
 static bool shows_sign(const struct operation *o, int k) {
   const enum op_id id = o->op->id;
   return (id == OP_Div && k) || id == OP_Reciprocal || id == OP_Pow;
 }
 
-/* RoundSteps of what is never NaN, whose sign of 0 nothing sees: Round. */
+/* RoundSteps becomes Round if the value is never NaN and no reader sees the sign of 0. */
 static void round_plainly(struct simplifier *s, bool *seen) {
   struct expr *p = s->p;
   memset(seen, 0, p->count * sizeof *seen);
   if (p->result >= 0) seen[p->result] = dtype_is_float(p->at[p->result].dtype);
-  for (size_t i = p->count; i-- > 0;) { /* readers lie behind */
+  for (size_t i = p->count; i-- > 0;) { /* readers come later */
     struct operation *o = &p->at[i];
     if (!s->uses[i]) continue;
-    /* which gives no -0 */
+    /* an operation without -0 results hides the sign */
     const bool passes_on = seen[i] && dtype_is_float(o->dtype) && o->op->id != OP_RoundSteps;
     if (o->op->id == OP_RoundSteps && !seen[i] && is_number(s, o->args[0]))
       o->op = &op_table[OP_Round];
@@ -282,7 +286,7 @@ static void round_plainly(struct simplifier *s, bool *seen) {
   }
 }
 
-/* Rounded, then clipped to whole numbers, then an integer: the conversion rounds. */
+/* Rounded, then clipped to whole numbers, then converted to an integer: the conversion rounds. */
 static void round_by_cast(struct simplifier *s, int at) {
   struct operation *cast = operation_at(s, at, OP_Cast);
   if (!cast || !dtype_is_byte(cast->dtype)) return;
@@ -292,11 +296,11 @@ static void round_by_cast(struct simplifier *s, int at) {
   if (!round || s->uses[clip->args[0]] != 1) return;
   clip->args[0] = round->args[0];
   cast->is_rounding = true;
-  look(s);
+  analyse(s);
 }
 
-/* Rounded, a zero point added, clipped to a byte's bounds: the conversion rounds, and the store of a kernel clips
-   integers by itself. The float must be such that int32 holds it. */
+/* Rounded, a zero point added, clipped to the bounds of int8: the conversion rounds, and a
+   kernel's store clips integers itself. The float must fit int32. */
 static void add_after_rounding(struct simplifier *s, struct operation *cast) {
   struct operation *clip = operation_at(s, cast->args[0], OP_Clip), *sum, *round;
   if (!clip || s->uses[cast->args[0]] != 1) return;
@@ -317,10 +321,10 @@ static void add_after_rounding(struct simplifier *s, struct operation *cast) {
   round->is_rounding = true;
   sum->args[0] = zero;
   cast->is_saturating = true;
-  look(s);
+  analyse(s);
 }
 
-/* Clipped to a byte's bounds, rounded by the cast: the same. */
+/* Clipped to the bounds of int8, then rounded by the cast: drops the clip. */
 static void drop_clip(struct simplifier *s, struct operation *cast) {
   const struct operation *clip = operation_at(s, cast->args[0], OP_Clip);
   if (!clip || !cast->is_rounding || !is_number(s, clip->args[0]) ||
@@ -328,10 +332,10 @@ static void drop_clip(struct simplifier *s, struct operation *cast) {
     return;
   cast->args[0] = clip->args[0];
   cast->is_saturating = true;
-  look(s);
+  analyse(s);
 }
 
-/* Int32 between the bounds of a byte, but for a zero point. */
+/* Int32 within the bounds of int8, except for a zero point: drops the clip. */
 static void drop_integer_bounds(struct simplifier *s, struct operation *cast,
                                 struct number_range bounds) {
   struct operation *sum = operation_at(s, cast->args[0], OP_Add);
@@ -347,10 +351,10 @@ static void drop_integer_bounds(struct simplifier *s, struct operation *cast,
   if (!is_within((struct number_range){x.low + zero, x.high + zero}, type_range(HONE_I32))) return;
   *from = least->args[0];
   cast->is_saturating = true;
-  look(s);
+  analyse(s);
 }
 
-/* The result of a program whose bytes a kernel stores. */
+/* The result of a program whose int8 values a kernel stores. */
 static void saturate(struct simplifier *s) {
   struct operation *cast = operation_at(s, s->p->result, OP_Cast);
   if (!cast || !dtype_is_byte(cast->dtype)) return;
@@ -392,7 +396,7 @@ hone_status simplify_program(struct builder *b, struct expr *p, const struct num
   TRY(NEW_ARRAY(b->ctx, b->arena, s.ranges, p->count));
   TRY(NEW_ARRAY(b->ctx, b->arena, seen, p->count));
   TRY(NEW_ARRAY(b->ctx, b->arena, places, p->count));
-  look(&s);
+  analyse(&s);
   for (int i = 0; i < (int)p->count; i++) {
     if (s.uses[i]) drop_round_trip(&s, i);
     if (s.uses[i]) drop_zero_point(&s, i);

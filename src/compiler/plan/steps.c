@@ -1,4 +1,4 @@
-/* New steps: any kind, copies with their loops, and what every kernel step is told. */
+/* New steps: any kind, copies with their loops, and the common fields of kernel steps. */
 #include "builder.h"
 
 hone_status new_step(struct builder *b, enum step_kind kind, const struct node *node, size_t inputs,
@@ -19,13 +19,13 @@ hone_status new_step(struct builder *b, enum step_kind kind, const struct node *
   return HONE_OK;
 }
 
-/* Adjacent dimensions without border merge where both sides are contiguous. */
+/* Adjacent dimensions without border are merged where both sides are contiguous. */
 static void push_copy_dim(struct step *step, struct copy_dim dim) {
   bool is_fixed = slope_is_zero(&dim.slope);
   if (dim.size == 1 && dim.inner == 1 && is_fixed) return;
   if (step->copy_rank) {
     struct copy_dim *outer = &step->copy[step->copy_rank - 1];
-    /* a whole one inside: the border of the outer one is made of whole ones */
+    /* an inner dimension taken whole: the outer dimension's border is a multiple of it */
     bool is_whole = dim.inner == dim.size && is_fixed;
     if (is_whole && outer->to == dim.to * dim.size && outer->from == dim.from * dim.size) {
       outer->size *= dim.size;
@@ -40,8 +40,8 @@ static void push_copy_dim(struct step *step, struct copy_dim dim) {
   step->copy[step->copy_rank++] = dim;
 }
 
-/* What symbols take off dimension d: as the source says, or the destination where the source stands
-   still. */
+/* How symbols shorten dimension d: the source's slope, or the destination's where the source is
+   broadcast. */
 static struct slope copy_slope(const struct step *step, const struct view *from,
                                const struct view *to, int d) {
   const struct slope slope = view_slope(from, d);
@@ -85,8 +85,8 @@ static hone_status new_copy(struct builder *b, const struct node *node, const st
   return HONE_OK;
 }
 
-/* Whether something stands around the image, and the image alone would be transposed: that takes whole blocks.
-   *out_inside: where it stands. */
+/* True if there is a border around the image and the copy of the image alone would be a
+   transposition, which needs whole blocks. out_inside: the image in the destination. */
 static bool is_transposed_inside(const struct builder *b, const struct view *from,
                                  const struct view *to, const int64_t before[HONE_MAX_RANK],
                                  struct view *out_inside) {
@@ -121,7 +121,7 @@ hone_status add_copy_border(struct builder *b, const struct node *node, const st
 
 hone_status add_border(struct builder *b, const struct view *whole, const struct view *inner,
                        int64_t border) {
-  struct view nothing = *inner; /* the image itself is written by the next step */
+  struct view nothing = *inner; /* the next step writes the image itself */
   int64_t before[HONE_MAX_RANK] = {0};
   struct step *step;
   nothing.buffer = NULL;
@@ -145,7 +145,7 @@ hone_status ensure_strides(struct builder *b, const struct value *value, const s
                            struct view *out) {
   struct view made;
   TRY(get_stored(b, value, &made));
-  bool captured; /* a copy made here does not exist outside of this branch */
+  bool captured; /* a copy made here does not exist outside this branch */
   struct value_state *state = state_of(b, value, &captured);
   for (int i = 0; i < state->count; i++)
     if (state->views[i].dtype == wanted->dtype && view_same_strides(&state->views[i], wanted)) {
@@ -226,7 +226,7 @@ hone_status add_kernel(struct builder *b, const struct node *node, const struct 
   size_t count = b->plan->steps.count;
   const struct step *before = count ? b->plan->steps.at[count - 1] : NULL;
   TRY(new_step(b, STEP_KERNEL, node, 2, 1, &step));
-  /* the border around what it writes is no one else's */
+  /* no other step uses the border around the image */
   step->overlaps_previous = before && before->kind == STEP_COPY && !before->inputs[0].buffer &&
                             before->outputs[0].buffer == views[2].buffer;
   step->choice = *choice;
@@ -240,13 +240,13 @@ hone_status add_kernel(struct builder *b, const struct node *node, const struct 
     step->epilogue.program.result = PROGRAM_RAW;
   step->units = kernel->units(problem, target, choice);
   step->serial = flops < 200e3 || step->units < 2;
-  if (b->is_open) set_lead(b, step);
+  if (b->is_open) set_active_prefix(b, step);
   *out = step;
   size_t slice = kernel->scratch_bytes ? kernel->scratch_bytes(problem, target, choice) : 0;
   if (!slice) return HONE_OK;
   if (!checked_align(slice, 64, &step->scratch_slice))
     return fail(b->ctx, HONE_E_LIMIT, node_place(node), "scratch too large");
-  /* sized by set_lifetimes for all threads */
+  /* set_lifetimes sets the size, for all threads */
   return new_buffer(b, BUFFER_ARENA, 0, &step->scratch);
 }
 

@@ -1,4 +1,6 @@
-/* Where values lie: buffers, the view in which a value was made, and its copies in other orders. */
+/* Where values are stored: buffers, the view in which a value was made, and its copies in other
+ * orders.
+ */
 #include "builder.h"
 
 hone_status new_buffer(struct builder *b, enum buffer_place place, size_t bytes,
@@ -24,7 +26,7 @@ static hone_status constant_view(struct builder *b, const struct value *value, s
   view_dense(out, buffer, value->dtype, &value->shape);
   out->slope = value->slope;
   for (int d = 0; value->begin && d < value->shape.rank; d++) {
-    /* from its end it lies ahead of where it is at the bounds */
+    /* a slice that counts from the end begins earlier when the size is below its bound */
     const struct slope ahead = slope_times(&value->begin[d], -out->stride[d]);
     out->offset_slope = slope_plus(&out->offset_slope, &ahead);
   }
@@ -34,7 +36,7 @@ static hone_status constant_view(struct builder *b, const struct value *value, s
 struct value_state *state_of(struct builder *b, const struct value *value, bool *out_captured) {
   struct builder *owner = b;
   while (owner && !graph_owns(owner->graph, value)) owner = owner->outer;
-  if (!owner) owner = b; /* one that lowering made */
+  if (!owner) owner = b; /* a value made by lowering */
   *out_captured = owner != b;
   return &owner->values[value->index];
 }
@@ -58,7 +60,8 @@ hone_status element_count(struct builder *b, const struct shape *shape, int64_t 
   return HONE_OK;
 }
 
-/* From its first element to its last: a part of a larger one has others between its own. */
+/* The distance from its first element to its last, which may include elements of a larger
+   tensor. */
 static hone_status reach_of(struct builder *b, const struct view *view, int64_t *out) {
   int64_t reach = 1, step;
   TRY(element_count(b, &view->shape, out));
@@ -79,7 +82,8 @@ hone_status arena_view(struct builder *b, const struct view *like, struct view *
   return new_buffer(b, BUFFER_ARENA, dense_bytes(like->dtype, elements), &out->buffer);
 }
 
-/* Whether the node writes a few elements of a state that nobody else reads: it may do so where the state lies. */
+/* True if the node writes a few elements of a state that has no other reader: it may write them
+   in place. */
 static bool updates_state(const struct builder *b, const struct node *node, size_t output) {
   const struct alias *state = graph_state_at(b->graph, output);
   if (!node || !(is_op(node, OP_ScatterElements) || is_op(node, OP_ScatterND))) return false;
@@ -94,13 +98,13 @@ bool ends_in_output(const struct builder *b, const struct value *value, int *out
       for (size_t i = 0; i < b->graph->outputs.count; i++)
         if (b->graph->outputs.at[i] == value) {
           *out_index = (int)i;
-          /* a state is written last: bind_io.c */
+          /* states are written last: bind_io.c */
           return b->outer || !graph_state_at(b->graph, i) || updates_state(b, maker, i);
         }
       return false;
     }
     const struct fusion_group *reader = b->reader[value->index];
-    if (!reader || (!only_reshapes(reader->node) && !is_cast_in_name(b, reader))) return false;
+    if (!reader || (!only_reshapes(reader->node) && !is_free_cast(b, reader))) return false;
     value = reader->result;
   }
 }

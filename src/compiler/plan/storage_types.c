@@ -1,18 +1,25 @@
-/* Halves. Weights that 16 bits hold exactly are stored so where a product waits for them, and what a model casts from
- * 16 bits to f32, or from f32 to 16 bits and nothing else reads, lies in 16 bits only where every reader and the maker
- * take that: the cast is then one in name (is_cast_in_name), a cache in f16 is read where it is. And
- * bf16, where it is asked for: contractions of floats computed on operands rounded to bf16 with sums in f32, and values
- * between steps stored in bf16 where every reader takes them so. Arithmetic is in f32 everywhere; a
- * value is rounded once, where it is stored. What a softmax reads stays f32: an error of 2^-9 of a
- * logit is one of a percent of a probability; and what attention in one step reads, as it computes in f32. */
+/* 16-bit storage of f32 values; arithmetic stays in f32 and a value is rounded once, when stored.
+ *
+ * Without a precision option results do not change: weights that a 16-bit type holds exactly are
+ * stored in it if their matmul is memory-bound. A value that the model casts from 16 bits to f32,
+ * or from f32 to 16 bits with no other reader, is stored in 16 bits if its maker and all its
+ * readers support that; the Cast then needs no step (is_free_cast), and an f16 cache is read in
+ * place.
+ *
+ * With bf16 requested, float contractions compute on operands rounded to bf16 with sums in f32, and
+ * values between steps are stored in bf16 where every reader accepts it. The input of a softmax
+ * stays f32: an error of 2^-9 in a logit is one of a percent in a probability. The operands of
+ * fused attention stay f32 as well, because it computes in f32.
+ */
 #include <math.h>
 
 #include "core/ops/operators/window.h"
 #include "builder.h"
 
-/* -- which products */
+/* -- which matmuls and convolutions */
 
-/* The problem as far as shapes say it; images lie densely. False: no convolution that kernels take. */
+/* The problem as far as shapes determine it, for dense images. False: not a convolution that
+   kernels support. */
 static bool conv_sizes(const struct builder *b, const struct node *node, struct problem *out) {
   const struct shape *x = &node->inputs[0]->shape, *w = &node->inputs[1]->shape;
   const struct shape *y = &node->outputs[0]->shape;
@@ -46,9 +53,9 @@ static bool conv_sizes(const struct builder *b, const struct node *node, struct 
   return true;
 }
 
-/* The same of a matrix product: b of all batches, or of each. As the lowering says it of dense operands, so that a
-   table's line is found. */
-static bool product_sizes(const struct node *node, struct problem *out) {
+/* The same for a matmul: b shared by all batches, or one per batch. Equal to the lowering's
+   problem for dense operands, so that a choice table's line matches. */
+static bool matmul_sizes(const struct node *node, struct problem *out) {
   const struct shape *a = &node->inputs[0]->shape, *w = &node->inputs[1]->shape;
   const struct shape *c = &node->outputs[0]->shape;
   int64_t rows = 1;
@@ -74,10 +81,10 @@ static bool product_sizes(const struct node *node, struct problem *out) {
   return true;
 }
 
-/* Another precision takes conversions around it: it has to be better by a tenth. */
+/* Another precision needs conversions around it: it must be faster by a tenth. */
 #define BETTER 0.9
 
-/* What the best row is predicted to take; weights that stay in L2 from one run to the next come from there. */
+/* Predicted time of the best row; weights that stay in L2 between runs are read from there. */
 static double cost_of(const struct builder *b, const struct problem *problem) {
   struct kernel_target target = b->plan->kernel_target;
   struct choice choice;
@@ -85,9 +92,10 @@ static double cost_of(const struct builder *b, const struct problem *problem) {
   return choose_kernel_on(b, &target, problem, &choice) ? choice.cost : INFINITY;
 }
 
-/* Where products of bf16 take longer than those of floats, as vdpbf16ps on Intel's cores, only what waits for its
-   weights is computed in bf16: half as many bytes. The others multiply weights rounded to bf16 as floats. What has no
-   instruction for bf16 shows what other processors do, and small constants stay small. */
+/* True if bf16 matmuls are slower than f32 ones, as with vdpbf16ps on Intel cores. Then only
+   memory-bound matmuls compute in bf16, for half the weight bytes; the others multiply weights
+   rounded to bf16 as f32. A target without bf16 instructions always uses bf16, to show the
+   results of other processors; small constants stay small. */
 static bool prefers_floats(const struct builder *b, const struct node *node) {
   const struct kernel_target *target = &b->plan->kernel_target;
   struct problem problem = {.m = 0};
@@ -95,7 +103,7 @@ static bool prefers_floats(const struct builder *b, const struct node *node) {
   if (target->bf16_macs >= target->f32_macs || !(target->features & has) || target->prefers_size)
     return false;
   const bool is_product = is_op(node, OP_MatMul) || is_op(node, OP_Gemm);
-  if (is_product ? !product_sizes(node, &problem)
+  if (is_product ? !matmul_sizes(node, &problem)
                  : !is_op(node, OP_Conv) || !conv_sizes(b, node, &problem))
     return false;
   problem.types = SAME_TYPES(TYPE_F32);
@@ -117,11 +125,11 @@ static hone_status find_preferences(struct builder *b) {
 
 static bool is_faster_in_floats(const struct builder *b, const struct fusion_group *g) {
   const struct value *made = g->node->outputs[0];
-  /* a lowering made the node */
+  /* the node was made by a lowering */
   return graph_owns(b->graph, made) ? b->prefers_floats[made->index] : prefers_floats(b, g->node);
 }
 
-bool computes_in_halves(const struct builder *b, const struct fusion_group *g) {
+bool computes_in_bf16(const struct builder *b, const struct fusion_group *g) {
   return b->options->bf16 && all_f32(g) && !is_faster_in_floats(b, g);
 }
 
@@ -129,7 +137,7 @@ bool rounds_weights(const struct builder *b, const struct fusion_group *g) {
   return b->options->bf16 && all_f32(g) && is_faster_in_floats(b, g);
 }
 
-/* Whether a core has most of the constants in L2 from one run to the next. */
+/* True if a core keeps most of the constants in L2 between runs. */
 static bool weights_stay(const struct builder *b) {
   size_t bytes = 0;
   for (size_t i = 0; i < b->graph->values.count; i++)
@@ -137,10 +145,10 @@ static bool weights_stay(const struct builder *b) {
   return bytes <= b->plan->kernel_target.l2_bytes / 2 * 3;
 }
 
-/* -- what lies in 16 bits */
+/* -- which values are stored in 16 bits */
 
 hone_dtype storage_of(const struct builder *b, const struct value *value) {
-  const hone_dtype half = graph_owns(b->graph, value) ? b->lies_in[value->index] : HONE_UNDEFINED;
+  const hone_dtype half = graph_owns(b->graph, value) ? b->stored_as[value->index] : HONE_UNDEFINED;
   return half ? half : value->dtype;
 }
 
@@ -158,7 +166,7 @@ uint8_t problem_type(hone_dtype dtype) {
   }
 }
 
-/* The type of 16 bits that a cast, alone in its group, makes of f32, or f32 of it. */
+/* The 16-bit type that a Cast, alone in its group, converts to or from f32. */
 static hone_dtype cast_half(const struct fusion_group *g) {
   if (!is_op(g->node, OP_Cast) || g->count) return HONE_UNDEFINED;
   const hone_dtype from = g->node->inputs[0]->dtype, to = g->result->dtype;
@@ -167,7 +175,7 @@ static hone_dtype cast_half(const struct fusion_group *g) {
                                                  : HONE_UNDEFINED;
 }
 
-bool is_cast_in_name(const struct builder *b, const struct fusion_group *g) {
+bool is_free_cast(const struct builder *b, const struct fusion_group *g) {
   const hone_dtype half = cast_half(g);
   return half && storage_of(b, g->node->inputs[0]) == half && storage_of(b, g->result) == half;
 }
@@ -177,15 +185,15 @@ static bool is_view(const struct node *node) {
          is_op(node, OP_Split);
 }
 
-/* What the values could lie in, and by whom attention reads them. */
+/* Possible 16-bit types of values, and which readers accept them. */
 struct storage {
   hone_dtype *could; /* by value index */
-  bool *is_exact;    /* it holds them as they are */
+  bool *is_exact;    /* the type holds the values exactly */
   bool *is_attended, *is_query;
-  uint32_t *reads; /* by readers that take the type */
+  uint32_t *reads; /* reads that accept the type */
 };
 
-/* What reads its operands in the type in which they could lie, by operator: see the lowerings. */
+/* True if the operator reads its operands in their 16-bit type: see the lowerings. */
 static bool reads_stored(const struct builder *b, const struct storage *s,
                          const struct fusion_group *g, size_t input) {
   const struct node *node = g->node;
@@ -193,9 +201,9 @@ static bool reads_stored(const struct builder *b, const struct storage *s,
   const hone_dtype half = s->could[value->index];
   if (!half || (s->is_attended[value->index] && !s->is_exact[value->index])) return false;
   if (cast_half(g) == half) return !input;
-  if (is_view(node)) { /* as what reads it */
+  if (is_view(node)) { /* like the reader of the view */
     for (size_t k = 0; k < node->output_count; k++)
-      if (node->outputs[k] && b->lies_in[node->outputs[k]->index] != half) return false;
+      if (node->outputs[k] && b->stored_as[node->outputs[k]->index] != half) return false;
     return !input;
   }
   switch (node->op->id) {
@@ -204,10 +212,10 @@ static bool reads_stored(const struct builder *b, const struct storage *s,
     case OP_MatMul:
       if (input > 1) return all_f32(g);
       if (s->is_attended[value->index] && input == 1) return !s->is_query[value->index];
-      return half == HONE_BF16 && computes_in_halves(b, g) && node->inputs[0]->shape.rank > 1 &&
+      return half == HONE_BF16 && computes_in_bf16(b, g) && node->inputs[0]->shape.rank > 1 &&
              node->inputs[1]->shape.rank > 1;
     case OP_Concat:
-      return b->lies_in[node->outputs[0]->index] == half;
+      return b->stored_as[node->outputs[0]->index] == half;
     case OP_LayerNormalization:
     case OP_MaxPool:
     case OP_AveragePool:
@@ -232,7 +240,8 @@ static void find_attended(const struct builder *b, struct storage *s) {
   }
 }
 
-/* The type that what is read came from, that the only reader rounds to, or that is asked for. */
+/* The 16-bit type that a value is cast from, that its only reader rounds it to, or that was
+   requested. */
 static void find_types(const struct builder *b, struct storage *s) {
   for (size_t n = 0; n < b->groups.count; n++) {
     const struct fusion_group *g = b->groups.at[n];
@@ -252,14 +261,14 @@ static void find_types(const struct builder *b, struct storage *s) {
   }
 }
 
-hone_status find_halves(struct builder *b) {
+hone_status choose_storage_types(struct builder *b) {
   const size_t room = b->graph->values.count + b->graph->nodes.count;
   struct storage s;
-  TRY(NEW_ARRAY(b->ctx, b->arena, b->lies_in, room));
+  TRY(NEW_ARRAY(b->ctx, b->arena, b->stored_as, room));
   b->weights_stay = weights_stay(b);
   TRY(find_preferences(b));
-  if (b->options->plain) return HONE_OK;
-  if (b->plan->symbols.count) return HONE_OK; /* conversions know no open size */
+  if (b->options->generic_only) return HONE_OK;
+  if (b->plan->symbols.count) return HONE_OK; /* conversions do not support dynamic dimensions */
   TRY(NEW_ARRAY(b->ctx, b->arena, s.could, room));
   TRY(NEW_ARRAY(b->ctx, b->arena, s.is_exact, room));
   TRY(NEW_ARRAY(b->ctx, b->arena, s.is_attended, room));
@@ -267,16 +276,16 @@ hone_status find_halves(struct builder *b) {
   TRY(NEW_ARRAY(b->ctx, b->arena, s.reads, room));
   find_attended(b, &s);
   find_types(b, &s);
-  /* from the end, so that a view's readers are known before what it views */
+  /* from the end, so that readers of a view are known before its source */
   for (size_t n = b->groups.count; n-- > 0;) {
     const struct fusion_group *g = b->groups.at[n];
     for (size_t k = 0; k < g->node->output_count; k++) {
       const struct value *value = group_output(g, k);
       if (!value || !s.could[value->index]) continue;
-      /* all uses are reads that take it: none by a graph inside this one, none as an output */
+      /* every use accepts the type: none by an inner graph, none as an output */
       if (b->uses[value->index] && s.reads[value->index] == b->uses[value->index] &&
           (s.is_exact[value->index] || !rounds_weights(b, g)))
-        b->lies_in[value->index] = s.could[value->index];
+        b->stored_as[value->index] = s.could[value->index];
     }
     for (size_t i = 0; i < group_input_count(g); i++) {
       const struct value *input = group_input(g, i);
@@ -295,7 +304,7 @@ static const struct half {
   float (*widen)(uint16_t);
 } halves[] = {{HONE_BF16, f32_to_bf16, bf16_to_f32}, {HONE_F16, f32_to_f16, f16_to_f32}};
 
-/* Floats rounded to `half`: stored so, or as floats where `whole`. */
+/* Floats rounded to `half`, stored in it, or as f32 if `whole`. */
 static hone_status rounded(struct builder *b, const struct tensor *floats, const struct half *half,
                            bool whole, const struct tensor **out) {
   struct tensor *made;
@@ -309,12 +318,12 @@ static hone_status rounded(struct builder *b, const struct tensor *floats, const
   return HONE_OK;
 }
 
-hone_status half_constant(struct builder *b, const struct tensor *floats, hone_dtype dtype,
+hone_status bf16_constant(struct builder *b, const struct tensor *floats, hone_dtype dtype,
                           const struct tensor **out) {
   return rounded(b, floats, &halves[0], dtype == HONE_F32, out);
 }
 
-/* Whether the type holds each of the floats as it is. */
+/* True if the type holds each of the floats exactly. */
 static bool holds(const struct half *half, const struct tensor *floats) {
   const float *from = floats->data;
   const size_t count = tensor_count(floats);
@@ -325,7 +334,8 @@ static bool holds(const struct half *half, const struct tensor *floats) {
   return true;
 }
 
-/* Rounded they lose no more than numbers of their size do: none becomes infinite, few are so small that digits are missing. */
+/* True if rounding loses no more than usual: no value becomes infinite, and few are small enough
+   to be denormal. */
 static bool rounds_well(const struct half *half, const struct tensor *floats) {
   const float *from = floats->data;
   const size_t count = tensor_count(floats);
@@ -338,7 +348,7 @@ static bool rounds_well(const struct half *half, const struct tensor *floats) {
   return off <= 0x1p-22 * size;
 }
 
-/* Whether weights may be stored so: it holds them, or it is asked for and they round well. */
+/* True if weights may be stored in this type: exactly, or by request if they round well. */
 static bool may_hold(const struct builder *b, const struct half *half,
                      const struct tensor *floats) {
   return holds(half, floats) ||
@@ -361,15 +371,16 @@ static bool choose_weights(struct builder *b, const struct tensor *weights, stru
   return choose_kernel(b, problem, out);
 }
 
-/* Sums of a part of k are stored as floats. */
+/* Partial sums over k are stored as floats. */
 static bool stores_once(const struct builder *b, const struct problem *problem,
                         const struct choice *choice) {
   return !(choice->kernel->traits & OVER_OPERANDS_OF_WHOLE) ||
          kernel_sums_at_once(problem, &b->plan->kernel_target, choice);
 }
 
-bool choose_stored(struct builder *b, const struct tensor *weights, const struct value *result,
-                   struct problem *problem, struct choice *out) {
+bool choose_kernel_and_storage(struct builder *b, const struct tensor *weights,
+                               const struct value *result, struct problem *problem,
+                               struct choice *out) {
   struct choice rounded;
   if (!choose_weights(b, weights, problem, out)) return false;
   struct problem narrow = *problem;

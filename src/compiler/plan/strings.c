@@ -1,4 +1,6 @@
-/* Constants that are strings: steps make them from their text and its places, since weights hold no addresses. */
+/* Constant strings: weights hold no addresses, so steps build them at run time from their
+ * characters and offsets.
+ */
 #include "builder.h"
 
 static hone_status weights_view(struct builder *b, hone_dtype dtype, size_t count,
@@ -20,7 +22,7 @@ static hone_status make_string(struct builder *b, const struct value *value) {
   struct view like;
   for (size_t i = 0; i < count; i++)
     if (!checked_add(bytes, from[i].length, &bytes))
-      return fail(b->ctx, HONE_E_LIMIT, place_name(value->name), "too much text");
+      return fail(b->ctx, HONE_E_LIMIT, place_name(value->name), "too many characters");
   TRY(new_step(b, STEP_GENERIC, NULL, 2, 1, &step));
   TRY(weights_view(b, HONE_I64, count + 1, &places, &step->inputs[0]));
   TRY(weights_view(b, HONE_U8, bytes, &text, &step->inputs[1]));
@@ -35,7 +37,7 @@ static hone_status make_string(struct builder *b, const struct value *value) {
   view_dense(&like, NULL, HONE_STRING, &value->shape);
   TRY(arena_view(b, &like, &step->outputs[0]));
   set_view(b, value, &step->outputs[0]);
-  step->plain = generic_find("Strings");
+  step->generic = generic_find("Strings");
   step->units = (int64_t)count;
   step->serial = true;
   return HONE_OK;

@@ -1,4 +1,4 @@
-/* Which types and elementwise operations the vectors of simd.h know. */
+/* Types and elementwise operations that simd.h supports on vectors. */
 #include "builder.h"
 
 bool is_vector_type(hone_dtype dtype) {
@@ -20,7 +20,7 @@ const int64_t *byte_table_of(const struct node *node) {
   return is_op(node, OP_ByteTable) ? node_ints(node, "table", &count) : NULL;
 }
 
-/* Those that simd.h has for vectors of int32. */
+/* Operations that simd.h has for int32 vectors. */
 static bool is_integer_vector(enum op_id op) {
   static const enum op_id known[] = {OP_Add,       OP_Max,       OP_Min,     OP_Mul,
                                      OP_Sub,       OP_Sum,       OP_Rescale, OP_RescaleOnce,

@@ -95,7 +95,7 @@ bool view_runs_channels_last(const struct view *view) {
   return !memcmp(order, last, bytes) && memcmp(order, first, bytes);
 }
 
-/* Merges the source's dimensions as far as memory allows, then cuts them into the new ones. */
+/* Merges the source's dimensions as far as memory allows, then splits them into the new ones. */
 bool view_reshape(const struct view *view, const struct shape *shape, struct view *out) {
   int64_t size[HONE_MAX_RANK], stride[HONE_MAX_RANK];
   int count = 0;
@@ -150,7 +150,7 @@ void view_broadcast(const struct view *view, const struct shape *shape, struct v
       .buffer = view->buffer, .dtype = view->dtype, .shape = *shape, .offset = view->offset};
   int shift = shape->rank - view->shape.rank;
   result.offset_slope = view->offset_slope;
-  /* else it is what is broadcast to that says which are open */
+  /* otherwise the shape that it is broadcast to defines the dynamic dimensions */
   if (!shift) result.slope = view->slope;
   for (int i = 0; i < view->shape.rank; i++)
     result.stride[i + shift] = view->shape.dims[i] == 1 ? 0 : view->stride[i];
@@ -162,7 +162,7 @@ void view_order(const struct view *view, int order[HONE_MAX_RANK]) {
   for (int i = 0; i < rank; i++) {
     int j = i;
     int64_t size = view->stride[i] < 0 ? -view->stride[i] : view->stride[i];
-    /* a dimension of 1 stays where it is logically: it never moves another one */
+    /* a dimension of 1 keeps its logical position: it never moves another one */
     for (; j > 0 && view->shape.dims[i] != 1; j--) {
       int before = order[j - 1];
       int64_t other = view->stride[before] < 0 ? -view->stride[before] : view->stride[before];

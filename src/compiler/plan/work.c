@@ -1,10 +1,11 @@
-/* work: what a step has to do, from the plan alone, for profiles and reports. Source of the idea: the
- * roofline of Williams, Waterman and Patterson (CACM 2009). */
+/* work: the operations and bytes of a step, from the plan alone, for profiles and reports. Source
+ * of the idea: the roofline model of Williams, Waterman and Patterson (CACM 2009).
+ */
 #include "plan.h"
 
 #include <ctype.h>
 
-/* Distinct elements: what is broadcast is read once. */
+/* Distinct elements: broadcast elements are read once. */
 static double elements_of(const struct view *view) {
   double count = 1;
   for (int i = 0; i < view->shape.rank; i++)
@@ -22,10 +23,10 @@ static double volume_of(const struct view *view) {
   return count;
 }
 
-/* -- FLOPs of an element */
+/* -- FLOPs per element */
 
-/* Of the functions of simd.h: a multiply-add counts 2, a division 8; those that go lane by lane are
-   counted as what one lane costs at the width of a vector. */
+/* Functions of simd.h: a multiply-add counts 2, a division 8; functions that work lane by lane
+   cost one lane times the vector width. */
 static const struct {
   const char *name;
   double flops;
@@ -48,7 +49,7 @@ static const struct {
                  {"sqrt_", 8},
                  {"tan_", 400},
                  {"tanh_", 34},
-                 /* two multiplications of 64 bits, two shifts, their join, two roundings */
+                 /* two 64-bit multiplications, two shifts, their combination, two roundings */
                  {"rescale_", 14},
                  {"rescale_once_", 14},
                  {"rescale_up_", 14}};
@@ -57,7 +58,7 @@ static double function_flops(const char *name, size_t length) {
   for (size_t i = 0; i < COUNT(functions); i++)
     if (strlen(functions[i].name) == length && !memcmp(functions[i].name, name, length))
       return functions[i].flops;
-  return name[length - 1] == '_' ? 1 : 0; /* max_, select_, ...; x, alpha, C are no work */
+  return name[length - 1] == '_' ? 1 : 0; /* max_, select_, ...; x, alpha, C are not operations */
 }
 
 static double expression_flops(const char *expression) {
@@ -126,13 +127,13 @@ static double problem_flops(const struct problem *p) {
   }
 }
 
-/* Winograd's F(n x n, 3 x 3) multiplies (n + 2)^2 times where the direct way does 9 n^2. */
+/* Winograd's F(n x n, 3 x 3) multiplies (n + 2)^2 times, the direct algorithm 9 n^2 times. */
 static double winograd_share(const struct choice *choice) {
   double n = (double)choice_value(choice, "out", 0);
   return n > 0 ? (n + 2) * (n + 2) / (9 * n * n) : 1;
 }
 
-/* Of attention's scores those that its rows see. */
+/* The share of attention's scores that its rows see. */
 static double visible_share(const struct problem *p) {
   double seen = 0;
   for (int64_t row = 0; row < p->m; row++)
@@ -148,7 +149,7 @@ static void kernel_work(const struct step *step, struct work *out) {
   out->algorithm_flops = own * winograd_share(&step->choice);
   out->stored_flops = stored;
   if (step->problem.visible) out->algorithm_flops *= visible_share(&step->problem);
-  /* Winograd's products are in f32, whatever is read, unless the choice says otherwise */
+  /* Winograd multiplies in f32 for any input type, unless the choice says otherwise */
   const bool widened =
       winograd_share(&step->choice) < 1 && !choice_value(&step->choice, "halves", 0);
   out->dtype = types->acc == TYPE_I32              ? HONE_I8
@@ -165,7 +166,7 @@ static void add_view(const struct view *view, struct work *out) {
     out->value_bytes += bytes_of(view);
 }
 
-/* Of a table only what is taken from it is read. */
+/* Only the gathered part of a table is read. */
 static bool reads_parts(const struct step *step) {
   return step->kind == STEP_GENERIC && step->op && step->op->class == OP_INDEXED &&
          step->output_count && step->outputs[0].buffer;

@@ -252,12 +252,12 @@ void emit_run(struct emitter *e) {
                 "  struct frame f = {.weights = weights, .arena = arena,\n"
                 "                    .inputs = io->inputs, .outputs = io->outputs%s};\n",
                 plan->extent_count ? ", .extents = extents" : "");
-  if (plan->text_bytes)
+  if (plan->string_bytes)
     strbuf_printf(
         e->out,
         "  f.texts.at = (char *)arena + %zu;\n  f.texts.size = %zu; /* bytes for new text "
         "*/\n",
-        plan->text_offset, plan->text_bytes);
+        plan->string_offset, plan->string_bytes);
   if (plan->symbols.count)
     strbuf_printf(e->out,
                   "  if (!hone_find_less(inputs, input_count, bounds, least, %zu, io->input_dims, "

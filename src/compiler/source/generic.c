@@ -192,16 +192,16 @@ static hone_status emit_operand(struct emitter *e, struct strbuf *out, struct st
 
 hone_status emit_generic(struct emitter *e, const struct step *step, int *out_number) {
   struct strbuf body = {0}, undo = {0}, text = {0};
-  hone_status status = put_text(e, step->plain->text, &text);
+  hone_status status = put_text(e, step->generic->text, &text);
   strbuf_printf(&body,
                 "/* plain %s */\n#define UNITS %lldl\n#define IN_COUNT %zu\n"
                 "#define OUT_COUNT %zu\n",
-                step->plain->op, (long long)step->units, step->input_count, step->output_count);
+                step->generic->op, (long long)step->units, step->input_count, step->output_count);
   strbuf_puts(&undo, "#undef UNITS\n#undef IN_COUNT\n#undef OUT_COUNT\n");
-  if (step->plain->define) { /* "REDUCE_OP 2": which of the text's operators */
-    strbuf_printf(&body, "#define %s\n", step->plain->define);
-    strbuf_printf(&undo, "#undef %.*s\n", (int)strcspn(step->plain->define, " "),
-                  step->plain->define);
+  if (step->generic->define) { /* "REDUCE_OP 2": which of the text's operators */
+    strbuf_printf(&body, "#define %s\n", step->generic->define);
+    strbuf_printf(&undo, "#undef %.*s\n", (int)strcspn(step->generic->define, " "),
+                  step->generic->define);
   }
   for (size_t k = 0; k < step->input_count && !status; k++)
     status = emit_operand(e, &body, &undo, "IN", k, &step->inputs[k]);

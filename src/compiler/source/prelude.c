@@ -117,7 +117,7 @@ static void emit_profile(const struct emitter *e) {
 
 void emit_frame(const struct emitter *e) {
   const struct plan *plan = e->plan;
-  bool has_extents = plan->extent_count > 0, has_texts = plan->text_bytes > 0;
+  bool has_extents = plan->extent_count > 0, has_texts = plan->string_bytes > 0;
   for (size_t i = 0; i < plan->steps.count; i++) {
     has_extents |= step_takes_extents(plan->steps.at[i]);
     has_texts |= step_takes_texts(plan->steps.at[i]);

@@ -6,7 +6,7 @@ static bool is_identifier(const char *s) {
   return n && n < 64 && !s[n] && !(s[0] >= '0' && s[0] <= '9');
 }
 
-static size_t text_bytes(const struct emitted *out) {
+static size_t string_bytes(const struct emitted *out) {
   size_t bytes = 0;
   for (size_t i = 0; i < out->unit_count; i++) bytes += out->units[i].text.length;
   return bytes;
@@ -49,9 +49,9 @@ static hone_status emit_all(struct emitter *e, struct emitted *out) {
   if (status) return status;
   TRY(make_weights(e, out));
   for (size_t i = 0; i < out->unit_count; i++) TRY(strbuf_finish(e->ctx, &out->units[i].text));
-  if (text_bytes(out) > (size_t)e->ctx->limits[LIMIT_c_text_bytes])
+  if (string_bytes(out) > (size_t)e->ctx->limits[LIMIT_c_text_bytes])
     return fail(e->ctx, HONE_E_LIMIT, place_none(), "%zu bytes of C text, limit c_text_bytes",
-                text_bytes(out));
+                string_bytes(out));
   TRY(emit_info(e, e->prefix, out));
   TRY(strbuf_finish(e->ctx, e->out));
   TRY(emit_heads(e, out));

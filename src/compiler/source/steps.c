@@ -59,19 +59,19 @@ static void emit_pointers(struct strbuf *out, const char *declaration, const str
 
 /* Units whose number follows symbols: "units", and of a kernel "led", the first so many of each group. */
 static void emit_open_range(struct strbuf *out, const struct step *step) {
-  const struct lead *lead = &step->lead;
+  const struct active_prefix *prefix = &step->prefix;
   strbuf_puts(out, "  const long *const less = f->less;\n  (void)less;\n");
-  if (lead->inner) {
+  if (prefix->inner) {
     strbuf_puts(out, "  long led = (");
-    emit_size(out, step->lead_count, &step->lead_slope);
+    emit_size(out, step->prefix_count, &step->prefix_slope);
     strbuf_printf(out, " * %lldl + %lldl) / %lldl;\n  if (led > %lldl) led = %lldl;\n",
-                  (long long)lead->part, (long long)lead->whole - 1, (long long)lead->whole,
-                  (long long)lead->inner, (long long)lead->inner);
+                  (long long)prefix->part, (long long)prefix->whole - 1, (long long)prefix->whole,
+                  (long long)prefix->inner, (long long)prefix->inner);
     strbuf_puts(out, "  const long units = led * ");
     if (step->group_count)
       emit_size(out, step->group_count, &step->group_slope);
     else
-      strbuf_printf(out, "%lldl", (long long)(step->units / lead->inner));
+      strbuf_printf(out, "%lldl", (long long)(step->units / prefix->inner));
     strbuf_puts(out, ";\n");
   } else {
     strbuf_puts(out, "  const long units = ");
@@ -86,7 +86,7 @@ static void emit_open_range(struct strbuf *out, const struct step *step) {
 }
 
 static void emit_range(struct strbuf *out, const struct step *step) {
-  if (step->lead.inner || is_open_loop(step)) {
+  if (step->prefix.inner || is_open_loop(step)) {
     emit_open_range(out, step);
     return;
   }
@@ -112,12 +112,12 @@ static void emit_kernel_call(const struct emitter *e, const struct step *step, i
   struct strbuf *out = e->out;
   emit_pointers(out, "const void *const e", step->epilogue.operands, step->epilogue.count, true,
                 emit_kernel_sizes(e, step, out) ? "sizes" : NULL);
-  if (step->lead.inner)
+  if (step->prefix.inner)
     strbuf_printf(out,
                   "  for (long u = begin, last; u < end; u = last) {\n"
                   "    const long first = u / led * %lldl - u / led * led;\n"
                   "    last = (u / led + 1) * led < end ? (u / led + 1) * led : end;\n  ",
-                  (long long)step->lead.inner);
+                  (long long)step->prefix.inner);
   strbuf_printf(out, "  k%d(", number);
   emit_address(out, &step->inputs[0], true);
   strbuf_puts(out, ", ");
@@ -129,7 +129,7 @@ static void emit_kernel_call(const struct emitter *e, const struct step *step, i
   emit_address(out, &step->outputs[0], false);
   strbuf_puts(out, ", e, ");
   emit_scratch(out, step, "float");
-  strbuf_puts(out, step->lead.inner ? ", first + u, first + last);\n  }\n" : ", begin, end);\n");
+  strbuf_puts(out, step->prefix.inner ? ", first + u, first + last);\n  }\n" : ", begin, end);\n");
 }
 
 static void emit_generic_call(struct strbuf *out, const struct step *step, int number) {
