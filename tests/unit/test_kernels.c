@@ -305,7 +305,7 @@ static void test_rows_are_covered(void **state) {
     }
     if (!covered) fail_with("no problem for %s", kernel_table[row].name);
     assert_ptr_equal(kernel_find(kernel_table[row].name), &kernel_table[row]);
-    assert_non_null(kernel_source(kernel_table[row].text, NULL));
+    assert_non_null(kernel_source(kernel_table[row].source, NULL));
   }
   assert_null(kernel_find("nothing"));
   assert_null(kernel_source("nothing.c", NULL));

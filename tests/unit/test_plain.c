@@ -365,7 +365,7 @@ static void put_case(struct ctx *ctx, struct strbuf *out, const struct ops_case 
   for (size_t k = 0; k < node->attribute_count; k++) put_attribute(&text, &node->attributes[k]);
   if (plain->define) strbuf_printf(&text, "#define %s\n", plain->define);
   strbuf_append(out, text.at, text.length);
-  REQUIRE(emit_kernel_source(ctx, plain->text, out));
+  REQUIRE(emit_kernel_source(ctx, plain->source, out));
   put_undefs(out, text.at, text.length);
   strbuf_printf(out,
                 "int run_%zu(const void *const *in, void *const *out, void *scratch, long begin, "

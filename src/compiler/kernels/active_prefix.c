@@ -1,5 +1,7 @@
-/* prefix: which units of a step are left when its leading number is smaller than it was compiled for.
- * Every kernel's code stays that of the bound; the step function calls it for fewer units. */
+/* Computes which work items of a step stay active when its leading size (images, rows) is smaller
+ * than at compile time. Kernels are compiled for the bound; the step function calls them for fewer
+ * work items.
+ */
 #include "families.h"
 
 bool kernel_active_prefix(const struct problem *problem, const struct kernel_target *target,
@@ -11,7 +13,7 @@ bool kernel_active_prefix(const struct problem *problem, const struct kernel_tar
   if (kernel->units == gemm_units || kernel->units == conv_units)
     return gemm_active_prefix(problem, target, choice, in_batch, out);
   bool is_outermost = kernel->units == depthwise_units || kernel->units == depthwise_dot_units ||
-                      kernel->units == few_units || kernel->units == pool_units ||
+                      kernel->units == conv_small_oc_units || kernel->units == pool_units ||
                       kernel->units == softmax_units || kernel->units == layernorm_units ||
                       kernel->units == reduce_units;
   if (!is_outermost || in_batch || leading < 1) return false;

@@ -1,15 +1,15 @@
-/* Choices of text/attention_f32.c: softmax(a b) v in one step. */
+/* Choices for attention_f32.c: softmax(a b) v in one step. */
 #include <string.h>
 
 #include "families.h"
 
 #define MOST_SCRATCH ((int64_t)8 << 20)
-#define MOST_DIRECT 16 /* rows for which both ways are worth a trial */
+#define MOST_DIRECT 16 /* rows up to which both variants are worth a trial */
 
 /* The values of a choice, in the order of kernels.def. */
 struct tile {
   int64_t vectors, rows, unit_blocks;
-  int64_t direct; /* 1: b and v are read where they are, not packed */
+  int64_t direct; /* 1: b and v are read in place, not packed */
 };
 
 static struct tile tile_of(const struct choice *choice) {
@@ -31,7 +31,7 @@ static int64_t scratch_floats(const struct problem *p, const struct kernel_targe
          tile->rows * panels * width;
 }
 
-/* Few rows read b and v no more often than packing them would. */
+/* With few rows, packing would read b and v as often as the rows do. */
 static bool is_direct(const struct problem *p) { return p->m < 4; }
 
 static struct tile make_tile(const struct problem *p, const struct kernel_target *target,
@@ -40,8 +40,8 @@ static struct tile make_tile(const struct problem *p, const struct kernel_target
   int64_t blocks = ceil_div(p->m, tile_capacity(tile.vectors, target));
   int64_t threads = max_i64(1, target->threads), batches = batches_of(p), units = 1;
   tile.rows = ceil_div(p->m, blocks);
-  /* A unit packs b and v: whole batches, unless they cannot be shared out; then no fewer than four
-     blocks, which take several times as long as the packing. */
+  /* A work item packs b and v. So it has whole batches, or, if these cannot be shared evenly, at
+     least four blocks, which take several times as long as the packing. */
   if (batches % threads && batches < 4 * threads) units = ceil_div(4 * threads, batches);
   tile.unit_blocks = min_i64(blocks, max_i64(4, ceil_div(blocks, units)));
   return tile;
@@ -70,7 +70,8 @@ bool attention_fits(const struct problem *problem, const struct kernel_target *t
       tile.rows * tile.vectors > 64 || (tile.direct != 0 && tile.direct != 1))
     return false;
   int64_t blocks = ceil_div(problem->m, tile.rows);
-  if (blocks * tile.rows - problem->m >= blocks) return false; /* more than one row is missing */
+  /* more than one row of padding per block */
+  if (blocks * tile.rows - problem->m >= blocks) return false;
   return tile.unit_blocks >= 1 && tile.unit_blocks <= blocks &&
          scratch_floats(problem, target, &tile) * 4 <= MOST_SCRATCH;
 }

@@ -1,12 +1,14 @@
-/* Choices and packing of conv_small_oc_f32, conv_small_oc_bf16: convolutions to fewer channels than a vector has lanes, with k in the lanes. */
+/* Choices and packing for conv_small_oc_f32 and conv_small_oc_bf16: convolutions with fewer output
+ * channels than a vector has lanes, vectorised over k.
+ */
 #include "families.h"
 
 /* The values of a choice, in the order of the row's names. */
 enum { PIXELS, UNIT_COLUMNS };
 
-/* k as the text runs over it: runs of `depth` elements that lie one behind the other. */
+/* k as the source iterates over it: runs of `depth` contiguous elements. */
 struct runs {
-  int64_t count, depth, vectors; /* vectors: of one run */
+  int64_t count, depth, vectors; /* vectors: per run */
 };
 static struct runs runs_of(const struct problem *p, const struct kernel_target *target) {
   const bool joined = p->dw == 1 && p->i_pixel == p->ic;
@@ -16,18 +18,19 @@ static struct runs runs_of(const struct problem *p, const struct kernel_target *
   return runs;
 }
 
-/* Outputs that are summed together: as many as a vector has lanes, where accumulators, weights and a fit in registers. */
+/* Outputs that are summed together: at most the lanes of a vector, limited by the registers for
+   accumulators, weights and a. */
 static int64_t most_outputs(const struct kernel_target *target) {
   const int64_t lanes = lanes_of(target);
   return min_i64(max_i64(lanes, 8), target->vector_registers - 4);
 }
 
-bool few_accepts(const struct problem *problem, const struct kernel_target *target) {
+bool conv_small_oc_accepts(const struct problem *problem, const struct kernel_target *target) {
   return conv_accepts(problem, target) && at_least_1(problem->groups) == 1 &&
          problem->oc <= lanes_of(target) / 2;
 }
 
-/* A load that is not aligned may touch two lines: which part of them does. */
+/* An unaligned load may touch two cache lines: the share of loads that do. */
 static double split_loads(const struct problem *p, const struct kernel_target *target) {
   enum { LINE_BYTES = 64 };
   const int64_t element = p->types.a == TYPE_F32 ? 4 : 2, bytes = lanes_of(target) * element;
@@ -44,7 +47,8 @@ static double tile_cycles(const struct problem *p, const struct kernel_target *t
   double step = (double)(pixels * p->oc) * lanes / target->f32_macs;
   if (step < loads / target->loads) step = loads / target->loads;
   if (step < target->fma_latency) step = target->fma_latency;
-  /* each of `sums` takes three operations; what of it is stored goes through memory but for one channel */
+  /* each of `sums` takes three operations; with more than one channel the stores go through
+     memory */
   return steps * step + 3 * sums / target->loads + 10 + (p->oc > 1 ? 4 * (double)pixels : 0);
 }
 
@@ -57,9 +61,9 @@ static void predict(const struct problem *p, const struct kernel_target *target,
   out->cost = out->cycles / target->clock_ghz / 0.97;
 }
 
-/* Rows are cut where they are too few to share out. */
-bool few_enumerate(const struct problem *problem, const struct kernel_target *target, int index,
-                   struct choice *out) {
+/* Rows are split only if there are too few for all threads. */
+bool conv_small_oc_enumerate(const struct problem *problem, const struct kernel_target *target,
+                             int index, struct choice *out) {
   const int64_t most = max_i64(1, most_outputs(target) / problem->oc) >> index;
   const int64_t rows = at_least_1(problem->images) * problem->oh;
   const int64_t goal = 8 * max_i64(1, target->threads);
@@ -73,9 +77,9 @@ bool few_enumerate(const struct problem *problem, const struct kernel_target *ta
   return true;
 }
 
-/* Units but the last are whole tiles. */
-bool few_fits(const struct problem *problem, const struct kernel_target *target,
-              struct choice *choice) {
+/* Work items are whole tiles, except the last. */
+bool conv_small_oc_fits(const struct problem *problem, const struct kernel_target *target,
+                        struct choice *choice) {
   enum { MOST_OUTPUTS = 32 };
   const int64_t pixels = choice->value[PIXELS], columns = choice->value[UNIT_COLUMNS];
   if (pixels < 1 || pixels > problem->ow || pixels * problem->oc > MOST_OUTPUTS) return false;
@@ -85,8 +89,9 @@ bool few_fits(const struct problem *problem, const struct kernel_target *target,
   return true;
 }
 
-int few_defines(const struct problem *problem, const struct kernel_target *target,
-                const struct choice *choice, struct kernel_define defines[KERNEL_DEFINES_MAX]) {
+int conv_small_oc_defines(const struct problem *problem, const struct kernel_target *target,
+                          const struct choice *choice,
+                          struct kernel_define defines[KERNEL_DEFINES_MAX]) {
   (void)target;
   int count = define_types(problem, defines);
   defines[count++] = (struct kernel_define){"PIXELS", choice->value[PIXELS]};
@@ -94,23 +99,23 @@ int few_defines(const struct problem *problem, const struct kernel_target *targe
   return count;
 }
 
-int64_t few_units(const struct problem *problem, const struct kernel_target *target,
-                  const struct choice *choice) {
+int64_t conv_small_oc_units(const struct problem *problem, const struct kernel_target *target,
+                            const struct choice *choice) {
   (void)target;
   return at_least_1(problem->images) * problem->oh *
          ceil_div(problem->ow, choice->value[UNIT_COLUMNS]);
 }
 
-size_t few_packed_bytes(const struct problem *problem, const struct kernel_target *target,
-                        const struct choice *choice) {
+size_t conv_small_oc_packed_bytes(const struct problem *problem, const struct kernel_target *target,
+                                  const struct choice *choice) {
   (void)choice;
   const struct runs runs = runs_of(problem, target);
   return (size_t)(runs.count * runs.vectors * problem->oc * lanes_of(target)) * sizeof(float);
 }
 
 /* ONNX order [oc, ic, kh, kw] to [run][vector of the run][oc][lane]. */
-void few_pack(const struct problem *problem, const struct kernel_target *target,
-              const struct choice *choice, const void *b, void *packed) {
+void conv_small_oc_pack(const struct problem *problem, const struct kernel_target *target,
+                        const struct choice *choice, const void *b, void *packed) {
   (void)choice;
   const struct runs runs = runs_of(problem, target);
   const int64_t lanes = lanes_of(target), ic = problem->ic, taps = problem->kh * problem->kw;

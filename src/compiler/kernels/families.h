@@ -1,5 +1,6 @@
-/* What the files of this folder share: one file a family of kernels, each giving the functions that
- * its rows of kernels.def name. */
+/* Shared by the files of this folder. One file per family of kernels defines the functions that its
+ * rows of kernels.def name.
+ */
 #ifndef HONE_KERNELS_FAMILIES_H
 #define HONE_KERNELS_FAMILIES_H
 
@@ -7,7 +8,7 @@
 
 #include "kernels.h"
 
-/* Bits of kernel_target.features that choices look at; the numbering of machine.h. */
+/* Bits of kernel_target.features that affect choices; numbered as in machine.h. */
 enum {
   FEATURE_AVX2 = 1 << 2,
   FEATURE_FMA = 1 << 3,
@@ -33,7 +34,7 @@ static inline int64_t lanes_of(const struct kernel_target *target) {
   return target->vector_bytes / 4;
 }
 
-/* How a and c are stored, by ONNX number; returns how many defines that are. */
+/* The storage types of a and c, by ONNX number; returns the number of defines. */
 static inline int define_types(const struct problem *problem,
                                struct kernel_define defines[KERNEL_DEFINES_MAX]) {
   defines[0] = (struct kernel_define){"A_TYPE", problem->types.a};
@@ -41,7 +42,7 @@ static inline int define_types(const struct problem *problem,
   return 2;
 }
 
-/* Element i of weights of floats or bf16, which are the upper halves of floats. */
+/* Element i of gemm_wq in f32 or bf16; a bf16 is the upper half of a float. */
 static inline float float_weight(const struct problem *problem, const void *b, int64_t i) {
   float x;
   if (problem->types.b == TYPE_F32) return ((const float *)b)[i];
@@ -50,10 +51,11 @@ static inline float float_weight(const struct problem *problem, const void *b, i
   return x;
 }
 
-/* Rows of `vectors` accumulators that fit in registers beside one row of b and a broadcast a. */
+/* Rows of `vectors` accumulators that fit in registers together with one row of b and a
+   broadcast a. */
 int64_t tile_capacity(int64_t vectors, const struct kernel_target *target);
 
-/* Every row's functions: struct kernel says what each does. */
+/* The functions of every row: see struct kernel. */
 #define ON const struct problem *problem, const struct kernel_target *target
 #define FAMILY(name)                                                    \
   bool name##_accepts(ON);                                              \
@@ -68,12 +70,12 @@ int64_t tile_capacity(int64_t vectors, const struct kernel_target *target);
   void name##_pack(ON, const struct choice *choice, const void *b, void *packed);
 PACKED_FAMILY(gemm)
 PACKED_FAMILY(conv)
-PACKED_FAMILY(few)
+PACKED_FAMILY(conv_small_oc)
 PACKED_FAMILY(depthwise)
 PACKED_FAMILY(depthwise_dot)
 PACKED_FAMILY(winograd)
 PACKED_FAMILY(recurrent)
-PACKED_FAMILY(weights)
+PACKED_FAMILY(gemm_wq)
 FAMILY(pool)
 FAMILY(pool_max)
 FAMILY(softmax)
@@ -93,7 +95,7 @@ size_t winograd_scratch_bytes(ON, const struct choice *choice);
 size_t attention_scratch_bytes(ON, const struct choice *choice);
 size_t recurrent_scratch_bytes(ON, const struct choice *choice);
 size_t softmax_scratch_bytes(ON, const struct choice *choice);
-size_t weights_scratch_bytes(ON, const struct choice *choice);
+size_t gemm_wq_scratch_bytes(ON, const struct choice *choice);
 #undef PACKED_FAMILY
 #undef FAMILY
 #undef ON

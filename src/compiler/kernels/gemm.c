@@ -1,4 +1,4 @@
-/* What the texts of products on tiles are told, and how their units run. */
+/* The defines of the tiled matmul sources, and how their work items are ordered. */
 #include "gemm.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ int gemm_defines(const struct problem *problem, const struct kernel_target *targ
   return COUNT(all);
 }
 
-/* A vector times a matrix, all of its k in one run: no address depends on a literal. */
+/* A vector times a matrix, all of k in one run: no address depends on a literal. */
 int gemm_shared_defines(const struct problem *problem, const struct kernel_target *target,
                         const struct choice *choice,
                         struct kernel_define defines[KERNEL_DEFINES_MAX], int *out_sizes) {
@@ -73,7 +73,8 @@ int64_t gemm_units(const struct problem *problem, const struct kernel_target *ta
          ceil_div(t.tiles, t.tile.unit_tiles);
 }
 
-/* Rows, or images: the blocks of tiles of all that are joined, or of each. Tiles of one column less come last. */
+/* Rows or images: the blocks of tiles of all merged batches, or of each batch. Tiles with one
+   column less come last. */
 bool gemm_active_prefix(const struct problem *problem, const struct kernel_target *target,
                         const struct choice *choice, bool in_batch, struct active_prefix *out) {
   struct layout t = gemm_layout(problem, target, choice);

@@ -1,12 +1,12 @@
-/* Choices of products on tiles: which there are, which fit, and what each would cost. */
+/* Choices for tiled matmuls and convolutions: which exist, which fit, and their predicted costs. */
 #include "gemm.h"
 
 #include <string.h>
 
-#define ARM_ACCUMULATORS 20  /* gcc 12: none spilled; 15 of 24 are */
-#define MOST_ACCUMULATORS 64 /* of a tile that someone hands in: more only spills */
-#define STREAM_AHEAD 4096    /* four-byte elements, of panels that are read once */
-#define NEAR_AHEAD 16        /* k that a panel is fetched into L1 ahead */
+#define ARM_ACCUMULATORS 20  /* gcc 12 spills none of 20, but 15 of 24 */
+#define MOST_ACCUMULATORS 64 /* of a tile from a choice table: more would only spill */
+#define STREAM_AHEAD 4096    /* four-byte elements to prefetch, for panels that are read once */
+#define NEAR_AHEAD 16        /* k to prefetch ahead into L1 */
 #define MOST_NEAR 256
 
 bool gemm_accepts(const struct problem *problem, const struct kernel_target *target) {
@@ -22,8 +22,9 @@ bool conv_accepts(const struct problem *problem, const struct kernel_target *tar
          problem->oc % groups == 0;
 }
 
-/* The broadcast needs a register, without FMA the product another. On Arm compilers fetch several
-   elements of a ahead, each in a register; more accumulators than these are spilled. */
+/* The broadcast needs a register, and so does the multiplication if there is no FMA. Arm
+   compilers load several elements of a ahead, each into a register, and spill with more
+   accumulators than these. */
 int64_t tile_capacity(int64_t vectors, const struct kernel_target *target) {
   bool arm = target->features & FEATURE_NEON;
   bool fused = arm || target->features & FEATURE_FMA;
@@ -33,7 +34,8 @@ int64_t tile_capacity(int64_t vectors, const struct kernel_target *target) {
 }
 
 enum { HALVED_BYTES = 10 };
-/* As tile_capacity; without a dot product both halves of b, and of a, take registers. */
+/* As tile_capacity; without a dot-product instruction both 16-bit halves of b and of a need
+   registers. */
 static int64_t capacity_of(const struct layout *t, int64_t vectors,
                            const struct kernel_target *target) {
   if (t->group == 1) return tile_capacity(vectors, target);
@@ -41,7 +43,8 @@ static int64_t capacity_of(const struct layout *t, int64_t vectors,
                     : target->vector_bytes > 32 ? FEATURE_AVX512_VNNI
                                                 : FEATURE_AVX_VNNI;
   int64_t others = target->features & wanted ? vectors + 2 : 2 * vectors + 5;
-  /* signed bytes alone are multiplied: each element of a is two vectors, of several pixels at a time */
+  /* only signed int8 is multiplied: each element of a becomes two vectors, for several pixels at
+     a time */
   bool halved = target->features & FEATURE_NEON && !(target->features & FEATURE_I8MM);
   if (t->group == 4 && halved) others += HALVED_BYTES;
   return max_i64(1, min_i64((target->vector_registers - others) / vectors, 28));
@@ -62,15 +65,15 @@ static void choose_pixels(struct layout *t, int64_t capacity) {
   }
 }
 
-/* Two AMX tiles of pixels: halves of one run of them, or two rows of an image. */
+/* Two AMX tiles of pixels: two parts of one run, or two rows of an image. */
 static void choose_amx_pixels(struct layout *t) {
   int64_t column_tiles = ceil_div(t->pixel_columns, 2 * AMX_SIDE);
   t->tile.columns = ceil_div(t->pixel_columns, column_tiles);
   t->tile.rows = t->tile.columns <= AMX_SIDE && t->pixel_rows > 1 ? 2 : 1;
 }
 
-/* Cycles of one image on AMX tiles: a product of two takes as long however many rows they have, and
-   loading one half as long; sums are stored and read back. */
+/* Cycles of one image on AMX tiles: a tile multiplication takes the same time for any number of
+   rows, and a tile load half as long; sums are stored and read back. */
 static double amx_cycles(const struct layout *t, const struct kernel_target *target) {
   double product = AMX_SIDE * AMX_SIDE * AMX_SIDE * (double)t->group / macs_of(t, target);
   double pixels = t->tile.rows > 1 || t->tile.columns > AMX_SIDE ? 2 : 1;
@@ -81,7 +84,8 @@ static double amx_cycles(const struct layout *t, const struct kernel_target *tar
   return (double)(t->tiles * t->panels) * (steps * (products > loads ? products : loads) + stores);
 }
 
-/* Multiply-adds that making floats of a vector of b takes the time of. Without an instruction for f16 it is a dozen. */
+/* Cost of widening a vector of b to floats, in multiply-adds. A dozen without an f16
+   instruction. */
 static double widening(const struct layout *t, const struct kernel_target *target) {
   const bool has_f16 = target->features & (FEATURE_F16C | FEATURE_NEON);
   return t->group_bytes == 4 ? 0 : t->stored == TYPE_F16 && !has_f16 ? 12 : 1;
@@ -94,7 +98,7 @@ static double tile_cycles(const struct layout *t, double pixels, double vectors,
   double cycles = (pixels + widening(t, target)) * vectors * (double)lanes_of(target) / macs;
   double b_bytes = vectors * (double)(lanes_of(target) * t->group_bytes);
   if (cycles < (pixels + vectors) / target->loads) cycles = (pixels + vectors) / target->loads;
-  /* sums that just hide it wait for every late load */
+  /* with just enough sums to hide the latency, every late load stalls */
   const double latency = 1.25 * target->fma_latency / unroll;
   if (cycles < latency) cycles = latency;
   if (cycles < b_bytes / target->l2_bytes_per_cycle) cycles = b_bytes / target->l2_bytes_per_cycle;
@@ -107,8 +111,9 @@ static bool is_among(int64_t x, const int64_t *list, int count) {
   return false;
 }
 
-/* Lines of a that each k fetches from L2 again: those of a tile that share a set of L1 and that it does not hold. Where
-   pixels are whole pages apart all do, and a tile of fewer pixels is faster. */
+/* Cache lines of a that each k reads from L2 again: lines of a tile that map to the same L1 set
+   and exceed its ways. If pixels are whole pages apart, all lines do, and a tile of fewer pixels
+   is faster. */
 static double refetched_lines(const struct layout *t, const struct kernel_target *target) {
   const int64_t sets = (int64_t)target->l1_way_bytes / LINE_BYTES;
   const int64_t ways = (int64_t)(target->l1_bytes / target->l1_way_bytes), size = 4 / t->group;
@@ -125,7 +130,7 @@ static double refetched_lines(const struct layout *t, const struct kernel_target
   return beyond;
 }
 
-/* Cycles of one image with the tile; its start and end cost about its registers twice. */
+/* Cycles of one image with the tile; the start and end of a tile cost about twice its registers. */
 static double image_cycles(const struct layout *t, const struct kernel_target *target) {
   const struct tile *tile = &t->tile;
   int64_t lanes = lanes_of(target), full = t->columns / t->panel_width;
@@ -157,13 +162,13 @@ static int64_t unroll_for(const struct layout *t, const struct kernel_target *ta
   return unroll;
 }
 
-/* Blocks of k so that a panel of b stays well inside L2. */
+/* Blocks of k such that a panel of b fits well into L2. */
 static void choose_blocks(struct layout *t, const struct problem *problem,
                           const struct kernel_target *target) {
   int64_t panel_budget = (int64_t)(target->l2_bytes / 4) / (t->panel_width * t->group_bytes);
   t->tile.tap_block = t->taps;
   t->tile.depth_block = t->depth;
-  if (t->group > 1 || problem->types.c != TYPE_F32) return; /* c holds no sums half-way */
+  if (t->group > 1 || problem->types.c != TYPE_F32) return; /* c cannot hold partial sums */
   if (t->tiles == 1 || t->k_all <= panel_budget * 3 / 2) return;
   if (t->taps > 1) {
     int64_t fit = max_i64(1, panel_budget / (t->taps_x * t->depth));
@@ -174,16 +179,16 @@ static void choose_blocks(struct layout *t, const struct problem *problem,
   }
 }
 
-/* Where L2 holds neither operand: tiles of which `fit` leave it room for panels either stay there while all panels pass, and
-   b is read again for each such block, or a is read again for each panel. a of windows overlaps, so it is smaller than its
-   tiles; AMX was not measured. */
+/* If L2 holds neither operand, either a block of tiles stays in L2 while all panels pass (b is
+   read again per block), or a panel stays (a is read again per panel). Windows overlap, so a is
+   smaller than its tiles. Not measured on AMX. */
 static bool choose_rows_first(struct layout *t, int64_t threads, int64_t fit, int64_t a_tile_bytes,
                               int64_t b_bytes) {
   struct tile *tile = &t->tile;
   const int64_t a_bytes = t->tiles * a_tile_bytes, blocks = ceil_div(t->tiles, fit);
   const int64_t shared = min_i64(t->tiles, ceil_div(blocks, threads) * threads);
   if (t->amx || t->outer * t->inner * t->taps * t->taps_x > 1 || blocks < 2) return false;
-  /* at half the bytes a product took 1.04 times as long, at a sixth 0.97 times */
+  /* at half the bytes a matmul took 1.04 times as long, at a sixth 0.97 times */
   if (4 * (b_bytes * shared + a_bytes) >= b_bytes + a_bytes * t->panels) return false;
   tile->rows_first = 1;
   tile->unit_panels = 1;
@@ -192,9 +197,10 @@ static bool choose_rows_first(struct layout *t, int64_t threads, int64_t fit, in
   return true;
 }
 
-/* Units: what one thread does at a time. The larger operand is read once, the other stays in L2. Where that is b, a unit is
-   as few tiles as share L1 with a panel, and all panels: a's rows come from L2 once, whole rows of c are written, and
-   threads have rows of their own from one step to the next. Not measured on AMX, and no gain for bytes on one thread. */
+/* Sets the work items: the work that a thread takes at a time. The larger operand is read once,
+   the other stays in L2. If b stays, a work item is as few tiles as share L1 with a panel, times
+   all panels: rows of a are read from L2 once, whole rows of c are written, and a thread keeps
+   its rows from one step to the next. Not measured on AMX; no gain for int8 on one thread. */
 static void choose_units(struct layout *t, const struct kernel_target *target) {
   struct tile *tile = &t->tile;
   int64_t l2 = (int64_t)target->l2_bytes, threads = max_i64(1, target->threads);
@@ -206,7 +212,7 @@ static void choose_units(struct layout *t, const struct kernel_target *target) {
   int64_t fit_tiles = max_i64(1, l2 / 2 / a_tile_bytes);
   const int64_t near_tiles = max_i64(1, (int64_t)target->l1_bytes / 3 / a_tile_bytes);
   const bool by_rows = !t->amx && (t->group < 4 || threads > 1);
-  /* Panels share out evenly and all of a stays in L2: one panel a unit. */
+  /* panels divide evenly and all of a stays in L2: one panel per work item */
   bool a_stays = fit_tiles >= t->tiles && t->outer * t->inner * t->panels % threads == 0;
   bool b_stays = t->tiles >= goal && b_bytes <= (by_rows && threads > 1 ? l2 / 8 * 5 : l2 / 2) &&
                  (by_rows || !a_stays);
@@ -219,13 +225,15 @@ static void choose_units(struct layout *t, const struct kernel_target *target) {
   if (b_stays && by_rows && t->panels > 1) blocks = max_i64(blocks, ceil_div(t->tiles, near_tiles));
   blocks = min_i64(blocks, t->tiles);
   tile->unit_tiles = ceil_div(t->tiles, blocks);
-  /* Weights of bytes stream by, too: those of a whole model are more than L2 holds from one run to the next. */
+  /* Int8 weights are streamed too: those of a whole model exceed L2 between two runs. */
   if ((b_bytes > l2 / 2 || t->group == 4) && tile->unit_tiles > 1)
     tile->ahead = ceil_div(t->panel_width, tile->unit_tiles);
-  /* floats gain nothing */
+  /* no gain for floats */
   const bool is_float = t->group == 1 && t->group_bytes == 4;
   if (b_bytes > l2 / 2 && t->tiles == 1 && !is_float && !t->amx) tile->ahead = STREAM_AHEAD;
-  if (!b_stays) { /* some panels together, so that a's rows in L1 serve several; as far as L2 holds them for the next rows */
+  /* several panels together, so that rows of a in L1 serve all of them, as far as L2 keeps the
+     panels for the next rows */
+  if (!b_stays) {
     const int64_t units = others * blocks, panel_bytes = t->k_all * t->panel_width * t->group_bytes;
     if (units >= 8 * goal) tile->unit_panels = min_i64(4, units / (8 * goal));
     if (blocks > 1) tile->unit_panels = min_i64(tile->unit_panels, l2 / 2 / panel_bytes);
@@ -233,20 +241,22 @@ static void choose_units(struct layout *t, const struct kernel_target *target) {
   }
 }
 
-/* Rows that are one tile of four vectors: each panel of b is read once, and a wide one without a break. */
+/* All rows in one tile of four vectors: each panel of b is read once, and a wide panel without
+   interruption. */
 static bool has_few_rows(const struct layout *t, const struct kernel_target *target) {
   const int64_t pixels = t->pixel_rows * t->pixel_columns;
   return !t->amx && pixels > 1 && pixels <= capacity_of(t, 4, target);
 }
 
-/* The largest thread's share of few rows' panels, in even shares: each is a unit. */
+/* The largest thread's number of panels relative to an even share, if each panel is a work item. */
 static double unevenness(const struct layout *t, int64_t threads) {
   const int64_t panels = t->outer * t->inner * t->panels;
   return (double)(ceil_div(panels, threads) * threads) / (double)panels;
 }
 
-/* Panels that L1 does not hold beside a's rows come from L2 for each tile: they are asked for ahead, where the tile leaves
-   room between its loads. A vector is a line; not measured with smaller ones. */
+/* Panels that do not fit in L1 next to the rows of a are read from L2 for each tile: prefetches
+   them if the tile leaves load slots free. A vector is a cache line; not measured with smaller
+   vectors. */
 static int64_t near_of(const struct layout *t, const struct kernel_target *target) {
   const int64_t pixels = t->tile.rows * t->tile.columns, vectors = t->tile.vectors;
   const double cycles = (double)(pixels * vectors * lanes_of(target)) / target->f32_macs;
@@ -256,7 +266,7 @@ static int64_t near_of(const struct layout *t, const struct kernel_target *targe
   return is_known && target->vector_bytes == LINE_BYTES && has_room && streams ? NEAR_AHEAD : 0;
 }
 
-/* Cost and cycles: all cores' shares of the multiply-adds, or one pass over the weights. */
+/* Cost and cycles: the multiply-adds divided over all cores, or one pass over the weights. */
 static void predict(const struct layout *t, const struct kernel_target *target,
                     struct choice *out) {
   double threads = (double)max_i64(1, target->threads);
@@ -268,8 +278,8 @@ static void predict(const struct layout *t, const struct kernel_target *target,
   out->cost = (out->cycles > weights ? out->cycles : weights) / target->clock_ghz / 0.97;
 }
 
-/* One choice a width: the tile that fills the registers. Two vectors first; of few rows four, which took 0.77 to 0.94 of the
-   time of two, 2 to 8 rows on AVX-512. */
+/* One choice per width: the tile that fills the registers. Two vectors come first; for 2 to 8
+   rows four vectors, which took 0.77 to 0.94 of the time on AVX-512. */
 bool gemm_enumerate(const struct problem *problem, const struct kernel_target *target, int index,
                     struct choice *out) {
   static const int64_t orders[2][7] = {{2, 1, 3, 4, 5, 6, 8}, {4, 2, 1, 3, 5, 6, 8}};
@@ -317,7 +327,7 @@ bool gemm_fits(const struct problem *problem, const struct kernel_target *target
   if (t.amx && (tile->vectors > 2 || tile->rows > 2 || tile->columns > most || tile->k_unroll > 1))
     return false;
   gemm_cut(&t, target);
-  /* rows of tiles are cut only where each is one tile; k within a tap only where there is one */
+  /* only tiles of one row may be split into pixel rows; k within a tap only if there is one tap */
   if (t.wide_tiles < 1 || (tile->rows > 1 && t.column_tiles > 1)) return false;
   if (tile->depth_block < t.depth && t.taps * t.taps_x > 1) return false;
   bool whole = tile->tap_block == t.taps && tile->depth_block == t.depth;
@@ -329,7 +339,7 @@ bool gemm_fits(const struct problem *problem, const struct kernel_target *target
   return true;
 }
 
-/* One tile a unit: neighbouring units share their panel of b, which stays in L2. */
+/* One tile per work item: neighbouring items share their panel of b, which stays in L2. */
 void gemm_shorten(const struct problem *problem, const struct kernel_target *target,
                   struct choice *choice) {
   struct choice one = *choice;

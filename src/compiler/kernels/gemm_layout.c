@@ -1,4 +1,4 @@
-/* A product as a grid of pixels and the k that runs over them, cut in tiles and panels. */
+/* A matmul or convolution as a grid of pixels and a loop over k, split into tiles and panels. */
 #include "gemm.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ static void describe_gemm(const struct problem *p, struct layout *t) {
   t->columns = p->n;
   t->taps = t->taps_x = 1;
   t->depth = p->k;
-  /* Batches that follow one another with the stride of a row are rows of one product. */
+  /* Batches at the distance of one row are rows of one matmul. */
   bool inner_joins =
       batch1 == 1 || (p->a_batch1 == p->m * p->a_row && p->c_batch1 == p->m * p->c_row);
   int64_t rows = p->m * batch1;
@@ -44,7 +44,7 @@ static void describe_conv(const struct problem *p, struct layout *t) {
   bool row_contiguous = at_least_1(p->dw) == 1 && p->i_pixel == p->ic / groups;
   t->taps_x = row_contiguous ? 1 : p->kw;
   t->depth = p->ic / groups * (row_contiguous ? p->kw : 1);
-  /* Rows of pixels that follow one another with the stride of a pixel are one row. */
+  /* Rows of pixels at the distance of one pixel are one row. */
   if (p->oh == 1 ||
       (p->sh * p->i_row == p->ow * p->sw * p->i_pixel && p->o_row == p->ow * p->o_pixel)) {
     t->pixel_rows = 1;
@@ -61,7 +61,7 @@ static int64_t group_of(const struct problem *problem) {
   return problem->types.acc == TYPE_I32 ? 4 : problem->types.a == TYPE_BF16 ? 2 : 1;
 }
 
-/* b of 16 bits, multiplied as floats. */
+/* b is stored in 16 bits and multiplied as floats. */
 static bool is_stored_narrow(const struct problem *problem) {
   return problem->types.a == TYPE_F32 && problem->types.b != TYPE_F32;
 }

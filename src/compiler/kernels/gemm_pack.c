@@ -1,4 +1,4 @@
-/* The constant operand b of products on tiles as their texts read it, in panels. */
+/* Packs the constant operand b of tiled matmuls into panels, as their sources read it. */
 #include "gemm.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ int64_t gemm_pack_units(const struct problem *problem, const struct kernel_targe
   return t.outer * t.panels;
 }
 
-/* Where element (k, column) of one outer part of b lies before packing. */
+/* Position of element (k, column) of one outer part of b before packing. */
 typedef int64_t source_fn(const struct problem *problem, const struct layout *t, int64_t outer,
                           int64_t k, int64_t n);
 
@@ -28,21 +28,22 @@ static int64_t gemm_source(const struct problem *p, const struct layout *t, int6
          n * p->b_column;
 }
 
-/* ONNX order [oc, ic / groups, kh, kw]; k runs over kh, kw, ic / groups. */
+/* ONNX order [oc, ic / groups, kh, kw]; k iterates over kh, kw, ic / groups. */
 static int64_t conv_source(const struct problem *p, const struct layout *t, int64_t outer,
                            int64_t k, int64_t n) {
   int64_t ic = p->ic / t->outer;
   return ((outer * t->columns + n) * ic + k % ic) * p->kh * p->kw + k / ic;
 }
 
-/* Bytes of k that the last group of a tap does not have: zeros in front of the others, as text/gemm_dot.c reads the end of
-   a row by a whole group. On AMX, of bf16 and where a row is shorter they come last. */
+/* Padding of k in the last group of a tap: zeros before the elements, because gemm_dot.c reads
+   the end of a row as one whole group. On AMX, for bf16 and for shorter rows, the zeros come
+   last. */
 static int64_t leading_zeros(const struct layout *t) {
   bool reads_back = t->group == 4 && !t->amx && t->elements > t->group;
   return reads_back ? t->depth * t->group - t->elements : 0;
 }
 
-/* [outer][panel][tap][group of k][column][element of the group], zeros where there is none. */
+/* [outer][panel][tap][group of k][column][element of the group], zeros as padding. */
 static inline __attribute__((always_inline)) void pack_groups(const struct problem *problem,
                                                               const struct layout *t,
                                                               source_fn *source, const void *b,
@@ -65,8 +66,8 @@ static inline __attribute__((always_inline)) void pack_groups(const struct probl
         }
 }
 
-/* One panel of floats, k from `first` on: to[k][j] = from[k * k_stride + j * n_stride], in squares that L1
-   holds along both directions. */
+/* One float panel from k = `first` on: to[k][j] = from[k * k_stride + j * n_stride], in squares
+   that fit in L1 in both directions. */
 static void pack_floats(const float *from, int64_t k_stride, int64_t n_stride, int64_t k_count,
                         int64_t columns, int64_t width, float *to) {
   enum { SQUARE = 16 };
@@ -84,7 +85,8 @@ static void pack_floats(const float *from, int64_t k_stride, int64_t n_stride, i
     memset(to + k * width + columns, 0, (size_t)(width - columns) * sizeof *to);
 }
 
-/* As pack_groups, for floats. A tap's k are `k_stride` apart, taps and outer parts as given. */
+/* As pack_groups, for floats. Elements of a tap are `k_stride` apart, taps and outer parts as
+   given. */
 struct float_source {
   int64_t k_stride, n_stride, tap_stride;
 };
@@ -106,7 +108,7 @@ static void pack_float_gemm(const struct problem *p, const struct layout *t, con
                 to + outer * t->panels * t->k_all * t->panel_width);
 }
 
-/* k runs over the channels of one place of the window, then over the places. */
+/* k iterates over the channels of one window position, then over the positions. */
 static void pack_float_conv(const struct problem *p, const struct layout *t, const float *from,
                             float *to) {
   struct layout places = *t;

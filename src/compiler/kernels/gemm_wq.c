@@ -1,6 +1,7 @@
-/* Choices and packing of text/gemm_wq.c and gemm_wq_dot.c: products of few rows with weights of 4 or 8 bits. b
- * is [k][n] of these (4 bits: two in a byte, low bits first), then a float scale for each block of k and
- * column, then as many zero points in b's type where there are some (b_zeros). */
+/* Choices and packing for gemm_wq.c and gemm_wq_dot.c: matmuls of few rows with block-quantised
+ * weights of 4 or 8 bits. b is [k][n] of these (4 bits: two per byte, low bits first), then one
+ * float scale per block of k and column, then as many zero points in b's type if b_zeros is set.
+ */
 #include <string.h>
 
 #include "families.h"
@@ -9,18 +10,20 @@ static int bits_of(const struct problem *p) {
   return p->types.b == TYPE_U4 || p->types.b == TYPE_I4 ? 4 : 8;
 }
 
-/* Rows of k that stand next to one another in four bytes: what a product of bytes takes. */
+/* Consecutive rows of k in four bytes, for an int8 dot product. */
 static int64_t quad_of(const struct choice *choice) {
   return choice->kernel->features & (FEATURE_AVX512_VNNI | FEATURE_AVX2) ? 4 : 1;
 }
 
-/* Products of bytes made of three instructions each: of more rows floats, unpacked once for all, take fewer. */
+/* An int8 dot product without its instruction takes three others: for more rows, floats unpacked
+   once for all rows are faster. */
 enum { MOST_ROWS_BY_WORDS = 2 };
 static bool has_too_many_rows(const struct problem *p, const struct choice *choice) {
   return choice->kernel->features & FEATURE_AVX2 && p->m > MOST_ROWS_BY_WORDS;
 }
 
-/* Rows of k with one scale as they are packed: sums of bytes must fit, so a longer block is cut evenly. */
+/* Rows of k per scale after packing: int8 sums must not overflow, so longer blocks are split
+   evenly. */
 enum { MOST_SUMMED = 256 };
 static int64_t step_of(const struct problem *p, const struct choice *choice) {
   int64_t step = min_i64(p->block, MOST_SUMMED);
@@ -29,25 +32,27 @@ static int64_t step_of(const struct problem *p, const struct choice *choice) {
   return step;
 }
 
-bool weights_accepts(const struct problem *p, const struct kernel_target *target) {
+bool gemm_wq_accepts(const struct problem *p, const struct kernel_target *target) {
   (void)target;
   return p->m > 0 && p->n > 0 && p->k > 0 && p->block > 0 && p->block <= p->k && p->batch0 <= 1 &&
          p->batch1 <= 1 && (bits_of(p) == 8 || p->block % 2 == 0 || p->block == p->k);
 }
 
-/* Rows of a that one reading of b serves: the sums of a tile (two, or one for each byte) and its result stay in registers. */
+/* Rows of a per read of b: the sums of a tile (two, or one for each byte) and its result must
+   fit in registers. */
 static int64_t most_rows(int64_t vectors, const struct kernel_target *target,
                          const struct choice *choice) {
   return quad_of(choice) > 1 ? max_i64(1, (target->vector_registers - 8) / (4 * vectors))
                              : max_i64(1, (target->vector_registers - 4) / (3 * vectors));
 }
 
-/* Products of bytes make bytes of a in each call: beside some panels that is little. */
+/* Each call quantises a to int8: with several panels per call that cost is small. */
 static int64_t panels_together(const struct choice *choice) { return quad_of(choice) > 1 ? 8 : 1; }
 
-/* Wide panels give one row enough sums to wait for; the memory is what counts. Of few rows all are done at once beside two
- * vectors where registers allow, so that an element of a that is read serves both. */
-bool weights_enumerate(const struct problem *p, const struct kernel_target *target, int index,
+/* One row: wide panels have enough accumulators to hide latency, and memory is the limit. Few
+   rows: all at once with two vectors if registers allow, so that each element of a that is read
+   serves both. */
+bool gemm_wq_enumerate(const struct problem *p, const struct kernel_target *target, int index,
                        struct choice *out) {
   int64_t vectors = p->m == 1 ? 4 : p->m <= max_i64(3, most_rows(2, target, out)) ? 2 : 1;
   if (index || has_too_many_rows(p, out)) return false;
@@ -61,7 +66,7 @@ bool weights_enumerate(const struct problem *p, const struct kernel_target *targ
   return true;
 }
 
-bool weights_fits(const struct problem *p, const struct kernel_target *target,
+bool gemm_wq_fits(const struct problem *p, const struct kernel_target *target,
                   struct choice *choice) {
   int64_t panels = ceil_div(p->n, lanes_of(target) * max_i64(1, choice->value[0]));
   return choice->value[0] >= 1 && choice->value[0] <= 8 && choice->value[1] >= 1 &&
@@ -69,7 +74,7 @@ bool weights_fits(const struct problem *p, const struct kernel_target *target,
          choice->value[2] <= panels;
 }
 
-int weights_defines(const struct problem *p, const struct kernel_target *target,
+int gemm_wq_defines(const struct problem *p, const struct kernel_target *target,
                     const struct choice *choice, struct kernel_define defines[KERNEL_DEFINES_MAX]) {
   (void)target;
   const struct kernel_define all[] = {{"VECTORS", choice->value[0]},
@@ -82,10 +87,11 @@ int weights_defines(const struct problem *p, const struct kernel_target *target,
   return COUNT(all);
 }
 
-/* A panel as the text reads it. */
+/* A panel in the order in which the source reads it. */
 struct panels {
   int64_t width, count, blocks, block_bytes;
-  int64_t step, quad, pair; /* rows of a block; next to one another in a word; in one byte */
+  /* rows of a block; consecutive rows in a word; consecutive rows in a byte */
+  int64_t step, quad, pair;
 };
 
 static struct panels panels_of(const struct problem *p, const struct kernel_target *target,
@@ -100,19 +106,19 @@ static struct panels panels_of(const struct problem *p, const struct kernel_targ
   return t;
 }
 
-int64_t weights_units(const struct problem *p, const struct kernel_target *target,
+int64_t gemm_wq_units(const struct problem *p, const struct kernel_target *target,
                       const struct choice *choice) {
   return ceil_div(panels_of(p, target, choice).count, choice->value[2]);
 }
 
-size_t weights_packed_bytes(const struct problem *p, const struct kernel_target *target,
+size_t gemm_wq_packed_bytes(const struct problem *p, const struct kernel_target *target,
                             const struct choice *choice) {
   struct panels t = panels_of(p, target, choice);
   return (size_t)(t.count * t.blocks * t.block_bytes);
 }
 
-/* What the text keeps of a: five numbers a block and three bytes an element. */
-size_t weights_scratch_bytes(const struct problem *p, const struct kernel_target *target,
+/* What the source keeps of a: five numbers per block and three bytes per element. */
+size_t gemm_wq_scratch_bytes(const struct problem *p, const struct kernel_target *target,
                              const struct choice *choice) {
   struct panels t = panels_of(p, target, choice);
   int64_t group = t.quad * t.pair;
@@ -124,7 +130,7 @@ static int element(const struct problem *p, const uint8_t *from, int64_t i) {
   return from[i];
 }
 
-/* Added to signed elements, their bits are those of unsigned ones. */
+/* Added to signed elements, it makes them unsigned. */
 static int sign_of(const struct problem *p) {
   return p->types.b == TYPE_I4 ? 8 : p->types.b == TYPE_I8 ? 128 : 0;
 }
@@ -154,11 +160,11 @@ static void pack_block(const struct problem *p, const struct panels *t, const ui
   }
 }
 
-void weights_pack(const struct problem *p, const struct kernel_target *target,
+void gemm_wq_pack(const struct problem *p, const struct kernel_target *target,
                   const struct choice *choice, const void *b, void *packed) {
   struct panels t = panels_of(p, target, choice);
   uint8_t *to = packed;
-  memset(packed, 0, weights_packed_bytes(p, target, choice));
+  memset(packed, 0, gemm_wq_packed_bytes(p, target, choice));
   for (int64_t panel = 0; panel < t.count; panel++)
     for (int64_t block = 0; block < t.blocks; block++, to += t.block_bytes)
       pack_block(p, &t, b, block * t.step, panel * t.width, to);

@@ -1,5 +1,6 @@
-/* plain: the table of plain kernels, sorted by operator. Several operators may share a text that a
- * define turns into one of them. The rules before it count a row's independent units. */
+/* The table of generic kernels, sorted by operator. Several operators may share a source and differ
+ * in one define. The functions before the table count the independent work items of a row.
+ */
 #include <stdbool.h>
 #include <string.h>
 
@@ -28,13 +29,13 @@ static int64_t units_elements(const struct generic_problem *p) {
   return count_between(out, 0, out->rank);
 }
 
-/* The last dimension of the first output at one place of the others. */
+/* The last dimension of the first output at one index of the others. */
 static int64_t units_rows(const struct generic_problem *p) {
   const struct generic_shape *out = first_output(p);
   return count_between(out, 0, out->rank - 1);
 }
 
-/* One place of the first dimension of the first output. */
+/* One index of the first dimension of the first output. */
 static int64_t units_first(const struct generic_problem *p) {
   return count_between(first_output(p), 0, 1);
 }
@@ -44,7 +45,8 @@ static int64_t units_planes(const struct generic_problem *p) {
   return count_between(first_output(p), 0, 2);
 }
 
-/* Lines along an axis of input 0, [outer, axis, inner]: GENERIC_LINES neighbours of inner at a time. */
+/* Lines along an axis of input 0, [outer, axis, inner]: GENERIC_LINES adjacent ones of inner at
+   a time. */
 static int64_t lines_along(const struct generic_problem *p, int64_t axis) {
   int rank = p->in[0].rank;
   if (axis < 0) axis += rank;
@@ -65,13 +67,14 @@ static int64_t units_groups(const struct generic_problem *p) {
   return p->in[0].dims[0] * p->attribute(p->node, "num_groups", 1);
 }
 
-/* What lies behind `axis` in input 0, normalised together. */
+/* The dimensions of input 0 from `axis` on, normalised together. */
 static int64_t units_norms(const struct generic_problem *p) {
   int64_t axis = p->attribute(p->node, "axis", -1);
   return count_between(&p->in[0], 0, (int)(axis < 0 ? axis + p->in[0].rank : axis));
 }
 
-/* For what is known at run time only: the text splits the lines it finds into so many shares. */
+/* For sizes known only at run time: the source splits the lines that it finds into this many
+   parts. */
 static int64_t units_shares(const struct generic_problem *p) {
   (void)p;
   return 64;
@@ -86,7 +89,7 @@ static size_t scratch_recurrent(const struct generic_problem *p) {
   return 6 * (size_t)p->in[2].dims[2] * sizeof(double);
 }
 
-/* Lists of places along the axis, for Unique without one of all elements. */
+/* Indices along the axis, for Unique with an axis. */
 static size_t scratch_unique(const struct generic_problem *p) {
   const struct generic_shape *in = &p->in[0];
   int64_t none = INT64_MIN, axis = p->attribute(p->node, "axis", none);
@@ -95,12 +98,12 @@ static size_t scratch_unique(const struct generic_problem *p) {
   return 5 * (size_t)length * sizeof(int64_t);
 }
 
-/* The places of one class's boxes. */
+/* The indices of one class's boxes. */
 static size_t scratch_boxes(const struct generic_problem *p) {
   return (size_t)p->in[0].dims[1] * sizeof(int64_t);
 }
 
-/* Of each box its place, how far it was looked at, its score and its number among the chosen. */
+/* For each box its index, how far it was compared, its score and its rank among the selected. */
 static size_t scratch_suppress(const struct generic_problem *p) {
   return (size_t)p->in[1].dims[0] * (2 * sizeof(int64_t) + sizeof(float) + sizeof(int32_t));
 }
@@ -121,14 +124,15 @@ static size_t scratch_matrix(const struct generic_problem *p) {
   return (size_t)count_between(in, in->rank - 2, in->rank) * sizeof(double);
 }
 
-/* Two lists of places along the axis. */
+/* Two lists of indices along the axis. */
 static size_t scratch_sort(const struct generic_problem *p) {
   int64_t axis = p->attribute(p->node, "axis", -1);
   const struct generic_shape *in = &p->in[0];
   return 2 * (size_t)in->dims[axis < 0 ? axis + in->rank : axis] * sizeof(int64_t);
 }
 
-/* The four neighbours of each column of a row, or five lines of words with their ends and the places of runs. */
+/* The four neighbours of each column of a row, or five rows of words with their ends and the
+   positions of runs. */
 static size_t scratch_neighbours(const struct generic_problem *p) {
   return 4 * (size_t)p->out[0].dims[3] * sizeof(int64_t) + 1024;
 }
@@ -145,7 +149,7 @@ static int64_t units_addresses(const struct generic_problem *p) {
   return count_between(&p->in[1], 0, p->in[1].rank - 1);
 }
 
-/* One row of a matrix product; a vector on the right leaves no column, one on the left no row. */
+/* One row of a matmul; a vector on the right removes the columns, one on the left the rows. */
 static int64_t units_products(const struct generic_problem *p) {
   const struct generic_shape *right = &p->in[p->in_count > 6 ? 3 : 1];
   const struct generic_shape *out = first_output(p);
@@ -161,20 +165,21 @@ static size_t scratch_grouped(const struct generic_problem *p) {
   return (size_t)p->in[1].dims[1] * GENERIC_LINES * sizeof(float);
 }
 
-/* One step of one batch. */
+/* One time step of one batch. */
 static int64_t units_steps(const struct generic_problem *p) {
   return count_between(&p->in[0], 0, 2);
 }
 
-/* One place of the outermost dimension that is not the axis. */
+/* One index of the outermost dimension that is not the axis. */
 static int64_t units_slabs(const struct generic_problem *p) {
   int64_t axis = p->attribute(p->node, "axis", 0);
   bool is_first = axis == 0 || axis + p->in[0].rank == 0;
   return p->in[0].rank < 2 ? 1 : p->in[0].dims[is_first ? 1 : 0];
 }
 
-/* Why some run on one thread. */
-static const char where_depends[] = "where an element goes depends on all before it";
+/* Reasons why an operator is serial. */
+static const char depends_on_earlier[] =
+    "the position of an output element depends on all earlier elements";
 
 const struct generic_kernel generic_table[] = {
     {"ArgMax", "generic/ArgMinMax.c", "ARG_MAX 1", units_lines_first, NULL, NULL},
@@ -185,7 +190,7 @@ const struct generic_kernel generic_table[] = {
     {"Clip", "generic/Clip.c", NULL, units_elements, NULL, NULL},
     {"Close", "generic/Close.c", NULL, units_rows, NULL, NULL},
     {"Compact", "generic/Compact.c", NULL, units_rows, NULL, NULL},
-    {"Compress", "generic/Compress.c", NULL, units_one, where_depends, NULL},
+    {"Compress", "generic/Compress.c", NULL, units_one, depends_on_earlier, NULL},
     {"ConstantOfShape", "generic/ConstantOfShape.c", NULL, units_elements, NULL, NULL},
     {"Conv", "generic/Conv.c", NULL, units_planes, NULL, NULL},
     {"ConvInteger", "generic/ConvInteger.c", "QLINEAR 0", units_planes, NULL, NULL},
@@ -196,7 +201,8 @@ const struct generic_kernel generic_table[] = {
     {"DequantizeLinear", "generic/DequantizeLinear.c", NULL, units_elements, NULL, NULL},
     {"Eliminate", "generic/Eliminate.c", NULL, units_matrices, NULL, scratch_matrix},
     {"EyeLike", "generic/EyeLike.c", NULL, units_rows, NULL, NULL},
-    {"FindTokens", "generic/FindTokens.c", NULL, units_one, "it counts the most tokens", NULL},
+    {"FindTokens", "generic/FindTokens.c", NULL, units_one, "it computes the largest token count",
+     NULL},
     {"GRU", "generic/GRU.c", NULL, units_sequences, NULL, scratch_recurrent},
     {"Gather", "generic/Gather.c", NULL, units_gathers, NULL, NULL},
     {"GatherElements", "generic/GatherElements.c", NULL, units_rows, NULL, NULL},
@@ -216,10 +222,10 @@ const struct generic_kernel generic_table[] = {
     {"LayerNormalization", "generic/LayerNormalization.c", NULL, units_norms, NULL, NULL},
     {"LogSoftmax", "generic/Softmax.c", "SOFTMAX_LOG 1", units_lines, NULL, NULL},
     {"Lookup", "generic/Lookup.c", NULL, units_elements, NULL, NULL},
-    {"LoopBegin", "generic/Loop.c", "LOOP_PART 0", units_one, "a few numbers", NULL},
+    {"LoopBegin", "generic/Loop.c", "LOOP_PART 0", units_one, "it writes only a few numbers", NULL},
     {"LoopCollect", "generic/Loop.c", "LOOP_PART 1", units_one, "one memcpy", NULL},
-    {"LoopCount", "generic/Loop.c", "LOOP_PART 2", units_one, "a few numbers", NULL},
-    {"LoopNext", "generic/Loop.c", "LOOP_PART 3", units_one, "a few numbers", NULL},
+    {"LoopCount", "generic/Loop.c", "LOOP_PART 2", units_one, "it writes only a few numbers", NULL},
+    {"LoopNext", "generic/Loop.c", "LOOP_PART 3", units_one, "it writes only a few numbers", NULL},
     {"LpNormalization", "generic/LpNormalization.c", NULL, units_lines, NULL, NULL},
     {"LpPool", "generic/Pool.c", "POOL_MODE 2", units_planes, NULL, NULL},
     {"MatMul", "generic/MatMul.c", NULL, units_products, NULL, NULL},
@@ -229,11 +235,11 @@ const struct generic_kernel generic_table[] = {
     {"MeanVarianceNormalization", "generic/MeanVarianceNormalization.c", NULL, units_shares, NULL,
      NULL},
     {"Mod", "generic/Pairs.c", "PAIR_OP 2", units_rows, NULL, NULL},
-    {"NonMaxSuppression", "generic/NonMaxSuppression.c", NULL, units_one, where_depends,
+    {"NonMaxSuppression", "generic/NonMaxSuppression.c", NULL, units_one, depends_on_earlier,
      scratch_boxes},
-    {"NonZero", "generic/NonZero.c", NULL, units_one, where_depends, NULL},
+    {"NonZero", "generic/NonZero.c", NULL, units_one, depends_on_earlier, NULL},
     {"NormalizeBytes", "generic/NormalizeBytes.c", NULL, units_lines, NULL, NULL},
-    {"NormalizeStrings", "generic/NormalizeStrings.c", NULL, units_one, where_depends, NULL},
+    {"NormalizeStrings", "generic/NormalizeStrings.c", NULL, units_one, depends_on_earlier, NULL},
     {"NormalizeWords", "generic/NormalizeWords.c", NULL, units_lines, NULL, NULL},
     {"OneHot", "generic/OneHot.c", NULL, units_elements, NULL, NULL},
     {"Pad", "generic/Pad.c", NULL, units_rows, NULL, NULL},
@@ -263,15 +269,17 @@ const struct generic_kernel generic_table[] = {
     {"Scatter", "generic/ScatterElements.c", NULL, units_slabs, NULL, NULL},
     {"ScatterElements", "generic/ScatterElements.c", NULL, units_slabs, NULL, NULL},
     {"ScatterND", "generic/ScatterND.c", NULL, units_elements, NULL, NULL},
-    {"Shape", "generic/Shape.c", "SHAPE_SIZE 0", units_one, "a few numbers", NULL},
-    {"Size", "generic/Shape.c", "SHAPE_SIZE 1", units_one, "a few numbers", NULL},
+    {"Shape", "generic/Shape.c", "SHAPE_SIZE 0", units_one, "it writes only a few numbers", NULL},
+    {"Size", "generic/Shape.c", "SHAPE_SIZE 1", units_one, "it writes only a few numbers", NULL},
     {"Softmax", "generic/Softmax.c", "SOFTMAX_LOG 0", units_lines, NULL, NULL},
     {"SpMM", "generic/SpMM.c", NULL, units_first, NULL, NULL},
     {"StringConcat", "generic/StringPairs.c", "STRING_CONCAT 1", units_rows, NULL, NULL},
     {"StringEqual", "generic/StringPairs.c", "STRING_CONCAT 0", units_rows, NULL, NULL},
-    {"StringSplit", "generic/StringSplit.c", NULL, units_one, "it counts the most parts", NULL},
+    {"StringSplit", "generic/StringSplit.c", NULL, units_one,
+     "it computes the largest number of parts", NULL},
     {"Strings", "generic/Strings.c", NULL, units_elements, NULL, NULL},
-    {"SuppressBoxes", "generic/SuppressBoxes.c", NULL, units_one, where_depends, scratch_suppress},
+    {"SuppressBoxes", "generic/SuppressBoxes.c", NULL, units_one, depends_on_earlier,
+     scratch_suppress},
     {"TableSoftmax", "generic/TableSoftmax.c", NULL, units_lines, NULL, NULL},
     {"TopK", "generic/TopK.c", NULL, units_lines, NULL, scratch_sort},
     {"Trees", "generic/Trees.c", NULL, units_first, NULL, NULL},

@@ -1,6 +1,7 @@
-/* kernels: the table of kernels.def, the choice by it, and the text of problems ("gemm f32 m128 n256
- * k64": kind, types, the numbers of the kind that are not zero) and choices ("gemm_f32 vectors2 ...":
- * row, its values that are not zero). Both print and parse without loss. */
+/* kernels: the table of kernels.def, the choice from it, and the notation of problems ("gemm f32
+ * m128 n256 k64": kind, types, the kind's nonzero numbers) and choices ("gemm_f32 vectors2 ...":
+ * row, its nonzero values). Both print and parse without loss.
+ */
 #include "kernels.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@
 
 #include "families.h"
 
-/* From the embedded files; made by tools/embed.sh. */
+/* Made from the embedded files by tools/embed.sh. */
 const char *hone_embedded_text(const char *name, size_t *out_length);
 
 /* Sets of types: a, b, acc, c. */
@@ -26,29 +27,29 @@ const char *hone_embedded_text(const char *name, size_t *out_length);
 #define AMX(type) (FEATURE_AMX_TILE | FEATURE_AMX_##type)
 #define PACKED(family) family##_packed_bytes, family##_pack
 #define UNPACKED NULL, NULL
-#define SHARED(text, family) text, family##_shared_defines
+#define SHARED(source, family) source, family##_shared_defines
 #define LITERAL NULL, NULL
 #define KERNEL(...) KERNEL_ROW(__VA_ARGS__)
-#define KERNEL_ROW(name, kind, a, b, acc, c, text, shared, shares, features, family, names, bytes, \
-                   pack, pack_source, pack_units, scratch, traits)                                 \
-  {#name,                                                                                          \
-   PROBLEM_##kind,                                                                                 \
-   {a, b, acc, c},                                                                                 \
-   text,                                                                                           \
-   features,                                                                                       \
-   names,                                                                                          \
-   family##_accepts,                                                                               \
-   family##_enumerate,                                                                             \
-   family##_fits,                                                                                  \
-   family##_defines,                                                                               \
-   shared,                                                                                         \
-   shares,                                                                                         \
-   family##_units,                                                                                 \
-   bytes,                                                                                          \
-   pack,                                                                                           \
-   pack_source,                                                                                    \
-   pack_units,                                                                                     \
-   scratch,                                                                                        \
+#define KERNEL_ROW(name, kind, a, b, acc, c, source, shared, shares, features, family, names, \
+                   bytes, pack, pack_source, pack_units, scratch, traits)                     \
+  {#name,                                                                                     \
+   PROBLEM_##kind,                                                                            \
+   {a, b, acc, c},                                                                            \
+   source,                                                                                    \
+   features,                                                                                  \
+   names,                                                                                     \
+   family##_accepts,                                                                          \
+   family##_enumerate,                                                                        \
+   family##_fits,                                                                             \
+   family##_defines,                                                                          \
+   shared,                                                                                    \
+   shares,                                                                                    \
+   family##_units,                                                                            \
+   bytes,                                                                                     \
+   pack,                                                                                      \
+   pack_source,                                                                               \
+   pack_units,                                                                                \
+   scratch,                                                                                   \
    traits},
 const struct kernel kernel_table[] = {
 #include "kernels.def"
@@ -80,7 +81,7 @@ int kernel_signed_shift(const struct kernel *kernel) {
   return kernel->features & FEATURE_AMX_INT8 ? 0 : 128;
 }
 
-/* A later choice of a row has to be clearly better: predictions are good to a few percent. */
+/* A later choice of a row must be clearly cheaper: predictions are accurate to a few percent. */
 #define CLEARLY 0.97
 
 bool kernel_choose_in(const struct kernel *kernel, const struct problem *problem,
@@ -154,15 +155,15 @@ struct number {
   size_t offset;
 };
 static const struct number numbers[] = {
-#define NUMBER(name, text) {#name, offsetof(struct problem, name)},
+#define NUMBER(name, meaning) {#name, offsetof(struct problem, name)},
 #include "numbers.def"
 #undef NUMBER
 };
 struct kind {
-  const char *name, *numbers; /* names with spaces between them */
+  const char *name, *numbers; /* names separated by spaces */
 };
 static const struct kind kinds[PROBLEM_KIND_COUNT] = {
-#define KIND(name, numbers, text) {#name, numbers},
+#define KIND(name, numbers, operands) {#name, numbers},
 #include "problems.def"
 #undef KIND
 };
@@ -173,7 +174,7 @@ static const struct {
              {TYPE_I4, "i4"},   {TYPE_F64, "f64"}, {TYPE_I8, "i8"},     {TYPE_U8, "u8"},
              {TYPE_I32, "i32"}, {TYPE_I64, "i64"}};
 
-/* The index-th word of a list with spaces between; its length, 0 past the last. */
+/* The index-th word of a space-separated list; its length, 0 past the last. */
 static size_t word_at(const char *list, int index, const char **out) {
   for (*out = list; index-- > 0; (*out)++) {
     *out = strchr(*out, ' ');
@@ -253,13 +254,13 @@ int problem_print(char *out, size_t size, const struct problem *problem) {
   return length;
 }
 
-/* The next word of *line, spaces skipped; its length, 0 at the end. */
+/* The next word of *line after spaces; its length, 0 at the end. */
 static size_t next_word(const char **line) {
   *line += strspn(*line, " ");
   return strcspn(*line, " ");
 }
 
-/* "m128", "a_row256": the value behind a name of `split` characters. */
+/* "m128", "a_row256": the value after a name of `split` characters. */
 static bool parse_value(const char *word, size_t length, size_t split, int64_t *out) {
   char *end = NULL;
   errno = 0;
@@ -269,7 +270,8 @@ static bool parse_value(const char *word, size_t length, size_t split, int64_t *
          (word[split] == '-' || (word[split] >= '0' && word[split] <= '9'));
 }
 
-/* A number of the kind. Names may end in digits (batch0), so the value begins where one ends. */
+/* A number of the kind. A name may end in digits (batch0), so the value begins where one of the
+   kind's names ends. */
 static bool parse_number(const char *word, size_t length, struct problem *out) {
   int64_t value;
   const char *name = kinds[out->kind].numbers;

@@ -1,5 +1,6 @@
-/* Choices and packing of text/recurrent_f32.c: the product of the state with the recurrent weights, one
- * row at a time, and the cell behind it. */
+/* Choices and packing for recurrent_f32.c: the matmul of the state with the recurrent weights, one
+ * row at a time, and the cell function after it.
+ */
 #include <string.h>
 
 #include "families.h"
@@ -10,7 +11,7 @@ static int64_t gates_of(const struct problem *p) {
   return p->cell == CELL_LSTM ? 4 : p->cell == CELL_RNN ? 1 : 3;
 }
 
-/* The gates that one product makes: those of a GRU whose reset acts before the product take two. */
+/* Gates computed by one matmul; a GRU whose reset gate applies before the matmul needs two. */
 struct parts {
   int64_t count, width[2];
 };
@@ -25,8 +26,8 @@ bool recurrent_accepts(const struct problem *p, const struct kernel_target *targ
          p->state <= 1 << 16 && p->cell >= CELL_LSTM && p->cell <= CELL_RNN;
 }
 
-/* vectors: as many accumulators as hide the latency of a multiply-add; k_unroll: sets of them where the
-   gates are too few for that. */
+/* vectors: as many accumulators as hide the latency of a multiply-add; k_unroll: several sets of
+   them if there are too few gates for that. */
 bool recurrent_enumerate(const struct problem *problem, const struct kernel_target *target,
                          int index, struct choice *out) {
   struct parts parts = parts_of(problem);
@@ -82,7 +83,8 @@ void recurrent_pack(const struct problem *problem, const struct kernel_target *t
             *to++ = j < parts.width[i] ? from[j * hidden + k] : 0.0f;
 }
 
-/* h, c, the reset state, the gates of each part; a vector behind each, that loads may reach into. */
+/* h, c, the reset state and the gates of each part; one vector of padding after each, because
+   loads may read past the end. */
 size_t recurrent_scratch_bytes(const struct problem *problem, const struct kernel_target *target,
                                const struct choice *choice) {
   struct parts parts = parts_of(problem);

@@ -1,6 +1,7 @@
-/* Operand sizes of problems, and what their kernels must compute: plain loops in double. Each
- * output element gets a value and an error bound; elements with a negative bound must stay
- * untouched. */
+/* Operand sizes of problems, and the results that kernels must compute: simple loops in double.
+ * Each output element has a value and an error bound; elements with a negative bound must not be
+ * written.
+ */
 #ifndef HONE_KERNELS_REFERENCE_H
 #define HONE_KERNELS_REFERENCE_H
 
@@ -11,10 +12,10 @@
 #include "kernels.h"
 
 struct operand_counts {
-  int64_t a, b, c, columns; /* elements; columns: of e operands along the channel */
+  int64_t a, b, c, columns; /* in elements; columns: of epilogue operands along the channels */
 };
 
-/* Of an operand's element; 4-bit ones are packed and have none. */
+/* Of an operand's element; 4-bit elements are packed and have none. */
 static inline size_t element_bytes(uint8_t type) {
   switch (type) {
     case TYPE_U8:
@@ -103,7 +104,7 @@ static inline struct operand_counts problem_counts(const struct problem *p) {
   return n;
 }
 
-/* -- b with a scale a block (p->block): the elements, then scales, then zero points as the elements */
+/* -- b with one scale per block (p->block): the elements, then the scales, then the zero points */
 static inline size_t bytes_of(uint8_t type, int64_t count) {
   return type == TYPE_U4 || type == TYPE_I4 ? (size_t)(count + 1) / 2
                                             : (size_t)count * element_bytes(type);
@@ -113,7 +114,7 @@ static inline int64_t scale_count(const struct problem *p) {
   return (p->k + p->block - 1) / p->block * p->n;
 }
 
-/* Of any b of so many elements. */
+/* Of any b with this number of elements. */
 static inline size_t weights_bytes(const struct problem *p, int64_t count) {
   if (!p->block) return bytes_of(p->types.b, count);
   return bytes_of(p->types.b, p->k * p->n) + 4 * (size_t)scale_count(p) +
@@ -162,7 +163,7 @@ static inline void want(struct wanted *w, int64_t o, double value, double bound)
   w->value[o] = value;
   w->bound[o] = bound;
 }
-/* A sum of n products of which the magnitudes sum to `size`. */
+/* A sum of n products whose magnitudes sum to `size`. */
 static inline void want_sum(struct wanted *w, int64_t o, double value, double size, double n) {
   want(w, o, value, 2 * n * UNIT_ROUNDOFF * size + 1e-37);
 }
@@ -186,7 +187,7 @@ static inline void reference_gemm(const struct problem *p, const float *a, const
         }
 }
 
-/* Channel n of the pixel (y, x): conv has its padding inside, depthwise clips. */
+/* Channel n of the pixel (y, x): conv reads a padded input, depthwise clips. */
 static inline void reference_conv_at(const struct problem *p, const float *a, const float *b,
                                      int64_t image, int64_t y, int64_t x, int64_t n,
                                      struct wanted *w) {

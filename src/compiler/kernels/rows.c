@@ -1,5 +1,6 @@
-/* Choices of the kernels over independent rows: softmax_f32, layernorm_f32, reduce_f32. The first
- * two have nothing to choose. */
+/* Choices for the kernels over independent rows: softmax_f32, layernorm_f32, reduce_f32. Only the
+ * last has parameters.
+ */
 #include <string.h>
 
 #include "families.h"
@@ -35,7 +36,7 @@ static bool rows_are_sound(const struct problem *p) { return p->rows > 0 && p->c
 NOTHING_TO_CHOOSE(softmax)
 NOTHING_TO_CHOOSE(layernorm)
 
-/* A row of floats, where they are not stored as such. */
+/* A row of floats, for rows stored in another type. */
 size_t softmax_scratch_bytes(const struct problem *problem, const struct kernel_target *target,
                              const struct choice *choice) {
   (void)target, (void)choice;
@@ -47,7 +48,7 @@ bool reduce_accepts(const struct problem *problem, const struct kernel_target *t
   return rows_are_sound(problem) && problem->k > 0 && problem->mode >= 0 && problem->mode <= 5;
 }
 
-/* unit_columns: blocks of columns only where the rows alone cannot be shared out. */
+/* unit_columns: blocks of columns, only if there are too few rows for all threads. */
 bool reduce_enumerate(const struct problem *problem, const struct kernel_target *target, int index,
                       struct choice *out) {
   int64_t goal = 8 * max_i64(1, target->threads), width = 4 * lanes_of(target);
@@ -58,7 +59,7 @@ bool reduce_enumerate(const struct problem *problem, const struct kernel_target 
         ceil_div(ceil_div(problem->columns, ceil_div(goal, problem->rows)), width) * width;
   return true;
 }
-/* A unit ends at whole vectors, or at the end of the row. */
+/* A work item ends at a whole vector or at the end of the row. */
 bool reduce_fits(const struct problem *problem, const struct kernel_target *target,
                  struct choice *choice) {
   int64_t columns = choice->value[0];
@@ -78,7 +79,7 @@ int reduce_defines(const struct problem *problem, const struct kernel_target *ta
   return count;
 }
 
-/* Not where lanes run along what is reduced: how many are left at its end is a literal. */
+/* Not if lanes run along the reduced dimension: the length of its tail is a literal. */
 int reduce_shared_defines(const struct problem *problem, const struct kernel_target *target,
                           const struct choice *choice,
                           struct kernel_define defines[KERNEL_DEFINES_MAX], int *out_sizes) {
@@ -88,7 +89,7 @@ int reduce_shared_defines(const struct problem *problem, const struct kernel_tar
       {"I_STRIDE", problem->i_stride}, {"R_STRIDE", problem->r_stride},
       {"O_STRIDE", problem->o_stride},
   };
-  int count = reduce_defines(problem, target, choice, defines) - 1; /* the last is a size */
+  int count = reduce_defines(problem, target, choice, defines) - 1; /* the last define is a size */
   *out_sizes = COUNT(more) - 1;
   memcpy(defines + count, more, sizeof more);
   return runs_along_lines(problem) ? 0 : count + COUNT(more);

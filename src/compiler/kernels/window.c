@@ -1,4 +1,4 @@
-/* Choices and packing of the kernels over windows of channels-last images: depthwise_f32,
+/* Choices and packing for the kernels over windows of channels-last images: depthwise_f32,
  * depthwise_dot, pool_f32.
  */
 #include <string.h>
@@ -15,11 +15,12 @@ bool depthwise_accepts(const struct problem *problem, const struct kernel_target
   return window_is_sound(problem) && problem->oc == problem->ic;
 }
 
-/* Blocks of `most` columns at most, and channels at a time. Few, so that their rows of taps stay in half of L1; all where L2
-   does not hold an image and its result: parts of pixels make twice as many lines pass (0.39 to 0.91 of the time). Then
-   other multiples of a vector. */
-static bool windows_enumerate(const struct problem *problem, const struct kernel_target *target,
-                              int64_t most, int64_t element, int index, struct choice *out) {
+/* Blocks of at most `most` columns, and the channels of a work item: few, so that the rows of
+   taps use at most half of L1. All channels if L2 does not hold an image and its result, because
+   parts of pixels touch twice as many cache lines (0.39 to 0.91 of the time). Then other
+   multiples of a vector. */
+static bool enumerate_blocks(const struct problem *problem, const struct kernel_target *target,
+                             int64_t most, int64_t element, int index, struct choice *out) {
   const int64_t lanes = lanes_of(target), rows = problem->kh * problem->iw * element;
   const int64_t pixels = problem->ih * problem->iw + problem->oh * problem->ow;
   const bool streams = pixels * problem->ic * element > (int64_t)target->l2_bytes * 3 / 4;
@@ -36,14 +37,14 @@ static bool windows_enumerate(const struct problem *problem, const struct kernel
 }
 
 /* block: accumulators and the input vectors of one row of taps stay in registers, and two more
-   vectors; with three taps in a row gcc 12 spills one unless there is room for a third. */
+   vectors; with three taps per row gcc 12 spills one unless there is room for a third. */
 bool depthwise_enumerate(const struct problem *problem, const struct kernel_target *target,
                          int index, struct choice *out) {
   int64_t most = 8, others = problem->kw <= 3 ? 3 : 2;
   while (most > 1 &&
          most + (most - 1) * problem->sw + problem->kw + others > target->vector_registers)
     most--;
-  return windows_enumerate(problem, target, max_i64(2, most), 4, index, out);
+  return enumerate_blocks(problem, target, max_i64(2, most), 4, index, out);
 }
 
 bool depthwise_fits(const struct problem *problem, const struct kernel_target *target,
@@ -68,12 +69,12 @@ int depthwise_defines(const struct problem *problem, const struct kernel_target 
   return count;
 }
 
-/* Columns that the last window of a row reaches over the right edge of the image. */
+/* Columns of a row's last window past the right edge of the image. */
 static int64_t beyond_right(const struct problem *p) {
   return max_i64(0, (p->ow - 1) * p->sw + (p->kw - 1) * p->dw + 1 - p->pl - p->iw);
 }
 
-/* The last three of depthwise_defines are sizes, too. */
+/* The last three defines of depthwise_defines are sizes, too. */
 int depthwise_shared_defines(const struct problem *problem, const struct kernel_target *target,
                              const struct choice *choice,
                              struct kernel_define defines[KERNEL_DEFINES_MAX], int *out_sizes) {
@@ -142,7 +143,7 @@ void depthwise_pack(const struct problem *problem, const struct kernel_target *t
         *to++ = channel < problem->ic ? weight_at(problem, b, channel * taps + tap) : 0.0f;
 }
 
-/* Of rows of taps: what a lane takes at once. */
+/* Groups of rows of taps that one lane handles at once. */
 static int64_t dot_groups(const struct problem *p) { return ceil_div(p->kh, 4); }
 
 /* The weights of a window stay in registers. */
@@ -151,12 +152,13 @@ bool depthwise_dot_accepts(const struct problem *problem, const struct kernel_ta
          !problem->b_zero && problem->kw * dot_groups(problem) <= 14;
 }
 
-/* block: accumulators beside the weights, a column of taps and four more; channels: as depthwise_enumerate. */
+/* block: accumulators, the weights, a column of taps and four more registers; channels: as
+   depthwise_enumerate. */
 bool depthwise_dot_enumerate(const struct problem *problem, const struct kernel_target *target,
                              int index, struct choice *out) {
   int64_t groups = dot_groups(problem);
   int64_t most = min_i64(14, target->vector_registers - groups * (problem->kw + 1) - 4);
-  return windows_enumerate(problem, target, most, 1, index, out);
+  return enumerate_blocks(problem, target, most, 1, index, out);
 }
 
 bool depthwise_dot_fits(const struct problem *problem, const struct kernel_target *target,
@@ -180,7 +182,8 @@ size_t depthwise_dot_packed_bytes(const struct problem *problem, const struct ke
   return (size_t)(vectors * problem->kw * dot_groups(problem) * target->vector_bytes);
 }
 
-/* [channel][kh][kw] to [channel vector][kw][four of kh][lane][of kh]; the last vector ends with the channels. */
+/* [channel][kh][kw] to [channel vector][kw][four of kh][lane][of kh]; the last vector ends at
+   the last channel. */
 void depthwise_dot_pack(const struct problem *problem, const struct kernel_target *target,
                         const struct choice *choice, const void *b, void *packed) {
   (void)choice;
@@ -202,7 +205,7 @@ bool pool_accepts(const struct problem *problem, const struct kernel_target *tar
   return window_is_sound(problem) && problem->mode >= 0 && problem->mode <= 2;
 }
 
-/* unit_vectors: all channels of a row at once, fewer where there are too few rows to share out. */
+/* unit_vectors: all channels of a row at once, fewer if there are too few rows for all threads. */
 bool pool_enumerate(const struct problem *problem, const struct kernel_target *target, int index,
                     struct choice *out) {
   if (index) return false;
@@ -231,7 +234,7 @@ int64_t pool_units(const struct problem *problem, const struct kernel_target *ta
   return at_least_1(problem->images) * problem->oh * ceil_div(problem->ic, width);
 }
 
-/* Of bytes: only the largest. */
+/* int8: max pooling only. */
 bool pool_max_accepts(const struct problem *problem, const struct kernel_target *target) {
   return pool_accepts(problem, target) && problem->mode == 0 &&
          problem->types.a == problem->types.c;

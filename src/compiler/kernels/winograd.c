@@ -1,19 +1,20 @@
-/* Choices, cost and packing of text/conv_winograd_f32.c: F(2, 3) and F(4, 3), two or three vectors
- * wide; F(2, 3) on bf16 too. Against the direct convolution the cost decides. */
+/* Choices, cost and packing for conv_winograd_f32.c: F(2, 3) and F(4, 3), two or three vectors
+ * wide; F(2, 3) also on bf16. The predicted cost decides against the direct convolution.
+ */
 #include <string.h>
 
 #include "families.h"
 
 #define MOST_GROUP 64
 
-/* The values of a choice, in the order of kernels.def: outputs of a tile in each direction, vectors
-   of a panel, tiles of a block, rows of a register tile, panels of a unit, four-byte elements fetched
-   ahead; 1: products of bf16. */
+/* The values of a choice, in the order of kernels.def: outputs of a tile per direction, vectors
+   of a panel, tiles of a block, rows of a register tile, panels of a work item, four-byte
+   elements to prefetch; halves 1: multiplies in bf16. */
 struct tile {
   int64_t out, vectors, block, group, unit_panels, ahead, halves;
 };
 
-/* And what follows from them; names as in the text. */
+/* The choice and what follows from it; names as in the source. */
 struct winograd {
   struct tile tile;
   int64_t tiles_x, tiles_y, groups, wide_groups, size, panels, panel_width, blocks;
@@ -61,20 +62,21 @@ static void choose_blocks(struct winograd *w, const struct problem *p,
   if (tile->halves) capacity = (target->vector_registers - tile->vectors - 2) / tile->vectors;
   tile->group = ceil_div(tile->block, ceil_div(tile->block, capacity));
   cut(w);
-  /* Panels are shared out only where the blocks cannot be. */
+  /* Work is split by panels only if there are too few blocks. */
   bool even = w->blocks * images % threads == 0 || w->blocks * images >= 4 * threads;
   tile->unit_panels = even ? w->panels : ceil_div(w->panels, 2 * threads);
   int64_t weights = points * w->depth * w->panels * w->panel_width * 4;
   tile->ahead = weights > l2 / 4 ? ceil_div(w->panel_width, w->groups) : 0;
 }
 
-/* Cycles of one core: products against the stream of weights, and both transforms. */
+/* Cycles of one core: the multiplications or the stream of weights, whichever is longer, and
+   both transforms. */
 static void predict(const struct winograd *w, const struct problem *p,
                     const struct kernel_target *target, struct choice *out) {
   double points = (double)(w->size * w->size), vectors = (double)(w->panels * w->tile.vectors);
   double rows = (double)(at_least_1(p->images) * w->blocks * w->tile.block);
   double threads = (double)max_i64(1, target->threads);
-  /* multiply-adds of vectors, or of vectors of pairs */
+  /* multiply-adds on vectors, or on vectors of bf16 pairs */
   double starts = w->tile.halves ? target->bf16_macs / 2 : target->f32_macs;
   starts /= (double)lanes_of(target);
   double full = (double)(w->tile.group * w->tile.vectors) / starts; /* one k of a register tile */
@@ -87,7 +89,7 @@ static void predict(const struct winograd *w, const struct problem *p,
   double input_vectors = (double)ceil_div(p->ic, lanes_of(target));
   const bool halves = p->types.a == TYPE_BF16;
   double each = halves ? target->transform_half_cycles : target->transform_cycles;
-  /* what is multiplied in floats is written and read again in floats */
+  /* with f32 multiplications the transformed values are written and read again as f32 */
   if (!w->tile.halves && each < target->transform_cycles) each = target->transform_cycles;
   double transforms = points * rows * (input_vectors + vectors) * each / threads;
   if (stream > product) product = stream;
@@ -96,15 +98,15 @@ static void predict(const struct winograd *w, const struct problem *p,
 }
 
 bool winograd_accepts(const struct problem *p, const struct kernel_target *target) {
-  /* not for one lane: twice the weights and the memory of microcontrollers */
+  /* not for one lane: it doubles the weights, and microcontrollers lack the memory */
   return target->vector_bytes > 4 && !target->prefers_size && conv_accepts(p, target) &&
          p->kh == 3 && p->kw == 3 && p->sh == 1 && p->sw == 1 && at_least_1(p->dh) == 1 &&
          at_least_1(p->dw) == 1 && at_least_1(p->groups) == 1 && p->ic >= 16 && p->oc >= 16 &&
          p->ih >= p->oh + 2 && p->iw >= p->ow + 2;
 }
 
-/* Products of bf16 only where they are faster than those of floats, and F(2, 3) only: rounding its transforms
-   adds 1.5 times the error that rounding a and b has, with F(4, 3) it is 4 times (of random operands). */
+/* bf16 only if it is faster than f32, and only for F(2, 3): rounding its transforms adds 1.5
+   times the error of rounding a and b, with F(4, 3) 4 times (random operands). */
 static bool serves_halves(const struct problem *p, const struct kernel_target *target) {
   return p->types.a == TYPE_BF16 && p->ic % 2 == 0 && target->bf16_macs > target->f32_macs &&
          !(target->features & FEATURE_AMX_BF16);
@@ -189,7 +191,8 @@ size_t winograd_scratch_bytes(const struct problem *problem, const struct kernel
          sizeof(float);
 }
 
-/* Rows of G: the weights' values at the points of the transform, over the points' products. */
+/* Rows of G: the weights' values at the transform's points, divided by the products of point
+   differences. */
 static const double transform2[4][3] = {{-1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
 #define ROOT 0.70710678118654752440
 static const double transform4[6][3] = {{1, 0, 0},
@@ -201,7 +204,7 @@ static const double transform4[6][3] = {{1, 0, 0},
 
 enum { STRIP = 16 }; /* filters that are transformed together */
 
-/* Points (y, x) of G g G^T of some filters, each sum in double. */
+/* Points (y, x) of G g G^T for several filters, each sum in double. */
 static void transform_strip(const double (*g)[3], int64_t size, const float filter[9][STRIP],
                             float points[36][STRIP]) {
   double rows[6][3][STRIP];
@@ -224,7 +227,7 @@ static uint16_t half_of(float x) {
   return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-/* Weights of one point: those of input channel i and `count` lanes from `lane` on. */
+/* Weights of one point: input channel i, `count` lanes from `lane` on. */
 static void put_point(const struct winograd *w, float *point, int64_t i, int64_t lane,
                       const float *from, int64_t count) {
   if (!w->tile.halves) {

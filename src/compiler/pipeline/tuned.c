@@ -11,7 +11,7 @@
 static hone_status put_texts(struct ctx *ctx, struct strbuf *out) {
   for (size_t i = 0; i < kernel_count; i++) {
     strbuf_printf(out, "%s %s\n", kernel_table[i].name, kernel_table[i].names);
-    TRY(emit_kernel_source(ctx, kernel_table[i].text, out));
+    TRY(emit_kernel_source(ctx, kernel_table[i].source, out));
     if (kernel_table[i].shared_source)
       TRY(emit_kernel_source(ctx, kernel_table[i].shared_source, out));
   }

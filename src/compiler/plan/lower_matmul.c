@@ -295,7 +295,7 @@ hone_status lower_gemm(struct builder *b, const struct fusion_group *g, bool *ou
   return add_product(b, g, &p, &choice, &problem, bias);
 }
 
-/* Elements, scales and zero points concatenated, as weights_pack reads them. */
+/* Elements, scales and zero points concatenated, as gemm_wq_pack reads them. */
 static hone_status weights_tensor(struct builder *b, const struct node *node, struct tensor **out) {
   size_t bytes = 0, own = node->input_count;
   for (size_t i = 1; i < own; i++) bytes += node->inputs[i]->constant->bytes;

@@ -192,7 +192,7 @@ static hone_status emit_operand(struct emitter *e, struct strbuf *out, struct st
 
 hone_status emit_generic(struct emitter *e, const struct step *step, int *out_number) {
   struct strbuf body = {0}, undo = {0}, text = {0};
-  hone_status status = put_text(e, step->generic->text, &text);
+  hone_status status = put_text(e, step->generic->source, &text);
   strbuf_printf(&body,
                 "/* plain %s */\n#define UNITS %lldl\n#define IN_COUNT %zu\n"
                 "#define OUT_COUNT %zu\n",

@@ -44,7 +44,7 @@ static const char *collect(const struct problem *problem, const struct choice *c
   }
   add_all(d, chosen, kernel->defines(problem, target, choice, chosen));
   d->literals = d->count;
-  return packs ? kernel->pack_source : kernel->text;
+  return packs ? kernel->pack_source : kernel->source;
 }
 
 /* Sizes are the last operand of the epilogue; operand < 0: they are literals, too. */

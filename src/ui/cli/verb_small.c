@@ -17,9 +17,9 @@ static void list_ops(void) {
 static void list_kernels(void) {
   for (size_t i = 0; i < kernel_count; i++)
     printf("%-24s %-10s %s\n", kernel_table[i].name, problem_kind_name(kernel_table[i].kind),
-           kernel_table[i].text);
+           kernel_table[i].source);
   for (size_t i = 0; i < generic_count; i++)
-    printf("%-24s %-10s %s\n", generic_table[i].op, "plain", generic_table[i].text);
+    printf("%-24s %-10s %s\n", generic_table[i].op, "plain", generic_table[i].source);
 }
 static void list_passes(void) {
   for (size_t i = 0; i < pass_count; i++)
