@@ -11,7 +11,8 @@
  * has the reason.
  *
  * Macros of a source, all literals:
- *   UNITS              work items of the whole step; with units_lines, GENERIC_LINES lines each
+ *   UNITS              work items of the whole step
+ *   PLAIN_LINES        GENERIC_LINES, the lines of a work item of units_lines
  *   IN_COUNT, OUT_COUNT, and for each operand k (OUTk_* likewise):
  *   INk_PRESENT        0 or 1
  *   INk_T              C type: float, double, int64_t, ..., unsigned char for bool

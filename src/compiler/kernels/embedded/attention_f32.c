@@ -1,21 +1,22 @@
-/* c = softmax(EPILOGUE(a * b)) * v over rows, batch by batch: a block of rows goes through both products
- * and the softmax between them while its scores are in the nearest caches (the order of Dao et al.,
- * FlashAttention, 2022; a row's scores are kept whole, so nothing is rescaled). v is e[V_OPERAND].
+/* c = softmax(EPILOGUE(a * b)) * v over rows, batch by batch. A block of rows goes through both
+ * matmuls and the softmax between them while its scores are in L1 or L2 (the order of Dao et al.,
+ * FlashAttention, 2022; all scores of a row are kept, so nothing is rescaled). v is e[V_OPERAND].
  *
- * A unit is UNIT_BLOCKS blocks of ROWS rows of one batch (the last blocks have one row less). Before the
- * first block of a batch b is packed in panels [N / NR][K][NR], v in [COLUMNS / NR][N][NR], NR = VECTORS
- * * LANES, zero-padded, in the thread's scratch. The epilogue gets the line of the scores times N as o.
- * Where IS_DIRECT, for few rows, nothing is packed: b and v are read once, where they are. Where the epilogue masks what
- * follows a row (VISIBLE) those scores weigh nothing: neither product goes there. From defines(): VECTORS ROWS
- * BLOCKS WIDE_BLOCKS UNIT_BLOCKS IS_DIRECT B_TYPE (of b and v, widened as they are read) C_TYPE (what is not f32 is rounded
- * when stored). */
+ * A work item is UNIT_BLOCKS blocks of ROWS rows of one batch (the last blocks have one row less).
+ * Before the first block of a batch, b is packed as [N / NR][K][NR] and v as [COLUMNS / NR][N][NR]
+ * in the thread's scratch, NR = VECTORS * LANES, zero-padded. The epilogue gets the row of the
+ * scores times N as o. With IS_DIRECT, for few rows, nothing is packed: b and v are read once, in
+ * place. Scores that the epilogue masks after a row's last visible column (VISIBLE) have zero
+ * weight: neither matmul computes them. From defines(): VECTORS ROWS BLOCKS WIDE_BLOCKS UNIT_BLOCKS
+ * IS_DIRECT B_TYPE (of b and v, widened when read) C_TYPE (if not f32: rounded when stored).
+ */
 #include "types.h"
 #include "stored.h"
 #define NR (VECTORS * LANES)
 #define PANELS ((N + NR - 1) / NR)
 #define WIDTH (PANELS * NR) /* of a row of scores */
 #define V_PANELS ((COLUMNS + NR - 1) / NR)
-/* Panels of b and v: where one begins, how far its rows are apart, columns that may be read. */
+/* Panels of b and v: begin, distance of rows, columns that may be read. */
 #if IS_DIRECT
 #define PANEL_T B_T
 #define LOAD_PANEL LOAD_SOME_B
@@ -28,7 +29,7 @@
 #define V_PANEL(v, panel) ((v) + (panel) * N * NR), NR, NR
 #endif
 #define BATCH_UNITS ((BLOCKS + UNIT_BLOCKS - 1) / UNIT_BLOCKS)
-/* Columns that some of the `rows` from `row` on see. */
+/* Columns that at least one of the `rows` from `row` on sees. */
 #if VISIBLE && !IS_DIRECT
 #define SEEN(row, rows) ((row) + (rows) - 1 + VISIBLE < N ? (row) + (rows) - 1 + VISIBLE : N)
 #else
@@ -37,8 +38,8 @@
 
 #if !IS_DIRECT
 #if B_COLUMN != 1 && B_ROW == 1
-/* to[i][j] = from[j][i]; rows of `from` are B_COLUMN apart, of `to` NR: halves of vectors are
-   interleaved as often as the lanes have bits. */
+/* to[i][j] = from[j][i]; rows of `from` are B_COLUMN apart, of `to` NR: interleaves halves of
+   vectors log2(LANES) times. */
 INLINE_ void PASTE_(NAME, transpose)(const B_T *from, float *to) {
   vec x[LANES], y[LANES];
   UNROLL for (int i = 0; i < LANES; i++) x[i] = LOAD_B(from + i * B_COLUMN);
@@ -83,7 +84,7 @@ INLINE_ void PASTE_(NAME, pack_v)(const B_T *v, float *packed) {
 
 #endif
 
-/* One panel of a product in registers. */
+/* One panel of a matmul in registers. */
 #define PRODUCT_(acc, rows, vectors, a, a_row, panel, depth) \
   PRODUCT_OF_(acc, rows, vectors, a, a_row, panel, depth)
 #define PRODUCT_OF_(acc, rows, vectors, a, a_row, b, b_row, columns, depth)                \
@@ -104,12 +105,13 @@ INLINE_ void PASTE_(NAME, pack_v)(const B_T *v, float *packed) {
   } while (0)
 
 #if IS_DIRECT && B_COLUMN != 1
-/* a's row times each column of b: LANES columns at once, whose sums are folded into one vector. */
+/* The row a times each column of b: LANES columns at once, whose sums are reduced into one
+   vector. */
 INLINE_ void PASTE_(NAME, dots)(const float *a, const B_T *b, float *s) {
   for (long n = 0; n < N; n += LANES) {
 #if B_ROW == 1 && LANES > 1
     vec acc[LANES];
-    const B_T *column[LANES]; /* behind the last column, that one again */
+    const B_T *column[LANES]; /* past the last column, that one again */
     long k = 0;
     UNROLL for (int i = 0; i < LANES; i++) {
       acc[i] = (vec){0};
@@ -139,7 +141,7 @@ INLINE_ void PASTE_(NAME, dots)(const float *a, const B_T *b, float *s) {
 }
 #endif
 
-/* Products of a block of rows with the first `vectors` of a panel of b. */
+/* A block of rows times the first `vectors` of a panel of b. */
 INLINE_ void PASTE_(NAME, panel)(const float *a, const PANEL_T *b, float *s, long panel,
                                  const int rows, const int vectors) {
   vec acc[ROWS][VECTORS];
@@ -149,7 +151,7 @@ INLINE_ void PASTE_(NAME, panel)(const float *a, const PANEL_T *b, float *s, lon
       storeu_(s + y * WIDTH + panel * NR + x * LANES, acc[y][x]);
 }
 
-/* And with the panels of b that begin before column `seen`. */
+/* A block of rows times the panels of b that begin before column `seen`. */
 INLINE_ void PASTE_(NAME, scores)(const float *a, const PANEL_T *b, float *s, const long seen,
                                   const int rows) {
   (void)seen;
@@ -165,7 +167,7 @@ INLINE_ void PASTE_(NAME, scores)(const float *a, const PANEL_T *b, float *s, co
 #endif
 }
 
-/* The scores [j, j + lanes) of line o / N; -Inf behind them. */
+/* The scores [j, j + lanes) of row o / N; -Inf past them. */
 INLINE_ vec PASTE_(NAME, score)(float *s, const void *const *e, long o, long j, const long lanes) {
   (void)e, (void)o;
   vec t = loadu_(s + j);
@@ -177,7 +179,8 @@ INLINE_ vec PASTE_(NAME, score)(float *s, const void *const *e, long o, long j, 
   return t;
 }
 
-/* The largest of line o / N, of whose products s there are n: whole panels, or all; they become scores. */
+/* The maximum of row o / N over n products s: whole panels, or all of them; the products become
+   scores. */
 INLINE_ float PASTE_(NAME, largest)(float *s, const void *const *e, long o, const long n) {
   vec high[4];
   UNROLL for (int i = 0; i < 4; i++) high[i] = splat_(-INFINITY);
@@ -212,7 +215,7 @@ INLINE_ float PASTE_(NAME, weights)(float *s, const float largest, const long n)
   }
   const float whole = LANE_(sum_lanes_((sum[0] + sum[1]) + (sum[2] + sum[3])), 0);
 #if CLEARS
-  if (whole != whole) { /* the line is NaN altogether: -Inf alone, say */
+  if (whole != whole) { /* all of the row is NaN, for example if all scores are -Inf */
     for (j = 0; j < n; j += LANES) storeu_(s + j, (vec){0});
     return 0;
   }
@@ -225,7 +228,7 @@ INLINE_ void PASTE_(NAME, rows)(const float *a, const PANEL_T *b, const PANEL_T 
   float top[ROWS], scale[ROWS];
   const long begun = (seen + NR - 1) / NR * NR, made = begun < N ? begun : N;
   PASTE_(NAME, scores)(a, b, s, seen, rows);
-  /* of all rows first: the way from a row's scores to its largest is long, and weights wait for it */
+  /* all rows first: computing a row's maximum has a long latency, and the weights depend on it */
   for (int y = 0; y < rows; y++)
     top[y] = PASTE_(NAME, largest)(s + y * WIDTH, e, (line + y) * N, made);
   for (int y = 0; y < rows; y++)

@@ -1,7 +1,9 @@
-/* c = epilogue(conv(a, b)) to few channels, OC of a vector's LANES: k stands in the lanes, as it lies in a, and an output is
- * the sum of its accumulator's lanes. b is packed [KH][TAPS_X][vectors of DEPTH][OC][LANES], zeros behind DEPTH. A unit is
- * UNIT_COLUMNS pixels of a row of one image, PIXELS at a time. Where pixels lie one behind the other in c, as they do for
- * one channel, the epilogue gets vectors of them: each of its operands is then one element, or one a pixel. */
+/* c = epilogue(conv(a, b)) for few output channels, OC of a vector's LANES. k is vectorised, as it
+ * is stored in a, and an output is the sum of its accumulator's lanes. b is packed as
+ * [KH][TAPS_X][vectors of DEPTH][OC][LANES], zeros past DEPTH. A work item is UNIT_COLUMNS pixels
+ * of a row of one image, PIXELS at a time. If pixels are contiguous in c, as with one channel, the
+ * epilogue gets vectors of pixels: each of its operands is then one element, or one per pixel.
+ */
 #include "types.h"
 #if DW == 1 && I_PIXEL == IC /* a kernel row is contiguous in a */
 #define TAPS_X 1
@@ -14,7 +16,8 @@
 #define VECTORS_OF_(outputs) (((outputs) + LANES - 1) / LANES)
 #define COLUMN_UNITS ((OW + UNIT_COLUMNS - 1) / UNIT_COLUMNS)
 
-/* The sum of the lanes of each x[i], i < LANES, in lane i: halves of two vectors are added, in turn. */
+/* The sum of the lanes of each x[i], i < LANES, in lane i: repeatedly adds halves of two
+   vectors. */
 INLINE_ vec PASTE_(NAME, sums)(vec *x) {
 #define ADD_HALVES_(count)                        \
   UNROLL for (int i = 0; i < (count); i++) x[i] = \
@@ -31,7 +34,7 @@ INLINE_ vec PASTE_(NAME, sums)(vec *x) {
   return x[0];
 }
 
-/* The pixels from a on, their outputs from element o of c on. */
+/* The pixels from a on, outputs from element o of c on. */
 INLINE_ void PASTE_(NAME, tile)(const A_T *a, const float *b, C_T *c, const void *const *e, long o,
                                 const int pixels) {
   vec acc[VECTORS_OF_(PIXELS * OC) * LANES];
@@ -47,7 +50,8 @@ INLINE_ void PASTE_(NAME, tile)(const A_T *a, const float *b, C_T *c, const void
   }                                                                                   \
   b += OC * LANES
 #if DEPTH >= LANES
-      /* what neighbouring pixels share is loaded again: kept in registers it would be spilled */
+      /* elements shared by neighbouring pixels are loaded again: kept in registers they would be
+         spilled */
       ROLLED for (const A_T *end = p + DEPTH / LANES * LANES; p < end; p += LANES) { STEP_(LANES); }
 #endif
 #if K_TAIL

@@ -1,15 +1,16 @@
 /* 3 x 3 convolution, stride 1, by Winograd's minimal filtering F(OUT, 3), OUT 2 or 4 (Lavin and
  * Gray, arXiv 1509.09308). Tiles of OUT x OUT outputs: their SIZE x SIZE inputs (SIZE = OUT + 2)
  * are transformed to v[SIZE^2][tile][IC], multiplied with the transformed weights of one panel of
- * channels u[SIZE^2][IC][NR], and transformed back, so SIZE^2 multiplications do the work of 9
- * OUT^2. Points: 0, 1, -1, inf for OUT 2; 0, +-sqrt(1/2), +-sqrt(2), inf for OUT 4 (even and odd
- * parts share work, and the factors stay near 1). The input has its padding inside; what a tile
- * needs beyond it counts as zero. A unit is UNIT_PANELS panels of one block of BLOCK tiles; units
- * of one block that follow one another share v. From choose(): OUT TILES_X TILES_Y BLOCK (tiles)
- * GROUPS_ GROUP WIDE_GROUPS (register tiles of GROUP rows of v that a block is cut in, the others
- * have one less) VECTORS UNIT_PANELS AHEAD (as gemm); A_TYPE C_TYPE: elements of a and c are widened
- * when read and rounded when stored, between that all is f32. HALVES 1: but for v and u, rounded to bf16 and
- * multiplied in pairs of k, u[SIZE^2][IC / 2][NR][2]. */
+ * channels u[SIZE^2][IC][NR], and transformed back, so that SIZE^2 multiplications replace 9 OUT^2.
+ * Points: 0, 1, -1, inf for OUT 2; 0, +-sqrt(1/2), +-sqrt(2), inf for OUT 4 (even and odd parts
+ * share work, and the factors stay near 1). The input is already padded; elements past it count as
+ * zero. A work item is UNIT_PANELS panels of one block of BLOCK tiles; consecutive items of one
+ * block share v. From choose(): OUT TILES_X TILES_Y BLOCK (tiles) GROUPS_ GROUP WIDE_GROUPS
+ * (register tiles of GROUP rows of v that a block is split into; the others have one row less)
+ * VECTORS UNIT_PANELS AHEAD (as gemm); A_TYPE C_TYPE: elements of a and c are widened when read and
+ * rounded when stored; everything between is f32. HALVES 1: v and u are rounded to bf16 and
+ * multiplied in pairs of k, u[SIZE^2][IC / 2][NR][2].
+ */
 #include "types.h"
 #if HALVES
 #define U_T int32_t
@@ -30,7 +31,8 @@
 #define TILES (TILES_X * TILES_Y)
 #define BLOCKS ((TILES + BLOCK - 1) / BLOCK)
 #define PANEL_BLOCKS ((PANELS + UNIT_PANELS - 1) / UNIT_PANELS)
-#define V_POINT (BLOCK * IC + 16 * K_STEP) /* apart by an odd number of lines: not all in one cache set */
+/* an odd number of cache lines apart: not all in one cache set */
+#define V_POINT (BLOCK * IC + 16 * K_STEP)
 #define M_POINT (BLOCK * NR + 16)
 
 /* One dimension of the input's transform. */
@@ -68,7 +70,7 @@ INLINE_ void PASTE_(NAME, back)(const vec *m, vec *y) {
 #endif
 }
 
-/* Inputs of one tile at a, of which rows x columns exist, to v. */
+/* Inputs of one tile at a, of which rows x columns exist, transformed to v. */
 INLINE_ void PASTE_(NAME, load)(const A_T *a, V_T *v, long rows, long columns, const long lanes,
                                 const int checked) {
   vec t[SIZE][SIZE];
@@ -129,7 +131,7 @@ INLINE_ void PASTE_(NAME, product)(const V_T *v, const U_T *u, float *m, const U
       storeu_(m + i * NR + j * LANES, acc[i][j]);
 }
 
-/* The whole block for one panel. */
+/* The whole block with one panel. */
 static void PASTE_(NAME, products)(const V_T *v, const U_T *u, float *m) {
   for (long point = 0; point < POINTS; point++, v += V_POINT, m += M_POINT, u += DEPTH * NR)
     for (long group = 0, row = 0; group < GROUPS_; group++) {
@@ -159,7 +161,7 @@ INLINE_ void PASTE_(NAME, store)(const float *m, C_T *c, const void *const *e, l
   }
   UNROLL for (int y = 0; y < OUT; y++) PASTE_(NAME, back)(t[y], out[y]);
 #if HAS_EPILOGUE
-  /* from memory of its own: an element of c is stored once, it may be one of e */
+  /* copied to local memory: each element of c is stored once, because it may be one of e */
   vec sums[OUT][OUT];
   UNROLL for (int y = 0; y < OUT; y++)
       UNROLL for (int x = 0; x < OUT; x++) sums[y][x] = out[y][x];

@@ -1,11 +1,15 @@
-/* One filter a channel of bytes, by dot products down the window: a lane is a channel, its four bytes are taps of
- * four rows (fewer at the end, with weights of zero), read as 16 channels of each row and turned by one permutation.
- * A column of taps is made once for all outputs that it belongs to. b is packed [channel vector][KW][GROUPS_][LANES]
- * [4]; where channels end within a vector the last one overlaps the one before. What lies outside the image is A_ZERO:
- * whole columns are, and rows leave the weights for the sum to begin with. A unit is one output row of one image.
+/* Int8 depthwise convolution by dot products down the window. A lane is a channel; its four bytes
+ * are taps of four rows (fewer at the end, with zero weights), read as 16 channels of each row and
+ * transposed by one permutation. A column of taps is made once for all outputs that use it. b is
+ * packed as [channel vector][KW][GROUPS_][LANES][4]; if the channels end within a vector, the last
+ * vector overlaps the one before. Elements outside the image are A_ZERO: whole columns are set to
+ * it, and for rows their weights move into the initial sums. A work item is one output row of one
+ * image.
  *
- * a is unsigned; a signed a is taken as a + 128 (kernel_signed_shift). From defines(): A_TYPE C_TYPE CHANNELS (at a
- * time), BLOCK (columns of the wide blocks), BLOCKS (in a row), WIDE_BLOCKS (the others have one column less). */
+ * a is unsigned; a signed a is computed as a + 128 (kernel_signed_shift). From defines(): A_TYPE
+ * C_TYPE CHANNELS (at a time), BLOCK (columns of the wide blocks), BLOCKS (per row), WIDE_BLOCKS
+ * (the others have one column less).
+ */
 #include "types.h"
 #define GROUPS_ ((KH + 3) / 4)
 #define SPAN(columns) (((columns) - 1) * SW + (KW - 1) * DW + 1) /* input columns of a block */
@@ -26,14 +30,14 @@
 #endif
 #define OUTSIDE_ FLIP(splati_((int32_t)(((uint32_t)(A_ZERO) & 255) * 0x01010101u)))
 
-/* What the blocks of one row share: the rows of taps, others for those outside the image. */
+/* Shared by the blocks of one row: the rows of taps; rows outside the image are replaced. */
 struct PASTE_(NAME, row) {
   const A_T *rows[KH];
-  veci inside[GROUPS_]; /* all ones in the bytes of rows inside */
+  veci inside[GROUPS_]; /* all ones in the bytes of rows inside the image */
 };
 typedef A_T PASTE_(NAME, quarter) __attribute__((vector_size(16), aligned(1), may_alias));
 
-/* Four rows of taps from g * 4 on of 16 channels, at `offset` of each. */
+/* Four rows of taps from g * 4 on for 16 channels, at `offset` in each row. */
 INLINE_ veci PASTE_(NAME, taps)(const struct PASTE_(NAME, row) *r, const int g, long offset) {
   const veci lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   const veci turn = lane * 0x01010101 + 0x30201000; /* bytes lane, 16 + lane, 32 + lane, 48 + lane */
@@ -51,8 +55,8 @@ INLINE_ veci PASTE_(NAME, taps)(const struct PASTE_(NAME, row) *r, const int g, 
   return FLIP(t);
 }
 
-/* `columns` outputs of 16 channels from j on, at element o, from the input column `left`; w: weights inside, first:
-   what the sums begin with; checked: some input columns lie outside. */
+/* `columns` outputs of 16 channels from j on, at element o, from the input column `left`; w:
+   weights inside the image, first: initial sums; checked: some input columns are outside. */
 INLINE_ void PASTE_(NAME, block)(const struct PASTE_(NAME, row) *r, veci w[KW][GROUPS_],
                                  const veci first, C_T *c, const void *const *e, long left, long o,
                                  long j, const int columns, const int checked) {
@@ -71,7 +75,7 @@ INLINE_ void PASTE_(NAME, block)(const struct PASTE_(NAME, row) *r, veci w[KW][G
         acc[at / SW] = dot_bytes_(acc[at / SW], t[g], w[tx][g]);
     }
   }
-  /* All results before one is stored: operands of columns are read once. */
+  /* All results are computed before any is stored: operands per column are read once. */
   RESULT_T result[BLOCK];
   COLUMN(j, LANES)
   UNROLL for (int x = 0; x < columns; x++)
@@ -86,7 +90,7 @@ INLINE_ void PASTE_(NAME, block)(const struct PASTE_(NAME, row) *r, veci w[KW][G
   UNROLL for (int x = twos; x < columns; x++) STORE_C(c + o + x * O_PIXEL, result[x], LANES);
 }
 
-/* 16 channels from j on of a row, its first element at o; b: their weights. */
+/* 16 channels from j on of a row, first element at o; b: their weights. */
 INLINE_ void PASTE_(NAME, channels)(const struct PASTE_(NAME, row) *r, const int32_t *b, C_T *c,
                                     const void *const *e, long o, long j) {
   veci w[KW][GROUPS_], first = FIRST_SUMS(j, LANES);

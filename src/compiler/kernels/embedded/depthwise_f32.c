@@ -1,11 +1,13 @@
-/* One filter a channel: channels are lanes, blocks of output columns stay in registers, a row of taps
- * reads each input vector once. Padding is inside: rows are clipped, columns outside count as zero.
- * b is packed [channel vector][KH][KW][LANES], zero-padded. A unit is one output row of one image.
- * Bytes of a are floats less A_ZERO as soon as they are read; sums of bytes are exact in a float.
- * Literals are the window (KH KW SH SW DH DW), PL and PR (columns that lie outside on the left and on the right), A_ZERO
- * and, from defines(), A_TYPE C_TYPE, BLOCK (columns of the wide blocks), NARROW (1: some have one less), TAIL (channels
- * behind the last whole vector). Sizes may be read at run time, so that layers that differ in them alone are one
- * function: the problem's, CHANNELS (at a time), BLOCKS (in a row), WIDE_BLOCKS. */
+/* Depthwise convolution: channels are lanes, blocks of output columns stay in registers, a row of
+ * taps reads each input vector once. Padding is handled here: rows are clipped, columns outside
+ * count as zero. b is packed as [channel vector][KH][KW][LANES], zero-padded. A work item is one
+ * output row of one image. Int8 elements of a are converted to floats and A_ZERO subtracted when
+ * read; sums of int8 products are exact in a float. Literals are the window (KH KW SH SW DH DW), PL
+ * and PR (columns outside on the left and on the right), A_ZERO and, from defines(), A_TYPE C_TYPE,
+ * BLOCK (columns of the wide blocks), NARROW (1: some blocks have one column less), TAIL (channels
+ * after the last whole vector). Sizes may be read at run time, so that layers that differ only in
+ * them are one function: the problem's sizes, CHANNELS (at a time), BLOCKS (per row), WIDE_BLOCKS.
+ */
 #include "types.h"
 #if A_TYPE == 2 || A_TYPE == 3
 #define LOAD(p, lanes) (LOAD_A(p, lanes) - splat_((float)A_ZERO))
@@ -23,21 +25,23 @@
 #define COLUMN(j, lanes)
 #endif
 #define SPAN(columns) (((columns) - 1) * SW + (KW - 1) * DW + 1) /* input columns of a block */
-/* Input column i of such a block lies outside the image: only the first and the last few may. */
+/* True if input column i of such a block is outside the image: only the first and the last few
+   can be. */
 #define IS_OUTSIDE(i, columns) \
   (((i) < PL && left + (i) < 0) || ((i) >= SPAN(columns) - PR && left + (i) >= s->width))
 
-/* One row of outputs: its taps are [top, bottom). */
+/* One row of outputs with the taps [top, bottom). */
 struct PASTE_(NAME, line) {
   const A_T *a;
   C_T *c;
   const float *b;
   const void *const *e;
-  long top, bottom, last;             /* channel */
+  long top, bottom, last;             /* end of the channels */
   long width, i_row, i_pixel, o_pixel; /* sizes, read once */
 };
 
-/* `columns` outputs at element o, of the channels from j on, from the input column `left`; lanes: valid channels. */
+/* `columns` outputs at element o, of the channels from j on, from the input column `left`;
+   lanes: valid channels. */
 INLINE_ void PASTE_(NAME, block)(const struct PASTE_(NAME, line) *s, long left, long o, long j,
                                  const int columns, const long lanes) {
   const void *const *e = s->e;
@@ -71,7 +75,7 @@ INLINE_ void PASTE_(NAME, block)(const struct PASTE_(NAME, line) *s, long left, 
 #endif
   }
   (void)j;
-  /* All results before one is stored: operands of columns are read once. */
+  /* All results are computed before any is stored: operands per column are read once. */
   RESULT_T result[BLOCK];
   COLUMN(j, lanes)
   UNROLL for (int x = 0; x < columns; x++)

@@ -1,6 +1,8 @@
-/* Sums of products of what four bytes hold: 8-bit integers in int32, bf16 in float. By one instruction where
- * the processor has it. */
-/* Named, or gcc flips a signed group in a general register and takes three instructions to get it here. */
+/* Dot products of the elements in four bytes: int8 with int32 sums, bf16 with float sums. One
+ * instruction where the processor has it.
+ */
+/* The instruction is named, because gcc otherwise flips the sign of a group in a general
+   register and needs three instructions to move it here. */
 #if defined __AVX2__ && HONE_VECTOR_BYTES > 16
 typedef struct __attribute__((may_alias)) {
   unsigned char x[4];
@@ -25,7 +27,7 @@ INLINE_ veci load_group_(const void *p) {
   return (veci){0} + x;
 }
 #endif
-/* The first n bytes, zeros behind: nothing past the end of a row is read. */
+/* The first n bytes, then zeros: nothing past the end of a row is read. */
 INLINE_ veci load_part_(const void *p, const int n) {
   uint32_t x = 0;
   UNROLL for (int i = 0; i < n; i++) x |= (uint32_t)((const unsigned char *)p)[i] << 8 * i;
@@ -39,10 +41,11 @@ INLINE_ veci load_panel_(const int32_t *p) { return *(const vecui32_ *)p; }
 #endif
 INLINE_ veci flip_(veci x) { return x ^ ((veci){0} + (int32_t)0x80808080u); }
 
-/* acc + sums of four products of unsigned bytes of a and signed bytes of b. Without an instruction
-   for it bytes become 16-bit words, whose products cannot overflow as those of vpmaddubsw do. */
+/* acc + sums of four products of unsigned int8 of a and signed int8 of b. Without an instruction
+   for it the elements are widened to 16 bits, whose products cannot overflow as those of
+   vpmaddubsw can. */
 #if LANES == 1 && defined __ARM_FEATURE_SIMD32 && defined __GNUC__ && !defined HONE_PORTABLE
-/* Two 16-bit products an instruction; the halves of a and b are made once for several sums. */
+/* Two 16-bit products per instruction; the 16-bit halves of a and b are shared by several sums. */
 INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
   veci a0, a1, b0, b1;
   __asm__("uxtb16 %0, %1" : "=r"(a0) : "r"(a));
@@ -77,7 +80,7 @@ INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
   return acc;
 }
 #elif HONE_VECTOR_BYTES == 16 && defined __ARM_FEATURE_DOTPROD
-/* There is no product of unsigned and signed bytes: a = (a & 127) + 128 * (a >> 7). */
+/* There is no instruction for unsigned times signed int8: a = (a & 127) + 128 * (a >> 7). */
 INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
   const veci low = a & ((veci){0} + 0x7f7f7f7f), high = (a >> 7) & ((veci){0} + 0x01010101);
   veci top = {0};
@@ -117,8 +120,8 @@ INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
 }
 #endif
 
-/* acc + sums of eight products of an a below 16, four with each b: where dot_bytes_ has no instruction of its own four of
-   them fit in 16 bits. */
+/* acc + sums of eight products of elements of a below 16, four with each b: where dot_bytes_ has
+   no instruction, four of these products fit in 16 bits. */
 #if (HONE_VECTOR_BYTES == 32 && defined __AVX2__ && !defined __AVXVNNI__) || \
     (HONE_VECTOR_BYTES == 64 && defined __AVX512BW__ && !defined __AVX512VNNI__)
 INLINE_ vec16_ pair_sums_(veci a, veci b) {
@@ -139,7 +142,7 @@ INLINE_ veci dot_nibbles_(veci acc, veci a0, veci b0, veci a1, veci b1) {
 }
 #endif
 
-/* acc + sums of two products of bf16. */
+/* acc + sums of two bf16 products. */
 #if LANES == 1
 INLINE_ vec dot_halves_(vec acc, veci a, veci b) {
   const uint32_t x = (uint32_t)a, y = (uint32_t)b;

@@ -1,12 +1,14 @@
-/* c = epilogue(a * b) on AMX tiles: two tiles of 16 pixels by two of 16 columns are summed in tmm0 to
- * tmm3, from tmm4, tmm5 (a: 16 rows of 64 bytes of k, read where they lie) and tmm6, tmm7 (b: 16 groups
- * of k by 16 columns). The grid of pixels, panels and units are those of grid.h; b is packed
- * [COLUMNS / NR][k / K_STEP][NR][K_STEP] as for gemm_dot.c, in whole tiles of k, zeros where there is
- * none. What is left of k in a row of a is copied, so that nothing past its end is read or multiplied.
+/* c = epilogue(a * b) on AMX tiles: two tiles of 16 pixels by two of 16 columns are summed in tmm0
+ * to tmm3, from tmm4, tmm5 (a: 16 rows of 64 bytes of k, read in place) and tmm6, tmm7 (b: 16
+ * groups of k by 16 columns). The grid of pixels, panels and work items are those of grid.h. b is
+ * packed as [COLUMNS / NR][k / K_STEP][NR][K_STEP], as for gemm_dot.c, in whole tiles of k,
+ * zero-padded. The rest of k in a row of a is copied, so that nothing past its end is read or
+ * multiplied.
  *
- * Tiles are configured by each call for its own thread and released at its end: a thread between two
- * calls has no tile state to save. Rows of tiles that a tail lacks are configured away, not computed.
- * Sources: Intel SDM volume 1 chapter 18, optimization manual chapter 20. */
+ * Each call configures the tiles for its own thread and releases them at its end: between two calls
+ * a thread has no tile state to save. Missing rows of a tail tile are configured away, not
+ * computed. Sources: Intel SDM volume 1 chapter 18, optimization manual chapter 20.
+ */
 #include "types.h"
 #define B_T int32_t
 #define NR (VECTORS * 16)
@@ -36,7 +38,7 @@
 #define RESULT(x, o, j, lanes) EPILOGUE(x, o, j, lanes)
 #endif
 
-/* The last elements of k of `rows` rows of a, zeros behind them. */
+/* The last elements of k of `rows` rows of a, zero-padded. */
 INLINE_ void PASTE_(NAME, rest)(A_T (*to)[K_TILE], const A_T *a, const int rows, const int count) {
   for (int y = 0; y < rows; y++) {
     __builtin_memset(to[y], 0, sizeof to[y]);
@@ -44,7 +46,7 @@ INLINE_ void PASTE_(NAME, rest)(A_T (*to)[K_TILE], const A_T *a, const int rows,
   }
 }
 
-/* 64 bytes of k: p, q: the first pixel of the tiles of a, whose rows are `row` bytes apart. */
+/* 64 bytes of k: p, q: the first pixels of the two tiles of a, whose rows are `row` bytes apart. */
 #define PRODUCTS_(p, q, row)               \
   {                                        \
     TILE_LOAD_(6, b, NR * 4);              \
@@ -62,8 +64,8 @@ INLINE_ void PASTE_(NAME, rest)(A_T (*to)[K_TILE], const A_T *a, const int rows,
     b += 16 * NR;                          \
   }
 
-/* The tile at a, its output at element o of c: `first` pixels and, `apart` elements of a further on,
-   `second` ones; vectors: tiles of columns. */
+/* The tile at a, its output at element o of c: `first` pixels and, `apart` elements of a further
+   on, `second` pixels; vectors: tiles of columns. */
 INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const A_T *a, long o,
                                 const int first, const int second, const long a_apart,
                                 const long c_apart, const int vectors) {
@@ -104,7 +106,7 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const A_T *
   }
 }
 
-/* Rows of pixels: two as a tile each, one as two tiles where one is too small. */
+/* Rows of pixels: two rows as one tile each, one row as two tiles if it does not fit in one. */
 #define TILE(rows, columns)                                                                    \
   if ((rows) > 1)                                                                              \
     PASTE_(NAME, tile)(s, p, at, (columns), (columns), A_Y, C_Y, vectors);                     \

@@ -1,11 +1,13 @@
-/* c = epilogue(a * b) where four bytes hold several elements of k: 8-bit integers summed in int32
- * (K_STEP 4), bf16 summed in float (K_STEP 2). The grid of pixels, panels and units are
- * those of grid.h; a lane of b holds K_STEP elements of one column: [COLUMNS / NR][k / K_STEP]
- * [NR][K_STEP], padded with zeros. k is not cut in blocks, so what is stored is stored once.
+/* c = epilogue(a * b) with several elements of k in four bytes: int8 summed in int32 (K_STEP 4),
+ * bf16 summed in float (K_STEP 2). The grid of pixels, panels and work items are those of grid.h. A
+ * lane of b holds K_STEP elements of one column: [COLUMNS / NR][k / K_STEP][NR][K_STEP],
+ * zero-padded. k is not split into blocks, so each result is stored once.
  *
- * 8 bits: a is unsigned; a signed a is taken as a + 128 (kernel_signed_shift), and whoever makes the epilogue takes
- * 128 * (sum of the column) off again, in what the sums of bytes begin with: FIRST_SUMS(j, lanes). A_TYPE, C_TYPE: ONNX
- * numbers. EPILOGUE(x, o, j, lanes) makes a vec, or where c is of integers a veci, from the sums x. */
+ * Int8: a is unsigned; a signed a is computed as a + 128 (kernel_signed_shift), and the epilogue's
+ * operands subtract 128 * (sum of the column) again in the initial sums: FIRST_SUMS(j, lanes).
+ * A_TYPE, C_TYPE: ONNX numbers. EPILOGUE(x, o, j, lanes) makes from the sums x a vec, or a veci if
+ * c has integers.
+ */
 #include "types.h"
 #define B_T int32_t
 #define NR (VECTORS * LANES)
@@ -32,14 +34,14 @@
 #define RESULT(x, o, j, lanes) EPILOGUE(x, o, j, lanes)
 #endif
 
-/* One group of k in one set of accumulators; part: elements of k beyond the last whole group. Of bytes they are read with
-   those in front of them, whose weights are zeros there. */
+/* One group of k in one set of accumulators; part: elements of k past the last whole group. For
+   int8 they are read together with the elements before them, whose weights there are zeros. */
 #if K_STEP == 4 && DEPTH > K_STEP
 #define LOAD_PART_(q, part) load_group_((q) + (part) - K_STEP)
 #else
 #define LOAD_PART_(q, part) load_part_(q, (part) * (int)sizeof(A_T))
 #endif
-#if AHEAD && TILES == 1 /* each panel is read once, all are a stream */
+#if AHEAD && TILES == 1 /* each panel is read once: all panels are one stream */
 #define FETCH_(p) PREFETCH_((p) + AHEAD)
 #else
 #define FETCH_(p) (void)(p)
@@ -99,7 +101,7 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const A_T *
     UNROLL for (int y = 0; y < rows; y++)
       UNROLL for (int x = 0; x < columns; x++)
         UNROLL for (int v = 0; v < vectors; v++) acc[0][y][x][v] += acc[u][y][x][v];
-  /* All results before one is stored: operands of columns are read once. */
+  /* All results are computed before any is stored: operands per column are read once. */
   RESULT_T result[TILE_ROWS][TILE_COLUMNS][VECTORS];
   UNROLL for (int v = 0; v < vectors; v++) {
     const long n = v == vectors - 1 ? lanes : LANES, j = s->column + v * LANES;
@@ -108,7 +110,7 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const A_T *
       UNROLL for (int x = 0; x < columns; x++)
         result[y][x][v] = RESULT(acc[0][y][x][v], (o + y * C_Y + x * C_X + v * LANES), j, n);
   }
-#ifdef STORE_TWO /* neighbours in a row of c, of two pixels, else pixels */
+#ifdef STORE_TWO /* adjacent vectors in a row of c, or two pixels */
   const int in_pairs = (vectors - (lanes < LANES)) / 2 * 2;
 #else
   const int in_pairs = 0;

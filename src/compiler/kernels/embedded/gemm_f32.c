@@ -1,12 +1,14 @@
-/* c = epilogue(a * b): matrix products and convolutions (as implicit products) on one register tile. b may be stored in 16
- * bits; it is multiplied as the floats that it stands for. c may be of 16 bits where k is not cut in blocks. */
+/* c = epilogue(a * b): matmuls, and convolutions as implicit matmuls, on one register tile. b may
+ * be stored in 16 bits; it is widened to floats. c may be stored in 16 bits if k is not split into
+ * blocks.
+ */
 #include "types.h"
 #include "stored.h"
 #define NR (VECTORS * LANES)
 #define DEPTH_GROUPS DEPTH
 #define BLOCK_GROUPS (BLOCK_TAPS * TAPS_X * BLOCK_DEPTH)
 #include "grid.h"
-/* Each panel is read once, all are a stream. */
+/* Each panel is read once: all panels are one stream. */
 #define STREAMS (AHEAD && TILES == 1 && B_TYPE != 1)
 #define STORES_SUMS (!WHOLE || !HAS_EPILOGUE || EPILOGUE_IN_REGISTERS)
 
@@ -47,7 +49,7 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const float
         UNROLL for (int v = 0; v < K_UNROLL * vectors; v++)
           PREFETCH_(b + 2 * AHEAD + v * LANES);
 #endif
-#if NEAR /* the panel comes from L2 */
+#if NEAR /* the panel is read from L2 */
         UNROLL for (int v = 0; v < vectors; v++) PREFETCH_NEAR_(b + NEAR * NR + v * LANES);
 #endif
         UNROLL for (int u = 0; u < K_UNROLL; u++) {
@@ -75,7 +77,7 @@ INLINE_ void PASTE_(NAME, tile)(const struct PASTE_(NAME, panel) *s, const float
       UNROLL for (int x = 0; x < columns; x++)
         UNROLL for (int v = 0; v < vectors; v++) acc[0][y][x][v] += acc[u][y][x][v];
 #if HAS_EPILOGUE && EPILOGUE_IN_REGISTERS
-  /* k is so short that one more pass over the tile would count */
+  /* with a short k, another pass over the tile would be noticeable */
   const void *const *e = s->e;
   (void)e;
   if (IS_LAST)

@@ -1,7 +1,9 @@
-/* Packs a b of bf16 that is made at run time as pack() packs constants: [OUTER][panel][k / 2][NR][2],
- * zero-padded. A unit is one panel. b[k][n] lies at k * B_ROW + n * B_COLUMN; the two usual cases read
- * it along its contiguous direction: rows are interleaved two by two, columns move as pairs of k. From
- * defines(): WIDTH (columns of a vector or tile), K_GROUPS (of k are stored whole: 1, of tiles 16). */
+/* Packs a run-time b in bf16 as pack() packs constants: [OUTER][panel][k / 2][NR][2], zero-padded.
+ * A work item is one panel. b[k][n] is at k * B_ROW + n * B_COLUMN; the two usual cases read it
+ * along its contiguous direction: rows are interleaved two by two, columns move as pairs of k. From
+ * defines(): WIDTH (columns of a vector or tile), K_GROUPS (multiple to which groups of k are
+ * padded: 1, for tiles 16).
+ */
 #define NR (VECTORS * WIDTH)
 #define PANELS ((N + NR - 1) / NR)
 #define PAIRS ((K + 1) / 2)

@@ -1,6 +1,7 @@
-/* Packs a b that is made at run time as pack() packs constants: [OUTER][panel][k][NR], zero-padded.
- * A unit is one panel. b[k][n] lies at k * B_ROW + n * B_COLUMN; the two usual cases read it along
- * its contiguous direction. Defines as for gemm_f32.c. */
+/* Packs a run-time b as pack() packs constants: [OUTER][panel][k][NR], zero-padded. A work item is
+ * one panel. b[k][n] is at k * B_ROW + n * B_COLUMN; the two usual cases read it along its
+ * contiguous direction. Defines as for gemm_f32.c.
+ */
 #define NR (VECTORS * LANES)
 #define PANELS ((N + NR - 1) / NR)
 

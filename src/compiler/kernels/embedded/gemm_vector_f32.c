@@ -1,7 +1,8 @@
-/* c = epilogue(a * b) for one pixel, b packed and stored as for gemm_f32.c: [COLUMNS_ALL / NR][DEPTH_ALL][NR]. Here no address
- * depends on a literal size, so the sizes may be read at run time and all such products of a model that have the same
- * VECTORS, K_UNROLL, AHEAD and epilogue are one function. Sums are those of gemm_f32.c, in the same order. A unit is
- * UNIT_PANELS panels. */
+/* c = epilogue(a * b) for one pixel, b packed and stored as for gemm_f32.c: [COLUMNS_ALL /
+ * NR][DEPTH_ALL][NR]. No address depends on a literal size, so sizes may be read at run time, and
+ * all such matmuls of a model with the same VECTORS, K_UNROLL, AHEAD and epilogue are one function.
+ * Sums are those of gemm_f32.c, in the same order. A work item is UNIT_PANELS panels.
+ */
 #include "types.h"
 #include "stored.h"
 #define NR (VECTORS * LANES)
@@ -21,7 +22,7 @@ INLINE_ void PASTE_(NAME, columns)(const float *a, const B_T *b, C_T *c, const v
 #if AHEAD && B_TYPE == 1
     PREFETCH_(ahead);
     ahead += AHEAD * K_UNROLL;
-#elif AHEAD /* a stream */
+#elif AHEAD /* one stream */
     UNROLL for (int v = 0; v < K_UNROLL * vectors; v++) PREFETCH_(b + 2 * AHEAD + v * LANES);
 #endif
     UNROLL for (int u = 0; u < K_UNROLL; u++) {
@@ -56,7 +57,7 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
     long j = panel * NR;
     if (j + NR <= columns)
       PASTE_(NAME, columns)(a_, b, c_, e, depth, j, VECTORS, LANES);
-    else /* a vector at a time: nothing is computed behind the last one */
+    else /* a vector at a time: nothing is computed past the last one */
       for (; j < columns; j += LANES, b += LANES)
         PASTE_(NAME, columns)
         (a_, b, c_, e, depth, j, 1, columns - j < LANES ? columns - j : LANES);

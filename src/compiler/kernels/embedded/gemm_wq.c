@@ -1,18 +1,20 @@
-/* c = epilogue(a * b) of few rows, where b is of 4 or 8 bits with a scale (and a zero point) a block of
- * BLOCK rows of a column: what is read from memory are the small elements. Panels of NR columns hold
- * block by block [scale][NR], [zero][NR] where B_ZEROS, then the elements: of 8 bits row by row, of 4
- * bits two rows in a byte, the first one low. All floats of a block are summed before its scale is
- * applied. From defines(): VECTORS, TILE_ROWS, UNIT_PANELS, B_TYPE (ONNX), B_BITS. */
+/* c = epilogue(a * b) for few rows, with b in 4 or 8 bits and a scale (and a zero point) per block
+ * of BLOCK rows of a column: only the small elements are read from memory. Panels of NR columns
+ * hold, block by block, [scale][NR], [zero][NR] if B_ZEROS, then the elements: 8 bits row by row, 4
+ * bits with two rows per byte, the first in the low bits. All products of a block are summed as
+ * floats before its scale is applied. From defines(): VECTORS, TILE_ROWS, UNIT_PANELS, B_TYPE
+ * (ONNX), B_BITS.
+ */
 #define NR (VECTORS * LANES)
 #define BLOCKS_ ((K + BLOCK - 1) / BLOCK)
 #if B_BITS == 4
-#define PAIR 2 /* rows of b that one byte holds */
+#define PAIR 2 /* rows of b in one byte */
 #else
 #define PAIR 1
 #endif
 #define BLOCK_BYTES ((1 + B_ZEROS) * 4l * NR + (BLOCK + PAIR - 1) / PAIR * NR)
 #define PANEL_BYTES (BLOCKS_ * BLOCK_BYTES)
-#define AHEAD_ 16384 /* bytes: so far ahead memory is read into L2, where panels are read once */
+#define AHEAD_ 16384 /* bytes: prefetch distance into L2 for panels that are read once */
 #define FETCH_(from, bytes)                                         \
   UNROLL for (long i = 0; M <= TILE_ROWS && i < (bytes); i += 64) \
     PREFETCH_((const uint8_t *)(from) + AHEAD_ + i)
@@ -62,7 +64,7 @@ INLINE_ void PASTE_(NAME, block)(vec sum[2][TILE_ROWS][VECTORS], const float *a,
 #endif
 }
 
-/* Sums of `rows` rows of a by one panel. */
+/* Sums of `rows` rows of a with one panel. */
 INLINE_ void PASTE_(NAME, sums)(const float *a, const uint8_t *panel, vec acc[TILE_ROWS][VECTORS],
                                 const int rows) {
   for (long block = 0; block < BLOCKS_; block++, panel += BLOCK_BYTES) {

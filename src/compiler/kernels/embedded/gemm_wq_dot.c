@@ -1,11 +1,15 @@
-/* c = epilogue(a * b) of few rows, where b is of 4 or 8 bits with scales, as gemm_wq.c, by products of bytes: 64 of
- * them take three instructions instead of twelve (of 4 bits without VNNI eight). A block of a row of a becomes integers below 2^22, the largest one from
- * 2^21 on, and each of them three bytes; b's elements are multiplied as they are, unsigned. All sums of bytes are exact, so
- * the result is as near as one of floats is. What is infinite or NaN in a block makes the row NaN.
+/* c = epilogue(a * b) for few rows, with block-quantised b of 4 or 8 bits as in gemm_wq.c, by int8
+ * dot products: 64 multiplications take three instructions instead of twelve (eight for 4 bits
+ * without VNNI). A block of a row of a is converted to integers below 2^22, scaled so that the
+ * largest is at least 2^21, and each integer to three bytes; b's elements are multiplied unsigned.
+ * All int8 sums are exact, so the result is as accurate as one in floats. An infinity or NaN in a
+ * block makes the row NaN.
  *
- * Panels of NR columns hold, STEP rows of b at a time (at most 256), [scale][NR], [zero][NR] where B_ZEROS, then groups
- * of four rows [NR][4], of 4 bits of eight rows: the fifth is the upper half of the first. SIGN_ stands added to signed
- * elements. From defines(): VECTORS, TILE_ROWS, UNIT_PANELS, STEP, B_TYPE (ONNX), B_BITS. */
+ * Panels of NR columns hold, STEP rows of b at a time (at most 256), [scale][NR], [zero][NR] if
+ * B_ZEROS, then groups of four rows [NR][4], or of eight rows for 4 bits: the fifth is in the upper
+ * half of the first one's byte. SIGN_ is added to signed elements. From defines(): VECTORS,
+ * TILE_ROWS, UNIT_PANELS, STEP, B_TYPE (ONNX), B_BITS.
+ */
 #define NR (VECTORS * LANES)
 #define PAIR (8 / B_BITS)
 #define GROUP (4 * PAIR)
@@ -14,7 +18,7 @@
 #define LAST_ (K - (BLOCKS_ - 1) * STEP)
 #define BLOCK_BYTES ((1 + B_ZEROS + GROUPS_(STEP)) * 4l * NR)
 #define PANEL_BYTES (BLOCKS_ * BLOCK_BYTES)
-#define AHEAD_ 16384 /* bytes: so far ahead memory is read into L2 */
+#define AHEAD_ 16384 /* bytes: prefetch distance into L2 */
 #if B_TYPE == 22
 #define SIGN_ 8
 #elif B_TYPE == 3
@@ -23,10 +27,10 @@
 #define SIGN_ 0
 #endif
 
-/* Of one row of a: sums of bytes, low ones first. */
+/* Of one row of a: bytes and sums, low byte first. */
 struct PASTE_(NAME, block) {
-  float step, all;  /* an integer stands for so much; their sum */
-  int32_t first[3]; /* what the sums begin with, so that SIGN_ does not count */
+  float step, all;  /* the value of one integer step; the sum of all */
+  int32_t first[3]; /* initial sums, which subtract SIGN_ */
   int8_t part[3][GROUPS_(STEP) * GROUP];
 };
 
@@ -71,7 +75,7 @@ INLINE_ const struct PASTE_(NAME, block) *PASTE_(NAME, split_rows)(const float *
   return scratch;
 }
 
-/* Sums of `rows` rows of a by one panel. */
+/* Sums of `rows` rows of a with one panel. */
 INLINE_ void PASTE_(NAME, sums)(const struct PASTE_(NAME, block) *a, const uint8_t *panel,
                                 vec acc[TILE_ROWS][VECTORS], const int rows) {
   for (long block = 0; block < BLOCKS_; block++, a++, panel += BLOCK_BYTES) {

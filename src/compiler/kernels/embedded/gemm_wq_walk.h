@@ -1,7 +1,9 @@
-/* From units to panels: the end of gemm_wq.c and gemm_wq_dot.c, which say PASTE_(NAME, sums); ROW_T, what
- * rows of a are made of, ROW_STEP, how many a row has, and ROWS_, where the first one lies; NR and PANEL_BYTES. */
+/* From work items to panels: the end of gemm_wq.c and gemm_wq_dot.c. They define PASTE_(NAME,
+ * sums); ROW_T, the type of a's rows, ROW_STEP, the elements of a row, and ROWS_, the address of
+ * the first row; NR and PANEL_BYTES.
+ */
 
-/* Rows of one panel at a, results at element o of c. */
+/* Rows of one panel: input at a, results at element o of c. */
 INLINE_ void PASTE_(NAME, rows)(const ROW_T *a, const uint8_t *panel, float *c,
                                 const void *const *e, long o, long j, long columns,
                                 const int rows) {

@@ -1,22 +1,24 @@
-/* What the products on tiles share (gemm_f32.c, gemm_dot.c, gemm_amx.c), up to the tile itself.
+/* Shared by the tiled matmuls (gemm_f32.c, gemm_dot.c, gemm_amx.c), up to the tile itself.
  *
- * The output is a grid of pixels (PIXEL_ROWS x PIXEL_COLUMNS, each COLUMNS_ channels wide), cut in tiles
- * of TILE_ROWS x TILE_COLUMNS pixels x VECTORS vectors that stay in registers over a block of k. All
- * strides are literals, so a tile needs one pointer into a, whatever rows it spans. b is packed in
- * panels [COLUMNS_ / NR][k][NR], zero-padded. k runs over TAPS_Y kernel rows x TAPS_X kernel columns x
- * DEPTH contiguous elements of a, in this order at any thread count.
+ * The output is a grid of pixels (PIXEL_ROWS x PIXEL_COLUMNS, each COLUMNS_ channels wide), split
+ * into tiles of TILE_ROWS x TILE_COLUMNS pixels x VECTORS vectors that stay in registers over a
+ * block of k. All strides are literals, so a tile needs one pointer into a for any number of rows.
+ * b is packed in panels [COLUMNS_ / NR][k][NR], zero-padded. k iterates over TAPS_Y kernel rows x
+ * TAPS_X kernel columns x DEPTH contiguous elements of a, in this order for any thread count.
  *
- * A unit is (outer, panels, inner, tiles), the last of these first, or with ROWS_FIRST (outer, tiles, inner, panels):
- * outer has its own b, inner shares it. The choice says:
+ * A work item is (outer, panels, inner, tiles), the last varying fastest, or with ROWS_FIRST
+ * (outer, tiles, inner, panels): each outer has its own b, inner ones share it. The choice defines:
  * PIXEL_ROWS PIXEL_COLUMNS OUTER INNER TILE_ROWS TILE_COLUMNS COLUMN_TILES WIDE_TILES (tiles of
  * TILE_COLUMNS; the others have one less) VECTORS K_UNROLL (accumulator sets) TAP_BLOCK DEPTH_BLOCK
- * UNIT_TILES UNIT_PANELS AHEAD (four-byte elements of the next panel that each k fetches into L2; where there is
- * one tile and b is no floats, how far ahead the panels are fetched; 0: none).
+ * UNIT_TILES UNIT_PANELS AHEAD (four-byte elements of the next panel that each k prefetches into
+ * L2; with a single tile and a b that is not float: the prefetch distance of the panels; 0: none).
  *
- * The text around says A_T, B_T, C_T, NR (columns of a panel) and DEPTH_GROUPS (what the elements of k in
- * one tap are in a panel); defines PASTE_(NAME, tile), TILE(rows, columns), which calls it for the tile at
- * p with its output at element `at`, `vectors` wide and `lanes` of the last of them valid, both literals, and
- * BLOCK_GROUPS (of k that a tile goes through); and ends with walk.h. */
+ * The including source defines A_T, B_T, C_T, NR (columns of a panel) and DEPTH_GROUPS (groups of k
+ * of one tap in a panel). After this file it defines PASTE_(NAME, tile), TILE(rows, columns), which
+ * calls it for the tile at p with its output at element `at`, `vectors` wide with `lanes` valid in
+ * the last one, both literals, and BLOCK_GROUPS (groups of k that a tile processes). It ends with
+ * walk.h.
+ */
 #ifdef A_ROW /* gemm */
 #define COLUMNS_ N
 #define TAPS_Y 1
@@ -53,21 +55,22 @@
 #define K_ALL ((long)TAPS_Y * TAPS_X * DEPTH_GROUPS)
 #define WHOLE (TAP_BLOCK >= TAPS_Y && DEPTH_BLOCK >= DEPTH_GROUPS)
 
-/* One block of k for one panel: what the tiles share. */
+/* One block of k for one panel: shared by the tiles. */
 struct PASTE_(NAME, panel) {
   const B_T *b;
-  const B_T *ahead; /* what comes after this panel */
+  const B_T *ahead; /* the panel to prefetch */
   C_T *c;
   const void *const *e;
-  void *own;    /* of the text, a thread */
-  long column;  /* of the output, first of the panel */
-  long columns; /* of the output in the panel */
+  void *own;    /* of the source, per thread */
+  long column;  /* first output column of the panel */
+  long columns; /* output columns in the panel */
 #if !WHOLE
   long taps, depth;
   int first, last;
 #endif
 };
-/* What is said of a block of k: literals where there is one, so that nothing is compiled for the others. */
+/* Properties of a block of k: literals if there is only one block, so that code for others is
+   not compiled. */
 #if WHOLE
 #define BLOCK_TAPS TAPS_Y
 #define BLOCK_DEPTH DEPTH_GROUPS

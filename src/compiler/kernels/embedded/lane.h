@@ -1,8 +1,9 @@
-/* The names of simd.h for one lane, in plain C11: for processors without vectors and for compilers
- * without GNU C. vec is a float, veci an int32, so that the texts of kernels serve as they are. A mask
- * is 0 or 1. What the target must have: bytes of 8 bits, float and double of IEEE 754, int of 32 bits
- * in two's complement, int64_t, right shifts that keep the sign, conversions that wrap, little endian;
- * libm for what is called by its name. Errors of the functions as in simd.h: same polynomials. */
+/* simd.h for one lane, in plain C11: for processors without vectors and compilers without GNU C.
+ * vec is a float and veci an int32, so that kernel sources compile unchanged. A mask is 0 or 1.
+ * Required of the target: 8-bit bytes, IEEE 754 float and double, 32-bit int in two's complement,
+ * int64_t, arithmetic right shifts, conversions that wrap around, little endian; libm for functions
+ * called by name. Errors of the functions as in simd.h: the same polynomials.
+ */
 
 #include <math.h>
 #include <stdint.h>
@@ -101,13 +102,13 @@ INLINE_ void store_f16_(uint16_t *p, vec x, long n) {
   if (n > 0) *p = (uint16_t)((bits >> 16 & 0x8000) | y);
 }
 
-/* Integers: they wrap. */
+/* Integers: they wrap around. */
 INLINE_ veci wrap_u8_(veci x) { return x & 255; }
 INLINE_ veci wrap_i8_(veci x) { return (int8_t)(uint8_t)(x & 255); }
 INLINE_ veci lookup_bytes_(const uint8_t *table, veci x) { return table[x & 255]; }
 #define TABLE_ static const uint8_t
 INLINE_ vec floats_(veci x) { return (vec)x; }
-INLINE_ veci integers_(vec x) { /* what does not fit becomes the least integer, as on x86 */
+INLINE_ veci integers_(vec x) { /* out of range becomes the least integer, as on x86 */
   return x >= -0x1p31f && x < 0x1p31f ? (veci)x : INT32_MIN;
 }
 INLINE_ veci veci_add_(veci x, veci y) { return (veci)((uint32_t)x + (uint32_t)y); }
@@ -124,7 +125,7 @@ INLINE_ void saturate_u8(uint8_t *p, veci x, long n) {
 INLINE_ void saturate_i8(int8_t *p, veci x, long n) {
   narrow_i8(p, smaller_(larger_(x, -128), 127), n);
 }
-/* The roundings of fixed-point requantisation: see int_rescale of ops. */
+/* The roundings of fixed-point requantisation: see int_rescale in core/ops. */
 INLINE_ veci veci_rescale_(veci x, veci multiplier, veci bits) {
   const int64_t product = (int64_t)x * multiplier + ((int64_t)1 << 30);
   const int32_t high = (int32_t)(uint32_t)((uint64_t)product >> 31), n = bits & 31;

@@ -1,7 +1,8 @@
-/* c[r] = (a[r] - mean) / sqrt(variance + epsilon) * scale + bias over COLUMNS; b: scale, e[0]: bias.
- * A unit is a row; two go side by side, as each waits for its own sums. The variance is the mean of squared distances
- * (second pass over a row in L1), each sum in four accumulators. c may be a. A_TYPE, C_TYPE: ONNX numbers, f32
- * or bf16. */
+/* c[r] = (a[r] - mean) / sqrt(variance + epsilon) * scale + bias over COLUMNS; b: scale, e[0]:
+ * bias. A work item is a row; two rows are computed together, because each waits for the latency of
+ * its own sums. The variance is the mean of squared distances (a second pass over a row in L1),
+ * each sum in four accumulators. c may be a. A_TYPE, C_TYPE: ONNX numbers, f32 or bf16.
+ */
 #include "types.h"
 #define SIDE_BY_SIDE 2
 

@@ -1,5 +1,7 @@
-/* Max (MODE 0), average of valid (1) or average with padding (2) over windows, channels as lanes.
- * A window that lies wholly outside gives -inf (max) or 0. A_TYPE, C_TYPE: ONNX numbers, f32 or bf16. */
+/* Max (MODE 0), average of valid elements (1) or average including padding (2) over windows;
+ * channels are lanes. A window completely outside gives -inf (max) or 0. A_TYPE, C_TYPE: ONNX
+ * numbers, f32 or bf16.
+ */
 #include "types.h"
 
 /* `vectors` channel vectors of one window: taps [top, bottom) x [left, right) from a. */

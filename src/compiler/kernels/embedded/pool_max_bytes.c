@@ -1,5 +1,6 @@
-/* The largest byte of each window, channels as lanes of one byte. A_TYPE: 2 unsigned, 3 signed. A window that lies wholly
- * outside gives the least value. */
+/* The largest int8 of each window; channels are lanes of one byte. A_TYPE: 2 unsigned, 3 signed. A
+ * window completely outside gives the least value.
+ */
 #include "types.h"
 #define LEAST ((A_T)(A_TYPE == 2 ? 0 : -128))
 #if LANES > 1

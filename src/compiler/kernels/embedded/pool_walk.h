@@ -1,6 +1,7 @@
-/* From units to windows. A unit is a block of UNIT_VECTORS vectors of channels of one output row. The text around defines
- * PASTE_(NAME, channels), which does the channels [j, last) of one window: taps [top, bottom) x [left, right) from p, the
- * output from element o. */
+/* From work items to windows. A work item is a block of UNIT_VECTORS channel vectors of one output
+ * row. The including source defines PASTE_(NAME, channels), which computes the channels [j, last)
+ * of one window: taps [top, bottom) x [left, right) from p, output at element o.
+ */
 #define UNIT_CHANNELS (UNIT_VECTORS * LANES)
 #define CHANNEL_BLOCKS ((IC + UNIT_CHANNELS - 1) / UNIT_CHANNELS)
 

@@ -1,11 +1,14 @@
-/* LSTM, GRU and RNN with their usual activations, from the second half on: a holds W x + bias for every
- * step (one product over all of them), b the recurrent weights. A unit is one sequence of one direction;
- * its state stays in scratch, and the matrix is read along its columns: all gates at once are vectors.
+/* LSTM, GRU and RNN with their default activations. a holds W x + bias for every time step (one
+ * matmul over all of them), b the recurrent weights. A work item is one sequence of one direction;
+ * its state stays in scratch, and the matrix is read along its columns, so that the gates are
+ * vectors.
  *
- * b is packed [direction][panel][STATE][NR], NR = VECTORS * LANES, zero-padded; of a GRU whose reset acts
- * before the product, the panels of z and r, then those of the candidate. Gates lie as in ONNX: LSTM i o
- * f c, GRU z r h. e: 0 first h, 1 first c, 2 peepholes (i o f), 3 the recurrent bias of a GRU's candidate
- * (linear_before_reset), 4 where the last c goes. From defines(): VECTORS K_UNROLL. */
+ * b is packed as [direction][panel][STATE][NR], NR = VECTORS * LANES, zero-padded; for a GRU whose
+ * reset gate acts before the matmul, the panels of z and r, then those of the candidate. Gates are
+ * ordered as in ONNX: LSTM i o f c, GRU z r h. e: 0 initial h, 1 initial c, 2 peepholes (i o f), 3
+ * the recurrent bias of a GRU's candidate (linear_before_reset), 4 receives the last c. From
+ * defines(): VECTORS K_UNROLL.
+ */
 #define NR (VECTORS * LANES)
 #define GATES (CELL == 0 ? 4 : CELL == 3 ? 1 : 3)
 #define ALL_ (GATES * STATE)
@@ -52,7 +55,7 @@ INLINE_ vec PASTE_(NAME, sigmoid)(vec x) {
 #define SIGMOID(x) PASTE_(NAME, sigmoid)(x)
 #define TANH(x) tanh_(PASTE_(NAME, clip)(x))
 
-/* One step: x, the gates' part from the input; g, from the state. */
+/* One time step: x, the gates' part from the input; g, the part from the state. */
 INLINE_ void PASTE_(NAME, step)(const float *x, const float *b, const void *const *e, float *h,
                                 float *c, float *g, float *reset, long direction) {
   (void)e, (void)c, (void)reset, (void)direction;

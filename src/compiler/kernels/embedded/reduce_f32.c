@@ -1,14 +1,16 @@
-/* c[r, j] = reduce over k < K of a[r, k, j], j < COLUMNS. MODE 0 sum, 1 mean, 2 max, 3 min, 4 product,
- * 5 variance of all K, in two passes; a NaN gives NaN. A unit is UNIT_COLUMNS columns of one row; one column of contiguous
- * elements is reduced along the lanes in four accumulators (LINES). From defines(): A_TYPE and C_TYPE (ONNX numbers, f32
- * or bf16), MODE, WIDE (four vectors of columns at a time), and the sizes, which may be read at run time unless LINES. */
+/* c[r, j] = reduce over k < K of a[r, k, j], j < COLUMNS. MODE 0 sum, 1 mean, 2 max, 3 min, 4
+ * product, 5 variance of all K, in two passes; a NaN gives NaN. A work item is UNIT_COLUMNS columns
+ * of one row; one column of contiguous elements is reduced along the lanes in four accumulators
+ * (LINES). From defines(): A_TYPE and C_TYPE (ONNX numbers, f32 or bf16), MODE, WIDE (four vectors
+ * of columns at a time), and the sizes, which may be read at run time unless LINES.
+ */
 #include "types.h"
 #define COLUMN_BLOCKS ((COLUMNS + UNIT_COLUMNS - 1) / UNIT_COLUMNS)
 #define START splat_(MODE == 2 ? -INFINITY : MODE == 3 ? INFINITY : MODE == 4 ? 1.0f : 0.0f)
 #define JOIN(x, y) \
   (MODE == 2 ? max_((x), (y)) : MODE == 3 ? min_((x), (y)) : MODE == 4 ? (x) * (y) : (x) + (y))
 
-/* What of an element is joined: of a variance's second pass the square of its distance from the mean. */
+/* The term of an element: in a variance's second pass, the square of its distance from the mean. */
 #define TERM(t, mean) (squares ? ((t) - (mean)) * ((t) - (mean)) : (t))
 
 #if LINES
@@ -30,7 +32,8 @@ INLINE_ vec PASTE_(NAME, row)(const A_T *x, const vec mean, const int squares) {
   return result;
 }
 #else
-/* Sums of `vectors` vectors of columns; of one vector four at a time, as each waits for the one before. */
+/* Sums of `vectors` vectors of columns; a single vector in four accumulators, to hide the
+   latency of the addition. */
 INLINE_ void PASTE_(NAME, rows)(const A_T *x, const void *const *e, const vec *mean, vec *sums,
                                 const int vectors, long lanes, const int squares) {
   const long stride = R_STRIDE, last = K;

@@ -1,8 +1,10 @@
-/* Vectors of floats for generated C, written once for all instruction sets over GNU vector types; at the
- * top of a unit stands what it names of this. Builtins stand only where plain C loses: masks, min/max,
- * rounding. HONE_VECTOR_BYTES (16, 32, 64) comes from the emitter, else from the compiler's target.
- * The helpers at the end are the closed set for elementwise expressions. Masks are 1 and 0. Errors
- * against double libm: exp_, log_ at most 4 ulp, erf_ 5, tanh_ 6; NaN, infinities and denormals as in libm. */
+/* Vectors of floats for generated C, written once for all instruction sets with GNU vector types.
+ * Each translation unit contains only the definitions that it uses. Builtins are used only where
+ * compilers generate slower code for plain C: masks, min/max, rounding. HONE_VECTOR_BYTES (16, 32,
+ * 64) is defined by the source generator, else derived from the compiler's target. The helpers at
+ * the end are a closed set for elementwise expressions. Masks are 1 and 0. Errors against libm in
+ * double: exp_, log_ at most 4 ulp, erf_ 5, tanh_ 6; NaN, infinities and denormals as in libm.
+ */
 
 #include <math.h>
 #include <stdint.h>
@@ -33,7 +35,7 @@ typedef int32_t veci __attribute__((vector_size(HONE_VECTOR_BYTES)));
 #define UNROLL _Pragma("GCC unroll 64")
 #define ROLLED _Pragma("GCC unroll 1")
 #endif
-/* Keeps x in a register where the compiler would rather read memory again for each use. */
+/* Keeps x in a register; the compiler would otherwise reload it from memory for each use. */
 #if defined __x86_64__ && !defined __clang__ && defined __AVX512F__
 #define IN_REGISTER_(x) __asm__("" : "+v"(x))
 #elif defined __x86_64__ && !defined __clang__
@@ -44,7 +46,8 @@ typedef int32_t veci __attribute__((vector_size(HONE_VECTOR_BYTES)));
 
 #define INLINE_ static inline __attribute__((always_inline, unused))
 #define MAY_ALIAS __attribute__((may_alias))
-/* p += n; what is read near p is addressed from here, not from where p once was: that would take a register each. */
+/* p += n; makes later addresses near p relative to the new p: addresses relative to an earlier p
+   would need a register each. */
 #define STEP_POINTER_(p, n)    \
   do {                         \
     (p) += (n);                \
@@ -59,7 +62,8 @@ typedef int32_t veci __attribute__((vector_size(HONE_VECTOR_BYTES)));
 /* -- Memory */
 INLINE_ vec loadu_(const float *p) { return *(const vecu *)p; }
 INLINE_ void storeu_(float *p, vec x) { *(vecu *)p = x; }
-INLINE_ vec splat_(float x) { return x - (vec){0}; } /* 0 + x takes an addition: it is not -0 where x is */
+/* 0 + x needs an addition, because its result is not -0 if x is */
+INLINE_ vec splat_(float x) { return x - (vec){0}; }
 
 #if HONE_VECTOR_BYTES == 64 && defined __AVX512F__
 INLINE_ unsigned short first_lanes_(long n) { return (unsigned short)((1u << n) - 1u); }
@@ -104,7 +108,7 @@ INLINE_ void store_lanes_(float *p, vec x, long n) {
 }
 #endif
 
-/* Bytes one lane each, n of them: their low bits stored, or as they are with zeros behind. */
+/* Bytes, one lane each, n of them: the low bits stored, or loaded with zeros in the other lanes. */
 typedef uint8_t vecb_ __attribute__((vector_size(LANES)));
 #if HONE_VECTOR_BYTES == 64 && defined __AVX512BW__ && defined __AVX512VL__
 typedef char vecc_ __attribute__((vector_size(16)));
@@ -125,8 +129,8 @@ INLINE_ vecb_ load_bytes_(const void *p, long n) {
 }
 #endif
 
-/* Other element types as int32 lanes, n of them (the other lanes are 0), and back, which keeps the low
-   bits. gcc converts bytes lane by lane, so the instructions are named. */
+/* Other element types as int32 lanes, n of them (the other lanes are 0), and back, keeping the
+   low bits. gcc converts bytes lane by lane, so the instructions are named. */
 #if HONE_VECTOR_BYTES == 64 && defined __AVX512F__
 #define WIDEN_(instruction, V, p, y) \
   __asm__("v" instruction " %1, %0" : "=v"(y) : "m"(*(const V *)(p)))
@@ -206,7 +210,7 @@ INLINE_ vec load_u8_(const uint8_t *p, long n) {
 INLINE_ vec load_i8_(const int8_t *p, long n) {
   return __builtin_convertvector(widen_i8(p, n), vec);
 }
-/* Shorts one lane each, n of them, zeros behind. */
+/* 16-bit integers, one lane each, n of them, zeros in the other lanes. */
 #if HONE_VECTOR_BYTES == 64 && defined __AVX512BW__ && defined __AVX512VL__
 typedef struct __attribute__((may_alias)) {
   uint16_t x[LANES];
@@ -237,7 +241,7 @@ INLINE_ void store_shorts_(uint16_t *p, vec_u16 x, long n) {
     EACH_(p[i] = x[i]);
 }
 #endif
-/* bf16: the upper half of a float. Stores round half to even; a NaN stays one. */
+/* bf16: the upper half of a float. Stores round half to even; a NaN stays NaN. */
 INLINE_ vec load_bf16_(const uint16_t *p, long n) {
   if (n >= LANES) return (vec)(widen_u16(p, LANES) << 16);
   return (vec)(__builtin_convertvector(load_shorts_(p, n), veci) << 16);
@@ -256,8 +260,9 @@ INLINE_ void store_bf16_(uint16_t *p, vec x, long n) {
   narrow_u16(p, (nan & (bits >> 16 | 0x40)) | (~nan & rounded), n);
 }
 #endif
-/* f16: one rounding, half to even; a NaN becomes a quiet one and keeps what fits of its bits. All the same bits. */
-#if HONE_VECTOR_BYTES >= 32 && defined __AVX2__ /* whose processors all have F16C */
+/* f16: rounded once, half to even; a NaN becomes quiet and keeps the bits that fit. All variants
+   give the same bits. */
+#if HONE_VECTOR_BYTES >= 32 && defined __AVX2__ /* all such processors have F16C */
 INLINE_ vec from_f16_(vec_u16 x) {
   vec y;
   __asm__("vcvtph2ps %1, %0" : "=v"(y) : "v"(x));
@@ -297,7 +302,8 @@ INLINE_ vec_u16 to_f16_(vec x) {
   return __builtin_convertvector((bits >> 16 & 0x8000) | y, vec_u16);
 }
 #endif
-#if HONE_VECTOR_BYTES >= 32 && defined __AVX2__ /* named as memory, or compilers take it there themselves */
+/* a memory operand, so that compilers do not load it first */
+#if HONE_VECTOR_BYTES >= 32 && defined __AVX2__
 typedef struct __attribute__((may_alias)) {
   uint16_t x[LANES];
 } halves_;
@@ -313,15 +319,15 @@ INLINE_ vec load_f16_(const uint16_t *p, long n) { return from_f16_(load_shorts_
 INLINE_ vec splat_f16_(uint16_t x) { return from_f16_((vec_u16){0} + x); }
 INLINE_ void store_f16_(uint16_t *p, vec x, long n) { store_shorts_(p, to_f16_(x), n); }
 
-/* Vectors of int32: the helpers of integer expressions behind veci_; they wrap. Bytes are kept as int32
-   lanes of which only the low eight bits count until wrap_u8_, wrap_i8_. */
+/* Vectors of int32: the integer helpers have the prefix veci_; they wrap around. Int8 values are
+   int32 lanes of which only the low eight bits are valid until wrap_u8_ or wrap_i8_. */
 typedef uint32_t vecw_ __attribute__((vector_size(HONE_VECTOR_BYTES)));
 typedef int64_t vecq_ __attribute__((vector_size(HONE_VECTOR_BYTES)));
 typedef uint64_t vecr_ __attribute__((vector_size(HONE_VECTOR_BYTES)));
 INLINE_ veci splati_(int32_t x) { return (veci){0} + x; }
 INLINE_ veci wrap_u8_(veci x) { return x & 255; }
 INLINE_ veci wrap_i8_(veci x) { return x << 24 >> 24; }
-/* A table of 256 bytes at the low bits of each lane. */
+/* Looks up the low bits of each lane in a table of 256 bytes. */
 #define TABLE_ static const __attribute__((aligned(64))) uint8_t
 #if HONE_VECTOR_BYTES == 64 && defined __AVX512VBMI__
 INLINE_ veci lookup_bytes_(const uint8_t *table, veci x) {
@@ -368,9 +374,10 @@ INLINE_ veci veci_mul_(veci x, veci y) { return (veci)((vecw_)x * (vecw_)y); }
 #endif
 INTEGER_2_(smaller_, veci, "pminsd", ((x < y) & x) | (~(x < y) & y))
 INTEGER_2_(larger_, veci, "pmaxsd", ((x > y) & x) | (~(x > y) & y))
-/* Products of the even lanes in 64 bits. */
+/* Products of the even lanes, in 64 bits. */
 INTEGER_2_(even_products_, vecq_, "pmuldq", ((vecq_)x << 32 >> 32) * ((vecq_)y << 32 >> 32))
-/* The nearest bytes, n of them. On AVX-512 also two vectors at once, which costs less than two times one. */
+/* Converts to int8 with saturation, n lanes. On AVX-512 also two vectors at once, which costs
+   less than twice one. */
 #if HONE_VECTOR_BYTES == 64 && defined __AVX512BW__ && defined __AVX512VL__
 INLINE_ void saturate_u8(uint8_t *p, veci x, long n) {
   x = larger_(x, splati_(0));
@@ -385,7 +392,7 @@ INLINE_ void saturate_i8(int8_t *p, veci x, long n) {
   else
     __builtin_ia32_pmovsdb512mem_mask((void *)p, x, first_lanes_(n));
 }
-/* Packing goes by quarters of a vector: four lanes of x, four of y, and the same again. */
+/* Packing works on quarters of a vector: four lanes of x, four of y, and so on. */
 #define SATURATE_TWO_(instruction, p, x, q, y)                                                 \
   {                                                                                            \
     const veci in_turn_ = {0, 4, 8, 12, 1, 5, 9, 13};                                          \
@@ -396,7 +403,7 @@ INLINE_ void saturate_i8(int8_t *p, veci x, long n) {
     __asm__("vmovdqu32 %x1, %0" : "=m"(*(vecu_u8 *)(p)) : "v"(two_));                          \
     __asm__("vextracti32x4 $1, %t1, %0" : "=m"(*(vecu_u8 *)(q)) : "v"(two_));                  \
   }
-/* The same of two vectors that lie one behind the other at p, x0 and x1, and two at q. */
+/* The same for two adjacent vectors x0 and x1 at p, and two at q. */
 typedef uint8_t vecu_two_u8_ __attribute__((vector_size(2 * LANES), aligned(1), may_alias));
 #define SATURATE_FOUR_(instruction, p, x0, x1, q, y0, y1)                                         \
   {                                                                                               \
@@ -436,15 +443,15 @@ INLINE_ vecq_ odd_products_(veci x, veci y) {
 INLINE_ veci join_words_(vecr_ even, vecr_ odd) {
   return (veci)((even & 0xffffffffu) | odd << 32);
 }
-/* The roundings of fixed-point requantisation: see int_rescale of ops. */
+/* The roundings of fixed-point requantisation: see int_rescale in core/ops. */
 INLINE_ veci veci_rescale_(veci x, veci multiplier, veci bits) {
   const vecr_ half = (vecr_){0} + ((uint64_t)1 << 30);
   const vecr_ even = (vecr_)even_products_(x, multiplier) + half;
   const vecr_ odd = (vecr_)odd_products_(x, multiplier) + half;
-  /* odd words lie in the upper half of their product, doubled; the second rounding is two shifts, as
-     adding a half at once would overflow */
+  /* odd words are in the upper half of their doubled product; the second rounding uses two
+     shifts, because adding a half at once would overflow */
   const veci high = WORDS_IN_TURN_((veci)(even >> 31), (veci)(odd << 1)), n = bits & 31;
-  const veci any = n != 0, last = any & 1; /* of the shift: its last bit */
+  const veci any = n != 0, last = any & 1; /* the last bit shifted out */
   return (((high + (high >> 31 & any)) >> (n - last)) + last) >> last;
 }
 /* The upper words of `even` and `odd`, interleaved. */
@@ -458,7 +465,7 @@ INLINE_ veci join_upper_words_(vecr_ even, vecr_ odd) {
   return WORDS_IN_TURN_((veci)(even >> 32), (veci)odd);
 }
 #endif
-/* Both halves are added to the product at once; its upper word is all that is left. */
+/* Adds both roundings to the product at once and keeps its upper word. */
 INLINE_ veci veci_rescale_up_(veci x, veci multiplier, veci bits) {
   const veci further = (bits - 1) & 31;
   const vecr_ shift = (vecr_)further, one = (vecr_){0} + 1, first = one << 30;
@@ -476,7 +483,7 @@ INLINE_ veci veci_rescale_once_(veci x, veci multiplier, veci bits) {
                      rescale_half_(odd_products_(x, multiplier), (vecr_)shift >> 32));
 }
 
-/* -- Masks as all-ones lanes; blendv_: a where the mask holds, else b */
+/* -- Masks as all-ones lanes; blendv_: a where the mask is set, else b */
 #if HONE_VECTOR_BYTES == 32 && defined __AVX2__
 INLINE_ vec blendv_(veci mask, vec a, vec b) { return __builtin_ia32_blendvps256(b, a, (vec)mask); }
 #else
@@ -510,12 +517,12 @@ INLINE_ vec fill_lanes_(vec x, long n, vec fill) {
 #define MAX2_(x, y) __builtin_ia32_maxps(x, y)
 #define MIN2_(x, y) __builtin_ia32_minps(x, y)
 #else
-/* Functions: an operand may be a call with effects. */
+/* Functions: an operand may be a call with side effects. */
 INLINE_ vec MAX2_(vec x, vec y) { return blendv_(x > y, x, y); }
 INLINE_ vec MIN2_(vec x, vec y) { return blendv_(x < y, x, y); }
 #endif
 
-/* A NaN operand gives NaN. The compare vanishes where y is a constant. */
+/* A NaN operand gives NaN. The compare is optimised away if y is a constant. */
 INLINE_ vec max_(vec x, vec y) {
   vec m = MAX2_(y, x);
   veci nan = y != y;
@@ -531,7 +538,7 @@ INLINE_ vec copysignv_(vec x, vec sign) {
   veci s = (veci){0} + INT32_MIN;
   return (vec)(((veci)x & ~s) | ((veci)sign & s));
 }
-/* Lanes moved down by n, around the end. */
+/* Lanes rotated down by n. */
 #if LANES == 16
 #define ROTATE_(x, n)                                                                            \
   __builtin_shufflevector(x, x, (n), (n) + 1, (n) + 2, (n) + 3, (n) + 4, (n) + 5, (n) + 6,       \
@@ -543,7 +550,7 @@ INLINE_ vec copysignv_(vec x, vec sign) {
 #else
 #define ROTATE_(x, n) __builtin_shufflevector(x, x, (n), (n) + 1, (n) + 2, (n) + 3)
 #endif
-/* Each lane and the one `distance` beside it, 1, 2, 4, change places. */
+/* Swaps each lane with the one at `distance` 1, 2 or 4. */
 #if LANES == 16
 #define EXCHANGE_(x, distance)                                                                    \
   __builtin_shufflevector(x, x, 0 ^ (distance), 1 ^ (distance), 2 ^ (distance), 3 ^ (distance),  \
@@ -558,7 +565,7 @@ INLINE_ vec copysignv_(vec x, vec sign) {
 #define EXCHANGE_(x, distance) \
   __builtin_shufflevector(x, x, 0 ^ (distance), 1 ^ (distance), 2 ^ (distance), 3 ^ (distance))
 #endif
-/* Lanes of x and y in turn: of their lower halves, of their upper ones. */
+/* Interleaves lanes of x and y: of their lower halves, of their upper halves. */
 #if LANES == 16
 #define INTERLEAVE_LOW_(x, y) \
   __builtin_shufflevector(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
@@ -571,7 +578,7 @@ INLINE_ vec copysignv_(vec x, vec sign) {
 #define INTERLEAVE_LOW_(x, y) __builtin_shufflevector(x, y, 0, 4, 1, 5)
 #define INTERLEAVE_HIGH_(x, y) __builtin_shufflevector(x, y, 2, 6, 3, 7)
 #endif
-/* x becomes all its lanes joined, in every lane: a fixed tree, each half joins the other. */
+/* Reduces all lanes of x, in every lane: a fixed tree that combines halves. */
 #if LANES == 16
 #define JOIN_HALVES_(x, join) x = join(x, ROTATE_(x, 8)), x = join(x, ROTATE_(x, 4))
 #elif LANES == 8
@@ -586,7 +593,7 @@ INLINE_ vec sum_lanes_(vec x) {
   return JOIN_LANES_(x, ADD_LANES_);
 #undef ADD_LANES_
 }
-/* Largest of all lanes, in every lane; not for NaN. */
+/* Maximum of all lanes, in every lane; not for NaN. */
 INLINE_ vec max_lanes_(vec x) { return JOIN_LANES_(x, MAX2_); }
 
 /* -- Rounding */
@@ -603,7 +610,7 @@ INLINE_ vec floor_(vec x) { return ROUND_(x, 9); }
 INLINE_ vec ceil_(vec x) { return ROUND_(x, 10); }
 INLINE_ vec trunc_(vec x) { return ROUND_(x, 11); }
 #else
-/* Below 2^23 by way of an integer; above, every float is whole. */
+/* Below 2^23 via an integer; above, every float is whole. */
 INLINE_ vec trunc_(vec x) {
   veci small = abs_(x) < splat_(0x1p23f);
   vec safe = blendv_(small, x, (vec){0});
@@ -625,7 +632,7 @@ INLINE_ vec round_(vec x) {
   return blendv_(abs_(x) < splat_(0x1p23f), copysignv_(down + onev_(up), x), x);
 }
 #endif
-/* The nearest integer, ties to even; what does not fit as integers_ has it. */
+/* The nearest integer, ties to even; out of range as in integers_. */
 #if HONE_VECTOR_BYTES == 64 && defined __AVX512F__
 INLINE_ veci nearest_(vec x) {
   veci y;
@@ -668,29 +675,30 @@ INLINE_ vec exp_less_one_(vec y, vec n) {
   return p * (r * r) + r;
 }
 INLINE_ vec exp_factor_(vec y, vec n) { return exp_less_one_(y, n) + splat_(1.0f); }
-/* 2^n in two factors, so that the result may be a denormal or overflow. */
+/* 2^n as two factors, so that the result may be denormal or overflow. */
 INLINE_ vec exp_(vec x) {
-  vec y = MIN2_(splat_(90.0f), MAX2_(splat_(-105.0f), x)); /* NaN stays */
+  vec y = MIN2_(splat_(90.0f), MAX2_(splat_(-105.0f), x)); /* keeps NaN */
   vec n = y * splat_(0x1.715476p0f) + splat_(0x1.8p23f);
   veci i = (veci)n - (veci)splat_(0x1.8p23f), half = i >> 1;
   vec p = exp_factor_(y, n - splat_(0x1.8p23f));
   vec s = (vec)((half + 127) << 23), t = (vec)((i - half + 127) << 23);
   return p * s * t;
 }
-/* exp of 0 and less, of a softmax: what is below 2^-126.5 is 0. 2^n is one factor, and nothing masked becomes a denormal,
-   for which processors take a hundred cycles. */
+/* exp for arguments <= 0, for softmax: results below 2^-126.5 are 0. 2^n is one factor, and no
+   masked lane becomes denormal, because denormals take processors a hundred cycles. */
 INLINE_ vec exp_down_(vec x) {
-  const vec middle = splat_(0x1.8p23f + 127.0f), y = MAX2_(splat_(-88.0f), x); /* NaN stays */
+  const vec middle = splat_(0x1.8p23f + 127.0f), y = MAX2_(splat_(-88.0f), x); /* keeps NaN */
   const vec n = y * splat_(0x1.715476p0f) + middle; /* its low bits are n + 127 */
   return exp_factor_(y, n - middle) * (vec)((veci)n << 23);
 }
-/* exp(x) - 1 without cancellation: 2^n p + (2^n - 1). Above 88 as of 88: what takes it there takes something else. */
+/* exp(x) - 1 without cancellation: 2^n p + (2^n - 1). Above 88 as at 88: its callers replace
+   those values. */
 INLINE_ vec expm1_(vec x) {
   const vec middle = splat_(0x1.8p23f + 127.0f);
-  const vec y = MIN2_(splat_(88.0f), MAX2_(splat_(-88.0f), x)); /* NaN stays */
+  const vec y = MIN2_(splat_(88.0f), MAX2_(splat_(-88.0f), x)); /* keeps NaN */
   const vec n = y * splat_(0x1.715476p0f) + middle;
   const vec s = (vec)((veci)n << 23);
-  return copysignv_(exp_less_one_(y, n - middle) * s + (s - splat_(1.0f)), x); /* -0 stays */
+  return copysignv_(exp_less_one_(y, n - middle) * s + (s - splat_(1.0f)), x); /* keeps -0 */
 }
 
 /* log(x) = e ln 2 + log1p(m), m in [sqrt(1/2) - 1, sqrt(2) - 1]: m - m^2/2 + m^3 P(m); P: 5.9e-9. Here of y >= 2^-126,
@@ -720,10 +728,10 @@ INLINE_ vec log_(vec x) {
   return blendv_((x < (vec){0}) | (x != x), splat_(NAN), z);
 }
 
-/* log(1 + x) of 0 to 1: what the sum loses of x is added. */
+/* log(1 + x) for x in [0, 1]: adds the part of x that the sum loses. */
 INLINE_ vec log1p_(vec x) {
   const vec one = splat_(1.0f), u = one + x;
-  return log_normal_(u, (veci){0}) + (x - (u - one)); /* NaN stays */
+  return log_normal_(u, (veci){0}) + (x - (u - one)); /* keeps NaN */
 }
 
 /* tanh(x) = x P(x^2) / Q(x^2) up to 9.1, where it rounds to 1; 1.5e-9. */
@@ -763,7 +771,7 @@ INLINE_ vec erf_(vec x) {
   return MIN2_(splat_(1.0f), MAX2_(splat_(-1.0f), r));
 }
 
-/* Rare ones: lane by lane. */
+/* Rare functions: lane by lane. */
 #define BY_LANE_(name, lanes, function)                           \
   static __attribute__((noinline, unused)) void lanes(float *x) { \
     for (int i = 0; i < LANES; i++) x[i] = function(x[i]);        \
@@ -788,7 +796,7 @@ BY_LANE_(atanh_, lanes_atanh, atanhf)
 static __attribute__((noinline, unused)) void lanes_pow(float *x, const float *y) {
   for (int i = 0; i < LANES; i++) x[i] = powf(x[i], y[i]);
 }
-/* Exponents known when compiled: the usual ones are products. */
+/* Constant exponents: the usual ones become multiplications. */
 INLINE_ vec pow_(vec x, vec y) {
   if (__builtin_constant_p(y[0]) && __builtin_constant_p(y[LANES - 1]) && y[0] == y[LANES - 1]) {
     if (y[0] == 1.0f) return x;

@@ -1,6 +1,8 @@
-/* c[r] = exp(a[r] - max) / sum over COLUMNS; a unit is a row. Sums run in four accumulators, in an
- * order that depends on COLUMNS and the vector width only. c may be a. Several short rows share a vector (TOGETHER).
- * A_TYPE, C_TYPE: ONNX numbers, f32 or bf16; what is not stored as a float waits in `scratch`. */
+/* c[r] = exp(a[r] - max) / sum over COLUMNS; a work item is a row. Sums use four accumulators, in
+ * an order that depends only on COLUMNS and the vector width. c may be a. Several short rows share
+ * a vector (TOGETHER). A_TYPE, C_TYPE: ONNX numbers, f32 or bf16; rows not stored as floats are
+ * kept in `scratch`.
+ */
 #include "types.h"
 #define TOGETHER                                                                              \
   (2 * COLUMNS <= LANES && (COLUMNS & (COLUMNS - 1)) == 0 && I_STRIDE == COLUMNS && \

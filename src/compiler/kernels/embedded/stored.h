@@ -1,4 +1,6 @@
-/* What a b of floats is made of, B_TYPE by its ONNX number, and how LANES of its elements, n of them or one become floats. */
+/* Element type of a float operand b, B_TYPE by its ONNX number, and how LANES of its elements, n of
+ * them or one are loaded as floats.
+ */
 #undef B_T
 #undef LOAD_B
 #undef LOAD_SOME_B

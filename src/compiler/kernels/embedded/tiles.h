@@ -1,10 +1,10 @@
-/* AMX: the shape of tiles and what is done with them, by their numbers. */
+/* AMX: the tile configuration, and tile instructions by tile number. */
 struct tile_config_ {
   uint8_t palette, start_row, zero[14];
   uint16_t row_bytes[16];
   uint8_t rows[16];
 } __attribute__((aligned(64)));
-#ifndef TILE_LOAD_ /* the tests bring their own, in C */
+#ifndef TILE_LOAD_ /* the tests define their own, in C */
 #define TILE_CONFIG_(p) __asm__ volatile("ldtilecfg %0" : : "m"(*(p)) : "memory")
 #define TILE_RELEASE_() __asm__ volatile("tilerelease" : : : "memory")
 #define TILE_ZERO_(t) __asm__ volatile("tilezero %%tmm" #t : :)
@@ -16,7 +16,7 @@ struct tile_config_ {
 #define TILE_DOT_U8_(c, a, b) __asm__ volatile("tdpbusd %%tmm" #b ", %%tmm" #a ", %%tmm" #c : :)
 #define TILE_DOT_I8_(c, a, b) __asm__ volatile("tdpbssd %%tmm" #b ", %%tmm" #a ", %%tmm" #c : :)
 #endif
-/* Sums and a of the first and of the second tile of pixels have so many rows. */
+/* Sets the rows of the sums and of a, for the first and the second tile of pixels. */
 INLINE_ void configure_tiles_(struct tile_config_ *config, int first, int second) {
   if (config->palette && config->rows[0] == first && config->rows[2] == second) return;
   config->palette = 1;

@@ -1,5 +1,6 @@
-/* 4 x 4 words of 32 bits: to[i][j] = from[j][i]. Columns of b are B_COLUMN ELEMENTs apart in `from`, rows NR WORDs
- * in `to`; a WORD is one element, or a pair of k. */
+/* 4 x 4 words of 32 bits: to[i][j] = from[j][i]. Columns of b are B_COLUMN ELEMENTs apart in
+ * `from`, rows NR WORDs in `to`; a WORD is one element, or a pair along k.
+ */
 typedef WORD PASTE_(NAME, four) __attribute__((vector_size(16)));
 typedef WORD PASTE_(NAME, fouru) __attribute__((vector_size(16), aligned(sizeof(ELEMENT)), may_alias));
 

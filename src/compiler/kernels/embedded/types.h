@@ -1,5 +1,6 @@
-/* What a and c are made of, how a vector of them is loaded and stored, several at once where that is cheaper, and what an
- * epilogue makes for c. A_TYPE, C_TYPE: ONNX numbers. */
+/* Element types of a and c, loads and stores of a vector of them (several at once if that is
+ * cheaper), and the epilogue's result type for c. A_TYPE, C_TYPE: ONNX numbers.
+ */
 #undef A_T
 #undef LOAD_A
 #undef C_T
@@ -29,16 +30,16 @@
 #elif C_TYPE == 2
 #define C_T uint8_t
 #if SATURATES
-#define STORE_C saturate_u8 /* the nearest bytes */
+#define STORE_C saturate_u8 /* saturated */
 #else
-#define STORE_C narrow_u8 /* the low bits */
+#define STORE_C narrow_u8 /* truncated */
 #endif
 #elif C_TYPE == 3
 #define C_T int8_t
 #if SATURATES
-#define STORE_C saturate_i8 /* the nearest bytes */
+#define STORE_C saturate_i8 /* saturated */
 #else
-#define STORE_C narrow_i8 /* the low bits */
+#define STORE_C narrow_i8 /* truncated */
 #endif
 #elif C_TYPE == 6
 #define C_T int32_t

@@ -1,5 +1,6 @@
-/* From units to tiles: the second part of grid.h. OWN: what a call has for itself, and END_CALL, how it
-   ends; both may be missing. */
+/* From work items to tiles: the second part of grid.h. OWN: per-call state, END_CALL: its cleanup;
+ * both are optional.
+ */
 
 /* The tiles [begin, end) of one image; o: the image's first element in c. */
 INLINE_ void PASTE_(NAME, tiles)(struct PASTE_(NAME, panel) *s, const A_T *a, long o, long begin,
@@ -67,7 +68,8 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
       {
 #else
     for (long tap = 0; tap < TAPS_Y; tap += TAP_BLOCK)
-      for (long k = 0; k < DEPTH_GROUPS; k += DEPTH_BLOCK) { /* cut where a group is an element */
+      /* split where a group is one element */
+      for (long k = 0; k < DEPTH_GROUPS; k += DEPTH_BLOCK) {
 #endif
         struct PASTE_(NAME, panel) panel_ = {.e = e, .c = c_}, *const s = &panel_;
 #ifdef OWN

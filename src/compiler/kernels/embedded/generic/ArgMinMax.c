@@ -1,12 +1,15 @@
-/* ArgMax and ArgMin; ARG_MAX is 1 or 0. Ties: the first, or the last with select_last_index. NaN beats every number, as
- * in NumPy. A line of neighbours is read twice: for its end, then for its place. */
+/* ArgMax and ArgMin; ARG_MAX is 1 or 0. Ties: the first, or the last with select_last_index. NaN
+ * beats every number, as in NumPy. Adjacent lines are read twice: for their extremum, then for its
+ * index.
+ */
 #ifndef ATTR_axis
 #define ATTR_axis 0
 #endif
 #ifndef ATTR_select_last_index
 #define ATTR_select_last_index 0
 #endif
-/* Places along a stretch are counted in a type as wide as the elements: one vector holds as many of both. */
+/* Indices within a stretch have a type as wide as the elements, so that vectors of both have
+   equally many lanes. */
 #if IN0_TYPE == 2 || IN0_TYPE == 3 || IN0_TYPE == 9
 #define STEP uint8_t
 #define STRETCH 255
@@ -27,8 +30,8 @@
 #endif
 #define SMALLER(a, b) (ARG_MAX ? (a) < (b) : (b) < (a)) /* on the way to the result */
 #define BETTER(a, b) ((SMALLER(b, a) | IS_NAN(a)) & !IS_NAN(b))
-/* Neighbouring lines, COUNT of them: a number where all are there, so that a vector stays one. `at` counts from 1
- * within a stretch, 0 being none of it; the first stretch begins at place 1. */
+/* Adjacent lines, COUNT of them: a constant if all exist, so that the loop stays a vector. `at`
+   counts from 1 within a stretch, 0 means none; the first stretch begins at index 1. */
 #define SCAN(COUNT)                                                                 \
   {                                                                                 \
     IN0_T best[PLAIN_LINES];                                                        \
@@ -58,7 +61,7 @@
       const int64_t first = ATTR_select_last_index ? length - 1 : 0, step = ATTR_select_last_index ? -1 : 1;
       int64_t best = -1, k = 0;
 #if IN0_TYPE == 1 || IN0_TYPE == 11
-      IN0_T poison = 0; /* NaN if there is one, or an infinity */
+      IN0_T poison = 0; /* NaN if there is a NaN or an infinity */
 #pragma omp simd reduction(+ : poison)
       for (int64_t i = 0; i < length; i++) poison += from[i] - from[i];
       if (IS_NAN(poison))

@@ -1,4 +1,4 @@
-/* BatchNormalization of inference: (x - mean) / sqrt(variance + epsilon) * scale + bias. */
+/* BatchNormalization for inference: (x - mean) / sqrt(variance + epsilon) * scale + bias. */
 #include "generic/planes.h"
   const IN3_T *mean = in[3];
   const IN4_T *variance = in[4];

@@ -1,4 +1,4 @@
-/* Clip between bounds that may be known only at run time; a missing bound does not bind. */
+/* Clip with bounds that may be known only at run time; a missing bound has no effect. */
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   OUT0_T *restrict y = out[0];

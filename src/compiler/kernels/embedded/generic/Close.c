@@ -1,5 +1,6 @@
-/* Close (hone): an axis as long as the result's, input 1 behind the size that a run found for it, which has to be must_be
- * where that is given; a unit is a row. */
+/* Close (hone): makes an axis as long as the result's by appending input 1 after the actual
+ * size. The actual size must be must_be if that is given; a work item is a row.
+ */
 #ifndef ATTR_axis
 #define ATTR_axis 0
 #endif
@@ -20,7 +21,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
 #endif
   (void)scratch;
   if (ATTR_must_be >= 0 && size != ATTR_must_be) return 8;
-  for (int d = axis + 1; d < last; d++) lines *= to[d]; /* rows of one place of the axis */
+  for (int d = axis + 1; d < last; d++) lines *= to[d]; /* rows of one index of the axis */
   for (int64_t u = begin; u < end; u++) {
     const int64_t at = axis == last ? 0 : u / lines % length;
     const int64_t row = axis == last ? u : (u / lines / length * room + at) * lines + u % lines;

@@ -1,5 +1,6 @@
-/* Compact: a value that lies as large as its bounds, without what lies behind its actual sizes; a unit is
- * a row of the bounds. */
+/* Compact: copies a value from the strides of its bounds to dense strides of its actual sizes; a
+ * work item is a row of the bounds.
+ */
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   OUT0_T *restrict y = out[0];

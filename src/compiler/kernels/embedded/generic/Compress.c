@@ -1,4 +1,5 @@
-/* Compress: the places along an axis (all elements without one) at which the condition holds. */
+/* Compress: the elements along an axis (all elements without one) for which the condition is true.
+ */
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   const IN1_T *restrict condition = in[1];

@@ -1,4 +1,4 @@
-/* ConstantOfShape: one value everywhere; the planned shape. */
+/* ConstantOfShape: one value everywhere; the shape is known at compile time. */
 #ifndef ATTR_value
 #define ATTR_value 0
 #endif

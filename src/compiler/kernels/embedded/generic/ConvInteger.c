@@ -1,5 +1,7 @@
 /* ConvInteger (QLINEAR 0: x, w, zero points of both) and QLinearConv (QLINEAR 1: each operand with
- * scale and zero point, then an int32 bias): sums of centred bytes in int32, rows of 64 at a time. */
+ * scale and zero point, then an int32 bias): int32 sums of int8 less their zero points, rows of 64
+ * at a time.
+ */
 #ifndef ATTR_group
 #define ATTR_group 1
 #endif
@@ -54,7 +56,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
                   const int32_t weight = (int32_t)tap[k2] - w_zero;
                   const int64_t shift = start * stride[2] + k2 * dilation[2] - pad[2];
                   TAP_SPAN(id[2], width);
-                  /* unsigned: sums wrap */
+                  /* unsigned: sums wrap around */
                   if (stride[2] == 1)
                     for (int64_t o = first; o < last; o++)
                       sum[o] = (int32_t)((uint32_t)sum[o] +

@@ -1,5 +1,6 @@
-/* ConvTranspose, up to three spatial dimensions: every input element adds its filter into the result.
- * The inner loop runs along a row: out[x * stride + tap * dilation - pad] += in[x] * w. */
+/* ConvTranspose, up to three spatial dimensions: every input element adds its filter to the result.
+ * The inner loop runs along a row: out[x * stride + tap * dilation - pad] += in[x] * w.
+ */
 #ifndef ATTR_group
 #define ATTR_group 1
 #endif

@@ -1,4 +1,5 @@
-/* CoupleProbabilities (hone): class probabilities from those of all pairs, LIBSVM's iteration. */
+/* CoupleProbabilities (hone): class probabilities from those of all pairs, by LIBSVM's iteration.
+ */
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *const x = in[0];
   OUT0_T *const y = out[0];

@@ -1,6 +1,7 @@
-/* CumSum, or CumProd with CUMULATIVE_PRODUCT 1, along the axis of input 1; exclusive leaves out the
- * element itself, reverse starts at the end. Integers wrap. Neighbouring lines run together; a unit
- * is the share of all blocks of lines that the axis makes. */
+/* CumSum, or CumProd with CUMULATIVE_PRODUCT 1, along the axis of input 1; exclusive omits the
+ * element itself, reverse starts at the end. Integers wrap around. Adjacent lines are computed
+ * together; a work item is a share of all blocks of lines along the axis.
+ */
 #ifndef ATTR_exclusive
 #define ATTR_exclusive 0
 #endif

@@ -1,5 +1,7 @@
-/* Eliminate (hone): Gauss and Jordan's elimination of the first n columns of [n, width], pivots the largest left; or
- * (ATTR_determinant) their determinant. One matrix at a time in the scratch, in double. */
+/* Eliminate (hone): Gauss-Jordan elimination of the first n columns of [n, width] with partial
+ * pivoting; or (ATTR_determinant) their determinant. One matrix at a time in the scratch, in
+ * double.
+ */
 #ifndef ATTR_determinant
 #define ATTR_determinant 0
 #endif

@@ -1,6 +1,7 @@
-/* FindTokens (hone): the longest parts of each string that a table of states takes, leftmost first, or (ATTR_cuts) what
- * stands between them, with ATTR_marks between a "\2" and a "\3"; the rest is filled with input 2. More than there is
- * room for end the run. */
+/* FindTokens (hone): the longest parts of each string that a state table accepts, leftmost first,
+ * or (ATTR_cuts) the parts between them, with ATTR_marks between a "\2" and a "\3"; the rest is
+ * filled with input 2. More parts than the bound end the run.
+ */
 #ifndef ATTR_cuts
 #define ATTR_cuts 0
 #endif
@@ -24,7 +25,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
     const unsigned char *const bytes = (const unsigned char *)x[i].bytes;
     const int64_t length = (int64_t)x[i].length;
     OUT0_T *const to = (OUT0_T *)out[0] + i * room;
-    int64_t count = 0, from = 0; /* from: where the last match ended */
+    int64_t count = 0, from = 0; /* from: end of the last match */
     if (room < 2 * ATTR_marks) return 6;
     if (ATTR_marks) to[count++] = (OUT0_T){"\2", 1};
     for (int64_t at = 0; at <= length;) {

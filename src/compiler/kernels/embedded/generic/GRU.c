@@ -1,5 +1,6 @@
-/* GRU: gates z, r, h over W x + R h + bias. With linear_before_reset the
- * reset gate acts after the matrix product. The scratch holds h, the gates and r * h. */
+/* GRU: gates z, r, h over W x + R h + bias. With linear_before_reset the reset gate acts after the
+ * matmul. The scratch holds h, the gates and r * h.
+ */
 #ifndef ATTR_linear_before_reset
 #define ATTR_linear_before_reset 0
 #endif

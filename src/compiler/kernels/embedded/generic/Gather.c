@@ -1,6 +1,7 @@
-/* Gather: [outer, axis, inner] by indices to [outer, indices, inner]; a unit is one row of inner. What
- * lies behind the actual size of open indices is no index. With ATTR_panel the rows of a matrix are the columns of
- * packed weights, [panel][k][column]. */
+/* Gather: [outer, axis, inner] by indices to [outer, indices, inner]; a work item is one row of
+ * inner. Elements past the actual size of dynamic indices are not indices. With ATTR_panel the rows
+ * of a matrix are the columns of packed weights, [panel][k][column].
+ */
 #ifndef ATTR_axis
 #define ATTR_axis 0
 #endif

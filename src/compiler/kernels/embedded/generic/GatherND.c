@@ -1,4 +1,4 @@
-/* GatherND: the last dimension of the indices is an address into data after batch_dims. */
+/* GatherND: the last dimension of the indices is an index tuple into data after batch_dims. */
 #ifndef ATTR_batch_dims
 #define ATTR_batch_dims 0
 #endif
@@ -17,7 +17,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   for (int k = ATTR_batch_dims; k < IN1_RANK - 1; k++) rows *= index_dims[k];
   for (int k = (int)ATTR_batch_dims + length; k < IN0_RANK; k++) run *= dims[k];
   const int64_t block = batches ? step / batches : 0;
-  for (int64_t u = begin; u < end; u++) { /* one address */
+  for (int64_t u = begin; u < end; u++) { /* one index tuple */
     const IN1_T *indices = (const IN1_T *)in[1] + u * length;
     int64_t offset = u / rows * block;
     for (int k = 0; k < length; k++) {

@@ -1,5 +1,6 @@
-/* Gemm (ONNX): alpha * A' * B' + beta * C, C broadcast to [M, N] and not read if beta is 0. Sums in double for floats;
- * integers wrap, and are cut off where alpha or beta is not whole. */
+/* Gemm (ONNX): alpha * A' * B' + beta * C, C broadcast to [M, N] and not read if beta is 0. Sums in
+ * double for floats; integers wrap around, and are truncated if alpha or beta is not whole.
+ */
 #ifndef ATTR_alpha
 #define ATTR_alpha 1.0f
 #endif

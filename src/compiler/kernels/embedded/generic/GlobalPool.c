@@ -1,8 +1,8 @@
-/* GlobalAveragePool, GlobalMaxPool and GlobalLpPool (POOL_MODE 0, 1, 2): one value a channel. */
+/* GlobalAveragePool, GlobalMaxPool and GlobalLpPool (POOL_MODE 0, 1, 2): one value per channel. */
 #ifndef ATTR_p
 #define ATTR_p 2
 #endif
-/* A NaN stays. */
+/* Keeps NaN. */
 #define MORE(a, b) ((a) > (b) || (a) != (a) ? (a) : (b))
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];

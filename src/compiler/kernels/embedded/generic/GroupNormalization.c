@@ -1,5 +1,6 @@
-/* GroupNormalization: mean and variance of each group of channels, in double; scale and bias are one
- * a channel. */
+/* GroupNormalization: mean and variance of each group of channels, in double; scale and bias per
+ * channel.
+ */
 #include "generic/planes.h"
   const int64_t channels = dims[1] / ATTR_num_groups; /* of one group */
   const int64_t length = channels * plane;

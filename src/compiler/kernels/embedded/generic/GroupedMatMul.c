@@ -1,7 +1,9 @@
-/* GroupedMatMul (hone): rows of in0 by groups, each group times its own matrix of in1; in2 says where each ends. A
- * unit is PLAIN_LINES columns of one group, so that a group without rows costs nothing; that of the last group
- * also clears the rows behind it. Tiles of rows x vectors stay in registers; where many tiles meet a unit's columns, these are
- * first put side by side in scratch: rows of a matrix that lie a power of two apart fall onto each other in the caches. */
+/* GroupedMatMul (hone): rows of in0 by groups, each group times its own matrix of in1; in2 has the
+ * end of each group. A work item is PLAIN_LINES columns of one group, so that an empty group
+ * costs nothing; the last group's items also clear the rows after it. Tiles of rows x vectors stay
+ * in registers. If many tiles use an item's columns, these are first copied to scratch: rows that
+ * are a power of two apart would share cache sets.
+ */
 #if defined HONE_VECTOR_BYTES && HONE_VECTOR_BYTES == 64
 #define VECTORS 4
 #else
@@ -9,8 +11,8 @@
 #endif
 #define ROWS 6
 
-/* y[rows][vectors] = x[rows][k] w[k][vectors]; `rows` and `vectors` are constant at every call, so the loops unroll.
-   lanes: of the last vector; next: from a row of w to the next. */
+/* y[rows][vectors] = x[rows][k] w[k][vectors]; `rows` and `vectors` are constants at every call,
+   so the loops unroll. lanes: of the last vector; next: from a row of w to the next. */
 INLINE_ void PASTE_(NAME, tile)(const float *restrict x, const float *restrict w, float *restrict y,
                                 const int64_t k, const int64_t next, const int64_t n, const int rows,
                                 const int vectors, const long lanes) {
@@ -29,7 +31,7 @@ INLINE_ void PASTE_(NAME, tile)(const float *restrict x, const float *restrict w
       store_lanes_(y + r * n + v * LANES, sum[r][v], v == vectors - 1 ? lanes : LANES);
 }
 
-/* The same of any number of rows. */
+/* The same for any number of rows. */
 INLINE_ void PASTE_(NAME, strip)(const float *x, const float *w, float *y, int64_t rows,
                                  const int64_t k, const int64_t next, const int64_t n,
                                  const int vectors, const long lanes) {

@@ -1,4 +1,4 @@
-/* InstanceNormalization: each channel of each image by its own mean and variance, in double. */
+/* InstanceNormalization: each channel of each image with its own mean and variance, in double. */
 #include "generic/planes.h"
   for (int64_t p = begin; p < end; p++) {
     const IN0_T *restrict from = x + p * plane;

@@ -1,5 +1,7 @@
-/* Interpolate (hone): integers between four neighbours, rows and columns by places and weights: a unit is
- * one row of the result. The neighbours of all columns are found once for all rows between the same two. */
+/* Interpolate (hone): bilinear resize of integers; positions and weights per row and column. A work
+ * item is one row of the result. The neighbours of all columns are computed once for all rows
+ * between the same two.
+ */
 #if !defined __clang__
 __attribute__((optimize("fp-contract=off")))
 #endif
@@ -34,7 +36,8 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
     last_upper = upper;
     last_lower = lower;
     for (int64_t j = 0; j < ow; j++) {
-      /* Each product is rounded before it is added, whatever the compiler may fuse: a half is a step of the result. */
+      /* Each product is rounded before it is added, even if the compiler could fuse them: a
+         difference of half a unit would change the result. */
 #if defined __clang__
 #pragma clang fp contract(off)
 #endif

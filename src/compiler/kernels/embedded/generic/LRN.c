@@ -1,4 +1,4 @@
-/* LRN: x / (bias + alpha / size * sum of squares over size neighbouring channels) ^ beta. */
+/* LRN: x / (bias + alpha / size * sum of squares over `size` adjacent channels) ^ beta. */
 #ifndef ATTR_alpha
 #define ATTR_alpha 1e-4f
 #endif
@@ -30,7 +30,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
           const double value = (double)from[k * plane + block + i];
           sum[i] += value * value;
         }
-      if (ATTR_beta == 0.75f) /* AlexNet's, and the default */
+      if (ATTR_beta == 0.75f) /* the default, and AlexNet's */
         for (int64_t i = 0; i < width; i++) {
           const double root = sqrt((double)ATTR_bias + share * sum[i]);
           to[block + i] = (OUT0_T)((double)from[block + i] / (root * sqrt(root)));

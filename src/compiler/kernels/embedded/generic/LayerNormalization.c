@@ -19,7 +19,7 @@
 #define LENGTH columns
 #include "generic/moments.h"
     const double inverse = 1 / sqrt(variance / (double)columns + (double)ATTR_epsilon);
-    if (is_flat) { /* scale and bias lie as a row does */
+    if (is_flat) { /* scale and bias have the layout of a row */
       for (int64_t i = 0; i < columns; i++) {
         double value = ((double)from[i] - mean) * inverse * (double)scale[i];
 #if IN_COUNT > 2 && IN2_PRESENT

@@ -1,5 +1,6 @@
-/* Lookup: the place of an element in a sorted list, the list's length if it is not there. LOOKUP_TEXT:
- * strings, in the order of their bytes; NaN is itself, and above all numbers. */
+/* Lookup: the index of an element in a sorted list, or the list's length if it is not there.
+ * LOOKUP_TEXT: strings, ordered by their bytes. NaN equals itself and is above all numbers.
+ */
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *const x = in[0];
   const IN1_T *const keys = in[1];

@@ -1,6 +1,8 @@
-/* What a loop at run time does beside its body. LOOP_PART 0: begins; 1: puts a value of this iteration into
- * its row of what is collected; 2: says how many rows there are; 3: goes on to the next iteration.
- * 0 and 3: in trip count, condition; out whether it goes on, iteration. 1: in value, iteration. 2: in iteration. */
+/* The parts of a run-time loop around its body. LOOP_PART 0: begins; 1: stores a value of this
+ * iteration in its row of a collected output; 2: returns the number of rows; 3: goes to the next
+ * iteration. 0 and 3: inputs trip count, condition; outputs whether the loop continues, iteration.
+ * 1: inputs value, iteration. 2: input iteration.
+ */
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   (void)begin, (void)end, (void)scratch;
 #if LOOP_PART == 0 || LOOP_PART == 3
@@ -12,7 +14,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   still &= *iteration < *(const int64_t *)in[0];
 #endif
 #if IN1_PRESENT
-  still &= *(const uint8_t *)in[1] != 0; /* it may lie where *goes does */
+  still &= *(const uint8_t *)in[1] != 0; /* it may be the same memory as *goes */
 #endif
   *goes = still;
   (void)in;

@@ -1,5 +1,6 @@
-/* MatMul with NumPy rules: batch dimensions broadcast, a vector is a row on the left and a column on
- * the right. Row updates; integers wrap. */
+/* MatMul with NumPy rules: batch dimensions broadcast, a vector is a row on the left and a column
+ * on the right. Row updates; integers wrap around.
+ */
 #if OUT0_TYPE == 1 /* f32 */
 #define ACC float
 #elif OUT0_TYPE == 11 /* f64 */

@@ -1,6 +1,7 @@
-/* MatMulInteger (QLINEAR 0: a, b, zero points of both) and QLinearMatMul (QLINEAR 1: each operand with
- * scale and zero point): sums of centred bytes in int32. Zero points of a may be one a row, those of
- * b and its scales one a column. */
+/* MatMulInteger (QLINEAR 0: a, b, zero points of both) and QLinearMatMul (QLINEAR 1: each operand
+ * with scale and zero point): int32 sums of int8 less their zero points. Zero points of a may be
+ * per row; those of b and its scales per column.
+ */
 #if QLINEAR
 #define B_AT 3
 #define B_T IN3_T

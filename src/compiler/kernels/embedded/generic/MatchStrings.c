@@ -1,5 +1,6 @@
-/* MatchStrings: a byte leads from a state to the next; row 0 is left by nothing, row 1 is the start, the
- * last column says whether the text may end there. */
+/* MatchStrings: a table of states; a byte leads from a state to the next. No byte leaves row 0, row
+ * 1 is the start, the last column is 1 if the string may end in that state.
+ */
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *const x = in[0];
   const IN1_T *const table = in[1];

@@ -1,5 +1,6 @@
-/* MeanVarianceNormalization over `axes`: (x - mean) / (sqrt(variance) + 1e-9). A unit is the share of
- * all groups, the places of the axes that stay. */
+/* MeanVarianceNormalization over `axes`: (x - mean) / (sqrt(variance) + 1e-9). A work item is a
+ * share of all groups, the indices of the axes that are kept.
+ */
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   OUT0_T *restrict y = out[0];
@@ -15,7 +16,8 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   int gone[17] = {0};
   (void)scratch;
   for (int k = 0; k < axis_count; k++) gone[axes[k] < 0 ? axes[k] + IN0_RANK : axes[k]] = 1;
-  /* a group is `lines` lines of `length` neighbours: the axes at the end that go, in one */
+  /* a group is `lines` lines of `length` contiguous elements: the reduced axes at the end,
+     merged */
   int tail = IN0_RANK;
   while (tail > 0 && gone[tail - 1]) length *= dims[--tail];
   for (int k = IN0_RANK - 1; k >= 0; k--) {

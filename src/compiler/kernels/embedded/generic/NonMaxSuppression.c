@@ -1,5 +1,7 @@
-/* NonMaxSuppression: of each image and class the boxes of the best score first, without those that overlap
- * a better one by more than a threshold. The scratch holds the places of one class's boxes. */
+/* NonMaxSuppression: for each image and class, the boxes in order of score, without those that
+ * overlap a better one by more than a threshold. The scratch holds the indices of one class's
+ * boxes.
+ */
 #ifndef ATTR_center_point_box
 #define ATTR_center_point_box 0
 #endif
@@ -30,7 +32,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
       if (scores[i] == scores[i])
 #endif
         at[count++] = i;
-    /* a heap with the best on top gives them in order */
+    /* a heap with the best on top yields them in order */
     for (int64_t n = count / 2; n-- > 0;)
       for (int64_t p = n, q; (q = 2 * p + 1) < count; p = q) {
         if (q + 1 < count && NMS_BEFORE(at[q + 1], at[q])) q++;

@@ -1,4 +1,4 @@
-/* NonZero: [rank, found]; rows lie as far apart as there is room. */
+/* NonZero: [rank, found]; the distance of rows follows from the bound. */
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   int64_t *restrict y = out[0];

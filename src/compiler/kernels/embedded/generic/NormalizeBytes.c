@@ -1,5 +1,6 @@
-/* NormalizeBytes (hone): a line of bytes less the zero point, divided by its length, to 1/128, in fixed point: five
- * Newton steps for the inverse root of the sum of squares. */
+/* NormalizeBytes (hone): a line of int8 less the zero point, divided by its length, in steps of
+ * 1/128, in fixed point: five Newton steps for the inverse root of the sum of squares.
+ */
 #ifndef ATTR_axis
 #define ATTR_axis -1
 #endif

@@ -1,5 +1,6 @@
-/* NormalizeStrings: without stop words, in another case (ATTR_case 1: small, 2: capital letters). New text
- * goes behind what out[OUT_COUNT + 1] has. */
+/* NormalizeStrings: removes stop words and changes the case (ATTR_case 1: lower, 2: upper). New
+ * strings are appended to out[OUT_COUNT + 1].
+ */
 #ifndef ATTR_is_case_sensitive
 #define ATTR_is_case_sensitive 0
 #endif
@@ -31,7 +32,8 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   if (!found) y[found++] = (OUT0_T){"", 0};
 #ifdef OUT0_OPEN
   const int64_t numbers[] = OUT0_EXTENTS;
-  for (int64_t i = found; i < OUT0_COUNT; i++) y[i] = (OUT0_T){"", 0}; /* a text for whoever reads on */
+  /* valid empty strings for later readers */
+  for (int64_t i = found; i < OUT0_COUNT; i++) y[i] = (OUT0_T){"", 0};
   ((int64_t *)out[OUT_COUNT])[numbers[0]] = found;
 #endif
   return 0;

@@ -1,4 +1,6 @@
-/* NormalizeWords (hone): a line of 16-bit numbers less its mean, over its deviation, to 1/1024 in fixed point. */
+/* NormalizeWords (hone): a line of 16-bit numbers less its mean, divided by its standard deviation,
+ * in steps of 1/1024 in fixed point.
+ */
 #ifndef ATTR_least
 #define ATTR_least 1
 #endif

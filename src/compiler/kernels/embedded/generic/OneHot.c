@@ -14,10 +14,10 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   (void)scratch;
   for (int k = axis + 1; k < OUT0_RANK; k++) inner *= dims[k];
   for (int64_t i = begin; i < end; i++) to[i] = off;
-  for (int64_t row = begin / inner; row * inner < end; row++) { /* one of depth, over inner */
+  for (int64_t row = begin / inner; row * inner < end; row++) { /* one index of depth, over inner */
     const int64_t o = row / depth, d = row % depth;
     if (inner == 1) {
-      if (d && row > begin) continue; /* once a line of depth */
+      if (d && row > begin) continue; /* once per line of depth */
       const double index = (double)indices[o];
       const int64_t at = o * depth + (int64_t)(index < 0 ? index + (double)depth : index);
       if (index >= (double)-depth && index < (double)depth && at >= begin && at < end) to[at] = on;

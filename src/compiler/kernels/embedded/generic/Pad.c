@@ -1,5 +1,5 @@
-/* Pad with the modes constant, reflect, edge and wrap; negative pads cut. */
-/* The place in a dimension that place i behind the border comes from; -1: none. */
+/* Pad with the modes constant, reflect, edge and wrap; negative pads crop. */
+/* The source index for index i of the padded dimension; -1: none. */
 #if defined ATTR_mode_IS_edge
 #define FROM(i, dim) ((i) < 0 ? 0 : (i) >= (dim) ? (dim)-1 : (i))
 #elif defined ATTR_mode_IS_wrap
@@ -39,7 +39,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   for (int k = IN0_RANK - 1; k >= 0; k--) strides[k] = step, step *= dims[k];
   enum { LAST = IN0_RANK > 0 ? IN0_RANK - 1 : 0 };
   const int64_t columns = to_dims[LAST], length = dims[LAST];
-  /* columns [first, last) of every row come from the input as they stand */
+  /* columns [first, last) of every row are copied from the input unchanged */
   int64_t first = before[LAST] > 0 ? before[LAST] : 0, last = length + before[LAST];
   if (last > columns) last = columns;
   if (first > last) first = last = 0;

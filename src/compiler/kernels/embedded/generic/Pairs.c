@@ -1,6 +1,7 @@
-/* Elementwise ops of two broadcast operands whose types or attributes an expression cannot say;
- * PAIR_OP: 0 Pow over mixed types, 1 BitShift, 2 Mod of floats
- * by the sign of the divisor. Integer results of a float power saturate. */
+/* Elementwise operators of two broadcast operands whose types or attributes an expression cannot
+ * represent; PAIR_OP: 0 Pow of mixed types, 1 BitShift, 2 Mod of floats with the sign of the
+ * divisor. Integer results of a float power saturate.
+ */
 #if PAIR_OP == 0
 #define PAIR(to, a, b)                                                                             \
   do {                                                                                             \

@@ -1,5 +1,6 @@
-/* AveragePool, MaxPool and LpPool (POOL_MODE 0, 1, 2), up to three spatial dimensions. What lies outside the
- * input does not count, except that count_include_pad counts what lies within the padding. */
+/* AveragePool, MaxPool and LpPool (POOL_MODE 0, 1, 2), up to three spatial dimensions. Elements
+ * outside the input do not count; with count_include_pad those within the padding do.
+ */
 #ifndef ATTR_count_include_pad
 #define ATTR_count_include_pad 0
 #endif
@@ -22,7 +23,7 @@
 #define HAS_INDEX 0
 #endif
 #if POOL_MODE == 1
-/* Floats begin at -inf and need no place to tell that nothing was seen. A NaN stays. */
+/* Floats begin at -inf and need no index to tell that no element was seen. Keeps NaN. */
 #define TAKE(i2)                                                                              \
   do {                                                                                        \
     const IN0_T value = row[i2], old = best[j];                                               \

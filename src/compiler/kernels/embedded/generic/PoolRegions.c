@@ -1,6 +1,8 @@
-/* PoolRegions (hone): a grid of bins over each region of a picture: the largest pixel of each bin, or the mean of samples
- * between them. A mean's samples are a product of two axes: each axis has the weights of its pixels first, which the
- * scratch holds, all columns of bins and one row. A unit is a region. */
+/* PoolRegions (hone): ROI pooling and ROI align: a grid of bins over each region of an image, with
+ * the largest pixel of each bin, or the mean of interpolated samples. The mean's samples are
+ * separable: the scratch first gets the pixel weights per axis, of all columns of bins and one row.
+ * A work item is a region.
+ */
 #define HIGH dims[2]
 #define WIDE dims[3]
 #define BOUNDED(x) fminf(fmaxf((x), -1e6f), 1e6f)
@@ -46,7 +48,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
         bin[s] = length / (float)bins[s];
       }
     }
-    /* [first, last) pixels of each bin of an axis; of a mean its pixels' weights, too */
+    /* pixels [first, last) of each bin along an axis; for the mean also their weights */
     int64_t first[2][MOST_BINS], last[2][MOST_BINS];
     for (int s = 0; s < 2; s++)
       for (int64_t i = 0; i < bins[s]; i++) {

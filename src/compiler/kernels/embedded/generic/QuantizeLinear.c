@@ -1,5 +1,7 @@
-/* QuantizeLinear: saturate(round(x / scale) + zero point); one scale for all, one along the axis, or
- * one a block of block_size along it; QUANTIZE_AWAY: halves go away from zero. The quotient is rounded to the input's type first. */
+/* QuantizeLinear: saturate(round(x / scale) + zero point); one scale for all, one along the axis,
+ * or one per block of block_size along it; QUANTIZE_AWAY: halves round away from zero. The quotient
+ * is rounded to the input's type first.
+ */
 #if IN_COUNT > 2 && IN2_PRESENT
 #define ZERO(s) ((REAL)((const IN2_T *)in[2])[s])
 #else

@@ -1,4 +1,4 @@
-/* RNN: h = tanh(W x + R h + bias). The scratch holds h and its successor. */
+/* RNN: h = tanh(W x + R h + bias). The scratch holds h and the next h. */
 #define ACTIVATIONS 1
 #define USUAL(k, x) TANH_(x)
 #define STATE *next = h + hidden

@@ -1,4 +1,4 @@
-/* Range: start + i * delta for the planned count. */
+/* Range: start + i * delta, for the count known at compile time. */
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T start = ((const IN0_T *)in[0])[0], delta = ((const IN2_T *)in[2])[0];
   OUT0_T *y = out[0];

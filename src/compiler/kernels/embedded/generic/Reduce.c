@@ -1,7 +1,8 @@
-/* All reductions; REDUCE_OP: 0 sum, 1 mean, 2 max, 3 min, 4 product, 5 sum of |x|, 6 root of the sum
- * of squares, 7 log of the sum, 8 log of the sum of exp, 9 sum of squares, 10 variance. Axes come from input 1 at
- * run time, or from the attribute; none: all axes. Floats add in double, integers wrap, but roots and logarithms are of
- * doubles. */
+/* All reductions; REDUCE_OP: 0 sum, 1 mean, 2 max, 3 min, 4 product, 5 sum of |x|, 6 root of the
+ * sum of squares, 7 log of the sum, 8 log of the sum of exp, 9 sum of squares, 10 variance. Axes
+ * are input 1 at run time, or the attribute; none: all axes. Floats are summed in double, integers
+ * wrap around; roots and logarithms are computed in double.
+ */
 #ifndef ATTR_noop_with_empty_axes
 #define ATTR_noop_with_empty_axes 0
 #endif
@@ -10,12 +11,12 @@
 #else
 #define ACC uint64_t
 #endif
-/* Of integers: cut off; NaN is 0, what int64 does not hold its nearest. */
+/* To integers: truncated; NaN becomes 0, out of range the nearest int64. */
 #define STORED(x)                                                                                \
   _Generic((OUT0_T)0, float: (OUT0_T)(x), double: (OUT0_T)(x),                                   \
            default: (OUT0_T)((x) != (x) ? 0 : (x) <= -0x1p63 ? INT64_MIN : (x) >= 0x1p63 ? INT64_MAX : (int64_t)(x)))
 #define WIDTH 64
-/* The next of n independent sums, products or ends, over the place j of both. */
+/* The next of n independent sums, products or extrema, with j as index of both. */
 #define MEET(j, value, high)                                                                     \
   do {                                                                                           \
     const IN0_T a = (value), b = best[j];                                                        \
@@ -30,7 +31,8 @@
     if (REDUCE_OP == 10) sum[j] += (wide - (high)) * (wide - (high));                              \
     if (REDUCE_OP < 2 || REDUCE_OP == 7) sum[j] += wide;                                         \
   } while (0)
-/* Runs `statement` for every place of the dimensions that go, but the last n of gone: offset `at`. */
+/* Runs `statement` for every index of the reduced dimensions except the last n of `gone`: offset
+   `at`. */
 #define OVER_GONE(first_gone, statement)                                   \
   do {                                                                     \
     int64_t at = 0, in_at[17] = {0};                                       \
@@ -64,7 +66,8 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
     reduced[axes[k] < 0 ? axes[k] + IN0_RANK : axes[k]] = is_given = 1;
 #endif
   int was = -1;
-  for (int k = IN0_RANK - 1; k >= 0; k--) { /* from the last on, neighbours of one fate as one */
+  /* from the last on, adjacent dimensions that are both kept or both reduced are merged */
+  for (int k = IN0_RANK - 1; k >= 0; k--) {
     const int goes = is_given ? reduced[k] : !ATTR_noop_with_empty_axes;
     int *const count = goes ? &gone_count : &kept_count;
     int64_t *const size = goes ? gone : kept, *const by = goes ? gone_step : kept_step;
@@ -81,13 +84,14 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
     step *= dims[k];
   }
   const int keeps_last = kept_count > 0 && kept_step[0] == 1;
-  const int64_t run = !keeps_last && gone_count > 0 ? gone[0] : 1; /* neighbours that go */
+  /* adjacent elements that are reduced */
+  const int64_t run = !keeps_last && gone_count > 0 ? gone[0] : 1;
   const int64_t outer_length = length == 0 ? 0 : length / run;
   const int first_gone = run > 1 || (gone_count && !keeps_last) ? 1 : 0;
   for (int64_t o = begin; o < end;) {
     int64_t base = 0, rest = o, width = 1;
     for (int k = 0; k < kept_count; rest /= kept[k], k++) base += rest % kept[k] * kept_step[k];
-    if (keeps_last) { /* neighbouring results together */
+    if (keeps_last) { /* adjacent results together */
       width = kept[0] - o % kept[0];
       if (width > end - o) width = end - o;
       if (width > WIDTH) width = WIDTH;
@@ -119,7 +123,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
     }
     if (keeps_last) {
       OVER_GONE(first_gone, for (int64_t j = 0; j < width; j++) MEET(j, from[at + j], high[j]));
-    } else if (REDUCE_OP != 2 && REDUCE_OP != 3 && REDUCE_OP != 4) { /* a row that goes at a time */
+    } else if (REDUCE_OP != 2 && REDUCE_OP != 3 && REDUCE_OP != 4) { /* one reduced row at a time */
       const ACC top = high[0];
       int64_t at = 0, in_at[17] = {0};
       for (int64_t r = 0; r < outer_length; r++) {
@@ -142,7 +146,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
           in_at[k] = 0;
         }
       }
-    } else { /* WIDTH ends or products of one row, met at its end */
+    } else { /* WIDTH extrema or products of one row, combined at its end */
       OVER_GONE(first_gone, for (int64_t i = 0; i < run; i += WIDTH) {
         const int64_t n = run - i < WIDTH ? run - i : WIDTH;
         for (int64_t j = 0; j < n; j++) MEET(j, from[at + i + j], high[0]);
@@ -155,7 +159,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
     }
     for (int64_t j = 0; j < width; j++, o++) {
       if (REDUCE_OP == 2 || REDUCE_OP == 3) {
-        if (length == 0) { /* the other end of the type */
+        if (length == 0) { /* the other extreme of the type */
           const IN0_T far = _Generic((IN0_T)0, float: INFINITY, double: INFINITY,
                                      default: (IN0_T)((IN0_T)-1 > 0 ? (IN0_T)-1
                                                                     : (IN0_T)(UINT64_MAX >> (65 - 8 * sizeof(IN0_T)))));

@@ -1,5 +1,7 @@
-/* Requantize (hone): sums to a quantised type by a fixed-point multiplier, one or one a channel.
- * 32-bit sums are rounded twice or once, 64-bit ones once, with 16 bits of the multiplier or all. */
+/* Requantize (hone): sums to a quantised type by a fixed-point multiplier, one for all or one per
+ * channel. 32-bit sums are rounded twice or once, 64-bit ones once, with 16 bits of the multiplier
+ * or all.
+ */
 #ifndef ATTR_axis
 #define ATTR_axis 0
 #endif
@@ -33,7 +35,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   for (int64_t i = begin; i < end; i++) {
     const int64_t c = IN1_COUNT > 1 ? i / inner % IN1_COUNT : 0;
     int64_t value = (int64_t)((uint64_t)((int64_t)x[i] - (ATTR_offset)) << (ATTR_left_shift));
-    if (sizeof(IN0_T) == 8 && ATTR_single_rounding) { /* the product in two words */
+    if (sizeof(IN0_T) == 8 && ATTR_single_rounding) { /* the product as two words */
       const int bits = shift[c] > 30 ? 1 : shift[c] < -31 ? 62 : 31 - shift[c];
       const uint64_t low = (uint64_t)(uint32_t)value * (uint64_t)(int64_t)multiplier[c] +
                            ((uint64_t)1 << (bits - 1));

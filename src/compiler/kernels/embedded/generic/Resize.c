@@ -1,8 +1,9 @@
 /* Resize by nearest, linear or cubic interpolation, separable over the axes. The taps (source
- * index, weight) of a block of columns are made once; then every row adds up the combinations of
- * the taps of its other coordinates, a row of sources at a time. Each row of sources is interpolated
- * along the columns once and kept for the rows that follow, which mostly read it too. Integers: WHOLE, as ops/resize.c
- * has it. */
+ * index, weight) of a block of columns are computed once; then every row sums the combinations of
+ * the taps of its other coordinates, one source row at a time. Each source row is interpolated
+ * along the columns once and kept for the next rows, which usually read it too. Integers: WHOLE, as
+ * in core/ops.
+ */
 #ifndef ATTR_antialias
 #define ATTR_antialias 0
 #endif
@@ -29,7 +30,8 @@
 #define TAPS 4
 #define BLOCK 256
 #endif
-#define KEPT (2 * TAPS - 1) /* rows of sources; odd, as the lengths of few axes are multiples of 7 */
+/* source rows; odd, because the sizes of axes are rarely multiples of 7 */
+#define KEPT (2 * TAPS - 1)
 #if IN0_TYPE == 1
 #define SUM_T float
 #else
@@ -39,7 +41,8 @@
 #define WHOLE(x) (OUT0_T)(x)
 #else
 #define WHOLE(x) PASTE_(NAME, whole)(x)
-/* Cut off, with antialias the nearest (halves up), of the type's bounds; a sum just below a whole number is that one. */
+/* Truncated (with antialias rounded to nearest, halves up) to the type's bounds; a sum just
+   below a whole number counts as that number. */
 static inline OUT0_T PASTE_(NAME, whole)(double x) {
   const int bits = 8 * (int)sizeof(OUT0_T) - ((OUT0_T)-1 < 1);
   const double close = fmin(0x1p-20 + fabs(x) * 0x1p-44, 0.25), far = ldexp(1, bits);
@@ -51,7 +54,8 @@ static inline OUT0_T PASTE_(NAME, whole)(double x) {
 }
 #endif
 #define AXES (IN0_RANK > 0 ? IN0_RANK : 1)
-/* result = sums, if they are begun, and the terms that wait; mostly there are two, and no sums */
+/* result = the sums so far, if any, plus the pending terms; usually there are two terms and no
+   sums */
 #define ADD_TERMS(result, STORED)                                                                 \
   {                                                                                               \
     const SUM_T w0 = term_weight[0], w1 = term_weight[1], *restrict a = term[0], *restrict b = term[1]; \
@@ -128,7 +132,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   const int64_t columns = to_dims[LAST];
   for (int64_t block = 0; block < columns; block += BLOCK) {
     const int width = (int)(columns - block < BLOCK ? columns - block : BLOCK);
-    /* positions before `begin` fill the columns' taps, the others are rows */
+    /* indices before `begin` fill the columns' taps, the others are rows */
     int64_t rest = begin;
     for (int k = LAST - 1; k >= 0; rest /= to_dims[k], k--) at[k] = rest % to_dims[k];
     int changed = 0;
@@ -138,7 +142,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
       if (is_column) at[LAST] = block + width + position - begin;
       for (int k = is_column ? LAST : changed; k < (is_column ? AXES : LAST); k++) {
         const double length = (double)dims[k], to_length = (double)to_dims[k], p = (double)at[k];
-        const double s = scale[k], whole = s * length; /* before it was cut to elements */
+        const double s = scale[k], whole = s * length; /* before it was rounded to elements */
 #if defined ATTR_coordinate_transformation_mode_IS_half_pixel_symmetric
         const double x = length / 2 * (1 - to_length / whole) + (p + 0.5) / s - 0.5;
 #elif defined ATTR_coordinate_transformation_mode_IS_pytorch_half_pixel

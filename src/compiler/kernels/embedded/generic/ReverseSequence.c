@@ -1,4 +1,5 @@
-/* ReverseSequence: the first sequence_lens[b] steps of batch b in reverse, the rest as they are. */
+/* ReverseSequence: the first sequence_lens[b] time steps of batch b in reverse, the rest unchanged.
+ */
 #ifndef ATTR_batch_axis
 #define ATTR_batch_axis 1
 #endif
@@ -12,7 +13,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   for (int k = 2; k < IN0_RANK; k++) inner *= dims[k];
   const int64_t batch_step = ATTR_batch_axis ? inner : steps * inner;
   const int64_t time_step = ATTR_batch_axis ? batches * inner : inner;
-  for (int64_t u = begin; u < end; u++) { /* one step of one batch, as they lie */
+  for (int64_t u = begin; u < end; u++) { /* one time step of one batch, in memory order */
     const int64_t b = ATTR_batch_axis ? u % batches : u / steps;
     const int64_t t = ATTR_batch_axis ? u / batches : u % steps;
     const int64_t length = (int64_t)lengths[b];

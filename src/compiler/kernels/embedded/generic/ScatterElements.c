@@ -1,16 +1,17 @@
-/* ScatterElements: data with updates at indices along the axis, in order of the updates. A unit is
- * one place of the outermost other dimension: what is written there comes from there alone. */
+/* ScatterElements: data with updates at indices along the axis, in order of the updates. A work
+ * item is one index of the outermost other dimension: everything written there has the same index.
+ */
 #ifndef ATTR_axis
 #define ATTR_axis 0
 #endif
-#ifndef ATTR_within /* below 0 is nowhere */
+#ifndef ATTR_within /* negative indices are ignored */
 #define ATTR_within 0
 #endif
 #include "generic/scatter.h"
 const int64_t dims[] = IN0_DIMS, index_dims[] = IN1_DIMS;
 const int axis = (int)((ATTR_axis) < 0 ? (ATTR_axis) + IN0_RANK : (ATTR_axis));
 enum { LAST = IN0_RANK - 1 };
-const int split = axis == 0 && IN0_RANK > 1 ? 1 : 0; /* the dimension of the units */
+const int split = axis == 0 && IN0_RANK > 1 ? 1 : 0; /* the dimension of the work items */
 int64_t strides[17], index_strides[17], step = 1, index_step = 1;
 (void)scratch;
 for (int k = LAST; k >= 0; k--) {
@@ -19,7 +20,7 @@ for (int k = LAST; k >= 0; k--) {
 }
 int64_t low[17] = {0}, high[17]; /* this call's part of the index tensor */
 for (int k = 0; k < IN0_RANK; k++) high[k] = index_dims[k];
-const int in_place = to == in[0]; /* a state is updated where it lies */
+const int in_place = to == in[0]; /* a state is updated in place */
 if (IN0_RANK > 1) {
   const int64_t outer = split ? dims[0] : 1, run = (end - begin) * strides[split];
   for (int64_t o = 0; o < outer && !in_place; o++) {

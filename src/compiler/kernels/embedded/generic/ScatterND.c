@@ -1,11 +1,12 @@
-/* ScatterND: data with blocks of updates at addresses, in order of the updates. A unit is an element
- * of the result: every thread reads all addresses and writes what falls into its own part. */
+/* ScatterND: data with blocks of updates at index tuples, in order of the updates. A work item is
+ * an element of the result: every thread reads all index tuples and writes those in its own part.
+ */
 #include "generic/scatter.h"
   const int64_t dims[] = IN0_DIMS, index_dims[] = IN1_DIMS;
   const int length = (int)index_dims[IN1_RANK - 1];
   int64_t strides[17], step = 1, rows = 1, run = 1;
   (void)scratch;
-  if (to != in[0]) /* a state is updated where it lies */
+  if (to != in[0]) /* a state is updated in place */
     memcpy(to + begin, (const IN0_T *)in[0] + begin, (size_t)(end - begin) * sizeof *to);
   for (int k = IN0_RANK - 1; k >= 0; k--) strides[k] = step, step *= dims[k];
   for (int k = 0; k < IN1_RANK - 1; k++) rows *= index_dims[k];

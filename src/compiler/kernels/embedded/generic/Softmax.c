@@ -7,7 +7,7 @@
 #else
 #define REAL double
 #endif
-/* exp of n neighbours, less `shift`, which is one number or one for each: e[j]. */
+/* exp of n adjacent elements minus `shift`, which is one number or one for each: e[j]. */
 #define EXP_ROW(e, from, shift, by, n)                                                           \
   do {                                                                                           \
     for (int64_t j = 0; j < (n); j++) (e)[j] = (REAL)(from)[j] - (shift)[j * (by)];              \
@@ -19,7 +19,8 @@
     else                                                                                         \
       for (int64_t j = 0; j < (n); j++) (e)[j] = (REAL)exp((double)(e)[j]);                      \
   } while (0)
-/* Of a logarithm the ones are counted apart: it is log1p of the others, which would vanish beside 1. */
+/* For a logarithm the ones are counted separately: it is log1p of the others, which would be
+   lost next to 1. */
 #define ADD_TERM(e, j)                                              \
   do {                                                              \
     const int is_top = SOFTMAX_LOG && !((e) < 1);                   \

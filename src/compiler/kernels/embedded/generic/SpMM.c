@@ -1,13 +1,15 @@
 /* SpMM (hone): a sparse matrix in CSR form times rows. Row u of the result is the sum of the rows
- * in0[sources[e]] over e in [starts[u], starts[u + 1]), each times weight[edges[e]] where there are weights: one
- * for an edge, or one a head, which is a run of columns. A unit is a row of the result. Sums stay in registers,
- * blocks of columns at a time. Or, without weights, it is the largest of ATTR_start and those rows. */
+ * in0[sources[e]] over e in [starts[u], starts[u + 1]), each times weight[edges[e]] if there are
+ * weights: one per edge, or one per head, which is a run of columns. A work item is a row of the
+ * result. Sums stay in registers, blocks of columns at a time. Without weights it can also be the
+ * maximum of ATTR_start and those rows.
+ */
 #ifndef ATTR_start
 #define ATTR_start -INFINITY
 #endif
 #if defined ATTR_reduction_IS_max
 #define START (OUT0_T) ATTR_start
-/* Without a branch: which is larger is as good as random. A NaN stays. */
+/* Without a branch, which would be unpredictable. Keeps NaN. */
 #define JOIN(a, b) ((a) = (((a) > (b)) | ((a) != (a))) ? (a) : (b))
 #else
 #define START 0
@@ -48,7 +50,8 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   for (int64_t e = starts[begin]; e < starts[end]; e++)
     is_outside |= (sources[e] < -rows) | (sources[e] >= rows);
   if (is_outside) return 8;
-  if (heads > 1 && width <= 64) { /* short rows of several heads: the edges once for all of them */
+  /* short rows of several heads: reads the edges once for all of them */
+  if (heads > 1 && width <= 64) {
     const int64_t part = width / heads;
     for (int64_t u = begin; u < end; u++) {
       OUT0_T sum[64] = {0};
@@ -70,7 +73,8 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
       BLOCKS(16)
       BLOCKS(8)
       BLOCKS(4)
-      if (j < last && width / heads >= 4) j = last - 4; /* some columns twice rather than one by one */
+      /* recomputes some columns instead of a scalar tail */
+      if (j < last && width / heads >= 4) j = last - 4;
       BLOCKS(4)
       BLOCKS(1)
     }

@@ -1,5 +1,6 @@
-/* StringEqual and StringConcat of operands that broadcast: STRING_CONCAT is 0 or 1. New text goes behind
- * what out[OUT_COUNT + 1] has. A unit is a row of the output. */
+/* StringEqual and StringConcat of operands that broadcast: STRING_CONCAT is 0 or 1. New strings are
+ * appended to out[OUT_COUNT + 1]. A work item is a row of the output.
+ */
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *const a = in[0];
   const IN1_T *const b = in[1];

@@ -1,5 +1,6 @@
-/* StringSplit: the parts of each string, which stay where they lie, and how many. More than there
- * is room for end the run. */
+/* StringSplit: the parts of each string, which are not copied, and their number. More parts than
+ * the bound end the run.
+ */
 #ifndef ATTR_maxsplit
 #define ATTR_maxsplit -1
 #endif

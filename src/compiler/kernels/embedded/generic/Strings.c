@@ -1,4 +1,5 @@
-/* Strings: constants, which lie as their bytes one after another with the place of each, and of the end. */
+/* Strings: constants, stored as concatenated bytes with the offset of each string, and of the end.
+ */
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const int64_t *const at = in[0];
   const char *const bytes = in[1];

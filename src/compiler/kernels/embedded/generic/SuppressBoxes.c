@@ -1,6 +1,8 @@
-/* SuppressBoxes (hone): boxes of the best score first, without those that overlap a better one by a threshold; with a
- * sigma scores fall by overlap, and a box whose score fell waits for its turn again. The scratch holds the scores as
- * they are now, the boxes in question and up to which chosen box each has been looked at. */
+/* SuppressBoxes (hone): boxes in order of score, without those that overlap a better one by a
+ * threshold. With a sigma, overlap lowers scores, and a box whose score fell is queued again. The
+ * scratch holds the current scores, the candidate boxes, and up to which selected box each has been
+ * compared.
+ */
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const int64_t dims[] = IN1_DIMS, n = dims[0];
   const float *const box = in[0], *const given = in[1];
@@ -15,7 +17,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
     score[i] = given[i], from[i] = 0;
     if (given[i] > least) at[count++] = i;
   }
-  /* a heap with the best on top gives them in order */
+  /* a heap with the best on top yields them in order */
 #define IS_BEFORE(i, j) (score[i] > score[j] || (score[i] == score[j] && (i) < (j)))
 #define SIFT_DOWN(start)                                                \
   for (int64_t p = (start), q; (q = 2 * p + 1) < count; p = q) {        \
@@ -31,7 +33,8 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
     int is_out = 0;
     for (int64_t k = found; k-- > from[b] && !is_out;) {
       float low[2][2], high[2][2], side[2], share = 0;
-      volatile float area[2], common; /* products rounded, not fused into sums: shares meet thresholds exactly */
+      /* products are rounded, not fused into sums: overlaps are compared exactly with thresholds */
+      volatile float area[2], common;
       for (int s = 0; s < 2; s++) {
         const float *const c = box + 4 * (s ? (int64_t)chosen[k] : b);
         for (int i = 0; i < 2; i++) {

@@ -1,5 +1,6 @@
 /* TableSoftmax (hone): softmax of 8-bit numbers in fixed point; input 1 holds exp of each distance
- * from the largest. Of 16-bit numbers input 2 holds 513 samples of 1 / (1 + x). */
+ * from the maximum. For 16-bit numbers input 2 holds 513 samples of 1 / (1 + x).
+ */
 #ifndef ATTR_axis
 #define ATTR_axis -1
 #endif
@@ -50,7 +51,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
       const int64_t e = table[most - x[base + i * inner]];
       sum += FIXED_SHIFT(e, 4095, 12);
     }
-    int zeros = 0; /* in front of the sum, as a number of 32 bits */
+    int zeros = 0; /* leading zeros of the sum as a 32-bit number */
     while (sum > 0 && !((uint32_t)sum << zeros & 1u << 31)) zeros++;
     const int64_t rest = (int32_t)(((uint32_t)sum << zeros) - ((uint32_t)1 << 31));
     const int64_t denominator = (rest + INT32_MAX + 1) / 2;

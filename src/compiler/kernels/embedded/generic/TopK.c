@@ -1,5 +1,6 @@
-/* TopK: a stable merge sort of places along the axis; NaN is the largest number. The scratch holds two
- * lists of places. */
+/* TopK: a stable merge sort of indices along the axis; NaN is the largest number. The scratch holds
+ * two lists of indices.
+ */
 #ifndef ATTR_axis
 #define ATTR_axis -1
 #endif
@@ -41,7 +42,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
       a = b;
       b = swap;
     }
-    if (!ATTR_sorted) /* the chosen ones in the order of the input */
+    if (!ATTR_sorted) /* the selected ones in the order of the input */
       for (int64_t p = 1; p < k; p++) {
         const int64_t place = a[p];
         int64_t q = p;

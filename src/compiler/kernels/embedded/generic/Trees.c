@@ -1,5 +1,6 @@
-/* Trees (hone): a forest as tables, see ops/trees_table.c. A unit is a row. WALKS trees are walked in step, so
- * that their loads overlap: a walk alone waits for the memory at each node. */
+/* Trees (hone): a forest as tables, see core/ops/ml. A work item is a row. WALKS trees are walked
+ * together, so that their loads overlap: a single walk would stall at each node.
+ */
 #ifndef ATTR_targets
 #define ATTR_targets 1
 #endif

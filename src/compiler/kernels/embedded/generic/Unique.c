@@ -1,10 +1,12 @@
-/* Unique: slices along an axis (single elements without one) in sorted order or in that of their first
- * places. NaN is the largest number and equal to itself. The scratch holds five lists of slices. */
+/* Unique: slices along an axis (single elements without one) in sorted order or in order of first
+ * occurrence. NaN is the largest number and equal to itself. The scratch holds five lists of
+ * slices.
+ */
 #ifndef ATTR_sorted
 #define ATTR_sorted 1
 #endif
 #define UNIQUE_AT(i) x[(o * length + (i)) * inner + k]
-#ifdef OUT0_OPEN /* all open outputs are of one size */
+#ifdef OUT0_OPEN /* all outputs of data-dependent size have the same size */
 #define UNIQUE_SIZE ((const int64_t[])OUT0_EXTENTS)[axis]
 #elif defined OUT1_OPEN
 #define UNIQUE_SIZE ((const int64_t[])OUT1_EXTENTS)[0]
@@ -59,7 +61,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
     inverse[a[i]] = count - 1;
     counts[count - 1]++;
   }
-  if (!(ATTR_sorted)) { /* renumbered by first places; b: old number to new */
+  if (!(ATTR_sorted)) { /* renumbered by first occurrence; b: old number to new */
     int64_t next = 0;
     for (int64_t i = 0; i < length; i++)
       if (first[inverse[i]] == i) b[inverse[i]] = next++;

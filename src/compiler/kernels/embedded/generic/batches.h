@@ -1,6 +1,8 @@
-/* What the products of matrices share: NumPy's rules for batch dimensions, from the function's head to the row of the
- * result that the text around makes; it closes that row and the function. It says B_AT, B_T, B_RANK and B_DIMS: which
- * operand b is. The row is number i of the m rows at a + a_at; the n columns of b begin at b + b_at. */
+/* Shared by matmuls: NumPy's rules for batch dimensions, from the function's head to the row of the
+ * result, which the including source computes; it closes that row and the function. It defines
+ * B_AT, B_T, B_RANK and B_DIMS for operand b. The row is number i of the m rows at a + a_at; the n
+ * columns of b begin at b + b_at.
+ */
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict a = in[0];
   const B_T *restrict b = in[B_AT];

@@ -1,18 +1,21 @@
-/* Interpolate of bytes whose weights are sixteenths, as they are where an image grows 2, 4, 8 or 16 times: each product and sum is
- * then a whole number of 256ths below 2^15, or 2^16 without sign, so that words of 16 bits give the same result in any
- * order. `lines` are the two rows between columns, in sixteenths; a run is columns between the same two. Returns 0 where it was that. */
-#define RUN_STEP 32 /* words that are filled at once; lines have as many behind their end */
+/* Interpolate of int8 whose weights are sixteenths, as with scales of 2, 4, 8 or 16: each product and
+ * sum is then a whole number of 256ths below 2^15, or 2^16 unsigned, so 16-bit words give the same
+ * result in any order. `lines` are the two rows between columns, in sixteenths; a run is the
+ * columns between the same two. Returns 0 if this applied.
+ */
+#define RUN_STEP 32 /* words filled at once; lines have this many past their end */
 #if IN2_TYPE == 1
 #define SIXTEENTH 0.0625f
 #else
 #define SIXTEENTH 64
 #endif
-/* A weight in sixteenths, -1 where it is none of 0 to 16. */
+/* A weight in sixteenths, or -1 if it is not 0/16 to 16/16. */
 #define SIXTEENTHS(w)                                                                    \
   ((w) >= 0 && (w) <= 16 * SIXTEENTH && (IN2_T)(int)((w) / SIXTEENTH) * SIXTEENTH == (w) \
        ? (int)((w) / SIXTEENTH)                                                          \
        : -1)
-/* The whole of 256ths: of floats a half more without its fraction, of fixed point halves away from zero. */
+/* Rounds 256ths: for floats the fraction of (x + a half) is cut off, for fixed point halves
+   round away from zero. */
 #if IN0_TYPE == 2
 #define WORD uint16_t
 #define WHOLE(t) ((t) >> 8)
@@ -24,7 +27,7 @@
 #define WHOLE(t) (((t) - ((t) <= 0)) >> 8)
 #endif
   const int64_t length =
-      (ow + 2 * RUN_STEP - 1) / RUN_STEP * RUN_STEP; /* of a line, to a vector's boundary */
+      (ow + 2 * RUN_STEP - 1) / RUN_STEP * RUN_STEP; /* of a line, rounded up to a vector */
   uint16_t *lines[2], *const share = scratch, *const base = share + length;
   uint16_t *const slope = base + length;
   int32_t *const runs = (int32_t *)(void *)((char *)scratch + 5 * sizeof *share * (size_t)length);

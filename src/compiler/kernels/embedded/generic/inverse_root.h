@@ -1,4 +1,6 @@
-/* 1 / sqrt(ROOT_OF), a number of int32, 0 as 1: `root` in Q0.31 over 2^right. Five Newton steps; over plain/fixed.h. */
+/* 1 / sqrt(ROOT_OF) of an int32, with 0 as 1: `root` in Q0.31 over 2^right. Five Newton steps; uses
+ * generic/fixed.h.
+ */
 int64_t root = INT32_MAX, right = 0, rest = ROOT_OF;
 if (rest > 1) {
   right = 11;

@@ -1,5 +1,7 @@
-/* What operators along one axis share, from the function's head to one unit of units_lines, which the text around
- * closes: `width` neighbouring lines of `length` elements, `inner` apart, from `from` on. */
+/* Shared by operators along one axis, from the function's head to one work item of units_lines,
+ * which the including source closes: `width` adjacent lines of `length` elements, `inner` apart,
+ * from `from` on.
+ */
 int NAME(const void *const *in, void *const *out, void *scratch, long begin, long end) {
   const IN0_T *restrict x = in[0];
   OUT0_T *restrict y = out[0];

@@ -1,4 +1,6 @@
-/* What normalisations of channels share, from the function's head on: a plane is all that an image has of a channel. */
+/* Shared by normalisations of channels, from the function's head on: a plane is one channel of one
+ * image.
+ */
 #ifndef ATTR_epsilon
 #define ATTR_epsilon 1e-5f
 #endif

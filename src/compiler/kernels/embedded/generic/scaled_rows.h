@@ -1,5 +1,7 @@
-/* What LayerNormalization and RMSNormalization share, from the function's head to the rows over the axes from `axis`
- * on: the scale broadcasts to the input. is_flat: it is one row, the same for all rows. */
+/* Shared by LayerNormalization and RMSNormalization, from the function's head to the rows over the
+ * axes from `axis` on: the scale broadcasts to the input. is_flat: it is one row, the same for all
+ * rows.
+ */
 #ifndef ATTR_axis
 #define ATTR_axis -1
 #endif

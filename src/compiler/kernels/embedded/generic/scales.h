@@ -1,5 +1,7 @@
-/* What QuantizeLinear and DequantizeLinear share: one scale for all, one along the axis, or one a block of block_size
- * along it. The text around says ELEMENT(s): element i + j of y by scale and zero point number s. */
+/* Shared by QuantizeLinear and DequantizeLinear: one scale for all, one along the axis, or one per
+ * block of block_size along it. The including source defines ELEMENT(s): element i + j of y with
+ * scale and zero point number s.
+ */
 #ifndef ATTR_axis
 #define ATTR_axis 1
 #endif
@@ -17,7 +19,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   for (int64_t k = axis + 1; k < IN0_RANK; k++) inner *= dims[k];
   if (!is_single) length = dims[axis];
   const int64_t block = ATTR_block_size ? ATTR_block_size : 1, blocks = (length + block - 1) / block;
-  for (int64_t i = begin; i < end;) { /* runs over which the scale stays, or moves on with i */
+  for (int64_t i = begin; i < end;) { /* runs in which the scale is constant, or advances with i */
     int64_t run = end - i, s = 0;
     const int moves = !is_single && (ATTR_block_size ? inner > 1 : inner == 1);
     if (!is_single) {

@@ -1,4 +1,4 @@
-/* What ScatterElements and ScatterND share: how an update is applied, and the function's head. */
+/* Shared by ScatterElements and ScatterND: how an update is applied, and the function's head. */
 #if defined ATTR_reduction_IS_add
 #define APPLY(a, b) ((a) = (OUT0_T)((ACC)(a) + (ACC)(b)))
 #elif defined ATTR_reduction_IS_mul

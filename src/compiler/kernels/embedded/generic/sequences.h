@@ -1,7 +1,8 @@
-/* What RNN, GRU and LSTM share: sequences walked through, from the function's head to the step that follows, which
- * this file leaves open and sequences_end.h closes. The text around says ACTIVATIONS (functions of a direction),
- * USUAL(k, x) (function k where the node names none), STATE (the parts of the scratch, h first) and CELL where there
- * is one; its step makes the next h of `input` and h. */
+/* Shared by RNN, GRU and LSTM: iterates over sequences, from the function's head to the time step,
+ * which this file leaves open and sequences_end.h closes. The including source defines ACTIVATIONS
+ * (functions of a direction), USUAL(k, x) (the default of function k), STATE (the parts of the
+ * scratch, h first) and CELL if it has one; its step computes the next h from `input` and h.
+ */
 #ifndef ATTR_layout
 #define ATTR_layout 0
 #endif
@@ -29,8 +30,9 @@
   PASTE_(NAME, activate)(functions[d * ACTIVATIONS + (k)],                    \
                          alphas[d * ACTIVATIONS + (k)],                       \
                          betas[d * ACTIVATIONS + (k)], x)
-/* Activations other than the usual ones, by their number in src/core/ops/operators/recurrent.c. Not inlined: a step calls it five times,
-   and in an unrolled loop gcc would spend seconds on the copies of the switch. */
+/* Activations other than the defaults, by their number in src/core/ops/operators/recurrent.c.
+   Not inlined: a step calls it five times, and in an unrolled loop gcc would spend seconds on
+   the copies of the switch. */
 static NOIPA REAL PASTE_(NAME, activate)(int64_t which, REAL a, REAL b, REAL x) {
   switch (which) {
     case 0: /* Affine */

@@ -1,4 +1,4 @@
-/* The end of what sequences.h leaves open. */
+/* Closes the blocks of sequences.h. */
       }
 #if OUT0_PRESENT
       REAL *y = (REAL *)out[0] + (ATTR_layout ? (b * steps + t) * directions + d

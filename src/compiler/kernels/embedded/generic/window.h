@@ -1,6 +1,8 @@
-/* What sliding windows share: the window's numbers by spatial dimension, and for one tap, whose elements lie `shift`
- * beyond stride times the place, the places [first, last) of the first `most` of a row at which it lies within the
- * `length` elements of the other side. Stands within a function. */
+/* Shared by sliding windows: the window's numbers per spatial dimension. For one tap, whose
+ * elements are `shift` past stride times the index: the indices [first, last) of the first `most`
+ * of a row for which the tap is within the `length` elements of the other side. Used within a
+ * function.
+ */
 #define TAP_SPAN(length, most)                                                    \
   int64_t first = shift >= 0 ? 0 : (-shift + stride[2] - 1) / stride[2];          \
   int64_t last = (length) > shift ? ((length) - 1 - shift) / stride[2] + 1 : 0;   \
