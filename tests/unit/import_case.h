@@ -69,13 +69,13 @@ static inline void refuse_allocations(const char *path, const struct buf *bytes,
         path ? import_model(&ctx, arena, path, &own, &file, &graph)
              : import_bytes(&ctx, arena, bytes->at ? bytes->at : (const uint8_t *)"", bytes->n,
                             &own, &file, &graph);
-    const char *says = strstr(ctx.message, "memory of one phase would pass ");
+    const char *says = strstr(ctx.message, "memory of one phase exceeds ");
     if (!status) model_file_close(&file);
     if (says) {
       size_t limit;
       assert_int_equal(status, HONE_E_LIMIT);
       assert_int_equal(
-          sscanf(says, "memory of one phase would pass %zu bytes and be %zu", &limit, &enough), 2);
+          sscanf(says, "memory of one phase exceeds %zu bytes: it needs %zu", &limit, &enough), 2);
     } else {
       assert_int_equal(status, wanted);
       enough = 0;

@@ -26,7 +26,8 @@ const char *amount_example(enum amount_kind kind) {
   return examples[kind];
 }
 
-/* The unit is what follows the number's last digit or point; one blank may stand between. */
+/* The unit is the text after the number's last digit or point; one blank between them is allowed.
+ */
 bool parse_amount(const char *text, enum amount_kind kind, double min, double max, double *out) {
   char number[32];
   size_t digits = strlen(text);

@@ -1,13 +1,15 @@
 /* Arena: memory of one phase. Blocks double up to 64 MiB; one destroy frees all. Not thread-safe.
- * Large blocks come from the kernel in huge pages: 500 MB of weights are 250 faults instead of 125,000,
- * are not cleared a second time, and each child that is started copies 250 entries of the page table.
- */
+ *
+ * Large blocks are mapped with huge pages: 500 MB of weights then cost 250 page faults instead of
+ * 125,000, are zeroed once by the kernel and not again here, and add 250 page-table entries to each
+ * forked child. */
 #include "base.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Under AddressSanitizer only what was asked for can be touched, and a gap lies behind it. */
+/* Under AddressSanitizer only the requested bytes are accessible; a red zone follows each
+ * allocation. */
 #ifndef __has_feature
 #define __has_feature(name) 0
 #endif
@@ -27,7 +29,7 @@ struct block {
 struct arena {
   struct block *blocks;
   char *at, *end;
-  bool is_zero; /* what is left of the newest block */
+  bool is_zero; /* unused bytes of the newest block */
   size_t used, limit, next_size;
 };
 
@@ -93,13 +95,13 @@ static char *aligned(char *p, size_t alignment) {
   return (char *)(((uintptr_t)p + alignment - 1) & ~(uintptr_t)(alignment - 1));
 }
 
-/* Says how much would have been enough for this one: a test asks for that much next. */
+/* The message gives the size that would have been enough; tests request that size next. */
 static hone_status past_limit(struct ctx *ctx, const struct arena *arena, size_t bytes) {
   size_t total;
   if (!checked_add(arena->used, bytes, &total)) total = SIZE_MAX;
   return fail(ctx, HONE_E_LIMIT, place_none(),
-              "memory of one phase would pass %zu bytes and be %zu (limit arena_bytes)",
-              arena->limit, total);
+              "memory of one phase exceeds %zu bytes: it needs %zu (limit arena_bytes)", arena->limit,
+              total);
 }
 
 hone_status arena_alloc(struct ctx *ctx, struct arena *arena, size_t count, size_t size,

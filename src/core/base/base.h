@@ -1,9 +1,9 @@
-/* base: what C lacks. Context and fail, arena, checked sizes, text, element types, hashes, clock.
+/* base: what C lacks. Context and fail, arena, checked sizes, strings, element types, hashes,
+ * clock.
  *
- * Every fallible function returns hone_status and leaves the sentence in the context: the first
+ * Every fallible function returns hone_status and stores the message in the context: the first
  * failure wins. Nothing here prints or exits. Memory of a phase comes from an arena: one
- * arena_destroy ends it, so TRY may return anywhere.
- */
+ * arena_destroy frees it, so TRY may return anywhere. */
 #ifndef HONE_BASE_H
 #define HONE_BASE_H
 
@@ -31,7 +31,7 @@ struct place {
   enum place_kind { PLACE_NONE, PLACE_OFFSET, PLACE_NODE, PLACE_NAME, PLACE_FILE } kind;
   int64_t number;       /* byte offset or node index */
   const char *name;     /* quoted when shown; any bytes */
-  const char *operator; /* of a node: shown where it has no name; any bytes, or NULL */
+  const char *operator; /* operator of a node, shown if the node has no name; any bytes, or NULL */
 };
 static inline struct place place_none(void) { return (struct place){.kind = PLACE_NONE}; }
 static inline struct place place_offset(size_t offset) {
@@ -57,12 +57,13 @@ enum limit_id {
 struct ctx {
   hone_status status; /* of the first failure, HONE_OK before */
   char message[2048]; /* "E_SHAPE at node 3 \"conv1\": ...", control characters escaped */
-  char hint[640];     /* what to do about it, "" while nobody said */
-  const char *verb;   /* of the command line, for hints at its help; NULL in a library */
+  char hint[640];     /* what to do about it; "" until a hint is given */
+  /* verb of the command line, so that hints can name its help; NULL in a library */
+  const char *verb;
   int64_t limits[LIMIT_COUNT];
   void (*warn)(void *user, const char *message); /* NULL: warnings are dropped */
   void *warn_user;
-  /* of the outputs of the latest run with a hone_context, which frees it; else NULL */
+  /* strings in the outputs of the latest run with a hone_context, which frees them; else NULL */
   void *strings;
 };
 
@@ -71,24 +72,24 @@ void ctx_init(struct ctx *ctx);
 void ctx_clear(struct ctx *ctx);
 MUST_USE PRINTF(4, 5) hone_status
     fail(struct ctx *ctx, hone_status id, struct place at, const char *format, ...);
-/* What to do about the failure that ctx holds, in the words of whoever knows: the place that fails, else a
-   caller. The first hint stays; without a failure nothing happens. */
+/* What to do about the failure in ctx. Set where the failure occurs, or by a caller that knows
+ * more. The first hint stays; without a failure nothing happens. */
 PRINTF(2, 3) void hint(struct ctx *ctx, const char *format, ...);
-/* The same in passing: return advise(ctx, fail(...), "..."). */
+/* The same in one expression: return advise(ctx, fail(...), "..."). */
 MUST_USE PRINTF(3, 4) hone_status
     advise(struct ctx *ctx, hone_status status, const char *format, ...);
-/* The failure's hint, else what errors.def says of its id; "" where nothing is known to help. */
+/* The failure's hint, else the remedy in errors.def; "" if there is neither. */
 const char *ctx_hint(struct ctx *ctx);
 PRINTF(2, 3) void warn(struct ctx *ctx, const char *format, ...);
 const char *status_meaning(hone_status status);
-const char *status_remedy(hone_status status); /* always true, or "" */
+const char *status_remedy(hone_status status); /* a remedy that is always correct, or "" */
 int status_exit_code(hone_status status);
 /* name = "nodes"; -1 if unknown. */
 int limit_find(const char *name);
 const char *limit_name(int id);
 const char *limit_text(int id);
 
-/* -- checked sizes: true = fits; the result must be looked at */
+/* -- checked sizes: true = fits; callers must test the result */
 
 #define checked_add(a, b, out) (!__builtin_add_overflow((a), (b), (out)))
 #define checked_sub(a, b, out) (!__builtin_sub_overflow((a), (b), (out)))
@@ -133,7 +134,7 @@ MUST_USE hone_status vec_grow(struct ctx *ctx, struct arena *arena, void *at_poi
 /* -- strbuf.c: a growing string on the heap; failure to grow is remembered, seen by strbuf_finish */
 
 struct strbuf {
-  char *at; /* NUL-terminated; NULL while empty */
+  char *at; /* NUL-terminated; NULL if empty */
   size_t length, capacity;
   bool failed;
 };
@@ -144,17 +145,19 @@ void strbuf_puts(struct strbuf *text, const char *string);
 void strbuf_deinit(struct strbuf *text);
 /* E_OOM if any append failed. */
 MUST_USE hone_status strbuf_finish(struct ctx *ctx, const struct strbuf *text);
-/* Shows hostile text safely: C0/C1/bidi controls and invalid UTF-8 as \u{..}; at most max bytes. */
+/* Escapes untrusted text: C0/C1/bidi controls and invalid UTF-8 as \u{..}; at most max bytes. */
 void strbuf_put_safe(struct strbuf *text, const char *string, size_t max);
-/* One shown character of s into out (at most 12 bytes and the zero); returns the bytes of s used. */
+/* One escaped character of s into out (at most 12 bytes and the NUL); returns the bytes of s used.
+ */
 size_t shown_as(const char *s, char out[16]);
-/* The same for all of a string, into a fixed buffer, always terminated. */
+/* Escapes a whole string into a fixed buffer, always terminated. */
 void safe_copy(char *out, size_t size, const char *string);
 /* Strict decimal; false on trailing bytes, blanks, overflow or out of [min, max]. */
 MUST_USE bool parse_i64(const char *string, int64_t min, int64_t max, int64_t *out);
 MUST_USE bool parse_f64(const char *string, double min, double max, double *out);
-/* amount.c: a number with a unit of its kind, in the kind's own unit: ms, s, bytes (decimal), share, mJ. PERCENT:
-   a bare number is per cent, SHARE: it is the share itself. Strict; false out of [min, max]. */
+/* amount.c: a number with a unit of its kind, converted to the base unit: ms, s, bytes (decimal),
+ * share, mJ. PERCENT: a bare number is per cent, SHARE: it is the share itself. Strict; false out
+ * of [min, max]. */
 enum amount_kind {
   AMOUNT_MS,
   AMOUNT_SECONDS,
@@ -171,13 +174,14 @@ const char *amount_example(enum amount_kind kind); /* "a time as 5ms, 300us or 0
 void format_f64(char out[32], double x);
 /* "97.5 MB": three digits, decimal units, '.' in every locale; bytes >= 0 and finite. */
 void format_bytes(char out[32], double bytes);
-/* "[1,3,224]" at p, at most HONE_MAX_RANK numbers >= 0: its end, or NULL if it is something else. */
+/* Parses "[1,3,224]" at p, at most HONE_MAX_RANK numbers >= 0. Returns the end, or NULL on any
+ * other text. */
 const char *parse_dims(const char *p, int32_t *out_rank, int64_t out_dims[HONE_MAX_RANK]);
 /* Levenshtein distance; for "did you mean". */
 size_t edit_distance(const char *a, const char *b);
-/* The name that a mistyped word is nearest to, or NULL where none is near. */
+/* The name closest to a mistyped word, or NULL if none is close. */
 const char *nearest_name(const char *word, const char *const *names, size_t count);
-/* For qsort over texts: const char *. */
+/* For qsort over strings: const char *. */
 int by_text(const void *a, const void *b);
 /* [a-z0-9._-]{1,64} from any text, no leading dot or dash. */
 void slug(char out[65], const char *text);
@@ -186,22 +190,22 @@ void slug(char out[65], const char *text);
 
 /* First line of a small file without its newline; false if it cannot be read. */
 bool read_line(const char *path, char *out, size_t size);
-/* Where the control groups of a process are shown: its list, and the mounted tree. */
+/* Where the control groups of a process are listed, and the mounted tree. */
 struct cgroups {
   const char *list, *root;
 };
-/* The CPUs that this thread may use, in a set of any size; NULL: not told. For CPU_FREE. */
+/* The CPUs that this thread may use, in a set of any size; NULL: unknown. For CPU_FREE. */
 cpu_set_t *allowed_cpus(size_t *out_bytes);
-/* The smallest limit of a process's groups (NULL: this one's) and those around them, in CPUs and in
-   bytes; 0: none. */
+/* The smallest limit of a process's groups (NULL: this process's) and their parents, in CPUs and in
+ * bytes; 0: none. */
 double cgroup_cpus(const struct cgroups *groups);
 double cgroup_memory(const struct cgroups *groups);
-/* Bytes: physical memory, or what a control group or the address space (RLIMIT_AS) allows. To be asked
-   wherever memory is planned; sysconf alone knows no container. */
+/* Bytes: physical memory, or less where a control group or the address space (RLIMIT_AS) limits it.
+ * Call it wherever memory is planned: sysconf does not see container limits. */
 uint64_t usable_ram_bytes(void);
 uint64_t usable_ram_bytes_in(const struct cgroups *groups);
-/* Lowers the limits on what stands in memory to `bytes`: a model that asks for more is E_LIMIT, and not a
-   killed process. */
+/* Lowers the memory limits to `bytes`: a model that needs more fails with E_LIMIT, and the process
+ * is not killed. */
 void limit_to_memory(struct ctx *ctx, uint64_t bytes);
 
 /* -- dtype.c */
@@ -216,17 +220,18 @@ bool dtype_is_half(hone_dtype dtype);       /* f16, bf16 */
 bool dtype_is_tiny_float(hone_dtype dtype); /* of 8 or 4 bits */
 bool dtype_is_integer(hone_dtype dtype);    /* bool excluded */
 bool dtype_is_byte(hone_dtype dtype);       /* i8, u8 */
-/* Element i as a number, truth values as 0 and 1, of types with no C type of their own the byte; NaN of text. */
+/* Element i as a number: booleans as 0 and 1, types without a C type as their byte, NaN for
+ * strings. */
 double element_number(const void *data, hone_dtype dtype, size_t i);
-/* The product of the shape, whose dimensions are known and in range. */
+/* The number of elements of a shape whose dimensions are known and in range. */
 size_t tensor_elements(const hone_tensor *tensor);
 float f16_to_f32(uint16_t half);
 uint16_t f32_to_f16(float x); /* round to nearest even */
 float bf16_to_f32(uint16_t x);
 uint16_t f32_to_bf16(float x);
-/* Codes of the floats of 8 and 4 bits: the value is exact in double. Rounds half to even (e8m0, which
-   holds powers of two only: as asked). Beyond the largest: that, or without `saturate` infinity or
-   NaN as the type has it; f4e2m1 always saturates. */
+/* Codes of the floats of 8 and 4 bits: the value is exact in double. Rounds half to even; e8m0,
+ * which holds only powers of two, rounds as requested. Above the largest value: that value, or
+ * without `saturate` infinity or NaN, depending on the type; f4e2m1 always saturates. */
 enum tiny_rounding { TINY_UP, TINY_DOWN, TINY_NEAREST };
 double tiny_to_f64(hone_dtype dtype, unsigned bits);
 unsigned f64_to_tiny(hone_dtype dtype, double x, enum tiny_rounding rounding, bool saturate);
@@ -244,7 +249,7 @@ MUST_USE hone_status base64_put(struct ctx *ctx, struct strbuf *out, const void 
 /* -- clock.c */
 
 uint64_t clock_ns(void);      /* CLOCK_MONOTONIC_RAW */
-uint64_t clock_unix_ms(void); /* of the calendar: for records, never for durations */
+uint64_t clock_unix_ms(void); /* calendar time: for records, never for durations */
 
 /* -- random.c: splitmix64/xoshiro256**, seeded, the same on every machine */
 
@@ -253,7 +258,7 @@ struct random {
 };
 void random_init(struct random *random, uint64_t seed);
 static inline uint64_t random_rotate_(uint64_t x, int k) { return x << k | x >> (64 - k); }
-static inline uint64_t random_u64(struct random *random) { /* in line: models have 10^8 weights */
+static inline uint64_t random_u64(struct random *random) { /* inline: models have 10^8 weights */
   uint64_t *s = random->s, result = random_rotate_(s[1] * 5, 7) * 9, t = s[1] << 17;
   s[2] ^= s[0];
   s[3] ^= s[1];
@@ -269,7 +274,8 @@ double random_normal(struct random *random);  /* mean 0, variance 1 */
 uint64_t random_below(struct random *random, uint64_t n);
 void random_shuffle(struct random *random, size_t *order, size_t count);
 
-/* -- embedded texts: every file under src/FOLDER/text/ and src/compiler/run/artifact.h, by "FOLDER/NAME" */
+/* -- embedded files: every file under src/ROOM/embedded/ and src/compiler/run/artifact.h, by
+ * "ROOM/NAME" */
 
 /* "kernels/simd.h", "run/main.c", "compiler/run/artifact.h"; NULL if there is none. NUL-terminated. Made by
    tools/embed.sh at build time. */

@@ -1,4 +1,4 @@
-/* Context: the first failure with its id, place and sentence; limits; warnings. */
+/* Context: the first failure with its id, place and message; limits; warnings. */
 #include "base.h"
 
 #include <stdlib.h>
@@ -88,7 +88,7 @@ void hone_context_destroy(hone_context *context) {
 
 const char *hone_context_message(const hone_context *context) { return context->message; }
 
-/* ` at node 3 "conv1"`, or ` at node 3 (Conv)` where the node has no name. */
+/* ` at node 3 "conv1"`, or ` at node 3 (Conv)` if the node has no name. */
 static size_t put_node(char *out, size_t size, struct place at, const char *name) {
   char number[24] = "", operator[200];
   safe_copy(operator, sizeof operator, at.operator? at.operator: "");
@@ -158,7 +158,7 @@ hone_status advise(struct ctx *ctx, hone_status status, const char *format, ...)
   return status;
 }
 
-/* "... limit nodes ...": a limit that is named can be raised by that name. */
+/* A message with "limit NAME" names a limit that --limit can raise. */
 static bool hint_at_limit(struct ctx *ctx) {
   char name[64];
   const char *at = ctx->message;

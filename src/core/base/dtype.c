@@ -57,10 +57,10 @@ hone_dtype dtype_parse(const char *name) {
 /* -- floats of at most 8 bits */
 
 enum specials {
-  IEEE,     /* infinities and NaNs in the last exponent */
-  ONE_NAN,  /* all ones but the sign is NaN, no infinity */
-  UNSIGNED, /* minus zero's code is the one NaN, no infinity */
-  FINITE    /* neither */
+  IEEE,     /* infinities and NaNs use the last exponent */
+  ONE_NAN,  /* all ones except the sign is NaN; no infinity */
+  UNSIGNED, /* the code of minus zero is the only NaN; no infinity */
+  FINITE    /* no infinity, no NaN */
 };
 
 static const struct tiny_float {
@@ -121,11 +121,11 @@ static unsigned nan_of(const struct tiny_float *t, unsigned sign) {
     case UNSIGNED:
       return 0x80;
     default:
-      return 0x8; /* no NaN: minus zero, as ONNX's reference has it */
+      return 0x8; /* the type has no NaN: minus zero, as in ONNX's reference */
   }
 }
 
-/* Code of a magnitude that the type holds exactly. */
+/* Code of a magnitude that the type can represent exactly. */
 static unsigned tiny_code(double x, int mantissa_bits, int bias) {
   int exponent;
   (void)frexp(x, &exponent);
@@ -186,7 +186,7 @@ static float float_of(uint32_t bits) {
 float f16_to_f32(uint16_t half) {
   uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half >> 10 & 31,
            mantissa = half & 1023;
-  if (exponent == 31) /* a NaN becomes a quiet one, as processors make it */
+  if (exponent == 31) /* a NaN becomes quiet, as in hardware conversions */
     return float_of(sign | 0x7f800000u | mantissa << 13 | (mantissa ? 0x400000u : 0));
   if (exponent) return float_of(sign | (exponent + 112) << 23 | mantissa << 13);
   float x = (float)mantissa * 0x1p-24f; /* denormal: exact */

@@ -1,4 +1,4 @@
-/* Identity: XXH3-128 for keys, SHA-256 where someone could want to forge. */
+/* Hashes: XXH3-128 for keys, SHA-256 where a forged hash would be a risk. */
 #include "base.h"
 
 #include <limits.h>

@@ -1,8 +1,7 @@
-/* How much memory this process may use: physical, its control groups' limits (v1 and v2), and
- * `ulimit -v`. A limit of an outer group binds the inner ones, so the way to the root is walked and
- * the smallest wins. Source: Linux Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/ and
- * scheduler/sched-bwc.rst; getrlimit(2).
- */
+/* How much memory this process may use: physical memory, the limits of its control groups (v1 and
+ * v2), and `ulimit -v`. A limit of an outer group applies to the inner ones, so all groups up to
+ * the root are read and the smallest limit wins. Source: Linux
+ * Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/ and scheduler/sched-bwc.rst; getrlimit(2). */
 #include "base.h"
 
 #include <errno.h>
@@ -47,7 +46,7 @@ static bool group_folder(const struct cgroups *groups, const char *controller, c
   return found;
 }
 
-/* One value of this group or of one around it; seen says whether the file exists. */
+/* Reads one limit in a group's folder. */
 typedef double (*read_limit)(const char *folder);
 
 /* The smallest positive limit from the group up to the root of the tree; 0: none. */

@@ -1,4 +1,4 @@
-/* Growing text; bytes and dimensions as people write them. */
+/* Growing strings; sizes in bytes and dimensions in human-readable form. */
 #include "base.h"
 
 #include <stdlib.h>
@@ -83,7 +83,7 @@ void strbuf_put_safe(struct strbuf *text, const char *string, size_t max) {
   }
 }
 
-/* In whole numbers, since printf's decimal point is the locale's. */
+/* Integer arithmetic, because printf's decimal point depends on the locale. */
 void format_bytes(char out[32], double bytes) {
   static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
   size_t i = 0;
@@ -142,7 +142,8 @@ const char *nearest_name(const char *word, const char *const *names, size_t coun
     least = distance;
     best = names[i];
   }
-  for (size_t i = 0; least > 1 && strlen(word) > 2 && i < count; i++) /* its beginning */
+  /* a word also matches a name that begins with it */
+  for (size_t i = 0; least > 1 && strlen(word) > 2 && i < count; i++)
     if (!strncmp(word, names[i], strlen(word))) return names[i];
   return best;
 }

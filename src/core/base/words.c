@@ -1,6 +1,5 @@
-/* Words that came from outside: safe display of hostile text, strict numbers, whatever the locale. It
- * reports by its return value: what fails with a sentence stands above it.
- */
+/* Untrusted words: safe display and strict numbers, independent of the locale. Errors are reported
+ * by return value; the functions that produce messages are in context.c. */
 #include "base.h"
 
 #include <locale.h>
@@ -80,7 +79,7 @@ bool parse_i64(const char *string, int64_t min, int64_t max, int64_t *out) {
   return true;
 }
 
-/* strtod reads the locale's decimal point, so the C locale is handed in. */
+/* strtod uses the locale's decimal point, so the C locale is passed. */
 static locale_t c_locale(void) { return newlocale(LC_ALL_MASK, "C", (locale_t)0); }
 
 bool parse_f64(const char *string, double min, double max, double *out) {
@@ -108,7 +107,7 @@ void format_f64(char out[32], double x) {
   }
   for (int digits = 15; digits <= 17; digits++) {
     snprintf(out, 32, "%.*g", digits, x);
-    /* another decimal point can only be the locale's comma */
+    /* any other decimal point is the locale's comma */
     for (char *p = out; *p; p++)
       if (*p == ',') *p = '.';
     double back;

@@ -1,6 +1,5 @@
-/* A function called in a forked child, for code that may end or stop the process that runs it: libraries that are
- * loaded on trial.
- */
+/* Calls a function in a forked child, for code that may crash or exit the process: libraries that
+ * are loaded as a trial. */
 #include "os.h"
 
 #include <errno.h>
@@ -19,13 +18,13 @@ static void be_child(void (*call)(void *user), void *user, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
   setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-  /* what a library prints is not this command's output */
+  /* output of a library is not output of this command */
   if (null_fd >= 0) dup2(null_fd, 0), dup2(null_fd, 1), dup2(null_fd, 2);
   call(user);
   _exit(0);
 }
 
-/* 0: it ended in time. */
+/* 0: it ended before the timeout. */
 static bool wait_for(pid_t pid, uint64_t timeout_ns, int *out_how) {
   const struct timespec look = {.tv_nsec = LOOK_NS};
   const uint64_t start = clock_ns();
@@ -44,7 +43,7 @@ static bool wait_for(pid_t pid, uint64_t timeout_ns, int *out_how) {
 bool call_in_child(void (*call)(void *user), void *user, uint64_t timeout_ns, char out_how[128]) {
   const pid_t parent = getpid();
   int how = 0;
-  fflush(NULL); /* buffers that the child shares are not written twice */
+  fflush(NULL); /* so that the child does not write buffered output a second time */
   const pid_t pid = fork();
   if (!pid) be_child(call, user, parent);
   if (pid < 0)

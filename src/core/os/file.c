@@ -1,4 +1,4 @@
-/* Files: read-only maps of regular files, folders. */
+/* Files: read-only maps of regular files; folders. */
 #include "os.h"
 
 #include <dirent.h>
@@ -110,7 +110,8 @@ uint64_t dir_bytes(const char *path) {
 
 hone_status dir_user_name(struct ctx *ctx, const char *kind, char out[4096]) {
   bool data = !strcmp(kind, "data");
-  const char *root = getenv(data ? "HONE_DATA_HOME" : "HONE_CACHE_HOME"); /* of our own workers */
+  /* set for our own workers */
+  const char *root = getenv(data ? "HONE_DATA_HOME" : "HONE_CACHE_HOME");
   if (!root || !*root) root = getenv(data ? "XDG_DATA_HOME" : "XDG_CACHE_HOME");
   if (root && root[0] == '/' && strlen(root) < 3900) {
     snprintf(out, 4096, "%s/hone", root);

@@ -1,8 +1,9 @@
-/* What a supervised process shares with its supervisor, which outlives it: what it is doing, to be told when its time
- * is over, and files under temporary names, to be removed if it dies before they get their own.
+/* State that a supervised process shares with its supervisor, which outlives it: its current
+ * activity, printed when a time limit ends it, and files under temporary names, removed if it dies
+ * before they are renamed.
  *
- * It is one page of shared memory that the supervisor makes before it forks. Without it nothing is noted.
- */
+ * It is one page of shared memory that the supervisor maps before it forks. Without it nothing is
+ * recorded. */
 #include "os.h"
 
 #include <stdatomic.h>
@@ -14,7 +15,7 @@ enum { FILES = 16, DOING = 256 };
 struct journal {
   char doing[DOING];
   struct journal_file {
-    atomic_bool is_used, is_noted; /* noted: the path is whole */
+    atomic_bool is_used, is_noted; /* noted: the path is complete */
     char path[4096 + 300];
   } files[FILES];
 };

@@ -1,11 +1,13 @@
 /* NumPy's .npy (NEP 1): magic, version, header length, a Python dict literal, then the payload.
- * Types that NumPy lacks are unsigned integers of their codes in a file; those below a byte take a
- * byte an element there and are packed in memory. Strings are fixed-width UTF-32 ("U"). */
+ * Types that NumPy lacks are stored as unsigned integers with the same bits; types smaller than a
+ * byte take one byte per element in files and are packed in memory. Strings are fixed-width UTF-32
+ * ("U"). */
 #include "os.h"
 
 #include <stdlib.h>
 
-/* NumPy's type string without byte order; types NumPy lacks are written as raw unsigned. */
+/* NumPy's type string without byte order; types that NumPy lacks are written as raw unsigned
+ * integers. */
 static const struct {
   hone_dtype dtype;
   const char *code;
@@ -43,7 +45,7 @@ static const char *skip(const char *p, const char *what) {
   return strncmp(p, what, n) ? NULL : p + n;
 }
 
-/* The dict as NumPy writes it: keys in any order, no other keys. */
+/* The dict in the form that NumPy writes: keys in any order, no other keys. */
 static bool parse_header(const char *p, char type[8], bool *fortran, hone_tensor *out) {
   int seen = 0;
   if (!(p = skip(p, "{"))) return false;
@@ -86,7 +88,7 @@ static bool parse_header(const char *p, char type[8], bool *fortran, hone_tensor
   return seen == 7;
 }
 
-/* Types below a byte: a byte an element in files, packed in memory, low bits first. */
+/* Types smaller than a byte: one byte per element in files, packed in memory, low bits first. */
 static void pack(const hone_tensor *tensor, size_t count) {
   unsigned bits = dtype_bits(tensor->dtype), each = bits && bits < 8 ? 8 / bits : 1;
   uint8_t *data = tensor->data;
@@ -135,7 +137,7 @@ static size_t put_utf8(uint32_t c, char out[4]) {
   return length;
 }
 
-/* The next code point; a broken sequence gives U+FFFD and takes one byte. */
+/* The next code point; an invalid sequence gives U+FFFD and consumes one byte. */
 static uint32_t get_utf8(const char *at, size_t left, size_t *out_length) {
   const uint8_t *p = (const uint8_t *)at;
   size_t length = p[0] < 0x80       ? 1
@@ -155,7 +157,7 @@ static uint32_t get_utf8(const char *at, size_t left, size_t *out_length) {
   return c;
 }
 
-/* The strings follow their table in one allocation. */
+/* One allocation holds the table of strings, then their bytes. */
 static hone_status take_strings(struct ctx *ctx, const char *path, const uint8_t *data, size_t size,
                                 size_t width, hone_tensor *out) {
   size_t table, bytes, count;
@@ -251,7 +253,7 @@ static hone_status read_mapped(struct ctx *ctx, const char *path, const struct m
   }
   if (!out->dtype)
     return advise(ctx, fail(ctx, HONE_E_TYPE, place_file(path), "element type '%s'", type),
-                  "save x.astype(T) with T a type of the model's, little endian");
+                  "save x.astype(T), where T is a type of the model, in little-endian order");
   const char *stored = expect ? code_of(expect->dtype) : NULL;
   if (stored && !strcmp(stored, code_of(out->dtype))) out->dtype = expect->dtype;
   return take_payload(ctx, path, payload, payload_bytes, out);

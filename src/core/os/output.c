@@ -1,13 +1,12 @@
-/* Outputs: the one way by which a file of the user's is written.
+/* Outputs: every file of the user is written here.
  *
- * A regular file appears whole or not at all: temporary file in the same folder, fsync, rename, fsync of
- * the folder. What is no regular file is never replaced: a pipe or a character device, whatever it is
- * called, is a stream and written through; folders, sockets and disks are refused. A link to a regular
- * file is replaced by the new file, what it points to stays as it is.
+ * A regular file appears complete or not at all: temporary file in the same folder, fsync, rename,
+ * fsync of the folder. Other file types are never replaced: a pipe or a character device of any
+ * name is a stream and is written through; folders, sockets and block devices are refused. A link
+ * to a regular file is replaced by the new file; its target is not changed.
  *
- * output_check answers before the work whether the write can succeed, and refuses what the write itself
- * cannot know: files that were inputs, and files of another kind (outputs.def).
- */
+ * output_check tests before the work whether the write can succeed. It also refuses what the write
+ * itself cannot detect: files that were inputs, and files of another kind (outputs.def). */
 #include "os.h"
 
 #include <errno.h>
@@ -19,25 +18,25 @@
 #include <unistd.h>
 
 #define PROC_MAGIC 0x9fa0
-#define OTHER_PLACE "name another place for the output"
+#define OTHER_PLACE "choose another path for the output"
 enum { MOST_LINKS = 40, READER_WAIT_MS = 10000, HEAD_BYTES = 512, TAIL_BYTES = 64 };
 
 static const struct {
   const char *what;
   enum { BYTES, HEAD, TAIL, END } where;
   const char *mark;
-  size_t mark_bytes; /* it may hold zeros */
+  size_t mark_bytes; /* the mark may contain zeros */
 } kinds[] = {
 #define OUTPUT(name, what, where, mark) {what, where, mark, sizeof mark - 1},
 #include "outputs.def"
 #undef OUTPUT
 };
 
-/* -- what lies at a path */
+/* -- what exists at a path */
 
 enum target { TARGET_FILE, TARGET_STREAM, TARGET_REFUSED };
 
-/* A link of /proc/self/fd or the like leads out of the file system: what lies behind is open already. */
+/* A link such as /proc/self/fd/1 refers to an open file that may have no path. */
 static bool leads_through_proc(const char *path) {
   char at[4096], next[4096];
   struct stat info;
@@ -112,8 +111,7 @@ static bool write_parts(int fd, const struct file_part *parts, size_t count) {
   return true;
 }
 
-/* A new file under a name of its own; unlike mkstemp's, its mode is what the user's umask leaves.
- */
+/* Creates a new file under a unique name; unlike mkstemp, its mode follows the user's umask. */
 static int create_beside(const char *dir, const char *base, unsigned mode, char *out, size_t size) {
   for (unsigned turn = 0; turn < 100; turn++) {
     unsigned long long mark = clock_ns() * 0x9e3779b97f4a7c15u ^ (unsigned long long)getpid();
@@ -124,8 +122,8 @@ static int create_beside(const char *dir, const char *base, unsigned mode, char 
   return -1;
 }
 
-/* /dev/stdout by whatever name goes on where that descriptor stands. Else: a FIFO has a reader soon or
-   never, hone does not wait for ever. */
+/* /dev/stdout, by any name, continues at the descriptor's position. A FIFO must get a reader soon:
+ * hone does not wait forever. */
 static int open_stream(const char *path, const struct stat *info) {
   int waited_ms = 0, fd;
   struct stat standard;
@@ -146,7 +144,7 @@ static hone_status write_stream(struct ctx *ctx, const char *path, const struct 
   int fd = open_stream(path, info);
   if (fd < 0)
     return fail(ctx, HONE_E_WRITE, place_file(path), "%s",
-                errno == ENXIO ? "nobody reads from it" : strerror(errno));
+                errno == ENXIO ? "no process reads from it" : strerror(errno));
   bool ok = write_parts(fd, parts, count);
   int error = errno;
   if (close(fd) && ok) ok = false, error = errno;
@@ -283,7 +281,7 @@ static bool is_of_kind(int fd, const struct stat *info, enum output_kind kind) {
   return (!is_behind || tail >= 0) && !memcmp(bytes, kinds[kind].mark, mark);
 }
 
-/* An empty file is of every kind; one that cannot be read is of none. */
+/* An empty file matches every kind; an unreadable file matches none. */
 static hone_status check_kind(struct ctx *ctx, const char *path, const struct stat *info,
                               enum output_kind kind) {
   struct stat link;
@@ -294,11 +292,11 @@ static hone_status check_kind(struct ctx *ctx, const char *path, const struct st
   if (fd >= 0) close(fd);
   if (is_same) return HONE_OK;
   if (fd < 0)
-    return fail(ctx, HONE_E_PATH, place_file(path), "cannot look at it: %s", strerror(error));
+    return fail(ctx, HONE_E_PATH, place_file(path), "cannot inspect it: %s", strerror(error));
   return advise(ctx,
                 fail(ctx, HONE_E_PATH, place_file(path),
-                     "a file is there that is not %s; it was left as it is", kinds[kind].what),
-                "remove it first, or name another place");
+                     "a file exists there that is not %s; it was not changed", kinds[kind].what),
+                "remove it first, or choose another path");
 }
 
 static hone_status check_folder(struct ctx *ctx, const char *path) {
@@ -310,7 +308,7 @@ static hone_status check_folder(struct ctx *ctx, const char *path) {
     return fail(ctx, HONE_E_WRITE, place_file(path), "its folder: %s", strerror(errno));
   if (!S_ISDIR(info.st_mode))
     return fail(ctx, HONE_E_WRITE, place_file(path), "\"%s\" is not a folder", dir);
-  if (!info.st_nlink) /* the working folder, under whoever works in it */
+  if (!info.st_nlink) /* the working folder may have been removed by another process */
     return fail(ctx, HONE_E_WRITE, place_file(path), "its folder was removed");
   if (access(dir, W_OK | X_OK))
     return fail(ctx, HONE_E_WRITE, place_file(path), "cannot create a file there: %s",
@@ -326,10 +324,10 @@ hone_status output_check(struct ctx *ctx, const char *path, enum output_kind kin
   TRY(look(ctx, path, &target, &info, &exists));
   for (size_t i = 0; exists && i < input_count; i++)
     if (inputs[i].device == info.st_dev && inputs[i].inode == info.st_ino)
-      return advise(
-          ctx,
-          fail(ctx, HONE_E_PATH, place_file(path), "is an input of this command, never an output"),
-          OTHER_PLACE);
+      return advise(ctx,
+                    fail(ctx, HONE_E_PATH, place_file(path),
+                         "is an input of this command, so it cannot be its output"),
+                    OTHER_PLACE);
   if (target == TARGET_STREAM)
     return access(path, W_OK)
                ? fail(ctx, HONE_E_WRITE, place_file(path), "cannot be written: %s", strerror(errno))

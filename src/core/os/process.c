@@ -1,10 +1,9 @@
 /* Children without a shell. A program is started from an argument vector in its own process group,
- * with an allow-listed environment and no inherited descriptor but those named; its output is kept
- * as head and tail; at the time limit the whole group gets SIGTERM, 2 s later SIGKILL.
+ * with an allow-listed environment and no inherited descriptors except the named ones; the head and
+ * tail of its output are kept; at the time limit the whole group gets SIGTERM, 2 s later SIGKILL.
  *
  * Invariant: between fork and exec only async-signal-safe calls run, so a caller with threads may
- * start children. A child that outlives its starter is killed by the kernel (PR_SET_PDEATHSIG).
- */
+ * start children. The kernel kills a child that outlives its starter (PR_SET_PDEATHSIG). */
 #include "os.h"
 
 #include <errno.h>
@@ -28,7 +27,8 @@
 #define CHILD_IN 3
 #define CHILD_OUT 4
 
-/* What a tool may know of our environment. LD_*, CC and friends stay out: they change results. */
+/* Environment variables that tools may see. LD_*, CC and similar ones are removed: they change
+ * results. */
 static const char *const allowed_environment[] = {
     "HOME",
     "HTTPS_PROXY",
@@ -67,8 +67,9 @@ static bool is_allowed(const char *entry) {
 
 #define PATH_ROOM 64
 
-/* "PATH=", `first`, and the absolute entries of `path`: a tool must not run what lies in the current folder, and
-   without any PATH gcc does not find its own parts. out has room for both and PATH_ROOM. */
+/* "PATH=", `first`, and the absolute entries of `path`: a tool must not run programs of the current
+ * folder, and without any PATH gcc does not find its own parts. out has room for both and
+ * PATH_ROOM. */
 static char *clean_path(const char *first, const char *path, char *out) {
   const size_t start = 5 + (first ? strlen(first) : 0);
   size_t used = start;
@@ -89,7 +90,7 @@ static char *clean_path(const char *first, const char *path, char *out) {
   return out;
 }
 
-/* Whether one of `extra` has the entry's name. */
+/* True if one of `extra` has the entry's name. */
 static bool is_replaced(const char *const *extra, const char *entry) {
   const size_t length = strcspn(entry, "=") + 1;
   for (; extra && *extra; extra++)
@@ -97,7 +98,7 @@ static bool is_replaced(const char *const *extra, const char *entry) {
   return false;
 }
 
-/* Messages of tools in one language and one number format. The array is malloc'ed. */
+/* Makes tools print messages in one language and one number format. The array is malloc'ed. */
 static char **clean_environment(const char *const *extra, const char *path_first) {
   size_t count = 0, extra_count = 0;
   while (extra && extra[extra_count]) extra_count++;
@@ -123,7 +124,7 @@ static char **clean_environment(const char *const *extra, const char *path_first
 static bool find_program(const char *name, char *out, size_t size) {
   if (strchr(name, '/')) {
     char here[4096] = "";
-    /* it may run in another folder than this one */
+    /* the child may run in another folder */
     if (name[0] != '/' && !getcwd(here, sizeof here)) return false;
     int n = snprintf(out, size, "%s%s%s", here, *here ? "/" : "", name);
     return n > 0 && (size_t)n < size && !access(out, X_OK);
@@ -133,7 +134,7 @@ static bool find_program(const char *name, char *out, size_t size) {
   for (const char *at = path; *at;) {
     size_t length = strcspn(at, ":");
     int n = snprintf(out, size, "%.*s/%s", (int)length, at, name);
-    /* a relative entry would run whatever lies in the current folder */
+    /* a relative entry would run programs of the current folder */
     if (at[0] == '/' && n > 0 && (size_t)n < size && !access(out, X_OK)) return true;
     at += length + (at[length] == ':');
   }
@@ -227,11 +228,11 @@ struct start {
   const char *directory;
   int null_fd, output_fd, fd_in, fd_out, error_fd;
   bool on_standard, is_offline;
-  char id_maps[2][64]; /* of users and groups, for a namespace of one's own: each is itself */
+  char id_maps[2][64]; /* user and group id maps of a user namespace: each id maps to itself */
   pid_t parent;
 };
 
-/* A copy above the fixed numbers, so that no dup2 below overwrites a source. */
+/* Duplicates to a number above the fixed ones, so that no dup2 below overwrites a source. */
 static int raised(int fd) { return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 10); }
 
 static void reset_signals(void) {
@@ -251,8 +252,8 @@ static void write_file(const char *path, const char *text) {
   close(fd);
 }
 
-/* A network namespace whose only device is the loopback; without the right to make one, within a user namespace in
-   which all is as before. Where neither may be made the network stays. */
+/* Enters a network namespace whose only device is the loopback; without the right to create one,
+ * inside a user namespace with identical ids. If neither is allowed, the network stays. */
 static void leave_network(const struct start *start) {
   if (unshare(CLONE_NEWNET)) {
     if (unshare(CLONE_NEWUSER | CLONE_NEWNET)) return;
@@ -267,9 +268,10 @@ static void leave_network(const struct start *start) {
   close(fd);
 }
 
-/* In the child: only async-signal-safe calls, and no return. */
+/* In the child: only async-signal-safe calls; does not return. */
 static void become(const struct start *start) {
-  setsid(); /* a group to be stopped and killed whole, a session to be scheduled as one */
+  /* own group, so that it can be stopped as a whole; own session, so that it is scheduled as one */
+  setsid();
   if (start->is_offline) leave_network(start);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != start->parent) _exit(127);
@@ -284,7 +286,7 @@ static void become(const struct start *start) {
     }
     if (in >= 0) dup2(in, CHILD_IN);
     if (out >= 0) dup2(out, CHILD_OUT);
-    /* every other descriptor is marked close-on-exec, whoever opened it */
+    /* marks every other descriptor close-on-exec */
     syscall(SYS_close_range, in >= 0 || out >= 0 ? CHILD_OUT + 1 : CHILD_IN, ~0u, 4u);
     if (out < 0) close(CHILD_OUT);
     if (in < 0) close(CHILD_IN);
@@ -297,7 +299,7 @@ static void become(const struct start *start) {
   _exit(127);
 }
 
-/* Waits until exec succeeded (the pipe closes) or says why not. */
+/* Waits until exec succeeded (the pipe closes) or reports why it failed. */
 static hone_status started(struct ctx *ctx, const struct start *start, pid_t pid, int error_fd) {
   int code = 0;
   ssize_t n;
@@ -384,7 +386,7 @@ struct run {
   const void *user;
 };
 
-/* Milliseconds until the next thing to do; without pidfd the child's end is polled for. */
+/* Milliseconds until the next event; without pidfd the child's end is polled. */
 static int wait_ms(const struct run *run, bool has_pidfd) {
   int limit = !has_pidfd ? 10 : run->cancelled ? 20 : 60000;
   if (!run->deadline_ns) return limit;
@@ -436,14 +438,14 @@ hone_status process_run(struct ctx *ctx, const struct process_options *options,
   int code = 0;
   struct rusage usage = {0};
   wait_for_end(&run, &code, &usage);
-  kill(-run.process.pid, SIGKILL); /* what it left behind in its group */
+  kill(-run.process.pid, SIGKILL); /* kills what it left running in its group */
   if (run.output_open) capture_read(&run.capture, run.process.output_fd, 1 << 20);
   close(run.process.output_fd);
   out->wall_ns = clock_ns() - run.start_ns;
   out->timed_out = run.timed_out;
   if (WIFEXITED(code)) out->exit_code = WEXITSTATUS(code);
   if (WIFSIGNALED(code)) out->signal = WTERMSIG(code);
-  /* the kernel counts our own pages before exec too: an upper bound for small programs */
+  /* the kernel also counts our own pages before exec: an upper bound for small programs */
   out->peak_rss_bytes = usage.ru_maxrss * 1024;
   capture_text(&run.capture, &out->output);
   capture_deinit(&run.capture);

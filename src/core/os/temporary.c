@@ -1,9 +1,9 @@
-/* Temporary folders. Each holds a locked file while its owner lives, so a free lock means a dead owner, whoever has its
- * process number now: whoever makes a folder removes those that killed processes left next to it.
+/* Temporary folders. Each contains a file that its owner keeps locked, so a free lock means a dead
+ * owner, even if its process id is in use again. A process that creates a folder removes the
+ * folders next to it whose owners were killed.
  *
- * A lock belongs to an open file, which forked children share: a folder lives as long as the last of them. Programs
- * that are started do not inherit it.
- */
+ * A lock belongs to an open file, which forked children share: a folder lives as long as the last
+ * of them. Programs that are started do not inherit it. */
 #include "os.h"
 
 #include <dirent.h>
@@ -19,7 +19,7 @@
 #define PREFIX "hone-"
 #define LOCK_NAME "lock"
 #define NEW_NAME "lock.new"
-enum { SETTLED_S = 60 }; /* an empty folder this old will get no lock any more */
+enum { SETTLED_S = 60 }; /* an empty folder this old is abandoned */
 
 /* Folders of this process. */
 static struct held {
@@ -56,7 +56,7 @@ static int release(const char *path) {
   return fd;
 }
 
-/* It gets its name once it is locked: nobody sees it free before. */
+/* The file gets its name after it is locked, so that no other process sees it unlocked. */
 static int make_lock(int folder) {
   int fd = openat(folder, NEW_NAME, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) return -1;
@@ -67,7 +67,7 @@ static int make_lock(int folder) {
   return -1;
 }
 
-/* The lock goes last, so that a removal that is cut short is taken up again. */
+/* The lock is removed last, so that an interrupted removal is continued later. */
 static void remove_folder(const char *path) {
   DIR *dir = opendir(path);
   if (!dir) return;
@@ -84,7 +84,7 @@ static void remove_folder(const char *path) {
   rmdir(path);
 }
 
-/* A folder of this user's whose owner is dead. */
+/* Removes a folder of this user whose owner is dead. */
 static void remove_if_dead(const char *path) {
   struct stat info, lock;
   int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -97,7 +97,7 @@ static void remove_if_dead(const char *path) {
   if (fd >= 0 && !fstat(fd, &lock) && S_ISREG(lock.st_mode) && lock.st_uid == geteuid() &&
       !flock(fd, LOCK_EX | LOCK_NB))
     remove_folder(path);
-  /* made and never used: only if it is empty */
+  /* created and never used: removed only if it is empty */
   else if (fd < 0 && errno == ENOENT && time(NULL) - info.st_mtime > SETTLED_S)
     rmdir(path);
   if (fd >= 0) close(fd);
