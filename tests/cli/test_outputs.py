@@ -385,7 +385,7 @@ def test_products_that_are_rounded_first_are_not_fused(hone, tmp_path, compiler)
     at = np.maximum((np.arange(120) + 0.5) * 0.1 - 0.5, 0)
     low = np.int32(at)
     places, part = np.stack([low, np.minimum(low + 1, 11)]), np.float32(at - low)
-    nodes = [helper.make_node("Interpolate", ["x", "places", "weights", "places", "weights"], ["y"], domain="hone")]
+    nodes = [helper.make_node("ResizeInt", ["x", "places", "weights", "places", "weights"], ["y"], domain="hone")]
     graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.UINT8, [1, 3, 12, 12])],
                               [helper.make_tensor_value_info("y", TensorProto.UINT8, [1, 3, 120, 120])],
                               [numpy_helper.from_array(places, "places"),

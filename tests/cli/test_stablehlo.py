@@ -228,7 +228,7 @@ def quantised(n, random):
         "requantize_once": (requantised(single_rounding=1), [2, 3, 40], slices),
         "requantize_wide": (wide, [2, 3, 40], {**slices, "big": np.int64(41)}),
         "requantize_wide_once": (wide_once, [2, 3, 40], {**slices, "big": np.int64(4100000), "k": np.int32([-5, -1, -31])}),
-        "quantize_away": ([n("QuantizeAway", ["x", "s", "z"], ["o"], domain="hone"), cast], [2, 3, 40],
+        "quantize_away": ([n("QuantizeHalfAway", ["x", "s", "z"], ["o"], domain="hone"), cast], [2, 3, 40],
                           {"s": np.float32(0.25), "z": np.uint8(9)}),
         "table_softmax": ([to_bytes, n("TableSoftmax", ["q", "e"], ["o"], domain="hone", to=3), cast], [3, 7],
                           {**step, "e": np.int32(np.minimum(np.exp(-0.02 * np.arange(256)) * 2 ** 31, 2 ** 31 - 1))}),
@@ -244,10 +244,10 @@ def quantised(n, random):
                                   n("NormalizeBytes", ["q"], ["o"], domain="hone", zero_point=int(zero)), cast], [7, 40],
                                  {**step, "z": zero, "rows": np.float32([[0], [.004], [.02], [.1], [1], [10], [200]])})
            for name, zero in (("i8", np.int8(3)), ("u8", np.uint8(120)))},
-        "interpolate": ([to_bytes, n("Interpolate", ["q", "r", "rw", "c", "cw"], ["o"], domain="hone"), cast], [1, 2, 3, 4],
+        "interpolate": ([to_bytes, n("ResizeInt", ["q", "r", "rw", "c", "cw"], ["o"], domain="hone"), cast], [1, 2, 3, 4],
                         {**step, "r": np.int32([[0, 0, 1, 2], [0, 1, 2, 2]]), "rw": np.int64([[1024, 512, 24, 700], [0, 512, 1000, 324]]),
                          "c": np.int32([[0, 2], [1, 3]]), "cw": np.int64([[100, 1000], [924, 24]])}),
-        "interpolate_floats": ([to_bytes, n("Interpolate", ["q", "r", "rw", "c", "cw"], ["o"], domain="hone"), cast], [1, 2, 3, 4],
+        "interpolate_floats": ([to_bytes, n("ResizeInt", ["q", "r", "rw", "c", "cw"], ["o"], domain="hone"), cast], [1, 2, 3, 4],
                                {**step, "r": np.int32([[0, 1], [1, 2]]), "rw": np.float32([[.25, .5], [.75, .5]]),
                                 "c": np.int32([[0, 2], [1, 3]]), "cw": np.float32([[1, .125], [0, .875]])}),
     }

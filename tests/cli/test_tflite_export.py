@@ -317,7 +317,7 @@ def test_quantised_operators_are_written_in_bytes(hone, tmp_path, name, dtype):
     sound(hone("export", tmp_path / "m.onnx", "-o", tmp_path / "m.tflite"))
     found = imported(hone, tmp_path / "m.tflite", tmp_path)
     inputs = 2 if any("b" in node.input for node in BYTES[name]["nodes"]) and name != "joined" else 1
-    assert found.count("QuantizeAway") == inputs and found.count("DequantizeLinear") == 1, found
+    assert found.count("QuantizeHalfAway") == inputs and found.count("DequantizeLinear") == 1, found
     (tmp_path / "in").mkdir()
     x = np.random.default_rng(3).standard_normal(BYTES[name]["dims"]).astype(np.float32) * 2
     np.save(tmp_path / "in" / "in_0.npy", x)

@@ -26,7 +26,7 @@ static bool hands_on(const struct op *op) {
 }
 
 static bool is_quantiser(const struct node *node) {
-  return is_op(node, OP_QuantizeLinear) || is_op(node, OP_QuantizeAway) ||
+  return is_op(node, OP_QuantizeLinear) || is_op(node, OP_QuantizeHalfAway) ||
          is_op(node, OP_DequantizeLinear);
 }
 

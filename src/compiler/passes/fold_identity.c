@@ -32,10 +32,10 @@ static bool repeats_nothing(const struct node *node) {
 }
 
 /* Each row and column is that of the same place. */
-static bool interpolates_nothing(const struct node *node) {
+static bool resizes_nothing(const struct node *node) {
   for (size_t places = 1; places <= 3; places += 2)
     for (int64_t i = 0, place; i < node->inputs[places]->shape.dims[1]; i++)
-      if (!interpolate_takes(node, places, (size_t)i, &place) || place != i) return false;
+      if (!resize_int_copies(node, places, (size_t)i, &place) || place != i) return false;
   return true;
 }
 
@@ -63,8 +63,8 @@ static int passed_on(const struct node *node) {
       return 0; /* the same type and shape: nothing was done */
     case OP_Transpose:
       return moves_nothing(node) ? 0 : -1;
-    case OP_Interpolate:
-      return interpolates_nothing(node) ? 0 : -1;
+    case OP_ResizeInt:
+      return resizes_nothing(node) ? 0 : -1;
     case OP_Resize:
       return repeats_nothing(node) ? 0 : -1;
     case OP_Concat:

@@ -1,7 +1,7 @@
 /* reduce-strength: squares and cubes become products, a division by a constant becomes a product where the
  * reciprocal is a normal number (at most one ulp apart; exact for powers of two), and a product of few rows
  * with a column of constants becomes a sum of products: packed, a column is as wide as a panel (the lattices
- * of a file of 2.5 MB made 79 MB), floats only; an Interpolate of a single pixel becomes Expand, which a plan reads in
+ * of a file of 2.5 MB made 79 MB), floats only; an ResizeInt of a single pixel becomes Expand, which a plan reads in
  * place. */
 #include "rewrite.h"
 
@@ -68,7 +68,7 @@ static hone_status reduce_pixel(struct rewrite *r, struct node *node) {
   if (from->dims[2] != 1 || from->dims[3] != 1 || value_is_open(node->inputs[0])) return HONE_OK;
   for (size_t places = 1; places <= 3; places += 2)
     for (int64_t i = 0; i < to->dims[places == 1 ? 2 : 3]; i++)
-      if (!interpolate_takes(node, places, (size_t)i, &place)) return HONE_OK;
+      if (!resize_int_copies(node, places, (size_t)i, &place)) return HONE_OK;
   TRY(rewrite_ints(r, to->dims, 4, &dims));
   TRY(rewrite_node(r, OP_Expand, (struct value *[]){node->inputs[0], dims}, 2, &made));
   return finish(r, node, made);
@@ -77,7 +77,7 @@ static hone_status reduce_pixel(struct rewrite *r, struct node *node) {
 static hone_status visit(struct rewrite *r, struct node *node) {
   double y;
   if (is_op(node, OP_MatMul)) return reduce_columns(r, node);
-  if (is_op(node, OP_Interpolate)) return reduce_pixel(r, node);
+  if (is_op(node, OP_ResizeInt)) return reduce_pixel(r, node);
   if (!is_op(node, OP_Pow) && !is_op(node, OP_Div)) return HONE_OK;
   if (!dtype_is_float(node->inputs[0]->dtype) || !constant_scalar(node->inputs[1], &y))
     return HONE_OK;

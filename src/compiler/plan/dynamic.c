@@ -379,7 +379,7 @@ static const struct {
     {OP_GRU, carry_recurrent},
     {OP_RNN, carry_recurrent},
     {OP_QuantizeLinear, carry_quantize},
-    {OP_QuantizeAway, carry_quantize},
+    {OP_QuantizeHalfAway, carry_quantize},
     {OP_DequantizeLinear, carry_quantize},
     {OP_Requantize, carry_batch},
     {OP_BatchNormalization, carry_batch},

@@ -131,9 +131,9 @@ MUST_USE hone_status reference_run(struct ctx *ctx, const struct graph *graph,
 
 /* Whether a Resize of known sizes repeats each element along each dimension: how often. */
 bool resize_repeats(struct ctx *ctx, const struct node *node, int64_t repeats[HONE_MAX_RANK]);
-/* interpolate.c: whether row i (places 1: the input that holds rows' places) or column i (places 3) of an Interpolate's
+/* resize_int.c: whether row i (places 1: the input that holds rows' places) or column i (places 3) of an ResizeInt's
    result is one of its input's, bit for bit, by constants; which. */
-bool interpolate_takes(const struct node *node, size_t places, size_t i, int64_t *out_place);
+bool resize_int_copies(const struct node *node, size_t places, size_t i, int64_t *out_place);
 /* What one axis of a Resize of known sizes does: f32 [in, out], the weight of each element in each result; NULL: the
    axis stays as it is. E_UNSUP where values come from outside. */
 MUST_USE hone_status resize_weights(struct ctx *ctx, struct arena *arena, const struct node *node,

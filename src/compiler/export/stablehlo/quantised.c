@@ -90,7 +90,7 @@ static hone_status put_quantize(struct hlo *h, const struct node *node) {
   TRY(spread_operand(h, node, 1, &x.shape, x.dtype, &scale));
   x = hlo_unary(
       h,
-      is_op(node, OP_QuantizeAway) ? "stablehlo.round_nearest_afz" : "stablehlo.round_nearest_even",
+      is_op(node, OP_QuantizeHalfAway) ? "stablehlo.round_nearest_afz" : "stablehlo.round_nearest_even",
       hlo_binary(h, "stablehlo.divide", x, scale));
   if (node_input(node, 2)) {
     TRY(spread_operand(h, node, 2, &x.shape, x.dtype, &zero));
@@ -528,7 +528,7 @@ static hone_status put_normalize_bytes(struct hlo *h, const struct node *node) {
   return put_held(h, node, x, to);
 }
 
-/* -- Interpolate */
+/* -- ResizeInt */
 
 /* x at the upper or lower places of an axis, and the weights that go with them. */
 static hone_status neighbours(struct hlo *h, const struct node *node, struct term x, int axis,
@@ -544,7 +544,7 @@ static hone_status neighbours(struct hlo *h, const struct node *node, struct ter
   return HONE_OK;
 }
 
-static hone_status put_interpolate(struct hlo *h, const struct node *node) {
+static hone_status put_resize_int(struct hlo *h, const struct node *node) {
   const hone_dtype dtype = node->inputs[2]->dtype;
   const bool in_floats = dtype == HONE_F32;
   struct term x, row, column, row_weights, column_weights, sum = {0};
@@ -577,14 +577,14 @@ const struct hlo_row hlo_quantised_rules[] = {
     {OP_ConvInteger, put_conv_integer},
     {OP_DequantizeLinear, put_dequantize},
     {OP_DynamicQuantizeLinear, put_dynamic_quantize},
-    {OP_Interpolate, put_interpolate},
     {OP_MatMulInteger, put_matmul_integer},
     {OP_NormalizeBytes, put_normalize_bytes},
     {OP_QLinearConv, put_qlinear_conv},
     {OP_QLinearMatMul, put_qlinear_matmul},
-    {OP_QuantizeAway, put_quantize},
+    {OP_QuantizeHalfAway, put_quantize},
     {OP_QuantizeLinear, put_quantize},
     {OP_Requantize, put_requantize},
+    {OP_ResizeInt, put_resize_int},
     {OP_TableSoftmax, put_table_softmax},
     {.rule = NULL},
 };

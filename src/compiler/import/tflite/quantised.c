@@ -291,7 +291,7 @@ hone_status tf_quantize(struct tf_op *op) {
     if (!out->quantisation.count) return tf_refuse(op, "to a tensor without a scale");
     int64_t axis = out->quantisation.axis;
     TRY(scale_values(op, out, out->dtype, &scale, &zero));
-    TRY(make_node(op->make, OP_QuantizeAway, VALUES(x, scale, zero),
+    TRY(make_node(op->make, OP_QuantizeHalfAway, VALUES(x, scale, zero),
                   ARGS(INT_ARG("axis", image ? tf_image_axis(axis) : axis)), &y));
     return tf_write(op, 0, image, y);
   }
@@ -477,7 +477,7 @@ static hone_status float_sum(struct tf_op *op, struct value *sum, int64_t count,
   if (bias != 0) TRY(make_with_scalar(op->make, OP_Add, sum, (double)bias, &sum));
   TRY(make_scalar(op->make, HONE_F32, 1, &one));
   TRY(make_scalar(op->make, y->dtype, (double)y->quantisation.zero_points[0], &zero));
-  return make_node(op->make, OP_QuantizeAway, VALUES(sum, one, zero), NULL, out);
+  return make_node(op->make, OP_QuantizeHalfAway, VALUES(sum, one, zero), NULL, out);
 }
 
 /* The sum of `count` numbers less their zero points to the output's scale; of a mean the count goes into the multiplier. */
@@ -607,7 +607,7 @@ static struct tap tap_of(int64_t i, int64_t in, int64_t out, bool align, bool ha
   return tap;
 }
 
-/* What hone.Interpolate takes for an axis: places [2, out], low and high, with their weights. */
+/* What hone.ResizeInt takes for an axis: places [2, out], low and high, with their weights. */
 static hone_status plan_axis(struct tf_op *op, int64_t in, int64_t out, bool align, bool half,
                              bool fixed, struct value **out_places, struct value **out_weights) {
   const struct shape shape = {.rank = 2, .dims = {2, out}};
@@ -645,6 +645,6 @@ hone_status tf_quantised_resize(struct tf_op *op) {
     TRY(plan_axis(op, x->shape.dims[2 + d], size[d], align != 0, half != 0, in->dtype != HONE_U8,
                   &axes[2 * d], &axes[2 * d + 1]));
   }
-  TRY(make_node(op->make, OP_Interpolate, VALUES(x, axes[0], axes[1], axes[2], axes[3]), NULL, &y));
+  TRY(make_node(op->make, OP_ResizeInt, VALUES(x, axes[0], axes[1], axes[2], axes[3]), NULL, &y));
   return tf_write(op, 0, true, y);
 }

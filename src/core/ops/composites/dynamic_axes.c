@@ -1,5 +1,5 @@
 /* Operators along an axis whose size only a run knows. What lies behind the size is filled with what does not count
- * (Close), the operator computes at the bound, and what is no result is left out again (Compress). Sizes that are equal
+ * (PadToBound), the operator computes at the bound, and what is no result is left out again (Compress). Sizes that are equal
  * have one number: masks of the same size are one value, and Compress by such a mask gives that size (extents.c). */
 #include <math.h>
 
@@ -137,20 +137,20 @@ static struct value *filling(struct expansion *e, const struct value *x, double 
   return value;
 }
 
-static struct value *close_with(struct expansion *e, struct value *x, int axis,
+static struct value *pad_with(struct expansion *e, struct value *x, int axis,
                                 struct value *rest) {
   if (e->status || !x->extents[axis]) return x;
   x_with_int(e, "axis", axis);
   x_with_int(e, "length", x->shape.dims[axis]);
-  return x_2(e, OP_Close, x, rest);
+  return x_2(e, OP_PadToBound, x, rest);
 }
 
-struct value *x_close(struct expansion *e, struct value *x, int axis, int64_t length, double fill) {
+struct value *x_pad_to_bound(struct expansion *e, struct value *x, int axis, int64_t length, double fill) {
   if (e->status || (!x->extents[axis] && x->shape.dims[axis] == length)) return x;
   struct value *rest = filling(e, x, fill);
   x_with_int(e, "axis", axis);
   x_with_int(e, "length", length);
-  return x_2(e, OP_Close, x, rest);
+  return x_2(e, OP_PadToBound, x, rest);
 }
 
 static bool same_operand(const struct value *a, const struct value *b) {
@@ -181,9 +181,9 @@ static struct value *shared(struct expansion *e, struct value *made) {
 }
 
 /* One value for a mask that is closed twice, so that what it leaves has one size. */
-static struct value *close_all(struct expansion *e, struct value *x, double fill) {
+static struct value *pad_all(struct expansion *e, struct value *x, double fill) {
   for (int d = 0; d < x->shape.rank && !e->status; d++)
-    if (x->extents[d]) x = shared(e, close_with(e, x, d, filling(e, x, fill)));
+    if (x->extents[d]) x = shared(e, pad_with(e, x, d, filling(e, x, fill)));
   return x;
 }
 
@@ -224,8 +224,8 @@ static struct value *open_axis(struct expansion *e, struct value *x, int axis, u
   return keep(e, x, first_of(e, x->shape.dims[axis], count_of(e, number)), axis);
 }
 
-struct value *x_close_all(struct expansion *e, struct value *x, double fill) {
-  return close_all(e, x, fill);
+struct value *x_pad_all_to_bound(struct expansion *e, struct value *x, double fill) {
+  return pad_all(e, x, fill);
 }
 struct value *x_size(struct expansion *e, uint32_t extent) {
   return count_of(e, extent);
@@ -277,20 +277,20 @@ static struct value *edge(struct expansion *e, hone_dtype dtype, bool largest) {
 /* -- the operators */
 
 static void open_non_zero(struct expansion *e) {
-  x_out(e, 0, x_1(e, OP_NonZero, close_all(e, x_in(e, 0), 0)));
+  x_out(e, 0, x_1(e, OP_NonZero, pad_all(e, x_in(e, 0), 0)));
 }
 
 /* A score that is no number is below every threshold, and no box without one. */
 static void open_boxes(struct expansion *e) {
   struct value *in[5] = {NULL};
   for (size_t k = 0; k < e->node->input_count; k++) in[k] = x_in(e, k);
-  in[0] = close_all(e, in[0], 0);
-  in[1] = close_all(e, in[1], NAN);
+  in[0] = pad_all(e, in[0], 0);
+  in[1] = pad_all(e, in[1], NAN);
   x_out(e, 0, x_again(e, in, e->node->input_count));
 }
 
 static void open_compress(struct expansion *e) {
-  struct value *x = x_in(e, 0), *condition = close_all(e, x_in(e, 1), 0);
+  struct value *x = x_in(e, 0), *condition = pad_all(e, x_in(e, 1), 0);
   if (!node_attribute(e->node, "axis") && x->shape.rank > 1) {
     x_fail(e, HONE_E_UNSUP, "Compress of a flattened value whose size is known only at run time");
     return;
@@ -301,7 +301,7 @@ static void open_compress(struct expansion *e) {
     const int64_t given = condition->shape.rank == 1 ? condition->shape.dims[0] : 0;
     if (!is_open(x_in(e, 1)) && given && given <= x->shape.dims[axis])
       condition = x_2(e, OP_And, condition, x_slice(e, places(e, x, (int)axis), 0, 0, given));
-    x = close_with(e, x, (int)axis, filling(e, x, 0));
+    x = pad_with(e, x, (int)axis, filling(e, x, 0));
   }
   x_out(e, 0, x_again(e, (struct value *[]){x, condition}, 2));
 }
@@ -347,7 +347,7 @@ static void open_topk(struct expansion *e) {
           number ? count_of(e, number) : x_scalar(e, HONE_I64, (double)x->shape.dims[axis]));
   struct value *rest = dtype_is_float(x->dtype) && !largest ? x_scalar(e, x->dtype, NAN)
                                                             : edge(e, x->dtype, !largest);
-  struct value *in[] = {close_with(e, x, axis, rest), x_list(e, &most, 1)};
+  struct value *in[] = {pad_with(e, x, axis, rest), x_list(e, &most, 1)};
   x_with_int(e, "axis", axis);
   x_with_int(e, "largest", largest);
   x_with_int(e, "sorted", x_int(e, "sorted", 1));
@@ -362,7 +362,7 @@ static struct value *held_beside(struct expansion *e, struct value *x, int axis)
     const int64_t length = known_beside(e->node, d), room = x->shape.dims[d];
     if (d == axis || !x->extents[d] || length < 0) continue;
     x_with_int(e, "must_be", length);
-    x = x_close(e, x, d, room > length ? room : length, 0);
+    x = x_pad_to_bound(e, x, d, room > length ? room : length, 0);
     x = x_slice(e, x, d, 0, length);
   }
   return x;
@@ -395,7 +395,7 @@ static void open_concat(struct expansion *e) {
     is_along = is_along || x->extents[axis];
     x = held_beside(e, x, axis);
     masks[k] = places_or_all(e, x, axis);
-    parts[k] = close_with(e, x, axis, filling(e, x, 0));
+    parts[k] = pad_with(e, x, axis, filling(e, x, 0));
   }
   struct value *y = x_concat(e, axis, parts, count);
   x_out(e, 0, is_along ? keep(e, y, shared(e, x_concat(e, 0, masks, count)), axis) : y);
@@ -458,7 +458,7 @@ static struct value *take_between(struct expansion *e, struct value *x, int axis
     number = shared(e, x_2(e, OP_Add, number, x_scalar(e, HONE_I64, (double)(wide - 1))));
     number = shared(e, x_2(e, OP_Div, number, x_scalar(e, HONE_I64, (double)wide)));
   }
-  x = close_with(e, x, axis, filling(e, x, 0));
+  x = pad_with(e, x, axis, filling(e, x, 0));
   if (step == 1 && !from.size) {
     const int64_t start = from.add < 0 ? 0 : from.add;
     x = x_slice(e, x, axis, start, start + most);
@@ -509,7 +509,7 @@ static struct value *take_found(struct expansion *e, struct value *x, int axis,
   const int64_t count = most > 0 ? (int64_t)most : 0;
   struct value *number = shared(e, x_2(e, OP_Max, x_2(e, OP_Sub, last, first), zero)),
                *index = x_2(e, OP_Add, x_range(e, HONE_I64, count, 0, 1), first);
-  x = close_with(e, x, axis, filling(e, x, 0));
+  x = pad_with(e, x, axis, filling(e, x, 0));
   if (room)
     x = x_gather(e, x, x_2(e, OP_Min, index, x_scalar(e, HONE_I64, (double)(room - 1))), axis);
   return keep(e, x, first_of(e, room ? count : 0, number), axis);
@@ -588,7 +588,7 @@ static void open_reduce(struct expansion *e) {
   bool goes[HONE_MAX_RANK];
   if (!reduces(node, goes)) return;
   for (int d = 0; d < x->shape.rank && !e->status; d++)
-    if (x->extents[d] && goes[d]) x = close_with(e, x, d, start_of(e, x->dtype));
+    if (x->extents[d] && goes[d]) x = pad_with(e, x, d, start_of(e, x->dtype));
   x_out(e, 0, x_again(e, (struct value *[]){x, x_in(e, 1)}, node->input_count));
 }
 
@@ -616,14 +616,14 @@ static void open_softmax(struct expansion *e) {
   struct value *x = x_in(e, 0), *mask;
   const int axis = (int)axis_of(e->node, -1);
   mask = places(e, x, axis);
-  x = close_with(e, x, axis, edge(e, x->dtype, false));
+  x = pad_with(e, x, axis, edge(e, x->dtype, false));
   x_out(e, 0, keep(e, x_again(e, &x, 1), mask, axis));
 }
 
 /* Of equals the first is taken, and what is there comes before what is not. */
 static void open_arg(struct expansion *e) {
   struct value *x = x_in(e, 0);
-  x = close_with(e, x, (int)axis_of(e->node, 0), edge(e, x->dtype, is_op(e->node, OP_ArgMin)));
+  x = pad_with(e, x, (int)axis_of(e->node, 0), edge(e, x->dtype, is_op(e->node, OP_ArgMin)));
   x_out(e, 0, x_again(e, &x, 1));
 }
 
@@ -638,7 +638,7 @@ static void open_regions(struct expansion *e) {
     return;
   }
   struct value *mask = places(e, regions, 0);
-  struct value *in[] = {x_in(e, 0), close_all(e, regions, 0), close_all(e, x_in(e, 2), 0)};
+  struct value *in[] = {x_in(e, 0), pad_all(e, regions, 0), pad_all(e, x_in(e, 2), 0)};
   x_out(e, 0, keep(e, x_again(e, in, 3), mask, 0));
 }
 
@@ -667,7 +667,7 @@ static struct value *reshape_by_sizes(struct expansion *e, struct value *x,
                                       const struct size_list *to) {
   int lost = 0;
   for (int d = 0; d < x->shape.rank; d++) lost += x->extents[d] != 0;
-  struct value *y = x_reshape(e, close_all(e, x, 0), to->at, (int)to->count);
+  struct value *y = x_reshape(e, pad_all(e, x, 0), to->at, (int)to->count);
   for (size_t i = 0; i < to->count && !e->status; i++) {
     if (!to->extent[i]) continue;
     lost -= has_open_axis(x, &y->shape, (int)i, to->extent[i]) ? 1 : HONE_MAX_RANK;
@@ -762,7 +762,7 @@ static void open_merged(struct expansion *e) {
   for (size_t i = 1; i < count; i++) rest *= dims[i];
   rows = dims[0] = dims_product(&x->shape, 0, x->shape.rank) / rest;
   struct value *is = merged_places(e, x, last, times, rows);
-  x = x_reshape(e, close_all(e, x, 0), dims, (int)count);
+  x = x_reshape(e, pad_all(e, x, 0), dims, (int)count);
   x_out(e, 0, keep(e, x, is, 0));
 }
 

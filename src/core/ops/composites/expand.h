@@ -116,8 +116,8 @@ struct value *x_label(struct expansion *e, const struct attribute *labels, struc
 
 /* Of axes as long as a run finds them (dynamic_axes.c). */
 /* `length` places along axis, behind the size a number, or empty texts; all axes to their bounds. */
-struct value *x_close(struct expansion *e, struct value *x, int axis, int64_t length, double fill);
-struct value *x_close_all(struct expansion *e, struct value *x, double fill);
+struct value *x_pad_to_bound(struct expansion *e, struct value *x, int axis, int64_t length, double fill);
+struct value *x_pad_all_to_bound(struct expansion *e, struct value *x, double fill);
 /* The size that a run finds for an extent, an i64 without dimensions. */
 struct value *x_size(struct expansion *e, uint32_t extent);
 /* As long from here on as an extent says, or as the first n say. */

@@ -57,7 +57,7 @@ void expand_open_gather_elements(struct expansion *e) {
   struct value *bound = x_scalar(e, HONE_I64, (double)room);
   struct value *to =
       within(e, index, x->extents[axis] ? x_size(e, x->extents[axis]) : bound, bound);
-  y = x_again(e, (struct value *[]){x_close_all(e, x, 0), x_close_all(e, to, 0)}, 2);
+  y = x_again(e, (struct value *[]){x_pad_all_to_bound(e, x, 0), x_pad_all_to_bound(e, to, 0)}, 2);
   for (int d = 0; d < index->shape.rank; d++) y = x_open(e, y, d, index->extents[d]);
   x_out(e, 0, y);
 }
@@ -75,9 +75,9 @@ void expand_open_scatter(struct expansion *e) {
   n = x->extents[axis] ? x_size(e, x->extents[axis]) : none;
   index = within(e, index, n, x_scalar(e, HONE_I64, (double)(room + 1)));
   for (int d = 0; d < index->shape.rank && !e->status; d++)
-    index = x_close(e, index, d, index->shape.dims[d], (double)room);
-  struct value *in[] = {x_pad(e, x_close_all(e, x, 0), axis, 0, 1), index,
-                        x_close_all(e, x_in(e, 2), 0)};
+    index = x_pad_to_bound(e, index, d, index->shape.dims[d], (double)room);
+  struct value *in[] = {x_pad(e, x_pad_all_to_bound(e, x, 0), axis, 0, 1), index,
+                        x_pad_all_to_bound(e, x_in(e, 2), 0)};
   x = x_slice(e, x_again(e, in, 3), axis, 0, room);
   for (int d = 0; d < x->shape.rank; d++) x = x_open(e, x, d, data->extents[d]);
   x_out(e, 0, x);
@@ -107,10 +107,10 @@ void expand_open_scatter_nd(struct expansion *e) {
   }
   n = x_slice(e, x_1(e, OP_Shape, x), 0, 0, named);
   index = within(e, index, n, x_list(e, x->shape.dims, (size_t)named));
-  index = x_close_all(e, x_2(e, OP_Add, index, x_scalar(e, HONE_I64, 1)), 0);
-  y = x_close_all(e, x, 0);
+  index = x_pad_all_to_bound(e, x_2(e, OP_Add, index, x_scalar(e, HONE_I64, 1)), 0);
+  y = x_pad_all_to_bound(e, x, 0);
   for (int d = 0; d < named; d++) y = x_pad(e, y, d, 1, 0);
-  y = x_again(e, (struct value *[]){y, index, x_close_all(e, x_in(e, 2), 0)}, 3);
+  y = x_again(e, (struct value *[]){y, index, x_pad_all_to_bound(e, x_in(e, 2), 0)}, 3);
   for (int d = 0; d < named; d++) y = x_slice(e, y, d, 1, 1 + x->shape.dims[d]);
   for (int d = 0; d < x->shape.rank; d++) y = x_open(e, y, d, x->extents[d]);
   x_out(e, 0, y);

@@ -86,7 +86,7 @@ void expand_tfidf(struct expansion *e) {
     struct value *rest = x_constant(e, HONE_STRING, &(struct shape){0}, &none);
     x_with_int(e, "axis", x->shape.rank - 1);
     x_with_int(e, "length", x->shape.dims[x->shape.rank - 1]);
-    x = x_2(e, OP_Close, x, rest);
+    x = x_2(e, OP_PadToBound, x, rest);
   }
   if (is_flat) x = x_unsqueeze(e, x, 0);
   int64_t first = 0, rows = x->shape.dims[0];

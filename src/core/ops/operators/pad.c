@@ -1,4 +1,4 @@
-/* Pad (constant, reflect, edge, wrap; negative pads cut), Close and ReverseSequence. Pad evaluates through
+/* Pad (constant, reflect, edge, wrap; negative pads cut), PadToBound and ReverseSequence. Pad evaluates through
  * one table an axis: the source index of each result index, -1 for the constant. */
 #include "view.h"
 
@@ -175,10 +175,10 @@ hone_status eval_reverse_sequence(struct ctx *ctx, struct arena *scratch, const 
   return HONE_OK;
 }
 
-/* -- Close: an axis `length` long, what lies behind its size filled with input 1; must_be: the size that a run has to
+/* -- PadToBound: an axis `length` long, what lies behind its size filled with input 1; must_be: the size that a run has to
  * find, -1 any -- */
 
-hone_status infer_close(struct ctx *ctx, struct graph *graph, struct node *node) {
+hone_status infer_pad_to_bound(struct ctx *ctx, struct graph *graph, struct node *node) {
   struct shape to = node->inputs[0]->shape;
   int64_t rest;
   int axis;
@@ -194,7 +194,7 @@ hone_status infer_close(struct ctx *ctx, struct graph *graph, struct node *node)
   return set_output(ctx, node, 0, node->inputs[0]->dtype, &to);
 }
 
-hone_status eval_close(struct ctx *ctx, struct arena *scratch, const struct node *node,
+hone_status eval_pad_to_bound(struct ctx *ctx, struct arena *scratch, const struct node *node,
                        const struct tensor *const *in, struct tensor *const *out) {
   const struct shape *from = &in[0]->shape, *to = &out[0]->shape;
   size_t size;

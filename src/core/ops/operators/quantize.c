@@ -211,7 +211,7 @@ hone_status eval_quantize_linear(struct ctx *ctx, struct arena *scratch, const s
       tensor_set_tiny(out[0], i, quotient, TINY_NEAREST, saturate);
       continue;
     }
-    if (is_op(node, OP_QuantizeAway)) quotient = round(quotient);
+    if (is_op(node, OP_QuantizeHalfAway)) quotient = round(quotient);
     double y = requantize(quotient, points ? tensor_f64(points, s) : 0, out[0]->dtype);
     tensor_set_i64(out[0], i, (int64_t)y);
   }

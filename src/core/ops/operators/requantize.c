@@ -1,6 +1,6 @@
 /* requantize: operators of domain hone for quantised formats whose arithmetic is fixed point:
  * Requantize, Rescale, RescaleOnce, RescaleUp, ShiftRight, TableSoftmax, NormalizeBytes, NormalizeWords,
- * QuantizeAway, ByteTable.
+ * QuantizeHalfAway, ByteTable.
  *
  * Requantize: y = clamp(round((x - offset) * 2^left_shift * multiplier * 2^(shift - 31)) + zero_point)
  *   multiplier and shift: i32, one or one a slice along `axis`. 32-bit sums are rounded twice (the
@@ -16,7 +16,7 @@
  * NormalizeBytes: x / |x| along `axis` of bytes less zero_point, to 1/128: i8 with zero point 0, u8 with 128.
  * NormalizeWords: x less its mean over its deviation along the last axis, i16 to i32 in steps of 1/1024; `least`: the
  *   variance of what has none.
- * QuantizeAway: QuantizeLinear with halves away from zero.
+ * QuantizeHalfAway: QuantizeLinear with halves away from zero.
  * ByteTable: any function of an 8-bit number: entry x & 255 of `table`, 256 numbers of type `to`.
  */
 #include "fixed_point.h"

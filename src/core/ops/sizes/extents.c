@@ -310,7 +310,7 @@ static hone_status slice(struct ctx *ctx, struct graph *graph, struct node *node
 }
 
 /* As long as its bound from here on, along one axis. */
-static hone_status closed(struct ctx *ctx, struct graph *graph, struct node *node) {
+static hone_status pad_to_bound(struct ctx *ctx, struct graph *graph, struct node *node) {
   uint32_t extents[HONE_MAX_RANK];
   int axis;
   (void)graph;
@@ -466,7 +466,7 @@ static const struct {
     {OP_StringSplit, of_split},
     {OP_NormalizeStrings, of_stop_words},
     {OP_FindTokens, of_split},
-    {OP_Close, closed},
+    {OP_PadToBound, pad_to_bound},
     {OP_Identity, same},
     {OP_Dropout, same},
     {OP_BitCast, same},

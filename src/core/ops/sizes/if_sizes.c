@@ -1,5 +1,5 @@
 /* branches: an If of which a run decides, and whose branches give values of other sizes. Each branch fills its values up
- * to the larger size (Close) and says the sizes as numbers, which the new If hands on as outputs of its own; behind it
+ * to the larger size (PadToBound) and says the sizes as numbers, which the new If hands on as outputs of its own; behind it
  * Compress leaves what the branch taken gave. What has the same two sizes gets one number, and so one extent. */
 #include "core/ops/control/control.h"
 #include "core/ops/composites/expand.h"
@@ -80,7 +80,7 @@ static void fill_up(struct branches *b, int side, size_t k) {
   struct expansion *e = &b->in[side];
   struct value *x = b->side[side]->outputs.at[k];
   x->is_output = false;
-  for (int d = 0; d < x->shape.rank && !e->status; d++) x = x_close(e, x, d, bound_of(b, k, d), 0);
+  for (int d = 0; d < x->shape.rank && !e->status; d++) x = x_pad_to_bound(e, x, d, bound_of(b, k, d), 0);
   b->side[side]->outputs.at[k] = handed_on(e, x);
 }
 

@@ -198,7 +198,7 @@ static struct range of_scatter(const struct node *node) {
 static struct range of_pad(const struct node *node) {
   return either(in(node, 0), has_input(node, 2) ? in(node, 2) : (struct range){0, 0});
 }
-static struct range of_close(const struct node *node) { return either(in(node, 0), in(node, 1)); }
+static struct range of_pad_to_bound(const struct node *node) { return either(in(node, 0), in(node, 1)); }
 
 static struct range of_shape(const struct node *node) {
   const struct value *x = node->inputs[0];
@@ -247,7 +247,7 @@ static const struct {
     {OP_ScatterElements, of_scatter},
     {OP_ScatterND, of_scatter},
     {OP_Pad, of_pad},
-    {OP_Close, of_close},
+    {OP_PadToBound, of_pad_to_bound},
     {OP_Shape, of_shape},
     {OP_If, of_branches},
     {OP_Identity, of_first},

@@ -1,5 +1,5 @@
 /* QuantizeLinear: saturate(round(x / scale) + zero point); one scale for all, one along the axis,
- * or one per block of block_size along it; QUANTIZE_AWAY: halves round away from zero. The quotient
+ * or one per block of block_size along it; QUANTIZE_HALF_AWAY: halves round away from zero. The quotient
  * is rounded to the input's type first.
  */
 #if IN_COUNT > 2 && IN2_PRESENT
@@ -23,7 +23,7 @@
     const REAL value = whole != whole ? ZERO(s) : whole;                                      \
     y[i + j] = (OUT0_T)(int32_t)(value < low ? low : value > high ? high : value);            \
   } while (0)
-#if QUANTIZE_AWAY
+#if QUANTIZE_HALF_AWAY
 #define rint_(value) _Generic((value), float: roundf, default: round)(value)
 #else
 #define rint_(value) _Generic((value), float: rintf, default: rint)(value)

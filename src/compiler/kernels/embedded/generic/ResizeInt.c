@@ -1,4 +1,4 @@
-/* Interpolate (hone): bilinear resize of integers; positions and weights per row and column. A work
+/* ResizeInt (hone): bilinear resize of integers; positions and weights per row and column. A work
  * item is one row of the result. The neighbours of all columns are computed once for all rows
  * between the same two.
  */
@@ -17,7 +17,7 @@ int NAME(const void *const *in, void *const *out, void *scratch, long begin, lon
   for (int64_t j = 0; j < 2 * ow; j++)
     if (columns[j] < 0 || columns[j] >= w) return 8;
 #if IN0_TYPE == 2 || IN0_TYPE == 3
-#include "generic/interpolate_bytes.h"
+#include "generic/resize_int8.h"
 #endif
   for (int64_t u = begin; u < end; u++) {
     const int64_t plane = u / oh, y = u % oh;

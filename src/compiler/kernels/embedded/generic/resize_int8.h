@@ -1,4 +1,4 @@
-/* Interpolate of int8 whose weights are sixteenths, as with scales of 2, 4, 8 or 16: each product and
+/* ResizeInt of int8 whose weights are sixteenths, as with scales of 2, 4, 8 or 16: each product and
  * sum is then a whole number of 256ths below 2^15, or 2^16 unsigned, so 16-bit words give the same
  * result in any order. `lines` are the two rows between columns, in sixteenths; a run is the
  * columns between the same two. Returns 0 if this applied.

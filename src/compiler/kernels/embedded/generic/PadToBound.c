@@ -1,4 +1,4 @@
-/* Close (hone): makes an axis as long as the result's by appending input 1 after the actual
+/* PadToBound (hone): makes an axis as long as the result's by appending input 1 after the actual
  * size. The actual size must be must_be if that is given; a work item is a row.
  */
 #ifndef ATTR_axis

@@ -1,4 +1,4 @@
-/* hone.Interpolate: integers between four neighbours of an image, as TensorFlow Lite's reference kernel
+/* hone.ResizeInt: integers between four neighbours of an image, as TensorFlow Lite's reference kernel
  * of RESIZE_BILINEAR takes them (tensorflow/lite/kernels/internal/reference/resize_bilinear.h).
  *
  * x [n, c, h, w] of 8 or 16 bits; row places i32[2, oh] (upper, lower), row weights [2, oh]; column places
@@ -29,7 +29,7 @@ static hone_status check_axis(struct ctx *ctx, const struct node *node, size_t p
   return HONE_OK;
 }
 
-hone_status infer_interpolate(struct ctx *ctx, struct graph *graph, struct node *node) {
+hone_status infer_resize_int(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
   const hone_dtype from = node->inputs[0]->dtype, weights = node->inputs[2]->dtype;
   TRY(want_rank(ctx, node, 0, 4));
@@ -50,7 +50,7 @@ static bool is_whole(const struct node *node, double a, double b) {
   return node->inputs[0]->dtype == HONE_U8 && fabs(a) + fabs(b) < 8 && fabs(a + b - 1) < 1e-5;
 }
 
-bool interpolate_takes(const struct node *node, size_t places, size_t i, int64_t *out_place) {
+bool resize_int_copies(const struct node *node, size_t places, size_t i, int64_t *out_place) {
   const struct tensor *at = node->inputs[places]->constant,
                       *weights = node->inputs[places + 1]->constant;
   if (!at || !weights) return false;
@@ -89,7 +89,7 @@ static int64_t in_fixed_point(const struct neighbours *n) {
   return (sum + ((sum > 0) - (sum < 0)) * (INT64_C(1) << 19)) / (INT64_C(1) << 20);
 }
 
-hone_status eval_interpolate(struct ctx *ctx, struct arena *scratch, const struct node *node,
+hone_status eval_resize_int(struct ctx *ctx, struct arena *scratch, const struct node *node,
                              const struct tensor *const *in, struct tensor *const *out) {
   (void)scratch;
   const struct shape *from = &in[0]->shape, *to = &out[0]->shape;
