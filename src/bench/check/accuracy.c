@@ -1,25 +1,27 @@
-/* How far an engine's outputs are from the reference. The tolerance is DESIGN.md's contract 17, per
- * output and by the precision that was asked for: (relative L2, max|d| / max|r|). Integers and
- * booleans are exact, texts the same. Outputs of quantised graphs have a step (steps.c; 8-bit integers at least 1):
- * 99 % within one step, none above four. Where the step is coarse beside the values themselves, as
- * behind a Softmax, relative L2 bounds them too: being small is no way to be right.
+/* Distance of an engine's outputs from the reference, and whether it is within the tolerance. The
+ * tolerance depends on the requested precision and holds for each output: (relative L2, max|d| /
+ * max|r|). Integers, booleans and strings must be equal. Outputs of a quantised graph have a step
+ * (steps.c; at least 1 for 8-bit integers): 99 % of elements within one step, none above four. If
+ * the step is coarse compared with the values, as after a Softmax, relative L2 is bounded too.
  *
- * A model whose own conditioning exceeds the tolerance is judged by that: the tolerance widens to
- * CONDITION_MULTIPLE times what one ulp of its inputs moves an output (condition.c), up to
- * CONDITION_CEILING times the tolerance itself. Why 32: an engine rounds at every operator, not once
- * at the input; of the public models tried, the worst pair of engines lies 19 times beyond one ulp
- * (basic_pitch, 1.6e-4 against 8.2e-6), every other one below 8.
+ * The tolerance widens for an ill-conditioned model: to CONDITION_MULTIPLE times the change that
+ * one ulp of its inputs causes (condition.c), at most CONDITION_CEILING times the tolerance itself.
+ * Why 32: an engine rounds at every operator, not once at the input. Of the public models tried,
+ * the worst pair of engines differs by 19 times the change of one ulp (basic_pitch, 1.6e-4 and
+ * 8.2e-6); all others by less than 8.
  *
- * Of a quantised graph one flipped rounding near the input is a step in many outputs: where the model's own
- * conditioning moves more of them than one in a hundred, or further than four steps, an output may be FLIPS_MULTIPLE
- * times as far away as that, up to the tolerance of quantised floats. Beyond that tolerance flips breed flips, and
- * two right evaluations lie as far apart as any two: DEEP_MULTIPLE times what was measured, up to a ceiling. Why 4:
- * pairs of right engines lie up to 1.9 times beyond it (mobilenet_v3_small by three quantisers). Why 2: where every
- * ulp ends in the same noise they lie 0.7 to 1.0 times as far (bert_base: 0.055 in relative L2, 0.16 of the largest).
- * Of a graph of dynamic range it is what quantising the operands of weights moves that counts, by FLIPS_MULTIPLE as well.
+ * In a quantised graph one flipped rounding near the input changes many outputs by a step. If the
+ * change by one ulp moves more than 1 % of the elements, or any by more than four steps, the output
+ * may differ by FLIPS_MULTIPLE times that change, up to the tolerance of quantised floats. Why 4:
+ * pairs of correct engines differ by up to 1.9 times it (mobilenet_v3_small by three quantisers).
+ * Beyond that tolerance flips cause further flips and two correct evaluations are as far apart as
+ * any two; then DEEP_MULTIPLE times the change is allowed, up to a ceiling. Why 2: such pairs
+ * differ by 0.7 to 1.0 times the change (bert_base: 0.055 in relative L2, 0.16 of the largest). For
+ * a dynamic-range quantised graph the change is that of quantising the activations, times
+ * FLIPS_MULTIPLE.
  *
- * NaN and infinities must stand at the same places with the same sign. Figures are the worst
- * output.
+ * NaN and infinities must be at the same places with the same sign. All figures are those of the
+ * worst output.
  */
 #include "check.h"
 
@@ -49,13 +51,14 @@ static const struct tolerance *find_tolerance(const char *precision) {
   return &tolerances[0];
 }
 
-/* Of text 1: beside its reference, see below. */
+/* An element of the reference as a number; a string is 1, see actual_element. */
 static double element(const void *data, hone_dtype dtype, size_t i) {
   return dtype == HONE_STRING ? 1 : element_number(data, dtype, i);
 }
 
-/* An element beside its reference, as numbers; of text 1 stands for the same, 0 for another. */
-static double element_beside(const hone_tensor *expected, const void *actual, size_t i) {
+/* An element of the engine's output as a number; a string is 1 if it equals the reference's, else
+   0. */
+static double actual_element(const hone_tensor *expected, const void *actual, size_t i) {
   if (expected->dtype != HONE_STRING) return element(actual, expected->dtype, i);
   const hone_string *a = (const hone_string *)expected->data + i,
                     *b = (const hone_string *)actual + i;
@@ -96,8 +99,8 @@ static double top1(const hone_tensor *expected, const void *actual, size_t count
       if (element(expected->data, expected->dtype, base + i) >
           element(expected->data, expected->dtype, base + best_r))
         best_r = i;
-      if (element_beside(expected, actual, base + i) >
-          element_beside(expected, actual, base + best_a))
+      if (actual_element(expected, actual, base + i) >
+          actual_element(expected, actual, base + best_a))
         best_a = i;
     }
     agreeing += best_r == best_a;
@@ -120,7 +123,7 @@ void accuracy_merge(struct accuracy *into, const struct accuracy *from) {
   into->is_within = into->is_within && from->is_within;
 }
 
-/* How far flipped roundings may bring an output of a quantised graph; 0: none were seen. */
+/* Tolerance for flipped roundings in a quantised graph; 0: none observed. */
 static double flips(double tolerance, double condition, double ceiling) {
   if (!(condition > 0)) return 0; /* also NaN */
   return fmax(fmin(FLIPS_MULTIPLE * condition, tolerance),
@@ -154,7 +157,7 @@ void accuracy_tolerance(const struct yardstick *yardstick, double *out_rel_l2,
     *out_rel_l2 = fmax(*out_rel_l2, flips(int8->rel_l2, condition[0], int8->rel_l2));
     *out_max_rel = fmax(*out_max_rel, flips(int8->max_rel, condition[1], int8->max_rel));
   }
-  if (has_step || !flipping) return; /* an output with a step has that for its tolerance */
+  if (has_step || !flipping) return; /* the step is the tolerance */
   *out_rel_l2 = fmax(*out_rel_l2, own->rel_l2);
   *out_max_rel = fmax(*out_max_rel, own->max_rel);
 }
@@ -173,7 +176,7 @@ static bool is_within(const struct sums *s, hone_dtype dtype, const struct yards
   return (few || flipped) && (step <= own || rel_l2 <= STEP_L2);
 }
 
-/* The figures of an output that is not within them, and what they may be. */
+/* Describes an output that is not within the tolerance. */
 static void put_where(struct accuracy *one, const char *name, const struct sums *s,
                       hone_dtype dtype, const struct yardstick *yardstick) {
   char shown[128], steps[128] = "";
@@ -196,13 +199,13 @@ void accuracy_add(struct accuracy *accuracy, const char *name, const hone_tensor
                   const void *actual, const struct yardstick *yardstick) {
   struct sums s = {0};
   const size_t count = tensor_elements(expected);
-  double own = dtype_is_byte(expected->dtype); /* what 1 stands for */
+  double own = dtype_is_byte(expected->dtype); /* step of an 8-bit integer */
   struct yardstick stepped = *yardstick;
   stepped.step = fmax(yardstick->step, own);
   for (size_t i = 0; i < count; i++)
     add_element(&s, element(expected->data, expected->dtype, i),
-                element_beside(expected, actual, i), stepped.step);
-  /* an output of zeros has no scale of its own: 1e-3 stands in */
+                actual_element(expected, actual, i), stepped.step);
+  /* an output of zeros has no scale: 1e-3 is used */
   double scale = fmax(s.max_reference, 1e-3), norm = sqrt(fmax(s.reference_square, 1e-6));
   double infinite = s.misplaced ? INFINITY : 0;
   struct accuracy one = {

@@ -1,13 +1,14 @@
-/* A model's own conditioning: how far its outputs move when its inputs move by one unit in the last
- * place, each up or down at random. Two right engines round in different places and cannot agree
- * better than that; accuracy.c widens its tolerance by a small multiple of it. A graph without float
- * inputs (tokens, bytes) is moved at its float constants instead, as far as they fit in memory. A quantised
- * graph is moved at both, DRAWS times, the worst counts: its inputs are rounded away at once, its scales
- * say where later roundings flip. In fixed point, where scales are integers, each rescale also rounds as the
- * other half of the engines does it, once instead of twice or twice instead of once: all of them in the first draw,
- * then as a coin says.
- * Of a graph of dynamic range (.tflite files whose weights alone are bytes) it is also evaluated with every operand of such
- * weights in 8 bits: LiteRT and XNNPACK compute so, other engines in floats.
+/* Conditioning of a model: how far its outputs move if each input moves by one unit in the last
+ * place, up or down at random. Correct engines round in different places and cannot agree better
+ * than that; accuracy.c widens its tolerance by a multiple of it.
+ *
+ * A graph without float inputs (tokens, int8) is moved at its float constants, if they fit in
+ * memory. A quantised graph is moved at both, DRAWS times, and the worst counts: inputs are rounded
+ * away at once, scales show where later roundings flip. In fixed point, where scales are integers,
+ * rescales are also rounded the other way (once instead of twice or twice instead of once): all of
+ * them in the first draw, a random half in the others. A dynamic-range quantised graph (.tflite
+ * files with int8 weights and float activations) is also evaluated with each activation of such
+ * weights in 8 bits, as LiteRT and XNNPACK do.
  *
  * Stochastic estimate of the condition number: cf. Higham, Accuracy and Stability of Numerical
  * Algorithms, chapters 1.6 and 15.
@@ -19,7 +20,7 @@
 #include <string.h>
 
 #define MOVED_CONSTANTS_MAX ((size_t)256 << 20)
-/* Beyond this the second evaluation costs too much; the tolerance then stays as it is. */
+/* Slower references are not evaluated again; the tolerance then stays as it is. */
 #define CONDITION_WITHIN_NS 20000000000ull
 enum { DRAWS = 4 };
 
@@ -62,8 +63,8 @@ static hone_status move_inputs(struct ctx *ctx, struct arena *arena, const struc
   return HONE_OK;
 }
 
-/* The float constants, moved; none if there are none or they are too large. `originals`, one a value, is what
-   put_back needs. */
+/* Moves the float constants, unless they are too large. put_back restores them from `originals`
+   (one per value). */
 static hone_status move_constants(struct ctx *ctx, struct arena *arena, struct graph *graph,
                                   struct random *random, const struct tensor **originals,
                                   bool *out_moved) {
@@ -94,7 +95,8 @@ static void put_back(struct graph *graph, const struct tensor *const *originals)
     if (originals[i]) graph->values.at[i]->constant = originals[i];
 }
 
-/* Another right rounding of all rescales, or of some; `originals`, one a node, is what put_back_roundings needs. */
+/* Changes the rounding of all rescales, or of a random half. put_back_roundings restores it from
+   `originals` (one per node). */
 static hone_status round_otherwise(struct ctx *ctx, struct arena *arena, struct graph *graph,
                                    struct random *random, bool all, struct node *originals,
                                    bool *out_moved) {
@@ -171,7 +173,7 @@ static hone_status measure_in(struct ctx *ctx, struct arena *arena, struct graph
 
 /* -- dynamic range -- */
 
-/* By value index: no run changes it. */
+/* By value index: true if the value depends on constants alone. */
 static hone_status find_known(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                               bool **out) {
   TRY(NEW_ARRAY(ctx, arena, *out, graph->values.count));
@@ -197,8 +199,8 @@ static bool multiplies(const struct node *node) {
   return false;
 }
 
-/* x to 8 bits of its own range and back. */
-static hone_status put_through_bytes(struct ctx *ctx, struct graph *graph, struct value **x) {
+/* Quantises x to 8 bits of its range and dequantises it. */
+static hone_status quantise_to_8_bits(struct ctx *ctx, struct graph *graph, struct value **x) {
   struct node *to, *from;
   TRY(graph_node(ctx, graph, &op_table[OP_DynamicQuantizeLinear], x, 1, 3, &to));
   TRY(graph_node(ctx, graph, &op_table[OP_DequantizeLinear],
@@ -207,7 +209,7 @@ static hone_status put_through_bytes(struct ctx *ctx, struct graph *graph, struc
   return HONE_OK;
 }
 
-/* Which weights were bytes is not known any more where they are folded: all count. */
+/* Folding has hidden which weights were int8, so the activations of all weights are quantised. */
 static hone_status measure_dynamic(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                                    const hone_tensor *inputs, const hone_tensor *outputs,
                                    double (*out)[2]) {
@@ -220,7 +222,7 @@ static hone_status measure_dynamic(struct ctx *ctx, struct arena *arena, const s
     struct node *node = copy->nodes.at[n];
     const struct value *w = node_input(node, 1);
     if (!multiplies(node) || !graph_owns(copy, w) || !is_known[w->index]) continue;
-    if (node->inputs[0]->dtype == HONE_F32) TRY(put_through_bytes(ctx, copy, &node->inputs[0]));
+    if (node->inputs[0]->dtype == HONE_F32) TRY(quantise_to_8_bits(ctx, copy, &node->inputs[0]));
   }
   if (copy->nodes.count == count) return HONE_OK;
   TRY(graph_sort(ctx, copy, &was_sorted));

@@ -1,27 +1,28 @@
-/* How coarse a model's own numbers are: the precision that a file computes in, and for outputs of a
- * quantised graph the step that two right engines may differ by.
+/* The precision in which a file computes, and the quantisation step of each output of a quantised
+ * graph: how far two correct engines may differ.
  *
- * A value that lies half-way between two steps rounds either way with the last bit of a sum, so an
- * output is no more certain than the coarsest quantiser that it passed. That step is carried
- * forward through operators which hand a change of their input on at most one for one (movement,
- * Softmax, Relu, pools, ...) and through tables of 256, by their steepest place. Any other operator ends it: such an
- * output has no step and falls under the tolerance of quantised files. One pass in topological order, no recursion.
+ * A value half-way between two steps is rounded up or down depending on the last bit of a sum. So
+ * an output is at most as accurate as the coarsest quantiser before it. That step is carried
+ * forward through operators whose gain is at most 1 (movement, Softmax, Relu, pools, ...) and
+ * through tables of 256 entries by their steepest place. Any other operator ends it: the output
+ * then has no step and gets the tolerance of quantised files. One pass in topological order,
+ * without recursion.
  */
 #include "check.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Beside every operator that only moves elements. No gain above 1 in any of them. */
-static const enum op_id one_for_one[] = {
+/* Operators with a gain of at most 1, in addition to those that only move elements. */
+static const enum op_id gain_at_most_one[] = {
     OP_Softmax, OP_Sigmoid, OP_Tanh, OP_Relu,    OP_Clip,        OP_Max,
     OP_Min,     OP_Abs,     OP_Neg,  OP_MaxPool, OP_AveragePool, OP_GlobalAveragePool,
 };
 
-static bool hands_on(const struct op *op) {
+static bool keeps_step(const struct op *op) {
   if (op->class == OP_MOVEMENT || op->id == OP_Identity || op->id == OP_Cast) return true;
-  for (size_t i = 0; i < COUNT(one_for_one); i++)
-    if (op->id == one_for_one[i]) return true;
+  for (size_t i = 0; i < COUNT(gain_at_most_one); i++)
+    if (op->id == gain_at_most_one[i]) return true;
   return false;
 }
 
@@ -30,7 +31,7 @@ static bool is_quantiser(const struct node *node) {
          is_op(node, OP_DequantizeLinear);
 }
 
-/* The largest element of its scale; 0 if that is not constant. */
+/* The largest element of a quantiser's scale; 0 if the scale is not constant. */
 static double scale_of(const struct node *node) {
   const struct value *scale = node_input(node, 1);
   double largest = 0;
@@ -41,13 +42,14 @@ static double scale_of(const struct node *node) {
 }
 
 struct grain {
-  double real; /* of the numbers that the value stands for; 0 unknown */
-  double unit; /* real size of 1 in an integer value; 0 unknown */
-  /* of a value whose unit is unknown, how many of its own steps one step before it is; 0: one */
+  double real; /* in dequantised numbers; 0: unknown */
+  double unit; /* scale of an integer value; 0: unknown */
+  /* if the scale is unknown: steps of this value per step of its input; 0 means 1 */
   double count;
 };
 
-/* The 8-bit numbers behind a Cast that the node looks up in a constant table of 256 (Sigmoid in a .tflite), or NULL. */
+/* The 8-bit input of a lookup in a constant table of 256 entries (Sigmoid in a .tflite: Cast,
+   Gather), or NULL. */
 static const struct value *table_index(const struct node *node) {
   const struct value *table = node_input(node, 0), *index = node_input(node, 1);
   if (!is_op(node, OP_Gather) || !index || !index->producer) return NULL;
@@ -58,8 +60,8 @@ static const struct value *table_index(const struct node *node) {
   return is_cast && dtype_is_byte(bytes->dtype) ? bytes : NULL;
 }
 
-/* One step of the index is the largest difference of two neighbours; of an index with a sign -1 is the last entry
-   and 0 the first. */
+/* One step of the index changes the result by at most the largest difference of two neighbours. A
+   signed index counts from the middle: -1 is the last entry of the table and 0 the first. */
 static struct grain table_step(const struct node *node, const struct value *index,
                                const struct grain *steps) {
   const struct tensor *table = node_input(node, 0)->constant;
@@ -76,8 +78,9 @@ static bool makes_bytes(const struct node *node) {
   return y && dtype_is_byte(y->dtype);
 }
 
-/* Of 256 steps of a probability: the logits as many steps away as they may be, one up where the others go down, move
-   the middle of the logistic function most. Table: exp of each distance, so that its first two tell a step. */
+/* Step of a probability in 256ths. The worst case moves the logit at the middle of the logistic
+   function while all others move the other way. Table: exp of each distance, so its first two
+   entries give the scale. */
 static struct grain softmax_step(const struct node *node, const struct grain *steps) {
   const struct tensor *table = node->inputs[1] ? node->inputs[1]->constant : NULL;
   const double before = fmax(steps[node->inputs[0]->index].count, 1);
@@ -92,7 +95,7 @@ static struct grain node_step(const struct node *node, const struct grain *steps
   const struct value *index = table_index(node);
   if (index) return table_step(node, index, steps);
   if (makes_bytes(node) && is_op(node, OP_TableSoftmax)) return softmax_step(node, steps);
-  /* fixed point: a rounded sum, and right engines round it once or twice */
+  /* fixed point: correct engines round the sum once or twice */
   if (makes_bytes(node) && is_op(node, OP_Requantize)) return (struct grain){.count = 1};
   for (size_t i = 0; i < count; i++) {
     if (!node->inputs[i] || node->inputs[i]->constant) continue;
@@ -100,7 +103,7 @@ static struct grain node_step(const struct node *node, const struct grain *steps
     out.unit = fmax(out.unit, steps[node->inputs[i]->index].unit);
     out.count = fmax(out.count, steps[node->inputs[i]->index].count);
   }
-  if (!is_quantiser(node)) return hands_on(node->op) ? out : (struct grain){0};
+  if (!is_quantiser(node)) return keeps_step(node->op) ? out : (struct grain){0};
   if (!node->inputs[0] || node->inputs[0]->constant) return (struct grain){0}; /* weights */
   double scale = scale_of(node);
   const bool dequantises = is_op(node, OP_DequantizeLinear);
@@ -130,7 +133,7 @@ hone_status output_steps(struct ctx *ctx, const struct graph *graph, double *out
   return HONE_OK;
 }
 
-/* Quantises what it computes, not only its weights. */
+/* True if activations are quantised, not only weights. */
 static bool quantises(const struct node *node) {
   static const enum op_id always[] = {OP_DynamicQuantizeLinear, OP_QLinearMatMul, OP_QLinearConv,
                                       OP_MatMulInteger, OP_ConvInteger};

@@ -1,5 +1,6 @@
-/* Tokens of a generation beside those of the reference. A folder has tokens_SET.npy, the prompt and what the reference
- * generates (without one the prompt alone), and leads_SET.npy, by how much each of those led.
+/* Compares generated tokens with those of the reference. A folder has tokens_SET.npy: the prompt
+ * and the reference's tokens, or the prompt alone if there is no reference. leads_SET.npy has the
+ * margin of each reference token: the difference of its logit and the second largest.
  */
 #include "core/os/os.h"
 #include "check.h"
@@ -31,7 +32,7 @@ hone_status reference_tokens_read(struct ctx *ctx, const char *dir, int set, int
   out->leads = tensor.data;
   return tensor.dtype == HONE_F64 && tensor.rank == 1 && tensor.shape[0] == count
              ? HONE_OK
-             : fail(ctx, HONE_E_FORMAT, place_file(path), "is not a lead of each token");
+             : fail(ctx, HONE_E_FORMAT, place_file(path), "must have one margin per token");
 }
 
 void reference_tokens_deinit(struct reference_tokens *reference) {
@@ -41,7 +42,7 @@ void reference_tokens_deinit(struct reference_tokens *reference) {
   reference->leads = NULL;
 }
 
-/* The first token that differs ends the comparison: what follows has another past. */
+/* The comparison ends at the first token that differs: later tokens have another context. */
 bool reference_tokens_compare(const struct reference_tokens *reference, const int64_t *actual,
                               struct accuracy *accuracy) {
   const int64_t count = reference->count;
@@ -54,12 +55,12 @@ bool reference_tokens_compare(const struct reference_tokens *reference, const in
   const bool is_tie = same < count && actual[same] >= 0 && reference->leads[same] < GENERATION_LEAD;
   if (same == count || is_tie) return true;
   if (accuracy->is_within)
-    snprintf(
-        accuracy->where, sizeof accuracy->where,
-        "token %lld of %lld is %lld, the reference's %lld, which led by %.3g of the largest logit "
-        "(limit %.3g)",
-        (long long)same + 1, (long long)count, (long long)actual[same], (long long)expected[same],
-        reference->leads[same], GENERATION_LEAD);
+    snprintf(accuracy->where, sizeof accuracy->where,
+             "token %lld of %lld is %lld, the reference's %lld, which has a margin of %.3g of the "
+             "largest logit "
+             "(limit %.3g)",
+             (long long)same + 1, (long long)count, (long long)actual[same],
+             (long long)expected[same], reference->leads[same], GENERATION_LEAD);
   accuracy->is_within = false;
   return true;
 }

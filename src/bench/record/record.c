@@ -1,7 +1,7 @@
-/* record: the closed lists by name, the columns of a record, the identity of a configuration.
+/* Names of statuses, stages and flags; access to a record's columns; the key of a configuration.
  *
- * A column is read through its offset and size only, so a new field is one row in columns.def.
- * Invariant: "n/a" (NaN, or -1 where a count is meant) is the empty text in every sink.
+ * A column is read through its offset and size, so a new column is one row in columns.def. "Not
+ * available" (NaN, or -1 for counts) is the empty string in every output format.
  */
 #include "record.h"
 
@@ -119,7 +119,7 @@ static int64_t integer_at(const void *at, size_t size) {
   return wide;
 }
 
-/* A negative count or fraction of noise means that it was not seen. */
+/* A negative count or noise fraction means "not measured". */
 static bool is_missing(const struct column *column, double x) {
   return isnan(x) || (x < 0 && (column->type == COLUMN_INT || !strncmp(column->key, "noise.", 6)));
 }
@@ -200,7 +200,7 @@ void column_format(const struct record *record, const struct column *column, str
   }
 }
 
-/* "name:length:bytes\n": no text can imitate a field boundary. */
+/* "name:length:bytes\n": the length keeps a value from imitating a field boundary. */
 static size_t put_field(char *out, size_t size, size_t at, const char *name, const char *value,
                         size_t capacity) {
   const size_t length = strnlen(value, capacity);
@@ -219,7 +219,7 @@ bool config_generates(const struct config *config) {
 }
 
 void config_key(struct config *config) {
-  char canonical[2048]; /* above the sum of the fields and their names */
+  char canonical[2048]; /* more than the sum of all fields and their names */
   const size_t size = sizeof canonical;
   size_t at = put_field(canonical, size, 0, "model", config->model_hash, sizeof config->model_hash);
 #define FIELD(name) at = put_field(canonical, size, at, #name, config->name, sizeof config->name)
@@ -236,7 +236,7 @@ void config_key(struct config *config) {
   FIELD(scenario);
   FIELD(cache_state);
   NUMBER(label);
-  if (config->copy) NUMBER(copy); /* keys of earlier releases stay as they are */
+  if (config->copy) NUMBER(copy); /* 0 is left out: keys equal those of earlier releases */
   if (config->load) NUMBER(load);
 #undef FIELD
 #undef NUMBER
