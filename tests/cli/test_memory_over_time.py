@@ -75,10 +75,10 @@ def test_what_has_no_larger_batch_says_why(hone, tmp_path, batched):
     row = rows(hone("bench", fixed, "--backend", "native", *flags))["native"]
     assert row["largest_batch"] == 1 and row["largest_batch_end"].startswith("batch 2: "), row
     row = rows(hone("bench", batched, "--backend", "null", "--shape", f"x[2,{BIG}]", *flags))["null"]
-    assert row["largest_batch"] == 1 and "do not follow the batch" in row["largest_batch_end"], row
+    assert row["largest_batch"] == 1 and "do not depend on the batch" in row["largest_batch_end"], row
     both = rows(hone("bench", batched, "--backend", "null,fake", "--backend-option", "fake.fault=exit;at=open;n=3",
                      *flags))
-    assert both["null"]["largest_batch"] == 3 and both["null"]["largest_batch_end"] == "not looked beyond 3", both
+    assert both["null"]["largest_batch"] == 3 and both["null"]["largest_batch_end"] == "not searched above 3", both
     assert both["fake"]["largest_batch"] in (-1, None), both["fake"]
     assert both["fake"]["largest_batch_end"].startswith("batch 1: "), both["fake"]
     refused(hone("bench", fixed, "--largest-batch", "0"), "E_USAGE", "--largest-batch")

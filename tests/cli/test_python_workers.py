@@ -153,7 +153,7 @@ FAULTS = {
     "unsupported@first": ("unsupported", "no such operator"), "memory@run": ("out_of_memory", "MemoryError"),
     "child@run": ("ok", ""), "closed@run": ("protocol_error", "closed its end"), "cut@run": ("protocol_error", "middle of a line"),
     "zero_bytes@run": ("protocol_error", "not a JSON object"),
-    "unsupported@import": ("unsupported", "--route stablehlo-hone may run it; as it is: Unsupported: no such operator"),
+    "unsupported@import": ("unsupported", "--route stablehlo-hone may run it; without: Unsupported: no such operator"),
 }
 
 

@@ -92,9 +92,9 @@ def test_a_cheat_in_any_scenario_is_wrong(hone, model):
 
 
 @pytest.mark.parametrize("words,part", [
-    (["--scenario", "server"], "needs --rate"), (["--scenario", "burst"], "there is single, multi"),
+    (["--scenario", "server"], "needs --rate"), (["--scenario", "burst"], "choose single, multi"),
     (["--latency-bound", "15min"], "is not a time"), (["--streams", "9"], "1 to 4"),
-    *((words, "goes with --scenario") for words in (["--streams", "2"], ["--rate", "9"], ["--rate", "max"], ["--latency-bound", "1s"],
+    *((words, "needs --scenario") for words in (["--streams", "2"], ["--rate", "9"], ["--rate", "max"], ["--latency-bound", "1s"],
                                                     ["--prompt", "4"], ["--new-tokens", "4", "--scenario", "single,multi"]))])
 def test_words_that_are_none(hone, model, words, part):
     refused(hone("bench", model, "--backend", "null", *words, *QUICK), "E_USAGE", part)

@@ -597,7 +597,7 @@ static void engines_that_agree_against_us_dispute(void **state) {
   assert_int_equal(memory->block_count, 6); /* shown: they have figures */
   for (size_t i = 0; i < 6; i++) {
     assert_int_equal(memory->ends[i].status, STATUS_disputed);
-    assert_non_null(strstr(memory->ends[i].reason, "tell hone first"));
+    assert_non_null(strstr(memory->ends[i].reason, "report it to hone first"));
   }
   options.backend_option_count = 0; /* engines that are no judges: then they are wrong */
   *memory = (struct memory){.config_count = 0};

@@ -1,6 +1,6 @@
-/* A case: one model at one batch, ready for every backend. The model is read in a worker (it is a
- * hostile file); its input sets and reference outputs lie in the cache, named by everything that
- * they depend on, and appear there all at once.
+/* A case: one model at one batch, ready for every backend. The model is read in a worker, because
+ * the file may be hostile. Input sets and reference outputs are stored in the cache under a hash of
+ * everything that they depend on; a folder appears there complete or not at all.
  */
 #include "study_internal.h"
 
@@ -11,12 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CASE_CELL "case" /* what its messages carry instead of a configuration's key */
+#define CASE_CONFIG "case" /* in messages instead of a configuration's key */
 #define MAX_REFERENCE_WORKERS 4
 
 static json_t *optional_text(const char *text) { return json_string(text ? text : ""); }
 
-/* A folder or file of the user's, as a worker must be told it. */
+/* The absolute path of a user's file or folder: a worker has another current directory. */
 static json_t *absolute_path(const char *path) {
   char absolute[4096];
   if (!path) return json_string("");
@@ -31,7 +31,7 @@ static void set_failure(struct bench_case *one, const struct worker_end *end) {
 
 static void take_description(struct bench *bench, const json_t *reply, struct bench_case *one) {
   if (case_take_description(bench, reply, one)) {
-    /* without --batch a model is taken as it is; what that is, is known of a zoo: model */
+    /* without --batch the model's own batch is used; it is known for zoo: models */
     if (!strncmp(one->model, "zoo:", 4) && one->input_count && one->inputs[0].info.rank)
       one->batch = (int)one->inputs[0].info.shape[0];
     return;
@@ -41,7 +41,7 @@ static void take_description(struct bench *bench, const json_t *reply, struct be
   snprintf(one->reason, sizeof one->reason, "an input or output cannot be measured");
 }
 
-/* Without them the case has no limit; that is no failure. */
+/* Without costs the case has no roofline limit; that is not a failure. */
 static void read_costs(struct bench *bench, const struct worker *worker, struct bench_case *one) {
   char path[4096 + 16];
   snprintf(path, sizeof path, "%s/costs.npy", worker->dir);
@@ -58,8 +58,8 @@ static void read_costs(struct bench *bench, const struct worker *worker, struct 
   free(tensor.data);
 }
 
-/* What peers read of a file that hone refused must have the batch that was asked for: a file with a fixed
-   batch is not measured under another one's name. */
+/* If engines describe a file that hone refused, its batch must be the requested one: a file with a
+   fixed batch is not measured under another batch. */
 static void check_batch(struct bench_case *one, int batch, const struct worker_end *refusal) {
   bool is_known = one->input_count && one->inputs[0].info.rank;
   if (batch <= 1 || one->status != STATUS_ok || (is_known && one->inputs[0].info.shape[0] == batch))
@@ -69,7 +69,7 @@ static void check_batch(struct bench_case *one, int batch, const struct worker_e
   snprintf(one->reason, sizeof one->reason, "batch %d: %.900s", batch, refusal->reason);
 }
 
-/* A built-in model that does not exist, or an option that fits no model: the command is wrong, not the configuration. */
+/* An unknown built-in model, or an option that fits no model, is an error of the command. */
 static hone_status check_command(struct bench *bench, const char *model,
                                  const struct worker_end *end) {
   static const hone_status ids[] = {HONE_E_USAGE, HONE_E_NOFILE};
@@ -81,12 +81,12 @@ static hone_status check_command(struct bench *bench, const char *model,
     return strncmp(model, "zoo:", 4)
                ? status
                : advise(bench->ctx, status,
-                        "'hone zoo list' names the built-in models and their options");
+                        "'hone zoo list' lists the built-in models and their options");
   }
   return HONE_OK;
 }
 
-/* After engines were asked too: a file that is not a model, or not one that may be loaded. */
+/* After engines have failed too: the file is not a model, or must not be loaded. */
 static void note_refusal(struct bench_case *one, const struct worker_end *end) {
   static const hone_status ids[] = {HONE_E_FORMAT, HONE_E_TRUST};
   if (end->stage != STAGE_import || one->input_count || one->output_count) return;
@@ -99,7 +99,7 @@ static void note_refusal(struct bench_case *one, const struct worker_end *end) {
   }
 }
 
-/* By its first bytes: a FlatBuffer's identifier, a zip. */
+/* Detects the format by the first bytes: FlatBuffer identifier, or zip. */
 static void find_format(const char *path, char out[8]) {
   char bytes[8] = "";
   FILE *file = fopen(path, "re");
@@ -118,25 +118,26 @@ static MUST_USE hone_status begin_case(struct bench *bench, const char *model, i
                              .batch = batch ? batch : 1,
                              .flops = NAN,
                              .bytes = NAN};
-  hash_hex(out->hash, model, strlen(model)); /* until the file itself was read */
+  hash_hex(out->hash, model, strlen(model)); /* until the file is read */
   bool is_file = strncmp(model, "zoo:", 4) != 0;
-  if (is_file && !realpath(model, out->path)) /* a worker has another current folder */
+  if (is_file && !realpath(model, out->path)) /* a worker has another current directory */
     return fail(bench->ctx, HONE_E_NOFILE, place_file(model), "%s", strerror(errno));
   struct stat info;
   if (is_file && !stat(out->path, &info)) out->file_bytes = (int64_t)info.st_size;
-  if (is_file) find_format(out->path, out->format);
-  /* it is written as one */
+  if (is_file)
+    find_format(out->path, out->format);
   else
     snprintf(out->format, sizeof out->format, "onnx");
   return HONE_OK;
 }
 
-/* cache_dir: where a built-in model is written. False: *out_end says why. */
+/* cache_dir: folder for a built-in model. If the model is not described, *out_end has the
+   reason. */
 static MUST_USE hone_status describe(struct bench *bench, int batch, const char *cache_dir,
                                      struct bench_case *out, struct worker_end *out_end,
                                      bool *out_is_described) {
   struct worker worker;
-  TRY(bench_worker(bench, CASE_CELL, 0, &worker));
+  TRY(bench_worker(bench, CASE_CONFIG, 0, &worker));
   json_t *reply = worker_ask(
       &worker,
       json_pack("{s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:s}", "do", "describe", "model",
@@ -178,7 +179,7 @@ hone_status case_at_batch(struct bench *bench, const char *model, int batch, con
   TRY(begin_case(bench, model, batch, out));
   TRY(describe(bench, batch, cache_dir, out, out_end, out_is_ready));
   if (!*out_is_ready || out->status == STATUS_ok) return HONE_OK;
-  *out_is_ready = false; /* what was described cannot be measured */
+  *out_is_ready = false; /* described, but cannot be measured */
   *out_end = (struct worker_end){.status = out->status, .stage = out->stage, .rel_l2 = NAN};
   snprintf(out_end->reason, sizeof out_end->reason, "%s", out->reason);
   return HONE_OK;
@@ -193,7 +194,7 @@ void put_file_stamp(struct strbuf *text, const char *path) {
                 (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
 }
 
-/* Everything that the data depends on. */
+/* A hash of everything that the data depends on. */
 static hone_status reference_key(struct bench *bench, const struct bench_case *one, char out[33]) {
   const struct bench_options *options = &bench->options;
   struct strbuf text = {0};
@@ -222,7 +223,7 @@ static json_t *reference_command(const struct bench *bench, const struct bench_c
   return command;
 }
 
-/* Every worker makes the sets k, k + worker_count, ... */
+/* Worker k makes the sets k, k + worker_count, ... */
 static hone_status compute_sets(struct bench *bench, struct bench_case *one, const char *dir) {
   int cores = usable_core_count();
   int count = cores < MAX_REFERENCE_WORKERS ? cores : MAX_REFERENCE_WORKERS;
@@ -231,7 +232,7 @@ static hone_status compute_sets(struct bench *bench, struct bench_case *one, con
   hone_status status = HONE_OK;
   TRY(NEW_ARRAY(bench->ctx, bench->arena, workers, (size_t)count));
   while (!status && started < count) {
-    status = bench_worker(bench, CASE_CELL, 0, &workers[started]);
+    status = bench_worker(bench, CASE_CONFIG, 0, &workers[started]);
     if (!status) started++;
   }
   for (int first = 0; !status && one->status == STATUS_ok && first < BENCH_SETS; first += count) {
@@ -258,7 +259,7 @@ hone_status case_inputs(struct bench *bench, struct bench_case *one, int sets) {
   struct worker worker;
   struct worker_end end;
   bool is_made = true;
-  TRY(bench_worker(bench, CASE_CELL, 0, &worker));
+  TRY(bench_worker(bench, CASE_CONFIG, 0, &worker));
   for (int set = 0; is_made && set < sets; set++) {
     json_t *command = reference_command(bench, one, one->data_dir, set);
     if (command) json_object_set_new(command, "inputs_only", json_true());
@@ -270,7 +271,7 @@ hone_status case_inputs(struct bench *bench, struct bench_case *one, int sets) {
   return HONE_OK;
 }
 
-/* Without them the tolerance stays as it is. */
+/* Without a conditioning the tolerance is not widened. */
 static void read_conditions(struct bench *bench, struct bench_case *one) {
   char path[4096 + 32];
   snprintf(path, sizeof path, "%s/conditions.npy", one->data_dir);
@@ -285,17 +286,17 @@ static void read_conditions(struct bench *bench, struct bench_case *one) {
   free(tensor.data);
 }
 
-/* Fills the cache's folder, all at once. */
+/* Makes the data in a temporary folder and renames it. */
 static hone_status make_reference(struct bench *bench, struct bench_case *one) {
   char temporary[4096 + 32];
   snprintf(temporary, sizeof temporary, "%s.%d", one->data_dir, (int)getpid());
   TRY(dir_create(bench->ctx, temporary));
   uint64_t start = clock_ns();
-  budget_begin(bench);
+  reference_deadline_begin(bench);
   hone_status status = compute_sets(bench, one, temporary);
-  budget_end(bench);
+  reference_deadline_end(bench);
   one->reference_s = (double)(clock_ns() - start) / 1e9;
-  /* another process may have made it meanwhile: then theirs stands, the bytes are the same */
+  /* another process may have made the same data meanwhile */
   if (!status && one->status == STATUS_ok && rename(temporary, one->data_dir) &&
       access(one->data_dir, R_OK))
     status = fail(bench->ctx, HONE_E_WRITE, place_file(one->data_dir), "%s", strerror(errno));
@@ -315,7 +316,7 @@ static bool has_files(const char *dir, const char *kind, size_t count) {
   return true;
 }
 
-/* What the cache has of it, held; half a folder is none. */
+/* Locks the cached data; removes an incomplete folder. */
 static bool hold_reference(struct bench_case *one) {
   one->hold_fd = reference_hold(one->data_dir);
   one->is_held = one->hold_fd >= 0;
@@ -334,13 +335,13 @@ void case_release(struct bench_case *one) {
 }
 
 hone_status case_reference(struct bench *bench, struct bench_case *one) {
-  if (one->is_from_peers) return HONE_OK; /* made while it was described */
+  if (one->is_from_peers) return HONE_OK; /* made when the case was described */
   char key[33];
   TRY(reference_key(bench, one, key));
   snprintf(one->data_dir, sizeof one->data_dir, "%.3900s/reference/%s", bench->cache_dir, key);
   if (!hold_reference(one)) {
     TRY(make_reference(bench, one));
-    if (one->status != STATUS_ok && bench->turns.has_run && !turns_reach(bench, 0)) {
+    if (one->status != STATUS_ok && bench->budget.has_result && !budget_has_left(bench, 0)) {
       one->status = STATUS_interrupted;
       return HONE_OK;
     }
@@ -349,7 +350,8 @@ hone_status case_reference(struct bench *bench, struct bench_case *one) {
       return case_from_peers(bench, one);
     }
     if (!hold_reference(one))
-      return fail(bench->ctx, HONE_E_IO, place_file(one->data_dir), "what was just made is gone");
+      return fail(bench->ctx, HONE_E_IO, place_file(one->data_dir),
+                  "reference data disappeared right after it was made");
   }
   read_conditions(bench, one);
   return HONE_OK;

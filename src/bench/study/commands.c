@@ -1,4 +1,4 @@
-/* Workers of a study and the commands that several files send them. */
+/* Starts the workers of a study; commands that several files use. */
 #include "bench/worker/loop.h"
 #include "study_internal.h"
 #include "bench/wire/transport.h"
@@ -56,7 +56,7 @@ hone_status bench_config_worker(struct bench *bench, const struct config *config
   return worker_start(bench->ctx, &bench->harness, &spec, out);
 }
 
-/* A file of this machine, sent under a plain name; the command says where it is there. */
+/* Sends a file under a plain name and puts its remote path into the command. */
 static bool send_named(struct worker *worker, json_t *command, const char *key, const char *path,
                        const char *name, struct worker_end *end) {
   char far[4096 + 160];
@@ -80,7 +80,7 @@ static bool send_data(struct worker *worker, const struct bench_case *one, const
     for (size_t i = 0; i < count && !worker->is_lost; i++) {
       char path[4096];
       data_path(path, one->data_dir, kind, set, i);
-      if (access(path, R_OK)) continue; /* no reference, or values that a worker makes up */
+      if (access(path, R_OK)) continue; /* no reference, or inputs that the worker makes itself */
       if (!worker->transport->put(&ctx, worker, path, strrchr(path, '/') + 1) || worker->is_lost)
         continue;
       end->status = STATUS_error;
@@ -98,8 +98,9 @@ bool send_case(struct worker *worker, const struct bench_case *one, json_t *comm
   if (worker->transport->shares_files || !command) return true;
   *end = (struct worker_end){.status = STATUS_unsupported, .stage = STAGE_load, .rel_l2 = NAN};
   if (!stat(one->path, &info) && one->file_bytes > info.st_size) {
-    snprintf(end->reason, sizeof end->reason,
-             "models with side files are not sent to a device: put the weights into the file");
+    snprintf(
+        end->reason, sizeof end->reason,
+        "models with side files cannot be sent to a device: store the weights in the model file");
     return false;
   }
   snprintf(name, sizeof name, "model%.12s", ending && is_plain_file_name(ending + 1) ? ending : "");
@@ -109,12 +110,12 @@ bool send_case(struct worker *worker, const struct bench_case *one, json_t *comm
          send_data(worker, one, "out", one->output_count, end);
 }
 
-void budget_begin(struct bench *bench) {
-  bench->harness.deadline_words = "the reference's budget (--reference-budget)";
+void reference_deadline_begin(struct bench *bench) {
+  bench->harness.deadline_reason = "the reference's budget (--reference-budget)";
   bench->harness.deadline_ns = clock_ns() + (uint64_t)(bench->options.reference_s * 1e9);
-  turns_bound(bench);
+  budget_cap_deadline(bench);
 }
-void budget_end(struct bench *bench) { bench->harness.deadline_ns = 0; }
+void reference_deadline_end(struct bench *bench) { bench->harness.deadline_ns = 0; }
 
 json_t *names_of(const struct backend_tensor *tensors, size_t count) {
   json_t *list = json_array();
@@ -134,7 +135,7 @@ void add_given_inputs(const struct bench *bench, json_t *command) {
   json_object_set_new(command, "inputs_dir", json_string(inputs_dir));
 }
 
-/* Lists by input and output; absent while nobody has described the model. */
+/* Adds names, steps and conditioning of inputs and outputs, if the model is described. */
 static void add_description(json_t *command, const struct bench_case *one) {
   json_t *steps = json_array(), *conditions = json_array();
   for (size_t i = 0; i < one->output_count; i++) {
@@ -149,7 +150,8 @@ static void add_description(json_t *command, const struct bench_case *one) {
   json_object_set_new(command, "conditions", conditions);
 }
 
-/* Absent: one after the other, as peers and floors are asked. */
+/* Adds the scenario. Without one requests come one after the other, as for overheads and reference
+   outputs. */
 static void add_scenario(const struct bench *bench, const struct config *config, json_t *command) {
   for (size_t i = 0; i < bench->scenario_count; i++) {
     const struct scenario *scenario = &bench->scenarios[i];
@@ -162,7 +164,7 @@ static void add_scenario(const struct bench *bench, const struct config *config,
   }
 }
 
-/* A worker in Python that wants another form of the model asks this program for it. */
+/* Python workers call this program to convert the model for a route. */
 static void add_route(const struct config *config, json_t *command) {
   char program[4096];
   const ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
@@ -184,7 +186,7 @@ json_t *open_command(const struct bench *bench, const struct config *config,
       config->precision, "threads", config->threads, "options", config->options, "engine", path,
       "use_cache", use_cache, "dir", one->data_dir, "seed", (json_int_t)options->seed, "is_judged",
       !one->is_disputed, "tolerance", row_precision(one, config), "file_precision", one->tolerance);
-  if (!command) return NULL; /* a text that is not UTF-8: worker_ask says so */
+  if (!command) return NULL; /* a string is not UTF-8: worker_ask reports it */
   add_scenario(bench, config, command);
   add_route(config, command);
   add_given_inputs(bench, command);

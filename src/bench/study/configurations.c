@@ -1,5 +1,6 @@
-/* From cases to configurations, and the study's key: it covers the configurations and every option that changes figures,
- * so that the same command resumes and another one does not, nor another build of hone, which may refuse less.
+/* Expands cases to configurations and computes the study's key. The key covers the configurations,
+ * every option that changes results, and the build of hone, so that the same command resumes a
+ * study and another one does not.
  */
 #include "study_internal.h"
 #include "bench/wire/transport.h"
@@ -12,7 +13,7 @@ static const char *base_name(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-/* The base name, or with its folder where two models of the study share it. */
+/* The base name, with its folder if two models of the study share the name. */
 static const char *display_name(const struct bench_options *o, const char *path) {
   const char *base = base_name(path);
   for (size_t i = 0; i < o->model_count; i++) {
@@ -25,7 +26,7 @@ static const char *display_name(const struct bench_options *o, const char *path)
   return base;
 }
 
-/* Whether "a=1;b=2" holds the option. */
+/* True if "a=1;b=2" contains the option. */
 static bool has_option(const char *options, const char *option) {
   const size_t n = strlen(option);
   for (const char *at = options; (at = strstr(at, option)); at += n)
@@ -39,7 +40,8 @@ static void add_option(char out[512], const char *option) {
   snprintf(out + used, 512 - used, "%s%s", used ? ";" : "", option);
 }
 
-/* The variant's options, then every --backend-option of this backend. What those add stands in the name. */
+/* Joins the variant's options and every --backend-option of this backend. Added options become part
+   of the variant's name. */
 static void join_options(const struct bench_options *o, const struct backend_choice *choice,
                          struct config *out) {
   char added[512] = "";
@@ -57,7 +59,7 @@ static void join_options(const struct bench_options *o, const struct backend_cho
     snprintf(out->variant, sizeof out->variant, "%.63s", added[0] ? added : "default");
 }
 
-/* How many other files with the same bytes come before this one. */
+/* Number of other files with the same content before this one. */
 static int copy_number(const struct bench *bench, const struct bench_case *one) {
   int count = 0;
   for (const struct bench_case *c = bench->study.cases; c < one; c++) {
@@ -69,15 +71,15 @@ static int copy_number(const struct bench *bench, const struct bench_case *one) 
   return count;
 }
 
-/* What varies beside the model. */
+/* A point of the study's dimensions, apart from the model. */
 struct point {
   const char *device, *scenario, *cache_state, *precision, *route;
   struct backend_choice engine;
   int threads, load, label;
 };
 
-static void fill_cell(const struct bench *bench, const struct bench_case *one,
-                      const struct point *point, struct config *out) {
+static void fill_config(const struct bench *bench, const struct bench_case *one,
+                        const struct point *point, struct config *out) {
   const struct bench_options *o = &bench->options;
   *out = (struct config){.batch = one->batch,
                          .threads = point->threads,
@@ -104,13 +106,13 @@ static void fill_cell(const struct bench *bench, const struct bench_case *one,
 
 static void add_config(struct bench_study *study, size_t case_index, const struct config *config) {
   for (size_t i = 0; i < study->config_count; i++)
-    if (!strcmp(study->configs[i].key, config->key)) return; /* named twice: measured once */
+    if (!strcmp(study->configs[i].key, config->key)) return; /* duplicates are measured once */
   study->config_case[study->config_count] = case_index;
   study->configs[study->config_count++] = *config;
 }
 
-/* Without --backend an engine with a worker of its own is asked only if it is installed: reading its
-   folder is no call of the engine. */
+/* Without --backend, engines with their own worker are included only if installed. describe only
+   reads their folder. */
 static bool is_default(const struct backend *backend) {
   struct backend_info info = {.status = BACKEND_READY};
   struct ctx ctx;
@@ -131,7 +133,7 @@ static MUST_USE hone_status list_engines(struct ctx *ctx, const struct bench_opt
   return HONE_OK;
 }
 
-/* The rows of one engine in a group: by route, and the copies of --aa. */
+/* Adds the configurations of one engine in a group: by route, and the copies of --aa. */
 static void expand_engine(struct bench *bench, size_t c, struct point point) {
   const struct bench_options *o = &bench->options;
   const size_t route_count = o->route_count ? o->route_count : 1;
@@ -143,12 +145,13 @@ static void expand_engine(struct bench *bench, size_t c, struct point point) {
                     o->route_count ? o->routes[r] : NULL, route);
       point.route = route;
       point.label = label;
-      fill_cell(bench, &bench->study.cases[c], &point, &config);
+      fill_config(bench, &bench->study.cases[c], &point, &config);
       add_config(&bench->study, c, &config);
     }
 }
 
-/* All configurations of one case at one scenario, load and thread count: a group, in which rows are compared. */
+/* Adds a group: the configurations of one case at one scenario, load and thread count. Rows of a
+   group are compared. */
 static void expand_group(struct bench *bench, size_t c, struct point point,
                          const struct backend_choice *engines, size_t count) {
   static const char *const warm[] = {"warm"};
@@ -231,11 +234,11 @@ hone_status study_key(struct bench *bench) {
   return status;
 }
 
-/* What a worker holds while it runs and at most, when it imports and compiles: the engine itself, and its weights
-   several times. As seen with zoo:mlp and resnet18, one thread (native and the last row also with resnet50 and
-   transformer; Zen 5 and Xeon servers, 2026-11). */
+/* Memory of a worker while running, and its peak during import and compilation: a base, and a
+   multiple of the weights. Measured with zoo:mlp and resnet18, one thread (native and the last row
+   also with resnet50 and transformer; Zen 5 and Xeon servers, 2026-11). */
 static const struct footprint {
-  const char *backend; /* NULL: every other */
+  const char *backend; /* NULL: all others */
   double base_bytes, steady_weights, peak_bytes, peak_weights;
 } footprints[] = {
     {"native", 16e6, 2.5, 16e6, 7},    {"emx", 60e6, 2.7, 195e6, 16},
@@ -251,13 +254,13 @@ static const struct footprint *footprint_of(const char *backend) {
   return at;
 }
 
-/* The configurations of a case take turns, so one worker of each is alive beside the one that is being opened. */
+/* One worker of each configuration of a case is alive while the next is opened. */
 static double case_memory(const struct bench_study *study, size_t index) {
   const struct bench_case *one = &study->cases[index];
   double weights =
       (double)(one->file_bytes > one->weights_bytes ? one->file_bytes : one->weights_bytes);
   double read = one->weights_bytes > 0 ? (double)one->weights_bytes : 0, steady = 0, extra = 0;
-  /* values between operators: each is written once and read at least once */
+  /* intermediate values: each is written once and read at least once */
   double between = isfinite(one->bytes) && one->bytes > read ? (one->bytes - read) / 2 : 0;
   for (size_t i = 0; i < study->config_count; i++) {
     if (study->config_case[i] != index) continue;
@@ -270,7 +273,7 @@ static double case_memory(const struct bench_study *study, size_t index) {
   return steady + extra;
 }
 
-/* Rough, from the work: the reference at 1 GFLOP/s and core, and what eta_expect says of each configuration. */
+/* Rough estimate: the reference at 1 GFLOP/s per core, plus eta_expect for the configurations. */
 hone_status study_estimate(struct bench *bench) {
   const struct bench_options *o = &bench->options;
   struct bench_estimate *e = &bench->study.estimate;

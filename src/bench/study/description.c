@@ -1,4 +1,4 @@
-/* What a worker says of a model, hone's own or an engine's in its place, read as from a stranger. */
+/* Reads a worker's description of a model. Workers are not trusted: everything is checked. */
 #include "study_internal.h"
 
 #include <math.h>

@@ -1,8 +1,7 @@
-/* A model that hone cannot read or evaluate still has a row for every engine that runs it. Every
- * engine that can serve is asked once for its outputs, all of them within one budget; where two
- * agree within the tolerance, theirs are the reference. Where no two agree, no row of the model is
- * verified: `unverified`, shown, never ranked. Where none answers in time, each row meets its own
- * engine's end.
+/* Reference outputs for a model that hone cannot read or evaluate. Every suitable engine is asked
+ * once for its outputs within one time limit. If two agree within the tolerance, their outputs are
+ * the reference. If no two agree, the model's rows are `unverified`: shown, not ranked. If none
+ * answers in time, each row reports its own engine's failure.
  */
 #include "study_internal.h"
 
@@ -15,10 +14,10 @@ void engine_output_dir(const struct bench *bench, struct bench_case *one, char o
            one->engine_output_count++);
 }
 
-#define PEER_CELL "peer"
+#define PEER_CONFIG "peer"
 #define MAX_PEERS 32
 
-/* What the study tells a test engine to do; other engines serve with their defaults. */
+/* Options of a test engine; other engines run with their defaults. */
 static const char *script_of(const struct bench *bench, const struct backend *backend) {
   const struct bench_options *o = &bench->options;
   for (size_t i = 0; backend->testing_only && i < o->backend_option_count; i++)
@@ -26,7 +25,7 @@ static const char *script_of(const struct bench *bench, const struct backend *ba
   return "";
 }
 
-/* Engines make reference data in the precision of the file, whatever rows are measured in. */
+/* Reference data is made in the precision of the file, independent of the rows' precision. */
 static const char *reference_precision(const struct bench_options *o) {
   for (size_t i = 0; i < o->precision_count; i++)
     if (!strcmp(o->precisions[i], "as-is")) return "as-is";
@@ -41,14 +40,15 @@ static void make_config(const struct bench *bench, const struct backend *backend
   snprintf(out->options, sizeof out->options, "%s", script_of(bench, backend));
 }
 
-/* hone itself is no peer: reference and native share an importer. A test engine is one if told so. */
+/* hone itself is not a peer: reference and native share an importer. A test engine is one by
+   option. */
 bool backend_is_peer(const struct bench *bench, const struct backend *backend) {
   char value[256];
   if (backend->testing_only) return option_get(script_of(bench, backend), "peer", value);
   return backend->package != NULL && !backend->worker;
 }
 
-/* The first engine that runs it makes the inputs and says what the model has. */
+/* The first engine that runs the model makes the inputs and describes the model. */
 static bool probe(struct bench *bench, const struct config *config, struct bench_case *one,
                   const char *engine_outputs, struct worker *worker) {
   json_t *command = open_command(bench, config, one, true);
@@ -68,7 +68,7 @@ static bool probe(struct bench *bench, const struct config *config, struct bench
   return is_made;
 }
 
-/* Another one is given the same inputs. */
+/* Further engines get the same inputs. */
 static bool follow(struct bench *bench, const struct config *config, const struct bench_case *one,
                    const char *engine_outputs, struct worker *worker) {
   json_t *command = open_command(bench, config, one, true);
@@ -86,14 +86,14 @@ static hone_status ask_peer(struct bench *bench, const struct backend *backend,
   struct worker worker;
   make_config(bench, backend, &config);
   bench_report(bench, &config, one->model, "reference");
-  TRY(bench_config_worker(bench, &config, PEER_CELL, &worker));
+  TRY(bench_config_worker(bench, &config, PEER_CONFIG, &worker));
   *out_is_made = one->is_described ? follow(bench, &config, one, engine_outputs, &worker)
                                    : probe(bench, &config, one, engine_outputs, &worker);
   worker_close(&worker, 0);
   return HONE_OK;
 }
 
-/* The outputs of the first pair that agrees become the case's. */
+/* Moves the outputs of the first pair that agrees into the case's folder. */
 static bool adopt_agreeing(struct bench_case *one, char (*dirs)[4096], size_t count,
                            const char *precision) {
   struct accuracy accuracy;
@@ -113,7 +113,7 @@ static bool adopt_agreeing(struct bench_case *one, char (*dirs)[4096], size_t co
   return false;
 }
 
-/* What the worker opens: the user's file and shapes, in a folder of this study. */
+/* Prepares what the worker opens: the user's file and shapes, in a folder of this study. */
 static hone_status begin_case(struct bench *bench, struct bench_case *one) {
   if (!one->shapes[0] && bench->options.shapes) one->shapes = bench->options.shapes;
   if (one->data_dir[0]) return HONE_OK; /* hone made the inputs */
@@ -122,10 +122,10 @@ static hone_status begin_case(struct bench *bench, struct bench_case *one) {
   return dir_create(bench->ctx, one->data_dir);
 }
 
-/* Each may take half of what is left: one that never answers leaves time for the others. */
+/* Each engine gets half of the time left, so one that hangs leaves time for the others. */
 static hone_status ask_all(struct bench *bench, struct bench_case *one, char (*dirs)[4096]) {
   size_t count = 0;
-  budget_begin(bench);
+  reference_deadline_begin(bench);
   const uint64_t end = bench->harness.deadline_ns;
   for (size_t k = 0; k < backend_count && count < MAX_PEERS; k++) {
     bool is_made = false;
@@ -143,13 +143,13 @@ static hone_status ask_all(struct bench *bench, struct bench_case *one, char (*d
 }
 
 hone_status case_from_peers(struct bench *bench, struct bench_case *one) {
-  if (!strncmp(one->model, "zoo:", 4) && !one->path[0]) return HONE_OK; /* there is no file */
+  if (!strncmp(one->model, "zoo:", 4) && !one->path[0]) return HONE_OK; /* no file exists */
   char(*dirs)[4096] = malloc(MAX_PEERS * sizeof *dirs);
   hone_status status =
       dirs ? begin_case(bench, one)
            : fail(bench->ctx, HONE_E_OOM, place_none(), "no memory for engines' outputs");
   if (!status) status = ask_all(bench, one, dirs);
-  budget_end(bench);
+  reference_deadline_end(bench);
   free(dirs);
   one->status = STATUS_ok;
   one->stage = STAGE_none;

@@ -1,4 +1,4 @@
-/* The user's own input files, checked against the inputs of every case before anything is measured. */
+/* Checks the user's input files against the inputs of every case before anything is measured. */
 #include "study_internal.h"
 
 static hone_status read_all(struct bench *bench, const struct given *given,
@@ -18,7 +18,7 @@ static hone_status read_all(struct bench *bench, const struct given *given,
   return status;
 }
 
-/* A case that hone could not describe is checked by its workers. */
+/* Cases that hone could not describe are checked by their workers. */
 hone_status given_check_cases(struct bench *bench) {
   const struct bench_options *o = &bench->options;
   const struct given given = {o->inputs, o->input_count, o->inputs_dir};

@@ -1,6 +1,6 @@
-/* --keep DIR: what engines made of the models, copied from the folder of each configuration's first worker before that goes:
- * DIR/ENGINE/MODEL-KEY/ with the files and configuration.json, which says of which configuration they are, or why there are none. The
- * worker names the files and is not believed: plain names in its own folder.
+/* --keep DIR: copies what engines made of the models from the folder of each configuration's first
+ * worker to DIR/ENGINE/MODEL-KEY/, with cell.json, which describes the configuration and why files
+ * are missing. The worker names the files; only plain names in its own folder are accepted.
  */
 #include "study_internal.h"
 #include "bench/wire/transport.h"
@@ -14,7 +14,7 @@ static bool is_plain(const char *name) {
   return length && length <= MOST_NAME && name[0] != '.' && !strchr(name, '/');
 }
 
-/* One file; one that is not there is told in the list. */
+/* Copies one file; a missing one is noted in the list. */
 static hone_status keep_file(struct bench *bench, struct worker *worker, const char *name,
                              const char *dir, json_t *list) {
   char from[4096 + MOST_NAME + 2], to[4096 + MOST_NAME + 2];
@@ -24,7 +24,7 @@ static hone_status keep_file(struct bench *bench, struct worker *worker, const c
   ctx_init(&other);
   if (!is_plain(name)) {
     json_array_append_new(
-        list, json_pack("{s:s}", "error", "the worker named a file outside of its folder"));
+        list, json_pack("{s:s}", "error", "the worker named a file outside its folder"));
     return HONE_OK;
   }
   snprintf(from, sizeof from, "%s/%s", worker->dir, name);
@@ -52,7 +52,7 @@ static hone_status config_dir(struct bench *bench, const struct config *config, 
   return dir_output(bench->ctx, out);
 }
 
-/* Takes the list. */
+/* Takes ownership of the list. */
 static hone_status write_config(struct bench *bench, const struct config *config, const char *dir,
                                 const struct process_record *record, json_t *list,
                                 const char *why) {

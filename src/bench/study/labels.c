@@ -1,5 +1,6 @@
-/* A labelled set in a study: the folder of --inputs has labels.json (or labels.txt) and a folder for each sample. The
- * reference evaluates every sample once; each configuration's first process gets them all after everything was timed.
+/* A labelled set in a study: the folder of --inputs has labels.json (or labels.txt) and a folder
+ * per sample. The reference evaluates every sample once; each configuration's first process
+ * evaluates them after everything is timed.
  */
 #include "study_internal.h"
 #include "bench/wire/transport.h"
@@ -9,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CASE_CELL "case"
+#define CASE_CONFIG "case"
 
 hone_status labels_find(struct bench *bench) {
   static const char *const names[] = {"labels.json", "labels.txt"};
@@ -28,7 +29,7 @@ hone_status labels_find(struct bench *bench) {
   return HONE_OK;
 }
 
-/* Adds sample `s`, whose outputs are files DIR/KIND_NUMBER_I.npy. */
+/* Adds sample `s` with outputs DIR/KIND_NUMBER_I.npy. */
 static hone_status add_sample(struct ctx *ctx, const struct bench_case *one, struct score *score,
                               size_t s, const char *dir, const char *kind, size_t number) {
   hone_tensor *outputs = calloc(one->output_count + 1, sizeof *outputs);
@@ -55,13 +56,13 @@ static json_t *reference_of(const struct bench *bench, const struct bench_case *
   const struct bench_options *o = &bench->options;
   if (o->side_files_from && !realpath(o->side_files_from, sides)) sides[0] = 0;
   snprintf(sample, sizeof sample, "%s/%.500s", bench->labels_dir, labels_folder(&bench->labels, s));
-  /* set 0 would be asked for its conditioning too */
+  /* not set 0, for which the worker also computes the conditioning */
   return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:{}}", "do", "reference", "path",
                    one->path, "shapes", one->shapes, "side_files_from", sides, "dir", dir,
                    "inputs_dir", sample, "seed", (json_int_t)o->seed, "set", (int)s + 1, "files");
 }
 
-/* A reference that cannot be had leaves the metric without a retention, and a warning. */
+/* Without a reference there is a warning and no retention. */
 hone_status case_label(struct bench *bench, struct bench_case *one) {
   struct score score;
   struct worker worker;
@@ -73,10 +74,10 @@ hone_status case_label(struct bench *bench, struct bench_case *one) {
   if (!bench->labels.root || one->status != STATUS_ok || one->is_from_peers) return HONE_OK;
   snprintf(dir, sizeof dir, "%.4000s/labels-%d", bench->dir, bench->worker_number);
   TRY(dir_create(bench->ctx, dir));
-  TRY(bench_worker(bench, CASE_CELL, 0, &worker));
+  TRY(bench_worker(bench, CASE_CONFIG, 0, &worker));
   score_begin(&bench->labels, &score);
   bench_report(bench, NULL, one->model, "reference");
-  budget_begin(bench);
+  reference_deadline_begin(bench);
   struct ctx own;
   ctx_init(&own);
   bool is_sound = true;
@@ -89,7 +90,7 @@ hone_status case_label(struct bench *bench, struct bench_case *one) {
       warn(bench->ctx, "labels: sample \"%.100s\": %.300s", labels_folder(&bench->labels, s),
            reply ? own.message : end.reason);
   }
-  budget_end(bench);
+  reference_deadline_end(bench);
   worker_close(&worker, 0);
   if (is_sound) one->task_reference = score_value(&score);
   score_end(&score);
@@ -115,7 +116,7 @@ static bool take_samples(struct bench *bench, const struct bench_case *one, stru
   return true;
 }
 
-/* Everything is timed: what goes wrong here costs the row its accuracy only. */
+/* Comes after all measurements: a failure loses only the accuracy. */
 bool ask_labels(struct bench *bench, const struct bench_case *one, struct worker *worker,
                 struct process_record *record) {
   if (!bench->labels.root || !worker->transport->shares_files || !one->is_described ||

@@ -1,8 +1,8 @@
-/* The largest batch that an engine still runs (--largest-batch MAX): doubled until it fails, then bisected
- * until the gap is at most a sixteenth. Each attempt is a process of its own that opens the model at that
- * batch without caches and runs it once on one set of seeded inputs, under the limits of every worker
- * (--memory-limit, --timeout), while nothing else of the study is alive. Outputs are not compared: the row
- * itself says whether the engine is right.
+/* Searches the largest batch that an engine runs (--largest-batch MAX): doubles until it fails,
+ * then bisects until the gap is at most a sixteenth. Each attempt is a separate process that opens
+ * the model at that batch without caches and runs it once on random inputs, under the usual limits
+ * (--memory-limit, --timeout), while no other process of the study runs. Outputs are not compared;
+ * the row itself shows whether the engine is correct.
  */
 #include "study_internal.h"
 
@@ -15,8 +15,8 @@ struct search {
   struct bench *bench;
   const struct config *config;
   const struct bench_case *one;
-  struct bench_case *at; /* the model at the batch that is tried */
-  char models_dir[4096]; /* a built-in model is written there for one attempt */
+  struct bench_case *at; /* the model at the current batch */
+  char models_dir[4096]; /* for the built-in model of one attempt */
 };
 
 static void refuse(struct worker_end *end, const char *why) {
@@ -24,7 +24,7 @@ static void refuse(struct worker_end *end, const char *why) {
   snprintf(end->reason, sizeof end->reason, "%s", why);
 }
 
-/* The model at another batch, described and with inputs; false: it has none. */
+/* Describes the model at another batch and makes inputs; false: not possible. */
 static MUST_USE hone_status prepare(struct search *s, int batch, struct worker_end *end,
                                     bool *out_is_ready) {
   *out_is_ready = false;
@@ -32,7 +32,7 @@ static MUST_USE hone_status prepare(struct search *s, int batch, struct worker_e
   if (!*out_is_ready) return HONE_OK;
   if (batch != s->one->batch && !strcmp(s->at->shapes, s->one->shapes)) {
     *out_is_ready = false;
-    refuse(end, "the model's inputs do not follow the batch");
+    refuse(end, "the model's inputs do not depend on the batch");
     return HONE_OK;
   }
   return case_inputs(s->bench, s->at, 1);
@@ -92,7 +92,7 @@ static MUST_USE hone_status search(struct search *s, int most, int64_t *out_larg
     if (!good || (bad && (bad - good <= 1 || bad - good <= good / 16))) return HONE_OK;
     next = bad ? good + (bad - good) / 2 : good >= most ? 0 : good > most / 2 ? most : 2 * good;
   }
-  snprintf(out_end, 256, "not looked beyond %d", most);
+  snprintf(out_end, 256, "not searched above %d", most);
   return HONE_OK;
 }
 
@@ -102,7 +102,7 @@ hone_status largest_batch(struct bench *bench, const struct config *config,
   *out_largest = -1;
   out_end[0] = 0;
   if (config_generates(config)) {
-    snprintf(out_end, 256, "not looked for where text is generated");
+    snprintf(out_end, 256, "not searched in the scenario generate");
     return HONE_OK;
   }
   TRY(NEW(bench->ctx, bench->arena, s));

@@ -1,13 +1,13 @@
-/* What the machine allows: a roofline over the steps that no fusion can take away. P and B are the
- * machine's measured peaks at the same thread count and of the precision asked for, so the same formula
- * holds for every backend. Numbers of bf16 are floats: the higher of the two peaks is theirs. Weights in fp16 are multiplied
+/* Roofline limit of a model on this machine, over the contractions, which no fusion can remove. P
+ * and B are the machine's measured peaks for the thread count and precision, so one formula holds
+ * for every backend. bf16 uses the higher of the bf16 and f32 peaks. Weights in fp16 are multiplied
  * as floats.
  */
 #include "study_internal.h"
 
 #include <math.h>
 
-#define SMALLEST_WORKING_SET 262144.0 /* where the measured curve begins */
+#define SMALLEST_WORKING_SET 262144.0 /* smallest size in the measured bandwidth curve */
 
 static double move_s(const struct peaks *peaks, double bytes) {
   return bytes / peaks_bandwidth(peaks, fmax(bytes, SMALLEST_WORKING_SET));
@@ -35,6 +35,6 @@ double bench_limit_ms(const struct bench_case *one, const struct peaks *peaks,
 }
 double bench_winograd_limit_ms(const struct bench_case *one, const struct peaks *peaks,
                                const char *precision) {
-  const bool halves = !strcmp(precision, "bf16"); /* its rounding is not for transformed values */
-  return limit_ms(one, peaks, !halves, precision);
+  const bool is_bf16 = !strcmp(precision, "bf16"); /* too coarse for Winograd's transforms */
+  return limit_ms(one, peaks, !is_bf16, precision);
 }

@@ -1,7 +1,8 @@
-/* Busy neighbours: processes that only count, one a core in turn, each in a session of its own at
- * nice 0, while slices of configurations with --load run; in between they stand still. They are ours alone:
- * nothing of them may outlive the study, so each is killed by the kernel when its starter ends, however
- * that ends. Sources: prctl(2), PR_SET_PDEATHSIG; sched(7), "The autogroup feature". */
+/* Busy neighbours: counting processes, one per core in turn, each in its own session at nice 0.
+ * They run during slices of configurations with --load and are stopped between them. The kernel
+ * kills each one when its parent ends, so none outlives the study. Sources: prctl(2),
+ * PR_SET_PDEATHSIG; sched(7), "The autogroup feature".
+ */
 #include "study_internal.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The n-th CPU that we may use, counted round; -1: not known. */
+/* The n-th usable CPU, modulo their number; -1: unknown. */
 static int nth_cpu(int n) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -24,10 +25,10 @@ static int nth_cpu(int n) {
   return -1;
 }
 
-/* The child: after fork only what is safe in a process whose other threads are gone. */
+/* The child. After fork in a process with threads: async-signal-safe calls only. */
 static _Noreturn void be_busy(int number, int parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(0); /* it ended before that was set */
+  if (getppid() != parent) _exit(0); /* the parent ended before prctl */
   setsid();
   (void)setpriority(PRIO_PROCESS, 0, 0);
   const int cpu = nth_cpu(number);
@@ -35,7 +36,7 @@ static _Noreturn void be_busy(int number, int parent) {
   CPU_ZERO(&set);
   if (cpu >= 0) CPU_SET((size_t)cpu, &set);
   if (cpu >= 0) (void)sched_setaffinity(0, sizeof set, &set);
-  /* a pipe or lock that it held open would outlive its owner by an instant */
+  /* do not hold the parent's pipes and locks */
   syscall(SYS_close_range, 0, ~0u, 0);
   raise(SIGSTOP);
   for (volatile unsigned long counted = 0;;) counted++;
@@ -54,7 +55,7 @@ static hone_status start_one(struct bench *bench) {
   if (pid == 0) be_busy(all->count, parent);
   harness->known[harness->known_count++] = (int)pid;
   all->pids[all->count++] = (int)pid;
-  int how; /* stands still now, or is dead: seen by neighbours_run */
+  int how; /* stopped, or dead: neighbours_run checks */
   while (waitpid(pid, &how, WUNTRACED) < 0 && errno == EINTR) continue;
   return HONE_OK;
 }
@@ -65,8 +66,9 @@ hone_status neighbours_run(struct bench *bench, int count) {
   for (int i = 0; i < count; i++) {
     if (!kill(all->pids[i], SIGCONT) && !waitpid(all->pids[i], NULL, WNOHANG)) continue;
     harness_forget(&bench->harness, all->pids[i]);
-    all->pids[i] = all->pids[--all->count]; /* the number may be another's by now */
-    return fail(bench->ctx, HONE_E_CRASH, place_none(), "a busy neighbour was ended from outside");
+    all->pids[i] = all->pids[--all->count]; /* the pid may be reused */
+    return fail(bench->ctx, HONE_E_CRASH, place_none(),
+                "a busy neighbour process was killed from outside");
   }
   return HONE_OK;
 }

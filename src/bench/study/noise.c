@@ -1,6 +1,6 @@
-/* Evidence of disturbance: what the machine shows of others' use of it while a slice ran. -1 where
- * it shows nothing. Sources: proc(5) for /proc/stat (steal is the 8th number, in ticks), the
- * kernel's Documentation/accounting/psi.rst for /proc/pressure/cpu (total in us).
+/* Disturbance by other processes during a slice, as the machine reports it; -1 if it does not.
+ * Sources: proc(5) for /proc/stat (steal is the 8th number, in ticks), the kernel's
+ * Documentation/accounting/psi.rst for /proc/pressure/cpu (total in us).
  */
 #include "study_internal.h"
 
@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #define STEAL_LIMIT 0.05         /* of all CPU time */
-#define PRESSURE_LIMIT 0.5       /* of the slice somebody waited for a CPU */
-#define SWITCHES_PER_SECOND 1000 /* involuntary, of all threads of the worker */
+#define PRESSURE_LIMIT 0.5       /* share of the slice in which a task waited for a CPU */
+#define SWITCHES_PER_SECOND 1000 /* involuntary, all threads of the worker */
 
 static bool read_text(const char *path, char *out, size_t size) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -1,4 +1,4 @@
-/* What the user asked for, checked before anything is started. */
+/* Checks the user's options before anything is started. */
 #include "bench/worker/loop.h"
 #include "study_internal.h"
 #include "bench/wire/transport.h"
@@ -20,13 +20,13 @@ static hone_status check_routes(struct ctx *ctx, const struct bench_options *opt
       is_known = is_known || backend_knows_route(backend_list[k], options->routes[r]);
     if (!is_known)
       return fail(ctx, HONE_E_USAGE, place_name(options->routes[r]),
-                  "no engine knows this route; 'hone list engines' names those that there are");
+                  "unknown route; 'hone list engines' lists the routes");
   }
   return HONE_OK;
 }
 
 static hone_status check_models(struct ctx *ctx, const struct bench_options *options) {
-  if (!options->model_count) return fail(ctx, HONE_E_USAGE, place_none(), "no model was named");
+  if (!options->model_count) return fail(ctx, HONE_E_USAGE, place_none(), "no model given");
   for (size_t i = 0; i < options->model_count; i++) {
     const char *model = options->models[i];
     if (strncmp(model, "zoo:", 4) && access(model, R_OK))
@@ -65,11 +65,11 @@ static hone_status check_cache_states(struct ctx *ctx, const struct bench_option
   for (size_t i = 0; i < options->cache_state_count; i++)
     if (strcmp(options->cache_states[i], "warm") && strcmp(options->cache_states[i], "cold"))
       return fail(ctx, HONE_E_USAGE, place_name(options->cache_states[i]),
-                  "no such state of caches; there is warm, cold");
+                  "unknown cache state; choose warm or cold");
   return HONE_OK;
 }
 
-/* What none of the scenarios asks for would be left aside without a word. */
+/* Rejects flags that none of the scenarios uses; they would be ignored silently. */
 static hone_status check_scenario_flags(const struct bench *bench) {
   const struct bench_options *o = &bench->options;
   bool is_multi = false, has_arrivals = false, generates = false;
@@ -90,7 +90,7 @@ static hone_status check_scenario_flags(const struct bench *bench) {
   };
   for (size_t i = 0; i < COUNT(rows); i++)
     if (rows[i].is_given && !rows[i].is_used)
-      return fail(bench->ctx, HONE_E_USAGE, place_name(rows[i].flag), "goes with --scenario %s",
+      return fail(bench->ctx, HONE_E_USAGE, place_name(rows[i].flag), "needs --scenario %s",
                   rows[i].scenarios);
   return HONE_OK;
 }

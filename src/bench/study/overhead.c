@@ -1,15 +1,17 @@
-/* The floor of each backend: the time of an identity model of four floats through the same path. It
- * is shown, never subtracted; a lead smaller than the difference of two floors is a tie. */
+/* The measuring overhead of each backend: latency of an identity model of four floats on the same
+ * path. It is shown, never subtracted. A lead smaller than the difference of two overheads is a
+ * tie.
+ */
 #include "study_internal.h"
 #include "bench/wire/transport.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define FLOOR_CELL "floor"
-#define FLOOR_WARMUP_NS 50000000ll
-#define FLOOR_SLICE_NS 30000000ll
-#define FLOOR_SAMPLES 30
+#define OVERHEAD_CONFIG "floor"
+#define OVERHEAD_WARMUP_NS 50000000ll
+#define OVERHEAD_SLICE_NS 30000000ll
+#define OVERHEAD_SAMPLES 30
 
 /* graph g(x: f32[4]) -> (y: f32[4]) { y = Identity(x) }, a ModelProto: field tags and lengths by
    onnx.proto; accepted by onnx.checker. */
@@ -74,7 +76,7 @@ static double median_of_file(struct worker *worker) {
   return median;
 }
 
-/* NaN when the backend cannot run it: the configuration itself will say why. */
+/* NaN if the backend cannot run it; the configuration itself reports why. */
 static double converse(struct worker *worker, const struct bench_case *identity, json_t *open) {
   struct worker_end end;
   if (!send_case(worker, identity, open, &end)) {
@@ -84,14 +86,14 @@ static double converse(struct worker *worker, const struct bench_case *identity,
   json_t *reply = worker_ask(worker, open, "opened", ASK_PATIENT, &end);
   if (!reply) return NAN;
   json_decref(reply);
-  reply = worker_ask(worker,
-                     json_pack("{s:s, s:I}", "do", "warmup", "max_ns", (json_int_t)FLOOR_WARMUP_NS),
-                     "warm", ASK_TIMED, &end);
+  reply = worker_ask(
+      worker, json_pack("{s:s, s:I}", "do", "warmup", "max_ns", (json_int_t)OVERHEAD_WARMUP_NS),
+      "warm", ASK_TIMED, &end);
   if (!reply) return NAN;
   json_decref(reply);
   reply = worker_ask(worker,
                      json_pack("{s:s, s:i, s:i, s:I}", "do", "slice", "round", 0, "min_samples",
-                               FLOOR_SAMPLES, "min_ns", (json_int_t)FLOOR_SLICE_NS),
+                               OVERHEAD_SAMPLES, "min_ns", (json_int_t)OVERHEAD_SLICE_NS),
                      "block", ASK_TIMED, &end);
   double floor = reply && message_bool(reply, "is_within") ? median_of_file(worker) : NAN;
   json_decref(reply);
@@ -117,10 +119,10 @@ hone_status measure_overhead(struct bench *bench, size_t index) {
   }
   bench_report(bench, config, bench->identity->model, "floor");
   struct worker worker;
-  TRY(bench_config_worker(bench, config, FLOOR_CELL, &worker));
+  TRY(bench_config_worker(bench, config, OVERHEAD_CONFIG, &worker));
   worker.judged = bench->identity;
   json_t *open = open_command(bench, config, bench->identity, true);
-  if (open) json_object_del(open, "scenario"); /* the floor is of one call */
+  if (open) json_object_del(open, "scenario"); /* the overhead is that of single requests */
   bench->overheads[index] = converse(&worker, bench->identity, open);
   worker_close(&worker, 0);
   return HONE_OK;

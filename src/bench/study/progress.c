@@ -1,4 +1,4 @@
-/* How far a study is: what a long run tells its user, and whether the user wants it to stop. */
+/* Progress of a study: the remaining time, reports to the user, interruption. */
 #include "study_internal.h"
 
 #include <math.h>
@@ -7,10 +7,10 @@ bool bench_is_interrupted(const struct bench *bench) {
   return bench->options.interrupted && *bench->options.interrupted;
 }
 
-/* Seconds from starting an engine to its first answer, and FLOP/s a thread: to a factor of two or three, as seen with
-   zoo:mlp (2 cores of an Intel Xeon, others working beside it, 2026-11). */
+/* Seconds from starting an engine to its first result, and FLOP/s per thread; correct to a factor
+   of two or three. Measured with zoo:mlp (2 cores of a shared Intel Xeon, 2026-11). */
 static const struct speed {
-  const char *backend; /* NULL: every other */
+  const char *backend; /* NULL: all others */
   double start_s, flops_per_s;
   bool one_thread;
 } speeds[] = {
@@ -54,7 +54,7 @@ void eta_add(struct bench *bench, size_t config, uint64_t since_ns) {
 
 void eta_end(struct bench *bench, size_t config, bool has_failed, int left) {
   struct eta *eta = &bench->etas[config];
-  if (!has_failed) { /* one that failed says nothing of the others */
+  if (!has_failed) { /* a failed process predicts nothing */
     eta->ended_s += eta->current_s;
     eta->ended++;
   }
@@ -62,8 +62,8 @@ void eta_end(struct bench *bench, size_t config, bool has_failed, int left) {
   eta->left = left;
 }
 
-/* Cells that no process of this run has ended for are expected to be as far from what was said of them as those are
-   that one has. */
+/* Scales the estimates of configurations without an ended process by the error of the others'
+   estimates. */
 double eta_seconds_left(const struct bench *bench) {
   double seen = 0, said = 0, left = 0;
   for (size_t i = 0; i < bench->study.config_count; i++) {

@@ -1,4 +1,5 @@
-/* Folders of reference data in the cache: held while they are used, and the ones not used for longest removed. */
+/* Folders of reference data in the cache: locked while in use; the least recently used are removed.
+ */
 #include "study_internal.h"
 
 #include <dirent.h>
@@ -28,21 +29,21 @@ int reference_hold(const char *dir) {
   if (fd < 0) return -1;
   if (!flock(fd, LOCK_SH) && !fstat(fd, &held) && !stat(dir, &named) &&
       held.st_ino == named.st_ino && held.st_dev == named.st_dev) {
-    futimens(fd, NULL); /* used now: kept longest */
+    futimens(fd, NULL); /* marks it as used now */
     return fd;
   }
   close(fd);
   return -1;
 }
 
-/* A kill while files are removed must not leave half a folder under a name that is looked up. */
+/* Renamed first, so that a kill does not leave an incomplete folder under its name. */
 void reference_remove(const char *dir) {
   char aside[4096 + 400];
   snprintf(aside, sizeof aside, "%s.%d", dir, (int)getpid());
   if (!rename(dir, aside)) dir_remove_tree(aside);
 }
 
-/* Not what somebody holds, or has used since it was looked at. */
+/* Removes a folder unless it is locked or was used since `used`. */
 static void remove_unused(const char *path, const struct timespec *used) {
   const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
   struct stat info;

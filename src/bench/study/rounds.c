@@ -1,10 +1,10 @@
-/* All configurations of one case, interleaved. One pass makes one process of every configuration: workers are
- * opened and warmed up in random order and stopped; then rounds, each visiting the configurations in random
- * order for one slice; then they are closed. Residents together stay under half of RAM: what does
- * not fit is measured in further groups of the same pass, each with the anchor (the pass's first
- * configuration) again.
+/* Measures all configurations of one case, interleaved. A pass runs one process of every
+ * configuration: it opens and warms up the workers in random order and stops them; then come
+ * rounds, each with one slice of every configuration in random order; then it closes them. Open
+ * workers use at most half of RAM. What does not fit is measured in further groups of the same
+ * pass, each again with the anchor (the pass's first configuration).
  *
- * A block is handed on after its worker was stopped again, never during a slice.
+ * A block is passed to the callback after its worker was stopped, never during a slice.
  */
 #include "study_internal.h"
 #include "trial.h"
@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define LATE_ROUNDS 2 /* that a budget which is spent still allows */
-#define END_NS 0.4e9  /* that the end of a process takes, about */
+#define MIN_ROUNDS 2 /* run even if the budget is used up */
+#define END_NS 0.4e9 /* approximate time to end a process */
 
 /* -- a group */
 
-/* A member that is ready for its first slice, its worker stopped. */
+/* Opens a trial up to its first slice; its worker is stopped. */
 static hone_status open_trial(struct bench *bench, struct config_run *progress, int number,
                               bool is_anchor, struct trial *out) {
   TRY(trial_open(bench, progress, number, is_anchor, out));
@@ -27,23 +27,24 @@ static hone_status open_trial(struct bench *bench, struct config_run *progress, 
   return HONE_OK;
 }
 
-/* One of them has its figures, and what others still need is past its time. */
-static bool is_late(const struct bench *bench, const struct trial *trials, size_t count) {
+/* True if one trial has results and the overrun time of the budget is used up. */
+static bool must_stop_rounds(const struct bench *bench, const struct trial *trials, size_t count) {
   bool any = false;
-  for (size_t i = 0; i < count; i++) any |= trials[i].is_live && trials[i].rounds >= LATE_ROUNDS;
-  return any && turns_are_over(bench);
+  for (size_t i = 0; i < count; i++) any |= trials[i].is_live && trials[i].rounds >= MIN_ROUNDS;
+  return any && budget_is_overrun(bench);
 }
 
-/* A slice that the budget ends is no fault of its configuration: whoever resumes asks it again. */
-static hone_status slice_in_turn(struct bench *bench, struct trial *trial, int round) {
-  turn_slice(bench);
+/* A slice that was cut by the budget is interrupted, not failed: a resumed study measures it
+   again. */
+static hone_status slice_within_budget(struct bench *bench, struct trial *trial, int round) {
+  budget_begin_slice(bench);
   const hone_status status = trial_slice(bench, trial, round);
-  const bool was_cut = turn_was_cut(bench, trial);
+  const bool was_cut = budget_was_exceeded(bench, trial);
   if (was_cut) {
     trial->record.status = STATUS_interrupted;
     trial->progress->has_failed = true;
   }
-  turn_slice_end(bench, was_cut);
+  budget_end_slice(bench, was_cut);
   return status;
 }
 
@@ -59,15 +60,15 @@ static hone_status run_rounds(struct bench *bench, struct trial *trials, size_t 
   for (size_t i = 0; i < count; i++) order[i] = i;
   hone_status status = HONE_OK;
   for (int round = 0; !status && round < rounds; round++) {
-    if (round >= LATE_ROUNDS && !turns_reach(bench, 0)) break;
+    if (round >= MIN_ROUNDS && !budget_has_left(bench, 0)) break;
     random_shuffle(&bench->random, order, count);
     for (size_t i = 0; !status && i < count && !bench_is_interrupted(bench); i++) {
-      if (is_late(bench, trials, count)) break;
+      if (must_stop_rounds(bench, trials, count)) break;
       struct trial *trial = &trials[order[i]];
       const uint64_t begin = clock_ns();
       bench->step++;
       if (trial->is_live && schedule_takes_part(trial->wanted_rounds, rounds, round))
-        status = slice_in_turn(bench, trial, round);
+        status = slice_within_budget(bench, trial, round);
       if (!trial->is_anchor) eta_add(bench, trial->progress->config, begin);
     }
   }
@@ -75,7 +76,7 @@ static hone_status run_rounds(struct bench *bench, struct trial *trials, size_t 
   return status;
 }
 
-/* A configuration that cannot be opened says so; it is not asked again. */
+/* Reports a configuration that cannot be opened; it is not tried again. */
 static hone_status report_unopened(struct bench *bench, struct config_run *progress, int number,
                                    const struct worker_end *end) {
   const struct bench_callbacks *callbacks = bench->callbacks;
@@ -89,70 +90,71 @@ static hone_status report_unopened(struct bench *bench, struct config_run *progr
   return callbacks->process_record(callbacks->user, &record);
 }
 
-static const struct worker_end no_turn = {.status = STATUS_interrupted,
-                                          .reason = "the budget was spent before its turn"};
+static const struct worker_end budget_spent = {.status = STATUS_interrupted,
+                                               .reason = "the budget was spent before its turn"};
 
-/* Passes over configurations that get no turn; whether one is left that does. */
-static hone_status find_turn(struct bench *bench, struct config_run *const *cells, size_t count,
-                             size_t *at, double rounds_ns, bool *out_found) {
+/* Skips and reports configurations without time left; out_found: *at is one with time. */
+static hone_status find_affordable(struct bench *bench, struct config_run *const *runs,
+                                   size_t count, size_t *at, double rounds_ns, bool *out_found) {
   for (*out_found = false; *at < count; (*at)++) {
-    struct config_run *next = cells[*at];
-    *out_found =
-        !next->has_failed && (next->complete || turn_begin(bench, rounds_ns, count - *at - 1));
+    struct config_run *next = runs[*at];
+    *out_found = !next->has_failed &&
+                 (next->complete || budget_begin_open(bench, rounds_ns, count - *at - 1));
     if (*out_found) break;
-    TRY(report_unopened(bench, next, next->next_number, &no_turn));
+    TRY(report_unopened(bench, next, next->next_number, &budget_spent));
   }
   return HONE_OK;
 }
 
-/* Opens it in its turn; one whose slices would not fit is left out again, and *rounds_ns grows by what the others' will take. */
-static hone_status open_in_turn(struct bench *bench, struct config_run *progress, int number,
-                                double *rounds_ns, struct trial *out) {
+/* Opens a configuration and adds the time of its rounds to *rounds_ns. If they do not fit, it is
+   ended again. */
+static hone_status open_within_budget(struct bench *bench, struct config_run *progress, int number,
+                                      double *rounds_ns, struct trial *out) {
   struct worker_end end = {.status = STATUS_timeout, .stage = STAGE_run, .rel_l2 = NAN};
   const hone_status status = open_trial(bench, progress, number, false, out);
   const double own =
       out->is_live ? schedule_rounds_ns(&bench->options, out->median_ns) + END_NS : 0;
   snprintf(end.reason, sizeof end.reason,
-           "an inference takes %.3g ms: its rounds do not fit what is left of the budget",
+           "an inference takes %.3g ms: its rounds do not fit in the rest of the budget (--budget)",
            out->median_ns * 1e-6);
-  if (turn_was_cut(bench, out)) { /* that is no fault of it: whoever resumes asks it again */
+  if (budget_was_exceeded(bench, out)) { /* not failed: a resumed study opens it again */
     out->record.status = STATUS_interrupted;
     progress->has_failed = true;
   }
   if (!out->is_live)
     bench->harness.deadline_ns = 0;
-  else if (!turn_end(bench, *rounds_ns + own) && !progress->complete)
+  else if (!budget_end_open(bench, *rounds_ns + own) && !progress->complete)
     trial_end(out, &end);
   else
     *rounds_ns += own;
   return status;
 }
 
-/* Opens members until memory is full or none is left; *at moves over what was opened. */
-static hone_status open_group(struct bench *bench, struct config_run *const *cells, size_t count,
+/* Opens trials until memory is full or none is left; advances *at. */
+static hone_status open_group(struct bench *bench, struct config_run *const *runs, size_t count,
                               size_t *at, struct trial *trials, size_t *out_count) {
   int64_t budget = (int64_t)(usable_ram_bytes() / 2), sum = 0, largest = 0;
   *out_count = 0;
-  int number = 0; /* one for the whole group: configurations are compared where it is the same */
+  int number = 0; /* one number per group: configurations with the same number are compared */
   for (size_t i = 0; i < count; i++)
-    if (cells[i]->next_number > number) number = cells[i]->next_number;
+    if (runs[i]->next_number > number) number = runs[i]->next_number;
   const bool needs_anchor = *at != 0;
   double rounds_ns = 0;
-  bool has_turn;
-  TRY(find_turn(bench, cells, count, at, rounds_ns, &has_turn));
-  if (needs_anchor && has_turn) { /* it links this group to the first one */
-    turn_slice(bench);
-    TRY(open_trial(bench, cells[0], number, true, &trials[*out_count]));
-    turn_slice_end(bench, turn_was_cut(bench, &trials[(*out_count)++]));
+  bool is_affordable;
+  TRY(find_affordable(bench, runs, count, at, rounds_ns, &is_affordable));
+  if (needs_anchor && is_affordable) { /* links this group to the first one */
+    budget_begin_slice(bench);
+    TRY(open_trial(bench, runs[0], number, true, &trials[*out_count]));
+    budget_end_slice(bench, budget_was_exceeded(bench, &trials[(*out_count)++]));
     sum = trials[0].rss;
   }
   for (size_t opened = 0; !bench_is_interrupted(bench); opened++) {
     if (opened && sum + largest > budget) break;
-    TRY(find_turn(bench, cells, count, at, rounds_ns, &has_turn));
-    if (!has_turn) break;
+    TRY(find_affordable(bench, runs, count, at, rounds_ns, &is_affordable));
+    if (!is_affordable) break;
     struct trial *trial = &trials[*out_count];
     const uint64_t begin = clock_ns();
-    TRY(open_in_turn(bench, cells[(*at)++], number, &rounds_ns, trial));
+    TRY(open_within_budget(bench, runs[(*at)++], number, &rounds_ns, trial));
     eta_add(bench, trial->progress->config, begin);
     (*out_count)++;
     bench->step++;
@@ -165,7 +167,7 @@ static hone_status open_group(struct bench *bench, struct config_run *const *cel
 
 static hone_status trial_overhead(struct bench *bench, struct trial *trial) {
   if (bench_is_interrupted(bench)) return HONE_OK;
-  turn_overhead(bench);
+  budget_bound_overhead(bench);
   const hone_status status = measure_overhead(bench, trial->progress->config);
   bench->harness.deadline_ns = 0;
   TRY(status);
@@ -178,9 +180,10 @@ static bool objects(const struct trial *trial) {
          !access(trial->engine_outputs, R_OK);
 }
 
-/* Two engines that differ from hone's reference and agree with each other: then none of the rows is
-   right or wrong, and hone is told first. Reference and native share an importer, so a misreading of
-   ours must not make every peer wrong. Two that saturate may agree without being right. */
+/* Finds two engines that differ from hone's reference and agree with each other. Then no row is
+   right or wrong: hone may have misread the model. Reference and native share an importer, so an
+   error of it must not make every engine wrong. Two engines that saturate may agree without being
+   right. */
 static bool find_dispute(const struct bench *bench, const struct trial *trials, size_t count) {
   for (size_t a = 0; a < count; a++)
     for (size_t b = a + 1; b < count; b++) {
@@ -196,14 +199,14 @@ static bool find_dispute(const struct bench *bench, const struct trial *trials, 
       one->is_disputed = true;
       snprintf(one->dispute, sizeof one->dispute,
                "%s and %s agree with each other (relative L2 %.2g) and not with hone's reference "
-               "(%.3g): hone may misread this model, tell hone first",
+               "(%.3g): hone may misread this model; report it to hone first",
                x->config->backend, y->config->backend, accuracy.rel_l2, x->record.rel_l2);
       return true;
     }
   return false;
 }
 
-/* As if it had never been opened. */
+/* Closes all trials without a record. */
 static void discard_group(struct trial *trials, size_t count) {
   for (size_t i = 0; i < count; i++) {
     worker_close(&trials[i].worker, 0);
@@ -211,16 +214,16 @@ static void discard_group(struct trial *trials, size_t count) {
   }
 }
 
-static hone_status open_undisputed(struct bench *bench, struct config_run *const *cells,
+static hone_status open_undisputed(struct bench *bench, struct config_run *const *runs,
                                    size_t count, size_t *at, struct trial *trials,
                                    size_t *out_count) {
   const size_t first = *at, step = bench->step;
-  TRY(open_group(bench, cells, count, at, trials, out_count));
+  TRY(open_group(bench, runs, count, at, trials, out_count));
   if (!find_dispute(bench, trials, *out_count)) return HONE_OK;
   discard_group(trials, *out_count);
   *at = first;
   bench->step = step;
-  return open_group(bench, cells, count, at, trials, out_count);
+  return open_group(bench, runs, count, at, trials, out_count);
 }
 
 static int left_of(const struct config_run *progress) {
@@ -232,21 +235,21 @@ static void end_unfinished(const struct bench *bench, struct trial *trial) {
   static const struct worker_end stopped = {STATUS_interrupted, STAGE_run, "stopped by the user",
                                             NAN},
                                  late = {STATUS_interrupted, STAGE_run,
-                                         "the budget was spent before its first slice", NAN};
+                                         "the budget was used up before its first slice", NAN};
   if (trial->is_live && bench_is_interrupted(bench)) trial_end(trial, &stopped);
-  if (trial->is_live && !trial->rounds && turns_are_over(bench)) trial_end(trial, &late);
+  if (trial->is_live && !trial->rounds && budget_is_overrun(bench)) trial_end(trial, &late);
 }
 
-static hone_status run_group(struct bench *bench, struct config_run *const *cells, size_t count,
+static hone_status run_group(struct bench *bench, struct config_run *const *runs, size_t count,
                              size_t *at, struct trial *trials) {
   size_t opened = 0;
-  hone_status status = open_undisputed(bench, cells, count, at, trials, &opened);
+  hone_status status = open_undisputed(bench, runs, count, at, trials, &opened);
   if (!status) status = run_rounds(bench, trials, opened);
   for (size_t i = 0; i < opened; i++) {
     const struct config_run *progress = trials[i].progress;
     const uint64_t begin = clock_ns();
     if (!status && trials[i].is_live && !isfinite(trials[i].record.floor_ns) &&
-        turns_reach(bench, 0))
+        budget_has_left(bench, 0))
       status = trial_overhead(bench, &trials[i]);
     end_unfinished(bench, &trials[i]);
     hone_status closed = trial_close(bench, &trials[i]);
@@ -258,11 +261,11 @@ static hone_status run_group(struct bench *bench, struct config_run *const *cell
   return status;
 }
 
-/* Before anything is opened, for configurations that have no process yet: it is kept with their first one. */
-static hone_status find_largest(struct bench *bench, struct config_run *const *cells,
-                                size_t count) {
+/* Searches the largest batch of configurations without a process, before anything is opened. The
+   first process stores it. */
+static hone_status find_largest(struct bench *bench, struct config_run *const *runs, size_t count) {
   for (size_t i = 0; bench->options.largest_batch && i < count; i++) {
-    struct config_run *at = cells[i];
+    struct config_run *at = runs[i];
     const struct bench_case *one = &bench->study.cases[bench->study.config_case[at->config]];
     if (at->next_number || bench_is_interrupted(bench)) continue;
     TRY(largest_batch(bench, &bench->study.configs[at->config], one, &at->largest_batch,
@@ -271,30 +274,31 @@ static hone_status find_largest(struct bench *bench, struct config_run *const *c
   return HONE_OK;
 }
 
-/* One process of every configuration that still needs one. */
+/* Runs one process of every configuration that needs one. */
 static hone_status run_pass(struct bench *bench, struct config_run *all, size_t count, int pass) {
-  struct config_run **cells = calloc(count + 1, sizeof *cells);
+  struct config_run **runs = calloc(count + 1, sizeof *runs);
   struct trial *trials = calloc(count + 2, sizeof *trials);
   size_t *order = malloc((count + 1) * sizeof *order), active = 0, at = 0;
-  hone_status status = cells && trials && order
+  hone_status status = runs && trials && order
                            ? HONE_OK
                            : fail(bench->ctx, HONE_E_OOM, place_none(), "no memory for a pass");
   for (size_t i = 0; !status && i < count; i++)
     if (!all[i].has_failed && all[i].complete < all[i].wanted) order[active++] = i;
-  /* where turns may end before all have had theirs, the user says who comes first */
+  /* under a budget the first pass keeps the user's order */
   if (!status && (pass || !(bench->options.budget_s > 0)))
     random_shuffle(&bench->random, order, active);
-  for (size_t i = 0; !status && i < active; i++) cells[i] = &all[order[i]];
-  if (!status) status = find_largest(bench, cells, active);
+  for (size_t i = 0; !status && i < active; i++) runs[i] = &all[order[i]];
+  if (!status) status = find_largest(bench, runs, active);
   while (!status && at < active && !bench_is_interrupted(bench))
-    status = run_group(bench, cells, active, &at, trials);
+    status = run_group(bench, runs, active, &at, trials);
   free(order);
   free(trials);
-  free(cells);
+  free(runs);
   return status;
 }
 
-/* A case that could not be prepared, or has no turn: each of its configurations that was not measured before says so. */
+/* For a case that could not be prepared, or has no time left: reports each configuration that was
+   not measured before. */
 static hone_status report_unopened_case(struct bench *bench, const struct worker_end *end,
                                         struct config_run *all, size_t count) {
   for (size_t i = 0; i < count; i++)
@@ -316,7 +320,7 @@ static hone_status list_configs(struct bench *bench, size_t case_index, struct c
       one->is_disputed = true;
       snprintf(one->dispute, sizeof one->dispute,
                "two engines agreed with each other and not with hone's reference when this study "
-               "began: tell hone first");
+               "began; report it to hone first");
     }
     out[count] = (struct config_run){.config = i,
                                      .complete = done.complete,
@@ -334,7 +338,7 @@ static hone_status list_configs(struct bench *bench, size_t case_index, struct c
   return HONE_OK;
 }
 
-hone_status measure_case(struct bench *bench, size_t case_index, bool has_turn) {
+hone_status measure_case(struct bench *bench, size_t case_index, bool is_affordable) {
   const struct bench_case *one = &bench->study.cases[case_index];
   struct config_run *all = calloc(bench->study.config_count + 1, sizeof *all);
   if (!all) return fail(bench->ctx, HONE_E_OOM, place_none(), "no memory for a case");
@@ -342,13 +346,14 @@ hone_status measure_case(struct bench *bench, size_t case_index, bool has_turn) 
   hone_status status = list_configs(bench, case_index, all, &count);
   struct worker_end end = {.status = one->status, .stage = one->stage};
   snprintf(end.reason, sizeof end.reason, "%s", one->reason);
-  bool goes_on = has_turn && one->status == STATUS_ok;
+  bool goes_on = is_affordable && one->status == STATUS_ok;
   if (!status && !goes_on)
-    status = report_unopened_case(bench, one->status == STATUS_ok ? &no_turn : &end, all, count);
+    status =
+        report_unopened_case(bench, one->status == STATUS_ok ? &budget_spent : &end, all, count);
   double longest_ns = 0;
   for (int pass = 0;
        !status && goes_on && !bench_is_interrupted(bench) && pass < bench->options.most_processes &&
-       (!pass || turns_reach(bench, longest_ns));
+       (!pass || budget_has_left(bench, longest_ns));
        pass++) {
     const uint64_t begin = clock_ns();
     status = run_pass(bench, all, count, pass);

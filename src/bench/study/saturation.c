@@ -1,10 +1,11 @@
-/* Whether an engine's products of 8-bit integers may saturate here. On x86 processors without VNNI oneDNN and MLAS multiply
- * by vpmaddubsw, which adds two products of u8 by s8 in 16 bits and saturates: with large weights the outputs are far from
- * the exact sums. That is known of these engines and documented by both; the row says so instead of leaving it a riddle.
+/* Tells whether an engine's int8 matmuls may saturate on this machine. On x86 processors without
+ * VNNI, oneDNN and MLAS use vpmaddubsw, which adds two u8*s8 products in 16 bits and saturates;
+ * with large weights the outputs are far from the exact sums. Both engines document this. The row
+ * mentions it.
  */
 #include "study_internal.h"
 
-/* oneDNN's word for the instructions that it may use hides what the processor has. */
+/* oneDNN's limit on instruction sets overrides what the processor supports. */
 static bool is_capped(const struct config *config) {
   char name[64], value[256];
   for (const char *at = config->options; option_next(&at, name, value);)

@@ -1,8 +1,9 @@
-/* Scenarios: how inferences arrive. The words and definitions are those of MLPerf Inference's LoadGen (V. J.
- * Reddi et al., "MLPerf Inference Benchmark", ISCA 2020): single stream, one after the other; server, arrivals of
- * a Poisson process at a rate, judged by a latency bound; offline, everything at once, judged by throughput. multi
- * keeps so many requests in flight; rate is server with even distances. generate is a language model's loop, a prompt
- * and then token by token, measured as LoadGen measures its LLM benchmarks: time to first token, time per output token.
+/* Scenarios: how requests arrive. Terms and definitions are those of MLPerf Inference's LoadGen (V.
+ * J. Reddi et al., "MLPerf Inference Benchmark", ISCA 2020): single stream, one after the other;
+ * server, Poisson arrivals at a rate under a latency bound; offline, everything at once, rated by
+ * throughput. multi keeps a number of requests in flight; rate is server with equal intervals.
+ * generate is the loop of a language model, a prompt and then token by token, measured as LoadGen
+ * does: time to first token, time per output token.
  */
 #include "study_internal.h"
 #include "bench/worker/generation.h"
@@ -37,7 +38,7 @@ static void put_text(struct scenario *scenario, const char *name) {
     snprintf(out, size, "%s", name);
 }
 
-/* The file's length and a hash of it stand in for its ids. */
+/* The scenario's name has the prompt's length and hash instead of its ids. */
 static hone_status read_prompt(struct ctx *ctx, const char *path, struct scenario *out) {
   int64_t *tokens;
   size_t count;
@@ -46,7 +47,7 @@ static hone_status read_prompt(struct ctx *ctx, const char *path, struct scenari
   hash_hex(hash, tokens, count * sizeof *tokens);
   free(tokens);
   if (count > GENERATION_MAX_TOKENS)
-    return fail(ctx, HONE_E_LIMIT, place_file(path), "%zu tokens, at most %d", count,
+    return fail(ctx, HONE_E_LIMIT, place_file(path), "%zu tokens; at most %d are allowed", count,
                 GENERATION_MAX_TOKENS);
   out->prompt = (int)count;
   snprintf(out->text, sizeof out->text, "generate:%d+%d:%.8s", out->prompt, out->count, hash);
@@ -67,11 +68,11 @@ hone_status scenario_make(struct ctx *ctx, const char *name, const struct bench_
     if (out->finds_rate && !(o->bound_ms > 0))
       return fail(ctx, HONE_E_USAGE, place_name(name), "--rate max needs --latency-bound");
     if (kinds[i].has_rate && !out->finds_rate && !(o->rate_per_s > 0))
-      return fail(ctx, HONE_E_USAGE, place_name(name), "needs --rate, the arrivals a second");
+      return fail(ctx, HONE_E_USAGE, place_name(name), "needs --rate, the arrivals per second");
     put_text(out, name);
     return out->kind == SCENARIO_generate && o->prompt_file ? read_prompt(ctx, o->prompt_file, out)
                                                             : HONE_OK;
   }
   return fail(ctx, HONE_E_USAGE, place_name(name),
-              "no such scenario; there is single, multi, offline, server, rate, generate");
+              "unknown scenario; choose single, multi, offline, server, rate or generate");
 }

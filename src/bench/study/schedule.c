@@ -1,12 +1,14 @@
-/* How often a configuration is measured: rounds of a process, and whether another process is worth its time.
+/* How often a configuration is measured: rounds per process, and whether another process is worth
+ * its time.
  *
- * Many short slices rather than a few long ones: what disturbs a shared machine lasts longer than two
- * adjacent slices, so their ratio is steady where neither time is (core/stats/paired.c). Every configuration gets
- * the same few processes; then only pairs that are still open get more. The rule keeps the error
- * rate of the last look: an early end needs an interval of 99.9 % that leaves out 1 (J. L. Haybittle
- * 1971, R. Peto et al. 1976), or a tie whose interval of 95 % is narrow enough. Narrow alone is no
- * reason to end with a difference: from few processes an interval is narrow also because their spread
- * came out too small, and such ones leave out the truth more often than one in twenty.
+ * Many short slices are better than a few long ones: a disturbance on a shared machine lasts longer
+ * than two adjacent slices, so their ratio is stable although neither time is
+ * (core/stats/paired.c). Every configuration gets the same small number of processes; then only
+ * undecided pairs get more. The stopping rule keeps the error rate of the last look: an early stop
+ * needs a 99.9 % interval that excludes 1 (J. L. Haybittle 1971, R. Peto et al. 1976), or a tie
+ * whose 95 % interval is narrow enough. A narrow interval alone does not end a comparison with a
+ * difference: with few processes an interval can be narrow because the spread was underestimated,
+ * and such intervals exclude the truth more often than once in twenty.
  */
 #include "study_internal.h"
 
@@ -14,22 +16,22 @@
 
 #define ROUNDS_MIN 6
 #define ROUNDS_MAX 25
-#define ROUND_OVERHEAD_NS 15e6 /* warming again, stopping, messages */
+#define ROUND_OVERHEAD_NS 15e6 /* rewarming, stopping, messages */
 #define PROCESS_BUDGET_NS 1e9  /* of one process of a configuration */
 #define EARLY 0.999
 #define FINAL 0.95
-#define NARROW_LONG 0.03 /* half width; of configurations of 1 ms and more */
+#define NARROW_LONG 0.03 /* half width, for medians of 1 ms and more */
 #define NARROW_SHORT 0.05
 #define SHORT_NS 1e6
 
 int schedule_rounds(const struct bench_options *options, double median_ns) {
   if (options->rounds) return (options->rounds + options->processes - 1) / options->processes;
-  /* a slice is one call that warms and one that is timed, at least */
+  /* a slice has at least one warming and one timed call */
   const double rounds = PROCESS_BUDGET_NS / (2 * fmax(0, median_ns) + ROUND_OVERHEAD_NS);
   return rounds < ROUNDS_MIN ? ROUNDS_MIN : rounds > ROUNDS_MAX ? ROUNDS_MAX : (int)rounds;
 }
 
-/* A slice ends with the time that is allowed, but not in the middle of a call, and has one call to warm. */
+/* A slice ends after its time limit but completes the current call; it has one warming call. */
 double schedule_rounds_ns(const struct bench_options *o, double median_ns) {
   const double call = fmax(0, median_ns);
   const int rounds = schedule_rounds(o, call);
@@ -90,31 +92,32 @@ static bool runs_alike(const struct config *a, const struct config *b) {
          !strcmp(a->precision, b->precision);
 }
 
-/* The configuration that runs like this one and is fastest so far. */
-static const struct config_run *leader_of(const struct config *cells, const struct config_run *all,
-                                          size_t count, const struct config *config) {
+/* The fastest configuration so far among those that are compared with this one. */
+static const struct config_run *leader_of(const struct config *configs,
+                                          const struct config_run *all, size_t count,
+                                          const struct config *config) {
   const struct config_run *leader = NULL;
   for (size_t i = 0; i < count; i++)
-    if (!all[i].has_failed && runs_alike(&cells[all[i].config], config) &&
+    if (!all[i].has_failed && runs_alike(&configs[all[i].config], config) &&
         (!leader || slice_log_level(&all[i].slices) < slice_log_level(&leader->slices)))
       leader = &all[i];
   return leader;
 }
 
-static bool is_compared(const struct config *cells, const struct config_run *all, size_t count,
+static bool is_compared(const struct config *configs, const struct config_run *all, size_t count,
                         const struct config_run *a, const struct config_run *b) {
-  const struct config *x = &cells[a->config], *y = &cells[b->config];
+  const struct config *x = &configs[a->config], *y = &configs[b->config];
   if (a->has_failed || b->has_failed || !runs_alike(x, y)) return false;
-  return b == leader_of(cells, all, count, x) || !strcmp(y->backend, "native") || is_twin(x, y);
+  return b == leader_of(configs, all, count, x) || !strcmp(y->backend, "native") || is_twin(x, y);
 }
 
-hone_status schedule_want_more(struct ctx *ctx, const struct config *cells, struct config_run *all,
-                               size_t count, bool *out_any) {
+hone_status schedule_want_more(struct ctx *ctx, const struct config *configs,
+                               struct config_run *all, size_t count, bool *out_any) {
   *out_any = false;
   for (size_t i = 0; i < count; i++)
     for (size_t k = 0; k < count; k++) {
       bool is_open;
-      if (i == k || !is_compared(cells, all, count, &all[i], &all[k])) continue;
+      if (i == k || !is_compared(configs, all, count, &all[i], &all[k])) continue;
       TRY(schedule_is_open(ctx, &all[i].slices, &all[k].slices, &is_open));
       if (!is_open) continue;
       all[i].wanted = all[i].complete + 1;

@@ -1,13 +1,13 @@
-/* bench_run: options -> cases (each model at each batch, prepared) -> configurations -> measurement, case by
- * case. Read from the end.
+/* bench_run: options -> cases (each model at each batch, prepared) -> configurations ->
+ * measurement, case by case. The entry point is at the end.
  */
 #include "study_internal.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-/* If neither hone nor an engine that is ready can read any of the files, no row would say anything about an engine: the
-   command fails before anything is stored. */
+/* Fails before anything is stored if neither hone nor an installed engine can read any of the
+   files. */
 static hone_status check_models(struct bench *bench) {
   const struct bench_study *study = &bench->study;
   for (size_t c = 0; c < study->case_count; c++)
@@ -44,18 +44,18 @@ static hone_status measure(struct bench *bench) {
   for (size_t c = 0; c < bench->study.case_count; c++) {
     struct bench_case *one = &bench->study.cases[c];
     if (bench_is_interrupted(bench)) return interrupted(bench);
-    const bool has_turn = turns_prepare_case(bench);
-    hone_status status = has_turn ? prepare(bench, one) : HONE_OK;
-    turns_begin_case(bench, c);
-    if (!status) status = measure_case(bench, c, has_turn);
+    const bool is_affordable = budget_allows_case(bench);
+    hone_status status = is_affordable ? prepare(bench, one) : HONE_OK;
+    budget_begin_case(bench, c);
+    if (!status) status = measure_case(bench, c, is_affordable);
     case_release(one);
     TRY(status);
   }
   return bench_is_interrupted(bench) ? interrupted(bench) : HONE_OK;
 }
 
-/* Where models and references are kept. A user whose folder cannot be written gets one of the study's own, which goes
-   with it. */
+/* Folder for models and references. If the user's cache cannot be written, a temporary one of the
+   study is used. */
 static hone_status choose_cache(struct bench *bench) {
   struct ctx quiet = *bench->ctx;
   char *dir = bench->cache_dir;
@@ -64,7 +64,7 @@ static hone_status choose_cache(struct bench *bench) {
     return HONE_OK;
   }
   if (!dir_user(&quiet, "cache", dir) && !access(dir, W_OK | X_OK)) return HONE_OK;
-  warn(bench->ctx, "no cache of models and references: %s",
+  warn(bench->ctx, "cannot use the cache of models and references: %s",
        quiet.status ? quiet.message : strerror(errno));
   snprintf(dir, sizeof bench->cache_dir, "%.4000s/cache", bench->dir);
   return dir_create(bench->ctx, dir);
@@ -102,7 +102,7 @@ static hone_status run_in_folder(struct bench *bench) {
 
 hone_status bench_run(struct ctx *ctx, const struct bench_options *options,
                       const struct bench_callbacks *callbacks) {
-  struct bench *bench; /* with its paths too much for a small stack */
+  struct bench *bench; /* on the heap: its paths are too large for a small stack */
   struct arena *arena;
   TRY(arena_create(ctx, 0, &arena));
   hone_status status = NEW(ctx, arena, bench);
@@ -112,7 +112,7 @@ hone_status bench_run(struct ctx *ctx, const struct bench_options *options,
     bench->options = *options;
     bench->callbacks = callbacks;
     options_set_defaults(&bench->options, &bench->harness);
-    turns_begin(bench);
+    budget_start(bench);
     random_init(&bench->random, bench->options.seed);
   }
   if (!status) status = run_in_folder(bench);

@@ -1,5 +1,5 @@
-/* study: configurations of models and engines, each measured in processes that take turns. Hands blocks of samples and the
- * records of processes to callbacks and knows no store.
+/* Measures configurations of models and engines, each in processes that take turns. Results are
+ * passed to callbacks: blocks of samples, and one record per process. It does not know the store.
  */
 #ifndef HONE_STUDY_H
 #define HONE_STUDY_H
@@ -26,59 +26,59 @@ struct bench_options {
   size_t device_count;
   const char *const *scenarios; /* names; none: "single" */
   size_t scenario_count;
-  int streams;                     /* of multi; 0: 2 */
-  double rate_per_s, bound_ms;     /* of server and rate; 0: none given */
-  bool finds_rate;                 /* the highest rate within the bound */
-  int prompt_tokens, new_tokens;   /* of generate; 0: 16, 32 */
-  const char *prompt_file;         /* the prompt's ids, a .npy; NULL: seeded ones */
-  const char *device_hone;         /* hone on those devices; NULL: by the device's kind */
+  int streams;                     /* scenario multi; 0: 2 */
+  double rate_per_s, bound_ms;     /* scenarios server and rate; 0: not given */
+  bool finds_rate;                 /* --rate max */
+  int prompt_tokens, new_tokens;   /* scenario generate; 0: 16, 32 */
+  const char *prompt_file;         /* token ids, a .npy; NULL: random */
+  const char *device_hone;         /* path of hone on the devices; NULL: by their kind */
   const char *const *cache_states; /* "warm", "cold"; none: "warm" */
   size_t cache_state_count;
-  const char *shapes, *side_files_from; /* NULL: none, the model's folder */
-  const char *const *routes;            /* of engines that know them; none: "onnx" */
+  const char *shapes, *side_files_from; /* NULL: none; the model's folder */
+  const char *const *routes;            /* none: "onnx" */
   size_t route_count;
-  const char *const *precisions; /* asked of every engine in turn; none: "fp32" */
+  const char *const *precisions; /* none: "fp32" */
   size_t precision_count;
   const struct bench_pair *engines; /* backend name -> path */
   size_t engine_count;
   const struct bench_pair *backend_options; /* backend name -> "key=value" */
   size_t backend_option_count;
-  const struct bench_pair *inputs; /* input name -> .npy file, instead of seeded ones */
+  const struct bench_pair *inputs; /* input name -> .npy file; others are random */
   size_t input_count;
-  const char *inputs_dir; /* NAME.npy for inputs that are there */
-  int min_samples;        /* 0: 30, over all processes of a configuration */
-  double min_time_s;      /* 0: 1, likewise */
-  double max_time_s;      /* 0: 20, likewise: bounds slow models */
-  double budget_s;        /* of the study, about, its preparation in it; 0: no end */
-  bool keeps_budget;      /* with budget_s: nothing takes more because nothing ran yet */
-  double warmup_s;        /* 0: 1, most of one process's warm-up */
-  int processes;          /* 0: 4, and up to most_processes where a comparison is open */
-  int most_processes;     /* set with processes: that many, else 12 */
-  int rounds;             /* over all processes of a configuration; 0: by its speed (schedule.c) */
-  double timeout_s;       /* 0: 600, of one stage of one worker */
-  double reference_s;     /* 0: 120, of making a case's reference; at most timeout_s */
-  uint64_t memory_limit_bytes; /* 0: 80 % of what may be used here */
+  const char *inputs_dir;      /* folder with NAME.npy; others are random */
+  int min_samples;             /* 0: 30, over all processes of a configuration */
+  double min_time_s;           /* 0: 1, over all processes */
+  double max_time_s;           /* 0: 20, over all processes: limits slow models */
+  double budget_s;             /* approximate, preparation included; 0: unlimited */
+  bool keeps_budget;           /* no extra time if there is no result at the end */
+  double warmup_s;             /* 0: 1; maximum per process */
+  int processes;               /* 0: 4, up to most_processes for undecided comparisons */
+  int most_processes;          /* processes if that is set, else 12 */
+  int rounds;                  /* over all processes; 0: depends on speed (schedule.c) */
+  double timeout_s;            /* 0: 600; per stage of a worker */
+  double reference_s;          /* 0: 120; per case, at most timeout_s */
+  uint64_t memory_limit_bytes; /* 0: 80 % of the available memory */
   uint64_t seed;
-  int largest_batch;       /* most that is tried; 0: none is */
-  int nice;                /* of the study's processes while it runs, as far as that is allowed */
-  bool aa;                 /* a second copy of each configuration under label 1 */
-  bool is_dry_run;         /* prepares the models, expands, estimates, measures nothing */
-  const char *keep_dir;    /* where what engines made of the models is left; NULL: nowhere */
+  int largest_batch;       /* largest batch to try; 0: no search */
+  int nice;                /* priority of the study's processes, if permitted */
+  bool aa;                 /* A/A: a second copy of each configuration with label 1 */
+  bool is_dry_run;         /* prepares and estimates, measures nothing */
+  const char *keep_dir;    /* folder for the engines' files; NULL: not kept */
   const char *worker_path; /* NULL: /proc/self/exe */
   const char *cache_dir;   /* NULL: dir_user("cache") */
-  const volatile sig_atomic_t *interrupted; /* NULL, or looked at between slices */
+  const volatile sig_atomic_t *interrupted; /* NULL, or checked between slices */
 };
 
-/* What a dry run says, and what the time left is computed from. */
+/* Printed by a dry run; base of the remaining time. */
 struct bench_estimate {
   size_t cells, workers;
   double seconds;
-  uint64_t memory_bytes; /* of all workers that are alive together, at most */
+  uint64_t memory_bytes; /* maximum of all simultaneous workers */
   uint64_t disk_bytes;
 };
 
 struct bench_study {
-  char key[33]; /* of the configurations' canonical text and the options that change figures */
+  char key[33]; /* hash of the configurations and of the options that change results */
   size_t case_count, config_count;
   struct bench_case *cases;
   struct config *configs;
@@ -86,13 +86,13 @@ struct bench_study {
   struct bench_estimate estimate;
 };
 
-/* What an earlier, interrupted run of the same study left of one configuration. */
+/* Results of one configuration from an earlier, interrupted run of the study. */
 struct bench_done {
   int complete;                      /* processes with a final status */
   int next_number;                   /* the first unused process number */
-  bool has_failed;                   /* it ended for good: not measured again */
-  bool is_disputed;                  /* its model was found disputed */
-  const struct slice_median *slices; /* of its complete processes, ascending; the callee's */
+  bool has_failed;                   /* failed: not measured again */
+  bool is_disputed;                  /* engines agreed against the reference */
+  const struct slice_median *slices; /* of complete processes, ascending; owned by the callee */
   size_t slice_count;
 };
 
@@ -103,7 +103,7 @@ struct bench_progress {
   double seconds_left;
 };
 
-/* All but user may be NULL. A failure of begin, block or process ends the run with it. */
+/* All but user may be NULL. A failure of begin, block or process_record ends the run. */
 struct bench_callbacks {
   void *user;
   /* after the models are prepared, before the first measurement */
@@ -114,17 +114,18 @@ struct bench_callbacks {
   void (*progress)(void *user, const struct bench_progress *progress);
 };
 
-/* HONE_OK also when configurations failed: their processes say how. E_INTERRUPTED, E_USAGE. A
-   process with STATUS_interrupted counts only while its configuration has nothing better. */
+/* HONE_OK also if configurations failed; their process records have the reason. E_INTERRUPTED,
+   E_USAGE. A process with STATUS_interrupted counts only if its configuration has no other. */
 MUST_USE hone_status bench_run(struct ctx *ctx, const struct bench_options *options,
                                const struct bench_callbacks *callbacks);
 
-/* limit.c: the shortest time of one inference that the measured peaks allow, by the direct
-   algorithm: the sum over contractions of max(FLOPs / P, bytes / B(bytes)), and never less than
-   moving inputs, outputs and weights once. NaN: not known. */
+/* limit.c: roofline limit of one inference by direct algorithms: the sum over contractions of
+   max(FLOPs / P, bytes / B(bytes)), at least the time to move inputs, outputs and weights once.
+   NaN: unknown. */
 double bench_limit_ms(const struct bench_case *one, const struct peaks *peaks,
                       const char *precision);
-/* The same with Winograd where it applies: an engine may pass 100 % of the first, not of this one. */
+/* The same with Winograd for 3x3 convolutions. An engine may exceed 100 % of the first limit, not
+   of this one. */
 double bench_winograd_limit_ms(const struct bench_case *one, const struct peaks *peaks,
                                const char *precision);
 
@@ -136,9 +137,9 @@ struct noise_mark {
 };
 void noise_begin(struct noise_mark *mark);
 void noise_end(const struct noise_mark *mark, int64_t involuntary_switches, struct noise *out);
-/* uJ since then; 0: there is no meter. */
+/* Energy since then, in uJ; 0: no energy counter. */
 int64_t noise_energy(const struct noise_mark *mark);
-/* noise: means over `duration_ns`, switches their sum. */
+/* noise: means over `duration_ns`; context switches are the sum. */
 bool noise_is_high(const struct noise *noise, uint64_t duration_ns);
 
 #endif

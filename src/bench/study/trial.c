@@ -1,10 +1,10 @@
-/* member: a configuration's process from its opening to its end, and the record of it. */
+/* A trial: one process of a configuration from opening to closing, and its record. */
 #include "study_internal.h"
 #include "trial.h"
 
 #include <math.h>
 
-#define FALLBACK_SHOWN 0.01 /* a share that nobody would notice is no flag */
+#define FALLBACK_SHOWN 0.01 /* smaller fallback shares are not flagged */
 #define CLOSE_GRACE_NS 5000000000ull
 
 /* -- opening */
@@ -57,7 +57,8 @@ void trial_accuracy(const json_t *message, struct process_record *record) {
   record->top1 = message_number(message, "top1");
 }
 
-/* What an engine's own front end refuses may run as hone writes it: its last route. In front, as reasons are cut behind. */
+/* If the engine's importer refuses the model, suggests its last route, for which hone writes the
+   model. The hint comes first because long reasons are cut at the end. */
 static void put_reason(const struct worker_end *end, const struct config *config, char *out,
                        size_t size) {
   const struct backend *backend = backend_find(config->backend);
@@ -65,7 +66,7 @@ static void put_reason(const struct worker_end *end, const struct config *config
   const bool is_refused = end->status == STATUS_unsupported &&
                           (end->stage == STAGE_import || end->stage == STAGE_compile);
   if (is_refused && last && !route_is_hones(config->route) && !strstr(end->reason, "--route"))
-    snprintf(out, size, "--route%s may run it; as it is: %.900s", last, end->reason);
+    snprintf(out, size, "--route%s may run it; without: %.900s", last, end->reason);
   else
     snprintf(out, size, "%s", end->reason);
 }
@@ -78,13 +79,14 @@ void trial_end(struct trial *trial, const struct worker_end *end) {
   trial->is_live = false;
 }
 
-/* Libraries as the worker saw them, and the model's files where these ship as well. */
+/* Size of the libraries as the worker saw them, plus the model's files if these are deployed
+   too. */
 static int64_t shipped_bytes(const struct bench *bench, const struct trial *trial,
                              const json_t *reply) {
   const struct backend *backend = backend_find(trial->config->backend);
   int64_t bytes = message_int(reply, "artifact_bytes", -1);
   if (bytes < 0 || !backend || !backend->ships_model) return bytes;
-  /* of a file that hone wrote the worker has counted */
+  /* the worker has counted files that hone wrote */
   return route_is_hones(trial->config->route) ? bytes
                                               : bytes + trial_case(bench, trial)->file_bytes;
 }
@@ -116,8 +118,9 @@ static void take_opened(const struct bench *bench, struct trial *trial, const js
   trial_accuracy(reply, r);
 }
 
-/* As-is means what the file computes in; in dynamic range an engine may as well compute in floats. */
-static void judge_fallback(const struct bench *bench, struct trial *trial) {
+/* Precision "as-is" is the precision of the file; for dynamic-range quantised files floats are
+   allowed too. */
+static void flag_fallback(const struct bench *bench, struct trial *trial) {
   struct process_record *r = &trial->record;
   const char *wanted = row_precision(trial_case(bench, trial), trial->config);
   const bool is_either = !strcmp(wanted, "dynamic") && !strcmp(r->effective_precision, "fp32");
@@ -127,8 +130,8 @@ static void judge_fallback(const struct bench *bench, struct trial *trial) {
   if (is_other) r->flags |= FLAG_MASK(fallback);
 }
 
-/* How the engine computed, by its own profile. Everything is measured: a worker that dies of it has
-   lost nothing but this. */
+/* Asks how the engine computed, by its own profile. Comes after all measurements, so a crash loses
+   only this. */
 static bool ask_survey(struct trial *trial) {
   struct worker_end end;
   const int64_t peak = trial->worker.rss_peak_seen;
@@ -143,7 +146,8 @@ static bool ask_survey(struct trial *trial) {
   return true;
 }
 
-/* Text goes to the engines that take it, one request at a time: what a request left is read before the next. */
+/* Strings are supported by some engines and in scenario single only: the outputs of a request are
+   read before the next. */
 static bool check_text(struct trial *trial, const struct bench_case *one,
                        const struct backend *backend) {
   const char *name = NULL;
@@ -157,8 +161,9 @@ static bool check_text(struct trial *trial, const struct bench_case *one,
   int n = snprintf(end.reason, sizeof end.reason, "%s: ", backend->title);
   if (n > 0 && (size_t)n < sizeof end.reason)
     snprintf(end.reason + n, sizeof end.reason - (size_t)n,
-             backend->takes_text ? "text (\"%.100s\") is measured in the scenario single"
-                                 : "hone hands it no text (\"%.100s\")",
+             backend->takes_text
+                 ? "string tensors (\"%.100s\") are measured in the scenario single only"
+                 : "string tensors (\"%.100s\") are not supported",
              name);
   trial_end(trial, &end);
   return false;
@@ -174,7 +179,7 @@ static bool check_format(struct trial *trial, const struct bench_case *one,
   const bool has_other = last && route_is_hones(last + 1);
   snprintf(end.reason, sizeof end.reason, "%s reads %s; this model is %s%s%s%s", backend->title,
            backend->formats, one->format, has_other ? ": --route" : "", has_other ? last : "",
-           has_other ? " hands it what hone writes" : "");
+           has_other ? " converts it with hone" : "");
   trial_end(trial, &end);
   return false;
 }
@@ -256,16 +261,16 @@ static double slope(const struct trial *m) {
   return m->n >= 2 && spread > 0 ? (m->n * m->sum_xy - m->sum_x * m->sum_y) / spread : NAN;
 }
 
-static void judge_noise(struct trial *trial) {
-  if (!trial->rounds || trial->config->load) return; /* it was asked for */
+static void flag_noise(struct trial *trial) {
+  if (!trial->rounds || trial->config->load) return; /* load was requested */
   struct noise mean = trial->noise;
   mean.steal_fraction /= trial->rounds;
   mean.pressure_some /= trial->rounds;
   if (noise_is_high(&mean, (uint64_t)trial->measured_ns)) trial->record.flags |= FLAG_MASK(noisy);
 }
 
-/* It ran, and nothing says that its outputs are right. */
-static void doubt(const struct bench_case *one, struct process_record *record) {
+/* It ran, but its outputs were not checked. */
+static void mark_unverified(const struct bench_case *one, struct process_record *record) {
   record->status = one->is_disputed ? STATUS_disputed : STATUS_unverified;
   record->stage = STAGE_verify;
   snprintf(record->reason, sizeof record->reason, "%s",
@@ -278,14 +283,14 @@ static void doubt(const struct bench_case *one, struct process_record *record) {
 hone_status trial_close(struct bench *bench, struct trial *trial) {
   struct process_record *record = &trial->record;
   const bool asks = trial->is_live && !record->number;
-  if (asks) turn_survey(bench);
+  if (asks) budget_bound_survey(bench);
   bool has_survived = !asks || (ask_survey(trial) && ask_labels(bench, trial_case(bench, trial),
                                                                 &trial->worker, record));
-  turn_close(bench);
+  budget_bound_close(bench);
   hone_status kept = HONE_OK;
   if (bench->options.keep_dir && trial->is_live && has_survived && !record->number)
     kept = keep_config(bench, trial->config, &trial->worker, record, &has_survived);
-  if (trial->is_live) judge_fallback(bench, trial);
+  if (trial->is_live) flag_fallback(bench, trial);
   if (trial->is_live && has_survived) {
     struct worker_end end;
     json_t *reply =
@@ -299,7 +304,7 @@ hone_status trial_close(struct bench *bench, struct trial *trial) {
   bench->harness.deadline_ns = 0;
   bool is_clean = worker_close(&trial->worker, trial->is_live ? CLOSE_GRACE_NS : 0) && has_survived;
   if (trial->is_live && !is_clean) record->flags |= FLAG_MASK(unclean_exit);
-  if (trial->is_live && !trial->verified) doubt(trial_case(bench, trial), record);
+  if (trial->is_live && !trial->verified) mark_unverified(trial_case(bench, trial), record);
   int64_t seen = trial->worker.rss_peak_seen;
   record->rss_peak = trial->rss_peak > seen ? trial->rss_peak : seen > 0 ? seen : -1;
   record->rss_steady = trial->rounds ? trial->rss : -1;
@@ -307,7 +312,7 @@ hone_status trial_close(struct bench *bench, struct trial *trial) {
   record->memory_when = trial->memory.when_ns;
   record->memory_bytes = trial->memory.bytes;
   record->memory_when_count = record->memory_count = trial->memory.count;
-  judge_noise(trial);
+  flag_noise(trial);
   note_saturation(trial_case(bench, trial), trial->config, record);
   bool is_ended = record->status != STATUS_interrupted;
   if (is_ended && !trial->is_anchor) trial->progress->complete++;

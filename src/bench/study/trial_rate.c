@@ -1,16 +1,16 @@
-/* trial_rate: LoadGen's search for the highest rate of arrivals at which a latency bound holds. */
+/* LoadGen's search for the highest arrival rate within a latency bound. */
 #include "trial.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define PROBE_ROUND (1 << 19) /* beyond those that count: its samples are kept nowhere */
-#define PROBE_SAMPLES 400     /* from 368 on the 99th percentile has an upper end */
+#define PROBE_ROUND (1 << 19) /* above all real rounds: its samples are not stored */
+#define PROBE_SAMPLES 400     /* the upper confidence bound of the 99th percentile needs 368 */
 #define PROBE_NS 60000000000ll
 #define RATE_MOST 1e6
-#define RATE_GAP 1.05 /* the search ends where the next higher rate that failed is so near */
+#define RATE_GAP 1.05 /* the search ends if a failed rate is within this factor */
 
-/* As for the row itself. */
+/* The same rule as for the row itself. */
 static bool is_within_bound(const uint64_t *samples, size_t count, double bound_ms) {
   size_t over = 0;
   for (size_t i = 0; i < count; i++) over += (double)samples[i] > bound_ms * 1e6;
@@ -39,12 +39,12 @@ static bool holds_rate(struct bench *bench, struct trial *trial, double rate, do
   return holds;
 }
 
-/* LoadGen's search: doubled or halved from half of what one request after the other allows, then bisected by
-   ratio. 0: not even a sixteenth of that holds. */
+/* Doubles or halves the rate, starting with half of the rate of single requests, then bisects the
+   ratio. 0: the bound does not hold at a sixteenth of that either. */
 static double highest_rate(struct bench *bench, struct trial *trial, double bound_ms) {
   const double first = fmin(0.5e9 / fmax(1, trial->median_ns), RATE_MOST);
   double good = 0, bad = 0;
-  if (trial->median_ns > bound_ms * 1e6) return 0; /* no request would be within it */
+  if (trial->median_ns > bound_ms * 1e6) return 0; /* no request can be within the bound */
   for (double rate = first; trial->is_live && !bench_is_interrupted(bench);) {
     if (holds_rate(bench, trial, rate, bound_ms))
       good = rate;
@@ -70,7 +70,7 @@ void trial_rate(struct bench *bench, struct trial *trial) {
   if (*rate > 0 || !trial->is_live || bench_is_interrupted(bench)) return;
   struct worker_end end = {.status = STATUS_unsupported, .stage = STAGE_run, .rel_l2 = NAN};
   snprintf(end.reason, sizeof end.reason,
-           "at no rate were 99 %% of the requests within %.4g ms; one alone takes %.4g ms",
+           "at no rate were 99 %% of the requests within %.4g ms; a single request takes %.4g ms",
            bound_ms, trial->median_ns / 1e6);
   trial_end(trial, &end);
 }

@@ -1,12 +1,12 @@
-/* trial_slice: one slice of a configuration, a block of samples. */
+/* Measures one slice of a configuration: a block of samples. */
 #include "trial.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#define SLICES_PER_CHECK \
-  3 /* one of so many has an inference checked at random; all have the last */
+/* One in so many slices checks a random inference; every slice checks its last. */
+#define SLICES_PER_CHECK 3
 #define REWARM_NS 5000000ull
 
 json_t *slice_ask(int round, int64_t min_samples, double min_ns, double max_ns, bool checks,
@@ -40,13 +40,13 @@ bool slice_samples(struct trial *trial, const char *kind, enum times times, int 
       npy_read(&ctx, path, NULL, &tensor))
     return false;
   uint64_t *samples = tensor.data, sum = 0;
-  bool is_sound = tensor.dtype == HONE_U64 && tensor.rank == 1 && tensor.shape[0] == count;
-  for (int64_t i = 0; is_sound && i < count; i++)
-    is_sound = (samples[i] > 0 || times == TIMES_INSTANTS) && samples[i] <= wall_ns &&
+  bool is_valid = tensor.dtype == HONE_U64 && tensor.rank == 1 && tensor.shape[0] == count;
+  for (int64_t i = 0; is_valid && i < count; i++)
+    is_valid = (samples[i] > 0 || times == TIMES_INSTANTS) && samples[i] <= wall_ns &&
                checked_add(sum, samples[i], &sum);
   unlink(path);
   *out = samples;
-  if (is_sound && (times != TIMES_IN_TURN || sum <= wall_ns)) return true;
+  if (is_valid && (times != TIMES_IN_TURN || sum <= wall_ns)) return true;
   free(samples);
   *out = NULL;
   return false;
@@ -72,18 +72,18 @@ static void take_block(struct trial *trial, const json_t *reply, const struct bl
   trial->noise.pressure_some += fmax(0, block->noise.pressure_some);
   trial->noise.involuntary_switches += block->noise.involuntary_switches;
   trial->measured_ns += (double)wall_ns;
-  if (trial->rounds > 1) /* in the first round caches of the allocator still settle */
+  if (trial->rounds > 1) /* the allocator's caches grow in the first round */
     add_point(trial, message_number(reply, "iterations"), (double)trial->rss);
   trial_accuracy(reply, &trial->record);
   if (message_bool(reply, "is_within")) return;
   struct worker_end end = {.status = STATUS_wrong, .stage = STAGE_verify, .rel_l2 = NAN};
-  snprintf(end.reason, sizeof end.reason,
-           "inside the timed run, behind a right first inference: %s",
+  snprintf(end.reason, sizeof end.reason, "in the timed run, after a correct first inference: %s",
            message_text(reply, "where"));
   trial_end(trial, &end);
 }
 
-/* Times of copies, where the engine's worker tells them: of inputs a few a slice, of outputs each sample's share. */
+/* Copy times, if the worker reports them: a few input copies per slice, the output copy of each
+   sample. */
 static bool take_copies(struct trial *trial, const json_t *reply, struct block *block,
                         uint64_t wall_ns) {
   const int64_t in = message_int(reply, "copy_in", 0), out = message_int(reply, "copy_out", 0);
@@ -102,33 +102,33 @@ static bool take_copies(struct trial *trial, const json_t *reply, struct block *
   return true;
 }
 
-static hone_status hand_on(struct bench *bench, struct trial *trial, const json_t *reply,
-                           struct block *block, uint64_t wall_ns) {
+static hone_status store_block(struct bench *bench, struct trial *trial, const json_t *reply,
+                               struct block *block, uint64_t wall_ns) {
   int64_t count = message_int(reply, "samples", 0), rewarm = message_int(reply, "rewarm", 0);
   const bool is_single = !strcmp(trial->config->scenario, "single");
-  bool is_sound =
+  bool is_valid =
       message_int(reply, "round", -1) == block->round &&
       slice_samples(trial, "block", is_single ? TIMES_IN_TURN : TIMES_OVERLAPPING, block->round,
                     count, wall_ns, &block->samples) &&
       slice_samples(trial, "rewarm", TIMES_IN_TURN, block->round, rewarm, wall_ns, &block->rewarm);
-  if (is_sound && !is_single)
-    is_sound = slice_samples(trial, "scheduled", TIMES_INSTANTS, block->round, count, wall_ns,
+  if (is_valid && !is_single)
+    is_valid = slice_samples(trial, "scheduled", TIMES_INSTANTS, block->round, count, wall_ns,
                              &block->scheduled) &&
                slice_samples(trial, "started", TIMES_INSTANTS, block->round, count, wall_ns,
                              &block->started);
   block->sample_count = (size_t)count;
-  is_sound = is_sound && take_copies(trial, reply, block, wall_ns);
+  is_valid = is_valid && take_copies(trial, reply, block, wall_ns);
   hone_status status = HONE_OK;
-  if (!is_sound) {
+  if (!is_valid) {
     struct worker_end end = {.status = STATUS_protocol_error, .stage = STAGE_run, .rel_l2 = NAN};
-    snprintf(end.reason, sizeof end.reason, "its samples are not what its message says");
+    snprintf(end.reason, sizeof end.reason, "the samples of the worker do not match its message");
     trial_end(trial, &end);
   } else {
     if (!is_single) block->scheduled_count = block->started_count = (size_t)count;
     block->rewarm_count = (size_t)rewarm;
     take_block(trial, reply, block, wall_ns);
     const struct bench_callbacks *callbacks = bench->callbacks;
-    /* a wrong answer leaves no figures behind */
+    /* samples with wrong outputs are not stored */
     if (callbacks->block && trial->is_live) status = callbacks->block(callbacks->user, block);
     if (!status && trial->is_live)
       status = slice_log_add(bench->ctx, bench->arena, &trial->progress->slices,
@@ -167,7 +167,7 @@ hone_status trial_slice(struct bench *bench, struct trial *trial, int round) {
   if (!worker_stop(&trial->worker)) trial->record.flags |= FLAG_MASK(noisy);
   block.verified = (int)message_int(reply, "verified", 0);
   noise_end(&mark, message_int(reply, "involuntary", -1), &block.noise);
-  hone_status status = hand_on(bench, trial, reply, &block, wall_ns);
+  hone_status status = store_block(bench, trial, reply, &block, wall_ns);
   json_decref(reply);
   return status;
 }

@@ -121,7 +121,7 @@ static bool within_limits(struct worker *worker, uint64_t deadline, struct worke
     set_end(end, STATUS_out_of_memory, "%lld MB resident, the limit is %llu MB (--memory-limit)",
             (long long)(resident / 1000000), (unsigned long long)(harness->memory_bytes / 1000000));
   } else if (harness->deadline_ns && clock_ns() >= harness->deadline_ns) {
-    set_end(end, STATUS_timeout, "no answer within %s", harness->deadline_words);
+    set_end(end, STATUS_timeout, "no answer within %s", harness->deadline_reason);
   } else if (clock_ns() >= deadline) {
     set_end(end, STATUS_timeout, "no answer within %.3g s (--timeout)",
             (double)harness->timeout_ns / 1e9);

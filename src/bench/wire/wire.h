@@ -82,8 +82,8 @@ void memory_log_add(struct memory_log *log, uint64_t now_ns, int64_t bytes);
 struct harness {
   const char *worker_path;
   uint64_t memory_bytes, timeout_ns;
-  uint64_t deadline_ns;       /* of clock_ns, for all that is asked until it is 0 again: a budget */
-  const char *deadline_words; /* whose */
+  uint64_t deadline_ns; /* of clock_ns, for all that is asked until it is 0 again: a budget */
+  const char *deadline_reason; /* whose */
   const volatile sig_atomic_t *interrupted;
   int known[HARNESS_MAX_CHILDREN]; /* children that are not orphans */
   size_t known_count;

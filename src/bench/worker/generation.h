@@ -3,7 +3,7 @@
  *
  *   generation.c            which input and output is what, sizes of one call, the plan as numbers
  *   generation_reference.c  in a worker: the tokens that hone's reference evaluation generates
- *   generation_cells.c      in the harness: asks for both
+ *   generation_configs.c      in the harness: asks for both
  *   loop_generate.c         in a worker: the same with an engine, by the clock
  *   tokens.c                what came out beside the reference's
  */

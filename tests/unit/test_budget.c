@@ -1,5 +1,5 @@
 /* The bound of a budget by a clock of the test's own: whatever engines do, a study ends a quarter of the budget after its
- * end and a stated time more. The study is played here in the order of rounds.c; what bounds it is turns.c. */
+ * end and a stated time more. The study is played here in the order of rounds.c; the limits are those of budget.c. */
 #define clock_ns scripted_clock_ns
 #include "bench/study/budget.c"
 #include "unit.h"
@@ -36,35 +36,35 @@ static double play(double budget_s, const struct engine *engines, size_t count) 
   bench.options.budget_s = budget_s;
   bench.options.keeps_budget = keeps_budget;
   bench.study.case_count = 1;
-  turns_begin(&bench);
-  assert_true(turns_prepare_case(&bench));
-  turns_begin_case(&bench, 0);
+  budget_start(&bench);
+  assert_true(budget_allows_case(&bench));
+  budget_begin_case(&bench, 0);
   for (size_t i = 0; i < count; i++) {
-    if (!turn_begin(&bench, rounds_ns, count - i - 1)) continue;
+    if (!budget_begin_open(&bench, rounds_ns, count - i - 1)) continue;
     trials[i].is_live = ask(&bench, engines[i].open_s);
     const double own = trials[i].is_live ? fmin(engines[i].slice_s, 1) * ROUNDS * 1e9 : 0;
     if (!trials[i].is_live)
       bench.harness.deadline_ns = 0;
-    else if (turn_end(&bench, rounds_ns + own))
+    else if (budget_end_open(&bench, rounds_ns + own))
       rounds_ns += own;
     else
       trials[i].is_live = false;
   }
-  for (int round = 0; round < ROUNDS && (round < 2 || turns_reach(&bench, 0)); round++)
+  for (int round = 0; round < ROUNDS && (round < 2 || budget_has_left(&bench, 0)); round++)
     for (size_t i = 0; i < count; i++) {
-      if (!trials[i].is_live || (trials[0].rounds > 1 && turns_are_over(&bench))) continue;
-      turn_slice(&bench);
+      if (!trials[i].is_live || (trials[0].rounds > 1 && budget_is_overrun(&bench))) continue;
+      budget_begin_slice(&bench);
       trials[i].is_live = ask(&bench, engines[i].slice_s);
       trials[i].rounds += trials[i].is_live;
-      turn_slice_end(&bench, !trials[i].is_live);
+      budget_end_slice(&bench, !trials[i].is_live);
       assert_true(!bench.harness.deadline_ns);
     }
   for (size_t i = 0; i < count; i++) {
-    if (trials[i].is_live && turns_reach(&bench, 0)) {
-      turn_overhead(&bench);
+    if (trials[i].is_live && budget_has_left(&bench, 0)) {
+      budget_bound_overhead(&bench);
       ask(&bench, engines[i].overhead_s);
     }
-    turn_close(&bench);
+    budget_bound_close(&bench);
     if (trials[i].is_live) ask(&bench, engines[i].close_s);
     bench.harness.deadline_ns = 0;
   }

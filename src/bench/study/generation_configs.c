@@ -1,5 +1,5 @@
-/* In the harness: what the configurations of the scenario generate need of a model, beside what every configuration gets: the plan and
- * the tokens that the reference generates. A model that generates no text makes these configurations unsupported, no others.
+/* Harness side of the scenario generate: the generation plan and the reference's tokens. A model
+ * that does not generate text makes only these configurations unsupported.
  */
 #include "study_internal.h"
 #include "bench/worker/generation.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define CASE_CELL "case"
+#define CASE_CONFIG "case"
 
 const struct scenario *bench_generates(const struct bench *bench) {
   for (size_t i = 0; i < bench->scenario_count; i++)
@@ -51,7 +51,7 @@ static hone_status make_sets(struct bench *bench, struct bench_case *one,
   int started = 0;
   hone_status status = HONE_OK;
   while (!status && started < most) {
-    status = bench_worker(bench, CASE_CELL, 0, &workers[started]);
+    status = bench_worker(bench, CASE_CONFIG, 0, &workers[started]);
     if (!status) started++;
   }
   for (int first = 0; !status && !one->generation_end.status && first < BENCH_SETS; first += most) {
@@ -77,11 +77,11 @@ hone_status case_generate(struct bench *bench, struct bench_case *one) {
   snprintf(one->generation_dir, sizeof one->generation_dir, "%.4000s/generate-%d", bench->dir,
            bench->worker_number);
   TRY(dir_create(bench->ctx, one->generation_dir));
-  budget_begin(bench);
+  reference_deadline_begin(bench);
   hone_status status = make_sets(bench, one, scenario, false);
-  budget_end(bench);
+  reference_deadline_end(bench);
   if (!status && one->generation_end.status == STATUS_timeout) {
-    /* then tokens are generated and compared with nobody's: unverified */
+    /* no reference tokens: the rows are unverified */
     one->generation_end.status = STATUS_ok;
     dir_remove_tree(one->generation_dir);
     TRY(dir_create(bench->ctx, one->generation_dir));
@@ -90,7 +90,7 @@ hone_status case_generate(struct bench *bench, struct bench_case *one) {
   return status;
 }
 
-/* With caches of one size for an engine whose inputs cannot grow, or where hone writes the model in another form. */
+/* Uses caches of fixed size if the engine's inputs cannot grow, or if hone converts the model. */
 static bool add_held(const struct bench_case *one, json_t *command) {
   const int64_t places = message_int(command, "prompt", 1) + message_int(command, "count", 1) - 1;
   struct generation *plan = malloc(sizeof *plan);
@@ -108,7 +108,7 @@ bool case_add_generation(const struct bench_case *one, const struct config *conf
   if (!one->generation) {
     if (!end->status) *end = (struct worker_end){STATUS_unsupported, STAGE_load, "", NAN};
     if (!end->reason[0])
-      snprintf(end->reason, sizeof end->reason, "nothing is known of how it generates text");
+      snprintf(end->reason, sizeof end->reason, "how this model generates text is unknown");
     return false;
   }
   json_object_set_new(command, "generation_dir", json_string(one->generation_dir));
@@ -117,9 +117,10 @@ bool case_add_generation(const struct bench_case *one, const struct config *conf
   if (!does && add_held(one, command)) return true;
   if (may_grow) return !json_object_set(command, "generation", one->generation);
   *end = (struct worker_end){.status = STATUS_unsupported, .stage = STAGE_load, .rel_l2 = NAN};
-  snprintf(end->reason, sizeof end->reason,
-           "%s is given one size of each input, and text over caches of one size needs a mask of "
-           "whole numbers and positions among the model's inputs",
-           backend ? backend->title : config->backend);
+  snprintf(
+      end->reason, sizeof end->reason,
+      "%s needs fixed input sizes, and generation with caches of fixed size needs an integer mask "
+      "and positions among the model's inputs",
+      backend ? backend->title : config->backend);
   return false;
 }
