@@ -70,7 +70,7 @@ def test_a_job_array(hone, fleet, tmp_path):
     assert not list(pathlib.Path(hone.env["TMPDIR"]).iterdir())
     (fleet / "spool/000004.db").write_bytes((fleet / "spool/000003.db").read_bytes()[:9000])  # half a file
     result = hone("fleet", "merge", fleet, *store)
-    assert result.code == 1 and "3 of 4 jobs" in result.errors and "left where it is" in result.errors, result
+    assert result.code == 1 and "3 of 4 jobs" in result.errors and "skipped: " in result.errors, result
     first = counts(tmp_path / "all.db")
     assert first[:2] == [3, 3] and first[2] == 6
     (fleet / "spool/000004.db").unlink()
@@ -96,7 +96,7 @@ def test_a_bad_spool_file_keeps_no_other_out(hone, fleet, tmp_path):
     for bad in ("an empty file", "a pipe"):
         result = hone(*merge)
         assert result.code == 1 and "1 of 4 jobs" in result.errors, (bad, result)
-        assert result.errors.count("left where it is") == 3, (bad, result)
+        assert result.errors.count("skipped: ") == 3, (bad, result)
         (fleet / "spool/000003.db").unlink(missing_ok=True)
         os.mkfifo(fleet / "spool/000003.db")
     assert not list(pathlib.Path(hone.env["TMPDIR"]).iterdir())
@@ -197,7 +197,7 @@ def test_usage(hone, tmp_path):
     sound(hone("fleet", "slurm", "zoo:mlp", "--backend", "native", "-o", tmp_path / "g"))  # what failed is no fleet
     refused(hone("fleet", "slurm", "zoo:mlp", "--backend", "native", "-o", tmp_path / "h", "--", "--name", "a\nb"), "E_USAGE",
             "line break")
-    refused(hone("fleet", "merge", tmp_path / "none", "--store", tmp_path / "s.db"), "E_NOFILE", "no fleet")
+    refused(hone("fleet", "merge", tmp_path / "none", "--store", tmp_path / "s.db"), "E_NOFILE", "not a folder of")
     sound(hone("fleet", "slurm", "zoo:mlp", "--backend", "native", "-o", tmp_path / "i"))
     refused(hone("fleet", "slurm", "zoo:mlp", "--backend", "native", "-o", tmp_path / "i"), "E_PATH", "a fleet already")
     (tmp_path / "own").mkdir()

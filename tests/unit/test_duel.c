@@ -13,7 +13,7 @@ static double turn_ms(struct random *random, double code, double drift, bool is_
 }
 
 static struct interval pairing(struct random *random, double slower, int pairs, double error) {
-  double ratios[DUEL_MAX_PAIRS];
+  double ratios[PAIRED_MAX_PAIRS];
   for (int i = 0; i < pairs; i++) {
     const double drift = 1 + .002 * i + .05 * sin(.3 * i);
     const bool first = random_below(random, 2), burst = random_uniform(random) < .15;

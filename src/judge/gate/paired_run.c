@@ -27,7 +27,7 @@ struct pairing {
   char dir[4096];
   int pairs;
   size_t input_count;
-  const char *inputs[DUEL_MAX_INPUTS];
+  const char *inputs[PAIRED_MAX_INPUTS];
   struct model model;
   double best_ms[2];
   /* Of long runs that both programs tell the processors' time of, that: of one thread alone, of several beside the
@@ -144,7 +144,7 @@ static double figure_of(const struct strbuf *output, const char *word) {
 
 /* Fastest of `runs` in a new process of the program that has the place. */
 static hone_status turn(struct pairing *f, int which, int runs, struct turn_ms *out) {
-  const char *argv[DUEL_MAX_INPUTS + 8];
+  const char *argv[PAIRED_MAX_INPUTS + 8];
   char program[4200], folder[4200], threads[16], repeat[16];
   struct process_result result;
   size_t n = 0;

@@ -7,8 +7,8 @@
  * the order-statistics interval of the median ratio is exact (Conover 1999, 3.2): its error is the share of false alarms.
  * The number of pairs is fixed beforehand: nobody looks at the figures before all are there.
  */
-#ifndef HONE_DUEL_H
-#define HONE_DUEL_H
+#ifndef HONE_PAIRED_RUN_H
+#define HONE_PAIRED_RUN_H
 
 #include "bench/study/study.h"
 #include "judge/compare/compare.h"
@@ -32,7 +32,7 @@ struct paired_options {
   void (*progress)(void *user, const char *line); /* may be NULL */
   void *user;
 };
-enum { DUEL_MIN_PAIRS = 12, DUEL_MAX_PAIRS = 1000, DUEL_MAX_INPUTS = 64 };
+enum { PAIRED_MIN_PAIRS = 12, PAIRED_MAX_PAIRS = 1000, PAIRED_MAX_INPUTS = 64 };
 
 /* How many runs a turn has and how many pairs of them there are, by how long a run of the probe took: fixed before there
    is a pair. */

@@ -28,7 +28,7 @@ struct args {
     size_t count;
     const char *at[REPEATS];
   } repeated[FLAG_ID_COUNT];
-  bool has_suite_backends; /* --backend is a suite's: nobody is blamed for what is not installed */
+  bool has_suite_backends; /* --backend is from --suite and not from the user */
 };
 
 typedef int verb_fn(struct ctx *ctx, struct args *args);
@@ -152,17 +152,6 @@ MUST_USE hone_status zoo_dir_list(struct ctx *ctx, const struct args *args);
 /* Writes one as output's ending says; not written: the folder has none of that name. */
 MUST_USE hone_status zoo_dir_write(struct ctx *ctx, const struct args *args, const char *word,
                                    const char *output, bool *out_is_written);
-
-/* -- gate.c */
-/* Which ends make a study fail: bits by status and by mark; if_named only where --backend names the engine. */
-struct gate {
-  uint32_t statuses, if_named, flags;
-};
-/* --fail-on LIST, or the default: whatever failed, and what was asked for by name and is not there. E_USAGE. */
-MUST_USE hone_status gate_read(struct ctx *ctx, const struct args *args, struct gate *out);
-/* 0, 1, 3 or 4: exits.def. */
-int gate_code(const struct gate *gate, const struct args *args, const struct record *records,
-              size_t count);
 
 /* -- common.c */
 /* Prints the failure and what to do about it; returns its exit code. */

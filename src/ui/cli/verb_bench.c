@@ -3,6 +3,7 @@
  * resumes. */
 #include "bench/study/study_internal.h"
 #include "core/format/format.h"
+#include "judge/gate/gate.h"
 #include "cli.h"
 
 #include <jansson.h>
@@ -39,7 +40,7 @@ struct session_state {
   const struct args *args;
   struct store *store;
   struct sinks sinks;
-  struct gate gate;
+  struct fail_on fail_on;
   struct study_row row;
   struct arena *arena;
   struct study_peaks peaks;
@@ -586,10 +587,19 @@ static void on_progress(void *user, const struct bench_progress *progress) {
 static int study_code(struct session_state *state) {
   static struct study_data data;
   static struct summary summary;
+  size_t failed;
   if (store_read_study(state->ctx, state->store, state->arena, state->row.key, &data) ||
       summarise(state->ctx, state->arena, &data, wants_synthetic(state->args), &summary))
     return report_failure(state->ctx);
-  return gate_code(&state->gate, state->args, summary.records, summary.record_count);
+  /* A suite's --backend is not the user's: an engine of it that is not installed is not a failure. */
+  const struct repeated *named = &state->args->repeated[FLAG_backend];
+  const int code = fail_on_exit_code(&state->fail_on, named->at,
+                                     state->args->has_suite_backends ? 0 : named->count,
+                                     summary.records, summary.record_count, &failed);
+  if (code == 1)
+    fprintf(stderr, "hone: %zu of %zu rows failed (--fail-on): exit code 1\n", failed,
+            summary.record_count);
+  return code;
 }
 
 static hone_status store_limits(struct session_state *state) {
@@ -660,7 +670,8 @@ int verb_bench(struct ctx *ctx, struct args *args) {
       output_folder_expand(ctx, state.arena, args) || read_options(ctx, args, &lists, &options) ||
       (options.model_count &&
        shapes_of_inputs(ctx, args, options.models[0], state.arena, &options.shapes)) ||
-      gate_read(ctx, args, &state.gate) || sinks_read(ctx, args, &state.sinks)) {
+      fail_on_parse(ctx, value_of(args, FLAG_fail_on, NULL), &state.fail_on) ||
+      sinks_read(ctx, args, &state.sinks)) {
     arena_destroy(state.arena);
     return report_failure(ctx);
   }

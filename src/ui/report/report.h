@@ -31,6 +31,10 @@ const struct renderer *renderer_find(const char *name);
 MUST_USE hone_status render_changes(struct ctx *ctx, const char *form,
                                     const struct changes *changes,
                                     const struct render_options *options, struct strbuf *out);
+/* The same with how it was measured, and "comment": Markdown for a pull request. */
+struct gate_result;
+MUST_USE hone_status render_gate(struct ctx *ctx, const char *form, const struct gate_result *gate,
+                                 const struct render_options *options, struct strbuf *out);
 
 /* -- inside the folder */
 
