@@ -197,7 +197,7 @@ def test_usage(hone, tmp_path):
     sound(hone("fleet", "slurm", "zoo:mlp", "--backend", "native", "-o", tmp_path / "g"))  # what failed is no fleet
     refused(hone("fleet", "slurm", "zoo:mlp", "--backend", "native", "-o", tmp_path / "h", "--", "--name", "a\nb"), "E_USAGE",
             "line break")
-    refused(hone("fleet", "merge", tmp_path / "none", "--store", tmp_path / "s.db"), "E_NOFILE", "not a folder of")
+    refused(hone("fleet", "merge", tmp_path / "none", "--store", tmp_path / "s.db"), "E_NOFILE", "not the folder of a fleet")
     sound(hone("fleet", "slurm", "zoo:mlp", "--backend", "native", "-o", tmp_path / "i"))
     refused(hone("fleet", "slurm", "zoo:mlp", "--backend", "native", "-o", tmp_path / "i"), "E_PATH", "a fleet already")
     (tmp_path / "own").mkdir()

@@ -97,8 +97,8 @@ hone_status fleet_merge(struct ctx *ctx, const struct fleet_merge *merge, size_t
   snprintf(path, sizeof path, "%.3800s/jobs", merge->folder);
   const int count = scandir(path, &jobs, is_job, by_name);
   if (count < 0)
-    return fail(ctx, HONE_E_NOFILE, place_file(merge->folder),
-                "is not a folder of 'hone fleet': %s", strerror(errno));
+    return fail(ctx, HONE_E_NOFILE, place_file(merge->folder), "is not the folder of a fleet: %s",
+                strerror(errno));
   *out_jobs = (size_t)count;
   const hone_status status = merge_jobs(ctx, merge, jobs, *out_jobs, out_merged);
   for (int i = 0; i < count; i++) free(jobs[i]);
