@@ -130,7 +130,7 @@ def test_the_winner_of_each_model_is_named(study):
     lines = [line for line in (folder / "s.md").read_text().splitlines() if "| native |" in line]
     assert any(line.startswith("| zoo:mnist\\_cnn, batch 1, 1 thread") or
                line.startswith("| zoo:mnist_cnn, batch 1, 1 thread") for line in lines), lines
-    assert "pays off after" in (folder / "s.html").read_text()
+    assert "break-even" in (folder / "s.html").read_text()
 
 
 def test_a_folder_takes_every_form(hone, tmp_path):

@@ -1,5 +1,4 @@
-/* units: numbers as people read them, the same in every output format. NaN is a dash.
- */
+/* units: numbers with units, the same in every output format. NaN is a dash. */
 #include "format.h"
 
 #include <math.h>
@@ -10,7 +9,7 @@
 void put_number(struct strbuf *out, double x, int decimals) {
   char number[400];
   snprintf(number, sizeof number, "%.*f", decimals, x);
-  /* another decimal point can only be the locale's comma */
+  /* the decimal point of some locales is a comma */
   for (char *p = number; *p; p++)
     if (*p == ',') *p = '.';
   strbuf_puts(out, number);
@@ -112,7 +111,6 @@ void put_time(struct strbuf *out, uint64_t unix_ms) {
   strbuf_puts(out, text);
 }
 
-/* One word of a POSIX shell command, in quotes unless it is plain. */
 void put_shell_word(struct strbuf *out, const char *word) {
   static const char plain[] =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,=+-";

@@ -1,10 +1,8 @@
-/* writers: one escaping writer a sink; nothing that a user, a model or an engine wrote gets out
- * otherwise.
+/* writers: one escaping writer for each output format. Text of a user, a model or an engine is only written through these.
  *
- * In: any bytes up to a NUL. Out: text that the sink shows literally. All but JSON first show
- * controls (C0, C1, bidirectional) and invalid UTF-8 as \u{..}, then escape what the sink itself
- * reads. Sources: HTML section 13.1.2, RFC 4180, OWASP "CSV Injection", CommonMark 0.31
- * section 2.4, RFC 8259.
+ * Input: any bytes up to a NUL. Output: text that the format shows literally. All but JSON first replace control characters
+ * (C0, C1, bidirectional) and invalid UTF-8 by \u{..}, then escape the format's own syntax. Sources: HTML section 13.1.2,
+ * RFC 4180, OWASP "CSV Injection", CommonMark 0.31 section 2.4, RFC 8259.
  */
 #include "format.h"
 
@@ -72,8 +70,8 @@ static bool colon_is_markup(const char *at) {
   return at[1] == '/' || (length > 1 && at[length] == ':');
 }
 
-/* What could start markup, a link, a mention or a template here; `before` is 0 at the beginning. A name
-   like zoo:mobilenet_v3_small or a shape like x[1,3] means nothing and stays readable. */
+/* The character could start markup, a link, a mention or a template; `before` is 0 at the beginning. A name such as
+   zoo:mobilenet_v3_small or a shape such as x[1,3] is not markup and stays readable. */
 static bool is_markup(const char *at, char before) {
   switch (*at) {
     case '\\':
@@ -84,7 +82,7 @@ static bool is_markup(const char *at, char before) {
     case '$':
     case '@':
       return true;
-    case '_': /* emphasis needs a flank that is no word */
+    case '_': /* emphasis needs a non-word character on one side */
       return !is_word(before) || !is_word(at[1]);
     case '[':
       return !before || before == '!' || at[1] == '^' || strstr(at, "](") || strstr(at, "][");
@@ -109,7 +107,7 @@ static bool is_markup(const char *at, char before) {
   }
 }
 
-/* '<' and '&' as entities, because some renderers take HTML before they look at backslashes. */
+/* '<' and '&' as entities, because some renderers parse HTML before backslashes. */
 void markdown_text(struct markdown markdown, const char *untrusted) {
   struct strbuf safe = {0};
   strbuf_put_safe(&safe, untrusted, SIZE_MAX);
@@ -135,8 +133,7 @@ static void csv_separator(struct csv *csv) {
   if (csv->is_inside) LITERAL(csv->out, ",");
   csv->is_inside = true;
 }
-/* A cell that a spreadsheet would calculate begins with a quote instead, blanks before it or not.
- */
+/* A spreadsheet would evaluate the text, also after leading blanks; it gets a quote in front. */
 static bool is_formula(const char *text) {
   if (*text == '\t' || *text == '\r' || *text == '\n') return true;
   text += strspn(text, " \t\r\n\v\f");
@@ -198,8 +195,8 @@ void tty_text(struct tty tty, const char *untrusted, size_t max) {
   strbuf_put_safe(tty.out, untrusted, max);
 }
 
-/* Blocks of wide and of zero-width characters (Unicode 15 EastAsianWidth W and F, general category
-   Mn); a few rare ones are taken for one column, which only costs alignment. */
+/* Blocks of wide and of zero-width characters (Unicode 15 EastAsianWidth W and F, general category Mn). A few rare characters
+   are counted as one column, which only affects alignment. */
 static const struct {
   uint32_t first, last;
   size_t width;

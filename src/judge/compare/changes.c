@@ -1,11 +1,9 @@
-/* changes: two studies configuration by configuration: ratio, interval, verdict, and what only one of them has.
+/* changes: compares two studies, configuration by configuration.
  *
- * In: two summaries, of the store or of JSON files. Out: one change a configuration of either side, in the
- * order of the newer one. The ratio is latency after by latency before. Where both sides have their
- * samples its interval is resampled from them; where a side is a file, which has none, it is the
- * widest that the two printed intervals allow. A regression is a configuration whose whole interval lies above
- * what is allowed, or one that was ok before and ended otherwise. A configuration whose interval is too wide to
- * show a slowdown of what is allowed is open: the gate does not pass on it.
+ * The ratio is latency after / latency before. If both studies have samples, its confidence interval is bootstrapped from
+ * them. A study from a JSON file has none; then the interval is the widest that the two medians' intervals allow. A
+ * regression is a configuration whose whole interval is above 1 + fail_above, or one that was ok before and is not after.
+ * A configuration whose interval is too wide to show such a slowdown is open, and the gate does not pass.
  */
 #include "core/format/format.h"
 #include "compare.h"
@@ -110,7 +108,7 @@ const char *change_text(const struct change *change) {
   return change->is_compared ? verdict_text(change->verdict) : "not measured";
 }
 
-/* Of a ratio r times as high the interval would begin at r * low / value: above 1 from value / low on. */
+/* For a ratio r times as high the interval would begin at r * low / value, which is above 1 if r > value / low. */
 double change_detectable(const struct change *change) {
   const bool has_interval =
       change->is_compared && isfinite(change->ratio.low) && change->ratio.low > 0;
@@ -137,7 +135,7 @@ int changes_exit_code(const struct changes *changes) {
   return changes->decided && !count_open(changes) ? 0 : 5;
 }
 
-/* "1.05x slower [1.03, 1.07]": both ends of the same side. */
+/* "1.05x slower [1.03, 1.07]" */
 void put_change(struct strbuf *out, const struct change *change) {
   const bool is_faster = change->verdict == VERDICT_faster;
   if (!change->is_compared || change->is_broken) {
@@ -154,7 +152,7 @@ void put_change(struct strbuf *out, const struct change *change) {
   LITERAL(out, "]");
 }
 
-/* ", smallest detectable slowdown 1.2 to 82 %": of the configuration that shows most and of the one that shows least. */
+/* ", smallest detectable slowdown 1.2 to 82 %": of the most and the least precise configuration. */
 static void put_detectable(struct strbuf *out, const struct changes *changes) {
   double least = INFINITY, most = 0;
   for (size_t i = 0; i < changes->count; i++) {
@@ -181,7 +179,7 @@ void put_changes_sentence(struct strbuf *out, const struct changes *changes) {
     put_percent(out, changes->fail_above);
     LITERAL(out, " among ");
   }
-  strbuf_printf(out, "%zu cell%s measured in both", changes->compared,
+  strbuf_printf(out, "%zu configuration%s measured in both", changes->compared,
                 changes->compared == 1 ? "" : "s");
   if (changes->broken) strbuf_printf(out, ", %zu broken", changes->broken);
   const size_t undecided =
@@ -197,8 +195,8 @@ void put_changes_remedy(struct strbuf *out, const struct changes *changes) {
   LITERAL(out, "Undecided: a slowdown above ");
   put_percent(out, changes->fail_above);
   LITERAL(out,
-          " cannot be ruled out. Measure longer (--rounds, --min-time, --processes) on an idle "
-          "machine, or allow more.\n");
+          " cannot be ruled out. Measure longer (--rounds, --min-time, --processes), on an idle "
+          "machine, or raise --fail-above.\n");
 }
 
 bool changes_differ_in_machine(const struct changes *changes) {

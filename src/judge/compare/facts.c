@@ -1,14 +1,12 @@
-/* facts: the machine's JSON as a flat list.
- *
- * In: a JSON object as text, of another module or an old store. Out: "a.b" = text in its own order;
- * arrays in one line. What is no object gives an empty list: a report never fails for it.
+/* facts: the JSON that describes a machine, as a flat list of "a.b" and value, in the object's order. An array is one value.
+ * Anything other than an object gives an empty list, so that a report never fails because of it.
  */
 #include "compare.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 
-enum { DEPTH = 4 }; /* deeper parts are shown as JSON */
+enum { DEPTH = 4 }; /* deeper objects are one value, as JSON */
 
 struct level {
   const char *prefix;

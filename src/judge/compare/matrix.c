@@ -1,7 +1,6 @@
-/* matrix: which engine is how fast on which model, the whole study in one table.
- *
- * In: a summary. Out: one row a group (model, shapes, batch, threads, precision), one column an engine
- * with its options. Only ranked rows count: an engine that is wrong or failed has no ratio there, and its mean says over how many groups it is taken. Copies of --aa are no column.
+/* matrix: the whole study in one table: a row for each group (model, shapes, batch, threads, precision), a column for each
+ * engine with its options. Only ranked records count: an engine that failed or is wrong has no ratio, and every mean has
+ * the number of its groups. Copies for --aa have no column.
  */
 #include "compare.h"
 
@@ -30,7 +29,7 @@ static bool same_column(const struct matrix *matrix, const struct config *a,
   return matrix->joins_routes ? same_engine_any_route(a, b) : same_engine(a, b);
 }
 
-/* Whether some group has an engine by two routes. */
+/* Some group has an engine by two routes. */
 static bool compares_routes(const struct summary *summary) {
   for (size_t begin = 0, end; begin < summary->record_count; begin = end) {
     end = group_end(summary, begin);
@@ -43,7 +42,7 @@ static bool compares_routes(const struct summary *summary) {
   return false;
 }
 
-/* The names of a column; of rows of several routes without one. */
+/* The configuration that names a column; without a route if the column has several. */
 static MUST_USE hone_status name_engine(struct ctx *ctx, struct arena *arena,
                                         const struct summary *summary, const struct matrix *matrix,
                                         struct engine *engine) {
@@ -131,7 +130,7 @@ static void fill_engine(const struct matrix *matrix, const struct summary *summa
   engine->portability = summary->records[engine->record].portability;
 }
 
-/* Fails last; equal ones stay in the order of the study. */
+/* Engines that failed come last; equal ones keep the order of the study. */
 static int compare_engines(const void *a, const void *b) {
   const struct engine *x = a, *y = b;
   if (x->ranked != y->ranked) return x->ranked > y->ranked ? -1 : 1;
@@ -139,7 +138,6 @@ static int compare_engines(const void *a, const void *b) {
   return (x->record > y->record) - (x->record < y->record);
 }
 
-/* One column for each engine of the summary, one row for each group; configurations from there. */
 static void fill_cells(const struct matrix *matrix, const struct summary *summary) {
   for (size_t k = 0; k < matrix->group_count * matrix->engine_count; k++)
     matrix->cells[k] = SIZE_MAX;
@@ -152,7 +150,6 @@ static void fill_cells(const struct matrix *matrix, const struct summary *summar
     }
 }
 
-/* Whether group g is the first of its precision. */
 static bool is_new_precision(const struct matrix *matrix, const struct summary *summary, size_t g) {
   const char *precision = summary->records[matrix->begins[g]].config.precision;
   for (size_t k = 0; k < g; k++)

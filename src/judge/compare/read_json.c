@@ -1,8 +1,7 @@
-/* read_json: a study's JSON, as render_json wrote it, back to records.
+/* read_json: a study's JSON, as render_json wrote it, to records without samples.
  *
- * In: a file of this or a later release; any bytes. Out: records without samples. Keys that are not
- * known are skipped and keys that are missing are n/a, so that files of other releases compare; a
- * value of another type than its column's is E_FORMAT.
+ * The file is untrusted and may be of another release: unknown keys are skipped and missing ones are n/a. A value of another
+ * type than its column's is E_FORMAT.
  */
 #include "core/os/os.h"
 #include "compare.h"
@@ -11,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The value of "latency_ms.p50_ci.0" in a record; NULL if there is none. */
+/* The value at a path such as "latency_ms.p50_ci.0"; NULL: none. */
 static const json_t *find_value(const json_t *record, const char *key) {
   const json_t *at = record;
   for (char part[64]; at && *key; key += *key == '.') {
@@ -26,7 +25,7 @@ static const json_t *find_value(const json_t *record, const char *key) {
   return at;
 }
 
-/* Flags are an array of words there and words with blanks here. */
+/* Flags are an array of words in JSON, and words separated by blanks in a record. */
 static bool set_flags(struct record *record, const struct column *column, const json_t *list) {
   struct strbuf words = {0};
   for (size_t i = 0; i < json_array_size(list); i++) {
@@ -52,8 +51,8 @@ static bool set_column(struct record *record, const struct column *column, const
   return json_is_string(value) && column_set_text(record, column, json_string_value(value));
 }
 
-/* What arithmetic rests on; the rest is only shown. */
-static bool is_sound(const struct record *record) {
+/* Checks the values that are used in arithmetic; the others are only shown. */
+static bool is_valid(const struct record *record) {
   if (strlen(record->config.key) != 32 || record->config.batch < 0 || record->config.threads < 0)
     return false;
   if (record->sample_count > (size_t)INT64_MAX) return false;
@@ -64,12 +63,13 @@ static MUST_USE hone_status read_record(struct ctx *ctx, const char *path, const
                                         size_t index, struct record *out) {
   for (size_t c = 0; c < column_count; c++)
     if (!set_column(out, &columns[c], find_value(from, columns[c].key)))
-      return fail(ctx, HONE_E_FORMAT, place_file(path), "record %zu: \"%s\" is no %s that fits",
+      return fail(ctx, HONE_E_FORMAT, place_file(path), "record %zu: \"%s\" is not a %s in range",
                   index, columns[c].key, column_is_number(&columns[c]) ? "number" : "text");
   if ((int64_t)out->sample_count < 0) out->sample_count = 0;
-  if (!is_sound(out))
+  if (!is_valid(out))
     return fail(ctx, HONE_E_FORMAT, place_file(path),
-                "record %zu is no cell of a study: no key, or a latency that is no time", index);
+                "record %zu is not a row of a study: it has no key, or its latency is not a time",
+                index);
   return HONE_OK;
 }
 
@@ -112,7 +112,7 @@ static size_t find_config(const struct summary *summary, const json_t *key) {
   return SIZE_MAX;
 }
 
-/* Of slices side by side; one without an interval says nothing and is left out. */
+/* A comparison without a valid interval is ignored. */
 static void read_comparison(const json_t *from, struct summary *out) {
   const json_t *ci = json_object_get(from, "ci");
   const char *verdict = json_string_value(json_object_get(from, "verdict"));
@@ -135,7 +135,7 @@ static MUST_USE hone_status read_root(struct ctx *ctx, struct arena *arena, cons
   const json_t *records = json_object_get(root, "records");
   if (json_integer_value(json_object_get(root, "schema")) < 1 || !json_is_array(records))
     return fail(ctx, HONE_E_FORMAT, place_file(path),
-                "is no study of hone: no \"schema\" or no \"records\"");
+                "is not a study that --json wrote: no \"schema\" or no \"records\"");
   TRY(read_study(ctx, path, root, &out->study));
   TRY(NEW_ARRAY(ctx, arena, out->records, json_array_size(records) + 1));
   for (size_t i = 0; i < json_array_size(records); i++) {
@@ -158,7 +158,7 @@ hone_status summary_read_json(struct ctx *ctx, struct arena *arena, const char *
   json_t *root = json_loadb((const char *)file.data, file.size, 0, &error);
   file_unmap(&file);
   if (!root)
-    return fail(ctx, HONE_E_FORMAT, place_file(path), "is no JSON: line %d: %s", error.line,
+    return fail(ctx, HONE_E_FORMAT, place_file(path), "is not JSON: line %d: %s", error.line,
                 error.text);
   const hone_status status = read_root(ctx, arena, path, root, out);
   json_decref(root);

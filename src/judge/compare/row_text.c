@@ -1,4 +1,4 @@
-/* row_text: the words for a row of a report: its engine, group, limits and figures in their units.
+/* row_text: the name, group, limits and figures of a row as text, in their units.
  *
  * Text from models and engines is untrusted: the writer of each output format escapes it.
  */
@@ -25,7 +25,7 @@ void put_half_width(struct strbuf *out, const struct record *record) {
     return;
   }
   LITERAL(out, "\xc2\xb1");
-  /* nothing is known but the order of size */
+  /* only the order of magnitude is known */
   if (half > record->p50_ms)
     LITERAL(out, ">100 %");
   else
@@ -48,7 +48,7 @@ void put_column(struct strbuf *out, const struct record *record, const struct co
     column_format(record, column, out);
 }
 
-/* Of its variant's name: "default" and options are none. */
+/* Length of the variant's name; 0 for "default" and for options alone. */
 static size_t variant_length(const struct config *config) {
   const size_t length = strcspn(config->variant, " =");
   return config->variant[length] == '=' || !strcmp(config->variant, "default") ? 0 : length;
@@ -104,7 +104,7 @@ int64_t memory_of(const struct record *record) {
   return record->worst.rss_steady >= 0 ? record->worst.rss_steady : record->worst.rss_peak;
 }
 
-/* The dimensions of an engine's row, and what goes without saying in each. */
+/* What distinguishes columns of one engine, with the default of each. */
 static const struct {
   size_t offset;
   const char *plain;
@@ -113,7 +113,7 @@ static const struct {
                          {offsetof(struct config, cache_state), "warm"},
                          {offsetof(struct config, variant), "default"}};
 
-/* The file itself goes without saying, whatever its format. */
+/* The model's own file is the default route, in any format. */
 static const char *dimension_of(const struct config *config, size_t i) {
   const char *value = (const char *)config + engine_dimensions[i].offset;
   const bool is_route = engine_dimensions[i].offset == offsetof(struct config, route);
@@ -182,11 +182,11 @@ void put_group_facts(struct strbuf *out, const struct record *record) {
   strbuf_printf(out, "batch %d \xc2\xb7 %d thread%s", config->batch, config->threads,
                 config->threads == 1 ? "" : "s");
   put_group_rest(out, config, " \xc2\xb7 ");
-  /* longer ones are kept as their hash, which tells nobody anything */
+  /* a longer text is stored as its hash, which is not worth showing */
   if (strchr(config->shapes, '[')) strbuf_printf(out, " \xc2\xb7 %s", config->shapes);
 }
 
 void put_open_dimensions(struct strbuf *out, const struct record *record) {
   if (record->config.open_dimensions[0])
-    strbuf_printf(out, "open dimensions: %s", record->config.open_dimensions);
+    strbuf_printf(out, "dynamic dimensions: %s", record->config.open_dimensions);
 }

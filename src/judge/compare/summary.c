@@ -1,9 +1,7 @@
-/* summary: blocks and processes of a study to records, ranks and comparisons.
+/* summary: blocks and processes of a study to records, ranks and comparisons. Renderers print these and calculate nothing.
  *
- * In: all that the store holds of a study. Out: what every renderer prints; no renderer calculates.
- * Invariants: the same data gives the same bytes (seeds come from the study's key); a configuration whose
- * outputs were never compared is `unverified`, whatever its worker said; only `ok` configurations have a
- * rank.
+ * Invariants: the same data gives the same bytes (seeds come from the study's key); a configuration whose outputs were never
+ * compared is `unverified` even if its worker reported ok; only `ok` configurations have a rank.
  */
 #include "core/format/format.h"
 #include "compare.h"
@@ -77,13 +75,13 @@ const struct config_data *config_data_of(const struct summary *summary,
 
 /* -- samples */
 
-/* The first token of a generation, whose step holds the prompt. */
+/* The first token of a generation, whose step processes the prompt. */
 static bool is_first_token(const struct config *config, const struct block *block, size_t i) {
   return config_generates(config) && i < block->scheduled_count && i < block->started_count &&
          block->scheduled[i] == block->started[i];
 }
 
-/* Its samples; of one that generates text those of all tokens but the first of each generation. */
+/* The samples of a block; for text generation without the first token of each generation. */
 static MUST_USE hone_status add_round(struct ctx *ctx, struct arena *arena,
                                       const struct config *config, const struct block *block,
                                       struct sample_round *out) {
@@ -96,7 +94,7 @@ static MUST_USE hone_status add_round(struct ctx *ctx, struct arena *arena,
   return HONE_OK;
 }
 
-/* Blocks come ordered by process, then round. */
+/* Blocks are ordered by process, then round. */
 hone_status make_sample_set(struct ctx *ctx, struct arena *arena, const struct config_data *data,
                             struct sample_set *out) {
   struct sample_round *rounds;
@@ -115,7 +113,6 @@ hone_status make_sample_set(struct ctx *ctx, struct arena *arena, const struct c
   return HONE_OK;
 }
 
-/* Blocks come ordered by process, then round. */
 hone_status block_medians(struct ctx *ctx, struct arena *arena, const struct config_data *data,
                           struct slice_median **out, size_t *out_count) {
   TRY(NEW_ARRAY(ctx, arena, *out, data->block_count));
@@ -149,14 +146,14 @@ static MUST_USE hone_status pool_samples(struct ctx *ctx, struct arena *arena,
   return HONE_OK;
 }
 
-/* n/a where the upper end of its interval does not exist. */
+/* NaN if there are too few samples for the upper end of its interval. */
 static double percentile_or_none(const double *sorted, size_t n, double p) {
   size_t low, high;
   return quantile_interval(n, p, CONFIDENCE, &low, &high) ? percentile_sorted(sorted, n, p) * 1e-6
                                                           : NAN;
 }
 
-/* Steps of a configuration that generates text: times of the first tokens, and tokens a second over all. */
+/* Text generation: time to first token, and tokens per second over all tokens. */
 static MUST_USE hone_status fill_generation(struct ctx *ctx, struct arena *arena,
                                             const struct config_data *data, struct record *record) {
   double *first, busy_ns = 0;
@@ -194,8 +191,8 @@ static MUST_USE hone_status median_interval(struct ctx *ctx, const struct sample
   return HONE_OK;
 }
 
-/* From the first request to the end of the last one, over the blocks of a scenario whose requests may
-   overlap; 0 for one call after the other. */
+/* Seconds from the first request to the end of the last one, over all blocks, for scenarios whose requests may overlap; 0 for
+   scenarios with one call at a time. */
 static double busy_seconds(const struct config_data *data) {
   double sum = 0;
   for (size_t b = 0; b < data->block_count; b++) {
@@ -209,7 +206,7 @@ static double busy_seconds(const struct config_data *data) {
   return sum;
 }
 
-/* The bound of "server:100/s:15ms"; 0: none. */
+/* The latency bound of "server:100/s:15ms" in ms; 0: none. */
 static double bound_of(const char *scenario) {
   const char *last = strrchr(scenario, ':');
   double bound;
@@ -263,8 +260,7 @@ static MUST_USE hone_status fill_latency(struct ctx *ctx, struct arena *arena,
 
 /* -- facts of the processes */
 
-/* How the processes' figures join: a middle one for times, the worst for sizes and differences.
- */
+/* How the figures of several processes are combined: the median for times, the worst for sizes and differences. */
 enum join { JOIN_MEDIAN, JOIN_MAX, JOIN_MIN };
 #define OF(member, join) \
   { offsetof(struct process_record, member), join }
@@ -318,7 +314,7 @@ static MUST_USE hone_status join_processes(struct ctx *ctx, struct arena *arena,
   return HONE_OK;
 }
 
-/* What the first process alone shows: it compiled, and looked for the largest batch. */
+/* Figures that only the first process has: it compiles the model and searches the largest batch. */
 static void take_first(const struct config_data *data, struct process_record *worst) {
   const struct process_record *first = NULL;
   for (size_t i = 0; i < data->process_count; i++) {
@@ -334,7 +330,7 @@ static void take_first(const struct config_data *data, struct process_record *wo
   worst->memory_count = first->memory_count;
 }
 
-/* Of the blocks of one process, or of all (number < 0). */
+/* Energy of an inference in mJ, over the blocks of one process, or of all (number < 0). */
 static double energy_of(const struct config_data *data, int number) {
   double uj = 0, inferences = 0;
   for (size_t i = 0; i < data->block_count; i++) {
@@ -346,7 +342,7 @@ static double energy_of(const struct config_data *data, int number) {
   return inferences > 0 ? uj / 1e3 / inferences : NAN;
 }
 
-/* With Student's interval over the processes; over the slices where fewer than three were measured. */
+/* With Student's interval over the processes, or over the blocks if fewer than three processes were measured. */
 static MUST_USE hone_status fill_energy(struct ctx *ctx, struct arena *arena,
                                         const struct config_data *data, struct record *record) {
   double *means;
@@ -372,7 +368,7 @@ static MUST_USE hone_status fill_energy(struct ctx *ctx, struct arena *arena,
   return HONE_OK;
 }
 
-/* Medians of what copies took, and of what the copy of its outputs leaves of each sample. */
+/* Medians of the copy times, and of each sample without the copy of its outputs. */
 static MUST_USE hone_status fill_copies(struct ctx *ctx, struct arena *arena,
                                         const struct config_data *data, struct record *record) {
   double *in, *out, *compute;
@@ -399,7 +395,7 @@ static MUST_USE hone_status fill_copies(struct ctx *ctx, struct arena *arena,
   return HONE_OK;
 }
 
-static void nothing_known(struct process_record *facts) {
+static void set_unknown(struct process_record *facts) {
   const double none = NAN;
   const int64_t unknown = -1;
   for (size_t f = 0; f < COUNT(joined_doubles); f++)
@@ -410,14 +406,14 @@ static void nothing_known(struct process_record *facts) {
   facts->busy_threads = -1;
 }
 
-/* The process that tells how the configuration ended: the first that failed. One that was interrupted
-   counts only where none came after it. */
-/* Measured, and not known to be right. */
+/* Measured, but not known to be correct. */
 static bool is_doubted(enum record_status status) {
   return status == STATUS_unverified || status == STATUS_disputed;
 }
 
-static const struct process_record *telling_process(const struct config_data *data) {
+/* The process whose status the configuration gets: the first that failed. An interrupted one counts only if there is no
+   other. */
+static const struct process_record *deciding_process(const struct config_data *data) {
   const struct process_record *good = NULL, *doubted = NULL, *interrupted = NULL;
   for (size_t i = 0; i < data->process_count; i++) {
     const struct process_record *at = &data->processes[i];
@@ -442,22 +438,22 @@ static bool was_compared(const struct config_data *data, const struct process_re
 
 static MUST_USE hone_status fill_outcome(struct ctx *ctx, struct arena *arena,
                                          const struct config_data *data, struct record *record) {
-  const struct process_record *telling = telling_process(data);
-  nothing_known(&record->worst);
-  if (!telling) {
+  const struct process_record *deciding = deciding_process(data);
+  set_unknown(&record->worst);
+  if (!deciding) {
     record->status = STATUS_interrupted;
     snprintf(record->reason, sizeof record->reason, "not measured yet");
     return HONE_OK;
   }
-  record->worst = *telling;
-  record->status = telling->status;
-  record->stage = telling->stage;
-  snprintf(record->reason, sizeof record->reason, "%s", telling->reason);
+  record->worst = *deciding;
+  record->status = deciding->status;
+  record->stage = deciding->stage;
+  snprintf(record->reason, sizeof record->reason, "%s", deciding->reason);
   for (size_t i = 0; i < data->process_count; i++) record->flags |= data->processes[i].flags;
   if (record->status == STATUS_ok || is_doubted(record->status))
     TRY(join_processes(ctx, arena, data, &record->worst));
   take_first(data, &record->worst);
-  /* later processes load from the cache on purpose: a mark only where nothing was compiled cold */
+  /* later processes load from the cache on purpose, so the mark is only for a configuration that was never compiled cold */
   if (isfinite(record->worst.compile_ms)) record->flags &= ~FLAG_MASK(cached);
   if (record->status == STATUS_ok && !was_compared(data, &record->worst)) {
     record->status = STATUS_unverified;
@@ -471,7 +467,7 @@ static MUST_USE hone_status fill_outcome(struct ctx *ctx, struct arena *arena,
   return HONE_OK;
 }
 
-/* Under which disturbance the figures stand: means over the slices, all forced switches. */
+/* Disturbance by other processes: means over the blocks; the sum of involuntary context switches. */
 static void fill_noise(const struct config_data *data, struct record *record) {
   struct noise *all = &record->noise;
   double steal = 0, pressure = 0;
@@ -493,7 +489,7 @@ static void fill_noise(const struct config_data *data, struct record *record) {
 
 /* -- the command that measures a row again */
 
-/* "key=value;..." of the backend, each as a flag. */
+/* Each of "key=value;..." as a flag. */
 static void put_backend_options(struct strbuf *out, const struct config *config) {
   for (const char *at = config->options; *at;) {
     const size_t length = strcspn(at, ";");
@@ -513,13 +509,13 @@ static void put_backend_word(struct strbuf *out, const struct config *config) {
   strbuf_deinit(&name);
 }
 
-/* "multi:2" and "server:100/s:15ms" as the flags that made them. */
+/* "multi:2" and "server:100/s:15ms" as flags. */
 static void put_scenario(struct strbuf *out, const char *scenario) {
   const char *colon = strchr(scenario, ':'), *bound = strrchr(scenario, ':');
   if (!scenario[0] || !strcmp(scenario, "single")) return;
   strbuf_printf(out, " --scenario %.*s", (int)strcspn(scenario, ":"), scenario);
   if (!colon) return;
-  if (!strncmp(scenario, "generate", 8)) return; /* its sizes are flags of the study */
+  if (!strncmp(scenario, "generate", 8)) return; /* its sizes are among the study's flags */
   if (!strncmp(scenario, "multi", 5))
     strbuf_printf(out, " --streams %s", colon + 1);
   else
@@ -527,7 +523,7 @@ static void put_scenario(struct strbuf *out, const char *scenario) {
   if (bound != colon) strbuf_printf(out, " --latency-bound %s", bound + 1);
 }
 
-/* Flags that hold for every row of the study, quoted already by who wrote them. */
+/* Flags of every row of the study, stored with shell quotes. */
 static void put_study_flags(struct strbuf *out, const struct study_row *study) {
   json_error_t error;
   json_t *options = json_loads(study->options_json, 0, &error);
@@ -577,11 +573,11 @@ struct ordered {
   struct sample_set set;
   struct slice_median *slices; /* by process, then round */
   size_t slice_count;
-  double order;        /* ns: p50, once paired its ratio to the group's lowest p50 times that */
+  double order;        /* ns: p50; if paired, the group's lowest p50 times the paired ratio to it */
   size_t group, place; /* of first appearance */
 };
 
-/* Right, and computed with the instructions that its precision means. */
+/* Correct, and computed with the instructions of its precision. */
 static bool can_rank(const struct record *record) {
   return record->status == STATUS_ok && !(record->flags & FLAG_MASK(emulated));
 }
@@ -619,7 +615,7 @@ static MUST_USE hone_status compare_pair(struct ctx *ctx, const struct ordered *
     out->verdict = verdict_of(x, y, &out->ratio, &paired);
     return HONE_OK;
   }
-  /* Not enough was measured side by side. */
+  /* too few rounds in common */
   TRY(bootstrap_ratio(ctx, &rows[a]->set, &rows[b]->set, CONFIDENCE, RESAMPLES, seed, &out->ratio));
   if (x->rounds < 2 || y->rounds < 2) /* nothing to resample: no interval */
     out->ratio.low = out->ratio.high = (double)NAN;
@@ -639,7 +635,7 @@ static MUST_USE hone_status add_comparison(struct ctx *ctx, struct arena *arena,
   return HONE_OK;
 }
 
-/* The row that differs from row i in nothing but the label 0, SIZE_MAX if none. */
+/* The row that differs from row i only by the label 0; SIZE_MAX: none. */
 static size_t original_of(const struct summary *summary, size_t begin, size_t end, size_t i) {
   const struct config *copy = &summary->records[i].config;
   for (size_t j = begin; copy->label > 0 && j < end; j++) {
@@ -758,8 +754,8 @@ static size_t group_of(struct ordered *const *rows, size_t count, const struct r
   return count;
 }
 
-/* Rows of a group stand in the order of their ratios to its lowest p50, as far as they were measured
-   side by side: each p50 alone stands under that row's own disturbance. */
+/* Orders the rows of a group by their paired ratios to its lowest p50, where there are pairs: each p50 by itself depends on
+   the disturbance during that row's measurement. */
 static MUST_USE hone_status order_by_pairs(struct ctx *ctx, struct ordered **rows, size_t count) {
   size_t first = 0;
   for (size_t i = 1; i < count; i++) {
@@ -792,7 +788,7 @@ static MUST_USE hone_status make_rows(struct ctx *ctx, struct arena *arena,
   return HONE_OK;
 }
 
-/* The shortest time in which this group's model was computed rightly: what was reached is possible. */
+/* The shortest correct time of the group: a time that was reached is possible. */
 static double reached_ms(const struct summary *summary, size_t begin, size_t end) {
   double least = INFINITY;
   for (size_t i = begin; i < end; i++)
@@ -801,9 +797,9 @@ static double reached_ms(const struct summary *summary, size_t begin, size_t end
   return least;
 }
 
-/* Peaks are the highest of the probes and of what an engine reached (MEASURING), so the limit of the
-   fastest known algorithm is never passed; that of the direct one may be, by Winograd alone. A row that passes it
-   without having counted (it was interrupted, or its outputs are wrong) has no share: either figure may be wrong. */
+/* The machine's peak is the highest of the probes and of what an engine reached, so no correct row exceeds the limit of the
+   fastest known algorithm. Only Winograd exceeds the direct algorithm's limit. A row without a rank that exceeds the limit
+   (interrupted, or wrong outputs) has no share. */
 static void fill_limits(struct summary *summary) {
   for (size_t begin = 0, end; begin < summary->record_count; begin = end) {
     end = group_end(summary, begin);
@@ -835,20 +831,21 @@ static void fill_ranks(struct summary *summary) {
   }
 }
 
-/* Over models, devices and precisions: the same engine with the same options, wherever it ran. Cells that were not
-   measured yet say nothing. */
+/* Share of an engine's configurations, over models, devices and precisions, that are correct; without those that were not
+   measured yet. */
 static double portability_of(const struct summary *summary, const struct config *engine) {
-  size_t asked = 0, right = 0;
+  size_t tried = 0, correct = 0;
   for (size_t i = 0; i < summary->record_count; i++) {
     const struct record *record = &summary->records[i];
     const struct config *config = &record->config;
     if (config->label > 0 || record->status == STATUS_interrupted ||
         strcmp(config->backend, engine->backend) || strcmp(config->variant, engine->variant))
       continue;
-    asked++;
-    right += record->status == STATUS_ok; /* emulated too, which has no rank */
+    tried++;
+    /* also if emulated, which has no rank */
+    correct += record->status == STATUS_ok;
   }
-  return asked ? (double)right / (double)asked : NAN;
+  return tried ? (double)correct / (double)tried : NAN;
 }
 
 static void fill_portability(struct summary *summary) {

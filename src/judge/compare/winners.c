@@ -1,8 +1,6 @@
-/* winners: which engine is first where, by how much, and what its start-up costs beside the next engine's.
- *
- * In: a summary and its matrix. Out: one line or table row a group with a rank. The next engine is the
- * fastest of another name: variants and copies of the winner are not its rivals. Where the winner is ready
- * later than the next, the inferences are told after which it has caught up.
+/* winners: for each group the fastest engine, its margin over the runner-up, and the start-up times of both. The runner-up is
+ * the fastest engine of another name, so it is not a variant or a copy of the winner. If the winner takes longer to start,
+ * its break-even is the number of inferences after which it is ahead in total.
  */
 #include "core/format/format.h"
 #include "compare.h"
@@ -46,14 +44,14 @@ static void put_pays(struct strbuf *out, const struct winner *winner) {
   if (!isfinite(winner->pays_after))
     LITERAL(out, "\xe2\x80\x93");
   else if (winner->pays_after == 0)
-    LITERAL(out, "at once");
+    LITERAL(out, "immediately");
   else
     strbuf_printf(out, "%.0f inference%s", winner->pays_after, winner->pays_after > 1 ? "s" : "");
 }
 
 enum { MODEL, FIRST, TIME, BY, NEXT, READY, NEXT_READY, PAYS };
 static const char *const titles[WINNER_COLUMNS] = {
-    "model", "fastest", "median", "by", "before", "its start-up", "that one's", "pays off after"};
+    "model", "fastest", "median", "margin", "runner-up", "start-up", "its start-up", "break-even"};
 const char *winner_title(size_t column) { return titles[column]; }
 
 void put_winner(struct strbuf *out, const struct summary *summary, const struct winner *winner,

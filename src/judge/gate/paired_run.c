@@ -1,7 +1,6 @@
-/* The turns of a duel. Both turns of a pair are run from one file, the second program written over the first: page for
- * page they lie in the same memory. Which pages those are decides how a program's lines meet in L2, 5 % of one whose
- * weights just fit; between two places that is noise in every pair, here it is the same in both turns. Every pair has a
- * place of its own. */
+/* The turns of a pair run from one file: the second program is written over the first, so both use the same physical pages.
+ * The pages decide which of a program's cache lines collide in L2, which is worth 5 % for weights that just fit. In two
+ * files that would be noise in every pair; in one it is the same for both turns. Every pair has a new file. */
 #include "paired_run.h"
 
 #include <errno.h>
@@ -13,9 +12,9 @@
 
 #define COMPILE_NS 900000000000ull
 #define TURN_NS 600000000000ull
-#define USUAL_S 4.0     /* of the turns of a configuration */
-#define LONG_TURN_S .05 /* a turn that is long enough with few runs */
-#define SLICE_MS 1.0    /* a run that is longer is seldom left alone on a busy machine */
+#define USUAL_S 4.0     /* all turns of a configuration together */
+#define LONG_TURN_S .05 /* a turn of this length may have few runs */
+#define SLICE_MS 1.0    /* on a busy machine, longer runs are usually interrupted */
 enum figure { BY_CLOCK, BY_PROCESSORS, FIGURES };
 enum { PROBE_RUNS = 3, MOST_RUNS = 100000, ENOUGH_RUNS = 16, USUAL_LEAST = 40, USUAL_MOST = 120 };
 
@@ -30,22 +29,21 @@ struct pairing {
   const char *inputs[PAIRED_MAX_INPUTS];
   struct model model;
   double best_ms[2];
-  /* Of long runs that both programs tell the processors' time of, that: of one thread alone, of several beside the
-     clock's. */
+  /* figures that are compared: long runs of one thread by processor time, of several threads by both */
   bool takes[FIGURES];
-  bool by_processors; /* the ratio is that of the processors' time of several threads */
+  bool by_processors; /* the ratio is of processor time, with several threads */
   struct interval ratio;
-  bool is_same;              /* the same program from both builds */
+  bool is_same;              /* both builds make the same program */
   enum record_status status; /* of the new build */
   char reason[512];
   bool lacks_base; /* the base build does not compile it */
 };
 
-/* Of one length: a program's arguments lie on its stack and move what lies below (Mytkowicz et al., ASPLOS 2009). */
+/* Of equal length, because a program's arguments are on its stack and shift what follows (Mytkowicz et al., ASPLOS 2009). */
 static const char *const names[2] = {"base", "next"};
 
-static void tell(const struct pairing *f, const char *format, ...) PRINTF(2, 3);
-static void tell(const struct pairing *f, const char *format, ...) {
+static void report_progress(const struct pairing *f, const char *format, ...) PRINTF(2, 3);
+static void report_progress(const struct pairing *f, const char *format, ...) {
   char line[512];
   va_list args;
   if (!f->options->progress) return;
@@ -55,9 +53,9 @@ static void tell(const struct pairing *f, const char *format, ...) {
   f->options->progress(f->options->user, line);
 }
 
-/* Runs a program with the user's environment; its words come back. */
-static hone_status call(struct pairing *f, const char *const *argv, uint64_t timeout_ns,
-                        struct process_result *out) {
+/* Runs a program with the user's environment. */
+static hone_status run_program(struct pairing *f, const char *const *argv, uint64_t timeout_ns,
+                               struct process_result *out) {
   const struct process_options options = {.argv = argv,
                                           .environ_ = (const char *const *)environ,
                                           .fd_in = -1,
@@ -89,11 +87,11 @@ static hone_status compile(struct pairing *f, int which, bool *out_ok) {
   if (f->options->shapes) argv[n++] = "--shape", argv[n++] = f->options->shapes;
   if (f->options->side_files_from)
     argv[n++] = "--side-files-from", argv[n++] = f->options->side_files_from;
-  TRY(call(f, argv, COMPILE_NS, &result));
+  TRY(run_program(f, argv, COMPILE_NS, &result));
   *out_ok = !result.exit_code && !result.signal && !result.timed_out && !access(program, X_OK);
   if (!*out_ok) {
     safe_copy(f->reason, sizeof f->reason,
-              result.output.at ? result.output.at : "the build said nothing");
+              result.output.at ? result.output.at : "the build printed nothing");
     f->reason[strcspn(f->reason, "\n")] = 0;
   }
   strbuf_deinit(&result.output);
@@ -131,7 +129,7 @@ static hone_status write_inputs(struct pairing *f) {
 
 /* -- turns */
 
-/* Of its fastest run. NaN: it failed, or does not say it. */
+/* Of the fastest run. NaN: the program failed, or does not print it. */
 struct turn_ms {
   double by[FIGURES];
 };
@@ -142,7 +140,7 @@ static double figure_of(const struct strbuf *output, const char *word) {
   return ms > 0 ? ms : (double)NAN;
 }
 
-/* Fastest of `runs` in a new process of the program that has the place. */
+/* The fastest of `runs`, in a new process of the program in the shared file. */
 static hone_status turn(struct pairing *f, int which, int runs, struct turn_ms *out) {
   const char *argv[PAIRED_MAX_INPUTS + 8];
   char program[4200], folder[4200], threads[16], repeat[16];
@@ -157,11 +155,11 @@ static hone_status turn(struct pairing *f, int which, int runs, struct turn_ms *
   argv[n++] = "-o", argv[n++] = folder, argv[n++] = "--threads", argv[n++] = threads,
   argv[n++] = "--repeat", argv[n++] = repeat;
   argv[n] = NULL;
-  TRY(call(f, argv, TURN_NS, &result));
+  TRY(run_program(f, argv, TURN_NS, &result));
   *out = (struct turn_ms){
       {figure_of(&result.output, "fastest "), figure_of(&result.output, "processor ")}};
   if (result.exit_code || result.signal || result.timed_out || isnan(out->by[BY_CLOCK])) {
-    safe_copy(f->reason, sizeof f->reason, result.output.at ? result.output.at : "no words");
+    safe_copy(f->reason, sizeof f->reason, result.output.at ? result.output.at : "no output");
     *out = (struct turn_ms){{NAN, NAN}};
   }
   strbuf_deinit(&result.output);
@@ -175,8 +173,8 @@ static bool fill_file(const char *path, const struct mapping *data) {
   return (fd < 0 || !close(fd)) && is_full;
 }
 
-/* Writes the program over the one that has the place, or to a new place: made beside the old one, whose pages it would
-   get back if they were free. */
+/* Writes the program over the one in the shared file, or into a new file. The new one is made before the old one is removed;
+   otherwise it could get the same pages. */
 static hone_status take_place(struct pairing *f, int which, bool is_new) {
   char from[4200], place[4200], fresh[4200];
   struct mapping map;
@@ -192,7 +190,7 @@ static hone_status take_place(struct pairing *f, int which, bool is_new) {
   return status;
 }
 
-/* Whether both programs ran. */
+/* out_ok: both programs ran. */
 static hone_status pair(struct pairing *f, struct random *random, int runs, double *const *ratios,
                         int at, bool *out_ok) {
   const int first = (int)random_below(random, 2);
@@ -224,8 +222,8 @@ struct interval paired_interval(double *ratios, size_t count, double error) {
   return out;
 }
 
-/* Of a few runs on a busy machine none may be left alone: a turn has enough of them, or is long, but where neighbours are
-   not in the figure. Processes of one program differ by more than the turns of one process: many short turns tell more than
+/* On a busy machine every one of a few runs may be disturbed, so a turn has many runs or is long, unless it is measured by
+   processor time. Processes of one program differ more than runs of one process, so many short turns are more precise than a
    few long ones. */
 struct paired_turns paired_turns(const struct paired_options *options, double run_s,
                                  bool by_processor) {
@@ -243,7 +241,7 @@ bool paired_by_processor_time(const struct interval *clock, const struct interva
   return !(clock->high - clock->low <= processors->high - processors->low);
 }
 
-/* Which figures count; *out_run_s: a run of the new build, as it would be without neighbours where that is known. */
+/* Chooses the figures. out_run_s: a run of the new build, by processor time if that is known. */
 static hone_status probe(struct pairing *f, double *out_run_s, bool *out_ok) {
   struct turn_ms took[2];
   for (int k = 0; k < 2; k++) {
@@ -263,7 +261,7 @@ static hone_status probe(struct pairing *f, double *out_run_s, bool *out_ok) {
   return HONE_OK;
 }
 
-static void settle(struct pairing *f, double *const *ratios, double error) {
+static void compute_ratio(struct pairing *f, double *const *ratios, double error) {
   struct interval found[FIGURES] = {{0}};
   const bool both = f->takes[BY_CLOCK] && f->takes[BY_PROCESSORS];
   for (int by = 0; by < FIGURES; by++)
@@ -292,11 +290,11 @@ static hone_status run_pairs(struct pairing *f, double error) {
       return HONE_OK;
     }
   }
-  settle(f, ratios, error);
+  compute_ratio(f, ratios, error);
   return HONE_OK;
 }
 
-/* -- the same answer */
+/* -- outputs */
 
 static hone_status read_output(struct pairing *f, int which, size_t i, hone_tensor *out) {
   char path[4300];
@@ -304,7 +302,7 @@ static hone_status read_output(struct pairing *f, int which, size_t i, hone_tens
   return npy_read(f->ctx, path, NULL, out);
 }
 
-/* Outputs of the last turn of each. */
+/* Compares the outputs of the last turns. */
 static hone_status compare_outputs(struct pairing *f) {
   const struct graph *g = f->model.graph;
   struct accuracy accuracy;
@@ -331,7 +329,8 @@ static hone_status compare_outputs(struct pairing *f) {
   }
   if (accuracy.is_within) return HONE_OK;
   f->status = STATUS_wrong;
-  snprintf(f->reason, sizeof f->reason, "not the base's outputs: %.400s", accuracy.where);
+  snprintf(f->reason, sizeof f->reason, "outputs differ from those of the base build: %.400s",
+           accuracy.where);
   return HONE_OK;
 }
 
@@ -343,12 +342,12 @@ static hone_status run_pairs_in(struct pairing *f, double error) {
   const struct import_options import = {.batch = f->config->batch,
                                         .shapes = f->options->shapes,
                                         .side_files_from = f->options->side_files_from};
-  const bool is_plain = is_zoo && !import.batch && !import.shapes;
-  TRY(model_load(f->ctx, f->config->model, is_plain ? NULL : &import, &f->model));
+  const bool is_default = is_zoo && !import.batch && !import.shapes;
+  TRY(model_load(f->ctx, f->config->model, is_default ? NULL : &import, &f->model));
   TRY(compile(f, 0, &ok));
   if (!ok) {
     f->lacks_base = true;
-    tell(f, "the base build does not compile it: %s", f->reason);
+    report_progress(f, "the base build does not compile it: %s", f->reason);
     return HONE_OK;
   }
   TRY(compile(f, 1, &ok));
@@ -421,7 +420,7 @@ static void judge(const struct pairing *f, struct changes *all, size_t i) {
 static hone_status new_summary(struct ctx *ctx, struct arena *arena, size_t count, const char *name,
                                struct summary **out) {
   TRY(NEW(ctx, arena, *out));
-  static const struct study_data turns; /* its samples are pairs: their interval is in the change */
+  static const struct study_data turns; /* empty: the interval of a change comes from the pairs */
   TRY(NEW_ARRAY(ctx, arena, (*out)->records, count));
   (*out)->data = &turns;
   snprintf((*out)->study.name, sizeof(*out)->study.name, "%s", name);
@@ -429,7 +428,7 @@ static hone_status new_summary(struct ctx *ctx, struct arena *arena, size_t coun
   return HONE_OK;
 }
 
-hone_status paired_run(struct ctx *ctx, struct arena *arena, const struct paired_config *cells,
+hone_status paired_run(struct ctx *ctx, struct arena *arena, const struct paired_config *configs,
                        size_t count, const struct paired_options *options, struct changes *out) {
   struct summary *before, *after;
   struct pairing *f;
@@ -441,12 +440,12 @@ hone_status paired_run(struct ctx *ctx, struct arena *arena, const struct paired
   for (size_t i = 0; i < count; i++) {
     *f = (struct pairing){.ctx = ctx,
                           .arena = arena,
-                          .config = &cells[i],
+                          .config = &configs[i],
                           .options = options,
                           .best_ms = {INFINITY, INFINITY},
                           .ratio = {NAN, NAN, NAN}};
-    tell(f, "%zu of %zu: %s, %d thread%s", i + 1, count, cells[i].model, cells[i].threads,
-         cells[i].threads == 1 ? "" : "s");
+    report_progress(f, "%zu of %zu: %s, %d thread%s", i + 1, count, configs[i].model,
+                    configs[i].threads, configs[i].threads == 1 ? "" : "s");
     TRY(pairing(f, options->false_alarms / (double)count));
     describe(f, &before->records[i], 0);
     describe(f, &after->records[i], 1);
