@@ -114,7 +114,7 @@ def check_resumed(bench, before, ends_before, code=0):
     sound(result, code)
     kept = [key for key, status in ends_before.items() if status == "ok"]
     many, cells = "" if len(kept) == 1 else "es", len({key[1] for key in kept})
-    said = f", which keeps {len(kept)} process{many} of {cells} cell{'' if cells == 1 else 's'}: 2 cells, "
+    said = f", which keeps {len(kept)} process{many} of {cells} configuration{'' if cells == 1 else 's'}: 2 configurations, "
     assert said in result.errors or (not kept and "new study" in result.errors), (said, result.errors)
     blocks, ends = stored_rows(bench.db, bench.folder)
     for key, value in before.items():

@@ -108,7 +108,7 @@ def test_the_list_of_engines_survives_one(hone, tmp_path, how):
     lines = {line.split()[0]: line for line in result.text.splitlines()}
     assert result.code == 0 and lines["native"].split()[1] == "ready", result
     assert not re.search(r"native +ready", result.errors), "the engine wrote out what this process had not yet written"
-    assert "loading it ended the process: " + ("exit code 7" if "exits" in how else "SIGSEGV") in lines["onnxruntime"], result
+    assert "loading the library ended the process: " + ("exit code 7" if "exits" in how else "SIGSEGV") in lines["onnxruntime"], result
 
 
 # -- engines that are called from Python --------------------------------------------------------------

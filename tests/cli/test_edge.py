@@ -115,7 +115,7 @@ def build_model(hone, board, name, folder):
                 "size": (folder / f"{name}.a").stat().st_size}
     result = hone("compile", path, "--target", board.triple, "--cpu", board.cpu, "-o", folder / f"{name}.a")
     sound(result)
-    line = re.search(r"flash (\S+ \S+), RAM (\S+ \S+) with the arena, stack (\d+) bytes", result.errors)
+    line = re.search(r"flash (\S+ \S+), RAM (\S+ \S+) including the arena, stack (\d+) bytes", result.errors)
     assert line, result.errors
     arena = int(re.search(r"_ARENA_BYTES (\d+)", (folder / f"{name}.h").read_text()).group(1))
     return {"name": name, "arrays": arrays, "wanted": wanted, "stack": int(line.group(3)), "arena": arena,

@@ -297,4 +297,4 @@ def test_lists_in_completion_are_the_tables(hone):
         for word in words_of_it.split() if verb in ("fleet", "dataset", "studies", "backends") else ():
             assert re.search(rf"\b{word}\b", hone("help", verb).text.splitlines()[0]), (verb, word)
     refused(hone("list", "nothing"), "E_USAGE", ", ".join(words))
-    refused(hone("list", "studies"), "E_USAGE", "but a command of hone")
+    refused(hone("list", "studies"), "E_USAGE", "that is a verb of hone")

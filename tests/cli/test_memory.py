@@ -16,8 +16,8 @@ def test_a_dry_run_says_what_may_be_used(hone):
     sound(whole)
     small = hone("bench", "zoo:mlp", "--backend", "native", "--dry-run", limits=[(resource.RLIMIT_AS, 2_000_000_000)])
     sound(small)
-    assert "of the 2.00 GB that may be used here" in small.text, small
-    assert "of the 2.00 GB" not in whole.text and "too little" not in whole.text, whole
+    assert "of 2.00 GB available memory" in small.text, small
+    assert "of 2.00 GB" not in whole.text and "not enough" not in whole.text, whole
 
 
 def test_what_an_engine_takes_is_its_own(hone):

@@ -39,7 +39,7 @@ def test_bisect_says_it_is_no_pass(hone, tmp_path):
     (tmp_path / file).write_text((TEXTS / file).read_text().replace(before, after))
     result = hone("verify", model, "--kernel-dir", tmp_path, "--bisect")
     assert result.id == "E_ACCURACY"
-    assert "plan, kernels or C compiler; right with plain kernels alone" in result.text, result
+    assert "plan, kernels or C compiler; correct with generic kernels only" in result.text, result
     right = hone("verify", model, "--bisect")
     sound(right)
-    assert "right after each" in right.text and "the artifact is right" in right.text
+    assert "correct after each" in right.text and "the artifact's outputs are correct" in right.text

@@ -278,7 +278,7 @@ def test_labels_are_counted_and_kept(work, shared_hone):
     sound(result)
     found = json.loads(result.text)["labels"]
     assert found["samples"] == len(samples) and found["right_before"] == len(samples) - 1
-    assert found["right_after"] >= found["right_before"] and "labels right:" in result.errors
+    assert found["right_after"] >= found["right_before"] and "correct labels:" in result.errors
     (work / "bad.txt").write_text("nobody 3\n")
     refused(shared_hone("quantise", work / "model.onnx", "--calibrate", work / "samples", "-o", work / "x.onnx", "--labels",
                         work / "bad.txt"), "E_FORMAT", "no sample")

@@ -140,4 +140,4 @@ def test_prefer_size_keeps_weights_as_large_as_they_came(hone, tmp_path):
     assert b", prefer size\0" in made["size"] and b"prefer" not in made["speed"]
     sound(hone("verify", path, "--prefer", "size", "-q"))
     wrong = hone("compile", path, "-o", tmp_path / "no.so", "--prefer", "beauty")
-    refused(wrong, "E_USAGE", "no such preference: speed, size")
+    refused(wrong, "E_USAGE", "no such preference; there are speed and size")

@@ -30,7 +30,7 @@ def test_a_dry_run_leaves_nothing(hone, tmp_path):
     """No store, no lock, and it does not wait for another's."""
     result = hone("bench", "zoo:mlp", "--backend", "native", "--dry-run")
     sound(result)
-    assert "1 cells" in result.text and "memory at once" in result.text
+    assert "1 configurations" in result.text and "available memory" in result.text
     assert not (tmp_path / "data/hone/results.db").exists() and not list(tmp_path.rglob("*.lock"))
 
 
@@ -38,7 +38,7 @@ def test_a_dry_run_says_memory_truly(hone, tmp_path):
     """Within half and twice what the worker then takes."""
     words = ["bench", "zoo:resnet18", "--backend", "native", "--threads", "1"]
     text = hone(*words, "--dry-run").text
-    number, unit = text.split(" memory at once")[0].split()[-2:]
+    number, unit = text.split(", up to ")[1].split()[:2]
     said = float(number) * {"kB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
     result = hone(*words, *SHORT, "--json", "-")
     peak = json.loads(result.text)["records"][0]["peak_rss_bytes"]

@@ -1,4 +1,4 @@
-/* The command line by flags.def: strict, with the nearest flag suggested for an unknown one. */
+/* Parses the command line by flags.def. Unknown flags are errors, with the nearest name. */
 #include "cli.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ static const struct flag {
 #undef GROUP
 };
 
-/* In the order of help: a title, or a flag. */
+/* In the order of help: a heading, or a flag. */
 static const struct line {
   const char *title;
   int flag;
@@ -61,7 +61,7 @@ static hone_status unknown(struct ctx *ctx, const char *verb, const char *word) 
               best[0] ? "; did you mean " : "", best, best[0] ? "?" : "");
 }
 
-/* Earlier spellings of flags, still taken. */
+/* Earlier spellings of flags, still accepted. */
 static const struct {
   const char *verb, *spelling;
   enum flag_id flag;
@@ -103,7 +103,7 @@ static hone_status set_flag(struct ctx *ctx, struct args *args, int id, const ch
                 "needs %s", flags[id].argument);
   if (list->count == REPEATS)
     return fail(ctx, HONE_E_USAGE, place_name(flag_spelling((enum flag_id)id, spelling)),
-                "given too often");
+                "is given too often");
   args->values[id] = value;
   list->at[list->count++] = value;
   return HONE_OK;
@@ -227,7 +227,7 @@ static void print_flag(int flag) {
   print_beside(head, 37, flags[flag].help);
 }
 
-/* A title stands only where a flag of the verb follows. */
+/* A heading is printed only if it has a flag of this verb. */
 void print_flags(const char *verb) {
   const char *title = NULL;
   for (size_t i = 0; i < COUNT(help_lines); i++) {

@@ -1,14 +1,14 @@
-/* The machine's peaks during a study: measured for each thread count before it, again for a moment
- * beside the cells, and the limits of the cells from them. A probe is only ever disturbed downwards, so
- * the highest counts. */
+/* The machine's peaks: measured for each thread count before a study, again for short times during it, and the limits of its
+ * configurations computed from them. Disturbance only ever lowers a probe, so the highest value counts.
+ */
 #include "cli.h"
 
 #include <jansson.h>
 #include <math.h>
 
 #define FIRST_NS 1500000000u
-#define AGAIN_NS 100000000u /* of one repetition, and as long again for its memory */
-#define SHARE 0.025         /* of a study's budget, for one thread count */
+#define AGAIN_NS 100000000u /* of one repetition, and as long again for memory bandwidth */
+#define SHARE 0.025         /* share of a study's budget, for one thread count */
 #define BETWEEN_NS 5000000000u
 
 static hone_status keep_configs(struct ctx *ctx, struct arena *arena,
@@ -65,7 +65,7 @@ hone_status study_peaks_again(struct ctx *ctx, const char *config_key, struct st
 
 void study_peaks_limits(const struct study_peaks *peaks, size_t config, struct config *out) {
   out->limit_ms = out->winograd_limit_ms = 0;
-  /* what was measured here says nothing of another machine */
+  /* these peaks are not those of another device */
   if (config >= peaks->config_count || strcmp(out->device, "cpu")) return;
   const struct bench_case *one = &peaks->cells[config].one;
   const size_t at = index_of_threads(peaks, out->threads);

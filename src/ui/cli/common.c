@@ -1,4 +1,4 @@
-/* What several verbs need. */
+/* Functions that several verbs share. */
 #include "cli.h"
 
 #include <errno.h>
@@ -14,11 +14,11 @@ int report_failure(struct ctx *ctx) {
   return status_exit_code(ctx->status);
 }
 
-/* A full disk or a closed reader behind stdout is an error, not silence. */
+/* A full disk or a closed pipe is an error. */
 int finish_output(int code) {
   if (fflush(stdout) || ferror(stdout)) {
     if (errno == EPIPE) return code ? code : 74;
-    fprintf(stderr, "hone: E_WRITE: cannot write the standard output: %s\n", strerror(errno));
+    fprintf(stderr, "hone: E_WRITE: cannot write to standard output: %s\n", strerror(errno));
     return code ? code : 73;
   }
   return code;
@@ -31,9 +31,9 @@ hone_status unknown_backend(struct ctx *ctx, const char *word) {
     if (backend_find(backend_list[i]->name)) names[count++] = backend_list[i]->name;
   best = nearest_name(word, names, count);
   return advise(ctx,
-                fail(ctx, HONE_E_USAGE, place_name(word), "no such backend%s%s%s",
+                fail(ctx, HONE_E_USAGE, place_name(word), "no such engine%s%s%s",
                      best ? "; did you mean " : "", best ? best : "", best ? "?" : ""),
-                "'hone list backends' shows them");
+                "'hone list backends' prints them");
 }
 
 static hone_status split_pair(struct ctx *ctx, const char *pair, const char *what, char name[256],
@@ -55,7 +55,7 @@ hone_status apply_limits(struct ctx *ctx, const struct args *args) {
     int id = limit_find(name);
     if (id < 0)
       return fail(ctx, HONE_E_USAGE, place_name(name),
-                  "no such limit; 'hone list limits' shows them");
+                  "no such limit; 'hone list limits' prints them");
     if (!parse_i64(value, 1, INT64_MAX, &ctx->limits[id]))
       return fail(ctx, HONE_E_USAGE, place_name(name), "\"%s\" is not a whole number above 0",
                   value);
@@ -63,7 +63,7 @@ hone_status apply_limits(struct ctx *ctx, const struct args *args) {
   return HONE_OK;
 }
 
-/* What helps where the trouble is in the model file and nobody said better. */
+/* A hint for errors in the model file that have none. */
 hone_status about_model(struct ctx *ctx, hone_status status) {
   static const struct {
     hone_status id;
@@ -72,11 +72,12 @@ hone_status about_model(struct ctx *ctx, hone_status status) {
       {HONE_E_NOFILE, "check the path; 'hone zoo list' names the built-in models"},
       {HONE_E_FORMAT,
        "export the model again, or compare its size and checksum with the original's"},
-      {HONE_E_TYPE, "export the model with another element type there"},
+      {HONE_E_TYPE, "export the model with another element type at this place"},
       {HONE_E_SHAPE,
-       "check the model there; --shape \"x[1,3,224,224]\" gives the sizes of open dimensions"},
+       "check the model at this place; --shape \"x[1,3,224,224]\" sets dynamic dimensions"},
       {HONE_E_UNSUP,
-       "'hone list ops' shows what is supported; the engines of 'hone bench' may run it"},
+       "'hone list ops' prints the supported operators; another engine of 'hone bench' may run the "
+       "model"},
       {HONE_E_NUM, "export the model again"},
   };
   for (size_t i = 0; status && i < COUNT(hints); i++)
@@ -98,7 +99,7 @@ static hone_status given_of_args(struct ctx *ctx, const struct args *args, struc
   return HONE_OK;
 }
 
-/* "x[1,3,20,30]" of a given file, where the input has open sizes that --shape does not say. */
+/* The shape of a given file, as "x[1,3,20,30]", for an input with dynamic dimensions that --shape does not set. */
 static hone_status shape_of_file(struct ctx *ctx, const struct given *given,
                                  const struct asked_input *input, size_t index,
                                  struct strbuf *out) {
@@ -112,7 +113,7 @@ static hone_status shape_of_file(struct ctx *ctx, const struct given *given,
   const size_t length = strlen(path);
   if (length < 4 || strcmp(path + length - 4, ".npy")) return HONE_OK;
   if (npy_read(ctx, path, &expect, &read)) {
-    ctx_clear(ctx); /* said when the values are read */
+    ctx_clear(ctx); /* reported when the values are read */
     return HONE_OK;
   }
   free(read.data);
@@ -139,7 +140,7 @@ hone_status shapes_of_inputs(struct ctx *ctx, const struct args *args, const cha
       .asked = &asked,
       .is_probe = true};
   void (*say)(void *, const char *) = ctx->warn;
-  ctx->warn = NULL; /* said when the model is read */
+  ctx->warn = NULL; /* reported when the model is read */
   hone_status status = model_load(ctx, path, &options, &model);
   ctx->warn = say;
   if (!status) model_unload(&model);
@@ -184,14 +185,15 @@ static hone_status read_precision(struct ctx *ctx, const struct args *args,
                                   struct compile_options *out) {
   const char *name = value_of(args, FLAG_precision, "as-is");
   if (compile_precision(name, out)) return HONE_OK;
-  return fail(ctx, HONE_E_USAGE, place_name(name), "no such precision: as-is, fp32, bf16, fp16");
+  return fail(ctx, HONE_E_USAGE, place_name(name),
+              "no such precision; there are as-is, fp32, bf16, fp16");
 }
 
 static hone_status read_preference(struct ctx *ctx, const struct args *args, bool *out_size) {
   const char *name = value_of(args, FLAG_prefer, "speed");
   *out_size = !strcmp(name, "size");
   if (*out_size || !strcmp(name, "speed")) return HONE_OK;
-  return fail(ctx, HONE_E_USAGE, place_name(name), "no such preference: speed, size");
+  return fail(ctx, HONE_E_USAGE, place_name(name), "no such preference; there are speed and size");
 }
 
 hone_status read_compile_options(struct ctx *ctx, const struct args *args,
@@ -215,7 +217,8 @@ hone_status read_compile_options(struct ctx *ctx, const struct args *args,
   TRY(read_preference(ctx, args, &out->prefers_size));
   const char *level = value_of(args, FLAG_cpu, NULL);
   if (has(args, FLAG_portable) && level && strcmp(level, "portable"))
-    return fail(ctx, HONE_E_USAGE, place_name("--portable"), "does not go with --cpu %s", level);
+    return fail(ctx, HONE_E_USAGE, place_name("--portable"), "cannot be combined with --cpu %s",
+                level);
   if (has(args, FLAG_portable)) level = "portable";
   const char *triple = value_of(args, FLAG_target, NULL);
   if (level && (strchr(level, ',') || !strcmp(level, "all"))) {
@@ -224,9 +227,9 @@ hone_status read_compile_options(struct ctx *ctx, const struct args *args,
     for (size_t i = 0; i < COUNT(verbs_of_several); i++)
       takes_several |= !strcmp(args->verb, verbs_of_several[i]);
     if (!takes_several)
-      return fail(ctx, HONE_E_USAGE, place_name("--cpu"), "%s takes one level", args->verb);
+      return fail(ctx, HONE_E_USAGE, place_name("--cpu"), "%s accepts only one level", args->verb);
     TRY(targets_init(ctx, triple, level, out->levels, &out->level_count));
-    out->target = out->levels[0]; /* what a program's own main is compiled for */
+    out->target = out->levels[0]; /* for a program's own main */
   } else {
     TRY(target_init(ctx, triple, level, &out->target));
   }
@@ -236,7 +239,7 @@ hone_status read_compile_options(struct ctx *ctx, const struct args *args,
 
 hone_status write_output(struct ctx *ctx, const char *path, const struct strbuf *text) {
   TRY(strbuf_finish(ctx, text));
-  fflush(stdout); /* /dev/stdout goes on where it stands; a failure shows at the end */
+  fflush(stdout); /* /dev/stdout appends at the current position; finish_output reports failures */
   if (strcmp(path, "-"))
     return file_write_atomic(ctx, path, text->at ? text->at : "", text->length, 0644);
   if (text->length && fwrite(text->at, 1, text->length, stdout) != text->length)

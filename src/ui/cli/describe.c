@@ -1,5 +1,6 @@
-/* What an engine says of itself, asked in a child: code of a library runs when it is loaded, and a broken one ends or
- * stops the process that loads it. */
+/* The description of an engine, from a child process: a library runs code when it is loaded, and a broken one may crash or
+ * hang.
+ */
 #include "cli.h"
 
 #include <sys/mman.h>
@@ -10,7 +11,7 @@ struct question {
   struct ctx *ctx;
   const struct backend *backend;
   const char *path;
-  struct backend_info *answer; /* in memory that the child shares */
+  struct backend_info *answer; /* in memory shared with the child */
 };
 
 static void ask(void *user) {
@@ -26,12 +27,12 @@ void describe_backend(struct ctx *ctx, const struct backend *backend, const char
       mmap(NULL, sizeof *out, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   *out = (struct backend_info){.status = BACKEND_MISSING};
   if (question.answer == MAP_FAILED) {
-    snprintf(out->reason, sizeof out->reason, "no memory to ask it");
+    snprintf(out->reason, sizeof out->reason, "no memory to query it");
     return;
   }
   if (call_in_child(ask, &question, LOADING_NS, how))
     *out = *question.answer;
   else
-    snprintf(out->reason, sizeof out->reason, "loading it %s", how);
+    snprintf(out->reason, sizeof out->reason, "loading the library %s", how);
   munmap(question.answer, sizeof *out);
 }

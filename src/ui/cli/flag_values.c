@@ -1,4 +1,4 @@
-/* What may follow a flag or a verb, for the completion of shells: fixed words, and names out of the tables. */
+/* Words that shell completion offers after a flag or a verb: fixed words, and names from tables. */
 #include "judge/recommend/advise.h"
 #include "cli.h"
 
@@ -48,7 +48,7 @@ static void put_backends(void (*put)(const char *word), bool with_variants, cons
   }
 }
 
-/* Architectures share names of levels. */
+/* Several architectures have levels of the same name. */
 static void put_levels(void (*put)(const char *word)) {
   const char *name;
   for (size_t i = 0; (name = target_level_name(i)); i++) {
@@ -109,7 +109,7 @@ void put_first_words(const char *verb, void (*put)(const char *word)) {
   for (size_t i = 0; !strcmp(verb, "help") && i < verb_count; i++) put(verbs[i].name);
 }
 
-/* What follows such a word: `hone zoo write NAME`, `hone backends install NAME`. */
+/* The word after that: `hone zoo write NAME`, `hone backends install NAME`. */
 void put_second_words(const char *verb, void (*put)(const char *word)) {
   if (!strcmp(verb, "backends")) put_backends(put, false, "");
   for (size_t i = 0; !strcmp(verb, "zoo") && i < zoo_model_count; i++) put(zoo_models[i].name);

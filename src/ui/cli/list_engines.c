@@ -1,4 +1,4 @@
-/* hone list engines: what each engine is, for the terminal and as Markdown, CSV or JSON: a row an engine. */
+/* hone list engines: facts about each engine, on the terminal or as Markdown, CSV or JSON. */
 #include "core/format/format.h"
 #include "cli.h"
 
@@ -27,7 +27,7 @@ static const struct {
     {"precisions", "precisions"},
     {"dynamic_shapes", "dynamic shapes"},
     {"generates_text", "generates text"},
-    {"version", "version that hone pins"},
+    {"version", "pinned version"},
     {"reference", "reference"},
 };
 
@@ -58,18 +58,18 @@ static void read_engine(const struct backend *at, char packages[PACKAGES],
       at->traits.precisions,
       known->dynamic_shapes,
       at->is_absent ? "no"
-      : at->grows   ? "yes, over caches that grow"
-                    : "over caches of one size",
+      : at->grows   ? "yes, with growing caches"
+                    : "with caches of fixed size",
       engine_packages(at, "its own", packages),
       known->reference,
   };
   memcpy(out, row, sizeof row);
 }
 
-/* Test backends have no traits. */
+/* Test backends are not listed. */
 static bool is_listed(size_t i) { return backend_list[i]->traits.hardware != NULL; }
 
-/* A line each, so that none is cut. */
+/* One line for each variant, so that none is cut off. */
 void list_engines(void) {
   for (size_t i = 0; i < backend_count; i++) {
     const struct backend *at = backend_list[i];

@@ -1,4 +1,4 @@
-/* hone: the command. Verbs that touch a model run in a supervised process (supervise.c). */
+/* The hone program. A verb that reads a model runs in a supervised child process (supervise.c). */
 #include "cli.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static int unknown_verb(struct ctx *ctx, const char *word) {
   return report_failure(ctx);
 }
 
-/* Descriptors 0 to 2 exist, so that no file of ours ever gets their numbers. */
+/* Opens descriptors 0 to 2 if they are closed, so that no other file gets their numbers. */
 static void hold_standard_descriptors(void) {
   for (int fd = 0; fd < 3; fd++)
     if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
@@ -30,7 +30,7 @@ static void hold_standard_descriptors(void) {
       _exit(74);
 }
 
-/* hone's frames are bounded, but not as small as the least stack that the system can be told. */
+/* hone's stack use is bounded, but larger than the smallest limit that can be set. */
 static hone_status check_stack(struct ctx *ctx) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur >= LEAST_STACK) return HONE_OK;
@@ -38,7 +38,7 @@ static hone_status check_stack(struct ctx *ctx) {
               (unsigned long long)limit.rlim_cur / 1000, LEAST_STACK >> 10);
 }
 
-/* bench has its own limit, of a stage of a worker, and a worker for each configuration. */
+/* --timeout of bench limits a stage of a worker process, and each configuration has its own worker. */
 static int run_verb(struct ctx *ctx, const struct verb *verb, struct args *args) {
   double seconds = 0;
   const bool is_limited = has(args, FLAG_timeout) && strcmp(verb->name, "bench") != 0;
@@ -46,7 +46,7 @@ static int run_verb(struct ctx *ctx, const struct verb *verb, struct args *args)
     return report_failure(ctx);
   if (is_limited && has(args, FLAG_no_fork)) {
     REFUSE(ctx, HONE_E_USAGE, place_name("--timeout"),
-           "needs the process that --no-fork leaves out");
+           "needs the child process, which --no-fork disables");
     return report_failure(ctx);
   }
   return (verb->touches_model || is_limited) && !has(args, FLAG_no_fork)
@@ -61,7 +61,7 @@ int main(int argc, char **argv) {
   if (argc > 1 && !strcmp(argv[1], "worker")) return worker_main(argc, argv);
   if (argc > 1 && !strcmp(argv[1], "agent")) return agent_main(argc, argv);
   signal(SIGPIPE, SIG_IGN);
-  signal(SIGXFSZ, SIG_IGN); /* 'ulimit -f': then write() says so */
+  signal(SIGXFSZ, SIG_IGN); /* of 'ulimit -f': then write() fails instead */
   ctx_init(&ctx);
   limit_to_memory(&ctx, usable_ram_bytes());
   ctx.warn = print_warning;

@@ -1,5 +1,5 @@
-/* -o FOLDER of a study: everything that can be written of it, by fixed names. Each file stands for the flag that
- * writes it; a flag that the command line has is left as it is.
+/* -o FOLDER: every format of a study, under fixed names. Each file is added as the flag that writes it, unless the user gave
+ * that flag.
  */
 #include "ui/report/report.h"
 #include "cli.h"
@@ -21,7 +21,7 @@ static bool is_folder(const char *path) {
   return (n && path[n - 1] == '/') || (!stat(path, &info) && S_ISDIR(info.st_mode));
 }
 
-/* The folder that -o names, taken out of the list; NULL: none. */
+/* Removes the folder from the values of -o and returns it; NULL: none. */
 static hone_status take_folder(struct ctx *ctx, struct args *args, const char **out) {
   struct repeated *named = &args->repeated[FLAG_output];
   size_t kept = 0;
@@ -30,7 +30,7 @@ static hone_status take_folder(struct ctx *ctx, struct args *args, const char **
     if (!is_folder(named->at[i]))
       named->at[kept++] = named->at[i];
     else if (*out)
-      return fail(ctx, HONE_E_USAGE, place_name(named->at[i]), "one folder for one study");
+      return fail(ctx, HONE_E_USAGE, place_name(named->at[i]), "give only one folder");
     else
       *out = named->at[i];
   }

@@ -1,4 +1,4 @@
-/* A study on the terminal, and to the sinks. */
+/* Prints a study, and writes its output files. */
 #include "ui/report/report.h"
 #include "cli.h"
 
@@ -17,7 +17,7 @@ static hone_status render_form(struct ctx *ctx, void *user, const char *form, st
   return renderer->render(ctx, shown->summary, &shown->options, out);
 }
 
-/* "zoo:mlp" as zoo_mlp.csv: a name of others must not lead out of the folder. */
+/* "zoo:mlp" becomes zoo_mlp.csv; an untrusted name must not lead out of the folder. */
 static void model_file_name(const char *dir, const char *model, size_t number, char out[4096]) {
   char name[128];
   size_t n = 0;
@@ -45,8 +45,7 @@ hone_status csv_dir_check(struct ctx *ctx, const struct args *args, const struct
   return HONE_OK;
 }
 
-/* The rows of the model that record `first` begins, in a file of their own. number: which of those that would
-   have the same name. */
+/* Writes the rows of one model, that of record `first`, to a file. number: counts models whose file name is the same. */
 static hone_status write_model_csv(struct ctx *ctx, const char *dir, const struct summary *summary,
                                    size_t first, size_t number) {
   struct summary part = *summary;

@@ -1,5 +1,6 @@
-/* Sinks: where a verb's results go besides the terminal, by --json, --csv, ... and by the ending of -o. All
- * are looked at before the work. Afterwards each is written whatever became of the others. */
+/* Sinks: the output files of a verb, from --json, --csv, ... and from the ending of -o. All are checked before the work.
+ * Afterwards each is written, also if another fails.
+ */
 #include "ui/report/report.h"
 #include "cli.h"
 
@@ -14,7 +15,10 @@ static const struct form {
   const char *name, *endings[2];
   enum output_kind kind;
 } forms[] = {
-    {FLAG_trace, "trace", {".trace.json", ".trace"}, OUTPUT_JSON}, /* in front of .json */
+    {FLAG_trace,
+     "trace",
+     {".trace.json", ".trace"},
+     OUTPUT_JSON}, /* before .json, because both match */
     {FLAG_json, "json", {".json", NULL}, OUTPUT_JSON},
     {FLAG_csv, "csv", {".csv", NULL}, OUTPUT_CSV},
     {FLAG_latency_csv, "latency", {NULL, NULL}, OUTPUT_LATENCY},
@@ -27,9 +31,9 @@ static const struct form {
     {FLAG_comment, "comment", {NULL, NULL}, OUTPUT_MARKDOWN},
 };
 
-/* -- files of this command's own, which are no outputs */
+/* -- input files, which must not be overwritten */
 
-/* Flags that name what is read: a file, NAME=FILE, a folder of inputs and of samples, which are folders in it. */
+/* Flags whose value is read: a file, NAME=FILE, or a folder of inputs or of samples, which are folders in it. */
 enum named { A_FILE, A_PAIR, A_FOLDER };
 static const struct {
   enum flag_id flag;
@@ -57,7 +61,7 @@ static void add_store(struct inputs_seen *seen) {
   if (!store_default_path(&quiet, path)) add_input(seen, path);
 }
 
-/* Outputs of an earlier run and reports may lie beside inputs. */
+/* Outputs of an earlier run and reports may be in the same folder and may be overwritten. */
 static bool is_input(const char *file) {
   const char *ending = strrchr(file, '.');
   return (ending && !strcmp(ending, ".npy") && strncmp(file, "out_", 4)) ||
@@ -76,7 +80,7 @@ static void add_folder(struct inputs_seen *seen, const char *path) {
   if (tree) fts_close(tree);
 }
 
-/* Files beside a model, as its bytes name them: also of one that hone refuses and an engine may read. */
+/* Side files that a model's bytes name, also for a model that hone rejects and another engine may run. */
 static void add_beside(struct inputs_seen *seen, const char *model, const char *folder) {
   struct ctx quiet;
   struct mapping file;
@@ -139,16 +143,16 @@ static hone_status unknown_form(struct ctx *ctx, const struct args *args, const 
   for (size_t i = 0; i < COUNT(forms); i++)
     if (flag_is_of(forms[i].flag, args->verb) && forms[i].endings[0])
       strbuf_printf(&known, "%s%s", known.length ? ", " : "", forms[i].endings[0]);
-  hone_status status =
-      strcmp(path, "-")
-          ? fail(ctx, HONE_E_USAGE, place_name(path), "its ending says no form; there are %s",
-                 known.at ? known.at : "none")
-          : fail(ctx, HONE_E_USAGE, place_name("-o -"), "in which form? For one, --json -");
+  hone_status status = strcmp(path, "-")
+                           ? fail(ctx, HONE_E_USAGE, place_name(path),
+                                  "unknown file ending; there are %s", known.at ? known.at : "none")
+                           : fail(ctx, HONE_E_USAGE, place_name("-o -"),
+                                  "give the format with a flag, such as --json -");
   strbuf_deinit(&known);
   return status;
 }
 
-/* The same name in the same folder, however it is spelt. */
+/* The same file name in the same folder, by any path. */
 static bool is_one_place(const char *a, const char *b) {
   const char *const paths[] = {a, b};
   struct stat folders[2];
@@ -171,7 +175,7 @@ static bool is_one_place(const char *a, const char *b) {
 static hone_status one_place(struct ctx *ctx, const struct sinks *sinks, const char *path) {
   for (size_t i = 0; i < sinks->count; i++)
     if (is_one_place(sinks->at[i].path, path))
-      return fail(ctx, HONE_E_USAGE, place_name(path), "two outputs cannot go to one place");
+      return fail(ctx, HONE_E_USAGE, place_name(path), "two outputs have the same path");
   return HONE_OK;
 }
 
@@ -202,7 +206,7 @@ hone_status sinks_check_model(struct ctx *ctx, struct sinks *sinks, const struct
   return sinks_check(ctx, sinks);
 }
 
-/* What cannot be read as a model says so later, to whom it matters. */
+/* A word that is not a readable model is reported later, by the study. */
 hone_status sinks_check_words(struct ctx *ctx, const struct args *args, struct sinks *sinks) {
   for (size_t i = 0; sinks->count && i < args->word_count; i++) {
     struct ctx quiet = *ctx;
@@ -215,7 +219,7 @@ hone_status sinks_check_words(struct ctx *ctx, const struct args *args, struct s
   return sinks_check(ctx, sinks);
 }
 
-/* Folders that are filled later are made at once: what cannot be, costs no measurement. */
+/* Folders are created before the work, so that a failure costs no measurement. */
 static const enum flag_id folders[] = {FLAG_csv_dir, FLAG_keep};
 
 static bool has_sinks(const struct args *args) {
@@ -258,7 +262,7 @@ hone_status sinks_read(struct ctx *ctx, const struct args *args, struct sinks *o
 
 /* -- writing */
 
-/* Where the mark of outputs.def goes by which hone knows its own files again; other kinds have theirs from whoever renders them. */
+/* Adds the mark by which hone recognises its own files (outputs.def). The renderers of other kinds write it themselves. */
 static hone_status put_mark(struct ctx *ctx, const char *form, struct strbuf *text) {
   static const char comment[] = "<!-- made by hone " HONE_VERSION " -->\n";
   static const char json[] = "\"made_by\": \"hone " HONE_VERSION "\",";
@@ -272,7 +276,7 @@ static hone_status put_mark(struct ctx *ctx, const char *form, struct strbuf *te
   if (is_json) at = strcspn(text->at, "{") + 1;
   if (is_markdown) at = text->length;
   if (!strncmp(text->at, "<?xml", 5)) at = strcspn(text->at, "\n") + 1;
-  /* no object; marked */
+  /* not an object, or marked already */
   if (at > text->length || (is_json && strstr(text->at, json))) return HONE_OK;
   strbuf_append(&marked, text->at, at);
   if (is_json && text->at[at] == '\n') strbuf_puts(&marked, "\n  ");
@@ -284,7 +288,7 @@ static hone_status put_mark(struct ctx *ctx, const char *form, struct strbuf *te
   return strbuf_finish(ctx, text);
 }
 
-/* Whether `line`, with its end, is one of the lines of old. */
+/* `old` has the line, including its line end. */
 static bool has_line(const char *old, size_t size, const char *line, size_t length) {
   for (const char *at = old, *end = old + size; (size_t)(end - at) >= length;) {
     if (!memcmp(at, line, length)) return true;
@@ -295,7 +299,7 @@ static bool has_line(const char *old, size_t size, const char *line, size_t leng
   return false;
 }
 
-/* Latencies of study after study gather in one file: its lines stay, and those of the text that it lacks follow. */
+/* --latency-csv appends: existing lines stay, and new lines that the file does not have follow. */
 static hone_status gather_lines(struct ctx *ctx, const char *path, struct strbuf *text) {
   struct stat info;
   struct mapping old;
@@ -308,7 +312,7 @@ static hone_status gather_lines(struct ctx *ctx, const char *path, struct strbuf
   hone_status status = HONE_OK;
   if (old.size < title || memcmp(lines, text->at, title) != 0)
     status = fail(ctx, HONE_E_PATH, place_file(path),
-                  "has other columns, of another version: name another file");
+                  "has the columns of another version of hone; give another file");
   if (!status) strbuf_append(&all, lines, old.size);
   if (!status && lines[old.size - 1] != '\n') strbuf_puts(&all, "\r\n");
   for (const char *line = text->at + title; !status && *line;) {

@@ -1,4 +1,4 @@
-/* Suites: lists of models that have a name. */
+/* Suites: named lists of models. */
 #include "cli.h"
 
 static const struct suite {
@@ -20,11 +20,11 @@ static hone_status unknown_suite(struct ctx *ctx, const char *name) {
   for (size_t i = 0; i < COUNT(suites); i++) names[i] = suites[i].name;
   const char *best = nearest_name(name, names, COUNT(names));
   return fail(ctx, HONE_E_USAGE, place_name(name),
-              "no such suite%s%s%s; 'hone list suites' shows them", best ? "; did you mean " : "",
+              "no such suite%s%s%s; 'hone list suites' prints them", best ? "; did you mean " : "",
               best ? best : "", best ? "?" : "");
 }
 
-/* A model that stands on the command line as well is one model. */
+/* A model that the command line has already is not added again. */
 static hone_status add_word(struct ctx *ctx, struct args *args, const char *word) {
   for (size_t i = 0; i < args->word_count; i++)
     if (!strcmp(args->words[i], word)) return HONE_OK;

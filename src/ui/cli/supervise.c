@@ -1,6 +1,6 @@
-/* A verb that touches a model runs in a worker process below a supervisor. The supervisor ends the worker when its time
- * is over, when the command is interrupted and when the command itself is killed; whatever way the worker ends, its
- * temporary files and all that it started go with it, and its death becomes an error.
+/* A verb that reads a model runs in a worker process under a supervisor. The supervisor ends the worker when its time is over,
+ * when the command is interrupted, and when the command itself is killed. When the worker ends, in any way, the supervisor
+ * removes its temporary files, kills the processes that it started, and turns its death into an error.
  *
  * The command waits for the supervisor and does the same for it.
  */
@@ -21,7 +21,7 @@ static const int handled[] = {SIGINT, SIGTERM, SIGHUP, SIGALRM, PARENT_DIED};
 
 static volatile sig_atomic_t child_pid, is_late, is_alone;
 
-/* What is sent to this process alone is handed on. After Ctrl-C the child has it already, which does no harm. */
+/* Forwards signals that were sent to this process only. After Ctrl-C the child gets the signal twice, which is harmless. */
 static void handle(int signal) {
   const int error = errno;
   if (signal == SIGALRM) is_late = 1;
@@ -37,8 +37,8 @@ static void block(int how) {
   sigprocmask(how, &set, NULL);
 }
 
-/* Kills what the child left running, a C compiler for one: as its subreaper this process inherits
-   every orphan, and orphans of those in the next turn. */
+/* Kills the processes that the child left, such as a C compiler. This process is their subreaper, so orphans become its
+   children, and their own orphans in the next round. */
 static void end_orphans(void) {
   for (int turn = 0; turn < 100; turn++) {
     char path[64], list[4096];
@@ -57,7 +57,7 @@ static void end_orphans(void) {
   }
 }
 
-/* 0 in the process below, which has the signals blocked. */
+/* Returns 0 in the child, which has the signals blocked. */
 static pid_t fork_below(pid_t *out_parent) {
   *out_parent = getpid();
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -69,14 +69,14 @@ static pid_t fork_below(pid_t *out_parent) {
   for (size_t i = 0; i < COUNT(handled); i++) {
     struct sigaction action = {.sa_handler = handle}, old;
     const bool is_own = handled[i] == SIGALRM || handled[i] == PARENT_DIED;
-    /* what the command was told to ignore ('nohup') stays ignored */
+    /* a signal that is ignored ('nohup') stays ignored */
     if (is_own || sigaction(handled[i], NULL, &old) || old.sa_handler != SIG_IGN)
       sigaction(handled[i], &action, NULL);
   }
   return pid;
 }
 
-/* Waits for the child and removes what it leaves. */
+/* Waits for the child; ends its processes and removes its files. */
 static int wait_below(pid_t pid, const char *folder) {
   int status = 0;
   block(SIG_UNBLOCK);
@@ -91,11 +91,12 @@ static int died(struct ctx *ctx, int signal) {
   if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP)
     REFUSE(ctx, HONE_E_INTERRUPTED, place_none(), "stopped by %s", strsignal(signal));
   else if (signal == SIGBUS)
-    REFUSE(ctx, HONE_E_IO, place_none(), "a file that was being read became shorter");
+    REFUSE(ctx, HONE_E_IO, place_none(), "a file was truncated while it was read");
   else if (signal == SIGKILL)
-    REFUSE(ctx, HONE_E_OOM, place_none(), "the process was killed, most often for lack of memory");
+    REFUSE(ctx, HONE_E_OOM, place_none(),
+           "the process was killed, probably because memory ran out");
   else
-    REFUSE(ctx, HONE_E_CRASH, place_none(), "the process died by signal %d (%s)", signal,
+    REFUSE(ctx, HONE_E_CRASH, place_none(), "the process crashed with signal %d (%s)", signal,
            strsignal(signal));
   if (ctx->status == HONE_E_CRASH)
     hint(ctx, "report it with the model; --no-fork keeps it in one process, for a debugger");
@@ -112,7 +113,7 @@ static int late(struct ctx *ctx, double seconds) {
   journal_what(what);
   REFUSE(ctx, HONE_E_TIMEOUT, place_none(), "stopped after %g s%s%s", seconds, *what ? " in: " : "",
          what);
-  hint(ctx, "--timeout SECONDS gives it more time");
+  hint(ctx, "raise --timeout SECONDS");
   return report_failure(ctx);
 }
 
@@ -127,28 +128,29 @@ static void be_worker(struct ctx *ctx, const struct verb *verb, struct args *arg
   _exit(code);
 }
 
-/* Between the command and the worker. */
+/* The process between the command and the worker. */
 static int be_supervisor(struct ctx *ctx, const struct verb *verb, struct args *args,
                          const char *folder, double seconds) {
   pid_t parent, pid = fork_below(&parent);
   if (!pid) be_worker(ctx, verb, args, parent, folder);
   if (pid < 0) return cannot_fork(ctx);
-  /* a group of its own: what kills command and worker leaves somebody who clears up */
+  /* its own process group, so that it survives a signal to the group of command and worker, and can clean up */
   setpgid(0, 0);
-  signal(SIGTTOU, SIG_IGN); /* and it may write to the terminal */
+  signal(SIGTTOU, SIG_IGN); /* so that it may still write to the terminal */
   const struct itimerval timer = {
       .it_value = {(time_t)seconds, (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6)}};
   setitimer(ITIMER_REAL, &timer, NULL); /* 0: none */
   const int status = wait_below(pid, folder);
   if (WIFEXITED(status)) return WEXITSTATUS(status);
-  if (is_alone) return 0; /* there is nobody to tell */
+  if (is_alone) return 0; /* no parent is left to report to */
   return is_late ? late(ctx, seconds) : died(ctx, WTERMSIG(status));
 }
 
 int supervise(struct ctx *ctx, const struct verb *verb, struct args *args, double seconds) {
   char folder[4096];
   pid_t parent;
-  if (dir_temporary(ctx, folder)) folder[0] = 0; /* a verb that needs one says so itself */
+  if (dir_temporary(ctx, folder))
+    folder[0] = 0; /* a verb that needs a folder reports that itself */
   ctx_clear(ctx);
   journal_open();
   const pid_t pid = fork_below(&parent);

@@ -1,4 +1,4 @@
-/* terminal: how wide it is, text beside text, and one line that is written over again. */
+/* terminal: width, text in two columns, and a line that is overwritten. */
 #include "core/format/format.h"
 #include "cli.h"
 
@@ -8,7 +8,7 @@
 enum {
   BESIDE = 30,
   BELOW = 8
-}; /* columns that text beside something needs; where it stands else */
+}; /* columns that the second column needs; else its text is below, indented */
 
 int terminal_width(int fd) {
   struct winsize size;
@@ -42,7 +42,7 @@ void print_beside(const char *head, size_t indent, const char *text) {
 void progress_put(struct progress_line *line, const char *text) {
   const size_t most = (size_t)terminal_width(2);
   struct strbuf shown = {0};
-  /* a line that reaches the edge is never written over: it becomes two */
+  /* a line that reaches the edge wraps, and could not be overwritten */
   strbuf_put_safe(&shown, text, !most ? 200 : most > 4 ? most - 4 : 0);
   if (!shown.at) return;
   const size_t width = shown_width(shown.at);

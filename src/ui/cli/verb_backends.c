@@ -1,4 +1,4 @@
-/* hone backends and hone doctor: which engines are ready, and what is missing on this machine. */
+/* hone backends and hone doctor: which engines are installed, and what is missing on this machine. */
 #include "judge/predict/predict.h"
 #include "cli.h"
 
@@ -7,7 +7,7 @@
 
 static const char *const states[] = {"ready", "missing", "unsupported"};
 
-/* Libraries that hone itself calls, installed as engines are: the predictor's and the writer of Parquet. */
+/* Libraries that hone itself uses, installed like engines: for the predictor, and for writing Parquet. */
 static const struct backend libraries[] = {
     {.name = "xgboost", .title = "XGBoost", .package = XGBOOST_PACKAGE, .package_mb = 20},
     {.name = "duckdb", .title = "DuckDB", .package = "duckdb==2.0.0", .package_mb = 80},
@@ -28,7 +28,7 @@ static const char *engine_path(const struct args *args, const char *name) {
   return NULL;
 }
 
-/* What it says it is, and its variants; nothing of the test backends. */
+/* Name, title, formats and variants of every engine except the test backends. */
 static void add_traits(json_t *one, const struct backend *backend) {
   const struct backend_traits *traits = &backend->traits;
   json_t *variants = json_object();
@@ -88,10 +88,10 @@ static hone_status change_one(struct ctx *ctx, const struct args *args,
                               const struct backend *backend, bool install) {
   if (!backend->package) {
     const bool is_elsewhere = backend->is_absent || backend->device;
-    fprintf(stderr,
-            is_elsewhere ? "%s cannot be installed: it has no package that hone can use\n"
-                         : "%s is built in\n",
-            backend->name);
+    fprintf(
+        stderr,
+        is_elsewhere ? "%s cannot be installed: there is no package for it\n" : "%s is built in\n",
+        backend->name);
     return HONE_OK;
   }
   if (!install) return engine_remove(ctx, backend);
@@ -101,18 +101,18 @@ static hone_status change_one(struct ctx *ctx, const struct args *args,
   return engine_install(ctx, backend, has(args, FLAG_quiet) ? NULL : print_line, NULL);
 }
 
-/* Asking for an engine of a device calls nothing of it. */
+/* Engines of devices are detected without calling them. */
 static bool lacks_device(struct ctx *ctx, const struct backend *backend) {
   struct backend_info info;
   if (!backend->device) return false;
   backend->describe(ctx, backend, NULL, &info);
   if (info.status != BACKEND_UNSUPPORTED) return false;
-  fprintf(stderr, "%s is left out: %s\n", backend->name, info.reason);
+  fprintf(stderr, "skipped %s: %s\n", backend->name, info.reason);
   return true;
 }
 
-/* Every engine that has a package, but of devices only what is here: one that cannot be installed leaves the others
-   going; the last failure is the result. */
+/* All engines that have a package; of those for devices only the ones for devices of this machine. A failure does not stop the
+   others; the last failure is the result. */
 static hone_status change_all(struct ctx *ctx, const struct args *args, bool install) {
   hone_status result = HONE_OK;
   for (size_t i = 0; i < backend_count; i++) {
@@ -129,12 +129,12 @@ static hone_status change_all(struct ctx *ctx, const struct args *args, bool ins
   }
   if (!result) return HONE_OK;
   return fail(ctx, result, place_name("all"),
-              "not every engine could be %s; the lines above say why",
+              "some engines could not be %s; see the messages above",
               install ? "installed" : "removed");
 }
 
 static hone_status change(struct ctx *ctx, const struct args *args, bool install) {
-  if (args->word_count < 2) return fail(ctx, HONE_E_USAGE, place_none(), "which backend, or all?");
+  if (args->word_count < 2) return fail(ctx, HONE_E_USAGE, place_none(), "name an engine, or all");
   for (size_t i = 1; i < args->word_count; i++) {
     const struct backend *backend = find_package(args->words[i]);
     if (!strcmp(args->words[i], "all")) {
@@ -171,7 +171,7 @@ static void doctor_line(const char *what, bool ok, const char *text) {
   printf("%-12s %-8s %s\n", what, ok ? "ok" : "MISSING", text);
 }
 
-/* Compilers for other processors are asked for by --target alone: nobody misses them otherwise. */
+/* Compilers for other processors are listed only if they are installed: only --target needs them. */
 static void doctor_cross(struct ctx *ctx) {
   for (size_t i = 0; target_triple(i); i++) {
     struct target target, here;
@@ -194,12 +194,12 @@ int verb_doctor(struct ctx *ctx, struct args *args) {
   struct target target;
   bool healthy = true;
   if (args->word_count) {
-    REFUSE(ctx, HONE_E_USAGE, place_name(args->words[0]), "'hone doctor' takes no word");
+    REFUSE(ctx, HONE_E_USAGE, place_name(args->words[0]), "'hone doctor' takes no arguments");
     return report_failure(ctx);
   }
   hone_status status = toolchain_describe(ctx, NULL, NULL, compiler);
   doctor_line("C compiler", !status,
-              status ? "needed to compile, not to run: apt-get install gcc" : compiler);
+              status ? "needed to compile a model, not to run one: apt-get install gcc" : compiler);
   healthy &= !status;
   ctx_clear(ctx);
   doctor_cross(ctx);

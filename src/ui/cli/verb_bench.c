@@ -1,6 +1,6 @@
-/* hone bench: a study from the command line to the store and the table. A block is acknowledged
- * when its transaction is committed; Ctrl-C ends after the running slice and the same command
- * resumes. */
+/* hone bench: runs a study into the store, and prints it. A block is acknowledged when its transaction is committed. Ctrl-C
+ * ends the study after the running block, and the same command resumes it.
+ */
 #include "bench/study/study_internal.h"
 #include "core/format/format.h"
 #include "judge/gate/gate.h"
@@ -21,7 +21,7 @@ static void on_signal(int signal) {
   interrupted++;
 }
 
-/* Lists as the options want them. */
+/* Storage of the lists in bench_options. */
 struct lists {
   const char *backends[64];
   const char *precisions[8];
@@ -35,7 +35,7 @@ struct lists {
 };
 
 struct session_state {
-  bool has_earlier; /* the study's earlier data is read */
+  bool has_earlier; /* the study's earlier data was read */
   struct ctx *ctx;
   const struct args *args;
   struct store *store;
@@ -49,11 +49,11 @@ struct session_state {
   double budget_s; /* 0: none */
   const struct bench_options *options;
   struct progress_line line;
-  struct phase_time { /* where the time went: for --verbose and the study's options */
+  struct phase_time { /* time spent in each phase, for --verbose and the study's options */
     char name[16];
     uint64_t ns;
   } phases[16];
-  size_t phase_count, phase; /* the last is the one that runs */
+  size_t phase_count, phase; /* `phase` is the current one */
   uint64_t phase_start_ns;
 };
 
@@ -78,7 +78,7 @@ static hone_status pairs(struct ctx *ctx, const struct args *args, enum flag_id 
   return HONE_OK;
 }
 
-/* States are hone's own matter: an option of native. */
+/* --alias is an option of hone's own engine, native. */
 static hone_status read_backend_options(struct ctx *ctx, const struct args *args,
                                         struct lists *lists, size_t *count) {
   const struct repeated *given = &args->repeated[FLAG_alias];
@@ -89,7 +89,7 @@ static hone_status read_backend_options(struct ctx *ctx, const struct args *args
     used += strlen(given->at[i]) + sizeof "alias=;";
     if (*count == REPEATS || used > 400 || strchr(given->at[i], ';'))
       return fail(ctx, HONE_E_USAGE, place_name("--alias"),
-                  "\"%.200s\": a study takes 400 characters of them, without \";\"", given->at[i]);
+                  "\"%.200s\": at most 400 characters in all, without \";\"", given->at[i]);
     snprintf(text, sizeof lists->texts[0], "alias=%s", given->at[i]);
     lists->backend_options[(*count)++] = (struct bench_pair){"native", text};
   }
@@ -97,7 +97,7 @@ static hone_status read_backend_options(struct ctx *ctx, const struct args *args
 }
 
 #define LIST_MAX 64
-/* A comma-separated list, given once or more often. */
+/* A comma-separated list; the flag may be repeated. */
 static hone_status split_words(struct ctx *ctx, const struct args *args, enum flag_id flag,
                                char *text, size_t size, const char **out, size_t *out_count) {
   char spelling[64];
@@ -135,7 +135,7 @@ static hone_status split_backends(struct ctx *ctx, const struct args *args, stru
   return HONE_OK;
 }
 
-/* "fp32,bf16": each is measured and compared by itself. */
+/* "fp32,bf16" */
 static hone_status split_precisions(struct ctx *ctx, const struct args *args, struct lists *lists,
                                     size_t *out_count) {
   static const char *const known[] = {"fp32", "as-is", "bf16", "fp16"};
@@ -152,13 +152,14 @@ static hone_status split_precisions(struct ctx *ctx, const struct args *args, st
     if (k == COUNT(known) || strlen(given) >= sizeof lists->precision_text ||
         *out_count == COUNT(lists->precisions))
       return fail(ctx, HONE_E_USAGE, place_name("--precision"),
-                  "\"%s\" is not supported here; there is fp32, as-is, bf16, fp16", given);
+                  "\"%s\" is not a precision of hone bench; there are fp32, as-is, bf16, fp16",
+                  given);
     lists->precisions[(*out_count)++] = known[k];
   }
   return HONE_OK;
 }
 
-/* Workers are asked in JSON, and the study keeps the command: both hold UTF-8 only. */
+/* Requests to workers are JSON, and the study stores its command: both need UTF-8. */
 static hone_status check_text(struct ctx *ctx, const char *text) {
   json_t *json = json_string(text);
   if (!json) return fail(ctx, HONE_E_USAGE, place_name(text), "is not UTF-8");
@@ -204,7 +205,7 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
   bool has_load = false;
   if (!args->word_count)
     return fail(ctx, HONE_E_USAGE, place_none(),
-                "which model? 'hone zoo list' names the built-in ones");
+                "no model; 'hone zoo list' prints the built-in ones");
   TRY(check_texts(ctx, args));
   *out = (struct bench_options){.models = args->words,
                                 .model_count = args->word_count,
@@ -259,7 +260,7 @@ static hone_status read_options(struct ctx *ctx, const struct args *args, struct
   out->rounds = (int)number;
   TRY(int_of(ctx, args, FLAG_processes, 1, 1000, 0, &number));
   out->processes = (int)number;
-  /* neighbours are busy at 0: with any other priority here they would be more or less than that */
+  /* the processes of --load have priority 0; any other priority here would change the load */
   for (size_t i = 0; i < out->load_count; i++) has_load |= lists->loads[i] > 0;
   TRY(int_of(ctx, args, FLAG_nice, -20, 19, has_load ? 0 : -20, &number));
   out->nice = (int)number;
@@ -291,7 +292,7 @@ static json_t *machine_json(const struct session_state *state, const struct fing
       print->hone_version, "nice", getpriority(PRIO_PROCESS, 0), "energy", meter, "peaks", list);
 }
 
-/* True if the text fits whole: half a JSON is worse than none. */
+/* True if the JSON fits; else "{}" is stored. */
 static bool store_json(json_t *json, char *out, size_t size) {
   char *dumped = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
   bool fits = dumped && strlen(dumped) < size;
@@ -316,7 +317,7 @@ static void enter_phase(struct session_state *state, const char *name) {
   snprintf(state->phases[state->phase_count++].name, sizeof state->phases[0].name, "%s", name);
 }
 
-/* A model that could not be described adds nothing to an estimate: that is said. */
+/* Models that could not be described are not part of the estimate. */
 static void print_unknown(const struct bench_study *study) {
   for (size_t c = 0; c < study->case_count; c++) {
     const struct bench_case *one = &study->cases[c];
@@ -331,7 +332,7 @@ static void print_unknown(const struct bench_study *study) {
   }
 }
 
-/* What each row of such an engine will say: nothing is measured of it. */
+/* Engines of --engine that cannot be used, with the reason. */
 static void print_refused_engines(const struct bench_options *options) {
   for (size_t i = 0; i < options->engine_count; i++) {
     struct ctx quiet;
@@ -348,11 +349,10 @@ static void print_estimate(const struct bench_study *study) {
   format_bytes(disk, (double)study->estimate.disk_bytes);
   format_bytes(usable, (double)ram);
   printf(
-      "%zu cells, %zu worker processes, about %.1f minutes, about %s memory at once of the %s that "
-      "may "
-      "be used here%s, %s disk\n",
+      "%zu configurations, %zu worker processes, about %.1f minutes, up to %s of %s available "
+      "memory%s, %s disk space\n",
       study->estimate.cells, study->estimate.workers, study->estimate.seconds / 60, memory, usable,
-      study->estimate.memory_bytes > ram ? ", which is too little" : "", disk);
+      study->estimate.memory_bytes > ram ? " (not enough)" : "", disk);
   print_unknown(study);
   for (size_t i = 0; i < study->config_count; i++) {
     struct strbuf line = {0};
@@ -378,7 +378,7 @@ static void print_estimate(const struct bench_study *study) {
   }
 }
 
-/* " --flag value" for every use of a flag that `wanted` accepts, quoted for a shell. */
+/* " --flag value" for every flag that `wanted` accepts, with shell quotes. */
 static void put_flags(const struct args *args, bool (*wanted)(enum flag_id), struct strbuf *out) {
   for (int f = 0; f < FLAG_ID_COUNT; f++)
     for (size_t i = 0; wanted((enum flag_id)f) && i < args->repeated[f].count; i++) {
@@ -391,7 +391,7 @@ static void put_flags(const struct args *args, bool (*wanted)(enum flag_id), str
     }
 }
 
-/* What another command needs for the same figures, besides the cell itself. */
+/* Flags that influence the figures of a row, besides its configuration. */
 static bool changes_figures(enum flag_id flag) {
   static const enum flag_id flags[] = {
       FLAG_prompt,          FLAG_new_tokens, FLAG_device_hone, FLAG_engine,    FLAG_shape,
@@ -402,7 +402,7 @@ static bool changes_figures(enum flag_id flag) {
     if (flags[i] == flag) return true;
   return false;
 }
-/* Models stand among the words, those of a suite too. */
+/* Models, also those of a suite, are words. */
 static bool is_no_model(enum flag_id flag) { return flag != FLAG_model && flag != FLAG_suite; }
 
 static void command_line(const struct args *args, char *out, size_t size) {
@@ -417,7 +417,7 @@ static void command_line(const struct args *args, char *out, size_t size) {
   strbuf_deinit(&text);
 }
 
-/* {"flags": ..., "seconds": {...}}: what the report adds to the command that repeats a row, and where the time went so far. */
+/* {"flags": ..., "seconds": {...}}: flags of the command that repeats a row, and the time spent in each phase. */
 static void describe_options(const struct session_state *state, char *out, size_t size) {
   struct strbuf flags = {0};
   json_t *seconds = json_object();
@@ -441,8 +441,7 @@ static void describe_study(struct session_state *state, const struct bench_study
   describe_options(state, state->row.options_json, sizeof state->row.options_json);
 }
 
-/* --resume STUDY goes on with that one, never begins anew, else the same command's newest goes on.
- */
+/* --resume STUDY continues that study or fails. Without it the newest unfinished study of the same command continues. */
 static hone_status begin_study(struct session_state *state) {
   const char *when = value_of(state->args, FLAG_resume, "");
   if (*when && strcmp(when, "never")) {
@@ -454,7 +453,7 @@ static hone_status begin_study(struct session_state *state) {
                            &state->resumes);
 }
 
-/* No sink replaces a file beside a model: which those are is known since the models were read. */
+/* The side files of the models are known now; no output may replace one. */
 static hone_status check_sides(struct session_state *state, const struct bench_study *study) {
   struct inputs_seen *seen = &state->sinks.inputs;
   for (size_t c = 0; c < study->case_count; c++)
@@ -463,7 +462,7 @@ static hone_status check_sides(struct session_state *state, const struct bench_s
   return sinks_check(state->ctx, &state->sinks);
 }
 
-/* "resuming study 9432aced08ee, which keeps 41 processes of 23 cells: 147 cells, about 9.7 minutes" */
+/* "resuming study 9432aced08ee, which keeps 41 processes of 23 configurations: 147 configurations, about 9.7 minutes" */
 static void say_study(const struct session_state *state, const struct bench_study *study) {
   struct config_progress progress;
   int processes = 0, cells = 0;
@@ -471,7 +470,7 @@ static void say_study(const struct session_state *state, const struct bench_stud
   for (size_t i = 0; state->resumes && i < study->config_count; i++) {
     if (store_config_progress(state->ctx, state->store, state->row.key, study->configs[i].key,
                               &progress))
-      ctx_clear(state->ctx); /* the first block says why the store cannot be read */
+      ctx_clear(state->ctx); /* the first block reports why the store cannot be read */
     else if (progress.complete) {
       processes += progress.complete;
       cells++;
@@ -479,9 +478,9 @@ static void say_study(const struct session_state *state, const struct bench_stud
   }
   fprintf(stderr, "%s study %.12s", state->resumes ? "resuming" : "new", state->row.key);
   if (state->resumes)
-    fprintf(stderr, ", which keeps %d process%s of %d cell%s", processes,
+    fprintf(stderr, ", which keeps %d process%s of %d configuration%s", processes,
             processes == 1 ? "" : "es", cells, cells == 1 ? "" : "s");
-  fprintf(stderr, ": %zu cells, about %.1f minutes\n", study->config_count,
+  fprintf(stderr, ": %zu configurations, about %.1f minutes\n", study->config_count,
           study->estimate.seconds / 60);
 }
 
@@ -495,7 +494,7 @@ static hone_status on_begin(void *user, const struct bench_study *study) {
     return HONE_OK;
   }
   TRY(csv_dir_check(state->ctx, state->args, study->configs, study->config_count));
-  /* not before: neither a dry run nor a mistyped command makes a store or waits for its lock */
+  /* only now: a dry run or a mistyped command must not create a store or wait for its lock */
   TRY(store_open(state->ctx, value_of(state->args, FLAG_store, NULL), true, &state->store));
   TRY(fingerprint_read(state->ctx, &print));
   enter_phase(state, "peaks");
@@ -514,7 +513,7 @@ static hone_status on_begin(void *user, const struct bench_study *study) {
   return HONE_OK;
 }
 
-/* What an earlier run measured of the cell; what cannot be read only costs further processes. */
+/* Processes that an earlier run measured. If they cannot be read, the configuration is measured again. */
 static void earlier_slices(struct session_state *state, const struct config *config,
                            struct bench_done *out) {
   static struct study_data data;
@@ -529,8 +528,7 @@ static void earlier_slices(struct session_state *state, const struct config *con
       out->slices = slices;
 }
 
-/* A cell of which nothing can be read starts from the beginning: the store says why at the first
- * put. */
+/* If nothing can be read, the configuration starts from the beginning; the first write reports the store's error. */
 static void on_done(void *user, const struct config *config, struct bench_done *out) {
   struct session_state *state = user;
   struct config_progress progress;
@@ -549,7 +547,7 @@ static hone_status on_block(void *user, const struct block *block) {
   return store_put_block(state->ctx, state->store, block);
 }
 
-/* The probe is repeated beside the cells, while no slice runs. */
+/* Repeats the probe between blocks. */
 static hone_status on_process(void *user, const struct process_record *process_record) {
   struct session_state *state = user;
   TRY(study_peaks_again(state->ctx, process_record->config, &state->peaks));
@@ -615,7 +613,7 @@ static hone_status store_limits(struct session_state *state) {
   return store_put_machine(state->ctx, state->store, state->row.key, machine);
 }
 
-/* With all that the work itself told: the peaks as high as they were seen by now, where the time went. */
+/* Stores the machine again, with the peaks as raised during the study, and the time of each phase. */
 static hone_status end_study(struct session_state *state) {
   TRY(store_limits(state));
   enter_phase(state, "end");
@@ -646,7 +644,7 @@ static hone_status run_study(struct session_state *state, const struct bench_opt
   return status || options->is_dry_run ? status : end_study(state);
 }
 
-/* What was measured before an interrupt is shown as well; the failure stays the result. */
+/* Results from before an interrupt are shown as well; the exit code stays that of the failure. */
 static int finish(struct session_state *state, hone_status status) {
   int code = status ? report_failure(state->ctx) : 0;
   if (status && status != HONE_E_INTERRUPTED) return code;

@@ -1,6 +1,6 @@
-/* hone compare: two studies of the store, or two files that --json wrote, cell by cell. With
- * --fail-above it is a gate: 1 where an interval says that a cell became slower than that or a cell
- * no longer gives a right answer, 5 where an interval is too wide to show such a slowdown. */
+/* hone compare: compares two studies of the store, or two files that --json wrote. With --fail-above it is a gate: exit code 1
+ * if a configuration is slower than allowed or broken, 5 if an interval is too wide to decide.
+ */
 #include "ui/report/report.h"
 #include "cli.h"
 
@@ -54,7 +54,8 @@ int verb_compare(struct ctx *ctx, struct args *args) {
   struct arena *arena;
   struct changes changes;
   if (args->word_count != 2)
-    REFUSE(ctx, HONE_E_USAGE, place_none(), "two studies, each by key, name, 'last' or JSON file");
+    REFUSE(ctx, HONE_E_USAGE, place_none(),
+           "give two studies, each as key, name, 'last' or JSON file");
   if (ctx->status || sinks_read(ctx, args, &sinks) || arena_create(ctx, 0, &arena))
     return report_failure(ctx);
   int code = 0;

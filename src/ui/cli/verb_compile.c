@@ -1,4 +1,4 @@
-/* hone compile: a model to C, a library or an executable, with what it cost. */
+/* hone compile: a model to C source, a library or a program. */
 #include "cli.h"
 
 #include <sys/stat.h>
@@ -24,7 +24,7 @@ static hone_status check_stages(struct ctx *ctx, const struct args *args) {
   return HONE_OK;
 }
 
-/* A program has no ending; one that starts with a digit is a version, not an ending. */
+/* A program has no file ending. An ending that starts with a digit is part of a version. */
 static hone_status check_ending(struct ctx *ctx, const char *path) {
   static const char *const known[] = {".c", ".so", ".a", ".out"};
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -32,10 +32,11 @@ static hone_status check_ending(struct ctx *ctx, const char *path) {
   bool is_ending = dot && dot != name && dot[1] && !(dot[1] >= '0' && dot[1] <= '9');
   for (size_t i = 0; is_ending && i < COUNT(known); i++)
     if (!strcmp(dot, known[i])) return HONE_OK;
-  return is_ending
-             ? fail(ctx, HONE_E_USAGE, place_name(path),
-                    "'%s' is nothing hone makes: FILE.so, FILE.a, FILE.c, or a program FILE", dot)
-             : HONE_OK;
+  return is_ending ? fail(ctx, HONE_E_USAGE, place_name(path),
+                          "unknown file ending '%s'; there are FILE.so, FILE.a, FILE.c, and FILE "
+                          "for a program",
+                          dot)
+                   : HONE_OK;
 }
 
 static void print_report(const struct compile_report *report, double import_ms, const char *path) {
@@ -50,17 +51,16 @@ static void print_report(const struct compile_report *report, double import_ms, 
     char flash[32], ram[32];
     format_bytes(flash, (double)report->footprint.flash_bytes);
     format_bytes(ram, (double)(report->footprint.ram_bytes + report->arena_bytes));
-    fprintf(stderr, "flash %s, RAM %s with the arena, stack %zu bytes and what libm takes\n", flash,
-            ram, report->footprint.stack_bytes);
+    fprintf(stderr, "flash %s, RAM %s including the arena, stack %zu bytes plus that of libm\n",
+            flash, ram, report->footprint.stack_bytes);
   }
-  if (report->tuned_steps)
-    fprintf(stderr, "%zu steps done as tuning found best\n", report->tuned_steps);
+  if (report->tuned_steps) fprintf(stderr, "%zu tuned steps\n", report->tuned_steps);
   fprintf(stderr,
           "import %.1f ms, passes %.1f ms, plan %.1f ms, emit %.1f ms, C compiler %.1f ms\n",
           import_ms, report->passes_ms, report->plan_ms, report->emit_ms, report->toolchain_ms);
 }
 
-/* The levels' files, the header, and the weights where they do not stand in the artifact itself. */
+/* Prints the written files: those of each level, the header, and the weights if they are not in the artifact. */
 static hone_status print_files(struct ctx *ctx, const struct args *args,
                                const struct compile_options *options, const char *path) {
   static const char *const endings[] = {"h", "weights"};
@@ -82,14 +82,14 @@ static hone_status print_files(struct ctx *ctx, const struct args *args,
   return HONE_OK;
 }
 
-/* "-o -": one C text on the standard output; nothing else may go there. */
+/* -o - writes one C file to standard output, so no other output is allowed. */
 static hone_status check_stdout(struct ctx *ctx, const struct args *args) {
   static const enum flag_id others[] = {FLAG_dump_after, FLAG_stop_after, FLAG_keep};
   char spelling[64];
   for (size_t i = 0; i < COUNT(others); i++)
     if (has(args, others[i]))
       return fail(ctx, HONE_E_USAGE, place_name(flag_spelling(others[i], spelling)),
-                  "does not go with -o -, which writes C to the standard output");
+                  "cannot be combined with -o -, which writes C to standard output");
   return HONE_OK;
 }
 
@@ -104,7 +104,7 @@ static hone_status check_command(struct ctx *ctx, const struct args *args) {
   TRY(check_ending(ctx, output));
   if (has(args, FLAG_embed) && artifact_kind_of(output) != ARTIFACT_C)
     return fail(ctx, HONE_E_USAGE, place_name("--embed"),
-                "is for FILE.c; a library or a program holds its weights anyway");
+                "is for FILE.c; a library or a program always contains its weights");
   return HONE_OK;
 }
 
@@ -121,7 +121,7 @@ static hone_status compile(struct ctx *ctx, const struct args *args) {
   options.dump = dump;
   if (is_text && options.level_count)
     return fail(ctx, HONE_E_USAGE, place_name("--cpu"),
-                "several levels are several files: -o FILE.c, or one level for -o -");
+                "several levels need several files: give -o FILE.c, or one level with -o -");
   if (is_text) options.embeds = true, options.stop_after = options.dump_after = "emit";
   if (!options.prefix && strcmp(output, "-")) {
     artifact_prefix(output, prefix);

@@ -1,4 +1,4 @@
-/* hone completion: scripts for bash, zsh and fish from the tables of verbs and flags. */
+/* hone completion: scripts for bash, zsh and fish, made from the tables of verbs and flags. */
 #include "cli.h"
 
 static void put_word(const char *word) { printf("%s ", word); }
@@ -37,7 +37,7 @@ static void put_flags(const char *verb) {
   }
 }
 
-/* Inside single quotes of a shell. */
+/* Escapes text inside single quotes of a shell. */
 static void put_quoted(const char *text, const char *quote) {
   for (; *text; text++)
     if (*text == '\'')
@@ -46,7 +46,7 @@ static void put_quoted(const char *text, const char *quote) {
       putchar(*text);
 }
 
-/* A flag means the same after every verb, so its values do not depend on that. */
+/* A flag means the same for every verb, so its values do not depend on the verb. */
 static void put_cases(const char *end) {
   char spelling[64];
   for (int f = 0; f < FLAG_ID_COUNT; f++) {
@@ -59,8 +59,8 @@ static void put_cases(const char *end) {
   }
 }
 
-/* Files are bash's own matter (-o default): it knows blanks in their names and words in quotes. Bash may cut words at ':' and '=':
-   they are joined again, and what is offered is what follows the last of those. */
+/* bash completes file names itself (-o default), including blanks and quotes. It may split words at ':' and '='. They are
+   joined again, and only what follows the last of those is offered. */
 static void bash(void) {
   printf(
       "# Made by 'hone completion bash'.\n_hone() {\n"
@@ -172,7 +172,7 @@ static void fish_flags(const char *verb) {
   }
 }
 
-/* Values of every flag, once, after what a list has before its last comma. */
+/* Values of every flag, after the last comma of a list. */
 static void fish_values(void) {
   char spelling[64];
   printf(
@@ -188,7 +188,8 @@ static void fish_values(void) {
   printf("  end\n  printf '%%s\\n' \"$before\"$values\nend\n");
 }
 
-/* The verb is the first word; fish's own __fish_seen_subcommand_from takes any: 'hone studies export' is no export. */
+/* The verb is the first word; fish's own __fish_seen_subcommand_from accepts any word, so 'hone studies export' would be
+   'export'. */
 static void fish(void) {
   printf(
       "# Made by 'hone completion fish'.\n"

@@ -1,5 +1,5 @@
-/* hone dataset export: the records of a store as CSV and Parquet with a data card. Parquet is written by DuckDB's library
- * from the CSV, in the interpreter of its own environment: the wheel holds DuckDB's C API only inside a module of Python's.
+/* hone dataset export: the records of a store as CSV and Parquet, with a data card. DuckDB converts the CSV to Parquet, in the
+ * Python of its own environment, because its wheel contains the C API only inside a Python module.
  */
 #include "judge/predict/predict.h"
 #include "cli.h"
@@ -12,7 +12,7 @@ static const char parquet_script[] =
     "duckdb.read_csv(source, header=True, sample_size=-1).write_parquet(target, "
     "compression='zstd')\n";
 
-/* What lies in the folder: somebody else's README.md stays. */
+/* Checks the files in the folder: a README.md of the user is not replaced. */
 static const struct file {
   const char *name;
   enum output_kind kind;

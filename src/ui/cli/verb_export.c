@@ -1,4 +1,4 @@
-/* hone export: a model in another form, for other engines: ONNX, StableHLO, TFLite. */
+/* hone export: converts a model to ONNX, StableHLO or TFLite. */
 #include "cli.h"
 
 #include "compiler/passes/passes.h"
@@ -12,7 +12,7 @@ static hone_status export(struct ctx *ctx, const struct args *args) {
   const struct export_form *form = output ? export_form_of(output) : NULL;
   if (!form)
     return fail(ctx, HONE_E_USAGE, place_name(output ? output : "-o"),
-                "-o FILE.onnx, FILE.mlir (StableHLO) or FILE.tflite says in which form");
+                "give -o FILE.onnx, FILE.mlir (StableHLO) or FILE.tflite");
   inputs_of_command(args, &inputs);
   TRY(output_check(ctx, output, form->kind, inputs.at, inputs.count));
   TRY(load_model(ctx, args, path, &model));

@@ -1,6 +1,5 @@
-/* hone hybrid: whether a model would be faster cut into parts on different engines. What it prints is a proposal made of
- * stretches that were timed alone; `hone recommend --hybrid` sets it against every engine in pairs and takes it only
- * where that proves it.
+/* hone hybrid: proposes a split of a model over several engines, computed from segments that were measured one by one. `hone
+ * recommend --hybrid` measures the proposal in pairs with every engine, and uses it only if it is proven faster.
  */
 #include "core/format/format.h"
 #include "judge/hybrid/hybrid.h"
@@ -21,7 +20,7 @@ struct proposing {
   char dir[4096];
 };
 
-/* -- what is asked */
+/* -- options */
 
 static hone_status add_engine(struct proposing *p, const struct backend *backend) {
   if (p->options.engine_count == HYBRID_MOST_ENGINES)
@@ -32,7 +31,7 @@ static hone_status add_engine(struct proposing *p, const struct backend *backend
   return HONE_OK;
 }
 
-/* Named ones must be able to; without names whatever is ready and can. */
+/* Named engines must support parts; without names, all installed engines that do. */
 static hone_status read_engines(struct proposing *p) {
   const char *list = value_of(p->args, FLAG_backend, NULL);
   for (size_t i = 0; !list && i < backend_count; i++) {
@@ -49,13 +48,13 @@ static hone_status read_engines(struct proposing *p) {
     TRY(backend_choose(p->ctx, name, &choice));
     if (choice.variant || !part_can_be(choice.backend))
       return fail(p->ctx, HONE_E_USAGE, place_name(name),
-                  "no part can run in it: parts are for engines that read ONNX within hone's own "
-                  "process, without a variant");
+                  "does not support parts: it must read ONNX, run in hone's own process, and have "
+                  "no variant");
     TRY(add_engine(p, choice.backend));
   }
   if (p->options.engine_count < 2)
     return fail(p->ctx, HONE_E_MISSING, place_name("--backend"),
-                "a hybrid needs two engines; %s is here",
+                "a hybrid needs two engines; only %s is installed",
                 p->options.engine_count ? p->engines[0].backend->name : "none");
   return HONE_OK;
 }
@@ -79,7 +78,7 @@ static hone_status propose(struct proposing *p, struct sinks *sinks) {
   TRY(read_engines(p));
   TRY(sinks_read(p->ctx, p->args, sinks));
   if (thread_count > 1)
-    return fail(p->ctx, HONE_E_USAGE, place_name("--threads"), "takes one number here");
+    return fail(p->ctx, HONE_E_USAGE, place_name("--threads"), "accepts only one number here");
   p->options.threads = thread_count ? threads[0] : usable_core_count();
   p->options.cuts = (size_t)cuts;
   p->options.engines = p->engines;
@@ -96,11 +95,11 @@ static hone_status propose(struct proposing *p, struct sinks *sinks) {
       p->ctx, hybrid_measure(p->ctx, p->arena, p->model.graph, inputs, &p->options, &p->study));
 }
 
-/* -- what came of it */
+/* -- the result */
 
 static bool is_split(const struct proposing *p) { return p->study.path.count > 1; }
 
-/* The parts as the option of the backend; "" where one engine alone is best. */
+/* The parts as an option of the engine `hybrid`; "" if one engine alone is best. */
 static hone_status parts_of(const struct proposing *p, struct strbuf *out) {
   if (is_split(p)) hybrid_parts_text(&p->study, &p->options, out);
   return strbuf_finish(p->ctx, out);
@@ -147,7 +146,7 @@ static void put_hand_overs(struct strbuf *out, const struct proposing *p) {
       for (size_t f = 0; f < p->options.engine_count; f++) {
         const double ms = p->study.times.hand_over[place][e][f];
         if (!isnan(ms))
-          strbuf_printf(out, "hand-over before node %zu from %s to %s: %+.4f ms\n",
+          strbuf_printf(out, "transfer before node %zu from %s to %s: %+.4f ms\n",
                         place_node(p, place), p->engines[e].backend->name,
                         p->engines[f].backend->name, ms);
       }
@@ -162,12 +161,12 @@ static hone_status put_table(const struct proposing *p, struct strbuf *out) {
   put_hand_overs(out, p);
   for (size_t e = 0; e < p->options.engine_count; e++)
     if (p->study.why_not[e][0]) {
-      strbuf_printf(out, "%s refused a stretch: ", p->engines[e].backend->name);
+      strbuf_printf(out, "%s rejected a segment: ", p->engines[e].backend->name);
       strbuf_put_safe(out, p->study.why_not[e], 200);
       strbuf_puts(out, "\n");
     }
   if (p->study.stretches < p->study.stretch_count)
-    strbuf_printf(out, "%zu of %zu stretches were timed before --budget was spent\n",
+    strbuf_printf(out, "%zu of %zu segments were measured before --budget was used up\n",
                   p->study.stretches, p->study.stretch_count);
   if (p->study.single != SIZE_MAX)
     strbuf_printf(out, "whole: %s %.4f ms\n", p->engines[p->study.single].backend->name,
@@ -175,16 +174,14 @@ static hone_status put_table(const struct proposing *p, struct strbuf *out) {
   if (is_split(p))
     strbuf_printf(
         out,
-        "parts: %s, %.4f ms if the sum holds\n"
-        "to be proved side by side: hone recommend MODEL --hybrid, or\n"
-        "  hone bench MODEL --backend %s,hybrid --threads %d --backend-option "
-        "hybrid.parts=%s\n",
+        "parts: %s, %.4f ms as a sum\nto measure it: hone recommend MODEL --hybrid, or\n  hone "
+        "bench MODEL --backend %s,hybrid --threads %d --backend-option hybrid.parts=%s\n",
         parts.at, p->study.path.ms,
         p->study.single != SIZE_MAX ? p->engines[p->study.single].backend->name : "native",
         p->options.threads, parts.at);
   else
     strbuf_puts(out,
-                "no parts: no sum of stretches and hand-overs is below the best engine alone\n");
+                "no parts: no sum of segments and transfers is below the best single engine\n");
   strbuf_deinit(&parts);
   return status;
 }
@@ -218,7 +215,7 @@ static json_t *hand_overs_json(const struct proposing *p) {
 
 static hone_status put_json(const struct proposing *p, struct strbuf *out) {
   struct strbuf parts = {0};
-  char path[4200]; /* a file's name need not be UTF-8 */
+  char path[4200]; /* a file name may not be UTF-8 */
   json_t *cuts = json_array();
   TRY(parts_of(p, &parts));
   safe_copy(path, sizeof path, p->path);

@@ -1,4 +1,4 @@
-/* hone inspect: what a model is and what this machine allows at best. */
+/* hone inspect: facts about a model, and its roofline limit on this machine. */
 #include "bench/study/study.h"
 #include "ui/draw/draw.h"
 #include "cli.h"
@@ -12,15 +12,15 @@ struct facts {
   double flops, bytes, parameters, parameter_bytes;
   size_t counts[OP_COUNT];
   struct
-      written { /* operators of the file that became others, in the order in which they are met */
+      written { /* operators of the file that were expanded into others, in order of first appearance */
     const char *name;
     size_t count;
-    int64_t last; /* index of the last one's nodes, which are several perhaps */
+    int64_t last; /* index of the last one's nodes */
   } written[MOST_WRITTEN];
   size_t written_count;
 };
 
-/* Integers that are weights: bytes and less, and the biases of 32 bits that are added to their products. */
+/* Integer weights: int8 and narrower, and int32 biases. */
 static bool is_quantised_weight(const struct node *node, size_t input) {
   const struct tensor *x = node->inputs[input]->constant;
   const unsigned bits = dtype_bits(x->dtype);
@@ -38,7 +38,7 @@ static bool is_quantisation(const struct node *node, size_t input) {
   return is_op(node, OP_Requantize) && input > 0;
 }
 
-/* Neither running statistics of a normalisation nor scalars of a formula are trained. */
+/* Running statistics of normalisations and scalar constants are not parameters. */
 static bool is_trained(const struct node *node, size_t input) {
   if (is_op(node, OP_BatchNormalization) && input >= 3) return false;
   return node->inputs[input]->shape.rank > 0 && !is_quantisation(node, input);
@@ -113,7 +113,7 @@ static void print_ops(const struct facts *facts) {
   strbuf_deinit(&line);
 }
 
-/* max(FLOPs / P, bytes / B): unique bytes once, at the bandwidth of that working set. */
+/* max(FLOPs / P, bytes / B); each byte counts once, at the bandwidth of a working set of that size. */
 static double limit_ms(const struct facts *facts, const struct model *model,
                        const struct peaks *peaks) {
   double unique = facts->parameter_bytes;
@@ -151,7 +151,7 @@ static json_t *values_json(struct value *const *values, size_t count) {
 struct described {
   const struct model *model;
   const struct facts *facts;
-  const struct ctx *refusal; /* why it does not compile; HONE_OK if it does */
+  const struct ctx *refusal; /* the error of compilation; HONE_OK: it compiles */
   json_t *json;
 };
 
@@ -193,15 +193,14 @@ static hone_status render_json_form(struct ctx *ctx, void *user, const char *for
   return strbuf_finish(ctx, out);
 }
 
-/* What is read is not yet compiled: passes, plan and C text are made and thrown away, for this processor. A
-   refusal with its place stays in *out. */
+/* Runs passes, plan and source generation for this processor and discards the result. The error, with its place, is in *out. */
 static void try_compile(const struct ctx *ctx, const struct model *model, struct ctx *out) {
   struct compile_options options = {.threads = usable_core_count(), .stop_after = "emit"};
   *out = *ctx;
   out->warn = NULL;
   hone_status status = target_init(out, NULL, NULL, &options.target);
   if (!status) status = compile_model(out, model, &options, "-", NULL);
-  (void)status; /* it is in *out */
+  (void)status; /* reported in *out */
 }
 
 static hone_status show(struct ctx *ctx, const struct args *args, bool json_only,

@@ -1,5 +1,6 @@
-/* hone profile: a model compiled with a clock around every step, run a while, and each step's time set
- * against what the machine allows. */
+/* hone profile: compiles a model with a clock around every step, runs it, and compares each step's time with the machine's
+ * limit.
+ */
 #include <unistd.h>
 
 #include "compiler/profile/profile.h"
@@ -56,7 +57,7 @@ static hone_status profile(struct profiler *p) {
                                 .target = options.target};
   options.profile = &p->profile.plan;
   TRY(about_model(p->ctx, compile_loaded(p->ctx, &p->model, &options, &p->loaded, NULL)));
-  /* before the team, which binds this thread, and so all that it starts, to one core */
+  /* before the thread pool, which pins this thread, and all threads that it starts, to one core */
   if (!has(p->args, FLAG_no_measure)) {
     TRY(peaks_measure(p->ctx, options.threads, 600000000, &p->peaks));
     p->profile.peaks = &p->peaks;
@@ -65,7 +66,7 @@ static hone_status profile(struct profiler *p) {
   TRY(profile_measure(p->ctx, p->arena, &p->loaded, p->team, &io, seconds, &p->profile));
   team_destroy(p->team);
   p->team = NULL;
-  /* a peak below what a step reached was disturbed */
+  /* a step was faster, so the probe was disturbed */
   for (int i = 0; i < PEAKS_AGAIN && p->profile.peaks && profile_passes_peaks(&p->profile); i++) {
     struct peaks again;
     TRY(peaks_measure(p->ctx, options.threads, 600000000, &again));

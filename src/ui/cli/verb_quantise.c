@@ -1,4 +1,4 @@
-/* hone quantise: a float model and samples of its inputs to a smaller model as ONNX, with its error beside it. */
+/* hone quantise: quantises a float model with calibration samples, writes it as ONNX and reports the error. */
 #include "core/format/format.h"
 #include "compiler/quantise/quantise.h"
 #include "cli.h"
@@ -26,14 +26,14 @@ struct quantising {
   struct recipe recipe;
   struct quantise_report report;
   struct graph *graph;
-  size_t weights;       /* that became narrower */
-  size_t before, after; /* bytes of the files */
+  size_t weights;       /* that were quantised */
+  size_t before, after; /* file sizes in bytes */
   struct progress_line line;
-  int64_t *labels; /* by sample, -1 unknown; NULL: --labels was not given */
+  int64_t *labels; /* for each sample, -1: unknown; NULL: --labels was not given */
   size_t right_before, right_after, labelled;
 };
 
-/* -- what was asked for */
+/* -- options */
 
 static hone_status check_flags(const struct quantising *q) {
   static const enum flag_id of_int8[] = {FLAG_recipe, FLAG_max_error, FLAG_min_agreement};
@@ -51,7 +51,7 @@ static hone_status read_form(struct quantising *q) {
       return check_flags(q);
     }
   return fail(q->ctx, HONE_E_USAGE, place_name("--to"),
-              "\"%s\" is none of int8, fp32, fp16, bf16, int4-weights", word);
+              "\"%s\" is not int8, fp32, fp16, bf16 or int4-weights", word);
 }
 
 /* "mse+bias+equalise" */
@@ -77,8 +77,8 @@ static hone_status read_recipe(struct quantising *q) {
   q->options.recipe = &q->recipe;
   return known ? HONE_OK
                : fail(q->ctx, HONE_E_USAGE, place_name("--recipe"),
-                      "\"%s\" is neither auto nor one of minmax, percentile, mse with +bias and "
-                      "+equalise",
+                      "\"%s\" is not auto, minmax, percentile or mse (the last three with +bias, "
+                      "+equalise)",
                       value_of(q->args, FLAG_recipe, ""));
 }
 
@@ -89,13 +89,14 @@ static hone_status check_output_name(struct quantising *q) {
   if (!path) return fail(q->ctx, HONE_E_USAGE, place_none(), "-o FILE.onnx is missing");
   if (!strcmp(path, "-")) return HONE_OK;
   if (length < 6 || strcmp(path + length - 5, ".onnx"))
-    return fail(q->ctx, HONE_E_USAGE, place_name(path), "a model is written as FILE.onnx");
+    return fail(q->ctx, HONE_E_USAGE, place_name(path), "give FILE.onnx");
   inputs_of_command(q->args, &seen);
   inputs_of_model(&q->model, &seen);
   return output_check(q->ctx, path, OUTPUT_ONNX, seen.at, seen.count);
 }
 
-/* Samples are read in the order of their folders' names and written as s000, s001, ...: over each other, in one. */
+/* Samples are read in the order of their folders' names and written as s000, s001, ...: in the same folder they would be
+   overwritten. */
 static hone_status check_labelled_set(const struct quantising *q) {
   const char *set = value_of(q->args, FLAG_labelled_set, NULL);
   const char *samples = value_of(q->args, FLAG_calibrate, NULL);
@@ -103,14 +104,15 @@ static hone_status check_labelled_set(const struct quantising *q) {
   if (!set || !samples || stat(set, &one) || stat(samples, &other) || one.st_dev != other.st_dev ||
       one.st_ino != other.st_ino)
     return HONE_OK;
-  return fail(q->ctx, HONE_E_PATH, place_file(set), "is an input of this command, never an output");
+  return fail(q->ctx, HONE_E_PATH, place_file(set),
+              "is an input of this command and cannot be an output");
 }
 
 /* -- samples */
 
 typedef VEC(const char *) path_list;
 
-/* The folder's folders in the order of their names, or the folder itself where it has none. */
+/* The subfolders in order of their names, or the folder itself if it has none. */
 static hone_status list_samples(struct quantising *q, const char *path, path_list *out) {
   DIR *dir = opendir(path);
   hone_status status = HONE_OK;
@@ -151,14 +153,14 @@ static hone_status read_sample(struct quantising *q, const char *dir, hone_tenso
     char path[4096];
     TRY(given_find(q->ctx, &given, input->name, i, path));
     if (!path[0])
-      return fail(q->ctx, HONE_E_NOFILE, place_file(dir), "no file there is the input %.100s",
+      return fail(q->ctx, HONE_E_NOFILE, place_file(dir), "no file for the input %.100s",
                   input->name);
     TRY(given_read(q->ctx, q->arena, path, input->name, &want, &(*out)[i]));
   }
   return HONE_OK;
 }
 
-/* Made-up samples: the first `count` input sets of the seed. */
+/* Random samples: the first `count` input sets of the seed. */
 static hone_status make_samples(struct quantising *q, int64_t count) {
   const struct graph *graph = q->model.graph;
   hone_tensor **at;
@@ -184,12 +186,12 @@ static hone_status read_samples(struct quantising *q) {
     return HONE_OK;
   if (made && (path || has(q->args, FLAG_labels)))
     return fail(q->ctx, HONE_E_USAGE, place_name("--generate"),
-                "stands in place of --calibrate and knows no labels");
+                "replaces --calibrate and cannot be combined with --labels");
   if (made) return make_samples(q, made);
   if (!path)
     return fail(q->ctx, HONE_E_USAGE, place_none(),
-                "--calibrate DIR is missing: int8 needs samples, a folder each, with in_0.npy or "
-                "NAME.npy");
+                "--calibrate DIR is missing: int8 needs samples, one folder for each, with "
+                "in_0.npy or NAME.npy");
   TRY(list_samples(q, path, &folders));
   TRY(NEW_ARRAY(q->ctx, q->arena, at, folders.count));
   for (size_t s = 0; s < folders.count; s++) TRY(read_sample(q, folders.at[s], &at[s]));
@@ -200,7 +202,7 @@ static hone_status read_samples(struct quantising *q) {
                      q->labels);
 }
 
-/* -- what came of it */
+/* -- the report */
 
 static json_t *error_json(const struct quantise_error *e) {
   return json_pack("{s:I, s:o, s:o, s:o}", "samples", (json_int_t)e->samples, "relative_l2",
@@ -250,18 +252,18 @@ static void put_report(struct strbuf *out, const struct quantising *q, const cha
   format_bytes(before, (double)q->before);
   format_bytes(after, (double)q->after);
   strbuf_put_safe(out, path, 200);
-  strbuf_printf(out, ": %s, from %s as ONNX in f32\n", after, before);
+  strbuf_printf(out, ": %s, %s as ONNX in f32\n", after, before);
   if (q->labels)
-    strbuf_printf(out, "labels right: %zu of %zu, %zu in float\n", q->right_after, q->labelled,
-                  q->right_before);
+    strbuf_printf(out, "correct labels: %zu of %zu; %zu with the float model\n", q->right_after,
+                  q->labelled, q->right_before);
   if (q->to != TO_INT8) {
     if (q->to != TO_FP32) strbuf_printf(out, "%zu weights in %s\n", q->weights, form_names[q->to]);
     return;
   }
-  strbuf_printf(out, "%zu of %zu products in bytes; ranges by %s%s%s", r->quantised_products,
+  strbuf_printf(out, "%zu of %zu matmuls in int8; ranges by %s%s%s", r->quantised_products,
                 r->products, range_method_names[r->recipe.range],
-                r->recipe.corrects_bias ? ", biases corrected" : "",
-                r->recipe.equalises ? ", channels equalised" : "");
+                r->recipe.corrects_bias ? ", corrected biases" : "",
+                r->recipe.equalises ? ", equalised channels" : "");
   if (r->recipes_tried) strbuf_printf(out, "; the best of %zu recipes", r->recipes_tried);
   strbuf_puts(out, "\n");
   put_error(out, "calibration", &r->calibration);
@@ -269,7 +271,7 @@ static void put_report(struct strbuf *out, const struct quantising *q, const cha
   for (size_t i = 0; i < r->kept.count; i++) {
     strbuf_puts(out, "in float: ");
     strbuf_put_safe(out, r->kept.at[i].name, 80);
-    strbuf_printf(out, " (alone in bytes: relative L2 %.3g)\n", r->kept.at[i].error);
+    strbuf_printf(out, " (alone in int8: relative L2 %.3g)\n", r->kept.at[i].error);
   }
 }
 
@@ -300,7 +302,7 @@ static hone_status quantise(struct quantising *q) {
   int64_t block;
   TRY(int_of(q->ctx, q->args, FLAG_block, 16, 4096, 32, &block));
   if (block & (block - 1))
-    return fail(q->ctx, HONE_E_USAGE, place_name("--block"), "%lld is no power of two",
+    return fail(q->ctx, HONE_E_USAGE, place_name("--block"), "%lld is not a power of two",
                 (long long)block);
   const struct graph *from = q->model.graph;
   if (q->to == TO_INT8)
@@ -321,8 +323,7 @@ static hone_status count_labels(struct quantising *q, const struct graph *graph,
   return labels_count(q->ctx, graph, &q->compile, &q->samples, q->labels, out, &q->labelled);
 }
 
-/* Halves the error that the outputs may have until enough labels are right: the products that do the most harm go back to
-   float. */
+/* Halves the allowed output error until enough labels are correct: the most sensitive matmuls return to float. */
 static hone_status quantise_by_labels(struct quantising *q) {
   double least;
   TRY(amount_of(q->ctx, q->args, FLAG_min_retention, AMOUNT_SHARE, 0, 1, 0, &least));
@@ -336,8 +337,8 @@ static hone_status quantise_by_labels(struct quantising *q) {
     if ((double)q->right_after >= least * (double)q->right_before) return HONE_OK;
     if (q->to != TO_INT8 || step == LABEL_STEPS)
       return fail(q->ctx, HONE_E_ACCURACY, place_name("--min-retention"),
-                  "%zu of %zu labels are right, %zu were in float", q->right_after, q->labelled,
-                  q->right_before);
+                  "%zu of %zu labels are correct, %zu with the float model", q->right_after,
+                  q->labelled, q->right_before);
     q->options.max_error = q->report.calibration.relative_l2 / 2;
   }
 }

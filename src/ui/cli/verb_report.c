@@ -1,4 +1,4 @@
-/* hone report: what the store holds, or a file that --json wrote, shown again. */
+/* hone report: shows a study of the store, or a file that --json wrote. */
 #include "cli.h"
 
 static int show_stored(struct ctx *ctx, const struct args *args, const struct sinks *sinks,
@@ -14,7 +14,7 @@ int verb_report(struct ctx *ctx, struct args *args) {
   struct arena *arena;
   static struct sinks sinks;
   const char *which = args->word_count ? args->words[0] : "last";
-  if (args->word_count > 1) REFUSE(ctx, HONE_E_USAGE, place_none(), "one study at a time");
+  if (args->word_count > 1) REFUSE(ctx, HONE_E_USAGE, place_none(), "give one study");
   if (ctx->status || arena_create(ctx, 0, &arena)) return report_failure(ctx);
   int code;
   if (output_folder_expand(ctx, arena, args) || sinks_read(ctx, args, &sinks))

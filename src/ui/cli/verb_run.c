@@ -1,4 +1,4 @@
-/* hone run and hone verify: a model once, by the compiled artifact or by the reference. */
+/* hone run and hone verify: run a model once, compiled or with the reference. */
 #include "cli.h"
 
 #include <math.h>
@@ -9,9 +9,10 @@ struct runner {
   struct ctx *ctx;
   const struct args *args;
   struct arena *arena;
-  struct model model; /* as it is run, all sizes fixed */
-  struct model open;  /* with an open size: what is compiled; graph NULL: the same */
-  hone_tensor *inputs, *outputs, *expected; /* in the arena, as many as the model has */
+  struct model model; /* with the sizes of this run, all static */
+  struct model
+      open; /* the model that is compiled, if it has dynamic dimensions; graph NULL: the same */
+  hone_tensor *inputs, *outputs, *expected; /* in the arena, one for each of the model */
   struct yardstick *yardsticks;             /* of the outputs, for verify */
   struct loaded loaded;
   struct team *team;
@@ -27,7 +28,7 @@ static hone_status compile_and_load(struct runner *r) {
   return HONE_OK;
 }
 
-/* Before each run: outputs have the room of the model's shapes, afterwards the shapes that the run gave. */
+/* Before each run: output buffers have the model's largest shapes; a run sets the actual shapes. */
 static void reset_shapes(const struct runner *r, hone_tensor *outputs) {
   for (size_t i = 0; i < r->model.graph->outputs.count; i++)
     memcpy(outputs[i].shape, r->model.graph->outputs.at[i]->shape.dims, sizeof outputs[i].shape);
@@ -54,10 +55,10 @@ static hone_status run_compiled(struct runner *r) {
   int32_t status =
       r->loaded.info->run(r->loaded.weights, r->loaded.arena, &io, team_interface(r->team));
   if (status)
-    return advise(
-        r->ctx,
-        fail(r->ctx, (hone_status)status, place_none(), "an index in the data is out of range"),
-        "give inputs that fit the model, with --input NAME=FILE or --inputs DIR");
+    return advise(r->ctx,
+                  fail(r->ctx, (hone_status)status, place_none(),
+                       "an index in the input data is out of range"),
+                  "give valid inputs with --input NAME=FILE or --inputs DIR");
   return HONE_OK;
 }
 
@@ -89,7 +90,7 @@ static hone_status open_runner(struct runner *r, const char *path) {
   return make_places(r);
 }
 
-/* The same artifact at other open sizes. */
+/* The same artifact with other sizes of its dynamic dimensions. */
 static hone_status move_to(struct runner *r, const int64_t *sizes) {
   model_unload(&r->model);
   TRY(model_at(r->ctx, &r->open, sizes, &r->model));
@@ -133,7 +134,7 @@ static void output_path(const char *dir, size_t index, char out[4200]) {
   snprintf(out, 4200, "%.4000s/out_%zu.npy", dir, index);
 }
 
-/* Before anything is compiled: -o is a folder whose files may be written, or - for a single output. */
+/* Checks, before compiling, that -o is a folder whose files may be written, or - for a single output. */
 static hone_status check_outputs(struct runner *r) {
   const char *dir = value_of(r->args, FLAG_output, NULL);
   static struct inputs_seen seen;
@@ -143,9 +144,10 @@ static hone_status check_outputs(struct runner *r) {
   if (!strcmp(dir, "-"))
     return count == 1 ? HONE_OK
                       : fail(r->ctx, HONE_E_USAGE, place_name("-o -"),
-                             "the model has %zu outputs: name a folder", count);
+                             "the model has %zu outputs: give a folder", count);
   if (!stat(dir, &info) && !S_ISDIR(info.st_mode))
-    return fail(r->ctx, HONE_E_PATH, place_file(dir), "is not a folder, which -o is for run");
+    return fail(r->ctx, HONE_E_PATH, place_file(dir),
+                "is not a folder; -o of 'hone run' is a folder");
   TRY(dir_output(r->ctx, dir));
   inputs_of_command(r->args, &seen);
   inputs_of_model(&r->model, &seen);
@@ -176,7 +178,7 @@ static hone_status show_outputs(struct runner *r) {
   return HONE_OK;
 }
 
-/* -- an artifact instead of a model: its own description says all */
+/* -- an artifact instead of a model; it describes its inputs and outputs */
 
 static bool is_artifact(const char *path) {
   size_t n = strlen(path);
@@ -274,8 +276,8 @@ static void print_accuracy(const char *what, int set, const struct accuracy *acc
          accuracy->is_within ? "ok" : "DIFFERS ", accuracy->is_within ? "" : accuracy->where);
 }
 
-/* By what the outputs are judged, as in bench: precision, steps of quantised ones, and the model's own
-   conditioning, measured with the first input set. */
+/* What the outputs are judged by, as in hone bench: precision, quantisation steps, and the model's conditioning, measured with
+   the first input set. */
 static hone_status make_yardsticks(struct runner *r) {
   const size_t count = r->model.graph->outputs.count;
   const char *asked = value_of(r->args, FLAG_precision, "as-is");
@@ -301,7 +303,7 @@ static hone_status add_conditions(struct runner *r, uint64_t reference_ns) {
   return HONE_OK;
 }
 
-/* Sizes that come from data are part of the answer. */
+/* Compares data-dependent output shapes. */
 static hone_status same_shape(struct runner *r, size_t i) {
   const hone_tensor *made = &r->outputs[i], *wanted = &r->expected[i];
   for (int d = 0; d < made->rank; d++)
@@ -312,7 +314,7 @@ static hone_status same_shape(struct runner *r, size_t i) {
   return HONE_OK;
 }
 
-/* One input set: compiled against the reference, and against given outputs. */
+/* One input set: compares the compiled model with the reference, and with given outputs. */
 static hone_status verify_set(struct runner *r, int set, const char *expected_dir, bool *ok) {
   TRY(make_inputs(r->ctx, r->args, &r->model, r->arena, set, r->inputs));
   TRY(run_compiled(r));
@@ -340,21 +342,22 @@ static hone_status verify_set(struct runner *r, int set, const char *expected_di
 
 enum { VERIFIED_SIZES = 6 };
 
-/* At the bound, at 1, and between them; a place that does not exist is that of the bound. */
+/* The bound, 1, or a size between them; a dimension that does not exist has its bound. */
 static int64_t verified_size(int64_t bound, size_t i) {
   const int64_t sizes[VERIFIED_SIZES] = {bound, 1, bound - 1, 2, bound / 2 + 1, 3};
   int64_t size = sizes[i % VERIFIED_SIZES];
   return size >= 1 && size <= bound ? size : bound;
 }
 
-/* Open sizes at their ends and between them, in an order in which what one run leaves could hurt the next: in
-   step, and where there are several each at its ends while the others are at the other end. */
+/* Sizes for dynamic dimensions: the bounds, the smallest, and between, in an order in which leftovers of one run could harm
+   the next. First all dimensions together; if there are several, then each at its ends while the others are at the opposite
+   end. */
 static hone_status verify_sizes(struct runner *r, bool *ok) {
   const struct symbols *symbols = &r->open.symbols;
   int64_t rows[2 * VERIFIED_SIZES][HONE_MAX_SYMBOLS] = {{0}};
   size_t count = 0, turns = symbols->count > 1 ? 2 * VERIFIED_SIZES : VERIFIED_SIZES;
   for (size_t i = 0; i < turns && symbols->count; i++) {
-    /* the second half: 1 against the bound and the like */
+    /* the second half: opposite ends */
     for (size_t k = 0; k < symbols->count; k++)
       rows[count][k] = verified_size(symbols->at[k].bound, i + (i >= VERIFIED_SIZES) * (k + i % 2));
     bool is_new = true;
@@ -389,7 +392,7 @@ static bool is_right(void *user, const hone_tensor *outputs) {
   return outputs_are_right(user, outputs, &accuracy);
 }
 
-/* The artifact again, with the passes left out. */
+/* Compiles again without graph passes. */
 static hone_status is_right_without_passes(struct runner *r, bool *out) {
   struct compile_options options;
   struct accuracy accuracy;
@@ -407,7 +410,7 @@ static hone_status is_right_without_passes(struct runner *r, bool *out) {
   return HONE_OK;
 }
 
-/* With the first input set, on which stage the outputs leave the reference's. */
+/* Finds the stage after which outputs differ from the reference's, with the first input set. */
 static hone_status bisect(struct runner *r) {
   const struct bisect_options options = {.inputs = r->inputs, .is_right = is_right, .user = r};
   struct pass_bisection found;
@@ -418,20 +421,22 @@ static hone_status bisect(struct runner *r) {
   TRY(reference_run(r->ctx, r->model.graph, r->inputs, r->expected));
   TRY(compile_bisect(r->ctx, &r->model, &options, &found));
   if (found.pass) {
-    printf("bisect: wrong after pass %s (%s)%s%s\n", found.pass, found.reason,
+    printf("bisect: outputs are wrong after pass %s (%s)%s%s\n", found.pass, found.reason,
            *found.words ? ": " : "", found.words);
     return HONE_OK;
   }
-  printf("bisect: right after each of the %zu passes that change the graph\n", found.evaluated);
+  printf("bisect: outputs are correct after each of the %zu passes that change the graph\n",
+         found.evaluated);
   TRY(run_compiled(r));
   if (outputs_are_right(r, r->outputs, &accuracy)) {
-    printf("bisect: the artifact is right\n");
+    printf("bisect: the artifact's outputs are correct\n");
     return HONE_OK;
   }
   TRY(is_right_without_passes(r, &generic_is_right));
   printf(
-      "bisect: the artifact is wrong: plan, kernels or C compiler; %s with plain kernels alone\n",
-      generic_is_right ? "right" : "wrong");
+      "bisect: the artifact's outputs are wrong: plan, kernels or C compiler; %s with generic "
+      "kernels only\n",
+      generic_is_right ? "correct" : "wrong");
   return HONE_OK;
 }
 

@@ -1,4 +1,4 @@
-/* hone serve: the dashboard, until it is told to end. */
+/* hone serve: runs the dashboard until a signal ends it. */
 #include "ui/serve/serve.h"
 #include "cli.h"
 
@@ -8,7 +8,7 @@
 
 enum { TOKEN_LEAST = 16, TOKEN_MOST = 200 };
 
-/* The first line of a file: letters and signs that need no escape anywhere. */
+/* The first line of the file; its characters need no escape in any format. */
 static hone_status read_token(struct ctx *ctx, const struct args *args, char out[TOKEN_MOST + 2],
                               const char **out_token) {
   const char *path = value_of(args, FLAG_token_file, NULL);
@@ -20,7 +20,7 @@ static hone_status read_token(struct ctx *ctx, const struct args *args, char out
   const char *plain = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-._~";
   if (n < TOKEN_LEAST || n > TOKEN_MOST || strspn(out, plain) != n)
     return fail(ctx, HONE_E_USAGE, place_file(path),
-                "a token is %d to %d letters, digits and -._~ in the first line", TOKEN_LEAST,
+                "the first line must be a token of %d to %d letters, digits and -._~", TOKEN_LEAST,
                 TOKEN_MOST);
   *out_token = out;
   return HONE_OK;
@@ -59,7 +59,7 @@ static hone_status bytes_of(struct ctx *ctx, const struct args *args, enum flag_
   snprintf(number, sizeof number, "%.*s", (int)(n < 31 ? n : 31), text);
   if (n > 31 || !parse_f64(number, 0, 1e15, &value))
     return fail(ctx, HONE_E_USAGE, place_name(flag_spelling(flag, spelling)),
-                "\"%.60s\" is no amount as 200MB or 4G", text);
+                "\"%.60s\" is not a size such as 200MB or 4G", text);
   *out = (uint64_t)(value * factor);
   return HONE_OK;
 }
@@ -76,7 +76,8 @@ static hone_status read_options(struct ctx *ctx, const struct args *args,
                                 .program = program,
                                 .has_bundles = knows_bundles()};
   if (args->word_count)
-    return fail(ctx, HONE_E_USAGE, place_name(args->words[0]), "serve takes flags alone");
+    return fail(ctx, HONE_E_USAGE, place_name(args->words[0]),
+                "'hone serve' takes no arguments, only flags");
   TRY(bytes_of(ctx, args, FLAG_max_upload, 1000000000, &out->upload_bytes));
   TRY(bytes_of(ctx, args, FLAG_max_disk, 8000000000, &out->disk_bytes));
   TRY(read_token(ctx, args, token, &out->token));
@@ -86,7 +87,7 @@ static hone_status read_options(struct ctx *ctx, const struct args *args,
   return HONE_OK;
 }
 
-/* Its threads leave these to the one that waits here. */
+/* The server's threads inherit the blocked signals; this thread waits for them. */
 int verb_serve(struct ctx *ctx, struct args *args) {
   static char token[TOKEN_MOST + 2], program[4096];
   struct serve_options options;
@@ -101,9 +102,7 @@ int verb_serve(struct ctx *ctx, struct args *args) {
   if (read_options(ctx, args, token, program, &options) || serve_start(ctx, &options, &server))
     return report_failure(ctx);
   if (options.token && options.address)
-    fprintf(
-        stderr,
-        "hone: warning: this address has no encryption: put it behind ssh or a proxy with TLS\n");
+    fprintf(stderr, "hone: warning: connections are not encrypted: use ssh or a TLS proxy\n");
   printf("%s\n", serve_url(server));
   fflush(stdout);
   sigwait(&ends, &which);

@@ -1,4 +1,4 @@
-/* Small verbs over hone's tables: list, explain, help. */
+/* hone list, hone explain and hone help: print hone's tables. */
 #include "cli.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static void list_kernels(void) {
     printf("%-24s %-10s %s\n", kernel_table[i].name, problem_kind_name(kernel_table[i].kind),
            kernel_table[i].source);
   for (size_t i = 0; i < generic_count; i++)
-    printf("%-24s %-10s %s\n", generic_table[i].op, "plain", generic_table[i].source);
+    printf("%-24s %-10s %s\n", generic_table[i].op, "generic", generic_table[i].source);
 }
 static void list_passes(void) {
   for (size_t i = 0; i < pass_count; i++)
@@ -65,18 +65,20 @@ static const struct {
   const char *name, *help;
   void (*print)(void);
 } lists[] = {
-    {"ops", "operators: domain, version, inputs, kind, meaning of the elementwise ones", list_ops},
-    {"kernels", "fast kernels in order of preference, and generic ones", list_kernels},
-    {"passes", "graph passes in their order, with the reason for each", list_passes},
-    {"backends", "engines with what they read and the packages they need", list_backends},
-    {"engines", "engines compared: licence, hardware, tuning, dynamic shapes, reference, variants",
+    {"ops", "operators: domain, version, inputs, kind, expression of elementwise operators",
+     list_ops},
+    {"kernels", "fast kernels in order of preference, and generic kernels", list_kernels},
+    {"passes", "graph passes in order, with the reason for each", list_passes},
+    {"backends", "engines, the formats that they read, and their packages", list_backends},
+    {"engines",
+     "facts about engines: licence, hardware, tuning, dynamic shapes, reference, variants",
      list_engines},
-    {"errors", "error ids, their exit codes, what to do", list_errors},
-    {"limits", "limits on what a model may ask for, as --limit takes them", list_limits},
-    {"columns", "figures of a result: key, unit, meaning", list_columns},
-    {"statuses", "how a row can end, and its marks", list_statuses},
-    {"suites", "named lists of models, as --suite takes them", print_suites},
-    {"verbs", "commands of hone", list_verbs}};
+    {"errors", "error ids, their exit codes and remedies", list_errors},
+    {"limits", "limits on the resources of a model, for --limit", list_limits},
+    {"columns", "columns of a result: key, unit, meaning", list_columns},
+    {"statuses", "statuses and marks of a row", list_statuses},
+    {"suites", "named lists of models, for --suite", print_suites},
+    {"verbs", "verbs of hone", list_verbs}};
 
 void put_list_words(void (*put)(const char *word)) {
   for (size_t i = 0; i < COUNT(lists); i++) put(lists[i].name);
@@ -88,7 +90,7 @@ static hone_status unknown_list(struct ctx *ctx, const char *what) {
     strbuf_printf(&names, "%s%s", i ? ", " : "", lists[i].name);
   const hone_status status =
       fail(ctx, HONE_E_USAGE, place_name(what), "no such table%s; there are %s",
-           verb_find(what) ? " but a command of hone" : "", names.at ? names.at : "");
+           verb_find(what) ? "; that is a verb of hone" : "", names.at ? names.at : "");
   strbuf_deinit(&names);
   return status;
 }
@@ -126,7 +128,7 @@ static const struct {
 #undef EXIT
 };
 
-/* An exit code: what the verbs mean by it, and the errors that have it. */
+/* Explains an exit code: its meaning for each verb, and the errors that have it. */
 static bool explain_code(const char *word) {
   int64_t code;
   bool found = false;
@@ -145,7 +147,7 @@ static bool explain_code(const char *word) {
   return found;
 }
 
-/* How a row ended, or a mark beside it. */
+/* Explains the status or the mark of a row. */
 static bool explain_row(const char *word) {
   for (int i = 0; i < STATUS_COUNT; i++)
     if (!strcmp(status_text((enum record_status)i), word))
@@ -156,7 +158,7 @@ static bool explain_row(const char *word) {
   return false;
 }
 
-/* "E_SHAPE", and "shape" as well. */
+/* Accepts "E_SHAPE" and "shape". */
 static bool explain_error(const char *word) {
   for (int i = 1; i < HONE_STATUS_COUNT; i++) {
     const char *name = hone_status_name((hone_status)i);
@@ -180,15 +182,14 @@ static void put_line(const char *word) { printf("  %s\n", word); }
 int verb_explain(struct ctx *ctx, struct args *args) {
   const char *what;
   if (!args->word_count) {
-    printf("hone explain takes one of these, or an exit code:\n");
+    printf("'hone explain' accepts one of these, or an exit code:\n");
     put_explained_words(put_line);
     return 0;
   }
   if (one_word(ctx, args, "error id", &what)) return report_failure(ctx);
   if (explain_code(what) || explain_row(what) || explain_error(what)) return 0;
   REFUSE(ctx, HONE_E_USAGE, place_name(what),
-         "no such error and no such end of a row; 'hone list errors' and 'hone list statuses' show "
-         "them");
+         "no such error, status or mark; 'hone list errors' and 'hone list statuses' print them");
   return report_failure(ctx);
 }
 
@@ -198,8 +199,7 @@ static void print_exits(const char *verb) {
     char code[16];
     if (strcmp(exits[i].verbs, verb)) continue;
     if (!has_any) printf("\n");
-    if (!has_any)
-      print_beside("", 0, "Exit codes, besides those of failures ('hone list errors'):");
+    if (!has_any) print_beside("", 0, "Exit codes, besides those of errors ('hone list errors'):");
     has_any = true;
     snprintf(code, sizeof code, "  %d", exits[i].code);
     print_beside(code, 6, exits[i].meaning);
@@ -221,7 +221,7 @@ static void print_examples(const char *verb) {
     if (strncmp(own, verb, n) || (own[n] && own[n] != ' ')) continue;
     if (!has_any) printf("\nExamples:\n");
     has_any = true;
-    printf("  %s\n", examples[i].command); /* one line, to be copied */
+    printf("  %s\n", examples[i].command); /* on one line, so that it can be copied */
     print_beside("", 6, examples[i].what);
   }
 }
@@ -245,8 +245,9 @@ int verb_help(struct ctx *ctx, struct args *args) {
     print_exits(verb->name);
     return 0;
   }
-  print_beside("hone " HONE_VERSION ":", 0,
-               "the fastest correct way to run a model on this machine, with evidence");
+  print_beside(
+      "hone " HONE_VERSION ":", 0,
+      "measure, compile and choose the fastest correct way to run a model on this machine");
   printf("\n");
   for (size_t i = 0; i < verb_count; i++) {
     char name[64];
@@ -255,8 +256,7 @@ int verb_help(struct ctx *ctx, struct args *args) {
   }
   printf("\n");
   print_beside("", 0,
-               "'hone help VERB' shows its flags. A model is a file, ONNX, TFLite or "
-               "torch.export's .pt2, or zoo:NAME "
-               "('hone zoo list').");
+               "'hone help VERB' prints its flags. A model is a file (ONNX, TFLite, or "
+               "torch.export's .pt2) or zoo:NAME ('hone zoo list').");
   return 0;
 }

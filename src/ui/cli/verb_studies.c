@@ -1,4 +1,4 @@
-/* hone studies: what the store holds; studies go away, to another file, and come from one. */
+/* hone studies: list, delete, export and import the studies of a store. */
 #include "cli.h"
 
 #include <time.h>
@@ -23,7 +23,7 @@ static hone_status list(struct ctx *ctx, struct store *store, struct arena *aren
   return HONE_OK;
 }
 
-/* Every study is found before the first one goes. */
+/* Finds every named study before one is changed. */
 static hone_status keys_of(struct ctx *ctx, const struct args *args, struct store *store,
                            struct arena *arena, struct study_row **out, size_t *out_count) {
   size_t named = args->word_count - 1;
@@ -62,7 +62,7 @@ static hone_status copy_studies(struct ctx *ctx, const struct args *args, struct
   return HONE_OK;
 }
 
-/* Into a store, which may be there already: then it grows. */
+/* Into a store file; studies are added to an existing one. */
 static hone_status export_studies(struct ctx *ctx, const struct args *args, struct store *store,
                                   struct arena *arena) {
   struct store *other;
@@ -99,13 +99,13 @@ static hone_status can_be_read(struct ctx *ctx, const char *path) {
   return HONE_OK;
 }
 
-/* What is opened for writing is made where it is not there: not for a command that is going to fail. */
+/* Opening a store for writing creates it, so a command that will fail must not get that far. */
 static hone_status check_sources(struct ctx *ctx, const struct args *args, bool imports) {
   if (!imports) return can_be_read(ctx, value_of(args, FLAG_store, NULL));
   for (size_t i = 1; i < args->word_count; i++) {
     if (!strstr(args->words[i], "://") && access(args->words[i], F_OK))
       return fail(ctx, HONE_E_NOFILE, place_file(args->words[i]),
-                  "no such file; 'hone studies export -o FILE.db' makes one where the studies are");
+                  "no such file; 'hone studies export -o FILE.db' writes one");
     TRY(can_be_read(ctx, args->words[i]));
   }
   return HONE_OK;
@@ -131,7 +131,7 @@ static hone_status find_action(struct ctx *ctx, const struct args *args,
                 "[STUDY...] -o FILE.db' or 'hone studies import FILE.db...'");
   if (*out && (*out)->needs_words && args->word_count == 1)
     return fail(ctx, HONE_E_USAGE, place_name(args->words[0]),
-                "which? 'hone studies' lists what is there");
+                "give a study; 'hone studies' lists them");
   return HONE_OK;
 }
 

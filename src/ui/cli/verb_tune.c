@@ -1,4 +1,4 @@
-/* hone tune, hone kernel: what ways of doing a problem take here. */
+/* hone tune and hone kernel: measure kernel choices on this machine. */
 #include <math.h>
 
 #include "compiler/tune/tune.h"
@@ -8,10 +8,10 @@
 
 enum { KERNEL_CANDIDATES = 64, KERNEL_PROCESSES = 4, LINE = 512 };
 #define KERNEL_BUDGET_S 2.0
-#define REFERENCE_MACS 2e9 /* a few seconds of plain loops */
+#define REFERENCE_MACS 2e9 /* a few seconds of the generic loops */
 #define PEAK_NS 300000000ull
 
-/* Multiply-adds of this element type by those of f32, as the level's description has it. */
+/* Multiply-add throughput of this element type relative to f32, from the level's description. */
 static double type_factor(const struct target *target, uint8_t type) {
   const struct speeds *s = &target->speeds;
   if (type == TYPE_U8 || type == TYPE_I8) return s->i8_macs / s->f32_macs;
@@ -27,7 +27,7 @@ static void print_candidate(const struct trial *trial, size_t i, double peak) {
   printf("%9.1f %9.1f  %-18s", c->choice.cost / 1e3, c->ns / 1e3, i ? ratio : "1");
   if (trial->macs > 0 && 2 * trial->macs <= peak * c->ns)
     printf(" %8.1f %6.1f", 2 * trial->macs / c->ns, 200 * trial->macs / c->ns / peak);
-  else if (trial->macs > 0) /* a peak below what was reached was disturbed */
+  else if (trial->macs > 0) /* the probe of the peak was disturbed */
     printf(" %8.1f %6s", 2 * trial->macs / c->ns, "-");
   else
     printf(" %8s %6s", "", "");
@@ -39,23 +39,23 @@ static void print_trial(const struct trial *trial, const struct trial_options *o
   char line[LINE];
   const double peak = peaks->f32_flops * type_factor(options->target, trial->problem.types.a) / 1e9;
   problem_print(line, sizeof line, &trial->problem);
-  printf("%s\n%s, %d thread%s, peak %.0f GFLOP/s; %zu ways, the first is taken without a table\n",
-         line, options->target->level, options->threads, options->threads == 1 ? "" : "s", peak,
+  printf("%s\n%s, %d thread%s, peak %.0f GFLOP/s; %zu choices, the first is the default\n", line,
+         options->target->level, options->threads, options->threads == 1 ? "" : "s", peak,
          trial->count);
-  printf("%9s %9s  %-18s %8s %6s %8s  choice\n", "us said", "us here", "by the first", "GFLOP/s",
+  printf("%9s %9s  %-18s %8s %6s %8s  choice\n", "us said", "us here", "vs. default", "GFLOP/s",
          "% peak", "error");
   for (size_t i = 0; i < trial->count; i++) print_candidate(trial, i, peak);
   const size_t best = trial_best(trial);
   if (best)
-    printf("faster for sure: way %zu, %.3f of the first's time\n", best + 1,
+    printf("significantly faster: choice %zu, %.3f of the default's time\n", best + 1,
            trial->candidates[best].ratio.value);
   else
-    printf("no way is faster than the first for sure\n");
+    printf("no choice is significantly faster than the default\n");
   printf("error: relative L2 distance from %s\n",
-         trial->by_reference ? "plain loops in double" : "the first way's results");
+         trial->by_reference ? "generic loops in double precision" : "the default's results");
 }
 
-/* The peak is probed before and after: what disturbs a probe makes it lower, never higher. */
+/* The peak is probed before and after; disturbance lowers a probe and never raises it. */
 static hone_status try_ways(struct ctx *ctx, struct arena *arena, const struct problem *problem,
                             const struct trial_options *options) {
   struct trial trial;
@@ -84,10 +84,9 @@ static hone_status kernel(struct ctx *ctx, const struct args *args) {
                 &options.seconds));
   TRY(int_of(ctx, args, FLAG_seed, 0, INT64_MAX, 0, &seed));
   if (!problem_parse(line, &problem))
-    return fail(
-        ctx, HONE_E_USAGE, place_name(line),
-        "is not a problem line, as 'hone compile MODEL --stop-after plan --dump-after plan' "
-        "shows them behind |");
+    return fail(ctx, HONE_E_USAGE, place_name(line),
+                "is not a problem line; 'hone compile MODEL --stop-after plan --dump-after plan' "
+                "prints them after |");
   options.target = &compile.target;
   options.threads = compile.threads;
   options.cc = compile.cc;
@@ -121,12 +120,12 @@ static void show_trial(void *user, const struct trial *trial, size_t number, siz
 }
 
 static void print_tuned(const struct tune_report *report) {
-  printf("%zu problems: %zu known, %zu tried, %zu kept\n", report->problems, report->known,
+  printf("%zu problems: %zu known, %zu measured, %zu kept\n", report->problems, report->known,
          report->tried, report->kept);
   if (isfinite(report->model.value))
-    printf("the model takes %.3f (%.3f to %.3f) of its time before%s\n", report->model.value,
-           report->model.low, report->model.high,
-           report->refused ? ": not faster for sure, nothing is kept" : "");
+    printf("the model takes %.3f (%.3f to %.3f) of its time without tuning%s\n",
+           report->model.value, report->model.low, report->model.high,
+           report->refused ? ": not significantly faster, nothing is kept" : "");
   if (report->kept) printf("%s\n", report->path);
 }
 

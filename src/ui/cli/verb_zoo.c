@@ -20,7 +20,7 @@ static hone_status write_model(struct ctx *ctx, const char *name, const char *pa
   size_t length = strlen(path);
   if (strcmp(path, "-")) {
     if (length < 6 || strcmp(path + length - 5, ".onnx"))
-      return fail(ctx, HONE_E_USAGE, place_name(path), "a model is written as FILE.onnx");
+      return fail(ctx, HONE_E_USAGE, place_name(path), "give FILE.onnx");
     TRY(output_check(ctx, path, OUTPUT_ONNX, NULL, 0));
   }
   char spec[512];
@@ -43,7 +43,7 @@ static hone_status write_model(struct ctx *ctx, const char *name, const char *pa
   return status;
 }
 
-/* Of the folder of --zoo-dir where that has it, else built in. */
+/* A model of --zoo-dir, else a built-in one. */
 static hone_status write_named(struct ctx *ctx, const struct args *args, const char *name,
                                const char *path) {
   bool is_written;

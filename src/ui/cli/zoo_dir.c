@@ -1,6 +1,6 @@
-/* Models of the user's own in PyTorch (--zoo-dir DIR): a file NAME.py with get_model() and get_dummy_input().
- * It is run, by the interpreter of an environment that has torch, once: what it exports lies in the cache under
- * a hash of that interpreter and of all Python files of the folder.
+/* The user's own PyTorch models (--zoo-dir DIR): NAME.py with get_model() and get_dummy_input(). The file is run once, by the
+ * Python of an environment that has torch. The exported model is cached under a hash of that Python and of all Python files of
+ * the folder.
  */
 #include "cli.h"
 
@@ -16,7 +16,7 @@ static bool is_name(const char *word) {
   return n && !word[n];
 }
 
-/* The file of a word, "NAME" or "zoo:NAME"; false where the folder has none. */
+/* The file of "NAME" or "zoo:NAME"; false: the folder does not have it. */
 static bool find_file(const char *dir, const char *word, const char **out_name, char out[4096]) {
   const bool is_zoo = !strncmp(word, "zoo:", 4);
   *out_name = is_zoo ? word + 4 : word;
@@ -25,7 +25,7 @@ static bool find_file(const char *dir, const char *word, const char **out_name, 
   return n > 0 && n < 4096 && !access(out, R_OK);
 }
 
-/* All that the file may import of its folder, and what runs it. */
+/* Hash of the Python, and of all files that NAME.py may import from its folder. */
 static MUST_USE hone_status key_of(struct ctx *ctx, const char *dir, const char *python,
                                    const char *name, char out[33]) {
   char pattern[4200], hash[33];
@@ -56,7 +56,8 @@ static MUST_USE hone_status run_exporter(struct ctx *ctx, const char *python, co
   char script[4200];
   size_t length;
   const char *text = hone_embedded_text("python/hone/_zoo.py", &length);
-  if (!text) return fail(ctx, HONE_E_INTERNAL, place_name("_zoo.py"), "is not in this program");
+  if (!text)
+    return fail(ctx, HONE_E_INTERNAL, place_name("_zoo.py"), "is not built into this program");
   snprintf(script, sizeof script, "%s/export.py", work);
   TRY(file_write_atomic(ctx, script, text, length, 0600));
   const char *const argv[] = {python, script, "write", name, "--zoo-dir", dir, "-o", output, NULL};
@@ -70,7 +71,7 @@ static MUST_USE hone_status run_exporter(struct ctx *ctx, const char *python, co
     const size_t all = result.output.length, keep = all < 600 ? all : 600;
     strbuf_put_safe(&words, result.output.at ? result.output.at + all - keep : "no words", 700);
     status = fail(ctx, result.exit_code == 69 ? HONE_E_MISSING : HONE_E_UNSUP, place_name(name),
-                  "%s could not export it: %s", python, words.at ? words.at : "");
+                  "export with %s failed: %s", python, words.at ? words.at : "");
     strbuf_deinit(&words);
   }
   strbuf_deinit(&result.output);
@@ -79,14 +80,13 @@ static MUST_USE hone_status run_exporter(struct ctx *ctx, const char *python, co
 
 static MUST_USE hone_status python_of(struct ctx *ctx, const struct args *args, char out[4096]) {
   hone_status status = engine_python(ctx, PACKAGE, engine_path_of(args, PACKAGE), out);
-  return status
-             ? advise(ctx, status,
-                      "--engine torch=DIR names a virtual environment with torch; 'hone backends "
-                      "install torch' makes one")
-             : HONE_OK;
+  return status ? advise(ctx, status,
+                         "give a virtual environment that has torch with --engine torch=DIR, or "
+                         "make one with 'hone backends install torch'")
+                : HONE_OK;
 }
 
-/* NAME.onnx, or NAME.pt2 where that Python cannot write ONNX. */
+/* NAME.onnx, or NAME.pt2 if that Python cannot write ONNX. */
 static bool find_export(const char *folder, const char *name, char out[4200]) {
   static const char *const endings[] = {".onnx", ".pt2"};
   for (size_t i = 0; i < COUNT(endings); i++) {
@@ -111,16 +111,17 @@ static MUST_USE hone_status export_once(struct ctx *ctx, const struct args *args
   char made[4200];
   if (!status && !find_export(partial, name, made))
     status = fail(ctx, HONE_E_INTERNAL, place_name(name), "%s wrote no file", python);
-  /* another process may have made it meanwhile: either will do */
+  /* another process may have made it at the same time; either is valid */
   if (!status && rename(partial, folder) && !find_export(folder, name, out))
     status = fail(ctx, HONE_E_WRITE, place_file(folder), "cannot be written");
   dir_remove_tree(partial);
   if (!status && !find_export(folder, name, out))
-    status = fail(ctx, HONE_E_IO, place_file(folder), "what was just made is gone");
+    status = fail(ctx, HONE_E_IO, place_file(folder),
+                  "the exported file was removed by another process");
   return status;
 }
 
-/* The folder of --zoo-dir as an absolute path; E_NOFILE. NULL where none is given. */
+/* The absolute path of --zoo-dir; NULL: not given. E_NOFILE. */
 static MUST_USE hone_status folder_of(struct ctx *ctx, const struct args *args, char resolved[4096],
                                       const char **out) {
   const char *dir = value_of(args, FLAG_zoo_dir, NULL);
@@ -143,7 +144,7 @@ hone_status zoo_dir_expand(struct ctx *ctx, struct arena *arena, struct args *ar
   return HONE_OK;
 }
 
-/* Whether a file defines both functions; it is not run. */
+/* True if the file defines both functions, by its text. */
 static bool is_model_file(const char *path) {
   struct ctx ctx;
   struct mapping file;
@@ -181,7 +182,7 @@ hone_status zoo_dir_list(struct ctx *ctx, const struct args *args) {
   return HONE_OK;
 }
 
-/* What the exporter makes is written as every output is. */
+/* Writes the exported model with the usual checks of outputs. */
 hone_status zoo_dir_write(struct ctx *ctx, const struct args *args, const char *word,
                           const char *output, bool *out_is_written) {
   char resolved[4096], path[4096], python[4096], folder[4096], made[4200];
@@ -191,8 +192,7 @@ hone_status zoo_dir_write(struct ctx *ctx, const struct args *args, const char *
   TRY(folder_of(ctx, args, resolved, &dir));
   if (!dir || !find_file(dir, word, &name, path)) return HONE_OK;
   if (!is_stdout && !is_pt2 && (!ending || strcmp(ending, ".onnx")))
-    return fail(ctx, HONE_E_USAGE, place_name(output),
-                "a model is written as FILE.onnx, or as FILE.pt2");
+    return fail(ctx, HONE_E_USAGE, place_name(output), "give FILE.onnx or FILE.pt2");
   if (!is_stdout) TRY(output_check(ctx, output, is_pt2 ? OUTPUT_PT2 : OUTPUT_ONNX, NULL, 0));
   TRY(python_of(ctx, args, python));
   TRY(dir_temporary(ctx, folder));
