@@ -55,7 +55,7 @@ def test_the_choice_is_borne_out_by_its_rows(answer, shared_hone):
     time_of = answer["time"]
     for phase in time_of["phases"]:  # nothing is begun with more than is left: each ends within a quarter more of what it was given
         assert phase["begin_s"] + phase["budget_s"] <= time_of["budget_s"] or phase["budget_s"] <= 0.01, time_of
-    assert "recommend: a first look" in [p["phase"] for p in time_of["phases"]] and all(p["all_s"] > 0 for p in time_of["phases"])
+    assert "recommend: screening round" in [p["phase"] for p in time_of["phases"]] and all(p["all_s"] > 0 for p in time_of["phases"])
     assert time_of["budget_s"] in (4, 60, 600) and 0 <= time_of["reference_s"] < time_of["all_s"] and time_of["forms_s"] == 0, time_of
 
 
@@ -100,7 +100,7 @@ def test_a_budget_counts_what_engines_take_to_start(shared_hone):
     assert told["native"][0] == "undecided" and told["onnxruntime"] == (
         "invalid", "interrupted: the budget was spent before its turn"), answer
     assert answer["is_undecided"] and "choice" not in answer and answer["conclusion"].startswith("undecided: native"), answer
-    assert answer["time"]["phases"][-1]["phase"] == "recommend: a first look", answer
+    assert answer["time"]["phases"][-1]["phase"] == "recommend: screening round", answer
     shown = shared_hone("recommend", "zoo:mlp", "--backend", "native,onnxruntime", "--threads", "1", "--budget", "0.01s", "--quiet",
                         "--bundle", "none", "--engine", f"onnxruntime={ONNXRUNTIME}")
     assert shown.code == 5 and shown.text.startswith("undecided: ") and not (shared_hone.folder / "none").exists(), shown
@@ -314,8 +314,8 @@ def test_the_device_is_the_studys(shared_hone):
     sound(result)
     assert len(json.loads(result.text)["rows"]) == 1
     refused(shared_hone("recommend", "zoo:mlp", "--device", "nowhere:x"), "E_USAGE", "no such device")
-    refused(shared_hone("recommend", "zoo:mlp", "--device", "ssh:a", "--hybrid"), "E_UNSUP", "this machine alone")
-    refused(shared_hone("recommend", "zoo:mlp", "--device", "ssh:a", "--bundle", "b"), "E_UNSUP", "this machine alone")
+    refused(shared_hone("recommend", "zoo:mlp", "--device", "ssh:a", "--hybrid"), "E_UNSUP", "this machine only")
+    refused(shared_hone("recommend", "zoo:mlp", "--device", "ssh:a", "--bundle", "b"), "E_UNSUP", "this machine only")
 
 
 def classifier(path):

@@ -179,6 +179,9 @@ struct backend_choice {
 MUST_USE hone_status backend_choose(struct ctx *ctx, const char *text, struct backend_choice *out);
 
 #define BACKEND_MAX_SETS 16
+/* describe.c: calls `describe` in a child process, because a broken engine library may end the process that loads it. */
+void describe_backend(struct ctx *ctx, const struct backend *backend, const char *engine_path,
+                      struct backend_info *out);
 /* describe of an engine that is part of this program. */
 void describe_built_in(struct ctx *ctx, const struct backend *backend, const char *engine_path,
                        struct backend_info *out);

@@ -87,10 +87,10 @@ bool advise_had_no_turn(const struct record *record);
 void advise_reason(struct strbuf *out, const struct summary *summary,
                    const struct constraints *constraints, const struct advice *advice,
                    size_t record);
-/* The same as JSON and for the terminal. */
-MUST_USE hone_status advise_json(struct ctx *ctx, const struct summary *summary,
-                                 const struct constraints *constraints, const struct advice *advice,
-                                 struct strbuf *out);
+/* The whole as JSON, the caller's to decref; NULL: a record has text that is not UTF-8. */
+struct json_t *advise_json(const struct summary *summary, const struct constraints *constraints,
+                           const struct advice *advice);
+/* The whole for the terminal. */
 void advise_table(const struct summary *summary, const struct constraints *constraints,
                   const struct advice *advice, struct strbuf *out);
 #endif

@@ -4,7 +4,6 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 
 static void put_amount(struct strbuf *out, enum constraint_id id, double x) {
   const char *unit = constraint_kinds[id].unit;
@@ -311,8 +310,7 @@ static json_t *rival_json(const struct rival *rival) {
   return json;
 }
 
-hone_status advise_json(struct ctx *ctx, const struct summary *s, const struct constraints *d,
-                        const struct advice *a, struct strbuf *out) {
+json_t *advise_json(const struct summary *s, const struct constraints *d, const struct advice *a) {
   json_t *rows = json_array(), *bounds = json_object(), *needs = json_object();
   struct strbuf conclusion = {0};
   put_conclusion(&conclusion, s, d, a);
@@ -336,13 +334,6 @@ hone_status advise_json(struct ctx *ctx, const struct summary *s, const struct c
                 a->binding == CONSTRAINT_COUNT ? NULL : constraint_kinds[a->binding].name, "needed",
                 json_finite(a->needed), "needs", needs, "rows", rows);
   if (json && a->rival.summary) json_object_set_new(json, "rival", rival_json(&a->rival));
-  char *dumped = json ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
   strbuf_deinit(&conclusion);
-  json_decref(json);
-  if (!dumped)
-    return fail(ctx, HONE_E_INTERNAL, place_none(), "a record has text that is not UTF-8");
-  strbuf_puts(out, dumped);
-  strbuf_puts(out, "\n");
-  free(dumped);
-  return strbuf_finish(ctx, out);
+  return json;
 }

@@ -5,6 +5,7 @@
 #define HONE_CLI_H
 
 #include "judge/compare/compare.h"
+#include "judge/recommend/child_study.h"
 #include "bench/study/study.h"
 #include "bench/store/store.h"
 #include "zoo/zoo.h"
@@ -179,12 +180,7 @@ MUST_USE hone_status make_inputs(struct ctx *ctx, const struct args *args,
 MUST_USE hone_status make_outputs(struct ctx *ctx, const struct model *model, struct arena *arena,
                                   hone_tensor *out);
 void format_count(char out[32], double count);
-/* Appends a word to a comma-separated list, unless the list has it or is full. */
-void list_add(char *list, size_t size, const char *word);
 
-/* describe.c: `describe` of an engine in a child process, because a broken library may crash it */
-void describe_backend(struct ctx *ctx, const struct backend *backend, const char *engine_path,
-                      struct backend_info *out);
 /* -- terminal.c */
 /* $COLUMNS if it is a number, else the terminal's width; 0: not a terminal. */
 int terminal_width(int fd);
@@ -198,27 +194,15 @@ struct progress_line {
 void progress_put(struct progress_line *line, const char *text);
 void progress_clear(struct progress_line *line);
 
-/* -- self.c: this program as its own child */
-enum { COMMAND_WORDS = 240 };
-struct command {
-  const char *at[COMMAND_WORDS + 1];
-  size_t count;
-  char spellings[COMMAND_WORDS][64];
-};
+/* -- self.c: child processes of this program, with flags by id (judge/recommend/child_study.h) */
 MUST_USE hone_status self_path(struct ctx *ctx, char out[4096]);
-MUST_USE hone_status command_add(struct ctx *ctx, struct command *command, const char *word);
 MUST_USE hone_status command_add_flag(struct ctx *ctx, struct command *command, enum flag_id flag,
                                       const char *value);
-/* What the user gave of these flags, as often. */
-/* A file named like a flag stays a model. */
-MUST_USE hone_status command_add_model(struct ctx *ctx, struct command *command, const char *model);
+/* Each of these flags, as often as the user gave it. */
 MUST_USE hone_status command_add_given(struct ctx *ctx, const struct args *args,
                                        const enum flag_id *flags, size_t count,
                                        struct command *command);
-/* What --backend calls a row's engine: "openvino", and with the variant that was named "openvino:async". */
-const char *backend_word(const struct config *config, char out[64]);
-/* `hone bench` with these words; its JSON, in the folder `dir`, comes back as records. E_MISSING with its words where
-   it wrote none. */
+/* run_bench_study with this program. */
 MUST_USE hone_status self_study(struct ctx *ctx, struct arena *arena, const struct command *how,
                                 const char *dir, struct summary *out);
 

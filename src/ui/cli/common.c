@@ -311,10 +311,3 @@ void format_count(char out[32], double count) {
                               : "%.0f %s",
            count, units[i]);
 }
-
-void list_add(char *list, size_t size, const char *word) {
-  const size_t n = strlen(word), used = strlen(list);
-  for (const char *p = list; *p; p += strcspn(p, ","), p += *p == ',')
-    if (!strncmp(p, word, n) && (p[n] == ',' || !p[n])) return;
-  if (used + n + 2 < size) snprintf(list + used, size - used, "%s%s", used ? "," : "", word);
-}
