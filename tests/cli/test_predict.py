@@ -69,7 +69,7 @@ def test_predictions_go_where_they_are_asked_for(box):
     assert json.loads((box.folder / "said.json").read_text())["models"] == len(MODELS) and "left out" in result.text
     for words in (["--budget", "5s"], ["--max-latency", "5ms"], ["--objective", "size"], ["--bundle", "b"], ["--hybrid"],
                   ["--min-accuracy", "0.9"]):
-        refused(box("recommend", "zoo:mlp", "--predict", *words), "E_USAGE", "a race, which --predict leaves out")
+        refused(box("recommend", "zoo:mlp", "--predict", *words), "E_USAGE", "a measurement, and --predict makes none")
     refused(box("recommend", "zoo:mlp", "--predict", "--device", "ssh:a"), "E_UNSUP", "this machine alone")
 
 

@@ -89,10 +89,10 @@ static void the_fastest_that_is_sure(void **state) {
   assert_int_equal(s.advice.runner_up, 1);
   assert_true(s.advice.is_decided);
   assert_true(s.advice.ratio.low == 1.45); /* of the slices side by side */
-  assert_int_equal(s.advice.at[2].standing, STANDING_behind);
-  assert_int_equal(s.advice.at[3].standing, STANDING_invalid);
+  assert_int_equal(s.advice.at[2].status, CANDIDATE_behind);
+  assert_int_equal(s.advice.at[3].status, CANDIDATE_invalid);
   assert_true(says(&s, "native, fp32, 1 thread: median latency 4.00 ms; better than onnxruntime"));
-  assert_true(says(&s, "1.50x (1.45 to 1.55), decided at 95 %\n"));
+  assert_true(says(&s, "1.50x (1.45 to 1.55), significant at 95 %\n"));
   assert_true(s.advice.regret == 0);
   end(&s);
 }
@@ -110,9 +110,9 @@ static void a_tie_goes_to_the_smaller(void **state) {
   assert_int_equal(s.advice.choice, 1);
   assert_int_equal(s.advice.runner_up, 0);
   assert_false(s.advice.is_decided);
-  assert_int_equal(s.advice.at[2].standing, STANDING_behind);
+  assert_int_equal(s.advice.at[2].status, CANDIDATE_behind);
   assert_true(fabs(s.advice.regret - .07) < 1e-9); /* the other may be as much faster */
-  assert_true(says(&s, "the smaller memory decided; at most 7.0 % behind the best\n"));
+  assert_true(says(&s, "chosen for its smaller memory; at most 7.0 % worse than the best\n"));
   end(&s);
 }
 
@@ -123,28 +123,29 @@ static void no_more_is_claimed_than_the_study_does(void **state) {
     int processes, rounds;
     double floor_ns; /* of one of the two */
     bool has_pairs;
-    enum standing standing;
+    enum candidate_status status;
     const char *words, *reason;
-  } rows[] = {{3, 18, 0, true, STANDING_runner_up,
-               "better than onnxruntime, fp32, 1 thread by 1.50x (1.45 to 1.55), decided at 95 %\n",
-               "runner-up  onnxruntime, fp32, 1 thread: median latency 6.00 ms against 4.00 ms\n"},
-              {1, 6, 0, true, STANDING_undecided,
-               "ahead of onnxruntime, fp32, 1 thread by 1.50x (1.45 to 1.55), too little measured "
-               "to decide\n",
-               "undecided  onnxruntime, fp32, 1 thread: median latency 6.00 ms against 4.00 ms, "
-               "too little measured to decide\n"},
-              {2, 36, 0, true, STANDING_undecided, "too little measured to decide\n",
-               "undecided  onnxruntime"},
-              {3, 6, 0, true, STANDING_undecided, "too little measured to decide\n",
-               "undecided  onnxruntime"},
-              {1, 6, 0, false, STANDING_undecided,
-               "1.50x (1.44 to 1.56), too little measured to decide\n", "undecided  onnxruntime"},
-              {3, 18, 0, false, STANDING_runner_up, "1.50x (1.44 to 1.56), decided at 95 %\n",
-               "runner-up  onnxruntime"},
-              {3, 18, 3e6, true, STANDING_tied,
-               "not told apart from onnxruntime, fp32, 1 thread, 1.50x (1.45 to 1.55): the faster "
-               "by what was seen\n",
-               "tied       onnxruntime"}};
+  } rows[] = {
+      {3, 18, 0, true, CANDIDATE_runner_up,
+       "better than onnxruntime, fp32, 1 thread by 1.50x (1.45 to 1.55), significant at 95 %\n",
+       "runner-up  onnxruntime, fp32, 1 thread: median latency 6.00 ms against 4.00 ms\n"},
+      {1, 6, 0, true, CANDIDATE_undecided,
+       "ahead of onnxruntime, fp32, 1 thread by 1.50x (1.45 to 1.55), not enough "
+       "measurements to decide\n",
+       "undecided  onnxruntime, fp32, 1 thread: median latency 6.00 ms against 4.00 ms, "
+       "not enough measurements to decide\n"},
+      {2, 36, 0, true, CANDIDATE_undecided, "not enough measurements to decide\n",
+       "undecided  onnxruntime"},
+      {3, 6, 0, true, CANDIDATE_undecided, "not enough measurements to decide\n",
+       "undecided  onnxruntime"},
+      {1, 6, 0, false, CANDIDATE_undecided,
+       "1.50x (1.44 to 1.56), not enough measurements to decide\n", "undecided  onnxruntime"},
+      {3, 18, 0, false, CANDIDATE_runner_up, "1.50x (1.44 to 1.56), significant at 95 %\n",
+       "runner-up  onnxruntime"},
+      {3, 18, 3e6, true, CANDIDATE_tied,
+       "tied with onnxruntime, fp32, 1 thread, 1.50x (1.45 to 1.55): chosen for the "
+       "better value\n",
+       "tied       onnxruntime"}};
   for (size_t i = 0; i < COUNT(rows); i++)
     for (int turned = 0; turned < 2; turned++) {
       struct scene s;
@@ -160,8 +161,8 @@ static void no_more_is_claimed_than_the_study_does(void **state) {
       if (rows[i].has_pairs && !turned) compare_rows(&s, 1, 0, 1.5, 1.45, 1.55);
       choose(&s);
       assert_int_equal(s.advice.choice, 0);
-      assert_int_equal(s.advice.at[1].standing, rows[i].standing);
-      assert_int_equal(s.advice.is_decided, rows[i].standing == STANDING_runner_up);
+      assert_int_equal(s.advice.at[1].status, rows[i].status);
+      assert_int_equal(s.advice.is_decided, rows[i].status == CANDIDATE_runner_up);
       assert_true(says(&s, rows[i].words));
       assert_true(says(&s, rows[i].reason));
       end(&s);
@@ -207,12 +208,12 @@ static void a_wide_tie_goes_to_the_faster(void **state) {
   compare_rows(&s, 1, 0, 1.1, .7, 1.7);
   choose(&s);
   assert_int_equal(s.advice.choice, 0);
-  assert_int_equal(s.advice.at[1].standing, STANDING_tied);
+  assert_int_equal(s.advice.at[1].status, CANDIDATE_tied);
   assert_false(s.advice.is_decided);
   assert_true(says(&s,
-                   "1.10x (0.70 to 1.70): the faster by what was seen; at "
-                   "most 42.9 % behind the best\n"));
-  assert_true(says(&s, "not told apart from the choice, slower by what was seen"));
+                   "1.10x (0.70 to 1.70): chosen for the better value; at "
+                   "most 42.9 % worse than the best\n"));
+  assert_true(says(&s, "tied with the choice, which has the better value"));
   end(&s);
 }
 
@@ -227,17 +228,16 @@ static void bounds_hold_by_the_interval(void **state) {
   s.constraints.bound[CONSTRAINT_latency] = 4.2; /* within native's interval */
   choose(&s);
   assert_int_equal(s.advice.choice, SIZE_MAX);
-  assert_int_equal(s.advice.at[0].standing, STANDING_unsure);
-  assert_int_equal(s.advice.at[1].standing, STANDING_out);
+  assert_int_equal(s.advice.at[0].status, CANDIDATE_unsure);
+  assert_int_equal(s.advice.at[1].status, CANDIDATE_out);
   assert_int_equal(s.advice.at[1].bounds[CONSTRAINT_memory], BOUND_MISSED);
   assert_int_equal(s.advice.at[1].bounds[CONSTRAINT_latency], BOUND_HELD);
   assert_int_equal(s.advice.at[2].bounds[CONSTRAINT_latency], BOUND_MISSED);
   /* without the bound of latency two rows pass, without that of memory one */
   assert_int_equal(s.advice.binding, CONSTRAINT_latency);
   assert_true(fabs(s.advice.needed - 4.5) < 1e-9);
-  assert_true(says(
-      &s, "what stands in the way is median latency; with a limit of 4.50 ms instead of 4.20 ms"));
-  assert_true(says(&s, "lies within its interval"));
+  assert_true(says(&s, "the reason is median latency; with a limit of 4.50 ms instead of 4.20 ms"));
+  assert_true(says(&s, "with an interval that contains the limit of"));
   s.constraints.bound[CONSTRAINT_latency] = 4.5;
   choose(&s);
   assert_int_equal(s.advice.choice, 0);
@@ -259,10 +259,10 @@ static void more_is_better_where_it_is(void **state) {
   assert_int_equal(s.advice.choice, 1);
   assert_int_equal(s.advice.at[2].bounds[CONSTRAINT_accuracy], BOUND_MISSED);
   assert_true(fabs(s.advice.ratio.value - 1.6) < 1e-9);
-  assert_true(says(&s, "agreement with the reference 0.97, least is 0.99"));
+  assert_true(says(&s, "agreement with the reference 0.97, below the limit of 0.99"));
   s.records[2].worst.accuracy_retention = .995; /* labels count for more than largest outputs */
   choose(&s);
-  assert_int_equal(s.advice.at[2].standing, STANDING_runner_up);
+  assert_int_equal(s.advice.at[2].status, CANDIDATE_runner_up);
   s.records[2].worst.accuracy_retention = NAN;
   choose(&s);
   json_t *root = advise_json(&s.summary, &s.constraints, &s.advice);
@@ -282,7 +282,7 @@ static void what_is_not_known_holds_no_bound(void **state) {
   choose(&s);
   assert_int_equal(s.advice.choice, SIZE_MAX);
   assert_int_equal(s.advice.binding, CONSTRAINT_COUNT);
-  assert_true(says(&s, "nothing that ran has a figure for every bound"));
+  assert_true(says(&s, "no candidate that ran has a value for every bound"));
   end(&s);
 }
 
@@ -303,7 +303,7 @@ static void several_bounds_in_the_way_are_all_named(void **state) {
   assert_true(isnan(s.advice.needs[CONSTRAINT_start]));
   assert_true(
       says(&s,
-           "no single bound is to blame; nearest is native, fp32, 1 thread: median latency "
+           "relaxing one bound is not enough; nearest is native, fp32, 1 thread: median latency "
            "with a limit of 4.10 ms instead of 1.00 ms, memory while running with a limit of "
            "100 MB instead of 50.0 MB\n"));
   json_t *root = advise_json(&s.summary, &s.constraints, &s.advice);
@@ -311,9 +311,10 @@ static void several_bounds_in_the_way_are_all_named(void **state) {
   assert_int_equal(json_object_size(needs), 2);
   assert_true(json_number_value(json_object_get(needs, "latency")) == 4.1);
   /* a row says all that it misses */
-  assert_true(says(&s,
-                   "openvino, fp32, 1 thread: median latency 2.00 ms, most is 1.00 ms; memory "
-                   "while running 400 MB, most is 50.0 MB\n"));
+  assert_true(
+      says(&s,
+           "openvino, fp32, 1 thread: median latency 2.00 ms, above the limit of 1.00 ms; memory "
+           "while running 400 MB, above the limit of 50.0 MB\n"));
   json_t *missed = json_object_get(json_array_get(json_object_get(root, "rows"), 1), "missed");
   assert_int_equal(json_array_size(missed), 2);
   const json_t *second = json_array_get(missed, 1);
@@ -333,13 +334,13 @@ static void what_did_not_run_is_said_to_be_so(void **state) {
   add(&s, "native", 4, .1, 100)->status = STATUS_crashed;
   choose(&s);
   assert_int_equal(s.advice.choice, SIZE_MAX);
-  assert_true(says(&s, "nothing ran as it should: each row says why\n"));
+  assert_true(says(&s, "no candidate ran correctly: each row gives the reason\n"));
   s.records[0].status = STATUS_ok;
   s.constraints.objective = CONSTRAINT_energy;
   s.records[0].energy_mj = NAN;
   choose(&s);
   assert_int_equal(s.advice.choice, SIZE_MAX);
-  assert_true(says(&s, "nothing that ran has a figure for energy of an inference\n"));
+  assert_true(says(&s, "no candidate that ran has a value for energy of an inference\n"));
   end(&s);
 }
 
@@ -362,7 +363,7 @@ static void the_thriftiest_that_is_known(void **state) {
   assert_int_equal(s.advice.choice, 1);
   assert_true(s.advice.is_decided && s.advice.ratio.low > 1.4);
   assert_int_equal(s.advice.runner_up, 0);
-  assert_int_equal(s.advice.at[2].standing, STANDING_behind);
+  assert_int_equal(s.advice.at[2].status, CANDIDATE_behind);
   assert_true(says(&s, "energy of an inference 60 mJ"));
   assert_true(says(&s, "energy of an inference unknown against 60 mJ"));
   end(&s);
@@ -382,10 +383,10 @@ static void parts_stand_back_until_they_are_proven(void **state) {
   static const struct {
     double low, high;
     const char *choice;
-    enum standing of_parts;
-  } cases[] = {{0.97, 1.10, "native", STANDING_unproven}, /* faster by its median alone */
-               {1.01, 1.10, "hybrid", STANDING_chosen},
-               {0.80, 0.95, "native", STANDING_runner_up}};
+    enum candidate_status of_parts;
+  } cases[] = {{0.97, 1.10, "native", CANDIDATE_unproven}, /* faster by its median alone */
+               {1.01, 1.10, "hybrid", CANDIDATE_chosen},
+               {0.80, 0.95, "native", CANDIDATE_runner_up}};
   for (size_t c = 0; c < COUNT(cases); c++) {
     struct scene s;
     begin(&s);
@@ -394,9 +395,9 @@ static void parts_stand_back_until_they_are_proven(void **state) {
     compare_rows(&s, 1, 0, (cases[c].low + cases[c].high) / 2, cases[c].low, cases[c].high);
     choose(&s);
     assert_string_equal(s.records[s.advice.choice].config.backend, cases[c].choice);
-    assert_int_equal(s.advice.at[0].standing, cases[c].of_parts);
-    if (cases[c].of_parts == STANDING_unproven)
-      assert_true(says(&s, "not proven faster than one engine alone"));
+    assert_int_equal(s.advice.at[0].status, cases[c].of_parts);
+    if (cases[c].of_parts == CANDIDATE_unproven)
+      assert_true(says(&s, "not proven faster than a single engine"));
     end(&s);
   }
 }
@@ -414,8 +415,8 @@ static void parts_alone_hold_a_bound(void **state) {
   s.summary.record_count = 1; /* nothing to be faster than was measured at all */
   choose(&s);
   assert_int_equal(s.advice.choice, SIZE_MAX);
-  assert_int_equal(s.advice.at[0].standing, STANDING_unproven);
-  assert_true(says(&s, "are not proven faster than one engine alone\n"));
+  assert_int_equal(s.advice.at[0].status, CANDIDATE_unproven);
+  assert_true(says(&s, "the hybrid is not proven faster than a single engine\n"));
   end(&s);
 }
 

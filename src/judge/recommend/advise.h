@@ -1,5 +1,5 @@
-/* advise: from measured records and what the user demands to a choice with its reasons. Pure: the same records give
- * the same advice. What was not measured is never chosen. */
+/* advise: measured records and the user's constraints to a choice with its reasons. Pure: the same records give the same
+ * advice. A candidate without a measurement is never chosen. */
 #ifndef HONE_ADVISE_H
 #define HONE_ADVISE_H
 
@@ -23,67 +23,68 @@ struct constraint_kind {
 extern const struct constraint_kind constraint_kinds[CONSTRAINT_COUNT];
 
 struct constraints {
-  double bound[CONSTRAINT_COUNT]; /* most, or least where more is better; NaN: none */
+  double bound[CONSTRAINT_COUNT]; /* maximum, or minimum if more is better; NaN: none */
   enum constraint_id objective;
 };
 void constraints_init(struct constraints *constraints); /* no bounds, the objective is latency */
 
-enum standing {
-  STANDING_chosen,
-  STANDING_runner_up, /* the best of the others */
-  STANDING_behind,    /* meets every bound, is worse */
-  STANDING_tied, /* not told apart from the choice, which is smaller or was seen to be faster */
-  STANDING_undecided, /* too little was measured to tell it from the choice, by the rule of a study's verdicts */
-  STANDING_unproven, /* parts on several engines that are not proven faster than one engine alone */
-  STANDING_out,      /* misses a bound */
-  STANDING_unsure,   /* the bound lies within its interval */
-  STANDING_invalid   /* no figure, or none that can be trusted: its status says why */
+enum candidate_status {
+  CANDIDATE_chosen,
+  CANDIDATE_runner_up, /* the best of the others */
+  CANDIDATE_behind,    /* meets every bound, is worse than the choice */
+  CANDIDATE_tied, /* no significant difference from the choice, which is smaller or has the better figure */
+  CANDIDATE_undecided, /* too few processes or rounds for a verdict against the choice */
+  CANDIDATE_unproven,  /* a hybrid that is not proven faster than a single engine */
+  CANDIDATE_out,       /* misses a bound */
+  CANDIDATE_unsure,    /* a bound is within its interval */
+  CANDIDATE_invalid    /* no usable measurement: the record's status is the reason */
 };
 enum bound_state { BOUND_HELD, BOUND_UNSURE, BOUND_MISSED };
-struct standing_of {
-  enum standing standing;
+struct candidate_state {
+  enum candidate_status status;
   enum bound_state bounds[CONSTRAINT_COUNT];
-  /* the caller's to set, where a later look had no time for the row: the look whose figures it stands with (0: the
-     advice's own), the one that had none, and what that said; NULL: none had none */
-  size_t look, late_look;
-  const char *late;
+  /* Set by the caller if a later round had no time for the candidate: the round that its figures are from (0: the
+     advice's own), the later round, and its reason; NULL: there is none. */
+  size_t measured_in, late_round;
+  const char *late_reason;
 };
-/* Without a runner-up among these records: the row that the choice was set against in an earlier look. */
-struct rival {
+/* The runner-up of an earlier round, if these records have none. */
+struct earlier_runner_up {
   const struct summary *summary; /* NULL: none */
-  size_t record, look;
+  size_t record, round;
   struct interval ratio;
   bool is_decided;
 };
 struct advice {
   size_t record_count;
-  struct standing_of *at;   /* by record of the summary */
-  size_t choice, runner_up; /* SIZE_MAX: none */
-  struct interval ratio;    /* objective of the runner-up by the choice's; >= 1 is better */
-  bool is_decided;          /* a study's verdict would be the same: verdict_of */
-  double regret;            /* share it may lie behind rows not told apart; INFINITY: not known */
-  bool is_by_cost; /* a tied row was seen to be a little faster, the choice needs less memory */
-  /* without a choice: the bound that stands in the way of most, and the best value of it among rows that meet all
-     others; CONSTRAINT_COUNT: no single bound is to blame */
+  struct candidate_state *at; /* by record of the summary */
+  size_t choice, runner_up;   /* SIZE_MAX: none */
+  struct interval ratio;      /* objective of the runner-up by the choice's; >= 1 is better */
+  bool is_decided;            /* verdict_of gives the same verdict for the two */
+  /* the most that the choice may be worse than a candidate without a verdict, as a share; INFINITY: not known */
+  double regret;
+  bool is_by_cost; /* a tied candidate has a slightly better figure, the choice needs less memory */
+  /* Without a choice: the bound that excludes most, and the best value of it among candidates that meet all others;
+     CONSTRAINT_COUNT: relaxing one bound is not enough. */
   enum constraint_id binding;
   double needed;
-  /* without a single one: the row that misses its worst bound by the smallest factor, and its figures where it misses
-     (NaN: not missed); SIZE_MAX: no row has a figure for every bound */
+  /* If no single bound is the reason: the candidate that misses its worst bound by the smallest factor, and its values of
+     the bounds that it misses (NaN: not missed). SIZE_MAX: no candidate has a value for every bound. */
   size_t nearest;
   double needs[CONSTRAINT_COUNT];
-  struct rival rival; /* the caller's to set */
-  /* the caller's to set: nothing else was measured, and something could have been. The choice is no answer then */
+  struct earlier_runner_up earlier; /* set by the caller */
+  /* Set by the caller: the choice is the only candidate measured although others could run. */
   bool is_undecided;
 };
-/* Rows of --aa copies and of test backends are left out. */
+/* --aa copies and rows of test backends are not candidates. */
 MUST_USE hone_status advise_choose(struct ctx *ctx, struct arena *arena,
                                    const struct summary *summary,
                                    const struct constraints *constraints, struct advice *out);
 /* "native, fp32, 2 threads" */
 void advise_name(struct strbuf *out, const struct summary *summary, size_t record);
-/* The budget of its study was spent before its turn. */
-bool advise_had_no_turn(const struct record *record);
-/* One sentence of why a record stands where it does. */
+/* The budget ended before its turn. */
+bool advise_was_not_reached(const struct record *record);
+/* The reason for a candidate's status, in one sentence. */
 void advise_reason(struct strbuf *out, const struct summary *summary,
                    const struct constraints *constraints, const struct advice *advice,
                    size_t record);

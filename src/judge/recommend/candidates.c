@@ -23,14 +23,14 @@ static bool stays(const struct recommendation *r, const struct round *last, size
   const struct advice *a = &last->advice;
   const struct record *record = &last->summary.records[i];
   const struct constraint_kind *kind = objective_of(r);
-  const enum standing standing = a->at[i].standing;
-  if (standing == STANDING_invalid || standing == STANDING_out) return false;
+  const enum candidate_status status = a->at[i].status;
+  if (status == CANDIDATE_invalid || status == CANDIDATE_out) return false;
   if (a->choice == SIZE_MAX) return true; /* no candidate is proven to meet every bound yet */
   if (!strcmp(last->summary.records[a->choice].config.backend, "hybrid") &&
       strcmp(record->config.backend, "hybrid"))
     return true; /* a hybrid must be better than each single engine in the last round too */
-  if (r->round_count > 1 && standing != STANDING_undecided)
-    return standing != STANDING_behind && standing != STANDING_runner_up;
+  if (r->round_count > 1 && status != CANDIDATE_undecided)
+    return status != CANDIDATE_behind && status != CANDIDATE_runner_up;
   const double x = kind->value(record), best = kind->value(&last->summary.records[a->choice]);
   return kind->is_more_better ? x * FAR_BEHIND >= best : x <= best * FAR_BEHIND;
 }
@@ -47,7 +47,7 @@ static bool choice_was_wrong(const struct recommendation *r, size_t round) {
   const char *key = at->summary.records[at->advice.choice].config.key;
   const struct round *last = &r->rounds[last_round_with(r, round, key)];
   const size_t i = find_record(&last->summary, key);
-  return last->advice.at[i].standing >= STANDING_out &&
+  return last->advice.at[i].status >= CANDIDATE_out &&
          !had_no_time(last, &last->summary.records[i]);
 }
 
@@ -62,8 +62,8 @@ static size_t bring_back(const struct recommendation *r, struct candidate *list)
   for (size_t k = 0; k + 1 < r->round_count; k++)
     for (size_t i = 0; choice_was_wrong(r, k) && i < r->rounds[k].summary.record_count; i++) {
       const struct record *record = &r->rounds[k].summary.records[i];
-      const enum standing standing = r->rounds[k].advice.at[i].standing;
-      if (standing == STANDING_chosen || standing > STANDING_undecided) continue;
+      const enum candidate_status status = r->rounds[k].advice.at[i].status;
+      if (status == CANDIDATE_chosen || status > CANDIDATE_undecided) continue;
       if (last_round_with(r, k, record->config.key) != k) continue;
       add(r, record, list, &found);
       if (isnan(best) || is_better(r, list[found - 1].value, best)) best = list[found - 1].value;
@@ -109,7 +109,7 @@ const struct record *find_measured_alone(const struct recommendation *r) {
   for (size_t i = 0; i < first->summary.record_count; i++) {
     const struct record *record = &first->summary.records[i];
     has_waiting |= record->status == STATUS_interrupted;
-    if (first->advice.at[i].standing == STANDING_invalid) continue;
+    if (first->advice.at[i].status == CANDIDATE_invalid) continue;
     if (found) return NULL;
     found = record;
   }

@@ -118,9 +118,9 @@ hone_status append_measured_alone(const struct recommendation *r, struct summary
 void mark_carried(const struct recommendation *r, struct round *round) {
   for (size_t i = 0; i < round->summary.record_count; i++) {
     if (!round->carried[i].round) continue;
-    round->advice.at[i].look = round->carried[i].round;
-    round->advice.at[i].late = round->carried[i].reason;
-    round->advice.at[i].late_look = r->round_count;
+    round->advice.at[i].measured_in = round->carried[i].round;
+    round->advice.at[i].late_reason = round->carried[i].reason;
+    round->advice.at[i].late_round = r->round_count;
   }
 }
 
@@ -132,8 +132,8 @@ void drop_empty_round(struct recommendation *r) {
   for (size_t i = 0; i < last->summary.record_count; i++) {
     const size_t k = find_record(&before->summary, last->summary.records[i].config.key);
     if (k == SIZE_MAX || !last->carried[i].round) continue;
-    before->advice.at[k].late = last->carried[i].reason;
-    before->advice.at[k].late_look = r->round_count;
+    before->advice.at[k].late_reason = last->carried[i].reason;
+    before->advice.at[k].late_round = r->round_count;
   }
   r->round_count--;
 }

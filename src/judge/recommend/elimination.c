@@ -279,12 +279,12 @@ static void find_earlier_runner_up(struct recommendation *r) {
   struct round *last = &r->rounds[r->round_count - 1];
   struct advice *advice = &last->advice;
   if (advice->choice == SIZE_MAX || advice->runner_up != SIZE_MAX) return;
-  for (size_t k = r->round_count - 1; k-- > 0 && !advice->rival.summary;) {
+  for (size_t k = r->round_count - 1; k-- > 0 && !advice->earlier.summary;) {
     const struct round *round = &r->rounds[k];
     const size_t i = find_record(&round->summary, last->summary.records[advice->choice].config.key);
     if (i != round->advice.choice || round->advice.runner_up == SIZE_MAX) continue;
-    advice->rival = (struct rival){&round->summary, round->advice.runner_up, k + 1,
-                                   round->advice.ratio, round->advice.is_decided};
+    advice->earlier = (struct earlier_runner_up){&round->summary, round->advice.runner_up, k + 1,
+                                                 round->advice.ratio, round->advice.is_decided};
   }
 }
 
@@ -301,7 +301,7 @@ static bool could_run(const struct recommendation *r, const struct record *recor
 }
 
 /* Whether the choice is the only candidate with a result, and others could have one. */
-static bool lacks_rival(const struct recommendation *r) {
+static bool lacks_competitor(const struct recommendation *r) {
   const struct round *last = &r->rounds[r->round_count - 1];
   bool has_waiting = false;
   if (last->advice.choice == SIZE_MAX) return false;
@@ -310,7 +310,7 @@ static bool lacks_rival(const struct recommendation *r) {
     for (size_t i = 0; i < r->rounds[k].summary.record_count; i++) {
       const struct record *record = &r->rounds[k].summary.records[i];
       if (!strcmp(record->config.key, choice)) continue;
-      if (r->rounds[k].advice.at[i].standing != STANDING_invalid) return false;
+      if (r->rounds[k].advice.at[i].status != CANDIDATE_invalid) return false;
       has_waiting = has_waiting || (had_no_time(&r->rounds[k], record) && could_run(r, record));
     }
   for (size_t i = 0; i < r->predictions.count; i++) has_waiting |= r->predictions.at[i].is_dropped;
@@ -319,8 +319,8 @@ static bool lacks_rival(const struct recommendation *r) {
 
 static void mark_undecided(struct recommendation *r) {
   struct advice *advice = &r->rounds[r->round_count - 1].advice;
-  advice->is_undecided = lacks_rival(r);
-  if (advice->is_undecided) advice->at[advice->choice].standing = STANDING_undecided;
+  advice->is_undecided = lacks_competitor(r);
+  if (advice->is_undecided) advice->at[advice->choice].status = CANDIDATE_undecided;
 }
 
 /* -- the whole */

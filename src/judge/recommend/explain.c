@@ -1,4 +1,4 @@
-/* The advice in words, as a table and as JSON. */
+/* The advice as text for the terminal and as JSON. */
 #include "core/format/format.h"
 #include "advise.h"
 
@@ -37,20 +37,24 @@ static void put_times(struct strbuf *out, const struct interval *ratio) {
   if (isfinite(ratio->low)) strbuf_printf(out, " (%.2f to %.2f)", ratio->low, ratio->high);
 }
 
+/* "memory while running 97.1 MB, above the limit of 50.0 MB" */
 static void put_bound_reason(struct strbuf *out, const struct record *r,
                              const struct constraints *d, enum constraint_id id, bool is_sure) {
   const struct constraint_kind *kind = &constraint_kinds[id];
   strbuf_printf(out, "%s ", kind->title);
   put_amount(out, id, kind->value(r));
-  strbuf_printf(out, is_sure ? ", %s is " : ", %s of ", kind->is_more_better ? "least" : "most");
+  if (isnan(kind->value(r)))
+    strbuf_puts(out, ", not measured; the limit is ");
+  else if (!is_sure)
+    strbuf_puts(out, ", with an interval that contains the limit of ");
+  else
+    strbuf_puts(out, kind->is_more_better ? ", below the limit of " : ", above the limit of ");
   put_amount(out, id, d->bound[id]);
-  if (!is_sure)
-    strbuf_puts(out, isnan(kind->value(r)) ? ": not measured" : " lies within its interval");
 }
 
-/* Every bound that it does not hold: whoever eases one wants to know what comes next. */
+/* Every bound that it does not meet: relaxing one of several may not be enough. */
 static void put_bound_reasons(struct strbuf *out, const struct record *r,
-                              const struct constraints *d, const struct standing_of *at) {
+                              const struct constraints *d, const struct candidate_state *at) {
   const char *between = "";
   for (int id = 0; id < CONSTRAINT_COUNT; id++) {
     if (at->bounds[id] == BOUND_HELD) continue;
@@ -75,39 +79,39 @@ static void put_against(struct strbuf *out, const struct summary *s, const struc
   put_amount(out, d->objective, kind->value(&s->records[a->choice]));
 }
 
-static void put_standing(struct strbuf *out, const struct summary *s, const struct constraints *d,
-                         const struct advice *a, size_t i) {
+static void put_status(struct strbuf *out, const struct summary *s, const struct constraints *d,
+                       const struct advice *a, size_t i) {
   const struct record *r = &s->records[i];
-  switch (a->at[i].standing) {
-    case STANDING_chosen:
+  switch (a->at[i].status) {
+    case CANDIDATE_chosen:
       strbuf_printf(out, "the best %s%s", constraint_kinds[d->objective].title,
-                    has_bound(d) ? " that holds every bound" : "");
+                    has_bound(d) ? " that meets every bound" : "");
       break;
-    case STANDING_runner_up:
-    case STANDING_behind:
+    case CANDIDATE_runner_up:
+    case CANDIDATE_behind:
       put_against(out, s, d, a, i);
       break;
-    case STANDING_undecided:
+    case CANDIDATE_undecided:
       if (i == a->choice) {
-        strbuf_puts(out, "measured alone: there was no time for anything to compare it with");
+        strbuf_puts(out, "the only candidate measured: the budget ended before another one");
         break;
       }
       put_against(out, s, d, a, i);
-      strbuf_puts(out, ", too little measured to decide");
+      strbuf_puts(out, ", not enough measurements to decide");
       break;
-    case STANDING_tied:
-      strbuf_puts(out, a->is_by_cost ? "not told apart from the choice, which needs less memory"
-                                     : "not told apart from the choice, slower by what was seen");
+    case CANDIDATE_tied:
+      strbuf_puts(out, a->is_by_cost ? "tied with the choice, which needs less memory"
+                                     : "tied with the choice, which has the better value");
       break;
-    case STANDING_unproven:
-      strbuf_puts(out, "not proven faster than one engine alone");
+    case CANDIDATE_unproven:
+      strbuf_puts(out, "not proven faster than a single engine");
       break;
-    case STANDING_out:
-    case STANDING_unsure:
+    case CANDIDATE_out:
+    case CANDIDATE_unsure:
       put_bound_reasons(out, r, d, &a->at[i]);
       break;
-    case STANDING_invalid:
-      strbuf_puts(out, r->config.label ? "a second copy" : status_text(r->status));
+    case CANDIDATE_invalid:
+      strbuf_puts(out, r->config.label ? "an --aa copy" : status_text(r->status));
       if (r->reason[0]) {
         strbuf_puts(out, ": ");
         strbuf_put_safe(out, r->reason, 160);
@@ -118,18 +122,18 @@ static void put_standing(struct strbuf *out, const struct summary *s, const stru
 
 void advise_reason(struct strbuf *out, const struct summary *s, const struct constraints *d,
                    const struct advice *a, size_t i) {
-  const struct standing_of *at = &a->at[i];
-  put_standing(out, s, d, a, i);
-  if (!at->late) return;
-  if (at->look) strbuf_printf(out, "; as look %zu saw it", at->look);
-  strbuf_printf(out, "; look %zu had no time for it: ", at->late_look);
-  strbuf_put_safe(out, at->late, 160);
+  const struct candidate_state *at = &a->at[i];
+  put_status(out, s, d, a, i);
+  if (!at->late_reason) return;
+  if (at->measured_in) strbuf_printf(out, "; measured in round %zu", at->measured_in);
+  strbuf_printf(out, "; round %zu had no time for it: ", at->late_round);
+  strbuf_put_safe(out, at->late_reason, 160);
 }
 
-static const char *const standing_words[] = {
-    "chosen", "runner-up", "behind", "tied", "undecided", "unproven", "out", "unsure", "invalid"};
+static const char *const status_words[] = {"chosen",   "runner-up", "behind", "tied",   "undecided",
+                                           "unproven", "out",       "unsure", "invalid"};
 
-/* A limit that a row would hold: where it was measured with an interval, the far end of that. */
+/* A limit that a candidate would meet with its whole interval. */
 static void put_need(struct strbuf *out, const struct constraints *d, enum constraint_id id,
                      double needed) {
   strbuf_puts(out, "a limit of ");
@@ -138,22 +142,23 @@ static void put_need(struct strbuf *out, const struct constraints *d, enum const
   put_amount(out, id, d->bound[id]);
 }
 
-/* What is in the way, and what would be needed. */
+/* Which bound excludes the candidates, and the limit that one would meet. */
 static void put_no_choice(struct strbuf *out, const struct summary *s, const struct constraints *d,
                           const struct advice *a) {
   bool has_run = false, misses = false;
-  for (size_t i = 0; i < a->record_count; i++) has_run |= a->at[i].standing != STANDING_invalid;
+  for (size_t i = 0; i < a->record_count; i++) has_run |= a->at[i].status != CANDIDATE_invalid;
   for (int id = 0; id < CONSTRAINT_COUNT; id++) misses |= !isnan(a->needs[id]);
   if (!has_run) {
-    strbuf_puts(out, "nothing ran as it should: each row says why\n");
+    strbuf_puts(out, "no candidate ran correctly: each row gives the reason\n");
   } else if (a->binding != CONSTRAINT_COUNT) {
-    strbuf_printf(out, "nothing holds every bound: what stands in the way is %s; with ",
+    strbuf_printf(out, "no candidate meets every bound: the reason is %s; with ",
                   constraint_kinds[a->binding].title);
     put_need(out, d, a->binding, a->needed);
-    strbuf_puts(out, " there is one\n");
+    strbuf_puts(out, " one would\n");
   } else if (misses) {
     const char *between = ": ";
-    strbuf_puts(out, "nothing holds every bound, and no single bound is to blame; nearest is ");
+    strbuf_puts(
+        out, "no candidate meets every bound, and relaxing one bound is not enough; nearest is ");
     advise_name(out, s, a->nearest);
     for (int id = 0; id < CONSTRAINT_COUNT; id++) {
       if (isnan(a->needs[id])) continue;
@@ -162,36 +167,36 @@ static void put_no_choice(struct strbuf *out, const struct summary *s, const str
       between = ", ";
     }
     strbuf_puts(out, "\n");
-  } else if (a->nearest != SIZE_MAX && a->at[a->nearest].standing == STANDING_unproven) {
-    strbuf_puts(out, "parts on several engines are not proven faster than one engine alone\n");
+  } else if (a->nearest != SIZE_MAX && a->at[a->nearest].status == CANDIDATE_unproven) {
+    strbuf_puts(out, "the hybrid is not proven faster than a single engine\n");
   } else {
-    strbuf_printf(out, "nothing that ran has a figure for %s\n",
+    strbuf_printf(out, "no candidate that ran has a value for %s\n",
                   a->nearest == SIZE_MAX ? "every bound" : constraint_kinds[d->objective].title);
   }
 }
 
-/* A choice without a runner-up: whom it has beaten before, or what became of all others. */
-static void put_alone(struct strbuf *out, const struct summary *s, const struct advice *a) {
-  const struct rival *rival = &a->rival;
+/* A choice without a runner-up: the one of an earlier round, or why there is none. */
+static void put_no_runner_up(struct strbuf *out, const struct summary *s, const struct advice *a) {
+  const struct earlier_runner_up *earlier = &a->earlier;
   size_t ran = 0, waited = 0;
   for (size_t i = 0; i < a->record_count; i++) {
-    ran += i != a->choice && a->at[i].standing != STANDING_invalid;
+    ran += i != a->choice && a->at[i].status != CANDIDATE_invalid;
     waited += s->records[i].status == STATUS_interrupted;
   }
-  if (rival->summary) {
-    strbuf_puts(out, rival->is_decided ? "; better than " : "; ahead of ");
-    advise_name(out, rival->summary, rival->record);
+  if (earlier->summary) {
+    strbuf_puts(out, earlier->is_decided ? "; better than " : "; ahead of ");
+    advise_name(out, earlier->summary, earlier->record);
     strbuf_puts(out, " by ");
-    put_times(out, &rival->ratio);
-    strbuf_printf(out, ", %s (look %zu)\n",
-                  rival->is_decided ? "decided at 95 %" : "too little measured to decide",
-                  rival->look);
+    put_times(out, &earlier->ratio);
+    strbuf_printf(out, ", %s (round %zu)\n",
+                  earlier->is_decided ? "significant at 95 %" : "not enough measurements to decide",
+                  earlier->round);
+  } else if (a->is_undecided || (!ran && waited)) {
+    strbuf_puts(out, "; the budget ended before another candidate was measured\n");
   } else {
-    strbuf_puts(out, a->is_undecided       ? "; the budget reached for nothing else\n"
-                     : ran                 ? "; nothing else holds every bound\n"
-                     : waited              ? "; the budget reached for nothing else\n"
-                     : a->record_count > 1 ? "; nothing else ran as it should\n"
-                                           : "; nothing was set against it\n");
+    strbuf_puts(out, ran                   ? "; no other candidate meets every bound\n"
+                     : a->record_count > 1 ? "; no other candidate ran correctly\n"
+                                           : "; there was no other candidate\n");
   }
 }
 
@@ -203,45 +208,43 @@ static void put_conclusion(struct strbuf *out, const struct summary *s, const st
   }
   if (a->is_undecided) strbuf_puts(out, "undecided: ");
   advise_name(out, s, a->choice);
-  strbuf_printf(out, a->is_undecided ? " alone was measured, %s " : ": %s ",
+  strbuf_printf(out, a->is_undecided ? " is the only candidate measured, %s " : ": %s ",
                 constraint_kinds[d->objective].title);
   put_amount(out, d->objective, constraint_kinds[d->objective].value(&s->records[a->choice]));
   if (a->runner_up == SIZE_MAX) {
-    put_alone(out, s, a);
+    put_no_runner_up(out, s, a);
     return;
   }
-  const bool is_tied = a->at[a->runner_up].standing == STANDING_tied || a->is_by_cost;
-  strbuf_puts(out, a->is_decided ? "; better than "
-                   : is_tied     ? "; not told apart from "
-                                 : "; ahead of ");
+  const bool is_tied = a->at[a->runner_up].status == CANDIDATE_tied || a->is_by_cost;
+  strbuf_puts(out, a->is_decided ? "; better than " : is_tied ? "; tied with " : "; ahead of ");
   advise_name(out, s, a->runner_up);
   strbuf_puts(out, !a->is_decided && is_tied ? ", " : " by ");
   put_times(out, &a->ratio);
-  strbuf_puts(out, a->is_decided   ? ", decided at 95 %"
-                   : a->is_by_cost ? ": the smaller memory decided"
-                   : is_tied       ? ": the faster by what was seen"
-                                   : ", too little measured to decide");
+  strbuf_puts(out, a->is_decided   ? ", significant at 95 %"
+                   : a->is_by_cost ? ": chosen for its smaller memory"
+                   : is_tied       ? ": chosen for the better value"
+                                   : ", not enough measurements to decide");
   if (a->regret > 0 && isfinite(a->regret))
-    strbuf_printf(out, "; at most %.1f %% behind the best", 100 * a->regret);
+    strbuf_printf(out, "; at most %.1f %% worse than the best", 100 * a->regret);
   strbuf_puts(out, "\n");
 }
 
-bool advise_had_no_turn(const struct record *r) {
+bool advise_was_not_reached(const struct record *r) {
   return r->status == STATUS_interrupted && r->stage == STAGE_none;
 }
 
-/* One line for all: where the budget is short they are many, and there is one thing to do. */
-static void put_turnless(struct strbuf *out, const struct summary *s) {
+/* One line for all of them: a short budget leaves many, with the same remedy. */
+static void put_not_reached(struct strbuf *out, const struct summary *s) {
   size_t count = 0, named = 0;
-  for (size_t i = 0; i < s->record_count; i++) count += advise_had_no_turn(&s->records[i]);
+  for (size_t i = 0; i < s->record_count; i++) count += advise_was_not_reached(&s->records[i]);
   if (!count) return;
-  strbuf_printf(out, "  no turn    %zu of %zu rows, which a longer --budget reaches:", count,
-                s->record_count);
+  strbuf_printf(out, "  not run    %zu of %zu candidates; pass a longer --budget to measure them:",
+                count, s->record_count);
   for (size_t i = 0; i < s->record_count; i++) {
     const struct config *config = &s->records[i].config;
-    bool is_new = advise_had_no_turn(&s->records[i]);
+    bool is_new = advise_was_not_reached(&s->records[i]);
     for (size_t k = 0; k < i && is_new; k++)
-      is_new = !advise_had_no_turn(&s->records[k]) ||
+      is_new = !advise_was_not_reached(&s->records[k]) ||
                strcmp(s->records[k].config.backend, config->backend) != 0;
     if (!is_new) continue;
     strbuf_puts(out, named++ ? ", " : " ");
@@ -254,21 +257,21 @@ void advise_table(const struct summary *s, const struct constraints *d, const st
                   struct strbuf *out) {
   put_conclusion(out, s, d, a);
   for (size_t i = 0; i < s->record_count; i++) {
-    if (advise_had_no_turn(&s->records[i])) continue;
-    strbuf_printf(out, "  %-10s ", standing_words[a->at[i].standing]);
+    if (advise_was_not_reached(&s->records[i])) continue;
+    strbuf_printf(out, "  %-10s ", status_words[a->at[i].status]);
     advise_name(out, s, i);
     strbuf_puts(out, ": ");
     advise_reason(out, s, d, a, i);
     strbuf_puts(out, "\n");
   }
-  put_turnless(out, s);
+  put_not_reached(out, s);
 }
 
 /* -- JSON */
 
-/* What a row does not hold, with its figure and the limit; [] for one that holds all, or that has no figures. */
+/* The bounds that a candidate does not meet, with value and limit. */
 static json_t *missed_json(const struct record *r, const struct constraints *d,
-                           const struct standing_of *at) {
+                           const struct candidate_state *at) {
   json_t *list = json_array();
   for (int id = 0; id < CONSTRAINT_COUNT; id++)
     if (at->bounds[id] != BOUND_HELD)
@@ -284,28 +287,27 @@ static json_t *row_json(const struct summary *s, const struct constraints *d,
   const struct record *r = &s->records[i];
   struct strbuf reason = {0};
   advise_reason(&reason, s, d, a, i);
-  json_t *row =
-      json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:s*, s:o}", "cell", r->config.key,
-                "model", r->config.model, "backend", r->config.backend, "variant",
-                r->config.variant, "precision", r->config.precision, "threads", r->config.threads,
-                "batch", r->config.batch, "standing", standing_words[a->at[i].standing], "reason",
-                reason.at, "missed", missed_json(r, d, &a->at[i]));
+  json_t *row = json_pack(
+      "{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:s*, s:o}", "cell", r->config.key, "model",
+      r->config.model, "backend", r->config.backend, "variant", r->config.variant, "precision",
+      r->config.precision, "threads", r->config.threads, "batch", r->config.batch, "standing",
+      status_words[a->at[i].status], "reason", reason.at, "missed", missed_json(r, d, &a->at[i]));
   strbuf_deinit(&reason);
   for (int id = 0; row && id < CONSTRAINT_COUNT; id++)
     json_object_set_new(row, constraint_kinds[id].name, json_finite(constraint_kinds[id].value(r)));
-  if (row && a->at[i].look)
-    json_object_set_new(row, "seen_in_look", json_integer((json_int_t)a->at[i].look));
+  if (row && a->at[i].measured_in)
+    json_object_set_new(row, "seen_in_look", json_integer((json_int_t)a->at[i].measured_in));
   return row;
 }
 
-static json_t *rival_json(const struct rival *rival) {
+static json_t *earlier_json(const struct earlier_runner_up *earlier) {
   struct strbuf name = {0};
-  advise_name(&name, rival->summary, rival->record);
+  advise_name(&name, earlier->summary, earlier->record);
   json_t *json = json_pack("{s:s*, s:s, s:[o,o,o], s:b, s:i}", "name", name.at, "cell",
-                           rival->summary->records[rival->record].config.key, "ratio",
-                           json_finite(rival->ratio.value), json_finite(rival->ratio.low),
-                           json_finite(rival->ratio.high), "is_decided", rival->is_decided, "look",
-                           (int)rival->look);
+                           earlier->summary->records[earlier->record].config.key, "ratio",
+                           json_finite(earlier->ratio.value), json_finite(earlier->ratio.low),
+                           json_finite(earlier->ratio.high), "is_decided", earlier->is_decided,
+                           "look", (int)earlier->round);
   strbuf_deinit(&name);
   return json;
 }
@@ -333,7 +335,7 @@ json_t *advise_json(const struct summary *s, const struct constraints *d, const 
                 "regret", a->choice == SIZE_MAX ? json_null() : json_finite(a->regret), "binding",
                 a->binding == CONSTRAINT_COUNT ? NULL : constraint_kinds[a->binding].name, "needed",
                 json_finite(a->needed), "needs", needs, "rows", rows);
-  if (json && a->rival.summary) json_object_set_new(json, "rival", rival_json(&a->rival));
+  if (json && a->earlier.summary) json_object_set_new(json, "rival", earlier_json(&a->earlier));
   strbuf_deinit(&conclusion);
   return json;
 }

@@ -159,7 +159,7 @@ static hone_status render_answer(struct ctx *ctx, void *user, const char *form,
 static int outcome_code(const struct advice *advice) {
   bool has_run = false;
   for (size_t i = 0; i < advice->record_count; i++)
-    has_run |= advice->at[i].standing != STANDING_invalid;
+    has_run |= advice->at[i].status != CANDIDATE_invalid;
   if (advice->choice == SIZE_MAX) return has_run ? 1 : 3;
   return advice->is_undecided ? 5 : 0;
 }
