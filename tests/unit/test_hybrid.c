@@ -1,4 +1,4 @@
-/* hybrid: a graph's parts give what the whole gives; cuts lie where little crosses; the shortest way over stretches. */
+/* hybrid: parts compute what the whole graph computes; cuts are where few bytes cross; the shortest path over segments. */
 #include "judge/hybrid/hybrid.h"
 #include "unit.h"
 
@@ -142,22 +142,22 @@ static void no_times(struct hybrid_times *t, size_t places, size_t engines) {
   *t = (struct hybrid_times){.places = places, .engines = engines};
   for (size_t p = 0; p < HYBRID_PLACES; p++)
     for (size_t e = 0; e < HYBRID_MOST_ENGINES; e++) {
-      for (size_t q = 0; q < HYBRID_PLACES; q++) t->stretch[p][q][e] = (double)NAN;
-      for (size_t f = 0; f < HYBRID_MOST_ENGINES; f++) t->hand_over[p][e][f] = (double)NAN;
+      for (size_t q = 0; q < HYBRID_PLACES; q++) t->segment[p][q][e] = (double)NAN;
+      for (size_t f = 0; f < HYBRID_MOST_ENGINES; f++) t->transfer[p][e][f] = (double)NAN;
     }
 }
 
-/* Against all ways to cover the model, drawn at random times; one of three stretches is not possible. */
+/* Compared with all paths, with random times; one of three segments is not possible. */
 static double all_ways(const struct hybrid_times *t, size_t from, size_t before) {
   double best = (double)INFINITY;
   if (from == t->places - 1) return 0;
   for (size_t to = from + 1; to < t->places; to++)
     for (size_t e = 0; e < t->engines; e++) {
-      if (e == before || isnan(t->stretch[from][to][e])) continue;
-      const double extra = before == SIZE_MAX || isnan(t->hand_over[from][before][e])
+      if (e == before || isnan(t->segment[from][to][e])) continue;
+      const double extra = before == SIZE_MAX || isnan(t->transfer[from][before][e])
                                ? 0
-                               : t->hand_over[from][before][e];
-      best = fmin(best, t->stretch[from][to][e] + extra + all_ways(t, to, e));
+                               : t->transfer[from][before][e];
+      best = fmin(best, t->segment[from][to][e] + extra + all_ways(t, to, e));
     }
   return best;
 }
@@ -175,9 +175,9 @@ static void the_path_is_the_shortest(void **state) {
       for (size_t e = 0; e < t.engines; e++) {
         for (size_t q = p + 1; q < t.places; q++)
           if (random_below(&random, 3))
-            t.stretch[p][q][e] = 1 + (double)random_below(&random, 1000);
+            t.segment[p][q][e] = 1 + (double)random_below(&random, 1000);
         for (size_t f = 0; f < t.engines; f++)
-          if (random_below(&random, 2)) t.hand_over[p][e][f] = (double)random_below(&random, 300);
+          if (random_below(&random, 2)) t.transfer[p][e][f] = (double)random_below(&random, 300);
       }
     hybrid_shortest(&t, &path);
     const double best = all_ways(&t, 0, SIZE_MAX);
@@ -188,9 +188,9 @@ static void the_path_is_the_shortest(void **state) {
     assert_true(fabs(path.ms - best) < 1e-9);
     assert_true(path.at[0].from == 0 && path.at[path.count - 1].to == t.places - 1);
     for (size_t k = 0; k < path.count; k++) {
-      sum += t.stretch[path.at[k].from][path.at[k].to][path.at[k].engine];
+      sum += t.segment[path.at[k].from][path.at[k].to][path.at[k].engine];
       if (!k) continue;
-      const double extra = t.hand_over[path.at[k].from][path.at[k - 1].engine][path.at[k].engine];
+      const double extra = t.transfer[path.at[k].from][path.at[k - 1].engine][path.at[k].engine];
       assert_int_equal(path.at[k].from, path.at[k - 1].to);
       sum += isnan(extra) ? 0 : extra;
     }

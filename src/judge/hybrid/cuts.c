@@ -1,5 +1,5 @@
-/* Where a graph can be cut cheaply. Work is counted in bytes moved plus a tenth of the FLOPs: a core does some ten of
- * these in the time of one of those, and it only spaces the cuts. */
+/* Finds cheap places to cut a graph. Work is bytes moved plus a tenth of the FLOPs, because a core computes about ten FLOPs
+ * in the time of one byte. It only spaces the cuts. */
 #include "hybrid.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 struct places {
   size_t count;  /* nodes + 1 */
-  double *bytes; /* crossing before node p; infinite: no cut there */
+  double *bytes; /* that cross a cut before node p; infinite: it cannot be cut */
   size_t *values;
   double *work; /* before node p */
 };
@@ -49,7 +49,7 @@ static hone_status find_places(struct ctx *ctx, struct arena *arena, const struc
   return HONE_OK;
 }
 
-/* A part without any value to give or to take is none; and nothing that is free of work is worth one. */
+/* Some value has to cross the cut, and both sides have to have nodes. */
 static bool can_cut(const struct places *places, size_t p, size_t last) {
   return p > last && p + 1 < places->count && isfinite(places->bytes[p]) && places->values[p] > 0;
 }

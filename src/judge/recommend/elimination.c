@@ -257,7 +257,7 @@ static hone_status add_predictions(struct recommendation *r) {
 }
 
 /* With the thread count of the screening round's best candidate, in a quarter of the remaining time: the default of four
-   cuts makes fifteen parts, and each is compiled on every engine. */
+   cuts makes fifteen segments, and each is compiled on every engine. */
 static hone_status add_hybrid(struct recommendation *r) {
   const struct round *first = &r->rounds[0];
   const size_t choice = first->advice.choice;

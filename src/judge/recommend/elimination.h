@@ -57,7 +57,7 @@ void put_dropped_predictions(const struct predictions *predictions,
 struct hybrid_proposal {
   char parts[256]; /* option of the backend `hybrid`; "": none to measure */
   char words[600]; /* the result of the search; "" before it */
-  json_t *json;    /* of hone hybrid: cuts, ranges and transfers with their times; or NULL */
+  json_t *json;    /* of hone hybrid: cuts, segments and transfers with their times; or NULL */
 };
 /* Starts no timing after budget_s. A model that cannot be cut, or a single engine, is not a failure: `words` say so. */
 MUST_USE hone_status propose_hybrid(struct ctx *ctx, const struct recommend_options *options,

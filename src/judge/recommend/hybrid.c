@@ -61,16 +61,17 @@ static hone_status read_proposal(struct ctx *ctx, const char *path, struct hybri
   if (parts && strlen(parts) < sizeof out->parts) {
     snprintf(out->parts, sizeof out->parts, "%s", parts);
     snprintf(out->words, sizeof out->words,
-             "proposed %s: %.4g ms as the sum of its parts and transfers, %s alone %.4g ms", parts,
-             parts_ms, single ? single : "no engine", single_ms);
+             "proposed %s: %.4g ms as the sum of its segments and transfers, %s alone %.4g ms",
+             parts, parts_ms, single ? single : "no engine", single_ms);
   } else if (!json_is_true(json_object_get(out->json, "complete"))) {
-    snprintf(out->words, sizeof out->words,
-             "nothing proposed: a quarter of the budget was too short to time every part, and no "
-             "sum of the timed ones is below %s alone",
-             single ? single : "one engine");
+    snprintf(
+        out->words, sizeof out->words,
+        "nothing proposed: a quarter of the budget was too short to time every segment, and no "
+        "sum of the timed ones is below %s alone",
+        single ? single : "one engine");
   } else {
     snprintf(out->words, sizeof out->words,
-             "nothing proposed: no sum of parts and transfers is below %s alone",
+             "nothing proposed: no sum of segments and transfers is below %s alone",
              single ? single : "one engine");
   }
   return HONE_OK;
@@ -89,7 +90,7 @@ hone_status propose_hybrid(struct ctx *ctx, const struct recommend_options *opti
   hone_status status = run_hybrid(ctx, options, path, threads, budget_s, &result);
   if (!status && result.timed_out) {
     snprintf(out->words, sizeof out->words,
-             "nothing proposed: timing one part took more than %.0f s beyond its share of the "
+             "nothing proposed: timing one segment took more than %.0f s beyond its share of the "
              "budget",
              OVERRUN_S);
   } else if (!status && (result.exit_code || result.signal)) {

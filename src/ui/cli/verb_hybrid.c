@@ -1,5 +1,5 @@
-/* hone hybrid: proposes a split of a model over several engines, computed from segments that were measured one by one. `hone
- * recommend --hybrid` measures the proposal in pairs with every engine, and uses it only if it is proven faster.
+/* hone hybrid: proposes parts of a model on different engines. The proposal is the sum of segments that were timed separately;
+ * `hone recommend --hybrid` compares it with every engine in paired runs.
  */
 #include "core/format/format.h"
 #include "judge/hybrid/hybrid.h"
@@ -31,7 +31,7 @@ static hone_status add_engine(struct proposing *p, const struct backend *backend
   return HONE_OK;
 }
 
-/* Named engines must support parts; without names, all installed engines that do. */
+/* Every named engine must run parts; without names all ready engines that can. */
 static hone_status read_engines(struct proposing *p) {
   const char *list = value_of(p->args, FLAG_backend, NULL);
   for (size_t i = 0; !list && i < backend_count; i++) {
@@ -48,13 +48,13 @@ static hone_status read_engines(struct proposing *p) {
     TRY(backend_choose(p->ctx, name, &choice));
     if (choice.variant || !part_can_be(choice.backend))
       return fail(p->ctx, HONE_E_USAGE, place_name(name),
-                  "does not support parts: it must read ONNX, run in hone's own process, and have "
-                  "no variant");
+                  "cannot run parts: only engines that read ONNX in hone's own process can, "
+                  "without a variant");
     TRY(add_engine(p, choice.backend));
   }
   if (p->options.engine_count < 2)
     return fail(p->ctx, HONE_E_MISSING, place_name("--backend"),
-                "a hybrid needs two engines; only %s is installed",
+                "a hybrid needs two engines; %s is installed",
                 p->options.engine_count ? p->engines[0].backend->name : "none");
   return HONE_OK;
 }
@@ -72,7 +72,7 @@ static hone_status propose(struct proposing *p, struct sinks *sinks) {
   TRY(one_word(p->ctx, p->args, "model", &p->path));
   TRY(ints_of(p->ctx, p->args, FLAG_threads, 1, 1024, threads, COUNT(threads), &thread_count));
   TRY(int_of(p->ctx, p->args, FLAG_cuts, 1, HYBRID_MOST_CUTS, 4, &cuts));
-  TRY(number_of(p->ctx, p->args, FLAG_min_time, 0.001, 60, 0.1, &p->options.turn_s));
+  TRY(number_of(p->ctx, p->args, FLAG_min_time, 0.001, 60, 0.1, &p->options.timing_s));
   TRY(amount_of(p->ctx, p->args, FLAG_budget, AMOUNT_SECONDS, 0.01, 1e6, INFINITY,
                 &p->options.budget_s));
   TRY(read_engines(p));
@@ -95,11 +95,11 @@ static hone_status propose(struct proposing *p, struct sinks *sinks) {
       p->ctx, hybrid_measure(p->ctx, p->arena, p->model.graph, inputs, &p->options, &p->study));
 }
 
-/* -- the result */
+/* -- output */
 
 static bool is_split(const struct proposing *p) { return p->study.path.count > 1; }
 
-/* The parts as an option of the engine `hybrid`; "" if one engine alone is best. */
+/* The parts as the option of the backend; "" if a single engine is best. */
 static hone_status parts_of(const struct proposing *p, struct strbuf *out) {
   if (is_split(p)) hybrid_parts_text(&p->study, &p->options, out);
   return strbuf_finish(p->ctx, out);
@@ -121,16 +121,16 @@ static void put_cuts(struct strbuf *out, const struct proposing *p) {
   }
 }
 
-static void put_stretches(struct strbuf *out, const struct proposing *p) {
+static void put_segments(struct strbuf *out, const struct proposing *p) {
   strbuf_puts(out, "\n     nodes      ");
   for (size_t e = 0; e < p->options.engine_count; e++)
     strbuf_printf(out, "  %12s", p->engines[e].backend->name);
-  strbuf_puts(out, "   ms, alone\n");
+  strbuf_puts(out, "   ms\n");
   for (size_t from = 0; from <= p->study.cut_count; from++)
     for (size_t to = from + 1; to <= p->study.cut_count + 1; to++) {
       strbuf_printf(out, "%6zu to %6zu", place_node(p, from), place_node(p, to) - 1);
       for (size_t e = 0; e < p->options.engine_count; e++) {
-        const double ms = p->study.times.stretch[from][to][e];
+        const double ms = p->study.times.segment[from][to][e];
         if (isnan(ms))
           strbuf_puts(out, "             -");
         else
@@ -140,11 +140,11 @@ static void put_stretches(struct strbuf *out, const struct proposing *p) {
     }
 }
 
-static void put_hand_overs(struct strbuf *out, const struct proposing *p) {
+static void put_transfers(struct strbuf *out, const struct proposing *p) {
   for (size_t place = 1; place <= p->study.cut_count; place++)
     for (size_t e = 0; e < p->options.engine_count; e++)
       for (size_t f = 0; f < p->options.engine_count; f++) {
-        const double ms = p->study.times.hand_over[place][e][f];
+        const double ms = p->study.times.transfer[place][e][f];
         if (!isnan(ms))
           strbuf_printf(out, "transfer before node %zu from %s to %s: %+.4f ms\n",
                         place_node(p, place), p->engines[e].backend->name,
@@ -156,26 +156,28 @@ static hone_status put_table(const struct proposing *p, struct strbuf *out) {
   struct strbuf parts = {0};
   hone_status status = parts_of(p, &parts);
   put_cuts(out, p);
-  put_stretches(out, p);
+  put_segments(out, p);
   strbuf_puts(out, "\n");
-  put_hand_overs(out, p);
+  put_transfers(out, p);
   for (size_t e = 0; e < p->options.engine_count; e++)
     if (p->study.why_not[e][0]) {
-      strbuf_printf(out, "%s rejected a segment: ", p->engines[e].backend->name);
+      strbuf_printf(out, "%s refused a segment: ", p->engines[e].backend->name);
       strbuf_put_safe(out, p->study.why_not[e], 200);
       strbuf_puts(out, "\n");
     }
-  if (p->study.stretches < p->study.stretch_count)
-    strbuf_printf(out, "%zu of %zu segments were measured before --budget was used up\n",
-                  p->study.stretches, p->study.stretch_count);
+  if (p->study.segments < p->study.segment_count)
+    strbuf_printf(out, "%zu of %zu segments were timed before --budget ended\n", p->study.segments,
+                  p->study.segment_count);
   if (p->study.single != SIZE_MAX)
     strbuf_printf(out, "whole: %s %.4f ms\n", p->engines[p->study.single].backend->name,
                   p->study.single_ms);
   if (is_split(p))
     strbuf_printf(
         out,
-        "parts: %s, %.4f ms as a sum\nto measure it: hone recommend MODEL --hybrid, or\n  hone "
-        "bench MODEL --backend %s,hybrid --threads %d --backend-option hybrid.parts=%s\n",
+        "parts: %s, %.4f ms as the sum of its segments and transfers\n"
+        "to compare it in paired runs: hone recommend MODEL --hybrid, or\n"
+        "  hone bench MODEL --backend %s,hybrid --threads %d --backend-option "
+        "hybrid.parts=%s\n",
         parts.at, p->study.path.ms,
         p->study.single != SIZE_MAX ? p->engines[p->study.single].backend->name : "native",
         p->options.threads, parts.at);
@@ -186,7 +188,7 @@ static hone_status put_table(const struct proposing *p, struct strbuf *out) {
   return status;
 }
 
-static json_t *stretches_json(const struct proposing *p) {
+static json_t *segments_json(const struct proposing *p) {
   json_t *all = json_array();
   for (size_t from = 0; from <= p->study.cut_count; from++)
     for (size_t to = from + 1; to <= p->study.cut_count + 1; to++)
@@ -194,16 +196,16 @@ static json_t *stretches_json(const struct proposing *p) {
         json_array_append_new(
             all, json_pack("{s:I, s:I, s:s, s:o}", "from", (json_int_t)place_node(p, from), "to",
                            (json_int_t)place_node(p, to), "backend", p->engines[e].backend->name,
-                           "ms", json_finite(p->study.times.stretch[from][to][e])));
+                           "ms", json_finite(p->study.times.segment[from][to][e])));
   return all;
 }
 
-static json_t *hand_overs_json(const struct proposing *p) {
+static json_t *transfers_json(const struct proposing *p) {
   json_t *all = json_array();
   for (size_t place = 1; place <= p->study.cut_count; place++)
     for (size_t e = 0; e < p->options.engine_count; e++)
       for (size_t f = 0; f < p->options.engine_count; f++) {
-        const double ms = p->study.times.hand_over[place][e][f];
+        const double ms = p->study.times.transfer[place][e][f];
         if (isnan(ms)) continue;
         json_array_append_new(
             all,
@@ -215,7 +217,7 @@ static json_t *hand_overs_json(const struct proposing *p) {
 
 static hone_status put_json(const struct proposing *p, struct strbuf *out) {
   struct strbuf parts = {0};
-  char path[4200]; /* a file name may not be UTF-8 */
+  char path[4200]; /* a file name need not be UTF-8 */
   json_t *cuts = json_array();
   TRY(parts_of(p, &parts));
   safe_copy(path, sizeof path, p->path);
@@ -223,15 +225,15 @@ static hone_status put_json(const struct proposing *p, struct strbuf *out) {
     json_array_append_new(
         cuts, json_pack("{s:I, s:f, s:I}", "node", (json_int_t)p->study.cuts[k].position, "bytes",
                         p->study.cuts[k].bytes, "values", (json_int_t)p->study.cuts[k].values));
-  json_t *json = json_pack(
-      "{s:s, s:i, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model", path, "threads",
-      p->options.threads, "complete", p->study.stretches == p->study.stretch_count, "cuts", cuts,
-      "stretches", stretches_json(p), "hand_overs", hand_overs_json(p), "single",
-      p->study.single != SIZE_MAX ? json_string(p->engines[p->study.single].backend->name)
-                                  : json_null(),
-      "single_ms", json_finite(p->study.single_ms), "parts",
-      is_split(p) ? json_string(parts.at) : json_null(), "parts_ms",
-      is_split(p) ? json_finite(p->study.path.ms) : json_null());
+  json_t *json =
+      json_pack("{s:s, s:i, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "model", path, "threads",
+                p->options.threads, "complete", p->study.segments == p->study.segment_count, "cuts",
+                cuts, "stretches", segments_json(p), "hand_overs", transfers_json(p), "single",
+                p->study.single != SIZE_MAX ? json_string(p->engines[p->study.single].backend->name)
+                                            : json_null(),
+                "single_ms", json_finite(p->study.single_ms), "parts",
+                is_split(p) ? json_string(parts.at) : json_null(), "parts_ms",
+                is_split(p) ? json_finite(p->study.path.ms) : json_null());
   char *dumped = json ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
   if (dumped) strbuf_printf(out, "%s\n", dumped);
   const hone_status status =
