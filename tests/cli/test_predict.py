@@ -134,10 +134,10 @@ def test_an_exported_data_set_teaches_what_its_store_does(box, hone):
 
 
 @pytest.mark.parametrize("old, new, says", [
-    ("", None, "row 0: no file of hone dataset export"), ('"model_hash"', '"hash"', "has no column model_hash"),
+    ("", None, "row 0: not a file of hone dataset export"), ('"model_hash"', '"hash"', "has no column model_hash"),
     ('"feature.roofline"', '"feature.other"', "has no column roofline"), ('"zoo:mnist_cnn"', "zoo:mnist_cnn,1", "row 1: "),
-    ('"ok"', '"well"', "row 1: nothing that fits in the column status"), ("0.128450", "fast", "column latency_ms.p50"),
-    (",36.782", ",1e300", "column peak"), (",19.055", ",1,19.055", "row 1: not as many fields"),
+    ('"ok"', '"well"', "row 1: invalid value in the column status"), ("0.128450", "fast", "column latency_ms.p50"),
+    (",36.782", ",1e300", "column peak"), (",19.055", ",1,19.055", "row 1: fewer or more fields"),
     ('"zoo:mnist_cnn"', '"zoo:mnist_cnn', "row 1: "), ('"zoo:mnist_cnn"', '"' + "x" * 300 + '"', "column model")])
 def test_what_is_no_data_set_is_refused_with_its_row(hone, old, new, says):
     text = "".join((ROOT / RECORDS[0]).read_text().splitlines(keepends=True)[:2])
@@ -149,7 +149,7 @@ def test_what_is_no_data_set_is_refused_with_its_row(hone, old, new, says):
 def test_records_that_are_none_are_said_before_the_race(hone):
     for words in (["--budget", "1h"], ["--predict"]):
         refused(hone("recommend", "zoo:mlp", *words, "--records", "nowhere.csv"), "E_NOFILE", "nowhere.csv")
-        refused(hone("recommend", "zoo:mlp", *words, "--records", ROOT / "LICENSE"), "E_FORMAT", "no file of hone dataset export")
+        refused(hone("recommend", "zoo:mlp", *words, "--records", ROOT / "LICENSE"), "E_FORMAT", "not a file of hone dataset export")
 
 
 def save(path, op, columns):

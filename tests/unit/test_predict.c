@@ -31,7 +31,7 @@ static void make_facts(struct random *random, struct model_facts *m, double batc
   m->bytes = m->weight_bytes + m->largest_bytes * m->nodes;
   m->value_bytes = m->largest_bytes * m->nodes;
   m->conv_flops = m->flops * random_uniform(random);
-  m->product_flops = m->flops - m->conv_flops;
+  m->matmul_flops = m->flops - m->conv_flops;
   m->elementwise_nodes = floor(m->nodes * random_uniform(random));
 }
 
@@ -63,10 +63,10 @@ static void begin(struct scene *s, double noise, bool bent) {
       for (int t = 0; t < THREADS; t++)
         for (size_t e = 0; e < BACKENDS; e++) {
           struct sample *row = &s->samples.at[s->samples.count++];
-          const struct how how = {1 << b, t + 1, 0, 0};
+          const struct run_setup setup = {1 << b, t + 1, 0, 0};
           row->model = m;
           memcpy(row->backend, s->samples.backends[e], sizeof row->backend);
-          features_fill(&facts, &how, &machines[t], row->x);
+          features_fill(&facts, &setup, &machines[t], row->x);
           row->y[TARGET_latency] =
               law_ms(&facts, &machines[t], e, bent) * exp(noise * random_normal(&random));
           row->y[TARGET_memory] = (e ? 3 : 2) * facts.weight_bytes + 2e7;
@@ -93,7 +93,7 @@ static void the_roofline_is_used_where_nothing_beats_it(void **state) {
   struct prediction p;
   begin(&s, .05, false);
   train(&s, NULL);
-  const struct left_out *q = predictor_quality(s.predictor, TARGET_latency);
+  const struct held_out *q = predictor_quality(s.predictor, TARGET_latency);
   assert_int_equal(q->used, METHOD_roofline);
   assert_int_equal(q->rows, ROWS);
   assert_true(q->roofline < .06 && isnan(q->xgboost));
@@ -167,7 +167,7 @@ static void xgboost_is_used_where_it_beats_the_roofline(void **state) {
     skip(); /* hone backends install xgboost */
   }
   train(&s, library);
-  const struct left_out *q = predictor_quality(s.predictor, TARGET_latency);
+  const struct held_out *q = predictor_quality(s.predictor, TARGET_latency);
   assert_int_equal(q->used, METHOD_xgboost);
   assert_true(q->xgboost < .7 * q->roofline);
   struct prediction a, b;

@@ -1,5 +1,5 @@
-/* Describes an engine in a child process: a library's code runs when it is loaded, and a broken one may end or hang the
- * process that loads it. */
+/* Describes an engine in a child process: a library's code runs when it is loaded, and a broken
+ * one may end or hang the process that loads it. */
 #include "core/os/os.h"
 #include "backends.h"
 

@@ -1,5 +1,5 @@
-/* Finds cheap places to cut a graph. Work is bytes moved plus a tenth of the FLOPs, because a core computes about ten FLOPs
- * in the time of one byte. It only spaces the cuts. */
+/* Finds cheap places to cut a graph. Work is bytes moved plus a tenth of the FLOPs, because a
+ * core computes about ten FLOPs in the time of one byte. It only spaces the cuts. */
 #include "hybrid.h"
 
 #include <math.h>

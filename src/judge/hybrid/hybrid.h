@@ -1,10 +1,13 @@
-/* hybrid: a model cut into parts that run on different engines in one process, if that is faster than every single engine.
+/* hybrid: a model cut into parts that run on different engines in one process, if that is faster
+ * than every single engine.
  *
  *   cuts.c      cuts at places where few bytes cross
- *   measure.c   the time of every segment between two cuts on every engine, and of transfers between engines
+ *   measure.c   the time of every segment between two cuts on every engine, and of transfers
+ *               between engines
  *   path.c      the fastest plan: the shortest path over both
  *
- * The result is a proposal: the option `parts` of the backend `hybrid`. A paired study decides whether it is faster.
+ * The result is a proposal: the option `parts` of the backend `hybrid`. A paired study decides
+ * whether it is faster.
  */
 #ifndef HONE_HYBRID_H
 #define HONE_HYBRID_H
@@ -21,13 +24,15 @@ struct cut {
   size_t values;
   double work; /* share of the model's work before the cut, 0 to 1, by FLOPs and bytes */
 };
-/* At most `most` cuts, ascending, with about equal work between them; each is the place in its window where the fewest
-   bytes cross. Never where a value with a dynamic dimension, a string tensor or a list crosses. */
+/* At most `most` cuts, ascending, with about equal work between them; each is the place in its
+   window where the fewest bytes cross. Never where a value with a dynamic dimension, a string
+   tensor or a list crosses. */
 MUST_USE hone_status hybrid_cuts(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                                  size_t most, struct cut out[HYBRID_MOST_CUTS], size_t *out_count);
 
 /* -- path.c */
-/* Places 0 to count - 1: the beginning, the cuts, the end. Times in ms; NaN: refused by the engine, or not measured. */
+/* Places 0 to count - 1: the beginning, the cuts, the end. Times in ms; NaN: refused by the
+   engine, or not measured. */
 struct hybrid_times {
   size_t places, engines;
   /* of the segment from place i to place j on engine e */
@@ -73,8 +78,8 @@ struct hybrid_study {
   /* of an engine that refused a segment: the last reason; "" */
   char why_not[HYBRID_MOST_ENGINES][256];
 };
-/* inputs: one set of the model's. E_UNSUP for a graph that cannot be cut: an output that is an input or has a dynamic
-   dimension. */
+/* inputs: one set of the model's. E_UNSUP for a graph that cannot be cut: an output that is an
+   input or has a dynamic dimension. */
 MUST_USE hone_status hybrid_measure(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                                     const hone_tensor *inputs, const struct hybrid_options *options,
                                     struct hybrid_study *out);

@@ -1,9 +1,10 @@
-/* Measures segments and transfers in one process, with the model's real intermediate values. First every segment between
- * neighbouring cuts runs once, which gives these values. Then each segment is opened on every engine, and the engines are
- * timed in alternating rounds. A segment's time is its fastest run: load on the machine only adds time.
+/* Measures segments and transfers in one process, with the model's real intermediate values. First
+ * every segment between neighbouring cuts runs once, which gives these values. Then each segment is
+ * opened on every engine, and the engines are timed in alternating rounds. A segment's time is its
+ * fastest run: load on the machine only adds time.
  *
- * Transfers are measured if the best plan has them: both segments in sequence compared with each by itself. An unmeasured
- * transfer counts as 0, so planning repeats until the best plan has none.
+ * Transfers are measured if the best plan has them: both segments in sequence compared with each by
+ * itself. An unmeasured transfer counts as 0, so planning repeats until the best plan has none.
  */
 #include "hybrid.h"
 
@@ -97,8 +98,8 @@ static hone_status open_segment(struct measuring *m, size_t from, size_t to, siz
   return status;
 }
 
-/* If an engine refuses a segment, the segment is measured without it and the reason is kept. Out of memory and an interrupt are
-   failures. */
+/* If an engine refuses a segment, the segment is measured without it and the reason is kept. Out
+   of memory and an interrupt are failures. */
 static hone_status try_segment(struct measuring *m, size_t from, size_t to, size_t engine,
                                struct part *out) {
   hone_status status = open_segment(m, from, to, engine, out);
@@ -179,7 +180,8 @@ static hone_status measure_transfer(struct measuring *m, size_t from, size_t pla
 
 /* -- the whole measurement */
 
-/* Runs every segment between neighbouring cuts once, on the first engine that takes it: the values at the cuts. */
+/* Runs every segment between neighbouring cuts once, on the first engine that takes it: the
+   values at the cuts. */
 static hone_status fill_values(struct measuring *m, const hone_tensor *inputs) {
   TRY(NEW_ARRAY(m->ctx, m->arena, m->values, m->graph->values.count));
   for (size_t i = 0; i < m->graph->inputs.count; i++)
@@ -196,7 +198,8 @@ static hone_status fill_values(struct measuring *m, const hone_tensor *inputs) {
   return HONE_OK;
 }
 
-/* The longest first: if the budget ends, the shortest ones are missing, which leaves complete paths. */
+/* The longest first: if the budget ends, the shortest ones are missing, which leaves complete
+   paths. */
 static hone_status measure_segments(struct measuring *m) {
   const size_t places = m->study->times.places;
   m->study->segment_count = places * (places - 1) / 2;

@@ -1,5 +1,6 @@
-/* Shortest path over measured segments: best[j][e] is the least time to compute everything before place j with engine e last.
- * Consecutive segments differ in engine: two segments of one engine are one longer segment, which is measured as such. */
+/* Shortest path over measured segments: best[j][e] is the least time to compute everything
+ * before place j with engine e last. Consecutive segments differ in engine: two segments of one
+ * engine are one longer segment, which is measured as such. */
 #include "hybrid.h"
 
 #include <math.h>

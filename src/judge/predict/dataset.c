@@ -1,5 +1,5 @@
-/* The records of a store as a table that others can learn from, and the card that goes with it (the questions of Gebru et
- * al., Datasheets for Datasets, CACM 2021, as far as a benchmark has answers). */
+/* The records of a store as a data set, and its card, which answers the questions of Gebru et
+ * al., Datasheets for Datasets (CACM 2021), that apply to a benchmark. */
 #include "core/format/format.h"
 #include "predict.h"
 
@@ -15,7 +15,7 @@ struct exporting {
   char last_study[33];
 };
 
-/* The command names the user's folders. */
+/* The command contains the user's paths. */
 static bool is_published(const struct column *column) { return strcmp(column->key, "repeat") != 0; }
 
 static bool is_new(const char *name, const char *const *at, size_t count) {
@@ -24,17 +24,17 @@ static bool is_new(const char *name, const char *const *at, size_t count) {
   return *name;
 }
 
-/* What a fingerprint stands for: of a machine's facts those that say what it is, and not whose. */
+/* A fingerprint with the facts that describe the machine and do not identify its owner. */
 static hone_status put_machine(struct exporting *e, const struct study_row *study) {
-  static const char *const said[] = {"cpu", "cores_usable", "hypervisor"};
+  static const char *const published[] = {"cpu", "cores_usable", "hypervisor"};
   struct strbuf *out = &e->facts->machine_rows;
   struct fact *facts;
   size_t count;
   TRY(facts_read(e->ctx, e->arena, study->machine_json, &facts, &count));
   strbuf_puts(out, "| ");
   markdown_text((struct markdown){out}, study->fingerprint);
-  for (size_t i = 0; i < COUNT(said); i++) {
-    const char *value = fact_find(facts, count, said[i]);
+  for (size_t i = 0; i < COUNT(published); i++) {
+    const char *value = fact_find(facts, count, published[i]);
     strbuf_puts(out, " | ");
     markdown_text((struct markdown){out}, value ? value : "");
   }
@@ -76,17 +76,18 @@ static void put_header(struct csv *csv) {
 
 static const char path_ends[] = " \t\n\"'`;,)]}<>|";
 
-/* Behind what an absolute path begins: blanks, quotes, "NAME=" and the like, and the two strokes of "file://". */
+/* An absolute path begins after a blank, a quote, "=" and similar characters, or after the
+   slashes of "file://". */
 static bool begins_path(const char *text, const char *at) {
   static const char before[] = " \t\n\"'`=:;,([{<>|";
   if (*at != '/' || !at[1] || strchr(" /", at[1])) return false;
   if (at >= text + 2 && at[-1] == '/' && at[-2] == '/') return at >= text + 3 && at[-3] == ':';
-  if (at > text && at[-1] == '|') /* "max|d|/max|r|" is a fraction, "|/home/me|" is none */
+  if (at > text && at[-1] == '|') /* "max|d|/max|r|" is a fraction, "|/home/me|" is a path */
     return strcspn(at + 1, "/") < strcspn(at + 1, path_ends);
   return at == text || strchr(before, at[-1]);
 }
 
-/* An engine's words and options name the user's folders; one in quotes ends with them. */
+/* Messages and options of engines contain the user's paths; a quoted path ends at the quote. */
 static void put_without_paths(const char *text, struct strbuf *out) {
   for (const char *at = text; *at; at++) {
     if (!begins_path(text, at)) {
@@ -148,11 +149,11 @@ static void put_table(struct strbuf *out) {
   struct markdown markdown = {out};
   strbuf_puts(
       out,
-      "| column | unit | what |\n|:--|:--|:--|\n| study | | key of the study: rows of one "
-      "were measured side by side |\n"
-      "| started_unix_ms | ms | when the study began, since 1970 in UTC |\n| fingerprint | | "
-      "hash of the facts about machine "
-      "and software: rows of two are not compared |\n");
+      "| column | unit | meaning |\n|:--|:--|:--|\n"
+      "| study | | key of the study; the rows of one study were measured in alternating slices |\n"
+      "| started_unix_ms | ms | start of the study, since 1970 in UTC |\n"
+      "| fingerprint | | hash of the facts about machine and software; rows of two fingerprints "
+      "are not compared |\n");
   for (size_t c = 0; c < column_count; c++) {
     if (!is_published(&columns[c])) continue;
     strbuf_printf(out, "| %s | ", columns[c].key);
@@ -162,15 +163,15 @@ static void put_table(struct strbuf *out) {
     strbuf_puts(out, " |\n");
   }
   static const struct {
-    const char *how, *help;
+    const char *expression, *help;
   } features[FEATURE_COUNT] = {
 #define FEATURE(name, expression, text, absent) {#expression, text},
 #include "features.def"
 #undef FEATURE
   };
   for (size_t f = 0; f < FEATURE_COUNT; f++)
-    strbuf_printf(out, "| feature.%s | %s | %s; empty where the model's file was not at hand |\n",
-                  feature_names[f], strncmp(features[f].how, "lg(", 3) ? "" : "log2",
+    strbuf_printf(out, "| feature.%s | %s | %s; empty if the model's file was not available |\n",
+                  feature_names[f], strncmp(features[f].expression, "lg(", 3) ? "" : "log2",
                   features[f].help);
 }
 
@@ -183,29 +184,28 @@ void dataset_card(const struct dataset_facts *facts, bool has_parquet, struct st
   put_time(out, facts->last_unix_ms);
   strbuf_printf(
       out,
-      ". Exported by hone %s.\n\n`records.csv`%s: one row a cell, which is a model x "
-      "shapes x backend x variant x route x "
-      "device x precision x threads x scenario x cache state, measured in one study. "
-      "Missing is empty.\n\n"
-      "## What it is for\nLearning what a model will cost on a backend before it runs "
-      "there, and checking such predictions on "
-      "models that were left out: rows of one `model_hash` belong on one side of a split, "
-      "batches of one `model` too.\n\n"
-      "## How it was made\n`hone bench`: each backend in processes of its own that take "
-      "turns, outputs compared with a "
-      "reference inside the timed run. `status` other than ok is a row as well: what "
-      "failed, and where. `flags` names rows "
-      "whose machine was noisy or that did not settle; leave those out, or weigh them.\n\n"
-      "## What it is not\nRows of two fingerprints compare machines. A row is one "
-      "machine's day: its interval covers its own "
-      "rounds and processes, not another day. Models are those that somebody chose to "
-      "measure; no population stands behind "
-      "them. %zu of %zu rows have features.\n\n## What is not in it\nNo host and no user "
-      "name, no path: `model` is a file's name (with its folder where two have the same), "
-      "an absolute path in an "
-      "engine's words is `PATH`, the commands are left out. The models themselves are not "
-      "in it; `model_hash` "
-      "is XXH3-128 of their bytes.\n\n"
+      ". Exported by hone %s.\n\n"
+      "`records.csv`%s: one row for each configuration (model, shapes, backend, variant, route, "
+      "device, precision, threads, scenario and cache state) that was measured in one study. "
+      "A missing value is an empty field.\n\n"
+      "## Purpose\n"
+      "To learn what a model will cost on a backend before it runs there, and to check such "
+      "predictions on models that were left out. Rows with the same `model_hash` belong on the "
+      "same side of a split, and so do all batches of one `model`.\n\n"
+      "## Collection\n"
+      "`hone bench` runs each backend in its own processes, which take turns, and compares the "
+      "outputs of the timed run with a reference. Rows whose `status` is not ok are failures, with "
+      "the stage. `flags` marks rows whose machine was noisy or that did not become stationary: "
+      "leave these out, or give them less weight.\n\n"
+      "## Limits\n"
+      "Rows of two fingerprints are from two machines. An interval covers the rounds and processes "
+      "of one study, not another day. The models are those that users chose to measure, not a "
+      "sample of a population. %zu of %zu rows have features.\n\n"
+      "## Not included\n"
+      "There are no host names, user names or paths: `model` is a file name (with its folder if "
+      "two files have the same name), an absolute path in an engine's message is `PATH`, and "
+      "commands are left out. The models themselves are not included; `model_hash` is XXH3-128 of "
+      "their bytes.\n\n"
       "## Machines\n| fingerprint | cpu | cores | hypervisor |\n|:--|:--|--:|:--|\n%s\n"
       "## Columns\n",
       HONE_VERSION, has_parquet ? " and `records.parquet`, the same rows" : "",

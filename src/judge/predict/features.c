@@ -1,4 +1,4 @@
-/* Features of a graph, of a machine, of a configuration. */
+/* Features of a model's graph, a machine and a configuration. */
 #include "predict.h"
 
 #include <jansson.h>
@@ -16,8 +16,8 @@ double roofline_s(const struct model_facts *m, const struct machine_facts *p) {
   return fmax(m->flops / fmax(p->flops, 1), m->weight_bytes / fmax(p->bandwidth, 1)) + 1e-9;
 }
 
-void features_fill(const struct model_facts *m, const struct how *h, const struct machine_facts *p,
-                   float out[FEATURE_COUNT]) {
+void features_fill(const struct model_facts *m, const struct run_setup *h,
+                   const struct machine_facts *p, float out[FEATURE_COUNT]) {
 #define FEATURE(name, expression, help, absent) out[FEATURE_##name] = (float)(expression);
 #include "features.def"
 #undef FEATURE
@@ -52,7 +52,7 @@ static void add_node(const struct node *node, struct model_facts *f) {
   }
   switch (node->op->class) {
     case OP_CONTRACTION:
-      f->product_flops += flops;
+      f->matmul_flops += flops;
       break;
     case OP_ELEMENTWISE:
       f->elementwise_nodes++;
@@ -97,7 +97,7 @@ bool facts_of_machine(const char *machine_json, int threads, struct machine_fact
   json_array_foreach(json_object_get(root, "peaks"), i, peak) {
     if (json_integer_value(json_object_get(peak, "threads")) != threads) continue;
     const json_t *curve = json_object_get(peak, "read_gb_per_s");
-    /* of the largest working set */
+    /* the bandwidth of the largest working set */
     const json_t *last = json_array_get(curve, json_array_size(curve) - 1);
     out->flops = 1e9 * json_number_value(json_object_get(peak, "f32_gflops"));
     out->bandwidth = 1e9 * json_number_value(json_array_get(last, 1));

@@ -1,7 +1,14 @@
-/* predict: latency, memory and size of a model on a backend with so many threads, from records of other models. Two
- * predictors learn the same rows: a roofline with a factor and a floor a backend, and XGBoost over features of graph,
- * machine and configuration. Which one is used is decided on models that it did not see (leave one model out); the same left-out
- * errors give the interval. A model that is unlike all that was seen gets no prediction.
+/* predict: latency, memory and size of a model on a backend with a number of threads, from records
+ * of other models.
+ *
+ *   features.c    what is known about a model, a machine and a configuration without running it
+ *   samples.c     training rows, from the store (rows.c) and from exported data sets (records.c)
+ *   predictor.c   a roofline and XGBoost, the choice between them by errors on models left out, and
+ *                 intervals
+ *   xgboost.c     the XGBoost library, opened at run time
+ *   dataset.c     records as a CSV data set with a card
+ *
+ * A model that is unlike all models on record gets no prediction.
  */
 #ifndef HONE_PREDICT_H
 #define HONE_PREDICT_H
@@ -9,18 +16,18 @@
 #include "judge/compare/compare.h"
 #include "compiler/pipeline/pipeline.h"
 
-/* -- features.c: what is known of a model without running it */
+/* -- features.c */
 struct model_facts {
   double flops, bytes, weight_bytes, largest_bytes, input_bytes, value_bytes, int8_bytes,
       half_bytes;
-  double nodes, conv_flops, depthwise_flops, product_flops;
+  double nodes, conv_flops, depthwise_flops, matmul_flops;
   double elementwise_nodes, movement_nodes, reduction_nodes, recurrent_nodes;
 };
-struct how {
-  double batch, threads, bf16, fp16;
+struct run_setup {
+  double batch, threads, bf16, fp16; /* bf16, fp16: 0 or 1 */
 };
 struct machine_facts {
-  double flops, bandwidth; /* FLOP/s and bytes/s with that many threads */
+  double flops, bandwidth; /* FLOP/s and bytes/s with the number of threads */
 };
 enum feature_id {
 #define FEATURE(name, expression, help, absent) FEATURE_##name,
@@ -30,16 +37,16 @@ enum feature_id {
 };
 extern const char *const feature_names[FEATURE_COUNT];
 void facts_of_graph(const struct graph *graph, struct model_facts *out);
-/* Of a study's machine JSON; false where it holds no peaks for that many threads. */
+/* From a study's machine JSON; false if it has no peaks for that number of threads. */
 bool facts_of_machine(const char *machine_json, int threads, struct machine_facts *out);
 double roofline_s(const struct model_facts *model, const struct machine_facts *machine);
-void features_fill(const struct model_facts *model, const struct how *how,
+void features_fill(const struct model_facts *model, const struct run_setup *setup,
                    const struct machine_facts *machine, float out[FEATURE_COUNT]);
 
-/* -- rows */
+/* -- training rows */
 enum target_id { TARGET_latency, TARGET_memory, TARGET_size, TARGET_COUNT }; /* ms, bytes, bytes */
 struct sample {
-  size_t model; /* rows of one number are one model, whatever its batch */
+  size_t model; /* number; the same at every batch */
   char backend[32];
   float x[FEATURE_COUNT];
   double y[TARGET_COUNT]; /* NaN: not measured */
@@ -48,8 +55,8 @@ struct samples {
   size_t count, model_count, backend_count;
   struct sample *at;
   char (*backends)[32];
-  size_t left_out; /* records whose model is not at hand any more, or whose machine has no peaks */
-  uint64_t end_ns; /* of clock_ns, for reading and training; 0: they take what they take */
+  size_t left_out; /* records whose model file is gone or changed, or whose machine has no peaks */
+  uint64_t end_ns; /* of clock_ns, for reading and training; 0: no limit */
 };
 struct model_names { /* by number */
   const char **at;
@@ -57,38 +64,38 @@ struct model_names { /* by number */
 };
 MUST_USE hone_status model_number(struct ctx *ctx, struct arena *arena, struct model_names *names,
                                   const struct config *config, size_t *out);
-/* rows.c: every record of a store, with the features of its model where its file is still what was measured; `limit`
-   bounds the models that are read. */
+/* rows.c: visits every record of a store, with the features of its model if the file still has
+   the recorded hash; at most `limit` models are read. */
 struct row_seen {
-  const struct summary *summary; /* of its study, alive during the visit; NULL of a data set's */
+  const struct summary *summary; /* of its study, valid during the visit; NULL for a data set */
   const struct record *record;
   size_t model;
-  const float *x; /* NULL: not known */
+  const float *x; /* features; NULL: not known */
 };
 typedef hone_status row_visitor(void *user, const struct row_seen *row);
 MUST_USE hone_status rows_visit(struct ctx *ctx, struct arena *arena, struct store *store,
                                 size_t limit, struct model_names *names, row_visitor *visit,
                                 void *user);
-/* records.c: the same of a file that `hone dataset export` wrote, whoever's: what can be learnt from is in each record.
-   records_check: whether it is such a file, by its header. */
+/* records.c: visits the records of a file of `hone dataset export`, which may be from any
+   machine: each row has its features. records_check: whether it is such a file, by its header. */
 MUST_USE hone_status records_visit(struct ctx *ctx, struct arena *arena, const char *path,
                                    struct model_names *names, row_visitor *visit, void *user);
 MUST_USE hone_status records_check(struct ctx *ctx, const char *path);
-/* samples.c: all that can be learnt from: measured alone on the CPU, with a model whose file is where it
-   was and has not changed; of a store (NULL: none) and of data sets. */
+/* samples.c: the training rows of a store (NULL: none) and of data sets: measured on the CPU
+   without other load, with known features. */
 MUST_USE hone_status samples_read(struct ctx *ctx, struct arena *arena, struct store *store,
                                   const char *const *files, size_t file_count, size_t limit,
                                   uint64_t end_ns, struct samples *out);
-/* E_TIMEOUT behind end_ns: reading and training may take longer than what they are for. */
+/* E_TIMEOUT after end_ns. */
 MUST_USE hone_status samples_check_time(struct ctx *ctx, const struct samples *samples);
 
-/* -- xgboost.c: the library of the PyPI package of that name, opened at run time */
+/* -- xgboost.c: the library of the PyPI package, opened at run time */
 #define XGBOOST_PACKAGE "xgboost-cpu==3.2.0"
 struct xgboost;
 MUST_USE hone_status xgboost_open(struct ctx *ctx, const char *path, struct xgboost **out);
 void xgboost_close(struct xgboost *x);
 struct booster;
-/* rows x width features, one label a row; squared error. */
+/* rows x width features, one label per row; squared error. */
 MUST_USE hone_status booster_train(struct ctx *ctx, struct xgboost *x, const float *features,
                                    const float *labels, size_t rows, size_t width,
                                    struct booster **out);
@@ -99,34 +106,35 @@ void booster_free(struct booster *booster);
 /* -- predictor.c */
 enum method { METHOD_none, METHOD_roofline, METHOD_xgboost };
 struct predictor;
-struct
-    left_out { /* of one target: errors on models that were not seen, |ln(predicted / measured)| */
+/* Of one target: errors |ln(predicted / measured)| on models that were left out of the training. */
+struct held_out {
   double roofline, xgboost; /* means; NaN: not tried */
   double roofline_p90, xgboost_p90;
   enum method used;
   size_t rows, models;
 };
-/* library NULL: without XGBoost. Fewer than PREDICT_MIN_MODELS models: METHOD_none. */
+/* library NULL: without XGBoost. With fewer than PREDICT_MIN_MODELS models the method is
+   METHOD_none. */
 enum { PREDICT_MIN_MODELS = 4 };
 MUST_USE hone_status predictor_train(struct ctx *ctx, struct arena *arena,
                                      const struct samples *samples, struct xgboost *library,
                                      struct predictor **out);
 void predictor_free(struct predictor *predictor);
-const struct left_out *predictor_quality(const struct predictor *predictor, enum target_id target);
+const struct held_out *predictor_quality(const struct predictor *predictor, enum target_id target);
 struct prediction {
-  struct interval value; /* 90 % of left-out rows lay within; NaN: abstained */
-  const char *why;       /* of an abstention, else NULL */
+  struct interval value; /* contains 90 % of left-out rows; NaN: no prediction */
+  const char *why;       /* there is no prediction; else NULL */
 };
 MUST_USE hone_status predict(struct ctx *ctx, const struct predictor *predictor,
                              enum target_id target, const char *backend,
                              const float x[FEATURE_COUNT], struct prediction *out);
 
-/* -- dataset.c: all records as CSV, with the columns of columns.def (but for the command, which names folders), the
-   fingerprint and the features; and a card that says what it is. */
+/* -- dataset.c: all records as CSV, with the columns of columns.def (except the command, which
+   contains paths), the fingerprint and the features; and a card that describes it. */
 struct dataset_facts {
   size_t rows, studies, models, machines, with_features;
   uint64_t first_unix_ms, last_unix_ms;
-  struct strbuf machine_rows; /* of the card's table; the caller frees it, after a failure too */
+  struct strbuf machine_rows; /* of the card's table; the caller frees it, also after a failure */
 };
 MUST_USE hone_status dataset_csv(struct ctx *ctx, struct arena *arena, struct store *store,
                                  struct strbuf *out, struct dataset_facts *out_facts);

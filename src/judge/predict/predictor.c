@@ -1,14 +1,17 @@
-/* Two predictors of the logarithm of a target, and which of them is used.
+/* Two predictors of the logarithm of a target, and the choice between them.
  *
- * Baseline, per backend and target: the median of ln(measured / base) over the rows, base being the roofline's time for
- * latency (with half of the backend's smallest time as a floor), and bytes of weights and values for memory and size (with
- * half of the smallest as a floor). XGBoost learns what the baseline leaves over, so that it extrapolates as the baseline does.
+ * Baseline, for each backend and target: the median over the rows of ln(measured / base). For
+ * latency, base is the roofline's time; for memory and size, bytes of weights and values. A lower
+ * limit is half of the backend's smallest measured value. XGBoost is trained on the residual of the
+ * baseline, so that it extrapolates like the baseline.
  *
- * Left-out errors: each model in turn is taken out, both are trained on the rest. XGBoost is used where its mean error is
- * smaller; the interval is the 5th and 95th percentile of the used method's signed left-out errors (split conformal,
- * Lei et al. 2018). Abstention: a model farther from every seen one than seen ones are from each other (95th percentile of
- * nearest-neighbour distances, features divided by their spread), or with an amount beyond all seen ones by more than a
- * factor of four, or a backend without rows.
+ * Errors on models left out: for each model both predictors are trained on all others. XGBoost is
+ * used if its mean error is smaller. The interval is the 5th to 95th percentile of the used
+ * predictor's signed errors (split conformal prediction, Lei et al. 2018).
+ *
+ * There is no prediction for a model that is farther from all others than they are from each other
+ * (95th percentile of nearest-neighbour distances, features divided by their spread), that has an
+ * amount more than a factor of four beyond all others, or for a backend without rows.
  */
 #include "predict.h"
 
@@ -21,7 +24,8 @@ enum { COLUMNS = FEATURE_COUNT + 1, MOST_BACKENDS = 32 };
 
 struct baseline {
   size_t rows;
-  double ratio, floor; /* ln; half of the smallest measured: a call costs something */
+  /* ln; floor: half of the smallest measured value, because a call has a fixed cost */
+  double ratio, floor;
 };
 struct method_of {
   struct baseline baselines[MOST_BACKENDS];
@@ -30,11 +34,11 @@ struct method_of {
 struct predictor {
   const struct samples *samples;
   struct xgboost *library;
-  double scale[FEATURE_COUNT]; /* spread of the features of models */
+  double scale[FEATURE_COUNT]; /* standard deviation */
   double far;
-  double low[FEATURE_COUNT], high[FEATURE_COUNT]; /* seen */
+  double low[FEATURE_COUNT], high[FEATURE_COUNT]; /* range in the samples */
   struct method_of full[TARGET_COUNT];
-  struct left_out quality[TARGET_COUNT];
+  struct held_out quality[TARGET_COUNT];
   double error_low[TARGET_COUNT], error_high[TARGET_COUNT]; /* ln(measured / predicted) */
 };
 
@@ -46,7 +50,7 @@ static size_t backend_index(const struct samples *s, const char *name) {
   return b < MOST_BACKENDS && b < s->backend_count ? b : SIZE_MAX;
 }
 
-/* ln of what the target is proportional to, in its unit. */
+/* ln of the base, in the unit of the target. */
 static double base_of(enum target_id target, const float *x) {
   const double ln2 = 0.69314718055994531;
   if (target == TARGET_latency) return ln2 * (double)x[FEATURE_roofline] - log(1e6);
@@ -77,12 +81,12 @@ static hone_status fit_baselines(struct ctx *ctx, const struct samples *s, enum 
   return HONE_OK;
 }
 
-/* NaN: no row of that backend. */
+/* NaN: the backend has no row. */
 static double baseline_of(const struct baseline *b, enum target_id target, const float *x) {
   return b->rows ? fmax(b->ratio + base_of(target, x), b->floor) : (double)NAN;
 }
 
-/* -- XGBoost over what is left */
+/* -- XGBoost on the residual */
 
 static void fill_row(float *out, const float *x, size_t backend) {
   memcpy(out, x, FEATURE_COUNT * sizeof *out);
@@ -115,7 +119,7 @@ static hone_status fit(struct ctx *ctx, const struct predictor *p, enum target_i
   return p->library ? fit_booster(ctx, p, target, without, out->baselines, &out->booster) : HONE_OK;
 }
 
-/* ln of the target by either method; NaN where it says nothing. */
+/* ln of the target by both methods; NaN: no prediction. */
 static hone_status apply(struct ctx *ctx, const struct predictor *p, const struct method_of *m,
                          enum target_id target, const char *backend, const float *x,
                          double *out_roofline, double *out_xgboost) {
@@ -165,7 +169,7 @@ static double size_p90(const double *sorted, size_t n) {
 }
 
 static void judge(struct predictor *p, enum target_id target, struct errors *e) {
-  struct left_out *q = &p->quality[target];
+  struct held_out *q = &p->quality[target];
   q->roofline = mean_size(e->at[0], e->count[0]);
   q->xgboost = mean_size(e->at[1], e->count[1]);
   for (int k = 0; k < 2; k++) sort_doubles(e->at[k], e->count[k]);
@@ -198,12 +202,12 @@ static hone_status train_target(struct ctx *ctx, struct predictor *p, enum targe
   return status ? status : fit(ctx, p, target, SIZE_MAX, &p->full[target]);
 }
 
-/* -- what is unlike */
+/* -- models unlike all others */
 
-/* Features of a model; those of threads, machine and precision say nothing of it. */
+/* Features of the model, not of threads, machine or precision. */
 static bool is_of_model(size_t feature) { return feature < FEATURE_batch; }
 
-/* An amount beyond all seen ones by more than a factor of four. */
+/* Whether an amount is more than a factor of four beyond all others. */
 static bool is_outside(const struct predictor *p, const float *x) {
   for (size_t f = 0; f < FEATURE_conv_share; f++)
     if ((double)x[f] < p->low[f] - 2 || (double)x[f] > p->high[f] + 2) return true;
@@ -219,7 +223,7 @@ static double distance(const struct predictor *p, const float *a, const float *b
   return sqrt(sum);
 }
 
-/* To the nearest row of another model. */
+/* Distance to the nearest row of another model. */
 static double nearest_model(const struct predictor *p, const float *x, size_t without) {
   double best = INFINITY;
   for (size_t i = 0; i < p->samples->count; i++)
@@ -250,7 +254,7 @@ static hone_status learn_distances(struct ctx *ctx, struct predictor *p) {
   return HONE_OK;
 }
 
-/* -- from outside */
+/* -- interface */
 
 hone_status predictor_train(struct ctx *ctx, struct arena *arena, const struct samples *samples,
                             struct xgboost *library, struct predictor **out) {
@@ -259,7 +263,7 @@ hone_status predictor_train(struct ctx *ctx, struct arena *arena, const struct s
   (*out)->library = library;
   for (int t = 0; t < TARGET_COUNT; t++)
     (*out)->quality[t] =
-        (struct left_out){NAN, NAN, NAN, NAN, METHOD_none, 0, samples->model_count};
+        (struct held_out){NAN, NAN, NAN, NAN, METHOD_none, 0, samples->model_count};
   if (samples->model_count < PREDICT_MIN_MODELS || !samples->count) return HONE_OK;
   TRY(learn_distances(ctx, *out));
   for (int t = 0; t < TARGET_COUNT; t++) TRY(train_target(ctx, *out, (enum target_id)t));
@@ -273,14 +277,15 @@ void predictor_free(struct predictor *p) {
   }
 }
 
-const struct left_out *predictor_quality(const struct predictor *p, enum target_id target) {
+const struct held_out *predictor_quality(const struct predictor *p, enum target_id target) {
   return &p->quality[target];
 }
 
-/* Bytes make up at least a fifth of the values of quantised models, and of others at most a few masks. */
+/* In quantised models at least a fifth of the values' bytes are 8-bit; in others only a few
+   masks are. */
 static bool is_quantised(const float *x) { return x[FEATURE_int8_share] > 0.05F; }
 
-/* A precision that a backend was never measured in is another one's figure. */
+/* Whether the backend was measured in this precision. */
 static bool has_rows(const struct predictor *p, enum target_id target, const char *backend,
                      const float *x) {
   for (size_t i = 0; i < p->samples->count; i++) {
@@ -303,7 +308,7 @@ hone_status predict(struct ctx *ctx, const struct predictor *p, enum target_id t
     return HONE_OK;
   }
   if (is_outside(p, x) || nearest_model(p, x, SIZE_MAX) > p->far) {
-    out->why = "the model is unlike all that are on record";
+    out->why = "the model is unlike all models on record";
     return HONE_OK;
   }
   TRY(apply(ctx, p, &p->full[target], target, backend, x, &roofline, &xgboost));

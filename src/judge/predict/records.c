@@ -1,5 +1,6 @@
-/* Records as `hone dataset export` writes them (RFC 4180, a header of column keys and "feature." names), to learn from. Of the
- * columns those are read that decide what a row teaches; a file is anybody's, so each field has its bounds. */
+/* Reads files of `hone dataset export` (RFC 4180; the header has column keys and "feature."
+ * names) as training rows. Only the columns that training needs are read. The file is untrusted:
+ * every field is checked against a range. */
 #include "predict.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ static const char *const needed[] = {"model",
                                      "rss_steady_bytes",
                                      "artifact_size_bytes"};
 enum { NEEDED = COUNT(needed), SLOTS = NEEDED + FEATURE_COUNT, MOST_COLUMNS = 512, FIELD = 1024 };
-#define MOST_FEATURE 1000.0 /* amounts are logarithms */
+#define MOST_FEATURE 1000.0 /* of a feature: amounts are logarithms */
 static const float when_absent[FEATURE_COUNT] = {
 #define FEATURE(name, expression, help, absent) absent,
 #include "features.def"
@@ -30,7 +31,7 @@ struct records {
   const char *path, *at, *end;
   size_t row;   /* the header is 0 */
   size_t count; /* columns */
-  /* what a column is: needed, features behind them, SLOTS anything else */
+  /* by column: index of `needed`, NEEDED + index of a feature, or SLOTS for any other column */
   size_t slots[MOST_COLUMNS];
   const struct column *columns[NEEDED];
 };
@@ -39,7 +40,8 @@ static hone_status wrong(const struct records *r, const char *what, const char *
   return fail(r->ctx, HONE_E_FORMAT, place_file(r->path), "row %zu: %s%.60s", r->row, what, which);
 }
 
-/* The next field, cut where it is longer than any that is read, and what stands behind it: a comma, a line's end, or 0. */
+/* Reads a field, truncated to FIELD. Returns the delimiter after it: a comma, a newline, or 0 at
+   the end. */
 static char next_field(struct records *r, char out[FIELD]) {
   const bool is_quoted = r->at < r->end && *r->at == '"';
   size_t n = 0;
@@ -62,24 +64,24 @@ static size_t slot_of(const char *name) {
 }
 
 static hone_status read_header(struct records *r) {
-  char name[FIELD], behind = ',';
+  char name[FIELD], delimiter = ',';
   bool seen[SLOTS + 1] = {false};
-  while (behind == ',') {
-    behind = next_field(r, name);
+  while (delimiter == ',') {
+    delimiter = next_field(r, name);
     if (r->count == MOST_COLUMNS) return wrong(r, "too many columns", "");
     seen[r->slots[r->count++] = slot_of(name)] = true;
   }
   for (size_t slot = 0; slot < SLOTS; slot++)
     if (!seen[slot] && (slot < NEEDED || isnan(when_absent[slot - NEEDED])))
-      return wrong(r, "no file of hone dataset export, has no column ",
+      return wrong(r, "not a file of hone dataset export: has no column ",
                    slot < NEEDED ? needed[slot] : feature_names[slot - NEEDED]);
   for (size_t i = 0; i < NEEDED; i++)
     for (size_t c = 0; c < column_count; c++)
       if (!strcmp(columns[c].key, needed[i])) r->columns[i] = &columns[c];
-  return behind == '\n' ? HONE_OK : wrong(r, "no line's end", "");
+  return delimiter == '\n' ? HONE_OK : wrong(r, "the header is not complete", "");
 }
 
-/* NaN: empty. */
+/* An empty field is NaN. */
 static bool read_number(const char *text, double most, double *out) {
   *out = NAN;
   return !*text || parse_f64(text, -most, most, out);
@@ -100,22 +102,22 @@ static hone_status set_field(const struct records *r, size_t slot, const char *t
     is_right = column_set_text(record, r->columns[slot], text);
   }
   return is_right ? HONE_OK
-                  : wrong(r, "nothing that fits in the column ",
+                  : wrong(r, "invalid value in the column ",
                           slot < NEEDED ? needed[slot] : feature_names[slot - NEEDED]);
 }
 
 static hone_status read_row(struct records *r, struct record *record, float x[FEATURE_COUNT]) {
-  char text[FIELD], behind = ',';
+  char text[FIELD], delimiter = ',';
   size_t c = 0;
   *record = (struct record){.status = STATUS_COUNT};
   memcpy(x, when_absent, sizeof when_absent);
   r->row++;
-  for (; behind == ',' && c < r->count; c++) {
-    behind = next_field(r, text);
+  for (; delimiter == ',' && c < r->count; c++) {
+    delimiter = next_field(r, text);
     TRY(set_field(r, r->slots[c], text, record, x));
   }
-  if (c < r->count || (behind && behind != '\n'))
-    return wrong(r, "not as many fields as the header", "");
+  if (c < r->count || (delimiter && delimiter != '\n'))
+    return wrong(r, "fewer or more fields than the header", "");
   return HONE_OK;
 }
 

@@ -1,11 +1,11 @@
-/* Every record of a store, with the features of its model's file, which is read once. A model whose file is gone or has
- * changed has none: they would be another's. */
+/* Visits every record of a store with the features of its model. Each model file is read once;
+ * one that is gone or has changed gives no features. */
 #include "predict.h"
 
 struct known {
   const char *path, *hash, *shapes; /* as recorded */
   int64_t batch;
-  size_t number; /* of the model */
+  size_t number; /* of the model, see model_number */
   bool is_usable;
   struct model_facts facts;
 };
@@ -19,8 +19,8 @@ struct reader {
   void *user;
 };
 
-/* Cells of one model at several batches are one: what is left out is left out with all of them. A file's name is no name:
-   collections call every one model.onnx. */
+/* A zoo model is the same at every batch, so that it is left out with all batches. A file is
+   identified by its hash, because many collections name every file model.onnx. */
 hone_status model_number(struct ctx *ctx, struct arena *arena, struct model_names *names,
                          const struct config *config, size_t *out) {
   char name[256];
@@ -36,9 +36,9 @@ hone_status model_number(struct ctx *ctx, struct arena *arena, struct model_name
   return HONE_OK;
 }
 
-/* A file as it is now must be what was measured. */
+/* The file must have the hash that was measured. */
 static hone_status read_model(struct reader *r, const struct config *config, struct known *out) {
-  struct ctx attempt = *r->ctx; /* what cannot be read is left out */
+  struct ctx attempt = *r->ctx; /* a model that cannot be read gives no features */
   struct model model;
   const bool is_zoo = !strncmp(config->model, "zoo:", 4);
   const char *path = config->model_path[0] ? config->model_path : config->model;
@@ -84,10 +84,10 @@ static hone_status visit_record(struct reader *r, const struct summary *s,
   TRY(find_model(r, &record->config, &model));
   if (model && model->is_usable &&
       facts_of_machine(s->study.machine_json, record->config.threads, &machine)) {
-    const struct how how = {record->config.batch, record->config.threads,
-                            !strcmp(record->config.precision, "bf16"),
-                            !strcmp(record->config.precision, "fp16")};
-    features_fill(&model->facts, &how, &machine, x);
+    const struct run_setup setup = {record->config.batch, record->config.threads,
+                                    !strcmp(record->config.precision, "bf16"),
+                                    !strcmp(record->config.precision, "fp16")};
+    features_fill(&model->facts, &setup, &machine, x);
     row.model = model->number;
     row.x = x;
   }
@@ -99,7 +99,8 @@ static bool has_outputs(enum record_status status) {
          status == STATUS_disputed;
 }
 
-/* False for a file that hone refused as no model and that no engine ran: its rows say nothing about any engine. */
+/* False if hone refused the file as invalid and no engine ran it: its rows say nothing about
+   engines. */
 static bool is_of_model(const struct summary *s, const struct record *record) {
   bool is_refused = false, has_run = false;
   for (size_t i = 0; i < s->record_count; i++) {

@@ -1,5 +1,5 @@
-/* Rows to learn from: what was measured by itself and has the features of its model, of the user's store (rows.c) and of data
- * sets (records.c). */
+/* Collects training rows from the user's store (rows.c) and from data sets (records.c): measured
+ * without other load, and with known features. */
 #include "predict.h"
 
 #include <math.h>
@@ -14,10 +14,10 @@ struct collection {
 
 hone_status samples_check_time(struct ctx *ctx, const struct samples *samples) {
   if (!samples->end_ns || clock_ns() < samples->end_ns) return HONE_OK;
-  return fail(ctx, HONE_E_TIMEOUT, place_none(), "no time is left to learn from records");
+  return fail(ctx, HONE_E_TIMEOUT, place_none(), "no time is left for training");
 }
 
-static bool is_plain(const struct record *r) {
+static bool is_usable(const struct record *r) {
   return r->status == STATUS_ok && r->config.label == 0 && !r->config.load &&
          !strcmp(r->config.scenario, "single") && !strcmp(r->config.device, "cpu") &&
          !strcmp(r->config.variant, "default") && r->p50_ms > 0 &&
@@ -39,7 +39,7 @@ static hone_status collect(void *user, const struct row_seen *seen) {
   struct collection *c = user;
   const struct record *record = seen->record;
   TRY(samples_check_time(c->ctx, c->out));
-  if (!is_plain(record)) return HONE_OK;
+  if (!is_usable(record)) return HONE_OK;
   if (!seen->x || seen->model >= c->limit) {
     c->out->left_out++;
     return HONE_OK;
@@ -55,7 +55,7 @@ static hone_status collect(void *user, const struct row_seen *seen) {
   return HONE_OK;
 }
 
-/* Models of which no row is left are none. */
+/* Numbers the models that have rows. */
 static hone_status number_models(struct collection *c, size_t seen) {
   size_t *numbers, count = 0; /* from 1 */
   TRY(NEW_ARRAY(c->ctx, c->arena, numbers, seen + 1));

@@ -1,6 +1,6 @@
-/* XGBoost through its C API (include/xgboost/c_api.h of release 3; the wheel holds the library and no header, so what is
- * used is declared here). Every call returns 0, or -1 with a sentence in XGBGetLastError. One thread: training takes
- * milliseconds, and the same rows give the same trees.
+/* XGBoost through its C API (include/xgboost/c_api.h of release 3; the wheel has no header, so the
+ * functions are declared here). Every call returns 0, or -1 with a message in XGBGetLastError. One
+ * thread: training takes milliseconds, and the same rows give the same trees.
  */
 #include "predict.h"
 
@@ -9,7 +9,7 @@
 
 #define ROUNDS 120
 
-/* name, arguments: as in c_api.h, handles as void * */
+/* name, arguments; handles are void * */
 #define FUNCTIONS(X)                                                                     \
   X(XGDMatrixCreateFromDense, (const char *array, const char *config, void **out))       \
   X(XGDMatrixSetInfoFromInterface, (void *matrix, const char *field, const char *array)) \
@@ -54,8 +54,8 @@ hone_status xgboost_open(struct ctx *ctx, const char *path, struct xgboost **out
   FUNCTIONS(X)
 #undef X
   if (!has_all) {
-    free(x); /* the library stays: it may have started threads */
-    return fail(ctx, HONE_E_UNSUP, place_file(path), "not an XGBoost of release 2 or newer");
+    free(x); /* the library is not closed: it may have started threads */
+    return fail(ctx, HONE_E_UNSUP, place_file(path), "is not XGBoost of release 2 or newer");
   }
   *out = x;
   return HONE_OK;
@@ -63,7 +63,7 @@ hone_status xgboost_open(struct ctx *ctx, const char *path, struct xgboost **out
 
 void xgboost_close(struct xgboost *x) { free(x); }
 
-/* NumPy's array interface as JSON: what the library reads matrices from. */
+/* NumPy's array interface as JSON, which the library reads matrices from. */
 static void put_array(char out[256], const float *data, size_t rows, size_t width) {
   snprintf(out, 256,
            "{\"data\": [%llu, true], \"shape\": [%zu, %zu], \"typestr\": \"<f4\", \"version\": 3}",
@@ -136,7 +136,8 @@ hone_status booster_predict(struct ctx *ctx, struct booster *b, const float *fea
             b->x->XGBoosterPredictFromDMatrix(b->handle, matrix, config, &shape, &rank, &found),
             "prediction");
   if (!status && (rank != 1 || shape[0] != rows))
-    status = fail(ctx, HONE_E_INTERNAL, place_none(), "XGBoost gave another number of predictions");
+    status =
+        fail(ctx, HONE_E_INTERNAL, place_none(), "XGBoost returned a wrong number of predictions");
   if (!status) memcpy(out, found, rows * sizeof *out);
   b->x->XGDMatrixFree(matrix);
   return status;

@@ -1,5 +1,5 @@
-/* advise: measured records and the user's constraints to a choice with its reasons. Pure: the same records give the same
- * advice. A candidate without a measurement is never chosen. */
+/* advise: measured records and the user's constraints to a choice with its reasons. Pure: the
+ * same records give the same advice. A candidate without a measurement is never chosen. */
 #ifndef HONE_ADVISE_H
 #define HONE_ADVISE_H
 
@@ -32,7 +32,7 @@ enum candidate_status {
   CANDIDATE_chosen,
   CANDIDATE_runner_up, /* the best of the others */
   CANDIDATE_behind,    /* meets every bound, is worse than the choice */
-  CANDIDATE_tied, /* no significant difference from the choice, which is smaller or has the better figure */
+  CANDIDATE_tied,      /* no significant difference from the choice */
   CANDIDATE_undecided, /* too few processes or rounds for a verdict against the choice */
   CANDIDATE_unproven,  /* a hybrid that is not proven faster than a single engine */
   CANDIDATE_out,       /* misses a bound */
@@ -43,8 +43,8 @@ enum bound_state { BOUND_HELD, BOUND_UNSURE, BOUND_MISSED };
 struct candidate_state {
   enum candidate_status status;
   enum bound_state bounds[CONSTRAINT_COUNT];
-  /* Set by the caller if a later round had no time for the candidate: the round that its figures are from (0: the
-     advice's own), the later round, and its reason; NULL: there is none. */
+  /* Set by the caller if a later round had no time for the candidate: the round that its figures
+     are from (0: the advice's own), the later round, and its reason; NULL: there is none. */
   size_t measured_in, late_round;
   const char *late_reason;
 };
@@ -61,15 +61,17 @@ struct advice {
   size_t choice, runner_up;   /* SIZE_MAX: none */
   struct interval ratio;      /* objective of the runner-up by the choice's; >= 1 is better */
   bool is_decided;            /* verdict_of gives the same verdict for the two */
-  /* the most that the choice may be worse than a candidate without a verdict, as a share; INFINITY: not known */
+  /* the most that the choice may be worse than a candidate without a verdict, as a share;
+     INFINITY: not known */
   double regret;
   bool is_by_cost; /* a tied candidate has a slightly better figure, the choice needs less memory */
-  /* Without a choice: the bound that excludes most, and the best value of it among candidates that meet all others;
-     CONSTRAINT_COUNT: relaxing one bound is not enough. */
+  /* Without a choice: the bound that excludes most, and the best value of it among candidates
+     that meet all others; CONSTRAINT_COUNT: relaxing one bound is not enough. */
   enum constraint_id binding;
   double needed;
-  /* If no single bound is the reason: the candidate that misses its worst bound by the smallest factor, and its values of
-     the bounds that it misses (NaN: not missed). SIZE_MAX: no candidate has a value for every bound. */
+  /* If no single bound is the reason: the candidate that misses its worst bound by the smallest
+     factor, and its values of the bounds that it misses (NaN: not missed). SIZE_MAX: no
+     candidate has a value for every bound. */
   size_t nearest;
   double needs[CONSTRAINT_COUNT];
   struct earlier_runner_up earlier; /* set by the caller */

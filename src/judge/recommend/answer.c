@@ -1,4 +1,5 @@
-/* The answer as text and as JSON: the last round's records, what earlier rounds dropped, variants, the hybrid proposal. */
+/* The answer as text and as JSON: the last round's records, what earlier rounds dropped,
+   variants, the hybrid proposal. */
 #include "elimination.h"
 
 #include <stdlib.h>

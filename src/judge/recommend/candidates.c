@@ -17,8 +17,8 @@ static bool is_far_behind(const struct recommendation *r, double x, double best)
   return is_better(r, best, objective_of(r)->is_more_better ? x * FAR_BEHIND : x / FAR_BEHIND);
 }
 
-/* After the screening round: all that are not FAR_BEHIND. Later: those tied with the best, and undecided ones that are not
-   FAR_BEHIND. */
+/* After the screening round: all that are not FAR_BEHIND. Later: those tied with the best, and
+   undecided ones that are not FAR_BEHIND. */
 static bool stays(const struct recommendation *r, const struct round *last, size_t i) {
   const struct advice *a = &last->advice;
   const struct record *record = &last->summary.records[i];
@@ -51,8 +51,8 @@ static bool choice_was_wrong(const struct recommendation *r, size_t round) {
          !had_no_time(last, &last->summary.records[i]);
 }
 
-/* Candidates that meet every bound and were dropped in favour of a choice that was wrong, unless they are FAR_BEHIND the best
-   one now. */
+/* Candidates that meet every bound and were dropped in favour of a choice that was wrong, unless
+   they are FAR_BEHIND the best one now. */
 static size_t bring_back(const struct recommendation *r, struct candidate *list) {
   const struct round *last = &r->rounds[r->round_count - 1];
   double best = NAN;
@@ -73,7 +73,8 @@ static size_t bring_back(const struct recommendation *r, struct candidate *list)
   return count;
 }
 
-/* After the screening round: those that the budget did not reach or interrupted get a second chance. */
+/* After the screening round: those that the budget did not reach or interrupted get a second
+   chance. */
 static size_t add_unmeasured(const struct recommendation *r, struct candidate *list) {
   const struct summary *first = &r->rounds[0].summary;
   size_t found = 0;

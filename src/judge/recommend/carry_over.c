@@ -1,5 +1,5 @@
-/* Results across rounds. A round that has no time for a candidate, or that is too short for a verdict, does not undo what an
- * earlier round measured. */
+/* Results across rounds. A round that has no time for a candidate, or that is too short for a
+ * verdict, does not undo what an earlier round measured. */
 #include "elimination.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
-/* The choice. A time bound is met if the whole interval meets it; a candidate whose interval contains the bound is "unsure" and
- * not chosen. Among candidates tied with the best one and at most TIE_MOST worse by their figures, the one with the smallest
- * memory is chosen, then the smallest size: if speed does not decide, cost does. A tied candidate with a worse figure than
+/* The choice. A time bound is met if the whole interval meets it; a candidate whose interval
+ * contains the bound is "unsure" and not chosen. Among candidates tied with the best one and at
+ * most TIE_MOST worse by their figures, the one with the smallest memory is chosen, then the
+ * smallest size: if speed does not decide, cost does. A tied candidate with a worse figure than
  * that has few samples, and is not chosen.
  */
 #include "advise.h"
@@ -11,8 +12,8 @@
 
 static double bytes(int64_t n) { return n >= 0 ? (double)n : (double)NAN; }
 
-/* The share of the reference's accuracy on a labelled set; without labels the share of rows whose largest output is the
-   reference's, or the cosine if the model has no such rows. */
+/* The share of the reference's accuracy on a labelled set; without labels the share of rows
+   whose largest output is the reference's, or the cosine if the model has no such rows. */
 static double agreement(const struct record *r) {
   if (isfinite(r->worst.accuracy_retention)) return r->worst.accuracy_retention;
   return isfinite(r->worst.top1) ? r->worst.top1 : r->worst.cosine;
@@ -89,7 +90,8 @@ static bool is_by_slices(enum constraint_id id) {
   return id == CONSTRAINT_latency || id == CONSTRAINT_throughput || id == CONSTRAINT_energy;
 }
 
-/* The verdict on values of slices is verdict_of's. Values that were seen once, such as sizes, differ or are equal. */
+/* The verdict on values of slices is verdict_of's. Values that were seen once, such as sizes,
+   differ or are equal. */
 static struct margin judge(const struct summary *s, size_t a, size_t b, enum constraint_id id,
                            struct interval by) {
   const enum verdict seen = isnan(by.value) ? VERDICT_undecided
@@ -109,7 +111,8 @@ static enum verdict swapped(enum verdict verdict) {
                                      : verdict;
 }
 
-/* From the study's paired slices and verdict if it has them, else from the intervals of the two candidates. */
+/* From the study's paired slices and verdict if it has them, else from the intervals of the two
+   candidates. */
 static struct margin margin_of(const struct summary *s, size_t a, size_t b, enum constraint_id id) {
   const struct interval x = range_of(&s->records[a], id), y = range_of(&s->records[b], id);
   const struct comparison *pair = find_comparison(s, b, a), *reversed = find_comparison(s, a, b);
@@ -164,8 +167,8 @@ static size_t best_of(const struct summary *s, const struct constraints *d, cons
 
 static bool is_hybrid(const struct record *r) { return !strcmp(r->config.backend, "hybrid"); }
 
-/* A hybrid is more to ship and to maintain: it is not chosen unless it is proven better than every single engine that meets the
-   bounds. */
+/* A hybrid is more to ship and to maintain: it is not chosen unless it is proven better than
+   every single engine that meets the bounds. */
 static void exclude_unproven_hybrids(const struct summary *s, const struct constraints *d,
                                      struct advice *a) {
   bool has_single = false;
@@ -254,7 +257,8 @@ static void find_binding(const struct summary *s, const struct constraints *d, s
   }
 }
 
-/* The factor by which a candidate misses a bound (1: it meets it), and the bound that it would meet. */
+/* The factor by which a candidate misses a bound (1: it meets it), and the bound that it would
+   meet. */
 static double missed_by(const struct record *r, const struct constraints *d, enum constraint_id id,
                         double *out_figure) {
   const struct interval range = range_of(r, id);
@@ -267,7 +271,8 @@ static double missed_by(const struct record *r, const struct constraints *d, enu
   return fmax(1, is_more_better ? bound / fmax(x, least) : x / fmax(bound, least));
 }
 
-/* If no single bound is the reason: the candidate that misses its worst bound by the smallest factor. */
+/* If no single bound is the reason: the candidate that misses its worst bound by the smallest
+   factor. */
 static void find_nearest(const struct summary *s, const struct constraints *d, struct advice *a) {
   double best = INFINITY, figure;
   for (size_t i = 0; i < s->record_count; i++) {

@@ -1,7 +1,8 @@
-/* The rounds. The screening round measures every candidate briefly and drops those that are far worse than the best; each
- * elimination round measures the remaining ones in paired slices, for a share of the remaining time, and drops those that are
- * significantly worse. Candidates that were dropped in favour of one that later fails or misses a bound are brought back. Every
- * round is a study in the store. If only one candidate was measured, the answer is "undecided".
+/* The rounds. The screening round measures every candidate briefly and drops those that are far
+ * worse than the best; each elimination round measures the remaining ones in paired slices, for a
+ * share of the remaining time, and drops those that are significantly worse. Candidates that were
+ * dropped in favour of one that later fails or misses a bound are brought back. Every round is a
+ * study in the store. If only one candidate was measured, the answer is "undecided".
  *
  * Predictions choose nothing: they only say what not to measure if the budget is too short for all.
  */
@@ -159,8 +160,8 @@ static const char *round_title(const struct recommendation *r, bool is_for_dropp
   return out;
 }
 
-/* *out_done: the answer cannot change any more, or no time is left. Candidates that are brought back are measured in any
-   case. */
+/* *out_done: the answer cannot change any more, or no time is left. Candidates that are brought
+   back are measured in any case. */
 static hone_status elimination_round(struct recommendation *r, bool *out_done) {
   struct command how = {.count = 0};
   struct candidate *list;
@@ -213,8 +214,9 @@ static size_t words_in(const char *list) {
   return count;
 }
 
-/* Whether the budget may be too short for a screening of everything: reading records of other models takes time. There is
-   no prediction for a variant of an engine, or for another device, whose peaks and records are not this machine's. */
+/* Whether the budget may be too short for a screening of everything: reading records of other
+   models takes time. There is no prediction for a variant of an engine, or for another device,
+   whose peaks and records are not this machine's. */
 static bool wants_predictions(const struct recommendation *r) {
   const struct recommend_options *o = r->options;
   size_t count = 0, models = 1;
@@ -256,8 +258,8 @@ static hone_status add_predictions(struct recommendation *r) {
   return HONE_OK;
 }
 
-/* With the thread count of the screening round's best candidate, in a quarter of the remaining time: the default of four
-   cuts makes fifteen segments, and each is compiled on every engine. */
+/* With the thread count of the screening round's best candidate, in a quarter of the remaining
+   time: the default of four cuts makes fifteen segments, and each is compiled on every engine. */
 static hone_status add_hybrid(struct recommendation *r) {
   const struct round *first = &r->rounds[0];
   const size_t choice = first->advice.choice;
@@ -274,7 +276,8 @@ static hone_status add_hybrid(struct recommendation *r) {
 
 /* -- after the rounds */
 
-/* If the last round measured the choice alone: the runner-up of an earlier round with the same choice. */
+/* If the last round measured the choice alone: the runner-up of an earlier round with the same
+   choice. */
 static void find_earlier_runner_up(struct recommendation *r) {
   struct round *last = &r->rounds[r->round_count - 1];
   struct advice *advice = &last->advice;
@@ -288,8 +291,8 @@ static void find_earlier_runner_up(struct recommendation *r) {
   }
 }
 
-/* Whether more time could give the candidate a result: its engine is ready here, or runs on a device, which is not asked
-   again. */
+/* Whether more time could give the candidate a result: its engine is ready here, or runs on a
+   device, which is not asked again. */
 static bool could_run(const struct recommendation *r, const struct record *record) {
   const struct backend *backend = backend_find(record->config.backend);
   struct backend_info info;

@@ -15,7 +15,8 @@ struct predictions {
     char backend[32], precision[16];
     int threads, batch;
     struct prediction of[TARGET_COUNT];
-    /* a bound that it is predicted to miss, else the objective if it is worse by that; CONSTRAINT_COUNT: neither */
+    /* a bound that it is predicted to miss, else the objective if it is worse by that;
+       CONSTRAINT_COUNT: neither */
     enum constraint_id against;
     bool is_dropped; /* not measured */
   } at[PREDICTIONS_MOST];
@@ -32,18 +33,22 @@ struct prediction_table {
   struct predictor *predictor;
   struct predictions found;
 };
-/* Every ready (or named) backend with every precision, batch and thread count. Count 0 without a failure where nothing
-   can be predicted: no store, few models, or training would take longer than budget_s. */
+/* Every ready (or named) backend with every precision, batch and thread count. Count 0 without a
+   failure where nothing can be predicted: no store, few models, or training would take longer
+   than budget_s. */
 MUST_USE hone_status predict_candidates(struct ctx *ctx, struct arena *arena,
                                         const struct recommend_options *options, double budget_s,
                                         struct predictions *out);
-/* Drops candidates until at most `affordable` are left, worst first. Only those whose whole interval misses a bound, or is
-   worse by the objective than that of the best candidate which is predicted to meet every bound. Whether it dropped any. */
+/* Drops candidates until at most `affordable` are left, worst first. Only those whose whole
+   interval misses a bound, or is worse by the objective than that of the best candidate which is
+   predicted to meet every bound. Whether it dropped any. */
 bool drop_predicted_losers(struct predictions *predictions, const struct constraints *constraints,
                            double affordable);
-/* Predicted interval of a constraint's value; NaN: none. For throughput the time of one sample: less is better. */
+/* Predicted interval of a constraint's value; NaN: none. For throughput the time of one sample:
+   less is better. */
 struct interval predicted_value(const struct candidate_prediction *row, enum constraint_id id);
-/* The thread counts to measure, named or default, in descending order: the first is sure to be measured. */
+/* The thread counts to measure, named or default, in descending order: the first is sure to be
+   measured. */
 void list_thread_counts(const struct recommend_options *options, int out[RECOMMEND_THREADS],
                         size_t *out_count);
 /* The last --engine NAME=PATH; NULL: none. */
@@ -59,7 +64,8 @@ struct hybrid_proposal {
   char words[600]; /* the result of the search; "" before it */
   json_t *json;    /* of hone hybrid: cuts, segments and transfers with their times; or NULL */
 };
-/* Starts no timing after budget_s. A model that cannot be cut, or a single engine, is not a failure: `words` say so. */
+/* Starts no timing after budget_s. A model that cannot be cut, or a single engine, is not a
+   failure: `words` say so. */
 MUST_USE hone_status propose_hybrid(struct ctx *ctx, const struct recommend_options *options,
                                     const char *dir, int threads, double budget_s,
                                     struct hybrid_proposal *out);
@@ -86,13 +92,14 @@ struct variants {
     json_t *report; /* of hone quantise, or NULL */
   } at[VARIANT_COUNT];
 };
-/* budget_s: for all variants together. One that cannot be made is not a failure: `words` say why. */
+/* budget_s: for all variants together. One that cannot be made is not a failure: `words` say
+   why. */
 MUST_USE hone_status make_variants(struct ctx *ctx, const struct recommend_options *options,
                                    double budget_s, struct variants *out);
 /* By the model's name in a record. 0: the model itself, else 1 + the variant's index. */
 size_t variant_of(const struct variants *variants, const char *model);
-/* Sets accuracy_retention of each record to the share of the original model's accuracy. Records of variants get the
-   variant's title as precision and the original model's batch. */
+/* Sets accuracy_retention of each record to the share of the original model's accuracy. Records
+   of variants get the variant's title as precision and the original model's batch. */
 MUST_USE hone_status judge_variants(struct ctx *ctx, struct variants *variants,
                                     struct summary *summary);
 void put_variants(struct strbuf *out, const struct variants *variants);
@@ -101,11 +108,12 @@ json_t *variants_json(const struct variants *variants); /* NULL: none were tried
 /* -- elimination.c */
 enum { ROUNDS = 4, MORE_ROUNDS = 2 }; /* more: for candidates that were dropped too early */
 struct round {
-  bool
-      is_bounded; /* its timeout was the rest of the budget: a timeout is not the candidate's fault */
+  /* its timeout was the rest of the budget: a timeout is not the candidate's fault */
+  bool is_bounded;
   struct summary summary;
   struct advice advice;
-  /* by record: the earlier round whose result it has, from 1 (0: this round's own), and why this one had no time */
+  /* by record: the earlier round whose result it has, from 1 (0: this round's own), and why this
+     one had no time */
   struct carried {
     size_t round;
     const char *reason;
@@ -124,7 +132,8 @@ struct recommendation {
   struct hybrid_proposal hybrid;
   struct variants variants;
   bool takes_part[1 + VARIANT_COUNT]; /* in the next round: the model, then its variants */
-  /* The only candidate that the screening round measured. Others wait: it is not in the next round. */
+  /* The only candidate that the screening round measured. Others wait: it is not in the next
+     round. */
   const struct record *measured_alone;
   double all_s, reference_s, variants_s; /* reference_s, variants_s are parts of all_s */
   json_t *phases;                        /* [{phase, begin_s, budget_s, all_s}] */
@@ -136,7 +145,8 @@ size_t find_record(const struct summary *summary, const char *key); /* SIZE_MAX:
 bool had_no_time(const struct round *round, const struct record *record);
 /* The last round, from `round` on, that has the configuration. */
 size_t last_round_with(const struct recommendation *r, size_t round, const char *key);
-/* For the newest round, before it is counted: records that it had no time for get the result of the last round that had. */
+/* For the newest round, before it is counted: records that it had no time for get the result of
+   the last round that had. */
 MUST_USE hone_status carry_over(const struct recommendation *r, struct round *round);
 /* Adds the record that was left out of this round because it was measured already. */
 MUST_USE hone_status append_measured_alone(const struct recommendation *r, struct summary *s);
@@ -150,11 +160,13 @@ struct candidate {
   const struct record *record;
   double value; /* of the objective; NaN: not measured yet */
 };
-/* Those of the next round: the best first, unmeasured ones last. *out_back: how many of them are brought back. */
+/* Those of the next round: the best first, unmeasured ones last. *out_back: how many of them are
+   brought back. */
 MUST_USE hone_status list_candidates(const struct recommendation *r, struct candidate **out,
                                      size_t *out_count, size_t *out_back);
 const struct record *find_measured_alone(const struct recommendation *r);
 double start_times_s(const struct candidate *list, size_t count);
-/* If the time left is too short for all: keeps the best and the unmeasured ones. Returns the new count. */
+/* If the time left is too short for all: keeps the best and the unmeasured ones. Returns the new
+   count. */
 size_t prefer_unmeasured(struct candidate *list, size_t count, double left_s);
 #endif

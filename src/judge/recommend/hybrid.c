@@ -1,5 +1,6 @@
-/* Parts of the model on different engines as one more candidate (--hybrid): `hone hybrid` proposes them in a child process, and
- * the rounds measure the proposal like any other candidate. */
+/* Parts of the model on different engines as one more candidate (--hybrid): `hone hybrid`
+ * proposes them in a child process, and the rounds measure the proposal like any other
+ * candidate. */
 #include "bench/backends/backends.h"
 #include "elimination.h"
 
@@ -94,7 +95,8 @@ hone_status propose_hybrid(struct ctx *ctx, const struct recommend_options *opti
              "budget",
              OVERRUN_S);
   } else if (!status && (result.exit_code || result.signal)) {
-    /* the model cannot be cut, or there is one engine only: the elimination goes on without a hybrid */
+    /* the model cannot be cut, or there is one engine only: the elimination goes on without a
+       hybrid */
     safe_copy(out->words, sizeof out->words,
               result.output.at ? result.output.at : "hone hybrid ended without output");
     out->words[strcspn(out->words, "\n")] = 0;

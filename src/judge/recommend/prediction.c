@@ -1,5 +1,5 @@
-/* Predicts latency, memory and size of each candidate from records of other models: the table of --predict, and what not
- * to measure where the budget is too short for all candidates. */
+/* Predicts latency, memory and size of each candidate from records of other models: the table of
+ * --predict, and what not to measure where the budget is too short for all candidates. */
 #include "bench/backends/backends.h"
 #include "core/machine/machine.h"
 #include "elimination.h"
@@ -62,7 +62,8 @@ static bool is_ready(struct ctx *ctx, const struct argument_list *engines,
   return info.status == BACKEND_READY;
 }
 
-/* The axes of the candidates: thread counts with the machine's peaks, precisions, batches with the model's facts. */
+/* The axes of the candidates: thread counts with the machine's peaks, precisions, batches with
+   the model's facts. */
 struct axes {
   int threads[RECOMMEND_THREADS], batches[RECOMMEND_BATCHES];
   size_t thread_count, precision_count, batch_count;
@@ -140,13 +141,14 @@ static hone_status read_precisions(const struct prediction_table *t, struct axes
 static hone_status add_candidate(struct prediction_table *t, const char *backend,
                                  const struct axes *axes, size_t p, size_t n, size_t i) {
   struct candidate_prediction *row = &t->found.at[t->found.count++];
-  const struct how how = {axes->batches[n], axes->threads[i], !strcmp(axes->precisions[p], "bf16"),
-                          !strcmp(axes->precisions[p], "fp16")};
+  const struct run_setup setup = {axes->batches[n], axes->threads[i],
+                                  !strcmp(axes->precisions[p], "bf16"),
+                                  !strcmp(axes->precisions[p], "fp16")};
   float x[FEATURE_COUNT];
   *row = (struct candidate_prediction){.threads = axes->threads[i], .batch = axes->batches[n]};
   snprintf(row->backend, sizeof row->backend, "%s", backend);
   snprintf(row->precision, sizeof row->precision, "%s", axes->precisions[p]);
-  features_fill(&axes->models[n], &how, &axes->machines[i], x);
+  features_fill(&axes->models[n], &setup, &axes->machines[i], x);
   for (int k = 0; k < TARGET_COUNT; k++)
     TRY(predict(t->ctx, t->predictor, (enum target_id)k, backend, x, &row->of[k]));
   return HONE_OK;
@@ -229,7 +231,8 @@ struct interval predicted_value(const struct candidate_prediction *row, enum con
   return (struct interval){NAN, NAN, NAN};
 }
 
-/* Whether a candidate is predicted to meet every bound; *out_missed: one that it is predicted to miss. */
+/* Whether a candidate is predicted to meet every bound; *out_missed: one that it is predicted to
+   miss. */
 static enum bound_state predict_bounds(const struct candidate_prediction *row,
                                        const struct constraints *d,
                                        enum constraint_id *out_missed) {
@@ -246,7 +249,8 @@ static enum bound_state predict_bounds(const struct candidate_prediction *row,
   return all;
 }
 
-/* The smallest upper end of the objective's interval among candidates that are predicted to meet every bound. */
+/* The smallest upper end of the objective's interval among candidates that are predicted to meet
+   every bound. */
 static double best_upper_end(const struct predictions *f, const struct constraints *d) {
   double best = INFINITY;
   for (size_t i = 0; i < f->count; i++) {
@@ -272,8 +276,8 @@ static bool is_worse(const struct candidate_prediction *a, const struct candidat
   return predicted_value(a, d->objective).value > predicted_value(b, d->objective).value;
 }
 
-/* A study measures every backend with every thread count: a dropped candidate whose backend and thread count both remain
-   is measured after all. */
+/* A study measures every backend with every thread count: a dropped candidate whose backend and
+   thread count both remain is measured after all. */
 static bool keep_cross_product(struct predictions *f) {
   bool any = false;
   for (size_t i = 0; i < f->count; i++) {

@@ -65,7 +65,7 @@ static void put_quality(struct strbuf *out, const struct prediction_table *t) {
                 "out of the training:\n",
                 t->samples.count, t->samples.model_count);
   for (int k = 0; k < TARGET_COUNT; k++) {
-    const struct left_out *q = predictor_quality(t->predictor, (enum target_id)k);
+    const struct held_out *q = predictor_quality(t->predictor, (enum target_id)k);
     strbuf_printf(out, "  %-8s roofline %.3f", targets[k], q->roofline);
     if (isfinite(q->xgboost)) strbuf_printf(out, ", XGBoost %.3f", q->xgboost);
     strbuf_printf(out, ": %s is used\n", methods[q->used]);
@@ -116,7 +116,7 @@ static json_t *quality_json(const struct predictor *predictor) {
   static const char *const methods[] = {"none", "roofline", "xgboost"};
   json_t *quality = json_object();
   for (int k = 0; predictor && k < TARGET_COUNT; k++) {
-    const struct left_out *q = predictor_quality(predictor, (enum target_id)k);
+    const struct held_out *q = predictor_quality(predictor, (enum target_id)k);
     json_object_set_new(
         quality, targets[k],
         json_pack("{s:o, s:o, s:s, s:i}", "roofline", json_finite(q->roofline), "xgboost",

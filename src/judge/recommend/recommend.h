@@ -1,11 +1,14 @@
-/* recommend: the best way to run a model on this machine under the user's bounds, by successive elimination (Even-Dar et
- * al., JMLR 2006). A candidate is a combination of model variant, engine, precision, batch and thread count.
+/* recommend: the best way to run a model on this machine under the user's bounds, by successive
+ * elimination (Even-Dar et al., JMLR 2006). A candidate is a combination of model variant, engine,
+ * precision, batch and thread count.
  *
- *   elimination.c   the screening round, then elimination rounds, each a study of `hone bench` in a child process
+ *   elimination.c   the screening round, then elimination rounds, each a study of `hone bench` in a
+ *                   child process
  *   candidates.c    which candidates take part in the next round
  *   carry_over.c    results of earlier rounds for candidates that a round had no time for
  *   choose.c        a round's records and the constraints to a choice (advise.h)
- *   prediction.c    predicted latency, memory and size of each candidate from records of other models
+ *   prediction.c    predicted latency, memory and size of each candidate from records of other
+ *                   models
  *   variants.c      int8, int4, fp16 and bf16 variants of the model (--min-accuracy)
  *   hybrid.c        parts of the model on several engines as one more candidate (--hybrid)
  *   answer.c, explain.c, prediction_table.c   the answer as text and as JSON
@@ -38,7 +41,8 @@ struct recommend_options {
   const char *inputs; /* folder of --inputs */
   bool has_input;     /* single files of --input */
   const char *calibrate, *labels;
-  /* The user's flags that child processes take as they are; --inputs and those above that vary are not among them. */
+  /* The user's flags that child processes take as they are; --inputs and those above that vary
+     are not among them. */
   struct argument_list bench_flags, quantise_flags, hybrid_flags;
   /* One line of progress, after so many seconds; NULL: none. */
   void (*report)(void *user, double seconds, const char *line);
@@ -48,19 +52,21 @@ struct recommend_options {
 struct recommendation;
 /* E_UNSUP: energy is to be bounded or optimised, and no meter can be read. */
 MUST_USE hone_status recommend_check(struct ctx *ctx, const struct recommend_options *options);
-/* Measures for about budget_s. The options outlive the recommendation, which is to be freed after a failure too.
-   E_MISSING: a study failed. */
+/* Measures for about budget_s. The options outlive the recommendation, which is to be freed
+   after a failure too. E_MISSING: a study failed. */
 MUST_USE hone_status recommend(struct ctx *ctx, struct arena *arena,
                                const struct recommend_options *options,
                                struct recommendation **out);
 void recommendation_free(struct recommendation *r);
 
-/* The records of the last round, with results carried over from earlier ones, and the choice among them. */
+/* The records of the last round, with results carried over from earlier ones, and the choice
+   among them. */
 const struct summary *recommendation_summary(const struct recommendation *r);
 const struct advice *recommendation_advice(const struct recommendation *r);
 /* Path of the chosen model: the user's, or a variant's. */
 const char *recommendation_model(const struct recommendation *r);
-/* The choice and every candidate of the last round; recommendation_text adds what was dropped, and the time. */
+/* The choice and every candidate of the last round; recommendation_text adds what was dropped,
+   and the time. */
 void recommendation_table(const struct recommendation *r, struct strbuf *out);
 void recommendation_text(const struct recommendation *r, struct strbuf *out);
 MUST_USE hone_status recommendation_json(struct ctx *ctx, const struct recommendation *r,

@@ -1,5 +1,5 @@
-/* Smaller variants of the model as candidates (--min-accuracy): `hone quantise` makes them in child processes. Each candidate's
- * accuracy is measured on its own engine, over a labelled set.
+/* Smaller variants of the model as candidates (--min-accuracy): `hone quantise` makes them in child
+ * processes. Each candidate's accuracy is measured on its own engine, over a labelled set.
  */
 #include "core/metrics/metrics.h"
 #include "elimination.h"
@@ -95,7 +95,8 @@ static hone_status run_command(const struct making *m, const struct command *com
   return HONE_OK;
 }
 
-/* Runs `hone quantise --to fp32` for its labelled set; the ONNX file that it also writes is removed. */
+/* Runs `hone quantise --to fp32` for its labelled set; the ONNX file that it also writes is
+   removed. */
 static hone_status make_set(struct making *m, bool *out_ok) {
   struct command command = {.count = 0};
   char path[4200], words[300];
@@ -111,8 +112,8 @@ static hone_status make_set(struct making *m, bool *out_ok) {
   return HONE_OK;
 }
 
-/* int8: first with the accuracy bound, which keeps the most sensitive matmuls in float. If that takes too long or fails, a
-   second attempt without: the rounds then measure its accuracy. */
+/* int8: first with the accuracy bound, which keeps the most sensitive matmuls in float. If that
+   takes too long or fails, a second attempt without: the rounds then measure its accuracy. */
 static hone_status make_variant(struct making *m, struct variant *variant, int attempt,
                                 bool *out_ok) {
   struct command command = {.count = 0};
@@ -155,8 +156,8 @@ static hone_status make_all(struct making *m) {
 
 /* -- folder, samples and labels */
 
-/* Files stay: the answer names them, and its command measures them again. One folder for each model, shape, batch and
-   seed. */
+/* Files stay: the answer names them, and its command measures them again. One folder for each
+   model, shape, batch and seed. */
 static hone_status make_folder(struct ctx *ctx, const struct recommend_options *options,
                                struct variants *out) {
   char cache[4096], path[4096], hex[33];

@@ -21,7 +21,8 @@ static hone_status render_page(struct ctx *ctx, const struct args *args, struct 
   return status;
 }
 
-/* The first named engine that a bundle can contain, else the last named one; NULL: none is named. */
+/* The first named engine that a bundle can contain, else the last named one; NULL: none is
+   named. */
 static const char *likeliest_engine(const struct args *args, char out[32]) {
   const struct repeated *named = &args->repeated[FLAG_backend];
   for (size_t i = 0; i < named->count; i++)

@@ -1,4 +1,5 @@
-/* Child processes of this program with flags by their id; judge/recommend/child_study.h runs them. */
+/* Child processes of this program with flags by their id; judge/recommend/child_study.h runs
+   them. */
 #include "cli.h"
 
 #include <unistd.h>

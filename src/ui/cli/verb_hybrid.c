@@ -1,5 +1,6 @@
-/* hone hybrid: proposes parts of a model on different engines. The proposal is the sum of segments that were timed separately;
- * `hone recommend --hybrid` compares it with every engine in paired runs.
+/* hone hybrid: proposes parts of a model on different engines. The proposal is the sum of segments
+ * that were timed separately; `hone recommend --hybrid` compares it with every engine in paired
+ * runs.
  */
 #include "core/format/format.h"
 #include "judge/hybrid/hybrid.h"

@@ -1,4 +1,5 @@
-/* hone recommend: flags to options, the answer to the terminal, files and the bundle. judge/recommend does the work. */
+/* hone recommend: flags to options, the answer to the terminal, files and the bundle.
+   judge/recommend does the work. */
 #include "recommend_bundle.h"
 
 #include <math.h>
@@ -13,7 +14,8 @@ struct verb_state {
 
 /* -- flags */
 
-/* "here" is this machine. What needs this machine's engines or peaks is refused for another device. */
+/* "here" is this machine. What needs this machine's engines or peaks is refused for another
+   device. */
 static hone_status read_device(struct verb_state *v) {
   static const enum flag_id here_only[] = {FLAG_hybrid, FLAG_bundle, FLAG_predict};
   const char *device = value_of(v->args, FLAG_device, "here");
@@ -173,7 +175,8 @@ static int predict_only(struct verb_state *v, const struct sinks *sinks) {
   return code;
 }
 
-/* Terminal, files and bundle are each written even if another fails; the code is the first failure's. */
+/* Terminal, files and bundle are each written even if another fails; the code is the first
+   failure's. */
 static int measure(struct verb_state *v, const struct sinks *sinks) {
   struct recommendation *r;
   int code = 0;
