@@ -210,7 +210,7 @@ def test_the_programs_build_from_their_own_text(native, tmp_path):
 def test_where_a_bundle_may_not_go(hone):
     (hone.folder / "full").mkdir()
     (hone.folder / "full" / "something").write_text("of the user's")
-    refused(hone("recommend", "zoo:mlp", "--bundle", "full"), "E_PATH", "has something in it")
+    refused(hone("recommend", "zoo:mlp", "--bundle", "full"), "E_PATH", "is not empty")
     assert (hone.folder / "full" / "something").read_text() == "of the user's"
     (hone.folder / "file").write_text("")
     refused(hone("recommend", "zoo:mlp", "--bundle", "file"), "E_PATH")
@@ -281,6 +281,6 @@ def test_a_file_that_the_engine_cannot_read_is_in_the_bundle_as_it_was_measured(
     folder, _ = make(box, "onnxruntime", command.ROOT / "tests/cases/pt2/small.pt2", "--engine", f"onnxruntime={site}")
     library = next(iter(sorted((site / "onnxruntime").rglob("libonnxruntime*.so*"))))
     assert (folder / "model.onnx").read_bytes()[:2] != b"PK"
-    assert "written anew" in json.loads((folder / "provenance.json").read_text())["model"]["route"]
+    assert "written by hone" in json.loads((folder / "provenance.json").read_text())["model"]["route"]
     done = selftest(folder, {**BARE, "ENGINE_LIBRARY": str(library)})
     assert done.returncode == 0, done

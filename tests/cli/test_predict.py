@@ -70,7 +70,7 @@ def test_predictions_go_where_they_are_asked_for(box):
     for words in (["--budget", "5s"], ["--max-latency", "5ms"], ["--objective", "size"], ["--bundle", "b"], ["--hybrid"],
                   ["--min-accuracy", "0.9"]):
         refused(box("recommend", "zoo:mlp", "--predict", *words), "E_USAGE", "a measurement, and --predict makes none")
-    refused(box("recommend", "zoo:mlp", "--predict", "--device", "ssh:a"), "E_UNSUP", "this machine alone")
+    refused(box("recommend", "zoo:mlp", "--predict", "--device", "ssh:a"), "E_UNSUP", "this machine only")
 
 
 RECORDS = ["docs/records/records.csv", "docs/records/intel/records.csv"]

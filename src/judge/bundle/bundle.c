@@ -1,5 +1,5 @@
-/* A bundle from first to last: made in a folder beside the one that is asked for, tested there by its own self-test,
- * renamed at the end. */
+/* Makes a bundle in a new folder next to the requested one, runs its self-test there, and
+   renames it at the end. */
 #include "bundle.h"
 
 #include <dirent.h>
@@ -10,7 +10,7 @@
 
 /* -- the folder */
 
-/* DIR without what follows its name, and the folder that it stands in, made where there is none. */
+/* DIR without trailing slashes; creates its parent folder. */
 static hone_status make_parent(struct ctx *ctx, const char *dir, char trimmed[4096]) {
   char parent[4096];
   snprintf(trimmed, 4096, "%s", dir);
@@ -29,7 +29,7 @@ static hone_status check_folder(struct ctx *ctx, const char *dir) {
   struct stat info;
   TRY(make_parent(ctx, dir, trimmed));
   if (!lstat(trimmed, &info) && S_ISLNK(info.st_mode))
-    return fail(ctx, HONE_E_PATH, place_file(dir), "is a link; a bundle gets a new folder");
+    return fail(ctx, HONE_E_PATH, place_file(dir), "is a link; a bundle needs a new folder");
   DIR *folder = opendir(dir);
   const struct dirent *entry;
   bool is_empty = true;
@@ -41,21 +41,21 @@ static hone_status check_folder(struct ctx *ctx, const char *dir) {
     is_empty &= !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
   closedir(folder);
   if (is_empty) return HONE_OK;
-  return fail(ctx, HONE_E_PATH, place_file(dir), "has something in it; a bundle gets a new folder");
+  return fail(ctx, HONE_E_PATH, place_file(dir), "is not empty; a bundle needs a new folder");
 }
 
 hone_status bundle_check(struct ctx *ctx, const char *backend, const char *dir) {
   if (!*dir || strlen(dir) > 3900)
-    return fail(ctx, HONE_E_PATH, place_file(dir), "a bundle needs a folder's name");
+    return fail(ctx, HONE_E_PATH, place_file(dir), "a bundle needs the name of a folder");
   if (backend && !bundle_can_run(backend))
     return advise(
         ctx,
-        fail(ctx, HONE_E_UNSUP, place_name(backend), "no bundle can be made of this engine yet"),
-        "recommend among --backend native,onnxruntime,openvino");
+        fail(ctx, HONE_E_UNSUP, place_name(backend), "a bundle cannot contain this engine yet"),
+        "pass --backend native,onnxruntime,openvino");
   return check_folder(ctx, dir);
 }
 
-/* A new folder beside DIR, so that the rename at the end stays on one file system. */
+/* A new folder next to DIR, so that the rename at the end stays within one file system. */
 static hone_status begin_folder(struct bundle *b, const char *dir) {
   char trimmed[4096];
   TRY(make_parent(b->ctx, dir, trimmed));
@@ -99,7 +99,7 @@ static hone_status make(struct bundle *b, char out_id[17]) {
   TRY(bundle_make_vectors(b));
   TRY(bundle_make_programs(b));
   TRY(bundle_judge(b));
-  TRY(bundle_make_papers(b));
+  TRY(bundle_make_documents(b));
   TRY(bundle_make_manifest(b, out_id));
   return bundle_run(b, selftest);
 }
@@ -117,7 +117,7 @@ hone_status bundle_write(struct ctx *ctx, const struct bundle_request *request, 
   if (!status) status = begin_folder(b, dir);
   if (!status) status = make(b, out_id);
   if (!status) {
-    rmdir(dir); /* an empty one of the user's */
+    rmdir(dir); /* if the user made an empty one */
     if (rename(b->dir, dir))
       status = fail(ctx, HONE_E_WRITE, place_file(dir), "%s", strerror(errno));
   }

@@ -1,5 +1,5 @@
-/* What is read by people and auditors: README, provenance, the recommendation, the study's page, Dockerfile, licences,
- * and how the programs were built. */
+/* Documents for users and auditors: README, provenance, the recommendation, the study's page,
+ * Dockerfile, licences, and the build script of the programs. */
 #include "core/format/format.h"
 #include "bundle.h"
 
@@ -11,7 +11,7 @@
 
 /* -- licences */
 
-/* A copy of each file that matches, as licences/FRONT-NAME; text files of at most 4 MB. */
+/* Copies each matching file of at most 4 MB as licences/FRONT-NAME. */
 static hone_status copy_matching(struct bundle *b, const char *pattern, const char *front,
                                  size_t *count) {
   glob_t found = {0};
@@ -21,7 +21,7 @@ static hone_status copy_matching(struct bundle *b, const char *pattern, const ch
     const char *slash = strrchr(found.gl_pathv[i], '/');
     char name[65], place[160];
     struct mapping map;
-    /* a folder of that name, a file that may not be read: no licence text */
+    /* folders and unreadable files are skipped */
     struct ctx attempt = *b->ctx;
     slug(name, slash ? slash + 1 : found.gl_pathv[i]);
     snprintf(place, sizeof place, "licences/%s-%s", front, name);
@@ -61,7 +61,8 @@ static hone_status copy_engine_licences(struct bundle *b, const struct bundle_en
   if (count) return HONE_OK;
   struct strbuf out = {0};
   strbuf_printf(
-      &out, "No licence text lies beside this %s; its package's metadata on the index names it.\n",
+      &out,
+      "No licence text was found with this %s; the metadata of its package names the licence.\n",
       name);
   snprintf(pattern, sizeof pattern, "licences/%s-unknown.txt", name);
   return bundle_put_text(b, pattern, &out, 0644);
@@ -73,10 +74,9 @@ static hone_status copy_model_licences(struct bundle *b) {
   size_t count = 0;
   struct strbuf out = {0};
   if (!strncmp(b->request->model_path, "zoo:", 4)) {
-    strbuf_puts(
-        &out,
-        "The model is one of hone's built-in ones: made from code with seeded weights, under "
-        "hone's licence.\n");
+    strbuf_puts(&out,
+                "The model is a built-in model of hone: made from code with seeded weights, under "
+                "hone's licence.\n");
     return bundle_put_text(b, "licences/model.txt", &out, 0644);
   }
   snprintf(folder, sizeof folder, "%s", b->request->model_path);
@@ -89,10 +89,11 @@ static hone_status copy_model_licences(struct bundle *b) {
     TRY(copy_matching(b, pattern, "model", &count));
   }
   if (count) return HONE_OK;
-  strbuf_puts(&out,
-              "No licence text lay beside the model's file. Whoever hands this bundle on must know "
-              "the model's licence;\n"
-              "put its text here and run hone again, or keep it beside the bundle.\n");
+  strbuf_puts(
+      &out,
+      "No licence text was found next to the model's file. Before you distribute this bundle, "
+      "add the model's licence:\n"
+      "put its text next to the model and run hone again, or ship it with the bundle.\n");
   return bundle_put_text(b, "licences/model-unknown.txt", &out, 0644);
 }
 
@@ -120,7 +121,7 @@ static json_t *one_engine_json(const struct bundle_engine *engine) {
                    "library_sha256", engine->hash);
 }
 
-/* native, the engine, or of a hybrid all that have parts. */
+/* native, the engine, or all engines of a hybrid. */
 static json_t *engine_json(const struct bundle *b) {
   if (b->is_native) return json_pack("{s:s, s:s}", "name", "native", "version", HONE_VERSION);
   if (!b->is_hybrid) return one_engine_json(&b->engines[0]);
@@ -158,22 +159,22 @@ static hone_status put_provenance(struct bundle *b) {
   json_decref(json);
   if (!dumped)
     return fail(b->ctx, HONE_E_FORMAT, place_name(b->request->model_path),
-                "its names cannot be written as JSON");
+                "its names are not UTF-8 and cannot be written as JSON");
   strbuf_printf(&out, "%s\n", dumped);
   free(dumped);
   return bundle_put_text(b, "provenance.json", &out, 0644);
 }
 
-/* -- how it is used */
+/* -- build script, Dockerfile, README */
 
 static void put_build(struct strbuf *out, const struct bundle *b) {
   strbuf_puts(
       out,
-      "#!/bin/sh\n# The programs of this bundle, as they were built; in the bundle's folder: "
+      "#!/bin/sh\n# Builds the programs of this bundle again. Run it in the bundle's folder: "
       "sh src/build.sh OUT\n"
-      "set -eu\nout=${1:?a folder for the programs}\ncc=${CC:-cc}\nmkdir -p \"$out\"\n");
+      "set -eu\nout=${1:?usage: sh src/build.sh FOLDER}\ncc=${CC:-cc}\nmkdir -p \"$out\"\n");
   if (b->is_hybrid) {
-    strbuf_puts(out, "cp part-* \"$out\"\n"); /* native parts are compiled by hone alone */
+    strbuf_puts(out, "cp part-* \"$out\"\n"); /* only hone compiles native parts */
     strbuf_puts(out,
                 "$cc -std=gnu11 -O2 -s -shared -fPIC -fvisibility=hidden src/hybrid.c -o "
                 "\"$out/model.so\" -ldl -pthread\n");
@@ -193,7 +194,8 @@ static void put_build(struct strbuf *out, const struct bundle *b) {
   strbuf_puts(out, "$cc -std=gnu11 -O2 -s src/selftest.c -o \"$out/selftest\" -ldl -lm -pthread\n");
 }
 
-/* KEY=VALUE of os-release(5), plain letters alone; "" where there is none. */
+/* The value of KEY in os-release(5), as far as it is lower-case letters, digits and dots; "" if
+   there is none. */
 static void release_fact(const char *text, const char *key, char out[32]) {
   const size_t n = strlen(key);
   out[0] = 0;
@@ -204,7 +206,8 @@ static void release_fact(const char *text, const char *key, char out[32]) {
   }
 }
 
-/* The programs need a C library as new as the one they were linked with: the image is the system that they were made on. */
+/* The programs need a C library at least as new as the one they were linked with, so the image
+   is the system that they were made on. */
 static void put_image(struct bundle *b, struct strbuf *out) {
   static const struct { const char *id, *small; } images[] = {{"debian", "-slim"}, {"ubuntu", ""}};
   char id[32] = "", version[32] = "";
@@ -225,13 +228,13 @@ static void put_image(struct bundle *b, struct strbuf *out) {
     }
   strbuf_puts(
       out,
-      "# Made on another system: if the self-test asks for a newer GLIBC, name a newer image."
+      "# Made on another system: if the self-test needs a newer GLIBC, choose a newer image."
       "\nFROM debian:12-slim\n");
 }
 
 static void put_docker(struct bundle *b, struct strbuf *out) {
   strbuf_puts(out, b->engine_count ? "# The model and its engine, pinned.\n"
-                                   : "# The model alone: libc and nothing else.\n");
+                                   : "# The model, which needs libc only.\n");
   put_image(b, out);
   if (b->engine_count)
     strbuf_puts(
@@ -248,7 +251,7 @@ static void put_words(struct strbuf *out, const char *text) {
   markdown_text(markdown, text);
 }
 
-/* Lines as preformatted text. */
+/* As preformatted Markdown. */
 static void put_lines(struct strbuf *out, const char *text) {
   while (*text) {
     char line[600];
@@ -266,17 +269,17 @@ static void put_needs(struct strbuf *out, const struct bundle *b) {
     strbuf_printf(out, "%s%s %s", i ? " and " : "It needs ", b->engines[i].adaptor->name,
                   b->engines[i].version);
   if (b->engine_count)
-    strbuf_puts(
-        out,
-        " (`requirements.txt`; `sh install-engine.sh` puts it into "
-        "`engine/`), and takes no other version.\n"
-        "It is looked for in `$ENGINE_LIBRARY` (paths with colons between them), `engine/`, "
-        "the virtual environment, the\nsystem's and the user's packages.\n");
+    strbuf_puts(out,
+                " (`requirements.txt`; `sh install-engine.sh` installs it into "
+                "`engine/`), and no other version.\n"
+                "It searches `$ENGINE_LIBRARY` (paths separated by colons), `engine/`, "
+                "the virtual environment, the\nsystem's and the user's packages.\n");
   if (b->is_hybrid)
-    strbuf_puts(out, "The model is in parts, `part-0.so` and so on, one behind the other.\n");
+    strbuf_puts(out,
+                "The model is in parts, `part-0.so` and so on, which run one after the other.\n");
   strbuf_puts(out,
-              "`model.so` is the model behind the same interface as a compiled one (`model.h`); "
-              "`src/` holds all text.\n");
+              "`model.so` has the same interface as a compiled model (`model.h`); "
+              "`src/` has all sources.\n");
 }
 
 static void put_readme(struct strbuf *out, const struct bundle *b) {
@@ -288,11 +291,11 @@ static void put_readme(struct strbuf *out, const struct bundle *b) {
   put_lines(out, b->request->advice_text);
   strbuf_printf(
       out,
-      "\nMade by hone %s; `provenance.json` says from what, where and how it was measured, "
-      "`study.html` shows the\n"
-      "study, `recommendation.json` every candidate with its reason.\n\n```sh\n./selftest  "
+      "\nMade by hone %s. `provenance.json` has the model, the machine and the measurement, "
+      "`study.html` the study,\n"
+      "`recommendation.json` every candidate with its reason.\n\n```sh\n./selftest  "
       "                  "
-      "# every file against MANIFEST, the model against vectors/\n./run",
+      "# checks every file against MANIFEST, the model against vectors/\n./run",
       HONE_VERSION);
   for (size_t i = 0; i < b->model.graph->inputs.count; i++)
     strbuf_printf(out, " vectors/0/in_%zu.npy", i);
@@ -303,18 +306,19 @@ static void put_readme(struct strbuf *out, const struct bundle *b) {
   if (b->is_native)
     strbuf_puts(
         out,
-        "It needs libc and nothing else. `model.so`, `model.a` and `model.c` (with "
-        "`model.weights`, where there are any) are the\n"
-        "same model in three forms, `model.h` its types; `src/` holds the programs' text and "
-        "how they were built.\n");
+        "It needs libc only. `model.so`, `model.a` and `model.c` (with `model.weights`, if the "
+        "model has weights) are the\n"
+        "same model as shared library, static library and C source; `model.h` has its types, "
+        "`src/` the sources of the programs and their build script.\n");
   else
     put_needs(out, b);
-  strbuf_puts(out,
-              "\nA changed byte of any file fails the self-test; files that MANIFEST does not name "
-              "are not looked at.\n");
+  strbuf_puts(
+      out,
+      "\nThe self-test fails if any byte of any file in MANIFEST changed; it ignores files that "
+      "MANIFEST does not name.\n");
 }
 
-hone_status bundle_make_papers(struct bundle *b) {
+hone_status bundle_make_documents(struct bundle *b) {
   struct strbuf readme = {0}, docker = {0}, build = {0};
   const struct bundle_request *r = b->request;
   TRY(put_provenance(b));
@@ -325,11 +329,12 @@ hone_status bundle_make_papers(struct bundle *b) {
   for (size_t i = 0; i < b->engine_count; i++) TRY(copy_engine_licences(b, &b->engines[i]));
   if (b->engine_count) {
     struct strbuf install = {0};
-    strbuf_puts(&install,
-                "#!/bin/sh\n# The pinned engine into engine/ of this folder, where model.so looks "
-                "for it.\nset -eu\n"
-                "cd \"$(dirname \"$0\")\"\npython3 -m venv engine\nengine/bin/pip install -r "
-                "requirements.txt\n");
+    strbuf_puts(
+        &install,
+        "#!/bin/sh\n# Installs the pinned engine into engine/ of this folder, where model.so finds "
+        "it.\nset -eu\n"
+        "cd \"$(dirname \"$0\")\"\npython3 -m venv engine\nengine/bin/pip install -r "
+        "requirements.txt\n");
     TRY(bundle_put_text(b, "install-engine.sh", &install, 0755));
   }
   put_readme(&readme, b);

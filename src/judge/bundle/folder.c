@@ -1,4 +1,4 @@
-/* What is put into a bundle's folder while it is filled, and the programs that are run in it. */
+/* Writes files into the unfinished folder, and runs programs in it. */
 #include "bundle.h"
 
 #include <errno.h>
@@ -31,7 +31,8 @@ hone_status bundle_put_embedded(const struct bundle *b, const char *embedded, co
                                 unsigned mode) {
   size_t length = 0;
   const char *text = hone_embedded_text(embedded, &length);
-  if (!text) return fail(b->ctx, HONE_E_INTERNAL, place_name(embedded), "no such text");
+  if (!text)
+    return fail(b->ctx, HONE_E_INTERNAL, place_name(embedded), "there is no such embedded file");
   return bundle_put(b, name, text, length, mode);
 }
 
@@ -57,7 +58,7 @@ hone_status bundle_run(const struct bundle *b, const char **argv) {
   hone_status status = HONE_OK;
   if (result.exit_code || result.signal || result.timed_out) {
     char words[900];
-    safe_copy(words, sizeof words, result.output.at ? result.output.at : "no words");
+    safe_copy(words, sizeof words, result.output.at ? result.output.at : "no output");
     status = fail(b->ctx, HONE_E_CRASH, place_name(argv[0]), "%s %d: %s",
                   result.signal ? "signal" : "exit code",
                   result.signal ? result.signal : result.exit_code, words);

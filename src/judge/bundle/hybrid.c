@@ -1,5 +1,6 @@
-/* A hybrid as a bundle: each part is a library of its own behind the artifact ABI, compiled by hone or an adaptor over an
- * engine; model.so (text/hybrid.c) runs them one after the other by wiring.h. */
+/* A hybrid as a bundle: each part is a library with the artifact ABI, either compiled by hone or
+ * an adaptor of an engine. model.so (embedded/hybrid.c) runs them one after the other; wiring.h
+ * has the values that each part reads and writes. */
 #include "bundle.h"
 
 enum { MOST_PORTS = 256 };
@@ -7,19 +8,20 @@ enum { MOST_PORTS = 256 };
 struct wiring {
   struct bundle *b;
   const struct graph *graph;
-  size_t *numbers; /* by value index of the whole; 0: none yet, else the number + 1 */
+  size_t *numbers; /* by value index of the whole graph: the number + 1; 0: none yet */
   size_t count;
   struct strbuf parts, bytes;
 };
 
-/* Inputs of the model, then its outputs, then what flows between parts, as it comes. */
+/* Values are numbered: inputs of the model, its outputs, then values between parts in order of
+   first use. */
 static hone_status number_of(struct wiring *w, const char *name, size_t *out) {
   const struct graph *g = w->graph;
   size_t v = 0, bytes;
   int64_t elements;
   while (v < g->values.count && strcmp(g->values.at[v]->name, name)) v++;
   if (v == g->values.count)
-    return fail(w->b->ctx, HONE_E_INTERNAL, place_name(name), "is in no graph");
+    return fail(w->b->ctx, HONE_E_INTERNAL, place_name(name), "is not in the graph");
   if (!w->numbers[v]) {
     const struct value *value = g->values.at[v];
     TRY(extent(w->b->ctx, place_name(name), value->dtype, &value->shape, &elements, &bytes));
@@ -75,7 +77,7 @@ static hone_status engine_of_part(struct bundle *b, const struct backend *backen
     if (b->engines[i].adaptor == adaptor) return *out = &b->engines[i], HONE_OK;
   if (!adaptor || b->engine_count == BUNDLE_ENGINES)
     return fail(b->ctx, HONE_E_UNSUP, place_name(backend->name),
-                "no bundle can be made of this engine's part");
+                "a bundle cannot contain parts on this engine");
   snprintf(key, sizeof key, "engine.%s", backend->name);
   const char *given = option_get(b->request->choice->config.options, key, path) ? path : NULL;
   backend->describe(b->ctx, backend, given, &info);
@@ -121,9 +123,9 @@ static hone_status put_wiring(struct wiring *w, size_t parts) {
   TRY(strbuf_finish(w->b->ctx, &w->parts));
   TRY(strbuf_finish(w->b->ctx, &w->bytes));
   strbuf_printf(&out,
-                "/* Made by hone %s: which values each part reads and makes. */\n"
+                "/* Made by hone %s: the values that each part reads and writes. */\n"
                 "enum { HYBRID_PARTS = %zu, HYBRID_VALUES = %zu, HYBRID_MOST_PORTS = %d };\n"
-                "/* of what flows between parts, to whole lines of the cache */\n"
+                "/* of values between parts, rounded up to cache lines */\n"
                 "static const uint64_t hybrid_bytes[] = {%s0};\n%s"
                 "static const struct {\n  const int *inputs, *outputs;\n  int input_count, "
                 "output_count;\n} hybrid_parts[] = {\n",

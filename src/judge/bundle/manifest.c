@@ -1,5 +1,6 @@
-/* MANIFEST: one line "SHA-256  PATH" for every file, sorted by path, readable by `sha256sum -c`; the first line is its
- * title, the last the hash of all lines before it, which is also the bundle's name. */
+/* MANIFEST: one line "SHA-256  PATH" for every file, sorted by path, readable by `sha256sum -c`.
+ * The first line is a title; the last is the hash of all lines before it, which is also the
+ * bundle's id. */
 #include "bundle.h"
 
 #include <dirent.h>
@@ -14,7 +15,7 @@ struct listing {
   size_t count;
 };
 
-/* Files below `folder`, "" being the bundle itself; folders wait in a list of their own. */
+/* Adds the files and folders in `folder`; "": the bundle itself. */
 static hone_status list_folder(struct bundle *b, const char *folder, struct listing *files,
                                struct listing *folders) {
   char path[4096];

@@ -1,5 +1,6 @@
-/* What runs: model.so, the library of a thread team, the programs run and selftest. Of native model.so is the compiled
- * model; of an engine it is an adaptor (text/engine_NAME.c) over the model's file, with the measured options in ports.h.
+/* The libraries and programs: model.so, libteam.so (a thread team), run and selftest. For native,
+ * model.so is the compiled model; for an engine it is an adaptor (embedded/engine_NAME.c) that
+ * opens the model file with the measured options, which are in ports.h.
  */
 #include "bundle.h"
 
@@ -25,7 +26,7 @@ bool bundle_can_run(const char *backend) {
 
 /* -- native */
 
-/* The options of the measured row, as the backend reads them. */
+/* Reads the options of the measured record as the backend does. */
 hone_status bundle_native_options(struct bundle *b, const char *options) {
   const struct config *config = &b->request->choice->config;
   char level[256], value[256];
@@ -37,7 +38,8 @@ hone_status bundle_native_options(struct bundle *b, const char *options) {
       .cc = b->request->cc,
       .prefix = "model"};
   if (!compile_precision(config->precision, &b->options))
-    return fail(b->ctx, HONE_E_INTERNAL, place_name(config->precision), "no precision of hone's");
+    return fail(b->ctx, HONE_E_INTERNAL, place_name(config->precision),
+                "is not a precision of hone");
   return target_init(b->ctx, NULL, level, &b->options.target);
 }
 
@@ -86,7 +88,8 @@ static void put_ports(struct strbuf *out, const char *side, struct value *const 
   strbuf_puts(out, "};\n");
 }
 
-/* ONNX Runtime: its level by number, what the study pins, the rest as session entries. */
+/* ONNX Runtime: the optimisation level as a number, the entries that the study sets, and the
+   record's own as session entries. */
 static void put_onnxruntime_options(struct strbuf *out, const char *options) {
   static const char *const levels[] = {"disable", "basic", "extended"};
   char key[64], value[256];
@@ -107,7 +110,7 @@ static void put_onnxruntime_options(struct strbuf *out, const char *options) {
   strbuf_printf(out, "\n#define ENGINE_OPTIMIZATION_LEVEL %d\n", level);
 }
 
-/* OpenVINO: what the study pins, then the row's own. */
+/* OpenVINO: the properties that the study sets, then the record's own. */
 static void put_openvino_options(struct strbuf *out, const struct bundle *b, const char *options) {
   const struct config *config = &b->request->choice->config;
   const char *precision =
@@ -137,16 +140,15 @@ hone_status bundle_put_ports(struct bundle *b, const struct bundle_engine *engin
                              const struct graph *g, const char *options, const char *model_file,
                              const char *name) {
   struct strbuf out = {0};
-  strbuf_printf(
-      &out,
-      "/* Made by hone %s: what model.so tells of itself, and how the engine was measured. */\n"
-      "#define ENGINE_INPUTS %zu\n#define ENGINE_OUTPUTS %zu\n#define ENGINE_THREADS %d\n"
-      "#define ENGINE_VERSION \"%s\"\n#define ENGINE_PIN \"%s==%s\"\n"
-      "#define ENGINE_BUILD_ID \"%.32s\"\n#define ENGINE_GENERATOR \"hone %s\"\n"
-      "#define ENGINE_MODEL \"%s\"\n",
-      HONE_VERSION, g->inputs.count, g->outputs.count, b->request->choice->config.threads,
-      engine->version, engine->adaptor ? engine->adaptor->distribution : "hone", engine->version,
-      b->model.sha256, HONE_VERSION, model_file);
+  strbuf_printf(&out,
+                "/* Made by hone %s: names, shapes and options for the engine's adaptor. */\n"
+                "#define ENGINE_INPUTS %zu\n#define ENGINE_OUTPUTS %zu\n#define ENGINE_THREADS %d\n"
+                "#define ENGINE_VERSION \"%s\"\n#define ENGINE_PIN \"%s==%s\"\n"
+                "#define ENGINE_BUILD_ID \"%.32s\"\n#define ENGINE_GENERATOR \"hone %s\"\n"
+                "#define ENGINE_MODEL \"%s\"\n",
+                HONE_VERSION, g->inputs.count, g->outputs.count, b->request->choice->config.threads,
+                engine->version, engine->adaptor ? engine->adaptor->distribution : "hone",
+                engine->version, b->model.sha256, HONE_VERSION, model_file);
   if (engine->adaptor == &engines[0])
     put_onnxruntime_options(&out, options);
   else if (engine->adaptor)
@@ -156,8 +158,8 @@ hone_status bundle_put_ports(struct bundle *b, const struct bundle_engine *engin
   return bundle_put_text(b, name, &out, 0644);
 }
 
-/* The user's own bytes where one file holds all that the engine read; a built-in model, one with weights beside it, or one
-   that hone wrote for the engine in the study too, is written anew. */
+/* The user's own file if the engine read that one file. Built-in models, models with side files
+   and models that hone wrote for the engine in the study are written as ONNX. */
 static hone_status put_model_file(struct bundle *b) {
   const struct model_file *file = &b->model.file;
   const bool is_zoo = !strncmp(b->request->model_path, "zoo:", 4);
@@ -165,12 +167,12 @@ static hone_status put_model_file(struct bundle *b) {
   if (!is_zoo && !file->sides.count && !route_is_hones(b->request->choice->config.route)) {
     const bool is_tflite = file->main.size > 8 && !memcmp(file->main.data + 4, "TFL3", 4);
     b->model_file = is_tflite ? "model.tflite" : "model.onnx";
-    b->route = "the file as it was given";
+    b->route = "the user's file, unchanged";
     return bundle_put(b, b->model_file, (const char *)file->main.data, file->main.size, 0644);
   }
   b->model_file = "model.onnx";
-  b->route = is_zoo ? "built by hone, written as ONNX"
-                    : "written anew by hone as ONNX with its weights inside";
+  b->route =
+      is_zoo ? "built by hone, written as ONNX" : "written by hone as ONNX with its weights inside";
   TRY(export_onnx(b->ctx, b->model.graph, export_opset(b->model.graph), &bytes));
   return bundle_put_text(b, b->model_file, &bytes, 0644);
 }
@@ -183,20 +185,22 @@ hone_status bundle_find_engine(struct bundle *b, const struct adaptor *adaptor, 
   safe_copy(out->version, sizeof out->version, version);
   out->version[strcspn(out->version, "-, ")] = 0;
   if (!out->version[0])
-    return fail(b->ctx, HONE_E_INTERNAL, place_name(adaptor->name), "the engine names no version");
+    return fail(b->ctx, HONE_E_INTERNAL, place_name(adaptor->name),
+                "the engine reports no version");
   TRY(file_map(b->ctx, out->library, &map));
   hone_status status = sha256_hex(b->ctx, out->hash, map.data, map.size);
   file_unmap(&map);
   return status;
 }
 
-/* The same names as in the header of a compiled model, as far as an engine has them. */
+/* The names of a compiled model's header that also apply to an engine. */
 hone_status bundle_put_header(struct bundle *b) {
   const struct graph *g = b->model.graph;
   struct strbuf out = {0};
   size_t length = 0;
   const char *abi = hone_embedded_text("run/artifact.h", &length);
-  if (!abi) return fail(b->ctx, HONE_E_INTERNAL, place_none(), "no text run/artifact.h");
+  if (!abi)
+    return fail(b->ctx, HONE_E_INTERNAL, place_none(), "there is no embedded file run/artifact.h");
   strbuf_printf(&out, "/* Made by hone %s: the types of one model, and the artifact ABI. */\n",
                 HONE_VERSION);
   strbuf_append(&out, abi, length);
@@ -229,7 +233,7 @@ hone_status bundle_check_ports(struct bundle *b) {
   for (size_t i = 0; i < g->outputs.count; i++)
     if (value_is_open(g->outputs.at[i]))
       return fail(b->ctx, HONE_E_UNSUP, place_name(g->outputs.at[i]->name),
-                  "its size is known only at run time; a bundle of an engine needs fixed ones");
+                  "has a dynamic dimension; a bundle of an engine needs fixed shapes");
   return HONE_OK;
 }
 
@@ -248,7 +252,7 @@ hone_status bundle_make_engine(struct bundle *b, const struct adaptor *engine) {
       "-shared", "-fPIC", "-fvisibility=hidden", "src/engine.c", "-ldl", "-pthread", NULL};
   struct strbuf pin = {0};
   TRY(bundle_check_ports(b));
-  /* the version that was measured */
+  /* the measured version */
   TRY(bundle_find_engine(b, engine, b->request->engine_path,
                          b->request->choice->worst.engine_version, &b->engines[0]));
   b->engine_count = 1;
@@ -264,14 +268,14 @@ hone_status bundle_make_engine(struct bundle *b, const struct adaptor *engine) {
 
 /* -- programs */
 
-/* Tolerances that the self-test judges by: those of the precision, wider by the model's own conditioning. */
+/* Tolerances of the self-test: those of the precision, widened by the model's conditioning. */
 static hone_status put_rules(struct bundle *b) {
   const struct graph *g = b->model.graph;
   struct strbuf out = {0};
   const int threads = b->request->choice->config.threads;
   strbuf_printf(
       &out,
-      "/* Made by hone %s: what selftest.c asks of the model. */\n#define BUNDLE_SETS %zu\n"
+      "/* Made by hone %s: the tolerances of selftest.c. */\n#define BUNDLE_SETS %zu\n"
       "#define BUNDLE_OUTPUTS %zu\n#define BUNDLE_THREADS %d\n#define BUNDLE_THREADS_TEXT \"%d\"\n"
       "#define BUNDLE_GENERATOR \"hone %s\"\n"
       "/* at most: relative L2, max|d|/max|r|; step: of a quantised output, else 0 */\n"
@@ -299,7 +303,8 @@ static hone_status put_python(struct bundle *b) {
   const char *text = hone_embedded_text("bundle/run.py", NULL),
              *at = text ? strstr(text, mark) : NULL;
   struct strbuf out = {0};
-  if (!at) return fail(b->ctx, HONE_E_INTERNAL, place_none(), "no text bundle/run.py");
+  if (!at)
+    return fail(b->ctx, HONE_E_INTERNAL, place_none(), "there is no embedded file bundle/run.py");
   strbuf_append(&out, text, (size_t)(at - text));
   strbuf_printf(&out, "%d%s", b->request->choice->config.threads, at + sizeof mark - 1);
   return bundle_put_text(b, "run.py", &out, 0755);

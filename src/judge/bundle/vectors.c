@@ -1,5 +1,5 @@
-/* Test vectors: seeded inputs, the reference's outputs, and then what the bundle's own program gives, which is what
- * stands in vectors/ once it was judged by the reference as the study judges an engine. */
+/* Test vectors: seeded inputs and the outputs of the bundle's own program. These are compared
+ * with the reference's outputs, with the rules of a study, before they become vectors/. */
 #include "bundle.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SLOW_NS 20000000000ull /* of one reference: no second set */
+#define SLOW_NS 20000000000ull /* of one reference run: then there is no second set */
 #define VECTOR_SEED 1
 
 static hone_status new_tensors(struct bundle *b, struct value *const *values, size_t count,
@@ -23,7 +23,7 @@ static hone_status check_types(struct bundle *b) {
     const struct value *v =
         i < g->inputs.count ? g->inputs.at[i] : g->outputs.at[i - g->inputs.count];
     if (v->dtype == HONE_STRING || dtype_bits(v->dtype) < 8 || dtype_is_tiny_float(v->dtype))
-      return fail(b->ctx, HONE_E_UNSUP, place_name(v->name), "a bundle holds no %s yet",
+      return fail(b->ctx, HONE_E_UNSUP, place_name(v->name), "a bundle cannot have %s tensors yet",
                   dtype_name(v->dtype));
   }
   return HONE_OK;
@@ -80,7 +80,7 @@ hone_status bundle_make_vectors(struct bundle *b) {
   return HONE_OK;
 }
 
-/* run writes output_I.npy beside the inputs; judged, it becomes out_I.npy. */
+/* `run` writes output_I.npy next to the inputs; after the comparison it becomes out_I.npy. */
 static hone_status judge_output(struct bundle *b, size_t set, size_t i, struct accuracy *accuracy) {
   char path[4096], name[64], final[4096];
   const char *title = b->model.graph->outputs.at[i]->name;

@@ -1,13 +1,13 @@
-/* What the adaptors of the engines share: a model that runs in an engine behind the same ABI as a compiled one
- * (artifact.h). Where the pinned engine is: $ENGINE_LIBRARY, then engine/ in the bundle, then the virtual environment,
- * then the system's and the user's Python packages. Only the version that was measured is taken.
+/* Shared by the adaptors of engines, which give a model in an engine the ABI of a compiled model (artifact.h). The pinned
+ * engine is searched in $ENGINE_LIBRARY, in engine/ of the bundle, in the virtual environment, and in the system's and the
+ * user's Python packages. Only the measured version is accepted.
  */
 #ifndef BUNDLE_ENGINE_H
 #define BUNDLE_ENGINE_H
 
 #define _GNU_SOURCE
 #include "artifact.h"
-#ifdef ENGINE_PORTS /* of one part of a model */
+#ifdef ENGINE_PORTS /* for one part of a hybrid */
 #include ENGINE_PORTS
 #else
 #include "ports.h"
@@ -23,7 +23,7 @@
 
 enum { ENGINE_FAILED = 20, ENGINE_PATH = 4096 };
 
-/* The folder that this library lies in. */
+/* The folder of this library. */
 static int engine_folder(char out[ENGINE_PATH]) {
   static const char here;
   Dl_info info;
@@ -52,7 +52,7 @@ static int engine_glob(const char *folder, const char *rest, char out[ENGINE_PAT
   return 0;
 }
 
-/* The one of "a:b" that has the name of `rest`. */
+/* The path in the list "a:b" whose file name matches that of `rest`. */
 static int engine_named(const char *list, const char *rest, char out[ENGINE_PATH]) {
   const char *pattern = strrchr(rest, '/') ? strrchr(rest, '/') + 1 : rest;
   for (const char *at = list; at && *at; at += strcspn(at, ":"), at += *at == ':') {
@@ -65,7 +65,7 @@ static int engine_named(const char *list, const char *rest, char out[ENGINE_PATH
   return 0;
 }
 
-/* rest: below site-packages, a glob pattern. */
+/* rest: a glob pattern below site-packages. */
 static void *engine_open(const char *folder, const char *rest) {
   const char *named = getenv("ENGINE_LIBRARY"), *environment = getenv("VIRTUAL_ENV"), *home = getenv("HOME");
   char path[ENGINE_PATH] = "", place[2 * ENGINE_PATH];
@@ -78,7 +78,7 @@ static void *engine_open(const char *folder, const char *rest) {
   snprintf(place, sizeof place, "%s/.local", home ? home : "");
   found = found || (home && engine_glob(place, rest, path));
   if (!found) {
-    fprintf(stderr, "%s is not here: pip install -r requirements.txt, or run install-engine.sh\n", ENGINE_PIN);
+    fprintf(stderr, "%s was not found: pip install -r requirements.txt, or run install-engine.sh\n", ENGINE_PIN);
     return NULL;
   }
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -86,7 +86,7 @@ static void *engine_open(const char *folder, const char *rest) {
   return library;
 }
 
-/* "2026.4.1-21512-..." is 2026.4.1. */
+/* "2026.4.1-21512-..." is version 2026.4.1. */
 static int engine_is_pinned(const char *version) {
   size_t n = strcspn(version, "-");
   if (n == strlen(ENGINE_VERSION) && !strncmp(version, ENGINE_VERSION, n)) return 1;
@@ -118,7 +118,7 @@ static size_t engine_bytes(const struct hone_io_info *io) {
   return bytes;
 }
 
-static void engine_said(const struct hone_io *io, int32_t i) {
+static void report_shapes(const struct hone_io *io, int32_t i) {
   if (io->output_dims && io->output_dims[i])
     memcpy(io->output_dims[i], engine_outputs[i].dims, (size_t)engine_outputs[i].rank * sizeof(int64_t));
 }

@@ -1,6 +1,6 @@
-/* The model in ONNX Runtime, through its C API. The wheel holds no header: slots of the append-only table OrtApi
- * (include/onnxruntime/core/session/onnxruntime_c_api.h), in the order of its members. One session for all calls; its
- * threads are those that were measured, the team's are not used.
+/* The model in ONNX Runtime, through its C API. The wheel has no header: these are indices in the append-only table OrtApi
+ * (include/onnxruntime/core/session/onnxruntime_c_api.h). One session serves all calls, with the measured number of threads;
+ * the caller's team is not used.
  */
 #include "engine.h"
 
@@ -32,7 +32,7 @@ static int create_session(const char *path) {
   return is_ok(CALL(CREATE_SESSION, void *, const char *, void *, void **)(environment, path, options, &session), "load");
 }
 
-/* The names of open dimensions; one that stands for two sizes, or for none ("?", "None", "unk__1"), stays open. */
+/* Names of dynamic dimensions. A name with two sizes, or an anonymous one ("?", "None", "unk__1"), stays dynamic. */
 static struct { char *name; int64_t size; int is_fixed; } named[(ENGINE_INPUTS + 1) * MAX_DIMENSIONS];
 static size_t named_count;
 
@@ -52,7 +52,7 @@ static void note_size(const char *name, int64_t size) {
   named_count += named[named_count].name != NULL;
 }
 
-/* Named open dimensions of an input, with their sizes as they were when it was measured. */
+/* Records the named dynamic dimensions of an input with their measured sizes. */
 static int note_input(size_t i) {
   const char *names[MAX_DIMENSIONS] = {0};
   void *type = NULL;
@@ -75,7 +75,7 @@ static int fix_sizes(int *changed) {
     if (named[k].is_fixed) {
       *changed = 1;
       ok = is_ok(CALL(FREE_DIMENSION_BY_NAME, void *, const char *, int64_t)(options, named[k].name, named[k].size),
-                 "open dimension");
+                 "dynamic dimension");
     }
   return ok;
 }
@@ -140,6 +140,6 @@ static int32_t engine_run(const void *weights, void *arena, const struct hone_io
                    "run");
   for (size_t i = 0; i < ENGINE_INPUTS + ENGINE_OUTPUTS; i++)
     if (values[i]) ((void (*)(void *))(uintptr_t)api[RELEASE_VALUE])(values[i]);
-  for (int32_t i = 0; ok && i < ENGINE_OUTPUTS; i++) engine_said(io, i);
+  for (int32_t i = 0; ok && i < ENGINE_OUTPUTS; i++) report_shapes(io, i);
   return ok ? 0 : ENGINE_FAILED;
 }

@@ -1,5 +1,5 @@
-/* The model in OpenVINO, through its C API (openvino/c/ in the wheel). One infer request, so one call at a time; its
- * threads are those that were measured, the team's are not used.
+/* The model in OpenVINO, through its C API (openvino/c/ in the wheel). One infer request, so one call at a time, with the
+ * measured number of threads; the caller's team is not used.
  */
 #include "engine.h"
 #include "openvino_c.h"
@@ -80,7 +80,7 @@ static int32_t engine_run(const void *weights, void *arena, const struct hone_io
   ok = ok && is_ok(ov.ov_infer_request_infer(request), "run");
   for (size_t i = 0; i < ENGINE_INPUTS + ENGINE_OUTPUTS; i++)
     if (tensors[i]) ov.ov_tensor_free(tensors[i]);
-  for (int32_t i = 0; ok && i < ENGINE_OUTPUTS; i++) engine_said(io, i);
+  for (int32_t i = 0; ok && i < ENGINE_OUTPUTS; i++) report_shapes(io, i);
   pthread_mutex_unlock(&one_at_a_time);
   return ok ? 0 : ENGINE_FAILED;
 }

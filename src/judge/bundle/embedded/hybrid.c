@@ -1,13 +1,13 @@
-/* The model in parts on several engines, one after the other behind the same ABI as a compiled one: part-K.so beside this
- * library is each part, wiring.h which values it reads and makes. Values are numbered: the model's inputs, its outputs,
- * then what flows between parts, which lies in the arena with the largest arena of a part behind it.
+/* Runs the parts of a hybrid one after the other, with the ABI of a compiled model. Part K is part-K.so in the folder of this
+ * library; wiring.h has the values that it reads and writes. Values are numbered: the model's inputs, its outputs, then values
+ * between parts. The arena has the values between parts first, then room for the largest arena of a part.
  */
 #define ENGINE_OWN_ARTIFACT
 #include "engine.h"
 #include "wiring.h"
 
 static const struct hone_artifact_info *parts[HYBRID_PARTS];
-static uint64_t flowing_bytes;
+static uint64_t between_bytes;
 static int is_open;
 
 static int32_t hybrid_run(const void *weights, void *arena, const struct hone_io *io, const struct hone_team *team) {
@@ -29,10 +29,10 @@ static int32_t hybrid_run(const void *weights, void *arena, const struct hone_io
     for (int i = 0; i < hybrid_parts[k].input_count; i++) inputs[i] = values[hybrid_parts[k].inputs[i]];
     for (int i = 0; i < hybrid_parts[k].output_count; i++) outputs[i] = values[hybrid_parts[k].outputs[i]];
     const struct hone_io own = {inputs, outputs, 0, 0};
-    const int32_t code = parts[k]->run(parts[k]->weights, (char *)arena + flowing_bytes, &own, team);
+    const int32_t code = parts[k]->run(parts[k]->weights, (char *)arena + between_bytes, &own, team);
     if (code) return code;
   }
-  for (int32_t i = 0; i < ENGINE_OUTPUTS; i++) engine_said(io, i);
+  for (int32_t i = 0; i < ENGINE_OUTPUTS; i++) report_shapes(io, i);
   return 0;
 }
 
@@ -48,7 +48,7 @@ static struct hone_artifact_info info = {.abi = HONE_ARTIFACT_ABI,
 static void open_parts(void) {
   char folder[ENGINE_PATH], path[ENGINE_PATH + 32];
   uint64_t most = 64;
-  for (int v = 0; v < HYBRID_VALUES; v++) flowing_bytes += hybrid_bytes[v];
+  for (int v = 0; v < HYBRID_VALUES; v++) between_bytes += hybrid_bytes[v];
   is_open = engine_folder(folder);
   for (int k = 0; is_open && k < HYBRID_PARTS; k++) {
     snprintf(path, sizeof path, "%s/part-%d.so", folder, k);
@@ -64,7 +64,7 @@ static void open_parts(void) {
     info.flags |= parts[k]->flags;
     if (parts[k]->arena_bytes > most) most = parts[k]->arena_bytes;
   }
-  info.arena_bytes = flowing_bytes + most;
+  info.arena_bytes = between_bytes + most;
 }
 
 __attribute__((visibility("default"))) const struct hone_artifact_info *model_artifact(void) {

@@ -2,11 +2,11 @@
 """Runs the model of this bundle: run.py IN_0.npy ... -o DIR [--threads N], or as a module:
 
     from run import Model
-    model = Model()                    # threads: those it was measured with
-    outputs = model(x)                 # anything with the buffer protocol (bytes, array, NumPy), one an input
+    model = Model()                    # with the measured number of threads
+    outputs = model(x)                 # one object with the buffer protocol (bytes, array, NumPy) for each input
 
-An output is (NumPy's type code, shape, bytearray). Several threads may call one model at the same time. Needs Python's standard library alone, and the engine where the
-bundle names one. Inputs are dense, little endian, of the types and shapes that model.h states.
+An output is (NumPy's type code, shape, bytearray). Several threads may call one model at the same time. Needs only Python's
+standard library, and the engine if the bundle has one. Inputs are dense and little-endian, with the types and shapes in model.h.
 """
 import argparse
 import ast
@@ -19,7 +19,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 THREADS = @THREADS@
-# ONNX element type: NumPy's code, bytes. Types that NumPy lacks are raw unsigned.
+# ONNX element type: NumPy's code, bytes. Types that NumPy does not have are raw unsigned integers.
 TYPES = {1: ("<f4", 4), 2: ("|u1", 1), 3: ("|i1", 1), 4: ("<u2", 2), 5: ("<i2", 2), 6: ("<i4", 4), 7: ("<i8", 8),
          9: ("|b1", 1), 10: ("<f2", 2), 11: ("<f8", 8), 12: ("<u4", 4), 13: ("<u8", 8), 16: ("<u2", 2)}
 
@@ -66,7 +66,7 @@ class Model:
         self.info = self.library.model_artifact().contents
         self.inputs = self.info.inputs[:self.info.input_count]
         self.outputs = self.info.outputs[:self.info.output_count]
-        self.arenas = []  # of calls that ended; each call has one of its own while it runs
+        self.arenas = []  # free ones; each running call has its own
         self.team = None
         if threads > 1:
             self.threads = ctypes.CDLL(str(pathlib.Path(folder) / "libteam.so"))

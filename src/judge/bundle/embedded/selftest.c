@@ -1,9 +1,9 @@
-/* The bundle tests itself: every file is the one that MANIFEST names, by its SHA-256, and the model gives the
- * outputs of vectors/, on one thread and on those it was measured with. Needs libc, and the engine where the model
- * runs in one; no file of hone's. Exit code 0 and "selftest: ok" is the only pass.
+/* The bundle's self-test: every file has the SHA-256 of MANIFEST, and the model computes the outputs of vectors/ on one
+ * thread and on the measured number of threads. Needs libc, and the engine if the model runs in one. Only exit code 0
+ * with "selftest: ok" is a pass.
  *
- * The files are checked by two copies of the code, before and after the model ran, and the verdict is a sum of what each
- * step returned: a damaged byte in this program itself does not make it pass.
+ * Two copies of the code check the files, before and after the model runs, and the verdict is the sum of the values that
+ * each step returns: a damaged byte in this program itself does not make it pass.
  */
 #define main run_main
 #define HONE_ARTIFACT bundle_artifact
@@ -21,7 +21,7 @@ enum { FILES_ONE = 0x2b61, MODEL = 0x147d, FILES_TWO = 0x5a09, HEX = 64, CHUNK =
 static const struct hone_artifact_info *model;
 const struct hone_artifact_info *bundle_artifact(void) { return model; }
 
-/* -- where the bundle lies: beside this program, wherever it was moved */
+/* -- the bundle's folder: that of this program */
 
 static int folder_of_program(const char *argv0, char out[4096]) {
   ssize_t n = readlink("/proc/self/exe", out, 4095);
@@ -41,7 +41,7 @@ static int folder_of_program(const char *argv0, char out[4096]) {
 INLINE int hash_file(const char *path, uint64_t *out_bytes, char out[HEX + 1]) {
   static unsigned char chunk[CHUNK];
   struct sha256 h;
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe in a file's place keeps nobody waiting */
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* does not block on a FIFO in a file's place */
   struct stat info;
   ssize_t n;
   if (fd < 0) return 0;
@@ -59,12 +59,12 @@ INLINE int hash_file(const char *path, uint64_t *out_bytes, char out[HEX + 1]) {
   return 1;
 }
 
-/* One line "HASH  PATH"; what it says of the file that lies there. */
+/* Checks the file of one line "HASH  PATH". */
 INLINE int check_line(const char *folder, const char *line, size_t length) {
   char path[8300], hash[HEX + 1];
   uint64_t bytes = 0;
   if (length < HEX + 3 || line[HEX] != ' ' || line[HEX + 1] != ' ' || length > HEX + 4000) {
-    fprintf(stderr, "selftest: MANIFEST has a line that is none\n");
+    fprintf(stderr, "selftest: MANIFEST has an invalid line\n");
     return 0;
   }
   snprintf(path, sizeof path, "%s/%.*s", folder, (int)(length - HEX - 2), line + HEX + 2);
@@ -94,7 +94,7 @@ INLINE char *read_manifest(const char *folder, size_t *out_length) {
   return text;
 }
 
-/* Its last line, "# " and 64 digits, is the hash of all before it. */
+/* The last line of MANIFEST, "# " and 64 digits, is the hash of all lines before it. */
 INLINE int check_files(const char *folder, int verdict, char out_id[HEX + 1]) {
   static const char title[] = "# hone bundle 1\n";
   size_t length = 0, at = sizeof title - 1, bad = 0, files = 0;
@@ -163,8 +163,8 @@ static double element(const void *data, int32_t dtype, size_t i) {
   }
 }
 
-/* The rule of the study: relative L2 and the largest difference by the largest value; of integers and quantised outputs
-   steps: 99 % within one and none above four or, where the model itself moves more, as far as that. */
+/* The rule of a study. Floats: relative L2, and the largest difference by the largest value. Integers and quantised outputs:
+   99 % within one step and none above four, or more if the conditioning of the model allows it. */
 static int is_close(const struct hone_io_info *io, const struct bundle_output *rule, const void *made,
                     const void *expected, size_t count) {
   double square = 0, difference = 0, largest = 0, worst = 0;
@@ -195,7 +195,7 @@ static int is_close(const struct hone_io_info *io, const struct bundle_output *r
   return ok;
 }
 
-/* Reads FOLDER/vectors/SET/KIND_I.npy; sizes that are known only at run time are the file's. */
+/* Reads FOLDER/vectors/SET/KIND_I.npy; dynamic dimensions have the sizes of the file. */
 static void *read_vector(const char *folder, int set, const char *kind, int32_t i, const struct hone_io_info *io,
                          int64_t *dims) {
   char path[8300];
@@ -209,7 +209,7 @@ static void *read_vector(const char *folder, int set, const char *kind, int32_t 
   return read_input(path, &any, dims);
 }
 
-/* One set on one team: how many outputs are not as they should be. */
+/* Runs one set on one team; returns the number of wrong outputs. */
 static size_t test_set(const char *folder, int set, const struct hone_team *team) {
   size_t in = (size_t)model->input_count, out = (size_t)model->output_count, bad = 0;
   const void **inputs = allocate(in * sizeof *inputs);
@@ -262,7 +262,7 @@ static int test_model(const char *folder, const char *version) {
   model = entry ? entry() : NULL;
   if (!model || model->abi != HONE_ARTIFACT_ABI || (model->weights_bytes && !model->weights) ||
       model->output_count != BUNDLE_OUTPUTS || strcmp(model->generator, version)) {
-    fprintf(stderr, "selftest: model.so is not the one of this bundle\n");
+    fprintf(stderr, "selftest: model.so does not belong to this bundle\n");
     return 0;
   }
   check_processor(model->flags);

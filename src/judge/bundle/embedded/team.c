@@ -1,4 +1,4 @@
-/* A team of threads for whoever calls model.so and has none: libteam.so. The artifact itself holds no thread pool. */
+/* libteam.so: a team of threads for callers of model.so that have none. The artifact itself has no thread pool. */
 #include "stages.h"
 
 #include <pthread.h>
@@ -22,7 +22,7 @@ static void *serve(void *argument) {
   return NULL;
 }
 
-/* A child made by fork() has none of the threads: there a run is done by its caller alone. */
+/* After fork() the child has none of the threads: a run there uses the calling thread only. */
 static _Atomic unsigned forks;
 static void in_child(void) { forks++; }
 static void watch(void) { pthread_atfork(NULL, NULL, in_child); }
@@ -35,11 +35,12 @@ static void run(void *self, const struct hone_job *job) {
     stages_run_alone(job);
 }
 
-/* count threads, the caller among them; they live until the process ends. NULL: no memory, no thread. Several
-   threads may run with it: while its threads are busy with one run, others are done by their callers. Its result is the `team` of struct hone_artifact_info's run. */
+/* Starts a team of `count` threads, including the caller, which live until the process ends. The result is the `team` of
+   hone_artifact_info's run. NULL: no memory, or a thread cannot start. Several threads may use one team: while it is busy
+   with one run, other runs use their calling threads. */
 __attribute__((visibility("default"))) const struct hone_team *team_start(int32_t count) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  if (count < 2 || count > 1024) return NULL; /* run without a team is one thread */
+  if (count < 2 || count > 1024) return NULL; /* a run without a team uses one thread */
   struct started *s = aligned_alloc(128, (sizeof *s + 127) / 128 * 128);
   size_t bytes = (size_t)count * sizeof *s->stages.shares;
   if (!s) return NULL;
