@@ -1,8 +1,12 @@
-"""Runs every test, one step a line, and counts: run.py [--build DIR] [--only WORD] [--jobs N] [--list]
+"""Runs the tests, one step a line, and counts: run.py [--full] [--all] [--build DIR] [--only WORD] [--jobs N] [--list]
 
-A step is a command. Its tests are what it reports (cmocka, pytest), else the step itself is one. A failing
-step shows its output and the command that repeats it; the others still run. Steps run side by side, as many as there are
-cores, the longest of the last run first; steps that use the whole build or the machine run alone, at the end.
+A step is a command. Its tests are those that it reports (cmocka, pytest); a step that reports none is one test. A failing
+step shows its output and the command that repeats it; the others still run. Steps run side by side, the longest of the last
+run first; steps that use the whole build or measure time run alone, at the end.
+
+`make test` is the short form: a step that passed is not run again while all that it reads is unchanged (step_inputs.py);
+--all runs it nevertheless, and so does --only. `make test-full` (--full) runs every step in its long form: HONE_TEST_FULL is
+set, which adds the tests marked `long` of pytest and the long lists of unit tests.
 """
 import argparse
 import concurrent.futures
@@ -11,12 +15,22 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import step_inputs  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CONFORMANCE_SHORT = "_(relu|conv|matmul|gemm|softmax|reduce_sum|batchnorm|layer_norm|averagepool|maxpool|resize|gather|slice|concat)"
+PYTEST = ["-m", "pytest", "-q", "-rsfE", "-p", "no:cacheprovider"]
+CHECKS = [("layers", ["python3", "tools/check_layers.py"]), ("circles", ["python3", "tools/check_circles.py"]),
+          ("length", ["python3", "tools/check_length.py"]), ("attributes", ["python3", "tools/check_attributes.py"]),
+          ("words", ["python3", "tools/check_words.py"]), ("format", ["make", "-s", "check-format"])]
 
 
 class Seeds:
@@ -30,14 +44,14 @@ class Seeds:
         return ["--seed", str(first), "--count", str(count)]
 
 
-def steps(build, python):
+def checks():
+    """Those whose program is there."""
+    return [(name, command) for name, command in CHECKS if command[0] == "make" or (ROOT / command[1]).exists()]
+
+
+def steps(build, python, is_full=False):
     seeds = Seeds()
-    yield "layers", ["python3", "tools/check_layers.py"]
-    yield "circles", ["python3", "tools/check_circles.py"]
-    yield "length", ["python3", "tools/check_length.py"]
-    yield "attributes", ["python3", "tools/check_attributes.py"]
-    yield "words", ["python3", "tools/check_words.py"]
-    yield "format", ["make", "-s", "check-format"]
+    yield from checks()
     yield "reference docs", ["tools/reference_docs.sh", f"{build}/hone", "--check"]
     for program in sorted(glob.glob(f"{build}/tests/test_*")):
         if not program.endswith(".d"):
@@ -46,25 +60,25 @@ def steps(build, python):
         if not program.endswith(".d"):
             yield f"asan {os.path.basename(program)}", [program]
     yield "conformance review", [python, "tests/conformance/review.py", "--check"]
-    yield "conformance", [python, "tests/conformance/run.py", "--tool", f"{build}/reference",
-                           "--without", "light"]
+    conformance = [python, "tests/conformance/run.py", "--tool", f"{build}/reference", "--without", "light"]
+    yield "conformance", conformance if is_full else [*conformance, "--every", "5"]
     yield "conformance-native, short", [python, "tests/conformance/run.py", "--tool", f"{build}/native",
                                         "--status", "native.txt", CONFORMANCE_SHORT]
     for path in sorted(glob.glob("tests/cli/test_*.py")):
-        yield f"cli {pathlib.Path(path).stem[5:]}", [python, "-m", "pytest", "-q", "-rsfE", "-p", "no:cacheprovider", path]
-    yield "random graphs", [f"{build}/random-graphs", *seeds.draw(60)]
+        yield f"cli {pathlib.Path(path).stem[5:]}", [python, *PYTEST, path]
+    yield "random graphs", [f"{build}/random-graphs", *seeds.draw(60 if is_full else 12)]
     yield "differential", [python, "tests/differential/run.py", "--hone", f"{build}/hone", *seeds.draw(3),
                            "--keep", f"{build}/differential"]
-    yield "python package", [python, "-m", "pytest", "-q", "-rsfE", "-p", "no:cacheprovider", "tests/python"]
+    yield "python package", [python, *PYTEST, "tests/python"]
     yield "examples", ["make", "-s", "test-examples", f"BUILD={build}"]
     yield "install", ["tests/install.sh", build]
     yield "report page", ["tests/report/page.sh", build]
     yield "documents", ["python3", "tests/docs.py", build]
 
 
-ALONE = ("examples", "install", "report page", "documents")  # they call make, or time things
+ALONE = ("examples", "install")  # they call make
 # The longest steps of a first run, in seconds on two cores; later runs know their own.
-LONG = {"test_compile": 340}
+LONG = {"test_compile": 100, "cli bench": 60, "cli gate": 60, "asan test_hostile_formats": 30}
 
 
 def ordered(all_steps, durations):
@@ -81,13 +95,13 @@ def skips(output):
 
 
 def failed_tests(output):
-    """The tests that a step names as failed, each with what it says of it: pytest's and cmocka's lines."""
+    """The tests that a step names as failed, each with its message: pytest's and cmocka's lines."""
     names = re.findall(r"^(?:FAILED|ERROR|\[  FAILED  \]) (?!\d+ test)(.+)$", output, re.MULTILINE)
     return list(dict.fromkeys(names))  # cmocka names each where it fails and once more at the end
 
 
 def shown(output):
-    """The end of a failing step's output, without pytest's lines of progress, which say nothing of a failure."""
+    """The end of a failing step's output, without pytest's progress lines."""
     lines = [line for line in output.splitlines() if not re.fullmatch(r"[.sxXFE]+ +\[ *\d+%\]", line)]
     return "\n".join("  | " + line for line in lines[-60:])
 
@@ -110,11 +124,32 @@ def count(output, ok):
     return found
 
 
-def environment(build, python):
+def keep_compiled_objects(folder, path):
+    """PATH with a folder in front whose compilers are ccache's. A script each: hone keeps CCACHE_DIR from its tools."""
+    if not shutil.which("ccache"):
+        return path
+    names = ["cc", "gcc", "clang", "aarch64-linux-gnu-gcc", "arm-none-eabi-gcc", "riscv64-unknown-elf-gcc"]
+    places = [place for place in path.split(":") if os.path.basename(place) != "ccache"]
+    wrappers = folder / "compilers"
+    shutil.rmtree(wrappers, ignore_errors=True)
+    wrappers.mkdir(parents=True)
+    for name in names:
+        if real := shutil.which(name, path=":".join(places)):
+            script = wrappers / name
+            script.write_text(f'#!/bin/sh\nCCACHE_DIR={folder}/ccache CCACHE_MAXSIZE=2G exec ccache {real} "$@"\n')
+            script.chmod(0o755)
+    return ":".join([str(wrappers), *places])
+
+
+def environment(build, python, is_full):
     """Tests leave the user's own store and cache alone but use the engines installed there."""
-    env = dict(os.environ, HONE_TEST_PYTHON=python, HONE=f"{build}/hone", XDG_CACHE_HOME=str(ROOT / build / "test-cache"))
-    env.update(HONE_TEST_CACHE=str(ROOT / build / "test-cache" / "shared"))  # of artifacts that several tests compile
+    cache = ROOT / build / "test-cache"
+    env = dict(os.environ, HONE_TEST_PYTHON=python, HONE=f"{build}/hone", XDG_CACHE_HOME=str(cache))
+    env.update(HONE_TEST_CACHE=str(cache / "shared"))  # artifacts that several tests compile
     env.update(HONE_LIBRARY=f"{build}/libhone.so", PYTHONPATH="python")
+    env["PATH"] = keep_compiled_objects(cache, env["PATH"])
+    if is_full:
+        env["HONE_TEST_FULL"] = "1"
     for library in pathlib.Path(python).parent.parent.glob("lib/python3*/site-packages/xgboost/lib/libxgboost.so"):
         env.setdefault("HONE_XGBOOST", str(library))
     env.pop("MAKEFLAGS", None)
@@ -132,7 +167,7 @@ def first_line(command):
 
 
 def platform(build, env):
-    """Where the tests ran: what `hone doctor` says of processor, level and ready engines, and the compilers."""
+    """Where the tests ran: processor, level and ready engines as `hone doctor` says, and the compilers."""
     done = subprocess.run([f"{build}/hone", "doctor"], capture_output=True, text=True, env=env, check=False)
     rows = [line.split(None, 2) for line in done.stdout.splitlines()]
     facts = dict(re.findall(r"^(processor|code level) +ok +(.+)$", done.stdout, re.MULTILINE))
@@ -141,79 +176,133 @@ def platform(build, env):
     return f"ran at level {facts.get('code level', '?')} on {facts.get('processor', '?')}; {'; '.join(compilers)}; {', '.join(engines)}"
 
 
+def words_of(found):
+    return "".join(f"{number:5} {word}" for word, number in found.items() if number)
+
+
 class Runner:
     """Runs steps and adds up what they report."""
 
     def __init__(self, env, logs):
         self.env, self.logs = env, logs
         self.total = {"passed": 0, "failed": 0, "skipped": 0}
-        self.failures, self.left_out, self.durations = {}, {}, {}
+        self.failures, self.left_out, self.durations, self.passed = {}, {}, {}, {}
+        self.processor_seconds, self.unchanged = 0.0, 0
 
     def run(self, step):
+        """Wall time and processor time of the command, of its children too, and what it printed."""
         name, command = step
         began = time.monotonic()
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=self.env, check=False)
-        return name, command, time.monotonic() - began, done.returncode == 0, done.stdout.decode(errors="replace")
+        with tempfile.TemporaryFile() as output:
+            child = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=self.env)
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+            output.seek(0)
+            words = output.read().decode(errors="replace")
+        seconds = time.monotonic() - began, usage.ru_utime + usage.ru_stime
+        return name, command, seconds, child.returncode == 0, words
 
-    def report(self, name, command, seconds, is_ok, output):
-        (self.logs / (re.sub(r"\W+", "_", name) + ".log")).write_text(output)
-        self.durations[name] = seconds
-        found = count(output, is_ok)
+    def add(self, found, reasons):
         for word, number in found.items():
             self.total[word] += number
-        for reason in skips(output):
+        for reason in reasons:
             self.left_out[reason] = self.left_out.get(reason, 0) + 1
-        words = "".join(f"{number:5} {word}" for word, number in found.items() if number)
-        print(f"{'FAILED' if found['failed'] else 'ok':7} {name:30} {seconds:7.1f} s {words}", flush=True)
+
+    def repeat(self, name, before):
+        """Counts a step that passed before, with what it read then."""
+        self.add(before["found"], before["skips"])
+        self.passed[name] = before
+        self.unchanged += 1
+
+    def report(self, key, name, command, seconds, is_ok, output):
+        (self.logs / (re.sub(r"\W+", "_", name) + ".log")).write_text(output)
+        wall, processor = seconds
+        self.durations[name] = wall
+        self.processor_seconds += processor
+        found = count(output, is_ok)
+        self.add(found, skips(output))
+        state = "FAILED" if found["failed"] else "ok"
+        print(f"{state:7} {name:30} {wall:7.1f} s {processor:7.1f} s of processor {words_of(found)}", flush=True)
         if found["failed"]:
             self.failures[name] = failed_tests(output)
             print(shown(output))
             print(f"  repeat: {' '.join(command)}", flush=True)
+        elif key:
+            self.passed[name] = {"key": key, "found": found, "skips": skips(output)}
 
-    def run_all(self, steps, jobs):
+    def run_all(self, steps, keys, jobs):
         """`jobs` at once; those of ALONE one after the other once the others are through."""
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             for done in concurrent.futures.as_completed([pool.submit(self.run, step) for step in steps if step[0] not in ALONE]):
-                self.report(*done.result())
+                name = done.result()[0]
+                self.report(keys.get(name), *done.result())
         for step in steps:
             if step[0] in ALONE:
-                self.report(*self.run(step))
+                self.report(keys.get(step[0]), *self.run(step))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", default="build")
-    parser.add_argument("--only", default="", help="steps whose name contains this")
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="steps at once; default: one a core")
-    parser.add_argument("--list", action="store_true")
-    options = parser.parse_args()
-    os.chdir(ROOT)
-    python = os.environ.get("HONE_TEST_PYTHON") or str(ROOT / "build/testenv/bin/python")
-    logs = ROOT / options.build / "test-logs"
-    logs.mkdir(parents=True, exist_ok=True)
-    kept = logs / "durations.json"
-    durations = json.loads(kept.read_text()) if kept.exists() else {}
-    chosen = ordered([step for step in steps(options.build, python) if options.only in step[0]], durations)
-    if options.list:
-        for name, command in chosen:
-            print(f"{name:30} {' '.join(command)}")
-        return 0
-    start = time.monotonic()
-    runner = Runner(environment(options.build, python), logs)
-    runner.run_all(chosen, options.jobs)
-    kept.write_text(json.dumps({**durations, **runner.durations}, indent=0, sort_keys=True))
+def read_json(path):
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def write_json(path, content):
+    path.write_text(json.dumps(content, indent=0, sort_keys=True))
+
+
+def print_summary(runner, options, seconds):
     for step, tests in runner.failures.items():
         for test in tests[:20]:
             print(f"failed: {step}: {test}")
-    minutes = (time.monotonic() - start) / 60
-    print(f"failed steps: {', '.join(runner.failures)}" if runner.failures else f"every step passed in {minutes:.1f} minutes")
+    spent = f"{seconds / 60:.1f} minutes, {runner.processor_seconds / 60:.1f} of processor time"
+    print(f"failed steps: {', '.join(runner.failures)}" if runner.failures else f"every step passed in {spent}")
+    if runner.unchanged:
+        print(f"not run again: {runner.unchanged} steps that passed and read nothing that changed since (--all runs them)")
     if runner.left_out:
         print("skipped: " + "; ".join(f"{reason}{f' ({n} times)' if n > 1 else ''}" for reason, n in runner.left_out.items()))
     print(platform(options.build, runner.env))
     total = runner.total
     skipped = f", {total['skipped']} skipped" if total["skipped"] else ""
     print(f"tests: {total['passed']} passed, {total['failed']} failed{skipped}")
-    return 1 if total["failed"] else 0
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--full", action="store_true", help="every test in its long form")
+    parser.add_argument("--all", action="store_true", help="also steps that passed and read nothing that changed since")
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--only", default="", help="steps whose name matches this")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="steps at once; default: one a core")
+    parser.add_argument("--list", action="store_true")
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    os.chdir(ROOT)
+    python = os.environ.get("HONE_TEST_PYTHON") or str(ROOT / "build/testenv/bin/python")
+    logs = ROOT / options.build / "test-logs"
+    logs.mkdir(parents=True, exist_ok=True)
+    durations, remembered = read_json(logs / "durations.json"), read_json(logs / "passed.json")
+    chosen = [step for step in steps(options.build, python, options.full) if re.search(options.only, step[0])]
+    chosen = ordered(chosen, durations)
+    if options.list:
+        for name, command in chosen:
+            print(f"{name:30} {' '.join(command)}")
+        return 0
+    start = time.monotonic()
+    runner = Runner(environment(options.build, python, options.full), logs)
+    keys = {name: step_inputs.key(name, command, options.build, python, options.full) for name, command in chosen}
+    if not (options.full or options.all or options.only):
+        same = {name for name, key in keys.items() if key and remembered.get(name, {}).get("key") == key}
+        for name in same:
+            runner.repeat(name, remembered[name])
+        chosen = [step for step in chosen if step[0] not in same]
+    runner.run_all(chosen, keys, options.jobs)
+    write_json(logs / "durations.json", {**durations, **runner.durations})
+    failed = dict.fromkeys(runner.failures)
+    write_json(logs / "passed.json", {**{k: v for k, v in remembered.items() if k not in failed}, **runner.passed})
+    print_summary(runner, options, time.monotonic() - start)
+    return 1 if runner.total["failed"] else 0
 
 
 if __name__ == "__main__":

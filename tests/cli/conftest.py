@@ -11,9 +11,19 @@ import hone as command  # noqa: E402
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
-    """Whoever runs one file by hand is told, too, what was left out and why."""
+    """A file that is run by hand also reports what was left out and why."""
+    config.addinivalue_line("markers", "long: runs in `make test-full` and when it is named on the command line")
     if "s" not in config.option.reportchars:
         config.option.reportchars += "s"
+
+
+def pytest_collection_modifyitems(config, items):
+    """`make test` leaves out the tests that are marked `long`."""
+    if command.IS_FULL or any("::" in word for word in config.args):
+        return
+    is_long = [item for item in items if item.get_closest_marker("long")]
+    config.hook.pytest_deselected(items=is_long)
+    items[:] = [item for item in items if item not in is_long]
 
 
 @pytest.fixture

@@ -13,9 +13,12 @@ import textwrap
 import threading
 import time
 
+import pytest
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HONE = pathlib.Path(os.environ.get("HONE", ROOT / "build" / "hone")).resolve()
 SHARED = pathlib.Path(os.environ.get("HONE_SHARED", ROOT.parent / "shared")).resolve()
+IS_FULL = bool(os.environ.get("HONE_TEST_FULL"))  # make test-full
 
 # Exit codes by error id, as src/core/base/errors.def states them.
 CODES = {
@@ -24,6 +27,16 @@ CODES = {
     "E_CRASH": 70, "E_TRUST": 77, "E_BUSY": 75, "E_MISSING": 69, "E_USAGE": 2, "E_ACCURACY": 6,
     "E_INTERRUPTED": 130, "E_INTERNAL": 70,
 }
+
+
+def sampled(cases, every, first=0):
+    """Parameters of which `make test` takes each `every`-th from `first` on, and `make test-full` all."""
+    return [case if i % every == first else pytest.param(case, marks=pytest.mark.long) for i, case in enumerate(cases)]
+
+
+def with_long(short, *more):
+    """Parameters of which `make test` takes only `short`."""
+    return [*short, *(pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.long) for case in more)]
 
 
 ENGINE_HEAD = """#!{python}

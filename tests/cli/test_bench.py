@@ -17,13 +17,13 @@ import time
 import pytest
 
 import hostile
-from hone import HONE, catches, nothing_left, patiently, processes_of, refused, sound, stored_rows, until
+from hone import HONE, IS_FULL, catches, nothing_left, patiently, processes_of, refused, sound, stored_rows, until
 
 ROUNDS, INCARNATIONS = 4, 2
 QUICK = ["--rounds", str(ROUNDS), "--processes", str(INCARNATIONS), "--min-time", "0.01",
          "--min-samples", "3", "--warmup", "0.005", "--no-measure", "--threads", "1"]
 LONG = ["--rounds", "4000", "--min-time", "400", "--max-time", "400"]  # many minutes, in slices of 0.1 s
-KILLS = int(os.environ.get("HONE_KILLS", "20"))
+KILLS = int(os.environ.get("HONE_KILLS", "20" if IS_FULL else "8"))
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ def test_a_budget_ends_an_engine_that_does_not_open(bench):
 
 
 def test_a_budget_leaves_out_whose_rounds_do_not_fit(bench):
-    rows = rows_under(bench, "30s", "--backend-option", "fake.latency_us=200000", "--rounds", "200", "--processes", "1")
+    rows = rows_under(bench, "15s", "--backend-option", "fake.latency_us=200000", "--rounds", "100", "--processes", "1")
     assert rows["null"]["status"] == "ok", rows
     assert rows["fake"]["status"] in ("timeout", "interrupted") and "budget" in rows["fake"]["reason"], rows
 

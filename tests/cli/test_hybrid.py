@@ -11,7 +11,7 @@ import re
 import numpy as np
 import onnx
 import pytest
-from hone import refused, sound
+from hone import refused, sound, with_long
 from onnx import TensorProto, helper, numpy_helper
 
 SITE = pathlib.Path(pytest.importorskip("onnxruntime").__file__).parents[1]
@@ -21,16 +21,14 @@ ENGINE = ["--engine", f"onnxruntime={SITE}"]
 def bench(hone, model, parts, *more):
     result = hone("bench", model, "--backend", "hybrid", "--backend-option", f"hybrid.parts={parts}", "--backend-option",
                   f"hybrid.engine.onnxruntime={SITE}", "--threads", "1",
-                  "--processes", "1", "--rounds", "2", "--min-samples", "2", "--min-time", "0.01", "--warmup", "0.01",
+                  "--no-measure", "--processes", "1", "--rounds", "2", "--min-samples", "2", "--min-time", "0.01", "--warmup", "0.01",
                   "--json", "-", "--quiet", *more)
     return result, json.loads(result.text)["records"][0] if result.text.startswith("{") else None
 
 
-@pytest.mark.parametrize("model, parts", [
-    ("zoo:mlp", "native:2+onnxruntime"),
-    ("zoo:transformer", "onnxruntime:9+native:21+onnxruntime"),   # residuals skip parts
-    ("zoo:mobilenet_v3_small", "native:50+onnxruntime:51+native"),
-    ("zoo:mnist_cnn", "native:3+native")])
+@pytest.mark.parametrize("model, parts", with_long(
+    [("zoo:mlp", "native:2+onnxruntime"), ("zoo:transformer", "onnxruntime:9+native:21+onnxruntime")],  # residuals skip parts
+    ("zoo:mobilenet_v3_small", "native:50+onnxruntime:51+native"), ("zoo:mnist_cnn", "native:3+native")))
 def test_parts_give_the_models_outputs(shared_hone, model, parts):
     result, record = bench(shared_hone, model, parts)
     sound(result)
@@ -49,7 +47,7 @@ def test_parts_that_are_none(shared_hone, parts, word):
 
 
 def test_without_parts_the_verb_is_named(shared_hone):
-    result = shared_hone("bench", "zoo:mlp", "--backend", "hybrid", "--processes", "1", "--json", "-", "--quiet")
+    result = shared_hone("bench", "zoo:mlp", "--backend", "hybrid", "--no-measure", "--processes", "1", "--json", "-", "--quiet")
     assert "hone hybrid MODEL finds one" in json.loads(result.text)["records"][0]["reason"]
 
 
@@ -155,6 +153,7 @@ def two_halves(path):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
 
 
+@pytest.mark.long
 def test_parts_that_gain_are_found_proven_and_bundled(shared_hone):
     """A model made for it: each engine is bad at one half."""
     two_halves(shared_hone.folder / "halves.onnx")

@@ -28,7 +28,7 @@ def model(tmp_path):
 
 def words_of(verb):
     return {"run": ["run"], "reference": ["run", "--reference"], "verify": ["verify"], "profile": ["profile", "--no-measure"],
-            "recommend": ["recommend", "--backend", "native", "-q"], "hybrid": ["hybrid", "--backend", "native,onnxruntime", "-q"],
+            "recommend": ["recommend", "--backend", "native", "--threads", "1", "--budget", "2s", "-q"], "hybrid": ["hybrid", "--backend", "native,onnxruntime", "-q"],
             "bench": ["bench", "--backend", "native", "--no-measure", "--rounds", "1", "--processes", "1",
                       "--min-samples", "1", "--min-time", "0.001", "--warmup", "0.001", "-q"]}[verb]
 

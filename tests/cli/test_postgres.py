@@ -99,7 +99,7 @@ def test_a_server_that_dies_under_a_study_ends_it_and_keeps_what_it_acknowledged
         model = tmp_path / "m.onnx"
         model.write_bytes(hostile.identity().SerializeToString())
         words = ["bench", model, "--backend", "null", "--no-measure", "--rounds", "40", "--processes", "2", "--min-samples", "5",
-                 "--min-time", "10", "--warmup", "0.01", "-q", "--store", own.url]
+                 "--min-time", "4", "--warmup", "0.01", "-q", "--store", own.url]
         child = hone.start(*words, env={"HONE_TESTING": "1"}, stdout=subprocess.DEVNULL)
         before = some_rows(own, "postgres", child)
         own.stop("immediate")
@@ -121,7 +121,7 @@ def test_a_killed_study_goes_on_in_it(hone, server, url, tmp_path):
     model = tmp_path / "m.onnx"
     model.write_bytes(hostile.identity().SerializeToString())
     words = ["bench", model, "--backend", "null", "--no-measure", "--rounds", "40", "--processes", "2", "--min-samples", "5",
-             "--min-time", "10", "--warmup", "0.01", "-q", "--store", url]
+             "--min-time", "4", "--warmup", "0.01", "-q", "--store", url]
     child = hone.start(*words, env={"HONE_TESTING": "1"}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     some_rows(server, database, child)
     child.kill()

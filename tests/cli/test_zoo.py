@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
-from hone import ROOT, refused, sound
+from hone import ROOT, refused, sound, with_long
 
 ROWS = dict(line.split() for line in (ROOT / "tests/zoo/tiny.txt").read_text().splitlines() if line[0] != "#")
 LARGE = {"vgg19"}  # no sizes to set, and 144 million parameters; tests/zoo/check.py has it
+# One of each architecture; `make test-full` takes all.
+SHORT = {"bert_base", "conv", "dlrm", "gat", "gpt2_decode", "llama_3_2_1b_int4_decode", "mlp", "mobilenet_v3_small", "t5", "tinyvit",
+         "transformer", "whisper"}
 TOLERANCE = 2e-4  # relative L2: both compute in f32, in another order of sums
 
 
@@ -30,7 +33,7 @@ def test_every_model_has_a_tiny_form(hone):
     assert sorted(listed) == sorted(ROWS)
 
 
-@pytest.mark.parametrize("name", sorted(set(ROWS) - LARGE))
+@pytest.mark.parametrize("name", with_long(sorted(SHORT), *sorted(set(ROWS) - LARGE - SHORT)))
 def test_compiled_is_reference_is_onnx_runtime(shared_hone, tmp_path, name):
     ort = pytest.importorskip("onnxruntime")
     spec = spec_of(name)

@@ -78,17 +78,34 @@ static inline void snippet_add(struct strbuf *text, const struct isa *isa,
   }
 }
 
-/* Compiles folder/name.c to folder/name.so with the flags of generated code. */
+static inline hone_status snippet_run(struct ctx *ctx, const char *folder, const char *name,
+                                      const char *const *argv) {
+  struct process_options options = {
+      .argv = argv, .directory = folder, .fd_in = -1, .fd_out = -1, .timeout_ns = 300000000000ULL};
+  struct process_result result;
+  TRY(process_run(ctx, &options, &result));
+  hone_status status = HONE_OK;
+  if (result.exit_code != 0)
+    status = fail(ctx, HONE_E_INTERNAL, place_none(), "%s: %.*s", name, (int)result.output.length,
+                  result.output.at);
+  strbuf_deinit(&result.output);
+  return status;
+}
+
+/* Compiles folder/name.c to folder/name.so with the flags of generated code. An object first, in its folder and by its
+   own name alone: a compiler cache then knows it again. */
 static inline hone_status snippet_compile(struct ctx *ctx, const struct isa *isa,
                                           const char *folder, const char *name,
                                           const struct strbuf *text) {
-  char source[4200], library[4200];
-  snprintf(source, sizeof source, "%s/%s.c", folder, name);
-  snprintf(library, sizeof library, "%s/%s.so", folder, name);
+  char path[4200], source[128], object[128], library[128];
+  snprintf(path, sizeof path, "%s/%s.c", folder, name);
+  snprintf(source, sizeof source, "%s.c", name);
+  snprintf(object, sizeof object, "%s.o", name);
+  snprintf(library, sizeof library, "%s.so", name);
   TRY(strbuf_finish(ctx, text));
-  TRY(file_write_atomic(ctx, source, text->at, text->length, 0600));
-  const char *cc = getenv("HONE_CC");
-  const char *argv[40] = {cc ? cc : "cc",
+  TRY(file_write_atomic(ctx, path, text->at, text->length, 0600));
+  const char *named = getenv("HONE_CC"), *cc = named ? named : "cc";
+  const char *argv[40] = {cc,
                           "-std=gnu11",
                           "-O2",
                           "-Wall",
@@ -99,23 +116,15 @@ static inline hone_status snippet_compile(struct ctx *ctx, const struct isa *isa
                           "-fno-trapping-math",
                           "-fno-tree-vectorize",
                           "-fPIC",
-                          "-shared"};
+                          "-c"};
   int n = 12;
   for (int i = 0; isa->flags[i]; i++) argv[n++] = isa->flags[i];
   argv[n++] = source;
   argv[n++] = "-o";
-  argv[n++] = library;
-  argv[n++] = "-lm";
-  struct process_options options = {
-      .argv = argv, .fd_in = -1, .fd_out = -1, .timeout_ns = 300000000000ULL};
-  struct process_result result;
-  TRY(process_run(ctx, &options, &result));
-  hone_status status = HONE_OK;
-  if (result.exit_code != 0)
-    status = fail(ctx, HONE_E_INTERNAL, place_none(), "%s: %.*s", name, (int)result.output.length,
-                  result.output.at);
-  strbuf_deinit(&result.output);
-  return status;
+  argv[n++] = object;
+  TRY(snippet_run(ctx, folder, name, argv));
+  const char *const link[] = {cc, "-shared", object, "-o", library, "-lm", NULL};
+  return snippet_run(ctx, folder, name, link);
 }
 
 #endif

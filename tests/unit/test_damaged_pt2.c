@@ -335,13 +335,15 @@ static void every_argument_damaged(void **state) {
   assert_int_equal(arena_create(&all.ctx, 0, &all.arena), HONE_OK);
   assert_int_equal(file_map(&all.ctx, "tests/cases/pt2/operators.zip", &map), HONE_OK);
   assert_int_equal(zip_open(&all.ctx, all.arena, map.data, map.size, &all.zip), HONE_OK);
+  const size_t step = getenv("HONE_TEST_FULL") || only ? 1 : 8;
+  size_t modules = 0;
   for (int pass = 0; pass < 2; pass++)
     for (size_t i = 0; i < all.zip.count; i++) {
       const char *name = all.zip.members[i].name, *rest = strchr(name, '/');
       if (!rest || strcmp(rest, "/models/model.json")) continue;
       if (!pass)
         note_names(&all.zip.members[i]);
-      else if (!only || !strncmp(name, only, strlen(only)))
+      else if (modules++ % step == 0 && (!only || !strncmp(name, only, strlen(only))))
         take_module(i);
     }
   print_message("%zu arguments, %zu names, %zu attempts, %zu refused\n", all.pair_count,

@@ -516,7 +516,8 @@ static void every_operator_damaged(void **state) {
   glob_t found;
   (void)state;
   assert_int_equal(glob(own ? own : "tests/cases/tflite/*.tflite", 0, NULL, &found), 0);
-  for (size_t i = 0; i < found.gl_pathc; i++)
+  const size_t step = getenv("HONE_TEST_FULL") || own ? 1 : 6;
+  for (size_t i = 0; i < found.gl_pathc; i += step)
     damage_file(found.gl_pathv[i], NULL, i % 8 == 0 || is_special(found.gl_pathv[i]));
   if (!own) damage_file("tests/cases/tflite/signature-two.tflite", "join", true);
   print_message("%zu models, %zu operators, %zu attempts, %zu refused\n", found.gl_pathc,

@@ -232,12 +232,13 @@ static void nothing_acknowledged_is_lost_by_faults(void **state) {
   config_key(&config);
   fault.until = -1;
   install();
+  const int step = getenv("HONE_TEST_FULL") ? 1 : 3; /* `make test`: every third point */
   int points = 0;
   for (int turn = 0; turn < 4 * KIND_COUNT; turn++) {
     bool is_old = turn >= 2 * KIND_COUNT, is_lasting = turn % 2;
     enum kind kind = (enum kind)(turn / 2 % KIND_COUNT);
-    int n = 1;
-    while (one_case(folder, is_old, kind, is_lasting, n)) n++;
+    int n = 1 + turn % step;
+    while (one_case(folder, is_old, kind, is_lasting, n)) n += step;
     points += n - 1;
     print_message("%s, %s, %s: %d points\n", is_old ? "old" : "new", kind_names[kind],
                   is_lasting ? "lasting" : "once", n - 1);

@@ -1,0 +1,124 @@
+"""What a step of tests/run.py reads, as one hash: a step that passed is not run again while its hash stays the same.
+
+The hash covers the programs that the step runs, the files of the repository that it can read, the test environment, the
+compilers and the engines. A step may read more of the repository than it is given here only by naming the folder, so a
+folder counts when the test's own source names it.
+"""
+import functools
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+
+# Rooms that turn a graph into C source. A change here alone does not repeat the steps of ABOUT_MEASURING.
+COMPILER_ROOMS = re.compile(r"^src/(?:[a-z]+/)?(?:passes|plan|schedule|emit|source|kernels|targets)/")
+# Command-line tests about measuring, judging and reporting: a compiled model is only something to measure there. The unit
+# tests, the compiling steps and `make test-full` check what the compiler rooms do.
+ABOUT_MEASURING = {f"cli {name}" for name in (
+    "bench", "broken_engines", "bundle", "compare", "crosscheck", "device_workers", "devices", "engines", "fair", "fleet", "gate",
+    "help", "hybrid", "labels", "load", "memory", "memory_over_time", "ml", "page", "postgres", "predict", "python_workers",
+    "recommend", "recorded_runs", "regret", "scenarios", "serve", "sinks", "steps", "studies", "suites", "terminal", "text")}
+SOURCES = ("src", "docs", "bench", "tools", "examples", "python", "zoo", "workers", "include", "make", "engines")
+TOOLS = ("cc", "gcc", "clang", "chromium", "git", "node", "qemu-aarch64", "qemu-system-arm", "aarch64-linux-gnu-gcc",
+         "arm-none-eabi-gcc", "riscv64-unknown-elf-gcc", "fish", "zsh", "taskset", "perf")
+
+
+@functools.cache
+def digest(path):
+    """Hash of a file's content, or of what says that it changed where it is not there."""
+    try:
+        return hashlib.blake2b(pathlib.Path(path).read_bytes(), digest_size=16).digest()
+    except OSError:
+        return b"none"
+
+
+def files_below(folder):
+    return sorted(path for path in pathlib.Path(folder).rglob("*")
+                  if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".pyc")
+
+
+@functools.cache
+def folder_digest(folder):
+    whole = hashlib.blake2b(digest_size=16)
+    for path in files_below(folder):
+        whole.update(str(path).encode() + digest(path))
+    return whole.digest()
+
+
+@functools.cache
+def test_data():
+    """Everything below tests/ that is no test program: cases, models, tools."""
+    whole = hashlib.blake2b(digest_size=16)
+    for path in files_below("tests"):
+        is_test = path.parts[1] in ("cli", "unit", "python") and path.suffix in (".py", ".c")
+        if not is_test and path.parts[1] not in ("run.py", "step_inputs.py", "changed.py"):
+            whole.update(str(path).encode() + digest(path))
+    return whole.digest()
+
+
+@functools.cache
+def machine(python):
+    """Processor, compilers, other tools, Python packages, engines and the collection of models."""
+    facts = [re.sub(r"(?m)^(cpu MHz|bogomips|core id|apicid|initial apicid|processor|physical id)\b.*\n", "",
+                    pathlib.Path("/proc/cpuinfo").read_text())]
+    for name in TOOLS:
+        found = os.path.realpath(shutil.which(name) or "none")
+        facts.append(f"{name} {found} {os.stat(found).st_mtime_ns if os.path.exists(found) else 0}")
+    home = pathlib.Path(os.environ.get("XDG_DATA_HOME") or pathlib.Path.home() / ".local/share")
+    packages = [*pathlib.Path(python).parent.parent.glob("lib/python3*/site-packages/*.dist-info"),
+                *home.glob("hone/engines/*/lib/python3*/site-packages/*.dist-info"), *home.glob("hone/engines/*")]
+    facts += sorted(str(path) for path in packages)
+    shared = pathlib.Path(os.environ.get("HONE_SHARED", "../shared")) / "models/manifest.json"
+    facts.append(str(shared.stat().st_mtime_ns) if shared.exists() else "no collection")
+    facts += sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith("HONE_"))
+    return hashlib.blake2b("\n".join(facts).encode(), digest_size=16).digest()
+
+
+@functools.cache
+def command_without_compiler(build):
+    """Objects and sources of hone that are not of COMPILER_ROOMS: the objects know the headers, some sources are embedded."""
+    whole = hashlib.blake2b(digest_size=16)
+    objects = pathlib.Path(build) / "obj"
+    for path in files_below(objects):
+        name = str(path.relative_to(objects))
+        if path.suffix == ".o" and name not in ("embedded.o", "libhone.o") and not COMPILER_ROOMS.match(name):
+            whole.update(name.encode() + digest(path))
+    for path in files_below("src"):
+        if not COMPILER_ROOMS.match(str(path)):
+            whole.update(str(path).encode() + digest(path))
+    whole.update(folder_digest("workers"))
+    return whole.digest()
+
+
+def named_folders(source):
+    """The folders of the repository that a test's source names."""
+    if "ls-files" in source:
+        return SOURCES
+    return [name for name in SOURCES if re.search(rf"[\"'/ ]{name}[\"'/]", source)]
+
+
+def key(name, command, build, python, is_full):
+    """The hash of all that decides how a step ends, or None where that is not known."""
+    parts = [name.encode(), repr(command).encode(), repr(is_full).encode(), machine(python), test_data()]
+    program = command[0]
+    if program.startswith(f"{build}/"):
+        parts.append(digest(program))
+        return hashlib.blake2b(b"".join(parts), digest_size=16).hexdigest()
+    tests = [word for word in command if word.startswith("tests/")]
+    if not tests or program != python:
+        return None  # checks, make and shell scripts: short, or about the whole build
+    source = ""
+    for test in tests:
+        parts.append(folder_digest(test) if os.path.isdir(test) else digest(test))
+        read = files_below(test) if os.path.isdir(test) else [pathlib.Path(test)]
+        read += [path for path in files_below("tests/cli") if not path.name.startswith("test_")]
+        for path in read:
+            parts.append(digest(path))
+            source += path.read_text() if path.suffix == ".py" else ""
+    parts += [folder_digest(folder) for folder in named_folders(source)]
+    if name in ABOUT_MEASURING:
+        parts.append(command_without_compiler(build))
+    else:
+        parts += [digest(f"{build}/{program}") for program in ("hone", "libhone.so", "native", "reference", "random-graphs")]
+    return hashlib.blake2b(b"".join(parts), digest_size=16).hexdigest()
