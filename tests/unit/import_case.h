@@ -84,14 +84,16 @@ static inline void refuse_allocations(const char *path, const struct buf *bytes,
   }
 }
 
-enum { SMALL_MODEL = 4096, FIRST_ALLOCATIONS = 200 };
+enum { SMALL_MODEL = 4096 };
+
+static inline int first_allocations(void) { return getenv("HONE_TEST_FULL") ? 200 : 20; }
 
 /* That of a small model also where memory ends early. */
 static inline void assert_ok(const struct loaded *l) {
   if (l->status) print_error("%s\n", l->ctx.message);
   assert_int_equal(l->status, HONE_OK);
   if (l->bytes.at && l->bytes.n <= SMALL_MODEL && !l->has_own_limit)
-    refuse_allocations(NULL, &l->bytes, &l->options, FIRST_ALLOCATIONS, HONE_OK);
+    refuse_allocations(NULL, &l->bytes, &l->options, first_allocations(), HONE_OK);
 }
 
 /* The import ends with this status, and its message holds this text (NULL: any); that of a small model also where memory
@@ -105,7 +107,7 @@ static inline void expect(struct buf *model, const struct import_options *option
   assert_int_equal(l.status, status);
   if (says) assert_non_null(strstr(l.ctx.message, says));
   if (l.bytes.n <= SMALL_MODEL)
-    refuse_allocations(NULL, &l.bytes, options, FIRST_ALLOCATIONS, status);
+    refuse_allocations(NULL, &l.bytes, options, first_allocations(), status);
   unload(&l);
 }
 #endif
