@@ -56,7 +56,7 @@ include $(wildcard make/*.mk)
 
 # Present when the packages are; changed when the compiler or its flags are.
 $(BUILD)/packages.ok: tools/setup.sh
-	@tools/setup.sh $(if $(filter test asan test-engines unit-tests,$(MAKECMDGOALS)),test,build)
+	@tools/setup.sh $(if $(filter check test test-full asan test-engines unit-tests,$(MAKECMDGOALS)),test,build)
 	@mkdir -p $(@D) && touch $@
 $(BUILD)/flags: FORCE | $(BUILD)/packages.ok
 	@echo '$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)' | cmp -s - $@ || echo '$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)' >$@

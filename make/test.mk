@@ -1,15 +1,25 @@
-# make test: set-up included, everything, one line at the end. make asan, make debug: other builds; make format.
+# make check: half a minute, before a commit. make test: set-up included, every test in its short form, one line at the end.
+# make test-full: every test in its long form. make asan, make debug: other builds; make format.
 UNIT_ASAN := test_base test_graph test_pieces test_import test_import_types test_external test_upgrade test_store test_passes \
              test_record test_export test_zip test_import_shapes test_old_forms test_pt2_archives test_damaged_onnx \
              test_damaged_store test_hostile_formats
 ASAN_TESTS := $(wildcard $(patsubst %,tests/unit/%.c,$(UNIT_ASAN)))
 
-.PHONY: test test-built asan debug test-engines check-format format
-test: setup-test setup-engines
-	@$(MAKE) --no-print-directory test-built
-test-built: all $(UNIT_TESTS) $(BUILD)/reference $(BUILD)/native $(BUILD)/random-graphs
-	@$(MAKE) --no-print-directory VARIANT=asan BUILD=$(BUILD)/asan $(ASAN_TESTS:tests/unit/%.c=$(BUILD)/asan/tests/%)
+.PHONY: check test test-full test-ready test-programs test-programs-asan asan debug test-engines check-format format
+check: $(BUILD)/packages.ok
+	@python3 tests/check.py --build $(BUILD)
+test: test-ready
 	@python3 tests/run.py --build $(BUILD)
+test-full: test-ready
+	@python3 tests/run.py --build $(BUILD) --full
+# The packages first; then Python packages and engines are fetched while the compiler works.
+test-ready: $(BUILD)/packages.ok
+	@tools/setup.sh test
+	@tools/setup.sh page
+	@$(MAKE) --no-print-directory test-programs test-programs-asan setup-python setup-engines
+test-programs: all $(UNIT_TESTS) $(BUILD)/reference $(BUILD)/native $(BUILD)/random-graphs
+test-programs-asan:
+	@$(MAKE) --no-print-directory VARIANT=asan BUILD=$(BUILD)/asan $(ASAN_TESTS:tests/unit/%.c=$(BUILD)/asan/tests/%)
 
 # Every unit test with the address and undefined-behaviour sanitizers.
 asan: $(BUILD)/packages.ok

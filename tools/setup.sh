@@ -1,7 +1,7 @@
 #!/bin/sh
 # Finds what hone needs and installs what is missing: with apt-get as root, else it prints the one command
 # that does and stops, before anything is compiled.
-#   setup.sh build | test | page    programs and libraries: to build, to test, for the report's page (optional)
+#   setup.sh build | test | page    programs and libraries: to build, to test, to test all of it and faster (optional)
 #   setup.sh python DIR             a virtual environment with the pinned packages of tests/requirements.txt, and the
 #                                   libraries of tests/libraries.txt, whose tests are left out where they cannot be had
 set -eu
@@ -32,7 +32,10 @@ missing_test() {
   missing_build
   have_cmocka || echo libcmocka-dev
 }
-missing_page() { have_browser || echo chromium; }
+missing_page() {
+  have_browser || echo chromium
+  have_program ccache || echo ccache
+}
 
 can_install() { have_program apt-get && [ "$(id -u)" = 0 ]; }
 
@@ -75,7 +78,7 @@ case ${1:-} in
     ;;
   page)
     missing=$(missing_page)
-    [ -z "$missing" ] || install_packages "open the report's page in a browser (its test is left out)" $missing ||
+    [ -z "$missing" ] || install_packages "open the report's page in a browser and to keep compiled objects (tests are left out or slower)" $missing ||
       echo "going on without" >&2
     ;;
   python) make_python "$2" ;;

@@ -15,7 +15,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import hostile
-from hone import ROOT, catches, nothing_left, refused, sound, until
+from hone import ROOT, catches, nothing_left, refused, sound, until, with_long
 
 KINDS = ["m.c", "m.so", "m.a", "m"]
 # What stands there already and may be replaced: a file of the same kind.
@@ -353,11 +353,10 @@ def test_generated_c_is_clean(hone, tmp_path):
 
 # Products, convolutions, halves, tiles, loops and plain kernels, at every width of vectors.
 GENERATED = [("zoo:conv", "baseline"), ("zoo:mobilenet_v3_small", "avx2"), ("zoo:transformer", "avx512"),
-             ("zoo:transformer --precision bf16", "amx"), ("zoo:mlp", "portable"), ("zoo:gcn", "baseline"),
-             ("zoo:yolov8n", "avx2")]
+             ("zoo:transformer --precision bf16", "amx"), ("zoo:mlp", "portable"), ("zoo:gcn", "baseline")]
 
 
-@pytest.mark.parametrize("model,level", GENERATED)
+@pytest.mark.parametrize("model,level", with_long(GENERATED, ("zoo:yolov8n", "avx2")))
 def test_nothing_unused_is_generated(hone, tmp_path, model, level):
     """Each unit alone holds no function, type or macro that it does not use, and lacks none."""
     words = ["--portable"] if level == "portable" else ["--cpu", level]

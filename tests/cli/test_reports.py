@@ -25,8 +25,16 @@ def assert_same(found, expected):
     np.testing.assert_allclose(found, expected, rtol=0, atol=TOLERANCES[found.dtype] * largest, equal_nan=True)
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("report", REPORTS, ids=lambda path: path.name)
+def report_ways():
+    """`make test` takes each report for the host, by the reference and in one of the other ways in turn."""
+    others = [way for way in WAYS if way not in ("host", "reference")]
+    for i, report in enumerate(REPORTS):
+        for way in WAYS:
+            is_long = way in others and way != others[i % len(others)]
+            yield pytest.param(report, way, marks=[pytest.mark.long] if is_long else [], id=f"{report.name}-{way}")
+
+
+@pytest.mark.parametrize("report, way", report_ways())
 def test_a_reported_input_gives_the_right_outputs(hone, report, way, tmp_path):
     model = next(report.glob("model.*"))
     done = hone("run", model, "--inputs", report / "in", "-o", tmp_path / "out", *WAYS[way])

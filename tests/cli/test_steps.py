@@ -1,4 +1,5 @@
-"""tests/run.py: its random steps draw graphs of their own, and graphs of two numbers differ."""
+"""tests/run.py: its random steps draw graphs of their own, graphs of two numbers differ, the full run holds every step of the
+short one, and a step is remembered by what it reads. tests/check.py: a change finds its unit tests."""
 
 import importlib.util
 import subprocess
@@ -8,9 +9,15 @@ import pytest
 
 from hone import HONE, ROOT
 
-spec = importlib.util.spec_from_file_location("steps", ROOT / "tests/run.py")
-run = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(run)
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(f"tests_{name}", ROOT / f"tests/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+run, check, step_inputs = load("run"), load("check"), load("step_inputs")
 
 
 def drawn():
@@ -41,3 +48,48 @@ def test_graphs_of_two_numbers_differ():
         pytest.skip("random-graphs is not built")
     shown = {subprocess.run([program, "--show", str(n)], capture_output=True, check=True).stdout for n in numbers}
     assert len(shown) == 4
+
+
+def test_the_full_run_holds_the_short_one():
+    short, full = (dict(run.steps("build", "python3", is_full)) for is_full in (False, True))
+    assert set(short) == set(full)
+    assert int(full["random graphs"][-1]) > int(short["random graphs"][-1])
+    assert "--every" in short["conformance"] and "--every" not in full["conformance"]
+
+
+def test_a_step_is_remembered_by_what_it_reads(tmp_path, monkeypatch):
+    """Its program, its cases and whether it is the full form; a step that calls make is never remembered."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tests/cases").mkdir(parents=True)
+    (tmp_path / "build/tests").mkdir(parents=True)
+    program, case = tmp_path / "build/tests/test_one", tmp_path / "tests/cases/one.onnx"
+
+    def key(is_full=False, name="test_one"):
+        for function in (step_inputs.digest, step_inputs.folder_digest, step_inputs.test_data):
+            function.cache_clear()
+        return step_inputs.key(name, ["build/tests/test_one"], "build", sys.executable, is_full)
+
+    program.write_text("1")
+    case.write_text("1")
+    first = key()
+    assert first and first == key() and first not in (key(True), key(name="other"))
+    case.write_text("2")
+    second = key()
+    program.write_text("2")
+    assert len({first, second, key()}) == 3
+    assert step_inputs.key("install", ["make", "x"], "build", sys.executable, False) is None
+
+
+@pytest.mark.parametrize("changed, wanted", [("tests/unit/test_stats.c", "test_stats"), ("tests/passes/any.txt", "test_passes"),
+                                             ("tests/compile/any.hg", "test_compile")])
+def test_a_change_finds_its_unit_tests(changed, wanted):
+    chosen, left_out = check.choose("build", [changed], {}, 1000)
+    assert wanted in chosen and not left_out and len(chosen) < 10
+
+
+def test_the_time_decides_how_many_unit_tests_a_change_gets():
+    header = next(path for path in (ROOT / "src").rglob("*.h") if path.name == "base.h")
+    changed = [str(header.relative_to(ROOT))]
+    chosen, left_out = check.choose("build", changed, {}, 10)
+    assert chosen and left_out and len(chosen) < 10
+    assert check.choose("build", ["docs/nothing.md"], {}, 10) == ([], [])

@@ -7,7 +7,7 @@ import subprocess
 import numpy as np
 import onnx
 import pytest
-from hone import SHARED, sound
+from hone import SHARED, sampled, sound
 from onnx import TensorProto, helper, numpy_helper
 
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"]
@@ -133,7 +133,7 @@ PLAIN = ["zoo:mlp", "zoo:conv", "zoo:transformer", "zoo:dlrm", "zoo:gcn", "zoo:m
          "mlperf_ic_resnet8/model_int8.tflite", "micro_kws_m/model_qdq.onnx", "basic_pitch/model.tflite", "magika_v3_3/model.onnx"]
 
 
-@pytest.mark.parametrize("model", PLAIN)
+@pytest.mark.parametrize("model", sampled(PLAIN, 2))
 def test_plain_c_has_no_warnings(hone, model):
     path = model if model.startswith("zoo:") else SHARED / "models" / model
     if not model.startswith("zoo:") and not path.exists():

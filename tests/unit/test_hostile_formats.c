@@ -478,7 +478,7 @@ static void every_byte_replaced(void **state) {
       "tflite/conv-int8-same.tflite",    "tflite/strided-slice-new.tflite",
       "tflite/split-pack.tflite",        "tflite/softmax-int8-0.05.tflite",
       "tflite/resize-uint8-00-3.tflite", "pt2/small.pt2"};
-  const size_t step = getenv("HONE_TEST_FULL") ? 1 : 8;
+  const size_t step = getenv("HONE_TEST_FULL") ? 1 : 4;
   for (size_t i = 0; i < COUNT(files); i++) {
     char path[256];
     snprintf(path, sizeof path, "tests/cases/%s", files[i]);
