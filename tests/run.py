@@ -131,12 +131,15 @@ def keep_compiled_objects(folder, path):
     names = ["cc", "gcc", "clang", "aarch64-linux-gnu-gcc", "arm-none-eabi-gcc", "riscv64-unknown-elf-gcc"]
     places = [place for place in path.split(":") if os.path.basename(place) != "ccache"]
     wrappers = folder / "compilers"
-    shutil.rmtree(wrappers, ignore_errors=True)
-    wrappers.mkdir(parents=True)
+    wrappers.mkdir(parents=True, exist_ok=True)
     for name in names:
-        if real := shutil.which(name, path=":".join(places)):
-            script = wrappers / name
-            script.write_text(f'#!/bin/sh\nCCACHE_DIR={folder}/ccache CCACHE_MAXSIZE=2G exec ccache {real} "$@"\n')
+        script = wrappers / name
+        real = shutil.which(name, path=":".join(place for place in places if place != str(wrappers)))
+        text = f'#!/bin/sh\nCCACHE_DIR={folder}/ccache CCACHE_MAXSIZE=2G exec ccache {real} "$@"\n'
+        if not real:
+            script.unlink(missing_ok=True)
+        elif not script.exists() or script.read_text() != text:
+            script.write_text(text)
             script.chmod(0o755)
     return ":".join([str(wrappers), *places])
 
