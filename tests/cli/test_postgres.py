@@ -16,6 +16,9 @@ from hone import ROOT, nothing_left, refused, sound
 STORE = ROOT / "tests/cases/store"
 SHORT = ["--no-measure", "--rounds", "2", "--processes", "1", "--min-samples", "5", "--min-time", "0.01", "--warmup",
          "0.01", "-q"]
+# A study of a few seconds and few samples.
+SLOW = ["--backend", "fake", "--backend-option", "fake.latency_us=2000", "--no-measure", "--rounds", "40", "--processes", "2",
+        "--min-samples", "5", "--min-time", "4", "--warmup", "0.01", "-q"]
 
 pytestmark = pytest.mark.skipif(not postgres.BIN, reason="no PostgreSQL server here (apt-get install postgresql)")
 
@@ -99,7 +102,7 @@ def test_a_server_that_dies_under_a_study_ends_it_and_keeps_what_it_acknowledged
         model = tmp_path / "m.onnx"
         model.write_bytes(hostile.identity().SerializeToString())
         words = ["bench", model, "--backend", "null", "--no-measure", "--rounds", "40", "--processes", "2", "--min-samples", "5",
-                 "--min-time", "4", "--warmup", "0.01", "-q", "--store", own.url]
+                 "--min-time", "1", "--warmup", "0.01", "-q", "--store", own.url]
         child = hone.start(*words, env={"HONE_TESTING": "1"}, stdout=subprocess.DEVNULL)
         before = some_rows(own, "postgres", child)
         own.stop("immediate")
@@ -120,8 +123,7 @@ def test_a_killed_study_goes_on_in_it(hone, server, url, tmp_path):
     database = url.split("/")[3].split("?")[0]
     model = tmp_path / "m.onnx"
     model.write_bytes(hostile.identity().SerializeToString())
-    words = ["bench", model, "--backend", "null", "--no-measure", "--rounds", "40", "--processes", "2", "--min-samples", "5",
-             "--min-time", "4", "--warmup", "0.01", "-q", "--store", url]
+    words = ["bench", model, *SLOW, "--store", url]
     child = hone.start(*words, env={"HONE_TESTING": "1"}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     some_rows(server, database, child)
     child.kill()

@@ -17,7 +17,7 @@ from hone import HONE, ROOT, SHARED
 def test_one_candidate_has_no_regret(hone, tmp_path):
     done = subprocess.run([sys.executable, ROOT / "bench" / "regret.py", "--hone", HONE, "--budget", "2s", "--backend", "native",
                            "--threads", "1", "--out", tmp_path / "page.md", "zoo:mlp", "zoo:nothing",
-                           "--full=--rounds 3 --incarnations 1 --min-time 0.02 --min-samples 5 --warmup 0.02"],
+                           "--full=--rounds 3 --processes 1 --min-time 0.02 --min-samples 5 --warmup 0.02"],
                           capture_output=True, text=True, timeout=600, check=False, env={**os.environ, **hone.env})
     assert done.returncode == 0, done
     page = (tmp_path / "page.md").read_text()
