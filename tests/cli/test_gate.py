@@ -19,7 +19,7 @@ import hostile
 from hone import HONE, ROOT, nothing_left, refused, sound, until
 
 # A build of hone that compiles as the real one, and whose program then says that it took SCALE times as long, with noise.
-BUILD = """#!/usr/bin/env python3
+BUILD = """#!{python} -IS
 import os, random, re, subprocess, sys
 HONE = {hone!r}
 out = sys.argv[sys.argv.index("-o") + 1]
@@ -27,7 +27,7 @@ words = [w if w != out else out + "-real" for w in sys.argv[1:]]
 code = subprocess.run([HONE, *words]).returncode
 if code or {fails}:
     sys.exit(code or 70)
-open(out, "w").write('''#!/usr/bin/env python3
+open(out, "w").write('''#!{python} -IS
 import os, random, re, subprocess, sys
 random.seed(os.urandom(8))
 with open({log!r}, "a") as log: print(os.stat(__file__).st_ino, file=log)
@@ -43,7 +43,7 @@ os.chmod(out, 0o755)
 
 def build(folder, name, scale=1.0, fails=False, noise=0, processor=""):
     path = folder / name
-    path.write_text(BUILD.format(hone=str(HONE), scale=scale, fails=fails, noise=noise, processor=processor, log=str(path) + ".places"))
+    path.write_text(BUILD.format(python=sys.executable, hone=str(HONE), scale=scale, fails=fails, noise=noise, processor=processor, log=str(path) + ".places"))
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return path
 
@@ -174,6 +174,7 @@ def test_usage(hone, tmp_path):
 
 
 QUICK = ["--rounds", "12", "--processes", "3", "--min-time", "0.01", "--min-samples", "5", "--warmup", "0.005"]
+FEW = ["--rounds", "2", "--processes", "1", *QUICK[4:]]  # too few to prove anything
 
 
 def test_a_study_against_a_baseline(hone, tmp_path):
@@ -206,9 +207,9 @@ def test_a_study_against_a_baseline(hone, tmp_path):
 def test_a_baseline_is_no_command_line(hone, tmp_path):
     """Its models' names are names, whatever they begin with; an engine's variant is measured as that."""
     env = {"HONE_TESTING": "1"}
-    sound(hone("bench", "zoo:mlp", "zoo:conv", "--backend", "native:unpinned", "--threads", "1", "--json", "main.json", *QUICK,
+    sound(hone("bench", "zoo:mlp", "zoo:conv", "--backend", "native:unpinned", "--threads", "1", "--json", "main.json", *FEW,
                "--no-measure", "--resume", "never", env=env))
-    result = hone("gate", "--baseline", "main.json", "--fail-above", "10000%", "--json", "g.json", *QUICK, env=env)
+    result = hone("gate", "--baseline", "main.json", "--fail-above", "10000%", "--json", "g.json", *FEW, env=env)
     sound(result)
     rows = json.loads((hone.folder / "g.json").read_text())["changes"]
     assert [(r["model"], r["variant"], r["status_after"]) for r in rows] == \
@@ -216,7 +217,7 @@ def test_a_baseline_is_no_command_line(hone, tmp_path):
     study = json.loads((hone.folder / "main.json").read_text())
     study["records"][1]["model"] = "--html=owned.html\x1b[31m"
     (hone.folder / "evil.json").write_text(json.dumps(study))
-    for more in (QUICK, ["--base-build", HONE]):
+    for more in (FEW, ["--base-build", HONE]):
         result = hone("gate", "--baseline", "evil.json", *more, env=env)
         assert result.code not in (0, 1) and "./--html=owned.html" in result.errors and "\x1b" not in result.errors, result
     assert not list(hone.folder.glob("owned*"))
@@ -246,7 +247,7 @@ def repository(tmp_path):
 
 def judge(folder, text):
     path = folder / "judge.py"
-    path.write_text("#!/usr/bin/env python3\nimport pathlib, random, sys\n" + text)
+    path.write_text(f"#!{sys.executable} -IS\nimport pathlib, random, sys\n" + text)
     path.chmod(0o755)
     return path
 
