@@ -174,7 +174,6 @@ def test_usage(hone, tmp_path):
 
 
 QUICK = ["--rounds", "12", "--processes", "3", "--min-time", "0.01", "--min-samples", "5", "--warmup", "0.005"]
-FEW = ["--rounds", "2", "--processes", "1", *QUICK[4:]]  # too few to prove anything
 
 
 def test_a_study_against_a_baseline(hone, tmp_path):
@@ -207,17 +206,17 @@ def test_a_study_against_a_baseline(hone, tmp_path):
 def test_a_baseline_is_no_command_line(hone, tmp_path):
     """Its models' names are names, whatever they begin with; an engine's variant is measured as that."""
     env = {"HONE_TESTING": "1"}
-    sound(hone("bench", "zoo:mlp", "zoo:conv", "--backend", "native:unpinned", "--threads", "1", "--json", "main.json", *FEW,
+    sound(hone("bench", "zoo:mlp", "zoo:mnist_cnn", "--backend", "native:unpinned", "--threads", "1", "--json", "main.json", *QUICK,
                "--no-measure", "--resume", "never", env=env))
-    result = hone("gate", "--baseline", "main.json", "--fail-above", "10000%", "--json", "g.json", *FEW, env=env)
+    result = hone("gate", "--baseline", "main.json", "--fail-above", "10000%", "--json", "g.json", *QUICK, env=env)
     sound(result)
     rows = json.loads((hone.folder / "g.json").read_text())["changes"]
     assert [(r["model"], r["variant"], r["status_after"]) for r in rows] == \
-        [(m, "unpinned", "ok") for m in ("zoo:mlp", "zoo:conv")]
+        [(m, "unpinned", "ok") for m in ("zoo:mlp", "zoo:mnist_cnn")]
     study = json.loads((hone.folder / "main.json").read_text())
     study["records"][1]["model"] = "--html=owned.html\x1b[31m"
     (hone.folder / "evil.json").write_text(json.dumps(study))
-    for more in (FEW, ["--base-build", HONE]):
+    for more in (QUICK, ["--base-build", HONE]):
         result = hone("gate", "--baseline", "evil.json", *more, env=env)
         assert result.code not in (0, 1) and "./--html=owned.html" in result.errors and "\x1b" not in result.errors, result
     assert not list(hone.folder.glob("owned*"))
