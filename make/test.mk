@@ -1,4 +1,4 @@
-# make check: half a minute, before a commit. make test: set-up included, every test in its short form, one line at the end.
+# make check: checks and unit tests of what changed, in half a minute. make test: set-up, then every test in its short form.
 # make test-full: every test in its long form. make asan, make debug: other builds; make format.
 UNIT_ASAN := test_base test_graph test_pieces test_import test_import_types test_external test_upgrade test_store test_passes \
              test_record test_export test_zip test_import_shapes test_old_forms test_pt2_archives test_damaged_onnx \

@@ -45,7 +45,7 @@ class Seeds:
 
 
 def checks():
-    """Those whose program is there."""
+    """The checks of the sources whose program exists."""
     return [(name, command) for name, command in CHECKS if command[0] == "make" or (ROOT / command[1]).exists()]
 
 
@@ -125,7 +125,7 @@ def count(output, ok):
 
 
 def keep_compiled_objects(folder, path):
-    """PATH with a folder in front whose compilers are ccache's. A script each: hone keeps CCACHE_DIR from its tools."""
+    """PATH with a first folder whose compilers call ccache. Scripts, because hone does not pass CCACHE_DIR to its tools."""
     if not shutil.which("ccache"):
         return path
     names = ["cc", "gcc", "clang", "aarch64-linux-gnu-gcc", "arm-none-eabi-gcc", "riscv64-unknown-elf-gcc"]
@@ -212,7 +212,7 @@ class Runner:
             self.left_out[reason] = self.left_out.get(reason, 0) + 1
 
     def repeat(self, name, before):
-        """Counts a step that passed before, with what it read then."""
+        """Counts a step that passed before with the same inputs."""
         self.add(before["found"], before["skips"])
         self.passed[name] = before
         self.unchanged += 1

@@ -1,8 +1,8 @@
 """What a step of tests/run.py reads, as one hash: a step that passed is not run again while its hash stays the same.
 
 The hash covers the programs that the step runs, the files of the repository that it can read, the test environment, the
-compilers and the engines. A step may read more of the repository than it is given here only by naming the folder, so a
-folder counts when the test's own source names it.
+compilers and the engines. All steps can read the files below tests/ that are not tests. A folder of sources counts for a
+step if the source of its test names that folder.
 """
 import functools
 import hashlib
@@ -11,10 +11,10 @@ import pathlib
 import re
 import shutil
 
-# Rooms that turn a graph into C source. A change here alone does not repeat the steps of ABOUT_MEASURING.
+# Rooms that turn a graph into C source. A change in these alone does not repeat the steps of ABOUT_MEASURING.
 COMPILER_ROOMS = re.compile(r"^src/(?:[a-z]+/)?(?:passes|plan|schedule|emit|source|kernels|targets)/")
-# Command-line tests about measuring, judging and reporting: a compiled model is only something to measure there. The unit
-# tests, the compiling steps and `make test-full` check what the compiler rooms do.
+# Command-line tests of measuring, judging and reporting: they need a compiled model, but do not test how it was compiled. The
+# unit tests, the other steps and `make test-full` test the compiler rooms.
 ABOUT_MEASURING = {f"cli {name}" for name in (
     "bench", "broken_engines", "bundle", "compare", "crosscheck", "device_workers", "devices", "engines", "fair", "fleet", "gate",
     "help", "hybrid", "labels", "load", "memory", "memory_over_time", "ml", "page", "postgres", "predict", "python_workers",
@@ -26,7 +26,7 @@ TOOLS = ("cc", "gcc", "clang", "chromium", "git", "node", "qemu-aarch64", "qemu-
 
 @functools.cache
 def digest(path):
-    """Hash of a file's content, or of what says that it changed where it is not there."""
+    """Hash of a file's content; a fixed value for a file that does not exist."""
     try:
         return hashlib.blake2b(pathlib.Path(path).read_bytes(), digest_size=16).digest()
     except OSError:
@@ -48,7 +48,7 @@ def folder_digest(folder):
 
 @functools.cache
 def test_data():
-    """Everything below tests/ that is no test program: cases, models, tools."""
+    """Everything below tests/ that is not a test program: cases, models, tools."""
     whole = hashlib.blake2b(digest_size=16)
     for path in files_below("tests"):
         is_test = path.parts[1] in ("cli", "unit", "python") and path.suffix in (".py", ".c")
@@ -77,7 +77,7 @@ def machine(python):
 
 @functools.cache
 def command_without_compiler(build):
-    """Objects and sources of hone that are not of COMPILER_ROOMS: the objects know the headers, some sources are embedded."""
+    """Objects and sources of hone outside COMPILER_ROOMS. Objects also depend on headers; some sources are embedded."""
     whole = hashlib.blake2b(digest_size=16)
     objects = pathlib.Path(build) / "obj"
     for path in files_below(objects):
@@ -99,7 +99,7 @@ def named_folders(source):
 
 
 def key(name, command, build, python, is_full):
-    """The hash of all that decides how a step ends, or None where that is not known."""
+    """The hash of all that decides how a step ends; None if that is not known."""
     parts = [name.encode(), repr(command).encode(), repr(is_full).encode(), machine(python), test_data()]
     program = command[0]
     if program.startswith(f"{build}/"):
