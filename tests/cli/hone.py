@@ -39,6 +39,11 @@ def with_long(short, *more):
     return [*short, *(pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.long) for case in more)]
 
 
+def without_compiler_cache(path):
+    """PATH without the compilers of tests/run.py, which ask a cache before they compile."""
+    return ":".join(place for place in path.split(":") if not place.endswith("test-cache/compilers"))
+
+
 ENGINE_HEAD = """#!{python}
 import os, sys
 sys.argv = sys.argv[1:]  # as the interpreter would have it

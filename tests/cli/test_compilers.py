@@ -12,7 +12,7 @@ import time
 import numpy as np
 import onnx
 import pytest
-from hone import ROOT, processes_of, refused, sound, until
+from hone import ROOT, processes_of, refused, sound, until, without_compiler_cache
 from onnx import TensorProto, helper
 
 VERSION = '#!/bin/sh\n[ "$1" = --version ] && echo "fake 1.0" && exit 0\n'
@@ -21,6 +21,13 @@ RUBBISH = 'while [ $# -gt 0 ]; do [ "$1" = -o ] && echo hello > "$2"; shift; don
 # The real compiler, whose linked file is replaced.
 SWAPPED = 'cc "$@" || exit 1\ncase "$*" in *-shared*) cp "{}" product;; esac\n'
 ENDS = [".so", ".a", ""]
+
+
+@pytest.fixture
+def hone(hone):
+    """Limits, signals and words are those of the compiler itself."""
+    hone.env["PATH"] = without_compiler_cache(hone.env["PATH"])
+    return hone
 
 
 @pytest.fixture
