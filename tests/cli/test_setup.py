@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from hone import ROOT
+from hone import ROOT, without_compiler_cache
 
 NOBODY = 65534
 # What a shell script of ours may call; no compiler, no pkg-config, no python3.
@@ -19,7 +19,7 @@ def as_user(folder):
     """subprocess arguments of a user who is not root; the folder becomes that user's."""
     home = pathlib.Path(folder) / "home"
     home.mkdir(exist_ok=True)
-    env = {"PATH": os.environ["PATH"], "HOME": str(home), "TMPDIR": str(home)}
+    env = {"PATH": without_compiler_cache(os.environ["PATH"]), "HOME": str(home), "TMPDIR": str(home)}
     if os.getuid():
         return {"env": env}
     for path in [pathlib.Path(folder), *pathlib.Path(folder).rglob("*")]:
