@@ -53,6 +53,13 @@ def gate(box, base, new, *words, budget="1%", pairs=("--pairs", "20"), threads="
                *pairs, *words, **more)
 
 
+def test_equal_builds_make_equal_programs_which_are_not_timed(hone, tmp_path):
+    result = hone("gate", "zoo:mlp", "--threads", "1", "--base-build", HONE, "--new-build", HONE, "--fail-above", "1%", "--json",
+                  tmp_path / "gate.json", "-q")
+    sound(result)
+    assert "same program" in result.text + (tmp_path / "gate.json").read_text(), result.text
+
+
 def test_a_planted_regression_and_a_pair_of_equals(hone, tmp_path):
     base, same, slow = build(tmp_path, "base"), build(tmp_path, "same"), build(tmp_path, "slow", 1.03)
     result = gate(hone, base, same)

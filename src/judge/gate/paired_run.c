@@ -72,15 +72,11 @@ static hone_status compile(struct pairing *f, int which, bool *out_ok) {
   snprintf(program, sizeof program, "%s/%s", f->dir, names[which]);
   snprintf(threads, sizeof threads, "%d", f->config->threads);
   snprintf(batch, sizeof batch, "%d", f->config->batch);
-  const char *argv[20] = {f->options->builds[which],
-                          "compile",
-                          f->config->model,
-                          "-o",
-                          program,
-                          "-q",
-                          "--threads",
-                          threads};
-  size_t n = 8;
+  const char *argv[24] = {f->options->builds[which], "compile", f->config->model, "-o", program,
+                          "-q", "--threads", threads,
+                          /* one for both, so that equal builds make equal programs */
+                          "--prefix", "gate"};
+  size_t n = 10;
   if (f->config->batch > 0) argv[n++] = "--batch", argv[n++] = batch;
   if (strcmp(f->config->precision, "as-is"))
     argv[n++] = "--precision", argv[n++] = f->config->precision;
