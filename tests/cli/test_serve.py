@@ -647,7 +647,7 @@ def test_a_model_gets_its_recommendation(home, model):
     states = [value for name, value in events if name == "state"]
     said = "".join(value for name, value in events if name == "log")
     assert states[-1] == "done" and "chosen" in said, said
-    assert re.search(r"^\[\d+ s\] of \d+ rows .*, 1 thread is ahead$", said, flags=re.M), said  # while it goes on
+    assert re.search(r"^\[\d+ s\] \d+ candidates?: .*, 1 thread leads$", said, flags=re.M), said  # while it goes on
     answer = json.loads(server.ask(f"{job}/answer.json").text)
     assert answer["choice"] in {row["cell"] for row in answer["rows"]} and set(answer["bounds"]) == {"start", "throughput"}
     page = server.ask(job).text
