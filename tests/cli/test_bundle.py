@@ -125,7 +125,7 @@ def test_every_byte_of_the_manifest_counts(native, tmp_path):
 
 
 def test_damaged_code_of_the_selftest_does_not_pass(native, tmp_path):
-    """Single bytes all over the program: whatever it becomes, it is not one that says ok."""
+    """Single damaged bytes all over the program never lead to a pass."""
     moved = copy(native[0], tmp_path)
     size = (moved / "selftest").stat().st_size
     for at in range(101, size, 1999):
@@ -216,7 +216,7 @@ def test_where_a_bundle_may_not_go(hone):
     refused(hone("recommend", "zoo:mlp", "--bundle", "file"), "E_PATH")
 
 
-def test_an_engine_that_no_bundle_is_made_of_is_refused_before_the_race(hone):
+def test_an_engine_that_no_bundle_can_contain_is_refused_before_the_measurement(hone):
     refused(hone("recommend", "zoo:mlp", "--bundle", "b", "--backend", "tvm,litert"), "E_UNSUP", "native,onnxruntime,openvino")
     assert not (hone.folder / "b").exists()
 

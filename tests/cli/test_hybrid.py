@@ -1,5 +1,5 @@
-"""hone hybrid: a model in parts on different engines gives its outputs, the plan is the shortest way over what was
-timed, and recommend takes parts only where pairs prove them."""
+"""hone hybrid: a model in parts on different engines computes its outputs, the plan is the shortest path over the timed
+segments, and recommend chooses a hybrid only if pairs prove it faster."""
 
 import itertools
 import json
@@ -53,7 +53,7 @@ def test_without_parts_the_verb_is_named(shared_hone):
 
 
 def test_a_budget_ends_the_timing_not_the_proposal(shared_hone):
-    """Whatever the machine, 10 ms are over once the whole model was compiled: it is timed, the rest is said to be left."""
+    """10 ms are over once the whole model is compiled on every machine: only it is timed, and the output says how many were not."""
     result = shared_hone("hybrid", "zoo:mlp", "--backend", "native,onnxruntime", "--threads", "1", "--cuts", "2", *ENGINE,
                          "--min-time", "0.01", "--budget", "0.01", "--json", "-", "--quiet")
     sound(result)
@@ -86,7 +86,7 @@ def proposal(shared_hone):
     return json.loads(result.text)
 
 
-def test_every_stretch_is_timed_on_every_engine(proposal):
+def test_every_segment_is_timed_on_every_engine(proposal):
     places = [0] + [c["node"] for c in proposal["cuts"]] + [max(s["to"] for s in proposal["stretches"])]
     assert len(proposal["cuts"]) == 2 and all(c["bytes"] > 0 for c in proposal["cuts"])
     timed = {(s["from"], s["to"], s["backend"]): s["ms"] for s in proposal["stretches"]}

@@ -118,7 +118,7 @@ def test_the_published_errors_are_those_of_the_published_records(learnt):
 
 
 def test_an_exported_data_set_teaches_what_its_store_does(box, hone):
-    """The same models, rows and errors, whatever quotes, line breaks and foreign columns stand in the file."""
+    """The same models, rows and errors with any quotes, line breaks and additional columns in the file."""
     words = ["recommend", "zoo:mlp", "--backend", "native", "--threads", "1", "--predict", "--json", "-"]
     sound(box("dataset", "export", "-o", "taught"))
     table = list(csv.reader(io.StringIO((box.folder / "taught" / "records.csv").read_text())))
@@ -146,7 +146,7 @@ def test_what_is_no_data_set_is_refused_with_its_row(hone, old, new, says):
     refused(hone("recommend", "zoo:mlp", "--predict", "--records", "r.csv"), "E_FORMAT", says)
 
 
-def test_records_that_are_none_are_said_before_the_race(hone):
+def test_invalid_records_are_refused_before_the_measurement(hone):
     for words in (["--budget", "1h"], ["--predict"]):
         refused(hone("recommend", "zoo:mlp", *words, "--records", "nowhere.csv"), "E_NOFILE", "nowhere.csv")
         refused(hone("recommend", "zoo:mlp", *words, "--records", ROOT / "LICENSE"), "E_FORMAT", "not a file of hone dataset export")
@@ -164,7 +164,7 @@ def save(path, op, columns):
 
 
 def test_models_are_counted_by_what_they_are(hone):
-    """Two files of one name are two models, one that gave no row is none, and batches are no models of their own."""
+    """Two files of one name are two models, a file without rows does not count, and batches of a model are one model."""
     quick = ["--backend", "native", "--threads", "1", "--rounds", "3", "--processes", "1", "--min-time", "0.02", "--min-samples",
              "3", "--warmup", "0.02", "-q"]
     for folder, op, columns in (("a", "Relu", 32), ("b", "Relu", 64), ("c", "NoSuchOperator", 8)):
@@ -176,7 +176,7 @@ def test_models_are_counted_by_what_they_are(hone):
 
 
 def add_slow_twins(path, factor, **other):
-    """Every cell of a store once more, as of another engine or precision that took so many times as long."""
+    """Every record of a store again, as another engine or precision whose times are multiplied by a factor."""
     base = sqlite3.connect(path)
     base.row_factory = sqlite3.Row
     for table, key in (("cell", "key"), ("incarnation", "cell"), ("block", "cell")):
@@ -192,12 +192,12 @@ def add_slow_twins(path, factor, **other):
 
 
 @pytest.fixture(scope="module")
-def short_race(box):
+def short_elimination(box):
     """hone recommend with time for one candidate, over a store where a second one was 10,000 times as slow: (lines that say what
     was not tried, the answer)."""
     site = pathlib.Path(pytest.importorskip("onnxruntime").__file__).parents[1]
 
-    def race(*words, env=None, **twins):
+    def run(*words, env=None, **twins):
         shutil.copy(box.folder / "data/hone/results.db", box.folder / "twins.db")
         add_slow_twins(box.folder / "twins.db", 10000, **twins)
         result = box("recommend", "zoo:mlp", "--engine", f"onnxruntime={site}", "--threads", "1", "--budget", "2", "--store", "twins.db",
@@ -206,12 +206,12 @@ def short_race(box):
         lines = [line for line in result.text.splitlines() if line.startswith("  not tried")]
         return lines, json.loads((box.folder / "answer.json").read_text())
 
-    return race
+    return run
 
 
-def test_what_the_budget_does_not_reach_for_is_in_the_answer(short_race):
-    """An engine whose whole predicted interval lies behind is not tried where the time is short: as a line, and in the JSON."""
-    lines, answer = short_race("--backend", "native,onnxruntime", backend="onnxruntime")
+def test_what_the_budget_does_not_reach_for_is_in_the_answer(short_elimination):
+    """An engine whose whole predicted interval is worse is not tried if the time is short: a line, and a row in the JSON."""
+    lines, answer = short_elimination("--backend", "native,onnxruntime", backend="onnxruntime")
     assert len(lines) == 1 and lines[0].startswith("  not tried  onnxruntime, fp32, 1 thread, batch 4: the budget is too short for all candidates; "
                                                    "predicted median latency "), lines
     assert [r["backend"] for r in answer["rows"]] == ["native"]
@@ -220,42 +220,42 @@ def test_what_the_budget_does_not_reach_for_is_in_the_answer(short_race):
     assert row["batch"] == 4
 
 
-def test_records_of_this_machine_say_nothing_of_another(box, short_race):
-    """Nothing is left out on a device whose peaks and records nobody has: an adb that runs what it is told."""
+def test_records_of_this_machine_say_nothing_of_another(box, short_elimination):
+    """Nothing is left out on a device without known peaks and records: an adb that runs its commands here."""
     adb = box.folder / "bin" / "adb"
     adb.parent.mkdir()
     adb.write_text("#!/bin/sh\n[ \"$1\" = -s ] && shift 2\n[ \"$1 $2\" = 'shell -T' ] || exit 9\nshift 2\nexec \"$@\"\n")
     adb.chmod(0o755)
-    lines, answer = short_race("--backend", "native,onnxruntime", "--device", "adb:one", "--device-hone", HONE, backend="onnxruntime",
+    lines, answer = short_elimination("--backend", "native,onnxruntime", "--device", "adb:one", "--device-hone", HONE, backend="onnxruntime",
                                env={"PATH": f"{adb.parent}:{os.environ['PATH']}"})
     assert not lines and {r["backend"] for r in answer["rows"] + answer["dropped"]} == {"native", "onnxruntime"}, answer
 
 
-def test_several_batches_are_all_looked_at(short_race):
+def test_several_batches_are_all_measured(short_elimination):
     """Of an engine that is kept every batch is; predictions of throughput are by the sample."""
-    lines, answer = short_race("--backend", "native", "--batch", "1,2", "--objective", "throughput", backend="other")
+    lines, answer = short_elimination("--backend", "native", "--batch", "1,2", "--objective", "throughput", backend="other")
     assert not lines and {r["batch"] for r in answer["rows"] + answer["dropped"]} == {1, 2}, (lines, answer)
 
-def test_a_predicted_time_says_nothing_of_another_objective(short_race):
-    """The slow one may be the smaller one, and where nobody knows whether the fast one holds a bound the slow one may be the only one."""
+def test_a_predicted_time_says_nothing_of_another_objective(short_elimination):
+    """The slow one may be the smaller one; if it is unknown whether the fast one meets a bound, the slow one may be the only choice."""
     for words in (["--objective", "size"], ["--max-start", "0.001us"]):
-        lines, answer = short_race("--backend", "native,onnxruntime", *words, backend="onnxruntime")
+        lines, answer = short_elimination("--backend", "native,onnxruntime", *words, backend="onnxruntime")
         assert not lines and {r["backend"] for r in answer["rows"] + answer["dropped"]} == {"native", "onnxruntime"}, (words, lines)
 
 
-def test_a_bound_that_is_missed_for_sure_is_the_reason(box, short_race):
-    short_race("--backend", "native", backend="onnxruntime")  # leaves its store
+def test_a_bound_that_is_certainly_missed_is_the_reason(box, short_elimination):
+    short_elimination("--backend", "native", backend="onnxruntime")  # leaves its store
     result = box("recommend", "zoo:mlp", "--threads", "1", "--store", "twins.db", "--predict", "--json", "-")
     sound(result)
     native = next(r["latency_ms"] for r in json.loads(result.text)["rows"] if r["backend"] == "native")
-    bound = f"{100 * native[0]}ms"  # of a hundredth of what the other is said to take
-    lines, _ = short_race("--backend", "native,onnxruntime", "--objective", "size", "--max-latency", bound, backend="onnxruntime")
+    bound = f"{100 * native[0]}ms"  # a hundredth of the predicted time of the other
+    lines, _ = short_elimination("--backend", "native,onnxruntime", "--objective", "size", "--max-latency", bound, backend="onnxruntime")
     assert len(lines) == 1 and "onnxruntime" in lines[0] and "predicted median latency " in lines[0] and ", above the limit of " in lines[0], lines
 
 
-def test_what_is_looked_at_after_all_is_not_called_untried(short_race):
-    """Looks are at backends by threads and precisions: of an engine that is kept every precision is looked at."""
-    lines, answer = short_race("--backend", "native", "--precision", "fp32,bf16", precision="bf16")
+def test_what_is_measured_after_all_is_not_called_untried(short_elimination):
+    """Rounds measure backends by threads and precisions: of an engine that is kept every precision is measured."""
+    lines, answer = short_elimination("--backend", "native", "--precision", "fp32,bf16", precision="bf16")
     assert not lines and {r["precision"] for r in answer["rows"] + answer["dropped"]} == {"fp32", "bf16"}, (lines, answer)
 
 
@@ -325,7 +325,7 @@ def test_the_dataset_names_no_folder_of_the_users(box):
 
 
 def test_what_is_not_a_model_is_no_row(box):
-    """A study of files that nothing can read is refused before it is stored; beside a model such a file has rows in the study and
+    """A study of files that no engine can read is refused before it is stored; together with a model such a file has rows in the study and
     none in the data set."""
     (box.folder / "notes.onnx").write_text("this is no model\n")
     short = ["--backend", "native,onnxruntime", "--engine", "onnxruntime=/nowhere", "--threads", "1", "--rounds", "2", "--processes",

@@ -1,4 +1,4 @@
-"""hone recommend: a race of two studies, an answer that its own rows bear out, bounds that bind."""
+"""hone recommend: screening and elimination rounds, an answer that agrees with its rows, bounds that are met or named."""
 
 import contextlib
 import json
@@ -43,8 +43,8 @@ def test_the_choice_is_borne_out_by_its_rows(answer, shared_hone):
     assert answer["regret"] >= 0 and (tied or answer["regret"] == 0), answer
     report = shared_hone("report", answer["study"], "--json", "-")
     sound(report)
-    assert {r["cell"] for r in json.loads(report.text)["records"]} >= set(rows)  # what had no turn again is told by the first look
-    # where both took turns the ratio is that of their slices side by side in the last look that decided it, not of two intervals,
+    assert {r["cell"] for r in json.loads(report.text)["records"]} >= set(rows)  # rows without a later measurement have those of the screening round
+    # if both were measured together the ratio is that of their paired slices in the last round that decided it, not of two intervals,
     # and no more is claimed than that study does
     names = [line.split()[0] for line in shared_hone("studies").text.splitlines() if "recommend" in line]
     pairs = [c for name in names for c in json.loads(shared_hone("report", name, "--json", "-").text)["comparisons"]
@@ -68,7 +68,7 @@ def test_a_bound_that_nothing_holds_names_what_is_needed(shared_hone):
 
 
 def test_a_variant_stays_what_was_asked_for(shared_hone):
-    """Every look measures the variant that was named, not the engine's default."""
+    """Every round measures the named variant, not the engine's default."""
     result = shared_hone("recommend", "zoo:mlp", "--backend", "native:unpinned", "--threads", "1", "--budget", "4", "--json",
                          "-", "--quiet")
     sound(result)
@@ -90,8 +90,8 @@ def test_several_bounds_that_nothing_holds_are_all_named(shared_hone):
 
 
 def test_a_budget_counts_what_engines_take_to_start(shared_hone):
-    """10 ms are over before the second one opens, whatever the machine: one is measured, which is no answer, the other says why it is
-    not. Nothing is begun once the budget is over."""
+    """10 ms are over before the second one opens on every machine: one is measured, so the answer is "undecided", and the other has the
+    reason. No phase begins after the end of the budget."""
     result = shared_hone("recommend", "zoo:mlp", "--backend", "native,onnxruntime", "--threads", "1", "--budget", "0.01s", "--json", "-",
                          "--quiet", "--engine", f"onnxruntime={ONNXRUNTIME}")
     assert result.code == 5, result
@@ -106,8 +106,8 @@ def test_a_budget_counts_what_engines_take_to_start(shared_hone):
     assert shown.code == 5 and shown.text.startswith("undecided: ") and not (shared_hone.folder / "none").exists(), shown
 
 
-def test_an_engine_that_is_not_here_is_no_rival(shared_hone, tmp_path):
-    """Whether its row had a turn or not: no budget would give it figures."""
+def test_an_engine_that_is_not_installed_is_no_competitor(shared_hone, tmp_path):
+    """Whether its row was reached or not: no budget would give it a result."""
     result = shared_hone("recommend", "zoo:mlp", "--backend", "native,onnxruntime", "--engine", f"onnxruntime={tmp_path}", "--threads", "1",
                          "--budget", "0.01s", "--json", "-", "--quiet")
     sound(result)
@@ -115,8 +115,8 @@ def test_an_engine_that_is_not_here_is_no_rival(shared_hone, tmp_path):
     assert answer["choice"] and not answer["is_undecided"], answer
 
 
-def test_what_one_row_left_of_the_budget_is_the_others(hone, tmp_path):
-    """A slow first row takes the first look; the second is the row's that was not measured, and the two are compared."""
+def test_the_rest_of_the_budget_goes_to_the_row_without_a_result(hone, tmp_path):
+    """A slow first row uses up the screening round; the next round measures the other row, and the two are compared."""
     copier(tmp_path / "m.onnx")
     for budget in (12, 40, 150):  # on a busy machine the shorter ones leave nothing
         result = hone("recommend", tmp_path / "m.onnx", "--backend", "fake,null", "--backend-option", "fake.latency_us=400000",
@@ -127,12 +127,12 @@ def test_what_one_row_left_of_the_budget_is_the_others(hone, tmp_path):
         assert (result.code, answer["conclusion"].startswith("undecided")) == ((5, True) if len(measured) == 1 else (0, False)), result
         phases = answer["time"]["phases"]
         assert all(p["begin_s"] + p["all_s"] < budget + 15 for p in phases[1:]), answer["time"]
-        looks = [[row["backend"] for row in json.loads(hone("report", name, "--store", f"{budget}.db", "--json", "-", env={
+        rounds = [[row["backend"] for row in json.loads(hone("report", name, "--store", f"{budget}.db", "--json", "-", env={
             "HONE_TESTING": "1"}).text)["records"] if row["status"] == "ok"] for name in study_names(hone, f"{budget}.db")]
         if len(measured) == 2:
             break
     assert len(measured) == 2 and answer["choice"] == answer["rows"][[r["backend"] for r in answer["rows"]].index("null")]["cell"], answer
-    assert looks[0] == ["fake"] or set(looks[0]) == {"fake", "null"}, looks
+    assert rounds[0] == ["fake"] or set(rounds[0]) == {"fake", "null"}, rounds
 
 
 def study_names(hone, store):
@@ -141,15 +141,15 @@ def study_names(hone, store):
     return [line.split()[0] for line in lines if "recommend" in line][::-1]
 
 
-def test_most_threads_have_their_turn_first(shared_hone):
+def test_most_threads_are_measured_first(shared_hone):
     """However the numbers were given: of a model that takes longer than the budget the faster row is likely the one of more threads."""
     result = shared_hone("recommend", "zoo:mlp", "--backend", "native", "--threads", "1,2", "--budget", "0.01s", "--json", "-", "--quiet")
     standing = {row["threads"]: (row["standing"], row["reason"]) for row in json.loads(result.text)["rows"]}
     assert standing[1] == ("invalid", "interrupted: the budget was spent before its turn") and standing[2][0] != "invalid", standing
 
 
-def test_what_the_budget_cut_has_another_turn(hone, tmp_path):
-    """An engine that does not open is left in the first look, and again in the second one, behind what ran."""
+def test_what_the_budget_interrupted_is_measured_again(hone, tmp_path):
+    """An engine that does not open is interrupted in the screening round and again in the next round."""
     identity = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "g",
                                  [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4])],
                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4])])
@@ -160,7 +160,7 @@ def test_what_the_budget_cut_has_another_turn(hone, tmp_path):
                       "--backend-option", "fake.at=open", "--threads", "1", "--budget", str(budget), *store, "--json", "-", "--quiet",
                       env={"HONE_TESTING": "1"})
         sound(result, 5)
-        rows = [row for row in looked_at(hone, *store, env={"HONE_TESTING": "1"}) if row["backend"] == "fake"]
+        rows = [row for row in measured_rows(hone, *store, env={"HONE_TESTING": "1"}) if row["backend"] == "fake"]
         if len(rows) > 1:
             break
     answer = json.loads(result.text)
@@ -178,10 +178,10 @@ def copier(path):
     onnx.save(helper.make_model(identity, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
 
 
-def test_what_a_later_look_has_no_time_for_stands_as_an_earlier_one_saw_it(hone, tmp_path):
-    """From the second look on one of two engines does not open: its figures and its pairs are those of the first, and the row says so."""
+def test_results_of_an_earlier_round_are_carried_over(hone, tmp_path):
+    """From the second round on one of two engines does not open: its figures and pairs are those of the first, and its row says so."""
     copier(tmp_path / "m.onnx")
-    for budget in ("12", "200"):  # on a busy machine nothing is left of 12 s for a second look
+    for budget in ("12", "200"):  # on a busy machine nothing is left of 12 s for a second round
         (tmp_path / "mark").unlink(missing_ok=True)
         store = ["--store", f"{budget}.db"]
         result = hone("recommend", tmp_path / "m.onnx", "--backend", "null,fake", "--backend-option", "fake.latency_us=0",
@@ -190,7 +190,7 @@ def test_what_a_later_look_has_no_time_for_stands_as_an_earlier_one_saw_it(hone,
                       env={"HONE_TESTING": "1"})
         sound(result)
         answer = json.loads(result.text)
-        seen = [row for row in looked_at(hone, *store, env={"HONE_TESTING": "1"}) if row["backend"] == "fake"]
+        seen = [row for row in measured_rows(hone, *store, env={"HONE_TESTING": "1"}) if row["backend"] == "fake"]
         if len(seen) > 1 and seen[-1]["status"] == "ok":
             break
     first = seen[-1]  # the newest study is the first one named
@@ -210,7 +210,7 @@ def test_no_engine_that_hangs_outlasts_the_budget(hone, tmp_path, stage):
     result = hone("recommend", tmp_path / "m.onnx", "--backend", "null,fake", "--backend-option", "fake.fault=sleep", "--backend-option",
                   f"fake.at={stage}", "--threads", "1", "--budget", "4s", "--json", "-", "--quiet", env=testing)
     sound(result, 5 if stage == "open" else result.code)
-    answer, rows = json.loads(result.text), looked_at(hone, env=testing)
+    answer, rows = json.loads(result.text), measured_rows(hone, env=testing)
     assert "choice" in answer or result.code == 5, answer
     assert answer["rows"][0]["backend"] in ("null", "fake"), answer
     assert {row["backend"] for row in rows} == {"null", "fake"} and not [row for row in rows if "--timeout" in row["reason"]], rows
@@ -219,13 +219,13 @@ def test_no_engine_that_hangs_outlasts_the_budget(hone, tmp_path, stage):
 
 
 def test_what_was_dropped_for_one_that_fails_later_is_brought_back(hone, tmp_path):
-    """The fastest of the first look fails in every process but its first: the second look finds that out, and what lay far behind it is
-    looked at again and chosen."""
+    """The fastest of the screening round fails in every process but its first: the next round finds that out, and a candidate that was
+    dropped for it is measured again and chosen."""
     identity = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "g",
                                  [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4])],
                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4])])
     onnx.save(helper.make_model(identity, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
-    for budget in ("20s", "600s"):  # on a busy machine a first look takes minutes
+    for budget in ("20s", "600s"):  # on a busy machine a screening round takes minutes
         result = hone("recommend", tmp_path / "m.onnx", "--backend", "fake,onnxruntime", "--backend-option", "fake.latency_us=0",
                       "--backend-option", "fake.fault=error", "--backend-option", "fake.at=again", "--engine",
                       f"onnxruntime={ONNXRUNTIME}", "--threads", "1", "--budget", budget, "--json", "-", "--quiet",
@@ -331,11 +331,11 @@ def classifier(path):
     return weights
 
 
-FORMS = {"int8", "int4-weights", "fp16-weights", "bf16-weights"}
+VARIANTS = {"int8", "int4-weights", "fp16-weights", "bf16-weights"}
 
 
-def looked_at(hone, *store, **more):
-    """Every row of every look: the answer's study and those before it."""
+def measured_rows(hone, *store, **more):
+    """Every row of every round: of the answer's study and of those before it."""
     names = [line.split()[0] for line in hone("studies", *store).text.splitlines() if "recommend" in line]
     rows = []
     for name in names:
@@ -345,15 +345,15 @@ def looked_at(hone, *store, **more):
     return rows
 
 
-def test_a_bound_on_accuracy_lets_smaller_forms_in(hone, tmp_path):
-    """Every form is a row with a measured agreement; the int8 one wins by size, its file stays, and runs again."""
+def test_a_bound_on_accuracy_adds_smaller_variants(hone, tmp_path):
+    """Every variant is a row with a measured agreement; int8 wins by size, its file stays, and runs again."""
     classifier(tmp_path / "m.onnx")
-    for budget in ("30", "600"):  # on a busy machine 30 s do not reach for five forms
+    for budget in ("30", "600"):  # on a busy machine 30 s are too short for five models
         result = hone("recommend", tmp_path / "m.onnx", "--backend", "native", "--threads", "1", "--budget", budget, "--min-accuracy",
                       "0.3", "--objective", "size", "--store", f"{budget}.db", "--json", "-", "--quiet")
         assert result.code in (0, 5), result
         answer = json.loads(result.text)
-        rows = looked_at(hone, "--store", f"{budget}.db")
+        rows = measured_rows(hone, "--store", f"{budget}.db")
         made = {f["form"]: f for f in answer["quantised"]["forms"]}
         if all(row["status"] == "ok" for row in rows) and all(f.get("file") for f in made.values()):
             break
@@ -363,7 +363,7 @@ def test_a_bound_on_accuracy_lets_smaller_forms_in(hone, tmp_path):
     for row in rows:
         assert row["status"] == "ok" and row["task_metric"] == "agreement" and 0.3 <= row["task_accuracy"] <= 1, row
     told = {(r["precision"], r["look"]) for r in answer["dropped"]} | {(r["precision"], 0) for r in answer["rows"]}
-    assert {precision for precision, _ in told} == {"fp32"} | FORMS and all(r["reason"] for r in answer["dropped"])
+    assert {precision for precision, _ in told} == {"fp32"} | VARIANTS and all(r["reason"] for r in answer["dropped"])
     chosen = next(r for r in answer["rows"] if r["cell"] == answer["choice"])
     assert chosen["precision"] == "int8" and 0.3 <= chosen["accuracy"] <= 1
     assert made["int8"]["report"]["products"] == 2
@@ -371,7 +371,7 @@ def test_a_bound_on_accuracy_lets_smaller_forms_in(hone, tmp_path):
     assert "QuantizeLinear" in ops
 
 
-def test_labels_decide_what_a_form_is_worth(hone, tmp_path):
+def test_labels_give_the_accuracy_of_a_variant(hone, tmp_path):
     """Labels that contradict the model on a quarter of the samples: what is left is by the model's own share, not by 1; a bound
     that no int8 can hold, because its ranges are of other samples, leaves the float forms."""
     weights = classifier(tmp_path / "m.onnx")
@@ -393,7 +393,7 @@ def test_labels_decide_what_a_form_is_worth(hone, tmp_path):
             break
     answer = json.loads(result.text)
     assert not answer["quantised"]["is_made_up"]
-    rows = looked_at(hone, *store)
+    rows = measured_rows(hone, *store)
     whole = [r for r in rows if r["model"] == "m.onnx" and r["status"] == "ok"]
     assert whole and all(r["task_metric"] == "top1" and r["task_accuracy"] == 0.75 for r in whole)
     by_cell = {r["cell"]: r for r in rows}
@@ -401,8 +401,8 @@ def test_labels_decide_what_a_form_is_worth(hone, tmp_path):
         assert row["accuracy"] == pytest.approx(by_cell[row["cell"]]["task_accuracy"] / 0.75)
 
 
-def test_a_form_that_cannot_be_made_is_named_with_its_reason(hone, tmp_path):
-    """A model without weights: no form of it, and the race goes on."""
+def test_a_variant_that_cannot_be_made_is_named_with_its_reason(hone, tmp_path):
+    """A model without weights has no smaller variants, and the elimination goes on without them."""
     graph = helper.make_graph([helper.make_node("Softmax", ["x"], ["y"])], "g",
                               [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 8])],
                               [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 8])])

@@ -69,7 +69,7 @@ static bool says(const struct scene *s, const char *part) {
   struct strbuf out = {0};
   advise_table(&s->summary, &s->constraints, &s->advice, &out);
   bool found = out.at && strstr(out.at, part);
-  if (!found) print_error("not said: \"%s\" in\n%s\n", part, out.at ? out.at : "");
+  if (!found) print_error("not printed: \"%s\" in\n%s\n", part, out.at ? out.at : "");
   strbuf_deinit(&out);
   return found;
 }
@@ -82,7 +82,7 @@ static void the_fastest_that_is_sure(void **state) {
   add(&s, "onnxruntime", 6, .1, 90);
   add(&s, "openvino", 8, .1, 80);
   add(&s, "tvm", 1, .1, 10)->status = STATUS_wrong; /* a wrong answer cannot win */
-  add(&s, "native", 2, .1, 10)->config.label = 1;   /* a second copy is no candidate */
+  add(&s, "native", 2, .1, 10)->config.label = 1;   /* an --aa copy is not a candidate */
   compare_rows(&s, 1, 0, 1.5, 1.45, 1.55);
   choose(&s);
   assert_int_equal(s.advice.choice, 0);
@@ -116,8 +116,8 @@ static void a_tie_goes_to_the_smaller(void **state) {
   end(&s);
 }
 
-/* What a study calls undecided is undecided here, however far the intervals lie apart; what it calls a tie is one. */
-static void no_more_is_claimed_than_the_study_does(void **state) {
+/* A verdict of the study holds here, even if the intervals do not overlap. */
+static void verdicts_are_those_of_the_study(void **state) {
   (void)state;
   static const struct {
     int processes, rounds;
@@ -198,7 +198,7 @@ static void sizes_need_no_processes(void **state) {
   }
 }
 
-/* Wide intervals of short looks: the smaller row is no better bet where it was seen to be slower. */
+/* Wide intervals of short rounds: the smaller candidate is not chosen if its median is clearly worse. */
 static void a_wide_tie_goes_to_the_faster(void **state) {
   (void)state;
   struct scene s;
@@ -273,7 +273,7 @@ static void more_is_better_where_it_is(void **state) {
   end(&s);
 }
 
-static void what_is_not_known_holds_no_bound(void **state) {
+static void an_unknown_value_meets_no_bound(void **state) {
   (void)state;
   struct scene s;
   begin(&s);
@@ -286,7 +286,7 @@ static void what_is_not_known_holds_no_bound(void **state) {
   end(&s);
 }
 
-/* Two bounds that nothing holds: what the row nearest to both would need. */
+/* Two bounds that no candidate meets: the limits that the one nearest to both would need. */
 static void several_bounds_in_the_way_are_all_named(void **state) {
   (void)state;
   struct scene s;
@@ -327,7 +327,7 @@ static void several_bounds_in_the_way_are_all_named(void **state) {
 }
 
 /* Without a bound there is none to blame. */
-static void what_did_not_run_is_said_to_be_so(void **state) {
+static void no_candidate_ran(void **state) {
   (void)state;
   struct scene s;
   begin(&s);
@@ -351,7 +351,7 @@ static void set_energy(struct record *r, double mj, double half) {
 }
 
 /* The slower one takes less; the one without a meter is never chosen, however small it is. */
-static void the_thriftiest_that_is_known(void **state) {
+static void the_least_energy(void **state) {
   (void)state;
   struct scene s;
   begin(&s);
@@ -377,8 +377,8 @@ static void the_thriftiest_that_is_known(void **state) {
   end(&s);
 }
 
-/* Parts on several engines are chosen only where pairs prove them better than every engine alone. */
-static void parts_stand_back_until_they_are_proven(void **state) {
+/* A hybrid is chosen only if pairs prove it better than every single engine. */
+static void a_hybrid_needs_a_proof(void **state) {
   (void)state;
   static const struct {
     double low, high;
@@ -402,8 +402,8 @@ static void parts_stand_back_until_they_are_proven(void **state) {
   }
 }
 
-/* Where no engine alone holds the bounds there is nothing to be faster than. */
-static void parts_alone_hold_a_bound(void **state) {
+/* If no single engine meets the bounds, the hybrid needs no proof. */
+static void only_a_hybrid_meets_a_bound(void **state) {
   (void)state;
   struct scene s;
   begin(&s);
@@ -423,16 +423,16 @@ static void parts_alone_hold_a_bound(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(the_fastest_that_is_sure),
                                      cmocka_unit_test(a_tie_goes_to_the_smaller),
-                                     cmocka_unit_test(no_more_is_claimed_than_the_study_does),
+                                     cmocka_unit_test(verdicts_are_those_of_the_study),
                                      cmocka_unit_test(sizes_need_no_processes),
                                      cmocka_unit_test(a_wide_tie_goes_to_the_faster),
                                      cmocka_unit_test(bounds_hold_by_the_interval),
                                      cmocka_unit_test(more_is_better_where_it_is),
-                                     cmocka_unit_test(what_is_not_known_holds_no_bound),
+                                     cmocka_unit_test(an_unknown_value_meets_no_bound),
                                      cmocka_unit_test(several_bounds_in_the_way_are_all_named),
-                                     cmocka_unit_test(what_did_not_run_is_said_to_be_so),
-                                     cmocka_unit_test(the_thriftiest_that_is_known),
-                                     cmocka_unit_test(parts_stand_back_until_they_are_proven),
-                                     cmocka_unit_test(parts_alone_hold_a_bound)};
+                                     cmocka_unit_test(no_candidate_ran),
+                                     cmocka_unit_test(the_least_energy),
+                                     cmocka_unit_test(a_hybrid_needs_a_proof),
+                                     cmocka_unit_test(only_a_hybrid_meets_a_bound)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

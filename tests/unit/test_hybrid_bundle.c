@@ -112,7 +112,7 @@ static void a_plan_that_is_none(void **state) {
   end(&s);
 }
 
-/* Where ONNX Runtime lies in the tests' environment: a part of each, so a pin beside the compiled part. */
+/* With ONNX Runtime in the tests' environment: one part on each engine, so the bundle has a pin and a compiled part. */
 static void a_part_in_an_engine(void **state) {
   (void)state;
   static struct scene s;
