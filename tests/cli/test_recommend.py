@@ -282,9 +282,12 @@ def running_meter(folder):
 def test_energy_decides_where_there_is_a_meter(hone, tmp_path):
     """At a steady power the energy of an inference is its time: the rows' figures bear the choice out."""
     with running_meter(tmp_path) as meter:
-        result = hone("recommend", "zoo:mlp", "--backend", "native,onnxruntime", "--engine", f"onnxruntime={ONNXRUNTIME}",
-                      "--threads", "1", "--objective", "energy", "--max-energy", "9J", "--budget", "4s", "--json", "-", "--quiet",
-                      env=meter)
+        for budget in ("4s", "60s"):  # on a busy machine 4 s are too short for a second row, which is undecided
+            result = hone("recommend", "zoo:mlp", "--backend", "native,onnxruntime", "--engine", f"onnxruntime={ONNXRUNTIME}",
+                          "--threads", "1", "--objective", "energy", "--max-energy", "9J", "--budget", budget, "--json", "-", "--quiet",
+                          env=meter)
+            if result.code != 5:
+                break
     sound(result)
     answer = json.loads(result.text)
     rows = {r["cell"]: r for r in answer["rows"] if r["standing"] != "invalid"}  # on a busy machine the second one has no turn
