@@ -151,6 +151,7 @@ def environment(build, python, is_full):
     env.update(HONE_TEST_CACHE=str(cache / "shared"))  # artifacts that several tests compile
     env.update(HONE_LIBRARY=f"{build}/libhone.so", PYTHONPATH="python")
     env["PATH"] = keep_compiled_objects(cache, env["PATH"])
+    env.pop("HONE_TEST_FULL", None)
     if is_full:
         env["HONE_TEST_FULL"] = "1"
     for library in pathlib.Path(python).parent.parent.glob("lib/python3*/site-packages/xgboost/lib/libxgboost.so"):

@@ -25,8 +25,14 @@ def drawn(value, seed):
     return np.array(draw.integers(-2 if shape else 1, 5, shape), dtype)
 
 
-@pytest.mark.parametrize("tool", TOOLS)
-@pytest.mark.parametrize("form", FORMS, ids=lambda path: path.stem)
+def forms_and_tools():
+    """Each form by the reference; compiled each third in `make test`, all in `make test-full`."""
+    for i, form in enumerate(FORMS):
+        for tool in TOOLS:
+            yield pytest.param(form, tool, id=f"{form.stem}-{tool}", marks=[pytest.mark.long] if tool == "native" and i % 3 else [])
+
+
+@pytest.mark.parametrize("form, tool", forms_and_tools())
 def test_a_rare_form_equals_onnx_runtime(form, tool, tmp_path):
     model = onnx.parser.parse_model(form.read_text())
     for output in model.graph.output:  # the text's sizes are not a promise

@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 import pytest
 from artifact import Artifact
-from hone import refused, sound
+from hone import refused, sound, with_long
 from onnx import TensorProto, helper, numpy_helper
 
 ort = pytest.importorskip("onnxruntime")
@@ -267,7 +267,7 @@ def arrays_for(session, sizes):
     return arrays
 
 
-@pytest.mark.parametrize("passes", [[], ["--no-passes"]], ids=["passes", "plain"])
+@pytest.mark.parametrize("passes", with_long([[]], ["--no-passes"]), ids=["passes", "plain"])
 @pytest.mark.parametrize("case", SEVERAL, ids=lambda c: c.__name__)
 def test_every_combination_of_several_sizes(hone, tmp_path, case, passes):
     made, shapes, bounds = case()
@@ -379,7 +379,7 @@ def made_inputs(session, n):
     return arrays
 
 
-@pytest.mark.parametrize("passes", [[], ["--no-passes"]], ids=["passes", "plain"])
+@pytest.mark.parametrize("passes", with_long([[]], ["--no-passes"]), ids=["passes", "plain"])
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.__name__)
 def test_every_size_of_one_artifact(hone, tmp_path, case, passes):
     made, shapes, bound = case()

@@ -134,8 +134,14 @@ def model(nodes, outputs):
     return onnx.shape_inference.infer_shapes(made)
 
 
-@pytest.mark.parametrize("mode", [["--reference"], []], ids=["reference", "compiled"])
-@pytest.mark.parametrize("case", CASES)
+def cases_and_modes():
+    """Each case by the reference; compiled each third in `make test`, all in `make test-full`."""
+    for i, case in enumerate(CASES):
+        yield pytest.param(case, ["--reference"], id=f"{case}-reference")
+        yield pytest.param(case, [], id=f"{case}-compiled", marks=[pytest.mark.long] if i % 3 else [])
+
+
+@pytest.mark.parametrize("case, mode", cases_and_modes())
 def test_what_is_chosen_of_what_was_found(hone, tmp_path, case, mode):
     onnx.save(model(*CASES[case]), tmp_path / "m.onnx")
     session = ort.InferenceSession(str(tmp_path / "m.onnx"), providers=["CPUExecutionProvider"])
