@@ -1,8 +1,8 @@
 """What a step of tests/run.py reads, as one hash: a step that passed is not run again while its hash stays the same.
 
 The hash covers the programs that the step runs, the files of the repository that it can read, the test environment, the
-compilers and the engines. All steps can read the files below tests/ that are not tests. A folder of sources counts for a
-step if the source of its test names that folder.
+compilers and the engines. All steps can read the files below tests/ that are not tests. A folder of sources, or a
+file beside them, counts for a step if the source of its test names it.
 """
 import functools
 import hashlib
@@ -91,11 +91,15 @@ def command_without_compiler(build):
     return whole.digest()
 
 
-def named_folders(source):
-    """The folders of the repository that a test's source names."""
-    if "ls-files" in source:
-        return SOURCES
-    return [name for name in SOURCES if re.search(rf"[\"'/ ]{name}[\"'/]", source)]
+def named(source):
+    """Hashes of the folders and files of the repository's root that a test's source names."""
+    reads_all = "ls-files" in source
+    for name in SOURCES:
+        if reads_all or re.search(rf"[\"'/ ]{name}[\"'/]", source):
+            yield folder_digest(name)
+    for path in sorted(pathlib.Path(".").iterdir()):
+        if path.is_file() and (reads_all or path.name in source):
+            yield digest(path)
 
 
 def key(name, command, build, python, is_full):
@@ -116,7 +120,7 @@ def key(name, command, build, python, is_full):
         for path in read:
             parts.append(digest(path))
             source += path.read_text() if path.suffix == ".py" else ""
-    parts += [folder_digest(folder) for folder in named_folders(source)]
+    parts += named(source)
     if name in ABOUT_MEASURING:
         parts.append(command_without_compiler(build))
     else:
