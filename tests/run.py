@@ -2,7 +2,7 @@
 
 A step is a command. Its tests are those that it reports (cmocka, pytest); a step that reports none is one test. A failing
 step shows its output and the command that repeats it; the others still run. Steps run side by side, the longest of the last
-run first; steps that use the whole build or measure time run alone, at the end.
+run first; steps that call make run alone, at the end.
 
 `make test` is the short form: a step that passed is not run again while all that it reads is unchanged (step_inputs.py);
 --all runs it nevertheless, and so does --only. `make test-full` (--full) runs every step in its long form: HONE_TEST_FULL is
@@ -275,7 +275,8 @@ def arguments():
     parser.add_argument("--all", action="store_true", help="also steps that passed and read nothing that changed since")
     parser.add_argument("--build", default="build")
     parser.add_argument("--only", default="", help="steps whose name matches this")
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="steps at once; default: one a core")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)) + 1,
+                        help="steps at once; default: one more than cores, since some mostly wait")
     parser.add_argument("--list", action="store_true")
     return parser.parse_args()
 

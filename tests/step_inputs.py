@@ -11,14 +11,16 @@ import pathlib
 import re
 import shutil
 
-# Rooms that turn a graph into C source. A change in these alone does not repeat the steps of ABOUT_MEASURING.
+# Rooms that turn a graph into C source. A change in these alone does not repeat the steps of NOT_ABOUT_COMPILING.
 COMPILER_ROOMS = re.compile(r"^src/(?:[a-z]+/)?(?:passes|plan|schedule|emit|source|kernels|targets)/")
-# Command-line tests of measuring, judging and reporting: they need a compiled model, but do not test how it was compiled. The
-# unit tests, the other steps and `make test-full` test the compiler rooms.
-ABOUT_MEASURING = {f"cli {name}" for name in (
-    "bench", "broken_engines", "bundle", "compare", "crosscheck", "device_workers", "devices", "engines", "fair", "fleet", "gate",
-    "help", "hybrid", "labels", "load", "memory", "memory_over_time", "ml", "page", "postgres", "predict", "python_workers",
-    "recommend", "recorded_runs", "regret", "scenarios", "serve", "sinks", "steps", "studies", "suites", "terminal", "text")}
+# Command-line tests that need a compiled model but do not test how it was compiled: measuring, judging, reporting, the command
+# line, inputs, exports, the C compiler. The unit tests, the other steps and `make test-full` test the compiler rooms.
+NOT_ABOUT_COMPILING = {f"cli {name}" for name in (
+    "bench", "broken_engines", "bundle", "circles", "cli", "compare", "compilers", "crosscheck", "device_workers", "devices",
+    "engines", "fair", "fleet", "gate", "generate", "help", "hints", "hybrid", "inputs", "inspect", "install", "keep", "labels",
+    "limits", "load", "memory", "memory_over_time", "open_dimensions", "page", "postgres", "predict", "python_workers",
+    "recommend", "recorded_runs", "regret", "scenarios", "serve", "setup", "sinks", "stablehlo", "steps", "studies", "suites",
+    "terminal", "tflite_export", "zoo_dir")}
 SOURCES = ("src", "docs", "bench", "tools", "examples", "python", "zoo", "workers", "include", "make", "engines")
 TOOLS = ("cc", "gcc", "clang", "chromium", "git", "node", "qemu-aarch64", "qemu-system-arm", "aarch64-linux-gnu-gcc",
          "arm-none-eabi-gcc", "riscv64-unknown-elf-gcc", "fish", "zsh", "taskset", "perf")
@@ -91,10 +93,10 @@ def command_without_compiler(build):
     return whole.digest()
 
 
-def named(source):
-    """Hashes of the folders and files of the repository's root that a test's source names."""
+def named(source, folders):
+    """Hashes of those of the folders, and of the files of the repository's root, that a test's source names."""
     reads_all = "ls-files" in source
-    for name in SOURCES:
+    for name in folders:
         if reads_all or re.search(rf"[\"'/ ]{name}[\"'/]", source):
             yield folder_digest(name)
     for path in sorted(pathlib.Path(".").iterdir()):
@@ -122,9 +124,9 @@ def key(name, command, build, python, is_full):
         for path in read:
             parts.append(digest(path))
             source += path.read_text() if path.suffix == ".py" else ""
-    parts += named(source)
-    if name in ABOUT_MEASURING:
-        parts.append(command_without_compiler(build))
+    if name in NOT_ABOUT_COMPILING:
+        parts += [*named(source, SOURCES[1:]), command_without_compiler(build)]
     else:
+        parts += named(source, SOURCES)
         parts += [digest(f"{build}/{program}") for program in ("hone", "libhone.so", "native", "reference", "random-graphs")]
     return hashlib.blake2b(b"".join(parts), digest_size=16).hexdigest()
