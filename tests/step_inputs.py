@@ -108,7 +108,7 @@ def key(name, command, build, python, is_full):
     """The hash of all that decides how a step ends; None if that is not known."""
     parts = [name.encode(), repr(command).encode(), repr(is_full).encode(), machine(python), test_data()]
     program = command[0]
-    if program.startswith(f"{build}/"):
+    if program != python and program.startswith(f"{build}/"):
         parts.append(digest(program))
         return hashlib.blake2b(b"".join(parts), digest_size=16).hexdigest()
     if name == "report page":  # a page that this test writes, in a browser

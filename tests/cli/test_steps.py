@@ -84,6 +84,17 @@ def test_a_step_is_remembered_by_what_it_reads(tmp_path, monkeypatch):
     second = key()
     program.write_text("2")
     assert len({first, second, key()}) == 3
+    python, test = "build/testenv/bin/python", tmp_path / "tests/cli/test_two.py"  # named from the root, as a program is
+    test.parent.mkdir()
+    test.write_text('ROOT / "src/kernels"')
+    command = [python, "-m", "pytest", "tests/cli/test_two.py"]
+    found = []
+    for text in ("1", "2"):
+        (tmp_path / "src/kernels").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "src/kernels/one.c").write_text(text)
+        key()  # forgets what was read
+        found.append(step_inputs.key("cli two", command, "build", python, False))
+    assert found[0] != found[1]
     assert step_inputs.key("install", ["make", "x"], "build", sys.executable, False) is None
 
 
