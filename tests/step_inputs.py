@@ -13,14 +13,14 @@ import shutil
 
 # Rooms that turn a graph into C source. A change in these alone does not repeat the steps of NOT_ABOUT_COMPILING.
 COMPILER_ROOMS = re.compile(r"^src/(?:[a-z]+/)?(?:passes|plan|schedule|emit|source|kernels|targets)/")
-# Command-line tests that need a compiled model but do not test how it was compiled: measuring, judging, reporting, the command
+# Steps that need a compiled model but do not test how it was compiled: measuring, judging, reporting, the command
 # line, inputs, exports, the C compiler. The unit tests, the other steps and `make test-full` test the compiler rooms.
 NOT_ABOUT_COMPILING = {f"cli {name}" for name in (
     "bench", "broken_engines", "bundle", "circles", "cli", "compare", "compilers", "crosscheck", "device_workers", "devices",
     "engines", "fair", "fleet", "gate", "generate", "help", "hints", "hybrid", "inputs", "inspect", "install", "keep", "labels",
     "limits", "load", "memory", "memory_over_time", "open_dimensions", "page", "postgres", "predict", "python_workers",
     "recommend", "recorded_runs", "regret", "scenarios", "serve", "setup", "sinks", "stablehlo", "steps", "studies", "suites",
-    "terminal", "tflite_export", "zoo_dir")}
+    "terminal", "tflite_export", "zoo_dir")} | {"python package"}
 SOURCES = ("src", "docs", "bench", "tools", "examples", "python", "zoo", "workers", "include", "make", "engines")
 TOOLS = ("cc", "gcc", "clang", "chromium", "git", "node", "qemu-aarch64", "qemu-system-arm", "aarch64-linux-gnu-gcc",
          "arm-none-eabi-gcc", "riscv64-unknown-elf-gcc", "fish", "zsh", "taskset", "perf")
