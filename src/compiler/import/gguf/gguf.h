@@ -1,0 +1,89 @@
+/* gguf: files of llama.cpp. Key/value pairs, tensor descriptions, and tensor data; there is no graph in the file.
+ *
+ *   file.c     header, pairs and tensors, every count and offset checked
+ *   blocks.c   the element types that are stored in blocks with a scale
+ *   gguf.c     the architecture's graph
+ *
+ * Layout (little endian): "GGUF", u32 version, u64 tensor count, u64 pair count; pairs: string key, u32 type, value; tensors: string
+ * name, u32 rank, u64 dims[rank] (innermost first), u32 type, u64 offset; then data at a multiple of general.alignment.
+ * A string is a u64 length and its bytes. Source: github.com/ggml-org/ggml, docs/gguf.md.
+ */
+#ifndef HONE_GGUF_H
+#define HONE_GGUF_H
+
+#include "compiler/import/import.h"
+
+enum gguf_kind {
+  GGUF_U8,
+  GGUF_I8,
+  GGUF_U16,
+  GGUF_I16,
+  GGUF_U32,
+  GGUF_I32,
+  GGUF_F32,
+  GGUF_BOOL,
+  GGUF_STRING,
+  GGUF_ARRAY,
+  GGUF_U64,
+  GGUF_I64,
+  GGUF_F64,
+  GGUF_KINDS
+};
+
+/* The value of a pair. Bytes stay in the file. */
+struct gguf_value {
+  const char *key;
+  enum gguf_kind kind, element; /* element: of an array */
+  uint64_t count;               /* elements of an array, bytes of a string; else 1 */
+  const uint8_t *at;            /* the first element, or the bytes of the string */
+  size_t offset;                /* in the file, for messages */
+};
+
+struct gguf_tensor {
+  const char *name;
+  int rank;
+  int64_t dims[4]; /* outermost first, as in struct shape */
+  const struct block_type *type;
+  const uint8_t *data;
+  size_t bytes;
+};
+
+struct gguf {
+  uint32_t version;
+  size_t value_count, tensor_count;
+  struct gguf_value *values;   /* in the file's order */
+  struct gguf_tensor *tensors; /* likewise */
+  struct names by_key, by_name;
+};
+
+/* -- file.c */
+/* Reads all descriptions. E_FORMAT with the offset for a damaged file, E_UNSUP for a version or an element type that hone
+   does not read, E_LIMIT. */
+MUST_USE hone_status gguf_read(struct ctx *ctx, struct arena *arena, const uint8_t *bytes,
+                               size_t size, struct gguf *out);
+const struct gguf_value *gguf_find(const struct gguf *file, const char *key); /* NULL: absent */
+const struct gguf_tensor *gguf_tensor(const struct gguf *file, const char *name);
+/* An integer of any width within [low, high], E_FORMAT otherwise; `otherwise` if the key is absent. */
+MUST_USE hone_status gguf_int(struct ctx *ctx, const struct gguf *file, const char *key,
+                              int64_t low, int64_t high, int64_t otherwise, int64_t *out);
+MUST_USE hone_status gguf_float(struct ctx *ctx, const struct gguf *file, const char *key,
+                                double otherwise, double *out);
+/* A string without control characters, copied; NULL if the key is absent. */
+MUST_USE hone_status gguf_string(struct ctx *ctx, struct arena *arena, const struct gguf *file,
+                                 const char *key, const char **out);
+
+/* -- blocks.c */
+struct block_type {
+  const char *name;         /* "Q4_K" */
+  uint32_t id;              /* in the file */
+  uint32_t elements, bytes; /* of one block */
+  /* One block to floats, exactly as the `gguf` package computes them in float32. */
+  void (*decode)(const uint8_t *block, float *out);
+};
+extern const struct block_type block_types[];
+extern const size_t block_type_count;
+/* NULL: unknown. */
+const struct block_type *block_type_find(uint32_t id);
+void blocks_decode(const struct block_type *type, const uint8_t *data, size_t elements, float *out);
+
+#endif
