@@ -41,7 +41,6 @@ static const struct {
     {0, 2, "\200\3", "a Python pickle", FROM_TORCH},
     {0, 2, "\200\4", "a Python pickle", FROM_TORCH},
     {0, 2, "\200\5", "a Python pickle", FROM_TORCH},
-    {0, 4, "GGUF", "a GGUF model", FROM_WEIGHTS},
     {0, 4, "lmgg", "a GGML model", FROM_WEIGHTS},
     {2, 6, "\0\0ORTM", "ONNX Runtime's own format (.ort)",
      "give the ONNX file that it was made of"},
@@ -143,6 +142,10 @@ static const char *message_name(const struct source *source, const char **out_hi
 hone_status format_find(struct ctx *ctx, const struct source *source, read_format_fn **out_read) {
   if (source->size >= 8 && !memcmp(source->bytes + 4, "TFL3", 4)) {
     *out_read = read_tflite;
+    return HONE_OK;
+  }
+  if (source->size >= 4 && !memcmp(source->bytes, "GGUF", 4)) {
+    *out_read = read_gguf;
     return HONE_OK;
   }
   if (is_npz(source))

@@ -70,6 +70,7 @@ typedef hone_status read_format_fn(struct ctx *ctx, struct arena *arena,
 read_format_fn read_onnx;   /* onnx.c; what it is made of: onnx.h */
 read_format_fn read_tflite; /* tflite.c; tflite.h */
 read_format_fn read_pt2;    /* pt2.c; pt2.h */
+read_format_fn read_gguf;   /* gguf.c; gguf.h */
 
 /* -- detect.c */
 /* The reader of the format that the content is of, whatever the file's name says. No model that

@@ -73,17 +73,24 @@ MUST_USE hone_status gguf_string(struct ctx *ctx, struct arena *arena, const str
                                  const char *key, const char **out);
 
 /* -- blocks.c */
+/* An element type. Integers in blocks have a scale for each sub-block, and some types a minimum:
+   element = scale * integer + minimum, rounded to float after the product and after the sum. */
 struct block_type {
   const char *name;         /* "Q4_K" */
   uint32_t id;              /* in the file */
   uint32_t elements, bytes; /* of one block */
-  /* One block to floats, exactly as the `gguf` package computes them in float32. */
-  void (*decode)(const uint8_t *block, float *out);
+  uint32_t sub_elements;    /* of one sub-block; 0: a plain float */
+  hone_dtype integer;       /* I4, U4 or I8 holds the integers; of a float its own type */
+  bool has_minimum;
+  /* One block to its integers, and the scale and minimum (unless NULL) of each sub-block. */
+  void (*split)(const uint8_t *block, int8_t *integers, float *scales, float *minima);
 };
+enum { BLOCK_MAX = 256, SUB_BLOCK_MAX = 16 }; /* elements of a block; sub-blocks of one */
 extern const struct block_type block_types[];
 extern const size_t block_type_count;
 /* NULL: unknown. */
 const struct block_type *block_type_find(uint32_t id);
+/* `elements` whole blocks as floats, bit for bit what the Python package `gguf` computes. */
 void blocks_decode(const struct block_type *type, const uint8_t *data, size_t elements, float *out);
 
 #endif

@@ -1,0 +1,467 @@
+/* gguf: the graph of a language model whose weights are in a GGUF file. The file names the architecture; the graph is known.
+ *
+ * Inputs: input_ids i64 [1, sequence], position_ids i64 [1, sequence], and for each block past.N.key and past.N.value
+ * f32 [1, key heads, past, depth]. Outputs: logits f32 [1, sequence, vocabulary], and the caches with the new tokens appended,
+ * present.N.key and present.N.value. Matrices stay integers with scales (DequantizeLinear), so that matmuls of few rows
+ * read them as they are.
+ */
+#include "gguf.h"
+
+#include <math.h>
+
+#include "compiler/import/common/builder.h"
+
+/* What a kind of model adds to the block that all share: RMS norms, rotary positions, grouped heads, a gated feed-forward part. */
+struct architecture {
+  const char *name;
+  bool rotates_pairs;    /* neighbours are rotated together; else element i and i + depth / 2 */
+  bool has_biases;       /* of query, key and value */
+  bool norms_heads;      /* an RMS norm of each head of query and key */
+  bool norms_results;    /* and of what attention and feed-forward add */
+  bool is_gelu;          /* GELU (tanh) in place of SiLU */
+  bool scales_embedding; /* by sqrt(width) */
+  int global_every; /* one block of so many sees all keys, the others a window; 0: all see all */
+};
+static const struct architecture architectures[] = {
+    {"llama", true, false, false, false, false, false, 0},
+    {"qwen2", false, true, false, false, false, false, 0},
+    {"qwen3", false, false, true, false, false, false, 0},
+    {"gemma3", false, false, true, true, true, true, 6},
+};
+
+enum { MAX_POSITIONS = 1 << 17, MAX_HEADS = 1024, MAX_DEPTH = 4096, LOCAL_BASE = 10000 };
+
+struct model {
+  struct ctx *ctx;
+  struct arena *arena;
+  struct gguf file;
+  struct make make;
+  const struct architecture *kind;
+  int64_t blocks, width, inner, heads, key_heads, depth, positions, window, vocabulary;
+  double epsilon;
+  struct value *ids, *places; /* the inputs */
+  struct value **caches;      /* [2 * blocks] */
+  int64_t rows, past;
+  struct value *cosine[2], *sine[2]; /* of blocks that see all keys; of those that see a window */
+};
+
+/* -- facts */
+
+static hone_status read_int(struct model *m, const char *name, int64_t high, int64_t otherwise,
+                            int64_t *out) {
+  char key[128];
+  snprintf(key, sizeof key, "%s.%s", m->kind->name, name);
+  if (otherwise < 0 && !gguf_find(&m->file, key))
+    return fail(m->ctx, HONE_E_FORMAT, place_name(key), "is missing in the GGUF file");
+  return gguf_int(m->ctx, &m->file, key, 1, high, otherwise, out);
+}
+
+static hone_status read_float(struct model *m, const char *name, double otherwise, double *out) {
+  char key[128];
+  snprintf(key, sizeof key, "%s.%s", m->kind->name, name);
+  return gguf_float(m->ctx, &m->file, key, otherwise, out);
+}
+
+static hone_status find_architecture(struct model *m) {
+  const char *name;
+  TRY(gguf_string(m->ctx, m->arena, &m->file, "general.architecture", &name));
+  if (!name)
+    return fail(m->ctx, HONE_E_FORMAT, place_name("general.architecture"),
+                "is missing in the GGUF file");
+  for (size_t i = 0; i < COUNT(architectures); i++)
+    if (!strcmp(architectures[i].name, name)) m->kind = &architectures[i];
+  if (m->kind) return HONE_OK;
+  return advise(m->ctx,
+                fail(m->ctx, HONE_E_UNSUP, place_name("general.architecture"),
+                     "\"%.60s\" is not supported", name),
+                "hone reads GGUF files of llama, qwen2, qwen3 and gemma3");
+}
+
+static hone_status read_facts(struct model *m) {
+  const struct gguf_tensor *embedding = gguf_tensor(&m->file, "token_embd.weight");
+  int64_t split;
+  TRY(find_architecture(m));
+  TRY(gguf_int(m->ctx, &m->file, "split.count", 0, 1 << 16, 0, &split));
+  if (split > 1)
+    return advise(m->ctx,
+                  fail(m->ctx, HONE_E_UNSUP, place_name("split.count"),
+                       "one of %lld parts of a model", (long long)split),
+                  "join them with llama-gguf-split --merge");
+  TRY(read_int(m, "block_count", 1024, -1, &m->blocks));
+  TRY(read_int(m, "embedding_length", 1 << 20, -1, &m->width));
+  TRY(read_int(m, "feed_forward_length", 1 << 24, -1, &m->inner));
+  TRY(read_int(m, "attention.head_count", MAX_HEADS, -1, &m->heads));
+  TRY(read_int(m, "attention.head_count_kv", MAX_HEADS, m->heads, &m->key_heads));
+  TRY(read_int(m, "attention.key_length", MAX_DEPTH, m->width / m->heads, &m->depth));
+  TRY(read_int(m, "context_length", INT32_MAX, 4096, &m->positions));
+  TRY(read_int(m, "attention.sliding_window", INT32_MAX, MAX_POSITIONS, &m->window));
+  TRY(read_float(m, "attention.layer_norm_rms_epsilon", 1e-6, &m->epsilon));
+  if (m->positions > MAX_POSITIONS) m->positions = MAX_POSITIONS;
+  if (m->depth < 2 || m->depth % 2 || m->heads % m->key_heads)
+    return fail(m->ctx, HONE_E_FORMAT, place_name(m->kind->name),
+                "%lld heads of %lld elements over %lld key heads", (long long)m->heads,
+                (long long)m->depth, (long long)m->key_heads);
+  if (!embedding || embedding->rank != 2)
+    return fail(m->ctx, HONE_E_FORMAT, place_name("token_embd.weight"),
+                "is missing, or not a matrix");
+  m->vocabulary = embedding->dims[0];
+  return HONE_OK;
+}
+
+/* -- tensors of the file */
+
+/* The tensor with these dimensions; cols 0: a vector. */
+static hone_status find(struct model *m, const char *name, int64_t rows, int64_t columns,
+                        const struct gguf_tensor **out) {
+  const struct gguf_tensor *t = gguf_tensor(&m->file, name);
+  if (!t) return fail(m->ctx, HONE_E_FORMAT, place_name(name), "is missing in the GGUF file");
+  if (t->rank != (columns ? 2 : 1) || t->dims[0] != rows || (columns && t->dims[1] != columns))
+    return fail(m->ctx, HONE_E_SHAPE, place_name(name), "does not have the shape [%lld%s%lld]",
+                (long long)rows, columns ? ", " : "; ", (long long)columns);
+  *out = t;
+  return HONE_OK;
+}
+
+static hone_status as_floats(struct model *m, const struct gguf_tensor *t, struct value **out) {
+  struct shape shape = {.rank = t->rank};
+  struct tensor *made;
+  for (int d = 0; d < t->rank; d++) shape.dims[d] = t->dims[d];
+  TRY(tensor_create(m->ctx, m->arena, HONE_F32, &shape, &made));
+  blocks_decode(t->type, t->data, tensor_count(made), (float *)(uintptr_t)made->data);
+  return graph_constant(m->ctx, m->make.graph, NULL, made, out);
+}
+
+static hone_status vector(struct model *m, const char *name, int64_t size, struct value **out) {
+  const struct gguf_tensor *t;
+  TRY(find(m, name, size, 0, &t));
+  return as_floats(m, t, out);
+}
+
+/* A matrix [n, k] of integers with a scale, and perhaps a minimum, for each `block` of a row. */
+struct matrix {
+  struct value *integers, *scales, *minima; /* minima NULL: none */
+  int64_t n, k, block;
+};
+
+static void put_integer(struct tensor *to, size_t i, int8_t q) {
+  uint8_t *bytes = (uint8_t *)(uintptr_t)to->data;
+  if (dtype_bits(to->dtype) == 8)
+    bytes[i] = (uint8_t)q;
+  else
+    bytes[i / 2] = (uint8_t)(bytes[i / 2] | (q & 15) << i % 2 * 4);
+}
+
+/* type: what holds the integers; I8 in place of a 4-bit type where rows are gathered. */
+static hone_status read_matrix(struct model *m, const struct gguf_tensor *t, hone_dtype type,
+                               struct matrix *out) {
+  const struct block_type *b = t->type;
+  const size_t count = (size_t)(t->dims[0] * t->dims[1]), subs = b->elements / b->sub_elements;
+  struct tensor *q, *scales, *minima;
+  *out = (struct matrix){.n = t->dims[0], .k = t->dims[1], .block = b->sub_elements};
+  const struct shape by_block = {2, {out->n, out->k / out->block}};
+  TRY(tensor_create(m->ctx, m->arena, type, &(struct shape){2, {out->n, out->k}}, &q));
+  TRY(tensor_create(m->ctx, m->arena, HONE_F32, &by_block, &scales));
+  TRY(tensor_create(m->ctx, m->arena, HONE_F32, &by_block, &minima));
+  float *scale = (float *)(uintptr_t)scales->data, *minimum = (float *)(uintptr_t)minima->data;
+  for (size_t i = 0; i < count / b->elements; i++) {
+    int8_t integers[BLOCK_MAX];
+    b->split(t->data + i * b->bytes, integers, scale + i * subs, minimum + i * subs);
+    for (uint32_t k = 0; k < b->elements; k++) put_integer(q, i * b->elements + k, integers[k]);
+  }
+  TRY(graph_constant(m->ctx, m->make.graph, NULL, q, &out->integers));
+  TRY(graph_constant(m->ctx, m->make.graph, NULL, scales, &out->scales));
+  return b->has_minimum ? graph_constant(m->ctx, m->make.graph, NULL, minima, &out->minima)
+                        : HONE_OK;
+}
+
+/* -- parts of the graph */
+
+static hone_status op1(struct model *m, enum op_id id, struct value *x, struct value **out) {
+  return make_node(&m->make, id, VALUES(x), NULL, out);
+}
+static hone_status op2(struct model *m, enum op_id id, struct value *x, struct value *y,
+                       struct value **out) {
+  return make_node(&m->make, id, VALUES(x, y), NULL, out);
+}
+
+static hone_status transposed_gemm(struct model *m, struct value *x, struct value *w,
+                                   struct value **out) {
+  return make_node(&m->make, OP_Gemm, VALUES(x, w), ARGS(INT_ARG("transB", 1)), out);
+}
+
+/* x [rows, k] times the transposed matrix [n, k]: scale * integer by DequantizeLinear, and the minimum of each block times the sum of
+   x over it. */
+static hone_status multiply(struct model *m, struct value *x, const struct gguf_tensor *t,
+                            struct value **out) {
+  struct matrix w;
+  struct value *weights, *sums, *axes, *added;
+  if (!t->type->split) {
+    TRY(as_floats(m, t, &weights));
+    return transposed_gemm(m, x, weights, out);
+  }
+  TRY(read_matrix(m, t, t->type->integer, &w));
+  TRY(make_node(&m->make, OP_DequantizeLinear, VALUES(w.integers, w.scales),
+                ARGS(INT_ARG("axis", 1), INT_ARG("block_size", w.block)), &weights));
+  TRY(transposed_gemm(m, x, weights, out));
+  if (!w.minima) return HONE_OK;
+  TRY(make_reshape(&m->make, x, (int64_t[]){m->rows, w.k / w.block, w.block}, 3, &sums));
+  TRY(make_ints(&m->make, (int64_t[]){2}, 1, &axes));
+  TRY(make_node(&m->make, OP_ReduceSum, VALUES(sums, axes), ARGS(INT_ARG("keepdims", 0)), &sums));
+  TRY(transposed_gemm(m, sums, w.minima, &added));
+  return op2(m, OP_Add, *out, added, out);
+}
+
+/* NAME.weight, and NAME.bias if there is to be one. */
+static hone_status dense(struct model *m, const char *block, const char *name, struct value *x,
+                         int64_t k, int64_t n, bool has_bias, struct value **out) {
+  char full[128];
+  const struct gguf_tensor *t;
+  struct value *bias;
+  snprintf(full, sizeof full, "%s%s.weight", block, name);
+  TRY(find(m, full, n, k, &t));
+  TRY(multiply(m, x, t, out));
+  if (!has_bias) return HONE_OK;
+  snprintf(full, sizeof full, "%s%s.bias", block, name);
+  TRY(vector(m, full, n, &bias));
+  return op2(m, OP_Add, *out, bias, out);
+}
+
+/* Over the last dimension, which has `size` elements. */
+static hone_status norm(struct model *m, const char *block, const char *name, struct value *x,
+                        int64_t size, struct value **out) {
+  char full[128];
+  struct value *gain;
+  snprintf(full, sizeof full, "%s%s.weight", block, name);
+  TRY(vector(m, full, size, &gain));
+  return make_node(&m->make, OP_RMSNormalization, VALUES(x, gain),
+                   ARGS(INT_ARG("axis", -1), FLOAT_ARG("epsilon", m->epsilon)), out);
+}
+
+/* The rows of the embedding that the ids name: [rows, width]. */
+static hone_status embed(struct model *m, struct value **out) {
+  const struct gguf_tensor *t = gguf_tensor(&m->file, "token_embd.weight");
+  const int64_t flat[] = {m->rows, m->width};
+  struct value *ids, *x, *scales, *minima;
+  struct matrix w;
+  TRY(find(m, "token_embd.weight", m->vocabulary, m->width, &t));
+  TRY(make_reshape(&m->make, m->ids, (int64_t[]){m->rows}, 1, &ids));
+  if (!t->type->split) {
+    TRY(as_floats(m, t, &x));
+    TRY(op2(m, OP_Gather, x, ids, &x));
+  } else {
+    TRY(read_matrix(m, t, HONE_I8, &w));
+    const int64_t blocks[] = {m->rows, w.k / w.block, w.block}, one[] = {m->rows, w.k / w.block, 1};
+    TRY(op2(m, OP_Gather, w.integers, ids, &x));
+    TRY(make_cast(&m->make, x, HONE_F32, &x));
+    TRY(make_reshape(&m->make, x, blocks, 3, &x));
+    TRY(op2(m, OP_Gather, w.scales, ids, &scales));
+    TRY(make_reshape(&m->make, scales, one, 3, &scales));
+    TRY(op2(m, OP_Mul, x, scales, &x));
+    if (w.minima) {
+      TRY(op2(m, OP_Gather, w.minima, ids, &minima));
+      TRY(make_reshape(&m->make, minima, one, 3, &minima));
+      TRY(op2(m, OP_Add, x, minima, &x));
+    }
+    TRY(make_reshape(&m->make, x, flat, 2, &x));
+  }
+  if (m->kind->scales_embedding)
+    TRY(make_with_scalar(&m->make, OP_Mul, x, (double)sqrtf((float)m->width), &x));
+  *out = x;
+  return HONE_OK;
+}
+
+/* Angles of every position, [positions, depth / 2]. Su et al. 2021 (arXiv:2104.09864); rope_freqs.weight divides the frequencies
+   (Llama 3.1). */
+static hone_status rotation(struct model *m, double base, bool has_factors, struct value **cosine,
+                            struct value **sine) {
+  const int64_t half = m->depth / 2;
+  const struct gguf_tensor *t = gguf_tensor(&m->file, "rope_freqs.weight");
+  struct tensor *c, *s;
+  float factors[MAX_DEPTH / 2];
+  const struct shape shape = {2, {m->positions, half}};
+  for (int64_t i = 0; i < half; i++) factors[i] = 1;
+  if (t && has_factors) {
+    TRY(find(m, "rope_freqs.weight", half, 0, &t));
+    blocks_decode(t->type, t->data, (size_t)half, factors);
+  }
+  TRY(tensor_create(m->ctx, m->arena, HONE_F32, &shape, &c));
+  TRY(tensor_create(m->ctx, m->arena, HONE_F32, &shape, &s));
+  for (int64_t at = 0; at < m->positions; at++)
+    for (int64_t i = 0; i < half; i++) {
+      const double angle =
+          (double)at * pow(base, -2 * (double)i / (double)m->depth) / (double)factors[i];
+      ((float *)(uintptr_t)c->data)[at * half + i] = (float)cos(angle);
+      ((float *)(uintptr_t)s->data)[at * half + i] = (float)sin(angle);
+    }
+  TRY(graph_constant(m->ctx, m->make.graph, NULL, c, cosine));
+  return graph_constant(m->ctx, m->make.graph, NULL, s, sine);
+}
+
+static hone_status make_rotations(struct model *m) {
+  const char *scaling;
+  char key[64];
+  double base, factor;
+  snprintf(key, sizeof key, "%s.rope.scaling.type", m->kind->name);
+  TRY(gguf_string(m->ctx, m->arena, &m->file, key, &scaling));
+  TRY(read_float(m, "rope.scaling.factor", 1, &factor));
+  if (scaling && strcmp(scaling, "none") != 0 && factor != 1)
+    return fail(m->ctx, HONE_E_UNSUP, place_name(key), "\"%.60s\" scaling of positions", scaling);
+  TRY(read_float(m, "rope.freq_base", 10000, &base));
+  TRY(rotation(m, base, true, &m->cosine[0], &m->sine[0]));
+  if (!m->kind->global_every) return HONE_OK;
+  return rotation(m, LOCAL_BASE, false, &m->cosine[1], &m->sine[1]);
+}
+
+/* x [rows, heads * depth] as [1, heads, rows, depth]; normed and rotated where asked. */
+static hone_status heads_of(struct model *m, struct value *x, int64_t heads, struct value **out) {
+  TRY(make_reshape(&m->make, x, (int64_t[]){1, m->rows, heads, m->depth}, 4, &x));
+  return make_transpose(&m->make, x, (int64_t[]){0, 2, 1, 3}, out);
+}
+
+static hone_status rotate(struct model *m, struct value *x, bool is_local, struct value **out) {
+  return make_node(&m->make, OP_RotaryEmbedding,
+                   VALUES(x, m->cosine[is_local], m->sine[is_local], m->places),
+                   ARGS(INT_ARG("interleaved", m->kind->rotates_pairs)), out);
+}
+
+static hone_status attend(struct model *m, int64_t at, const char *block, struct value *x,
+                          struct value **out) {
+  const bool is_local = m->kind->global_every && (at + 1) % m->kind->global_every;
+  const bool has_bias = m->kind->has_biases;
+  struct value *q, *k, *v, *outs[3];
+  char name[64];
+  TRY(dense(m, block, "attn_q", x, m->width, m->heads * m->depth, has_bias, &q));
+  TRY(dense(m, block, "attn_k", x, m->width, m->key_heads * m->depth, has_bias, &k));
+  TRY(dense(m, block, "attn_v", x, m->width, m->key_heads * m->depth, has_bias, &v));
+  TRY(heads_of(m, q, m->heads, &q));
+  TRY(heads_of(m, k, m->key_heads, &k));
+  TRY(heads_of(m, v, m->key_heads, &v));
+  if (m->kind->norms_heads) {
+    TRY(norm(m, block, "attn_q_norm", q, m->depth, &q));
+    TRY(norm(m, block, "attn_k_norm", k, m->depth, &k));
+  }
+  TRY(rotate(m, q, is_local, &q));
+  TRY(rotate(m, k, is_local, &k));
+  const struct arg window = INT_ARG(is_local ? "left_window_size" : NULL, m->window - 1);
+  TRY(make_nodes(&m->make, OP_Attention,
+                 VALUES(q, k, v, NULL, m->caches[2 * at], m->caches[2 * at + 1]),
+                 ((const struct arg[]){INT_ARG("is_causal", 1), window, {.name = NULL}}), 3, outs));
+  for (int i = 0; i < 2; i++) {
+    snprintf(name, sizeof name, "present.%lld.%s", (long long)at, i ? "value" : "key");
+    TRY(make_graph_output(&m->make, outs[1 + i], name));
+  }
+  TRY(make_transpose(&m->make, outs[0], (int64_t[]){0, 2, 1, 3}, &x));
+  TRY(make_reshape(&m->make, x, (int64_t[]){m->rows, m->heads * m->depth}, 2, &x));
+  return dense(m, block, "attn_output", x, m->heads * m->depth, m->width, false, out);
+}
+
+static hone_status feed_forward(struct model *m, const char *block, struct value *x,
+                                struct value **out) {
+  struct value *gate, *up, *share;
+  TRY(dense(m, block, "ffn_gate", x, m->width, m->inner, false, &gate));
+  TRY(dense(m, block, "ffn_up", x, m->width, m->inner, false, &up));
+  if (m->kind->is_gelu) {
+    TRY(make_node(&m->make, OP_Gelu, VALUES(gate), ARGS(STRING_ARG("approximate", "tanh")), &gate));
+  } else {
+    TRY(op1(m, OP_Sigmoid, gate, &share));
+    TRY(op2(m, OP_Mul, gate, share, &gate));
+  }
+  TRY(op2(m, OP_Mul, gate, up, &up));
+  return dense(m, block, "ffn_down", up, m->inner, m->width, false, out);
+}
+
+static hone_status add_block(struct model *m, int64_t at, struct value **x) {
+  char block[32];
+  struct value *y;
+  snprintf(block, sizeof block, "blk.%lld.", (long long)at);
+  TRY(norm(m, block, "attn_norm", *x, m->width, &y));
+  TRY(attend(m, at, block, y, &y));
+  if (m->kind->norms_results) TRY(norm(m, block, "post_attention_norm", y, m->width, &y));
+  TRY(op2(m, OP_Add, *x, y, x));
+  TRY(norm(m, block, "ffn_norm", *x, m->width, &y));
+  TRY(feed_forward(m, block, y, &y));
+  if (m->kind->norms_results) TRY(norm(m, block, "post_ffw_norm", y, m->width, &y));
+  return op2(m, OP_Add, *x, y, x);
+}
+
+/* The output matrix, or the embedding in its place. */
+static hone_status add_logits(struct model *m, struct value *x) {
+  const bool is_tied = !gguf_tensor(&m->file, "output.weight");
+  const struct gguf_tensor *t;
+  TRY(norm(m, "", "output_norm", x, m->width, &x));
+  TRY(find(m, is_tied ? "token_embd.weight" : "output.weight", m->vocabulary, m->width, &t));
+  TRY(multiply(m, x, t, &x));
+  TRY(make_reshape(&m->make, x, (int64_t[]){1, m->rows, m->vocabulary}, 3, &x));
+  return make_graph_output(&m->make, x, "logits");
+}
+
+/* -- inputs */
+
+enum { EXAMPLE_ROWS = 1, EXAMPLE_PAST = 127 };
+
+static hone_status describe_input(struct model *m, struct raw_value *raw, const char *name,
+                                  hone_dtype dtype, int rank) {
+  *raw = (struct raw_value){.name = name, .dtype = dtype, .has_shape = true, .rank = rank};
+  TRY(NEW_ARRAY(m->ctx, m->arena, raw->dims, (size_t)rank));
+  for (int d = 0; d < rank; d++) raw->dims[d] = (struct raw_dim){.value = 1, .param = ""};
+  return HONE_OK;
+}
+
+static hone_status describe_inputs(struct model *m, struct raw_value *raw, size_t count) {
+  const struct raw_dim sequence = {-1, "sequence", EXAMPLE_ROWS}, past = {-1, "past", EXAMPLE_PAST};
+  TRY(describe_input(m, &raw[0], "input_ids", HONE_I64, 2));
+  TRY(describe_input(m, &raw[1], "position_ids", HONE_I64, 2));
+  raw[0].dims[1] = raw[1].dims[1] = sequence;
+  for (size_t i = 2; i < count; i++) {
+    const char *name;
+    TRY(arena_printf(m->ctx, m->arena, &name, "past.%zu.%s", (i - 2) / 2, i % 2 ? "value" : "key"));
+    TRY(describe_input(m, &raw[i], name, HONE_F32, 4));
+    raw[i].dims[1].value = m->key_heads;
+    raw[i].dims[2] = past;
+    raw[i].dims[3].value = m->depth;
+  }
+  return HONE_OK;
+}
+
+static hone_status add_inputs(struct model *m, const struct source *source) {
+  const size_t count = (size_t)(2 + 2 * m->blocks);
+  struct raw_value *raw;
+  struct shape *shapes;
+  bool *is_real;
+  TRY(NEW_ARRAY(m->ctx, m->arena, raw, count));
+  TRY(NEW_ARRAY(m->ctx, m->arena, shapes, count));
+  TRY(NEW_ARRAY(m->ctx, m->arena, is_real, count));
+  TRY(NEW_ARRAY(m->ctx, m->arena, m->caches, count));
+  TRY(describe_inputs(m, raw, count));
+  for (size_t i = 0; i < count; i++) is_real[i] = true;
+  TRY(bind_shapes(m->ctx, m->arena, source->options, raw, is_real, count, shapes, m->make.graph));
+  for (size_t i = 0; i < count; i++) {
+    struct value **out = i == 0 ? &m->ids : i == 1 ? &m->places : &m->caches[i - 2];
+    int64_t elements;
+    size_t bytes;
+    TRY(shape_check(m->ctx, place_name(raw[i].name), raw[i].dtype, &shapes[i], &elements, &bytes));
+    TRY(graph_input(m->ctx, m->make.graph, raw[i].name, raw[i].dtype, &shapes[i], out));
+  }
+  m->rows = shapes[0].dims[1];
+  m->past = m->blocks ? shapes[2].dims[2] : 0;
+  return HONE_OK;
+}
+
+hone_status read_gguf(struct ctx *ctx, struct arena *arena, const struct source *source,
+                      struct graph **out_graph) {
+  struct model *m;
+  struct value *x;
+  TRY(NEW(ctx, arena, m));
+  *m = (struct model){.ctx = ctx, .arena = arena};
+  m->make = (struct make){.ctx = ctx, .index = -1, .name = ""};
+  TRY(gguf_read(ctx, arena, source->bytes, source->size, &m->file));
+  TRY(read_facts(m));
+  TRY(graph_create(ctx, arena, &m->make.graph));
+  TRY(add_inputs(m, source));
+  TRY(make_rotations(m));
+  TRY(embed(m, &x));
+  for (int64_t i = 0; i < m->blocks; i++) TRY(add_block(m, i, &x));
+  TRY(add_logits(m, x));
+  *out_graph = m->make.graph;
+  return HONE_OK;
+}
