@@ -128,7 +128,7 @@ typedef struct hone_load_options {
   const char *side_files_from;
 } hone_load_options;
 
-/* Reads a file (ONNX, TFLite or .pt2, by its content) or "zoo:NAME[,batch=N,...]". options may be NULL. The caller owns *out_model. */
+/* Reads a file (ONNX, TFLite, .pt2 or GGUF, by its content) or "zoo:NAME[,batch=N,...]". options may be NULL. The caller owns *out_model. */
 HONE_API HONE_MUST_USE hone_status hone_model_load(hone_context *context, const char *path,
                                                    const hone_load_options *options,
                                                    hone_model **out_model);

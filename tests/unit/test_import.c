@@ -828,7 +828,7 @@ static void row_51_other_formats(void **state) {
       {"\200\2}q\0.", "a Python pickle", 6},
       {"\x14\0\0\0\0\0\0\0{\"w\":{\"dtype\":\"F32\"}}", "a safetensors file", 28},
       {"\2\0\0\0\0\0\0\0{}", "a safetensors file", 10},
-      {"GGUF\3\0\0\0", "a GGUF model", 8},
+      {"GGUF\3\0\0\0", "the GGUF file ends", 8}, /* read as one, and cut off */
       {"\x93NUMPY\1\0", "a NumPy array", 8},
       {"PK\3\4......................\5\0\0\0a.npy", "a NumPy archive", 35},
       {"\x10\0\0\0ORTM....", "ONNX Runtime's own format", 12},

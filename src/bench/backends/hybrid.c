@@ -244,10 +244,11 @@ static void close_session(struct session *s) {
 const struct backend backend_hybrid = {
     .name = "hybrid",
     .title = "hybrid",
-    .formats = "onnx tflite pt2",
+    .formats = "onnx tflite pt2 gguf",
     .only_named = true,
     .ships_model = true,
-    .traits = {"CPU", "ONNX, TFLite, PT2", "parts of the model in native, ONNX Runtime, OpenVINO",
+    .traits = {"CPU", "ONNX, TFLite, PT2, GGUF",
+               "parts of the model in native, ONNX Runtime, OpenVINO",
                "the cuts; each part its engine's own", "fp32"},
     .describe = describe_built_in,
     .session_size = sizeof(struct session),

@@ -307,8 +307,8 @@ static const struct backend_variant variants[] = {
 const struct backend backend_native = {
     .name = "native",
     .title = "hone",
-    .formats = "onnx tflite pt2",
-    .traits = {"x86-64 and aarch64 CPUs", "ONNX, TFLite, PT2", "graph, plan, C text",
+    .formats = "onnx tflite pt2 gguf",
+    .traits = {"x86-64 and aarch64 CPUs", "ONNX, TFLite, PT2, GGUF", "graph, plan, C text",
                "folding, fusion into epilogues, layout by strides, int8 lowering, tuned tiles, "
                "arena reuse",
                "fp32 bf16 fp16 int8 int4-weights"},

@@ -1,4 +1,4 @@
-/* Ways of a model to an engine: "onnx", "tflite" or "pt2" is the user's own file as it is, by its format ("onnx" where it
+/* Ways of a model to an engine: "onnx", "tflite", "pt2" or "gguf" is the user's own file as it is, by its format ("onnx" where it
  * is asked for, whatever the format); FORM-hone what hone writes of its graph in another form (src/compiler/export/formats.c).
  */
 #include "core/os/os.h"
@@ -23,8 +23,9 @@ void backend_route(const struct backend *backend, const char *format, const char
   snprintf(out, 64, "onnx");
   if (asked && backend_knows_route(backend, asked))
     snprintf(out, 64, "%s", asked);
-  else if (!strcmp(format, "pt2") && !backend_reads(backend, format) &&
-           backend_knows_route(backend, "onnx-hone")) /* no engine reads it, and all read ONNX */
+  else if ((!strcmp(format, "pt2") || !strcmp(format, "gguf")) && !backend_reads(backend, format) &&
+           backend_knows_route(backend,
+                               "onnx-hone")) /* few engines read these, and all read ONNX */
     snprintf(out, 64, "onnx-hone");
   else if (!backend_reads(backend, format))
     snprintf(out, 64, "%.*s", (int)strcspn(first, " "), first);

@@ -99,7 +99,7 @@ static void note_refusal(struct bench_case *one, const struct worker_end *end) {
   }
 }
 
-/* Detects the format by the first bytes: FlatBuffer identifier, or zip. */
+/* Detects the format by the first bytes: FlatBuffer identifier, zip, or GGUF. */
 static void find_format(const char *path, char out[8]) {
   char bytes[8] = "";
   FILE *file = fopen(path, "re");
@@ -107,7 +107,8 @@ static void find_format(const char *path, char out[8]) {
   if (file) fclose(file);
   const bool is_tflite = n == sizeof bytes && !memcmp(bytes + 4, "TFL3", 4);
   const bool is_zip = n == sizeof bytes && !memcmp(bytes, "PK\3\4", 4);
-  snprintf(out, 8, "%s", is_tflite ? "tflite" : is_zip ? "pt2" : "onnx");
+  const bool is_gguf = n == sizeof bytes && !memcmp(bytes, "GGUF", 4);
+  snprintf(out, 8, "%s", is_tflite ? "tflite" : is_zip ? "pt2" : is_gguf ? "gguf" : "onnx");
 }
 
 static MUST_USE hone_status begin_case(struct bench *bench, const char *model, int batch,

@@ -9,8 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CONVERT \
-  "hone reads ONNX, TFLite and torch.export's .pt2: export or convert the model to one of them"
+#define CONVERT                                                                                   \
+  "hone reads ONNX, TFLite, torch.export's .pt2 and GGUF: export or convert the model to one of " \
+  "them"
 #define FROM_TORCH                                                         \
   "torch.export.save(torch.export.export(model, args), \"model.pt2\") or " \
   "torch.onnx.export(model, args, \"model.onnx\")"

@@ -256,7 +256,7 @@ int verb_help(struct ctx *ctx, struct args *args) {
   }
   printf("\n");
   print_beside("", 0,
-               "'hone help VERB' prints its flags. A model is a file (ONNX, TFLite, or "
-               "torch.export's .pt2) or zoo:NAME ('hone zoo list').");
+               "'hone help VERB' prints its flags. A model is a file (ONNX, TFLite, "
+               "torch.export's .pt2, GGUF) or zoo:NAME ('hone zoo list').");
   return 0;
 }

@@ -1,0 +1,251 @@
+"""GGUF files: small random models of each architecture beside an independent evaluation in NumPy, and damaged files."""
+import struct
+
+import numpy as np
+import pytest
+
+from hone import refused, sound
+
+U8, I8, U16, I16, U32, I32, F32, BOOL, STRING, ARRAY, U64, I64, F64 = range(13)
+WIDTH, HEADS, KEY_HEADS, DEPTH, INNER, VOCABULARY, BLOCKS = 64, 4, 2, 32, 96, 50, 2
+PAST, ROWS = 3, 4
+
+
+# -- a writer that shares no code with the reader
+
+def text(string):
+    data = string.encode()
+    return struct.pack("<Q", len(data)) + data
+
+
+def pair(key, kind, value):
+    form = {U8: "B", U16: "H", U32: "I", I32: "i", F32: "f", U64: "Q", I64: "q", F64: "d", BOOL: "B"}
+    body = text(value) if kind == STRING else value if kind == ARRAY else struct.pack("<" + form[kind], value)
+    return text(key) + struct.pack("<I", kind) + body
+
+
+def gguf(pairs, tensors, version=3, alignment=32):
+    """tensors: {name: (dims outermost first, type id, bytes)}."""
+    head = b"GGUF" + struct.pack("<IQQ", version, len(tensors), len(pairs)) + b"".join(pair(*p) for p in pairs)
+    data = b""
+    for name, (dims, kind, payload) in tensors.items():
+        head += text(name) + struct.pack("<I", len(dims)) + struct.pack(f"<{len(dims)}Q", *dims[::-1]) + struct.pack("<IQ", kind, len(data))
+        data += payload + bytes(-len(payload) % alignment)
+    return head + bytes(-len(head) % alignment) + data
+
+
+# -- element types: floats, and two with scales, made here
+
+def stored(x, kind):
+    """The bytes of a tensor, and the values that they stand for."""
+    if kind == 0:
+        return x.astype("<f4").tobytes(), x.astype(np.float32)
+    blocks = x.reshape(-1, 32).astype(np.float64)
+    out, values = [], []
+    for block in blocks:
+        if kind == 8:  # Q8_0
+            d = np.float16(np.abs(block).max() / 127)
+            q = np.clip(np.rint(block / float(d)), -127, 127).astype(np.int8)
+            out.append(d.tobytes() + q.tobytes())
+            values.append(np.float32(d) * q.astype(np.float32))
+        else:  # Q4_1
+            d, m = np.float16((block.max() - block.min()) / 15), np.float16(block.min())
+            q = np.clip(np.rint((block - float(m)) / float(d)), 0, 15).astype(np.uint8)
+            out.append(d.tobytes() + m.tobytes() + (q[:16] | q[16:] << 4).tobytes())
+            values.append(np.float32(d) * q.astype(np.float32) + np.float32(m))
+    return b"".join(out), np.array(values, np.float32).reshape(x.shape)
+
+
+# -- a model, and what it computes
+
+KINDS = {"llama": {}, "qwen2": {"bias": True}, "qwen3": {"head_norm": True},
+         "gemma3": {"head_norm": True, "post": True, "gelu": True}}
+
+
+def model(name, matrix, seed=0):
+    rng = np.random.default_rng(seed)
+    facts, tensors, values = KINDS[name], {}, {}
+
+    def add(key, *dims, kind=0, about=0.0):
+        x = about + rng.standard_normal(dims) * (0.3 if len(dims) == 1 else 1 / np.sqrt(dims[-1]))
+        data, values[key] = stored(x, kind)
+        tensors[key] = (dims, kind, data)
+
+    add("token_embd.weight", VOCABULARY, WIDTH, kind=matrix)
+    for i in range(BLOCKS):
+        for part, n, k in (("attn_q", HEADS * DEPTH, WIDTH), ("attn_k", KEY_HEADS * DEPTH, WIDTH), ("attn_v", KEY_HEADS * DEPTH, WIDTH),
+                           ("attn_output", WIDTH, HEADS * DEPTH), ("ffn_gate", INNER, WIDTH), ("ffn_up", INNER, WIDTH),
+                           ("ffn_down", WIDTH, INNER)):
+            add(f"blk.{i}.{part}.weight", n, k, kind=matrix)
+        for part, n in (("attn_norm", WIDTH), ("ffn_norm", WIDTH)):
+            add(f"blk.{i}.{part}.weight", n, about=1.0)
+        if facts.get("bias"):
+            for part, n in (("attn_q", HEADS), ("attn_k", KEY_HEADS), ("attn_v", KEY_HEADS)):
+                add(f"blk.{i}.{part}.bias", n * DEPTH)
+        if facts.get("head_norm"):
+            add(f"blk.{i}.attn_q_norm.weight", DEPTH, about=1.0)
+            add(f"blk.{i}.attn_k_norm.weight", DEPTH, about=1.0)
+        if facts.get("post"):
+            add(f"blk.{i}.post_attention_norm.weight", WIDTH, about=1.0)
+            add(f"blk.{i}.post_ffw_norm.weight", WIDTH, about=1.0)
+    add("output_norm.weight", WIDTH, about=1.0)
+    pairs = [("general.architecture", STRING, name)] + [(f"{name}.{key}", U32, value) for key, value in (
+        ("block_count", BLOCKS), ("embedding_length", WIDTH), ("feed_forward_length", INNER), ("attention.head_count", HEADS),
+        ("attention.head_count_kv", KEY_HEADS), ("attention.key_length", DEPTH), ("context_length", 64))] + [
+        (f"{name}.attention.layer_norm_rms_epsilon", F32, 1e-5), (f"{name}.rope.freq_base", F32, 500.0),
+        ("tokenizer.ggml.tokens", ARRAY, struct.pack("<IQ", STRING, 2) + text("a") + text("b"))]
+    if name == "gemma3":
+        pairs.append((f"{name}.attention.sliding_window", U32, 3))
+    return pairs, tensors, values
+
+
+def evaluate(name, w, ids, past):
+    """logits [rows, vocabulary] and the caches, in float64, from the published descriptions of the architectures."""
+    facts = KINDS[name]
+    w = {key: value.astype(np.float64) for key, value in w.items()}
+    places = np.arange(PAST, PAST + ROWS)
+
+    def norm(x, gain):
+        return x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5) * gain
+
+    def rotate(x, base):  # [heads, rows, depth]
+        angles = places[:, None] * base ** (-2 * np.arange(DEPTH // 2) / DEPTH)
+        c, s = np.cos(angles), np.sin(angles)
+        y = np.empty_like(x)
+        a, b = (np.s_[..., 0::2], np.s_[..., 1::2]) if name == "llama" else (np.s_[..., :DEPTH // 2], np.s_[..., DEPTH // 2:])
+        y[a], y[b] = x[a] * c - x[b] * s, x[a] * s + x[b] * c
+        return y
+
+    x, caches = w["token_embd.weight"][ids], []
+    if name == "gemma3":
+        x = x * np.sqrt(np.float32(WIDTH)).astype(np.float64)
+    for i in range(BLOCKS):
+        b = f"blk.{i}."
+        is_local = name == "gemma3" and (i + 1) % 6 != 0
+        h = norm(x, w[b + "attn_norm.weight"])
+        q, k, v = ((h @ w[f"{b}{part}.weight"].T + w.get(f"{b}{part}.bias", 0)).reshape(ROWS, -1, DEPTH).swapaxes(0, 1)
+                   for part in ("attn_q", "attn_k", "attn_v"))
+        if facts.get("head_norm"):
+            q, k = norm(q, w[b + "attn_q_norm.weight"]), norm(k, w[b + "attn_k_norm.weight"])
+        q, k = (rotate(t, 10000.0 if is_local else 500.0) for t in (q, k))
+        k, v = np.concatenate([past[2 * i], k], 1), np.concatenate([past[2 * i + 1], v], 1)
+        caches += [k, v]
+        scores = q @ np.repeat(k, HEADS // KEY_HEADS, 0).swapaxes(1, 2) / np.sqrt(DEPTH)
+        distance = places[:, None] - np.arange(PAST + ROWS)
+        scores[:, (distance < 0) | (is_local & (distance >= 3))] = -np.inf
+        scores = np.exp(scores - scores.max(-1, keepdims=True))
+        y = (scores / scores.sum(-1, keepdims=True)) @ np.repeat(v, HEADS // KEY_HEADS, 0)
+        y = y.swapaxes(0, 1).reshape(ROWS, -1) @ w[b + "attn_output.weight"].T
+        x = x + (norm(y, w[b + "post_attention_norm.weight"]) if facts.get("post") else y)
+        h = norm(x, w[b + "ffn_norm.weight"])
+        gate, up = h @ w[b + "ffn_gate.weight"].T, h @ w[b + "ffn_up.weight"].T
+        gate = (0.5 * gate * (1 + np.tanh(np.sqrt(2 / np.pi) * (gate + 0.044715 * gate ** 3))) if facts.get("gelu")
+                else gate / (1 + np.exp(-gate)))
+        y = (gate * up) @ w[b + "ffn_down.weight"].T
+        x = x + (norm(y, w[b + "post_ffw_norm.weight"]) if facts.get("post") else y)
+    return norm(x, w["output_norm.weight"]) @ w["token_embd.weight"].T, caches
+
+
+@pytest.mark.parametrize("how", [["--reference"], []], ids=["reference", "compiled"])
+@pytest.mark.parametrize("matrix", [0, 3, 8], ids=["F32", "Q4_1", "Q8_0"])
+@pytest.mark.parametrize("name", KINDS)
+def test_a_model_computes_what_its_architecture_says(hone, tmp_path, name, matrix, how):
+    pairs, tensors, values = model(name, matrix)
+    path, inputs, outputs = tmp_path / "model.gguf", tmp_path / "in", tmp_path / "out"
+    path.write_bytes(gguf(pairs, tensors))
+    inputs.mkdir()
+    rng = np.random.default_rng(1)
+    ids = rng.integers(0, VOCABULARY, ROWS)
+    past = [rng.standard_normal((KEY_HEADS, PAST, DEPTH)) for _ in range(2 * BLOCKS)]
+    np.save(inputs / "input_ids.npy", ids[None])
+    np.save(inputs / "position_ids.npy", np.arange(PAST, PAST + ROWS)[None])
+    for i, cache in enumerate(past):
+        np.save(inputs / f"past.{i // 2}.{'value' if i % 2 else 'key'}.npy", cache[None].astype(np.float32))
+    sound(hone("run", path, "--inputs", inputs, "-o", outputs, *how))
+    logits, caches = evaluate(name, values, ids, [cache.astype(np.float32) for cache in past])
+    got = [np.load(outputs / f"out_{i}.npy")[0] for i in range(2 * BLOCKS + 1)]
+    for want, have in zip(caches + [logits], got):
+        np.testing.assert_allclose(have, want, rtol=2e-4, atol=2e-4 * np.abs(want).max())
+
+
+# -- damaged files
+
+def damaged():
+    """(name, bytes, error, words)"""
+    pairs, tensors, _ = model("llama", 8)
+    whole = gguf(pairs, tensors)
+
+    def with_pairs(*changes):
+        return gguf([p for p in pairs if p[0] not in {c[0] for c in changes}] + [c for c in changes if len(c) == 3], tensors)
+
+    def with_tensor(name, value):
+        return gguf(pairs, {**tensors, name: value})
+
+    def without(name):
+        return gguf(pairs, {key: value for key, value in tensors.items() if key != name})
+
+    def counts(tensor_count, pair_count):
+        return whole[:8] + struct.pack("<QQ", tensor_count, pair_count) + whole[24:]
+
+    norm = tensors["output_norm.weight"]
+    deep = struct.pack("<IQ", ARRAY, 1) * 9 + struct.pack("<IQ", U8, 0)
+    yield "version 1", gguf(pairs, tensors, version=1), "E_UNSUP", "version 1"
+    yield "version 4", gguf(pairs, tensors, version=4), "E_UNSUP", "version 4"
+    yield "big-endian", b"GGUF" + struct.pack(">I", 3) + whole[8:], "E_UNSUP", "big-endian"
+    yield "tensors without end", counts(2**63, len(pairs)), "E_FORMAT", "do not fit"
+    yield "pairs without end", counts(len(tensors), 2**64 - 1), "E_FORMAT", "do not fit"
+    yield "one pair more", counts(len(tensors), len(pairs) + 1), "E_FORMAT", ""
+    yield "one tensor more", counts(len(tensors) + 1, len(pairs)), "E_FORMAT", ""
+    yield "value type 13", gguf([("general.architecture", STRING, "llama")], {})[:-1] + b"", "E_FORMAT", ""
+    yield "key twice", gguf(pairs + [pairs[0]], tensors), "E_FORMAT", "twice"
+    yield "string without end", with_pairs(("general.name", ARRAY, struct.pack("<IQQ", STRING, 1, 2**63))), "E_FORMAT", "ends"
+    yield "array without end", with_pairs(("x", ARRAY, struct.pack("<IQ", U64, 2**61))), "E_FORMAT", "ends"
+    yield "strings without end", with_pairs(("x", ARRAY, struct.pack("<IQ", STRING, 2**61))), "E_FORMAT", "ends"
+    yield "arrays without end", with_pairs(("x", ARRAY, struct.pack("<IQ", ARRAY, 2**61))), "E_FORMAT", "ends"
+    yield "nested arrays", with_pairs(("x", ARRAY, deep)), "E_LIMIT", "nested"
+    yield "array type 99", with_pairs(("x", ARRAY, struct.pack("<IQ", 99, 1))), "E_FORMAT", "value type 99"
+    yield "alignment 0", with_pairs(("general.alignment", U32, 0)), "E_FORMAT", "general.alignment"
+    yield "alignment 24", with_pairs(("general.alignment", U32, 24)), "E_FORMAT", "power of two"
+    yield "alignment as text", with_pairs(("general.alignment", STRING, "32")), "E_FORMAT", "integer"
+    yield "no architecture", with_pairs(("general.architecture",)), "E_FORMAT", "general.architecture"
+    yield "architecture as number", with_pairs(("general.architecture", U32, 1)), "E_FORMAT", "string"
+    yield "other architecture", with_pairs(("general.architecture", STRING, "mamba")), "E_UNSUP", "mamba"
+    yield "part of a model", with_pairs(("split.count", U16, 3)), "E_UNSUP", "one of 3 parts"
+    yield "no blocks", with_pairs(("llama.block_count",)), "E_FORMAT", "llama.block_count"
+    yield "blocks without end", with_pairs(("llama.block_count", U64, 2**40)), "E_FORMAT", "block_count"
+    yield "negative heads", with_pairs(("llama.attention.head_count", I32, -4)), "E_FORMAT", "head_count"
+    yield "0 heads", with_pairs(("llama.attention.head_count", U32, 0)), "E_FORMAT", "head_count"
+    yield "3 heads over 2", with_pairs(("llama.attention.head_count", U32, 3)), "E_FORMAT", "heads"
+    yield "odd depth", with_pairs(("llama.attention.key_length", U32, 31)), "E_FORMAT", "heads"
+    yield "another width", with_pairs(("llama.embedding_length", U32, 32)), "E_SHAPE", "shape"
+    yield "epsilon not a number", with_pairs(("llama.attention.layer_norm_rms_epsilon", F32, float("nan"))), "E_FORMAT", "finite"
+    yield "scaled positions", with_pairs(("llama.rope.scaling.type", STRING, "yarn"), ("llama.rope.scaling.factor", F32, 4.0)), "E_UNSUP", "yarn"
+    yield "no embedding", without("token_embd.weight"), "E_FORMAT", "token_embd"
+    yield "no norm", without("blk.1.ffn_norm.weight"), "E_FORMAT", "blk.1.ffn_norm"
+    yield "no matrix", without("blk.0.attn_v.weight"), "E_FORMAT", "blk.0.attn_v"
+    yield "vector as matrix", with_tensor("output_norm.weight", ((WIDTH, 1), 0, norm[2])), "E_SHAPE", "output_norm"
+    yield "rank 0", with_tensor("x", ((), 0, b"")), "E_FORMAT", "rank 0"
+    yield "rank 5", with_tensor("x", ((1,) * 5, 0, bytes(4))), "E_FORMAT", "rank 5"
+    yield "dimension 0", with_tensor("x", ((0,), 0, b"")), "E_FORMAT", "no elements"
+    yield "too many elements", with_tensor("x", ((2**40, 2**40), 0, bytes(4))), "E_FORMAT", "too many"
+    yield "element type 4", with_tensor("x", ((32,), 4, bytes(32))), "E_UNSUP", "element type 4"
+    yield "half a block", with_tensor("x", ((33,), 8, bytes(68))), "E_FORMAT", "whole blocks"
+    yield "data behind the end", with_tensor("x", ((2**30,), 0, bytes(4))), "E_FORMAT", "not in the file"
+    yield "name of 70 kB", with_tensor("x" * 70000, ((1,), 0, bytes(4))), "E_LIMIT", ""
+
+
+@pytest.mark.parametrize("name, data, error, words", list(damaged()), ids=lambda x: x if isinstance(x, str) and len(x) < 40 else "")
+def test_a_damaged_file_is_refused_by_name(hone, tmp_path, name, data, error, words):
+    path = tmp_path / "model.gguf"
+    path.write_bytes(data)
+    refused(hone("inspect", path, "--no-measure", "--shape", "input_ids[1,1],past.0.key[1,2,0,32]"), error, words)
+
+
+def test_a_file_that_ends_anywhere_is_refused(hone, tmp_path):
+    pairs, tensors, _ = model("llama", 8)
+    whole = gguf(pairs, tensors)
+    path = tmp_path / "model.gguf"
+    head = whole.index(b"output_norm.weight") + 60
+    for end in [*range(4, head, 97), head, len(whole) // 2, len(whole) - 64]:
+        path.write_bytes(whole[:end])
+        refused(hone("inspect", path, "--no-measure", "--shape", "input_ids[1,1],past.0.key[1,2,0,32]"), "E_FORMAT")
