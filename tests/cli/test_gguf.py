@@ -1,4 +1,5 @@
 """GGUF files: small random models of each architecture beside an independent evaluation in NumPy, and damaged files."""
+import re
 import struct
 
 import numpy as np
@@ -166,6 +167,15 @@ def test_a_model_computes_what_its_architecture_says(hone, tmp_path, name, matri
     got = [np.load(outputs / f"out_{i}.npy")[0] for i in range(2 * BLOCKS + 1)]
     for want, have in zip(caches + [logits], got):
         np.testing.assert_allclose(have, want, rtol=2e-4, atol=2e-4 * np.abs(want).max())
+
+
+def test_outputs_have_names(hone, tmp_path):
+    pairs, tensors, _ = model("llama", 8)
+    path = tmp_path / "model.gguf"
+    path.write_bytes(gguf(pairs, tensors))
+    result = hone("inspect", path, "--no-measure", "--shape", "input_ids[1,1],past.0.key[1,2,3,32]")
+    assert re.findall(r"output \d+ +([\w.]+): f32\[([\d,]+)\]", result.text) == [
+        (f"present.{i}.{part}", "1,2,4,32") for i in range(BLOCKS) for part in ("key", "value")] + [("logits", f"1,1,{VOCABULARY}")]
 
 
 # -- damaged files

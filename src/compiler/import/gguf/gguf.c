@@ -329,7 +329,7 @@ static hone_status attend(struct model *m, int64_t at, const char *block, struct
   const bool is_local = m->kind->global_every && (at + 1) % m->kind->global_every;
   const bool has_bias = m->kind->has_biases;
   struct value *q, *k, *v, *outs[3];
-  char name[64];
+  const char *name;
   TRY(dense(m, block, "attn_q", x, m->width, m->heads * m->depth, has_bias, &q));
   TRY(dense(m, block, "attn_k", x, m->width, m->key_heads * m->depth, has_bias, &k));
   TRY(dense(m, block, "attn_v", x, m->width, m->key_heads * m->depth, has_bias, &v));
@@ -347,7 +347,8 @@ static hone_status attend(struct model *m, int64_t at, const char *block, struct
                  VALUES(q, k, v, NULL, m->caches[2 * at], m->caches[2 * at + 1]),
                  ((const struct arg[]){INT_ARG("is_causal", 1), window, {.name = NULL}}), 3, outs));
   for (int i = 0; i < 2; i++) {
-    snprintf(name, sizeof name, "present.%lld.%s", (long long)at, i ? "value" : "key");
+    TRY(arena_printf(m->ctx, m->arena, &name, "present.%lld.%s", (long long)at,
+                     i ? "value" : "key"));
     TRY(make_graph_output(&m->make, outs[1 + i], name));
   }
   TRY(make_transpose(&m->make, outs[0], (int64_t[]){0, 2, 1, 3}, &x));
