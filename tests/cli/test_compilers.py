@@ -172,7 +172,7 @@ def test_a_compiler_by_a_relative_path(hone, compiler):
 @pytest.mark.parametrize("wrong", ["this is no C;", "}", "{"])
 @pytest.mark.parametrize("name, node, more", [
     ("softmax_f32.c", helper.make_node("Softmax", ["x"], ["y"], axis=-1), []),
-    ("plain/CumSum.c", helper.make_node("CumSum", ["x", "axis"], ["y"]),
+    ("generic/CumSum.c", helper.make_node("CumSum", ["x", "axis"], ["y"]),
      [helper.make_tensor("axis", TensorProto.INT64, [], [1])])])
 def test_an_error_in_ones_own_kernel_names_the_file(hone, tmp_path, name, node, more, wrong):
     ports = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [3, 20]) for n in "xy"]
@@ -181,13 +181,13 @@ def test_an_error_in_ones_own_kernel_names_the_file(hone, tmp_path, name, node, 
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
     text = (ROOT / "src/compiler/kernels/embedded" / name).read_text()
     at = text.index("{", text.index("NAME(")) + 1
-    (tmp_path / "own/plain").mkdir(parents=True)
+    (tmp_path / "own/generic").mkdir(parents=True)
     (tmp_path / "own" / name).write_text(text[:at] + "\n  " + wrong + "\n" + text[at:])
     for verb in (["compile", "m.onnx", "-o", "m.so"], ["run", "m.onnx"]):
         result = hone(*verb, "--kernel-dir", tmp_path / "own", "--no-cache")
         refused(result, "E_USAGE", f'in file "{name}"')
         assert "--kernel-dir" in result.errors, result
-    (tmp_path / "own" / name).write_text(text + "/* mended */\n")
+    (tmp_path / "own" / name).write_text(text + "/* fixed */\n")
     sound(hone("compile", "m.onnx", "-o", "m.so", "--kernel-dir", tmp_path / "own"))
 
 

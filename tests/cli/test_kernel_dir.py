@@ -42,8 +42,8 @@ def test_the_text_of_hone_itself_gives_the_same_artifact(hone, softmax):
 
 
 def test_a_folder_without_such_a_text_is_refused(hone, tmp_path, softmax):
-    refused(hone("compile", softmax, "-o", "m.so", "--kernel-dir", tmp_path), "E_USAGE", "holds no text")
-    refused(hone("profile", softmax, "--kernel-dir", tmp_path), "E_USAGE", "holds no text")
+    refused(hone("compile", softmax, "-o", "m.so", "--kernel-dir", tmp_path), "E_USAGE", "has no source")
+    refused(hone("profile", softmax, "--kernel-dir", tmp_path), "E_USAGE", "has no source")
 
 
 def test_a_kernel_of_ones_own_is_profiled(hone, softmax):

@@ -297,7 +297,7 @@ static void insertion_at_every_place(void **state) {
       struct build_unit units[2];
       struct build_input input = toy_input(texts, units, "hone_model", false, &toy_part);
       strbuf_printf(&texts[1], "volatile char more_data[%d];\n", bytes);
-      units[1].text = texts[1].at, units[1].length = texts[1].length;
+      units[1].source = texts[1].at, units[1].length = texts[1].length;
       input.parts = parts, input.part_count = PARTS, input.weights_bytes = (size_t)PARTS * PART;
       struct target target;
       assert_int_equal(target_init(&ctx, NULL, NULL, &target), HONE_OK);

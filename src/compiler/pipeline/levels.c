@@ -92,7 +92,7 @@ static hone_status share_build_id(struct run *run, struct level *levels, struct 
   strbuf_deinit(&ids);
   for (size_t i = 0; i < count && !status; i++) {
     const struct emitted *e = &levels[i].emitted;
-    char *at = strstr(e->units[e->unit_count - 1].text.at, e->build_id);
+    char *at = strstr(e->units[e->unit_count - 1].source.at, e->build_id);
     if (!at) return fail(run->ctx, HONE_E_INTERNAL, place_none(), "a level without a build id");
     memcpy(at, out->build_id, BUILD_ID);
   }
@@ -142,7 +142,7 @@ static hone_status join(struct run *run, struct level *levels, const char *prefi
     }
   TRY(share_build_id(run, levels, out));
   TRY(join_parts(run, levels, out));
-  struct strbuf *dispatch = &out->units[out->unit_count++].text;
+  struct strbuf *dispatch = &out->units[out->unit_count++].source;
   emit_dispatch(prefix, entries, level_count, dispatch);
   emit_typed_run(levels[0].plan, prefix, dispatch);
   if (run->options->embeds && out->weights_bytes) {
@@ -164,11 +164,11 @@ static hone_status emit_levels(struct run *run, struct level *levels, const char
         emit_header_text(run->ctx, run->arena, levels[0].plan, prefix, run->scales, &all.header);
   if (!status) status = join(run, levels, prefix, &all);
   run->report->emit_ms = (double)(clock_ns() - start) / 1e6;
-  for (size_t i = 0; i < all.unit_count; i++) run->report->c_bytes += all.units[i].text.length;
+  for (size_t i = 0; i < all.unit_count; i++) run->report->c_bytes += all.units[i].source.length;
   bool stops = run->options->stop_after && !strcmp(run->options->stop_after, "emit");
   if (!status && !stops) status = build_artifact(run, &all, path);
   /* the others are the levels' */
-  if (all.unit_count) strbuf_deinit(&all.units[all.unit_count - 1].text);
+  if (all.unit_count) strbuf_deinit(&all.units[all.unit_count - 1].source);
   strbuf_deinit(&all.header);
   for (size_t i = 0; i < run->options->level_count; i++) emitted_deinit(&levels[i].emitted);
   return status;

@@ -47,8 +47,8 @@ static void dump_c(struct run *run, const struct emitted *emitted) {
   if (!run->options->dump || !is_stage(run->options->dump_after, "emit")) return;
   run->options->dump(run->options->user, "emit", emitted->common.at, emitted->common.length);
   for (size_t i = 0; i < emitted->unit_count; i++)
-    run->options->dump(run->options->user, "emit", emitted->units[i].text.at,
-                       emitted->units[i].text.length);
+    run->options->dump(run->options->user, "emit", emitted->units[i].source.at,
+                       emitted->units[i].source.length);
 }
 
 static hone_status emit_and_build(struct run *run, const struct plan *plan, const char *path) {
@@ -64,7 +64,7 @@ static hone_status emit_and_build(struct run *run, const struct plan *plan, cons
   run->report->emit_ms = (double)(clock_ns() - start) / 1e6;
   run->report->c_bytes = emitted.common.length;
   for (size_t i = 0; i < emitted.unit_count; i++)
-    run->report->c_bytes += emitted.units[i].text.length;
+    run->report->c_bytes += emitted.units[i].source.length;
   dump_c(run, &emitted);
   hone_status status = HONE_OK;
   if (!is_stage(run->options->stop_after, "emit")) status = build_artifact(run, &emitted, path);

@@ -122,9 +122,9 @@ static hone_status compile_text(struct run *run, const struct emitted *emitted, 
   TRY(NEW_ARRAY(run->ctx, run->arena, units, emitted->unit_count));
   for (size_t i = 0; i < emitted->unit_count; i++) {
     const struct emitted_unit *unit = &emitted->units[i];
-    units[i] = (struct build_unit){.text = unit->text.at,
+    units[i] = (struct build_unit){.text = unit->source.at,
                                    .head = unit->head.at,
-                                   .length = unit->text.length,
+                                   .length = unit->source.length,
                                    .head_length = unit->head.length,
                                    .kind = unit->kind,
                                    .level = unit->level};

@@ -1,7 +1,7 @@
-/* Strided copies as loop nests: with borders, of few planes that become neighbours, and transposed; and fills. */
+/* Strided copies as loop nests (with borders, interleaving a few planes, transposed), and fills. */
 #include "source_internal.h"
 
-/* Elements are moved without being looked at, by their size. A string is read as what it is. */
+/* Elements are moved as raw words of their size; a string is read as struct hone_text. */
 static void emit_element_type(struct strbuf *out, size_t bytes) {
   const char *type = bytes == 1   ? "uint8_t"
                      : bytes == 2 ? "uint16_t"
@@ -24,7 +24,7 @@ static void emit_source_index(struct strbuf *out, const struct copy_dim *dim, in
   strbuf_puts(out, ";\n");
 }
 
-/* " + x0 * 64l", or y0. A packed side is as dense as the actual sizes of the dimensions behind let it be. */
+/* " + x0 * 64l", or y0. A packed side uses the actual sizes of the inner dimensions. */
 static void emit_term(struct strbuf *out, const struct step *step, int d, enum compact_side side) {
   const struct copy_dim *dim = &step->copy[d];
   const bool is_to = side == COMPACT_TO;
@@ -44,7 +44,7 @@ static void emit_term(struct strbuf *out, const struct step *step, int d, enum c
   }
 }
 
-/* Whether one of the first dimensions has a border: then `inside` says that a row is none of it. */
+/* True if one of the first dimensions has a border: `inside` is then false for rows in it. */
 static bool is_guarded(const struct step *step, int count) {
   bool guarded = false;
   for (int d = 0; d < count; d++) guarded |= has_border(&step->copy[d]);
@@ -78,7 +78,7 @@ static void emit_border(struct strbuf *out, const struct copy_dim *dim, long lon
   strbuf_puts(out, "] = fill;\n");
 }
 
-/* A part of a long row: unit u of them. */
+/* A part of a long row: work item u. */
 static void emit_copy_chunk(struct strbuf *out, const struct copy_dim *dim, int64_t chunk) {
   strbuf_puts(out, "const long all = ");
   emit_size(out, dim->size, &dim->slope);
@@ -95,12 +95,12 @@ static void emit_copy_chunk(struct strbuf *out, const struct copy_dim *dim, int6
   strbuf_puts(out, "];\n");
 }
 
-/* What lies between the borders of a row. */
+/* The elements between the borders of a row. */
 static void emit_inner(struct strbuf *out, const struct copy_dim *dim) {
   char index[40] = "j";
   strbuf_puts(out, "const long inner = ");
   emit_size(out, dim->inner, &dim->slope);
-  if (dim->to == 1 && dim->from == 1) { /* strides of the last are fixed */
+  if (dim->to == 1 && dim->from == 1) { /* strides of the last dimension are fixed */
     strbuf_puts(out, ";\nmemcpy(o");
     if (dim->before) strbuf_printf(out, " + %lldl", (long long)dim->before);
     strbuf_puts(out, ", q, (size_t)inner * sizeof *o);\n");
@@ -136,8 +136,8 @@ static void emit_copy_row(struct strbuf *out, const struct step *step, int last,
   if (guarded) strbuf_puts(out, "}\n");
 }
 
-/* Squares of four words at a time, where the target has vectors: four lines of the result over whole lines of the cache, as
-   more of them may share a set. */
+/* Squares of four words at a time, if the target has vectors: only four lines of the result with
+   whole cache lines, because more of them may share a cache set. */
 static void emit_squares(struct strbuf *out, int64_t to, int64_t from) {
   strbuf_puts(out,
               "const long whole = part + (n - part) / 4 * 4;\n"
@@ -210,7 +210,8 @@ static hone_status emit_transposition(struct emitter *e, const struct step *step
 }
 
 enum { INTERLEAVED_MOST = 4 };
-/* Whether the last dimension is few planes that become neighbours: an image of a few channels turned. */
+/* True if the last dimension interleaves a few planes: an image of few channels to channels
+   last. */
 static bool is_interleaving(const struct step *step) {
   const int last = step->copy_rank - 1;
   if (last < 1 || step->compact_io || !step->inputs[0].buffer ||
@@ -222,7 +223,7 @@ static bool is_interleaving(const struct step *step) {
          pixel->to == plane->size && pixel->from == 1;
 }
 
-/* A row of pixels, all planes at once, between its borders. */
+/* A row of pixels, all planes at once, without its borders. */
 static void emit_interleaved_row(struct strbuf *out, const struct step *step) {
   const struct copy_dim *plane = &step->copy[step->copy_rank - 1], *pixel = plane - 1;
   const long long planes = plane->size, size = pixel->size, before = pixel->before,
@@ -265,7 +266,7 @@ hone_status emit_copy(struct emitter *e, const struct step *step, int *out_numbe
   begin_loops(&body, step);
   emit_element_type(&body, dtype_bytes(step->inputs[0].dtype));
   if (interleaves || is_guarded(step, rank)) emit_fill_value(&body, step);
-  if (!step->inputs[0].buffer) strbuf_puts(&body, "(void)from;\n"); /* a border alone */
+  if (!step->inputs[0].buffer) strbuf_puts(&body, "(void)from;\n"); /* only a border */
   strbuf_puts(&body, "for (long u = begin; u < end; u++) {\n");
   emit_outer(&body, size, slope, outer);
   for (int d = 0; d < outer; d++) emit_source_index(&body, &step->copy[d], d);
@@ -287,7 +288,7 @@ hone_status emit_copy(struct emitter *e, const struct step *step, int *out_numbe
 
 /* -- fills */
 
-/* A unit is one place of all other dimensions. */
+/* A work item is one index of all other dimensions. */
 hone_status emit_fill(struct emitter *e, const struct step *step, int *out_number) {
   const struct view *to = &step->outputs[0];
   int axis = step->fill_axis;

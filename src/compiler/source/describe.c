@@ -1,10 +1,10 @@
-/* What a model says of itself: the exported description with its weights. The typed header is header.c. */
+/* The exported description of a model and its weights. The typed header is in header.c. */
 #include "source_internal.h"
 
 #include "compiler/run/artifact.h"
 
-/* An artifact's flags are its target's features, bit for bit: the loader and the artifact's own check read them as
-   artifact.h has them. */
+/* An artifact's flags are its target's features, bit for bit: the loader and the artifact's own
+   check read them as in artifact.h. */
 #define SAME_BIT(feature, needed)                                                  \
   _Static_assert((int)feature == (int)needed, #feature " of machine.h is " #needed \
                                                        " of "                      \
@@ -78,9 +78,9 @@ void emit_symbols(struct strbuf *out, const struct symbols *symbols) {
 
 enum { TEXT_WEIGHTS = 64 << 10 };
 
-enum { LINE_BYTES = 256 }; /* of weights, a line of the text */
+enum { LINE_BYTES = 256 }; /* of weights, per line of source */
 
-/* The text of a part of a string literal; out: at least 4 characters a byte and one more. */
+/* Prints a part of a string literal; out: at least 4 characters a byte and one more. */
 static size_t quote_bytes(const unsigned char *bytes, size_t count, char *out) {
   size_t n = 0;
   for (size_t i = 0; i < count; i++) {
@@ -95,8 +95,8 @@ static size_t quote_bytes(const unsigned char *bytes, size_t count, char *out) {
   return n;
 }
 
-/* One string: a compiler makes one object of it, where numbers are a node each (2.1 MB, gcc 12 -O2: 0.10 s against
-   0.70 s for 64-bit words; clang 14 0.03 and 0.35). */
+/* One string literal: compilers make one object of it, but one node per number otherwise (2.1
+   MB, gcc 12 -O2: 0.10 s against 0.70 s for 64-bit words; clang 14 0.03 and 0.35). */
 static hone_status put_string(struct ctx *ctx, struct arena *arena, const struct emitted *made,
                               struct strbuf *out) {
   unsigned char *bytes;
@@ -129,7 +129,7 @@ hone_status emit_weights_text(struct ctx *ctx, struct arena *arena, const struct
 }
 
 static hone_status emit_weights(struct emitter *e, const struct emitted *made) {
-  /* the standard promises strings of 4,095 bytes, and no more */
+  /* the C standard guarantees strings of 4,095 bytes, not more */
   if (made->weights_bytes > TEXT_WEIGHTS && !e->plan->target.is_portable)
     return emit_string(e, made);
   if (!made->weights_bytes) {
@@ -150,20 +150,20 @@ static hone_status emit_weights(struct emitter *e, const struct emitted *made) {
 hone_status emit_info(struct emitter *e, const char *prefix, struct emitted *made) {
   size_t at, arena_bytes = e->plan->arena_bytes;
   if (e->profiles) emit_profile_layout(e->plan, e->profiles, &at, &arena_bytes);
-  bool as_text = e->embeds || made->weights_bytes <= TEXT_WEIGHTS;
+  bool as_source = e->embeds || made->weights_bytes <= TEXT_WEIGHTS;
   char hash[33];
   struct strbuf id = {0};
   hash_weights(made, &id);
   strbuf_puts(&id, e->head.hash);
   for (size_t i = 0; i < made->unit_count; i++) {
-    hash_hex(hash, made->units[i].text.at, made->units[i].text.length);
+    hash_hex(hash, made->units[i].source.at, made->units[i].source.length);
     strbuf_puts(&id, hash);
   }
   hone_status status = strbuf_finish(e->ctx, &id);
   if (!status) hash_hex(made->build_id, id.at, id.length);
   strbuf_deinit(&id);
   TRY(status);
-  if (as_text)
+  if (as_source)
     TRY(emit_weights(e, made));
   else
     strbuf_printf(e->out,
@@ -178,7 +178,7 @@ hone_status emit_info(struct emitter *e, const char *prefix, struct emitted *mad
       "    .weights = %s,\n    .input_count = input_count,\n    .output_count = output_count,\n"
       "    .inputs = inputs,\n    .outputs = outputs,\n    .run = run,\n",
       e->plan->target.features, made->build_id, HONE_VERSION, plan_preference(e->plan), arena_bytes,
-      made->weights_bytes, as_text ? "packed" : "PACKED");
+      made->weights_bytes, as_source ? "packed" : "PACKED");
   if (e->plan->symbols.count)
     strbuf_printf(e->out,
                   "    .symbol_count = %zu,\n    .bounds = bounds,\n    .symbols = symbols,\n"
@@ -189,6 +189,6 @@ hone_status emit_info(struct emitter *e, const char *prefix, struct emitted *mad
                 "EXPORTED const struct hone_artifact_info *%s_artifact(void);\n"
                 "const struct hone_artifact_info *%s_artifact(void) { return &info; }\n",
                 prefix, prefix);
-  if (as_text) made->weights_bytes = made->part_count = 0;
+  if (as_source) made->weights_bytes = made->part_count = 0;
   return HONE_OK;
 }

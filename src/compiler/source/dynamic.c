@@ -1,4 +1,4 @@
-/* Steps whose sizes follow symbols: how many units they have at run time. */
+/* Steps with dynamic sizes: their number of work items at run time. */
 #include "source_internal.h"
 
 bool is_open_loop(const struct step *step) {

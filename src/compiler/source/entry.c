@@ -1,6 +1,8 @@
-/* The run function. The plan is printed in its order as one function, next, which does what one thread
- * does alone and leaves wherever all threads are to work; called again it goes on behind that place.
- * Stages are what all threads work on: a group of joined steps with a shared one among them. */
+/* The run function. It prints the plan in order as one function, `next`, which executes the steps
+ * of a single thread and returns wherever all threads must work; the next call continues after that
+ * point. A stage is what all threads work on: a group of concurrent steps with at least one
+ * parallel step.
+ */
 #include "source_internal.h"
 
 enum { ROW_STEPS = 128 };
@@ -19,9 +21,10 @@ static bool uses_tiles(const struct plan *plan) {
   return false;
 }
 
-/* Linux gives a process AMX tiles when it asks, for all its threads and for good; whoever loads the
-   artifact need not know. Without them the first tile instruction would end the process. Asking again
-   costs a system call. Source: Linux Documentation/arch/x86/xstate.rst. */
+/* Linux grants AMX tiles to a process on request, for all its threads and permanently, so the
+   program that loads the artifact need not ask. Without the request the first tile instruction
+   ends the process. Repeating it costs a system call. Source: Linux
+   Documentation/arch/x86/xstate.rst. */
 static void emit_tiles(struct strbuf *out) {
   strbuf_puts(out,
               "static int has_tiles(void) {\n  enum { ARCH_PRCTL = 158, REQUEST_STATE = 0x1023, "
@@ -31,11 +34,12 @@ static void emit_tiles(struct strbuf *out) {
               ": \"rcx\", \"r11\", \"memory\");\n  return !result;\n}\n\n");
 }
 
-/* The end of the group of joined steps that begins at `first`, and what of it runs on all threads. */
+/* The end of the group of concurrent steps that begins at `first`, and what of it runs on all
+   threads. */
 struct fusion_group {
   size_t end;
   bool shared, scratch;
-  int64_t units, chunks; /* the most of its shared steps */
+  int64_t units, chunks; /* the largest of its parallel steps */
 };
 
 static struct fusion_group group_at(const struct plan *plan, size_t first) {
@@ -59,7 +63,7 @@ static void emit_bracket(struct strbuf *out, const struct step *step) {
       emit_address(out, &step->inputs[0], true);
       strbuf_puts(out, ") {\n");
       break;
-    case STEP_LOOP: /* entered again at a stage's case in it */
+    case STEP_LOOP: /* re-entered at a stage's case inside it */
       strbuf_puts(out, "      while (!f->status && *");
       emit_address(out, &step->inputs[0], true);
       strbuf_puts(out, ") {\n");
@@ -79,7 +83,7 @@ static bool any_open(const struct port *ports, size_t count) {
   return false;
 }
 
-/* The sizes that the caller gives; where it gives none, the bounds. */
+/* The sizes that the caller passes, or the bounds if it passes none. */
 static void emit_sizes(struct strbuf *out, const struct plan *plan) {
   if (!any_open(plan->inputs, plan->input_count)) return;
   strbuf_puts(
@@ -120,15 +124,16 @@ static void emit_calls(struct strbuf *out, size_t first, size_t end, const char 
       strbuf_printf(out, "      s%zu(f, %s, t);\n", i, chunk);
 }
 
-/* The run function while it is written: rows of calls that are functions of their own stand before it. */
-struct run_text {
+/* The run function while it is written: rows of calls moved into functions are printed before
+   it. */
+struct run_source {
   bool profiles;
   struct strbuf rows, functions;
 };
 
-/* Calls of the steps [first, end), each with its chunk; many of them as functions of at most ROW_STEPS, since a C
-   compiler's time grows faster than a function's length. */
-static void emit_row(struct run_text *run, size_t first, size_t end, const char *chunk) {
+/* Calls of the steps [first, end), each with its chunk; long rows become functions of at most
+   ROW_STEPS, because the compile time of a function grows faster than its length. */
+static void emit_row(struct run_source *run, size_t first, size_t end, const char *chunk) {
   if (end - first <= ROW_STEPS) {
     emit_calls(&run->functions, first, end, chunk, run->profiles);
     return;
@@ -142,8 +147,8 @@ static void emit_row(struct run_text *run, size_t first, size_t end, const char 
   }
 }
 
-/* One past the last of the groups from `first` on that one thread does alone. */
-static size_t lone_end(const struct plan *plan, size_t first) {
+/* One past the last group from `first` on that a single thread executes. */
+static size_t single_thread_end(const struct plan *plan, size_t first) {
   size_t i = first;
   while (i < plan->steps.count && plan->steps.at[i]->kind < STEP_IF) {
     const struct fusion_group g = group_at(plan, i);
@@ -153,14 +158,15 @@ static size_t lone_end(const struct plan *plan, size_t first) {
   return i;
 }
 
-static void emit_next(const struct plan *plan, struct run_text *run) {
+static void emit_next(const struct plan *plan, struct run_source *run) {
   struct strbuf *out = &run->functions;
   int stage = 0;
   strbuf_puts(out,
-              "/* What one thread does alone, up to the next stage. */\n"
+              "/* The steps of a single thread, up to the next stage. */\n"
               "static void next(void *argument, int32_t thread, struct hone_stage *stage) {\n"
               "  struct frame *const f = argument;\n");
-  /* any thread may come here, also one that has no scratch memory; it is alone, so the first's is free */
+  /* any thread may be here, even one without scratch memory; it is alone, so it may use the
+     first thread's */
   strbuf_printf(out, "  const long t = thread < %d ? thread : 0;\n  (void)t;\n",
                 plan->scratch_threads);
   strbuf_puts(out, "  switch (f->stage) {\n    case 0:;\n");
@@ -169,7 +175,7 @@ static void emit_next(const struct plan *plan, struct run_text *run) {
       emit_bracket(out, plan->steps.at[i++]);
       continue;
     }
-    const size_t end = lone_end(plan, i);
+    const size_t end = single_thread_end(plan, i);
     if (end > i) {
       emit_row(run, i, end, "0, 1");
       i = end;
@@ -186,7 +192,7 @@ static void emit_next(const struct plan *plan, struct run_text *run) {
   strbuf_puts(out, "  }\n  stage->chunks = 0;\n}\n\n");
 }
 
-static void emit_work(const struct plan *plan, struct run_text *run) {
+static void emit_work(const struct plan *plan, struct run_source *run) {
   struct strbuf *out = &run->functions;
   int stage = 0;
   strbuf_puts(out,
@@ -210,8 +216,9 @@ static void emit_work(const struct plan *plan, struct run_text *run) {
   strbuf_puts(out, "  }\n}\n\n");
 }
 
-static const char share_text[] =
-    "/* Begins a stage: equal parts for all threads where there are units for it, and as many as a "
+static const char share_source[] =
+    "/* Begins a stage: equal parts for all threads if there are enough work items, and as many as "
+    "a "
     "part is worth. */\n"
     "static void share(struct frame *f, struct hone_stage *stage, int32_t number, long units,\n"
     "                  long chunks, int32_t threads) {\n"
@@ -226,15 +233,15 @@ static const char share_text[] =
 void emit_run(struct emitter *e) {
   const struct plan *plan = e->plan;
   bool alone = all_serial(plan);
-  if (!alone) strbuf_puts(e->out, share_text);
-  struct run_text run = {.profiles = e->profiles > 0};
+  if (!alone) strbuf_puts(e->out, share_source);
+  struct run_source run = {.profiles = e->profiles > 0};
   emit_next(plan, &run);
   if (!alone) emit_work(plan, &run);
-  struct strbuf *const texts[] = {&run.rows, &run.functions};
-  for (size_t i = 0; i < COUNT(texts); i++) {
-    strbuf_append(e->out, texts[i]->at ? texts[i]->at : "", texts[i]->length);
-    e->out->failed |= texts[i]->failed;
-    strbuf_deinit(texts[i]);
+  struct strbuf *const parts[] = {&run.rows, &run.functions};
+  for (size_t i = 0; i < COUNT(parts); i++) {
+    strbuf_append(e->out, parts[i]->at ? parts[i]->at : "", parts[i]->length);
+    e->out->failed |= parts[i]->failed;
+    strbuf_deinit(parts[i]);
   }
   if (uses_tiles(plan)) emit_tiles(e->out);
   strbuf_puts(e->out,
@@ -243,8 +250,8 @@ void emit_run(struct emitter *e) {
   if (plan->extent_count) {
     strbuf_printf(
         e->out,
-        "  int64_t extents[%zu];\n  memset(extents, 0xff, sizeof extents); /* -1: not yet "
-        "known */\n",
+        "  int64_t extents[%zu];\n  memset(extents, 0xff, sizeof extents); /* -1: not known yet "
+        "*/\n",
         plan->extent_count + 1);
     emit_sizes(e->out, plan);
   }
@@ -255,7 +262,7 @@ void emit_run(struct emitter *e) {
   if (plan->string_bytes)
     strbuf_printf(
         e->out,
-        "  f.texts.at = (char *)arena + %zu;\n  f.texts.size = %zu; /* bytes for new text "
+        "  f.texts.at = (char *)arena + %zu;\n  f.texts.size = %zu; /* bytes for new strings "
         "*/\n",
         plan->string_offset, plan->string_bytes);
   if (plan->symbols.count)

@@ -82,20 +82,20 @@ void emit_float(struct strbuf *out, double x) {
 struct argument {
   char name[32];
   hone_dtype dtype;
-  bool is_whole; /* an integer that a vector of floats holds */
+  bool is_whole; /* an integer stored in a vector of floats */
 };
 
 /* One operation: "const T name = EXPR;". */
 struct expanded {
   const struct operation *o;
   struct argument args[3];
-  char name[32], alpha[32], beta[32]; /* a parameter's name when it comes at run time, or "" */
-  const char *prefix;                 /* of the helpers that its expression calls */
-  const char *type;                   /* that it computes in */
+  char name[32], alpha[32], beta[32]; /* the name of a parameter known only at run time, or "" */
+  const char *prefix;                 /* of the helpers in its expression */
+  const char *type;                   /* in which it computes */
   bool is_vector, is_u64;
 };
 
-/* The operand as the type that the operation computes in. */
+/* The operand converted to the type in which the operation computes. */
 static void emit_operand(struct strbuf *out, const struct expanded *x,
                          const struct argument *from) {
   if (x->is_vector)
@@ -118,7 +118,7 @@ static void emit_parameter(struct strbuf *out, const struct expanded *x, double 
   if (x->is_vector) strbuf_puts(out, ")");
 }
 
-/* What stands for a letter of the tables; false: the word is none. */
+/* Prints what a letter of the tables means; false: the word is not such a letter. */
 static bool emit_letter(struct strbuf *out, const struct expanded *x, const char *word, size_t n) {
   if (n == 1 && *word >= 'x' && *word <= 'z')
     emit_operand(out, x, &x->args[*word - 'x']);
@@ -133,7 +133,7 @@ static bool emit_letter(struct strbuf *out, const struct expanded *x, const char
   return true;
 }
 
-/* The expression with what its letters stand for, every helper's name behind the prefix. */
+/* The expression with its letters replaced, and the prefix before every helper's name. */
 static void emit_expression(struct strbuf *out, const char *expression, const struct expanded *x) {
   for (const char *p = expression; *p;) {
     size_t n = 0;
@@ -155,7 +155,8 @@ static hone_status emit_vector_operation(struct emitter *e, struct strbuf *out,
   bool is_float = x->o->dtype == HONE_F32;
   const char *expression = is_float ? x->o->op->expression : x->o->op->integer;
   if (!expression)
-    return fail(e->ctx, HONE_E_INTERNAL, place_none(), "%s has no expression", x->o->op->name);
+    return fail(e->ctx, HONE_E_INTERNAL, place_none(), "operator %s has no expression",
+                x->o->op->name);
   x->is_vector = true;
   x->type = is_float ? "vec" : "veci";
   x->prefix = is_float ? "" : "veci_";
@@ -165,7 +166,7 @@ static hone_status emit_vector_operation(struct emitter *e, struct strbuf *out,
   return HONE_OK;
 }
 
-/* A vector holds floats as vec, integers as veci; sums of a kernel may be whole floats. */
+/* Vectors hold floats as vec and integers as veci; a kernel's sums may be whole floats. */
 static void emit_vector_cast(struct strbuf *out, const struct expanded *x) {
   const struct argument *from = &x->args[0];
   bool to_float = x->o->dtype == HONE_F32, floats = from->dtype == HONE_F32 || from->is_whole;
@@ -187,7 +188,7 @@ static void emit_cast(struct strbuf *out, const struct expanded *x) {
     strbuf_printf(out, "const %s %s = (%s)%s((double)%s%s%s);\n", type, x->name, type,
                   to == HONE_U64 ? "cast_u64_" : "cast_i64_",
                   x->o->is_rounding ? "f32_round_(" : "", from->name, x->o->is_rounding ? ")" : "");
-  else if (x->o->is_stored_small) /* rounded when it is stored */
+  else if (x->o->is_stored_small) /* rounded when stored */
     strbuf_printf(out, "const %s %s = odd_((double)%s);\n", type, x->name, from->name);
   else
     strbuf_printf(out, "const %s %s = (%s)%s;\n", type, x->name, type, from->name);
@@ -208,8 +209,8 @@ static hone_status emit_scalar_operation(struct emitter *e, struct strbuf *out,
   x->type = class_type(class);
   x->is_u64 = class == HONE_U64;
   if (!x->prefix || !expression)
-    return fail(e->ctx, HONE_E_UNSUP, place_none(), "no kernel for %s of %s", o->op->name,
-                dtype_name(class));
+    return fail(e->ctx, HONE_E_UNSUP, place_none(), "operator %s has no kernel for type %s",
+                o->op->name, dtype_name(class));
   const bool converts = strcmp(type, x->type) != 0;
   strbuf_printf(out, "const %s %s = ", type, x->name);
   if (converts) strbuf_printf(out, "(%s)(", type);
@@ -218,7 +219,7 @@ static hone_status emit_scalar_operation(struct emitter *e, struct strbuf *out,
   return HONE_OK;
 }
 
-/* Mean's last operation: by the number of its operands. */
+/* Mean's last operation: division by the number of operands. */
 static bool is_division(const struct operation *o) { return o->op->id == OP_Mean; }
 
 /* ByteTable. */
@@ -281,7 +282,7 @@ static hone_status read_argument(struct emitter *e, const struct expr *program, 
   return HONE_OK;
 }
 
-/* As a vector; of bytes made by an operation only the low bits count so far. */
+/* As a vector; for int8 results of an operation only the low bits are valid so far. */
 static hone_status read_vector(struct emitter *e, const struct expr *program, size_t done, int arg,
                                enum program_form form, struct argument *out) {
   TRY(read_argument(e, program, done, arg, out));

@@ -1,6 +1,6 @@
-/* Instances of plain kernels: the node's types, dimensions and attributes as defines before the
-   text. Attributes are those that the text names, words come from a closed list: text of a model never
-   reaches the C file.
+/* Instances of generic kernels: the node's types, dimensions and attributes as defines before the
+ * kernel source. Only attributes that the source uses are defined, with words from a closed list:
+ * no text of a model reaches the C file.
  */
 #include "source_internal.h"
 
@@ -58,11 +58,11 @@ static void emit_list(struct strbuf *out, const int64_t *ints, size_t count) {
   strbuf_puts(out, count ? "}\n" : "0}\n");
 }
 
-/* The text says ATTR_axis, ATTR_axes_COUNT or ATTR_mode_IS_linear. */
-static bool is_used(const char *text, size_t length, const char *name) {
+/* The source contains ATTR_axis, ATTR_axes_COUNT or ATTR_mode_IS_linear. */
+static bool is_used(const char *source, size_t length, const char *name) {
   const size_t own = strlen(name);
-  const char *end = text + length;
-  for (const char *at = text; (at = memmem(at, (size_t)(end - at), name, own)); at += own) {
+  const char *end = source + length;
+  for (const char *at = source; (at = memmem(at, (size_t)(end - at), name, own)); at += own) {
     const char next = at + own < end ? at[own] : 0;
     const size_t left = (size_t)(end - at) - own;
     const bool is_whole = !isalnum((unsigned char)next) && next != '_';
@@ -73,7 +73,8 @@ static bool is_used(const char *text, size_t length, const char *name) {
   return false;
 }
 
-/* A word of the list is a part of the name; a delimiter stands as numbers: text of a model never reaches the file. */
+/* A word of the list becomes a part of the name; a delimiter is printed as numbers: no text of a
+   model reaches the file. */
 static hone_status emit_string(struct emitter *e, struct strbuf *out, struct strbuf *undo,
                                const char *name, struct place place, const struct attribute *a) {
   char word[160];
@@ -86,7 +87,8 @@ static hone_status emit_string(struct emitter *e, struct strbuf *out, struct str
     return HONE_OK;
   }
   if (!listed(words, COUNT(words), a->s.bytes, a->s.length))
-    return fail(e->ctx, HONE_E_UNSUP, place, "attribute %s has a value without a kernel", a->name);
+    return fail(e->ctx, HONE_E_UNSUP, place, "no kernel supports this value of attribute %s",
+                a->name);
   snprintf(word, sizeof word, "%s_IS_%.*s", name, (int)a->s.length, a->s.bytes);
   define(out, undo, word);
   strbuf_puts(out, "1\n");
@@ -105,12 +107,12 @@ static void emit_tensor(struct strbuf *out, struct strbuf *undo, const char *nam
   strbuf_puts(out, "\n");
 }
 
-static hone_status emit_attribute(struct emitter *e, const char *text, size_t length,
+static hone_status emit_attribute(struct emitter *e, const char *source, size_t length,
                                   struct strbuf *out, struct strbuf *undo, struct place place,
                                   const struct attribute *a) {
   char name[96], count_name[112];
   const int n = snprintf(name, sizeof name, "ATTR_%s", a->name);
-  if (n >= (int)sizeof name || !is_used(text, length, name)) return HONE_OK;
+  if (n >= (int)sizeof name || !is_used(source, length, name)) return HONE_OK;
   snprintf(count_name, sizeof count_name, "%s_COUNT", name);
   switch (a->kind) {
     case ATTRIBUTE_INT:
@@ -191,14 +193,14 @@ static hone_status emit_operand(struct emitter *e, struct strbuf *out, struct st
 }
 
 hone_status emit_generic(struct emitter *e, const struct step *step, int *out_number) {
-  struct strbuf body = {0}, undo = {0}, text = {0};
-  hone_status status = put_text(e, step->generic->source, &text);
+  struct strbuf body = {0}, undo = {0}, source = {0};
+  hone_status status = put_kernel_source(e, step->generic->source, &source);
   strbuf_printf(&body,
                 "/* plain %s */\n#define UNITS %lldl\n#define IN_COUNT %zu\n"
                 "#define OUT_COUNT %zu\n",
                 step->generic->op, (long long)step->units, step->input_count, step->output_count);
   strbuf_puts(&undo, "#undef UNITS\n#undef IN_COUNT\n#undef OUT_COUNT\n");
-  if (step->generic->define) { /* "REDUCE_OP 2": which of the text's operators */
+  if (step->generic->define) { /* "REDUCE_OP 2": selects one of the source's operators */
     strbuf_printf(&body, "#define %s\n", step->generic->define);
     strbuf_printf(&undo, "#undef %.*s\n", (int)strcspn(step->generic->define, " "),
                   step->generic->define);
@@ -215,15 +217,15 @@ hone_status emit_generic(struct emitter *e, const struct step *step, int *out_nu
     emit_list(&body, numbers, GENERIC_SPATIAL);
   }
   for (size_t k = 0; k < step->attribute_count && !status; k++)
-    status =
-        emit_attribute(e, text.at, text.length, &body, &undo, step->place, &step->attributes[k]);
+    status = emit_attribute(e, source.at, source.length, &body, &undo, step->place,
+                            &step->attributes[k]);
   if (!status) {
-    strbuf_append(&body, text.at, text.length);
+    strbuf_append(&body, source.at, source.length);
     strbuf_append(&body, undo.at, undo.length);
-    status = emit_shared(e, &body, UNIT_LOOPS, "plain_function", out_number);
+    status = emit_shared(e, &body, UNIT_LOOPS, "generic_function", out_number);
   }
   strbuf_deinit(&body);
   strbuf_deinit(&undo);
-  strbuf_deinit(&text);
+  strbuf_deinit(&source);
   return status;
 }

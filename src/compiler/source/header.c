@@ -1,4 +1,4 @@
-/* The typed header beside an artifact, and what the C file asks of its compiler. */
+/* The typed header of an artifact, and the compiler flags that the C file requires. */
 #include "source_internal.h"
 
 static const char *type_of(const struct port *port) {
@@ -20,7 +20,7 @@ static bool has_open_port(const struct plan *plan) {
   return false;
 }
 
-/* "3", "N" of an open size, "N + 1", "2 * N + S"; prefix: of its name. */
+/* "3", "N" for a dynamic dimension, "N + 1", "2 * N + S"; prefix: of its name. */
 static void put_size(struct strbuf *out, const struct port *port, int d, const struct plan *plan,
                      const char *prefix) {
   int64_t rest = port->shape.dims[d];
@@ -38,7 +38,7 @@ static void put_size(struct strbuf *out, const struct port *port, int d, const s
   if (!is_open || rest) strbuf_printf(out, "%lld", (long long)(is_open && rest < 0 ? -rest : rest));
 }
 
-/* "[N,3,224,224]"; "[2,<=40]": a size known only at run time, by its bound. */
+/* "[N,3,224,224]"; "[2,<=40]": a data-dependent size, by its bound. */
 static void put_shape(struct strbuf *out, const struct port *port, const struct plan *plan) {
   strbuf_puts(out, "[");
   for (int d = 0; d < port->shape.rank; d++) {
@@ -49,7 +49,7 @@ static void put_shape(struct strbuf *out, const struct port *port, const struct 
   strbuf_puts(out, "]");
 }
 
-/* As a float of C reads it back. */
+/* As C reads a float back. */
 static void put_float(struct strbuf *out, double x) {
   char digits[32];
   snprintf(digits, sizeof digits, "%.9g", x);
@@ -63,7 +63,7 @@ static void put_macros(struct strbuf *out, const char *prefix, const char *side,
   strbuf_printf(out, "#define %s_%s_%zu_ELEMENTS %lld\n", prefix, side, i, (long long)count);
   if (!scale || !(scale->scale > 0)) return;
   strbuf_printf(out,
-                "/* Its integers stand for SCALE * (integer - ZERO_POINT). */\n"
+                "/* The value of an integer is SCALE * (integer - ZERO_POINT). */\n"
                 "#define %s_%s_%zu_SCALE ",
                 prefix, side, i);
   put_float(out, scale->scale);
@@ -103,7 +103,7 @@ static void put_pointers(struct strbuf *out, const char *type, const char *name,
   strbuf_puts(out, "0};\n");
 }
 
-/* The list of the actual sizes of open ports; false if all are fixed. */
+/* The list of the actual sizes of dynamic ports; false if all are fixed. */
 static bool put_dims_pointers(struct strbuf *out, const char *type, const char *name,
                               const char *side, const struct port *ports, size_t count) {
   bool any = false;
@@ -134,7 +134,7 @@ static void put_input_dims(struct strbuf *out, const struct plan *plan) {
 
 enum {
   MOST_PARAMETERS = 120
-}; /* a C compiler takes 127 at least: sizes and the arena are among them */
+}; /* C guarantees 127 parameters; sizes and the arena are among them */
 
 static bool can_be_typed(const struct plan *plan) {
   size_t count = plan->input_count + plan->output_count;
@@ -187,8 +187,8 @@ void emit_typed_run(const struct plan *plan, const char *prefix, struct strbuf *
 static void put_declaration(struct strbuf *out, const char *prefix, const struct plan *plan) {
   if (!can_be_typed(plan)) {
     strbuf_printf(out,
-                  "\n/* No %s_run: more than %d parameters, or elements that C has no type for. "
-                  "%s_artifact()->run takes them all. */\n",
+                  "\n/* No %s_run: more than %d parameters, or an element type that C lacks. "
+                  "Use %s_artifact()->run. */\n",
                   prefix, MOST_PARAMETERS, prefix);
     return;
   }
@@ -200,9 +200,10 @@ static void put_declaration(struct strbuf *out, const char *prefix, const struct
       "file: then call %s_artifact()->run with its bytes.%s%s */\n",
       prefix, prefix,
       plan->symbols.count
-          ? "\n   Open sizes come first, up to their bounds; arrays are dense at that size."
+          ? "\n   Dynamic sizes come first, up to their bounds; arrays are dense at those sizes."
           : "",
-      has_open_port(plan) ? "\n   *_dims: actual sizes, where \"<=\" stands above." : "");
+      has_open_port(plan) ? "\n   *_dims: the actual sizes of dimensions marked \"<=\" above."
+                          : "");
   put_signature(out, plan, prefix);
   strbuf_puts(out, ";\n");
 }
@@ -211,7 +212,8 @@ hone_status emit_header(struct emitter *e, const char *prefix, struct strbuf *ou
   const struct plan *plan = e->plan;
   size_t length = 0;
   const char *abi = hone_embedded_text("run/artifact.h", &length);
-  if (!abi) return fail(e->ctx, HONE_E_INTERNAL, place_none(), "no text run/artifact.h");
+  if (!abi)
+    return fail(e->ctx, HONE_E_INTERNAL, place_none(), "embedded file run/artifact.h is missing");
   strbuf_printf(out,
                 "/* Made by hone %s: the types of one compiled model, and the artifact ABI. */\n"
                 "#ifndef %s_HEADER\n#define %s_HEADER\n\n",
@@ -221,7 +223,7 @@ hone_status emit_header(struct emitter *e, const char *prefix, struct strbuf *ou
                 plan->input_count, prefix, plan->output_count);
   strbuf_printf(out, "#define %s_ARENA_BYTES %zu\n", prefix, plan->arena_bytes);
   for (size_t k = 0; k < plan->symbols.count; k++)
-    strbuf_printf(out, "#define %s_%s_BOUND %lld /* of an open size */\n", prefix,
+    strbuf_printf(out, "#define %s_%s_BOUND %lld /* of a dynamic size */\n", prefix,
                   plan->symbols.at[k].name, (long long)plan->symbols.at[k].bound);
   for (size_t i = 0; i < plan->input_count; i++) {
     put_port(out, prefix, "input", plan, &plan->inputs[i], i);
@@ -248,8 +250,8 @@ hone_status emit_header_text(struct ctx *ctx, struct arena *arena, const struct 
   return emit_header(&e, prefix, out);
 }
 
-/* The macro that a compiler defines when it may use a feature, then its name in older versions of clang. The baseline
-   compiles without any flag. */
+/* The macro that a compiler defines when it may use a feature, then its name in older versions
+   of clang. The baseline needs no flag. */
 static const struct {
   uint32_t feature;
   const char *names[2];
@@ -282,7 +284,7 @@ const char *requirement(const struct plan *plan, size_t i) {
   return plan->target.features & macros[i].feature ? macros[i].names[0] : "";
 }
 
-/* Without its flags the text would compile and be 40 times slower in silence (mlp, gcc -O2). */
+/* Without its flags the source would compile and silently run 40 times slower (mlp, gcc -O2). */
 void emit_requirements(const struct plan *plan, struct strbuf *out) {
   bool has_any = false;
   for (size_t i = 0; i < COUNT(macros); i++) {

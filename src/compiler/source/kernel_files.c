@@ -1,4 +1,4 @@
-/* The texts of kernels: those in the binary, or files of the same name in a folder of the user's. */
+/* Kernel sources: those in the binary, or files of the same name in the user's folder. */
 #include "core/os/os.h"
 #include "source_internal.h"
 
@@ -24,10 +24,11 @@ static hone_status find_source(struct emitter *e, const char *file, const char *
     }
   }
   *out = kernel_source(file, out_length);
-  return *out ? HONE_OK : fail(e->ctx, HONE_E_INTERNAL, place_none(), "no text %s", file);
+  return *out ? HONE_OK
+              : fail(e->ctx, HONE_E_INTERNAL, place_none(), "embedded file %s is missing", file);
 }
 
-hone_status put_text(struct emitter *e, const char *file, struct strbuf *out) {
+hone_status put_kernel_source(struct emitter *e, const char *file, struct strbuf *out) {
   const char *at;
   char name[KERNEL_FILE_MAX];
   size_t length;
@@ -45,5 +46,5 @@ hone_status put_text(struct emitter *e, const char *file, struct strbuf *out) {
 
 hone_status emit_kernel_source(struct ctx *ctx, const char *file, struct strbuf *out) {
   struct emitter e = {.ctx = ctx};
-  return put_text(&e, file, out);
+  return put_kernel_source(&e, file, out);
 }

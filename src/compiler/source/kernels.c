@@ -1,4 +1,6 @@
-/* Instances of kernel texts: defines, the step's program as EPILOGUE, the text itself, undefines. */
+/* Instances of kernel sources: defines, the step's program as EPILOGUE, the source itself,
+ * undefines.
+ */
 #include "source_internal.h"
 
 static void upper(char *out, size_t size, const char *name) {
@@ -8,7 +10,7 @@ static void upper(char *out, size_t size, const char *name) {
   out[i] = 0;
 }
 
-/* at[literals] and what follows are sizes that the text reads at run time. */
+/* from at[literals] on: sizes that the source reads at run time */
 struct defines {
   size_t count, literals;
   struct {
@@ -24,7 +26,7 @@ static void add_all(struct defines *d, const struct kernel_define *chosen, int c
   }
 }
 
-/* What the text FILE is told; packs: it packs b. */
+/* The defines of kernel source FILE; packs: the source that packs b. */
 static const char *collect(const struct problem *problem, const struct choice *choice,
                            const struct kernel_target *target, bool packs, struct defines *d) {
   const struct kernel *kernel = choice->kernel;
@@ -73,7 +75,7 @@ bool emit_kernel_sizes(const struct emitter *e, const struct step *step, struct 
   return true;
 }
 
-/* Where a line of the view begins, lines counted over all dimensions but the last. */
+/* The begin of a row of the view; rows are counted over all dimensions but the last. */
 static void emit_line(struct strbuf *out, const char *name, const struct view *view) {
   int64_t lines = 1;
   const int last = view->shape.rank - 1;
@@ -86,7 +88,7 @@ static void emit_line(struct strbuf *out, const char *name, const struct view *v
   strbuf_puts(out, ";\n");
 }
 
-/* Of flags vectors are floats. */
+/* Vectors of bool are floats. */
 static const struct vector_form *operand_form(hone_dtype dtype) {
   static const struct vector_form flags = {HONE_BOOL, "vec", "load_u8_", NULL, "splat_"};
   return dtype == HONE_BOOL ? &flags : vector_form(dtype);
@@ -112,7 +114,7 @@ static void emit_operand(struct strbuf *out, const char *name, size_t k,
     strbuf_printf(out, " + %s, lanes);\n", kind == OPERAND_FULL ? "o" : "j");
 }
 
-/* Sums of bytes as the text makes them, to what they stand for. */
+/* Converts the source's int8 sums to the values that they represent. */
 static void emit_sums(struct strbuf *out, const struct step *step) {
   const struct epilogue *epilogue = &step->epilogue;
   if (epilogue->sums == SUMS_AT_RUN)
@@ -126,8 +128,8 @@ static bool is_of_column(enum operand_kind kind) {
   return kind == OPERAND_COLUMN || kind == OPERAND_SCALAR;
 }
 
-/* EPILOGUE_COLUMN(j, lanes) declares what all rows of a vector of columns share, for EPILOGUE_AT; EPILOGUE is both. Where
-   a tile is unrolled, so much less is compiled. */
+/* EPILOGUE_COLUMN(j, lanes) declares what all rows of a vector of columns share, for
+   EPILOGUE_AT; EPILOGUE is both. An unrolled tile then has less code to compile. */
 static hone_status emit_columns(struct emitter *e, struct strbuf *out,
                                 const struct epilogue *epilogue, int64_t columns) {
   const size_t own = (size_t)epilogue->sums;
@@ -157,7 +159,8 @@ static void emit_signature(struct strbuf *out, const char *name, bool integer, b
       floats ? "vec" : "veci", name, integer ? "veci" : "vec");
 }
 
-/* The function `at`: what is stored for the results r, operands of columns as parameters. */
+/* The function `at`: the values stored for the results r, with operands per column as
+   parameters. */
 static hone_status emit_at(struct emitter *e, struct strbuf *out, const struct step *step,
                            bool integer, bool floats) {
   const struct epilogue *epilogue = &step->epilogue;
@@ -216,7 +219,7 @@ static hone_status emit_epilogue(struct emitter *e, struct strbuf *out, const st
   return HONE_OK;
 }
 
-/* A tile is unrolled: each of its accumulators is compiled through the whole text. */
+/* Tiles are unrolled: the compiler processes the whole source for each accumulator. */
 static size_t weight_of(const struct choice *choice, size_t length) {
   static const char *const unrolled[] = {"vectors", "tile_rows", "tile_columns", "k_unroll",
                                          "block"};
@@ -238,7 +241,7 @@ static hone_status emit_text(struct emitter *e, const struct step *step, bool pa
   strbuf_printf(&body, "/* %s: %s */\n", step->choice.kernel->name, line);
   put_defines(&d, (int)step->epilogue.count, &body);
   if (!packs) status = emit_epilogue(e, &body, step);
-  if (!status) status = put_text(e, file, &body);
+  if (!status) status = put_kernel_source(e, file, &body);
   put_undefines(&d, &body);
   if (!packs)
     strbuf_puts(&body,

@@ -1,7 +1,9 @@
-/* Loop nests with literal sizes and strides: what all of them share, and elementwise programs. Copies are copies.c. */
+/* Loop nests with literal sizes and strides: their common parts, and elementwise programs. Copies
+ * are in copies.c.
+ */
 #include "source_internal.h"
 
-/* -- what loop nests share */
+/* -- common parts */
 
 void emit_strided(struct strbuf *out, const char *index, int64_t stride) {
   strbuf_puts(out, stride ? index : "0");
@@ -85,7 +87,7 @@ static void emit_load(struct strbuf *out, hone_dtype dtype, size_t k, int64_t st
   strbuf_puts(out, ";\n");
 }
 
-/* The result as the output stores it; a Cast says what happens to what does not fit. */
+/* The result in the output's type; a Cast defines what happens to values out of range. */
 static void emit_store(struct strbuf *out, const struct step *step, const char *result,
                        int64_t stride) {
   hone_dtype dtype = step->outputs[0].dtype;
@@ -119,7 +121,7 @@ static void emit_index(struct strbuf *out, const int64_t *stride, int count) {
   }
 }
 
-/* "const vec i0 = load_lanes_(q0 + j, LANES);": of all lanes, or of `lanes` at the end of a row. */
+/* "const vec i0 = load_lanes_(q0 + j, LANES);": all lanes, or `lanes` at the end of a row. */
 static void emit_vector_load(struct strbuf *out, hone_dtype dtype, size_t k, int64_t stride,
                              bool tail) {
   const struct vector_form *form = vector_form(dtype);
@@ -135,7 +137,7 @@ static void emit_vector_store(struct strbuf *out, hone_dtype dtype, const char *
                 tail ? "lanes" : "LANES");
 }
 
-/* Bounds and scales that are constants are numbers of the program: their operands are not read. */
+/* Constant bounds and scales are numbers in the program: their operands are not read. */
 static bool is_read(const struct step *step, size_t k) {
   const struct expr *program = &step->program;
   const int input = PROGRAM_INPUT((int)k);
@@ -227,7 +229,7 @@ hone_status emit_elementwise(struct emitter *e, const struct step *step, int *ou
   hone_status status = emit_row(e, &body, step, &nest);
   if (nest.inner == 2) strbuf_puts(&body, "}\n");
   strbuf_puts(&body, "}\n}\n");
-  if (!status) /* what is not written in vectors the compiler may make vectors of */
+  if (!status) /* code without explicit vectors may be vectorised by the compiler */
     status =
         share_loops(e, step, &body, is_vector(step, &nest) ? UNIT_VECTORS : UNIT_LOOPS, out_number);
   strbuf_deinit(&body);

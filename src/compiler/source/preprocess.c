@@ -33,14 +33,14 @@ hone_status macros_add(struct ctx *ctx, struct arena *arena, struct macros *macr
   return define(ctx, arena, macros, span, (struct span){body, strlen(body)});
 }
 
-/* Of names that are no macro: whether that is known. */
+/* True if an undefined name may be defined outside (compiler or user). */
 static bool is_outside(struct span name) {
   return name.at[0] == '_' || (name.length > 5 && !memcmp(name.at, "HONE_", 5));
 }
 
 /* -- conditions */
 
-/* What is not known, or not understood, is unknown: then the compiler is asked. */
+/* Unknown, or not understood: the compiler decides. */
 struct condition {
   bool is_known;
   int64_t number;
@@ -55,7 +55,7 @@ struct reader {
   const char *at, *end;
   const struct macros *macros;
   int depth;
-  bool failed; /* what was read is no condition */
+  bool failed; /* not a condition */
 };
 
 static struct condition read_binary(struct reader *r, int level);
@@ -100,7 +100,7 @@ static struct condition read_defined(struct reader *r) {
 
 static struct condition read_unary(struct reader *r);
 
-/* A macro must be one operand: no operator around it gets hold of a part. */
+/* A macro must be a single operand, so that no operator around it applies to a part of it. */
 static struct condition read_macro(const struct reader *outer, const struct macro *macro) {
   if (!macro->body.at) return unknown;
   struct reader r = {macro->body.at, macro->body.at + macro->body.length, outer->macros,
@@ -138,7 +138,7 @@ static struct condition read_unary(struct reader *r) {
   return x;
 }
 
-/* A longer sign before its own beginning. */
+/* A longer operator before its own prefix. */
 enum sign {
   OR,
   AND,
@@ -157,7 +157,7 @@ enum sign {
 };
 static const struct {
   const char *text;
-  int level; /* how tightly it binds */
+  int level; /* precedence */
 } signs[] = {
     [OR] = {"||", 0},      [AND] = {"&&", 1},     [BITS] = {"&", 2},      [EQUAL] = {"==", 3},
     [UNEQUAL] = {"!=", 3}, [AT_MOST] = {"<=", 4}, [AT_LEAST] = {">=", 4}, [LESS] = {"<", 4},
@@ -202,7 +202,7 @@ static struct condition join(enum sign sign, struct condition x, struct conditio
   return unknown;
 }
 
-/* The next sign that binds at least so tightly; COUNT(signs): there is none. */
+/* The next operator of at least this precedence; COUNT(signs): none. */
 static size_t take_sign(struct reader *r, int level) {
   const char *before = r->at;
   size_t i = 0;
@@ -219,7 +219,7 @@ static struct condition read_binary(struct reader *r, int level) {
   return x;
 }
 
-/* Of a directive what stands behind its word: "X == 2", of #ifdef and #ifndef a name. */
+/* The condition after a directive's word: "X == 2", or a name for #ifdef and #ifndef. */
 static struct condition read_condition(const struct macros *macros, struct span word,
                                        const char *at, const char *end) {
   struct reader r = {at, end, macros, 0, false};
@@ -230,27 +230,27 @@ static struct condition read_condition(const struct macros *macros, struct span 
   return value;
 }
 
-/* -- the text */
+/* -- the source */
 
 /* An #if, from its first branch to its #endif. */
 struct chain {
-  bool is_live;    /* the branch that is read now goes out */
-  bool is_settled; /* no later one does */
-  bool is_written; /* its directives go out: which branch is compiled is not known */
+  bool is_live;    /* the current branch is printed */
+  bool is_settled; /* no later branch is printed */
+  bool is_written; /* its directives are printed: the condition is unknown */
 };
 
-struct decider {
+struct preprocessor {
   struct ctx *ctx;
   struct arena *arena;
   struct macros *macros;
   struct strbuf *out;
   VEC(struct chain) chains;
-  size_t written; /* of them */
+  size_t written; /* number of printed branches */
 };
 
-/* A branch begins; `is_first`: with it its #if. */
-static void enter(struct decider *d, struct chain *chain, struct condition value, struct span word,
-                  struct span line) {
+/* Begins a branch; `is_first`: the #if itself. */
+static void enter(struct preprocessor *d, struct chain *chain, struct condition value,
+                  struct span word, struct span line) {
   chain->is_live = !value.is_known || value.number;
   chain->is_settled = value.is_known && value.number;
   if (!chain->is_live || (chain->is_settled && !chain->is_written)) return;
@@ -265,18 +265,18 @@ static void enter(struct decider *d, struct chain *chain, struct condition value
   chain->is_written = true;
 }
 
-static hone_status follow_define(struct decider *d, const char *at, struct span line) {
+static hone_status follow_define(struct preprocessor *d, const char *at, struct span line) {
   const char *const end = line.at + line.length;
   struct span name, body;
   strbuf_append(d->out, line.at, line.length);
   if (!next_word(&at, end, &name)) return HONE_OK;
   body = (struct span){at, (size_t)(end - at)};
-  if (at < end && *at == '(') body.length = 0; /* with arguments: no number */
+  if (at < end && *at == '(') body.length = 0; /* with arguments: not a number */
   if (d->written) body.at = NULL;
   return define(d->ctx, d->arena, d->macros, name, body);
 }
 
-static void follow_undef(struct decider *d, const char *at, struct span line) {
+static void follow_undef(struct preprocessor *d, const char *at, struct span line) {
   struct span name;
   if (!next_word(&at, line.at + line.length, &name)) return;
   for (size_t i = 0; i < d->macros->all.count; i++) {
@@ -292,7 +292,7 @@ static void follow_undef(struct decider *d, const char *at, struct span line) {
   if (is_outside(name) || find(d->macros->outer, name)) strbuf_append(d->out, line.at, line.length);
 }
 
-static hone_status decide_directive(struct decider *d, const char *at, struct span line) {
+static hone_status read_directive(struct preprocessor *d, const char *at, struct span line) {
   struct chain *top = d->chains.count ? &d->chains.at[d->chains.count - 1] : NULL;
   const bool is_live = !top || top->is_live;
   const char *const end = line.at + line.length;
@@ -325,16 +325,16 @@ static hone_status decide_directive(struct decider *d, const char *at, struct sp
   return HONE_OK;
 }
 
-hone_status decide_text(struct ctx *ctx, struct arena *arena, struct macros *macros,
-                        const char *text, size_t length, struct strbuf *out) {
-  struct decider d = {.ctx = ctx, .arena = arena, .macros = macros, .out = out};
-  for (const char *at = text, *const end = text + length, *next; at < end; at = next) {
+hone_status preprocess(struct ctx *ctx, struct arena *arena, struct macros *macros,
+                       const char *source, size_t length, struct strbuf *out) {
+  struct preprocessor d = {.ctx = ctx, .arena = arena, .macros = macros, .out = out};
+  for (const char *at = source, *const end = source + length, *next; at < end; at = next) {
     const char *first = at;
     next = skip_line(at, end);
     while (first < next && (*first == ' ' || *first == '\t')) first++;
     const struct span line = {at, (size_t)(next - at)};
     if (first < next && *first == '#')
-      TRY(decide_directive(&d, first + 1, line));
+      TRY(read_directive(&d, first + 1, line));
     else if (!d.chains.count || d.chains.at[d.chains.count - 1].is_live)
       strbuf_append(out, line.at, line.length);
   }

@@ -4,8 +4,9 @@ enum { BUCKETS = 1024, NONE = -1 };
 
 enum piece_kind {
   PIECE_CODE,
-  PIECE_DEFINE, /* #undef, and #include of a known header, which defines what that declares */
-  PIECE_ALWAYS, /* other #includes, #pragma, #error: stand for themselves */
+  /* #undef, and #include of a known header, which defines that header's declarations */
+  PIECE_DEFINE,
+  PIECE_ALWAYS, /* other #includes, #pragma, #error: always kept */
   PIECE_IF,
   PIECE_ELSE, /* and #elif */
   PIECE_END,
@@ -14,24 +15,24 @@ enum piece_kind {
 
 struct piece {
   enum piece_kind kind;
-  struct span text;
-  int group; /* the #if around it, or that it belongs to; NONE */
-  int last;  /* of a comment: one past the last piece that it speaks of; of an #if: its #endif */
+  struct span source;
+  int group; /* the enclosing #if, or the #if that it belongs to; NONE */
+  int last;  /* of a comment: one past the last piece that it describes; of an #if: its #endif */
   bool after_blank, is_guard, is_kept;
 };
 
 struct name {
-  struct span text;
+  struct span source;
   int piece, next; /* of the same bucket */
 };
 
-struct pieces {
+struct pruner {
   struct ctx *ctx;
   struct arena *arena;
   VEC(struct piece) all;
   VEC(struct name) names;
   int buckets[BUCKETS];
-  int *unread; /* kept pieces whose text was not looked at yet; room for all */
+  int *unread; /* kept pieces whose names were not followed yet; space for all */
   size_t unread_count;
 };
 
@@ -95,7 +96,7 @@ static const char *skip_spaces(const char *at, const char *end) {
   return at;
 }
 
-/* Behind the newline where the rest of the line says nothing; NULL: it does. */
+/* The newline if the rest of the line is empty or a comment; NULL: it is not. */
 static const char *skip_rest(const char *at, const char *end) {
   at = skip_spaces(at, end);
   if (end - at >= 2 && at[0] == '/' && at[1] == '*') at = skip_spaces(skip_quoted(at, end), end);
@@ -103,7 +104,7 @@ static const char *skip_rest(const char *at, const char *end) {
   return *at == '\n' ? at + 1 : NULL;
 }
 
-/* Behind the bracket that closes the one at `at`. */
+/* Past the bracket that closes the one at `at`. */
 static const char *skip_brackets(const char *at, const char *end) {
   int depth = 0;
   while (at < end) {
@@ -121,7 +122,7 @@ static const char *skip_brackets(const char *at, const char *end) {
 
 /* -- what a piece defines */
 
-static hone_status add_name(struct pieces *p, struct span name) {
+static hone_status add_name(struct pruner *p, struct span name) {
   const size_t bucket = hash_bytes(name.at, name.length) % BUCKETS;
   VEC_PUSH(p->ctx, p->arena, &p->names,
            ((struct name){name, (int)p->all.count - 1, p->buckets[bucket]}));
@@ -133,18 +134,18 @@ static bool is_call(struct span word, const char *end) {
   return word.at + word.length < end && word.at[word.length] == '(';
 }
 
-/* A word that says nothing of what is declared, with its brackets. */
+/* A word that is not part of what is declared, with its brackets. */
 static bool is_decoration(struct span word) {
   return span_is(word, "__attribute__") || span_is(word, "_Alignas");
 }
 
-/* What stands in front of braces where there is no name. */
+/* A keyword that may precede braces without a name. */
 static bool is_keyword(struct span word) {
   return span_is(word, "typedef") || span_is(word, "struct") || span_is(word, "union") ||
          span_is(word, "enum");
 }
 
-static hone_status add_enumerators(struct pieces *p, const char *at, const char *end) {
+static hone_status add_enumerators(struct pruner *p, const char *at, const char *end) {
   struct span word;
   bool is_next = true;
   for (at++; at < end;) {
@@ -162,9 +163,10 @@ static hone_status add_enumerators(struct pieces *p, const char *at, const char 
   return HONE_OK;
 }
 
-/* The last word before the brackets, the value or the end of a declaration; PASTE_(NAME, tile) declares "tile", a macro
-   that is used at the top level, as BY_LANE_(sin_, sinf), what it is given first. */
-static hone_status add_declared(struct pieces *p, struct span code) {
+/* The last word before the brackets, the value or the end of a declaration. PASTE_(NAME, tile)
+   declares "tile"; a macro used at the top level, such as BY_LANE_(sin_, sinf), declares its
+   first argument. */
+static hone_status add_declared(struct pruner *p, struct span code) {
   const char *at = code.at, *const end = code.at + code.length;
   struct span word, last = {0};
   bool is_enum = false;
@@ -202,9 +204,9 @@ static hone_status add_declared(struct pieces *p, struct span code) {
   return HONE_OK;
 }
 
-/* -- cutting */
+/* -- splitting */
 
-/* Behind a declaration or a function; NULL: its brackets do not close. */
+/* Past a declaration or a function; NULL: its brackets do not close. */
 static const char *code_end(const char *at, const char *end) {
   const char *p = at;
   struct span first;
@@ -229,8 +231,8 @@ static const char *code_end(const char *at, const char *end) {
   return NULL;
 }
 
-/* Headers of libc that stand where something is named that they declare (C11 7.12, 7.24; nan is more often a variable).
-   Others always do. */
+/* Headers of libc that are printed only if a name that they declare is used (C11 7.12, 7.24; nan
+   is more often a variable). Others are always printed. */
 #define OF_EACH_TYPE(name) name " " name "f " name "l "
 static const struct header {
   const char *file, *names;
@@ -282,25 +284,25 @@ static enum piece_kind directive_kind(struct span word) {
   return PIECE_ALWAYS;
 }
 
-/* The state while a text is cut. */
+/* The state while a source is split. */
 struct cutter {
-  struct pieces *p;
-  const char *text;
-  int group;   /* innermost #if that is open */
-  int comment; /* that speaks of what follows */
+  struct pruner *p;
+  const char *source;
+  int group;   /* innermost open #if */
+  int comment; /* the comment that describes what follows */
   bool after_blank;
 };
 
 static hone_status add_piece(struct cutter *c, enum piece_kind kind, const char *at,
                              const char *end) {
-  struct pieces *p = c->p;
+  struct pruner *p = c->p;
   if (kind == PIECE_CODE || kind == PIECE_COMMENT) /* the newline is printed */
     while (end > at && (end[-1] == '\n' || end[-1] == ' ')) end--;
   else if (end > at && end[-1] == '\n')
     end--;
   VEC_PUSH(p->ctx, p->arena, &p->all,
            ((struct piece){.kind = kind,
-                           .text = {at, (size_t)(end - at)},
+                           .source = {at, (size_t)(end - at)},
                            .group = c->group,
                            .last = NONE,
                            .after_blank = c->after_blank}));
@@ -309,30 +311,30 @@ static hone_status add_piece(struct cutter *c, enum piece_kind kind, const char 
   return HONE_OK;
 }
 
-/* An #include that stands already is not repeated. */
-static bool stands_already(const struct pieces *p, struct span line) {
+/* An #include that is already there is not repeated. */
+static bool is_included(const struct pruner *p, struct span line) {
   for (size_t i = 0; i < p->all.count; i++)
-    if (p->all.at[i].text.length == line.length &&
-        !memcmp(p->all.at[i].text.at, line.at, line.length))
+    if (p->all.at[i].source.length == line.length &&
+        !memcmp(p->all.at[i].source.at, line.at, line.length))
       return true;
   return false;
 }
 
 /* "#ifndef NAME", then "#define NAME". */
 static void mark_guard(struct piece *group, struct span name, const char *end) {
-  const struct span text = group->text;
-  group->is_guard = text.length > name.length && name.at + name.length + 1 == end &&
-                    !memcmp(text.at + text.length - name.length, name.at, name.length);
+  const struct span source = group->source;
+  group->is_guard = source.length > name.length && name.at + name.length + 1 == end &&
+                    !memcmp(source.at + source.length - name.length, name.at, name.length);
 }
 
 static hone_status cut_directive(struct cutter *c, const char *at, const char *end) {
-  struct pieces *p = c->p;
+  struct pruner *p = c->p;
   const char *rest = at;
   struct span word = {0}, name = {0};
   (void)next_word(&rest, end, &word);
   const struct header *header = header_of(word, rest, end);
   const enum piece_kind kind = header ? PIECE_DEFINE : directive_kind(word);
-  if (span_is(word, "include") && stands_already(p, (struct span){at, (size_t)(end - at - 1)}))
+  if (span_is(word, "include") && is_included(p, (struct span){at, (size_t)(end - at - 1)}))
     return HONE_OK;
   const int number = (int)p->all.count;
   if ((kind == PIECE_ELSE || kind == PIECE_END) && c->comment != NONE &&
@@ -354,17 +356,17 @@ static hone_status cut_directive(struct cutter *c, const char *at, const char *e
   return HONE_OK;
 }
 
-/* The first comment and any followed by a blank line or another comment speak of all that comes after them, others of
-   what comes up to one of these. */
+/* The first comment, and any comment followed by a blank line or another comment, describe
+   everything after them; other comments describe what follows up to one of these. */
 static hone_status cut_comment(struct cutter *c, const char *at, const char *behind,
                                const char *end) {
   const char *next = skip_spaces(behind, end);
   const bool is_heading =
-      at == c->text || (next < end && (*next == '\n' || (*next == '/' && next[1] == '*')));
+      at == c->source || (next < end && (*next == '\n' || (*next == '/' && next[1] == '*')));
   TRY(add_piece(c, PIECE_COMMENT, at, behind));
   c->comment = (int)c->p->all.count - 1;
   if (is_heading) {
-    c->p->all.at[c->comment].last = INT32_MAX; /* the end of the text, set there */
+    c->p->all.at[c->comment].last = INT32_MAX; /* the end of the source, set there */
     c->comment = NONE;
   }
   return HONE_OK;
@@ -389,48 +391,49 @@ static hone_status cut_next(struct cutter *c, const char **at_, const char *end)
   }
   behind = code_end(word, end);
   *at_ = behind ? behind : end;
-  /* brackets that do not close: all that is left stands as it is */
+  /* brackets do not close: the rest is kept unchanged */
   TRY(add_piece(c, behind ? PIECE_CODE : PIECE_ALWAYS, word, *at_));
-  return behind ? add_declared(c->p, c->p->all.at[c->p->all.count - 1].text) : HONE_OK;
+  return behind ? add_declared(c->p, c->p->all.at[c->p->all.count - 1].source) : HONE_OK;
 }
 
-hone_status pieces_make(struct ctx *ctx, struct arena *arena, struct pieces **out) {
+hone_status pruner_make(struct ctx *ctx, struct arena *arena, struct pruner **out) {
   TRY(NEW_ARRAY(ctx, arena, *out, 1));
-  **out = (struct pieces){.ctx = ctx, .arena = arena};
+  **out = (struct pruner){.ctx = ctx, .arena = arena};
   for (int i = 0; i < BUCKETS; i++) (*out)->buckets[i] = NONE;
   return HONE_OK;
 }
 
-hone_status pieces_cut(struct pieces *p, const char *text, size_t length) {
-  struct cutter c = {.p = p, .text = text, .group = NONE, .comment = NONE};
+hone_status pruner_parse(struct pruner *p, const char *source, size_t length) {
+  struct cutter c = {.p = p, .source = source, .group = NONE, .comment = NONE};
   const size_t first = p->all.count;
-  for (const char *at = text, *const end = text + length; at < end;) TRY(cut_next(&c, &at, end));
+  for (const char *at = source, *const end = source + length; at < end;)
+    TRY(cut_next(&c, &at, end));
   for (size_t i = first; i < p->all.count; i++)
     if (p->all.at[i].last == INT32_MAX) p->all.at[i].last = (int)p->all.count;
   TRY(NEW_ARRAY(p->ctx, p->arena, p->unread, p->all.count + 1));
-  pieces_forget(p);
+  pruner_reset(p);
   return HONE_OK;
 }
 
 /* -- keeping */
 
-static void keep(struct pieces *p, int number) {
+static void keep(struct pruner *p, int number) {
   for (; number != NONE && !p->all.at[number].is_kept; number = p->all.at[number].group) {
     p->all.at[number].is_kept = true;
     p->unread[p->unread_count++] = number;
   }
 }
 
-static void keep_named(struct pieces *p, struct span word) {
+static void keep_named(struct pruner *p, struct span word) {
   int i = p->buckets[hash_bytes(word.at, word.length) % BUCKETS];
   for (; i != NONE; i = p->names.at[i].next)
-    if (p->names.at[i].text.length == word.length &&
-        !memcmp(p->names.at[i].text.at, word.at, word.length))
+    if (p->names.at[i].source.length == word.length &&
+        !memcmp(p->names.at[i].source.at, word.at, word.length))
       keep(p, p->names.at[i].piece);
 }
 
 /* PASTE_(widen, u8) names widen_u8. */
-static void keep_pasted(struct pieces *p, const char *at, const char *end) {
+static void keep_pasted(struct pruner *p, const char *at, const char *end) {
   char pasted[128];
   struct span first, second;
   if (!next_word(&at, end, &first) || !next_word(&at, end, &second)) return;
@@ -440,16 +443,16 @@ static void keep_pasted(struct pieces *p, const char *at, const char *end) {
     keep_named(p, (struct span){pasted, (size_t)length});
 }
 
-static void keep_words(struct pieces *p, struct span text) {
-  const char *at = text.at, *const end = text.at + text.length;
+static void keep_words(struct pruner *p, struct span source) {
+  const char *at = source.at, *const end = source.at + source.length;
   for (struct span word; next_word(&at, end, &word);) {
     keep_named(p, word);
     if (span_is(word, "PASTE_")) keep_pasted(p, at, end);
   }
 }
 
-/* An #if brings its #elif, #else and #endif, a guard all that is inside. */
-static void keep_group(struct pieces *p, int number) {
+/* Keeping an #if keeps its #elif, #else and #endif; keeping a guard keeps everything inside. */
+static void keep_group(struct pruner *p, int number) {
   const struct piece *group = &p->all.at[number];
   for (int i = number + 1; i <= group->last; i++) {
     const struct piece *piece = &p->all.at[i];
@@ -459,20 +462,20 @@ static void keep_group(struct pieces *p, int number) {
   }
 }
 
-static void read_kept(struct pieces *p) {
+static void read_kept(struct pruner *p) {
   while (p->unread_count) {
     const int number = p->unread[--p->unread_count];
-    keep_words(p, p->all.at[number].text);
+    keep_words(p, p->all.at[number].source);
     if (p->all.at[number].kind == PIECE_IF) keep_group(p, number);
   }
 }
 
-void pieces_use(struct pieces *p, const char *text, size_t length) {
-  keep_words(p, (struct span){text, length});
+void pruner_keep_used(struct pruner *p, const char *source, size_t length) {
+  keep_words(p, (struct span){source, length});
   read_kept(p);
 }
 
-void pieces_forget(struct pieces *p) {
+void pruner_reset(struct pruner *p) {
   for (size_t i = 0; i < p->all.count; i++) p->all.at[i].is_kept = false;
   p->unread_count = 0;
   for (size_t i = 0; i < p->all.count; i++)
@@ -482,14 +485,14 @@ void pieces_forget(struct pieces *p) {
 
 /* -- printing */
 
-static bool speaks_of_kept(const struct pieces *p, size_t comment) {
+static bool describes_kept(const struct pruner *p, size_t comment) {
   for (int i = (int)comment + 1; i < p->all.at[comment].last; i++)
     if (p->all.at[i].is_kept) return true;
   return false;
 }
 
-/* An #else with nothing behind it. */
-static bool is_empty_else(const struct pieces *p, size_t number) {
+/* An #else without content. */
+static bool is_empty_else(const struct pruner *p, size_t number) {
   if (p->all.at[number].kind != PIECE_ELSE) return false;
   for (size_t i = number + 1; i < p->all.count; i++)
     if (p->all.at[i].is_kept)
@@ -497,8 +500,8 @@ static bool is_empty_else(const struct pieces *p, size_t number) {
   return false;
 }
 
-static hone_status see(struct comments_seen *seen, struct span text, bool *out_is_new) {
-  const uint64_t hash = hash_bytes(text.at, text.length);
+static hone_status see(struct comments_seen *seen, struct span source, bool *out_is_new) {
+  const uint64_t hash = hash_bytes(source.at, source.length);
   *out_is_new = true;
   if (!seen) return HONE_OK;
   for (size_t i = 0; i < seen->hashes.count; i++)
@@ -507,21 +510,21 @@ static hone_status see(struct comments_seen *seen, struct span text, bool *out_i
   return HONE_OK;
 }
 
-hone_status pieces_print(const struct pieces *p, struct comments_seen *seen, struct strbuf *out) {
+hone_status pruner_print(const struct pruner *p, struct comments_seen *seen, struct strbuf *out) {
   bool blank = false;
   for (size_t i = 0; i < p->all.count; i++) {
     const struct piece *piece = &p->all.at[i];
     blank |= piece->after_blank;
     if (piece->kind == PIECE_COMMENT) {
       bool is_new = false;
-      if (speaks_of_kept(p, i)) TRY(see(seen, piece->text, &is_new));
+      if (describes_kept(p, i)) TRY(see(seen, piece->source, &is_new));
       if (!is_new) continue;
     } else if (!piece->is_kept || is_empty_else(p, i)) {
       continue;
     }
     if (blank) strbuf_puts(out, "\n");
     blank = false;
-    strbuf_append(out, piece->text.at, piece->text.length);
+    strbuf_append(out, piece->source.at, piece->source.length);
     strbuf_puts(out, "\n");
   }
   return HONE_OK;

@@ -1,41 +1,45 @@
-/* pieces: a C text cut into what it defines, so that only what something names need be printed. Nothing says what
- * needs what: a piece names what its own text names. Names are taken for what they are called, whatever their scope, so
- * at worst a piece too many is kept. */
-#ifndef HONE_PIECES_H
-#define HONE_PIECES_H
+/* prune: splits a C source into pieces (definitions, directives, comments) and prints only those
+ * that are used. There is no list of dependencies: a piece uses every name that occurs in it, in
+ * any scope, so at worst one piece too many is kept.
+ */
+#ifndef HONE_PRUNE_H
+#define HONE_PRUNE_H
 
 #include "core/base/base.h"
 
-struct pieces;
-MUST_USE hone_status pieces_make(struct ctx *ctx, struct arena *arena, struct pieces **out);
-/* Appends the pieces of a text, which must outlive them. A text in an include guard is one piece. */
-MUST_USE hone_status pieces_cut(struct pieces *pieces, const char *text, size_t length);
-/* Keeps what the text names, and what that names. */
-void pieces_use(struct pieces *pieces, const char *text, size_t length);
-/* Nothing is kept but directives that are no definition. */
-void pieces_forget(struct pieces *pieces);
+struct pruner;
+MUST_USE hone_status pruner_make(struct ctx *ctx, struct arena *arena, struct pruner **out);
+/* Appends the pieces of a source, which must outlive them. A source in an include guard is one
+   piece. */
+MUST_USE hone_status pruner_parse(struct pruner *pieces, const char *source, size_t length);
+/* Keeps the pieces that define names of the source, and the pieces that those use. */
+void pruner_keep_used(struct pruner *pieces, const char *source, size_t length);
+/* Keeps only directives that define nothing. */
+void pruner_reset(struct pruner *pieces);
 
-/* Comments that stand in a text already. */
+/* Comments that a source already contains. */
 struct comments_seen {
   struct ctx *ctx;
   struct arena *arena;
   VEC(uint64_t) hashes;
 };
-/* What is kept, in the order of the texts, with the comments that speak of it but for those in `seen` (NULL: all). */
-MUST_USE hone_status pieces_print(const struct pieces *pieces, struct comments_seen *seen,
+/* Prints what is kept, in the order of the sources, with its comments except those in `seen`
+   (NULL: all). */
+MUST_USE hone_status pruner_print(const struct pruner *pieces, struct comments_seen *seen,
                                   struct strbuf *out);
 
-/* A place in C text. */
+/* A range of C source. */
 struct span {
   const char *at;
   size_t length;
 };
-/* The next identifier in [*at, end), *at behind it; false: there is none. Comments, strings and numbers are passed over. */
+/* The next identifier in [*at, end); moves *at past it. False: none. Skips comments, strings and
+   numbers. */
 bool next_word(const char **at, const char *end, struct span *out);
 bool span_is(struct span span, const char *word);
-/* Behind a comment or a quoted string that begins at `at`; NULL: none does. */
+/* The end of the comment or quoted string that begins at `at`; NULL: none begins there. */
 const char *skip_quoted(const char *at, const char *end);
-/* Behind the end of a line that goes on behind each backslash, or in a comment. */
+/* The end of a line, including lines continued by a backslash or a comment. */
 const char *skip_line(const char *at, const char *end);
 
 #endif

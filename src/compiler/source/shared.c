@@ -1,4 +1,5 @@
-/* What every part of the text needs: names, functions that steps share, and addresses of views. */
+/* Shared by all parts of the generator: names, functions that steps share, and addresses of views.
+ */
 #include "source_internal.h"
 
 bool is_plain_word(const char *name) {
@@ -59,7 +60,7 @@ static void emit_base(struct strbuf *out, const char *memory, size_t offset, boo
 
 void emit_address(struct strbuf *out, const struct view *view, bool is_const) {
   const struct buffer *buffer = view->buffer;
-  const bool is_packed = buffer->pack.kernel && !view->offset; /* whatever its kernel makes of it */
+  const bool is_packed = buffer->pack.kernel && !view->offset; /* in the layout of its kernel */
   if (!is_packed) strbuf_printf(out, "(%s%s *)", is_const ? "const " : "", c_type(view->dtype));
   switch (buffer->place) {
     case BUFFER_INPUT:

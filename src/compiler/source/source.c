@@ -1,4 +1,6 @@
-/* Plan to C, on one screen: the functions in units, then the unit that calls them, the header. */
+/* Plan to C, on one screen: the functions in translation units, then the unit that calls them, then
+ * the header.
+ */
 #include "source_internal.h"
 
 static bool is_identifier(const char *s) {
@@ -8,17 +10,17 @@ static bool is_identifier(const char *s) {
 
 static size_t string_bytes(const struct emitted *out) {
   size_t bytes = 0;
-  for (size_t i = 0; i < out->unit_count; i++) bytes += out->units[i].text.length;
+  for (size_t i = 0; i < out->unit_count; i++) bytes += out->units[i].source.length;
   return bytes;
 }
 
-/* What of the head the units name, each of them and all of them. */
+/* The parts of the head that the units use, each of them and all together. */
 static hone_status emit_heads(struct emitter *e, struct emitted *out) {
   for (size_t i = 0; i <= out->unit_count; i++) {
     const bool is_all = i == out->unit_count;
-    pieces_forget(e->head.pieces);
+    pruner_reset(e->head.pieces);
     for (size_t k = is_all ? 0 : i; k < (is_all ? i : i + 1); k++)
-      pieces_use(e->head.pieces, out->units[k].text.at, out->units[k].text.length);
+      pruner_keep_used(e->head.pieces, out->units[k].source.at, out->units[k].source.length);
     struct strbuf *head = is_all ? &out->common : &out->units[i].head;
     TRY(head_print(&e->head, head));
     TRY(strbuf_finish(e->ctx, head));
@@ -33,7 +35,7 @@ static hone_status emit_all(struct emitter *e, struct emitted *out) {
   for (size_t i = 0; i < e->plan->steps.count && !status; i++) status = emit_step(e, i);
   if (!status) status = emit_units(e, out);
   if (!status) {
-    e->out = &out->units[out->unit_count - 1].text;
+    e->out = &out->units[out->unit_count - 1].source;
     emit_prototypes(e, e->out);
     emit_frame(e);
     strbuf_append(e->out, calls.at, calls.length);
@@ -41,17 +43,17 @@ static hone_status emit_all(struct emitter *e, struct emitted *out) {
     emit_io(e->out, "output", e->plan->outputs, e->plan->output_count);
     emit_symbols(e->out, &e->plan->symbols);
     emit_run(e);
-    /* else a level of several */
+    /* otherwise one level of several */
     if (!strcmp(e->weights, e->prefix)) emit_typed_run(e->plan, e->prefix, e->out);
     status = strbuf_finish(e->ctx, &calls);
   }
   strbuf_deinit(&calls);
   if (status) return status;
   TRY(make_weights(e, out));
-  for (size_t i = 0; i < out->unit_count; i++) TRY(strbuf_finish(e->ctx, &out->units[i].text));
+  for (size_t i = 0; i < out->unit_count; i++) TRY(strbuf_finish(e->ctx, &out->units[i].source));
   if (string_bytes(out) > (size_t)e->ctx->limits[LIMIT_c_text_bytes])
-    return fail(e->ctx, HONE_E_LIMIT, place_none(), "%zu bytes of C text, limit c_text_bytes",
-                string_bytes(out));
+    return fail(e->ctx, HONE_E_LIMIT, place_none(),
+                "%zu bytes of C source exceed limit c_text_bytes", string_bytes(out));
   TRY(emit_info(e, e->prefix, out));
   TRY(strbuf_finish(e->ctx, e->out));
   TRY(emit_heads(e, out));
@@ -76,8 +78,9 @@ hone_status emit_plan(struct ctx *ctx, struct arena *arena, const struct plan *p
                       .profiles = options->profiles};
   hone_status status = emit_all(&e, out);
   if (!status && e.kernel_dir && !e.replaced)
-    status = fail(ctx, HONE_E_USAGE, place_file(e.kernel_dir),
-                  "holds no text of a kernel that this model uses (as gemm_f32.c, plain/TopK.c)");
+    status = fail(
+        ctx, HONE_E_USAGE, place_file(e.kernel_dir),
+        "has no source of a kernel that this model uses (such as gemm_f32.c or generic/TopK.c)");
   if (status) emitted_deinit(out);
   return status;
 }
@@ -85,7 +88,7 @@ hone_status emit_plan(struct ctx *ctx, struct arena *arena, const struct plan *p
 void emitted_deinit(struct emitted *emitted) {
   for (size_t i = 0; i < emitted->unit_count; i++) {
     strbuf_deinit(&emitted->units[i].head);
-    strbuf_deinit(&emitted->units[i].text);
+    strbuf_deinit(&emitted->units[i].source);
   }
   strbuf_deinit(&emitted->common);
   strbuf_deinit(&emitted->header);

@@ -1,4 +1,6 @@
-/* One C function a step, chunk c of n by thread t: its units, its addresses, and the call of what it does. */
+/* One C function per step, for chunk c of n on thread t: its work items, its addresses, and the
+ * call of its body.
+ */
 #include "source_internal.h"
 
 static hone_status emit_body(struct emitter *e, const struct step *step, int *out_number) {
@@ -26,7 +28,7 @@ static hone_status emit_body(struct emitter *e, const struct step *step, int *ou
   return fail(e->ctx, HONE_E_INTERNAL, place_none(), "step kind %d", (int)step->kind);
 }
 
-bool step_takes_texts(const struct step *step) {
+bool step_takes_strings(const struct step *step) {
   if (step->kind != STEP_GENERIC) return false;
   for (size_t i = 0; i < step->output_count; i++)
     if (step->outputs[i].buffer && step->outputs[i].dtype == HONE_STRING) return true;
@@ -39,10 +41,10 @@ bool step_takes_extents(const struct step *step) {
     if (view_is_open(&step->inputs[i])) return true;
   for (size_t i = 0; i < step->output_count; i++)
     if (view_is_open(&step->outputs[i])) return true;
-  return step_takes_texts(step);
+  return step_takes_strings(step);
 }
 
-/* last: an expression behind the addresses, or NULL */
+/* last: an expression after the addresses, or NULL */
 static void emit_pointers(struct strbuf *out, const char *declaration, const struct view *views,
                           size_t count, bool is_const, const char *last) {
   strbuf_printf(out, "  %s[] = {", declaration);
@@ -57,7 +59,8 @@ static void emit_pointers(struct strbuf *out, const char *declaration, const str
   strbuf_puts(out, count || last ? "};\n" : "NULL};\n");
 }
 
-/* Units whose number follows symbols: "units", and of a kernel "led", the first so many of each group. */
+/* The number of work items if it depends on symbols: "units", and for a kernel "led", the active
+   ones of each group. */
 static void emit_open_range(struct strbuf *out, const struct step *step) {
   const struct active_prefix *prefix = &step->prefix;
   strbuf_puts(out, "  const long *const less = f->less;\n  (void)less;\n");
@@ -107,7 +110,8 @@ static void emit_scratch(struct strbuf *out, const struct step *step, const char
                   step->scratch_slice);
 }
 
-/* Where the leading number is open, the first `led` units of each group (emit_open_range), group by group. */
+/* With a dynamic leading size, the first `led` work items of each group (emit_open_range), group
+   by group. */
 static void emit_kernel_call(const struct emitter *e, const struct step *step, int number) {
   struct strbuf *out = e->out;
   emit_pointers(out, "const void *const e", step->epilogue.operands, step->epilogue.count, true,
@@ -135,7 +139,7 @@ static void emit_kernel_call(const struct emitter *e, const struct step *step, i
 static void emit_generic_call(struct strbuf *out, const struct step *step, int number) {
   emit_pointers(out, "const void *const from", step->inputs, step->input_count, true, NULL);
   emit_pointers(out, "void *const to", step->outputs, step->output_count, false,
-                step_takes_texts(step)     ? "f->extents, &f->texts"
+                step_takes_strings(step)   ? "f->extents, &f->texts"
                 : step_takes_extents(step) ? "f->extents"
                                            : NULL);
   strbuf_printf(out, "  const int32_t status = k%d(from, to, ", number);
@@ -181,7 +185,7 @@ static void emit_call(const struct emitter *e, const struct step *step, int numb
   }
 }
 
-/* What the step does, by which kernel, and which value of the model it makes. */
+/* The step's operation, its kernel, and the model's value that it computes. */
 static void emit_title(struct strbuf *out, const struct step *step, size_t i) {
   const bool is_kernel = step->kind == STEP_KERNEL, loops = step->kind == STEP_ELEMENTWISE;
   const struct expr *program = is_kernel ? &step->epilogue.program : &step->program;
@@ -200,7 +204,7 @@ static void emit_title(struct strbuf *out, const struct step *step, size_t i) {
 hone_status emit_step(struct emitter *e, size_t i) {
   const struct step *step = e->plan->steps.at[i];
   int number;
-  if (step->kind >= STEP_IF) return HONE_OK; /* brackets stand in the run function */
+  if (step->kind >= STEP_IF) return HONE_OK; /* brackets are printed in the run function */
   TRY(emit_body(e, step, &number));
   emit_title(e->out, step, i);
   strbuf_printf(e->out, "static NOIPA void s%zu(struct frame *f, long c, long n, long t) {\n", i);

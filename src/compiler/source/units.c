@@ -1,11 +1,13 @@
-/* Units: the functions that steps call are dealt out to C texts that are compiled at the same time.
- * Who gets what follows from the functions' order and weight alone, not from the machine that
- * compiles: same plan, same units, same bytes. The steps themselves are the last unit. */
+/* Distributes the functions that steps call over translation units that are compiled at the same
+ * time. The distribution depends only on the functions' order and weight, not on the compiling
+ * machine: same plan, same units, same bytes. The steps themselves are the last unit.
+ */
 #include "source_internal.h"
 
 #include <stdlib.h>
 
-/* A unit costs the compiler a start and the common text, about 30 ms; so much text of its kind costs 300. */
+/* A unit costs the compiler a start and the common head, about 30 ms; this much source of its
+   kind takes 300 ms. */
 enum { MOST_UNITS = 8 };
 static const size_t unit_weight[UNIT_CALLS] = {
     [UNIT_VECTORS] = 96 << 10, [UNIT_TILES] = 144 << 10, [UNIT_LOOPS] = 96 << 10};
@@ -18,34 +20,33 @@ static size_t unit_count(const struct emitter *e, enum unit_kind kind) {
   return count < MOST_UNITS ? count : MOST_UNITS;
 }
 
-/* The function's text without what is not compiled and what it does not name. */
+/* The function's source without code that is not compiled or not used. */
 static hone_status emit_body(const struct emitter *e, const struct function *f, struct arena *arena,
-                             struct comments_seen *seen, struct strbuf *decided,
-                             struct strbuf *out) {
+                             struct comments_seen *seen, struct strbuf *live, struct strbuf *out) {
   struct macros macros = {.outer = &e->head.macros};
-  struct pieces *pieces;
-  TRY(decide_text(e->ctx, arena, &macros, f->body, f->length, decided));
+  struct pruner *pieces;
+  TRY(preprocess(e->ctx, arena, &macros, f->body, f->length, live));
   for (size_t i = 0; i < macros.all.count; i++)
-    strbuf_printf(decided, "#undef %.*s\n", (int)macros.all.at[i].name.length,
+    strbuf_printf(live, "#undef %.*s\n", (int)macros.all.at[i].name.length,
                   macros.all.at[i].name.at);
-  TRY(strbuf_finish(e->ctx, decided));
-  TRY(pieces_make(e->ctx, arena, &pieces));
-  TRY(pieces_cut(pieces, decided->at, decided->length));
-  pieces_use(pieces, "NAME", strlen("NAME"));
-  return pieces_print(pieces, seen, out);
+  TRY(strbuf_finish(e->ctx, live));
+  TRY(pruner_make(e->ctx, arena, &pieces));
+  TRY(pruner_parse(pieces, live->at, live->length));
+  pruner_keep_used(pieces, "NAME", strlen("NAME"));
+  return pruner_print(pieces, seen, out);
 }
 
 static hone_status emit_function(const struct emitter *e, size_t i, struct comments_seen *seen,
                                  struct strbuf *out) {
   const struct function *f = &e->functions.at[i];
-  struct strbuf decided = {0};
+  struct strbuf live = {0};
   struct arena *arena;
   TRY(arena_create(e->ctx, 0, &arena));
   if (f->own) strbuf_printf(out, OWN_TEXT "%s */\n", f->own);
   strbuf_printf(out, "#define NAME %s_k%zu\nHIDDEN NOIPA %s NAME;\n", e->prefix, i, f->type);
-  const hone_status status = emit_body(e, f, arena, seen, &decided, out);
+  const hone_status status = emit_body(e, f, arena, seen, &live, out);
   strbuf_puts(out, "#undef NAME\n\n");
-  strbuf_deinit(&decided);
+  strbuf_deinit(&live);
   arena_destroy(arena);
   return status;
 }
@@ -67,9 +68,10 @@ static int heaviest_first(const void *a, const void *b) {
   return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* The heaviest function left goes to the lightest unit so far (Graham's rule): unit_of[number]. */
-static void deal(const struct emitter *e, enum unit_kind kind, struct weighed *order, size_t first,
-                 size_t count, size_t *unit_of) {
+/* The heaviest remaining function goes to the lightest unit so far (Graham's rule):
+   unit_of[number]. */
+static void distribute(const struct emitter *e, enum unit_kind kind, struct weighed *order,
+                       size_t first, size_t count, size_t *unit_of) {
   size_t load[MOST_UNITS] = {0}, some = 0;
   for (size_t i = 0; i < e->functions.count; i++)
     if (e->functions.at[i].kind == kind)
@@ -93,7 +95,7 @@ hone_status emit_units(struct emitter *e, struct emitted *out) {
   TRY(NEW_ARRAY(e->ctx, e->arena, out->units, UNIT_CALLS * MOST_UNITS + 1));
   for (enum unit_kind kind = 0; kind < UNIT_CALLS; kind++) {
     const size_t count = unit_count(e, kind);
-    deal(e, kind, order, first, count, unit_of);
+    distribute(e, kind, order, first, count, unit_of);
     for (size_t u = 0; u < count; u++) out->units[first++].kind = kind;
   }
   out->units[first].kind = UNIT_CALLS;
@@ -102,6 +104,6 @@ hone_status emit_units(struct emitter *e, struct emitted *out) {
   for (size_t i = 0; i < out->unit_count; i++)
     seen[i] = (struct comments_seen){.ctx = e->ctx, .arena = e->arena};
   for (size_t i = 0; i < e->functions.count; i++)
-    TRY(emit_function(e, i, &seen[unit_of[i]], &out->units[unit_of[i]].text));
+    TRY(emit_function(e, i, &seen[unit_of[i]], &out->units[unit_of[i]].source));
   return HONE_OK;
 }

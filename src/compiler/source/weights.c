@@ -1,12 +1,13 @@
-/* The packed weights: what lies where, what they are recognised by, and how a part comes to be. They
- * are made while the artifact is written, so that they never stand in memory as a whole. */
+/* Packed weights: their layout, their hash, and how a part is made. They are packed while the
+ * artifact is written, so that memory never holds all of them.
+ */
 #include "source_internal.h"
 
 enum { SLICE_BYTES = 8 << 20 }; /* packed at a time: several threads work on one tensor */
 
-/* Panels lie one behind the other, whatever the row, and some of them are a problem of fewer columns. How
-   many columns a panel has; 0: the buffer is packed as a whole, as weights in blocks are, whose scales lie
-   behind the last column. */
+/* The number of columns of a panel, if panels are stored one after another in any kernel, so
+   that some of them are a problem of fewer columns. 0: the buffer is packed as a whole, like
+   block-quantised weights, whose scales come after the last column. */
 static int64_t sliced_columns(const struct buffer *b, const struct kernel_target *target,
                               int64_t *out_columns, int64_t *out_stride) {
   const struct problem *p = &b->problem;
@@ -77,13 +78,13 @@ void emitted_pack(const struct emitted *emitted, size_t part, void *to) {
   b->pack.kernel->pack(&p->problem, p->target, &b->pack, from, to);
 }
 
-/* What decides the packed bytes: the constants as they came, and for each part how it is packed. That
-   is known before anything is packed, and a cached artifact needs no packing at all. */
+/* The input of packing: the constants, and how each part is packed. Known before anything is
+   packed, so a cached artifact needs no packing. */
 void hash_weights(const struct emitted *emitted, struct strbuf *out) {
   for (size_t i = 0; i < emitted->part_count; i++) {
     const struct emitted_part *p = &emitted->parts[i];
     char hash[33], line[1024] = "";
-    if (i && p->buffer == p[-1].buffer) continue; /* a slice: said with the first one */
+    if (i && p->buffer == p[-1].buffer) continue; /* a slice: hashed with the first one */
     hash_hex(hash, p->buffer->tensor->data, p->buffer->tensor->bytes);
     strbuf_printf(out, "%s %zu %zu %lld", hash, p->offset, p->buffer->bytes,
                   (long long)p->buffer->pack_offset);

@@ -95,7 +95,7 @@ static hone_status write_level(struct ctx *ctx, const struct build_input *input,
   parts[count++] = (struct file_part){level->common, level->common_length};
   for (size_t i = first; i < input->unit_count; i++)
     if (input->units[i].level == level)
-      parts[count++] = (struct file_part){input->units[i].text, input->units[i].length};
+      parts[count++] = (struct file_part){input->units[i].source, input->units[i].length};
   if (!status) status = output_check(ctx, beside, OUTPUT_C, NULL, 0);
   if (!status) status = file_write_parts(ctx, beside, parts, count, 0644);
   strbuf_deinit(&head);
@@ -121,7 +121,7 @@ static hone_status write_c(struct ctx *ctx, const struct build_input *input, con
   parts[count++] = (struct file_part){input->common, input->common_length};
   for (size_t i = 0; i < input->unit_count; i++)
     if (!input->units[i].level)
-      parts[count++] = (struct file_part){input->units[i].text, input->units[i].length};
+      parts[count++] = (struct file_part){input->units[i].source, input->units[i].length};
   hone_status status = write_levels(ctx, input, path);
   if (input->weights_bytes && !status) {
     status = artifact_beside(ctx, path, "weights", weights);

@@ -52,7 +52,7 @@ static const char *skip_lines(const char *at, const char *end, long *count) {
 /* An error in what the user wrote is the user's to mend: the file of --kernel-dir that stands before the line that the
    compiler named. */
 static hone_status blame_text(struct ctx *ctx, const struct build_unit *unit, const char *source) {
-  const char *named = strstr(ctx->message, source), *from = unit->text, *own = NULL;
+  const char *named = strstr(ctx->message, source), *from = unit->source, *own = NULL;
   long line = named ? strtol(named + strlen(source) + 1, NULL, 10) : 0;
   if (unit->head) (void)skip_lines(unit->head, unit->head + unit->head_length, &line);
   const char *const end = skip_lines(from, from + unit->length, &line);
@@ -74,7 +74,7 @@ static hone_status compile_unit(struct ctx *ctx, const struct build *build, cons
   char source[32], object[32];
   snprintf(source, sizeof source, "unit%zu.c", job->number);
   snprintf(object, sizeof object, "unit%zu.o", job->number);
-  const struct file_part parts[] = {{unit->head, unit->head_length}, {unit->text, unit->length}};
+  const struct file_part parts[] = {{unit->head, unit->head_length}, {unit->source, unit->length}};
   TRY(put_parts(ctx, build->directory, source, parts, COUNT(parts)));
   struct arguments arguments = {0};
   unit_arguments(build, job->number, &arguments);

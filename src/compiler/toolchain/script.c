@@ -109,7 +109,8 @@ hone_status keep_texts(struct ctx *ctx, const struct build *build) {
   TRY(dir_output(ctx, build->options->keep));
   for (size_t i = 0; i < input->unit_count; i++) {
     const struct build_unit *unit = &input->units[i];
-    const struct file_part parts[] = {{unit->head, unit->head_length}, {unit->text, unit->length}};
+    const struct file_part parts[] = {{unit->head, unit->head_length},
+                                      {unit->source, unit->length}};
     snprintf(name, sizeof name, "unit%zu.c", i);
     TRY(keep_parts(ctx, build, name, parts, COUNT(parts)));
   }

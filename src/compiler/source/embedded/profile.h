@@ -1,4 +1,4 @@
-/* Of an artifact that is profiled: when each step began and ended on each thread, behind the arena. */
+/* Of a profiled artifact: begin and end of each step on each thread, stored after the arena. */
 #include <time.h>
 
 static inline uint64_t profile_clock(void) {

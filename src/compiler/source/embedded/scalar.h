@@ -1,5 +1,7 @@
-/* Scalar helpers of elementwise expressions, by element class: f32_, f64_ and i64_ before the names of the
-   closed set. Integers are exact: they wrap, x / 0 is 0. `u`: the operands are unsigned 64-bit. */
+/* Scalar helpers of elementwise expressions, by element class: f32_, f64_ and i64_ before the names
+ * of the closed set. Integers are exact: they wrap around, x / 0 is 0. `u`: the operands are
+ * unsigned 64-bit.
+ */
 
 #if defined __GNUC__
 #define HONE_SCALAR_FUNCTION static inline __attribute__((unused))
@@ -83,8 +85,8 @@ HONE_SCALAR_FUNCTION double f64_sign_(double x) { return x != x ? x : (double)((
 HONE_SCALAR_FUNCTION int f64_isnan_(double x) { return x != x; }
 HONE_SCALAR_FUNCTION int f64_isinf_(double x) { return x - x != 0 && x == x; }
 
-/* Whether flat place u of dense dims lies within the actual sizes: numbers[d] is the place of a dimension's
-   in extents, 0: it is dims[d]. */
+/* True if index u of dense dims is within the actual sizes: numbers[d] is the index of a
+   dimension in extents, 0: it is dims[d]. */
 HONE_SCALAR_FUNCTION int inside_(int64_t u, int rank, const int64_t *dims, const int64_t *numbers,
                                  const int64_t *extents) {
   for (int d = rank; d-- > 0; u /= dims[d])
@@ -122,7 +124,7 @@ HONE_SCALAR_FUNCTION int64_t i64_pow_(int64_t x, int64_t y, int u) {
   return result;
 }
 HONE_SCALAR_FUNCTION int64_t i64_shift_right_(int64_t x, int64_t bits) { return x >> (bits & 31); }
-/* The roundings of fixed-point requantisation: see int_rescale of ops. */
+/* The roundings of fixed-point requantisation: see int_rescale in core/ops. */
 HONE_SCALAR_FUNCTION int64_t i64_rescale_(int64_t x, int64_t multiplier, int64_t bits) {
   const int64_t mask = ((int64_t)1 << (bits & 31)) - 1;
   const int64_t high = (int32_t)(uint32_t)((uint64_t)(x * multiplier + ((int64_t)1 << 30)) >> 31);
@@ -138,7 +140,7 @@ HONE_SCALAR_FUNCTION int64_t i64_rescale_up_(int64_t x, int64_t multiplier, int6
   const uint64_t halves = ((uint64_t)1 << 30) + ((uint64_t)1 << (31 + further));
   return (int64_t)((uint64_t)(x * multiplier) + halves) >> 32 >> further;
 }
-/* Towards zero; NaN is 0, what does not fit is the nearest int64, narrower types wrap. */
+/* Truncates; NaN becomes 0, out of range the nearest int64, narrower types wrap around. */
 HONE_SCALAR_FUNCTION int64_t cast_i64_(double x) {
   if (x != x) return 0;
   if (x >= 0x1p63) return INT64_MAX;

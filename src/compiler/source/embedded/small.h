@@ -1,10 +1,11 @@
-/* Floats of 16, 8 and 4 bits and integers below a byte, of a text that uses them: loaded as float or
-   int64, stored with one rounding, half to even. Floats below 16 bits are described by bits of the
-   mantissa (m) and of the exponent (e), the bias, what stands for the special values (0 IEEE, 1 one
-   NAN, 2 the code of minus zero is NaN, 3 none) and the largest value. */
+/* Floats of 16, 8 and 4 bits and integers below a byte: loaded as float or int64, stored with one
+ * rounding, half to even. Floats below 16 bits are described by bits of the mantissa (m) and of the
+ * exponent (e), the bias, the encoding of special values (0 IEEE, 1 one NaN, 2 the code of minus
+ * zero is NaN, 3 none) and the largest value.
+ */
 HONE_SCALAR_FUNCTION uint32_t bits_of_(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
 HONE_SCALAR_FUNCTION float of_bits_(uint32_t u) { float x; memcpy(&x, &u, 4); return x; }
-/* double to float, odd where inexact: a second rounding then is as the first would have been. */
+/* double to float, odd if inexact: a second rounding then gives the same result as a single one. */
 HONE_SCALAR_FUNCTION float odd_(double x) {
   float y = (float)x;
   if ((double)y == x || x != x || y - y != 0) return y;

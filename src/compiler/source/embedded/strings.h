@@ -1,4 +1,4 @@
-/* Room for a new text of a + b bytes among a run's texts; NULL: there is none left. */
+/* Allocates a + b bytes for a new string of the run; NULL: the space is used up. */
 HONE_SCALAR_FUNCTION char *text_room_(void *texts, uint64_t a, uint64_t b) {
   struct texts *const t = texts;
   if (a > t->size || b > t->size) return NULL;
@@ -9,13 +9,14 @@ HONE_SCALAR_FUNCTION char *text_room_(void *texts, uint64_t a, uint64_t b) {
   t->used += a + b;
 #endif
   if (from + a + b > t->size) {
-    t->used = t->size; /* full for good */
+    t->used = t->size; /* stays full */
     return NULL;
   }
   return t->at + from;
 }
 
-/* Byte i of a text in the other case: ASCII, Latin-1, Greek and Cyrillic, one character at a time. */
+/* Byte i of a string in the other case: ASCII, Latin-1, Greek and Cyrillic, one character at a
+   time. */
 HONE_SCALAR_FUNCTION char text_case_(const char *text, uint64_t length, uint64_t i, int upper) {
   static const unsigned ranges[][3] = {{0xc0, 0xd6, 32},   {0xd8, 0xde, 32},   {0x391, 0x3a1, 32},
                                        {0x3a3, 0x3a9, 32}, {0x410, 0x42f, 32}, {0x400, 0x40f, 80}};

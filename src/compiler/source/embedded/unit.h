@@ -1,5 +1,5 @@
-#define PLAIN_LINES 64 /* that one unit of a plain kernel does together */
-/* What steps call: the units of work [begin, end). */
+#define PLAIN_LINES 64 /* lines per work item of a generic kernel */
+/* What steps call: computes the work items [begin, end). */
 typedef void kernel_function(const void *a, const void *b, void *c, const void *const *e,
                              void *scratch, long begin, long end);
 typedef void pack_function(const void *b, void *packed, long begin, long end);
@@ -9,7 +9,7 @@ typedef void open_loop_function(void *to, const void *const *from, long begin, l
 typedef int plain_function(const void *const *in, void *const *out, void *scratch, long begin,
                            long end);
 
-/* New text of a run; `used` goes up as threads take room. */
+/* New strings of a run; `used` grows as threads allocate. */
 struct texts {
   char *at;
   uint64_t used, size;
@@ -18,13 +18,14 @@ struct texts {
 #if !defined __GNUC__
 #define NOIPA
 #elif !defined __clang__
-#define NOIPA __attribute__((noipa)) /* gcc 12 takes some loops for functions without effect */
+/* gcc 12 takes some loops for functions without side effects */
+#define NOIPA __attribute__((noipa))
 #else
 #define NOIPA __attribute__((noinline))
 #endif
 #define C(k) splat_((float)(k))
 #if defined __GNUC__
-#define HIDDEN __attribute__((visibility("hidden"))) /* between units */
+#define HIDDEN __attribute__((visibility("hidden"))) /* between translation units */
 #define EXPORTED __attribute__((visibility("default")))
 #define SET_STATUS_(to, x) __atomic_store_n(&(to), (x), __ATOMIC_RELAXED)
 #else

@@ -87,16 +87,16 @@ static void only_what_is_named_is_kept(void **state) {
   (void)state;
   for (size_t i = 0; i < COUNT(kept); i++) {
     struct fixture f;
-    struct pieces *pieces;
+    struct pruner *pieces;
     begin(&f);
-    assert_int_equal(pieces_make(&f.ctx, f.arena, &pieces), HONE_OK);
-    assert_int_equal(pieces_cut(pieces, kept[i].text, strlen(kept[i].text)), HONE_OK);
+    assert_int_equal(pruner_make(&f.ctx, f.arena, &pieces), HONE_OK);
+    assert_int_equal(pruner_parse(pieces, kept[i].text, strlen(kept[i].text)), HONE_OK);
     for (int turn = 0; turn < 2; turn++) { /* what one text used is forgotten */
-      pieces_forget(pieces);
-      if (!turn) pieces_use(pieces, kept[i].text, strlen(kept[i].text));
+      pruner_reset(pieces);
+      if (!turn) pruner_keep_used(pieces, kept[i].text, strlen(kept[i].text));
     }
-    pieces_use(pieces, kept[i].use, strlen(kept[i].use));
-    assert_int_equal(pieces_print(pieces, NULL, &f.out), HONE_OK);
+    pruner_keep_used(pieces, kept[i].use, strlen(kept[i].use));
+    assert_int_equal(pruner_print(pieces, NULL, &f.out), HONE_OK);
     assert_string_equal(f.out.at ? f.out.at : "", kept[i].want);
     end(&f);
   }
@@ -105,15 +105,15 @@ static void only_what_is_named_is_kept(void **state) {
 static void a_comment_stands_once(void **state) {
   static const char text[] = "/* once */\nint f;\n";
   struct fixture f;
-  struct pieces *pieces;
+  struct pruner *pieces;
   (void)state;
   begin(&f);
   struct comments_seen seen = {.ctx = &f.ctx, .arena = f.arena};
   for (int i = 0; i < 2; i++) {
-    assert_int_equal(pieces_make(&f.ctx, f.arena, &pieces), HONE_OK);
-    assert_int_equal(pieces_cut(pieces, text, strlen(text)), HONE_OK);
-    pieces_use(pieces, "f", 1);
-    assert_int_equal(pieces_print(pieces, &seen, &f.out), HONE_OK);
+    assert_int_equal(pruner_make(&f.ctx, f.arena, &pieces), HONE_OK);
+    assert_int_equal(pruner_parse(pieces, text, strlen(text)), HONE_OK);
+    pruner_keep_used(pieces, "f", 1);
+    assert_int_equal(pruner_print(pieces, &seen, &f.out), HONE_OK);
   }
   assert_string_equal(f.out.at, "/* once */\nint f;\nint f;\n");
   end(&f);
@@ -178,7 +178,7 @@ static void what_is_known_is_decided(void **state) {
     assert_int_equal(macros_add(&f.ctx, f.arena, &outer, "N", "4"), HONE_OK);
     assert_int_equal(macros_add(&f.ctx, f.arena, &outer, "WIDE", " (N > 2)"), HONE_OK);
     assert_int_equal(
-        decide_text(&f.ctx, f.arena, &macros, decided[i].text, strlen(decided[i].text), &f.out),
+        preprocess(&f.ctx, f.arena, &macros, decided[i].text, strlen(decided[i].text), &f.out),
         HONE_OK);
     assert_string_equal(f.out.at ? f.out.at : "", decided[i].want);
     end(&f);
