@@ -32,7 +32,7 @@ def test_program_shares_the_memory(shared_hone, tmp_path, exchange):
     program = tmp_path / "exchange"
     sound(shared_hone("compile", path, "--alias", "a=next_a", "--alias", "b=next_b", "-o", program))
     header = (tmp_path / "exchange.h").read_text()
-    assert header.count("may lie in its memory") == 2
+    assert header.count("may share its memory") == 2
     for name, array in inputs.items():
         (tmp_path / f"{name}.raw").write_bytes(array.tobytes())
     subprocess.run([program, *(tmp_path / f"{name}.raw" for name in inputs), "-o", tmp_path / "out"], check=True)

@@ -82,7 +82,7 @@ static inline struct build_input toy_input(struct strbuf texts[2], struct build_
                   part->bytes);
     if (i == 0) strbuf_puts(&texts[i], toy_unit_0);
     if (i == 1 || single) strbuf_puts(&texts[i], toy_unit_1);
-    units[i] = (struct build_unit){.text = texts[i].at, .length = texts[i].length};
+    units[i] = (struct build_unit){.source = texts[i].at, .length = texts[i].length};
   }
   return (struct build_input){.units = units,
                               .unit_count = single ? 1 : 2,

@@ -1,7 +1,8 @@
-/* cancel-transposes: two in a row become one or none; a pair that is each other's inverse also
- * cancels through elementwise operators between them, whose constants turn along; two with the same
- * order that meet in an elementwise operator become one behind it. Models that were converted from
- * channels-last formats are full of these. */
+/* cancel-transposes: two Transposes in a row become one or none. A pair of inverse Transposes also
+ * cancels through elementwise operators between them, whose constants are transposed instead. Two
+ * with the same order that meet in an elementwise operator become one after it. Models converted
+ * from channels-last formats are full of these.
+ */
 #include "rewrite.h"
 
 enum { LONGEST_CHAIN = 16 };
@@ -45,8 +46,7 @@ static hone_status compose(struct rewrite *r, const struct node *first, const st
 
 /* -- elementwise in between */
 
-/* Which input is on the chain, and whether the others are constants that turn freely: at most one
-   dimension above 1, so that turning is a reshape. */
+/* True if a constant can be transposed by a reshape: at most one dimension is above 1. */
 static bool turns_freely(const struct value *constant) {
   int large = 0;
   if (!constant->constant) return false;
@@ -74,7 +74,7 @@ static bool find_chain_input(const struct node *node, size_t *out) {
   return true;
 }
 
-/* The constant as it must stand in front of the Transpose: dimension perm[i] gets dimension i. */
+/* The constant as needed before the Transpose: dimension perm[i] gets dimension i. */
 static hone_status turn_back(struct rewrite *r, const struct value *from, const int *perm, int rank,
                              struct value **out) {
   struct shape shape = {.rank = rank};
@@ -112,7 +112,7 @@ struct chain {
   size_t count;
   struct node *links[LONGEST_CHAIN]; /* from the last to the first */
   size_t inputs[LONGEST_CHAIN];
-  struct node *first; /* the Transpose in front */
+  struct node *first; /* the Transpose before the chain */
 };
 
 static bool find_chain(const struct rewrite *r, const struct node *second, struct chain *chain) {
@@ -144,7 +144,7 @@ static hone_status cancel_through(struct rewrite *r, const struct node *second) 
   return rewrite_replace(r, second->outputs[0], x);
 }
 
-/* -- two that meet */
+/* -- two Transposes that meet */
 
 static hone_status join(struct rewrite *r, struct node *node) {
   int p[HONE_MAX_RANK], q[HONE_MAX_RANK];
@@ -174,8 +174,7 @@ static hone_status visit(struct rewrite *r, struct node *node) {
   return first ? compose(r, first, node) : cancel_through(r, node);
 }
 
-/* Each round may bring two further ones together.
-   needs: shapes. keeps: order, shapes. breaks: uses. */
+/* Each round may bring two more together. needs: shapes. keeps: order, shapes. breaks: uses. */
 hone_status pass_cancel_transposes(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
   *out_changes = 0;
   for (int64_t round = 0; round < ctx->limits[LIMIT_pass_rounds]; round++) {

@@ -1,6 +1,6 @@
-/* eliminate-common-subexpressions: of nodes with the same op, inputs and attributes the first
- * stays; of small constants with the same content as well, so that nodes that read them compare
- * equal. */
+/* eliminate-common-subexpressions: of nodes with equal op, inputs and attributes the first stays.
+ * Small constants with equal content are merged too, so that nodes that read them compare equal.
+ */
 #include "rewrite.h"
 
 enum { SMALL_CONSTANT_BYTES = 1024 };
@@ -81,7 +81,7 @@ static uint64_t hash_node(const struct node *node) {
   }
   for (size_t a = 0; a < node->attribute_count; a++) {
     uint64_t one = hash_attribute(0, &node->attributes[a]);
-    hash += one; /* the order of attributes means nothing */
+    hash += one; /* attributes are unordered */
   }
   return hash;
 }
@@ -92,7 +92,7 @@ static bool same_node(const struct node *a, const struct node *b) {
     return false;
   for (size_t i = 0; i < a->input_count; i++)
     if (a->inputs[i] != b->inputs[i]) return false;
-  /* b wants what a does not make */
+  /* b has an output that a lacks */
   for (size_t o = 0; o < a->output_count; o++)
     if (b->outputs[o] && !a->outputs[o]) return false;
   for (size_t i = 0; i < a->attribute_count; i++) {

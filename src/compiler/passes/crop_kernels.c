@@ -1,21 +1,23 @@
-/* crop-kernels: positions of a convolution's kernel that meet padding at every output are left out: a dilation as wide
- * as the image (the pyramids of DeepLab) or an image of one pixel leaves the middle of nine. */
+/* crop-kernels: drops kernel positions of a convolution that meet only padding: a dilation as wide
+ * as the image (DeepLab's pyramids) or an image of one pixel leaves the middle of nine.
+ */
 #include "rewrite.h"
 
 #include "core/ops/operators/window.h"
 
 struct crop {
-  int64_t first[HONE_MAX_RANK], count[HONE_MAX_RANK]; /* of each spatial dimension */
+  int64_t first[HONE_MAX_RANK], count[HONE_MAX_RANK]; /* per spatial dimension */
 };
 
-/* Does kernel position k of spatial dimension d meet an element for some output? Outputs that do stand side by side. */
+/* True if kernel position k of spatial dimension d meets an element for some output. Such
+   positions are adjacent. */
 static bool is_met(const struct window *w, int d, int64_t k) {
-  const int64_t at = k * w->dilation[d] - w->pad_begin[d]; /* where output 0 meets it */
+  const int64_t at = k * w->dilation[d] - w->pad_begin[d]; /* the input index of output 0 */
   const int64_t o = at < 0 ? (-at + w->stride[d] - 1) / w->stride[d] : 0;
   return o < w->out[d] && at + o * w->stride[d] < w->in[d];
 }
 
-/* False: nothing to leave out. The window becomes that of the smaller kernel. */
+/* False: nothing to drop. The window becomes that of the smaller kernel. */
 static bool find_crop(struct window *w, struct crop *out) {
   bool is_smaller = false;
   for (int d = 0; d < w->rank; d++) {
@@ -26,7 +28,7 @@ static bool find_crop(struct window *w, struct crop *out) {
     const int64_t end = w->pad_end[d] - (w->kernel[d] - 1 - last) * w->dilation[d];
     out->first[d] = 0;
     out->count[d] = w->kernel[d];
-    if (begin < 0 || end < 0) continue; /* some elements are met by none, too */
+    if (begin < 0 || end < 0) continue; /* some elements are not used by any output */
     is_smaller |= last - first + 1 < w->kernel[d];
     out->first[d] = first;
     out->count[d] = w->kernel[d] = last - first + 1;

@@ -1,6 +1,7 @@
-/* fold-batchnorm: y = x * s + t with s = scale / sqrt(var + epsilon), t = bias - mean * s. Behind a
- * Conv, ConvTranspose, Gemm or MatMul with constant weights that nobody else reads, s goes into the
- * weights and t into the bias; anywhere else it becomes Mul and Add. Computed in double. */
+/* fold-batchnorm: y = x * s + t with s = scale / sqrt(var + epsilon), t = bias - mean * s. After a
+ * Conv, ConvTranspose, Gemm or MatMul with constant weights that have no other reader, s goes into
+ * the weights and t into the bias; elsewhere it becomes Mul and Add. Computed in double.
+ */
 #include "rewrite.h"
 
 #include <math.h>
@@ -32,8 +33,8 @@ static hone_status read_affine(struct rewrite *r, const struct node *node, struc
   return HONE_OK;
 }
 
-/* Where the output channel of a weight stands: element i belongs to channel
-   (i / inner) % extent + group * extent, with group = i / per_group. */
+/* The output channel of a weight: element i belongs to channel (i / inner) % extent + group *
+   extent, with group = i / per_group. */
 struct channel_layout {
   size_t inner, extent, per_group;
 };
@@ -60,7 +61,7 @@ static bool find_layout(const struct node *node, const struct affine *a, struct 
 /* Elements [i, i + n) times scale. */
 static void scale_run(const struct tensor *out, const struct tensor *in, size_t i, size_t n,
                       double scale) {
-  if (in->dtype == HONE_F32) { /* most weights there are */
+  if (in->dtype == HONE_F32) { /* the most common type of weights */
     const float *from = (const float *)in->data + i;
     float *to = (float *)(uintptr_t)out->data + i;
     for (size_t k = 0; k < n; k++) to[k] = (float)(from[k] * scale);
@@ -93,7 +94,7 @@ static hone_status shifted_bias(struct rewrite *r, const struct node *node, cons
   return HONE_OK;
 }
 
-/* The contraction in front, if it can take the factors. */
+/* The preceding contraction, if it can take the factors. */
 static struct node *find_target(const struct rewrite *r, const struct node *norm) {
   static const enum op_id ops[] = {OP_Conv, OP_ConvTranspose, OP_Gemm, OP_MatMul};
   const struct value *x = norm->inputs[0];
@@ -112,7 +113,7 @@ static struct node *find_target(const struct rewrite *r, const struct node *norm
   return node;
 }
 
-/* MatMul has no bias: with one it is a Gemm. */
+/* MatMul has no bias: with one it becomes a Gemm. */
 static hone_status fold_into(struct rewrite *r, struct node *norm, struct node *target,
                              const struct affine *a, const struct channel_layout *layout) {
   struct value *in[3] = {target->inputs[0]};

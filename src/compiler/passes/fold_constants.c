@@ -1,7 +1,8 @@
-/* fold-constants: nodes whose inputs are all constants are evaluated by the reference. What would
- * only blow a small constant up (Expand, Tile, ConstantOfShape) stays: computing it is as cheap as
- * reading it. But where it meets a constant that is as large as the result (scales of blocks and the weights
- * they belong to), it is evaluated with its reader. */
+/* fold-constants: evaluates nodes with constant inputs by the reference. Nodes that only enlarge a
+ * small constant (Expand, Tile, ConstantOfShape) stay: computing the result is as cheap as reading
+ * it. But if the reader combines it with a constant as large as the result (block scales and their
+ * weights), it is evaluated together with its reader.
+ */
 #include "rewrite.h"
 
 enum {
@@ -29,8 +30,8 @@ static bool is_spared(const struct rewrite *r, const struct node *node) {
   return r->spared && out && r->spared[out->index];
 }
 
-/* The nodes that make the value of constants alone and for one reader each, the last one first; 0: there are none, or
-   more than a few. */
+/* The nodes that make the value from constants, each with one reader, the last node first; 0:
+   none, or too many. */
 static size_t spreading_nodes(const struct rewrite *r, struct value *value,
                               struct node *out[MOST_SPREADING]) {
   size_t count = 0;
@@ -51,7 +52,8 @@ static size_t spreading_nodes(const struct rewrite *r, struct value *value,
   return count;
 }
 
-/* Its only input that is no constant becomes one, where the other inputs are as large as the result. */
+/* Makes a constant of the node's only input that is not constant, if the other inputs are as
+   large as the result. */
 static hone_status fold_spread(struct rewrite *r, struct node *node) {
   struct node *chain[MOST_SPREADING];
   struct value *spread = NULL;
@@ -88,7 +90,7 @@ hone_status pass_fold_all_constants(struct ctx *ctx, struct graph *graph, size_t
   return rewrite_nodes(ctx, graph, visit, out_changes);
 }
 
-/* Marks values that stay as they are. */
+/* Marks values that must not be folded. */
 typedef hone_status spare_fn(struct ctx *ctx, struct arena *scratch, const struct graph *graph,
                              bool *spared);
 
@@ -104,9 +106,10 @@ static hone_status fold_but(struct ctx *ctx, struct graph *graph, spare_fn *spar
   return status;
 }
 
-/* -- fold-constants: a large matrix that products alone read turned is packed as it came, not copied */
+/* -- fold-constants: a large transposed matrix that only matmuls read is packed from the
+   original, not copied */
 
-/* The value, where it is such a matrix as operand b of the node. */
+/* The value, if it is such a matrix as operand b of the node. */
 static const struct value *turned_weights(const struct graph *graph, const struct node *node) {
   if (!is_op(node, OP_MatMul) || node->input_count < 2) return NULL;
   const struct node *turn = producer_of(node->inputs[1], OP_Transpose);
@@ -134,14 +137,14 @@ hone_status pass_fold_constants(struct ctx *ctx, struct graph *graph, size_t *ou
   return fold_but(ctx, graph, spare_turned, out_changes);
 }
 
-/* -- fold-but-weights: what an integer operator takes as bytes stays bytes */
+/* -- fold-but-weights: int8 operands of integer operators stay int8 */
 
 static const struct node *dequantiser_of_bytes(const struct value *value) {
   const struct node *node = producer_of(value, OP_DequantizeLinear);
   return node && !node_int(node, "block_size", 0) && node->inputs[1]->constant ? node : NULL;
 }
 
-/* Bytes of constants beside bytes that are computed. */
+/* Constant int8 operands next to computed ones. */
 static void spare_bytes(const struct node *node, bool *spared) {
   static const enum op_id ops[] = {OP_Add, OP_Conv, OP_Gemm, OP_MatMul, OP_Mul, OP_Sub};
   bool is_known = false;

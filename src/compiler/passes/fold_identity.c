@@ -1,11 +1,11 @@
-/* fold-identity: nodes whose result is their input, bit for bit. */
+/* fold-identity: removes nodes whose result is their input, bit for bit. */
 #include "rewrite.h"
 
 static bool same_type(const struct value *a, const struct value *b) {
   return a->dtype == b->dtype && a->has_shape && b->has_shape && shape_equal(&a->shape, &b->shape);
 }
 
-/* Dimensions of size 1 may move freely, the others keep their order. */
+/* Dimensions of size 1 may move; the others keep their order. */
 static bool moves_nothing(const struct node *node) {
   size_t count;
   const int64_t *perm = node_ints(node, "perm", &count);
@@ -31,7 +31,7 @@ static bool repeats_nothing(const struct node *node) {
   return true;
 }
 
-/* Each row and column is that of the same place. */
+/* Each row and column is taken from the same index. */
 static bool resizes_nothing(const struct node *node) {
   for (size_t places = 1; places <= 3; places += 2)
     for (int64_t i = 0, place; i < node->inputs[places]->shape.dims[1]; i++)
@@ -44,7 +44,7 @@ static bool operand_is(const struct node *node, size_t k, double x) {
   return constant_scalar(node->inputs[k], &found) && found == x;
 }
 
-/* The input that the node hands on unchanged, or -1. */
+/* The input that the node passes on unchanged, or -1. */
 static int passed_on(const struct node *node) {
   switch (node->op->id) {
     case OP_Identity:
@@ -60,7 +60,7 @@ static int passed_on(const struct node *node) {
     case OP_Expand:
     case OP_Tile:
     case OP_Pad:
-      return 0; /* the same type and shape: nothing was done */
+      return 0; /* same type and shape: no change */
     case OP_Transpose:
       return moves_nothing(node) ? 0 : -1;
     case OP_ResizeInt:
@@ -85,7 +85,7 @@ static int passed_on(const struct node *node) {
   }
 }
 
-/* Pad with negative and positive amounts may keep the shape and yet move data. */
+/* Pad with negative and positive amounts may keep the shape and still move data. */
 static bool pads_nothing(const struct node *node) {
   const struct value *pads = node_input(node, 1);
   if (!pads || !pads->constant) return false;
@@ -100,7 +100,7 @@ static hone_status visit(struct rewrite *r, struct node *node) {
   int k = passed_on(node);
   if (k < 0 || !node->inputs[k] || !same_type(node->inputs[k], node->outputs[0])) return HONE_OK;
   if (is_op(node, OP_Pad) && !pads_nothing(node)) return HONE_OK;
-  /* such an Identity is what hands an input, a constant or a second name out */
+  /* such an Identity gives an output to an input, a constant or a value with two names */
   const struct value *from = node->inputs[k];
   if (is_op(node, OP_Identity) && node->outputs[0]->is_output &&
       (!from->producer || from->is_output))

@@ -1,10 +1,10 @@
-/* fuse-edges: what exporters of graph networks and of embedding bags write becomes hone.SpMM, which
- * reads each source row where it lies, adds up in registers and is shared by rows:
- *     ScatterND or ScatterElements (add, into zeros; max, into one number everywhere; constant places)
- *         of Gather(x, constant sources), times weights or not (of a sum), or of any rows;
- *     ReduceSum over the bag of Gather(table, bags [B, L]).
- * Constant edges are sorted by destination here (counting sort, stable), so that a sum has the order of
- * the scatter. */
+/* fuse-edges: what exporters of graph networks and embedding bags write becomes hone.SpMM, which
+ * reads each source row in place, accumulates in registers and is parallel over rows. Patterns:
+ * ScatterND or ScatterElements (add into zeros; max into one number; constant indices) of Gather(x,
+ * constant sources), optionally times weights (for a sum), or of any rows; ReduceSum over the bag
+ * of Gather(table, bags [B, L]). Constant edges are sorted by destination (counting sort, stable),
+ * so a sum has the order of the scatter.
+ */
 #include <math.h>
 
 #include "rewrite.h"
@@ -16,7 +16,7 @@ struct edges {
   int64_t *to; /* [count] row of the result */
 };
 
-/* What stands in every place of the value; NaN: not one number. */
+/* The number that fills the value; NaN: it has several. */
 static double filling_of(const struct value *value) {
   if (!value->constant || value->dtype != HONE_F32 || !tensor_count(value->constant)) return NAN;
   const double first = tensor_f64(value->constant, 0);
@@ -29,7 +29,8 @@ static bool is_max(const struct node *node) {
   return !strcmp(node_string(node, "reduction", "none"), "max");
 }
 
-/* The constant places of a scatter, seen through an Expand of one column; NULL: known at run time. */
+/* The constant indices of a scatter, also through an Expand of one column; NULL: known only at
+   run time. */
 static const struct tensor *places_of(const struct node *node) {
   const struct value *places = node->inputs[1];
   const struct node *expand = producer_of(places, OP_Expand);
@@ -42,7 +43,8 @@ static const struct tensor *places_of(const struct node *node) {
                                                                    : NULL;
 }
 
-/* One place along the first dimension for each row of the updates; false where they differ within one. */
+/* One index along the first dimension per row of the updates; false if indices differ within a
+   row. */
 static bool read_places(const struct node *node, struct edges *out) {
   const struct value *data = node->inputs[0], *places = node->inputs[1];
   const struct shape *shape = &places->shape;
@@ -77,7 +79,7 @@ static bool is_scatter(const struct node *node) {
   return places->rank >= 1 && (axis == 0 || axis == -data->rank);
 }
 
-/* Gather of whole rows by a constant list that only its reader uses. */
+/* Gather of whole rows by a constant list, with a single reader. */
 static const struct node *row_gather(const struct rewrite *r, const struct value *value) {
   const struct node *gather = producer_of(value, OP_Gather);
   if (!gather || !rewrite_single_use(r, value) || node_int(gather, "axis", 0) != 0 ||
@@ -86,7 +88,7 @@ static const struct node *row_gather(const struct rewrite *r, const struct value
   return gather;
 }
 
-/* [E, ...] with the leading dimensions of the rows and ones behind. */
+/* [E, ...] with the leading dimensions of the rows, followed by ones. */
 static bool are_weights(const struct value *w, const struct value *rows) {
   bool is_lead = true;
   if (w->dtype != HONE_F32 || w->shape.rank != rows->shape.rank ||
@@ -99,7 +101,7 @@ static bool are_weights(const struct value *w, const struct value *rows) {
   return true;
 }
 
-/* What the updates are made of. */
+/* Splits the updates into source rows and weights. */
 static void read_updates(const struct rewrite *r, const struct node *scatter, struct edges *out) {
   struct value *updates = scatter->inputs[2];
   const struct node *gather = row_gather(r, updates);
@@ -124,7 +126,7 @@ static hone_status i32_list(struct rewrite *r, size_t count, struct value **out,
   return HONE_OK;
 }
 
-/* The edges in rows: starts, sources and which edge it was. */
+/* The edges by row: starts, sources and original edge numbers. */
 static hone_status sort_edges(struct rewrite *r, const struct edges *edges, struct value *in[5]) {
   int32_t *starts, *sources, *numbers, *next;
   TRY(i32_list(r, edges->rows + 1, &in[1], &starts));

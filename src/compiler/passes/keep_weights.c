@@ -1,15 +1,17 @@
-/* keep-weights: MatMul | Gemm of few rows with DequantizeLinear of constant weights of 4 or 8 bits, as
- * hone.MatMulWeights, which reads them as they are: such products wait for memory, and f32 would be
- * four to eight times the bytes. With many rows they wait for the multipliers and stay f32. */
+/* keep-weights: MatMul | Gemm of few rows with DequantizeLinear of constant weights of 4 or 8 bits
+ * becomes hone.MatMulWeights, which reads them unconverted: such matmuls are memory-bound, and f32
+ * weights would be four to eight times the bytes. With many rows a matmul is compute-bound and
+ * stays f32.
+ */
 #include "rewrite.h"
 
 enum { MOST_ROWS = 16, LEAST_WEIGHTS = 4096 };
 
-/* The weights [k, n], or [n, k] where `turned`, with a scale (and zero point) for `block` of k. */
+/* The weights [k, n], or [n, k] if `turned`, with one scale (and zero point) per `block` of k. */
 struct weights {
   const struct tensor *q, *scale, *zero;
   int64_t k, n, block, blocks;
-  bool turned, blocked; /* blocked: scale has an element for each block */
+  bool turned, blocked; /* blocked: scale has one element per block */
 };
 
 static bool is_small(hone_dtype dtype) {
@@ -40,7 +42,7 @@ static bool read_weights(const struct value *value, bool turned, struct weights 
   return tensor_count(w->scale) == 1 || axis == (turned ? 0 : 1);
 }
 
-/* Where the scale of (block, column) lies. */
+/* The index of the scale of (block, column). */
 static size_t scale_at(const struct weights *w, const struct tensor *x, int64_t block, int64_t n) {
   if (tensor_count(x) == 1) return 0;
   if (!w->blocked) return (size_t)n;

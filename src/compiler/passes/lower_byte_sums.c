@@ -1,8 +1,10 @@
-/* lower-byte-sums: the sum of two quantised tensors without fixed-point products.
- *     Requantize(Add(Requantize(a), Requantize(b)))  ->  clamp((ca * a + cb * b + c) >> bits)
- * a and b have 256 values each, so the sum is a function of 65536 pairs; it is evaluated by the reference, and
- * the integers ca, cb, c are looked for next to the real factors until all pairs agree. So the result is the same,
- * bit for bit, or the nodes stay as they are. One Requantize of bytes to bytes is the same with b = 0. */
+/* lower-byte-sums: the sum of two quantised tensors without fixed-point multiplications.
+ * Requantize(Add(Requantize(a), Requantize(b)))  ->  clamp((ca * a + cb * b + c) >> bits)
+ * a and b have 256 values each, so the sum is a function of 65536 pairs. The reference evaluates
+ * it, and integers ca, cb, c near the real factors are searched until all pairs agree. So the
+ * result is identical bit for bit, or the nodes stay unchanged. One Requantize from int8 to int8 is
+ * the same with b = 0.
+ */
 #include "rewrite.h"
 
 #include <math.h>
@@ -14,8 +16,8 @@ struct byte_sum {
   struct node *outer, *sum; /* sum NULL: f(a) */
   struct node *inner[2];
   struct value *x[2];
-  int64_t first[2]; /* least value of a's and b's type */
-  double factor[2]; /* of a and b in y, but for rounding */
+  int64_t first[2]; /* least value of the types of a and b */
+  double factor[2]; /* of a and b in y, before rounding */
   int64_t low, high;
   int64_t *f; /* [a][b] */
 };
@@ -26,9 +28,9 @@ struct linear {
   int bits;
 };
 
-/* -- what is computed */
+/* -- the function */
 
-/* A Requantize of one multiplier; *out: the real factor it stands for. */
+/* A Requantize with one multiplier; *out: the real factor that it represents. */
 static bool one_factor(const struct node *node, double *out) {
   double multiplier, shift;
   if (!node || !constant_scalar(node->inputs[1], &multiplier) ||
@@ -73,7 +75,7 @@ static hone_status evaluate(struct rewrite *r, struct arena *scratch, const stru
   return node->op->eval(r->ctx, scratch, node, in, out);
 }
 
-/* All values of a byte's type, after its inner node. */
+/* All values of an int8 type, after its inner node. */
 static hone_status all_bytes(struct rewrite *r, struct arena *scratch, struct byte_sum *s, int k,
                              struct tensor **out) {
   const struct shape shape = {.rank = 2, .dims = {k ? 1 : BYTES, k ? BYTES : 1}};
@@ -108,9 +110,10 @@ static hone_status evaluate_all(struct rewrite *r, struct arena *scratch, struct
   return HONE_OK;
 }
 
-/* -- the integers that give the same */
+/* -- the equivalent integers */
 
-/* The constants that serve the pairs looked at so far: least and most, and the pairs that say so. */
+/* The constants that are correct for the pairs checked so far: least and largest, and the pairs
+   that limit them. */
 struct bounds {
   int64_t least, most;
   size_t least_at, most_at;
@@ -131,7 +134,7 @@ static void add_pair(const struct byte_sum *s, const struct linear *l, size_t at
   }
 }
 
-/* Whether some constant serves all pairs. Those that said no before are asked first. */
+/* True if some constant is correct for all pairs. Pairs that failed before are checked first. */
 static bool find_constant(const struct byte_sum *s, struct linear *l, size_t *witnesses,
                           size_t *witness_count) {
   struct bounds b = {.least = INT64_MIN / 2, .most = INT64_MAX / 2};
@@ -150,7 +153,7 @@ static bool find_constant(const struct byte_sum *s, struct linear *l, size_t *wi
   return true;
 }
 
-/* In int32, for every pair. */
+/* True if int32 suffices for every pair. */
 static bool is_narrow(const struct byte_sum *s, const struct linear *l) {
   int64_t low = l->constant, high = l->constant;
   for (int k = 0; k < 2; k++) {
@@ -163,7 +166,7 @@ static bool is_narrow(const struct byte_sum *s, const struct linear *l) {
   return low == (int32_t)low && high == (int32_t)high && l->constant == (int32_t)l->constant;
 }
 
-/* Factors next to the real ones, nearest first. */
+/* Factors near the real ones, nearest first. */
 static bool find_factors(const struct byte_sum *s, int bits, struct linear *out) {
   size_t witnesses[WITNESSES], count = 0;
   const int64_t a = llrint(ldexp(s->factor[0], bits)), b = llrint(ldexp(s->factor[1], bits));
@@ -186,7 +189,7 @@ static bool find_linear(const struct byte_sum *s, struct linear *out) {
   return false;
 }
 
-/* -- the nodes that compute it */
+/* -- the replacement nodes */
 
 static hone_status with_scalar(struct rewrite *r, enum op_id op, int64_t y, struct value **x) {
   struct value *constant;

@@ -1,13 +1,16 @@
-/* lower-byte-tables: a function of one 8-bit number is a table of 256.
- *     y = Quantise(f(Dequantise(x))), f a sigmoid, an erf, a whole GELU with roundings between  ->  y = table[x]
- *     Gather(table of 256 bytes, Cast(x))                                                       ->  y = table[x]
- * The entries are what the reference computes for the 256 numbers, so the result is the same, bit for bit. Chains of
- * sums, products and bounds alone stay: as vectors they are as fast as a look-up. */
+/* lower-byte-tables: a function of one 8-bit value becomes a table of 256 entries.
+ * y = Quantise(f(Dequantise(x))), f a sigmoid, an erf, a GELU with roundings between  ->  y =
+ * table[x]
+ * Gather(table of 256 bytes, Cast(x))  ->  y = table[x]
+ * The reference computes the entries for the 256 values, so the result is identical bit for bit.
+ * Chains of only sums, products and bounds stay: vectorised they are as fast as a table.
+ */
 #include "rewrite.h"
 
 enum { MOST_NODES = 48, MOST_OPEN = 8 };
 
-/* The nodes between y and the values that are open; a function of one byte where one byte alone is open. */
+/* The nodes between y and the open values; a function of one int8 if that is the only open
+   value. */
 struct cone {
   const struct value *y;
   const struct node *nodes[MOST_NODES]; /* from y on */
@@ -15,7 +18,7 @@ struct cone {
   size_t count, open_count;
 };
 
-/* -- what y is made of */
+/* -- the nodes that make y */
 
 static bool is_cheap(const struct node *node) {
   static const enum op_id cheap[] = {
@@ -29,7 +32,7 @@ static bool is_cheap(const struct node *node) {
   return false;
 }
 
-/* Elementwise, of values as large as y and single constant numbers. */
+/* Elementwise, of values as large as y and scalar constants. */
 static bool is_function(const struct value *y, const struct node *node) {
   if (node->op->class != OP_ELEMENTWISE || node->output_count != 1 || !is_pure(node)) return false;
   for (size_t i = 0; i < node->input_count; i++) {
@@ -48,7 +51,7 @@ static bool has_node(const struct cone *c, const struct node *node) {
   return false;
 }
 
-/* The node of the open value k takes its place among the nodes, what it reads among the open values. */
+/* Moves the node of the open value k to the nodes, and its inputs to the open values. */
 static bool expand(struct cone *c, size_t k) {
   const struct value *value = c->open[k];
   const struct node *node = value->producer;
@@ -67,7 +70,8 @@ static bool expand(struct cone *c, size_t k) {
   return true;
 }
 
-/* Bytes wait: one may be all that the others are made of, and those of tables less than others. */
+/* Int8 values are expanded last, because one may be the argument of all others; results of
+   tables after others. */
 static int patience(const struct value *x) {
   return !dtype_is_byte(x->dtype) ? 0 : producer_of(x, OP_ByteTable) ? 1 : 2;
 }
@@ -79,7 +83,8 @@ static size_t next_open(const struct cone *c) {
   return best;
 }
 
-/* The largest part of what makes y that is a function of one byte; *out_nodes: how many of the cone's nodes it has. */
+/* The largest part of y's nodes that is a function of one int8; *out_nodes: the number of its
+   nodes. */
 static struct value *find_argument(struct cone *c, size_t *out_nodes) {
   struct value *best = NULL;
   while (c->open_count && expand(c, next_open(c)))
@@ -97,7 +102,7 @@ struct evaluation {
   struct arena *scratch;
   const struct cone *c;
   const struct value *x;
-  struct tensor *all;              /* the 256 numbers, in the order of their bits */
+  struct tensor *all;              /* the 256 values, in the order of their bits */
   struct tensor *done[MOST_NODES]; /* by node */
 };
 
@@ -124,7 +129,7 @@ static hone_status evaluate_node(struct evaluation *e, size_t nodes, size_t at) 
   return HONE_OK;
 }
 
-/* Nodes lie in no order: each round does at least one. */
+/* Nodes are unordered: each round evaluates at least one. */
 static hone_status evaluate(struct evaluation *e, size_t nodes) {
   struct shape shape = {.rank = e->c->y->shape.rank};
   for (int d = 0; d < shape.rank; d++) shape.dims[d] = d + 1 < shape.rank ? 1 : BYTE_TABLE_ENTRIES;
@@ -135,7 +140,8 @@ static hone_status evaluate(struct evaluation *e, size_t nodes) {
     for (size_t at = nodes; at-- > 0;)
       if (!e->done[at]) TRY(evaluate_node(e, nodes, at));
   if (!e->done[0])
-    return fail(e->r->ctx, HONE_E_INTERNAL, node_place(e->c->nodes[0]), "a function in a circle");
+    return fail(e->r->ctx, HONE_E_INTERNAL, node_place(e->c->nodes[0]),
+                "the function's nodes form a cycle");
   return HONE_OK;
 }
 
@@ -168,7 +174,7 @@ static hone_status visit_function(struct rewrite *r, struct node *node) {
   return status;
 }
 
-/* The form in which readers of files say a table. */
+/* The form in which importers write a table. */
 static hone_status visit_gather(struct rewrite *r, struct node *node) {
   const struct tensor *table = node->inputs[0]->constant;
   struct node *cast = producer_of(node->inputs[1], OP_Cast);

@@ -1,7 +1,9 @@
-/* lower-channel-norms: InstanceNormalization and GroupNormalization as means and variances of channels and arithmetic, which
- * the plan does in whatever order an image lies, fused with what follows. Exporters write a group normalisation as an
- * InstanceNormalization between Reshapes: it is seen through the first. A group's variance is the mean of its channels'
- * variances and of the squared distances of their means from its own. */
+/* lower-channel-norms: InstanceNormalization and GroupNormalization as means and variances of
+ * channels plus elementwise arithmetic, which the plan computes in any memory order and fuses with
+ * what follows. Exporters write a group normalisation as an InstanceNormalization between Reshapes:
+ * the pass sees through the first Reshape. The variance of a group is the mean of its channels'
+ * variances plus the mean of the squared distances of their means from the group's mean.
+ */
 #include "rewrite.h"
 
 struct norm {
@@ -17,7 +19,7 @@ static bool is_closed(const struct value *x, int first) {
   return true;
 }
 
-/* Channels [n, c, ...] that `x`, [n, groups, ...], is a Reshape of; NULL: none. */
+/* The [n, c, ...] value of which `x`, [n, groups, ...], is a Reshape; NULL: none. */
 static struct value *channels_of(const struct value *x) {
   const struct node *reshape = producer_of(x, OP_Reshape);
   struct value *from = reshape ? reshape->inputs[0] : NULL;
@@ -41,7 +43,7 @@ static bool read_norm(const struct node *node, struct norm *out) {
          x->shape.rank > 2 && is_closed(x, !is_grouped);
 }
 
-/* Every element of the constant is `wanted`. */
+/* True if every element of the constant is `wanted`. */
 static bool is_all(const struct value *value, double wanted) {
   if (!value->constant) return false;
   for (size_t i = 0; i < tensor_count(value->constant); i++)
@@ -85,7 +87,8 @@ static hone_status add_inverse_root(struct rewrite *r, const struct norm *norm,
   return rewrite_binary(r, OP_Div, one, root, out);
 }
 
-/* `x`, broadcast to [..., groups, channels of a group], as [..., c, 1, ...] beside an image. */
+/* `x`, broadcast to [..., groups, channels of a group], as [..., c, 1, ...], to be combined with
+   an image. */
 static hone_status add_channels(struct rewrite *r, const struct norm *norm, struct value *x,
                                 struct value **out) {
   const struct shape *image = &norm->x->shape;
@@ -103,7 +106,7 @@ static hone_status add_channels(struct rewrite *r, const struct norm *norm, stru
   return rewrite_reshape(r, x, &shape, out);
 }
 
-/* A vector of all channels or of all groups as [groups, channels of a group], or [groups, 1]. */
+/* A vector over all channels or all groups as [groups, channels of a group], or [groups, 1]. */
 static hone_status add_vector(struct rewrite *r, const struct norm *norm, struct value *x,
                               struct value **out) {
   const struct shape shape = {2, {norm->groups, x->shape.dims[0] / norm->groups}};

@@ -1,5 +1,6 @@
-/* lower-composites: operators with a meaning of their own and no kernel (Attention, Einsum) in terms
- * of those that have one. */
+/* lower-composites: replaces operators without a kernel (Attention, Einsum) by operators that have
+ * one.
+ */
 #include "rewrite.h"
 
 static hone_status visit(struct rewrite *r, struct node *node) {

@@ -1,10 +1,12 @@
-/* lower-fixed-point: integer arithmetic of quantised files in the form that kernels know.
- *     Requantize -> Cast, Sub offset, Mul by a power of two, Rescale, Max, Min, Add zero, Cast
- * (RescaleUp where what is below 0 becomes 0 or more: they differ there alone)
- * which fusion takes as the epilogue of the sums, or as one loop; and products with weights off zero:
- *     sum (a - za) (w - zw) = sum (a - za) w' - d sum (a - za),   w - zw = w' - d, w' in int8
- * where the last sum is a product with one column; and casts to bytes and back of what fits. The results are the
- * same, bit for bit. */
+/* lower-fixed-point: integer arithmetic of quantised models in forms that kernels support; results
+ * are identical bit for bit.
+ * Requantize -> Cast, Sub offset, Mul by a power of two, Rescale, Max, Min, Add zero, Cast
+ * (RescaleUp if negative results become 0 or more: only there they differ), which fusion takes as
+ * the epilogue of a matmul, or as one loop.
+ * Matmuls with nonzero zero points of the weights: sum (a - za) (w - zw) = sum (a - za) w' - d sum
+ * (a - za), w - zw = w' - d, w' in int8, where the last sum is a matmul with one column.
+ * Casts to int8 and back are removed if the value fits.
+ */
 #include "rewrite.h"
 
 static bool is_word_or_byte(hone_dtype dtype) { return dtype == HONE_I32 || dtype_is_byte(dtype); }
@@ -14,12 +16,12 @@ static bool is_word_or_byte(hone_dtype dtype) { return dtype == HONE_I32 || dtyp
 struct requantize {
   struct node *node;
   const struct tensor *multipliers, *shifts;
-  struct shape columns; /* of one element a slice along the axis, to broadcast */
+  struct shape columns; /* of one element per slice along the axis, to broadcast */
   int64_t zero, low, high;
   bool once;
 };
 
-/* What the three operands of the product and the shift are in slice i. */
+/* The three operands of the multiplication, and the shift, in slice i. */
 static int64_t left_of(const struct requantize *q, size_t i) {
   int64_t all = node_int(q->node, "left_shift", 0), shift = tensor_i64(q->shifts, i);
   return all + (q->once || shift < 0 ? 0 : shift);
@@ -38,7 +40,7 @@ static int64_t right_of(const struct requantize *q, size_t i) {
 
 typedef int64_t element_fn(const struct requantize *q, size_t i);
 
-/* One element a slice, or one for all where they are equal. */
+/* One element per slice, or one for all if they are equal. */
 static hone_status operand(struct rewrite *r, const struct requantize *q, element_fn *element,
                            struct value **out) {
   size_t count = tensor_count(q->multipliers);
@@ -120,9 +122,9 @@ static hone_status visit_requantize(struct rewrite *r, struct node *node) {
   return rewrite_replace(r, node->outputs[0], x);
 }
 
-/* -- weights off zero */
+/* -- weights with zero points */
 
-/* The same contraction of other weights around zero. */
+/* The same contraction with other weights, of zero point 0. */
 static hone_status contraction(struct rewrite *r, const struct node *like, struct value *w,
                                struct value **out) {
   struct value *in[3] = {like->inputs[0], w, node_input(like, 2)};
@@ -136,7 +138,7 @@ static hone_status contraction(struct rewrite *r, const struct node *like, struc
   return HONE_OK;
 }
 
-/* sum (a - za) * by, as a contraction to one column; by: of int8. */
+/* sum (a - za) * by, as a contraction to one column; by: int8. */
 static hone_status row_sums(struct rewrite *r, const struct node *node, int64_t by,
                             struct value **out) {
   struct shape shape = node->inputs[1]->shape;
@@ -148,7 +150,7 @@ static hone_status row_sums(struct rewrite *r, const struct node *node, int64_t 
   return contraction(r, node, w, out);
 }
 
-/* Zero points of the columns of weights, one for all or each its own; NULL: 0. */
+/* Zero points of the weights' columns, one for all or one each; NULL: 0. */
 static bool read_zeros(const struct node *node, const struct tensor **out) {
   const struct value *zero = node_input(node, 3);
   const int64_t columns = node->inputs[1]->shape.dims[is_op(node, OP_ConvInteger) ? 0 : 1];
@@ -166,7 +168,7 @@ struct off_zero {
   const struct node *node;
   const struct tensor *w, *zeros;
   size_t columns;
-  int64_t middle; /* in w, becomes 0 where all that is off zero does not fit in int8 */
+  int64_t middle; /* in w, maps to 0 if w less its zero point does not fit in int8 */
   bool fits;
 };
 
@@ -174,7 +176,8 @@ static size_t column_of(const struct off_zero *o, size_t i) {
   return is_op(o->node, OP_ConvInteger) ? i / (tensor_count(o->w) / o->columns) : i % o->columns;
 }
 
-/* What the centre in place of the zero point adds: a product with one column, times what lies between them. */
+/* The correction for the centre that replaces the zero point: a matmul with one column, times
+   their distance. */
 static hone_status difference(struct rewrite *r, const struct off_zero *o, struct value **out) {
   struct shape shape = {1, {(int64_t)o->columns}};
   struct value *by;
@@ -219,9 +222,9 @@ static hone_status visit_weights(struct rewrite *r, struct node *node) {
   return rewrite_replace(r, node->outputs[0], sums);
 }
 
-/* -- bytes that are widened again */
+/* -- int8 that is widened again */
 
-/* x, clamped to at least and at most these, and shifted by a constant behind that. */
+/* x, clamped to at least these bounds and then shifted by a constant. */
 static bool is_clamped(const struct value *x, double *out_low, double *out_high) {
   double zero = 0;
   const struct node *add = producer_of(x, OP_Add);

@@ -1,20 +1,21 @@
-/* lower-quantised: quantised graphs, in either of their forms, as ConvInteger and MatMulInteger with
- * ordinary float operators around them, which fusion takes as the product's epilogue:
- *     DequantizeLinear, DequantizeLinear, Conv | MatMul | Gemm   (QDQ)
- *     QLinearConv, QLinearMatMul                                 (QOperator)
- *  -> integer product, Cast, Mul scale, Add bias; Round, Add zero, Clip, Cast to bytes.
- * Weights are constant; those around zero (u8: around 128) become i8, others keep their zero points, which
- * lower-fixed-point takes off. A product of two bytes that a run makes is one of floats; any other graph stays
- * as it is.
- * Between products bytes stay: DequantizeLinear moves behind operators that only move elements (or take
- * the largest), QuantizeLinear moves in front of a Concat, and QuantizeLinear of what DequantizeLinear
- * gives with the same scale and zero is nothing. RoundSteps gives what an integer
- * can hold, so that nothing differs where fusion leaves the bytes out: 0 for NaN, and no -0. */
+/* lower-quantised: quantised graphs, in both forms, as ConvInteger and MatMulInteger with float
+ * operators around them, which fusion takes as the epilogue:
+ * DequantizeLinear, DequantizeLinear, Conv | MatMul | Gemm   (QDQ)
+ * QLinearConv, QLinearMatMul                                 (QOperator)
+ * -> integer matmul, Cast, Mul scale, Add bias; Round, Add zero, Clip, Cast to int8.
+ * Weights are constant. Those with zero point 0 (u8: 128) become i8; others keep their zero points,
+ * which lower-fixed-point subtracts. A matmul of two computed int8 values is computed in float;
+ * other graphs stay unchanged. Between matmuls values stay int8: DequantizeLinear moves after
+ * operators that only move elements (or take the maximum), QuantizeLinear moves before a Concat,
+ * and QuantizeLinear of a DequantizeLinear with equal scale and zero point is removed. RoundSteps
+ * produces only values that an integer can hold (0 for NaN, no -0), so results stay equal when
+ * fusion drops the int8 conversion.
+ */
 #include "rewrite.h"
 
 #include <math.h>
 
-/* q, scale and zero point for all elements; zero NULL: none. */
+/* q, per-tensor scale and zero point; zero NULL: none. */
 struct quantised {
   struct value *q, *zero;
   double scale, zero_point;
@@ -42,7 +43,7 @@ static hone_status float_scalar(struct rewrite *r, double x, struct value **out)
   return HONE_OK;
 }
 
-/* Weights with one scale and zero point, or one a column; their columns lie along `axis`. */
+/* Weights with one scale and zero point, or one per column; columns are along `axis`. */
 struct weights {
   const struct tensor *q, *scale, *zero;
   int axis;
@@ -83,7 +84,7 @@ static bool dequantised_weights(const struct value *value, int axis, struct weig
   return tensor_count(out->scale) == 1 || along == axis;
 }
 
-/* As i8 if they are around zero, [k, n] turned from [n, k] where asked. */
+/* As i8 if the zero point allows it, transposed from [n, k] to [k, n] on request. */
 static hone_status elements(struct rewrite *r, const struct weights *w, bool turned,
                             struct value **out) {
   struct shape shape = w->q->shape;
@@ -99,7 +100,7 @@ static hone_status elements(struct rewrite *r, const struct weights *w, bool tur
   return HONE_OK;
 }
 
-/* One element a column, shaped to broadcast over the product's other dimensions. */
+/* One element per column, shaped to broadcast over the result's other dimensions. */
 static struct shape column_shape(int64_t columns, const struct node *product) {
   struct shape shape = {1, {columns}};
   if (!is_op(product, OP_ConvInteger)) return shape;
@@ -118,7 +119,7 @@ static hone_status column_scale(struct rewrite *r, const struct weights *w,
   return HONE_OK;
 }
 
-/* -- the product */
+/* -- the matmul */
 
 static hone_status unary(struct rewrite *r, enum op_id op, struct value *x, struct value **out) {
   struct node *node;
@@ -129,11 +130,11 @@ static hone_status unary(struct rewrite *r, enum op_id op, struct value *x, stru
 }
 
 struct product {
-  const struct node *node; /* what is replaced: its name and attributes */
+  const struct node *node; /* the replaced node: its name and attributes */
   struct quantised x;
   struct weights w;
   bool turned;
-  const struct tensor *bias, *bias_scale; /* one a column; scale NULL: as they are */
+  const struct tensor *bias, *bias_scale; /* one per column; scale NULL: unscaled */
   double per_step;                        /* of the result: 1 / y_scale, or 1 */
 };
 
@@ -151,7 +152,7 @@ static hone_status add_bias(struct rewrite *r, const struct product *p, const st
   return rewrite_binary(r, OP_Add, *y, bias, y);
 }
 
-/* A scalar, or one a column. */
+/* A scalar, or one per column. */
 static hone_status weights_zero(struct rewrite *r, const struct weights *w, struct value **out) {
   const size_t count = tensor_count(w->zero);
   const struct shape shape = {count == 1 ? 0 : 1, {(int64_t)count}};
@@ -160,7 +161,8 @@ static hone_status weights_zero(struct rewrite *r, const struct weights *w, stru
   return HONE_OK;
 }
 
-/* Whether kernels take the weights off zero: their columns see all of x, or each one channel and all the same zero. */
+/* True if kernels support the weights' zero points: columns that see all of x, or depthwise with
+   one zero point. */
 static bool takes_zero(const struct product *p, const struct value *x) {
   const struct shape *w = &p->w.q->shape;
   const int64_t groups = node_int(p->node, "group", 1);
@@ -168,7 +170,7 @@ static bool takes_zero(const struct product *p, const struct value *x) {
          (groups == x->shape.dims[1] && groups == w->dims[0] && tensor_count(p->w.zero) == 1);
 }
 
-/* The integer product as floats, scaled, with its bias. */
+/* The integer matmul as floats, scaled, with its bias. */
 static hone_status build_product(struct rewrite *r, const struct product *p, struct value **out) {
   bool conv = is_op(p->node, OP_Conv) || is_op(p->node, OP_QLinearConv);
   struct value *in[4] = {p->x.q, NULL, p->x.zero, NULL}, *scale;
@@ -191,7 +193,7 @@ static hone_status build_product(struct rewrite *r, const struct product *p, str
   return p->bias ? add_bias(r, p, node, out) : HONE_OK;
 }
 
-/* x in steps of the scale, to bytes. */
+/* Quantises x with the scale to int8. */
 static hone_status build_bytes(struct rewrite *r, struct value *x, double zero, hone_dtype to,
                                struct value **out) {
   struct value *in[3];
@@ -212,7 +214,7 @@ static hone_status build_bytes(struct rewrite *r, struct value *x, double zero, 
 
 /* -- patterns */
 
-/* One element a column, constant: i32 behind a DequantizeLinear, or floats. */
+/* One constant element per column: i32 after a DequantizeLinear, or floats. */
 static bool read_bias(const struct value *bias, int64_t columns, struct product *p) {
   int64_t count;
   if (!bias) return true;
@@ -255,7 +257,7 @@ static hone_status visit_float_product(struct rewrite *r, struct node *node) {
   return rewrite_replace(r, node->outputs[0], y);
 }
 
-/* The steps of the byte that x is, as floats. */
+/* The integer steps of an int8 value x, as floats. */
 static hone_status steps_of(struct rewrite *r, const struct quantised *x, struct value **out) {
   struct value *zero;
   TRY(rewrite_cast(r, x->q, HONE_F32, out));
@@ -264,7 +266,7 @@ static hone_status steps_of(struct rewrite *r, const struct quantised *x, struct
   return rewrite_binary(r, OP_Sub, *out, zero, out);
 }
 
-/* Of two operands that a run makes: products of bytes are packed weights' alone. */
+/* With two computed operands: int8 kernels need packed constant weights. */
 static hone_status product_of_two(struct rewrite *r, struct node *node, const struct quantised *x,
                                   const struct quantised *y) {
   struct value **in = node->inputs, *a, *b, *made, *scale;
@@ -309,9 +311,9 @@ static hone_status visit_byte_product(struct rewrite *r, struct node *node) {
   return rewrite_replace(r, node->outputs[0], made);
 }
 
-/* -- movement of bytes */
+/* -- moving int8 values */
 
-/* The largest of a window is one of its elements: a scale is above 0. */
+/* The maximum of a window is one of its elements: scales are positive. */
 bool only_moves(const struct node *node) {
   switch (node->op->id) {
     case OP_Transpose:
@@ -344,7 +346,7 @@ static hone_status dequantise_like(struct rewrite *r, const struct value *like, 
   return HONE_OK;
 }
 
-/* The node over other inputs, with its attributes. */
+/* The node with other inputs and the same attributes. */
 static hone_status remade(struct rewrite *r, const struct node *node, struct value *const *in,
                           size_t count, struct value **out) {
   struct node *made;
@@ -369,7 +371,7 @@ static hone_status visit_move(struct rewrite *r, struct node *node) {
   return rewrite_replace(r, node->outputs[0], y);
 }
 
-/* A border of 0.0 is one of the zero point. */
+/* Padding with 0.0 is padding with the zero point. */
 static hone_status visit_pad(struct rewrite *r, struct node *node) {
   struct quantised x;
   double fill = 0;
@@ -387,7 +389,7 @@ static hone_status visit_pad(struct rewrite *r, struct node *node) {
 
 enum { MOST_PARTS = 64 };
 
-/* concat(dequantise(a), dequantise(b), ...) of one scale is dequantise(concat(a, b, ...)). */
+/* concat(dequantise(a), dequantise(b), ...) with equal scales is dequantise(concat(a, b, ...)). */
 static hone_status visit_concat(struct rewrite *r, struct node *node) {
   struct quantised first, part;
   struct value *in[MOST_PARTS], *y;
@@ -403,8 +405,8 @@ static hone_status visit_concat(struct rewrite *r, struct node *node) {
   return rewrite_replace(r, node->outputs[0], y);
 }
 
-/* quantise(concat(a, b, ...)) that nothing else reads is concat(quantise(a), quantise(b), ...): bytes
-   are moved, and each part's quantisation fuses with what made it. */
+/* quantise(concat(a, b, ...)) without other readers is concat(quantise(a), quantise(b), ...):
+   int8 is moved, and each part's quantisation is fused into its producer. */
 static hone_status quantise_parts(struct rewrite *r, struct node *node, const struct node *concat) {
   struct value *in[MOST_PARTS], *y;
   if (concat->input_count > COUNT(in)) return HONE_OK;
@@ -461,7 +463,7 @@ static hone_status visit_products(struct rewrite *r, struct node *node) {
   }
 }
 
-/* -- move-bytes: the same of movements alone; products are spelled out as QDQ */
+/* -- move-bytes: only moves; matmuls are written as QDQ */
 
 static hone_status along(struct rewrite *r, struct value *q, struct value *scale,
                          struct value *zero, int64_t axis, struct value **out) {
@@ -474,7 +476,8 @@ static hone_status along(struct rewrite *r, struct value *q, struct value *scale
   return HONE_OK;
 }
 
-/* x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias: quantise(product(dequantise, ..)). */
+/* x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias, as
+   quantise(op(dequantise, ..)). */
 static hone_status spell_out(struct rewrite *r, struct node *node) {
   const bool conv = is_op(node, OP_QLinearConv);
   struct value **in = node->inputs, *bias = node_input(node, 8), *parts[3] = {NULL}, *scale;
@@ -512,7 +515,7 @@ hone_status pass_move_bytes(struct ctx *ctx, struct graph *graph, size_t *out_ch
   return rewrite_nodes(ctx, graph, visit_bytes, out_changes);
 }
 
-/* -- QuantizeLinear and DequantizeLinear that are left */
+/* -- remaining QuantizeLinear and DequantizeLinear */
 
 static hone_status divided(struct rewrite *r, const struct value *from, double by,
                            struct value **out) {
@@ -522,7 +525,7 @@ static hone_status divided(struct rewrite *r, const struct value *from, double b
   return HONE_OK;
 }
 
-/* What multiplies by constants and is read by nothing else, or NULL. */
+/* A multiplication by constants without other readers, or NULL. */
 static const struct node *own_multiple(struct rewrite *r, const struct value *x) {
   const struct node *mul = producer_of(x, OP_Mul);
   return mul && mul->inputs[1]->constant && rewrite_single_use(r, x) ? mul : NULL;
@@ -538,8 +541,8 @@ static hone_status term_in_steps(struct rewrite *r, struct value *x, double scal
   return rewrite_binary(r, OP_Mul, mul->inputs[0], factor, out);
 }
 
-/* x / scale; where x is a multiple (a product), a multiple and a constant (its bias) or two multiples (a residual), and
-   a Relu of it, the scale goes into their constants. */
+/* x / scale. If x is a multiple (a matmul), a multiple plus a constant (its bias) or two
+   multiples (a residual), or a Relu of these, the scale goes into their constants. */
 static hone_status in_steps(struct rewrite *r, struct value *x, double scale, struct value **out) {
   const struct node *relu = producer_of(x, OP_Relu);
   struct value *y = relu && rewrite_single_use(r, x) ? relu->inputs[0] : x, *factor;
@@ -582,7 +585,7 @@ static hone_status visit_dequantise_left(struct rewrite *r, struct node *node) {
 
 /* needs: shapes. keeps: order, shapes. breaks: uses. */
 hone_status pass_lower_quantised(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
-  /* one after the other: uses are counted in between */
+  /* one after the other, because uses are counted in between */
   static visit_fn *const visits[] = {visit_products, visit_dequantise_left, visit_quantise_left};
   *out_changes = 0;
   for (size_t i = 0; i < COUNT(visits); i++) {

@@ -1,11 +1,15 @@
-/* lower-volumes: a convolution over three dimensions as one over two, which kernels are made for. Its output at depth o is the
- * convolution of one image: the planes of the input that o meets side by side as channels.
+/* lower-volumes: a convolution over three dimensions as one over two, for which kernels exist. Its
+ * output at depth o is the convolution of one image: the input planes that o meets, concatenated as
+ * channels.
  *
- *   y[n, :, o] = conv2d(concat over z of x[n, :, o * stride + z * dilation - pad], w[:, z * c + channel])
+ * y[n, :, o] = conv2d(concat over z of x[n, :, o * stride + z * dilation - pad], w[:, z * c +
+ * channel])
  *
- * Depthwise ones stay so: one convolution for each z, and their sum. A kernel of one pixel a plane takes the planes' pixels as one
- * dimension instead. A ConvTranspose whose outputs meet one input each is a product and a move of its results. A pool is one over
- * each plane and one along depth of what that leaves. */
+ * Depthwise convolutions stay depthwise: one convolution per z, and their sum. If the kernel is one
+ * pixel per plane, the pixels of a plane become one dimension instead. A ConvTranspose whose
+ * outputs meet one input each becomes a matmul and a move of its results. A pool becomes one over
+ * each plane and one along depth.
+ */
 #include "rewrite.h"
 
 #include "core/ops/operators/window.h"
@@ -39,7 +43,7 @@ static hone_status pad_depth(struct rewrite *r, const struct volume *v, struct v
   return rewrite_binary(r, OP_Pad, x, pads, out);
 }
 
-/* x[:, z * dilation :: stride], as many as there are outputs. */
+/* x[:, z * dilation :: stride], as many planes as outputs. */
 static hone_status planes_of(struct rewrite *r, const struct volume *v, struct value *x, int64_t z,
                              struct value **out) {
   const int64_t first = z * v->w.dilation[DEPTH], step = v->w.stride[DEPTH];
@@ -57,7 +61,8 @@ static hone_status planes_of(struct rewrite *r, const struct volume *v, struct v
   return HONE_OK;
 }
 
-/* Positions from `z` on of the depth of w, as channels: [m, c, kd, kh, kw] -> [m, count * c, kh, kw]. */
+/* `count` depth positions of w from `z` on, as channels: [m, c, kd, kh, kw] -> [m, count * c,
+   kh, kw]. */
 static hone_status plane_weights(struct rewrite *r, const struct volume *v, int64_t z,
                                  int64_t count, struct value **out) {
   const struct value *w = v->weights;
@@ -76,7 +81,7 @@ static hone_status plane_weights(struct rewrite *r, const struct volume *v, int6
   return HONE_OK;
 }
 
-/* A convolution of images over the dimensions `first` and the next one of the window. */
+/* A convolution of images over two dimensions of the window from `first` on. */
 static hone_status convolve(struct rewrite *r, const struct volume *v, const struct node *node,
                             struct value *x, struct value *w, struct value *bias,
                             const struct window *window, struct value **out) {
@@ -131,8 +136,9 @@ static hone_status lower_along_depth(struct rewrite *r, const struct volume *v,
   return rewrite_reshape(r, x, &node->outputs[0]->shape, out);
 }
 
-/* The channels of a convolution at output depth o: [n * out depth, groups * kd * in, h, w]. Planes of one volume are images
-   before they are joined: a Concat of images is written with the zeros that the convolution reads around it. */
+/* The channels of a convolution at output depth o: [n * out depth, groups * kd * in, h, w].
+   Planes become images before they are concatenated: a Concat of images can be written with the
+   zero border that the convolution reads. */
 static hone_status join_planes(struct rewrite *r, const struct volume *v, struct value *x,
                                struct value **out) {
   const int64_t kd = v->w.kernel[DEPTH], h = v->w.in[HEIGHT], w = v->w.in[WIDTH];
@@ -199,7 +205,7 @@ static hone_status lower(struct rewrite *r, const struct volume *v, const struct
   return transpose(r, x, turn, out);
 }
 
-/* The kernel's size is the stride, and nothing is cut or added. */
+/* The stride equals the kernel size, without padding or cropping. */
 static bool is_apart(const struct window *w) {
   for (int d = 0; d < w->rank; d++)
     if (w->kernel[d] != w->stride[d] || w->dilation[d] != 1 || w->pad_begin[d] || w->pad_end[d] ||
@@ -208,8 +214,8 @@ static bool is_apart(const struct window *w) {
   return true;
 }
 
-/* [c, m, kernel] -> [kernel * m, c, 1, 1]: the channels of a position side by side, as they are of its pixel; a bias once for
-   each position of the kernel. */
+/* [c, m, kernel] -> [kernel * m, c, 1, 1]: kernel positions as channels; the bias is repeated
+   per position. */
 static hone_status spread_weights(struct rewrite *r, const struct volume *v, int64_t positions,
                                   struct value **out_w, struct value **out_bias) {
   const struct tensor *w = v->weights->constant;
@@ -253,7 +259,7 @@ static hone_status visit_transposed(struct rewrite *r, struct node *node, struct
   return rewrite_replace(r, node->outputs[0], y);
 }
 
-/* A pool over `count` dimensions of `w`, from `first` on, of the two that x has. */
+/* A pool over `count` dimensions of `w`, from `first` on, for the two that x has. */
 static hone_status pool(struct rewrite *r, const struct node *node, struct value *x,
                         const struct window *w, int first, int count, struct value **out) {
   int64_t kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1}, pads[4] = {0};
@@ -278,7 +284,7 @@ static hone_status pool(struct rewrite *r, const struct node *node, struct value
   return HONE_OK;
 }
 
-/* The largest of the largest; the mean of means where each is of as many. */
+/* The maximum of maxima; the mean of means of equally many elements. */
 static bool is_separable(const struct node *node, const struct window *w) {
   bool is_padded = false;
   for (int d = 0; d < w->rank; d++) is_padded |= w->pad_begin[d] || w->pad_end[d];

@@ -1,5 +1,6 @@
-/* merge-reshapes: of Reshape, Flatten, Squeeze and Unsqueeze in a row only the last shape counts.
- * The last becomes a Reshape of the first one's input, or nothing if that has the shape already. */
+/* merge-reshapes: of Reshape, Flatten, Squeeze and Unsqueeze in a row only the last shape matters.
+ * The last becomes a Reshape of the first one's input, or nothing if the shape is equal.
+ */
 #include "rewrite.h"
 
 static hone_status visit(struct rewrite *r, struct node *node) {

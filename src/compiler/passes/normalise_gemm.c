@@ -1,7 +1,8 @@
-/* normalise-gemm: alpha * A B + beta * C with alpha = 1, beta = 1 and C a row (one element a
+/* normalise-gemm: alpha * A B + beta * C with alpha = 1, beta = 1 and C a row (one element per
  * column) or none. alpha goes into a constant B, or becomes a Mul; beta into a constant C, or a
- * Mul; any other C becomes an Add, which fusion takes back as an epilogue. transA and transB stay:
- * packing reads B in either order. */
+ * Mul; any other C becomes an Add, which fusion takes as an epilogue. transA and transB stay:
+ * packing reads B in either order.
+ */
 #include "rewrite.h"
 
 static hone_status scaled_copy(struct rewrite *r, const struct value *from, double factor,
@@ -13,7 +14,7 @@ static hone_status scaled_copy(struct rewrite *r, const struct value *from, doub
   return HONE_OK;
 }
 
-/* x * factor: a new constant where x is one, else a node. */
+/* x * factor: a new constant if x is one, else a node. */
 static hone_status scale(struct rewrite *r, struct value *x, double factor, struct value **out) {
   struct value *constant;
   struct node *node;

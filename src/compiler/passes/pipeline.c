@@ -1,81 +1,79 @@
-/* The ordered list of passes, with the reason for each place. */
+/* The ordered list of passes, with the reason for each position. */
 #include "rewrite.h"
 
 const struct pass pass_pipeline[] = {
     {"lower-composites", pass_lower_composites, PASS_REQUIRED,
-     "first of all: no kernel knows them, and what they become is improved like anything else; "
-     "before widen-types, since it computes in f32 throughout where it can"},
+     "first: no kernel supports them, and later passes optimise what they expand into; "
+     "before widen-types, so that their parts compute in f32"},
     {"unsign-bytes", pass_unsign_bytes, PASS_OPTIONAL,
-     "before lower-quantised, which makes arithmetic of zero points"},
+     "before lower-quantised, which turns zero points into arithmetic"},
     {"lower-quantised", pass_lower_quantised, PASS_OPTIONAL,
-     "before fold-constants, which would make floats of quantised weights"},
+     "before fold-constants, which would turn quantised weights into floats"},
     {"keep-weights", pass_keep_weights, PASS_OPTIONAL,
-     "likewise; after the pass that makes integer products of what it can"},
+     "likewise; after lower-quantised, which makes integer matmuls where possible"},
     {"widen-types", pass_widen_types, PASS_REQUIRED,
-     "kernels compute in no type below 32 bits: casts around what does; before folding, which "
-     "turns "
-     "weights over"},
+     "no kernel computes in a type below 32 bits, so casts are added; before fold-constants, which "
+     "transposes weights"},
     {"lower-channel-norms", pass_lower_channel_norms, PASS_OPTIONAL,
-     "after widen-types, which makes floats of their operands, and before fold-constants, which "
-     "makes constants of their "
-     "shapes"},
+     "after widen-types, which makes their operands f32, and before "
+     "fold-constants, which makes their shapes constant"},
     {"fold-constants", pass_fold_constants, PASS_OPTIONAL,
-     "early: what depends on constants alone should not hide patterns from the others"},
+     "early: constant subgraphs would hide patterns from later passes"},
     {"lower-byte-sums", pass_lower_byte_sums, PASS_OPTIONAL,
-     "after fold-constants, too, and before lower-fixed-point, which takes Requantize apart"},
+     "after fold-constants, and before lower-fixed-point, which expands Requantize"},
     {"lower-fixed-point", pass_lower_fixed_point, PASS_OPTIONAL,
-     "after fold-constants, which makes constants of turned weights"},
+     "after fold-constants, which makes transposed weights constant"},
     {"fold-identity", pass_fold_identity, PASS_OPTIONAL,
-     "nodes that do nothing stand between those that match"},
+     "nodes without effect would separate nodes that match a pattern"},
     {"place-slabs", pass_place_slabs, PASS_OPTIONAL,
-     "after fold-constants, which makes constants of places"},
+     "after fold-constants, which makes indices constant"},
     {"eliminate-common-subexpressions", pass_eliminate_common_subexpressions, PASS_OPTIONAL,
-     "exporters repeat themselves; patterns ask for values that are used once"},
+     "exporters duplicate nodes; patterns need values with a single reader"},
     {"eliminate-dead-code", pass_eliminate_dead_code, PASS_OPTIONAL,
-     "what is not used needs no better form"},
+     "later passes need not optimise unused nodes"},
     {"recognise-layernorm", pass_recognise_layernorm, PASS_OPTIONAL,
      "before reduce-strength, which would change its Pow and Div"},
-    {"reduce-strength", pass_reduce_strength, PASS_OPTIONAL,
-     "what the plan fuses, it fuses in the cheaper form"},
+    {"reduce-strength", pass_reduce_strength, PASS_OPTIONAL, "the plan fuses what remains"},
     {"normalise-gemm", pass_normalise_gemm, PASS_OPTIONAL,
-     "the kernels know no alpha, beta or matrix C; before fold-batchnorm, which asks for the plain "
-     "form"},
+     "kernels do not support alpha, beta or a matrix C; before fold-batchnorm, which needs the "
+     "simple form"},
     {"fold-batchnorm", pass_fold_batchnorm, PASS_OPTIONAL,
-     "into the weights in front; what has none becomes Mul and Add, which the plan fuses"},
+     "into the weights of the node before; elsewhere Mul and Add, which the plan fuses"},
     {"crop-kernels", pass_crop_kernels, PASS_OPTIONAL,
-     "after fold-constants and fold-batchnorm, so that weights are cut once"},
+     "after fold-constants and fold-batchnorm, so that weights are cropped once"},
     {"lower-volumes", pass_lower_volumes, PASS_OPTIONAL,
-     "after crop-kernels, which may leave one plane; before the passes that move what it adds"},
+     "after crop-kernels, which may leave one plane; before passes that move the nodes it adds"},
     {"repeat-channels", pass_repeat_channels, PASS_OPTIONAL,
-     "after lower-volumes, whose images may be such"},
+     "after lower-volumes, which may produce such convolutions"},
     {"cancel-transposes-of-volumes", pass_cancel_transposes, PASS_OPTIONAL,
-     "before sink-reshapes, which finds what is added behind a convolution without them"},
+     "before sink-reshapes, which they would keep from finding residuals after convolutions"},
     {"widen-gemm", pass_widen_gemm, PASS_OPTIONAL,
-     "after the two above, which know Gemm; before merge-reshapes, which takes its Reshape away"},
+     "after normalise-gemm and fold-batchnorm, which match Gemm; before merge-reshapes, which "
+     "would remove its Reshape"},
     {"sink-reshapes", pass_sink_reshapes, PASS_OPTIONAL,
-     "before merge-reshapes, which joins what sinks with the Reshape that follows"},
+     "before merge-reshapes, which merges the moved Reshapes with later ones"},
     {"merge-reshapes", pass_merge_reshapes, PASS_OPTIONAL, "one view instead of several"},
     {"cancel-transposes", pass_cancel_transposes, PASS_OPTIONAL,
-     "after merge-reshapes, which removes what stood between two of them"},
+     "after merge-reshapes, which removes Reshapes between two Transposes"},
     {"fold-constants-again", pass_fold_constants, PASS_OPTIONAL,
-     "weights behind a moved Transpose or Mul"},
+     "for weights that now follow a moved Transpose or Mul"},
     {"lower-byte-tables", pass_lower_byte_tables, PASS_OPTIONAL,
-     "late: what is cheaper said in another way is said so by now, and constants are constants"},
-    {"fuse-edges", pass_fuse_edges, PASS_OPTIONAL, "last: places and weights are constants by now"},
+     "late: cheaper rewrites have been done, and constants are folded"},
+    {"fuse-edges", pass_fuse_edges, PASS_OPTIONAL, "last: indices and weights are constant by now"},
 };
 const size_t pass_count = COUNT(pass_pipeline);
 
-/* Not of the pipeline: the plan makes as much of what they replace. */
+/* Not in the pipeline: they gain nothing for the plan. */
 const struct pass export_passes[] = {
     {"recognise-gelu", pass_recognise_gelu, PASS_OPTIONAL,
-     "engines have a kernel for it; the plan fuses its operators as well as the one"},
+     "engines have a kernel for it; for the plan its operators fuse as well as the one"},
     {"move-bytes", pass_move_bytes, PASS_OPTIONAL,
-     "quantised operators as dequantised, float, quantised ones, with bytes between them"},
-    {"sign-bytes", pass_sign_bytes, PASS_OPTIONAL, "integer kernels of TFLite know i8 alone"},
+     "QOperator nodes as QDQ, with int8 between them"},
+    {"sign-bytes", pass_sign_bytes, PASS_OPTIONAL, "integer kernels of TFLite support only i8"},
     {"fold-but-weights", pass_fold_but_weights, PASS_OPTIONAL,
-     "fold-constants, but for the bytes that integer kernels take"},
+     "fold-constants, except int8 operands of integer kernels"},
     {"fold-all-constants", pass_fold_all_constants, PASS_OPTIONAL,
-     "fold-constants, and weights that the plan packs turned"},
+     "fold-constants, including weights that the plan packs transposed"},
 };
 const size_t export_pass_count = COUNT(export_passes);
 
@@ -91,7 +89,8 @@ const struct pass *export_pass_find(const char *name) {
   return pass_find(name);
 }
 
-/* The graph and the bodies in it, inner ones first: what they no longer read, the outer can drop. */
+/* The graph and its bodies, inner ones first: what a body no longer reads, the outer graph can
+   drop. */
 static hone_status run_everywhere(struct ctx *ctx, struct graph *graph, const struct pass *pass,
                                   size_t *out_changes) {
   struct graph_list graphs;

@@ -1,12 +1,14 @@
-/* place-slabs: ScatterND whose constant places are a range of one axis and all of the others, in order, as exporters write
- * x[:, 2:4] = y, becomes a Concat of what lies in front of the range, the updates and what lies behind it. What was written
- * element by element is then copied in runs, or made where it belongs. */
+/* place-slabs: ScatterND whose constant indices are a range of one axis and all of the others, in
+ * order, as exporters write x[:, 2:4] = y, becomes a Concat of the part before the range, the
+ * updates and the part after it. These are copied in runs, or written in place, instead of element
+ * by element.
+ */
 #include "rewrite.h"
 
 struct slab {
   int axis;
   int64_t first, end;
-  struct shape shape; /* of what the updates fill */
+  struct shape shape; /* of the part that the updates fill */
 };
 
 static int64_t place_at(const struct node *node, int64_t row, int k) {
@@ -16,7 +18,8 @@ static int64_t place_at(const struct node *node, int64_t row, int k) {
   return at < 0 ? at + node->inputs[0]->shape.dims[k] : at;
 }
 
-/* The smallest slab with the first and the last place; false where they differ from all of more than one axis. */
+/* The smallest slab with the first and the last index; false if it is partial in more than one
+   axis. */
 static bool span(const struct node *node, int64_t rows, int length, struct slab *out) {
   bool is_cut = false;
   *out = (struct slab){.end = node->inputs[0]->shape.dims[0], .shape = node->inputs[0]->shape};
@@ -31,7 +34,7 @@ static bool span(const struct node *node, int64_t rows, int length, struct slab 
   return true;
 }
 
-/* Whether the places are those of the slab, row by row. */
+/* True if the indices are those of the slab, row by row. */
 static bool is_in_order(const struct node *node, int64_t rows, int length,
                         const struct slab *slab) {
   int64_t count = 1, at[HONE_MAX_RANK] = {0};
@@ -45,7 +48,7 @@ static bool is_in_order(const struct node *node, int64_t rows, int length,
   return true;
 }
 
-/* State that the node updates: the plan writes only the updates where it lies. */
+/* A state that the node updates: the plan writes only the updates, in place. */
 static bool is_state(const struct graph *graph, const struct node *node) {
   for (size_t i = 0; i < graph->aliases.count; i++)
     if (graph->inputs.at[graph->aliases.at[i].input] == node->inputs[0] &&

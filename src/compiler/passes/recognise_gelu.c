@@ -1,17 +1,20 @@
-/* recognise-gelu: whatever exporters write for the Gaussian error linear unit (Hendrycks and Gimpel 2016),
- *     x / 2 * (1 + erf(x / sqrt(2)))   or   x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))),
- * becomes Gelu. Exporters order the factors in many ways, so it is told by what it computes: a product of x and
- * constant numbers alone that is the function at every sample. */
+/* recognise-gelu: the forms in which exporters write the Gaussian error linear unit (Hendrycks and
+ * Gimpel 2016), x / 2 * (1 + erf(x / sqrt(2))) or x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715
+ * x^3))), become Gelu. Exporters order the factors in many ways, so the pass compares values: an
+ * expression of x and scalar constants that equals the function at every sample.
+ */
 #include "rewrite.h"
 
 #include <math.h>
 
 enum { MOST_NODES = 16 };
-/* The two forms are up to 4.7e-4 apart, constants rounded to f32 less than 1e-6 of the result. */
+/* The two forms differ by up to 4.7e-4; constants rounded to f32 change the result by less than
+   1e-6. */
 static const double samples[] = {-6, -3, -2.2, -1.5, -0.7, -0.1, 0, 0.05, 0.3, 1, 2, 2.5, 5};
 static const double tolerance = 1e-5;
 
-/* The nodes that a value is made of, readers before what they read, and the value that all of it starts from. */
+/* The nodes that make a value, readers before producers, and the value that all of them start
+   from. */
 struct cone {
   const struct node *at[MOST_NODES];
   size_t count;
@@ -25,7 +28,7 @@ static bool is_of_a_gelu(const struct node *node) {
   return false;
 }
 
-/* The operands of at[i]: constants of one number, a value that nothing else reads, or x. */
+/* The operands of at[i]: scalar constants, a value without other readers, or x. */
 static bool add_operands(const struct rewrite *r, struct cone *cone, size_t i) {
   const struct node *node = cone->at[i];
   double number;

@@ -1,11 +1,10 @@
-/* recognise-layernorm: the operators that exporters write for layer normalisation,
- *     d = x - mean(x);  y = d / sqrt(mean(d * d) + epsilon) * scale + bias
- * (or d times the inverse of the root)
- * over the last axes, become LayerNormalization (Ba et al. 2016). Mul and Add are taken
- * along where their constants fit. */
+/* recognise-layernorm: the operators that exporters write for layer normalisation, d = x - mean(x);
+ * y = d / sqrt(mean(d * d) + epsilon) * scale + bias (or d times the inverse root) over the last
+ * axes, become LayerNormalization (Ba et al. 2016), with Mul and Add if their constants fit.
+ */
 #include "rewrite.h"
 
-/* ReduceMean over the last axes, kept as extents of 1; the first of them. */
+/* ReduceMean over the last axes, kept with size 1; the first of these axes. */
 static bool last_axes(const struct node *node, int *out_axis) {
   int rank = node->inputs[0]->shape.rank;
   const struct shape *y = &node->outputs[0]->shape, *x = &node->inputs[0]->shape;
@@ -38,7 +37,7 @@ struct match {
   int axis;
 };
 
-/* The root that d is divided by, or by whose inverse it is multiplied; nobody else reads it. */
+/* The root by which d is divided, or by whose inverse it is multiplied; no other reader. */
 static const struct node *root_of(const struct rewrite *r, const struct node *node,
                                   const struct value **d) {
   if (is_op(node, OP_Div)) {
@@ -55,7 +54,7 @@ static const struct node *root_of(const struct rewrite *r, const struct node *no
   return NULL;
 }
 
-/* d / sqrt(mean(d^2) + epsilon) with d = x - mean(x); nothing in between is used elsewhere. */
+/* d / sqrt(mean(d^2) + epsilon) with d = x - mean(x); intermediate values have no other readers. */
 static bool match_core(const struct rewrite *r, const struct node *div, struct match *m) {
   int axis;
   const struct value *d = NULL;
@@ -85,7 +84,7 @@ static bool fits(const struct value *constant, const struct match *m) {
   return true;
 }
 
-/* Without leading extents of 1, as LayerNormalization wants it; ones where there is none. */
+/* Without leading dimensions of 1, as LayerNormalization requires; ones if there is none. */
 static hone_status parameter(struct rewrite *r, const struct match *m, const struct value *from,
                              struct value **out) {
   struct shape shape = {.rank = m->x->shape.rank - m->axis};
@@ -137,8 +136,8 @@ static struct node *match_tail(const struct rewrite *r, const struct node *node,
     if (m->axis < 0) m->axis += m->x->shape.rank;
     *out_constant = node->inputs[1 - k];
     bool is_other_output = norm->output_count > 1 && norm->outputs[1];
-    /* a scale may be known only at run time, or broadcast; a constant of higher rank than x changes
-       the result's shape */
+    /* a scale known only at run time, or one that broadcasts, is not taken; a constant of higher
+       rank than x changes the result's shape */
     if (m->x->dtype == HONE_F32 && !is_other_output && fits(*out_constant, m) &&
         fits(norm->inputs[1], m) && shape_equal(&m->x->shape, &node->outputs[0]->shape))
       return norm;
@@ -146,7 +145,8 @@ static struct node *match_tail(const struct rewrite *r, const struct node *node,
   return NULL;
 }
 
-/* The Div, or the first Mul, becomes a normalisation with a scale of ones; Mul and Add behind it then find that. */
+/* The Div, or the first Mul, becomes a normalisation with a scale of ones; later visits of Mul
+   and Add extend it. */
 static hone_status visit(struct rewrite *r, struct node *node) {
   struct match m = {0};
   struct value *constant;

@@ -1,8 +1,9 @@
-/* reduce-strength: squares and cubes become products, a division by a constant becomes a product where the
- * reciprocal is a normal number (at most one ulp apart; exact for powers of two), and a product of few rows
- * with a column of constants becomes a sum of products: packed, a column is as wide as a panel (the lattices
- * of a file of 2.5 MB made 79 MB), floats only; an ResizeInt of a single pixel becomes Expand, which a plan reads in
- * place. */
+/* reduce-strength: squares and cubes become multiplications. A division by a constant becomes a
+ * multiplication if the reciprocal is a normal number (at most one ulp difference; exact for powers
+ * of two). A matmul of few rows with a constant column becomes a sum of products, for floats: a
+ * packed column is as wide as a panel (the lattices of a 2.5 MB file took 79 MB). A ResizeInt of
+ * a single pixel becomes an Expand, which a plan reads in place.
+ */
 #include "rewrite.h"
 
 #include <math.h>
@@ -36,7 +37,8 @@ static hone_status reduce_division(struct rewrite *r, struct node *node, double 
 
 enum { COLUMN_ROWS = 4, COLUMN_ELEMENTS = 64 };
 
-/* MatMul(x, w[..., k, 1]) = ReduceSum(x * w[..., 1, k], -1): the same payload, turned by its shape alone. */
+/* MatMul(x, w[..., k, 1]) = ReduceSum(x * w[..., 1, k], -1): the same payload, transposed by its
+   shape alone. */
 static hone_status reduce_columns(struct rewrite *r, struct node *node) {
   struct value *x = node->inputs[0], *w = node->inputs[1], *turned, *axis;
   struct node *product, *sum;

@@ -1,5 +1,6 @@
-/* repeat-channels: a convolution of one channel a group to a few (a depth multiplier) reads each channel as often as it is
- * read, and is depthwise then: a copy for kernels with as many lanes as there are outputs. */
+/* repeat-channels: a convolution of one channel per group to several (a depth multiplier) repeats
+ * each channel and becomes depthwise: the copy gives kernels as many lanes as there are outputs.
+ */
 #include "rewrite.h"
 
 enum { FEWEST_CHANNELS = 8, LARGEST_MULTIPLIER = 4, FEWEST_POSITIONS = 9 };

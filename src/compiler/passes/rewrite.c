@@ -1,12 +1,12 @@
-/* The walk that the passes share, and small questions about nodes: see rewrite.h. */
+/* The traversal that passes share, and small predicates on nodes: see rewrite.h. */
 #include "rewrite.h"
 
 hone_status rewrite_replace(struct rewrite *r, const struct value *from, struct value *to) {
   if (from->dtype != to->dtype || !shape_equal(&from->shape, &to->shape))
     return fail(r->ctx, HONE_E_INTERNAL, place_name(from->name),
-                "a pass replaces a value by one of another type or shape");
+                "a pass replaced a value by one of another type or shape");
   TRY(substitution_add(r->ctx, r->graph, &r->map, from, to));
-  /* the reads add up; too high an estimate only makes later single-use questions careful */
+  /* the reads add up; an estimate that is too high only makes later single-use tests fail */
   r->changes++;
   if (!graph_owns(r->graph, to)) return HONE_OK;
   while (r->uses.count <= to->index) VEC_PUSH(r->ctx, r->graph->arena, &r->uses, 0);
@@ -69,7 +69,7 @@ hone_status rewrite_reshape(struct rewrite *r, struct value *x, const struct sha
   struct node *node;
   TRY(rewrite_ints(r, shape->dims, shape->rank, &dims));
   TRY(rewrite_node(r, OP_Reshape, (struct value *[]){x, dims}, 2, &node));
-  /* an extent of 0 means 0, not "as before" */
+  /* a size of 0 means 0, not "unchanged" */
   TRY(node_set_int(r->ctx, r->graph, node, "allowzero", 1));
   TRY(node_infer(r->ctx, r->graph, node));
   *out = node->outputs[0];
@@ -117,6 +117,6 @@ bool is_pure(const struct node *node) {
   for (size_t a = 0; a < node->attribute_count; a++)
     if (node->attributes[a].kind == ATTRIBUTE_GRAPH) return false;
   if (!is_op(node, OP_Dropout)) return true;
-  double training = 0; /* input 2: off unless it says otherwise */
+  double training = 0; /* input 2: off by default */
   return !node_input(node, 2) || (constant_scalar(node->inputs[2], &training) && training == 0);
 }

@@ -1,6 +1,6 @@
-/* rewrite: what the passes share. A pass is one function over each node in topological order; what
- * it replaces is noted in a map and applied once, so that a pass is linear in the graph. Every pass
- * leaves a sorted, swept graph whose shapes are known.
+/* rewrite: shared by the passes. A pass is one function over each node in topological order.
+ * Replacements are recorded in a map and applied once, so that a pass is linear in the graph. Every
+ * pass leaves the graph sorted, without unused nodes, and with known shapes.
  */
 #ifndef HONE_REWRITE_H
 #define HONE_REWRITE_H
@@ -11,51 +11,54 @@ struct rewrite {
   struct ctx *ctx;
   struct graph *graph;
   struct substitution map;
-  VEC(uint32_t) uses;  /* by value index; a value made by this pass has those of what it replaced */
-  const bool *spared;  /* by value index: not to be folded; NULL: all are */
-  uint32_t own_values; /* index of the first value that this pass makes */
+  /* by value index; a value made by this pass inherits the uses of what it replaced */
+  VEC(uint32_t) uses;
+  const bool *spared;  /* by value index: not to be folded; NULL: fold all */
+  uint32_t own_values; /* index of the first value made by this pass */
   bool is_unsorted;    /* nodes were appended */
   size_t changes;
 };
 typedef hone_status visit_fn(struct rewrite *r, struct node *node);
 
-/* Visits every node with its inputs already replaced, then applies, sorts and sweeps. */
+/* Visits every node, its inputs already replaced; then applies, sorts and removes unused nodes. */
 MUST_USE hone_status rewrite_nodes(struct ctx *ctx, struct graph *graph, visit_fn *visit,
                                    size_t *out_changes);
-/* The same; spared: an array of the graph's values. */
+/* The same; spared: an array over the graph's values. */
 MUST_USE hone_status rewrite_nodes_but(struct ctx *ctx, struct graph *graph, visit_fn *visit,
                                        const bool *spared, size_t *out_changes);
-/* Readers of `from` shall read `to`; counts as a change. */
+/* Makes readers of `from` read `to`; counts as a change. */
 MUST_USE hone_status rewrite_replace(struct rewrite *r, const struct value *from, struct value *to);
-/* A new node with one output, to be inferred by node_infer once its attributes are set. */
+/* A new node with one output; call node_infer once its attributes are set. */
 MUST_USE hone_status rewrite_node(struct rewrite *r, enum op_id op, struct value *const *inputs,
                                   size_t input_count, struct node **out);
-/* The only reader is the one that asks, and the graph does not hand the value out. */
+/* True if the value has one reader (the caller's node) and is not an output of the graph. */
 bool rewrite_single_use(const struct rewrite *r, const struct value *value);
 /* A new constant of the given type; the caller fills it. */
 MUST_USE hone_status rewrite_constant(struct rewrite *r, hone_dtype dtype,
                                       const struct shape *shape, struct value **out);
-/* A list of i64, as a shape, axes or bounds are given. */
+/* A list of i64: a shape, axes or bounds. */
 MUST_USE hone_status rewrite_ints(struct rewrite *r, const int64_t *numbers, int count,
                                   struct value **out);
-/* One number of type i32; op(x, y); x in another type: each with its shape and type known. */
+/* A scalar of type i32; op(x, y); x in another type: each with known shape and type. */
 MUST_USE hone_status rewrite_i32(struct rewrite *r, int64_t x, struct value **out);
 MUST_USE hone_status rewrite_binary(struct rewrite *r, enum op_id op, struct value *x,
                                     struct value *y, struct value **out);
 MUST_USE hone_status rewrite_cast(struct rewrite *r, struct value *x, hone_dtype to,
                                   struct value **out);
-/* The elements of x in their order under another shape of closed sizes. */
+/* The elements of x in the same order under another fixed shape. */
 MUST_USE hone_status rewrite_reshape(struct rewrite *r, struct value *x, const struct shape *shape,
                                      struct value **out);
 
-/* The node that made the value, if it is of this op; else NULL. */
+/* The node that makes the value, if it has this op; else NULL. */
 struct node *producer_of(const struct value *value, enum op_id op);
-/* The constant shape operator that a Reshape would need: only the shape changes, not the order. */
+/* An operator that only changes the shape, not the order, as a Reshape by a constant does. */
 bool is_shape_op(const struct node *node);
-/* False if it holds graphs or draws random numbers (Dropout in training): never merged or folded. */
+/* False if it contains graphs or draws random numbers (Dropout in training): never merged or
+   folded. */
 bool is_pure(const struct node *node);
 
-/* Output 0 holds elements of input 0 and nothing else, whatever their scale: it moves bytes as it moves numbers. */
+/* True if output 0 has elements of input 0 and nothing else, for any scale: it moves int8 as it
+   moves floats. */
 bool only_moves(const struct node *node);
 
 pass_fn pass_fold_constants, pass_fold_identity, pass_eliminate_common_subexpressions,
@@ -65,7 +68,7 @@ pass_fn pass_fold_constants, pass_fold_identity, pass_eliminate_common_subexpres
     pass_widen_types, pass_fuse_edges, pass_place_slabs, pass_keep_weights, pass_lower_byte_tables,
     pass_unsign_bytes, pass_sink_reshapes, pass_crop_kernels, pass_lower_volumes,
     pass_lower_channel_norms, pass_repeat_channels;
-/* Of exports alone. */
+/* For exports only. */
 pass_fn pass_recognise_gelu, pass_move_bytes, pass_sign_bytes, pass_fold_but_weights,
     pass_fold_all_constants;
 

@@ -1,17 +1,19 @@
-/* sign-bytes: quantised u8 become i8 with a zero point that is 128 less, which is the same numbers: formats whose
- * integer kernels know signed bytes alone then have what they ask for. From a QuantizeLinear over operators that only
- * move elements to DequantizeLinear, and in front of a DequantizeLinear of constants; bytes that anything else sees
- * stay as they are.
- * unsign-bytes: the other way, also between integer products and Requantize: most processors multiply unsigned by signed
- * bytes, and products would add 128 to each signed one that they read, for every tile again. */
+/* sign-bytes: quantised u8 become i8 with a zero point 128 lower, which are the same numbers, for
+ * formats whose integer kernels support only i8. From a QuantizeLinear over operators that only
+ * move elements to DequantizeLinear, and before a DequantizeLinear of constants; u8 with other
+ * readers stay.
+ * unsign-bytes: the reverse, also between integer matmuls and Requantize: most processors multiply
+ * unsigned by signed int8, and a matmul would add 128 to each signed element that it reads, again
+ * for every tile.
+ */
 #include "rewrite.h"
 
-/* Of the operators that make or read bytes: which input is the zero point of input 0, and of the output; 0: none. Those
-   of a Requantize are attributes. */
+/* For operators that make or read int8: the input that is the zero point of input 0, and of the
+   output; 0: none. Those of a Requantize are attributes. */
 static const struct boundary {
   enum op_id op;
   size_t in, out;
-  bool is_lowered; /* known to unsign-bytes alone: exporters want such bytes as they are */
+  bool is_lowered; /* only for unsign-bytes: exporters need such values unchanged */
 } boundaries[] = {
     {OP_QuantizeLinear, 0, 2, false}, {OP_DequantizeLinear, 2, 0, false},
     {OP_ConvInteger, 2, 0, true},     {OP_MatMulInteger, 2, 0, true},
@@ -32,7 +34,7 @@ struct signer {
 
 static int64_t type_low(hone_dtype dtype) { return dtype == HONE_I8 ? -128 : 0; }
 
-/* NULL: not that the pass knows. */
+/* NULL: an operator that the pass does not support. */
 static const struct boundary *boundary_of(const struct signer *s, const struct node *node) {
   for (size_t i = 0; i < COUNT(boundaries); i++)
     if (is_op(node, boundaries[i].op))
@@ -73,7 +75,7 @@ static bool is_made_here(const struct signer *s, const struct value *value) {
   return moves(node) && (!is_op(node, OP_Pad) || is_constant_border(node));
 }
 
-/* Whether the node reads the value as its data alone, and what that means is known. */
+/* True if the node reads the value only as data, and the pass supports it. */
 static bool is_read_well(const struct signer *s, const struct node *reader,
                          const struct value *value) {
   const struct boundary *boundary = boundary_of(s, reader);
@@ -84,7 +86,7 @@ static bool is_read_well(const struct signer *s, const struct node *reader,
   return moves(reader) && is_signed(s, reader->outputs[0]);
 }
 
-/* What it moves, and all who read it, become signed as well. */
+/* What it moves, and all its readers, become signed as well. */
 static bool fits(const struct signer *s, const struct value *value) {
   const struct node *from = value->producer;
   const uint32_t first = s->readers.first[value->index], end = s->readers.first[value->index + 1];
@@ -107,7 +109,7 @@ static void find_signed(struct signer *s) {
   }
 }
 
-/* Input k, bytes of `from` or left out (zero points: one a scale), as `to`. */
+/* Input k converted from `from` to `to`: int8 values, or a missing zero point (one per scale). */
 static hone_status shift_input(struct signer *s, struct node *node, size_t k) {
   static const struct shape scalar = {0};
   const struct value *from = node_input(node, k);
@@ -140,7 +142,7 @@ static hone_status shift_requantize(struct signer *s, struct node *node, bool ma
   return node_set_int(s->ctx, s->graph, node, "to", (int64_t)s->to);
 }
 
-/* Which of its bytes: those that it makes, reads, or is given as constants. */
+/* Which of its int8 values: outputs, inputs, or constants. */
 static hone_status sign(struct signer *s, struct node *node) {
   struct value *out = node->outputs[0];
   const struct value *in = node_input(node, 0);

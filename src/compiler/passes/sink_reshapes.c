@@ -1,12 +1,13 @@
-/* sink-reshapes: an elementwise operator behind a Reshape of what a product makes moves in front of it, so that it
- * can be stored with the product's results. Operands turn along where they are of one element, or run along whole
- * dimensions that the Reshape leaves together (a bias of the columns, a residual).
+/* sink-reshapes: an elementwise operator after a Reshape of a contraction's result moves before it,
+ * so that it can be fused into the contraction. Operands are reshaped along if they have one
+ * element, or extend along whole dimensions that the Reshape keeps together (a bias of the columns,
+ * a residual).
  *
- *   y = Reshape(MatMulInteger(a, w) ..)            u = Erf(MatMulInteger(a, w) ..)
- *   z = Erf(y)                               ->    z = Reshape(u)
+ * y = Reshape(MatMulInteger(a, w) ..)            u = Erf(MatMulInteger(a, w) ..)
+ * z = Erf(y)                               ->    z = Reshape(u)
  *
- * Behind an Expand it moves as well where its other operands are of one element: it is done before its results are
- * repeated.
+ * After an Expand it moves too, if its other operands have one element: it is then computed before
+ * results are repeated.
  */
 #include "rewrite.h"
 
@@ -27,7 +28,7 @@ static bool is_product(const struct node *node) {
   }
 }
 
-/* By a product and elementwise operators behind it, which have its shape. */
+/* By a contraction and elementwise operators after it, with its shape. */
 static bool is_made_by_product(const struct value *value) {
   for (int steps = 0; steps < LONGEST_CHAIN; steps++) {
     const struct node *node = value->producer;
@@ -46,7 +47,7 @@ static bool is_made_by_product(const struct value *value) {
   return false;
 }
 
-/* The Reshape that made the value; NULL: none did, or its sizes are open. */
+/* The Reshape that makes the value; NULL: none, or with dynamic sizes. */
 static const struct node *reshape_of(const struct value *value) {
   const struct node *node = value->producer;
   if (!node || !is_shape_op(node) || value_is_open(value) || value_is_open(node->inputs[0]))
@@ -56,8 +57,8 @@ static const struct node *reshape_of(const struct value *value) {
 
 static int64_t dim_or_1(const struct shape *shape, int d) { return d < 0 ? 1 : shape->dims[d]; }
 
-/* The shape of an operand that is broadcast to `from` once what it is broadcast to has the shape `to`, whose elements
-   are those of `from` in the same order. False: it runs along a part of what only all together has a counterpart. */
+/* The shape of an operand that broadcasts to `from`, after reshaping to `to` (the same elements
+   in order). False: it extends along only a part of a group of dimensions. */
 static bool regroup(const struct shape *operand, const struct shape *from, const struct shape *to,
                     struct shape *out) {
   const int shift = from->rank - operand->rank;
@@ -66,7 +67,7 @@ static bool regroup(const struct shape *operand, const struct shape *from, const
     const int first = j;
     int64_t a = 1, b = 1;
     bool is_whole = true, is_one = true;
-    do { /* the fewest dimensions of both that have as many elements */
+    do { /* the smallest groups of dimensions of equal size */
       const bool takes_from = i < from->rank && (j == to->rank || a <= b);
       if (!takes_from && j == to->rank) return false;
       if (takes_from) {
@@ -84,7 +85,7 @@ static bool regroup(const struct shape *operand, const struct shape *from, const
   return true;
 }
 
-/* Equal but for dimensions of 1 in front. */
+/* Equal except for leading dimensions of 1. */
 static bool broadcasts_alike(const struct shape *a, const struct shape *b) {
   const int rank = a->rank > b->rank ? a->rank : b->rank;
   for (int d = 1; d <= rank; d++)
@@ -92,11 +93,11 @@ static bool broadcasts_alike(const struct shape *a, const struct shape *b) {
   return true;
 }
 
-/* What the elementwise node reads, as it stands in front of a Reshape from `x`. */
+/* The inputs of the elementwise node when placed before a Reshape of `x`. */
 struct sunk {
   const struct value *x;
   struct value *inputs[MOST_OPERANDS];
-  struct shape shapes[MOST_OPERANDS]; /* that inputs still have to get */
+  struct shape shapes[MOST_OPERANDS]; /* that inputs still need */
 };
 
 static bool sink_operand(const struct node *node, size_t k, struct sunk *out) {
@@ -112,7 +113,7 @@ static bool sink_operand(const struct node *node, size_t k, struct sunk *out) {
     out->shapes[k] = out->x->shape;
     return true;
   }
-  /* another product's results would lose this node to gain it here */
+  /* moving it would take it from another contraction's results */
   if (shape_equal(&value->shape, y) && is_made_by_product(value)) return false;
   if (!regroup(&value->shape, y, &out->x->shape, &out->shapes[k])) return false;
   if (value->shape.rank <= out->x->shape.rank && broadcasts_alike(&value->shape, &out->shapes[k]))
@@ -151,7 +152,7 @@ static bool is_single(const struct value *value) {
   return !value || (!value_is_open(value) && shape_count(&value->shape, &count) && count == 1);
 }
 
-/* The Expand that alone gives the result its shape, as operand *out_k; NULL: none does. */
+/* The Expand, operand *out_k, that alone determines the result's shape; NULL: none. */
 static const struct node *expand_of(const struct node *node, size_t *out_k) {
   const struct node *expand = NULL;
   for (size_t k = 0; k < node->input_count; k++) {

@@ -1,6 +1,7 @@
 /* widen-gemm: Reshape, Gemm, Reshape that only flattens leading dimensions and restores them (as
- * exporters write dense layers on [batch, length, width]) becomes MatMul and Add on all dimensions.
- * Nothing then stands between the product and the elementwise operators behind it. */
+ * exporters write dense layers on [batch, length, width]) becomes MatMul and Add on all dimensions,
+ * so that nothing separates the matmul from the elementwise operators after it.
+ */
 #include "rewrite.h"
 
 /* [d..., k] against [d..., n]: the leading dimensions agree. */
@@ -26,7 +27,7 @@ static bool is_plain(const struct node *gemm) {
          node_float(gemm, "alpha", 1) == 1 && node_float(gemm, "beta", 1) == 1;
 }
 
-/* C broadcasts over rows only: one element a column. */
+/* C broadcasts over rows only: one element per column. */
 static bool has_row_or_none(const struct node *gemm) {
   const struct value *c = node_input(gemm, 2);
   return !c || c->shape.rank == 1 || (c->shape.rank == 2 && c->shape.dims[0] == 1);

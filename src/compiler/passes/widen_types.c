@@ -1,17 +1,17 @@
-/* widen-types: floats below 32 bits and integers below 8 are types of storage. Where an operator
- * would compute in one, its operands are cast to f32, i8 or u8 in front and the results back behind:
- * one rounding a node, as the reference rounds. Elementwise expressions load and store small floats
- * themselves, and what only moves bytes keeps them.
+/* widen-types: floats below 32 bits and integers below 8 are storage types. An operator that would
+ * compute in one gets Casts to f32, i8 or u8 before it and back after it: one rounding per node,
+ * like the reference. Elementwise expressions load and store small floats themselves, and operators
+ * that only move elements keep them.
  *
- * Of 16 bits what comes from a node that computes in f32 is read as it was in front of the rounding,
- * closer to the exact result than the reference: a whole model computes in f32 with conversions at its
- * ends. What a model rounds itself, hands out, looks at as bits or decides by (a comparison, an index) is
- * rounded.
+ * A 16-bit result of a node that computes in f32 is read unrounded, which is closer to the exact
+ * result than the reference: a whole model computes in f32 with conversions at its ends. Values
+ * that a model rounds itself, outputs, reads as bits or uses for decisions (a comparison, an index)
+ * are rounded.
  *
- *   y = MatMul(a, b)        f16        y = Cast(MatMul(Cast(a), Cast(b)), to=f16)
- *   z = Relu(y)                        z = Cast(Relu(MatMul(..)), to=f16)
- *   y = QuantizeLinear(..)  i4         clipped to the range in i8
- *   y = QuantizeLinear(..)  f8         y = Cast(x / scale), the scale spread over x
+ * y = MatMul(a, b)        f16        y = Cast(MatMul(Cast(a), Cast(b)), to=f16)
+ * z = Relu(y)                        z = Cast(Relu(MatMul(..)), to=f16)
+ * y = QuantizeLinear(..)  i4         clipped to the range in i8
+ * y = QuantizeLinear(..)  f8         y = Cast(x / scale), the scale expanded to x
  */
 #include "rewrite.h"
 
@@ -27,7 +27,7 @@ static hone_dtype widened(hone_dtype dtype) {
   return dtype == HONE_U4 || dtype == HONE_U2 ? HONE_U8 : dtype;
 }
 
-/* The kernels of these take small floats: as bytes, or through their loads and stores. */
+/* Their kernels support small floats: as bytes, or by loading and storing them. */
 static bool takes_small_floats(const struct node *node) {
   switch (node->op->id) {
     case OP_Gather:
@@ -49,22 +49,22 @@ static bool takes_small_floats(const struct node *node) {
   }
 }
 
-/* What this pass rounded to 16 bits, as it was before; NULL: it is no such value. */
+/* The value that this pass rounded to 16 bits, before rounding; NULL: not such a value. */
 static struct value *unrounded(const struct rewrite *r, const struct value *value) {
   const struct node *cast = graph_owns(r->graph, value) ? producer_of(value, OP_Cast) : NULL;
   const bool is_own = cast && value->index >= r->own_values && cast->inputs[0]->dtype == HONE_F32;
   return is_own && dtype_is_half(value->dtype) ? cast->inputs[0] : NULL;
 }
 
-/* All results are of 16 bits: none is a decision. */
+/* All results have 16 bits: none is a decision. */
 static bool makes_halves(const struct node *node) {
   for (size_t k = 0; k < node->output_count; k++)
     if (node->outputs[k] && !dtype_is_half(node->outputs[k]->dtype)) return false;
   return true;
 }
 
-/* Takes small floats itself, but gets some from in front of a rounding: any of what it computes with, all of what it
-   moves. */
+/* True if it supports small floats but reads some of them unrounded: any operand it computes
+   with, all of what it moves. */
 static bool stays_wide(const struct rewrite *r, const struct node *node) {
   size_t wide = 0, narrow = 0;
   for (size_t k = 0; k < node->input_count; k++) {
@@ -102,7 +102,7 @@ static hone_status cast(struct rewrite *r, struct value *from, hone_dtype to, bo
   if (!saturate) TRY(node_set_int(r->ctx, r->graph, node, "saturate", 0));
   TRY(node_infer(r->ctx, r->graph, node));
   *out = node->outputs[0];
-  if (from->constant && tensor_count(from->constant) == 1) { /* inference may ask for it */
+  if (from->constant && tensor_count(from->constant) == 1) { /* inference may need it */
     bool folded;
     TRY(node_fold(r->ctx, r->graph, node, &folded));
     if (folded) r->graph->nodes.count--; /* it came last */
@@ -165,7 +165,7 @@ static hone_status reshape(struct rewrite *r, enum op_id op, struct value *x, co
   return apply(r, op, x, shape, out);
 }
 
-/* One scale a block along the axis, repeated to one an element. */
+/* One scale per block along the axis, repeated to one per element. */
 static hone_status repeat_blocks(struct rewrite *r, struct value *scale, const struct shape *x,
                                  int axis, int64_t block, struct value **out) {
   int64_t dims[HONE_MAX_RANK + 1], one = 1;
@@ -223,7 +223,7 @@ static hone_status from_tiny_float(struct rewrite *r, const struct node *node) {
   return rewrite_replace(r, node->outputs[0], y);
 }
 
-/* In bytes, which saturate at their own ends, then to the ends of the narrow type. */
+/* As int8, which saturates at its bounds, then clipped to the narrow type's bounds. */
 static hone_status to_packed(struct rewrite *r, const struct node *node) {
   hone_dtype narrow = node->outputs[0]->dtype, wide = widened(narrow);
   int bits = (int)dtype_bits(narrow);
@@ -242,7 +242,8 @@ static hone_status to_packed(struct rewrite *r, const struct node *node) {
   return rewrite_replace(r, node->outputs[0], y);
 }
 
-/* Rows of a constant table that is cast as a whole: they are cast, and the table stays as small as it is. */
+/* Gathered rows of a constant table that is cast as a whole: casts the rows instead, so that the
+   table stays small. */
 static hone_status cast_behind(struct rewrite *r, struct node *node) {
   const struct node *own = producer_of(node->inputs[0], OP_Cast);
   struct value *in[2] = {own->inputs[0], node->inputs[1]}, *y;

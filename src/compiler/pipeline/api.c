@@ -1,4 +1,4 @@
-/* The public functions of hone.h over model, compile, run and graph. */
+/* The public functions of hone.h, over model, compile, run and graph. */
 #include "pipeline.h"
 
 #include <stdatomic.h>
@@ -6,7 +6,7 @@
 
 #include "compiler/run/run.h"
 
-/* The artifact's words for features are those of machine. */
+/* The artifact's feature bits are those of struct target. */
 _Static_assert((int)HONE_NEEDS_SSE42 == CPU_SSE42 && (int)HONE_NEEDS_AVX == CPU_AVX &&
                    (int)HONE_NEEDS_AVX2 == CPU_AVX2 && (int)HONE_NEEDS_FMA == CPU_FMA &&
                    (int)HONE_NEEDS_F16C == CPU_F16C && (int)HONE_NEEDS_AVX512 == CPU_AVX512 &&
@@ -98,7 +98,7 @@ hone_status hone_model_compile(hone_context *context, const hone_model *model,
 struct hone_artifact {
   struct loaded loaded;
   struct team *team;
-  _Atomic int64_t (*shapes)[HONE_MAX_RANK]; /* of outputs, by the latest run */
+  _Atomic int64_t (*shapes)[HONE_MAX_RANK]; /* of outputs, in the latest run */
 };
 
 static hone_status make_shapes(hone_context *context, hone_artifact *artifact) {
@@ -207,7 +207,7 @@ static hone_status refuse_sizes(hone_context *context, const struct hone_artifac
                                 const hone_tensor *inputs) {
   const long none[HONE_ARTIFACT_SYMBOLS] = {0};
   char said[256] = "";
-  for (int32_t i = 0; i < info->input_count; i++) /* those of fixed sizes by name */
+  for (int32_t i = 0; i < info->input_count; i++) /* fixed sizes are found by name */
     if (!info->inputs[i].slopes) TRY(check_tensor(context, &info->inputs[i], none, &inputs[i]));
   for (int32_t k = 0; k < info->symbol_count; k++) {
     const size_t n = strlen(said);
@@ -218,7 +218,8 @@ static hone_status refuse_sizes(hone_context *context, const struct hone_artifac
               said);
 }
 
-/* Numbers, types and shapes of the inputs; how far their open sizes are below their bounds. */
+/* Checks number, types and shapes of the inputs; computes how far their dynamic sizes are below
+   their bounds. */
 static hone_status check_inputs(hone_context *context, const struct hone_artifact_info *info,
                                 const hone_tensor *inputs, size_t input_count, size_t output_count,
                                 long less[HONE_ARTIFACT_SYMBOLS]) {
@@ -254,12 +255,13 @@ hone_status hone_artifact_shapes(hone_context *context, const hone_artifact *art
   return HONE_OK;
 }
 
-/* Strings that a run made may be in its arena, which the next run has: they are copied to the context. */
+/* Strings made by a run may be in its arena, which the next run reuses: copies them to the
+   context. */
 static hone_status keep_strings(hone_context *context, const struct hone_artifact_info *info,
                                 void *const *outputs, int64_t (*shapes)[HONE_MAX_RANK]) {
   size_t bytes = 0;
   char *at = NULL;
-  for (int turn = 0; turn < 2; turn++) { /* counts, then copies */
+  for (int turn = 0; turn < 2; turn++) { /* first counts, then copies */
     for (int32_t i = 0; i < info->output_count; i++) {
       if (info->outputs[i].dtype != HONE_STRING) continue;
       struct hone_text *texts = outputs[i];
@@ -462,7 +464,7 @@ static hone_status append_node(hone_builder *builder, const struct op *op,
   return HONE_OK;
 }
 
-/* A node that is refused leaves nothing behind. */
+/* A refused node leaves the graph unchanged. */
 static hone_status try_node(hone_builder *builder, const struct op *op, struct value *const *inputs,
                             size_t input_count, const hone_attribute *attributes,
                             size_t attribute_count, int32_t *out_values, size_t output_count) {
@@ -498,7 +500,7 @@ hone_status hone_builder_node(hone_builder *builder, const char *op_name, const 
                   output_count);
 }
 
-/* A value that has a name to keep is handed out through a copy with the output's own. */
+/* A value whose name must stay becomes an output through an Identity with the output's name. */
 hone_status hone_builder_output(hone_builder *builder, const char *name, int32_t value) {
   struct value *found;
   TRY(builder_ready(builder));

@@ -1,4 +1,6 @@
-/* Which pass: the reference evaluates the graph after each of them, until its outputs are no longer right. */
+/* Finds the faulty pass: the reference evaluates the graph after each pass until its outputs are
+ * wrong.
+ */
 #include "pipeline_internal.h"
 
 struct search {
@@ -18,7 +20,7 @@ static hone_status make_room(struct ctx *ctx, struct arena *arena, const struct 
   return HONE_OK;
 }
 
-/* What a pass leaves may be worse than wrong: a graph that cannot be evaluated is its fault too. */
+/* A pass may also leave a graph that cannot be evaluated: that counts as its fault. */
 static hone_status evaluate(struct search *search, struct ctx *ctx, const struct graph *graph) {
   TRY(graph_verify(ctx, graph));
   for (size_t i = 0; i < graph->outputs.count; i++)
@@ -58,7 +60,7 @@ hone_status compile_bisect(struct ctx *ctx, const struct model *model,
   hone_status status = graph_copy(ctx, search.arena, model->graph, &graph);
   if (!status) status = make_room(ctx, search.arena, graph, &search.outputs);
   if (!status) status = passes_run(ctx, graph, &pipeline);
-  if (status && out->pass) status = HONE_OK; /* a later pass could not use what this one left */
+  if (status && out->pass) status = HONE_OK; /* a later pass failed on what this one left */
   arena_destroy(search.arena);
   return status;
 }

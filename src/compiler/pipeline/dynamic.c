@@ -1,8 +1,10 @@
-/* The model at several open sizes, each through the same passes, to find what follows which of them. */
+/* Runs the same passes over the model at several dynamic sizes, to find how each dimension depends
+ * on them.
+ */
 #include "pipeline_internal.h"
 
-/* Neighbours of the bound show what is linear, the others what only looks so there. 1 is left to those
-   symbols that are never more than 2: sizes of 1 broadcast. */
+/* Sizes near the bound show what is linear, the others show what is linear only there. Size 1 is
+   used only for symbols of at most 2, because sizes of 1 broadcast. */
 static size_t probe_sizes(int64_t bound, int64_t sizes[5]) {
   const int64_t wanted[] = {bound - 1, bound - 2, bound / 2, 3, 2};
   size_t count = 0;
@@ -26,8 +28,8 @@ static hone_status follow_at(struct ctx *ctx, const struct model *model,
   return status;
 }
 
-/* Each symbol alone below its bound, then all of them at once, at sizes that are not in step: what is the
-   product of two is linear in either. */
+/* Each symbol alone below its bound, then all of them at once at unrelated sizes: a product of
+   two symbols is linear in either. */
 hone_status find_slopes(struct ctx *ctx, const struct model *model,
                         const struct pipeline_options *pipeline, struct graph *graph) {
   const struct symbols *symbols = &model->symbols;

@@ -1,6 +1,7 @@
-/* One artifact of several levels: each is planned and printed as an artifact of its own, with a prefix of its
- * own; their weights lie in one place, what several pack alike once; a dispatch unit takes the best that the
- * processor has. */
+/* One artifact with several levels: each is planned and printed as an artifact of its own, with its
+ * own prefix. Their weights share one block, equal ones stored once; a dispatch unit selects the
+ * best level that the processor supports.
+ */
 #include "pipeline_internal.h"
 
 #include <stdlib.h>
@@ -14,14 +15,14 @@ struct level {
   char prefix[112];
 };
 
-/* Weights that lie in the artifact so far. */
+/* Weights placed so far. */
 struct laid {
   VEC(const struct buffer *) buffers;
   size_t bytes;
 };
 
-/* Buffers get their places behind those of the levels before, or among them. Packed layouts hang on the
-   vector too, so only levels of one width share. */
+/* Buffers are placed after those of earlier levels, or share their place. Packed layouts depend
+   on the vector width, so only levels of equal width share. */
 static hone_status lay(struct run *run, struct level *levels, size_t i, struct laid *laid) {
   struct plan *plan = levels[i].plan;
   for (size_t k = 0; k < plan->buffers.count; k++) {
@@ -43,7 +44,7 @@ static hone_status lay(struct run *run, struct level *levels, size_t i, struct l
   return HONE_OK;
 }
 
-/* Of one size for all: the caller makes room before it knows the level. */
+/* Equal size for all levels: the caller allocates before it knows the level. */
 static hone_status make_plans(struct run *run, const struct graph *graph, struct level *levels) {
   const struct compile_options *options = run->options;
   struct laid laid = {0};
@@ -82,7 +83,7 @@ static hone_status emit_level(struct run *run, struct level *level, const char *
   return HONE_OK;
 }
 
-/* All levels are one artifact: what stands in each as its build id is that of all. */
+/* The levels are one artifact: replaces each level's build id by the common one. */
 static hone_status share_build_id(struct run *run, struct level *levels, struct emitted *out) {
   struct strbuf ids = {0};
   size_t count = run->options->level_count;
@@ -104,7 +105,7 @@ static int by_offset(const void *a, const void *b) {
   return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* The parts of all levels in the order in which they lie, shared ones once. */
+/* The parts of all levels in storage order, shared ones once. */
 static hone_status join_parts(struct run *run, struct level *levels, struct emitted *out) {
   size_t count = 0;
   for (size_t i = 0; i < run->options->level_count; i++) {
@@ -125,7 +126,7 @@ static hone_status join_parts(struct run *run, struct level *levels, struct emit
   return HONE_OK;
 }
 
-/* The units of all levels; the last is the dispatch. */
+/* The translation units of all levels; the last is the dispatch. */
 static hone_status join(struct run *run, struct level *levels, const char *prefix,
                         struct emitted *out) {
   struct emit_level entries[TARGET_LEVELS_MAX];
@@ -167,7 +168,7 @@ static hone_status emit_levels(struct run *run, struct level *levels, const char
   for (size_t i = 0; i < all.unit_count; i++) run->report->c_bytes += all.units[i].source.length;
   bool stops = run->options->stop_after && !strcmp(run->options->stop_after, "emit");
   if (!status && !stops) status = build_artifact(run, &all, path);
-  /* the others are the levels' */
+  /* the others belong to the levels */
   if (all.unit_count) strbuf_deinit(&all.units[all.unit_count - 1].source);
   strbuf_deinit(&all.header);
   for (size_t i = 0; i < run->options->level_count; i++) emitted_deinit(&levels[i].emitted);

@@ -1,4 +1,4 @@
-/* A model compiled and loaded at once: for whoever runs it here and keeps no artifact. */
+/* Compiles and loads a model at once, for callers that run it here and keep no artifact. */
 #include "pipeline.h"
 
 static hone_status load(struct ctx *ctx, const struct model *model,

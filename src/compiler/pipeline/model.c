@@ -3,7 +3,7 @@
 
 #include "zoo/zoo.h"
 
-/* A built-in model takes its batch in its name. */
+/* The name of a built-in model includes its batch size. */
 static hone_status load_zoo(struct ctx *ctx, const char *spec, int64_t batch, struct model *model) {
   struct strbuf identity = {0};
   if (batch && !strstr(spec, "batch="))
@@ -34,7 +34,7 @@ static hone_status load_file(struct ctx *ctx, const char *path,
   TRY(keep(ctx, model->arena, options->signature, &model->options.signature));
   model->options.symbols = &model->symbols;
   TRY(import_model(ctx, model->arena, path, &model->options, &model->file, &model->graph));
-  model->options.symbols = NULL; /* the model may move */
+  model->options.symbols = NULL; /* the model may move in memory */
   if (options->at_run || options->sizes[0]) model->symbols.count = 0;
   memcpy(model->content_hash, model->file.content_hash, sizeof model->content_hash);
   memcpy(model->sha256, model->file.sha256, sizeof model->sha256);
@@ -50,7 +50,7 @@ hone_status model_load(struct ctx *ctx, const char *path, const struct import_op
     return fail(
         ctx, HONE_E_USAGE, place_name(path),
         "--shape is for files; a built-in model takes its sizes in its name ('hone zoo list')");
-  /* a built-in model has said that it fits into memory before it makes its weights */
+  /* a built-in model checks that it fits into memory before it makes its weights */
   TRY(arena_create(ctx, zoo_is_spec(path) ? (size_t)usable_ram_bytes() : 0, &out->arena));
   hone_status status = zoo_is_spec(path) ? load_zoo(ctx, path, options ? options->batch : 0, out)
                                          : load_file(ctx, path, options ? options : &defaults, out);
@@ -70,7 +70,7 @@ hone_status model_at(struct ctx *ctx, const struct model *model, const int64_t *
   }
   options.is_probe = true;
   void (*say)(void *, const char *) = ctx->warn;
-  ctx->warn = NULL; /* the file's warnings were given when it was read first */
+  ctx->warn = NULL; /* the file's warnings were printed when it was first read */
   hone_status status = model_load(ctx, model->path, &options, out);
   ctx->warn = say;
   return status;

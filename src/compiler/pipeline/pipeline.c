@@ -1,5 +1,6 @@
-/* The pipeline on one screen: graph -> passes -> plan -> C text -> toolchain, with hooks for dumping and stopping after
- * any stage. */
+/* The pipeline on one screen: graph -> passes -> plan -> C source -> toolchain, with hooks for
+ * dumping and stopping after any stage.
+ */
 #include "pipeline_internal.h"
 
 bool compile_precision(const char *name, struct compile_options *out) {
@@ -42,7 +43,7 @@ static hone_status improve(struct run *run, const struct model *model, struct gr
   return HONE_OK;
 }
 
-/* As one file, the way -o x.c writes it. */
+/* As one file, like -o x.c. */
 static void dump_c(struct run *run, const struct emitted *emitted) {
   if (!run->options->dump || !is_stage(run->options->dump_after, "emit")) return;
   run->options->dump(run->options->user, "emit", emitted->common.at, emitted->common.length);
@@ -87,7 +88,7 @@ static hone_status compile_in(struct run *run, const struct model *model, const 
   return emit_and_build(run, plan, path);
 }
 
-/* Before any work: the artifact, its header and its weights may be written there. */
+/* Before any work: checks that the artifact, its header and its weights can be written there. */
 static hone_status check_outputs(struct ctx *ctx, const struct model *model,
                                  const struct compile_options *options, const char *path) {
   static const enum output_kind kinds[] = {[ARTIFACT_C] = OUTPUT_C,

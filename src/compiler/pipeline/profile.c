@@ -1,6 +1,7 @@
-/* What the steps of a plan are to someone who knows the model: which of its nodes, how much work. Passes
- * rename nothing that stays, so a step is found by the value that it writes. A node that wrote none
- * (it was fused, or became a view) belongs to the first step that reads its result. */
+/* Maps the steps of a plan to the nodes of the original model, with their work. Passes do not
+ * rename values that stay, so a step is found by the value that it writes. A node that writes none
+ * (it was fused, or became a view) belongs to the first step that reads its result.
+ */
 #include "pipeline.h"
 
 #include <stdlib.h>
@@ -43,11 +44,11 @@ static void assign_writers(struct node_map *m, const struct plan *plan) {
     const struct named *found = key.name && m->name_count
                                     ? bsearch(&key, m->names, m->name_count, sizeof key, by_name)
                                     : NULL;
-    if (found) m->step_of[found->node] = (int64_t)s; /* the last one: a copy stands before */
+    if (found) m->step_of[found->node] = (int64_t)s; /* the last one: copies come before it */
   }
 }
 
-/* From the end, so that a reader is known before what it reads. */
+/* From the end, so that readers are known before producers. */
 static hone_status assign_others(struct node_map *m) {
   const struct graph *graph = m->graph;
   int64_t *reader; /* by value: the first step that reads it */

@@ -1,12 +1,12 @@
-/* What the integers of quantised inputs and outputs stand for, for the typed header: as the file states it (TFLite), or
- * by the operator next to them (QuantizeLinear, DequantizeLinear, the QLinear operators), past others that only move
- * elements.
+/* Scales and zero points of quantised inputs and outputs, for the typed header: from the file
+ * (TFLite), or from the adjacent operator (QuantizeLinear, DequantizeLinear, the QLinear
+ * operators), past operators that only move elements.
  */
 #include "pipeline_internal.h"
 
 enum { MOST_MOVES = 16, OUTPUT = -1 };
 
-/* Scale and zero point of an operator's input or output, as its inputs. */
+/* The inputs that are scale and zero point of an operator's input or output. */
 static const struct scaled {
   enum op_id op;
   int value; /* an input; or OUTPUT */
@@ -45,7 +45,7 @@ static bool only_moves(const struct node *node) {
   return node->op->class == OP_MOVEMENT || is_op(node, OP_Identity);
 }
 
-/* By the first node that reads it. */
+/* Determined by the first node that reads it. */
 static void follow_input(const struct graph *graph, const struct value *value,
                          struct port_scale *out) {
   int moves = 0;

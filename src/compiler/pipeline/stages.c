@@ -1,6 +1,6 @@
-/* The stages that one level and several have in common: a plan of a graph, an artifact of text. The cache key is what
- * decides the artifact's bytes: the generated text with its weights (build id), the compiler, its flags and the kind of
- * artifact.
+/* The stages that one level and several share: from graph to plan, and from source to artifact. The
+ * cache key covers everything that determines the artifact's bytes: the generated source with its
+ * weights (build id), the compiler, its flags and the kind of artifact.
  */
 #include "pipeline_internal.h"
 
@@ -18,14 +18,15 @@ static hone_status read_choices(struct run *run, struct choice_table *out) {
   return status;
 }
 
-/* Of the operands as the step reads them; what only lies in 16 bits is computed in f32. */
+/* The type of the operands as the step reads them; values only stored in 16 bits are computed in
+   f32. */
 static hone_dtype read_dtype(const struct step *step) {
   const hone_dtype dtype = step->input_count ? step->inputs[0].dtype : HONE_UNDEFINED;
   if (step->kind == STEP_KERNEL && step->problem.types.a == TYPE_BF16) return HONE_BF16;
   return dtype == HONE_BF16 || dtype == HONE_F16 ? HONE_F32 : dtype;
 }
 
-/* The plan's work in FLOPs and bytes by type, and the share that plain kernels do on one thread. */
+/* The plan's work in FLOPs and bytes by type, and the share of serial generic kernels. */
 static void report_work(const struct plan *plan, struct compile_report *report) {
   double all = 0, alone = 0;
   for (size_t i = 0; i < plan->steps.count; i++) {
@@ -65,7 +66,7 @@ hone_status make_plan(struct run *run, const struct graph *graph, struct plan **
     TRY(read_choices(run, &choices));
     options.choices = &choices;
   } else if (!run->options->untuned && !run->options->no_passes) {
-    struct ctx quiet = *run->ctx; /* a damaged table is no reason to fail */
+    struct ctx quiet = *run->ctx; /* a damaged table must not fail the compilation */
     if (tuned_read(&quiet, run->arena, run->options, &choices))
       warn(run->ctx, "the tuned choices are not used: %s", quiet.message);
     else
@@ -122,7 +123,7 @@ static hone_status compile_text(struct run *run, const struct emitted *emitted, 
   TRY(NEW_ARRAY(run->ctx, run->arena, units, emitted->unit_count));
   for (size_t i = 0; i < emitted->unit_count; i++) {
     const struct emitted_unit *unit = &emitted->units[i];
-    units[i] = (struct build_unit){.text = unit->source.at,
+    units[i] = (struct build_unit){.source = unit->source.at,
                                    .head = unit->head.at,
                                    .length = unit->source.length,
                                    .head_length = unit->head.length,
@@ -153,13 +154,13 @@ static hone_status compile_text(struct run *run, const struct emitted *emitted, 
   return toolchain_build(run->ctx, &input, &options, path);
 }
 
-/* C goes straight to its place; what a compiler makes passes through the cache. */
+/* C source is written directly to its place; compiled artifacts go through the cache. */
 hone_status build_artifact(struct run *run, const struct emitted *emitted, const char *path) {
   uint64_t start = clock_ns();
   char key[65];
   enum artifact_kind kind = artifact_kind_of(path);
   bool use_cache = kind != ARTIFACT_C && !run->options->no_cache && !run->options->keep &&
-                   !run->options->target.is_bare && /* its footprint is read while it is built */
+                   !run->options->target.is_bare && /* its footprint is read during the build */
                    !output_is_stream(path);
   if (use_cache) TRY(cache_key(run, emitted, path, key));
   TRY(compile_text(run, emitted, path, use_cache ? key : NULL));

@@ -1,13 +1,14 @@
-/* The tuned choice table: text in the cache, one file for what decides which choice is the fastest.
- * What was found for a problem serves every model that has it. A table never makes results wrong: a
- * choice that does not fit is passed over, and all that fit are right. */
+/* The tuned choice table: a text file in the cache, one per combination that affects which choice
+ * is fastest. A problem's entry serves every model that contains it. A table never makes results
+ * wrong: choices that do not fit are skipped, and all that fit are correct.
+ */
 #include "pipeline.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-/* Kernels change: what was the fastest way of the old text need not be that of the new one, and a choice that lacks a value
-   has 0 there. */
+/* Kernel sources change: the fastest choice of the old source need not be that of the new one,
+   and a value missing in a choice is 0. */
 static hone_status put_texts(struct ctx *ctx, struct strbuf *out) {
   for (size_t i = 0; i < kernel_count; i++) {
     strbuf_printf(out, "%s %s\n", kernel_table[i].name, kernel_table[i].names);
@@ -18,7 +19,7 @@ static hone_status put_texts(struct ctx *ctx, struct strbuf *out) {
   return HONE_OK;
 }
 
-/* The folder is made only by who writes: without it no compiler is asked for its name. */
+/* Only writers create the folder: without it no compiler is asked for its version. */
 static hone_status tuned_folder(struct ctx *ctx, char out[4096]) {
   char cache[4096];
   TRY(dir_user(ctx, "cache", cache));

@@ -1,6 +1,6 @@
-/* The memory of runs. Each run has an arena of its own while it lasts; those that ended leave theirs to the
- * next ones. At most as many runs go on at once as there are usable cores (and two at least), which
- * bounds the memory; further ones wait.
+/* The memory of runs. Each run in progress has its own arena and leaves it to later runs. The
+ * number of concurrent runs is limited to the usable cores (at least two), which bounds the memory;
+ * further runs wait.
  */
 #include "run_internal.h"
 
@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define GUARD_BYTES 65536u /* no access, on both sides of the arena */
+#define GUARD_BYTES 65536u /* inaccessible, on both sides of the arena */
 
 struct run_arena {
   struct run_arena *next;      /* of all */
-  struct run_arena *next_idle; /* of those that no run has */
+  struct run_arena *next_idle; /* of idle arenas */
   void *at;
-  void *map; /* with the guards */
+  void *map; /* including the guards */
   size_t map_bytes;
 };
 
@@ -25,11 +25,11 @@ struct arena_pool {
   struct run_arena *all, *idle;
   int count, most;
   pthread_cond_t returned;
-  uint32_t forks; /* fork_count() of the process whose threads have those that are not idle */
+  uint32_t forks; /* fork_count() of the process whose threads own the arenas in use */
 };
 
-/* Every page is touched now, so that no run pays a fault; memory that is not there is an error here
-   and not a signal later. */
+/* Touches every page now, so that no run has page faults; missing memory is an error here, not a
+   signal later. */
 static bool populate(uint8_t *data, size_t bytes) {
 #ifdef MADV_POPULATE_WRITE
   if (!madvise(data, bytes, MADV_POPULATE_WRITE)) return true;
@@ -39,8 +39,8 @@ static bool populate(uint8_t *data, size_t bytes) {
   return true;
 }
 
-/* Guard pages stand on both sides; the arena ends where the upper one begins, to the next 64 bytes,
-   unless it is large: then it starts at a huge page. */
+/* Guard pages on both sides; the arena ends where the upper one begins, to the next 64 bytes,
+   unless it is large: then it begins at a huge page. */
 static hone_status map_arena(struct ctx *ctx, size_t wanted, struct run_arena *out) {
   size_t bytes, total;
   if (!checked_align(wanted, 4096, &bytes) ||
@@ -68,7 +68,7 @@ static void unmap_arena(struct run_arena *arena) {
   free(arena);
 }
 
-/* Outside of the lock: a large arena takes milliseconds. */
+/* Outside the lock: a large arena takes milliseconds. */
 static hone_status make_arena(struct ctx *ctx, size_t bytes, struct run_arena **out) {
   struct run_arena *arena = calloc(1, sizeof *arena);
   if (!arena) return fail(ctx, HONE_E_OOM, place_none(), "no memory for an arena");
@@ -80,7 +80,8 @@ static hone_status make_arena(struct ctx *ctx, size_t bytes, struct run_arena **
   return status;
 }
 
-/* In a child made by fork(): the parent's threads, which are not here, will not return what they have. */
+/* In a child made by fork(): the parent's threads do not exist here and will not return their
+   arenas. */
 static void reclaim(struct arena_pool *pool) {
   if (pool->forks == fork_count()) return;
   pool->forks = fork_count();
@@ -93,7 +94,7 @@ static void reclaim(struct arena_pool *pool) {
   pthread_cond_init(&pool->returned, NULL);
 }
 
-/* An idle arena; NULL: the caller, who is counted already, makes another. */
+/* An idle arena; NULL: the caller, who is already counted, makes another. */
 static struct run_arena *take_idle(struct arena_pool *pool) {
   reclaim(pool);
   while (!pool->idle && pool->count >= pool->most) fork_wait(&pool->returned);

@@ -1,19 +1,20 @@
-/* The artifact ABI: between a compiled model and whoever runs it. Standalone (libc types only),
- * versioned; the emitter embeds this text into generated C, the loader includes it.
+/* The artifact ABI: between a compiled model and the program that runs it. Standalone (libc types
+ * only) and versioned; it is included in generated C and by the loader.
  *
- * An artifact exports `const struct hone_artifact_info *PREFIX_artifact(void)`; PREFIX is given at
+ * An artifact exports `const struct hone_artifact_info *PREFIX_artifact(void)`; PREFIX is chosen at
  * compile time (default hone_model), so several models link into one program. run is re-entrant:
- * each concurrent call brings its own arena. The thread pool is never inside an artifact. */
+ * each concurrent call has its own arena. The thread pool is never inside an artifact.
+ */
 #ifndef HONE_ARTIFACT_H
 #define HONE_ARTIFACT_H
 
 #include <stdint.h>
 
 #define HONE_ARTIFACT_ABI 6
-#define HONE_ARTIFACT_SYMBOLS 4 /* the most sizes that are open at run time */
+#define HONE_ARTIFACT_SYMBOLS 4 /* maximum number of dynamic sizes */
 
-/* An element of a tensor of strings: UTF-8, not ended by a NUL. Those that a run makes point into its
-   inputs, its arena or the weights, and hold until one of them changes. */
+/* An element of a string tensor: UTF-8, not NUL-terminated. Strings made by a run point into its
+   inputs, its arena or the weights, and are valid until one of them changes. */
 struct hone_text {
   const char *bytes;
   uint64_t length;
@@ -24,32 +25,33 @@ struct hone_io_info {
   int32_t dtype;    /* as ONNX TensorProto.DataType */
   int32_t rank;
   const int64_t *dims; /* the bound of each dimension */
-  /* Outputs: index of the input that it is in the next run, whose memory may be its own as well; or -1. */
+  /* Outputs: index of the input that it becomes in the next run, and whose memory it may share;
+     or -1. */
   int32_t alias;
-  /* By dimension: 0, or the number of its extent, a size known only at run time, of which dims holds the
-     bound. Dimensions of one number have one size. Buffers have room for the bounds; what lies in them
-     is dense by the actual sizes. */
+  /* By dimension: 0, or the number of its extent, a data-dependent size whose bound is in dims.
+     Dimensions with the same number have the same size. Buffers have room for the bounds; their
+     content is dense at the actual sizes. */
   const int32_t *extents;
-  /* [HONE_ARTIFACT_SYMBOLS][rank]: dimension d is dims[d] less slopes[k * rank + d] for each step that open
-     size k is below its bound; NULL: all are fixed. */
+  /* [HONE_ARTIFACT_SYMBOLS][rank]: dimension d is dims[d] less slopes[k * rank + d] for each
+     step that dynamic size k is below its bound; NULL: all are fixed. */
   const int64_t *slopes;
 };
 
-/* Threads are the host's; what they do is a row of stages, each so many chunks of work that may be
-   done in any order, at the same time, by whoever is free. The bits of the outputs do not depend on
-   that. A host does: until next gives 0 chunks, work on each chunk of the stage once, and next only
-   after all of them are done. Runs on several threads may be given one team: its `run` must then be
-   safe to call from several threads at a time, by waiting or by doing the job on the calling thread. */
+/* The host provides the threads. A job is a sequence of stages, each with a number of chunks
+   that may be computed in any order and concurrently by any thread; outputs are bit-identical.
+   The host, until next returns 0 chunks, computes each chunk of the stage once, and calls next
+   only after all of them are done. Several threads may pass one team to concurrent runs: its
+   `run` must then be thread-safe, by waiting or by doing the job on the calling thread. */
 struct hone_stage {
-  int32_t chunks;  /* in: the most for each of its threads; out: of this stage, 0 at the end */
-  int32_t threads; /* in: of the host; out: the most that may work on it at once */
+  int32_t chunks;  /* in: maximum per thread; out: of this stage, 0 at the end */
+  int32_t threads; /* in: of the host; out: maximum that may work on it at once */
 };
 struct hone_job {
   void *argument;
-  /* Begins the next stage. What one thread does alone is done in here. */
+  /* Begins the next stage. Also computes steps that a single thread executes. */
   void (*next)(void *argument, int32_t thread, struct hone_stage *stage);
-  /* Does a chunk. thread < stage.threads: whose scratch memory it has; no two threads at once as
-     the same. */
+  /* Computes a chunk. thread < stage.threads: selects the scratch memory; no two threads may use
+     the same number at once. */
   void (*work)(void *argument, int32_t chunk, int32_t thread);
 };
 struct hone_team {
@@ -62,12 +64,13 @@ struct hone_io {
   const void *const *inputs;
   void *const *outputs;
   const int64_t *const *input_dims; /* actual sizes, by input; NULL: the bounds */
-  int64_t *const *output_dims;      /* by output: gets the actual sizes; NULL: not asked for */
+  int64_t *const *output_dims;      /* by output: receives the actual sizes; NULL: not needed */
 };
 
-/* Bits of hone_artifact_info.flags. Without them the code ends by an illegal instruction. */
+/* Bits of hone_artifact_info.flags. Without these features the code ends by an illegal
+   instruction. */
 enum {
-  HONE_NEEDS_SSE42 = 1 << 0, /* and SSSE3, SSE4.1, POPCNT, CMPXCHG16B */
+  HONE_NEEDS_SSE42 = 1 << 0, /* also SSSE3, SSE4.1, POPCNT, CMPXCHG16B */
   HONE_NEEDS_AVX = 1 << 1,
   HONE_NEEDS_AVX2 = 1 << 2,
   HONE_NEEDS_FMA = 1 << 3,
@@ -90,32 +93,33 @@ enum {
 
 struct hone_artifact_info {
   uint32_t abi;
-  uint32_t flags;        /* what the processor must have, above */
-  const char *build_id;  /* 32 hex digits: hash of the generated text and weights */
+  uint32_t flags;        /* features that the processor must have, above */
+  const char *build_id;  /* 32 hex digits: hash of the generated source and weights */
   const char *generator; /* "hone 0.1.0", "hone 0.1.0, prefer size" */
   uint64_t arena_bytes;  /* 64-byte aligned memory that run needs */
   uint64_t weights_bytes;
   const void *weights; /* embedded packed weights, or NULL: read them from the .weights file */
   int32_t input_count, output_count;
   const struct hone_io_info *inputs, *outputs;
-  /* One inference; team NULL: on one thread. 0, or a hone_status (an index out of range at run time: HONE_E_SHAPE). */
+  /* One inference; team NULL: on one thread. 0, or a hone_status (HONE_E_SHAPE: an index out of
+     range at run time). */
   int32_t (*run)(const void *weights, void *arena, const struct hone_io *io,
                  const struct hone_team *team);
-  /* Sizes that are open at run time, which io->input_dims tell: how many, the most that each can be, and what
-     it was called. Inputs and outputs are dense at their actual dimensions. */
+  /* Dynamic sizes, given by io->input_dims: their number, bounds and names. Inputs and outputs
+     are dense at their actual dimensions. */
   int32_t symbol_count;
   const int64_t *bounds;
   const char *const *symbols;
-  const int64_t *least; /* that each can be: 1, or 0 */
+  const int64_t *least; /* minimum of each: 1, or 0 */
 };
 
-/* An artifact that is compiled to be profiled keeps, behind its arena, one of these for each thread and
-   step: of the run before, if they were zero. Nanoseconds of CLOCK_MONOTONIC_RAW. */
+/* An artifact compiled for profiling stores, after its arena, one of these for each thread and
+   step, of the last run, if they were zeroed before. Nanoseconds of CLOCK_MONOTONIC_RAW. */
 struct hone_profile_entry {
-  uint64_t begin, end, busy, calls; /* first begin, last end, time in between, how often */
+  uint64_t begin, end, busy, calls; /* first begin, last end, time in between, number of calls */
 };
 
-/* Ends a .weights file; the packed weights lie before it, from offset 0. Little endian. */
+/* Ends a .weights file; the packed weights precede it, from offset 0. Little endian. */
 #define HONE_WEIGHTS_MAGIC "hone weights 1\n"
 struct hone_weights_footer {
   char magic[16];
@@ -124,8 +128,8 @@ struct hone_weights_footer {
   uint64_t checksum; /* XXH3 (64 bits, no seed) of the weights; 0: not recorded */
 };
 
-/* Ends a .so, after all that is loaded of it. Little endian. A library without one was linked by somebody
-   else; what it holds cannot be checked. */
+/* Ends a .so, after everything that is loaded. Little endian. A library without one was not
+   linked by hone; its content cannot be checked. */
 #define HONE_ARTIFACT_SEAL "hone artifact 1\n"
 struct hone_artifact_seal {
   uint64_t bytes;    /* of the file before the seal */

@@ -1,10 +1,10 @@
-/* Whether the bytes of an artifact are those that the compiler wrote. A damaged bit in code or weights
- * changes numbers and nothing else, so that the checksum is the only one to tell.
+/* Checks that the bytes of an artifact are those that the compiler wrote. A damaged bit in code or
+ * weights may change only numbers, so nothing but the checksum detects it.
  *
- * A large file is read once: that it was found whole is remembered in the user's cache by device, inode,
- * size and times, as a fixed table of 64-bit hashes. A copy, a download, a write, all make another entry.
- * Without a cache every load reads the file. A change that leaves the times as they are, as a decaying disk
- * makes it, is found by the next complete check.
+ * A large file is read once: the result is stored in the user's cache by device, inode, size and
+ * times, as a fixed table of 64-bit hashes. A copy, a download or a write makes another entry.
+ * Without a cache every load reads the file. A change that leaves the times unchanged, such as disk
+ * decay, is found by the next complete check.
  */
 #include "core/os/os.h"
 #include "run_internal.h"
@@ -17,7 +17,7 @@
 #define REMEMBERED_FROM (4u << 20) /* smaller files are read in less than a millisecond */
 #define SLOTS 4096
 
-/* A file may change again within one tick of its clock, which the times then do not show. */
+/* A file may change again within one tick of its clock, which its times do not show. */
 static bool is_settled(const struct stat *file) {
   const int64_t second = 1000000000;
   const int64_t tick = file->st_ctim.tv_nsec ? second / 10 : 3 * second;
@@ -28,7 +28,7 @@ static bool is_settled(const struct stat *file) {
          tick;
 }
 
-/* 0: not to be remembered. */
+/* 0: must not be stored. */
 static uint64_t identity(const char *path, const struct mapping *file, uint64_t checksum) {
   struct stat info;
   if (file->size < REMEMBERED_FROM || stat(path, &info) || info.st_ino != file->inode ||
@@ -45,7 +45,7 @@ static uint64_t identity(const char *path, const struct mapping *file, uint64_t 
   return hash_64(facts, sizeof facts);
 }
 
-/* The table's descriptor, or -1: then nothing is remembered. */
+/* The table's descriptor, or -1: nothing is stored. */
 static int open_table(int flags) {
   struct ctx quiet;
   char folder[4096], path[4200];
@@ -70,7 +70,7 @@ static void remember(uint64_t file) {
   const int fd = file ? open_table(O_RDWR | O_CREAT) : -1;
   if (fd < 0) return;
   if (pwrite(fd, &file, sizeof file, (off_t)(file % SLOTS * sizeof file)) <
-      0) { /* read again, then */
+      0) { /* then the file is read again */
   }
   close(fd);
 }

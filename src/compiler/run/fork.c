@@ -1,6 +1,7 @@
-/* fork() in a program whose threads run models. The child has the thread that forked and no other, and every
- * lock as it was: fork_lock is therefore held across fork(), so that what it guards is whole in the child,
- * and fork_count tells what belongs to threads of an earlier process.
+/* fork() in a program whose threads run models. The child has only the thread that forked, and
+ * every lock in its current state. So fork_lock is held across fork(), which keeps the data that it
+ * guards consistent in the child, and fork_count identifies what belongs to threads of an earlier
+ * process.
  */
 #include "run_internal.h"
 

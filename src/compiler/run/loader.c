@@ -1,7 +1,7 @@
-/* Loader: opens a compiled .so, checks that it is whole (checksum.c), of this ABI and together with its weights
- * (weights.c), and makes the arena of its first run (arenas.c).
+/* Loader: opens a compiled .so, checks that it is complete (checksum.c), has this ABI and matches
+ * its weights (weights.c), and makes the arena of its first run (arenas.c).
  *
- * An artifact is code: it is loaded only because the user named it; a damaged file is an error, a
+ * An artifact is code: it is loaded only because the user named it. A damaged file is an error; a
  * hostile one is not defended against.
  *
  * Invariant: on failure nothing stays open; on success every pointer of struct loaded stays valid
@@ -29,7 +29,7 @@
 #define THIS_MACHINE EM_NONE
 #endif
 
-/* dlopen maps what the headers say and dies by SIGBUS on a file that ends early. */
+/* dlopen maps what the headers declare, and a truncated file would end the process by SIGBUS. */
 static hone_status check_library(struct ctx *ctx, const char *path, const struct mapping *file) {
   Elf64_Ehdr header;
   if (file->size < sizeof header)
@@ -57,7 +57,7 @@ static size_t later(size_t a, size_t offset, size_t bytes) {
   return checked_add(offset, bytes, &end) && end > a ? end : a;
 }
 
-/* Where the last of what the headers name ends; a seal is behind that. */
+/* The end of everything that the headers name; a seal comes after it. */
 static size_t library_end(const struct mapping *file) {
   Elf64_Ehdr header;
   Elf64_Shdr section;
@@ -75,7 +75,7 @@ static size_t library_end(const struct mapping *file) {
   return end;
 }
 
-/* Of a library that hone linked. One that ends with its last section was linked by others. */
+/* For a library linked by hone. One that ends with its last section was linked by other tools. */
 static hone_status check_seal(struct ctx *ctx, const char *path, const struct mapping *file) {
   struct hone_artifact_seal seal = {0};
   const size_t end = library_end(file), rest = file->size > end ? file->size - end : 0;
@@ -90,7 +90,8 @@ static hone_status check_seal(struct ctx *ctx, const char *path, const struct ma
   return checksum_check(ctx, path, file, (size_t)seal.bytes, seal.checksum);
 }
 
-/* True if the name ends in "_artifact" and no other did; a second one makes the choice void. */
+/* True if the name ends in "_artifact" and is the first such name; a second one makes the result
+   empty. */
 static bool take_symbol(const char *name, char out[MAX_SYMBOL]) {
   size_t length = strlen(name), ending = strlen(SYMBOL_ENDING);
   if (length < ending || length >= MAX_SYMBOL || strcmp(name + length - ending, SYMBOL_ENDING))
@@ -100,7 +101,7 @@ static bool take_symbol(const char *name, char out[MAX_SYMBOL]) {
   return first;
 }
 
-/* The one exported function PREFIX_artifact, whatever the prefix; "" if there is none or more. */
+/* The one exported function PREFIX_artifact, for any prefix; "" if there is none or several. */
 static void find_symbol(const struct mapping *file, char out[MAX_SYMBOL]) {
   Elf64_Ehdr header;
   Elf64_Shdr symbols = {0}, names = {0};
@@ -141,7 +142,7 @@ static hone_status open_library(struct ctx *ctx, const char *path, void **out,
   if (!status) find_symbol(&file, symbol);
   file_unmap(&file);
   if (status) return status;
-  /* a name without a slash would be searched in the system's folders */
+  /* dlopen would search a name without a slash in the system's folders */
   char *absolute = realpath(path, NULL);
   if (!absolute) return fail(ctx, HONE_E_NOFILE, place_file(path), "cannot resolve its path");
   *out = dlopen(absolute, RTLD_NOW | RTLD_LOCAL);

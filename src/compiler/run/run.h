@@ -1,4 +1,4 @@
-/* run: what lives around an artifact: thread team and loader. */
+/* run: what an artifact needs around it: thread team and loader. */
 #ifndef HONE_RUN_H
 #define HONE_RUN_H
 
@@ -9,11 +9,11 @@
 
 /* -- team.c */
 
-/* Persistent workers, thread 0 is the caller. Spins at most ~50 us of time between runs, then
-   sleeps on a futex. pin: thread t is bound to the t-th allowed CPU; team_destroy gives the caller
-   its CPUs back. Any thread may call run. The workers serve one run at a time: a call that finds them
-   busy does its job on its own thread, with the same bits. In a child made by fork() the first run
-   starts new workers. team_destroy: no run may be in progress. */
+/* Persistent workers; thread 0 is the caller. They spin at most ~50 us between runs, then sleep
+   on a futex. pin: thread t is bound to the t-th allowed CPU; team_destroy restores the caller's
+   CPUs. Any thread may call run. The workers serve one run at a time: a call that finds them
+   busy does its job on its own thread, with the same results. In a child made by fork() the
+   first run starts new workers. team_destroy: no run may be in progress. */
 struct team;
 MUST_USE hone_status team_create(struct ctx *ctx, int thread_count, bool pin, struct team **out);
 void team_destroy(struct team *team);
@@ -27,26 +27,26 @@ struct loaded {
   void *library;
   struct mapping weights_file; /* when not embedded */
   const void *weights;         /* embedded or in that file */
-  /* the thread that puts huge pages in their place; NULL: not worth it */
+  /* the thread that moves the weights to huge pages; NULL: not worth it */
   struct weights_copy *copy;
   struct arena_pool *arenas;
-  void *arena; /* one of them, for a caller whose runs never overlap and who takes none */
+  void *arena; /* one arena, for a caller whose runs never overlap */
   size_t arena_bytes;
 };
-/* Its code may need more than this processor has: compare info->flags before the first run.
-   symbol NULL: the one that the library exports. Checks abi, sizes and build id of the .weights
-   file. */
+/* The code may need features that this processor lacks: compare info->flags before the first
+   run. symbol NULL: the one that the library exports. Checks ABI, sizes and the build id of the
+   .weights file. */
 MUST_USE hone_status artifact_load(struct ctx *ctx, const char *path, const char *symbol,
                                    struct loaded *out);
-/* Whether the weights lie in the memory in which they will stay. Runs need not ask. */
+/* True once the weights are in their final memory. Runs need not check. */
 bool weights_are_settled(const struct loaded *loaded);
 /* No run may be in progress. */
 void artifact_unload(struct loaded *loaded);
 
 /* -- arenas.c */
 
-/* An arena for one run: mmap'ed, populated, guard pages on both sides. Any thread may call; one that finds
-   as many runs in progress as there are cores waits for the end of one. */
+/* An arena for one run: mmap'ed, populated, guard pages on both sides. Any thread may call; if
+   as many runs are in progress as there are cores, it waits for one to end. */
 struct run_arena;
 MUST_USE hone_status arenas_take(struct ctx *ctx, struct arena_pool *pool, struct run_arena **out,
                                  void **out_memory);

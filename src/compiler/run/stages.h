@@ -1,18 +1,18 @@
 /* How the threads of a team share the stages of a job (artifact.h). Standalone: C11 and, on Linux,
- * futexes; the team of libhone and that of compiled programs are both this text.
+ * futexes; libhone and compiled programs use this same file.
  *
- * The chunks of a stage are dealt out in equal shares, so that a thread meets the caches as it left
- * them. A thread takes chunks from the front of its own share, then from the back of the others'.
- * Who finishes a stage's last chunk begins the next one. So nobody waits for a thread as such, only
- * for chunks that were begun: a thread that lost its core between two chunks is simply not there,
- * and the caller returns without it. Waiting is spinning for a bounded time, then sleeping: a thread
- * that sleeps gets its core back sooner than one that span or yielded its time away.
+ * The chunks of a stage are divided into equal shares, so that a thread finds its data in its
+ * caches. A thread takes chunks from the front of its own share, then from the back of the others'.
+ * The thread that finishes the last chunk of a stage begins the next one. So threads wait only for
+ * chunks that were begun, not for other threads: a thread that loses its core between two chunks
+ * does not delay the run. Waiting means spinning for a bounded time, then sleeping: a sleeping
+ * thread gets its core back sooner than one that used up its time by spinning or yielding.
  *
- * Invariants. `round` counts stages and ends of runs and never goes back. Words of a share are of
- * the round in their upper bits; of an older round, they mean that nothing is taken yet. Only a
- * thread that owns an unfinished chunk, or finished the last of its round, touches the job: then the
- * run cannot end. A round ends only after every chunk of it was taken, so a thread that slept over
- * the end of its round finds each share with chunks in it changed, and takes none.
+ * Invariants. `round` counts stages and ends of runs and never decreases. Each word of a share has
+ * its round in the upper bits; an older round means that nothing is taken yet. Only a thread that
+ * owns an unfinished chunk, or finished the last chunk of its round, accesses the job: until then
+ * the run cannot end. A round ends only after every chunk of it was taken, so a thread that slept
+ * over the end of its round finds every share with chunks changed, and takes none.
  */
 #ifndef HONE_STAGES_H
 #define HONE_STAGES_H
@@ -31,12 +31,13 @@
 #include <sched.h>
 #endif
 
-#define STAGES_LINE _Alignas(128) /* two lines: the adjacent-line prefetcher joins pairs */
+#define STAGES_LINE _Alignas(128) /* two cache lines: the adjacent-line prefetcher loads pairs */
 
 enum {
-  STAGES_SHARE_CHUNKS = 16,  /* that a thread is dealt at most; a share's word could hold 255 */
-  STAGES_PAUSES = 32,        /* between readings of the clock: a pause is 10 to 50 ns */
-  STAGES_PAUSES_TO_TAKE = 16 /* for which a thread lets the others finish their own shares */
+  STAGES_SHARE_CHUNKS = 16, /* maximum per thread; a share's word could hold 255 */
+  STAGES_PAUSES = 32,       /* between readings of the clock: a pause is 10 to 50 ns */
+  /* wait during which a thread lets the others finish their own shares */
+  STAGES_PAUSES_TO_TAKE = 16
 };
 
 struct stages_share {
@@ -49,9 +50,9 @@ struct stages {
   struct hone_job job;
   STAGES_LINE _Atomic int32_t left; /* chunks of this round that are not finished */
   STAGES_LINE _Atomic uint32_t sleepers;
-  _Atomic uint32_t bell; /* futex word: changes when sleepers are to look again */
-  _Atomic uint32_t ends; /* workers are to return */
-  _Atomic uint32_t busy; /* a run has the workers */
+  _Atomic uint32_t bell; /* futex word: changes to wake sleepers */
+  _Atomic uint32_t ends; /* workers must return */
+  _Atomic uint32_t busy; /* a run is using the workers */
   STAGES_LINE int32_t thread_count;
   uint64_t run_spin_ns, idle_spin_ns; /* in a run, between runs; 0: sleep at once */
   struct stages_share *shares;        /* [thread_count], zeroed */
@@ -92,8 +93,8 @@ static inline bool stages_spin(struct stages *s, uint64_t round, uint64_t spin_n
   }
 }
 
-/* Until the round is over. Sequentially consistent here and in stages_publish: either that sees the
-   sleeper or the sleeper the new round. */
+/* Until the round is over. Sequentially consistent here and in stages_publish: either that sees
+   the sleeper, or the sleeper sees the new round. */
 static inline void stages_wait(struct stages *s, uint64_t round, uint64_t spin_ns) {
   if (stages_spin(s, round, spin_ns)) return;
   atomic_fetch_add(&s->sleepers, 1);
@@ -135,7 +136,7 @@ static inline bool stages_take(struct stages_share *share, uint64_t round, uint6
   }
 }
 
-/* Works on what is left of the share of thread `owner` for thread t; how many chunks it did. */
+/* Thread t works on the rest of the share of thread `owner`; returns the number of chunks done. */
 static inline int32_t stages_do_share(struct stages *s, uint64_t round, uint64_t shape,
                                       int32_t owner, int32_t t) {
   uint64_t chunks = shape >> 32, threads = shape & UINT32_MAX, who = (uint64_t)owner;
@@ -151,12 +152,12 @@ static inline bool stages_finish(struct stages *s, int32_t done) {
   return done && atomic_fetch_sub_explicit(&s->left, done, memory_order_acq_rel) == done;
 }
 
-/* What thread t can do for the round; true if it finished it. */
+/* Thread t works for the round; true if it finished it. */
 static inline bool stages_help(struct stages *s, uint64_t round, uint64_t shape, int32_t t) {
   int32_t threads = (int32_t)(shape & UINT32_MAX), done = 0;
   if (t >= threads) return false;
   if (stages_finish(s, stages_do_share(s, round, shape, t, t))) return true;
-  /* an owner that has its core is quicker than a thief, whose look costs it a cache line */
+  /* an owner that has its core is faster than a thief, whose access moves the cache line */
   for (int i = 0; i < STAGES_PAUSES_TO_TAKE; i++) {
     if (stages_is_over(s, round)) return false;
     stages_pause();
@@ -166,17 +167,17 @@ static inline bool stages_help(struct stages *s, uint64_t round, uint64_t shape,
   return stages_finish(s, done);
 }
 
-/* The shape of the present round; *out_round gets its number. */
+/* The shape of the current round; *out_round gets its number. */
 static inline uint64_t stages_look(struct stages *s, uint64_t *out_round) {
   for (;;) {
     uint64_t round = atomic_load_explicit(&s->round, memory_order_acquire);
     uint64_t shape = atomic_load_explicit(&s->shape[round & 1], memory_order_acquire);
-    *out_round = round; /* a shape is written again only after the next round was published */
+    *out_round = round; /* a shape is overwritten only after the next round was published */
     if (atomic_load_explicit(&s->round, memory_order_relaxed) == round) return shape;
   }
 }
 
-/* By thread t, after the last chunk of `round` was finished, or as the run begins. */
+/* Called by thread t after the last chunk of `round`, or when the run begins. */
 static inline void stages_advance(struct stages *s, uint64_t round, int32_t t) {
   struct hone_stage stage = {STAGES_SHARE_CHUNKS, s->thread_count};
   s->job.next(s->job.argument, t, &stage);
@@ -187,7 +188,7 @@ static inline void stages_advance(struct stages *s, uint64_t round, int32_t t) {
   stages_publish(s, round + 1);
 }
 
-/* -- what a team calls */
+/* -- called by a team */
 
 /* A job on one thread. */
 static inline void stages_run_alone(const struct hone_job *job) {
@@ -199,8 +200,8 @@ static inline void stages_run_alone(const struct hone_job *job) {
   }
 }
 
-/* A job with all workers; the calling thread is thread 0. Any thread may call. The workers serve one run
-   at a time: a call that finds them busy does its job alone, on its own thread. */
+/* A job with all workers; the calling thread is thread 0. Any thread may call. The workers serve
+   one run at a time: a call that finds them busy does its job alone, on its own thread. */
 static inline void stages_run(struct stages *s, const struct hone_job *job) {
   uint64_t round, shape;
   if (atomic_exchange_explicit(&s->busy, 1, memory_order_acquire)) {
@@ -219,7 +220,8 @@ static inline void stages_run(struct stages *s, const struct hone_job *job) {
   atomic_store_explicit(&s->busy, 0, memory_order_release);
 }
 
-/* What worker t does until stages_end: behind whose last round none comes, so it is looked for after the round. */
+/* The loop of worker t until stages_end. No round follows the last one, so the end is checked
+   after each round. */
 static inline void stages_serve(struct stages *s, int32_t t) {
   for (;;) {
     uint64_t round, shape = stages_look(s, &round);

@@ -1,11 +1,11 @@
-/* Thread team: persistent workers, thread 0 is the caller. How they share a job is stages.h.
+/* Thread team: persistent workers; thread 0 is the caller. stages.h has the sharing of a job.
  *
- * In a run a thread that finds nothing to do spins RUN_SPIN_NS, between runs a worker spins
- * IDLE_SPIN_NS, then it sleeps: an idle team costs nothing. A team with more threads than cores never
- * spins. A team of one does the job and that is all.
+ * Within a run, a thread without work spins for RUN_SPIN_NS; between runs a worker spins for
+ * IDLE_SPIN_NS; then it sleeps, so an idle team costs nothing. A team with more threads than cores
+ * never spins. A team of one thread only calls the job.
  *
- * A child made by fork() has none of the workers. Its first run starts new ones, and team_destroy
- * waits for none of the old.
+ * A child made by fork() has no workers. Its first run starts new ones, and team_destroy does not
+ * wait for the old ones.
  */
 #include "run_internal.h"
 
@@ -50,7 +50,7 @@ static void run_alone(void *self, const struct hone_job *job) {
   stages_run_alone(job);
 }
 
-/* The n-th CPU of a set, counted round. */
+/* The n-th CPU of a set, wrapping around. */
 static size_t nth_cpu(const cpu_set_t *set, size_t bytes, int n) {
   n %= CPU_COUNT_S(bytes, set);
   for (size_t cpu = 0; cpu < bytes * 8; cpu++)
@@ -68,7 +68,7 @@ static bool pin(pthread_t thread, const struct team *team, int32_t t) {
   return ok;
 }
 
-/* Workers take no signals: those belong to the program's own threads. */
+/* Workers block signals: these belong to the program's own threads. */
 static int start_workers(struct team *team) {
   pthread_attr_t attributes;
   int error = pthread_attr_init(&attributes);
@@ -88,8 +88,8 @@ static int start_workers(struct team *team) {
   return error;
 }
 
-/* The workers are those of the parent process: starts others. Without memory for them a run is done by the
-   threads that did start, or by the caller alone. */
+/* The workers belong to the parent process: starts new ones. Without memory for them a run uses
+   the threads that did start, or the caller alone. */
 static void restart_team(struct team *team) {
   fork_lock();
   if (team->forks != fork_count()) {

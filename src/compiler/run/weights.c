@@ -1,13 +1,14 @@
-/* The weights of a loaded artifact: inside the library, or in the file NAME.weights beside NAME.so:
- * the packed weights from offset 0, info->weights_bytes of them, then struct hone_weights_footer.
+/* The weights of a loaded artifact: inside the library, or in the file NAME.weights next to
+ * NAME.so: the packed weights from offset 0, info->weights_bytes of them, then struct
+ * hone_weights_footer.
  *
- * They are mapped, and a run can begin. Large ones are then copied to memory of huge pages, where the
- * kernel gives them, by a thread of its own: a model that streams through more weights than the TLB
- * reaches runs faster (resnet18, 46 MB, one thread: 17.8 to 17.1 ms on a Zen 5 server, 2026-11;
- * transformer, 6 MB: no difference). Each part takes the place of what it is a copy of as soon as it is whole, at
- * the same address: runs need not know, do not wait for the others, and memory never holds more than one part
- * twice. What does not fill a huge page at either end stays as it is. A run that waited for the whole
- * copy instead: the first inference of vgg19 (732 MB) took 960 ms for 180 ms (Zen 4, 2026-11).
+ * They are mapped, and runs can begin at once. A thread then copies large weights to huge pages, if
+ * the kernel provides them: a model whose weights exceed the reach of the TLB runs faster
+ * (resnet18, 46 MB, one thread: 17.8 to 17.1 ms on a Zen 5 server, 2026-11; transformer, 6 MB: no
+ * difference). Each part replaces its original at the same address as soon as it is complete: runs
+ * do not notice, do not wait for other parts, and at most one part is in memory twice. Parts of a
+ * huge page at either end stay unchanged. Waiting for the whole copy would delay the first
+ * inference of vgg19 (732 MB) from 180 to 960 ms (Zen 4, 2026-11).
  */
 #include "run_internal.h"
 
@@ -18,8 +19,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define COPY_FROM (16u << 20) /* smaller weights fit the reach of the second-level TLB */
-#define COPY_PART (8u << 20)  /* of which memory holds two while it is copied */
+#define COPY_FROM (16u << 20) /* smaller weights are within the reach of the second-level TLB */
+#define COPY_PART (8u << 20)  /* held twice while it is copied */
 
 /* NAME.so -> NAME.weights */
 static bool weights_path(const char *path, char out[4096]) {
@@ -63,12 +64,12 @@ static hone_status find_weights(struct ctx *ctx, const char *path, struct loaded
   return HONE_OK;
 }
 
-/* At most a quarter of the memory is worth a copy. */
+/* Copies only weights of at most a quarter of the memory. */
 static bool worth_a_copy(size_t bytes) {
   return bytes >= COPY_FROM && bytes <= usable_ram_bytes() / 4;
 }
 
-/* The whole huge pages of the weights. */
+/* The complete huge pages of the weights. */
 struct weights_copy {
   pthread_t thread;
   uint8_t *at;
@@ -77,7 +78,7 @@ struct weights_copy {
   uint32_t forks; /* fork_count() of the process that has the thread */
 };
 
-/* Memory of huge pages at a multiple of their size; NULL: the kernel has none. */
+/* Memory of huge pages, aligned to their size; NULL: the kernel has none. */
 static uint8_t *huge_room(size_t bytes) {
   uint8_t *map =
       mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -90,7 +91,8 @@ static uint8_t *huge_room(size_t bytes) {
   return NULL;
 }
 
-/* The kernel moves the copy to its place at once: another thread that reads there waits in its page fault. */
+/* The kernel moves the copy into place atomically: a thread that reads there waits in its page
+   fault. */
 static bool take_place(uint8_t *at, size_t bytes) {
   uint8_t *room = huge_room(bytes);
   if (!room) return false;
@@ -102,7 +104,7 @@ static bool take_place(uint8_t *at, size_t bytes) {
   return false;
 }
 
-/* Whatever fails here, the weights stay where they are. */
+/* On any failure the weights stay in place. */
 static void *copy_in_parts(void *argument) {
   struct weights_copy *copy = argument;
   for (size_t at = 0, part; at < copy->bytes; at += part) {
@@ -114,7 +116,7 @@ static void *copy_in_parts(void *argument) {
   return NULL;
 }
 
-/* Signals stay with the threads that were there before. */
+/* The copying thread blocks signals. */
 static bool start_copy(struct weights_copy *copy) {
   sigset_t all, before;
   sigfillset(&all);

@@ -222,7 +222,7 @@ hone_status emit_generic(struct emitter *e, const struct step *step, int *out_nu
   if (!status) {
     strbuf_append(&body, source.at, source.length);
     strbuf_append(&body, undo.at, undo.length);
-    status = emit_shared(e, &body, UNIT_LOOPS, "generic_function", out_number);
+    status = emit_shared(e, &body, UNIT_LOOPS, "plain_function", out_number);
   }
   strbuf_deinit(&body);
   strbuf_deinit(&undo);

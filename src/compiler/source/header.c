@@ -76,7 +76,7 @@ static void put_port(struct strbuf *out, const char *prefix, const char *side,
   strbuf_printf(out, "\n/* %s %zu: %s", side, i, dtype_name(port->dtype));
   put_shape(out, port, plan);
   if (port->alias >= 0)
-    strbuf_printf(out, "; the next run's input %d, may lie in its memory", port->alias);
+    strbuf_printf(out, "; the next run's input %d, may share its memory", port->alias);
   strbuf_printf(out, " */\nstatic const char %s_%s_%zu_name[] = ", prefix, side, i);
   emit_name(out, port->name);
   strbuf_printf(out, ";\ntypedef %s %s_%s_%zu_t;\nenum { %s_%s_%zu_rank = %d };\n", type_of(port),

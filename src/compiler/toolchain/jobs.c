@@ -51,7 +51,7 @@ static const char *skip_lines(const char *at, const char *end, long *count) {
 
 /* An error in what the user wrote is the user's to mend: the file of --kernel-dir that stands before the line that the
    compiler named. */
-static hone_status blame_text(struct ctx *ctx, const struct build_unit *unit, const char *source) {
+static hone_status blame_source(struct ctx *ctx, const struct build_unit *unit, const char *source) {
   const char *named = strstr(ctx->message, source), *from = unit->source, *own = NULL;
   long line = named ? strtol(named + strlen(source) + 1, NULL, 10) : 0;
   if (unit->head) (void)skip_lines(unit->head, unit->head + unit->head_length, &line);
@@ -80,7 +80,7 @@ static hone_status compile_unit(struct ctx *ctx, const struct build *build, cons
   unit_arguments(build, job->number, &arguments);
   const hone_status status =
       tool_run(ctx, &arguments, build->directory, build->deadline_ns, object, is_cancelled, job);
-  return status == HONE_E_CRASH ? blame_text(ctx, unit, source) : status;
+  return status == HONE_E_CRASH ? blame_source(ctx, unit, source) : status;
 }
 
 static hone_status compile_main(struct ctx *ctx, const struct build *build, const struct job *job) {

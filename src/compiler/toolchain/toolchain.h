@@ -31,7 +31,7 @@ struct build_level {
 };
 /* A translation unit of C, compiled at the same time as others. */
 struct build_unit {
-  const char *text, *head; /* the head stands before it where it is a file of its own; NULL: none */
+  const char *source, *head; /* the head stands before it where it is a file of its own; NULL: none */
   size_t length, head_length;
   enum unit_kind kind;
   const struct build_level *level; /* NULL: the options' target */

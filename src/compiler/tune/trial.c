@@ -135,7 +135,7 @@ static hone_status build(struct bench_rig *rig, struct arena *arena, const char 
   for (size_t i = 0; i < count && !status; i++) {
     status = strbuf_finish(rig->ctx, &texts[i]);
     if (!status) status = emit_alone_head(rig->ctx, rig->options->target, &texts[i], &heads[i]);
-    units[i] = (struct build_unit){.text = texts[i].at,
+    units[i] = (struct build_unit){.source = texts[i].at,
                                    .head = heads[i].at,
                                    .length = texts[i].length,
                                    .head_length = heads[i].length};

@@ -1,6 +1,8 @@
-/* What this processor has, as bits of hone_artifact_info.flags: what it says, where the system saves the
- * registers that it needs. In programs of hone and in artifacts of several levels. Sources: Intel SDM
- * volume 1 chapter 13 and volume 2 CPUID; Linux Documentation/arch/x86/xstate.rst, asm/hwcap.h. */
+/* Features of this processor, as bits of hone_artifact_info.flags: those that cpuid reports and
+ * whose registers the system saves. Used in hone's programs and in artifacts with several levels.
+ * Sources: Intel SDM volume 1 chapter 13 and volume 2 CPUID; Linux
+ * Documentation/arch/x86/xstate.rst, asm/hwcap.h.
+ */
 #if defined __x86_64__
 #include <cpuid.h>
 #elif defined __aarch64__
@@ -10,7 +12,7 @@
 #include <stdint.h>
 
 #if defined __x86_64__
-/* The system gives a process tiles when it asks, unless it does not save their state. */
+/* Linux grants tiles on request, unless it does not save their state. */
 static int may_use_tiles(void) {
   enum { ARCH_PRCTL = 158, REQUEST_STATE = 0x1023, TILE_DATA = 18 };
   long result;
@@ -21,7 +23,7 @@ static int may_use_tiles(void) {
   return !result;
 }
 
-/* A feature is there if cpuid says so and the system saves the registers that it needs. */
+/* A feature is present if cpuid reports it and the system saves the registers that it needs. */
 static uint32_t processor_features(void) {
   enum { LEAF_1_C, LEAF_7_B, LEAF_7_C, LEAF_7_D, LEAF_7_1_A };
   enum { NO_STATE, YMM, ZMM, TILES };

@@ -1,17 +1,19 @@
-/* Open sizes of an artifact, from the dimensions of its inputs. The artifact and its hosts have this one text;
- * include it behind artifact.h. */
+/* Dynamic sizes of an artifact, from the dimensions of its inputs. Shared by artifacts and their
+ * hosts; include it after artifact.h.
+ */
 #ifndef HONE_LESS_H
 #define HONE_LESS_H
 
-/* less[k]: how far open size k is below its bound. dims[i]: the actual dimensions of input i; NULL, and dims NULL:
-   the bounds. 0 where they do not agree or one does not fit. */
+/* less[k]: how far dynamic size k is below its bound. dims[i]: the actual dimensions of input i;
+   NULL, and dims NULL: the bounds. 0 if they are inconsistent or out of range. */
 static inline int hone_find_less(const struct hone_io_info *inputs, int32_t input_count,
                                  const int64_t *bounds, const int64_t *least,
                                  int32_t symbol_count,
                                  const int64_t *const *dims, long less[HONE_ARTIFACT_SYMBOLS]) {
   int is_known[HONE_ARTIFACT_SYMBOLS];
   for (int32_t k = 0; k < HONE_ARTIFACT_SYMBOLS; k++) less[k] = is_known[k] = 0;
-  /* each turn finds at least one, if only from a sum whose other terms are known; the last compares */
+  /* each turn finds at least one size, if only from a sum whose other terms are known; the last
+     turn compares */
   for (int32_t turn = 0; turn <= symbol_count; turn++)
     for (int32_t i = 0; i < input_count; i++)
       for (int32_t d = 0; dims && dims[i] && d < inputs[i].rank; d++) {
