@@ -240,7 +240,7 @@ def test_what_it_refuses(shared_hone, work, tmp_path, best):
     refused(shared_hone("quantise", model, "--calibrate", str(tmp_path / "wrong"), "-o", out), "E_NUM",
             "not finite")
     quantised = str(best[1])
-    refused(shared_hone("quantise", quantised, "--calibrate", samples, "-o", out), "E_UNSUP", "quantised already")
+    refused(shared_hone("quantise", quantised, "--calibrate", samples, "-o", out), "E_UNSUP", "already quantised")
 
 
 def test_a_model_of_halves_is_quantised_as_floats(shared_hone, work, tmp_path):

@@ -551,7 +551,7 @@ static void failing_compilers(void **state) {
   assert_int_equal(with_compiler(VERSION "kill -KILL $$\n", 0, message), HONE_E_OOM);
   assert_non_null(strstr(message, "signal 9"));
   assert_int_equal(with_compiler(VERSION "exit 0\n", 0, message), HONE_E_CRASH);
-  assert_non_null(strstr(message, "wrote nothing"));
+  assert_non_null(strstr(message, "wrote no output"));
   assert_int_equal(
       with_compiler(VERSION "head -c 100000000 /dev/zero | tr '\\0' e; exit 1\n", 0, message),
       HONE_E_CRASH);

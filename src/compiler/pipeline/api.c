@@ -214,8 +214,8 @@ static hone_status refuse_sizes(hone_context *context, const struct hone_artifac
     snprintf(said + n, sizeof said - n, "%s%s from %lld to %lld", k ? ", " : "", info->symbols[k],
              (long long)info->least[k], (long long)info->bounds[k]);
   }
-  return fail(context, HONE_E_SHAPE, place_none(), "the inputs' sizes do not fit; possible: %s",
-              said);
+  return fail(context, HONE_E_SHAPE, place_none(),
+              "the inputs' sizes do not match the model; allowed: %s", said);
 }
 
 /* Checks number, types and shapes of the inputs; computes how far their dynamic sizes are below
@@ -288,7 +288,8 @@ static hone_status run_in(hone_context *context, const hone_artifact *artifact,
   const struct hone_artifact_info *info = artifact->loaded.info;
   int32_t status = info->run(artifact->loaded.weights, arena, io, team_interface(artifact->team));
   if (status)
-    return fail(context, (hone_status)status, place_none(), "the model met an index out of range");
+    return fail(context, (hone_status)status, place_none(),
+                "an index in the model's data is out of range");
   for (int32_t i = 0; i < info->output_count; i++)
     for (int32_t d = 0; d < info->outputs[i].rank; d++)
       atomic_store_explicit(&artifact->shapes[i][d], shapes[i][d], memory_order_relaxed);
@@ -367,7 +368,7 @@ void hone_builder_destroy(hone_builder *builder) {
 static hone_status builder_ready(hone_builder *builder) {
   ctx_clear(builder->ctx);
   if (!builder->model.graph)
-    return fail(builder->ctx, HONE_E_USAGE, place_none(), "the builder was finished");
+    return fail(builder->ctx, HONE_E_USAGE, place_none(), "the builder is already finished");
   return HONE_OK;
 }
 
@@ -410,7 +411,7 @@ hone_status hone_builder_constant(hone_builder *builder, const hone_tensor *tens
   TRY(read_shape(builder, tensor->rank, tensor->shape, &dims));
   TRY(tensor_create(builder->ctx, builder->model.arena, tensor->dtype, &dims, &copy));
   if (copy->bytes && !tensor->data)
-    return fail(builder->ctx, HONE_E_USAGE, place_none(), "a constant without data");
+    return fail(builder->ctx, HONE_E_USAGE, place_none(), "the constant has no data");
   if (copy->bytes) memcpy((void *)(uintptr_t)copy->data, tensor->data, copy->bytes);
   TRY(graph_constant(builder->ctx, builder->model.graph, NULL, copy, &value));
   *out_value = (int32_t)value->index;
@@ -424,9 +425,9 @@ static hone_status set_attribute(hone_builder *builder, struct node *node,
   struct arena *arena = builder->model.arena;
   struct attribute attribute = {.count = from->count};
   if (!from->string && !from->ints && !from->floats)
-    return fail(ctx, HONE_E_USAGE, place_name(from->name), "an attribute without a value");
+    return fail(ctx, HONE_E_USAGE, place_name(from->name), "the attribute has no value");
   if (from->is_scalar && from->count != 1)
-    return fail(ctx, HONE_E_USAGE, place_name(from->name), "%zu values for a single one",
+    return fail(ctx, HONE_E_USAGE, place_name(from->name), "%zu values given, expected one",
                 from->count);
   TRY(arena_string(ctx, arena, from->name, strlen(from->name), &attribute.name));
   if (from->string) {

@@ -178,7 +178,8 @@ static hone_status emit_levels(struct run *run, struct level *levels, const char
 hone_status compile_levels(struct run *run, const struct graph *graph, const char *path) {
   struct level *levels;
   if (run->options->profile)
-    return fail(run->ctx, HONE_E_USAGE, place_name("--cpu"), "one level is profiled at a time");
+    return fail(run->ctx, HONE_E_USAGE, place_name("--cpu"),
+                "only one level can be profiled at a time");
   TRY(NEW_ARRAY(run->ctx, run->arena, levels, TARGET_LEVELS_MAX));
   TRY(make_plans(run, graph, levels));
   if (run->options->stop_after && !strcmp(run->options->stop_after, "plan")) return HONE_OK;

@@ -47,9 +47,9 @@ hone_status model_load(struct ctx *ctx, const char *path, const struct import_op
   memset(out, 0, sizeof *out);
   journal_doing("reading %s", path);
   if (zoo_is_spec(path) && options && options->shapes)
-    return fail(
-        ctx, HONE_E_USAGE, place_name(path),
-        "--shape is for files; a built-in model takes its sizes in its name ('hone zoo list')");
+    return fail(ctx, HONE_E_USAGE, place_name(path),
+                "--shape is only for files; the name of a built-in model includes its sizes ('hone "
+                "zoo list')");
   /* a built-in model checks that it fits into memory before it makes its weights */
   TRY(arena_create(ctx, zoo_is_spec(path) ? (size_t)usable_ram_bytes() : 0, &out->arena));
   hone_status status = zoo_is_spec(path) ? load_zoo(ctx, path, options ? options->batch : 0, out)
@@ -64,8 +64,9 @@ hone_status model_at(struct ctx *ctx, const struct model *model, const int64_t *
   for (size_t k = 0; k < model->symbols.count; k++) {
     const struct symbol *symbol = &model->symbols.at[k];
     if (sizes[k] < 1 || sizes[k] > symbol->bound)
-      return fail(ctx, HONE_E_USAGE, place_none(), "%s = %lld: the model is for 1 to %lld",
-                  symbol->name, (long long)sizes[k], (long long)symbol->bound);
+      return fail(ctx, HONE_E_USAGE, place_none(),
+                  "%s = %lld is out of range: the model supports 1 to %lld", symbol->name,
+                  (long long)sizes[k], (long long)symbol->bound);
     options.sizes[k] = sizes[k];
   }
   options.is_probe = true;

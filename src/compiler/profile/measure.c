@@ -31,7 +31,7 @@ static hone_status run_once(const struct sampler *s) {
   return advise(
       s->ctx,
       fail(s->ctx, (hone_status)status, place_none(), "an index in the data is out of range"),
-      "give inputs that fit the model, with --input NAME=FILE or --inputs DIR");
+      "give inputs that are valid for the model, with --input NAME=FILE or --inputs DIR");
 }
 
 static void read_run(struct sampler *s) {

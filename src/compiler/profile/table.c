@@ -102,7 +102,7 @@ static void put_steps(const struct profile *p, const size_t *order, size_t count
   for (size_t i = 0; i < shown; i++) put_step(p, order[i], width, out);
   for (size_t i = shown; i < count; i++) rest += p->times[order[i]].ns;
   if (count > shown)
-    strbuf_printf(out, "%zu further steps: %.2f us, %.1f %%; --json has them all\n", count - shown,
+    strbuf_printf(out, "%zu more steps: %.2f us, %.1f %%; --json lists all steps\n", count - shown,
                   rest / 1e3, 100 * rest / p->total_ns);
 }
 

@@ -53,7 +53,7 @@ static hone_status check_labels(struct ctx *ctx, const char *dir) {
   if (access(labels, F_OK) || !access(expected, F_OK)) return HONE_OK;
   return advise(ctx,
                 fail(ctx, HONE_E_PATH, place_file(labels),
-                     "is there and not of such a set; it was left as it is"),
+                     "exists and is not such a data set; it was left unchanged"),
                 "name another folder");
 }
 
@@ -65,7 +65,7 @@ hone_status agreement_set_write(struct ctx *ctx, struct arena *arena, const stru
   for (size_t i = 0; i < graph->outputs.count; i++)
     if (graph->outputs.at[i]->dtype == HONE_STRING)
       return fail(ctx, HONE_E_UNSUP, place_name(graph->outputs.at[i]->name),
-                  "an output of text has no agreement");
+                  "agreement cannot be computed for a string output");
   TRY(NEW_ARRAY(ctx, arena, outputs, graph->outputs.count));
   TRY(check_labels(ctx, dir));
   TRY(dir_output(ctx, dir));

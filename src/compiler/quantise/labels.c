@@ -9,8 +9,8 @@ hone_status labels_read(struct ctx *ctx, const char *path, const char *const *fo
   TRY(labels_open(ctx, path, &labels));
   hone_status status = HONE_OK;
   if (strcmp(labels_metric(&labels), "top1") != 0)
-    status = fail(ctx, HONE_E_UNSUP, place_file(path), "the metric is %s; here top1 is counted",
-                  labels_metric(&labels));
+    status = fail(ctx, HONE_E_UNSUP, place_file(path),
+                  "the metric is %s; only top1 is supported here", labels_metric(&labels));
   for (size_t k = 0; !status && k < labels_sample_count(&labels); k++) {
     const char *name = labels_folder(&labels, k);
     const json_t *label = json_object_get(json_array_get(labels.samples, k), "label");
@@ -23,7 +23,7 @@ hone_status labels_read(struct ctx *ctx, const char *path, const char *const *fo
       status = fail(ctx, HONE_E_FORMAT, place_file(path), "label %zu: no sample \"%.100s\"", k + 1,
                     name);
     else if (!json_is_integer(label))
-      status = fail(ctx, HONE_E_FORMAT, place_file(path), "label %zu is no class", k + 1);
+      status = fail(ctx, HONE_E_FORMAT, place_file(path), "label %zu is not a class", k + 1);
     else
       out[s] = json_integer_value(label);
   }

@@ -65,8 +65,9 @@ static hone_status add_range(struct observer *o, const struct watched *w, const 
   for (size_t i = 0; i < w->count; i++) {
     if (!isfinite(x[i]))
       return advise(
-          o->ctx, fail(o->ctx, HONE_E_NUM, place_name(value->name), "it is not finite on a sample"),
-          "give samples like those that the model will see");
+          o->ctx,
+          fail(o->ctx, HONE_E_NUM, place_name(value->name), "it is not finite for a sample"),
+          "give samples that are typical of the model's inputs");
     v->low = fmin(v->low, (double)x[i]);
     v->high = fmax(v->high, (double)x[i]);
   }

@@ -137,12 +137,13 @@ static hone_status keep_some(struct search *s, struct graph **out) {
       low = middle + 1;
   }
   if (high == count)
-    return advise(s->ctx,
-                  fail(s->ctx, HONE_E_ACCURACY, place_none(),
-                       "the bound holds with no product in bytes, the least harmful one alone "
-                       "gives relative L2 %.3g",
-                       count ? ranked[count - 1].error : 0.0),
-                  "allow a larger --max-error or a smaller --min-agreement");
+    return advise(
+        s->ctx,
+        fail(s->ctx, HONE_E_ACCURACY, place_none(),
+             "no matmul or convolution can be int8 within the bound; the least harmful one alone "
+             "gives relative L2 %.3g",
+             count ? ranked[count - 1].error : 0.0),
+        "allow a larger --max-error or a smaller --min-agreement");
   const struct graph *graph = s->forms[s->report->recipe.equalises].graph;
   for (size_t i = 0; i < high; i++)
     VEC_PUSH(s->ctx, s->arena, &s->report->kept,
@@ -165,8 +166,8 @@ static hone_status check_float(struct ctx *ctx, const struct graph *graph) {
       if (is_op(graph->nodes.at[n], quantised[i]))
         return advise(ctx,
                       fail(ctx, HONE_E_UNSUP, node_place(graph->nodes.at[n]),
-                           "the model is quantised already"),
-                      "give the float model that it was made from");
+                           "the model is already quantised"),
+                      "give the original float model");
   return HONE_OK;
 }
 
@@ -176,7 +177,8 @@ hone_status quantise_int8(struct ctx *ctx, struct arena *arena, const struct gra
   struct search s = {.ctx = ctx, .arena = arena, .options = options, .report = report};
   *report = (struct quantise_report){0};
   if (!options->samples->count)
-    return fail(ctx, HONE_E_USAGE, place_none(), "ranges come from samples: none are given");
+    return fail(ctx, HONE_E_USAGE, place_none(),
+                "ranges are computed from samples, but none are given");
   TRY(check_float(ctx, graph));
   TRY(make_form(&s, graph, false));
   count_products(&s);

@@ -42,12 +42,12 @@ static hone_status check_library(struct ctx *ctx, const char *path, const struct
     return fail(ctx, HONE_E_UNSUP, place_file(path), "compiled for another kind of processor");
   size_t table = (size_t)header.e_phnum * sizeof(Elf64_Phdr), end;
   if (!checked_add((size_t)header.e_phoff, table, &end) || end > file->size)
-    return fail(ctx, HONE_E_FORMAT, place_file(path), "the library is cut off");
+    return fail(ctx, HONE_E_FORMAT, place_file(path), "the library is truncated");
   for (size_t i = 0; i < header.e_phnum; i++) {
     Elf64_Phdr segment;
     memcpy(&segment, file->data + header.e_phoff + i * sizeof segment, sizeof segment);
     if (!checked_add((size_t)segment.p_offset, (size_t)segment.p_filesz, &end) || end > file->size)
-      return fail(ctx, HONE_E_FORMAT, place_file(path), "the library is cut off");
+      return fail(ctx, HONE_E_FORMAT, place_file(path), "the library is truncated");
   }
   return HONE_OK;
 }
@@ -84,8 +84,7 @@ static hone_status check_seal(struct ctx *ctx, const char *path, const struct ma
   if (!is_sealed && (!rest || rest > sizeof seal)) return HONE_OK;
   if (!is_sealed || seal.bytes != file->size - sizeof seal)
     return advise(
-        ctx,
-        fail(ctx, HONE_E_FORMAT, place_file(path), "damaged: its end is not as it was written"),
+        ctx, fail(ctx, HONE_E_FORMAT, place_file(path), "damaged: its end is not what hone wrote"),
         "restore the file, or compile the model again");
   return checksum_check(ctx, path, file, (size_t)seal.bytes, seal.checksum);
 }
@@ -175,10 +174,10 @@ static hone_status find_info(struct ctx *ctx, const char *path, const char *symb
                 "no symbol %s: not compiled by hone, or with another --prefix", symbol);
   memcpy(&entry, &address, sizeof entry);
   const struct hone_artifact_info *info = entry();
-  if (!info) return fail(ctx, HONE_E_FORMAT, place_file(path), "%s gives nothing", symbol);
+  if (!info) return fail(ctx, HONE_E_FORMAT, place_file(path), "%s returns nothing", symbol);
   if (info->abi != HONE_ARTIFACT_ABI)
     return fail(ctx, HONE_E_UNSUP, place_file(path),
-                "artifact ABI %u, this hone reads %d: compile the model again", info->abi,
+                "artifact ABI %u, but this hone needs %d: compile the model again", info->abi,
                 HONE_ARTIFACT_ABI);
   if (!info->run || !info->build_id || strnlen(info->build_id, 33) != 32)
     return fail(ctx, HONE_E_FORMAT, place_file(path), "damaged artifact description");

@@ -139,15 +139,15 @@ static hone_status start_team(struct ctx *ctx, struct team *team, bool pinned) {
   if (!team->caller_cpus) return HONE_OK;
   bool ok = pin(team->caller, team, 0);
   for (int32_t t = 1; t < count; t++) ok = pin(team->workers[t - 1].thread, team, t) && ok;
-  if (!ok) warn(ctx, "threads could not be bound to CPUs: figures may vary more");
+  if (!ok) warn(ctx, "threads could not be bound to CPUs: timings may vary more");
   return HONE_OK;
 }
 
 hone_status team_create(struct ctx *ctx, int thread_count, bool pinned, struct team **out) {
   *out = NULL;
   if (thread_count < 1 || thread_count > MAX_THREADS)
-    return fail(ctx, HONE_E_USAGE, place_none(), "%d threads: 1 to %d are possible", thread_count,
-                MAX_THREADS);
+    return fail(ctx, HONE_E_USAGE, place_none(), "%d threads: the number must be 1 to %d",
+                thread_count, MAX_THREADS);
   struct team *team = aligned_alloc(_Alignof(struct team), sizeof *team);
   if (!team) return fail(ctx, HONE_E_OOM, place_none(), "no memory for a thread team");
   memset(team, 0, sizeof *team);

@@ -42,10 +42,10 @@ static hone_status check_weights(struct ctx *ctx, const char *path, const struct
   memcpy(&footer, file->data + info->weights_bytes, sizeof footer);
   if (memcmp(footer.magic, HONE_WEIGHTS_MAGIC, sizeof footer.magic) ||
       footer.weights_bytes != info->weights_bytes)
-    return fail(ctx, HONE_E_FORMAT, place_file(path), "not a weights file of hone");
+    return fail(ctx, HONE_E_FORMAT, place_file(path), "not a .weights file of hone");
   if (memcmp(footer.build_id, info->build_id, sizeof footer.build_id))
     return fail(ctx, HONE_E_IO, place_file(path),
-                "these weights belong to another build (%.32s, the artifact is %s)",
+                "these weights belong to another build (%.32s; the artifact's is %s)",
                 footer.build_id, info->build_id);
   if (!footer.checksum) return HONE_OK;
   return checksum_check(ctx, path, file, (size_t)info->weights_bytes, footer.checksum);

@@ -42,7 +42,7 @@ static hone_status emit_function(const struct emitter *e, size_t i, struct comme
   struct strbuf live = {0};
   struct arena *arena;
   TRY(arena_create(e->ctx, 0, &arena));
-  if (f->own) strbuf_printf(out, OWN_TEXT "%s */\n", f->own);
+  if (f->own) strbuf_printf(out, OWN_SOURCE "%s */\n", f->own);
   strbuf_printf(out, "#define NAME %s_k%zu\nHIDDEN NOIPA %s NAME;\n", e->prefix, i, f->type);
   const hone_status status = emit_body(e, f, arena, seen, &live, out);
   strbuf_puts(out, "#undef NAME\n\n");

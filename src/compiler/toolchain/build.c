@@ -1,11 +1,11 @@
-/* Build: C texts and packed weights become a .c, .so, .a or an executable at a path of the user's.
+/* Build: from C sources and packed weights to a .c, .so, .a or an executable at the user's path.
  *
- * All work lies in a private folder (0700) with fixed names and the tools run inside it, so no
- * path, no time and no user gets into the result: same input, same bytes. Units are compiled in
- * parallel, one child each, while the weights are packed and written (jobs.c, weights.c). They never
- * become text: an assembler stub includes them, page-aligned.
+ * All work is done in a private folder (0700) with fixed names, in which the tools run, so no path,
+ * time or user name gets into the result: same input, same bytes. Units are compiled in parallel,
+ * one child process each, while the weights are packed and written (jobs.c, weights.c). Weights
+ * never become source: an assembler stub includes them, page-aligned.
  *
- * Invariant: `path` is replaced atomically and last, or stays as it was.
+ * Invariant: `path` is replaced atomically and last, or stays unchanged.
  */
 #include "core/os/os.h"
 #include "toolchain_internal.h"
@@ -21,7 +21,7 @@
 
 /* -- link */
 
-/* "unit0.o" ... and weights.o; the names live in `names`. */
+/* "unit0.o" ... and weights.o; `names` owns the names. */
 static hone_status add_objects(struct ctx *ctx, const struct build *build, struct strbuf *names,
                                const char *file) {
   for (size_t i = 0; i < build->input->unit_count; i++) strbuf_printf(names, "unit%zu.o\n", i);
@@ -63,8 +63,8 @@ static hone_status write_header(struct ctx *ctx, const struct build_input *input
   return file_write_atomic(ctx, header, input->header, strlen(input->header), 0644);
 }
 
-/* gcc takes the level from the text: gcc -O2 alone makes the code that was meant. Others are asked for flags
-   by the #error that follows. */
+/* gcc takes the level from the source, so that gcc -O2 alone makes the right code. For other
+   compilers the following #error asks for flags. */
 static void put_level_target(struct strbuf *out, const struct target *target, bool embeds) {
   bool any = false;
   strbuf_printf(out, "/* Made by hone %s: level %s of the processor. */\n", HONE_VERSION,
@@ -79,7 +79,7 @@ static void put_level_target(struct strbuf *out, const struct target *target, bo
   if (embeds) strbuf_puts(out, "#define HONE_EMBEDDED_WEIGHTS\n");
 }
 
-/* One file a level: what its units share, and they. */
+/* One file per level: the common part of its units, then the units. */
 static hone_status write_level(struct ctx *ctx, const struct build_input *input, size_t first,
                                const char *path) {
   const struct build_level *level = input->units[first].level;
@@ -88,7 +88,7 @@ static hone_status write_level(struct ctx *ctx, const struct build_input *input,
   size_t count = 0;
   struct file_part *parts = malloc((input->unit_count + 2) * sizeof *parts);
   if (!parts) return fail(ctx, HONE_E_OOM, place_file(path), "no memory to write C");
-  put_level_target(&head, level->target, input->weights_in_text);
+  put_level_target(&head, level->target, input->weights_in_source);
   hone_status status = strbuf_finish(ctx, &head);
   if (!status) status = level_beside(ctx, path, level->target->level, beside);
   parts[count++] = (struct file_part){head.at, head.length};
@@ -111,7 +111,7 @@ static hone_status write_levels(struct ctx *ctx, const struct build_input *input
   return HONE_OK;
 }
 
-/* One file: the common text, then the units as they follow each other; those of a level have their own. */
+/* One file: the common part, then the units in order; units of a level have their own files. */
 static hone_status write_c(struct ctx *ctx, const struct build_input *input, const char *path) {
   char weights[4096] = "";
   bool is_new = false;
@@ -130,7 +130,7 @@ static hone_status write_c(struct ctx *ctx, const struct build_input *input, con
   }
   if (!status) {
     status = file_write_parts(ctx, path, parts, count, 0644);
-    if (status && is_new) unlink(weights); /* of no use alone */
+    if (status && is_new) unlink(weights); /* useless alone */
   }
   free(parts);
   return status ? status : write_header(ctx, input, path);
@@ -146,7 +146,7 @@ static hone_status link_and_publish(struct ctx *ctx, struct build *build, const 
     TRY(footprint_read(ctx, build, build->options->footprint));
   if (build->inserts) {
     TRY(insert_into(ctx, build, product, &is_inserted));
-    if (!is_inserted) { /* a linker that lays files out in another way */
+    if (!is_inserted) { /* a linker with another file layout */
       output_drop(&build->file);
       build->inserts = false;
       TRY(weights_open(ctx, build, path));
@@ -166,7 +166,7 @@ static hone_status link_and_publish(struct ctx *ctx, struct build *build, const 
 static hone_status build_in(struct ctx *ctx, struct build *build, const char *path) {
   bool is_cached = false;
   build->has_main = artifact_kind_of(path) == ARTIFACT_EXE;
-  /* what is kept is linked as its script links it */
+  /* the kept files are linked as their script does */
   build->inserts = build->embeds && has_large_section(build) && !build->options->keep &&
                    artifact_kind_of(path) != ARTIFACT_A;
   TRY(weights_open(ctx, build, path));
@@ -176,7 +176,7 @@ static hone_status build_in(struct ctx *ctx, struct build *build, const char *pa
   return HONE_OK;
 }
 
-/* The prefix becomes part of C and assembler text. */
+/* The prefix becomes part of C and assembler source. */
 static bool is_identifier(const char *name) {
   size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
   return n && n <= 64 && !name[n] && (name[0] < '0' || name[0] > '9');
@@ -190,16 +190,18 @@ hone_status toolchain_build(struct ctx *ctx, const struct build_input *input,
                         .prefix = input->prefix ? input->prefix : "hone_model",
                         .embeds = input->weights_bytes > 0};
   if (!is_identifier(build.prefix))
-    return fail(ctx, HONE_E_USAGE, place_name(build.prefix),
-                "a prefix is 1 to 64 letters, digits and underscores, no digit first");
+    return fail(
+        ctx, HONE_E_USAGE, place_name(build.prefix),
+        "a prefix has 1 to 64 letters, digits and underscores, and does not begin with a digit");
   if (!input->unit_count || input->unit_count > MAX_UNITS)
     return fail(ctx, HONE_E_INTERNAL, place_file(path), "%zu units", input->unit_count);
   if (options->target->is_bare && artifact_kind_of(path) != ARTIFACT_C &&
       artifact_kind_of(path) != ARTIFACT_A)
-    return fail(ctx, HONE_E_UNSUP, place_file(path),
-                "%s has no libraries or programs: FILE.a, to be linked into yours, or FILE.c",
-                options->target->triple);
-  TRY(keep_texts(ctx, &build));
+    return fail(
+        ctx, HONE_E_UNSUP, place_file(path),
+        "%s has no libraries or programs: write FILE.a to link it into your program, or FILE.c",
+        options->target->triple);
+  TRY(keep_sources(ctx, &build));
   if (artifact_kind_of(path) == ARTIFACT_C) return write_c(ctx, input, path);
   build.deadline_ns = clock_ns() + (options->timeout_ns ? options->timeout_ns : DEFAULT_TIMEOUT_NS);
   TRY(compiler_find(ctx, options->cc, options->target->triple, &build.compiler));

@@ -1,9 +1,9 @@
-/* Artifact cache: folder "artifacts" of the user's cache; entry KEY beside KEY.sum, the XXH3 of
- * its bytes (damage is meant, not forgery: who can write the folder can write the sum). The sum is checked at each look-up, so an entry that was cut, swapped or half written
- * is found before it is loaded; both files are replaced atomically, so two writers of one key do no
- * harm.
+/* Artifact cache: folder "artifacts" of the user's cache; entry KEY with KEY.sum, the XXH3 of its
+ * bytes (against damage, not forgery: anyone who can write the folder can write the sum). The sum
+ * is checked at each look-up, so an entry that was truncated, swapped or half written is found
+ * before it is loaded. Both files are replaced atomically, so two writers of one key do no harm.
  *
- * A cache that does not work is not a reason to fail a compilation: callers go on without it.
+ * If the cache does not work, compilations continue without it.
  */
 #include "core/os/os.h"
 #include "toolchain_internal.h"
@@ -50,10 +50,10 @@ hone_status cache_lookup(struct ctx *ctx, const char *key, char out_path[4096], 
   char sum_path[4200];
   snprintf(sum_path, sizeof sum_path, "%s.sum", out_path);
   if (access(out_path, F_OK) || access(sum_path, F_OK)) return HONE_OK;
-  struct ctx quiet = *ctx; /* whatever is wrong with an entry, it is a miss */
+  struct ctx quiet = *ctx; /* any problem with an entry counts as a miss */
   *out_hit = sum_matches(&quiet, out_path, sum_path);
   if (*out_hit) {
-    utimensat(AT_FDCWD, sum_path, NULL, 0); /* used now */
+    utimensat(AT_FDCWD, sum_path, NULL, 0); /* updates its time of last use */
     return HONE_OK;
   }
   cache_remove(ctx, out_path);
@@ -118,8 +118,8 @@ static void prune(const char *folder) {
   if (dir) closedir(dir);
 }
 
-/* Copied, or shared with the user's file where the file system can, block by block. Without fsync: what
-   a crash leaves behind is found by its sum. */
+/* Copied, or cloned if the file system supports it. Without fsync: a crash is detected by the
+   sum. */
 static hone_status copy_entry(struct ctx *ctx, const char *target, const struct mapping *map,
                               int from, unsigned mode) {
   char temporary[4200];

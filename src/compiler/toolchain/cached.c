@@ -1,5 +1,7 @@
-/* How an artifact appears, and what the artifact cache spares a build. Weights are packed and written again rather than copied: that takes as
- * long, 600 MB do not stand in the cache, and a first compilation does not write them twice. */
+/* Publishes artifacts, and uses the artifact cache. Large weights are not cached but packed and
+ * written again: that takes as long as copying 600 MB, needs no space in the cache, and a first
+ * compilation does not write them twice.
+ */
 #include "core/os/os.h"
 #include "toolchain_internal.h"
 
@@ -40,7 +42,7 @@ hone_status insert_into(struct ctx *ctx, struct build *build, const char *linked
   return output_commit(ctx, &build->file);
 }
 
-/* An entry of its own: the linked file is no artifact. */
+/* A key of its own: the linked file is not an artifact. */
 static hone_status linked_key(struct ctx *ctx, const struct build *build, char out[65]) {
   char text[80];
   int n = snprintf(text, sizeof text, "linked|%.64s", build->options->cache_key);
@@ -57,7 +59,7 @@ static bool find(struct ctx *ctx, struct build *build, const char *key, char pat
   return false;
 }
 
-/* An entry that is broken, however it came there, is no reason to fail: it goes, and the model is compiled. */
+/* A broken entry does not fail the build: it is removed, and the model is compiled. */
 static hone_status use_entry(struct ctx *ctx, struct build *build, const char *entry,
                              const char *path, bool is_linked, bool *out_done) {
   struct ctx attempt = *ctx;

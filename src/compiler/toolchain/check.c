@@ -1,6 +1,7 @@
-/* Whether a product is what it should be, before it appears at its path: compilers have ended well and written
- * something else. The file must be ELF for the target's processor and define PREFIX_artifact; a library for this
- * processor is also loaded, and that function called, in a child process.
+/* Checks that a product is complete and correct before it is published: compilers have exited with
+ * 0 and written something else. The file must be ELF for the target's processor and define
+ * PREFIX_artifact; a library for this processor is also loaded, and that function called, in a
+ * child process.
  *
  * Source: System V ABI, chapters 4 and 5 (ELF); ar(5), the GNU variant.
  */
@@ -35,10 +36,10 @@ struct image {
   size_t size;
   bool is_64;
   uint16_t type, section_count;
-  uint64_t sections; /* offset of their table */
+  uint64_t sections; /* offset of the section table */
 };
 
-/* What both classes have in common. */
+/* The common part of both ELF classes. */
 struct section {
   uint32_t type, link;
   uint64_t offset, size;
@@ -48,7 +49,7 @@ static bool holds(size_t size, uint64_t offset, uint64_t bytes) {
   return offset <= size && bytes <= size - offset;
 }
 
-/* The reason why it is not an ELF file of the triple's processor, or NULL. */
+/* The reason why it is not an ELF file for the triple's processor, or NULL. */
 static const char *read_image(const uint8_t *at, size_t size, const char *triple,
                               struct image *out) {
   Elf32_Ehdr narrow;
@@ -61,7 +62,7 @@ static const char *read_image(const uint8_t *at, size_t size, const char *triple
   *out = (struct image){.at = at, .size = size, .is_64 = at[EI_CLASS] == ELFCLASS64};
   if (out->is_64 && size < sizeof wide) return "cut off";
   if (out->is_64) memcpy(&wide, at, sizeof wide);
-  out->type = narrow.e_type; /* at the same place in both */
+  out->type = narrow.e_type; /* at the same offset in both classes */
   out->sections = out->is_64 ? wide.e_shoff : narrow.e_shoff;
   out->section_count = out->is_64 ? wide.e_shnum : narrow.e_shnum;
   if (machine && (at[EI_CLASS] != machine->class || narrow.e_machine != machine->number))
@@ -102,7 +103,7 @@ static bool symbol_at(const struct image *image, const struct section *table, si
   return true;
 }
 
-/* Whether a table of symbols of that type defines the name; *out_any: there is such a table. */
+/* True if a symbol table of that type defines the name; *out_any: there is such a table. */
 static bool defines(const struct image *image, uint32_t type, const char *name, bool *out_any) {
   struct section table, names;
   const size_t length = strlen(name) + 1;
@@ -140,7 +141,7 @@ static const char *check_archive(const uint8_t *at, size_t size, const char *tri
     }
     from += HEADER + bytes + bytes % 2;
   }
-  return is_defined ? NULL : "nothing in it is the model's entry";
+  return is_defined ? NULL : "it does not define the model's entry function";
 }
 
 static const char *check_format(const struct mapping *file, enum artifact_kind kind,
@@ -156,7 +157,7 @@ static const char *check_format(const struct mapping *file, enum artifact_kind k
   /* a compiler may be told to strip programs */
   return defines(&image, table, symbol, &any) || (kind == ARTIFACT_EXE && !any)
              ? NULL
-             : "nothing in it is the model's entry";
+             : "it does not define the model's entry function";
 }
 
 /* -- loading it */
@@ -164,7 +165,7 @@ static const char *check_format(const struct mapping *file, enum artifact_kind k
 struct loading {
   const struct build_input *input;
   const char *file, *symbol;
-  char *why; /* WHY bytes that the child shares; "": nothing is wrong */
+  char *why; /* WHY bytes shared with the child; "": no error */
 };
 
 static void load(void *user) {
@@ -180,13 +181,13 @@ static void load(void *user) {
   }
   memcpy(&entry, &address, sizeof entry);
   const struct hone_artifact_info *info = entry();
-  if (!input->build_id) return; /* a library of kernels: its entry gives something else */
+  if (!input->build_id) return; /* a kernel library: its entry returns something else */
   if (!info || info->abi != HONE_ARTIFACT_ABI || !info->run || !info->build_id ||
       strcmp(info->build_id, input->build_id) != 0 || (info->weights_bytes && !info->weights))
-    snprintf(loading->why, WHY, "describes another model than the one compiled");
+    snprintf(loading->why, WHY, "it describes another model than the one compiled");
 }
 
-/* False where the file system allows no code to be mapped from there. */
+/* False if the file system does not allow code to be mapped. */
 static bool may_be_loaded(const char *file) {
   struct statvfs place;
   return !statvfs(file, &place) && !(place.f_flag & ST_NOEXEC);
@@ -216,7 +217,7 @@ hone_status check_product(struct ctx *ctx, const struct build *build, const char
   own.limits[LIMIT_file_bytes] = INT64_MAX; /* which is for files of others */
   snprintf(symbol, sizeof symbol, "%s_artifact", build->prefix);
   if (file_map(&own, file, &map))
-    return fail(ctx, own.status, place_file(file), "what was made cannot be read again");
+    return fail(ctx, own.status, place_file(file), "the compiled file cannot be read");
   const char *format = check_format(&map, kind, triple, symbol);
   file_unmap(&map);
   if (!format && kind == ARTIFACT_SO && triple_is_native(triple) && may_be_loaded(file))
@@ -225,6 +226,6 @@ hone_status check_product(struct ctx *ctx, const struct build *build, const char
   if (!*why) return HONE_OK;
   return advise(ctx,
                 fail(ctx, HONE_E_CRASH, place_name(build->compiler.program),
-                     "ended well, but what it wrote is broken: %s", why),
+                     "exited without an error, but its output is broken: %s", why),
                 OTHER_COMPILER);
 }

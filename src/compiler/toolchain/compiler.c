@@ -1,9 +1,9 @@
-/* The C compiler: which one, what it is, and its flags.
+/* The C compiler: which one, its version, and its flags.
  *
  * It is one word, never a command line: --cc, else $HONE_CC, else the first of cc, gcc, clang in
- * PATH (for another architecture: TRIPLE-gcc, else clang; a clang is told --target, a gcc that
- * makes other code is refused). $CC is ignored: it often carries flags, and an artifact must not
- * depend on it.
+ * PATH (for another architecture: TRIPLE-gcc, else clang; clang gets --target, a gcc for another
+ * target is refused). $CC is ignored: it often contains flags, and an artifact must not depend on
+ * it.
  */
 #include "core/os/os.h"
 #include "toolchain_internal.h"
@@ -43,8 +43,7 @@ static void describe(const char *line, struct compiler *out) {
   safe_copy(out->description, sizeof out->description, safe);
 }
 
-/* Asks a candidate for its version. What is no compiler is found out here, not by its errors later.
- */
+/* Asks a candidate for its version, which also detects programs that are not compilers. */
 static hone_status probe(struct ctx *ctx, const char *program, struct compiler *out,
                          bool *out_is_there) {
   const char *argv[] = {program, "--version", NULL};
@@ -86,7 +85,7 @@ static hone_status no_compiler(struct ctx *ctx, const char *named, const char *t
   char packages[128];
   if (named)
     return fail(ctx, HONE_E_MISSING, place_name(named),
-                "no such C compiler (one program name or path is meant): "
+                "no such C compiler (give one program name or path): "
                 "apt-get install gcc, or name another with --cc");
   if (triple_is_native(triple))
     return fail(ctx, HONE_E_MISSING, place_none(),
@@ -96,8 +95,7 @@ static hone_status no_compiler(struct ctx *ctx, const char *named, const char *t
               packages_of(triple, packages));
 }
 
-/* A gcc makes code for one architecture alone: named for another target, it would fail far from the
-   cause. */
+/* A gcc has one target architecture: for another target it would fail far from the cause. */
 static hone_status check_architecture(struct ctx *ctx, const struct compiler *compiler,
                                       const char *triple) {
   const char *argv[] = {compiler->program, "-dumpmachine", NULL};
@@ -108,7 +106,7 @@ static hone_status check_architecture(struct ctx *ctx, const struct compiler *co
   const char *machine = result.output.at ? result.output.at : "";
   size_t length = strcspn(machine, "-");
   hone_status status = HONE_OK;
-  /* a compiler that does not know the question is taken at its word */
+  /* a compiler that does not support the query is assumed to fit */
   bool is_riscv = !strncmp(machine, "riscv", 5) && !strncmp(triple, "riscv32", 7); /* has both */
   if (!result.exit_code && !result.timed_out && machine[length] == '-' && !is_riscv &&
       strncmp(machine, triple, length + 1)) {
@@ -121,7 +119,8 @@ static hone_status check_architecture(struct ctx *ctx, const struct compiler *co
   return status;
 }
 
-/* Compiles what every unit includes; a clang for another processor is often there without a C library for it. */
+/* Compiles what every unit includes; a clang for another processor is often installed without a
+   C library for it. */
 static hone_status try_compiler(struct ctx *ctx, const struct compiler *compiler,
                                 const struct target *target, const char *directory) {
   static const char text[] =
@@ -187,9 +186,9 @@ hone_status compiler_find(struct ctx *ctx, const char *cc, const char *triple,
   if (named && !*named) named = NULL;
   const char **candidates = named ? &named : is_native ? native : foreign;
   size_t count = named ? 1 : is_native ? COUNT(native) : COUNT(foreign);
-  struct ctx broken = {0}; /* the first that is there and does not work */
+  struct ctx broken = {0}; /* the first candidate that exists and does not work */
   for (size_t i = 0; i < count; i++) {
-    struct ctx attempt = *ctx; /* "not in PATH" is no failure while others are left */
+    struct ctx attempt = *ctx; /* "not in PATH" is not a failure while candidates remain */
     if (strlen(candidates[i]) >= sizeof out->program) continue;
     bool is_there;
     hone_status status = probe(&attempt, candidates[i], out, &is_there);
@@ -219,17 +218,18 @@ void compiler_start(const struct compiler *compiler, struct arguments *out) {
 
 void compiler_flags(const struct compiler *compiler, const struct target *target, bool debug,
                     enum unit_kind kind, struct arguments *out) {
-  /* errno and traps would keep libm calls and reorderings out; hidden symbols bind at once */
+  /* errno and trapping math would keep libm calls and prevent reordering; hidden symbols bind at
+     link time */
   static const char *const always[] = {
       "-pipe", "-fvisibility=hidden", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi", NULL};
   static const char *const library[] = {"-fPIC", "-fno-semantic-interposition", NULL};
-  /* what a program does not use is left out of it; how deep the stack goes is said */
+  /* unused functions are dropped by the linker; stack sizes are reported */
   static const char *const bare[] = {"-ffunction-sections", "-fdata-sections", "-fstack-usage",
                                      NULL};
-  /* vectors that stand in the text: the vectorisers only spill */
+  /* explicit vectors in the source: auto-vectorisation only spills */
   static const char *const fast[] = {"-O2", "-fno-tree-vectorize", "-fno-tree-slp-vectorize", NULL};
-  /* gcc's -O1 unrolls late, so that most of its passes see short loops: two thirds of the time. Without the first of
-     these flags it does not fuse products and sums */
+  /* gcc's -O1 unrolls late, so that most of its passes see short loops: two thirds of the time.
+     Without the first of these flags it does not fuse multiplications and additions */
   static const char *const late[] = {"-O1",
                                      "-fexpensive-optimizations",
                                      "-fstrict-aliasing",
@@ -244,13 +244,14 @@ void compiler_flags(const struct compiler *compiler, const struct target *target
   static const char *const *const levels[] = {
       [UNIT_VECTORS] = fast, [UNIT_LOOPS] = loops, [UNIT_CALLS] = calls, [UNIT_TILES] = late};
   static const char *const slow[] = {"-O1", "-g", NULL};
-  /* sums pass through memory once at the end of a tile, which counts where a short k meets half as wide vectors */
+  /* sums pass through memory once at the end of a tile, which matters for a short k with vectors
+     of half width */
   if (kind == UNIT_TILES && (compiler->is_clang || target->vector_bytes < 64)) kind = UNIT_VECTORS;
   compiler_start(compiler, out);
   argument(out, target->is_portable ? "-std=c11" : "-std=gnu11");
   arguments_add(out, always);
-  /* FMA is asked for, not left to a default. clang's "fast" fuses where a text forbids it as well: "on" leaves it to
-     the text, which begins with contract(fast) */
+  /* FMA contraction is requested explicitly. clang's "fast" fuses even where the source forbids
+     it; "on" leaves it to the source, which begins with contract(fast) */
   argument(out, compiler->is_clang ? "-ffp-contract=on" : "-ffp-contract=fast");
   arguments_add(out, target->is_bare ? bare : library);
   arguments_add(out, debug ? slow : levels[kind]);

@@ -1,13 +1,14 @@
-/* What an archive for a board asks of it: sections of its objects (ELF, System V ABI), and the stack by what the
- * compiler says of each function (-fstack-usage). */
+/* The memory that an archive needs on a microcontroller: sections of its objects (ELF, System V
+ * ABI), and the stack from the compiler's report per function (-fstack-usage).
+ */
 #include "core/os/os.h"
 #include "toolchain_internal.h"
 
 #include <elf.h>
 #include <stdlib.h>
 
-/* Sections that stand in memory: what is not written to is flash, the rest RAM, and what of it has a value at
-   the start flash as well. */
+/* Sections in memory: read-only ones are flash, the rest RAM, and initialised RAM needs flash as
+   well. */
 static void add_object(const uint8_t *at, size_t size, struct board_footprint *out) {
   Elf32_Ehdr header;
   if (size < sizeof header) return;
@@ -37,8 +38,8 @@ static void add_archive(const struct mapping *file, struct board_footprint *out)
   }
 }
 
-/* How deep the functions of a kind lie below each other: PREFIX_run calls run, that calls next or work, that a row of steps, that a
-   step, that a kernel, and that its helpers. */
+/* Call depth of the functions of a kind: PREFIX_run calls run, that calls next or work, that a
+   row of steps, that a step, that a kernel, and that its helpers. */
 enum depth {
   DEPTH_ENTRY,
   DEPTH_RUN,
@@ -90,7 +91,7 @@ hone_status footprint_read(struct ctx *ctx, const struct build *build,
   add_archive(&file, out);
   file_unmap(&file);
   for (size_t i = 0; i < build->input->unit_count; i++) {
-    struct ctx quiet = *ctx; /* a compiler that says nothing of its stack */
+    struct ctx quiet = *ctx; /* a compiler without stack reports */
     snprintf(path, sizeof path, "%s/unit%zu.su", build->directory, i);
     if (file_map(&quiet, path, &file)) continue;
     struct strbuf text = {0};

@@ -1,12 +1,12 @@
-/* The linked file is laid around its weights. They were written while the compiler worked, at a place
- * that leaves room for the code; the stub held their place with one page, which here becomes them. So
- * they are written once, where assembler and linker would read and write all of them again (600 MB:
- * 2 s instead of 15 s).
+/* Lays the linked file around its weights. They were written while the compiler worked, at an
+ * offset that leaves room for the code; the stub holds their place with one page, which is replaced
+ * here. So they are written once; assembler and linker would read and write all of them again (600
+ * MB: 2 s instead of 15 s).
  *
- * On x86-64 the linker puts .lrodata behind everything else of the address space, so nothing that
- * was resolved moves: the segment grows at its end, and only offsets in the file change (ELF header,
- * program headers, section headers). Any other layout is refused, and the caller links the usual
- * way. Source: System V ABI, chapter 4 and 5 (ELF-64 object file format).
+ * On x86-64 the linker puts .lrodata at the end of the address space, so no resolved address
+ * changes: the segment grows at its end, and only offsets in the file change (ELF header, program
+ * headers, section headers). Any other layout is refused, and the caller links the usual way.
+ * Source: System V ABI, chapter 4 and 5 (ELF-64 object file format).
  */
 #include "core/os/os.h"
 #include "toolchain_internal.h"
@@ -57,8 +57,8 @@ static Elf64_Shdr *find_section(const struct image *image, const char *name) {
   return NULL;
 }
 
-/* The section must be the last thing of the address space and end its segment, with the page at its
-   end: the linker may start the section anywhere in the page before. */
+/* The section must be last in the address space and end its segment, with the page at its end:
+   the linker may start the section anywhere in the page before. */
 static Elf64_Phdr *last_segment(const struct image *image, const Elf64_Shdr *page) {
   Elf64_Phdr *holder = NULL;
   uint64_t end = page->sh_addr + page->sh_size;
@@ -74,8 +74,8 @@ static Elf64_Phdr *last_segment(const struct image *image, const Elf64_Shdr *pag
   return holder;
 }
 
-/* The page and its segment move by `shift` in the file, what lies behind by as much more as the weights
-   are larger than the page. */
+/* Moves the page and its segment by `shift` in the file, and everything after it further by the
+   size of the weights less the page. */
 static void move_offsets(struct image *image, Elf64_Shdr *page, Elf64_Phdr *holder, size_t shift,
                          size_t growth) {
   size_t end = page->sh_offset + page->sh_size;

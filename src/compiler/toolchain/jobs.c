@@ -1,5 +1,6 @@
-/* Jobs of a build: parts of the weights to pack and write, units and main to compile, dealt to as many
- * threads as there are usable cores. Parts come first, so that the disk works while the compiler does.
+/* Jobs of a build: parts of the weights to pack and write, units and main to compile, distributed
+ * over as many threads as there are usable cores. Parts come first, so that the disk works while
+ * the compiler does.
  */
 #include "core/os/os.h"
 #include "toolchain_internal.h"
@@ -10,7 +11,7 @@
 
 #include <sys/resource.h>
 
-/* One a core; with few descriptors left (ulimit -n), one at a time. */
+/* One per core; with few file descriptors left (ulimit -n), one at a time. */
 static size_t most_at_once(void) {
   struct rlimit files;
   if (!getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur < 64) return 1;
@@ -23,8 +24,8 @@ struct jobs {
   const struct build *build;
   /* numbers: units, main, the stub of the weights, then parts */
   size_t unit_count, compile_count, count;
-  atomic_size_t next;   /* in the order of work */
-  atomic_size_t failed; /* the lowest number that failed; SIZE_MAX */
+  atomic_size_t next;   /* in execution order */
+  atomic_size_t failed; /* lowest number that failed; SIZE_MAX */
   pthread_mutex_t lock;
   struct ctx first; /* its context */
 };
@@ -39,7 +40,7 @@ static bool is_cancelled(const void *user) {
   return atomic_load(&job->jobs->failed) < job->number;
 }
 
-/* Behind `count` lines. */
+/* The position after `count` lines. */
 static const char *skip_lines(const char *at, const char *end, long *count) {
   while (*count > 0 && at < end) {
     const char *newline = memchr(at, '\n', (size_t)(end - at));
@@ -49,24 +50,25 @@ static const char *skip_lines(const char *at, const char *end, long *count) {
   return at;
 }
 
-/* An error in what the user wrote is the user's to mend: the file of --kernel-dir that stands before the line that the
-   compiler named. */
-static hone_status blame_source(struct ctx *ctx, const struct build_unit *unit, const char *source) {
+/* For an error in a file of --kernel-dir the user must fix that file: the one whose mark
+   precedes the line that the compiler named. */
+static hone_status blame_source(struct ctx *ctx, const struct build_unit *unit,
+                                const char *source) {
   const char *named = strstr(ctx->message, source), *from = unit->source, *own = NULL;
   long line = named ? strtol(named + strlen(source) + 1, NULL, 10) : 0;
   if (unit->head) (void)skip_lines(unit->head, unit->head + unit->head_length, &line);
   const char *const end = skip_lines(from, from + unit->length, &line);
   for (const char *at;
-       named && (at = memmem(from, (size_t)(end - from), OWN_TEXT, strlen(OWN_TEXT))); from = own)
-    own = at + strlen(OWN_TEXT);
+       named && (at = memmem(from, (size_t)(end - from), OWN_SOURCE, strlen(OWN_SOURCE))); from = own)
+    own = at + strlen(OWN_SOURCE);
   if (!own) return ctx->status;
   char file[128], words[1200];
   snprintf(file, sizeof file, "%.*s", (int)strcspn(own, " \n"), own);
   snprintf(words, sizeof words, "%s", named);
   ctx_clear(ctx);
   return advise(ctx,
-                fail(ctx, HONE_E_USAGE, place_file(file), "the compiler refuses it: %s", words),
-                "mend this file of --kernel-dir; --keep DIR leaves the text that was compiled");
+                fail(ctx, HONE_E_USAGE, place_file(file), "the compiler rejects it: %s", words),
+                "fix this file of --kernel-dir; --keep DIR keeps the source that was compiled");
 }
 
 static hone_status compile_unit(struct ctx *ctx, const struct build *build, const struct job *job) {
@@ -106,8 +108,8 @@ static hone_status run_job(struct ctx *ctx, const struct job *job) {
              : assemble_weights(ctx, jobs->build);
 }
 
-/* The steps' unit, which is the last, begins: it would be waited for alone. Then the others as they are; the loops'
-   unit among them is short. */
+/* The steps' unit, which is the last, begins first, because it takes longest. Then the others in
+   order; the loops' unit is short. */
 static size_t compile_turn(const struct jobs *jobs, size_t turn) {
   if (turn >= jobs->unit_count) return turn;
   return turn ? turn - 1 : jobs->unit_count - 1;
@@ -145,7 +147,7 @@ hone_status run_jobs(struct ctx *ctx, const struct build *build, bool compiles) 
   if (count > jobs.count) count = jobs.count;
   if (count > MAX_WORKERS) count = MAX_WORKERS;
   pthread_t threads[MAX_WORKERS];
-  /* this thread works too; fewer threads than wished for only take longer */
+  /* this thread works too; with fewer threads than wanted it only takes longer */
   while (started + 1 < count && !pthread_create(&threads[started], NULL, work, &jobs)) started++;
   work(&jobs);
   for (size_t i = 0; i < started; i++) pthread_join(threads[i], NULL);

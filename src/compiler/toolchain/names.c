@@ -1,4 +1,6 @@
-/* What artifacts and their parts are called: the kind by the ending, files beside, the prefix of symbols, levels. */
+/* Names of artifacts and their parts: the kind by the extension, companion files, the symbol
+ * prefix, levels.
+ */
 #include "toolchain_internal.h"
 
 enum artifact_kind artifact_kind_of(const char *path) {
@@ -21,8 +23,8 @@ hone_status artifact_beside(struct ctx *ctx, const char *path, const char *endin
   return HONE_OK;
 }
 
-/* Used only with something behind it (NAME_run, NAME_artifact), so that C's keywords are no trouble; an
-   underscore or a digit in front would be, and so would hone's own names. */
+/* Always used with a suffix (NAME_run, NAME_artifact), so C keywords are allowed; a leading
+   underscore or digit is not, nor are hone's own names. */
 void artifact_prefix(const char *path, char out[65]) {
   static const char front[] = "model_";
   const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path,

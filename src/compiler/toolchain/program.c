@@ -1,5 +1,6 @@
-/* A program or library from C files of a folder that hone itself put there: one call of the C compiler. What it makes is
- * run by whoever asks for it. */
+/* Builds a program or library from C files in a folder that hone itself wrote: one call of the C
+ * compiler. The caller runs the result.
+ */
 #include "toolchain_internal.h"
 
 #define PROGRAM_NS 600000000000ull

@@ -1,5 +1,5 @@
-/* The commands of a build, and what --keep leaves of it: the C texts, the weights as they were packed, and build.sh,
- * which makes the same bytes of them again.
+/* The commands of a build, and the content of --keep: the C sources, the packed weights, and
+ * build.sh, which makes the same bytes from them again.
  */
 #include "core/os/os.h"
 #include "toolchain_internal.h"
@@ -11,8 +11,8 @@
 
 /* -- commands */
 
-/* gcc takes about 50 µs for a byte of vectors or loops, and 5 µs at the level of calls: above this size of a unit, more
-   than the largest model of the zoo has, that would be a minute. */
+/* gcc takes about 50 µs per byte of vectors or loops, and 5 µs at the level of calls: above this
+   unit size, which no model of the zoo reaches, that would be a minute. */
 enum { LARGE_UNIT = 1 << 20 };
 
 void unit_arguments(const struct build *build, size_t i, struct arguments *out) {
@@ -30,7 +30,7 @@ void unit_arguments(const struct build *build, size_t i, struct arguments *out) 
 
 void main_arguments(const struct build *build, struct arguments *out) {
   compiler_start(&build->compiler, out);
-  /* without the target's -m flags: it must run far enough to say that the processor does not fit */
+  /* without the target's -m flags: it must start on any processor, to report missing features */
   const char *const rest[] = {"-std=gnu11", "-O2",    build->prefix_map, build->entry, "-c",
                               "-o",         "main.o", "main.c",          NULL};
   arguments_add(out, rest);
@@ -38,13 +38,13 @@ void main_arguments(const struct build *build, struct arguments *out) {
 
 void stub_arguments(const struct build *build, struct arguments *out) {
   compiler_start(&build->compiler, out);
-  /* a linker for boards joins only objects of one architecture */
+  /* a linker for microcontrollers joins only objects of one architecture */
   if (build->options->target->is_bare) arguments_add(out, build->options->target->flags);
   const char *const rest[] = {"-c", "-o", "weights.o", "weights.s", NULL};
   arguments_add(out, rest);
 }
 
-/* Another architecture's ar goes by the name of its gcc, or of the target. */
+/* Another architecture's ar is named like its gcc, or like the target. */
 static const char *archiver(const struct build *build, char *out, size_t size) {
   const char *program = build->compiler.program, *triple = build->options->target->triple;
   const size_t length = strlen(program);
@@ -92,7 +92,7 @@ bool main_file(size_t i, const char **out_name, const char **out_text, size_t *o
   return true;
 }
 
-/* -- what is kept */
+/* -- kept files */
 
 static hone_status keep_parts(struct ctx *ctx, const struct build *build, const char *name,
                               const struct file_part *parts, size_t count) {
@@ -102,7 +102,7 @@ static hone_status keep_parts(struct ctx *ctx, const struct build *build, const 
   return file_write_parts(ctx, path, parts, count, 0644);
 }
 
-hone_status keep_texts(struct ctx *ctx, const struct build *build) {
+hone_status keep_sources(struct ctx *ctx, const struct build *build) {
   const struct build_input *input = build->input;
   char name[80];
   if (!build->options->keep) return HONE_OK;
@@ -130,7 +130,7 @@ static hone_status keep_main(struct ctx *ctx, const struct build *build) {
   return HONE_OK;
 }
 
-/* In single quotes, in which only they themselves mean something. */
+/* In single quotes, in which only the quote itself is special. */
 static void put_quoted(struct strbuf *out, const char *word) {
   strbuf_puts(out, "'");
   for (; *word; word++)
@@ -150,7 +150,8 @@ static void put_word(struct strbuf *out, const char *word) {
     put_quoted(out, word);
 }
 
-/* Folders that are gone are not named; a compiler by a relative path is named from the root. */
+/* Omits folders that no longer exist; a compiler given by a relative path is named by its
+   absolute path. */
 static void put_command(struct strbuf *out, const struct build *build,
                         const struct arguments *arguments) {
   char here[4096];
@@ -214,14 +215,14 @@ static hone_status put_script(struct ctx *ctx, const struct build *build, const 
   }
   if (kind == ARTIFACT_SO) TRY(put_here(ctx, build, "exports.map", out));
   TRY(put_here(ctx, build, "objects.rsp", out));
-  if (kind == ARTIFACT_A) strbuf_puts(out, "rm -f \"$out\"\n"); /* which ar would add to */
+  if (kind == ARTIFACT_A) strbuf_puts(out, "rm -f \"$out\"\n"); /* ar would append to it */
   arguments = (struct arguments){0};
   product_arguments(build, kind, "product", &arguments);
   put_command(out, build, &arguments);
   return strbuf_finish(ctx, out);
 }
 
-/* Raw bytes have no mark: they replace only what stands beside a script of hone's. */
+/* Raw bytes have no signature: they replace only a file next to a script of hone's. */
 static hone_status keep_weights(struct ctx *ctx, const struct build *build, const char *script) {
   char from[4200], to[4200];
   struct ctx own = *ctx;
@@ -230,7 +231,7 @@ static hone_status keep_weights(struct ctx *ctx, const struct build *build, cons
   snprintf(from, sizeof from, "%s/weights.bin", build->directory);
   snprintf(to, sizeof to, "%s/weights.bin", build->options->keep);
   if (!access(to, F_OK) && access(script, F_OK))
-    return fail(ctx, HONE_E_PATH, place_file(to), "a file is there that hone did not make");
+    return fail(ctx, HONE_E_PATH, place_file(to), "the path exists and was not made by hone");
   if (!file_copy(&own, from, to, 0644, NULL)) return HONE_OK;
   ctx->status = own.status;
   memcpy(ctx->message, own.message, sizeof ctx->message);

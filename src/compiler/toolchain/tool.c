@@ -1,6 +1,6 @@
-/* Child tools (compiler, archiver): run with an argument vector, within a time, and judge the end
- * by exit status *and* product. A tool's words are untrusted text: a few lines of them go into the
- * failure.
+/* Child tools (compiler, archiver): runs one with an argument vector and a time limit, and judges
+ * it by exit status *and* product. A tool's output is untrusted: a few lines of it are included in
+ * the failure.
  */
 #include "core/os/os.h"
 #include "toolchain_internal.h"
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SHOWN_BYTES 900 /* of the tool's words in a failure */
+#define SHOWN_BYTES 900 /* of the tool's output in a failure */
 
 void argument(struct arguments *arguments, const char *word) {
   if (arguments->count < MAX_ARGUMENTS)
@@ -32,8 +32,8 @@ static bool has_product(const char *directory, const char *product) {
   return !stat(path, &status) && S_ISREG(status.st_mode) && status.st_size > 0;
 }
 
-/* The first words that help, on one line: from the first line that says "error", else from the
- * start. */
+/* The first useful output, on one line: from the first line that contains "error", else from the
+   start. */
 static void first_words(const struct strbuf *output, char out[SHOWN_BYTES]) {
   const char *from = output->at ? output->at : "", *error = strstr(from, "error");
   while (error && error > from && error[-1] != '\n') error--;
@@ -44,7 +44,7 @@ static void first_words(const struct strbuf *output, char out[SHOWN_BYTES]) {
   safe_copy(out, SHOWN_BYTES, line);
 }
 
-/* What a tool lacks that no other compiler has more of, by its words. */
+/* Resources that a tool lacks and another compiler would lack too, by its output. */
 static const struct cause {
   const char *words;
   hone_status id;
@@ -67,7 +67,7 @@ static const struct cause {
               {"cannot find -l", HONE_E_MISSING},
               {"cannot find 'ld'", HONE_E_MISSING}};
 
-/* A compiler that gets no memory may die of it without a word. */
+/* A compiler that gets no memory may die without a message. */
 static bool is_short_of_memory(const struct process_result *result, const char *words) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY) return false;
@@ -86,7 +86,7 @@ static hone_status cause_of(const struct process_result *result) {
 static const char *help_for(hone_status id) {
   switch (id) {
     case HONE_E_WRITE:
-      return "make room where temporary files go: TMPDIR=FOLDER names another place";
+      return "free space for temporary files, or name another folder with TMPDIR=FOLDER";
     case HONE_E_OOM:
       return "allow more memory and processes ('ulimit -a' shows the limits)";
     case HONE_E_MISSING:
@@ -115,7 +115,8 @@ static hone_status judge(struct ctx *ctx, const char *tool, const struct process
   else if (result->exit_code)
     status = fail(ctx, id, place_name(tool), "exit code %d%s%s", result->exit_code, colon, words);
   else
-    status = fail(ctx, id, place_name(tool), "ended well but wrote nothing%s%s", colon, words);
+    status = fail(ctx, id, place_name(tool), "exited without an error but wrote no output%s%s",
+                  colon, words);
   return advise(ctx, status, "%s", help_for(id));
 }
 
@@ -126,7 +127,7 @@ hone_status tool_run(struct ctx *ctx, const struct arguments *arguments, const c
   if (arguments->overflow)
     return fail(ctx, HONE_E_INTERNAL, place_name(tool), "more than %d arguments", MAX_ARGUMENTS);
   uint64_t now = clock_ns();
-  if (now >= deadline_ns) return fail(ctx, HONE_E_TIMEOUT, place_name(tool), "no time was left");
+  if (now >= deadline_ns) return fail(ctx, HONE_E_TIMEOUT, place_name(tool), "no time left");
   struct process_options options = {.argv = arguments->at,
                                     .directory = directory,
                                     .fd_in = -1,

@@ -1,16 +1,18 @@
-/* What a unit of C text is, by which the compiler is told how hard to try. Whoever writes the text knows it. */
+/* The kind of a translation unit, which selects the optimisation flags. The source generator sets
+ * it.
+ */
 #ifndef HONE_UNIT_KIND_H
 #define HONE_UNIT_KIND_H
 
-/* Stands before a function that is made from a text of --kernel-dir, with the file's name: an error from there on is
-   the text's. */
-#define OWN_TEXT "/* text of --kernel-dir: "
+/* Marks a function made from a source of --kernel-dir, with the file's name: compile errors
+   after it belong to that file. */
+#define OWN_SOURCE "/* text of --kernel-dir: "
 
 enum unit_kind {
-  UNIT_VECTORS, /* vectors stand in it: the compiler's own would only spill */
-  UNIT_TILES, /* the same, around tiles whose loops need not be unrolled before all else (UNROLLS_LATE) */
-  UNIT_LOOPS, /* plain loops: the compiler makes vectors of them */
-  UNIT_CALLS  /* addresses and calls: no loop of theirs is worth the compiler's time */
+  UNIT_VECTORS, /* explicit vectors: auto-vectorisation would only spill */
+  UNIT_TILES,   /* the same, with tiles whose loops may be unrolled late (UNROLLS_LATE) */
+  UNIT_LOOPS,   /* simple loops: the compiler vectorises them */
+  UNIT_CALLS    /* addresses and calls: optimising them is not worth the compile time */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* Weights: where their parts are written, and the stub by which the code finds them. */
+/* Where the parts of the weights are written, and the stub by which the code finds them. */
 #include "toolchain_internal.h"
 
 #include <errno.h>
@@ -16,8 +16,8 @@ bool has_large_section(const struct build *build) {
          !strncmp(build->options->target->triple, "x86_64", 6);
 }
 
-/* Room for what is linked, in front of the weights: code is smaller than its text. What does not
-   fit is linked the usual way. */
+/* Space for the linked image before the weights: code is smaller than its source. If it does not
+   fit, the usual way is used. */
 static size_t image_room(const struct build_input *input) {
   size_t bytes = 256 << 10;
   for (size_t i = 0; i < input->unit_count; i++) bytes += input->units[i].length;
@@ -48,7 +48,7 @@ hone_status weights_open(struct ctx *ctx, struct build *build, const char *path)
   return open_temporary(ctx, build);
 }
 
-/* Memory of few large pages: it is touched once and thrown away. */
+/* Memory of a few large pages: it is touched once and freed. */
 static void *part_memory(size_t bytes) {
   enum { HUGE_PAGE = 2 << 20 };
   size_t size = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
@@ -66,7 +66,7 @@ hone_status weights_part(struct ctx *ctx, const struct build *build, size_t i) {
   char *packed = part_memory(part->bytes);
   if (!packed)
     return fail(ctx, HONE_E_OOM, place_none(), "no memory for %zu bytes of weights", part->bytes);
-  size_t padding = part->bytes < 64 ? part->bytes : 64; /* packed may end in it */
+  size_t padding = part->bytes < 64 ? part->bytes : 64; /* packed weights may end in it */
   memset(packed + part->bytes - padding, 0, padding);
   build->input->pack(build->input->packer, i, packed);
   hone_status status = output_put(ctx, &build->file, at, packed, part->bytes);
@@ -74,7 +74,7 @@ hone_status weights_part(struct ctx *ctx, const struct build *build, size_t i) {
   return status;
 }
 
-/* The symbol PREFIX_weights over the bytes, or over one page that holds their place. */
+/* The symbol PREFIX_weights over the bytes, or over one page that reserves their place. */
 static hone_status write_stub(struct ctx *ctx, const struct build *build) {
   const char *prefix = build->prefix;
   struct strbuf stub = {0};

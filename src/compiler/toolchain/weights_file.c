@@ -1,4 +1,4 @@
-/* The .weights file beside C text. */
+/* The .weights file that accompanies C source. */
 #include "toolchain_internal.h"
 
 #include "compiler/run/artifact.h"

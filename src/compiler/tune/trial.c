@@ -71,7 +71,7 @@ static hone_status list_candidates(struct bench_rig *rig, struct arena *arena) {
   struct trial *trial = rig->trial;
   struct choice usual;
   if (!kernel_choose(&trial->problem, &rig->target, &usual))
-    return fail(rig->ctx, HONE_E_UNSUP, place_none(), "no kernel does this problem on %s",
+    return fail(rig->ctx, HONE_E_UNSUP, place_none(), "no kernel solves this problem on %s",
                 rig->options->target->level);
   if (rig->options->only)
     VEC_PUSH(rig->ctx, arena, &all,
@@ -158,7 +158,7 @@ static hone_status load(struct bench_rig *rig, struct arena *arena) {
   kernel_function *const *(*table)(void) = NULL;
   if (rig->library) *(void **)&table = dlsym(rig->library, "trial_artifact");
   if (!table)
-    return fail(rig->ctx, HONE_E_INTERNAL, place_none(), "a library of kernels does not load");
+    return fail(rig->ctx, HONE_E_INTERNAL, place_none(), "a kernel library cannot be loaded");
   rig->table = table();
   return HONE_OK;
 }

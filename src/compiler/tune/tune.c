@@ -168,7 +168,7 @@ static hone_status time_model(struct tuning *t, struct model_run *run, const str
   for (int i = 0; i < MODEL_RUNS; i++) {
     uint64_t start = clock_ns();
     if (run->loaded.info->run(run->loaded.weights, run->loaded.arena, &run->io, team))
-      return fail(t->ctx, HONE_E_INTERNAL, place_none(), "the model ends in an error");
+      return fail(t->ctx, HONE_E_INTERNAL, place_none(), "the model fails on these inputs");
     times[i] = (double)(clock_ns() - start);
   }
   sort_doubles(times, MODEL_RUNS);

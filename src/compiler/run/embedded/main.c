@@ -206,7 +206,7 @@ static void read_all(int fd, const char *path, void *data, size_t size) {
     ssize_t n = read(fd, at, size < (1u << 30) ? size : 1u << 30);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) die(NO_READ, "%s: %s", path, strerror(errno));
-    if (!n) die(BAD_INPUT, "%s: the file ends early", path);
+    if (!n) die(BAD_INPUT, "%s: the file is truncated", path);
     at += n;
     size -= (size_t)n;
   }
@@ -238,7 +238,7 @@ static size_t check_npy(int fd, const char *path, const struct hone_io_info *io,
     die(BAD_INPUT, "%s: Fortran order; save it with numpy.ascontiguousarray", path);
   const struct type *type = type_of(io);
   if (!npy.code[0] || !strchr("<|=", npy.code[0]) || strcmp(npy.code + 1, type->code))
-    die(BAD_INPUT, "%s: element type '%s', the input needs %s ('<%s')", path, shown(npy.code),
+    die(BAD_INPUT, "%s: element type is '%s', but the input needs %s ('<%s')", path, shown(npy.code),
         type->name, type->code);
   int same = npy.rank == io->rank;
   for (int32_t i = 0; same && i < npy.rank; i++) {
@@ -286,7 +286,7 @@ static void *read_input(const char *path, const struct hone_io_info *io, int64_t
     size_raw(io, file_bytes, dims);
   size_t bytes = bytes_of(io, dims);
   if (file_bytes - offset != bytes)
-    die(BAD_INPUT, "%s: %zu bytes of data, input \"%s\" needs %zu", path, file_bytes - offset,
+    die(BAD_INPUT, "%s: %zu bytes of data, but input \"%s\" needs %zu", path, file_bytes - offset,
         shown(io->name), bytes);
   if (lseek(fd, (off_t)offset, SEEK_SET) < 0) die(NO_READ, "%s: %s", path, strerror(errno));
   void *data = allocate(bytes);
@@ -379,11 +379,11 @@ static void usage(FILE *file, const struct hone_artifact_info *info) {
       "Runs the compiled model. A file is .npy, or else its raw little-endian elements. One "
       "folder\n"
       "in place of all inputs holds in_0.npy, ... or NAME.npy; one in place of all outputs gets\n"
-      "output_0.npy, ...; an OUT without an ending is a folder.\n"
-      "  -o DIR       the same folder of outputs (default: .)\n"
+      "output_0.npy, ...; an OUT without an extension is a folder.\n"
+      "  -o DIR       folder for the outputs (default: .)\n"
       "  --threads N  (default: one per processor)\n"
-      "  --repeat N   run N times and print the fastest and the median time, and the least\n"
-      "               time that a run took of processors, all threads together\n");
+      "  --repeat N   run N times and print the fastest and the median time, and the least CPU\n"
+      "               time of a run, summed over all threads\n");
   print_io(file, "input", info->inputs, info->input_count);
   print_io(file, "output", info->outputs, info->output_count);
 }
@@ -413,15 +413,15 @@ static void place(const struct hone_artifact_info *info, struct options *out) {
   int32_t more = out->word_count - in;
   if (more < 0) {
     usage(stderr, info);
-    die(USAGE, "%d input files given, the model has %d inputs", (int)out->word_count,
+    die(USAGE, "%d input files given, but the model has %d inputs", (int)out->word_count,
         (int)info->input_count);
   }
   if (!more) return;
   int is_one_folder = more == 1 && (info->output_count != 1 || names_folder(out->words[in]));
   if (!is_one_folder && more != info->output_count)
-    die(USAGE, "%d files follow the inputs, the model has %d outputs (see --help)", (int)more,
+    die(USAGE, "%d files after the inputs, but the model has %d outputs (see --help)", (int)more,
         (int)info->output_count);
-  if (out->folder) die(USAGE, "-o does not go with output files");
+  if (out->folder) die(USAGE, "-o cannot be used with output files");
   if (is_one_folder)
     out->folder = out->words[in];
   else
@@ -484,7 +484,7 @@ static void check_processor(uint32_t needed) {
     size_t n = strlen(list);
     snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "", names[i] ? names[i] : "?");
   }
-  die(MISSING, "compiled for a processor with more than this one has; missing: %s", list);
+  die(MISSING, "compiled for a processor with features that this one lacks: %s", list);
 }
 
 static int ascending(const void *a, const void *b) {
@@ -540,7 +540,7 @@ static void check_outputs(const struct hone_artifact_info *info, const struct op
     for (int32_t k = 0; k < info->input_count && !stat(options->outputs[i], &out); k++)
       if (!stat(input_path(options, &info->inputs[k], (size_t)k, path), &in) &&
           in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-        die(USAGE, "%s is an input, never an output", options->outputs[i]);
+        die(USAGE, "%s is an input file and cannot be an output", options->outputs[i]);
 }
 
 static void run(const struct hone_artifact_info *info, const struct options *options,
@@ -572,7 +572,7 @@ static void run(const struct hone_artifact_info *info, const struct options *opt
   for (size_t i = 0; i < out; i++) {
     const struct hone_io_info *o = &info->outputs[i];
     for (int32_t d = 0; d < o->rank; d++)
-      if (dims[i][d] < 0 || dims[i][d] > o->dims[d]) die(FAILED, "output %zu has a bad shape", i);
+      if (dims[i][d] < 0 || dims[i][d] > o->dims[d]) die(FAILED, "output %zu has an invalid shape", i);
     write_output(output_path(options, i, path), o, dims[i], outputs[i]);
   }
 }
@@ -581,7 +581,7 @@ int main(int argc, char **argv) {
   const struct hone_artifact_info *info = HONE_ARTIFACT();
   if (argc > 0 && argv[0]) program = argv[0];
   if (info->abi != HONE_ARTIFACT_ABI || (info->weights_bytes && !info->weights))
-    die(FAILED, "this program was put together from parts that do not fit");
+    die(FAILED, "this program was linked from parts of different builds");
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   if (processors < 1) processors = 1;
   struct options options = {.repeat = 1};
