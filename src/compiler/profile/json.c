@@ -6,7 +6,7 @@
 #include "core/format/format.h"
 #include "profile.h"
 
-/* Names of a model may be no UTF-8. */
+/* Names in a model may be invalid UTF-8. */
 static json_t *untrusted(const char *text) {
   struct strbuf safe = {0};
   json_t *json = json_string(text);

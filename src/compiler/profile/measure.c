@@ -1,5 +1,6 @@
-/* Runs of a profiled artifact, and what its steps took. Before each run the entries behind the arena are
- * zeroed, so that a step that does not run has no calls. */
+/* Runs a profiled artifact and collects the times of its steps. The entries after the arena are
+ * zeroed before each run, so a step that does not run has no calls.
+ */
 #include "profile.h"
 
 #include <math.h>
@@ -59,7 +60,7 @@ static double median_in_place(double *x, size_t n) {
   return percentile_sorted(x, n, 0.5);
 }
 
-/* A run of median length, once more: its entries are kept for the timeline. */
+/* Repeats a run of median length: its entries are kept for the timeline. */
 static hone_status keep_run(struct sampler *s, struct arena *arena) {
   struct hone_profile_entry *kept;
   size_t cells = s->threads * s->steps;
@@ -126,7 +127,8 @@ hone_status profile_measure(struct ctx *ctx, struct arena *arena, const struct l
 
 /* -- against the machine */
 
-/* Of products of that type: as measured where the probe took the target's instruction, else by the target's speeds. */
+/* For multiplications of that type: measured if the probe used the target's instruction, else
+   from the target's speeds. */
 static double peak_of(const struct profile *p, hone_dtype dtype) {
   const struct speeds *speeds = &p->target.speeds;
   const uint32_t probed = cpu_features() & CPU_AMX_BF16 ? CPU_AMX_BF16 : CPU_AVX512_BF16;

@@ -1,4 +1,5 @@
-/* The profile for a terminal: kernels by their sums, the longest steps, what is far from its limit. */
+/* The profile for a terminal: totals by kernel, the longest steps, and steps far from their limit.
+ */
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,7 +21,7 @@ static int longest_first(const void *a, const void *b) {
   return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* In a sum a step that was faster than its limit counts with its own time. */
+/* In a total, a step that was faster than its limit counts with its own time. */
 static double known_limit_ns(const struct profile *p, size_t step) {
   const double limit = profile_limit_ns(p, step);
   return p->peaks && isnan(limit) ? p->times[step].ns : limit;
@@ -31,7 +32,7 @@ static size_t sum_by_kind(const struct profile *p, const size_t *order, size_t c
   size_t kinds = 0;
   for (size_t i = 0; i < count; i++) {
     const struct profiled_step *step = &p->plan.steps[order[i]];
-    bool named = strcmp(step->kind, "plain") == 0; /* those are of one operator each */
+    bool named = strcmp(step->kind, "plain") == 0; /* these have one operator each */
     const char *kind = named ? step->op : step->kind;
     size_t k = 0;
     while (k < kinds && strcmp(sums[k].kind, kind)) k++;

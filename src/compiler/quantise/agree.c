@@ -1,5 +1,6 @@
-/* Samples and what the float model makes of them, as a labelled set with the metric agreement: what any engine makes of
- * a smaller model can be held against it. */
+/* Writes samples and the float model's outputs as a labelled set with the metric agreement, so that
+ * any engine's output of a smaller model can be compared with them.
+ */
 #include "quantise_internal.h"
 
 #include <unistd.h>
@@ -16,7 +17,7 @@ static hone_status write_tensors(struct ctx *ctx, const char *dir, const char *k
   return HONE_OK;
 }
 
-/* Expected outputs lie apart, in a folder that is no sample: all of a sample's files are inputs. */
+/* Expected outputs are in a separate folder, because all files of a sample's folder are inputs. */
 static hone_status write_sample(struct ctx *ctx, const struct graph *graph,
                                 const struct executor *e, const hone_tensor *inputs,
                                 hone_tensor *outputs, const char *dir, size_t s) {
@@ -45,7 +46,7 @@ static hone_status write_labels(struct ctx *ctx, const char *dir, size_t count) 
   return status;
 }
 
-/* Labels that somebody gave are not replaced; those of a set that was written here are. */
+/* Labels from another source are not replaced; those of a set written here are. */
 static hone_status check_labels(struct ctx *ctx, const char *dir) {
   char labels[4096 + 64], expected[4096 + 64];
   snprintf(labels, sizeof labels, "%.4000s/labels.json", dir);

@@ -1,7 +1,8 @@
-/* Cross-layer equalisation (M. Nagel et al., ICCV 2019, section 4.1): between two convolutions with nothing but a Relu
- * between them, channel i of the first may be divided by s_i where the second multiplies by it. With
- * s_i = sqrt(r1_i / r2_i), r the largest weights of that channel, both have the same range; then one scale for all of
- * the activation's channels loses less. */
+/* Cross-layer equalisation (M. Nagel et al., ICCV 2019, section 4.1): between two convolutions with
+ * only a Relu between them, channel i of the first may be divided by s_i if the second multiplies
+ * by it. With s_i = sqrt(r1_i / r2_i), r the largest weight of the channel, both have the same
+ * range, and one scale for all channels of the activation loses less.
+ */
 #include "quantise_internal.h"
 
 #include <math.h>
@@ -41,7 +42,7 @@ static void largest(const struct node *node, const struct weight_layout *l, bool
   }
 }
 
-/* A changed copy in the value's place: payloads are shared with other copies of the graph. */
+/* Replaces the value by a changed copy: payloads are shared with other copies of the graph. */
 static hone_status scaled_copy(struct ctx *ctx, struct graph *graph, struct value *value,
                                const struct weight_layout *l, bool of_inputs, const double *by,
                                bool divides) {
@@ -62,7 +63,7 @@ static hone_status balance(struct ctx *ctx, struct graph *graph, struct pair *p)
   TRY(NEW_ARRAY(ctx, graph->arena, r2, p->a.outputs));
   largest(p->first, &p->a, false, r1);
   largest(p->second, &p->b, true, r2);
-  for (size_t c = 0; c < p->a.outputs; c++) /* a dead channel stays as it is */
+  for (size_t c = 0; c < p->a.outputs; c++) /* a dead channel stays unchanged */
     r1[c] = r1[c] > 1e-12 && r2[c] > 1e-12 ? fmin(1e4, fmax(1e-4, sqrt(r1[c] / r2[c]))) : 1;
   TRY(scaled_copy(ctx, graph, p->first->inputs[1], &p->a, false, r1, true));
   struct value *bias = node_input(p->first, 2);

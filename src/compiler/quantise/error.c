@@ -1,15 +1,15 @@
-/* How far a graph's outputs are from the float graph's on the samples. */
+/* The distance of a graph's outputs from the float graph's on the samples. */
 #include "quantise_internal.h"
 
 #include <math.h>
 
 struct sums {
-  /* squares of the difference, of the expected, products, squares of the found */
+  /* squares of the difference, of the expected, dot products, squares of the actual */
   double off, size, product, other;
   double rows, same;
 };
 
-/* Rows along the last dimension, if there is more than one element to choose from. */
+/* Rows along the last dimension, if it has more than one element. */
 static void add_rows(const struct tensor *expected, const struct tensor *found, struct sums *out) {
   const int rank = expected->shape.rank;
   const size_t width = rank ? (size_t)expected->shape.dims[rank - 1] : 0;

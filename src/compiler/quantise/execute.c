@@ -1,4 +1,4 @@
-/* A graph compiled, loaded and run: hone's own compiler is fast enough to be the calibration's engine. */
+/* Compiles, loads and runs a graph: hone's own compiler is fast enough for calibration. */
 #include "quantise_internal.h"
 
 static hone_status load(struct executor *e, const struct graph *graph,

@@ -1,5 +1,6 @@
-/* Halves as floats. Scales belong to what is computed, and bytes go from one product to the next only where nothing is
- * rounded to 16 bits between them. Inputs and outputs keep their types, behind casts.
+/* 16-bit floats become f32. Scales belong to computed values, and values stay int8 between two
+ * nodes only if nothing is rounded to 16 bits between them. Inputs and outputs keep their types,
+ * with Casts.
  */
 #include "compiler/passes/rewrite.h"
 #include "quantise_internal.h"
@@ -10,7 +11,7 @@ static bool has_half(struct value *const *values, size_t count) {
   return false;
 }
 
-/* What was rounded to a half is taken from before it was. */
+/* Reads a value from before its rounding to 16 bits. */
 static hone_status as_float(struct rewrite *r, struct value *from, struct value **out) {
   const struct node *cast = producer_of(from, OP_Cast);
   if (cast && cast->inputs[0]->dtype == HONE_F32) {

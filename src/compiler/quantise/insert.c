@@ -1,6 +1,7 @@
-/* The quantised graph: a copy of the float one in which every wanted value goes through QuantizeLinear and
- * DequantizeLinear, and weights and biases of quantised products come out of DequantizeLinear. Engines take the
- * pairs into their integer kernels; what they do not know still means the same.
+/* Builds the quantised graph: a copy of the float graph in which every wanted value passes through
+ * QuantizeLinear and DequantizeLinear, and weights and biases of quantised nodes come from
+ * DequantizeLinear. Engines fuse the pairs into their integer kernels; without fusion the graph
+ * computes the same.
  */
 #include "quantise_internal.h"
 
@@ -12,7 +13,7 @@ struct inserter {
   const struct sites *sites;
   const struct recipe *recipe;
   struct graph *graph;
-  struct value **bytes; /* by value index: what readers on bytes read instead */
+  struct value **bytes; /* by value index: the replacement for int8 readers */
 };
 
 static hone_status constant(struct inserter *in, hone_dtype dtype, const struct shape *shape,
@@ -50,7 +51,8 @@ static hone_status add_pair(struct inserter *in, size_t index) {
 
 /* -- weights and biases */
 
-/* The elements of one output channel: `outer` runs of per_output elements, a turn of all channels apart. */
+/* The elements of one output channel: `outer` runs of per_output elements, at a distance of all
+   channels. */
 struct channel {
   const struct tensor *w;
   size_t first, run, turn, runs;
@@ -72,8 +74,8 @@ static double squared_error(const struct channel *c, double scale) {
   return sum;
 }
 
-/* The largest weight is 127 steps; with mse the scale with the smallest squared error, of those that clip down to
-   half of it. */
+/* The largest weight becomes 127; with mse the scale with the smallest squared error, among
+   those that clip to at least half of it. */
 static double channel_scale(const struct channel *c, bool clips) {
   double largest = 0, best, least;
   for (size_t r = 0; r < c->runs; r++)
@@ -96,7 +98,7 @@ struct product {
   struct weight_layout layout;
   const struct scaled *x;
   double *scales;  /* of the weights, by output channel */
-  double *shifted; /* what the bias must give back for the rounding of weights */
+  double *shifted; /* the bias correction for the rounding of weights */
 };
 
 static hone_status put_weights(struct inserter *in, struct product *p) {
@@ -123,8 +125,8 @@ static hone_status put_weights(struct inserter *in, struct product *p) {
   return add_node(in, OP_DequantizeLinear, inputs, p->layout.axis, &p->node->inputs[1]);
 }
 
-/* i32 in steps of x's scale times the weights'. With bias correction it also holds the mean of what the rounded
-   weights miss (M. Nagel et al., ICCV 2019, section 4.2, with the samples' means). */
+/* i32 in steps of x's scale times the weights'. With bias correction it includes the mean error
+   of the rounded weights (M. Nagel et al., ICCV 2019, section 4.2, with the samples' means). */
 static hone_status put_bias(struct inserter *in, struct product *p) {
   const struct value *bias = node_input(p->from, 2);
   const struct shape channels = {1, {(int64_t)p->layout.outputs}};
@@ -165,7 +167,8 @@ static hone_status quantise_product(struct inserter *in, size_t n) {
 
 /* -- the graph */
 
-/* Readers turn to the bytes, but those in float where the float exists anyway. */
+/* Redirects readers to the quantised value, except float readers of a value that exists in float
+   anyway. */
 static void redirect(struct inserter *in, size_t n) {
   struct node *node = in->graph->nodes.at[n];
   for (size_t i = 0; i < node->input_count; i++) {

@@ -1,4 +1,6 @@
-/* Labels: how many samples a graph's first output names rightly, by its largest element. */
+/* Labels: counts the samples that a graph's first output classifies correctly, by its largest
+ * element.
+ */
 #include "core/metrics/metrics.h"
 #include "quantise_internal.h"
 

@@ -1,5 +1,7 @@
-/* What the values are on the samples: two runs over all of them, first for ranges and means, then for histograms
- * within the ranges. The float graph's own outputs are kept on the way: errors are measured against them. */
+/* Observes values on the samples, in two runs over all of them: first for ranges and means, then
+ * for histograms within the ranges. The float graph's own outputs are kept: errors are measured
+ * against them.
+ */
 #include "quantise_internal.h"
 
 #include <math.h>
@@ -8,7 +10,7 @@ bool is_held_out(const struct quantise_options *options, size_t sample) {
   return options->samples->count >= 10 && sample % 5 == 4;
 }
 
-/* A value that is looked at: an output of the observing graph, or one of its inputs. */
+/* An observed value: an output of the observing graph, or one of its inputs. */
 struct watched {
   size_t index; /* of the value */
   size_t at;    /* of the output or input */
@@ -23,7 +25,7 @@ struct observer {
   struct graph *graph;
 };
 
-/* The graph's own outputs stay in front. */
+/* The graph's own outputs come first. */
 static hone_status add_outputs(struct observer *o, struct arena *arena) {
   const struct graph *graph = o->sites->graph;
   TRY(graph_copy(o->ctx, arena, graph, &o->graph));
@@ -46,7 +48,7 @@ static hone_status add_outputs(struct observer *o, struct arena *arena) {
   return HONE_OK;
 }
 
-/* Sums of a product's input by channel: [outer, channels, inner]. */
+/* Sums per channel of an input: [outer, channels, inner]. */
 static void add_means(struct scaled *v, const struct shape *shape, int axis, const float *x) {
   size_t outer = 1, inner = 1;
   for (int i = 0; i < axis; i++) outer *= (size_t)shape->dims[i];
@@ -138,7 +140,8 @@ static hone_status look_at_all(struct observer *o, struct arena *arena,
   return HONE_OK;
 }
 
-/* Means are asked for where a product reads; its input channels say along which dimension. */
+/* Means are needed for inputs of quantised nodes; the node's input channels determine the
+   dimension. */
 static hone_status prepare_values(struct ctx *ctx, struct arena *arena, struct sites *sites) {
   for (size_t n = 0; n < sites->graph->nodes.count; n++) {
     const struct node *node = sites->graph->nodes.at[n];

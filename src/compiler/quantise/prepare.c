@@ -1,5 +1,6 @@
-/* The form that is quantised: what an engine's own optimiser would fold is folded before scales are chosen, or the
- * scales would belong to values that nobody computes. Only ONNX's own operators come out. */
+/* Prepares the graph for quantisation: folds what an engine's optimiser would fold, so that scales
+ * belong to values that engines compute. The result contains only operators of ONNX.
+ */
 #include "quantise_internal.h"
 
 hone_status prepare(struct ctx *ctx, struct arena *arena, const struct graph *graph,

@@ -1,19 +1,21 @@
-/* Scale and zero point of a value from what was seen of it. Ranges hold 0, so that padding and Relu are exact.
- * minmax: all of it. percentile: all but a ten-thousandth. mse: the clipped range with the smallest mean squared
- * error, as bins say (E. Park et al., CVPR 2017; M. Nagel et al., arXiv 2106.08295, section 3.1). */
+/* Scale and zero point of a value from its observations. Ranges contain 0, so that padding and Relu
+ * are exact. minmax: the full range. percentile: all but one in ten thousand. mse: the clipped
+ * range with the smallest mean squared error by the bins (E. Park et al., CVPR 2017; M. Nagel et
+ * al., arXiv 2106.08295, section 3.1).
+ */
 #include "quantise_internal.h"
 
 #include <math.h>
 
 #define STEPS 255.0
 #define PERCENTILE 0.9999
-#define CUTS 24 /* of each end that mse tries, down to a quarter of it */
+#define CUTS 24 /* clipped ranges that mse tries per end, down to a quarter */
 
 const char *const range_method_names[] = {"minmax", "percentile", "mse"};
 
 static double bin_width(const struct scaled *v) { return (v->high - v->low) / RANGE_BINS; }
 
-/* The ends that leave out as many elements as there may be, half of them on each side. */
+/* Clips at most the allowed number of elements, half of them on each side. */
 static void percentile(const struct scaled *v, double *low, double *high) {
   double all = v->zeros, left = 0, right = 0;
   size_t first = 0, last = RANGE_BINS;
@@ -25,7 +27,8 @@ static void percentile(const struct scaled *v, double *low, double *high) {
   *high = fmax(0, v->low + (double)last * bin_width(v));
 }
 
-/* Sum of squared errors: what is inside is off by a uniform part of a step, what is outside by its way back. */
+/* Sum of squared errors: inside, a uniform error within a step; outside, the distance to the
+   bound. */
 static double squared_error(const struct scaled *v, double low, double high) {
   const double step = (high - low) / STEPS, inside = step * step / 12, width = bin_width(v);
   double sum = 0;

@@ -1,6 +1,7 @@
-/* Which recipe, and which products stay in float. Nothing is assumed: every candidate is compiled with hone's own
- * integer kernels and its error is that of its outputs on the samples. Where a bound asks for more than bytes give,
- * products go back to float, those first whose bytes alone do the most harm; how many is found by halving.
+/* Chooses the recipe, and the nodes that stay in float. Every candidate is compiled with hone's own
+ * integer kernels, and its error is measured at its outputs on the samples. If int8 exceeds a
+ * bound, nodes return to float, those first that alone have the largest error; a binary search
+ * finds how many.
  */
 #include "quantise_internal.h"
 
@@ -17,7 +18,7 @@ struct search {
     struct sites sites;
     struct observed observed;
     bool is_there;
-  } forms[2]; /* as it is, and equalised */
+  } forms[2]; /* unchanged, and equalised */
 };
 
 static hone_status make_form(struct search *s, const struct graph *graph, bool equalises) {
@@ -33,7 +34,8 @@ static hone_status make_form(struct search *s, const struct graph *graph, bool e
   return HONE_OK;
 }
 
-/* The float outputs that count are those of the graph as it is. out_graph NULL: the graph is given up. */
+/* Errors are relative to the outputs of the unchanged float graph. out_graph NULL: the graph is
+   discarded. */
 static hone_status try_recipe(struct search *s, const struct recipe *recipe,
                               struct graph **out_graph, struct quantise_error *out) {
   struct form *form = &s->forms[recipe->equalises];
@@ -78,7 +80,7 @@ static hone_status find_recipe(struct search *s, const struct graph *graph) {
   return HONE_OK;
 }
 
-/* -- products that stay in float */
+/* -- nodes that stay in float */
 
 struct ranked {
   size_t node;
@@ -157,7 +159,7 @@ static void count_products(struct search *s) {
     s->report->products += sites->nodes[n].role == ROLE_PRODUCT;
 }
 
-/* Bytes of bytes would only add a second rounding. */
+/* Quantising a quantised model would only add a second rounding. */
 static hone_status check_float(struct ctx *ctx, const struct graph *graph) {
   static const enum op_id quantised[] = {OP_QuantizeLinear, OP_QLinearConv, OP_QLinearMatMul,
                                          OP_ConvInteger, OP_MatMulInteger};

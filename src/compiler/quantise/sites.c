@@ -1,8 +1,9 @@
-/* Which nodes compute in bytes. Products with constant weights do; what stands between two of them does too where it
- * can, so that no value goes back to float on the way from one product to the next. */
+/* Selects the nodes that compute in int8: matmuls and convolutions with constant weights, and,
+ * where supported, the operators between them, so that no value returns to float on the way.
+ */
 #include "quantise_internal.h"
 
-/* Operators that work on bytes, besides products. */
+/* Operators that work on int8, in addition to matmuls and convolutions. */
 static const struct {
   enum op_id op;
   enum role role;
@@ -38,7 +39,7 @@ static enum role role_of(const struct node *node) {
   return ROLE_NONE;
 }
 
-/* The inputs that would be bytes: a bound, an axis or a shape is none. */
+/* The inputs that would be int8: not bounds, axes or shapes. */
 static size_t data_inputs(const struct node *node) {
   bool all = is_op(node, OP_Add) || is_op(node, OP_Mul) || is_op(node, OP_Concat);
   return all ? node->input_count : 1;
@@ -70,7 +71,8 @@ hone_status sites_find(struct ctx *ctx, struct arena *arena, const struct graph 
   return HONE_OK;
 }
 
-/* Bytes are of use where a product reads them, at once or behind operators that work on bytes. */
+/* Int8 is useful if a matmul or convolution reads the value, directly or through operators that
+   work on int8. */
 static void find_useful(struct sites *s, bool is_first) {
   memset(s->useful, 0, s->graph->values.count);
   for (size_t n = s->graph->nodes.count; n-- > 0;) {
@@ -84,7 +86,7 @@ static void find_useful(struct sites *s, bool is_first) {
   }
 }
 
-/* A value can be bytes where a product made it, or an operator on bytes from such. */
+/* A value can be int8 if a matmul or convolution makes it, or an operator on int8 values. */
 static bool quantise_nodes(struct sites *s) {
   bool changed = false;
   memset(s->bytes, 0, s->graph->values.count);
@@ -103,7 +105,8 @@ static bool quantise_nodes(struct sites *s) {
   return changed;
 }
 
-/* Relu and Clip behind a product or a sum alone are its epilogue in every engine: nothing is rounded between. */
+/* Relu and Clip directly after a matmul, convolution or sum are its epilogue in every engine:
+   nothing is rounded between them. */
 static bool is_epilogue(const struct sites *s, const struct node *node) {
   const struct node *from = node->inputs[0]->producer;
   return (is_op(node, OP_Relu) || is_op(node, OP_Clip)) && from &&
@@ -133,7 +136,7 @@ void sites_decide(struct sites *s) {
     s->values[v].is_wanted = s->values[v].spares_float_readers = false;
     s->values[v].root = v;
   }
-  do find_useful(s, is_first), is_first = false; /* what is quantised only becomes less */
+  do find_useful(s, is_first), is_first = false; /* the set of quantised nodes only shrinks */
   while (quantise_nodes(s));
   want_values(s);
 }

@@ -1,6 +1,6 @@
-/* Weights in fewer bits, everything else in f32: what reads weights once an inference is as fast as they are small.
- * 16 bits: the constant behind a Cast. 4 bits: com.microsoft MatMulNBits, which ONNX Runtime defined: [n, k] in
- * blocks along k, a scale and a zero point each.
+/* Weights in fewer bits, everything else in f32: memory-bound models run faster with smaller
+ * weights. 16 bits: the constant followed by a Cast. 4 bits: com.microsoft MatMulNBits, which ONNX
+ * Runtime defined: [n, k] in blocks along k, with a scale and a zero point each.
  */
 #include "quantise_internal.h"
 
@@ -81,7 +81,7 @@ static double block_error(const struct block *b, const double *x, size_t count) 
   return sum;
 }
 
-/* Of ranges around 0 that clip both ends a little, the one with the smallest squared error. */
+/* The range with the smallest squared error, among ranges around 0 that clip both ends slightly. */
 static struct block choose_block(const double *x, size_t count) {
   double low = 0, high = 0, least = INFINITY;
   struct block best = {1, 0};
@@ -151,7 +151,7 @@ static hone_status replace_product(struct ctx *ctx, struct graph *graph, struct 
   TRY(node_set_int(ctx, graph, made, "N", (int64_t)l.outputs));
   TRY(node_set_int(ctx, graph, made, "bits", 4));
   TRY(node_set_int(ctx, graph, made, "block_size", (int64_t)block));
-  result = made->outputs[0]; /* inference would expand the node into those that it stands for */
+  result = made->outputs[0]; /* shape inference would expand the node */
   result->dtype = HONE_F32;
   result->has_shape = true;
   result->shape = node->outputs[0]->shape;

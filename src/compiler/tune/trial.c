@@ -1,7 +1,8 @@
-/* One problem, several ways to do it, timed in turns: what disturbs one run disturbs its neighbours in
- * time alike, and ratios of slices taken side by side are decided on (stats, paired_ratio). Candidates
- * have constants of their own and share a and c, so that between two runs of one the others' constants
- * pass through the caches, as other layers' do in a model. */
+/* One problem, several choices, timed in turns: a disturbance affects neighbouring slices alike,
+ * and ratios of adjacent slices are compared (stats, paired_ratio). Candidates have their own
+ * constants and share a and c, so that between two runs of one candidate the others' constants pass
+ * through the caches, as other layers' do in a model.
+ */
 #include "tune.h"
 
 #include <dlfcn.h>
@@ -14,12 +15,12 @@ typedef void kernel_function(const void *a, const void *b, void *c, const void *
                              void *scratch, long begin, long end);
 
 enum { KERNELS_PER_UNIT = 4, RUNS_PER_SLICE = 3, FEWEST_ROUNDS = 4, MOST_ROUNDS = 400 };
-#define SLICE_NS 100e3 /* shorter runs are repeated until then: the clock costs 30 ns */
-#define SURE 0.98      /* an interval must end below that for another choice to be kept */
+#define SLICE_NS 100e3 /* shorter runs are repeated up to this time: the clock costs 30 ns */
+#define SURE 0.98      /* an interval must end below this for another choice to be kept */
 #define CONFIDENCE 0.95
-#define WRONG 1e-4 /* relative L2 of f32; kernels are at 4e-6 */
+#define WRONG 1e-4 /* relative L2 in f32; kernels have 4e-6 */
 
-/* What a run of a trial needs. Packed constants are by candidate. */
+/* The memory of a trial. Packed constants are per candidate. */
 struct bench_rig {
   struct ctx *ctx;
   const struct trial_options *options;
@@ -30,8 +31,8 @@ struct bench_rig {
   kernel_function *const *table;
   struct operand_counts counts;
   char *a, *b, *c;
-  char **packed;  /* [count]; NULL: b as it is */
-  char **scratch; /* [count], a slice a thread */
+  char **packed;  /* [count]; NULL: b is not packed */
+  char **scratch; /* [count], one slice per thread */
   size_t *slices; /* bytes */
   float *extra;   /* e[0] of layernorm */
 };
@@ -42,7 +43,7 @@ static char *aligned(size_t bytes) {
   return p;
 }
 
-/* Values of the type, seeded; floats between -1 and 1. */
+/* Seeded values of the type; floats between -1 and 1. */
 static void fill(char *at, uint8_t type, int64_t count, struct random *random) {
   for (int64_t i = 0; i < count; i++) {
     const uint32_t bits = (uint32_t)random_u64(random);
@@ -65,7 +66,7 @@ static int by_cost(const void *a, const void *b) {
   return x->choice.cost < y->choice.cost ? -1 : x->choice.cost > y->choice.cost;
 }
 
-/* Every way of every row, the one that is taken without a table first, then by predicted cost. */
+/* Every choice of every row: the default choice first, then by predicted cost. */
 static hone_status list_candidates(struct bench_rig *rig, struct arena *arena) {
   VEC(struct candidate) all = {0};
   struct trial *trial = rig->trial;
@@ -191,7 +192,7 @@ static bool lay_out_one(struct bench_rig *rig, size_t i) {
   return rig->scratch[i] != NULL;
 }
 
-/* Fresh memory and values for all operands: pages lie elsewhere each time. */
+/* New memory and values for all operands: other pages each time. */
 static hone_status lay_out(struct bench_rig *rig) {
   const struct problem *p = &rig->trial->problem;
   struct random random;
@@ -265,7 +266,7 @@ static double time_slice(const struct bench_rig *rig, size_t index) {
   return times[RUNS_PER_SLICE / 2];
 }
 
-/* -- right or wrong */
+/* -- correctness */
 
 static double distance(const struct bench_rig *rig, const double *right) {
   double off = 0, size = 0;
@@ -295,14 +296,14 @@ static float *weights_of(const struct problem *p, const char *b) {
   return out;
 }
 
-/* What a type can hold, as the kernels store without an epilogue: whole numbers, clamped. */
+/* The stored value without an epilogue: a whole number, clamped to the type. */
 static double stored(double x, uint8_t type) {
   if (type == TYPE_U8) return fmin(255, fmax(0, rint(x)));
   if (type == TYPE_I8) return fmin(127, fmax(-128, rint(x)));
   return x;
 }
 
-/* Plain loops in double; NULL: no memory. Elements outside of the output are 0. */
+/* Simple loops in double; NULL: no memory. Elements outside the output are 0. */
 static double *reference_of(const struct bench_rig *rig) {
   const struct problem *p = &rig->trial->problem;
   const size_t count = (size_t)rig->counts.c + 1;
@@ -340,14 +341,15 @@ static hone_status check(struct bench_rig *rig) {
 static bool is_wrong(const struct trial *trial, size_t i) {
   const struct candidate *candidate = &trial->candidates[i];
   const double off = candidate->off;
-  /* results in 16 bits are rounded to 8 or 11, sums before them are not but by Winograd's way on bf16 */
+  /* results in 16 bits are rounded to 8 or 11 bits; sums before them are not, except Winograd's
+     on bf16 */
   const bool halves =
       trial->problem.types.c == TYPE_BF16 || trial->problem.types.c == TYPE_F16 ||
       (trial->problem.types.a == TYPE_BF16 && choice_value(&candidate->choice, "halves", 0));
   return !(off <= (halves ? 1e-2 : WRONG));
 }
 
-/* Rounds of one layout, until its share of the time is spent. */
+/* Rounds with one memory layout, until its share of the time is used up. */
 static hone_status run_rounds(struct bench_rig *rig, struct arena *arena, int process,
                               struct random *random) {
   struct trial *trial = rig->trial;

@@ -1,6 +1,7 @@
-/* A model's problems, the costliest first: each is tried (trial.c), what is faster for sure is tried
- * again alone against the usual choice, and the whole model runs with and without what was found
- * before anything is kept. */
+/* Tunes a model's problems, the costliest first: each is tried (trial.c); a choice proven faster is
+ * tried again alone against the usual choice; and the whole model runs with and without the results
+ * before anything is kept.
+ */
 #include "tune.h"
 
 #include <math.h>
@@ -8,10 +9,10 @@
 
 enum { CANDIDATES = 8, PROCESSES = 4, MODEL_RUNS = 3, MODEL_ROUNDS = 12 };
 #define MODEL_SHARE 0.2 /* of the budget, for the check of the whole model */
-#define LEAST_S 0.3     /* of timing a problem */
+#define LEAST_S 0.3     /* minimum time for a problem */
 #define MOST_S 4.0
 #define NOT_SLOWER 1.01 /* the whole model's interval must end below that, its value below 1 */
-#define CHECK_MACS 0    /* against the usual choice, which tests hold to the reference */
+#define CHECK_MACS 0    /* compared with the usual choice, which tests compare with the reference */
 
 struct wanted_problem {
   struct problem problem;
@@ -35,7 +36,7 @@ static int costliest_first(const void *a, const void *b) {
   return x->cost > y->cost ? -1 : x->cost < y->cost;
 }
 
-/* Distinct problems of the plan as it is made without a table. */
+/* Distinct problems of the plan made without a table. */
 static hone_status list_problems(struct tuning *t) {
   struct compile_options options = t->options->compile;
   struct plan *plan;
@@ -77,7 +78,7 @@ static hone_status keep(struct tuning *t, const struct problem *problem,
   return HONE_OK;
 }
 
-/* The best of several is the luckiest too: it must win once more, alone. */
+/* The best of several candidates is also the luckiest: it must win again, alone. */
 static hone_status try_problem(struct tuning *t, size_t index, double seconds) {
   const struct wanted_problem *wanted = &t->problems.at[index];
   struct trial_options options = options_of(t, seconds);
@@ -101,8 +102,8 @@ static hone_status try_problem(struct tuning *t, size_t index, double seconds) {
   return status;
 }
 
-/* Time by predicted cost, within bounds. What the table has already is not asked again, whatever
-   is left of the budget. */
+/* Time in proportion to predicted cost, within bounds. Problems already in the table are
+   skipped. */
 static hone_status try_all(struct tuning *t, const struct choice_table *known) {
   const double budget = t->options->budget_s * (1 - MODEL_SHARE);
   double all = 0;
@@ -176,7 +177,7 @@ static hone_status time_model(struct tuning *t, struct model_run *run, const str
   return HONE_OK;
 }
 
-/* One layout in memory of both, in turns, the first one first and last by turns. */
+/* Both with one memory layout, alternating which of them is first. */
 static hone_status run_pair(struct tuning *t, const char *const paths[2], struct model_run runs[2],
                             const struct hone_team *team, int process) {
   struct arena *arena;

@@ -256,7 +256,7 @@ static size_t check_npy(int fd, const char *path, const struct hone_io_info *io,
   return start + length;
 }
 
-/* Raw elements say how long one open dimension is, and nothing of two. */
+/* The file size of raw elements determines one dynamic dimension, but not two. */
 static void size_raw(const struct hone_io_info *io, size_t file_bytes, int64_t *dims) {
   int32_t open = -1;
   for (int32_t d = 0; d < io->rank; d++) {
