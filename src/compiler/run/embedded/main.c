@@ -43,7 +43,7 @@ __attribute__((noreturn, format(printf, 2, 3))) static void die(int code, const 
   exit(code);
 }
 
-/* A name comes from the model's author: only plain characters reach the terminal. */
+/* Names come from the model's author: only safe characters reach the terminal. */
 static const char *shown(const char *name) {
   static char out[256];
   size_t n = 0;
@@ -68,7 +68,7 @@ static void *allocate(size_t bytes) {
   void *data = NULL;
   if (posix_memalign(&data, 4096, bytes ? bytes : 1))
     die(NO_MEMORY, "no memory for %zu bytes", bytes);
-  memset(data, 0, bytes); /* every page is there before the first run */
+  memset(data, 0, bytes); /* touches every page before the first run */
   return data;
 }
 
@@ -107,7 +107,7 @@ static void print_shape(FILE *file, const int64_t *dims, int32_t rank) {
   fputc(']', file);
 }
 
-/* A size known only at run time as "<=" its bound. */
+/* A data-dependent size as "<=" its bound. */
 static void print_bounds(FILE *file, const struct hone_io_info *io) {
   fputc('[', file);
   for (int32_t i = 0; i < io->rank; i++)
@@ -115,7 +115,7 @@ static void print_bounds(FILE *file, const struct hone_io_info *io) {
   fputc(']', file);
 }
 
-/* -- thread team: thread 0 is the caller; stages.h is how they share work */
+/* -- thread team: thread 0 is the caller; stages.h distributes the work */
 
 static struct stages pool;
 
@@ -212,14 +212,15 @@ static void read_all(int fd, const char *path, void *data, size_t size) {
   }
 }
 
-/* Whether the dimension is open: any size up to its bound; run() compares those of all inputs. */
+/* True for a dynamic dimension: any size up to its bound; run() checks that all inputs agree. */
 static int is_open(const struct hone_io_info *io, int32_t d) {
   for (int32_t k = 0; io->slopes && k < HONE_ARTIFACT_SYMBOLS; k++)
     if (io->slopes[k * io->rank + d]) return 1;
   return 0;
 }
 
-/* Offset of the payload after checking what the header says; dims: the bounds, and what it says. */
+/* Checks the header and returns the offset of the payload; dims: the bounds, replaced by the
+   actual dimensions. */
 static size_t check_npy(int fd, const char *path, const struct hone_io_info *io,
                         const unsigned char *magic, size_t file_bytes, int64_t *dims) {
   size_t start = magic[6] == 1 ? 10 : 12, length = magic[8] | (size_t)magic[9] << 8;
@@ -270,7 +271,7 @@ static void size_raw(const struct hone_io_info *io, size_t file_bytes, int64_t *
     dims[open] = (int64_t)(file_bytes / one);
 }
 
-/* dims: the bounds; becomes the actual dimensions. */
+/* dims: the bounds, replaced by the actual dimensions. */
 static void *read_input(const char *path, const struct hone_io_info *io, int64_t *dims) {
   int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0)
@@ -305,7 +306,7 @@ static int is_folder(const char *path) {
   return !stat(path, &info) && S_ISDIR(info.st_mode);
 }
 
-/* A .npy file by its ending, else the raw elements. */
+/* A .npy file if it has that extension, else the raw elements. */
 static void write_output(const char *path, const struct hone_io_info *io, const int64_t *dims,
                          const void *data) {
   char header[1024];
@@ -350,13 +351,13 @@ static void write_output(const char *path, const struct hone_io_info *io, const 
 /* -- command line */
 
 struct options {
-  const char *folder; /* of outputs without a file of their own; NULL: this one */
+  const char *folder; /* for outputs without their own file; NULL: the current folder */
   int32_t threads;
   long repeat;
   const char **words;
   int32_t word_count;
-  const char *input_folder; /* NULL: the first words are the inputs' files */
-  const char **outputs;     /* a file each; NULL: they go to the folder */
+  const char *input_folder; /* NULL: the first arguments are the input files */
+  const char **outputs;     /* one file each; NULL: outputs go to the folder */
 };
 
 static void print_io(FILE *file, const char *kind, const struct hone_io_info *io, int32_t count) {
@@ -397,13 +398,13 @@ static long number(const char *option, const char *text, long max) {
   return n;
 }
 
-/* Without an ending, or there already as a folder. */
+/* True for a name without an extension, or an existing folder. */
 static int names_folder(const char *path) {
   const char *slash = strrchr(path, '/');
   return is_folder(path) || !strrchr(slash ? slash : path, '.');
 }
 
-/* Which words are inputs and which are outputs. */
+/* Splits the arguments into inputs and outputs. */
 static void place(const struct hone_artifact_info *info, struct options *out) {
   int32_t in = info->input_count;
   if (out->word_count && info->input_count && is_folder(out->words[0])) {
@@ -455,7 +456,7 @@ static void parse(int argc, char **argv, const struct hone_artifact_info *info,
 
 /* -- run */
 
-/* The code was compiled for a feature level; on a lesser processor it would die by SIGILL. */
+/* The code was compiled for certain processor features; without them it would end by SIGILL. */
 static void check_processor(uint32_t needed) {
   static const char *const names[32] = {"SSE4.2",
                                         "AVX",
@@ -495,9 +496,9 @@ static int ascending(const void *a, const void *b) {
 static void execute(const struct hone_artifact_info *info, const struct hone_io *io,
                     const struct hone_team *team, long repeat) {
   void *arena = allocate(info->arena_bytes);
-  long kept = repeat < 100000 ? repeat : 100000; /* of the latest runs */
+  long kept = repeat < 100000 ? repeat : 100000; /* number of latest runs */
   double *times = allocate((size_t)kept * sizeof *times);
-  double processor = 1e300; /* least that a run took, of all threads together */
+  double processor = 1e300; /* least CPU time of a run, over all threads */
   for (long i = 0; i < repeat; i++) {
     const double used = now_ms(CLOCK_PROCESS_CPUTIME_ID), start = now_ms(CLOCK_MONOTONIC);
     int32_t status = info->run(info->weights, arena, io, team);
@@ -532,7 +533,7 @@ static const char *output_path(const struct options *options, size_t i, char pat
   return path;
 }
 
-/* An input is never written over. */
+/* Refuses to overwrite an input. */
 static void check_outputs(const struct hone_artifact_info *info, const struct options *options) {
   char path[4200];
   struct stat in, out;
