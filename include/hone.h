@@ -1,15 +1,14 @@
 /* hone: the public C API of libhone.
  *
- * Load a model, look at it, compile it ahead of time to fused and specialised C, run the result, or
- * build a graph by hand. Nothing else is installed. Every fallible function returns a hone_status;
- * the sentence behind a failure is read with hone_context_message. An options struct filled with
- * zeros is the default.
+ * Load a model, inspect it, compile it ahead of time to fused and specialised C, run the result, or
+ * build a graph in code. This is the only installed header. Every fallible function returns a
+ * hone_status; hone_context_message gives the message of a failure. An options struct filled with
+ * zeros selects the defaults.
  *
- * Threads. A context serves one thread at a time: give each thread its own. Several threads may load and
- * compile models at the same time, and run artifacts: the same one too (see hone_artifact_run). Destroying
- * or closing something is safe once no other call uses it. A program may fork() at any time; the child may
- * go on with the artifacts that it inherited.
- */
+ * Threads. A context serves one thread at a time: give each thread its own. Several threads may
+ * load and compile models at the same time, and run artifacts, including the same one (see
+ * hone_artifact_run). Destroying or closing an object is safe once no other call uses it. A program
+ * may fork() at any time; the child may continue to use the artifacts that it inherited. */
 #ifndef HONE_H
 #define HONE_H
 
@@ -33,7 +32,8 @@ extern "C" {
 #define HONE_MUST_USE
 #endif
 
-/* Stable error ids, printed without the prefix (E_SHAPE). Rows of src/core/base/errors.def, same order. */
+/* Stable error ids, printed without the prefix (E_SHAPE). Rows of src/core/base/errors.def, same
+ * order. */
 typedef enum hone_status {
   HONE_OK = 0,
   HONE_E_IO,
@@ -90,13 +90,13 @@ typedef enum hone_dtype {
 
 #define HONE_MAX_RANK 16
 
-/* An element of a HONE_STRING tensor: UTF-8, not ended by a NUL. */
+/* An element of a HONE_STRING tensor: UTF-8, not NUL-terminated. */
 typedef struct hone_string {
   const char *bytes;
   size_t length;
 } hone_string;
 
-/* A dense row-major tensor in caller-owned memory. shape in elements. */
+/* A dense row-major tensor in memory owned by the caller. shape is in elements. */
 typedef struct hone_tensor {
   void *data;
   hone_dtype dtype;
@@ -113,16 +113,17 @@ HONE_API const char *hone_version(void);
 /* "E_SHAPE" for HONE_E_SHAPE; "OK" for HONE_OK. Never NULL. */
 HONE_API const char *hone_status_name(hone_status status);
 
-/* The caller owns the context and destroys it after everything made with it. */
+/* The caller owns the context and destroys it after every object made with it. */
 HONE_API HONE_MUST_USE hone_status hone_context_create(hone_context **out_context);
 HONE_API void hone_context_destroy(hone_context *context);
 /* What failed, where, and what to do; valid until the next call with this context. Never NULL. */
 HONE_API const char *hone_context_message(const hone_context *context);
 
 typedef struct hone_load_options {
-  /* "x[1,3,224,224],y[1]" for open dimensions; NULL: a first open dimension is 1, others an error. Up to 4 sizes
-     stay open up to bounds: "x[N<=64,S<=512],mask[N,S]", sums of them too: "past[N,P<=64],mask[N,P+S]";
-     from 0: "0<=P<=64". */
+  /* "x[1,3,224,224],y[1]" gives the sizes of dynamic dimensions; NULL: a dynamic first dimension is
+   * 1, other dynamic dimensions are an error. Up to 4 dimensions may stay dynamic up to a bound:
+   * "x[N<=64,S<=512],mask[N,S]", also as sums: "past[N,P<=64],mask[N,P+S]"; sizes start at 1, or at
+   * 0 with "0<=P<=64". */
   const char *shapes;
   /* folder of external weights, NULL: the model's own folder */
   const char *side_files_from;
@@ -135,17 +136,17 @@ HONE_API HONE_MUST_USE hone_status hone_model_load(hone_context *context, const 
 HONE_API void hone_model_destroy(hone_model *model);
 HONE_API size_t hone_model_input_count(const hone_model *model);
 HONE_API size_t hone_model_output_count(const hone_model *model);
-/* Name, dtype and shape of input or output i; data is NULL. The name lives as long as the model. Of a
-   dimension whose size is known only at run time it is the most that it can be.
-   E_USAGE if i is out of range. */
+/* Name, dtype and shape of input or output i; data is NULL. The name lives as long as the model.
+ * For a dimension whose size is known only at run time, shape holds its upper bound. E_USAGE if i
+ * is out of range. */
 HONE_API HONE_MUST_USE hone_status hone_model_input(const hone_model *model, size_t i,
                                                     const char **out_name, hone_tensor *out_info);
 HONE_API HONE_MUST_USE hone_status hone_model_output(const hone_model *model, size_t i,
                                                      const char **out_name, hone_tensor *out_info);
 
-/* State: what a run leaves in the output is the next run's input. A model compiled afterwards may be given one memory
-   for both. E_USAGE if there is no such input or output, if either is state already, or if they differ in
-   type or shape. */
+/* Declares state: the output of one run is the input of the next. A model compiled afterwards may
+ * use the same memory for both. E_USAGE if there is no such input or output, if either is state
+ * already, or if they differ in type or shape. */
 HONE_API HONE_MUST_USE hone_status hone_model_alias(hone_context *context, hone_model *model,
                                                     const char *input, const char *output);
 
@@ -156,8 +157,8 @@ typedef struct hone_compile_options {
   int32_t debug;      /* 1: -g -O1 and assertions */
 } hone_compile_options;
 
-/* Writes a .c, .so, .a or, with any other ending of path, an executable; and a typed header beside
-   it. */
+/* Writes a .c, .so, .a or, for any other suffix of path, an executable; and a typed header next to
+ * it. */
 HONE_API HONE_MUST_USE hone_status hone_model_compile(hone_context *context,
                                                       const hone_model *model,
                                                       const hone_compile_options *options,
@@ -167,50 +168,54 @@ HONE_API HONE_MUST_USE hone_status hone_model_compile(hone_context *context,
 HONE_API HONE_MUST_USE hone_status hone_artifact_open(hone_context *context, const char *path,
                                                       int32_t threads,
                                                       hone_artifact **out_artifact);
-/* No run of it may be in progress. */
+/* No run of the artifact may be in progress. */
 HONE_API void hone_artifact_close(hone_artifact *artifact);
 HONE_API size_t hone_artifact_input_count(const hone_artifact *artifact);
 HONE_API size_t hone_artifact_output_count(const hone_artifact *artifact);
-/* Name, dtype and shape of input or output i, as hone_model_input and hone_model_output tell them. The name lives
-   as long as the artifact. */
+/* Name, dtype and shape of input or output i, as for hone_model_input and hone_model_output. The
+ * name lives as long as the artifact. */
 HONE_API HONE_MUST_USE hone_status hone_artifact_input(const hone_artifact *artifact, size_t i,
                                                        const char **out_name,
                                                        hone_tensor *out_info);
 HONE_API HONE_MUST_USE hone_status hone_artifact_output(const hone_artifact *artifact, size_t i,
                                                         const char **out_name,
                                                         hone_tensor *out_info);
-/* 1 if sizes were left open ("x[N<=64]"): inputs may then be smaller than the shapes above; else 0. */
+/* 1 if the artifact has dynamic dimensions ("x[N<=64]"): inputs may then be smaller than the shapes
+ * above; else 0. */
 HONE_API int32_t hone_artifact_is_dynamic(const hone_artifact *artifact);
-/* Element type, rank and shape of the outputs for these inputs, of which data is not looked at. They differ
-   from the model's where sizes were left open ("x[N<=64,S<=512]"). E_SHAPE if the inputs do not fit. */
+/* Element type, rank and shape of the outputs for these inputs, whose data is not read. They differ
+ * from the model's if it has dynamic dimensions ("x[N<=64,S<=512]"). E_SHAPE if the inputs do not
+ * fit. */
 HONE_API HONE_MUST_USE hone_status hone_artifact_shapes(
     hone_context *context, const hone_artifact *artifact, const hone_tensor *inputs,
     size_t input_count, hone_tensor *out_outputs, size_t output_count);
-/* Dense caller-owned inputs and outputs in model order. E_SHAPE, E_TYPE if one does not fit. An output has
-   room for the model's shape; where a size is known only at run time, its elements lie densely by the
-   shape that hone_artifact_output_shape tells afterwards. The bytes of strings in an output are valid until
-   the next run with this context.
-
-   Any number of threads may run one artifact at the same time, each with a context and with outputs of its
-   own; inputs may be shared. Every run has working memory of its own. The artifact's threads serve one run
-   at a time; a run that finds them busy is done by the thread that called, with the same result to the bit.
-   As many runs as there are usable cores (at least two) go on at once, further ones wait for the end of
-   one. A model has no state but the inputs and outputs of hone_model_alias: two runs that are given the
-   same state may not overlap. */
+/* Inputs and outputs are dense, owned by the caller, in model order. E_SHAPE, E_TYPE if one does
+ * not fit. An output buffer has room for the model's shape; if a size is known only at run time,
+ * the elements are stored densely in the shape that hone_artifact_output_shape reports afterwards.
+ * The bytes of strings in an output are valid until the next run with this context.
+ *
+ * Any number of threads may run one artifact at the same time, each with its own context and
+ * outputs; inputs may be shared. Every run has its own working memory. The artifact's thread pool
+ * serves one run at a time; a run that finds it busy computes on the calling thread, with
+ * bit-identical results. At most as many runs as there are usable cores (at least two) proceed at
+ * once; further runs wait until one ends. A model has no state except the inputs and outputs of
+ * hone_model_alias: two runs that use the same state must not overlap. */
 HONE_API HONE_MUST_USE hone_status hone_artifact_run(hone_context *context, hone_artifact *artifact,
                                                      const hone_tensor *inputs, size_t input_count,
                                                      const hone_tensor *outputs,
                                                      size_t output_count);
-/* The same; out_shapes[output_count] gets the shapes of the outputs of this run, in elements. */
+/* The same; out_shapes[output_count] receives the shapes of the outputs of this run, in
+ * elements. */
 HONE_API HONE_MUST_USE hone_status hone_artifact_run_shaped(
     hone_context *context, hone_artifact *artifact, const hone_tensor *inputs, size_t input_count,
     const hone_tensor *outputs, size_t output_count, int64_t (*out_shapes)[HONE_MAX_RANK]);
-/* The shape that the latest run (of any thread) gave output i, in elements, out_shape[HONE_MAX_RANK]; before any run the
-   most that it can be. E_USAGE if i is out of range. */
+/* The shape of output i in the latest run (of any thread), in elements, out_shape[HONE_MAX_RANK];
+ * before any run its upper bound. E_USAGE if i is out of range. */
 HONE_API HONE_MUST_USE hone_status hone_artifact_output_shape(const hone_artifact *artifact,
                                                               size_t i, int64_t *out_shape);
 
-/* Graph builder: values are numbers given by the builder. The builder copies all it is given. */
+/* Graph builder: values are numbers that the builder returns. The builder copies all its
+ * arguments. */
 HONE_API HONE_MUST_USE hone_status hone_builder_create(hone_context *context,
                                                        hone_builder **out_builder);
 HONE_API void hone_builder_destroy(hone_builder *builder);
@@ -228,7 +233,7 @@ typedef struct hone_attribute {
   size_t count; /* of ints or floats; is_scalar makes a single one an int or float attribute */
   int32_t is_scalar;
 } hone_attribute;
-/* Adds an operator of the ONNX default domain; value -1 leaves an optional input out. */
+/* Adds an operator of the ONNX default domain; value -1 omits an optional input. */
 HONE_API HONE_MUST_USE hone_status hone_builder_node(hone_builder *builder, const char *op,
                                                      const int32_t *inputs, size_t input_count,
                                                      const hone_attribute *attributes,
@@ -236,7 +241,7 @@ HONE_API HONE_MUST_USE hone_status hone_builder_node(hone_builder *builder, cons
                                                      size_t output_count);
 HONE_API HONE_MUST_USE hone_status hone_builder_output(hone_builder *builder, const char *name,
                                                        int32_t value);
-/* Infers shapes and hands the graph over; the builder is empty afterwards. */
+/* Infers shapes and returns the graph as a model; the builder is empty afterwards. */
 HONE_API HONE_MUST_USE hone_status hone_builder_finish(hone_builder *builder,
                                                        hone_model **out_model);
 

@@ -1,8 +1,8 @@
 /* Building: values, constants, nodes and attributes, all in the graph's arena. Nodes are appended;
- * the builder keeps topological order by building producers first (or calls graph_sort). */
+ * the caller keeps topological order by building producers first (or calls graph_sort). */
 #include "graph.h"
 
-enum { FRESH_DIGITS = 18 }; /* "%N" with more digits can never meet a fresh name */
+enum { FRESH_DIGITS = 18 }; /* "%N" with more digits cannot equal a fresh name */
 
 hone_status graph_create(struct ctx *ctx, struct arena *arena, struct graph **out) {
   struct graph *graph;
@@ -18,7 +18,7 @@ static struct graph *outermost(struct graph *graph) {
   return graph;
 }
 
-/* A given name "%N" moves the counter past N, so that fresh names stay unique at no cost. */
+/* A given name "%N" moves the counter past N, so that fresh names stay unique. */
 static void reserve_fresh(struct graph *graph, const char *name) {
   uint64_t number = 0;
   size_t digits = 0;
@@ -128,7 +128,7 @@ hone_status graph_node(struct ctx *ctx, struct graph *graph, const struct op *op
                        struct value *const *inputs, size_t input_count, size_t output_count,
                        struct node **out) {
   struct node *node;
-  if (!op) return fail(ctx, HONE_E_INTERNAL, place_none(), "a node was made without an operator");
+  if (!op) return fail(ctx, HONE_E_INTERNAL, place_none(), "a node without an operator");
   TRY(NEW(ctx, graph->arena, node));
   node->op = op;
   node->name = "";
@@ -220,7 +220,7 @@ hone_status graph_alias(struct ctx *ctx, struct graph *graph, const char *from, 
       !shape_equal(&in->shape, &out->shape) || in->slope || out->slope || value_is_open(in) ||
       value_is_open(out))
     return fail(ctx, HONE_E_USAGE, place_name(from),
-                "it and \"%s\" are not of one type and one shape that is known before the run", to);
+                "it and \"%s\" must have one type and one fixed shape", to);
   VEC_PUSH(ctx, graph->arena, &graph->aliases, alias);
   return HONE_OK;
 }

@@ -1,14 +1,15 @@
-/* Copies of graphs: a second graph in another arena, which passes may change while the original stays
- * as imported; and a body's nodes in the place of the node that holds it. Both share names of nodes,
- * constants and the contents of attributes with the original; nested graphs are copied as well. */
+/* Copies of graphs: a second graph in another arena, which passes may change while the original
+ * stays as imported; and inlining, a body's nodes in place of the node that contains it. Both share
+ * names of nodes, constants and the contents of attributes with the original; subgraphs are copied
+ * too. */
 #include "graph.h"
 
-/* A graph and what its values became. */
+/* A graph and the new values of its values. */
 struct clone {
   const struct graph *from;
   struct graph *to;
   struct value **map; /* by index in `from` */
-  size_t outer;       /* the clone around this one; the outermost has itself */
+  size_t outer;       /* the clone of the enclosing graph; the outermost refers to itself */
 };
 struct cloner {
   struct ctx *ctx;
@@ -16,7 +17,7 @@ struct cloner {
   VEC(struct clone) clones;
 };
 
-/* A value of a graph around the outermost clone stays what it is. */
+/* A value from outside the outermost clone is not replaced. */
 static struct value *became(const struct cloner *c, size_t clone, struct value *value) {
   if (!value) return NULL;
   for (;;) {
@@ -34,7 +35,7 @@ static hone_status clone_list(struct cloner *c, size_t clone, struct value *cons
   return HONE_OK;
 }
 
-/* Values with their names and places. */
+/* Values with their names and indices. */
 static hone_status clone_values(struct cloner *c, size_t clone) {
   struct clone at = c->clones.at[clone];
   for (size_t i = 0; i < at.from->values.count; i++) {
@@ -42,7 +43,7 @@ static hone_status clone_values(struct cloner *c, size_t clone) {
     TRY(NEW(c->ctx, c->arena, value));
     *value = *at.from->values.at[i];
     value->producer = NULL;
-    value->sizes = NULL; /* they speak of values of the original */
+    value->sizes = NULL; /* they refer to values of the original */
     at.map[i] = value;
     VEC_PUSH(c->ctx, c->arena, &at.to->values, value);
   }
@@ -100,7 +101,8 @@ static hone_status clone_nodes(struct cloner *c, size_t clone, struct node_list 
   return HONE_OK;
 }
 
-/* Nodes, inputs and outputs of every clone from `first` on; nested graphs join the list meanwhile. */
+/* Nodes, inputs and outputs of every clone from `first` on; subgraphs are appended to the list
+ * meanwhile. */
 static hone_status fill_clones(struct cloner *c, size_t first) {
   for (size_t k = first; k < c->clones.count; k++) {
     struct clone at = c->clones.at[k];

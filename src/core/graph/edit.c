@@ -1,6 +1,6 @@
-/* Editing: replace values, sort, sweep. All three see nested graphs (If, Loop, Scan bodies), whose
- * nodes may read values of the graphs around them. A pass that replaces many values records them in
- * a map and applies it once: one replacement is linear in the graph. */
+/* Editing: replace values, sort, sweep. All three include subgraphs (If, Loop, Scan bodies), whose
+ * nodes may read values of the enclosing graphs. A pass that replaces many values records them in a
+ * map and applies it once: one replacement is linear in the graph. */
 #include "graph.h"
 
 static struct value *mapped(const struct substitution *map, const struct graph *graph,
@@ -13,7 +13,7 @@ struct value *substitution_find(struct substitution *map, const struct graph *gr
   struct value *next, *beyond;
   while ((next = mapped(map, graph, value))) {
     beyond = mapped(map, graph, next);
-    if (beyond) map->at[value->index] = beyond; /* halve the path for later look-ups */
+    if (beyond) map->at[value->index] = beyond; /* path halving for later look-ups */
     value = next;
   }
   return value;
@@ -33,7 +33,7 @@ void substitution_apply(struct substitution *map, const struct graph *graph, str
     node->inputs[i] = substitution_find(map, graph, node->inputs[i]);
 }
 
-/* An output keeps its name: the new producer's value takes it, or an Identity copies. */
+/* An output keeps its name: the new value takes it, or an Identity copies it. */
 static hone_status replace_output(struct ctx *ctx, struct graph *graph, size_t k, struct value *to,
                                   const struct op *identity) {
   struct value *from = graph->outputs.at[k];
@@ -65,7 +65,7 @@ static hone_status replace_outputs(struct ctx *ctx, struct graph *graph, struct 
     struct value *from = before[k] = graph->outputs.at[k];
     struct value *to = substitution_find(map, graph, from);
     if (to == from) continue;
-    size_t first = k; /* a value that stands twice among the outputs has its new one already */
+    size_t first = k; /* a value that is output twice has been replaced already */
     for (size_t j = 0; j < k && !from->is_output && first == k; j++)
       if (before[j] == from) first = j;
     if (first < k)
@@ -112,7 +112,7 @@ struct sorter {
   stack;
 };
 
-/* What a node needs: its inputs, and what nested graphs read from outside. */
+/* The dependencies of a node: its inputs, and values that its subgraphs capture. */
 static hone_status gather(struct ctx *ctx, struct sorter *s, uint32_t position,
                           struct frame *frame) {
   struct node *node = s->graph->nodes.at[position];
@@ -144,7 +144,7 @@ static hone_status open_node(struct ctx *ctx, struct sorter *s, uint32_t positio
   return HONE_OK;
 }
 
-/* Depth first in file order, so that what is sorted already stays as it is. */
+/* Depth first in file order, so that a sorted list is unchanged. */
 static hone_status emit_from(struct ctx *ctx, struct sorter *s, uint32_t root, struct node **sorted,
                              size_t *count) {
   TRY(open_node(ctx, s, root));
@@ -224,7 +224,7 @@ static hone_status mark_captured(struct ctx *ctx, struct arena *scratch, const s
   return HONE_OK;
 }
 
-/* True if a node still does something. Constants need no node, unless they leave the graph. */
+/* True if a node is still needed. Constants need no node, unless they are graph outputs. */
 static bool is_live(const struct graph *graph, const struct node *node, const uint8_t *live) {
   for (size_t o = 0; o < node->output_count; o++) {
     const struct value *value = node->outputs[o];

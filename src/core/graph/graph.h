@@ -1,9 +1,8 @@
 /* graph: the intermediate representation. Nodes with ONNX semantics at HONE_OPSET over values.
  *
  * A graph lives in one arena. Values are logically in ONNX order; physical order belongs to the
- * plan. Shapes are fixed or bounds: what is known only at run time is a numbered extent. Nodes are
- * kept in topological order.
- */
+ * plan. Shapes are fixed or upper bounds: each dimension known only at run time has a numbered
+ * extent. Nodes are in topological order. */
 #ifndef HONE_GRAPH_H
 #define HONE_GRAPH_H
 
@@ -21,22 +20,22 @@ struct shape {
   int64_t dims[HONE_MAX_RANK];
 };
 
-/* Sizes of the inputs that are known at run time only, and the most that each may be. */
+/* Symbolic sizes of dynamic input dimensions, and their bounds. */
 enum { HONE_MAX_SYMBOLS = 4 };
 struct symbols {
   size_t count; /* 0: all sizes are fixed */
   struct symbol {
-    const char *name;     /* as the user wrote it: letters, digits, _ */
-    int64_t least, bound; /* 1 to the bound; from 0 only where that is said ("0<=P<=64") */
-    int64_t at;           /* what to run it at ("N=8<=64"), the bound where nothing is said */
+    const char *name;     /* as written by the user: letters, digits, _ */
+    int64_t least, bound; /* from 1 to the bound; from 0 only if requested ("0<=P<=64") */
+    int64_t at;           /* default size ("N=8<=64"), the bound if not given */
   } at[HONE_MAX_SYMBOLS];
 };
-/* What a size loses for each step that a symbol is below its bound, by symbol. */
+/* Decrease of a size for each step of a symbol below its bound, by symbol. */
 struct slope {
   int64_t of[HONE_MAX_SYMBOLS];
 };
-/* A constant: dense, row-major, little endian. Types of 4 and 2 bits are packed, low bits first.
-   A string tensor's data is an array of struct string. */
+/* A constant: dense, row-major, little endian. 4-bit and 2-bit types are packed, low bits first. A
+ * string tensor's data is an array of struct string. */
 struct tensor {
   hone_dtype dtype;
   struct shape shape;
@@ -48,7 +47,7 @@ struct string {
   size_t length;
 };
 
-/* What a sequence or an optional holds; of the latter one value or none. */
+/* The elements of a sequence or an optional; an optional has one or none. */
 struct value_list {
   bool is_optional;
   size_t count;
@@ -56,32 +55,34 @@ struct value_list {
 };
 
 struct value {
-  const char *name; /* as in the model, any UTF-8; unique within its graph */
+  const char *name; /* as in the model, any UTF-8; unique in its graph */
   hone_dtype dtype; /* HONE_UNDEFINED until inferred */
   bool has_shape;
-  /* without has_shape: as the file declares it, which may be wrong; -1: any size; rank 0: not declared */
+  /* without has_shape: as declared in the file, maybe wrong; -1: any size; rank 0: not declared */
   struct shape shape;
-  /* by dimension: 0, or the number of its extent, which the caller or the producing step gives at run
-     time; shape.dims holds the bound */
+  /* by dimension: 0, or the number of its extent, whose size the caller or the producing step gives
+   * at run time; shape.dims holds the bound */
   uint32_t extents[HONE_MAX_RANK];
-  /* of a short list: the sizes that it says, while inference follows them; or NULL */
+  /* for a short integer list that holds sizes, during inference; or NULL */
   const struct size_list *sizes;
-  /* between which its elements lie, while inference follows it; NULL: its type's */
+  /* bounds of its elements, during inference; NULL: those of the type */
   const struct range *range;
-  /* by dimension: dims[d] less slope[d].of[k] for each step that symbol k is below its bound; NULL: all are fixed */
+  /* by dimension: the size is dims[d] minus slope[d].of[k] for each step of symbol k below its
+   * bound; NULL: fixed */
   const struct slope *slope;
-  /* of a constant with slopes: where it begins in what it is at the bounds, for each such step; NULL: at its first
-     elements */
+  /* for a constant with slopes: the start of its window in the constant at the bounds, per step;
+   * NULL: the first elements */
   const struct slope *begin;
   const struct tensor *constant; /* NULL unless known at compile time */
-  /* Of an integer input or output whose file states it: it stands for scale * (integer - zero_point); 0: not stated. */
+  /* For an integer input or output with a declared scale: it represents scale * (integer -
+   * zero_point); 0: not declared. */
   double scale;
   int64_t zero_point;
   struct node *producer;   /* NULL for inputs and initializers */
-  struct value_list *list; /* a sequence or optional, while inference resolves it */
+  struct value_list *list; /* elements of a sequence or optional, during inference */
   uint32_t index;          /* position in graph->values */
   bool is_input, is_output;
-  /* an input that the model's file does not list: state, which its own engines keep to themselves */
+  /* a state input that the model's file does not list: its own engines keep it internally */
   bool is_kept;
 };
 
@@ -113,18 +114,19 @@ struct attribute {
 struct node {
   const struct op *op;
   const char *name; /* as in the model, may be "" */
-  int64_t index;    /* position in the file, for messages; -1: made by a pass */
-  /* the operator's name in the model's file, "FULLY_CONNECTED"; NULL: not of a file */
+  int64_t index;    /* index in the file, for messages; -1: made by a pass */
+  /* the operator's name in the model's file, "FULLY_CONNECTED"; NULL: not from a file */
   const char *written_as;
   size_t input_count, output_count;
-  struct value **inputs;  /* NULL entries: optional inputs left out */
-  struct value **outputs; /* NULL entries: outputs not asked for */
+  struct value **inputs;  /* NULL entries: omitted optional inputs */
+  struct value **outputs; /* NULL entries: unused outputs */
   size_t attribute_count;
   struct attribute *attributes;
 };
 
-/* A short list of integers: at[i]; where extent[i] is not 0 what a run finds for that extent, whose bound at[i] is; where
-   number[i] is not NULL what a run computes as that one integer, from least[i] to at[i]. */
+/* A short list of integers: at[i]; if extent[i] is not 0, the run-time size of that extent, with
+ * at[i] as its bound; if number[i] is not NULL, the run-time value of that integer, from least[i]
+ * to at[i]. */
 struct size_list {
   size_t count;
   int64_t at[HONE_MAX_RANK], least[HONE_MAX_RANK];
@@ -133,18 +135,18 @@ struct size_list {
 };
 
 struct range {
-  double low, high; /* both included; -INFINITY and INFINITY: not known */
+  double low, high; /* inclusive; -INFINITY and INFINITY: unbounded */
 };
 
-/* A size known only at run time, shared by all dimensions that name it. */
+/* A size known only at run time, shared by all dimensions with this number. */
 struct extent {
   int64_t bound;
 };
 
-/* State: what a run leaves in an output is what the next one is given as the input, of the same type and
-   shape; both may lie in the same memory. */
+/* State: an output of one run that is an input of the next, of the same type and shape; both may
+ * use the same memory. */
 struct alias {
-  size_t output, input;         /* positions in the graph's lists */
+  size_t output, input;         /* indices in the graph's lists */
   const struct tensor *initial; /* before the first run; NULL: zeros */
 };
 
@@ -155,19 +157,21 @@ struct graph {
   VEC(struct node *) nodes; /* topological order */
   VEC(struct value *) inputs;
   VEC(struct value *) outputs;
-  struct symbols symbols; /* shapes are those at their bounds; values that follow one have slopes */
-  struct graph *parent;   /* of a subgraph: names may refer to its values */
-  bool is_open;           /* some sizes of its inputs are for the run to say */
-  bool impossible;        /* a branch whose shapes do not fit: to run it can only fail. No nodes. */
-  bool is_dynamic; /* engines may quantise what meets weights of bytes: a .tflite's dynamic range */
-  uint64_t fresh;  /* counter for names of new values */
-  /* of the model's file: which were open, and the sizes they got; NULL: none */
+  /* shapes are those at the bounds; values that depend on a symbol have slopes */
+  struct symbols symbols;
+  struct graph *parent; /* of a subgraph: names may refer to its values */
+  bool is_open;         /* some input dimensions are dynamic */
+  bool impossible;      /* a branch whose shapes do not match: it can only fail. No nodes. */
+  /* engines may quantise activations used with int8 weights: a .tflite's dynamic range */
+  bool is_dynamic;
+  uint64_t fresh; /* counter for names of new values */
+  /* dynamic dimensions of the model's file, and the sizes they got; NULL: none */
   const char *open_dimensions;
   VEC(struct alias) aliases;
-  VEC(struct extent) extents; /* of the outermost graph alone; number n is at[n - 1] */
+  VEC(struct extent) extents; /* only in the outermost graph; number n is at[n - 1] */
 };
-/* Dimensions of inputs and outputs that a written file names instead of giving their size; the graph holds an
-   example of each size, and is right for all others. */
+/* Dimensions of inputs and outputs that a written file names instead of giving their size; the
+ * graph has an example of each size, and is valid for all others. */
 struct open_dimensions {
   struct open_dimension {
     const struct value *value;
@@ -189,7 +193,7 @@ struct graph_list {
 struct shape shape_of(int rank, const int64_t *dims);
 MUST_USE bool shape_count(const struct shape *shape, int64_t *out_elements);
 bool shape_equal(const struct shape *a, const struct shape *b);
-/* NumPy broadcasting; false if they do not fit. */
+/* NumPy broadcasting; false if the shapes do not match. */
 MUST_USE bool shape_broadcast(const struct shape *a, const struct shape *b, struct shape *out);
 /* Dense row-major strides in elements. */
 void shape_strides(const struct shape *shape, int64_t strides[HONE_MAX_RANK]);
@@ -204,7 +208,7 @@ bool slope_is_zero(const struct slope *slope);
 bool slope_equal(const struct slope *a, const struct slope *b);
 struct slope slope_times(const struct slope *slope, int64_t factor);
 struct slope slope_plus(const struct slope *a, const struct slope *b);
-/* What the size loses where each symbol is `less` below its bound. */
+/* Decrease of the size if each symbol is `less` below its bound. */
 int64_t slope_loss(const struct slope *slope, const int64_t less[HONE_MAX_SYMBOLS]);
 /* "N = 8, S = 100" */
 void symbols_print(struct strbuf *text, const struct symbols *symbols, const int64_t *sizes);
@@ -222,15 +226,15 @@ MUST_USE hone_status graph_extent(struct ctx *ctx, struct graph *graph, int64_t 
 /* A constant value; `data` must outlive the graph unless copied with tensor_copy. */
 MUST_USE hone_status graph_constant(struct ctx *ctx, struct graph *graph, const char *name,
                                     const struct tensor *tensor, struct value **out);
-/* Allocates payload for dtype and shape in the arena, zeroed. */
+/* Allocates zeroed payload for dtype and shape in the arena. */
 MUST_USE hone_status tensor_create(struct ctx *ctx, struct arena *arena, hone_dtype dtype,
                                    const struct shape *shape, struct tensor **out);
-/* The value's type and sizes over memory of the caller's, which may be NULL. */
+/* The value's type and sizes with the caller's memory, which may be NULL. */
 hone_tensor value_tensor(const struct value *value, const void *data);
-/* Memory for what the value will hold, zeroed: its type and shape, which are known. */
+/* Zeroed memory for a value with known type and shape. */
 MUST_USE hone_status value_memory(struct ctx *ctx, struct arena *arena, const struct value *value,
                                   hone_tensor *out);
-/* A tensor of the same content in the arena. */
+/* A copy of the tensor in the arena. */
 MUST_USE hone_status tensor_copy(struct ctx *ctx, struct arena *arena, const struct tensor *from,
                                  struct tensor **out);
 /* Appends a node with room for its inputs; outputs are new values (or NULL entries on request). */
@@ -249,25 +253,27 @@ MUST_USE hone_status node_set_ints(struct ctx *ctx, struct graph *graph, struct 
 MUST_USE hone_status node_set_string(struct ctx *ctx, struct graph *graph, struct node *node,
                                      const char *name, const char *string);
 
-/* -- copy.c: payload of constants and attribute contents are shared with the original; nested graphs are copied as well */
+/* -- copy.c: payload of constants and attribute contents are shared with the original; subgraphs
+ * are copied */
 MUST_USE hone_status graph_copy(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                                 struct graph **out);
-/* Copies the nodes of `body`, a graph nested in `graph`, as nodes of `graph` that are not in its list
-   yet: its inputs become `inputs`, its other values new ones; outputs[i]: what output i became. */
+/* Copies the nodes of `body`, a subgraph of `graph`, as nodes of `graph` that are not in its list
+ * yet: its inputs become `inputs`, its other values new ones; outputs[i]: the value of output i. */
 MUST_USE hone_status graph_inline(struct ctx *ctx, struct graph *graph, const struct graph *body,
                                   struct value *const *inputs, struct node_list *out_nodes,
                                   struct value **outputs);
 
-/* -- part.c: a stretch of the nodes as a graph of its own */
-/* By value index: the place from 1 of the node that makes it (0: none does), and of the last one that reads it, from
-   within nested graphs as well (0: none). */
+/* -- part.c: a range of the nodes as a separate graph */
+/* By value index: 1 + the index of the node that makes it (0: none), and of the last one that reads
+ * it, including subgraphs (0: none). */
 struct graph_lives {
   size_t *made, *last_read;
 };
 MUST_USE hone_status graph_find_lives(struct ctx *ctx, struct arena *arena,
                                       const struct graph *graph, struct graph_lives *out);
-/* Nodes from <= n < to. Inputs are the values that it reads and does not make, outputs those that are read behind it
-   or are outputs of the whole; both keep their names and the whole graph's order. Payload is shared. E_USAGE. */
+/* Nodes from <= n < to. Inputs are the values that they read and do not make, outputs those that
+ * are read later or are graph outputs; both keep their names and the graph's order. Payload is
+ * shared. E_USAGE. */
 MUST_USE hone_status graph_part(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                                 size_t from, size_t to, struct graph **out);
 
@@ -275,18 +281,18 @@ MUST_USE hone_status graph_part(struct ctx *ctx, struct arena *arena, const stru
 const struct attribute *node_attribute(const struct node *node, const char *name); /* or NULL */
 int64_t node_int(const struct node *node, const char *name, int64_t otherwise);
 double node_float(const struct node *node, const char *name, double otherwise);
-/* The string, or `otherwise`; only NUL-free strings compare equal to anything. */
+/* The string, or `otherwise`; strings with a NUL equal no other string. */
 const char *node_string(const struct node *node, const char *name, const char *otherwise);
-/* NULL and 0 when absent. */
+/* NULL and 0 if absent. */
 const int64_t *node_ints(const struct node *node, const char *name, size_t *out_count);
 struct place node_place(const struct node *node);
-/* `made` does some of what `node` did: messages name it alike. */
+/* `made` replaces a part of `node`: messages use the same name. */
 static inline void node_stand_for(struct node *made, const struct node *node) {
   made->name = node->name;
   made->index = node->index;
   made->written_as = node->written_as;
 }
-/* Input k or NULL when absent. */
+/* Input k or NULL if absent. */
 static inline struct value *node_input(const struct node *node, size_t k) {
   return k < node->input_count ? node->inputs[k] : NULL;
 }
@@ -299,38 +305,39 @@ int64_t tensor_i64(const struct tensor *tensor, size_t i);
 /* Writes element i, rounding (floats) or wrapping (integers) to the dtype. */
 void tensor_set_f64(const struct tensor *tensor, size_t i, double x);
 void tensor_set_i64(const struct tensor *tensor, size_t i, int64_t x);
-/* The same for floats of 8 and 4 bits, as f64_to_tiny rounds (tensor_set_f64: up, saturating). */
+/* The same for floats of 8 and 4 bits, rounded as by f64_to_tiny (tensor_set_f64: up,
+ * saturating). */
 void tensor_set_tiny(const struct tensor *tensor, size_t i, double x, enum tiny_rounding rounding,
                      bool saturate);
 size_t tensor_count(const struct tensor *tensor);
-/* The same type, shape and elements, floats by their bits; both may be NULL. */
+/* Same type, shape and elements, floats compared as bits; both may be NULL. */
 bool tensor_equal(const struct tensor *a, const struct tensor *b);
-/* The same name, kind and value, floats by their bits; graphs equal nothing. */
+/* Same name, kind and value, floats compared as bits; graphs are never equal. */
 bool attribute_equal(const struct attribute *a, const struct attribute *b);
-/* `graph` first, then every graph in its nodes' attributes, outer before inner. */
+/* `graph` first, then every subgraph in its nodes' attributes, outer before inner. */
 MUST_USE hone_status graph_nested(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                                   struct graph_list *out);
-/* Whether any dimension is known only at run time. */
+/* True if a dimension is known only at run time. */
 bool value_is_open(const struct value *value);
-/* The state that input i is; NULL: it is none. */
+/* The state of input i; NULL: none. */
 const struct alias *graph_state_of(const struct graph *graph, size_t input);
 /* The same of output i. */
 const struct alias *graph_state_at(const struct graph *graph, size_t output);
-/* Output `to` is the state that input `from` is given next; E_USAGE unless both have one type and shape, known
-   before the run, and neither is state yet. */
+/* Declares that output `to` is the next value of state input `from`; E_USAGE unless both have one
+ * type and fixed shape, and neither is state yet. */
 MUST_USE hone_status graph_alias(struct ctx *ctx, struct graph *graph, const char *from,
                                  const char *to);
 /* False for NULL and for values of other graphs (captured ones). */
 bool graph_owns(const struct graph *graph, const struct value *value);
 /* All its outputs are constants: it was folded. */
 bool node_is_known(const struct node *node);
-/* True for a constant of one number (any rank); *out: it, else as it was. */
+/* True for a constant of one number (any rank); *out: its value, else unchanged. */
 bool constant_scalar(const struct value *value, double *out);
 /* How often each value is read (graph outputs count once): array of values.count. */
 MUST_USE hone_status graph_uses(struct ctx *ctx, struct arena *arena, const struct graph *graph,
                                 uint32_t **out_uses);
-/* Which nodes of the graph itself read each value: positions in the node list, ascending, once for each
-   input that is it; of value v those from first[v] to first[v + 1]. */
+/* Readers of each value in the graph itself: indices in the node list, ascending, once per input;
+ * those of value v from first[v] to first[v + 1]. */
 struct graph_readers {
   uint32_t *first; /* values.count + 1 */
   uint32_t *at;
@@ -339,15 +346,15 @@ MUST_USE hone_status graph_find_readers(struct ctx *ctx, struct arena *arena,
                                         const struct graph *graph, struct graph_readers *out);
 
 /* -- edit.c */
-/* Every reader of `from`, and the graph outputs, read `to`. Keeps output names: if `from` is a
-   graph output, `to` takes its name (or a node of op `identity` is appended where `to` is an input,
-   a constant or already an output). One call is linear in the graph. */
+/* All readers of `from`, and graph outputs, use `to`. Keeps output names: if `from` is a graph
+ * output, `to` takes its name (or a node of op `identity` is appended if `to` is an input, a
+ * constant or already an output). One call is linear in the graph. */
 MUST_USE hone_status graph_replace(struct ctx *ctx, struct graph *graph, struct value *from,
                                    struct value *to, const struct op *identity);
-/* Many replacements at once: a pass notes them while it walks the nodes in order, calls
-   substitution_apply on each node before it looks at it, and ends with one graph_substitute. */
+/* Many replacements at once: a pass records them while it visits the nodes in order, calls
+ * substitution_apply on each node before reading it, and ends with one graph_substitute. */
 struct substitution {
-  struct value **at; /* by value index; NULL: stays */
+  struct value **at; /* by value index; NULL: unchanged */
   size_t count, capacity;
 };
 MUST_USE hone_status substitution_add(struct ctx *ctx, struct graph *graph,
@@ -360,29 +367,29 @@ MUST_USE hone_status graph_substitute(struct ctx *ctx, struct graph *graph,
                                       struct substitution *map, const struct op *identity);
 /* Stable topological sort; E_FORMAT names a cycle. */
 MUST_USE hone_status graph_sort(struct ctx *ctx, struct graph *graph, bool *out_was_sorted);
-/* Removes nodes of which no output is used, NULL entries of the node list, and values that nothing
-   refers to (which renumbers value->index). A node whose outputs are all constants goes as well,
-   unless one is a graph output. Nested graphs too. */
+/* Removes nodes without used outputs, NULL entries of the node list, and unreferenced values (which
+ * renumbers value->index). A node whose outputs are all constants is removed too, unless one is a
+ * graph output. Includes subgraphs. */
 MUST_USE hone_status graph_sweep(struct ctx *ctx, struct graph *graph, size_t *out_removed);
 
 /* -- verify.c, print.c, parse.c */
-/* Structure holds: one producer, order, types and shapes known. */
+/* Checks the structure: one producer, order, types and shapes known. */
 MUST_USE hone_status graph_verify(struct ctx *ctx, const struct graph *graph);
-/* Bytes of names that need no quotes (and do not begin with a digit or a dot). */
+/* Characters of names that need no quotes (the first must not be a digit or a dot). */
 #define GRAPH_NAME_BYTES "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./%"
-/* The readable text form (grammar: parse.c). Names that are not plain identifiers stand in quotes
-   with escapes. Constants above 16 elements are printed as a hash unless with_data. */
+/* The readable text form (grammar: parse.c). Names that are not simple identifiers are quoted with
+ * escapes. Constants above 16 elements are printed as a hash unless with_data. */
 struct print_options {
   bool with_data;
 };
-/* graph knows no operators: both are handed in (op_find and op_names of ops). */
+/* graph does not know the operators: callers pass both functions (op_find and op_names of ops). */
 typedef const struct op *find_op_fn(const char *domain, const char *name);
 typedef void name_op_fn(const struct op *op, const char **out_domain, const char **out_name);
 /* options NULL: zeros */
 MUST_USE hone_status graph_print(struct ctx *ctx, struct strbuf *text, const struct graph *graph,
                                  name_op_fn *names, const struct print_options *options);
-/* Reads what graph_print(with_data) wrote, and hand-written tests. Shapes of values may be left
-   out: graph_infer fills them in. */
+/* Parses the output of graph_print(with_data), and hand-written tests. Shapes of values may be
+ * omitted: graph_infer fills them in. */
 MUST_USE hone_status graph_parse(struct ctx *ctx, struct arena *arena, const char *text,
                                  size_t length, find_op_fn *find, struct graph **out);
 

@@ -28,7 +28,7 @@ struct level {
   struct names names;
   VEC(const char *) output_names;
   struct node *node;     /* whose attributes are being read */
-  const char *attribute; /* of the outer level's node: where this graph goes */
+  const char *attribute; /* attribute of the enclosing graph's node that receives this graph */
 };
 struct parser {
   struct ctx *ctx;
@@ -37,7 +37,7 @@ struct parser {
   size_t at, length;
   find_op_fn *find;
   VEC(struct level) levels;
-  struct graph *root; /* of the first level */
+  struct graph *root; /* the outermost graph */
 };
 
 /* -- characters */
@@ -62,7 +62,7 @@ static void skip(struct parser *p, bool across_lines) {
   }
 }
 
-/* Skips blanks and line ends, then takes c if it is there. */
+/* Skips blanks and newlines, then consumes c if it is next. */
 static bool accept(struct parser *p, char c) {
   skip(p, true);
   if (peek(p) != c) return false;
@@ -90,7 +90,7 @@ static size_t word_length(const struct parser *p) {
   return n;
 }
 
-/* The exact word, not a longer one. */
+/* The whole word, not a prefix. */
 static bool accept_word(struct parser *p, const char *word) {
   size_t n = strlen(word);
   skip(p, false);
@@ -156,7 +156,7 @@ struct number {
   int64_t i;
 };
 
-/* Decimal digits only, up to UINT64_MAX, as the int64 of the same bits. */
+/* Decimal digits only, up to UINT64_MAX, as the int64 with the same bits. */
 static bool read_u64(const char *digits, int64_t *out) {
   uint64_t x = 0;
   for (; *digits; digits++)
@@ -209,7 +209,7 @@ static hone_status read_dtype(struct parser *p, hone_dtype *out) {
   return *out ? HONE_OK : bad(p, "an element type such as f32");
 }
 
-/* The number of an extent: they are numbered from 1 in the order in which they first stand in the text. */
+/* The number of an extent: numbered from 1 in order of first use. */
 static hone_status read_extent(struct parser *p, uint32_t *out) {
   struct graph *root = p->root;
   int64_t number = 0;
@@ -217,7 +217,7 @@ static hone_status read_extent(struct parser *p, uint32_t *out) {
   TRY(expect(p, '<'));
   TRY(expect(p, '='));
   if (number < 1 || (uint64_t)number > root->extents.count + 1)
-    return bad(p, "the number of a size that stands before, or the next one");
+    return bad(p, "the number of an earlier extent, or the next one");
   *out = (uint32_t)number;
   return HONE_OK;
 }
@@ -280,7 +280,7 @@ static hone_status remember(struct parser *p, struct names *names, struct value 
 
 static struct level *top(struct parser *p) { return &p->levels.at[p->levels.count - 1]; }
 
-/* NULL: no value above has it. */
+/* NULL: no earlier value has this name. */
 static struct value *find_value(const struct parser *p, const char *name) {
   struct value *found = NULL;
   for (size_t l = p->levels.count; !found && l-- > 0;) {
@@ -344,7 +344,7 @@ static hone_status fill_random(struct parser *p, const struct tensor *tensor) {
   return HONE_OK;
 }
 
-/* After the word const. */
+/* After the keyword const. */
 static hone_status read_constant(struct parser *p, struct tensor **out) {
   hone_dtype dtype;
   bool has_shape;
@@ -364,7 +364,7 @@ static hone_status read_constant(struct parser *p, struct tensor **out) {
   }
   skip(p, false);
   if (peek(p) != '[')
-    return bad(p, "the elements, seed= or fill= (a hash stands for data left out)");
+    return bad(p, "the elements, seed= or fill= (a hash is printed for omitted data)");
   return read_elements(p, *out);
 }
 
@@ -421,7 +421,7 @@ static hone_status read_scalar(struct parser *p, struct attribute *attribute) {
   return HONE_OK;
 }
 
-/* Everything but a graph. */
+/* All kinds except a graph. */
 static hone_status read_attribute(struct parser *p, struct attribute *attribute) {
   struct tensor *tensor;
   skip(p, false);
@@ -456,7 +456,7 @@ static hone_status read_op(struct parser *p, const struct op **out) {
 
 static hone_status open_level(struct parser *p, const char *attribute);
 
-/* Attributes of the open node, up to the end of the line or the beginning of a graph. */
+/* Attributes of the current node, up to the end of the line or the start of a graph. */
 static hone_status read_rest(struct parser *p) {
   struct node *node = top(p)->node;
   for (;;) {
@@ -473,7 +473,7 @@ static hone_status read_rest(struct parser *p) {
 }
 
 struct result {
-  const char *name; /* NULL: left out */
+  const char *name; /* NULL: omitted */
   hone_dtype dtype;
   bool has_shape;
   struct shape shape;
@@ -579,7 +579,7 @@ static hone_status read_graph_inputs(struct parser *p, struct level *level) {
   return HONE_OK;
 }
 
-/* After the word graph, up to the opening brace. */
+/* After the keyword graph, up to the opening brace. */
 static hone_status open_level(struct parser *p, const char *attribute) {
   struct level level = {.attribute = attribute};
   if ((int64_t)p->levels.count >= p->ctx->limits[LIMIT_depth])
@@ -608,7 +608,7 @@ static hone_status open_level(struct parser *p, const char *attribute) {
   return HONE_OK;
 }
 
-/* After the closing brace. The outer node's attributes go on behind it. */
+/* After the closing brace. More attributes of the outer node may follow. */
 static hone_status close_level(struct parser *p, struct graph **out) {
   struct level *level = top(p);
   if (level->graph->impossible && level->graph->nodes.count)
@@ -616,7 +616,7 @@ static hone_status close_level(struct parser *p, struct graph **out) {
   for (size_t i = 0; i < level->output_names.count; i++) {
     const char *name = level->output_names.at[i];
     struct value *value = find_value(p, name);
-    if (!value && level->graph->impossible) /* nothing makes it */
+    if (!value && level->graph->impossible) /* no node makes it */
       TRY(graph_value(p->ctx, level->graph, name, &value));
     else
       TRY(look_up(p, name, &value));

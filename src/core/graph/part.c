@@ -1,9 +1,10 @@
-/* A stretch of a graph's nodes as a graph of its own: what it reads from outside becomes its inputs, what is read
- * behind it, or is an output of the whole, its outputs. Both in the order of the whole graph's values.
- */
+/* A range of a graph's nodes as a separate graph: values that it reads from outside become its
+ * inputs, values that are read later or are graph outputs become its outputs. Both are in the order
+ * of the graph's values. */
 #include "graph.h"
 
-/* Calls once for every value of `graph` that the node reads, those that its nested graphs capture among them. */
+/* Calls the function once for every value of `graph` that the node reads, including values captured
+ * by its subgraphs. */
 typedef void mark_fn(void *user, const struct value *value);
 static hone_status mark_reads(struct ctx *ctx, struct arena *scratch, const struct graph *graph,
                               const struct node *node, mark_fn *mark, void *user) {
@@ -55,7 +56,7 @@ static void mark_flag(void *user, const struct value *value) {
   is_read[value->index] = true;
 }
 
-/* Nodes outside go; values that they made have no producer any more. */
+/* Removes nodes outside the range; values that they made have no producer any more. */
 static void keep_nodes(struct graph *part, size_t from, size_t to) {
   for (size_t n = 0; n < part->nodes.count; n++) {
     struct node *node = part->nodes.at[n];
@@ -74,8 +75,8 @@ hone_status graph_part(struct ctx *ctx, struct arena *arena, const struct graph 
   bool *is_read;
   size_t removed;
   if (from >= to || to > graph->nodes.count)
-    return fail(ctx, HONE_E_USAGE, place_none(), "nodes %zu to %zu of %zu are no part", from, to,
-                graph->nodes.count);
+    return fail(ctx, HONE_E_USAGE, place_none(), "nodes %zu to %zu of %zu are not a valid range",
+                from, to, graph->nodes.count);
   TRY(graph_find_lives(ctx, arena, graph, &lives));
   TRY(NEW_ARRAY(ctx, arena, is_read, graph->values.count));
   for (size_t n = from; n < to; n++)
@@ -86,7 +87,7 @@ hone_status graph_part(struct ctx *ctx, struct arena *arena, const struct graph 
   for (size_t v = 0; v < graph->values.count; v++) {
     const struct value *whole = graph->values.at[v];
     struct value *value = part->values.at[v];
-    const size_t made = lives.made[v]; /* 0: not by a node */
+    const size_t made = lives.made[v]; /* 0: not made by a node */
     const bool is_inside = made > from && made <= to;
     value->is_input = !is_inside && is_read[v] && !whole->constant;
     value->is_output =

@@ -1,7 +1,6 @@
 /* The text form of a graph (grammar: parse.c). Deterministic; bytes of names outside printable
- * ASCII are escaped, so the text is safe to show. Nested graphs are walked with a stack, not by
- * recursion.
- */
+ * ASCII are escaped, so the output is safe to show. Subgraphs are visited with a stack, without
+ * recursion. */
 #include "graph.h"
 
 #include <math.h>
@@ -10,7 +9,7 @@ enum { SHOWN_ELEMENTS = 16 };
 
 struct open_graph {
   const struct graph *graph;
-  size_t node, attribute; /* where to go on */
+  size_t node, attribute; /* where to continue */
 };
 struct printer {
   struct ctx *ctx;
@@ -111,7 +110,7 @@ static void put_tensor(const struct printer *p, const struct tensor *tensor) {
     put_elements(p->text, tensor);
     return;
   }
-  if (tensor->dtype == HONE_STRING) { /* its payload holds pointers: hash the text */
+  if (tensor->dtype == HONE_STRING) { /* its payload holds pointers: hash the strings */
     struct strbuf listed = {0};
     put_elements(&listed, tensor);
     hash_hex(hex, listed.at ? listed.at : "", listed.length);
@@ -139,7 +138,7 @@ static void put_list(struct strbuf *text, const struct attribute *attribute) {
   strbuf_puts(text, "]");
 }
 
-/* Everything but a graph. */
+/* All kinds except a graph. */
 static void put_attribute(const struct printer *p, const struct attribute *attribute) {
   strbuf_puts(p->text, " ");
   put_name(p->text, attribute->name);
@@ -171,7 +170,7 @@ static void put_indent(const struct printer *p) {
   for (size_t i = 0; i < p->stack.count; i++) strbuf_puts(p->text, "  ");
 }
 
-/* A size known at run time as its number and its bound: "[3,?1<=64]". */
+/* A dynamic dimension as its extent's number and bound: "[3,?1<=64]". */
 static void put_open_shape(struct strbuf *text, const struct value *value) {
   strbuf_puts(text, "[");
   for (int d = 0; d < value->shape.rank; d++) {
@@ -246,7 +245,7 @@ static void put_head(const struct printer *p, const struct node *node) {
   strbuf_puts(p->text, ")");
 }
 
-/* One step: a node's beginning, one attribute, its end, or the end of a graph. */
+/* One step: the start of a node, one attribute, its end, or the end of a graph. */
 static hone_status advance(struct printer *p) {
   struct open_graph *top = &p->stack.at[p->stack.count - 1];
   if (top->node == top->graph->nodes.count) {

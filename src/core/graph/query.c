@@ -28,7 +28,7 @@ double node_float(const struct node *node, const char *name, double otherwise) {
 const char *node_string(const struct node *node, const char *name, const char *otherwise) {
   const struct attribute *attribute = find(node, name, ATTRIBUTE_STRING);
   if (!attribute) return otherwise;
-  /* a string with a NUL inside would compare equal to its beginning: let it equal nothing known */
+  /* a C string would end at the NUL: return a string that equals no known one */
   if (memchr(attribute->s.bytes, 0, attribute->s.length)) return "\xff";
   return attribute->s.bytes;
 }
@@ -94,12 +94,12 @@ bool tensor_read_ints(const struct tensor *tensor, size_t max, int64_t *out, siz
   return true;
 }
 
-/* Payload may be unaligned (a mapped file), hence memcpy. */
+/* Payload may be unaligned (a mapped file), so memcpy is used. */
 #define READ(type, variable) \
   type variable;             \
   memcpy(&variable, (const char *)tensor->data + i * sizeof(type), sizeof(type))
 
-/* Elements of less than a byte, low bits first. */
+/* Elements smaller than a byte, low bits first. */
 static unsigned packed_get(const struct tensor *tensor, size_t i) {
   unsigned bits = dtype_bits(tensor->dtype), each = 8 / bits;
   unsigned byte = ((const uint8_t *)tensor->data)[i / each];
@@ -144,7 +144,7 @@ static double read_float(const struct tensor *tensor, size_t i) {
   }
 }
 
-/* Towards zero; NaN is 0 and what does not fit is the nearest end. */
+/* Truncated toward zero; NaN is 0, values out of range saturate. */
 static int64_t to_i64(double x) {
   if (isnan(x)) return 0;
   if (x >= 0x1p63) return INT64_MAX;
@@ -202,13 +202,13 @@ double tensor_f64(const struct tensor *tensor, size_t i) {
     memcpy((char *)(uintptr_t)tensor->data + i * sizeof(type), &written, sizeof(type)); \
   } while (0)
 
-/* double to half in one rounding: float in between is made odd when it is inexact. */
+/* double to half with a single rounding: an inexact intermediate float is rounded to odd. */
 static float to_odd(double x) {
   float y = (float)x;
   uint32_t bits;
   if ((double)y == x || isnan(x) || isinf(y)) return y;
   memcpy(&bits, &y, 4);
-  if (fabs((double)y) > fabs(x)) bits -= 1; /* towards zero first */
+  if (fabs((double)y) > fabs(x)) bits -= 1; /* toward zero first */
   bits |= 1;
   memcpy(&y, &bits, 4);
   return y;

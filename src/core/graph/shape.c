@@ -1,5 +1,5 @@
-/* Shapes: counts, broadcasting, strides, and the one place where a shape becomes a size in bytes.
- * Every product is checked; a shape with an extent of 0 holds no elements. */
+/* Shapes: element counts, broadcasting, strides, and the only function that computes a shape's size
+ * in bytes. Every product is checked; a shape with a dimension of 0 has no elements. */
 #include "graph.h"
 
 struct shape shape_of(int rank, const int64_t *dims) {

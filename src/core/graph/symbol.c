@@ -1,4 +1,4 @@
-/* Sizes known at run time only: how a dimension depends on them. */
+/* Symbolic sizes: how a dimension depends on them. */
 #include "graph.h"
 
 bool slope_is_zero(const struct slope *slope) {

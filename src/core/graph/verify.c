@@ -1,7 +1,8 @@
-/* The invariants of a graph, checked after import and after each pass in tests: one producer a
+/* The invariants of a graph, checked after import and, in tests, after each pass: one producer per
  * value, topological order, flags that agree with the lists, types and shapes known.
- * A violation is our own mistake: E_INTERNAL; what inference left open is E_SHAPE/E_TYPE.
- */
+ *
+ * A violation is a bug in hone: E_INTERNAL; types and shapes that inference did not determine are
+ * E_SHAPE/E_TYPE. */
 #include "graph.h"
 
 struct verifier {
@@ -53,7 +54,7 @@ static hone_status check_lists(struct verifier *v) {
     const struct value *value = graph->outputs.at[i];
     if (!value) return broken(v->ctx, NULL, NULL, "an output is missing");
     if (!graph_owns(graph, value)) {
-      if (graph->parent) continue; /* a body may hand out a captured value */
+      if (graph->parent) continue; /* a body may return a captured value */
       return broken(v->ctx, NULL, value, "an output belongs to another graph");
     }
     if (!value->is_output) return broken(v->ctx, NULL, value, "an output is not marked as one");
@@ -86,7 +87,8 @@ static hone_status check_outputs(struct verifier *v, const struct node *node) {
     if (v->defined[value->index] && !value->constant)
       return broken(v->ctx, node, value, "a value has two producers");
     v->defined[value->index] = 1;
-    if (v->graph->parent) continue; /* types inside bodies are settled when they run */
+    /* types in bodies are determined when they are inferred at run time */
+    if (v->graph->parent) continue;
     if (!value->dtype)
       return fail(v->ctx, HONE_E_TYPE, node_place(node), "the type of output %zu is unknown", i);
     if (!value->has_shape)

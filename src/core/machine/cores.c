@@ -1,5 +1,5 @@
-/* How many of the machine's cores this process may use: its affinity mask, and the quota of its control
- * groups (core/base/memory.c). */
+/* The number of cores this process may use: its affinity mask, and the quota of its control groups
+ * (core/base/memory.c). */
 #include "machine_internal.h"
 
 #include <sched.h>
@@ -29,7 +29,7 @@ static int affinity_count(void) {
   return count;
 }
 
-/* A quota of 2.5 CPUs gives 2: a third thread would be stopped in the middle of a barrier. */
+/* A quota of 2.5 CPUs gives 2: a third thread would be throttled in the middle of a barrier. */
 int usable_core_count(void) {
   int count = affinity_count();
   double quota = cgroup_cpus(NULL);

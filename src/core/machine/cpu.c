@@ -1,8 +1,8 @@
-/* What the processor can do and how large its caches are. A feature counts only if the OS saves the
- * registers that it needs (XCR0) and, for AMX, lets this process use the tiles.
+/* Processor features and cache sizes. A feature counts only if the OS saves the registers that it
+ * needs (XCR0) and, for AMX, permits the use of tiles.
+ *
  * Sources: Intel SDM volume 1 chapter 13 and volume 2 CPUID; Linux
- * Documentation/arch/x86/xstate.rst.
- */
+ * Documentation/arch/x86/xstate.rst. */
 #include "machine_internal.h"
 
 #include <stdlib.h>
@@ -47,7 +47,8 @@ static uint64_t enabled_state(uint32_t leaf_1_c) {
   return (uint64_t)high << 32 | low;
 }
 
-/* Tiles are off until a process asks; asking changes nothing else and is granted for good. */
+/* A process must request tiles before it uses them; the permission is permanent and has no other
+ * effect. */
 static bool amx_permitted(void) {
   enum { ARCH_REQ_XCOMP_PERM_ = 0x1023, XTILEDATA = 18 };
   return !syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM_, XTILEDATA);
@@ -174,7 +175,7 @@ hone_status features_check(struct ctx *ctx, struct place place, uint32_t needed)
   features_print(missing, names, sizeof names);
   return fail(ctx, HONE_E_UNSUP, place,
               "needs %s, which this processor lacks; compile the model with another --cpu",
-              names[0] ? names : "features that this hone does not know");
+              names[0] ? names : "features unknown to this version of hone");
 }
 
 /* "48K", "2M", "245760K" */
@@ -189,7 +190,7 @@ static size_t parse_size(const char *text) {
   return (size_t)value << (text[n] == 'K' ? 10 : text[n] == 'M' ? 20 : text[n] == 'G' ? 30 : 0);
 }
 
-/* Linux shows what cpuid says, per core; sysconf is the way where /sys is hidden. */
+/* Linux lists what cpuid reports, per core; sysconf is the fallback without /sys. */
 void caches_read(size_t *l1d_bytes, size_t *l2_bytes, size_t *l3_bytes) {
   size_t sizes[4] = {0};
   int cpu = allowed_cpu(0);

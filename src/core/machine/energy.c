@@ -1,9 +1,8 @@
-/* energy: what the processor's packages have used so far, by the counters that the kernel shows
+/* energy: energy used by the processor's packages so far, from the kernel's counters
  * (Documentation/power/powercap/powercap.rst; RAPL of Intel and AMD): microjoules that wrap at
- * max_energy_range_uj. Only whole packages (intel-rapl:N), so that nothing counts twice. The kernel
- * lets root alone read them, and virtual machines have none. HONE_POWERCAP names another folder: a
- * container's.
- */
+ * max_energy_range_uj. Only whole packages (intel-rapl:N) are read, so that nothing counts twice.
+ * Only root can read the counters, and virtual machines have none. HONE_POWERCAP names another
+ * folder, for containers. */
 #include "machine.h"
 
 #include <dirent.h>

@@ -1,9 +1,8 @@
-/* Fingerprint: the facts about machine and software that explain a number, and a key over them. Two
- * studies are compared only if their keys are equal. No host, user or path name goes in.
+/* Fingerprint: the properties of machine and software that explain a result, and a key over them.
+ * Two studies are compared only if their keys are equal. It contains no host, user or path name.
  *
- * Invariant: every text is printable; an unknown fact is "n/a", never left out, so that the key
- * does not depend on what happened to be readable in which order.
- */
+ * Invariant: every string is printable; an unknown property is "n/a", never omitted, so that the
+ * key does not depend on which properties were readable. */
 #include "machine_internal.h"
 
 #include <gnu/libc-version.h>
@@ -12,7 +11,7 @@
 
 /* The value of the first "name<tab>: value" line of /proc/cpuinfo. */
 void cpu_model(char *out, size_t size) {
-  /* x86 says "model name", others one of the rest */
+  /* x86 has "model name", other architectures one of the rest */
   static const char *const names[] = {"model name", "cpu model", "Processor", "uarch", "CPU part"};
   snprintf(out, size, "n/a");
   FILE *file = fopen("/proc/cpuinfo", "re");
@@ -29,7 +28,7 @@ void cpu_model(char *out, size_t size) {
   fclose(file);
 }
 
-/* "gcc 12.2.0": what built hone, and with it the code around every timed loop. */
+/* "gcc 12.2.0": the compiler of hone, and so of the code around every timed loop. */
 static void own_compiler(char *out, size_t size) {
 #if defined(__clang__)
   snprintf(out, size, "clang %d.%d.%d", __clang_major__, __clang_minor__, __clang_patchlevel__);
@@ -45,7 +44,7 @@ static void read_or_na(const char *path, char *out, size_t size) {
   safe_copy(out, size, read_line(path, line, sizeof line) && line[0] ? line : "n/a");
 }
 
-/* Members of a list such as "0-3,8,10-11"; at least 1. */
+/* Number of entries of a list such as "0-3,8,10-11"; at least 1. */
 static int list_count(const char *path) {
   char line[4096];
   if (!read_line(path, line, sizeof line)) return 1;
@@ -84,7 +83,7 @@ static void read_topology(struct fingerprint *out) {
   caches_read(&out->l1d_bytes, &out->l2_bytes, &out->l3_bytes);
 }
 
-/* RAM counts in GiB: the kernel keeps a few MiB more or less at each boot. */
+/* RAM is rounded to GiB: the kernel reserves a few MiB more or less at each boot. */
 static hone_status make_key(struct ctx *ctx, struct fingerprint *out) {
   struct strbuf text = {0};
   strbuf_printf(&text, "%s|%s|%s|%s|%s|%s|%s|%d|%d|%d|%d|%llu|%zu|%zu|%zu|%s", out->cpu_model,

@@ -1,13 +1,12 @@
-/* Measured limits: FMA peak and read bandwidth over the working set, with T threads pinned to the
- * first T allowed CPUs. They are what "% of limit" divides by, so each is the best of many short
- * windows: a window that another program disturbed only makes a limit too low. None is above what the
- * instructions can do in the cycles of a second, which a chain of dependent additions counts beside them.
+/* Measured peaks: FMA rate and read bandwidth over the working set, with T threads pinned to the
+ * first T allowed CPUs. "% of limit" divides by them, so each is the best of many short windows: a
+ * window that another program disturbs is only too slow. No result exceeds what the instructions
+ * can do per cycle; a chain of dependent additions counts the cycles meanwhile.
  *
- * All work runs in threads of its own (the caller keeps its affinity), in lock step: each window
+ * All work runs in separate threads (the caller keeps its affinity), in lock step: each window
  * starts at a barrier and lasts until its slowest thread is done. A working set is split in equal
- * parts; each thread wrote its part itself (first touch), with real pages and not the shared zero
- * page.
- */
+ * parts; each thread has written its own part (first touch), so that it has real pages and not the
+ * shared zero page. */
 #include "probes.h"
 
 #include <math.h>
@@ -23,12 +22,12 @@
 #define WINDOW_NS 2000000.0
 #define PART_UNIT 4096u
 #define CALIBRATIONS 8
-#define MOST_LOOKS 8      /* at the clock, where a peak lies beyond it */
-#define CYCLES_SLACK 1.01 /* the clock was read in windows of its own */
+#define MOST_LOOKS 8      /* repetitions of the cycle count, if a peak exceeds it */
+#define CYCLES_SLACK 1.01 /* tolerance, because cycles are counted in other windows */
 
 struct rig {
   const struct probe *probe;
-  const struct flops_probe *flops; /* what the windows run now */
+  const struct flops_probe *flops; /* the probe that windows run now */
   int threads;
   uint64_t budget_ns;
   size_t part_bytes; /* of each thread, at the largest working set */
@@ -48,11 +47,11 @@ struct rig {
   /* decided by thread 0 */
   bool go_on, is_beyond;
   struct windows windows;
-  double cycles; /* a second, of all lanes; 0: not measured */
+  double cycles; /* cycles per second of all lanes; 0: not measured */
   size_t bytes;  /* of each part, in this window */
 };
 
-/* The window of all: from the first start to the last end. */
+/* The common window: from the first start to the last end. */
 static double window_ns(const struct rig *rig) {
   double start = rig->lanes[0].start_ns, end = rig->lanes[0].end_ns;
   for (int i = 1; i < rig->threads; i++) {
@@ -90,8 +89,8 @@ void windows_add(struct windows *windows, double ns) {
   if (!windows->count++ || ns < windows->best_ns) windows->best_ns = ns;
 }
 
-/* Runs windows until the time is over, at least `least` that count; returns the fastest. Called by all threads; the
-   result is thread 0's. */
+/* Runs windows until the time is over, at least `least` with the same number of rounds; returns the
+ * fastest. Called by all threads; thread 0 has the result. */
 static double best_window(struct lane *lane, void (*window)(struct lane *), uint64_t time_ns,
                           int least) {
   struct rig *rig = lane->rig;
@@ -109,7 +108,7 @@ static double best_window(struct lane *lane, void (*window)(struct lane *), uint
   }
 }
 
-/* Rounds' work by the second, of all lanes; the result is thread 0's. */
+/* Work per second of all lanes; thread 0 has the result. */
 static double measure_rate(struct lane *lane, const struct flops_probe *probe, uint64_t time_ns,
                            int least) {
   struct rig *rig = lane->rig;
@@ -121,7 +120,8 @@ static double measure_rate(struct lane *lane, const struct flops_probe *probe, u
   return (double)rig->windows.rounds * probe->flops_per_round * rig->threads / (ns * 1e-9);
 }
 
-/* Cycles a second, of all lanes: the highest seen. A peak beyond what they allow asks for a further look. */
+/* Cycles per second of all lanes: the highest measured. A peak above what they allow requests
+ * another measurement. */
 static void measure_cycles(struct lane *lane, double rate, double per_cycle) {
   struct rig *rig = lane->rig;
   for (int i = 0; probe_cycles() && i < MOST_LOOKS; i++) {
@@ -135,7 +135,7 @@ static void measure_cycles(struct lane *lane, double rate, double per_cycle) {
   }
 }
 
-/* No clock shows more than the instructions can do: a virtual machine's may stand still. */
+/* Limits a rate to what the instructions can do: the clock of a virtual machine may stop. */
 static double bounded(const struct rig *rig, double rate, double per_cycle) {
   return rig->cycles > 0 ? fmin(rate, rig->cycles * per_cycle * CYCLES_SLACK) : rate;
 }
@@ -209,7 +209,7 @@ static void *measure(void *argument) {
     lane->part = part;
   }
   pthread_barrier_wait(&rig->barrier);
-  if (!atomic_load(&rig->failed)) { /* the same answer for all: it was set before the barrier */
+  if (!atomic_load(&rig->failed)) { /* the same result for all: it was set before the barrier */
     measure_peaks(lane);
     measure_bandwidth(lane);
   }
@@ -217,7 +217,7 @@ static void *measure(void *argument) {
   return NULL;
 }
 
-/* What a call through a pointer costs: nothing can be timed below it. */
+/* Cost of a call through a pointer: the smallest time that can be measured. */
 static __attribute__((noinline)) void empty_call(void) { __asm__ volatile("" ::: "memory"); }
 
 static double call_floor_ns(void) {
@@ -232,7 +232,7 @@ static double call_floor_ns(void) {
   return best;
 }
 
-/* Threads wait for each other, so none passes the gate before all of them exist. */
+/* Threads wait for each other, so none starts before all of them exist. */
 static hone_status run_lanes(struct ctx *ctx, struct rig *rig) {
   int started = 0, error = 0;
   pthread_mutex_lock(&rig->gate);
@@ -253,8 +253,8 @@ static hone_status run_lanes(struct ctx *ctx, struct rig *rig) {
   return HONE_OK;
 }
 
-/* The largest working set, in powers of two: 1 GiB, a quarter of the memory, and what the budget
-   has time to touch first: a virtual machine's new pages come at about 1 GB/s. */
+/* The largest working set, a power of two: 1 GiB, a quarter of the memory, or what the budget has
+ * time to touch: a virtual machine's new pages take about 1 s per GB. */
 static size_t largest_set(uint64_t budget_ns) {
   uint64_t limit = usable_ram_bytes() / 4;
   if (budget_ns < limit) limit = budget_ns;

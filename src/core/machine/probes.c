@@ -1,12 +1,11 @@
-/* The loops that find the machine's limits, one row an instruction set: fused multiply-adds in
- * registers and reads of memory. Each is compiled for its own instruction set by a target attribute
- * and chosen by cpu_features(), so the probe reaches the peak that generated code of that level can
+/* Loops that measure the machine's peaks, one row per instruction set: fused multiply-adds in
+ * registers and memory reads. Each is compiled for its instruction set by a target attribute and
+ * chosen by cpu_features(), so the probe reaches the peak that generated code of that level can
  * reach.
  *
- * FMA: latency 4 on 2 ports asks for 8 independent chains; 12 leave room for slower ones and fit 16
- * registers with both constants. x = x * m + a runs to its fixed point a / (1 - m) = 1: no
- * overflow, no denormals. Reads: 8 integer chains, which no value of the memory can slow down.
- */
+ * FMA: latency 4 on 2 ports needs 8 independent chains; 12 leave room for slower processors and fit
+ * 16 registers with both constants. x = x * m + a converges to its fixed point a / (1 - m) = 1: no
+ * overflow, no denormals. Reads: 8 integer chains, whose speed does not depend on the data. */
 #include "probes.h"
 
 #if defined(__x86_64__)
@@ -28,7 +27,7 @@
     return sum;                                                           \
   }
 
-/* the starting values differ, or the compiler would see twelve times the same chain */
+/* the starting values differ, otherwise the compiler would merge the twelve chains */
 #define FMA_DECLARE_512(n) __m512 x##n = _mm512_set1_ps(1.0f + (float)(n + rounds) * 1e-9f);
 #define FMA_DECLARE_256(n) __m256 x##n = _mm256_set1_ps(1.0f + (float)(n + rounds) * 1e-9f);
 #define FMA_DECLARE_128(n) __m128 x##n = _mm_set1_ps(1.0f + (float)(n + rounds) * 1e-9f);
@@ -68,7 +67,7 @@ static const struct probe probes[] = {
     {0, {fma_128, 12 * 4 * 2.0, 16}, read_128},
 };
 
-/* Sums of products of zeros: neither instruction is slower or faster for other values. */
+/* Sums of products of zeros: the speed of both instructions does not depend on the values. */
 #define DOT_512(n) __asm__ volatile("vdpbf16ps %1, %1, %0" : "+v"(x##n) : "v"(m));
 __attribute__((target("avx512f,avx512bf16"), noinline)) static float dot_512(long rounds) {
   const __m512 m = _mm512_setzero_ps();
@@ -82,8 +81,8 @@ __attribute__((target("avx512f,avx512bf16"), noinline)) static float dot_512(lon
   return sum;
 }
 
-/* Four 16 x 16 tiles of sums, each of 32 products, as Intel's optimisation manual asks. Tiles are
-   configured for this thread and released; cpu_features() has asked for them. */
+/* Four 16 x 16 tiles of sums, each of 32 products, as recommended by Intel's optimisation manual.
+ * Tiles are configured for this thread and released; cpu_features() has requested permission. */
 __attribute__((target("amx-tile,amx-bf16"), noinline)) static float dot_tiles(long rounds) {
   struct {
     uint8_t palette, start_row, zero[14];
@@ -113,7 +112,7 @@ const struct flops_probe *probe_bf16(void) {
 
 #else
 
-/* GNU vectors of 16 bytes: NEON on aarch64, whatever there is elsewhere. */
+/* GNU vectors of 16 bytes: NEON on aarch64, the native ones elsewhere. */
 typedef float vec __attribute__((vector_size(16)));
 typedef uint64_t words __attribute__((vector_size(16)));
 

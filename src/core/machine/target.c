@@ -1,12 +1,11 @@
-/* Targets: what code is generated for. A level is a row: the features it promises, its vector size
- * and the -mtune of a typical processor; the compiler's -m flags follow from the features alone, so
- * the same level gives the same code wherever it is compiled.
+/* Targets of code generation. A level is a row: the features it guarantees, its vector size and the
+ * -mtune of a typical processor; the compiler's -m flags follow from the features alone, so the
+ * same level gives the same code on every build machine.
  *
  * "host" is the last row of this architecture whose features both cpuid and the OS (XCR0, AMX
- * permission) grant. Cache sizes, and speeds of processors that are known, come from this machine when no triple is
- * given, else from the row. A way of
- * x86's L1 is a page: its sets are found by the offset in a page (Intel SDM 3A, 11.5.1), whatever its size.
- */
+ * permission) provide. Cache sizes, and speeds of known processors, come from this machine if no
+ * triple is given, else from the row. A way of x86's L1 has the size of a page, because its sets
+ * are indexed by the offset in a page (Intel SDM 3A, 11.5.1). */
 #include "machine_internal.h"
 
 #include <stdlib.h>
@@ -14,18 +13,19 @@
 
 #define BASE_AVX2 (CPU_SSE42 | CPU_AVX | CPU_AVX2 | CPU_FMA | CPU_F16C | CPU_BMI2)
 #define BASE_AVX512 (BASE_AVX2 | CPU_AVX512)
-/* VBMI: all processors with BF16 have it but one generation of Xeons, Cooper Lake, which is an avx512vnni here. */
+/* VBMI: in all processors with BF16 except Cooper Lake Xeons, which are treated as avx512vnni. */
 #define BASE_BF16 (BASE_AVX512 | CPU_AVX512_VNNI | CPU_AVX512_VBMI | CPU_AVX512_BF16)
 #define BASE_AMX (BASE_BF16 | CPU_AVX512_FP16 | CPU_AMX_TILE | CPU_AMX_INT8 | CPU_AMX_BF16)
 
-/* What is taken to be alike on all of them, the end of each row: Winograd's transforms, timed on a Zen 5 (floats) and a Zen 4
-   (bf16), one thread; the ends of an AMX tile, estimated; a compare-and-swap of a line that another core has. */
+/* Assumed equal on all processors, the end of each row: Winograd's transforms, timed on a Zen 5
+ * (floats) and a Zen 4 (bf16), one thread; start and end of an AMX tile, estimated; a
+ * compare-and-swap of a cache line owned by another core. */
 #define OVERHEADS 3.5, 4.75, 1.08, 60, 100
 
-/* Speeds of a common processor of each kind: clock, multiply-adds (f32, bf16, i8), FMA latency,
-   loads, L2, memory. Two vector units, which take 8-bit and bf16 products by widening where there is
-   no instruction for them. Memory bandwidth as bench/kernels saw it on a Zen 5 (40 GB/s at 3.8 GHz
-   and no neighbours); instruction rates: Intel's and AMD's optimisation manuals. */
+/* Speeds of a typical processor of each kind: clock, multiply-adds (f32, bf16, i8), FMA latency,
+ * loads, L2, memory. Two vector units; without instructions for 8-bit and bf16 products these are
+ * widened. Memory bandwidth as measured by bench/kernels on an otherwise idle Zen 5 (40 GB/s at 3.8
+ * GHz); instruction rates: Intel's and AMD's optimisation manuals. */
 static const struct speeds speeds_sse = {3.0, 8, 4, 16, 4, 2, 32, 9, 1.5, OVERHEADS},
                            speeds_avx2 = {3.8, 16, 8, 32, 4, 2, 32, 9, 1.5, OVERHEADS},
                            speeds_avxvnni = {3.8, 16, 8, 64, 4, 2, 32, 9, 1.5, OVERHEADS},
@@ -53,7 +53,7 @@ static const struct level {
   size_t l1_bytes, l2_bytes, l3_bytes; /* of a common processor of the level */
   size_t l1_way_bytes;
   const struct speeds *speeds;
-  const char *flags[4]; /* -march where features alone do not say it, -mtune */
+  const char *flags[4]; /* -march if the features do not determine it, -mtune */
 } levels[] = {
     /* x86-64-v2: SSE4.2, POPCNT, CMPXCHG16B; every x86-64 server since 2009 */
     {"x86_64",
@@ -188,7 +188,7 @@ static const struct level {
      4 << 10,
      &speeds_generic,
      {"-march=rv64gc", "-mabi=lp64d"}},
-    /* Microcontrollers: one lane, 8-bit products two at a time by SMLAD; memory is all as near. */
+    /* Microcontrollers: one lane, two 8-bit products per SMLAD; uniform memory. */
     {"arm",
      "cortex-m4",
      0,
@@ -232,20 +232,22 @@ static const struct level {
      0,
      4 << 10,
      &speeds_rv32,
-     {"-march=rv32imafc", "-mabi=ilp32f", "--specs=picolibc.specs"}}, /* the libc of Debian */
+     {"-march=rv32imafc", "-mabi=ilp32f", "--specs=picolibc.specs"}}, /* Debian's libc */
     /* Any processor: plain C11. */
     {ANY_ARCH, "portable", 0, 4, 16, 32 << 10, 256 << 10, 0, 4 << 10, &speeds_lane, {NULL}},
 };
 
-/* Processors known to do otherwise than the rows of their levels, by ranges of model numbers; 0: as the row. Memory is as far
-   whatever code runs. Measured are Emerald Rapids and Genoa, Winograd's transforms there too (8 to 13 cycles of floats, 4 to 8
-   of bf16). The others are set from them by what is published: which models are which core, whether units of 512 bits are
-   whole, the highest clock, bytes a cycle from L2.
-
-   Intel: Golden Cove starts two FMA of 512 bits in a cycle, vdpbf16ps in two: half as many products of bf16 as of floats.
-   Client processors before it join two units of 256 bits for one of 512 and have no other.
-   AMD: Zen 4 does each instruction of 512 bits as two of 256. Zen 5 has whole units and takes 64 bytes a cycle from L2, but for
-   two mobile processors whose units are those of Zen 4. */
+/* Processors that differ from the rows of their levels, by ranges of model numbers; 0: as in the
+ * row. Memory bandwidth is the same for all code. Emerald Rapids and Genoa are measured, including
+ * Winograd's transforms (8 to 13 cycles for floats, 4 to 8 for bf16). The others are derived from
+ * published data: which core a model has, whether its 512-bit units are full width, its highest
+ * clock, bytes per cycle from L2.
+ *
+ * Intel: Golden Cove starts two 512-bit FMA per cycle, vdpbf16ps in two: half as many products of
+ * bf16 as of floats. Older client processors fuse two 256-bit units into one of 512 bits.
+ *
+ * AMD: Zen 4 splits each 512-bit instruction in two. Zen 5 has full-width units and reads 64 bytes
+ * per cycle from L2, except for two mobile processors with the units of Zen 4. */
 static const struct {
   const char *vendor;
   int family, first_model, last_model;
@@ -309,7 +311,7 @@ static const struct {
 
 const char *target_triple(size_t i) { return i < COUNT(triples) ? triples[i].triple : NULL; }
 
-/* What a feature asks of the compiler; those that others imply stand once. */
+/* Compiler flags of a feature; features implied by others are not repeated. */
 static const struct {
   uint32_t feature;
   const char *flags[6];
@@ -343,7 +345,7 @@ static const char *host_arch(void) {
 #endif
 }
 
-/* "arm64-apple-..." and "amd64" are the same processors under other names. */
+/* "arm64-apple-..." and "amd64" are other names of the same architectures. */
 static hone_status arch_of(struct ctx *ctx, const char *triple, const char **out) {
   static const char *const names[][2] = {
       {"x86_64", "x86_64"},   {"amd64", "x86_64"}, {"aarch64", "aarch64"}, {"arm64", "aarch64"},
@@ -384,7 +386,7 @@ static hone_status find_level(struct ctx *ctx, const char *arch, const char *nam
     if (!best && !strcmp(level->arch, ANY_ARCH) && !strcmp(level->name, name)) *out = level;
     if (strcmp(level->arch, arch)) continue;
     if (!best && !strcmp(level->name, name)) *out = level;
-    /* the first row of an architecture is what every such processor has, also called baseline */
+    /* the first row of an architecture is its minimum, also called baseline */
     if (!best && !strcmp(name, "baseline") && !*out) *out = level;
     if (best && (is_host ? !(level->features & ~features) : !*out)) *out = level;
   }
@@ -405,7 +407,7 @@ static void collect_flags(const struct level *level, struct target *out) {
     if (n + 1 < COUNT(out->flags)) out->flags[n++] = level->flags[j];
 }
 
-/* What this machine says of itself. */
+/* Reads the properties of this machine. */
 static void read_here(struct target *out) {
   struct processor processor;
   processor_read(&processor);
@@ -443,7 +445,7 @@ hone_status target_init(struct ctx *ctx, const char *triple, const char *name, s
   return HONE_OK;
 }
 
-/* The place of a level among the rows. */
+/* The index of a level in the table. */
 static size_t row_of(const struct target *target) {
   size_t i = 0;
   while (i < COUNT(levels) &&
@@ -457,7 +459,7 @@ static hone_status add_target(struct ctx *ctx, const char *triple, const char *n
   struct target target;
   TRY(target_init(ctx, triple, name, &target));
   if (target.is_portable)
-    return fail(ctx, HONE_E_USAGE, place_name("portable"), "is a level of its own");
+    return fail(ctx, HONE_E_USAGE, place_name("portable"), "must be used alone");
   size_t at = 0;
   while (at < *count && row_of(&out[at]) < row_of(&target)) at++;
   if (at < *count && !strcmp(out[at].level, target.level)) return HONE_OK;
@@ -484,12 +486,13 @@ hone_status targets_init(struct ctx *ctx, const char *triple, const char *list,
   for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
     size_t length = strcspn(at, ",");
     if (!length || length >= sizeof name)
-      return fail(ctx, HONE_E_USAGE, place_name(list), "levels are a list: avx2,avx512");
+      return fail(ctx, HONE_E_USAGE, place_name(list), "levels are a list such as avx2,avx512");
     snprintf(name, sizeof name, "%.*s", (int)length, at);
     TRY(add_target(ctx, triple, name, out, out_count));
   }
-  return *out_count ? HONE_OK
-                    : fail(ctx, HONE_E_USAGE, place_name(list), "levels are a list: avx2,avx512");
+  return *out_count
+             ? HONE_OK
+             : fail(ctx, HONE_E_USAGE, place_name(list), "levels are a list such as avx2,avx512");
 }
 
 bool target_runs_here(const struct target *target) {

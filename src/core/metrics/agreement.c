@@ -1,9 +1,9 @@
-/* How far a model's outputs agree with outputs that are on file: those of the model that it stands in for. A label is a
- * folder beside the labels with out_0.npy, out_1.npy, ...
+/* Agreement of a model's outputs with stored outputs of the model that it replaces. A label is a
+ * folder next to the labels with out_0.npy, out_1.npy, ...
  *
- * An output of [.., classes] with one or two dimensions in front (answers, or answers along a sequence): the share of rows whose
- * largest element is at the same place. Any other of floats: the cosine. Integers and truth values: the share that is the same.
- */
+ * For an output of [.., classes] with one or two leading dimensions (answers, or answers along a
+ * sequence): the share of rows whose largest element has the same index. For other float outputs:
+ * the cosine. For integers and booleans: the share of equal elements. */
 #include "core/os/os.h"
 #include "metrics_internal.h"
 
@@ -32,7 +32,7 @@ static double same_rows(const hone_tensor *a, const hone_tensor *b, size_t count
   return (double)same / (double)rows;
 }
 
-/* Of outputs that are zero throughout: 1 where both are. */
+/* If an output is all zero: 1 if both are. */
 static double cosine_of(const hone_tensor *a, const hone_tensor *b, size_t count) {
   double product = 0, x2 = 0, y2 = 0;
   for (size_t i = 0; i < count; i++) {
@@ -59,8 +59,8 @@ static MUST_USE hone_status add_output(struct ctx *ctx, struct score *score,
                                        size_t number) {
   const size_t count = tensor_elements(expected);
   if (expected->dtype != found->dtype || count != tensor_elements(found))
-    return fail(ctx, HONE_E_SHAPE, place_none(), "output %zu is not of the label's type and size",
-                number);
+    return fail(ctx, HONE_E_SHAPE, place_none(),
+                "output %zu does not have the type and size of the label", number);
   if (!count || expected->dtype == HONE_STRING) return HONE_OK;
   score->all++;
   score->right += has_classes(expected)                  ? same_rows(expected, found, count)
@@ -73,7 +73,7 @@ hone_status add_agreement(struct ctx *ctx, struct score *score, const struct sam
   const char *folder = json_string_value(s->label);
   if (!folder || strstr(folder, ".."))
     return fail(ctx, HONE_E_FORMAT, place_none(),
-                "a label of agreement is a folder beside the labels");
+                "a label of agreement is a folder next to the labels");
   for (size_t i = 0; i < s->count; i++) {
     char path[4096 + 600];
     hone_tensor expected = {.data = NULL};

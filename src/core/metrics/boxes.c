@@ -1,7 +1,6 @@
-/* Mean average precision: boxes that were found against boxes that are there. The labels say which output holds
- * boxes (x1, y1, x2, y2), scores and, unless scores have a column a class, classes: "boxes", "scores", "classes". A label
- * is a list of [class, x1, y1, x2, y2].
- */
+/* Mean average precision: detected boxes against labelled ones. The labels name the outputs with
+ * boxes (x1, y1, x2, y2), scores and, unless scores have a column per class, classes: "boxes",
+ * "scores", "classes". A label is a list of [class, x1, y1, x2, y2]. */
 #include "metrics_internal.h"
 
 #include <math.h>
@@ -32,7 +31,7 @@ static MUST_USE hone_status output_of(struct ctx *ctx, const struct score *score
   if (!place) return HONE_OK;
   const json_int_t i = json_integer_value(place);
   if (!json_is_integer(place) || i < 0 || (size_t)i >= s->count)
-    return fail(ctx, HONE_E_FORMAT, place_name(key), "is no number of an output");
+    return fail(ctx, HONE_E_FORMAT, place_name(key), "is not the number of an output");
   *out = &s->outputs[i];
   return HONE_OK;
 }
@@ -87,7 +86,7 @@ static double overlap(const double a[4], const double b[4]) {
   return all > 0 ? both / all : 0;
 }
 
-/* By class, answers first, then the best first; in order of the samples where scores are equal. */
+/* By class, labels first, then by descending score; in sample order for equal scores. */
 static int compare(const void *a, const void *b) {
   const struct detection *x = a, *y = b;
   if (x->class != y->class) return x->class < y->class ? -1 : 1;
@@ -96,7 +95,7 @@ static int compare(const void *a, const void *b) {
   return (x->sample > y->sample) - (x->sample < y->sample);
 }
 
-/* Whether a box that nobody has found yet is where this one says. */
+/* True if an unmatched labelled box overlaps this one. */
 static bool hits(const struct detection *answers, size_t count, const struct detection *one,
                  bool *is_taken) {
   size_t best = count;
@@ -109,7 +108,7 @@ static bool hits(const struct detection *answers, size_t count, const struct det
   return best < count;
 }
 
-/* Area under precision by recall, precision made falling from the end. */
+/* Area under the precision-recall curve, with precision made monotonic from the end. */
 static double average_precision(const struct detection *at, size_t answers, size_t all) {
   bool *is_taken = calloc(answers + 1, sizeof *is_taken);
   double *precision = calloc(all + 1, sizeof *precision), area = 0, best = 0;

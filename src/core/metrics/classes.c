@@ -4,14 +4,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The label of row `row`: a number, or a list with one for each row; -1: not asked. */
+/* The label of row `row`: a number, or a list with one for each row; -1: not labelled. */
 static MUST_USE hone_status label_of(struct ctx *ctx, const struct sample *s, size_t row,
                                      size_t rows, int64_t *out) {
   const json_t *label = json_is_array(s->label) ? json_array_get(s->label, row) : s->label;
   const bool fits = json_is_array(s->label) ? json_array_size(s->label) == rows : rows == 1;
   if (!fits || !json_is_integer(label))
     return fail(ctx, HONE_E_SHAPE, place_none(),
-                "the output has %zu rows, the label is not so many numbers of classes", rows);
+                "the output has %zu rows, the label has another number of classes", rows);
   *out = json_integer_value(label);
   return HONE_OK;
 }
@@ -25,7 +25,7 @@ static double at(const struct sample *s, size_t i) {
   return element_number(s->judged->data, s->judged->dtype, i);
 }
 
-/* How many elements of the row are larger than the label's, or as large and in front of it. */
+/* Number of elements in the row that are larger than the label's, or equal with a smaller index. */
 static size_t rank_of(const struct sample *s, size_t begin, size_t width, size_t label) {
   size_t rank = 0;
   const double own = at(s, begin + label);
@@ -56,7 +56,8 @@ double value_share(const struct score *score) {
 
 static MUST_USE hone_status make_classes(struct ctx *ctx, struct score *score, size_t width) {
   if (score->class_count == width) return HONE_OK;
-  if (score->class_count) return fail(ctx, HONE_E_SHAPE, place_none(), "the classes change");
+  if (score->class_count)
+    return fail(ctx, HONE_E_SHAPE, place_none(), "the number of classes differs between samples");
   score->matches = calloc(width, sizeof *score->matches);
   score->guesses = calloc(width, sizeof *score->guesses);
   score->answers = calloc(width, sizeof *score->answers);

@@ -1,13 +1,13 @@
-/* The metrics, one row each: how a sample is added, what the sums are worth, and in which direction.
+/* The metrics, one row each: how a sample is added, how the score is computed, and its direction.
  *
- * top1, top5: rows of the last dimension whose label is the largest element, or among the five largest. f1: of the
- * largest element, per class that occurs, their mean (macro). wer, cer: edit distance of words or characters over the
- * answer's length (V. I. Levenshtein 1966); outputs are decoded as CTC does greedily (A. Graves et al. 2006) where the
- * labels have "symbols". bleu: of token ids, n-grams to 4, over the corpus, with the brevity penalty (K. Papineni et al.
- * 2002). perplexity: exp of the mean negative log likelihood. map: mean over classes of the average precision at an
- * overlap of 0.5, area under the interpolated curve (PASCAL VOC 2010). agreement: with outputs on file (agreement.c), mean
- * over samples and outputs.
- */
+ * top1, top5: rows of the last dimension whose label is the largest element, or among the five
+ * largest. f1: of the largest element, averaged over the classes that occur (macro). wer, cer: edit
+ * distance in words or characters divided by the label's length (V. I. Levenshtein 1966); outputs
+ * are decoded greedily as CTC (A. Graves et al. 2006) if the labels have "symbols". bleu: of token
+ * ids, n-grams to 4, over the corpus, with the brevity penalty (K. Papineni et al. 2002).
+ * perplexity: exp of the mean negative log likelihood. map: mean over classes of the average
+ * precision at an overlap of 0.5, area under the interpolated curve (PASCAL VOC 2010). agreement:
+ * with stored outputs (agreement.c), mean over samples and outputs. */
 #include "core/os/os.h"
 #include "metrics_internal.h"
 
@@ -31,7 +31,7 @@ static MUST_USE hone_status bad(struct ctx *ctx, const char *path, const char *w
   return fail(ctx, HONE_E_FORMAT, place_file(path), "%s", why);
 }
 
-/* Lines "FOLDER CLASS" as the same JSON. */
+/* Lines "FOLDER CLASS" as the equivalent JSON. */
 static MUST_USE hone_status read_lines(struct ctx *ctx, const char *path, const char *at,
                                        const char *end, json_t **out) {
   json_t *samples = json_array();
@@ -78,7 +78,7 @@ static MUST_USE hone_status check_labels(struct ctx *ctx, const char *path, stru
     if (!*folder || strstr(folder, "..") ||
         !json_object_get(json_array_get(out->samples, i), "label"))
       return fail(ctx, HONE_E_FORMAT, place_file(path),
-                  "sample %zu needs a \"folder\" beside the file and a \"label\"", i);
+                  "sample %zu needs a \"folder\" next to the file and a \"label\"", i);
   }
   return HONE_OK;
 }
@@ -134,7 +134,8 @@ hone_status score_add(struct ctx *ctx, struct score *score, size_t sample,
   for (size_t i = 0; names && labels->output_name && i < count; i++)
     if (!strcmp(names[i], labels->output_name)) place = i;
   if (place >= count)
-    return fail(ctx, HONE_E_SHAPE, place_none(), "the labels judge output %s, the model has %zu",
+    return fail(ctx, HONE_E_SHAPE, place_none(),
+                "the labels refer to output %s, the model has %zu outputs",
                 labels->output_name ? labels->output_name : "of a higher number", count);
   const struct sample at = {
       .label = json_object_get(json_array_get(labels->samples, sample), "label"),
@@ -142,7 +143,7 @@ hone_status score_add(struct ctx *ctx, struct score *score, size_t sample,
       .count = count,
       .judged = &outputs[place]};
   if (!tensor_elements(at.judged) || at.judged->rank < 1)
-    return fail(ctx, HONE_E_SHAPE, place_none(), "the output that is judged is a scalar or empty");
+    return fail(ctx, HONE_E_SHAPE, place_none(), "the labelled output is a scalar or empty");
   return labels->metric->add(ctx, score, &at);
 }
 

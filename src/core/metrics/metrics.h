@@ -1,6 +1,6 @@
-/* metrics: what a model's outputs are worth on samples whose answers are known. A set of labels is a JSON file (or
- * lines "SAMPLE CLASS") that names a metric and the answer of each sample; outputs are added sample by sample.
- */
+/* metrics: scores of a model's outputs on labelled samples. A set of labels is a JSON file (or
+ * lines "SAMPLE CLASS") with a metric and the label of each sample; outputs are added sample by
+ * sample. */
 #ifndef HONE_METRICS_H
 #define HONE_METRICS_H
 
@@ -12,43 +12,45 @@ struct metric;
 struct labels {
   const struct metric *metric;
   json_t *root, *samples; /* root: owned; samples: [{"folder", "label"}] within it */
-  int output;             /* place of the output that is judged; -1: the one named so */
+  int output;             /* index of the scored output; -1: given by name */
   const char *output_name;
-  char dir[4096]; /* of the file */
+  char dir[4096]; /* folder of the file */
 };
-/* E_FORMAT with what is missing. The file: {"metric": "top1", "output": 0, "samples": [{"folder": "cat", "label": 3},
-   ...]}; docs/reference/labels.md has the metrics and their keys. Lines "FOLDER CLASS" are top1 of output 0. */
+/* E_FORMAT with what is missing. The file: {"metric": "top1", "output": 0, "samples": [{"folder":
+ * "cat", "label": 3}, ...]}; docs/reference/labels.md lists the metrics and their keys. Lines "FOLDER
+ * CLASS" are top1 of output 0. */
 MUST_USE hone_status labels_open(struct ctx *ctx, const char *path, struct labels *out);
 void labels_close(struct labels *labels);
 size_t labels_sample_count(const struct labels *labels);
 const char *labels_folder(const struct labels *labels, size_t sample);
 const char *labels_metric(const struct labels *labels); /* "top1" */
-/* Whether the labels are the reference's own outputs, so that its figure is 1: the metric agreement. */
+/* True for the metric agreement: the labels are the reference's own outputs, so its score is 1. */
 bool labels_are_outputs(const struct labels *labels);
 
 /* Sums over the samples added so far. */
 struct score {
   const struct labels *labels;
-  double right, all;          /* top1, top5, agreement, wer, cer: hits or errors, and of how many */
+  double right, all;          /* top1, top5, agreement, wer, cer: hits or errors, and their total */
   double log_likelihood;      /* perplexity, nats */
   int64_t *matches, *guesses; /* bleu: by n-gram length; f1: by class */
   int64_t *answers;           /* f1: by class */
   size_t class_count;
-  struct detection *found; /* map: all boxes, with their scores */
+  struct detection *found; /* map: all detections, with their scores */
   size_t found_count;
   double guessed_length, answer_length; /* bleu, tokens */
 };
 void score_begin(const struct labels *labels, struct score *out);
-/* outputs: of that sample, in the model's order; names may be NULL. E_SHAPE, E_TYPE where they do not fit the label. */
+/* outputs: of that sample, in the model's order; names may be NULL. E_SHAPE, E_TYPE if they do not
+ * match the label. */
 MUST_USE hone_status score_add(struct ctx *ctx, struct score *score, size_t sample,
                                const hone_tensor *outputs, const char *const *names, size_t count);
-/* NaN: nothing was added. A share for all but perplexity; of wer and cer the share of errors. */
+/* NaN: no sample was added. A share, except for perplexity; the error rate for wer and cer. */
 double score_value(const struct score *score);
 void score_end(struct score *score);
-/* What is left of the reference's figure: value / reference; of errors (1 - value) / (1 - reference), of perplexity
-   reference / value. NaN where the reference is worth nothing. */
+/* The retained share of the reference's score: value / reference; for errors (1 - value) / (1 -
+ * reference), for perplexity reference / value. NaN if the reference's score is zero. */
 double score_retention(const struct labels *labels, double value, double reference);
-/* Place of the largest of `count` elements. */
+/* Index of the largest of `count` elements. */
 size_t largest_element(const void *data, hone_dtype dtype, size_t count);
 
 #endif

@@ -1,4 +1,4 @@
-/* Inside src/metrics: rows of the table of metrics, and one sample on its way to them. */
+/* Internal to src/core/metrics: rows of the table of metrics, and one sample. */
 #ifndef HONE_METRICS_INTERNAL_H
 #define HONE_METRICS_INTERNAL_H
 
@@ -17,7 +17,7 @@ struct metric {
   enum errors errors;
   add_fn *add;
   value_fn *value;
-  int number; /* how many of the largest; 1: characters, not words; the longest n-gram */
+  int number; /* number of largest elements; 1: characters, not words; the longest n-gram */
 };
 struct detection {
   int64_t sample, class;

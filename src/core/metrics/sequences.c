@@ -1,4 +1,4 @@
-/* Metrics of sequences: what was said against what was meant. */
+/* Metrics of sequences: predicted against labelled ones. */
 #include "metrics_internal.h"
 
 #include <math.h>
@@ -19,7 +19,8 @@ static MUST_USE hone_status make(struct ctx *ctx, size_t most, struct sequence *
   return out->at ? HONE_OK : fail(ctx, HONE_E_OOM, place_none(), "no memory for a sequence");
 }
 
-/* Ids as they are, or the largest of each row; with "symbols" as CTC has it: repeats joined, blanks left out. */
+/* Integer outputs unchanged, or the largest index of each row; with "symbols" decoded as CTC:
+ * repeats merged, blanks removed. */
 static MUST_USE hone_status read_ids(struct ctx *ctx, const struct score *score,
                                      const struct sample *s, struct sequence *out) {
   const json_t *blank = json_object_get(score->labels->root, "blank");
@@ -44,7 +45,7 @@ static MUST_USE hone_status read_ids(struct ctx *ctx, const struct score *score,
 
 /* -- wer, cer */
 
-/* Words, or characters, as numbers: equal ones are equal. */
+/* Words, or characters, as numbers: equal ones get equal numbers. */
 static MUST_USE hone_status split(struct ctx *ctx, const char *text, bool characters,
                                   struct sequence *out) {
   const size_t length = strlen(text);
@@ -91,7 +92,7 @@ static MUST_USE hone_status decode(struct ctx *ctx, const struct score *score,
         ids->at[i] < 0 ? NULL : json_string_value(json_array_get(symbols, (size_t)ids->at[i]));
     if (!symbol)
       return fail(ctx, HONE_E_SHAPE, place_none(),
-                  "\"symbols\" of the labels has no text for class %lld", (long long)ids->at[i]);
+                  "\"symbols\" of the labels has no string for class %lld", (long long)ids->at[i]);
     strbuf_puts(out, symbol);
   }
   if (!ids->count) strbuf_puts(out, "");
@@ -104,13 +105,13 @@ hone_status add_text(struct ctx *ctx, struct score *score, const struct sample *
   struct sequence ids = {NULL, 0}, said = {NULL, 0}, answer = {NULL, 0};
   struct strbuf text = {0};
   double errors = 0;
-  if (!meant) return fail(ctx, HONE_E_FORMAT, place_none(), "a label of wer and cer is a text");
+  if (!meant) return fail(ctx, HONE_E_FORMAT, place_none(), "a label of wer and cer is a string");
   hone_status status = read_ids(ctx, score, s, &ids);
   if (!status) status = decode(ctx, score, &ids, &text);
   if (!status) status = split(ctx, text.at ? text.at : "", characters, &said);
   if (!status) status = split(ctx, meant, characters, &answer);
   if (!status) status = distance(ctx, &said, &answer, &errors);
-  score->right += errors; /* of errors, here */
+  score->right += errors; /* counts errors here */
   score->all += (double)answer.count;
   free(ids.at);
   free(said.at);
@@ -127,7 +128,7 @@ static size_t occurrences(const struct sequence *in, const int64_t *gram, size_t
   return count;
 }
 
-/* n-grams of `said` that stand in `answer`, each at most as often as there. */
+/* Number of n-grams of `said` that occur in `answer`, each counted at most as often as there. */
 static size_t clipped(const struct sequence *said, const struct sequence *answer, size_t n) {
   size_t count = 0;
   for (size_t i = 0; i + n <= said->count; i++) {

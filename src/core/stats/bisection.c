@@ -1,9 +1,9 @@
-/* bisection: which of n + 1 states in a row is the first bad one, asked of a judge that errs.
+/* bisection: finds the first bad one of n + 1 consecutive states with a noisy test.
  *
- * State 0 is good, state n bad. The posterior over the first bad state starts flat and is updated by each answer; the
- * next question is where it is split most evenly (Ben-Or & Hassidim, FOCS 2008). Without errors this is git bisect; with
- * errors a question near the boundary is asked again until the answer is sure enough.
- */
+ * State 0 is good, state n bad. The posterior over the first bad state starts uniform and is
+ * updated by each answer; the next question is the state that splits it most evenly (Ben-Or &
+ * Hassidim, FOCS 2008). Without errors this is git bisect; with errors a state near the boundary is
+ * tested again until the answer is certain enough. */
 #include "stats.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ size_t bisection_next(const struct bisection *b) {
   double bad = 0, best = 2;
   size_t next = 0;
   for (size_t i = 1; i < b->count; i++) {
-    bad += b->weight[i]; /* that state i is bad */
+    bad += b->weight[i]; /* probability that state i is bad */
     if (b->is_skipped[i] || bad <= 0 || bad >= 1) continue;
     if (fabs(bad - 0.5) < best) best = fabs(bad - 0.5), next = i;
   }
@@ -51,7 +51,7 @@ size_t bisection_best(const struct bisection *b, double *out_share) {
   return best;
 }
 
-/* States that were skipped cannot be told apart from the next one that was not. */
+/* Skipped states cannot be distinguished from the next tested one. */
 void bisection_range(const struct bisection *b, size_t at, size_t *out_low, size_t *out_high) {
   *out_low = *out_high = at;
   while (*out_low > 1 && b->is_skipped[*out_low - 1]) --*out_low;

@@ -1,14 +1,13 @@
-/* bootstrap: intervals of a median and of a ratio of medians, processes resampled, then rounds.
+/* bootstrap: intervals of a median and of a ratio of medians, resampling processes, then rounds.
  *
- * In: samples by process and round. Out: the pooled median and an interval.
- * A resample gives every round a weight (how often it was drawn); its median is found exactly,
- * without sorting again: all samples are sorted once, per bin of that order it is known how many
- * samples of each round lie before it, so a resample costs a binary search over bins and a walk
- * through one bin. With a handful of processes the percentile bootstrap is too narrow (with three
- * it never leaves their span, which misses the truth every fourth time), so the interval is widened
- * to Student's interval over the processes' own medians where that is wider. Source: T. Kalibera,
- * R. Jones, Rigorous Benchmarking in Reasonable Time, ISMM 2013, section 6.
- */
+ * In: samples by process and round. Out: the pooled median and an interval. A resample gives every
+ * round a weight (how often it was drawn). Its median is found exactly without sorting again: all
+ * samples are sorted once, and for each bin of that order the number of samples of each round
+ * before it is known, so a resample costs a binary search over bins and a scan of one bin. With few
+ * processes the percentile bootstrap is too narrow (with three it never exceeds their range, which
+ * misses the true value every fourth time), so the interval is widened to Student's interval over
+ * the medians of the processes if that is wider. Source: T. Kalibera, R. Jones, Rigorous
+ * Benchmarking in Reasonable Time, ISMM 2013, section 6. */
 #include "stats.h"
 
 #include <math.h>
@@ -25,10 +24,10 @@ struct pool {
   size_t process_count;
   size_t *first_round; /* [process_count + 1] */
   size_t round_count;
-  uint32_t *weights; /* [round_count], of the resample at hand */
+  uint32_t *weights; /* [round_count], of the current resample */
   uint32_t *prefix;  /* [bin_count + 1][round_count]: samples of a round before the bin */
   size_t bin_count, bin_size;
-  double *log_medians; /* [process_count]; NaN where a median is not positive */
+  double *log_medians; /* [process_count]; NaN for a median that is not positive */
 };
 
 static void pool_deinit(struct pool *pool) {
@@ -57,7 +56,7 @@ static void pool_count(struct pool *pool, const struct sample_set *set) {
   }
 }
 
-/* Empty rounds and processes are left out: they were never measured. */
+/* Empty rounds and processes are omitted: they were never measured. */
 static void pool_fill(struct pool *pool, const struct sample_set *set) {
   size_t at = 0, round = 0, process = 0;
   for (size_t p = 0; p < set->process_count; p++) {
@@ -130,8 +129,8 @@ static MUST_USE hone_status pool_init(struct ctx *ctx, const struct sample_set *
   pool_count(pool, set);
   if (pool->count == 0) return fail(ctx, HONE_E_INTERNAL, place_none(), "no samples to resample");
   if (pool->count > UINT32_MAX)
-    return fail(ctx, HONE_E_LIMIT, place_none(), "%zu samples in one cell, at most %u", pool->count,
-                UINT32_MAX);
+    return fail(ctx, HONE_E_LIMIT, place_none(), "%zu samples in one configuration, at most %u",
+                pool->count, UINT32_MAX);
   pool->bin_size = (pool->count + 511) / 512;
   pool->bin_count = (pool->count + pool->bin_size - 1) / pool->bin_size;
   size_t cells;
@@ -170,7 +169,7 @@ static struct moments moments_of(const double *x, const double *minus, size_t n)
   return (struct moments){mean, n > 1 ? squares / (double)(n - 1) : 0};
 }
 
-/* Half width of Student's interval in the log, 0 where a process stands alone. b may be NULL. */
+/* Half width of Student's interval in the log domain, 0 for a single process. b may be NULL. */
 static double student_half_width(const struct pool *a, const struct pool *b, bool is_paired,
                                  double confidence) {
   const double na = (double)a->process_count, nb = b ? (double)b->process_count : 0;
@@ -237,7 +236,8 @@ static MUST_USE hone_status ratio_of_pools(struct ctx *ctx, struct pool *a, stru
                                            struct interval *out) {
   double *values = calloc(n, sizeof *values);
   if (!values) return fail(ctx, HONE_E_OOM, place_none(), "no memory for %zu resamples", n);
-  /* Cells measured in the same rounds draw the same ones: equal streams over equal shapes. */
+  /* Configurations measured in the same rounds use the same resamples: equal random streams over
+   * equal shapes. */
   const bool is_paired = same_shape(a, b);
   struct random random_a, random_b;
   random_init(&random_a, seed);

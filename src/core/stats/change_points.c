@@ -1,13 +1,12 @@
 /* change_points: when a series of figures changed its level.
  *
- * In: figures in order of time. Out: the first figure of each new level. E-divisive with means of
- * distances (Matteson & James, A Nonparametric Approach for Multiple Change Point Analysis of
- * Multivariate Data, JASA 2014; in use for performance series: Daly et al., The Use of Change Point
- * Detection to Identify Software Performance Regressions, ICPE 2020): a segment is cut where the
- * energy distance of its two sides is largest, if fewer than a share `significance` of seeded
- * permutations of the segment do as well. No distribution is assumed; an outlier is one figure, not
- * a level. The same figures and seed give the same cuts.
- */
+ * In: figures in chronological order. Out: the first figure of each new level. E-divisive with
+ * means of distances (Matteson & James, A Nonparametric Approach for Multiple Change Point Analysis
+ * of Multivariate Data, JASA 2014; used for performance series: Daly et al., The Use of Change
+ * Point Detection to Identify Software Performance Regressions, ICPE 2020): a segment is cut where
+ * the energy distance of its two sides is largest, if fewer than a share `significance` of seeded
+ * permutations of the segment reach that distance. No distribution is assumed; an outlier is one
+ * figure, not a level. The same figures and seed give the same cuts. */
 #include "stats.h"
 
 #include <math.h>
@@ -20,7 +19,8 @@ struct cut {
   double energy;
 };
 
-/* Moves one figure at a time from the right side to the left; the three sums of distances follow. */
+/* Moves one figure at a time from the right side to the left, updating the three sums of
+ * distances. */
 static struct cut best_cut(const double *x, size_t n) {
   struct cut best = {0, -INFINITY};
   double left = 0, right = 0, across = 0;
@@ -52,7 +52,7 @@ static void shuffle(struct random *random, double *x, size_t n) {
   }
 }
 
-/* Stops as soon as the answer is certain. */
+/* Stops as soon as the answer is determined. */
 static bool is_significant(const double *x, size_t n, double energy, double significance,
                            struct random *random, double *scratch) {
   const int allowed = (int)floor(significance * (PERMUTATIONS + 1)) - 1;
@@ -71,7 +71,7 @@ static double median_in(const double *x, size_t n, double *scratch) {
   return n % 2 ? scratch[n / 2] : (scratch[n / 2 - 1] + scratch[n / 2]) / 2;
 }
 
-/* Segments are cut from left to right; `ends` is the stack of what is not yet looked at. */
+/* Segments are cut from left to right; `ends` is the stack of segments still to be examined. */
 static size_t find_cuts(const double *x, size_t n, double significance, struct random *random,
                         double *scratch, size_t *ends, size_t *cuts) {
   size_t depth = 1, count = 0, begin = 0;

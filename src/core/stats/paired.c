@@ -1,13 +1,13 @@
-/* paired: the ratio of two cells from slices that were measured side by side.
+/* paired: the ratio of two configurations from slices measured next to each other.
  *
- * In: the medians of both cells' slices, each with its process and round. Out: ratio and interval.
- * What disturbs a shared machine lasts longer than two adjacent slices, so the ratio within a round
- * is far steadier than either time. Per process the median of these log ratios is taken: no slice is
- * dropped, and one that was hit does not move it. Processes are the unit of variance (memory layout
- * and thread placement differ between them and not within one): the ratio is the mean over
- * processes, its interval Student's. Sources: L. Bulej et al., Duet Benchmarking: Improving
- * Measurement Accuracy in the Cloud, ICPE 2020; T. Kalibera, R. Jones, ISMM 2013, section 6.
- */
+ * In: the medians of the slices of both, each with its process and round. Out: ratio and interval.
+ * Disturbances of a shared machine last longer than two adjacent slices, so the ratio within a
+ * round is much more stable than either time. Per process the median of these log ratios is taken:
+ * no slice is dropped, and a disturbed one does not move it. Processes are the unit of variance
+ * (memory layout and thread placement differ between them and not within one): the ratio is the
+ * mean over processes, with Student's interval. Sources: L. Bulej et al., Duet Benchmarking:
+ * Improving Measurement Accuracy in the Cloud, ICPE 2020; T. Kalibera, R. Jones, ISMM 2013, section
+ * 6. */
 #include "stats.h"
 
 #include <math.h>

@@ -1,10 +1,9 @@
 /* percentile: quantiles of a sorted sample, their distribution-free intervals, stationarity.
  *
  * In: samples in any unit. Out: values that are samples themselves (never interpolated), and the
- * ranks between which the true quantile lies. A rank that does not exist makes the quantile
- * unprintable: that is where p90 needs 36 samples, p99 368 and p99.9 3,688. Source: W. J. Conover,
- * Practical Nonparametric Statistics, 3rd ed. 1999, section 3.2.
- */
+ * ranks between which the true quantile lies. If such a rank does not exist the quantile is not
+ * printed: p90 needs 36 samples, p99 368 and p99.9 3,688. Source: W. J. Conover, Practical
+ * Nonparametric Statistics, 3rd ed. 1999, section 3.2. */
 #include "stats.h"
 
 #include <math.h>
@@ -19,9 +18,8 @@ void sort_doubles(double *x, size_t n) {
   if (n > 1) qsort(x, n, sizeof *x, compare_doubles);
 }
 
-/* 0-based index of the smallest sample with at least share p of n samples at or below it. The
-   little that is taken off keeps 0.9 * 10 at 9 although the product of doubles may lie just above
-   it. */
+/* 0-based index of the smallest sample with at least share p of n samples at or below it. The small
+ * epsilon keeps 0.9 * 10 at 9 although the product of doubles may be slightly larger. */
 static size_t percentile_index(size_t n, double p) {
   double rank = ceil(p * (double)n - 1e-9 * (double)n * p);
   if (!(rank >= 1)) return 0;
@@ -53,7 +51,7 @@ bool quantile_interval(size_t n, double p, double confidence, size_t *out_low, s
   if (n == 0 || !(p > 0 && p < 1) || !(confidence > 0 && confidence < 1)) return false;
   const double tail = (1 - confidence) / 2;
   const double mean = (double)n * p, deviation = sqrt(mean * (1 - p));
-  /* Below ten deviations the mass is under 1e-20: start there, so that the cost is O(sqrt n). */
+  /* Below ten deviations the mass is under 1e-20: starting there makes the cost O(sqrt n). */
   const double start = floor(mean - 10 * deviation - 50);
   size_t k = start > 0 ? (size_t)start : 0;
   double mass = exp(binomial_log_pmf((double)n, (double)k, p)), below = 0;
@@ -82,7 +80,7 @@ bool latency_bound_holds(size_t n, size_t over) {
   return quantile_interval(n, 0.99, 0.95, &low, &high) && over < n - high;
 }
 
-/* Median of one window; a window longer than the buffer is thinned evenly. */
+/* Median of one window; a window longer than the buffer is subsampled evenly. */
 static double window_median(const double *x, size_t n) {
   double copy[1024];
   const size_t used = n < COUNT(copy) ? n : COUNT(copy);

@@ -1,10 +1,10 @@
-/* student: Student's distribution for whole degrees of freedom. Source: Abramowitz & Stegun 26.7.3,
- * 26.7.4; the quantile by bisection, which is exact enough and cannot fail. */
+/* student: Student's distribution for integer degrees of freedom. Source: Abramowitz & Stegun
+ * 26.7.3, 26.7.4; the quantile by bisection, which is accurate enough and cannot fail. */
 #include "stats.h"
 
 #include <math.h>
 
-/* P(|T| <= t) for whole degrees of freedom. */
+/* P(|T| <= t) for integer degrees of freedom. */
 static double student_two_sided(double t, int freedom) {
   const double angle = atan(t / sqrt(freedom)), c = cos(angle), s = sin(angle);
   double term = freedom % 2 ? c : 1, sum = freedom == 1 ? 0 : term;

@@ -1,8 +1,7 @@
-/* verdict: from a ratio and its interval to the word that is printed.
+/* verdict: from a ratio and its interval to the printed verdict.
  *
- * A word is given only where processes and rounds suffice (MEASURING: 3 and 12); a lead that is not
- * above the difference of the two harness floors is a tie whatever the interval says.
- */
+ * A verdict needs enough processes and rounds (MEASURING: 3 and 12); a difference that does not
+ * exceed that of the two harness overheads is a tie for any interval. */
 #include "stats.h"
 
 #include <math.h>
