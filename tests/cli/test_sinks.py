@@ -263,7 +263,7 @@ def test_streams_are_written_through(report, tmp_path):
 def test_a_fifo_without_a_reader_is_not_waited_for_for_ever(report, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     result = report("--json", tmp_path / "pipe")
-    refused(result, "E_WRITE", "nobody reads")
+    refused(result, "E_WRITE", "no process reads")
     assert result.wall < 300  # it waits for 10 s
 
 

@@ -112,7 +112,8 @@ static bool write_parts(int fd, const struct file_part *parts, size_t count) {
 }
 
 /* Creates a new file under a unique name; unlike mkstemp, its mode follows the user's umask. */
-static int create_beside(const char *dir, const char *base, unsigned mode, char *out, size_t size) {
+static int create_temporary(const char *dir, const char *base, unsigned mode, char *out,
+                            size_t size) {
   for (unsigned turn = 0; turn < 100; turn++) {
     unsigned long long mark = clock_ns() * 0x9e3779b97f4a7c15u ^ (unsigned long long)getpid();
     snprintf(out, size, "%s/.%.200s.%08llx", dir, base, mark >> 32);
@@ -166,7 +167,7 @@ static hone_status create_regular(struct ctx *ctx, const char *path, unsigned mo
   if (strlen(path) >= sizeof out->path)
     return fail(ctx, HONE_E_PATH, place_file(path), "its path is longer than 4095 bytes");
   memcpy(out->path, path, strlen(path) + 1);
-  out->fd = create_beside(dir, base, mode, out->temporary, sizeof out->temporary);
+  out->fd = create_temporary(dir, base, mode, out->temporary, sizeof out->temporary);
   if (out->fd < 0)
     return fail(ctx, HONE_E_WRITE, place_file(path), "cannot create a file there: %s",
                 strerror(errno));

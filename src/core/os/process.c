@@ -233,7 +233,7 @@ struct start {
 };
 
 /* Duplicates to a number above the fixed ones, so that no dup2 below overwrites a source. */
-static int raised(int fd) { return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 10); }
+static int dup_high(int fd) { return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 10); }
 
 static void reset_signals(void) {
   static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE, SIGTERM,
@@ -269,15 +269,15 @@ static void leave_network(const struct start *start) {
 }
 
 /* In the child: only async-signal-safe calls; does not return. */
-static void become(const struct start *start) {
+static void exec_child(const struct start *start) {
   /* own group, so that it can be stopped as a whole; own session, so that it is scheduled as one */
   setsid();
   if (start->is_offline) leave_network(start);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != start->parent) _exit(127);
   reset_signals();
-  int null_fd = raised(start->null_fd), output = raised(start->output_fd);
-  int in = raised(start->fd_in), out = raised(start->fd_out), error = raised(start->error_fd);
+  int null_fd = dup_high(start->null_fd), output = dup_high(start->output_fd);
+  int in = dup_high(start->fd_in), out = dup_high(start->fd_out), error = dup_high(start->error_fd);
   if (error >= 0 && dup2(null_fd, 0) == 0 && dup2(output, 1) == 1 && dup2(output, 2) == 2) {
     if (start->on_standard) {
       dup2(in, 0);
@@ -300,7 +300,8 @@ static void become(const struct start *start) {
 }
 
 /* Waits until exec succeeded (the pipe closes) or reports why it failed. */
-static hone_status started(struct ctx *ctx, const struct start *start, pid_t pid, int error_fd) {
+static hone_status wait_for_exec(struct ctx *ctx, const struct start *start, pid_t pid,
+                                 int error_fd) {
   int code = 0;
   ssize_t n;
   do n = read(error_fd, &code, sizeof code);
@@ -323,14 +324,14 @@ static hone_status fork_child(struct ctx *ctx, struct start *start, struct proce
   start->error_fd = error[1];
   start->parent = getpid();
   pid_t pid = fork();
-  if (!pid) become(start);
+  if (!pid) exec_child(start);
   close(output[1]);
   close(error[1]);
   hone_status status = HONE_OK;
   if (pid < 0) {
     status = system_failure(ctx, "fork");
   } else {
-    status = started(ctx, start, pid, error[0]);
+    status = wait_for_exec(ctx, start, pid, error[0]);
   }
   close(error[0]);
   if (status) {
