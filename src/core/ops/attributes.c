@@ -1,10 +1,9 @@
-/* attributes: is an attribute one that an operator has, and of its kind?
+/* attributes: does an operator have this attribute, and is it of the right kind?
  *
- * Operators ask for an attribute by name and kind and take the default where there is none; so a misspelt name or a
- * string where an integer belongs would change the result without a word. The importer of ONNX asks of what stands in
- * the file, inference of every node, whoever made it. Source: the schemas of ai.onnx, ai.onnx.ml, their previews and
- * com.microsoft.
- */
+ * Operators read an attribute by name and kind and use the default if it is absent, so a misspelt
+ * name or a string in place of an integer would silently change the result. The ONNX importer
+ * checks the attributes in the file; inference checks those of every node. Source: the schemas of
+ * ai.onnx, ai.onnx.ml, their previews and com.microsoft. */
 #include "ops.h"
 
 static const char *const kind_names[] = {
@@ -15,7 +14,7 @@ static const char *const kind_names[] = {
 
 static const struct known {
   const char *name;
-  const char *op_name; /* NULL: of all operators that no row before it names */
+  const char *op_name; /* NULL: all operators without a row of their own before it */
   unsigned kinds;      /* bit set of enum attribute_kind */
 } known[] = {
 #define KIND(kind) (1u << ATTRIBUTE_##kind)
@@ -29,7 +28,7 @@ static const struct known {
 
 static const struct known *find(const char *op_name, const char *name) {
   size_t low = 0, high = COUNT(known);
-  while (low < high) { /* the first row that is not before the name */
+  while (low < high) { /* binary search: the first row whose name is not smaller */
     size_t middle = low + (high - low) / 2;
     if (strcmp(known[middle].name, name) < 0)
       low = middle + 1;

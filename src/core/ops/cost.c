@@ -1,5 +1,5 @@
-/* cost: what a node has to do at least, for reports and predictions. A multiply-add counts 2, an
- * elementwise step 1 an output element; bytes are read and written once. */
+/* cost: the minimal work of a node, for reports and predictions. A multiply-add counts 2, an
+ * elementwise step 1 per output element; bytes are read and written once. */
 #include "ops_internal.h"
 
 static double count_of(const struct value *value) {
@@ -19,13 +19,13 @@ static double dim_of(const struct value *value, int axis) {
   return axis >= 0 && axis < rank ? (double)value->shape.dims[axis] : 1;
 }
 
-/* Weights of one output element: all of w but its first dim, the output channels. */
+/* Weights per output element: all of w except its first dim, the output channels. */
 static double conv_flops(const struct node *node) {
   const struct value *w = node->inputs[1];
   return 2 * count_of(node->outputs[0]) * count_of(w) / dim_of(w, 0);
 }
 
-/* Each input element meets all of w's filters of its group. */
+/* Each input element is multiplied by all of w's filters of its group. */
 static double conv_transpose_flops(const struct node *node) {
   const struct value *w = node->inputs[1];
   return 2 * count_of(node->inputs[0]) * count_of(w) / dim_of(w, 0);
@@ -45,7 +45,7 @@ static double gemm_flops(const struct node *node) {
          dim_of(node->inputs[0], node_int(node, "transA", 0) ? 0 : 1);
 }
 
-/* Every step multiplies a row with both weight matrices. */
+/* Every step multiplies a row by both weight matrices. */
 static double recurrent_flops(const struct node *node) {
   const struct value *x = node->inputs[0];
   return 2 * dim_of(x, 0) * dim_of(x, 1) * (count_of(node->inputs[1]) + count_of(node->inputs[2]));
@@ -85,7 +85,7 @@ static double own_flops(const struct node *node) {
   }
 }
 
-/* All entries are 1, or the attribute is not there. */
+/* True if all entries are 1, or the attribute is absent. */
 static bool is_all_one(const struct node *node, const char *name, size_t rank) {
   struct ctx ctx;
   int64_t values[HONE_MAX_RANK];

@@ -1,7 +1,7 @@
-/* fold: a node whose operands are known becomes constants. */
+/* fold: a node with constant operands becomes constants. */
 #include "ops_internal.h"
 
-/* Their result depends on the input's shape alone. */
+/* Operators whose result depends only on the input's shape. */
 static const char *const shape_only[] = {"Shape", "Size"};
 
 static bool is_named(const struct node *node, const char *const *names, size_t count) {
@@ -16,7 +16,8 @@ static bool has_graph_attribute(const struct node *node) {
   return false;
 }
 
-/* As many elements as its largest operand has: what is that large already may be (weights in f16, behind a Cast). */
+/* True if an operand has as many elements: such a size is acceptable (f16 weights before a
+ * Cast). */
 static bool has_such_operand(const struct node *node) {
   int64_t elements = 0, wanted = 0;
   const struct value *out = node->output_count == 1 ? node->outputs[0] : NULL;
@@ -40,7 +41,7 @@ static bool is_foldable(struct ctx *ctx, const struct node *node) {
     const struct value *value = node->outputs[k];
     if (!value) continue;
     int64_t elements = 0;
-    /* the size of an open result is a bound, whatever is known of its operands by now */
+    /* a dynamic dimension holds only its bound, even if all operands are constant */
     if (!value->has_shape || value_is_open(value) || value->dtype == HONE_STRING) return false;
     if (!shape_count(&value->shape, &elements)) return false;
     size_t size = 0;
@@ -82,7 +83,7 @@ hone_status node_fold(struct ctx *ctx, struct graph *graph, struct node *node, b
   *out_folded = false;
   if (!is_foldable(ctx, node)) return HONE_OK;
   if (is_op(node,
-            OP_Identity)) { /* the payload is shared: weights may be large, or lie in a file */
+            OP_Identity)) { /* the payload is shared: weights may be large, or mapped from a file */
     node->outputs[0]->constant = node->inputs[0]->constant;
     node->outputs[0]->producer = NULL;
     node->outputs[0] = NULL;

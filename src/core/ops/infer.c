@@ -6,7 +6,7 @@
 #define FOLD_ELEMENTS 1024
 
 static bool is_small(const struct node *node) {
-  /* quantised weights are for a pass that keeps them bytes */
+  /* quantised weights stay int8 until a pass handles them */
   if (is_op(node, OP_DequantizeLinear)) return false;
   for (size_t k = 0; k < node->output_count; k++) {
     int64_t elements = 0;
@@ -18,7 +18,7 @@ static bool is_small(const struct node *node) {
 
 /* -- the whole graph */
 
-/* The nodes of an expansion stand where the composite stood; each output keeps its value and name. */
+/* The expansion's nodes replace the composite; each output keeps its value and name. */
 static hone_status expand_in_place(struct ctx *ctx, struct graph *graph, struct node *node,
                                    size_t *out_bytes) {
   struct expansion e;
@@ -38,14 +38,14 @@ static hone_status expand_in_place(struct ctx *ctx, struct graph *graph, struct 
   return HONE_OK;
 }
 
-/* A node that waits; control operators come back until their stages are done. */
+/* A node to infer; control operators are queued again until their stages are done. */
 enum { BOTH_INFERRED = 2 }; /* the branches of an If */
 struct task {
   struct node *node;
   int stage;
   struct unroll *unroll;
 };
-/* A graph under way: what waits, the next one last; what stays is in its node list. */
+/* A graph in progress: pending nodes, the next one last; finished nodes are in its node list. */
 struct frame {
   struct graph *graph;
   VEC(struct task) waiting;
@@ -53,7 +53,7 @@ struct frame {
 struct inference {
   struct ctx *ctx;
   struct arena *scratch;
-  VEC(struct frame) frames; /* bodies inside bodies; no recursion */
+  VEC(struct frame) frames; /* nested bodies, without recursion */
   size_t bytes, nodes;
 };
 
@@ -76,7 +76,8 @@ static hone_status count_bytes(struct inference *f, const struct node *node, siz
   const size_t budget = (size_t)f->ctx->limits[LIMIT_total_value_bytes];
   if (!checked_add(f->bytes, bytes, &f->bytes) || f->bytes > budget)
     return fail(f->ctx, HONE_E_LIMIT, node_place(node),
-                "values up to here take more than %zu bytes (limit total_value_bytes)", budget);
+                "values up to this node take more than %zu bytes (limit total_value_bytes)",
+                budget);
   return HONE_OK;
 }
 
@@ -95,7 +96,7 @@ static hone_status infer_plain(struct inference *f, struct frame *frame, struct 
   return count_bytes(f, node, bytes);
 }
 
-/* Known condition: the branch takes the node's place. Else both branches, then the node itself. */
+/* Known condition: the branch replaces the node. Else both branches are inferred, then the node. */
 static hone_status infer_branches(struct inference *f, struct frame *frame, struct task task) {
   bool known = false, taken = false;
   struct graph *branch;
@@ -120,7 +121,7 @@ static hone_status infer_branches(struct inference *f, struct frame *frame, stru
   return enter(f, branch);
 }
 
-/* At run time: the body first, then the node itself. */
+/* A loop that stays: the body is inferred first, then the node. */
 static hone_status infer_open_loop(struct inference *f, struct frame *frame, struct task task) {
   struct node_list nodes = {0};
   struct graph *body;
@@ -130,7 +131,7 @@ static hone_status infer_open_loop(struct inference *f, struct frame *frame, str
     return wait_for(f, frame, &nodes);
   }
   if (task.stage) return infer_plain(f, frame, task.node);
-  TRY(loop_of_growing(f->ctx, frame->graph, task.node, &nodes, &grows));
+  TRY(loop_of_appending(f->ctx, frame->graph, task.node, &nodes, &grows));
   if (grows) return wait_for(f, frame, &nodes);
   TRY(loop_enter(f->ctx, task.node, &body));
   task.stage = 1;
@@ -150,14 +151,14 @@ static hone_status infer_iteration(struct inference *f, struct frame *frame, str
     }
     if (loop_stays(f->ctx, task.node)) return infer_open_loop(f, frame, task);
     TRY(unroll_begin(f->ctx, frame->graph, task.node, &task.unroll));
-    if (unroll_is_nothing(task.unroll)) {
-      TRY(control_never(f->ctx, frame->graph, task.node));
+    if (unroll_never_runs(task.unroll)) {
+      TRY(control_make_empty_loop(f->ctx, frame->graph, task.node));
       return infer_open_loop(f, frame, task);
     }
   }
-  /* what was made is swept */
-  if (unroll_is_blind(task.unroll)) return infer_open_loop(f, frame, task);
-  f->nodes += unroll_nodes(task.unroll); /* copied, whether or not they ever run */
+  /* nodes created so far are swept */
+  if (unroll_condition_is_unknown(task.unroll)) return infer_open_loop(f, frame, task);
+  f->nodes += unroll_nodes(task.unroll); /* counted even if the copies never run */
   TRY(unroll_next(f->ctx, frame->graph, task.unroll, &nodes, &done));
   if (!done) VEC_PUSH(f->ctx, f->scratch, &frame->waiting, task);
   return wait_for(f, frame, &nodes);
@@ -174,7 +175,7 @@ static hone_status infer_list_node(struct inference *f, struct frame *frame,
 static hone_status infer_next(struct inference *f, struct frame *frame) {
   struct task task = frame->waiting.at[--frame->waiting.count];
   const int64_t most = f->ctx->limits[LIMIT_nodes];
-  if (++f->nodes > (size_t)most) /* unrolled ones count */
+  if (++f->nodes > (size_t)most) /* unrolled nodes count */
     return fail(f->ctx, HONE_E_LIMIT, node_place(task.node), "more than %lld nodes (limit nodes)",
                 (long long)most);
   switch (task.node->op->id) {
@@ -189,19 +190,19 @@ static hone_status infer_next(struct inference *f, struct frame *frame) {
   }
 }
 
-/* A branch that these shapes do not fit is one that is never taken, or the run fails there: a model
-   with a branch for each sample rate is right for either. */
+/* A branch whose shapes do not match is assumed never taken, otherwise the run fails there: a model
+ * may have one branch for each sample rate. */
 static bool give_up_branch(struct inference *f) {
   if (f->frames.count < 2) return false;
   struct graph *branch = f->frames.at[--f->frames.count].graph;
   warn(f->ctx, "a branch of an If can only fail with these shapes: %s", f->ctx->message);
-  ctx_clear(f->ctx); /* told, and done with */
+  ctx_clear(f->ctx); /* reported as a warning */
   branch->impossible = true;
   branch->nodes.count = 0;
   return true;
 }
 
-/* The model's own outputs may be lists; a branch's are looked at by its If. */
+/* The model's own outputs may be lists; the If checks those of a branch. */
 static hone_status end_frame(struct inference *f) {
   struct frame *frame = &f->frames.at[f->frames.count - 1];
   struct node_list nodes = {0};

@@ -1,6 +1,5 @@
-/* infer_node: dtype and shape of one node's results, within the limits before anything of that size is
- * allocated.
- */
+/* infer_node: dtype and shape of one node's results, checked against the limits before any memory
+ * of that size is allocated. */
 #include "ops_internal.h"
 
 hone_status node_form(struct ctx *ctx, const struct node *node) {
@@ -15,7 +14,7 @@ hone_status node_form(struct ctx *ctx, const struct node *node) {
   for (size_t k = 0; k < node->input_count; k++) {
     const struct value *value = node->inputs[k];
     if (!value && k < (size_t)op->min_inputs)
-      return fail(ctx, HONE_E_FORMAT, node_place(node), "%s lacks input %zu", op->name, k);
+      return fail(ctx, HONE_E_FORMAT, node_place(node), "%s is missing input %zu", op->name, k);
     if (value && !value->list && (!value->has_shape || value->dtype == HONE_UNDEFINED))
       return fail(ctx, HONE_E_SHAPE, node_place(node),
                   "type or shape of input %zu \"%s\" is not known", k, value->name);
@@ -31,7 +30,7 @@ static hone_status output_bytes(struct ctx *ctx, const struct node *node, size_t
     if (!value->has_shape || value->dtype == HONE_UNDEFINED)
       return fail(ctx, HONE_E_INTERNAL, node_place(node), "%s left output %zu without a shape",
                   node->op->name, k);
-    /* a string takes two words, whatever it holds */
+    /* a string element takes two words */
     hone_dtype dtype = value->dtype == HONE_STRING ? HONE_U64 : value->dtype;
     int64_t elements = 0;
     size_t bytes = 0;

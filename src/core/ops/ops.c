@@ -1,4 +1,4 @@
-/* ops: the table of operators from ops.def, with the expressions of the elementwise rows, and the
+/* ops: the table of operators from ops.def, with the expressions of the elementwise rows, and
  * lookup by (domain, name). */
 #include "ops_internal.h"
 

@@ -19,7 +19,7 @@
 #include "ops.def"
 #undef OP
 
-/* -- shapes.c: what inference functions say over and over */
+/* -- shapes.c: helpers shared by inference functions */
 
 /* `axis` in [-rank, rank) to [0, rank); E_SHAPE names `what` ("axis"). */
 MUST_USE hone_status axis_normalise(struct ctx *ctx, const struct node *node, const char *what,
@@ -36,41 +36,43 @@ MUST_USE hone_status want_rank(struct ctx *ctx, const struct node *node, size_t 
 MUST_USE hone_status want_rank_at_least(struct ctx *ctx, const struct node *node, size_t input,
                                         int rank);
 MUST_USE hone_status want_float(struct ctx *ctx, const struct node *node, size_t input);
-/* Both inputs have the same dtype. */
+/* E_TYPE unless both inputs have the same dtype. */
 MUST_USE hone_status want_same_dtype(struct ctx *ctx, const struct node *node, size_t a, size_t b);
 /* Input k as constant integers, at most max (<= HONE_MAX_RANK * 4 in practice); E_UNSUP if its
-   value is known only at run time. `what` for the message ("axes"). */
+ * value is known only at run time. `what` names the input in the message ("axes"). */
 MUST_USE hone_status want_ints(struct ctx *ctx, const struct node *node, size_t input,
                                const char *what, size_t max, int64_t *out, size_t *out_count);
 /* The number of dims given by `attribute`; E_SHAPE if present with another count. false: absent. */
 MUST_USE hone_status ints_attribute(struct ctx *ctx, const struct node *node, const char *name,
                                     size_t count, int64_t otherwise, int64_t *out, bool *out_given);
-/* Which of the words the attribute is, the first where it is absent; E_UNSUP if none. */
+/* Index of the attribute's value among `words`, 0 if it is absent; E_UNSUP for any other value. */
 MUST_USE hone_status word_attribute(struct ctx *ctx, const struct node *node, const char *name,
                                     const char *const *words, size_t count, int *out);
-/* A start or an end as ONNX says it: negative counts from the end, then it is held within. */
+/* An ONNX start or end: negative counts from the end, then clamped. */
 static inline int64_t hold_index(int64_t at, int64_t size, int64_t low, int64_t high) {
   if (at < 0) at += size;
   return at < low ? low : at > high ? high : at;
 }
-/* The least or the largest of an integer type or of truth values; u64's largest as its bits. */
+/* The smallest or largest value of an integer type or bool; u64's largest as its bits. */
 int64_t integer_edge(hone_dtype dtype, bool largest);
-/* Which axes a reduction takes away: those of its operand `axes`; without one all, or with noop_with_empty_axes none. */
+/* Which axes a reduction removes: those of its operand `axes`; without it all, or none with
+ * noop_with_empty_axes. */
 MUST_USE hone_status reduction_axes(struct ctx *ctx, const struct node *node, int rank,
                                     const struct tensor *axes, bool reduced[HONE_MAX_RANK]);
 /* Product of dims [from, to). Dims were checked when the value was inferred. */
 int64_t dims_product(const struct shape *shape, int from, int to);
-/* Does input k exist? */
+/* True if input k is present. */
 static inline bool has_input(const struct node *node, size_t k) { return node_input(node, k); }
 
 /* -- infer_node.c */
-/* E_FORMAT or E_SHAPE where operands are missing, too many or not known, or attributes unknown or of another kind. */
+/* E_FORMAT or E_SHAPE if operands are missing, too many or not known, or if attributes are unknown
+ * or of the wrong kind. */
 MUST_USE hone_status node_form(struct ctx *ctx, const struct node *node);
-/* node_infer; bytes of all its results. */
+/* node_infer; the bytes of all its results. */
 MUST_USE hone_status node_infer_bytes(struct ctx *ctx, struct graph *graph, struct node *node,
                                       size_t *out_bytes);
 
-/* -- block.c: elements by the block */
+/* -- block.c: blocks of elements */
 
 static inline void *tensor_data(const struct tensor *tensor) { return (void *)tensor->data; }
 /* Bytes of one element in memory: dtype_bits / 8, sizeof(struct string) for strings; sub-byte: 0.
@@ -97,15 +99,15 @@ MUST_USE hone_status to_f64(struct ctx *ctx, struct arena *scratch, const struct
 
 /* -- contraction.c: sums of products in double, k in ascending order */
 
-#define PANEL 16 /* columns of b handed over together */
+#define PANEL 16 /* columns of b per call */
 
-/* out[m][n] = sum over k of a[m][k] * b[k][n]; operands come and go through functions, so that
-   convolutions never store their unfolded input. */
+/* out[m][n] = sum over k of a[m][k] * b[k][n]; callbacks load the operands, so that convolutions
+ * never store their unfolded input. */
 struct contraction {
   int64_t m, n, k;
   void *user;
   void (*load_a)(void *user, int64_t row, double *out /* [k] */);
-  /* columns [column, column + count), count <= PANEL; the rest of each PANEL may stay as it is */
+  /* columns [column, column + count), count <= PANEL; the rest of each PANEL may be left unset */
   void (*load_b)(void *user, int64_t column, int64_t count, double *out /* [k][PANEL] */);
   void (*store)(void *user, int64_t row, int64_t column, int64_t count, const double *sums);
 };
@@ -119,7 +121,7 @@ void contract(const struct contraction *contraction, const struct contraction_wo
 
 /* -- matmul.c */
 
-/* NumPy matmul of shapes a [.., m, k] and b [.., k, n]; 1-D operands as there. */
+/* NumPy matmul of shapes a [.., m, k] and b [.., k, n]; 1-D operands as in NumPy. */
 struct matmul_plan {
   int64_t m, n, k;
   struct shape batch;                                         /* broadcast leading dims */
@@ -131,29 +133,30 @@ MUST_USE hone_status matmul_plan(struct ctx *ctx, const struct node *node, const
 
 /* -- elementwise.c */
 
-/* One elementwise op over whole tensors by its row in unary.def, binary.def or ternary.def, with
-   NumPy broadcasting of in[0..count) to out. */
+/* Evaluates one elementwise op by its row in unary.def, binary.def or ternary.def, with NumPy
+ * broadcasting of in[0..count) to out. */
 MUST_USE hone_status elementwise_apply(struct ctx *ctx, const struct op *op, struct place at,
                                        double alpha, double beta, const struct tensor *const *in,
                                        size_t count, const struct tensor *out);
-/* -- extents.c: the run-time extents of a node's outputs, after the operator's own inference; E_UNSUP
-   where it has no rule for operands whose size is known only at run time. */
+/* -- extents.c: which dimensions of a node's outputs are dynamic, after the operator's own
+ * inference; E_UNSUP if an operand has a dynamic dimension and the operator has no rule for it. */
 MUST_USE hone_status infer_extents(struct ctx *ctx, struct graph *graph, struct node *node);
 
-/* -- ranges.c: between which numbers the outputs lie, after the node's types */
+/* -- ranges.c: the value ranges of the outputs, after type inference of the node */
 MUST_USE hone_status infer_ranges(struct ctx *ctx, struct graph *graph, const struct node *node);
-/* Of any value, also a constant's. */
+/* The range of any value, including constants. */
 struct range value_range(const struct value *value);
 
-/* -- shape_values.c: what a list of integers says of sizes that a run knows, after the node's types */
+/* -- shape_values.c: integer lists that hold dynamic sizes, after type inference of the node */
 MUST_USE hone_status infer_sizes(struct ctx *ctx, struct graph *graph, const struct node *node);
-/* The entries of a list, one integer that a run computes included; false: they are not known one by one. */
+/* The entries of a list, or one integer computed at run time; false: its entries are not known one
+ * by one. */
 MUST_USE bool size_entries(const struct value *list, struct size_list *out);
-/* Whether a run decides one of them. */
+/* True if one of them is known only at run time. */
 bool sizes_are_open(const struct size_list *list);
 struct range size_range(const struct size_list *list, size_t i);
 
-/* The shared functions that rows of ops.def name; the table declares them once more. */
+/* The shared functions that rows of ops.def name; the table declares them again. */
 infer_fn infer_unary, infer_unary_bool, infer_binary, infer_compare;
 eval_fn eval_unary, eval_binary;
 

@@ -1,16 +1,17 @@
-/* reference: the plain evaluation of a node and of a whole graph. Oracle of the tests, constant
- * folder and `hone verify`. Holds no global state: any number of runs may go on in parallel. */
+/* reference: straightforward evaluation of a node and of a whole graph. Used as the tests' oracle,
+ * by constant folding and by `hone verify`. No global state: any number of runs may proceed in
+ * parallel. */
 #include "core/os/os.h"
 #include "ops_internal.h"
 
-/* -- elements below a byte are moved as bytes of their codes */
+/* -- elements smaller than a byte are processed as one byte each */
 
 static bool is_packed(const struct tensor *tensor) {
   unsigned bits = tensor ? dtype_bits(tensor->dtype) : 0;
   return bits && bits < 8;
 }
 
-/* Element by element between codes of `bits` bits and of a byte. */
+/* Converts element by element between `bits`-bit codes and bytes. */
 static void recode(const struct tensor *from, unsigned from_bits, const struct tensor *to,
                    unsigned to_bits) {
   unsigned from_each = 8 / from_bits, to_each = 8 / to_bits;
@@ -52,7 +53,7 @@ hone_status node_evaluate(struct ctx *ctx, struct arena *scratch, const struct n
                           const struct tensor *const *in, struct tensor *const *out) {
   bool moves = node->op->class == OP_MOVEMENT || node->op->class == OP_INDEXED, is_asked = false;
   for (size_t k = 0; k < node->output_count; k++) is_asked = is_asked || out[k] != NULL;
-  if (!is_asked) return HONE_OK; /* a file may leave out every output */
+  if (!is_asked) return HONE_OK; /* a file may omit every output */
   for (size_t k = 0; moves && k < node->input_count; k++)
     if (is_packed(in[k])) return evaluate_unpacked(ctx, scratch, node, in, out);
   return node->op->eval(ctx, scratch, node, in, out);
@@ -60,7 +61,7 @@ hone_status node_evaluate(struct ctx *ctx, struct arena *scratch, const struct n
 
 /* -- a whole graph */
 
-/* A value during a run: memory of its own, so that it ends with its last reader. */
+/* A value during a run: memory of its own, freed after its last reader. */
 struct live {
   struct arena *arena; /* NULL for inputs, constants and dead values */
   const struct tensor *tensor;
@@ -68,7 +69,7 @@ struct live {
 };
 
 struct run {
-  const struct run *outer; /* of a body: the run around it */
+  const struct run *outer; /* for a body: the enclosing run */
   const struct graph *graph;
   struct arena *arena;
   struct live *live; /* by value index */
@@ -91,7 +92,7 @@ static hone_status bind_input(struct ctx *ctx, struct run *run, const struct val
   if (given->dtype != value->dtype || given->rank != value->shape.rank ||
       !shape_equal(&tensor->shape, &value->shape))
     return fail(ctx, given->dtype != value->dtype ? HONE_E_TYPE : HONE_E_SHAPE,
-                place_name(value->name), "the tensor given is not of the value's type and shape");
+                place_name(value->name), "the tensor does not have the input's type and shape");
   int64_t elements = 0;
   TRY(extent(ctx, place_name(value->name), value->dtype, &value->shape, &elements, &tensor->bytes));
   run->live[value->index].tensor = tensor;
@@ -115,7 +116,7 @@ static hone_status make_output(struct ctx *ctx, struct run *run, const struct va
 }
 
 static void read_done(struct run *run, const struct value *value) {
-  /* what a body reads from outside stays until the run outside ends */
+  /* a value captured by a body lives until the enclosing run ends */
   if (!value || value->constant || !graph_owns(run->graph, value)) return;
   struct live *live = &run->live[value->index];
   if (live->reads_left > 0 && --live->reads_left == 0) release(live);
@@ -146,7 +147,7 @@ static hone_status copy_values(struct ctx *ctx, struct arena *arena, struct valu
   return HONE_OK;
 }
 
-/* The node as it is in this run: all operands are there, so sizes are no bounds any more. */
+/* The node in this run: all operands are known, so no size is a bound any more. */
 static hone_status actual_node(struct ctx *ctx, struct arena *scratch, const struct node *node,
                                const struct tensor *const *in, struct node *out) {
   struct graph graph = {.arena = scratch};
@@ -198,14 +199,15 @@ static hone_status copy_output(struct ctx *ctx, const struct run *run, const str
     return fail(ctx, HONE_E_INTERNAL, place_name(value->name), "the output was not computed");
   if (wanted->dtype != tensor->dtype)
     return fail(ctx, HONE_E_TYPE, place_name(value->name),
-                "the output is %s, the room given for %s", dtype_name(tensor->dtype),
+                "the output has shape %s, the buffer has room for %s", dtype_name(tensor->dtype),
                 dtype_name(wanted->dtype));
   if (wanted->rank != tensor->shape.rank)
     return fail(ctx, HONE_E_SHAPE, place_name(value->name),
-                "the output has rank %d, the room given %d", tensor->shape.rank, (int)wanted->rank);
+                "the output has rank %d, its buffer rank %d", tensor->shape.rank,
+                (int)wanted->rank);
   struct shape room = shape_of(wanted->rank, wanted->shape);
   if (!shape_equal(&room, &value->shape))
-    return fail(ctx, HONE_E_SHAPE, place_name(value->name), "the room given has another shape");
+    return fail(ctx, HONE_E_SHAPE, place_name(value->name), "the output buffer has another shape");
   memcpy(wanted->shape, tensor->shape.dims, sizeof wanted->shape);
   if (tensor->bytes > 0) memcpy(wanted->data, tensor->data, tensor->bytes);
   for (size_t i = 0; tensor->dtype == HONE_STRING && i < tensor_count(tensor); i++) {
@@ -235,7 +237,7 @@ static hone_status run_nodes(struct ctx *ctx, struct run *run) {
   const struct graph *graph = run->graph;
   for (size_t i = 0; i < graph->nodes.count; i++) {
     struct arena *scratch;
-    if (makes_text(graph->nodes.at[i])) { /* which has to outlive the node */
+    if (makes_text(graph->nodes.at[i])) { /* strings have to outlive the node */
       TRY(run_node(ctx, run, run->arena, graph->nodes.at[i]));
       continue;
     }
@@ -280,7 +282,8 @@ static hone_status run_if(struct ctx *ctx, const struct run *run, const struct n
   return status;
 }
 
-/* A Loop whose iterations a run counts: what is carried lies here between two of them. */
+/* A Loop with a trip count known only at run time: its loop-carried values between two
+ * iterations. */
 struct loop {
   const struct node *node;
   const struct graph *body;
@@ -308,8 +311,8 @@ static hone_status begin_loop(struct ctx *ctx, struct arena *arena, const struct
   return HONE_OK;
 }
 
-/* What the iteration made: collected, or carried. All is read before anything is written, for a body may
-   exchange two of its inputs. */
+/* Stores the outputs of an iteration: scan outputs and loop-carried values. All are read before any
+ * is written, because a body may swap two of its inputs. */
 static hone_status end_iteration(struct ctx *ctx, struct run *run, struct loop *l) {
   const struct tensor **made;
   char **copies;
@@ -364,7 +367,7 @@ static hone_status run_iterations(struct ctx *ctx, const struct run *run, struct
     if (!to) continue;
     if (k < l->states) {
       if (to->bytes) memcpy(tensor_data(to), l->state[k]->data, to->bytes);
-    } else { /* as long as there were iterations */
+    } else { /* as long as the number of iterations */
       int64_t rows = to->shape.dims[0];
       to->bytes = rows ? to->bytes / (size_t)rows * (size_t)l->done : 0;
       to->shape.dims[0] = l->done;

@@ -1,5 +1,5 @@
-/* shapes: small checks and setters that the inference functions share. Every refusal is E_SHAPE,
- * E_TYPE or E_UNSUP at the node and names the input or attribute. */
+/* shapes: checks and setters shared by inference functions. Every error is E_SHAPE, E_TYPE or
+ * E_UNSUP at the node and names the input or attribute. */
 #include "ops_internal.h"
 
 hone_status axis_normalise(struct ctx *ctx, const struct node *node, const char *what, int64_t axis,
@@ -70,8 +70,8 @@ hone_status want_ints(struct ctx *ctx, const struct node *node, size_t input, co
                       size_t max, int64_t *out, size_t *out_count) {
   const struct tensor *tensor = node->inputs[input]->constant;
   if (!tensor)
-    return fail(ctx, HONE_E_UNSUP, node_place(node), "%s (input %zu) is known only at run time",
-                what, input);
+    return fail(ctx, HONE_E_UNSUP, node_place(node),
+                "%s (input %zu) must be a constant: it is known only at run time", what, input);
   if (!tensor_read_ints(tensor, max, out, out_count))
     return fail(ctx, HONE_E_SHAPE, node_place(node),
                 "%s (input %zu) is not a list of at most %zu integers", what, input, max);

@@ -1,5 +1,6 @@
-/* Attention and what stands around it in language models. Attention itself keeps its own evaluation
- * (attention.c) and is lowered by a pass; the rest are expanded when shapes are inferred. */
+/* Attention and related operators of language models. Attention keeps its own evaluation
+ * (operators/attention.c) and is lowered by a pass; the others are expanded during shape
+ * inference. */
 #include <math.h>
 
 #include "expand.h"
@@ -22,8 +23,8 @@ struct value *x_widened(struct expansion *e, struct value *x) {
   return is_small ? x_cast(e, x, HONE_F32) : x;
 }
 
-/* Query heads that share a key head lie side by side: they are further rows. Where their number is for the run to say
-   they are not, and the other operand serves them one after the other. */
+/* Query heads that share a key head are adjacent: they become further rows. If their number is
+ * dynamic they are not merged, and the matmul broadcasts the key heads instead. */
 struct value *x_of_heads(struct expansion *e, struct value *x, struct value *y) {
   const int64_t *d = x->shape.dims, batch = d[0], heads = d[1], rows = d[2], size = d[3];
   if (e->status) return x;
@@ -52,12 +53,14 @@ static struct value *either(struct expansion *e, struct value *a, struct value *
   return a && b ? x_2(e, OP_Or, a, b) : a ? a : b;
 }
 
-/* True where query i must not see key j for its place: [rows, keys] or [batch, 1, rows, keys]. */
+/* True where query i must not attend to key j because of its position: [rows, keys] or [batch, 1,
+ * rows, keys]. */
 static struct value *hidden_places(struct expansion *e, int64_t rows, int64_t keys, int64_t past,
                                    struct value *lengths) {
   int64_t left = x_int(e, "left_window_size", -1), right = x_int(e, "right_window_size", -1);
   bool is_causal = x_int(e, "is_causal", 0) != 0;
-  /* from the first query on, or to the last: what a smaller open size needs is a part of this */
+  /* counted from the first query or to the last, so that a smaller dynamic size needs a part of
+   * this constant */
   struct value *hidden = NULL, *i, *j = x_range(e, HONE_I64, keys, lengths ? 0 : -(double)past, 1);
   if (!is_causal && left < 0 && right < 0 && !lengths) return NULL;
   i = x_unsqueeze(e, x_range(e, HONE_I64, rows, lengths ? (double)-rows : 0, 1), 1);
@@ -67,7 +70,7 @@ static struct value *hidden_places(struct expansion *e, int64_t rows, int64_t ke
     hidden = x_2(e, OP_GreaterOrEqual, j, n);
     i = x_2(e, OP_Add, i, n);
   }
-  struct value *ahead = x_2(e, OP_Sub, j, i); /* how far the key lies ahead */
+  struct value *ahead = x_2(e, OP_Sub, j, i); /* distance of the key after the query */
   if (is_causal) hidden = either(e, hidden, x_2(e, OP_Greater, ahead, x_scalar(e, HONE_I64, 0)));
   if (left >= 0)
     hidden = either(e, hidden, x_2(e, OP_Less, ahead, x_scalar(e, HONE_I64, (double)-left)));
@@ -76,7 +79,7 @@ static struct value *hidden_places(struct expansion *e, int64_t rows, int64_t ke
   return hidden;
 }
 
-/* What is added to the scores: the mask, -Inf for hidden keys; NULL: nothing. */
+/* The bias added to the scores: the mask, -Inf for hidden keys; NULL: none. */
 static struct value *bias_of(struct expansion *e, struct value *mask, struct value *hidden,
                              hone_dtype dtype, int64_t keys) {
   struct value *never = x_scalar(e, dtype, -INFINITY), *zero = x_scalar(e, dtype, 0);
@@ -93,7 +96,7 @@ static struct value *bias_of(struct expansion *e, struct value *mask, struct val
   return x_3(e, OP_Where, hidden, never, mask ? mask : zero);
 }
 
-/* Softmax over keys; zeros where every key is hidden. */
+/* Softmax over keys; zeros if every key is hidden. */
 static struct value *weights_of(struct expansion *e, struct value *scores, struct value *bias) {
   const int64_t last = -1;
   x_with_int(e, "axis", -1);
@@ -141,14 +144,14 @@ void expand_attention(struct expansion *e) {
   (void)v_type;
 }
 
-/* -- FlexAttention: graphs over the scores and over the weights */
+/* -- FlexAttention: subgraphs that modify the scores and the weights */
 
 static struct value *modified(struct expansion *e, const char *name, struct value *x) {
   const struct attribute *a = node_attribute(e->node, name);
   if (!a || e->status) return x;
   struct value *y = x_inline(e, a->graph, x);
   if (!e->status && (y->dtype != x->dtype || !shape_equal(&y->shape, &x->shape)))
-    x_fail(e, HONE_E_SHAPE, "%s changes type or shape", name);
+    x_fail(e, HONE_E_SHAPE, "subgraph %s changes the type or shape", name);
   return y;
 }
 
@@ -163,7 +166,7 @@ void expand_flex_attention(struct expansion *e) {
     return;
   }
   q = x_widened(e, q), k = x_widened(e, k), v = x_widened(e, v);
-  if (e->status) return; /* a dummy has no heads */
+  if (e->status) return; /* after a failure values have no heads */
   const int64_t size = q->shape.dims[3];
   double scale = x_float(e, "scale", size ? 1 / sqrt((double)size) : 1);
   struct value *scores = scaled(e, x_of_heads(e, q, x_swap(e, k, 2, 3)), scale);
@@ -176,7 +179,7 @@ void expand_flex_attention(struct expansion *e) {
 
 /* -- RotaryEmbedding */
 
-/* cos or sin for each token, over the heads: [batch, rows, 1, half] */
+/* cos or sin for each token, shared by the heads: [batch, rows, 1, half] */
 static struct value *angles(struct expansion *e, struct value *table, int64_t half) {
   if (x_in(e, 3)) table = x_gather(e, table, x_in(e, 3), 0);
   if (!e->status && (table->shape.rank != 3 || table->shape.dims[2] != half))
@@ -226,7 +229,7 @@ void expand_rotary(struct expansion *e) {
   x_out(e, 0, y);
 }
 
-/* -- LinearAttention: one step a token */
+/* -- LinearAttention: one step per token */
 
 enum { LONGEST_SEQUENCE = 1024 };
 
@@ -354,6 +357,6 @@ void expand_tensor_scatter(struct expansion *e) {
     index = x_2(e, OP_Mod, index, x_scalar(e, HONE_I64, (double)cache->shape.dims[axis]));
   index = x_expand(e, index, &update->shape);
   x_with_int(e, "axis", axis);
-  x_with_int(e, "within", 1); /* tokens, and a cache, of open sizes: compiler/plan/dynamic.c */
+  x_with_int(e, "within", 1); /* tokens and a cache of dynamic length: compiler/plan/dynamic.c */
   x_out(e, 0, x_3(e, OP_ScatterElements, cache, index, update));
 }

@@ -1,4 +1,4 @@
-/* Operators of com.microsoft that optimised exports of ONNX Runtime hold, in terms of ONNX's.
+/* Operators of com.microsoft, which ONNX Runtime's optimiser writes, expressed in ONNX operators.
  * Source: docs/ContribOperators.md of ONNX Runtime. */
 #include <math.h>
 
@@ -37,7 +37,7 @@ void expand_fused_matmul(struct expansion *e) {
   x_out(e, 0, alpha == 1 ? y : x_2(e, OP_Mul, y, x_scalar(e, y->dtype, alpha)));
 }
 
-/* Distances, or their squares, of the rows of one operand to those of the other. */
+/* Distances, or squared distances, between the rows of both operands. */
 void expand_cdist(struct expansion *e) {
   if (x_in(e, 0)->shape.rank != 2 || x_in(e, 1)->shape.rank != 2) {
     x_fail(e, HONE_E_SHAPE, "CDist of ranks %d and %d", x_in(e, 0)->shape.rank,
@@ -73,7 +73,7 @@ static struct value *activated(struct expansion *e, struct value *x) {
     for (size_t p = 0; p < 2 && rows[i].parameters[p]; p++)
       if (given && p < given->count)
         x_with_float(e, rows[i].parameters[p], given->floats[p]);
-      else if (node_attribute(e->node, own[p])) /* of FusedGemm */
+      else if (node_attribute(e->node, own[p])) /* attributes of FusedGemm */
         x_with_float(e, rows[i].parameters[p], x_float(e, own[p], 0));
     return x_1(e, rows[i].op, x);
   }
@@ -134,7 +134,7 @@ void expand_simplified_layer_norm(struct expansion *e) {
   x_out(e, 0, x_2(e, OP_RMSNormalization, x_in(e, 0), x_in(e, 1)));
 }
 
-/* A table of the five; of the quantised form in float, once its rows are gathered. */
+/* One of the five tables; the quantised form is dequantised after its rows are gathered. */
 static struct value *embedding(struct expansion *e, size_t k, struct value *rows) {
   struct value *x = rows ? x_gather(e, x_in(e, k), rows, 0) : x_in(e, k);
   if (!is_op(e->node, OP_QEmbedLayerNormalization)) return x;
@@ -142,15 +142,15 @@ static struct value *embedding(struct expansion *e, size_t k, struct value *rows
   return x_op(e, OP_DequantizeLinear, in, in[2] ? 3 : 2);
 }
 
-/* ids, segments, word, position and segment tables, gamma, beta, mask, then position ids or scales and
-   zero points of the five */
+/* ids, segments, word, position and segment tables, gamma, beta, mask, then position ids, or scales
+ * and zero points of the five tables */
 void expand_embed_layer_norm(struct expansion *e) {
   bool is_quantised = is_op(e->node, OP_QEmbedLayerNormalization);
   struct value *ids = x_in(e, 0), *segments = x_in(e, 1);
   struct value *positions = is_quantised ? NULL : x_in(e, 8);
   for (size_t k = 2; k < 7; k++)
     if (k != 4 && (!x_in(e, k) || (is_quantised && !x_in(e, k + 6))))
-      x_fail(e, HONE_E_FORMAT, "%s lacks input %zu or its scale", e->node->op->name, k);
+      x_fail(e, HONE_E_FORMAT, "%s is missing input %zu or its scale", e->node->op->name, k);
   if (ids->shape.rank != 2) x_fail(e, HONE_E_SHAPE, "ids of rank %d", ids->shape.rank);
   if (e->status) return;
   struct value *x = embedding(e, 2, ids);
@@ -159,14 +159,14 @@ void expand_embed_layer_norm(struct expansion *e) {
   if (segments && x_in(e, 4)) x = x_2(e, OP_Add, x, embedding(e, 4, segments));
   x_out(e, 0, normalised(e, x, embedding(e, 5, NULL), embedding(e, 6, NULL)));
   x_out(e, 2, x);
-  if (x_in(e, 7)) /* how many tokens of each row are not padding */
+  if (x_in(e, 7)) /* the number of tokens per row that are not padding */
     x_out(e, 1,
           x_reduce(e, OP_ReduceSum, x_cast(e, x_in(e, 7), HONE_I32), (int64_t[]){1}, 1, false));
   else
     x_out(e, 1, x_expand(e, x_scalar(e, HONE_I32, 0), &(struct shape){1, {ids->shape.dims[0]}}));
 }
 
-/* -- MatMulNBits: columns of 2, 4 or 8 bits, one scale a block */
+/* -- MatMulNBits: columns of 2, 4 or 8 bits, one scale per block */
 
 /* bytes [n, m] to elements [n, count] of 2, 4 or 8 bits, low bits first. */
 static struct value *unpacked(struct expansion *e, struct value *x, int64_t bits, int64_t count) {
@@ -185,7 +185,7 @@ static struct value *unpacked(struct expansion *e, struct value *x, int64_t bits
   return x_slice(e, x, 1, 0, count);
 }
 
-/* Element [block, n] of a table [n, blocks] of 4 (each row begins a byte) or 8 bits. */
+/* Element [block, n] of a table [n, blocks] of 4 (each row starts at a byte) or 8 bits. */
 static int64_t code_at(const struct tensor *x, int64_t bits, int64_t blocks, int64_t n,
                        int64_t at) {
   const uint8_t *bytes = x->data;
@@ -199,7 +199,8 @@ struct nbits {
   const struct tensor *b, *scales, *zeros; /* zeros NULL: the middle of the range */
 };
 
-/* [n, k] to [k, n] with `middle` taken off, in place of the zeros of `to`; 4 bits: two in a byte. */
+/* Transposes [n, k] to [k, n] and subtracts `middle` in place of the zero points of `to`; 4 bits:
+ * two per byte. */
 static void turn_codes(const struct nbits *w, int64_t middle, uint8_t *to) {
   for (int64_t j = 0; j < w->n; j++)
     for (int64_t i = 0; i < w->k; i++) {
@@ -212,8 +213,8 @@ static void turn_codes(const struct nbits *w, int64_t middle, uint8_t *to) {
     }
 }
 
-/* The same elements as [k, n] of 4 or 8 bits. Around the middle they are signed and need no zero
-   points. */
+/* The same elements as [k, n] of 4 or 8 bits. Zero points at the middle of the range make them
+ * signed, without zero points. */
 static struct value *nbits_product(struct expansion *e, struct value *a, const struct nbits *w) {
   const struct tensor *q, *scales, *zeros = NULL;
   struct shape shape = {2, {w->k, w->n}}, blocks = {2, {w->blocks, w->n}};
@@ -235,14 +236,16 @@ static struct value *nbits_product(struct expansion *e, struct value *a, const s
   return x_op(e, OP_MatMulWeights, (struct value *[]){a, in[0], in[1], in[2]}, w->zeros ? 4 : 3);
 }
 
-/* Few rows and weights that are worth it, as for the pass keep-weights; scales may be negative here. */
+/* True if there are few rows and the weights are large enough to stay quantised, as in the pass
+ * keep-weights; scales may be negative here. */
 static bool stays_small(const struct value *a, int64_t k, int64_t n) {
   int64_t elements;
   return a->dtype == HONE_F32 && a->shape.rank > 1 && shape_count(&a->shape, &elements) &&
          elements <= 16 * k && k * n >= 4096;
 }
 
-/* One number a block for each element, [n, blocks * block]; g_idx says whose block a row is of. */
+/* Repeats one number per block for each of its elements, [n, blocks * block]; g_idx gives the block
+ * of each row. */
 static struct value *of_blocks(struct expansion *e, struct value *x, int64_t n, int64_t blocks,
                                int64_t block) {
   struct value *index = x_in(e, 4);
@@ -294,7 +297,7 @@ void expand_matmul_nbits(struct expansion *e) {
   x_out(e, 0, sum_of(e, y, x_in(e, 5)));
 }
 
-/* Rows of a table in blocks of 4 or 8 bits: data, indices, scales, zero points. */
+/* Gathers rows of a table in blocks of 4 or 8 bits: data, indices, scales, zero points. */
 void expand_gather_block_quantized(struct expansion *e) {
   struct value *data = x_in(e, 0), *index = x_in(e, 1), *scales = x_in(e, 2), *zeros = x_in(e, 3);
   int64_t bits = x_int(e, "bits", 4), block = x_int(e, "block_size", 128), count = 0;
@@ -302,7 +305,7 @@ void expand_gather_block_quantized(struct expansion *e) {
   bool in_bytes = data->dtype == HONE_U8;
   if (data->shape.rank != 2 || scales->shape.rank != 2 || (axis != 1 && axis != -1) ||
       (from != 0 && from != -2) || (bits != 4 && bits != 8) || block < 16 || block > 1 << 16) {
-    x_fail(e, HONE_E_UNSUP, "GatherBlockQuantized along other axes or of other blocks");
+    x_fail(e, HONE_E_UNSUP, "GatherBlockQuantized along another axis or with another block size");
     return;
   }
   int64_t width = data->shape.dims[1] * (in_bytes ? 8 / bits : 1), blocks = scales->shape.dims[1];
@@ -346,8 +349,8 @@ static struct value *lstm_weights(struct expansion *e, size_t k, size_t scale_at
   return x_swap(e, x_2(e, OP_Mul, x, x_reshape(e, scale, dims, 3)), 1, 2);
 }
 
-/* X, W, R, B, lengths, first h and c, P, then scale and zero point of W and R. Weights are widened; the
-   inputs stay floats. */
+/* X, W, R, B, lengths, first h and c, P, then scale and zero point of W and R. Weights are
+ * dequantised; the inputs stay floats. */
 void expand_dynamic_quantize_lstm(struct expansion *e) {
   static const char *const kept[] = {"activation_alpha", "activation_beta", "activations", "clip",
                                      "direction",        "hidden_size",     "input_forget"};
@@ -380,7 +383,8 @@ void expand_ms_rotary(struct expansion *e) {
     if (half > 0) heads = x->shape.dims[2] / (2 * half);
   }
   int64_t count = 0;
-  if (shape_count(&ids->shape, &count) && count == 1 && rows != 1) { /* the first one's place */
+  /* the position of the first token */
+  if (shape_count(&ids->shape, &count) && count == 1 && rows != 1) {
     struct shape shape = {2, {x->shape.dims[0], rows}};
     ids = x_2(e, OP_Add, x_range(e, HONE_I64, rows, 0, 1), x_reshape(e, ids, (int64_t[]){1, 1}, 2));
     ids = x_expand(e, ids, &shape);

@@ -1,15 +1,17 @@
-/* Attention as com.microsoft has it: packed projections, padding masks, caches, grouped heads. Every form
- * ends in attend(): two products with a Softmax between. Source: docs/ContribOperators.md of ONNX Runtime. */
+/* Attention operators of com.microsoft: packed projections, padding masks, caches, grouped heads.
+ * Every form ends in attend(): two matmuls with a Softmax between them. Source:
+ * docs/ContribOperators.md of ONNX Runtime. */
 #include <math.h>
 
 #include "expand.h"
 
 struct scores {
-  struct value *q, *k, *v; /* [batch, heads, rows, size]; fewer heads of k and v are shared */
-  struct value *bias;      /* added to [batch, heads, rows, keys], or NULL */
-  struct value *hidden;    /* true: that key is not seen, or NULL */
-  struct value *sink;      /* [heads] or scalar: logit of a key that has no value, or NULL */
-  double scale, softcap;   /* 0: 1 / sqrt(size); none */
+  /* [batch, heads, rows, size]; k and v may have fewer heads, which are shared */
+  struct value *q, *k, *v;
+  struct value *bias;    /* added to [batch, heads, rows, keys], or NULL */
+  struct value *hidden;  /* true: that key is hidden; or NULL */
+  struct value *sink;    /* [heads] or scalar: logit of a key without a value, or NULL */
+  double scale, softcap; /* 0: 1 / sqrt(size); none */
 };
 
 static struct value *times(struct expansion *e, struct value *x, double by) {
@@ -20,7 +22,7 @@ static struct value *sum_of(struct expansion *e, struct value *a, struct value *
   return a && b ? x_2(e, OP_Add, a, b) : a ? a : b;
 }
 
-/* The sink is one more column of the Softmax, cut off behind it. */
+/* The sink is an additional column of the Softmax, removed afterwards. */
 static struct value *weights_of(struct expansion *e, struct value *x, struct value *sink) {
   const int64_t *d = x->shape.dims, keys = d[3];
   if (sink && !e->status) {
@@ -55,15 +57,15 @@ static struct value *attend(struct expansion *e, struct scores s) {
   return x_cast(e, x_join_heads(e, x_of_heads(e, x, v)), dtype);
 }
 
-/* True where the key lies behind the query's own place: [rows, past + rows]. Counted from the first query, so that a
-   shorter past is a part of this. */
+/* True where the key is after the query's position: [rows, past + rows]. Counted from the first
+ * query, so that a shorter past needs a part of this constant. */
 static struct value *future(struct expansion *e, int64_t rows, int64_t past, int64_t keys) {
   struct value *i = x_unsqueeze(e, x_range(e, HONE_I64, rows, 0, 1), 1);
   return x_2(e, OP_Greater, x_range(e, HONE_I64, keys, -(double)past, 1), i);
 }
 
-/* What a mask adds to the scores. Its forms: 1 where a key is seen, [batch, keys] or [batch, rows, keys];
-   [batch], how many keys are seen; [2 batch], ends and then beginnings. */
+/* The bias that a mask adds to the scores. Forms of the mask: 1 for visible keys, [batch, keys] or
+ * [batch, rows, keys]; [batch], the number of visible keys; [2 batch], ends and then beginnings. */
 static struct value *padding(struct expansion *e, struct value *mask, int64_t batch, int64_t keys,
                              double filter) {
   const int64_t *d = mask->shape.dims;
@@ -90,12 +92,12 @@ static struct value *padding(struct expansion *e, struct value *mask, int64_t ba
   return x_3(e, OP_Where, seen, x_scalar(e, HONE_F32, 0), x_scalar(e, HONE_F32, filter));
 }
 
-/* -- Attention: one product for query, key and value */
+/* -- Attention: one matmul for query, key and value */
 
-/* An attribute of which only the default, 0 or NONE, is understood. */
+/* Rejects an attribute unless it has its default, 0 or NONE. */
 static void refuse_unread(struct expansion *e, const char *name) {
   if (x_int(e, name, 0) || !x_is(e, name, "NONE", "NONE"))
-    x_fail(e, HONE_E_UNSUP, "%s with %s", e->node->op->name, name);
+    x_fail(e, HONE_E_UNSUP, "%s with %s is not supported", e->node->op->name, name);
 }
 
 struct packed {
@@ -179,7 +181,7 @@ static void read_heads(struct expansion *e, int64_t heads, struct value *part[3]
   for (int k = 0; k < 3 && !e->status; k++) {
     part[k] = x_split_heads(e, part[k], heads);
     const int64_t *d = part[k]->shape.dims;
-    bool is_given = !packed && x_in(e, (size_t)k)->shape.rank == 4; /* bias is in it already */
+    bool is_given = !packed && x_in(e, (size_t)k)->shape.rank == 4; /* the bias is already added */
     if (bias && !is_given && !e->status) {
       struct value *own = x_slice(e, bias, 0, from, from + d[1] * d[3]);
       part[k] = x_2(e, OP_Add, part[k], x_reshape(e, own, (int64_t[]){d[1], 1, d[3]}, 3));
@@ -222,16 +224,19 @@ enum { GQA_LAST = 5, GQA_TOTAL, GQA_COS, GQA_SIN, GQA_PLACES, GQA_BIAS, GQA_SINK
 
 struct grouped {
   struct value *q, *k, *v;    /* [batch, heads, rows, size] */
-  int64_t batch, rows, total; /* total: keys behind this call; -1: known only at run time */
+  int64_t batch, rows, total; /* total: keys after this call; -1: known only at run time */
   int64_t room, keys;         /* rows of the cache: of the operand, of the result */
-  bool is_open;         /* the result has as many as the larger of `room` and what the run says */
-  struct value *before; /* [batch]: keys in front of this call's, i64 */
-  struct value *own;    /* [batch, rows]: the tokens' places; NULL: from `before` on */
-  int64_t known_before; /* the same, -1: only at run time */
+  /* the result is as long as the larger of `room` and the number known at run time */
+  bool is_open;
+  struct value *before; /* [batch]: keys before this call's, i64 */
+  /* [batch, rows]: positions of the tokens; NULL: consecutive, starting at `before` */
+  struct value *own;
+  int64_t known_before; /* the same; -1: known only at run time */
 };
 
-/* The rows of the cache that the call leaves: `room` or the number of keys, whichever is larger. Where a run says that
- * number, the declared shape of the output tells whether the cache grows; a size that it leaves open is found in the run. */
+/* Number of cache rows after the call: the larger of `room` and the number of keys. If that number
+ * is known only at run time, the output's declared shape determines whether the cache grows; a
+ * dynamic dimension there is computed at run time. */
 static void read_keys(struct expansion *e, struct grouped *g) {
   const struct value *present = e->node->output_count > 1 ? e->node->outputs[1] : NULL;
   const bool is_told = g->total < 0 && present && !present->has_shape && present->shape.rank == 4;
@@ -243,7 +248,7 @@ static void read_keys(struct expansion *e, struct grouped *g) {
   if (g->is_open) g->keys = g->room + g->rows;
 }
 
-/* What a run leaves of a cache of an open size. */
+/* The result of a cache with a dynamic length. */
 static struct value *present(struct expansion *e, const struct grouped *g, struct value *cache) {
   if (!g->is_open || e->status) return cache;
   const struct shape scalar = {0};
@@ -252,7 +257,7 @@ static struct value *present(struct expansion *e, const struct grouped *g, struc
   return x_first(e, cache, 2, total);
 }
 
-/* Rows of a cache that this call's keys stand behind, of each batch row. */
+/* The first cache row that this call's keys are written to, for each batch row. */
 static void read_places(struct expansion *e, struct grouped *g) {
   const struct value *total = x_in(e, GQA_TOTAL), *past = x_in(e, 3);
   struct value *last = x_in(e, GQA_LAST);
@@ -261,7 +266,7 @@ static void read_places(struct expansion *e, struct grouped *g) {
   g->total = -1;
   if (total->constant && tensor_count(total->constant) == 1)
     g->total = tensor_i64(total->constant, 0);
-  /* nothing can have been before */
+  /* no keys can precede this call */
   else if (!g->room)
     g->total = g->rows;
   g->known_before = g->total == g->rows                                         ? 0
@@ -276,26 +281,27 @@ static void read_places(struct expansion *e, struct grouped *g) {
     g->before = x_expand(e, x_scalar(e, HONE_I64, 0), &each);
     return;
   }
-  /* from the operand also where the sizes would tell, and counted from the last token: tokens and cache may both stay
-     open in one artifact then */
+  /* computed from the operand even if shapes imply it, and counted from the last token: then tokens
+   * and cache may both be dynamic in one artifact */
   last = x_cast(e, x_reshape(e, last, (int64_t[]){g->batch, 1}, 2), HONE_I64);
   struct value *after = x_range(e, HONE_I64, g->rows, (double)(g->rows - 1), -1);
   g->own = x_2(e, OP_Sub, last, after);
   g->before = x_reshape(e, x_slice(e, g->own, 1, 0, 1), each.dims, 1);
   if (g->total >= 0) return;
-  /* the first call of a sequence fills a cache from its beginning, of shorter sequences than the longest too */
+  /* the first call of a sequence fills the cache from its start, including sequences shorter than
+   * the longest */
   g->before = x_2(e, OP_Max, g->before, x_scalar(e, HONE_I64, 0));
   g->own = NULL;
 }
 
-/* As many rows of zeros as x has: of a number that the run gives, so that they may be an open size. */
+/* Rows of zeros, as many as x has: computed from x, so that their number may be dynamic. */
 static struct value *cleared(struct expansion *e, const struct grouped *g, const struct value *x) {
   struct value *never = x_2(e, OP_Less, g->before, x_scalar(e, HONE_I64, -0x1p62));
   never = x_reshape(e, x_cast(e, never, x->dtype), (int64_t[]){g->batch, 1, 1, 1}, 4);
   return x_expand(e, never, &x->shape);
 }
 
-/* Keys of this call in the cache: behind it, or written into it. */
+/* The cache with this call's keys: appended, or written into it. */
 static struct value *with_cache(struct expansion *e, const struct grouped *g, struct value *past,
                                 struct value *x) {
   const int64_t keys = g->keys;
@@ -314,7 +320,7 @@ static struct value *with_cache(struct expansion *e, const struct grouped *g, st
   return x_3(e, OP_TensorScatter, past, x, g->before);
 }
 
-/* [batch, rows]: the place of each of this call's tokens */
+/* [batch, rows]: the position of each token of this call */
 static struct value *places(struct expansion *e, const struct grouped *g) {
   if (g->own) return g->own;
   struct value *i = x_range(e, HONE_I64, g->rows, 0, 1);
@@ -332,7 +338,7 @@ static struct value *rotated(struct expansion *e, struct value *x, struct value 
   return x_op(e, OP_RotaryEmbedding, (struct value *[]){x, cosine, sine, at}, 4);
 }
 
-/* Query, key and value of one operand or three. */
+/* Query, key and value, packed in one operand or as three. */
 static void read_grouped(struct expansion *e, struct grouped *g) {
   int64_t heads = x_int(e, "num_heads", 0), few = x_int(e, "kv_num_heads", 0), size, at = 0;
   struct value *q = x_in(e, 0);
@@ -356,7 +362,8 @@ static void read_grouped(struct expansion *e, struct grouped *g) {
   g->batch = q->shape.dims[0], g->rows = q->shape.dims[1];
 }
 
-/* True where a key lies behind the query's own place, or too far in front of it; NULL: a single query behind all. */
+/* True where a key is after the query's position, or too far before it; NULL: a single query after
+ * all keys. */
 static struct value *hidden_keys(struct expansion *e, const struct grouped *g, struct value *own,
                                  int64_t keys) {
   int64_t window = x_int(e, "local_window_size", -1);
@@ -369,12 +376,13 @@ static struct value *hidden_keys(struct expansion *e, const struct grouped *g, s
   return x_2(e, OP_Or, hidden, x_2(e, OP_LessOrEqual, j, from));
 }
 
-/* query, key, value, past key, past value, last place of each row, keys in all, cos, sin, places, bias,
-   sink */
+/* query, key, value, past key, past value, last position of each row, total number of keys, cos,
+ * sin, positions, bias, sink */
 void expand_group_query_attention(struct expansion *e) {
   struct grouped g = {0};
   for (size_t k = GQA_SINK + 1; k < e->node->input_count; k++)
-    if (x_in(e, k)) x_fail(e, HONE_E_UNSUP, "GroupQueryAttention with input %zu", k);
+    if (x_in(e, k))
+      x_fail(e, HONE_E_UNSUP, "GroupQueryAttention with input %zu is not supported", k);
   refuse_unread(e, "k_quant_type");
   refuse_unread(e, "v_quant_type");
   refuse_unread(e, "kv_cache_bit_width");

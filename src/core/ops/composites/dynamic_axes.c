@@ -1,18 +1,19 @@
-/* Operators along an axis whose size only a run knows. What lies behind the size is filled with what does not count
- * (PadToBound), the operator computes at the bound, and what is no result is left out again (Compress). Sizes that are equal
- * have one number: masks of the same size are one value, and Compress by such a mask gives that size (extents.c). */
+/* Operators along an axis with a dynamic size. Elements past the actual size are filled with a
+ * neutral value (PadToBound), the operator computes at the bound, and the padding is cropped from
+ * the result (Compress). Equal sizes share one extent: masks of the same size are one value, and a
+ * Compress by such a mask gives that size (extents.c). */
 #include <math.h>
 
 #include "expand.h"
 
-/* -- which nodes */
+/* -- which nodes are affected */
 
 static bool is_open(const struct value *x) { return x && value_is_open(x); }
 static bool is_open_along(const struct value *x, int64_t axis) {
   return x && axis >= 0 && axis < x->shape.rank && x->extents[axis];
 }
 
-/* Of input 0; -1 where it is none of its axes, which its own inference says. */
+/* An axis of input 0; -1 if out of range, which the operator's own inference reports. */
 static int64_t axis_of(const struct node *node, int64_t otherwise) {
   const struct value *x = node_input(node, 0);
   const int64_t axis = node_int(node, "axis", otherwise);
@@ -39,15 +40,15 @@ static bool is_open_topk(const struct node *node) {
   return is_open_along(node_input(node, 0), axis_of(node, -1)) || (k && !k->constant);
 }
 
-/* Along its axis, or flattened; other open axes are refused (extents.c). */
+/* Along its axis, or flattened; other dynamic axes are rejected (extents.c). */
 static bool is_open_compress(const struct node *node) {
   const struct value *x = node_input(node, 0);
   return is_open(node_input(node, 1)) || is_open_along(x, axis_of(node, 0)) ||
          (is_open(x) && !node_attribute(node, "axis"));
 }
 
-/* How long the operands of a Concat are beside its axis, if one of them says it; else -1. */
-static int64_t known_beside(const struct node *node, int d) {
+/* The common size of a Concat's operands along another axis d, if one of them is fixed; else -1. */
+static int64_t known_along(const struct node *node, int d) {
   for (size_t k = 0; k < node->input_count; k++) {
     const struct value *x = node->inputs[k];
     if (x && d < x->shape.rank && !x->extents[d]) return x->shape.dims[d];
@@ -60,7 +61,7 @@ static bool is_open_concat(const struct node *node) {
   for (size_t k = 0; k < node->input_count; k++) {
     const struct value *x = node->inputs[k];
     for (int d = 0; x && d < x->shape.rank; d++)
-      if (x->extents[d] && (d == axis || known_beside(node, d) >= 0)) return true;
+      if (x->extents[d] && (d == axis || known_along(node, d) >= 0)) return true;
   }
   return false;
 }
@@ -79,7 +80,7 @@ static bool is_open_slice(const struct node *node) {
   return false;
 }
 
-/* within: what the indices name is there (loop.c, and here below). */
+/* within: all indices are within the actual size (loop.c, and below). */
 static bool is_open_gather(const struct node *node) {
   return is_open_along(node_input(node, 0), axis_of(node, 0)) && !node_int(node, "within", 0);
 }
@@ -92,12 +93,12 @@ static bool is_open_gather_nd(const struct node *node) {
   return false;
 }
 
-/* Which axes a reduction takes away; false where it does not say so here, which its own inference tells. */
+/* Which axes a reduction removes; false if unknown here, which its own inference reports. */
 static bool reduces(const struct node *node, bool goes[HONE_MAX_RANK]) {
   const struct value *x = node_input(node, 0), *axes = node_input(node, 1);
   struct ctx ctx;
   ctx_init(&ctx);
-  /* an integer is no exponent of 0 */
+  /* an integer cannot be an exponent of 0 */
   const bool fits = x && x->dtype != HONE_STRING &&
                     (dtype_is_float(x->dtype) || !is_op(node, OP_ReduceLogSumExp));
   return fits && (!axes || axes->constant) &&
@@ -127,7 +128,7 @@ static bool is_whole_split(const struct node *node) {
          (is_open_along(node_input(node, 0), axis_of(node, 0)) || (sizes && !sizes->constant));
 }
 
-/* -- filled up, and left out again */
+/* -- padding and cropping */
 
 static struct value *filling(struct expansion *e, const struct value *x, double number) {
   const struct tensor *tensor;
@@ -137,15 +138,15 @@ static struct value *filling(struct expansion *e, const struct value *x, double 
   return value;
 }
 
-static struct value *pad_with(struct expansion *e, struct value *x, int axis,
-                                struct value *rest) {
+static struct value *pad_with(struct expansion *e, struct value *x, int axis, struct value *rest) {
   if (e->status || !x->extents[axis]) return x;
   x_with_int(e, "axis", axis);
   x_with_int(e, "length", x->shape.dims[axis]);
   return x_2(e, OP_PadToBound, x, rest);
 }
 
-struct value *x_pad_to_bound(struct expansion *e, struct value *x, int axis, int64_t length, double fill) {
+struct value *x_pad_to_bound(struct expansion *e, struct value *x, int axis, int64_t length,
+                             double fill) {
   if (e->status || (!x->extents[axis] && x->shape.dims[axis] == length)) return x;
   struct value *rest = filling(e, x, fill);
   x_with_int(e, "axis", axis);
@@ -171,7 +172,7 @@ static bool same_node(const struct node *a, const struct node *b) {
   return same;
 }
 
-/* What was made just now, or what an earlier node made in the same way. */
+/* Returns an equal value made by an earlier node, or the new one. */
 static struct value *shared(struct expansion *e, struct value *made) {
   const struct node *node = made->producer;
   for (size_t i = 0; !e->status && node && i < e->graph->nodes.count; i++)
@@ -180,27 +181,27 @@ static struct value *shared(struct expansion *e, struct value *made) {
   return made;
 }
 
-/* One value for a mask that is closed twice, so that what it leaves has one size. */
+/* One value for a mask that is padded twice, so that both results have the same extent. */
 static struct value *pad_all(struct expansion *e, struct value *x, double fill) {
   for (int d = 0; d < x->shape.rank && !e->status; d++)
     if (x->extents[d]) x = shared(e, pad_with(e, x, d, filling(e, x, fill)));
   return x;
 }
 
-/* How many there are along an axis, an i64 without dimensions. */
+/* The number of elements along an axis, a scalar i64. */
 static struct value *count_along(struct expansion *e, struct value *x, int axis) {
   struct value *shape = shared(e, x_1(e, OP_Shape, x));
   return shared(e, x_gather(e, shape, x_scalar(e, HONE_I64, axis), 0));
 }
 
-/* What a run finds for an extent; the first value that has it is asked. */
+/* The run-time size of an extent, taken from the first value that has it. */
 static struct value *count_of(struct expansion *e, uint32_t number) {
   for (const struct graph *graph = e->graph; graph; graph = graph->parent)
     for (size_t i = 0; i < graph->values.count; i++)
       for (int d = 0; d < graph->values.at[i]->shape.rank; d++)
         if (graph->values.at[i]->extents[d] == number)
           return count_along(e, graph->values.at[i], d);
-  x_fail(e, HONE_E_INTERNAL, "no value has size %u", number);
+  x_fail(e, HONE_E_INTERNAL, "no value has extent %u", number);
   return x_scalar(e, HONE_I64, 0);
 }
 
@@ -218,7 +219,7 @@ static struct value *keep(struct expansion *e, struct value *x, struct value *ma
   return x_2(e, OP_Compress, x, mask);
 }
 
-/* As long from here on as the extent says. */
+/* Gives x the extent along an axis. */
 static struct value *open_axis(struct expansion *e, struct value *x, int axis, uint32_t number) {
   if (e->status || !number) return x;
   return keep(e, x, first_of(e, x->shape.dims[axis], count_of(e, number)), axis);
@@ -254,18 +255,17 @@ bool x_bounds(struct expansion *e, struct size_list *list) {
   static const int64_t most = INT32_MAX;
   for (size_t i = 0; i < list->count && !e->status; i++) {
     if (!list->number[i]) continue;
-    if (list->at[i] >= most) /* all that a type of 32 bits holds is no bound, either */
-      x_fail(
-          e, HONE_E_UNSUP,
-          "%s to a size that a run computes (\"%s\") and nothing bounds: a Clip or a Min in front "
-          "of it would",
-          e->node->op->name, list->number[i]->name);
+    if (list->at[i] >= most) /* the range of a 32-bit type is not a useful bound */
+      x_fail(e, HONE_E_UNSUP,
+             "%s to a size computed at run time (\"%s\") without an upper bound: add a Clip or a "
+             "Min before it",
+             e->node->op->name, list->number[i]->name);
     if (list->at[i] < 0) list->at[i] = 0;
   }
   return !e->status;
 }
 
-/* The least (or the largest) number of a type. */
+/* The smallest or largest number of a type. */
 static struct value *edge(struct expansion *e, hone_dtype dtype, bool largest) {
   const struct tensor *tensor;
   if (dtype_is_float(dtype)) return x_scalar(e, dtype, largest ? INFINITY : -INFINITY);
@@ -280,7 +280,7 @@ static void open_non_zero(struct expansion *e) {
   x_out(e, 0, x_1(e, OP_NonZero, pad_all(e, x_in(e, 0), 0)));
 }
 
-/* A score that is no number is below every threshold, and no box without one. */
+/* A NaN score is below every threshold; without a threshold no box has one. */
 static void open_boxes(struct expansion *e) {
   struct value *in[5] = {NULL};
   for (size_t k = 0; k < e->node->input_count; k++) in[k] = x_in(e, k);
@@ -292,12 +292,13 @@ static void open_boxes(struct expansion *e) {
 static void open_compress(struct expansion *e) {
   struct value *x = x_in(e, 0), *condition = pad_all(e, x_in(e, 1), 0);
   if (!node_attribute(e->node, "axis") && x->shape.rank > 1) {
-    x_fail(e, HONE_E_UNSUP, "Compress of a flattened value whose size is known only at run time");
+    x_fail(e, HONE_E_UNSUP,
+           "Compress of a flattened value with a dynamic dimension is not supported");
     return;
   }
   const int64_t axis = axis_of(e->node, 0);
   if (is_open_along(x, axis)) {
-    /* what lies behind the size is chosen by nobody */
+    /* elements past the size are never selected */
     const int64_t given = condition->shape.rank == 1 ? condition->shape.dims[0] : 0;
     if (!is_open(x_in(e, 1)) && given && given <= x->shape.dims[axis])
       condition = x_2(e, OP_And, condition, x_slice(e, places(e, x, (int)axis), 0, 0, given));
@@ -311,7 +312,7 @@ static bool is_known_compress(const struct node *node) {
   return condition && condition->constant && condition->shape.rank == 1 && !is_open_compress(node);
 }
 
-/* By places that the file says. */
+/* With a constant condition. */
 static void known_compress(struct expansion *e) {
   struct value *x = x_in(e, 0);
   const struct tensor *condition = x_in(e, 1)->constant;
@@ -327,7 +328,7 @@ static void known_compress(struct expansion *e) {
   x_out(e, 0, x_gather(e, x, x_list(e, places, count), axis));
 }
 
-/* The rest comes behind all: below the least, above the largest. */
+/* The padding sorts last: below the smallest, above the largest. */
 static void open_topk(struct expansion *e) {
   struct value *x = x_in(e, 0), *k = x_in(e, 1), *out[2];
   const bool largest = x_int(e, "largest", 1) != 0;
@@ -356,10 +357,11 @@ static void open_topk(struct expansion *e) {
   for (size_t i = 0; i < 2; i++) x_out(e, i, keep(e, out[i], mask, axis));
 }
 
-/* As long beside the axis as the operand that says it: a run in which it is not fails. */
-static struct value *held_beside(struct expansion *e, struct value *x, int axis) {
+/* Limits other axes to the size of the operand that has a fixed one: the run fails if they
+ * differ. */
+static struct value *limit_other_axes(struct expansion *e, struct value *x, int axis) {
   for (int d = 0; d < x->shape.rank && !e->status; d++) {
-    const int64_t length = known_beside(e->node, d), room = x->shape.dims[d];
+    const int64_t length = known_along(e->node, d), room = x->shape.dims[d];
     if (d == axis || !x->extents[d] || length < 0) continue;
     x_with_int(e, "must_be", length);
     x = x_pad_to_bound(e, x, d, room > length ? room : length, 0);
@@ -368,7 +370,7 @@ static struct value *held_beside(struct expansion *e, struct value *x, int axis)
   return x;
 }
 
-/* bool [places]: which of them along the axis are there. */
+/* bool [places]: which elements along the axis exist. */
 static struct value *places_or_all(struct expansion *e, struct value *x, int axis) {
   const struct tensor *all;
   if (x->extents[axis]) return places(e, x, axis);
@@ -377,7 +379,7 @@ static struct value *places_or_all(struct expansion *e, struct value *x, int axi
   return mask;
 }
 
-/* All at their bounds, then what is there of each. */
+/* Concatenates all operands at their bounds, then removes the padding of each. */
 static void open_concat(struct expansion *e) {
   const size_t count = e->node->input_count;
   const int axis = (int)axis_of(e->node, 0);
@@ -388,12 +390,12 @@ static void open_concat(struct expansion *e) {
   masks = parts + count;
   for (size_t k = 0; k < count && !e->status; k++) {
     struct value *x = x_in(e, k);
-    if (!x) x_fail(e, HONE_E_FORMAT, "input %zu of Concat is left out", k);
+    if (!x) x_fail(e, HONE_E_FORMAT, "input %zu of Concat is missing", k);
     if (x && (axis < 0 || axis >= x->shape.rank))
       x_fail(e, HONE_E_SHAPE, "input %zu has rank %d", k, x->shape.rank);
     if (e->status) return;
     is_along = is_along || x->extents[axis];
-    x = held_beside(e, x, axis);
+    x = limit_other_axes(e, x, axis);
     masks[k] = places_or_all(e, x, axis);
     parts[k] = pad_with(e, x, axis, filling(e, x, 0));
   }
@@ -401,13 +403,13 @@ static void open_concat(struct expansion *e) {
   x_out(e, 0, is_along ? keep(e, y, shared(e, x_concat(e, 0, masks, count)), axis) : y);
 }
 
-/* Where a slice begins or ends: `add` behind a size of the run, which is at most `bound`, or (size 0) behind the front. */
+/* A slice limit: `add` after a run-time size of at most `bound`, or (size 0) after the start. */
 struct limit {
   uint32_t size;
   int64_t bound, add;
 };
 
-/* All places behind the axis are the same, and all before it. */
+/* Positions past the end of the axis are equal, and so are those before it. */
 static struct limit limit_at(const struct size_list *list, size_t i, const struct value *x,
                              int axis) {
   const int64_t room = x->shape.dims[axis], at = list->at[i];
@@ -425,7 +427,7 @@ static struct value *place_of(struct expansion *e, struct limit limit) {
   return limit.add ? shared(e, x_2(e, OP_Add, size, add)) : size;
 }
 
-/* The most elements between two limits on an axis. */
+/* The largest number of elements between two limits on an axis. */
 static int64_t most_between(const struct value *x, int axis, struct limit from, struct limit to) {
   const int64_t room = x->shape.dims[axis], first = from.add < 0 || from.size ? 0 : from.add;
   int64_t last = to.bound + to.add, most;
@@ -436,7 +438,8 @@ static int64_t most_between(const struct value *x, int axis, struct limit from, 
   return most < 0 ? 0 : most;
 }
 
-/* From `from` to before `to`, in steps that may go backwards: as long as a run finds it. */
+/* From `from` up to and excluding `to`, with steps that may be negative: the length is known at run
+ * time. */
 static struct value *take_between(struct expansion *e, struct value *x, int axis, struct limit from,
                                   struct limit to, int64_t step) {
   const uint32_t own = x->extents[axis];
@@ -450,7 +453,7 @@ static struct value *take_between(struct expansion *e, struct value *x, int axis
                *n = own ? count_of(e, own) : x_scalar(e, HONE_I64, (double)room);
   if (from.add < 0) first = shared(e, x_2(e, OP_Max, first, zero));
   if (own ? to.size != own || to.add : step < 0 || to.bound + to.add > room) {
-    if (step < 0) last = shared(e, x_2(e, OP_Max, last, one)); /* as ONNX holds such a start */
+    if (step < 0) last = shared(e, x_2(e, OP_Max, last, one)); /* ONNX clamps such a start */
     last = shared(e, x_2(e, OP_Min, last, n));
   }
   number = from.size || from.add > 0 ? shared(e, x_2(e, OP_Sub, last, first)) : last;
@@ -471,9 +474,9 @@ static struct value *take_between(struct expansion *e, struct value *x, int axis
   return keep(e, x, first_of(e, most, number), axis);
 }
 
-/* Where a limit lies that a run may compute, from 0 to the n elements that there are. */
-static struct value *limit_found(struct expansion *e, const struct size_list *list, size_t i,
-                                 struct value *n, int64_t room) {
+/* The position of a limit that may be computed at run time, from 0 to the n existing elements. */
+static struct value *computed_limit(struct expansion *e, const struct size_list *list, size_t i,
+                                    struct value *n, int64_t room) {
   struct value *zero = x_scalar(e, HONE_I64, 0), *at;
   struct size_list held = *list;
   const double low = size_range(list, i).low;
@@ -489,20 +492,20 @@ static struct value *limit_found(struct expansion *e, const struct size_list *li
   return shared(e, x_2(e, OP_Min, at, n));
 }
 
-/* From where to where a run computes: a negative place counts from the end, as ever. */
-static struct value *take_found(struct expansion *e, struct value *x, int axis,
-                                const struct size_list *starts, const struct size_list *ends,
-                                size_t i, int64_t step) {
+/* Slice with run-time bounds; negative indices count from the end. */
+static struct value *slice_computed(struct expansion *e, struct value *x, int axis,
+                                    const struct size_list *starts, const struct size_list *ends,
+                                    size_t i, int64_t step) {
   const int64_t room = x->shape.dims[axis];
   const struct range from = size_range(starts, i), to = size_range(ends, i);
   struct value *n =
       x->extents[axis] ? count_of(e, x->extents[axis]) : x_scalar(e, HONE_I64, (double)room);
   if (step != 1) {
-    x_fail(e, HONE_E_UNSUP, "Slice in steps between places that a run computes");
+    x_fail(e, HONE_E_UNSUP, "Slice with steps other than 1 and run-time bounds is not supported");
     return x;
   }
-  struct value *zero = x_scalar(e, HONE_I64, 0), *first = limit_found(e, starts, i, n, room),
-               *last = limit_found(e, ends, i, n, room);
+  struct value *zero = x_scalar(e, HONE_I64, 0), *first = computed_limit(e, starts, i, n, room),
+               *last = computed_limit(e, ends, i, n, room);
   double most = (double)room;
   if (from.low > 0 && to.low >= 0) most = fmax(0, fmin(to.high, most) - from.low);
   if (to.low >= 0) most = fmin(most, to.high);
@@ -515,7 +518,7 @@ static struct value *take_found(struct expansion *e, struct value *x, int axis,
   return keep(e, x, first_of(e, room ? count : 0, number), axis);
 }
 
-/* Integers of the file, or sizes of the run. */
+/* Integers from the file, or run-time sizes. */
 static size_t read_limits(struct expansion *e, size_t k, const char *what, struct size_list *out) {
   if (node_sizes(e->node, k, out)) return out->count;
   *out = (struct size_list){.count = 0};
@@ -523,20 +526,21 @@ static size_t read_limits(struct expansion *e, size_t k, const char *what, struc
   return out->count;
 }
 
-/* One axis; what needs no size of the run is a Slice as it was. */
+/* One axis; a range that needs no run-time size stays a Slice. */
 static struct value *slice_along(struct expansion *e, struct value *x, int axis,
                                  const struct size_list *starts, const struct size_list *ends,
                                  size_t i, int64_t step) {
   const int64_t room = x->shape.dims[axis];
   const uint32_t own = x->extents[axis];
-  if (starts->number[i] || ends->number[i]) return take_found(e, x, axis, starts, ends, i, step);
+  if (starts->number[i] || ends->number[i])
+    return slice_computed(e, x, axis, starts, ends, i, step);
   if (!own && !starts->extent[i] && !ends->extent[i])
     return x_op(e, OP_Slice,
                 (struct value *[]){x, x_list(e, &starts->at[i], 1), x_list(e, &ends->at[i], 1),
                                    x_list(e, (int64_t[]){axis}, 1), x_list(e, &step, 1)},
                 5);
   struct limit from = limit_at(starts, i, x, axis), to = limit_at(ends, i, x, axis);
-  if (step < 0) { /* what lies between is the same, its ends are others */
+  if (step < 0) { /* reverse the range: the same elements with exchanged ends */
     const struct limit first = from;
     const int64_t least = first.size ? -room : 0;
     from = to, to = first;
@@ -569,7 +573,7 @@ static void open_slice(struct expansion *e) {
   x_out(e, 0, x);
 }
 
-/* What a reduction begins with is what lies behind the size. */
+/* The padding is the neutral element of the reduction. */
 static struct value *start_of(struct expansion *e, hone_dtype dtype) {
   switch (e->node->op->id) {
     case OP_ReduceMax:
@@ -592,7 +596,8 @@ static void open_reduce(struct expansion *e) {
   x_out(e, 0, x_again(e, (struct value *[]){x, x_in(e, 1)}, node->input_count));
 }
 
-/* The sum by how many there are; floats below 32 bits and integers are summed in wider ones. */
+/* The sum divided by the actual count; floats below 32 bits and integers are summed in wider
+ * types. */
 static void open_mean(struct expansion *e) {
   struct value *x = x_in(e, 0), *sum, *count;
   const hone_dtype dtype = x->dtype;
@@ -611,7 +616,7 @@ static void open_mean(struct expansion *e) {
   x_out(e, 0, x_cast(e, x_2(e, OP_Div, sum, x_cast(e, count, x->dtype)), dtype));
 }
 
-/* Of nothing there is no part. */
+/* The padding gets weight zero. */
 static void open_softmax(struct expansion *e) {
   struct value *x = x_in(e, 0), *mask;
   const int axis = (int)axis_of(e->node, -1);
@@ -620,21 +625,21 @@ static void open_softmax(struct expansion *e) {
   x_out(e, 0, keep(e, x_again(e, &x, 1), mask, axis));
 }
 
-/* Of equals the first is taken, and what is there comes before what is not. */
+/* The first of equal elements wins, and existing elements come before the padding. */
 static void open_arg(struct expansion *e) {
   struct value *x = x_in(e, 0);
   x = pad_with(e, x, (int)axis_of(e->node, 0), edge(e, x->dtype, is_op(e->node, OP_ArgMin)));
   x_out(e, 0, x_again(e, &x, 1));
 }
 
-/* The one part is the whole, whatever size a run finds for it. */
+/* The single part is the whole, for any size. */
 static void open_split(struct expansion *e) { x_out(e, 0, x_in(e, 0)); }
 
-/* A row for each region: those that there are. */
+/* One row per region, cropped to the existing ones. */
 static void open_regions(struct expansion *e) {
   struct value *regions = x_in(e, 1);
   if (is_open(x_in(e, 0)) || !is_open_along(regions, 0)) {
-    x_fail(e, HONE_E_UNSUP, "RoiAlign of images whose number is known only at run time");
+    x_fail(e, HONE_E_UNSUP, "RoiAlign of a dynamic number of images is not supported");
     return;
   }
   struct value *mask = places(e, regions, 0);
@@ -642,7 +647,7 @@ static void open_regions(struct expansion *e) {
   x_out(e, 0, keep(e, x_again(e, in, 3), mask, 0));
 }
 
-/* -- shapes that say sizes of the run (shape_values.c) */
+/* -- shapes with dynamic sizes (shape_values.c) */
 
 static bool is_sized(const struct node *node) { return has_sizes(node, 0); }
 static bool is_shaped(const struct node *node) { return has_sizes(node, 1); }
@@ -653,7 +658,7 @@ static void open_size(struct expansion *e) {
   x_out(e, 0, x_reduce(e, OP_ReduceProd, shape, NULL, 0, false));
 }
 
-/* Whether axis i of `to` is an open one of x, between as many elements on either side. */
+/* True if axis i of `to` is a dynamic one of x, with equally many elements before and after it. */
 static bool has_open_axis(const struct value *x, const struct shape *to, int i, uint32_t extent) {
   for (int d = 0; d < x->shape.rank; d++)
     if (x->extents[d] == extent && dims_product(&x->shape, 0, d) == dims_product(to, 0, i) &&
@@ -662,7 +667,7 @@ static bool has_open_axis(const struct value *x, const struct shape *to, int i, 
   return false;
 }
 
-/* Several sizes, each where it was: nothing moves at the bounds. */
+/* Several sizes, each at its old position: no element moves at the bounds. */
 static struct value *reshape_by_sizes(struct expansion *e, struct value *x,
                                       const struct size_list *to) {
   int lost = 0;
@@ -673,11 +678,11 @@ static struct value *reshape_by_sizes(struct expansion *e, struct value *x,
     lost -= has_open_axis(x, &y->shape, (int)i, to->extent[i]) ? 1 : HONE_MAX_RANK;
     y = open_axis(e, y, (int)i, to->extent[i]);
   }
-  if (lost) x_fail(e, HONE_E_UNSUP, "Reshape by sizes known only at run time");
+  if (lost) x_fail(e, HONE_E_UNSUP, "Reshape to several dynamic dimensions is not supported");
   return y;
 }
 
-/* One size is what is left, which the shapes' rule finds where it was before. */
+/* One size becomes -1; the rule of the shapes finds its dimension again. */
 static void open_reshape(struct expansion *e) {
   struct size_list to = {0};
   struct value *x = x_in(e, 0), *y = x;
@@ -703,12 +708,12 @@ static void open_reshape(struct expansion *e) {
     y = x_reshape(e, x, to.at, (int)to.count);
   }
   if (!e->status && (!known || (open >= 0 && y->extents[open] != to.extent[open])))
-    x_fail(e, HONE_E_UNSUP, "Reshape by sizes known only at run time");
+    x_fail(e, HONE_E_UNSUP, "Reshape to several dynamic dimensions is not supported");
   x_out(e, 0, y);
 }
 
-/* Axes in front that are to be one, -1, of which a run knows some sizes: how many elements of it lie side by side behind
- * the last open one; 0 where that is not asked, or nothing has to move. */
+/* For leading axes that are merged into one (-1), some of them dynamic: the number of elements
+ * after the last dynamic one; 0 if this does not apply, or no element has to move. */
 static int64_t merged_times(const struct node *node, int *out_last) {
   const struct value *x = node_input(node, 0), *shape = node_input(node, 1);
   int64_t asked[HONE_MAX_RANK], rest = 1;
@@ -732,7 +737,7 @@ static bool is_merged(const struct node *node) {
   return merged_times(node, &last) > 0;
 }
 
-/* bool [rows]: which elements of the axes up to `last`, `times` each, there are. */
+/* bool [rows]: which elements of the axes up to `last`, `times` each, exist. */
 static struct value *merged_places(struct expansion *e, struct value *x, int last, int64_t times,
                                    int64_t rows) {
   struct shape all = {last + 2, {0}};
@@ -757,7 +762,8 @@ static void open_merged(struct expansion *e) {
   size_t count = 0;
   int last;
   const int64_t times = merged_times(e->node, &last);
-  if (last + 2 > HONE_MAX_RANK) x_fail(e, HONE_E_LIMIT, "Reshape of so many dimensions");
+  if (last + 2 > HONE_MAX_RANK)
+    x_fail(e, HONE_E_LIMIT, "Reshape with more dimensions than supported");
   if (e->status || !tensor_read_ints(x_in(e, 1)->constant, HONE_MAX_RANK, dims, &count)) return;
   for (size_t i = 1; i < count; i++) rest *= dims[i];
   rows = dims[0] = dims_product(&x->shape, 0, x->shape.rank) / rest;

@@ -8,7 +8,7 @@ static bool is_true(const struct value *value) {
          tensor_i64(value->constant, 0) != 0;
 }
 
-/* Shrink of integers: by floats that hold them, cut off towards zero. */
+/* Shrink of integers: computed in floats, truncated toward zero. */
 static void expand_integer_shrink(struct expansion *e) {
   struct value *x = x_in(e, 0);
   const hone_dtype dtype = x->dtype;
@@ -117,10 +117,10 @@ static hone_status finish(struct expansion *e, struct node *node, struct value *
     TRY(node_set(e->ctx, e->graph, node, &e->attributes[a]));
   e->attribute_count = 0;
   expand_fn *expand = expand_find(node);
-  if (expand && expand == expand_find(e->node)) /* what it is made of is never itself */
+  if (expand && expand == expand_find(e->node)) /* an expansion must not contain its own operator */
     return fail(e->ctx, HONE_E_UNSUP, node_place(node),
-                "%s of a value whose size is known only at run time", node->op->name);
-  if (expand) { /* a composite made of composites */
+                "%s of a value with a dynamic dimension is not supported", node->op->name);
+  if (expand) { /* a composite that contains composites */
     struct expansion inner;
     TRY(expand_node(e->ctx, e->graph, node, expand, &inner));
     *out = inner.results[0];
@@ -140,7 +140,7 @@ static hone_status finish(struct expansion *e, struct node *node, struct value *
                 "%s takes more than %zu bytes (limit total_value_bytes)", e->node->op->name,
                 budget);
   if (bytes <= 1 << 16) TRY(node_fold(e->ctx, e->graph, node, &folded));
-  if (folded) e->graph->nodes.count--; /* it came last */
+  if (folded) e->graph->nodes.count--; /* it was added last */
   return HONE_OK;
 }
 
@@ -148,7 +148,7 @@ static hone_status make_node(struct expansion *e, enum op_id op, struct value *c
                              size_t count, size_t outputs, struct value **out) {
   struct node *node;
   TRY(graph_node(e->ctx, e->graph, &op_table[op], inputs, count, outputs, &node));
-  for (size_t k = 0; k < outputs; k++) out[k] = node->outputs[k]; /* folding takes them away */
+  for (size_t k = 0; k < outputs; k++) out[k] = node->outputs[k]; /* constants of a folded node */
   return finish(e, node, &out[0]);
 }
 
@@ -179,7 +179,7 @@ struct value *x_3(struct expansion *e, enum op_id op, struct value *a, struct va
   return x_op(e, op, (struct value *[]){a, b, c}, 3);
 }
 
-/* A value of the body in the graph around it; captured ones are there already. */
+/* Maps a value of the body to the outer graph; captured ones are there already. */
 static struct value *mapped(const struct graph *body, struct value *const *map,
                             struct value *value) {
   return graph_owns(body, value) ? map[value->index] : value;
@@ -207,8 +207,8 @@ static hone_status inline_body(struct expansion *e, const struct graph *body, st
                                struct value **out) {
   struct value **map;
   if (body->inputs.count != 1 || body->outputs.count != 1)
-    return fail(e->ctx, HONE_E_FORMAT, node_place(e->node), "a graph of %zu inputs, %zu outputs",
-                body->inputs.count, body->outputs.count);
+    return fail(e->ctx, HONE_E_FORMAT, node_place(e->node),
+                "a subgraph with %zu inputs, %zu outputs", body->inputs.count, body->outputs.count);
   TRY(NEW_ARRAY(e->ctx, e->graph->arena, map, body->values.count));
   for (size_t i = 0; i < body->values.count; i++) {
     const struct value *value = body->values.at[i];
@@ -271,7 +271,7 @@ struct value *x_range(struct expansion *e, hone_dtype dtype, int64_t count, doub
   return value;
 }
 
-/* -- frequent forms */
+/* -- frequent operations */
 
 struct value *x_cast(struct expansion *e, struct value *x, hone_dtype to) {
   if (e->status || x->dtype == to) return x;
@@ -320,7 +320,8 @@ struct value *x_gather(struct expansion *e, struct value *x, struct value *index
 }
 struct value *x_reduce(struct expansion *e, enum op_id op, struct value *x, const int64_t *axes,
                        size_t count, bool keep) {
-  struct value *list = axes ? x_list(e, axes, count) : NULL; /* before the attribute is pending */
+  /* create the list before the attribute is pending */
+  struct value *list = axes ? x_list(e, axes, count) : NULL;
   x_with_int(e, "keepdims", keep);
   return list ? x_2(e, op, x, list) : x_1(e, op, x);
 }
@@ -349,7 +350,8 @@ hone_status expand_node(struct ctx *ctx, struct graph *graph, const struct node 
   TRY(e->status);
   for (size_t k = 0; k < node->output_count; k++)
     if (node->outputs[k] && !e->results[k])
-      return fail(ctx, HONE_E_UNSUP, node_place(node), "output %zu of %s", k, node->op->name);
+      return fail(ctx, HONE_E_UNSUP, node_place(node), "output %zu of %s is not supported", k,
+                  node->op->name);
   return HONE_OK;
 }
 

@@ -1,4 +1,5 @@
-/* Grids, crops and the inverses of pooling and unfolding, made of movement and convolution. */
+/* Grids, crops and the inverses of pooling and unfolding, expressed in movement operators and
+ * convolutions. */
 #include "expand.h"
 
 /* -- AffineGrid: theta [n, d, d + 1], size [n, c, spatial...] */
@@ -73,7 +74,7 @@ void expand_center_crop_pad(struct expansion *e) {
   x_out(e, 0, x);
 }
 
-/* -- Col2Im: a transposed convolution whose kernel sets each position's own pixel */
+/* -- Col2Im: a transposed convolution whose kernel copies each position to its own pixel */
 
 static void spatial_attribute(struct expansion *e, const char *name, size_t count,
                               int64_t otherwise, int64_t *out) {
@@ -81,7 +82,7 @@ static void spatial_attribute(struct expansion *e, const char *name, size_t coun
   if (status && !e->status) e->status = status;
 }
 
-/* So that sums of a few do not overflow. */
+/* So that sums of a few cannot overflow. */
 static bool is_small(int64_t x) { return x >= -(1 << 24) && x <= 1 << 24; }
 
 void expand_col2im(struct expansion *e) {
@@ -135,7 +136,7 @@ void expand_col2im(struct expansion *e) {
   x_out(e, 0, x_2(e, OP_ConvTranspose, x, weight));
 }
 
-/* -- MaxUnpool: values scattered to where MaxPool found them */
+/* -- MaxUnpool: values scattered to the positions that MaxPool found */
 
 void expand_max_unpool(struct expansion *e) {
   struct value *x = x_in(e, 0), *index = x_in(e, 1);

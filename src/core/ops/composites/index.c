@@ -1,15 +1,16 @@
-/* Indices into axes whose size only a run knows, and lists of indices as long as a run finds them. An index counts from
- * the size that there is; what is no index of the list names a place that nobody reads. */
+/* Indices into dynamic axes, and index lists of dynamic length. Negative indices count from the
+ * actual size; padding of an index list refers to an element that is never read. */
 #include "expand.h"
 
-/* Of input 0; -1 where it is none of its axes. */
+/* An axis of input 0; -1 if out of range. */
 static int64_t input_axis(const struct node *node) {
   const struct value *x = node_input(node, 0);
   const int64_t axis = node_int(node, "axis", 0);
   return x ? axis + (axis < 0 ? x->shape.rank : 0) : -1;
 }
 
-/* Indices into sizes n that a run knows: counted from their ends, and what is outside is outside the bound as well. */
+/* Converts indices into dynamic sizes n: negative ones count from the actual end, and out-of-range
+ * indices stay out of range of the bound. */
 static struct value *within(struct expansion *e, struct value *index, struct value *n,
                             struct value *bound) {
   struct value *zero = x_scalar(e, HONE_I64, 0);
@@ -33,7 +34,7 @@ void expand_open_gather_nd(struct expansion *e) {
   struct value *x = x_in(e, 0), *index = x_in(e, 1);
   const int64_t count = index->shape.dims[index->shape.rank - 1];
   if (x_int(e, "batch_dims", 0) || count > x->shape.rank) {
-    x_fail(e, HONE_E_UNSUP, "GatherND of batches whose size is known only at run time");
+    x_fail(e, HONE_E_UNSUP, "GatherND with a dynamic batch dimension is not supported");
     return;
   }
   struct value *n = x_slice(e, x_1(e, OP_Shape, x), 0, 0, count);
@@ -42,7 +43,7 @@ void expand_open_gather_nd(struct expansion *e) {
   x_out(e, 0, x_2(e, OP_GatherND, x, index));
 }
 
-/* Beside its axis both are as long as one another, or neither is open. */
+/* Along other axes both have the same size, or neither is dynamic. */
 void expand_open_gather_elements(struct expansion *e) {
   struct value *x = x_in(e, 0), *index = x_in(e, 1), *y;
   const int64_t axis = input_axis(e->node);
@@ -50,7 +51,8 @@ void expand_open_gather_elements(struct expansion *e) {
   for (int d = 0; d < x->shape.rank && fits; d++)
     fits = d == axis || x->extents[d] == index->extents[d];
   if (!fits) {
-    x_fail(e, HONE_E_UNSUP, "GatherElements of sizes that are equal only at run time");
+    x_fail(e, HONE_E_UNSUP,
+           "GatherElements of dynamic dimensions that are equal only at run time is not supported");
     return;
   }
   const int64_t room = x->shape.dims[axis];
@@ -62,7 +64,8 @@ void expand_open_gather_elements(struct expansion *e) {
   x_out(e, 0, y);
 }
 
-/* What is no element goes to one place more, which is cut off; what is outside lies behind that as well. */
+/* Padding of the updates goes to one additional element, which is cropped; out-of-range indices are
+ * past that too. */
 void expand_open_scatter(struct expansion *e) {
   struct value *data = x_in(e, 0), *index = x_in(e, 1), *x = data, *none, *n;
   const int axis = (int)input_axis(e->node);
@@ -83,7 +86,8 @@ void expand_open_scatter(struct expansion *e) {
   x_out(e, 0, x);
 }
 
-/* Whether updates are as long as the addresses and, behind them, as the data: shapes at their bounds say so no more. */
+/* True if updates have the shape of the addresses followed by that of the data; shapes at their
+ * bounds do not show this. */
 static bool updates_fit(const struct value *x, const struct value *index,
                         const struct value *updates, int named) {
   const int last = index->shape.rank - 1;
@@ -95,14 +99,15 @@ static bool updates_fit(const struct value *x, const struct value *index,
   return true;
 }
 
-/* Places are one further on, and place 0 of all named axes takes what is no update. */
+/* Addresses are shifted by one; element 0 of all indexed axes takes the padding of the updates. */
 void expand_open_scatter_nd(struct expansion *e) {
   struct value *x = x_in(e, 0), *index = x_in(e, 1), *n, *y;
   const int last = index->shape.rank - 1;
   const int64_t named = last < 0 ? 0 : index->shape.dims[last];
   if (named < 1 || named > x->shape.rank || index->extents[last] ||
       !updates_fit(x, index, x_in(e, 2), (int)named)) {
-    x_fail(e, HONE_E_UNSUP, "ScatterND of sizes that are equal only at run time");
+    x_fail(e, HONE_E_UNSUP,
+           "ScatterND of dynamic dimensions that are equal only at run time is not supported");
     return;
   }
   n = x_slice(e, x_1(e, OP_Shape, x), 0, 0, named);

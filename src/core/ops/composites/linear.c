@@ -1,12 +1,13 @@
-/* Determinants, inverses and solutions of systems by Gauss and Jordan's elimination. Small ones are written out, in words that
- * every format has: a column after the other, the largest element that is left of it being the pivot. Others are one node. */
+/* Determinants, inverses and solutions of linear systems by Gauss-Jordan elimination with partial
+ * pivoting. Small ones are unrolled column by column into operators that every export format has;
+ * larger ones are one node. */
 #include "expand.h"
 
 enum { WRITTEN_OUT = 32, MOST_ROWS = 2048 };
 
 struct linear {
-  struct value *rows;        /* [.., n, width]: a matrix and what stands right of it */
-  struct value *determinant; /* [.., 1, 1], of the columns done; NULL: not asked for */
+  struct value *rows;        /* [.., n, width]: a matrix and its right-hand side */
+  struct value *determinant; /* [.., 1, 1], of the columns done; NULL: not needed */
   struct value *numbers;     /* 0, 1, .. as [n, 1] */
   int64_t n, width;
   int down, across; /* axes */
@@ -16,7 +17,7 @@ static struct value *zero_or(struct expansion *e, struct value *condition, struc
   return x_3(e, OP_Where, condition, x, x_scalar(e, x->dtype, 0));
 }
 
-/* The row of column k's pivot, [.., 1, 1]: of those from k on. */
+/* The row of column k's pivot, [.., 1, 1], among the rows from k on. */
 static struct value *pivot_of(struct expansion *e, const struct linear *s, struct value *k_row,
                               int64_t k) {
   struct value *column = x_1(e, OP_Abs, x_slice(e, s->rows, s->across, k, k + 1));
@@ -27,7 +28,8 @@ static struct value *pivot_of(struct expansion *e, const struct linear *s, struc
   return x_1(e, OP_ArgMax, column);
 }
 
-/* By the pivot, and by -1 where rows are exchanged; a pivot of 0 makes it 0 and divides nothing. */
+/* Multiplied by the pivot, and by -1 for a row exchange; a zero pivot makes it 0 and is not divided
+ * by. */
 static struct value *determinant(struct expansion *e, struct linear *s, struct value *is_own,
                                  struct value *pivot) {
   struct value *one = x_scalar(e, pivot->dtype, 1);
@@ -37,7 +39,8 @@ static struct value *determinant(struct expansion *e, struct linear *s, struct v
   return x_3(e, OP_Where, is_zero, one, pivot);
 }
 
-/* Column k becomes 0 but for a 1 in row k, which is exchanged with the pivot's. */
+/* Column k becomes a unit vector: row k is exchanged with the pivot's row, the others are
+ * eliminated. */
 static void eliminate(struct expansion *e, struct linear *s, int64_t k) {
   struct value *k_row = x_scalar(e, HONE_I64, (double)k), *p_row = pivot_of(e, s, k_row, k);
   struct value *is_k = x_2(e, OP_Equal, s->numbers, k_row);
@@ -54,14 +57,14 @@ static void eliminate(struct expansion *e, struct linear *s, int64_t k) {
   s->rows = x_3(e, OP_Where, is_k, row_p, rows);
 }
 
-/* right: NULL, or [.., n, k] of the same dimensions in front. */
+/* right: NULL, or [.., n, k] with the same leading dimensions. */
 static struct linear solve(struct expansion *e, struct value *x, struct value *right,
                            bool wants_determinant) {
   const int rank = x->shape.rank;
   struct linear s = {.down = rank - 2, .across = rank - 1};
   s.n = rank < 2 ? 0 : x->shape.dims[rank - 1];
   if (s.n < 1 || x->shape.dims[rank - 2] != s.n)
-    x_fail(e, HONE_E_SHAPE, "%s of no square matrix", e->node->op->name);
+    x_fail(e, HONE_E_SHAPE, "%s of a matrix that is not square", e->node->op->name);
   else if (s.n > MOST_ROWS)
     x_fail(e, HONE_E_UNSUP, "%s of a matrix of more than %d rows", e->node->op->name, MOST_ROWS);
   if (e->status) return s;
@@ -89,7 +92,7 @@ void expand_inverse(struct expansion *e) {
   const int rank = x->shape.rank;
   const int64_t n = rank < 2 ? 0 : x->shape.dims[rank - 1];
   if (n < 1 || n > MOST_ROWS || x->shape.dims[rank - 2] != n) {
-    (void)solve(e, x, NULL, false); /* says why not */
+    (void)solve(e, x, NULL, false); /* reports the error */
     return;
   }
   struct value *i = x_range(e, HONE_I64, n, 0, 1);
@@ -99,8 +102,8 @@ void expand_inverse(struct expansion *e) {
   if (!e->status) x_out(e, 0, x_slice(e, s.rows, s.across, s.n, s.width));
 }
 
-/* SolveLinear, which skl2onnx writes as Solve of com.microsoft: X of A X = B, matrices [.., n, n] and [.., n, k] whose
-   dimensions in front broadcast. */
+/* SolveLinear, which skl2onnx writes as Solve of com.microsoft: X of A X = B, matrices [.., n, n]
+ * and [.., n, k] whose leading dimensions broadcast. */
 void expand_solve_linear(struct expansion *e) {
   struct value *a = x_in(e, 0), *b = x_in(e, 1);
   const int rank = a->shape.rank;
@@ -111,7 +114,7 @@ void expand_solve_linear(struct expansion *e) {
   if (rank < 2 || b->shape.rank < 2 ||
       b->shape.dims[b->shape.rank - 2] != a->shape.dims[rank - 2] ||
       !shape_broadcast(&front[0], &front[1], &all)) {
-    x_fail(e, HONE_E_SHAPE, "sides that do not fit");
+    x_fail(e, HONE_E_SHAPE, "the shapes of A and B do not match");
     return;
   }
   all.dims[all.rank - 1] = b->shape.dims[b->shape.rank - 1];

@@ -48,7 +48,7 @@ void expand_cross_entropy(struct expansion *e) {
 /* -- optimisers: rate, step count, then each tensor, each gradient, each state */
 
 struct update {
-  struct value *rate, *step, *x, *g; /* g: with the norm's part */
+  struct value *rate, *step, *x, *g; /* g: gradient with the regularisation term */
 };
 
 static struct value *scaled(struct expansion *e, struct value *x, double by) {
@@ -59,7 +59,7 @@ static struct value *plus(struct expansion *e, struct value *x, double by) {
   return x_2(e, OP_Add, x, x_scalar(e, x->dtype, by));
 }
 
-/* How many tensors there are; 0 after a failure. */
+/* The number of tensors; 0 after a failure. */
 static size_t tensor_sets(struct expansion *e, size_t states) {
   size_t rest = e->node->input_count - 2, sets = rest / (2 + states);
   if (rest % (2 + states) || !sets)

@@ -1,7 +1,8 @@
-/* lower: operators with a meaning of their own as what they could be made of, for who asks. */
+/* lower: expands operators that have their own evaluation, for callers without a kernel for
+ * them. */
 #include "expand.h"
 
-/* -- Sum, Max, Min and Mean of more operands than a loop reads at once */
+/* -- Sum, Max, Min and Mean of more operands than one loop reads */
 
 enum { LOOP_READS = 16 };
 
@@ -23,7 +24,7 @@ static void expand_long_list(struct expansion *e) {
   x_out(e, 0, y);
 }
 
-/* expand NULL: it is done by nothing but itself. */
+/* expand NULL: the operator cannot be expressed in others. */
 static hone_status expand_by(struct ctx *ctx, struct graph *graph, const struct node *node,
                              expand_fn *expand, struct value **out_results, bool *out_done) {
   struct expansion e;

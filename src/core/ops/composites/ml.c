@@ -1,5 +1,6 @@
-/* Classical operators of ai.onnx.ml (but trees, strings and look-ups) in terms of ONNX's. All compute in
- * f32, as ONNX Runtime's kernels do. Source: ONNX Operators-ml.md, svm.cpp of LIBSVM for the machines. */
+/* Operators of ai.onnx.ml (except trees, strings and look-ups) expressed in ONNX operators. All
+ * compute in f32, as ONNX Runtime's kernels do. Source: ONNX Operators-ml.md, svm.cpp of LIBSVM for
+ * the support vector machines. */
 #include <math.h>
 
 #include "expand.h"
@@ -22,12 +23,13 @@ static struct value *rows_of(struct expansion *e, size_t k) {
   return x->shape.rank == 2 ? x : x_reshape(e, x, (int64_t[]){rows, rows ? count / rows : 0}, 2);
 }
 
-/* Floats of an attribute; NULL: not there. */
+/* A float list attribute; NULL: absent. */
 static const struct attribute *floats_of(const struct expansion *e, const char *name) {
   return node_attribute(e->node, name);
 }
 
-/* They as a constant [rows, columns], or [columns] where rows is 0; `first` of them are skipped. */
+/* The list as a constant [rows, columns], or [columns] if rows is 0; the first `first` are
+ * skipped. */
 static struct value *matrix(struct expansion *e, const struct attribute *a, size_t first,
                             int64_t rows, int64_t columns) {
   const struct tensor *tensor;
@@ -44,7 +46,7 @@ static struct value *matrix(struct expansion *e, const struct attribute *a, size
   return value;
 }
 
-/* One for all or one a column, as what broadcasts over rows; `otherwise` where there is none. */
+/* One value for all or one per column, broadcast over rows; `otherwise` if absent. */
 static struct value *column_list(struct expansion *e, const char *name, double otherwise,
                                  int64_t columns) {
   const struct attribute *a = floats_of(e, name);
@@ -140,7 +142,7 @@ struct value *x_label(struct expansion *e, const struct attribute *labels, struc
   return x_gather(e, list, at, 0);
 }
 
-/* The same of labels that may be left out: then the index. */
+/* The same for optional labels: the index if there are none. */
 static struct value *labelled(struct expansion *e, const struct labels *l, struct value *at) {
   return l->list ? x_label(e, l->list, at) : at;
 }
@@ -161,7 +163,7 @@ static struct value *beside(struct expansion *e, struct value *a, struct value *
   return x_concat(e, 1, (struct value *[]){a, b}, 2);
 }
 
-/* One score and two labels: that of the second label, and what the first has from it. */
+/* One score and two labels: the score of the second label, from which that of the first follows. */
 static struct value *two_scores(struct expansion *e, const char *how, bool is_signed,
                                 struct value *x) {
   if (!strcmp(how, "PROBIT")) return x_transform(e, how, x);
@@ -172,7 +174,7 @@ static struct value *two_scores(struct expansion *e, const char *how, bool is_si
 
 /* -- linear models */
 
-/* x [n, columns] by the coefficients [outputs, columns], intercepts added: [n, outputs] */
+/* x [n, columns] times the coefficients [outputs, columns], plus intercepts: [n, outputs] */
 static struct value *linear(struct expansion *e, struct value *x, int64_t outputs) {
   const struct attribute *offsets = floats_of(e, "intercepts");
   struct value *w = matrix(e, floats_of(e, "coefficients"), 0, outputs, x->shape.dims[1]);
@@ -221,7 +223,8 @@ static struct value *kernels(struct expansion *e, struct value *x, const char *v
   for (size_t i = 0; i < 3 && given && i < given->count; i++) p[i] = given->floats[i];
   struct value *dot = x_2(e, OP_MatMul, x, x_swap(e, v, 0, 1));
   if (!strcmp(kind, "LINEAR")) return dot;
-  if (!strcmp(kind, "RBF")) { /* by differences: squares of large numbers would cancel */
+  /* from differences: the expanded square would cancel for large numbers */
+  if (!strcmp(kind, "RBF")) {
     struct value *away = x_2(e, OP_Sub, x_unsqueeze(e, x, 1), v);
     away = x_reduce(e, OP_ReduceSumSquare, away, (int64_t[]){2}, 1, false);
     return x_1(e, OP_Exp, times(e, away, -p[0]));
@@ -282,13 +285,14 @@ static bool read_machine(struct expansion *e, struct machine *m) {
               (!m->labels.list || m->labels.count == m->classes) &&
               (!m->prob_a || (m->prob_b && m->prob_a->count == m->pairs &&
                               m->prob_b->count == m->pairs && !m->is_linear));
-  if (!fits) x_fail(e, HONE_E_SHAPE, "the lists of the machine do not fit together");
+  if (!fits) x_fail(e, HONE_E_SHAPE, "the lengths of the SVM attributes do not match");
   return fits && !e->status;
 }
 
-/* One score for each pair of classes: positive where the first of them wins, [n, pairs]. As a product of
-   all kernels with a matrix that has a pair's coefficients at the vectors of its classes. */
-static struct value *duels(const struct machine *m, struct value *k) {
+/* One score for each pair of classes: positive if the first wins, [n, pairs]. A matmul of all
+ * kernel values with a matrix that has a pair's coefficients at the support vectors of its
+ * classes. */
+static struct value *pair_scores(const struct machine *m, struct value *k) {
   const struct tensor *table;
   struct shape shape = {2, {(int64_t)m->vectors, (int64_t)m->pairs}};
   struct value *w = x_constant(m->e, HONE_F32, &shape, &table);
@@ -308,7 +312,7 @@ static struct value *duels(const struct machine *m, struct value *k) {
   return x_2(m->e, OP_Add, y, matrix(m->e, m->rho, 0, 0, (int64_t)m->pairs));
 }
 
-/* How many duels each class wins: [n, classes] */
+/* The number of pairs that each class wins: [n, classes] */
 static struct value *votes(const struct machine *m, struct value *scores) {
   struct expansion *e = m->e;
   const struct tensor *table, *rest;
@@ -326,7 +330,7 @@ static struct value *votes(const struct machine *m, struct value *scores) {
   return x_2(e, OP_Add, x_2(e, OP_MatMul, won, w), base);
 }
 
-/* Each class's probability, from that of winning each duel (Wu, Lin and Weng 2004). */
+/* Class probabilities from pairwise probabilities (Wu, Lin and Weng 2004). */
 static struct value *probabilities(const struct machine *m, struct value *scores) {
   struct expansion *e = m->e;
   int64_t pairs = (int64_t)m->pairs;
@@ -345,7 +349,7 @@ void expand_svm_classifier(struct expansion *e) {
   if (e->status || !read_machine(e, &m)) return;
   struct value *scores =
       m.is_linear ? plus(e, kernels(e, x, "coefficients", (int64_t)m.classes), m.rho->floats[0])
-                  : duels(&m, kernels(e, x, "support_vectors", (int64_t)m.vectors));
+                  : pair_scores(&m, kernels(e, x, "support_vectors", (int64_t)m.vectors));
   best = best_of(e, m.is_linear ? scores : votes(&m, scores));
   if (m.prob_a) scores = probabilities(&m, scores);
   x_out(e, 0, labelled(e, &m.labels, best));
@@ -363,7 +367,8 @@ void expand_scaler(struct expansion *e) {
   x_out(e, 0, x_2(e, OP_Mul, x, column_list(e, "scale", 1, columns)));
 }
 
-/* Each row by its largest element, the sum of its magnitudes or its length; rows of zero stay. */
+/* Divides each row by its largest element, the sum of its magnitudes or its norm; zero rows are
+ * unchanged. */
 void expand_normalizer(struct expansion *e) {
   const int64_t last = -1;
   struct value *x = x_cast(e, x_in(e, 0), HONE_F32), *by;
@@ -398,7 +403,7 @@ void expand_imputer(struct expansion *e) {
   x_out(e, 0, x_3(e, OP_Where, is_lost, by, x));
 }
 
-/* 1 where x is the category, along a new last axis; what is none of them is all zeros. */
+/* 1 where x is the category, along a new last axis; unknown values give zeros. */
 void expand_one_hot_encoder(struct expansion *e) {
   const struct attribute *texts = node_attribute(e->node, "cats_strings");
   const struct tensor *tensor;
@@ -422,7 +427,7 @@ void expand_one_hot_encoder(struct expansion *e) {
         x_cast(e, x_2(e, x->dtype == HONE_STRING ? OP_StringEqual : OP_Equal, x, list), HONE_F32));
 }
 
-/* All inputs side by side, each cut or filled with zeros to its number of columns. */
+/* Concatenates all inputs, each cropped or padded with zeros to its number of columns. */
 void expand_feature_vectorizer(struct expansion *e) {
   struct value *parts[64];
   size_t given = 0, count = e->node->input_count;
@@ -440,7 +445,8 @@ void expand_feature_vectorizer(struct expansion *e) {
   if (!e->status) x_out(e, 0, x_concat(e, 1, parts, count));
 }
 
-/* Maps from class to score are given as the tensor of their scores: the classes are the same in each. */
+/* Maps from class to score are given as the tensor of their scores: the classes are the same in
+ * each. */
 void expand_zip_map(struct expansion *e) {
   struct value *x = x_in(e, 0);
   warn(e->ctx,

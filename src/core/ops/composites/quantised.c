@@ -1,5 +1,6 @@
-/* Quantised operators, of ONNX Runtime and dynamic ones, in terms of ONNX's. Passes find the products in
- * them and keep bytes between them. Source: docs/ContribOperators.md of ONNX Runtime. */
+/* Quantised operators of ONNX Runtime, also dynamically quantised ones, expressed in ONNX
+ * operators. Passes recognise the matmuls in them and keep int8 between them. Source:
+ * docs/ContribOperators.md of ONNX Runtime. */
 #include "expand.h"
 
 /* -- QLinear*: dequantised, computed in float, quantised */
@@ -47,7 +48,7 @@ void expand_qlinear_pool(struct expansion *e) {
   out_quantised(e, x, 3);
 }
 
-/* y scale, y zero point, then x, scale, zero point of each part */
+/* y scale, y zero point, then x, scale, zero point of each input */
 void expand_qlinear_concat(struct expansion *e) {
   struct value *parts[64];
   size_t count = (e->node->input_count - 2) / 3;
@@ -59,7 +60,7 @@ void expand_qlinear_concat(struct expansion *e) {
   out_quantised(e, x_concat(e, x_int(e, "axis", 0), parts, count), 0);
 }
 
-/* X, scale, zero point; opset and axis say which softmax. */
+/* X, scale, zero point; opset and axis determine the kind of softmax. */
 void expand_qlinear_softmax(struct expansion *e) {
   int rank = x_in(e, 0)->shape.rank;
   int64_t axis = x_int(e, "axis", -1);
@@ -71,7 +72,7 @@ void expand_qlinear_softmax(struct expansion *e) {
   out_quantised(e, x_1(e, OP_Softmax, x), 3);
 }
 
-/* The scale of the sums, one or one a column, as a constant where its factors are. */
+/* The scale of the sums, one value or one per column; a constant if its factors are. */
 static struct value *product_scale(struct expansion *e, struct value *a, struct value *b) {
   const struct tensor *out;
   if (!a->constant || !b->constant || !tensor_count(a->constant)) return x_2(e, OP_Mul, a, b);
@@ -87,7 +88,8 @@ static struct value *dequantised_along(struct expansion *e, struct value *x, str
   return x_op(e, OP_DequantizeLinear, (struct value *[]){x, scale, zero}, zero ? 3 : 2);
 }
 
-/* A, scale, zero, B, scale, zero, C, [Y scale, zero]; C: i32 in steps of A's by B's scale */
+/* A, scale, zero, B, scale, zero, C, [Y scale, zero]; C: i32, with the scale of A times that of
+ * B */
 void expand_qgemm(struct expansion *e) {
   bool turned = x_int(e, "transB", 0) != 0;
   struct value *a = dequantised(e, 0), *c = x_in(e, 6);
@@ -105,12 +107,12 @@ void expand_qgemm(struct expansion *e) {
 
 /* -- dynamic quantisation */
 
-/* The range of x joined with zero in 256 steps, zero on one of them. */
+/* The range of x extended to zero, in 256 steps, with zero exactly representable. */
 struct dynamic {
   struct value *y, *scale, *zero;
 };
 
-/* Rows first, which share out, then what is left. */
+/* Reduces rows first, which threads share, then the rest. */
 static struct value *extreme(struct expansion *e, enum op_id op, enum op_id join, struct value *x) {
   int64_t last = x->shape.rank - 1;
   if (last > 0) x = x_reduce(e, op, x, &last, 1, false);
@@ -127,11 +129,12 @@ static struct dynamic quantised(struct expansion *e, struct value *x) {
   const struct tensor *tensor;
   struct value *high = extreme(e, OP_ReduceMax, OP_Max, x);
   struct value *low = extreme(e, OP_ReduceMin, OP_Min, x);
-  /* of rank 1, so that no pass makes a product with 1 / 255 of it, which rounds another way */
+  /* of rank 1, so that no pass turns the division into a multiplication by 1 / 255, which rounds
+   * differently */
   struct value *steps = x_constant(e, HONE_F32, &(struct shape){1, {1}}, &tensor);
   if (!e->status) tensor_set_f64(tensor, 0, 255);
   q.scale = x_reshape(e, x_2(e, OP_Div, x_2(e, OP_Sub, high, low), steps), NULL, 0);
-  /* where all is zero 0 / 0 becomes 0 in the Cast */
+  /* if all elements are zero, 0 / 0 becomes 0 in the Cast */
   q.zero = to_byte(e, x_1(e, OP_Round, x_2(e, OP_Div, x_1(e, OP_Neg, low), q.scale)));
   x = x_1(e, OP_Round, x_2(e, OP_Div, x, q.scale));
   q.y = to_byte(e, x_2(e, OP_Add, x, x_cast(e, q.zero, HONE_F32)));

@@ -1,6 +1,6 @@
-/* Sampling between pixels: GridSample, RoiAlign, DeformConv. Each axis gives taps, an index and a
- * weight for every point; a point is the weighted sum of the rows of a table [pixels, channels] that
- * all combinations of taps name. Coordinates are computed in the type of the operand. */
+/* Sampling between pixels: GridSample, RoiAlign, DeformConv. Each axis gives taps (an index and a
+ * weight) for every point; a point is the weighted sum of the rows of a table [pixels, channels]
+ * over all combinations of taps. Coordinates are computed in the type of the operand. */
 #include "expand.h"
 
 enum { TAPS = 4, AXES = 3 };
@@ -28,8 +28,8 @@ static struct value *inside(struct expansion *e, struct value *x, double low, do
   return x_cast(e, x_2(e, OP_And, a, b), x->dtype);
 }
 
-/* Sum (or the largest) over all combinations of taps of weight * table[base + index]; the points'
-   shape with the channels behind. base: i64, broadcasts to the points; may be NULL. */
+/* Sum (or maximum) over all combinations of taps of weight * table[base + index]; the shape of the
+ * points followed by the channels. base: i64, broadcasts to the points; may be NULL. */
 static struct value *combine(struct expansion *e, struct value *table, struct value *base,
                              const struct axis_taps *axes, int count, bool is_max) {
   struct value *result = NULL;
@@ -61,7 +61,7 @@ static struct value *pixel_table(struct expansion *e, struct value *x, int64_t *
   return x_reshape(e, x_swap(e, x, 1, 2), (int64_t[]){n * *out_pixels, c}, 2);
 }
 
-/* Taps floor(x) and floor(x) + 1; what lies outside counts as zero. */
+/* Taps floor(x) and floor(x) + 1; values outside count as zero. */
 static struct axis_taps linear_zero_taps(struct expansion *e, struct value *x, int64_t size) {
   struct axis_taps taps = {.count = 2, .size = size};
   struct value *floor = x_1(e, OP_Floor, x), *part = x_2(e, OP_Sub, x, floor);
@@ -78,7 +78,7 @@ static struct axis_taps linear_zero_taps(struct expansion *e, struct value *x, i
 
 enum padding { ZEROS, BORDER, REFLECTION };
 
-/* Mirrored at low and high as often as it takes. */
+/* Reflected at low and high as often as needed. */
 static struct value *reflect(struct expansion *e, struct value *x, double low, double high) {
   double period = 2 * (high - low);
   if (period <= 0) return times(e, x, 0);
@@ -187,7 +187,7 @@ static struct value *roi_points(struct expansion *e, struct value *rois, int64_t
   return x_2(e, OP_Add, start, x_2(e, OP_Mul, length, at));
 }
 
-/* Two taps; beyond one pixel outside, nothing. */
+/* Two taps; zero more than one pixel outside. */
 static struct axis_taps roi_taps(struct expansion *e, struct value *x, int64_t size) {
   struct axis_taps taps = {.count = 2, .size = size};
   double last = (double)size - 1;
@@ -201,7 +201,8 @@ static struct axis_taps roi_taps(struct expansion *e, struct value *x, int64_t s
   return taps;
 }
 
-/* x and regions [r, 4] in a grid of bins. What the attributes of the node to be made say is said here alone. */
+/* x and regions [r, 4], pooled into a grid of bins. Attributes of the new node are set only
+ * here. */
 static void pool_regions(struct expansion *e, struct value *rois, struct value *pictures,
                          int64_t high, int64_t wide, bool is_whole) {
   struct value *x = x_in(e, 0), *wide_x = x_cast(e, x, HONE_F32);
@@ -216,7 +217,7 @@ static void pool_regions(struct expansion *e, struct value *rois, struct value *
   x_out(e, 0, x_cast(e, x_3(e, OP_PoolRegions, wide_x, rois, pictures), x->dtype));
 }
 
-/* x [n, c, h, w], rois [r, 5]: the picture, then x, y, x, y. */
+/* x [n, c, h, w], rois [r, 5]: the image's index, then x, y, x, y. */
 void expand_max_roi_pool(struct expansion *e) {
   struct value *rois = x_in(e, 1);
   size_t count = 0;
@@ -232,7 +233,7 @@ void expand_max_roi_pool(struct expansion *e) {
 }
 
 void expand_roi_align(struct expansion *e) {
-  enum { MOST = 1 << 20 }; /* bins, and samples of one */
+  enum { MOST = 1 << 20 }; /* bins, and samples per bin */
   struct value *x = x_in(e, 0), *rois = x_in(e, 1), *batch = x_in(e, 2);
   int64_t high = x_int(e, "output_height", 1), wide = x_int(e, "output_width", 1);
   int64_t samples = x_int(e, "sampling_ratio", 0), pixels;
@@ -242,7 +243,7 @@ void expand_roi_align(struct expansion *e) {
       wide < 1 || high > MOST || wide > MOST || samples > MOST)
     x_fail(e, HONE_E_SHAPE, "input, rois and batch_indices do not fit");
   if (samples < 1 && is_max)
-    x_fail(e, HONE_E_UNSUP, "RoiAlign by the largest of samples whose number depends on the rois");
+    x_fail(e, HONE_E_UNSUP, "RoiAlign with mode max and a sampling_ratio of 0 is not supported");
   if (e->status) return;
   if (samples < 1) {
     pool_regions(e, rois, batch, high, wide, false);
@@ -269,7 +270,7 @@ struct deform {
   int64_t kernel[2], step[2], dilation[2], pads[4];
 };
 
-/* Where the kernel would lie without offsets, along one axis: [k, out]. */
+/* Sampling positions without offsets, along one axis: [k, out]. */
 static struct value *regular(struct expansion *e, const struct deform *d, hone_dtype dtype,
                              int axis) {
   const struct tensor *tensor;
@@ -290,7 +291,7 @@ static bool read_deform(struct expansion *e, struct deform *d) {
   *d =
       (struct deform){.groups = x_int(e, "group", 1), .offset_groups = x_int(e, "offset_group", 1)};
   if (x->rank != 4 || w->rank != 4 || o->rank != 4 || d->groups < 1 || d->offset_groups < 1) {
-    x_fail(e, HONE_E_UNSUP, "DeformConv of other than two dimensions");
+    x_fail(e, HONE_E_UNSUP, "DeformConv with other than two spatial dimensions is not supported");
     return false;
   }
   const struct {

@@ -1,11 +1,13 @@
-/* Operators whose operand says a shape, and a run the sizes in it (shape_values.c): at the bounds first, then as long as the run
- * says. A size is what another value has, or one number that the run computes and something bounds (ranges.c). */
+/* Operators whose shape operand has dynamic sizes (shape_values.c): computed at the bounds, then
+ * cropped to the actual sizes. A size is a dimension of another value, or a number computed at run
+ * time with a known bound (ranges.c). */
 #include "expand.h"
 
-/* The list, bounded; false: it is none, which is said. */
+/* The list with bounds; false and an error if its entries are not known one by one. */
 static bool sizes(struct expansion *e, size_t k, struct size_list *out) {
   if (!node_sizes(e->node, k, out))
-    x_fail(e, HONE_E_UNSUP, "%s by sizes known only at run time", e->node->op->name);
+    x_fail(e, HONE_E_UNSUP, "%s to sizes known only at run time is not supported",
+           e->node->op->name);
   return !e->status && x_bounds(e, out);
 }
 
@@ -25,9 +27,8 @@ void expand_sized_constant(struct expansion *e) {
   const struct value *shape = x_in(e, 0);
   if (is_input(e->graph, shape)) {
     x_fail(e, HONE_E_UNSUP,
-           "the shape is the input \"%s\" of the model, and nothing bounds what a run gives: make "
-           "it an "
-           "initializer of the file, or cut it by a Min in front",
+           "the shape is the model input \"%s\" without an upper bound: make "
+           "it an initializer of the file, or add a Min before it",
            shape->name);
     return;
   }
@@ -36,7 +37,7 @@ void expand_sized_constant(struct expansion *e) {
   x_out(e, 0, open_all(e, y, &to, 0));
 }
 
-/* Upwards from a number. */
+/* Ascending from a constant. */
 void expand_sized_range(struct expansion *e) {
   static const int64_t most = INT32_MAX;
   struct size_list to;
@@ -47,7 +48,7 @@ void expand_sized_range(struct expansion *e) {
   const int64_t first = known ? tensor_i64(start->constant, 0) : 0,
                 by = known ? tensor_i64(step->constant, 0) : 0;
   if (by < 1 || by > most || first < -most || first > most || to.at[0] > most) {
-    x_fail(e, HONE_E_UNSUP, "Range to a size known only at run time but not upwards from a number");
+    x_fail(e, HONE_E_UNSUP, "Range to a size known only at run time must ascend from a constant");
     return;
   }
   struct value *n = x_entry(e, &to, 0);
@@ -60,7 +61,7 @@ void expand_sized_range(struct expansion *e) {
   x_out(e, 0, x_first(e, x_range(e, x_in(e, 1)->dtype, room, (double)first, (double)by), 0, n));
 }
 
-/* One element of an axis, as often as a size says. */
+/* Repeats a single element of an axis as often as a size gives. */
 void expand_sized_tile(struct expansion *e) {
   struct size_list to;
   struct value *x = x_in(e, 0);
@@ -69,13 +70,14 @@ void expand_sized_tile(struct expansion *e) {
   for (size_t i = 0; i < to.count && fits; i++)
     fits = !(to.extent[i] || to.number[i]) || (x->shape.dims[i] == 1 && !x->extents[i]);
   if (!fits) {
-    x_fail(e, HONE_E_UNSUP, "Tile of more than one element as often as only a run knows");
+    x_fail(e, HONE_E_UNSUP,
+           "Tile of more than one element by a count known only at run time is not supported");
     return;
   }
   x_out(e, 0, open_all(e, x_2(e, OP_Tile, x, x_list(e, to.at, to.count)), &to, 0));
 }
 
-/* To a size that the operand has already, or from 1. */
+/* To a size that the operand already has, or from 1. */
 void expand_sized_expand(struct expansion *e) {
   struct size_list to;
   struct value *x = x_in(e, 0);
@@ -91,7 +93,9 @@ void expand_sized_expand(struct expansion *e) {
     if (same) later.extent[i] = 0;
     if (!(later.extent[i] || later.number[i])) continue;
     if (d >= 0 && (own || x->shape.dims[d] != 1)) {
-      x_fail(e, HONE_E_UNSUP, "Expand of one size to another, equal only at run time");
+      x_fail(
+          e, HONE_E_UNSUP,
+          "Expand of one dynamic dimension to another, equal only at run time, is not supported");
       return;
     }
   }
@@ -103,7 +107,8 @@ void expand_sized_expand(struct expansion *e) {
 
 static struct value *f32(struct expansion *e, double x) { return x_scalar(e, HONE_F32, x); }
 
-/* f32 [places]: where in the operand each place lies when there are n of them; in f32, as ONNX Runtime reckons. */
+/* f32 [places]: the source coordinate of each output element if there are n of them; in f32, as in
+ * ONNX Runtime. */
 static struct value *sources(struct expansion *e, int64_t length, int64_t places, struct value *n) {
   static const char how[] = "coordinate_transformation_mode", half[] = "half_pixel";
   struct value *at = x_range(e, HONE_F32, places, 0, 1), *count = x_cast(e, n, HONE_F32);
@@ -119,7 +124,7 @@ static struct value *sources(struct expansion *e, int64_t length, int64_t places
     x = x_2(e, OP_Div, x_2(e, OP_Add, at, f32(e, 0.5)), scale);
     if (!is_nn) x = x_2(e, OP_Sub, x, f32(e, 0.5));
   }
-  if (is_aligned || is_torch) /* of one element: the first */
+  if (is_aligned || is_torch) /* with one element: the first */
     x = x_3(e, OP_Where, x_2(e, OP_Greater, count, f32(e, 1)), x, f32(e, 0));
   return x;
 }
@@ -137,7 +142,7 @@ static struct value *nearest(struct expansion *e, struct value *at, int64_t leng
   return within(e, x_1(e, x_is(e, how, down, "ceil") ? OP_Ceil : OP_Floor, at), length);
 }
 
-/* The two neighbours of each place, by how near they are. */
+/* Linear interpolation of the two neighbours of each coordinate. */
 static struct value *between(struct expansion *e, struct value *x, int axis, struct value *at,
                              int64_t length) {
   int64_t dims[HONE_MAX_RANK];
@@ -161,7 +166,7 @@ static bool is_resizable(const struct expansion *e) {
          (!is_linear || dtype_is_float(x_in(e, 0)->dtype));
 }
 
-/* The axis that entry i speaks of, or -1. */
+/* The axis that entry i refers to, or -1. */
 static int resized_axis(const struct expansion *e, size_t i) {
   size_t count = 0;
   const int64_t *axes = node_ints(e->node, "axes", &count);
@@ -170,7 +175,7 @@ static int resized_axis(const struct expansion *e, size_t i) {
   return axis >= 0 && axis < rank ? (int)axis : -1;
 }
 
-/* Along the axes of which the file says the size. */
+/* Resizes the axes with constant sizes. */
 static struct value *resized_by_file(struct expansion *e, struct value *x,
                                      const struct size_list *to) {
   int64_t known[HONE_MAX_RANK];
@@ -188,7 +193,7 @@ static struct value *resized_along(struct expansion *e, struct value *x, int axi
   const int64_t length = x->shape.dims[axis];
   if (x->extents[axis] && x->extents[axis] == to->extent[i]) return x;
   if (x->extents[axis] || length < 1) {
-    x_fail(e, HONE_E_UNSUP, "Resize from one size to another, both known only at run time");
+    x_fail(e, HONE_E_UNSUP, "Resize from one dynamic dimension to another is not supported");
     return x;
   }
   struct value *at = sources(e, length, to->at[i], x_entry(e, to, i));
@@ -196,7 +201,8 @@ static struct value *resized_along(struct expansion *e, struct value *x, int axi
   return x_gather(e, x, nearest(e, at, length), axis);
 }
 
-/* One axis after the other, each place of the bounds; nearest or linear, to sizes and not by scales. */
+/* One axis after the other, computed at the bounds; nearest or linear, by sizes and not by
+ * scales. */
 void expand_sized_resize(struct expansion *e) {
   struct size_list to;
   struct value *x = x_in(e, 0), *scales = x_in(e, 2);
@@ -206,7 +212,8 @@ void expand_sized_resize(struct expansion *e) {
   bool is_axis = true;
   for (size_t i = 0; i < to.count; i++) is_axis = is_axis && resized_axis(e, i) >= 0;
   if (!fits)
-    x_fail(e, HONE_E_UNSUP, "Resize to sizes known only at run time that is not nearest or linear");
+    x_fail(e, HONE_E_UNSUP,
+           "Resize to sizes known only at run time supports the modes nearest and linear");
   if (!is_axis || (!node_attribute(e->node, "axes") && to.count != (size_t)x->shape.rank))
     x_fail(e, HONE_E_SHAPE, "%zu sizes do not fit rank %d", to.count, x->shape.rank);
   if (e->status) return;

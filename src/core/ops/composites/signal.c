@@ -1,4 +1,4 @@
-/* Signal processing: windows, discrete Fourier transforms as products with constant matrices, mel
+/* Signal processing: windows, discrete Fourier transforms as matmuls with constant matrices, mel
  * filter banks. Sizes are constants. */
 #include <math.h>
 
@@ -7,7 +7,7 @@
 static const double pi = 3.14159265358979323846;
 enum { LONGEST = 1 << 20 };
 
-/* The dtype of attribute output_datatype, float if it is none. */
+/* The dtype given by attribute output_datatype; float by default. */
 static hone_dtype output_type(struct expansion *e) {
   int64_t number = x_int(e, "output_datatype", HONE_F32);
   if (number < 1 || number > HONE_I2 || !dtype_bits((hone_dtype)number))
@@ -41,7 +41,8 @@ void expand_window(struct expansion *e) {
 
 /* -- Fourier */
 
-/* [rows, columns] of cos or sin of 2 pi i j / n times factor; whole turns are taken off in integers. */
+/* [rows, columns] of cos or sin of 2 pi i j / n times factor; full turns are removed in
+ * integers. */
 static struct value *turn_table(struct expansion *e, hone_dtype dtype, int64_t rows,
                                 int64_t columns, int64_t n, bool is_sine, const double *weight) {
   const struct tensor *tensor;
@@ -85,7 +86,7 @@ static struct value *transform(struct expansion *e, struct value *x, const struc
     return x;
   }
   for (int64_t i = 0; i < rows; i++) {
-    bool is_twice = to_real && i && 2 * i != n; /* stands for its conjugate as well */
+    bool is_twice = to_real && i && 2 * i != n; /* also represents its conjugate */
     weight[i] = (is_twice ? 2.0 : 1.0) / (t->is_inverse ? (double)n : 1.0);
   }
   struct value *cosine = turn_table(e, x->dtype, rows, columns, n, false, weight);
@@ -128,7 +129,7 @@ void expand_dft(struct expansion *e) {
   x_out(e, 0, transform(e, x, &t));
 }
 
-/* signal [batch, length, 1 or 2] cut into frames, each times the window, each transformed. */
+/* signal [batch, length, 1 or 2] cut into frames, each multiplied by the window and transformed. */
 void expand_stft(struct expansion *e) {
   struct value *x = x_in(e, 0), *window = x_in(e, 2);
   int64_t step = 1, length = 0;

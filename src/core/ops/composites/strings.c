@@ -1,10 +1,11 @@
-/* What strings and encoders are made of: comparison, look-up in sorted lists, tables of states. */
+/* Expansions of string operators and encoders: comparison, look-up in sorted lists, state
+ * tables. */
 #include <stdlib.h>
 
 #include "expand.h"
 #include "core/ops/text/strings.h"
 
-/* A constant that is not an attribute's own tensor is given as one. */
+/* A constant made from a tensor that does not belong to an attribute. */
 static struct value *constant_of(struct expansion *e, const struct tensor *tensor) {
   struct value *value = NULL;
   if (e->status) return x_scalar(e, HONE_F32, 0);
@@ -52,8 +53,8 @@ static struct string any_of(struct expansion *e, const struct attribute *list) {
   return (struct string){text, n};
 }
 
-/* x [c] or [n, c]: its tokens along one more axis, by an expression that they match, by separators between them, or
-   (one separator of no bytes) its characters. */
+/* x [c] or [n, c]: its tokens along an additional axis, found by an expression that they match, by
+ * separators, or (one empty separator) as characters. */
 void expand_tokenizer(struct expansion *e) {
   static const struct string character = {"(.|\n)", 5}, none = {"", 0};
   const struct attribute *pattern = node_attribute(e->node, "tokenexp"),
@@ -82,7 +83,7 @@ void expand_tokenizer(struct expansion *e) {
   x_out(e, 0, x_3(e, OP_FindTokens, x_in(e, 0), constant_of(e, table), fill));
 }
 
-/* A Flatten of which at most one dimension is known only at run time: a side of its own, or beside ones, which go. */
+/* A Flatten with at most one dynamic dimension: alone on its side, or only with dimensions of 1. */
 void expand_open_flatten(struct expansion *e) {
   struct value *x = x_in(e, 0);
   int64_t axis = x_int(e, "axis", 1);
@@ -99,7 +100,8 @@ void expand_open_flatten(struct expansion *e) {
     axis -= d < axis;
   }
   if (!e->status && (x->shape.rank != 2 || axis != 1)) {
-    x_fail(e, HONE_E_UNSUP, "Flatten of a value whose size is known only at run time");
+    x_fail(e, HONE_E_UNSUP,
+           "Flatten of a value with a dynamic dimension among others is not supported");
     return;
   }
   x_out(e, 0, x_1(e, OP_Identity, x));
@@ -130,7 +132,7 @@ void expand_string_normalizer(struct expansion *e) {
 
 /* -- look-up */
 
-/* A list that an attribute gives as a tensor or in one of three kinds; NULL: not there. */
+/* A list that an attribute gives as a tensor or in one of three kinds; NULL: absent. */
 static const struct tensor *read_list(struct expansion *e, const char *stem) {
   static const struct {
     const char *ending;
@@ -171,7 +173,7 @@ static int by_key(const void *pa, const void *pb, void *user) {
   return order ? order : (a > b) - (a < b);
 }
 
-/* values[k] where x is keys[k] (the first such k), `otherwise`, one element, where it is none. */
+/* values[k] where x is keys[k] (the first such k), else `otherwise`, one element. */
 static struct value *look_up(struct expansion *e, struct value *x, const struct tensor *keys,
                              const struct tensor *values, const struct tensor *otherwise) {
   size_t count = tensor_count(keys), kept = 0, *order;
@@ -202,7 +204,7 @@ static struct value *look_up(struct expansion *e, struct value *x, const struct 
   return x_gather(e, results, x_2(e, OP_Lookup, x, list), 0);
 }
 
-/* What stands for elements that are no key, of the values' type. */
+/* The value for elements that are not keys, in the type of the values. */
 static const struct tensor *read_default(struct expansion *e, hone_dtype dtype, int64_t integer,
                                          double number) {
   const struct attribute *given = node_attribute(e->node, "default_tensor");
@@ -226,7 +228,7 @@ static void encode(struct expansion *e, const struct tensor *keys, const struct 
   if (keys && values) otherwise = read_default(e, values->dtype, -1, -0.0);
   if (e->status) return;
   if (!otherwise) {
-    x_fail(e, HONE_E_FORMAT, "%s without its lists", e->node->op->name);
+    x_fail(e, HONE_E_FORMAT, "%s is missing its lists", e->node->op->name);
     return;
   }
   x_out(e, 0, look_up(e, x_in(e, 0), keys, values, otherwise));
@@ -241,7 +243,7 @@ static const struct tensor *places(struct expansion *e, size_t count) {
 }
 
 void expand_label_encoder(struct expansion *e) {
-  const struct tensor *classes = read_list(e, "classes"); /* of opset 1 */
+  const struct tensor *classes = read_list(e, "classes"); /* opset 1 */
   bool to_text = x_in(e, 0)->dtype != HONE_STRING;
   if (!classes) {
     encode(e, read_list(e, "keys"), read_list(e, "values"));
@@ -257,7 +259,7 @@ void expand_category_mapper(struct expansion *e) {
   const struct tensor *texts, *integers;
   bool to_text = x_in(e, 0)->dtype != HONE_STRING;
   if (!names || !numbers || names->count != numbers->count) {
-    x_fail(e, HONE_E_FORMAT, "CategoryMapper without as many texts as integers");
+    x_fail(e, HONE_E_FORMAT, "CategoryMapper needs as many strings as integers");
     return;
   }
   (void)x_constant(e, HONE_STRING, &(struct shape){1, {(int64_t)names->count}}, &texts);
@@ -270,11 +272,11 @@ void expand_category_mapper(struct expansion *e) {
   encode(e, to_text ? integers : texts, to_text ? texts : integers);
 }
 
-/* -- Cast of integers to text */
+/* -- Cast of integers to strings */
 
 enum { GROUP = 1000, WHOLE_ZERO = 2 * GROUP };
 
-/* 0 to 999 as they lead a number (0 is nothing), then with all three digits, then the number 0. */
+/* 0 to 999 as leading digits (0 is empty), then with all three digits, then the number 0. */
 static struct value *group_texts(struct expansion *e) {
   const struct tensor *list;
   struct value *table = x_constant(e, HONE_STRING, &(struct shape){1, {WHOLE_ZERO + 1}}, &list);
@@ -304,7 +306,7 @@ static struct value *sign_text(struct expansion *e, struct value *is_below) {
   return x_gather(e, table, x_cast(e, is_below, HONE_I64), 0);
 }
 
-/* Three digits at a time, as often as the type may have. */
+/* Three digits at a time, as many groups as the type needs. */
 void expand_cast_text(struct expansion *e) {
   struct value *x = x_in(e, 0), *number = x_cast(e, x, HONE_U64), *is_below = NULL, *text = NULL;
   const int groups = dtype_bits(x->dtype) > 32 ? 7 : dtype_bits(x->dtype) > 16 ? 4 : 2;

@@ -1,4 +1,5 @@
-/* TfIdfVectorizer over integers or strings: every window of every skip is compared with every n-gram at once. */
+/* TfIdfVectorizer over integers or strings: every window of every skip is compared with every
+ * n-gram. */
 #include "expand.h"
 
 struct grams {
@@ -33,8 +34,8 @@ static bool read_grams(struct expansion *e, struct grams *g) {
   return fits;
 }
 
-/* How often each of the pool's `count` grams of length n, from gram `first` on, occurs in x [rows, c]
-   with `skip` elements left out between two: [rows, count]. */
+/* How often each of the pool's `count` n-grams of length n, from gram `first` on, occurs in x
+ * [rows, c], with `skip` elements between two elements: [rows, count]. */
 static struct value *occurrences(struct expansion *e, const struct grams *g, struct value *x,
                                  int64_t n, int64_t count, int64_t skip) {
   const struct tensor *at, *wanted;
@@ -81,7 +82,8 @@ void expand_tfidf(struct expansion *e) {
            x->shape.rank);
     return;
   }
-  if (x->extents[x->shape.rank - 1] && x->dtype == HONE_STRING) { /* no n-gram has an empty word */
+  /* n-grams do not contain empty words */
+  if (x->extents[x->shape.rank - 1] && x->dtype == HONE_STRING) {
     const struct tensor *none;
     struct value *rest = x_constant(e, HONE_STRING, &(struct shape){0}, &none);
     x_with_int(e, "axis", x->shape.rank - 1);

@@ -1,6 +1,6 @@
-/* Training forms and random numbers. An artifact is a pure function of its inputs: random numbers are
- * drawn once, when the graph is built, from the node's seed (or its place in the file), and each run
- * gets the same. */
+/* Training forms and random numbers. An artifact is a pure function of its inputs: random numbers
+ * are drawn once, when the graph is built, from the node's seed (or its index in the file), and are
+ * the same in each run. */
 #include <math.h>
 
 #include "expand.h"
@@ -69,7 +69,7 @@ void expand_bernoulli(struct expansion *e) {
   x_out(e, 0, x_cast(e, x_2(e, OP_Less, u, p), dtype_or(e, p->dtype)));
 }
 
-/* Kept elements are scaled, so that the expected value stays. */
+/* Kept elements are scaled, so that the expected value is unchanged. */
 void expand_dropout(struct expansion *e) {
   struct value *x = x_in(e, 0), *training = x_in(e, 2);
   bool drops = training && training->constant && tensor_i64(training->constant, 0) != 0;
@@ -87,7 +87,7 @@ void expand_dropout(struct expansion *e) {
   x_out(e, 1, kept);
 }
 
-/* By this batch's mean and variance, which move the running ones. */
+/* Normalises by the mean and variance of this batch and updates the running ones. */
 void expand_batch_norm(struct expansion *e) {
   struct value *x = x_in(e, 0);
   int64_t axes[HONE_MAX_RANK], dims[HONE_MAX_RANK];
@@ -120,7 +120,7 @@ void expand_batch_norm(struct expansion *e) {
   }
 }
 
-/* -- small ones */
+/* -- small operators */
 
 void expand_binarizer(struct expansion *e) {
   struct value *x = x_in(e, 0);

@@ -1,5 +1,6 @@
-/* Tree ensembles of ai.onnx.ml as hone.Trees over tables (trees_table.c), and what makes labels and scores of
- * its sums: 16 bytes a question and 8 a leaf, whatever the trees' shape. */
+/* Tree ensembles of ai.onnx.ml as hone.Trees over tables (trees_table.c), followed by the operators
+ * that compute labels and scores from its sums: 16 bytes per question and 8 per leaf, for trees of
+ * any shape. */
 #include <math.h>
 
 #include "expand.h"
@@ -9,7 +10,7 @@ enum { MODES = 7 };
 
 /* -- the tables as operands */
 
-/* What a forest is before it is a table: questions, and entries (target, weight) by leaf. */
+/* A forest before it becomes a table: questions, and (target, weight) entries by leaf. */
 struct plant {
   struct expansion *e;
   struct question *questions;
@@ -67,7 +68,8 @@ static struct value *sums(struct plant *p, struct value *x, int64_t targets, int
   return x_op(e, OP_Trees, in, COUNT(in));
 }
 
-/* Rows of a type that splits are compared in: integers fit a double as far as the evaluator goes. */
+/* Rows in the type of the splits: integers are exact in double within the range that the evaluator
+ * uses. */
 static struct value *rows_of(struct expansion *e) {
   struct value *x = x_in(e, 0);
   if (x->shape.rank == 1) x = x_reshape(e, x, (int64_t[]){1, x->shape.dims[0]}, 2);
@@ -87,7 +89,7 @@ static const char *transform_of(const struct expansion *e) {
 
 /* -- TreeEnsembleClassifier and TreeEnsembleRegressor */
 
-/* The number of a node of the file as an end: of a question, or ~ of a leaf. */
+/* The index of a node of the file as a child: of a question, or ~ of a leaf. */
 static void plant_nodes(struct plant *p, const struct forest *f, const int64_t *end) {
   for (size_t i = 0; i < f->l.nodes; i++) {
     const struct tree_node *n = &f->nodes[i];
@@ -116,7 +118,7 @@ static void plant_leaves(struct plant *p, const struct forest *f, const int64_t 
   }
 }
 
-/* Sums [n, classes] with base values that stand for each class. */
+/* Sums [n, classes], initialised with the classes' base values. */
 static struct value *forest_sums(struct expansion *e, struct forest *f, bool is_classifier,
                                  int64_t how) {
   struct value *x = rows_of(e);
@@ -157,13 +159,15 @@ void expand_tree_regressor(struct expansion *e) {
   x_out(e, 0, x_cast(e, x_transform(e, transform_of(e), y), HONE_F32));
 }
 
-/* Two labels by one sum: both scores of it, and whether it is above the middle (finish_binary in trees.c). */
+/* Two labels from one sum: both scores, and whether it is above the threshold (finish_binary in
+ * trees.c). */
 static struct value *two_scores(struct expansion *e, const struct binary *b, const struct lists *l,
                                 struct value *y, struct value **out_index) {
   const hone_dtype dtype = y->dtype;
   const char *how = transform_of(e);
   struct value *sum = x_slice(e, y, 1, b->weight_class, b->weight_class + 1);
-  if (l->base.count == 2) x_fail(e, HONE_E_UNSUP, "two base_values for weights of one class");
+  if (l->base.count == 2)
+    x_fail(e, HONE_E_UNSUP, "two base_values for weights of one class are not supported");
   if (l->base.count == 1 && !b->weight_class)
     sum = x_2(e, OP_Add, sum, x_scalar(e, dtype, number_at(&l->base, 0)));
   const bool is_logistic = !strcmp(how, "LOGISTIC"), is_probit = !strcmp(how, "PROBIT");
@@ -230,7 +234,7 @@ static bool read_ensemble(struct ensemble *t) {
   if (!t->splits || !t->modes || !t->weights || !t->roots || !t->target || !t->nodes ||
       tensor_count(t->splits) != t->nodes || tensor_count(t->modes) != t->nodes ||
       tensor_count(t->weights) != t->leaves || t->targets < 1 || t->targets > INT32_MAX) {
-    x_fail(e, HONE_E_SHAPE, "the lists of the trees do not fit together");
+    x_fail(e, HONE_E_SHAPE, "the lengths of the tree attributes do not match");
     return false;
   }
   t->feature = list(t, "nodes_featureids", t->nodes, false);
@@ -241,7 +245,7 @@ static bool read_ensemble(struct ensemble *t) {
   t->missing = list(t, "nodes_missing_value_tracks_true", t->nodes, true);
   for (size_t i = 0; i < t->leaves && !e->status; i++)
     if (t->target[i] < 0 || t->target[i] >= t->targets)
-      x_fail(e, HONE_E_SHAPE, "leaf %zu is of target %lld", i, (long long)t->target[i]);
+      x_fail(e, HONE_E_SHAPE, "leaf %zu has target %lld", i, (long long)t->target[i]);
   for (size_t i = 0; i < t->trees && !e->status; i++)
     if (t->roots[i] < 0 || t->roots[i] >= (int64_t)t->nodes)
       x_fail(e, HONE_E_SHAPE, "tree %zu has no root", i);
@@ -252,13 +256,13 @@ static int64_t end_of(struct ensemble *t, size_t i, bool yes) {
   const bool is_leaf = (yes ? t->true_is_leaf : t->false_is_leaf)[i] != 0;
   const int64_t next = (yes ? t->if_true : t->if_false)[i];
   if (next < 0 || next >= (int64_t)(is_leaf ? t->leaves : t->nodes)) {
-    x_fail(t->e, HONE_E_SHAPE, "node %zu leads nowhere", i);
+    x_fail(t->e, HONE_E_SHAPE, "node %zu has an invalid child", i);
     return -1;
   }
   return is_leaf ? ~next : next;
 }
 
-/* Sets end with a NaN and come in the order of the nodes that ask for one. */
+/* Sets end with a NaN and are in the order of the nodes that use them. */
 static void read_members(struct ensemble *t, struct question *q, size_t *at) {
   const size_t total = t->members ? tensor_count(t->members) : 0, begin = *at;
   while (*at < total && !isnan(tensor_f64(t->members, *at))) ++*at;

@@ -1,15 +1,16 @@
-/* control: If, Loop and Scan at compile time. Where the condition or the number of iterations is
- * known, the body's nodes take the node's place, as often as they run; an If whose condition comes at
- * run time keeps its branches, such a Loop its body (loop.c). Semantics: ONNX If-11, Loop-11, Scan-9 and later. */
+/* control: If, Loop and Scan at compile time. If the condition or the trip count is known, copies
+ * of the body's nodes replace the node, one per iteration; an If with a data-dependent condition
+ * keeps its branches, and such a Loop its body (loop.c). Semantics: ONNX If-11, Loop-11, Scan-9 and
+ * later. */
 #include "control.h"
 
 struct unroll {
   const struct node *node;
   const struct graph *body;
   bool is_scan;
-  int64_t trip, done; /* iterations; trip INT64_MAX: until the condition says no */
+  int64_t trip, done; /* iterations; trip INT64_MAX: until the condition is false */
   size_t states, scans_in, scans_out;
-  struct value **state;     /* what is carried */
+  struct value **state;     /* loop-carried values */
   struct value **in, **out; /* of the body, this iteration */
   struct value **collected; /* [scan output][iteration], grown by doubling */
   size_t room;
@@ -107,7 +108,8 @@ hone_status control_inline_if(struct ctx *ctx, struct graph *graph, const struct
   return HONE_OK;
 }
 
-/* The axis along which the one is empty and the other may not be, all else being equal; -1: they differ otherwise. */
+/* The axis along which `none` is empty and `some` may not be, all else being equal; -1: they differ
+ * otherwise. */
 static int empty_axis(const struct value *none, const struct value *some) {
   int axis = -1;
   if (!none->has_shape || !some->has_shape || none->list || some->list ||
@@ -121,7 +123,7 @@ static int empty_axis(const struct value *none, const struct value *some) {
   return axis;
 }
 
-/* What `some` gives, and nothing of it where `is` is false. */
+/* The value of `some`, cut to zero elements where `is` is false. */
 static hone_status some_or_none(struct ctx *ctx, struct graph *graph, const struct node *node,
                                 const struct graph *none, const struct graph *some,
                                 struct value *is, struct node_list *out) {
@@ -144,7 +146,7 @@ static hone_status some_or_none(struct ctx *ctx, struct graph *graph, const stru
   return HONE_OK;
 }
 
-/* One number of any rank as a list of one, which a mask can be made of. */
+/* One number of any rank as a list of one element, so that a mask can be made of it. */
 static hone_status as_list(struct ctx *ctx, struct graph *graph, const struct node *node,
                            struct value **x, struct node_list *out) {
   struct value *one;
@@ -177,36 +179,38 @@ hone_status control_or_nothing(struct ctx *ctx, struct graph *graph, const struc
   return HONE_OK;
 }
 
-/* An operator that hone has not, in a body: refused where the body is run, not where it only stands. */
+/* An unsupported operator in a body: an error if the body runs, not if it is only present. */
 hone_status infer_unsupported(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
   return fail(ctx, HONE_E_UNSUP, node_place(node), "%s is not supported",
               node_string(node, "operator", "an operator"));
 }
 
-/* An If that stays: both branches are known by now, and of one size (if_sizes.c). */
+/* An If that stays: both branches are inferred and give the same sizes (if_sizes.c). */
 hone_status infer_if(struct ctx *ctx, struct graph *graph, struct node *node) {
   struct graph *branch[2];
   (void)graph;
   for (int i = 0; i < 2; i++) TRY(control_branch(ctx, node, i, &branch[i]));
   if (branch[0]->impossible && branch[1]->impossible)
-    return fail(ctx, HONE_E_SHAPE, node_place(node), "the shapes fit neither branch");
+    return fail(ctx, HONE_E_SHAPE, node_place(node), "the shapes match neither branch");
   for (size_t k = 0; k < node->output_count; k++) {
     const struct value *a = branch[!branch[1]->impossible]->outputs.at[k],
                        *b = branch[branch[0]->impossible]->outputs.at[k];
     if (!a->has_shape || !b->has_shape || a->dtype != b->dtype || a->shape.rank != b->shape.rank)
-      return fail(ctx, HONE_E_UNSUP, node_place(node),
-                  "output %zu has another type or rank in each branch, and the condition is known "
-                  "only at run time",
-                  k);
+      return fail(
+          ctx, HONE_E_UNSUP, node_place(node),
+          "output %zu has a different type or rank in each branch, and the condition is known "
+          "only at run time",
+          k);
     if (value_is_open(a) || value_is_open(b))
       return fail(ctx, HONE_E_UNSUP, node_place(node),
-                  "output %zu is of a size known only at run time, and a branch can only fail", k);
+                  "output %zu has a size known only at run time, and one branch can only fail", k);
     if (!shape_equal(&a->shape, &b->shape))
-      return fail(ctx, HONE_E_UNSUP, node_place(node),
-                  "output %zu has another size in each branch, and the condition is known only at "
-                  "run time",
-                  k);
+      return fail(
+          ctx, HONE_E_UNSUP, node_place(node),
+          "output %zu has a different size in each branch, and the condition is known only at "
+          "run time",
+          k);
     TRY(set_output(ctx, node, k, a->dtype, &a->shape));
   }
   return HONE_OK;
@@ -238,7 +242,7 @@ static hone_status begin_loop(struct ctx *ctx, struct unroll *u) {
   if (!condition || u->trip < 0) u->trip = 0;
   u->states = node->input_count > 2 ? node->input_count - 2 : 0;
   if (node->output_count < u->states)
-    return fail(ctx, HONE_E_FORMAT, node_place(node), "%zu outputs for %zu carried values",
+    return fail(ctx, HONE_E_FORMAT, node_place(node), "%zu outputs for %zu loop-carried values",
                 node->output_count, u->states);
   u->scans_out = node->output_count - u->states;
   return control_body(ctx, node, "body", 2 + u->states, 1 + node->output_count, &u->body);
@@ -258,7 +262,7 @@ static hone_status begin_scan(struct ctx *ctx, struct unroll *u) {
   u->scans_in = (size_t)scans;
   u->states = node->input_count - u->scans_in;
   if (node->output_count < u->states)
-    return fail(ctx, HONE_E_FORMAT, node_place(node), "%zu outputs for %zu carried values",
+    return fail(ctx, HONE_E_FORMAT, node_place(node), "%zu outputs for %zu state variables",
                 node->output_count, u->states);
   u->scans_out = node->output_count - u->states;
   for (size_t k = 0; k < u->scans_in; k++) {
@@ -289,7 +293,7 @@ hone_status unroll_begin(struct ctx *ctx, struct graph *graph, const struct node
   for (size_t k = 0; k < u->states; k++) {
     u->state[k] = node->inputs[first + k];
     if (!u->state[k])
-      return fail(ctx, HONE_E_FORMAT, node_place(node), "carried value %zu is missing", k);
+      return fail(ctx, HONE_E_FORMAT, node_place(node), "loop-carried value %zu is missing", k);
   }
   TRY(NEW_ARRAY(ctx, graph->arena, u->in, u->body->inputs.count));
   TRY(NEW_ARRAY(ctx, graph->arena, u->out, u->body->outputs.count));
@@ -302,9 +306,9 @@ hone_status unroll_begin(struct ctx *ctx, struct graph *graph, const struct node
 
 size_t unroll_nodes(const struct unroll *u) { return u->nodes; }
 
-bool unroll_is_nothing(const struct unroll *u) { return !u->trip && u->scans_out; }
+bool unroll_never_runs(const struct unroll *u) { return !u->trip && u->scans_out; }
 
-bool unroll_is_blind(const struct unroll *u) {
+bool unroll_condition_is_unknown(const struct unroll *u) {
   return u->done && !u->is_scan && !u->out[0]->constant;
 }
 
@@ -344,14 +348,15 @@ static hone_status iterate(struct ctx *ctx, struct graph *graph, struct unroll *
   return HONE_OK;
 }
 
-/* What the last iteration gave; *out_goes_on: its condition. */
+/* Collects the outputs of the last iteration; *out_goes_on: its condition. */
 static hone_status collect(struct ctx *ctx, struct graph *graph, struct unroll *u,
                            bool *out_goes_on) {
   size_t first = u->is_scan ? 0 : 1;
   if (!u->is_scan) {
     const struct value *condition = u->out[0];
     if (!condition->constant || tensor_count(condition->constant) != 1)
-      return fail(ctx, HONE_E_INTERNAL, node_place(u->node), "the condition is not known");
+      return fail(ctx, HONE_E_INTERNAL, node_place(u->node),
+                  "the loop condition is known only at run time");
     *out_goes_on = tensor_i64(condition->constant, 0) != 0;
   }
   for (size_t k = 0; k < u->states; k++) u->state[k] = u->out[first + k];
@@ -368,13 +373,13 @@ static hone_status collect(struct ctx *ctx, struct graph *graph, struct unroll *
   return HONE_OK;
 }
 
-hone_status control_never(struct ctx *ctx, struct graph *graph, struct node *node) {
+hone_status control_make_empty_loop(struct ctx *ctx, struct graph *graph, struct node *node) {
   if (is_op(node, OP_Scan)) return HONE_OK;
   if (node->input_count > 1) node->inputs[1] = NULL;
   return control_constant(ctx, graph, HONE_I64, 0, 0, &node->inputs[0]);
 }
 
-/* All iterations of one scan output along a new axis. */
+/* Concatenates all iterations of one scan output along a new axis. */
 static hone_status join(struct ctx *ctx, struct graph *graph, const struct unroll *u, size_t k,
                         struct node_list *out) {
   struct value *result = u->node->outputs[u->states + k], **parts, *axes;
@@ -422,7 +427,7 @@ bool is_batched_scan(const struct node *node) {
   return is_op(node, OP_Scan) && node_int(node, "batched", 0);
 }
 
-/* The node over row `row` of every input, as a Scan of today. */
+/* The node over row `row` of every input, as a current-opset Scan. */
 static hone_status scan_row(struct ctx *ctx, struct graph *graph, const struct node *node,
                             int64_t row, struct node_list *list, struct node **out) {
   struct value **inputs, *index;

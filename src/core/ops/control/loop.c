@@ -1,7 +1,7 @@
-/* loop: a Loop whose number of iterations comes at run time, or is more than limit `unroll`, keeps its body; such
- * a Scan becomes such a Loop. What is carried keeps type and shape; what is collected is as long as the
- * iterations: their number where it is known, else an extent with the trip count or limit `unroll` as its bound. Semantics: ONNX Loop-11,
- * Scan-9 and later. */
+/* loop: a Loop with a trip count known only at run time, or above limit `unroll`, keeps its body;
+ * such a Scan becomes such a Loop. Loop-carried values keep type and shape; the length of scan
+ * outputs is the number of iterations: a constant if known, else a dynamic dimension bounded by the
+ * trip count or limit `unroll`. Semantics: ONNX Loop-11, Scan-9 and later. */
 #include <math.h>
 
 #include "control.h"
@@ -22,13 +22,14 @@ bool loop_is_open(const struct node *node) {
   return false;
 }
 
-/* A number that is known, more than is unrolled. */
+/* A known trip count, too large to unroll. */
 static bool is_long(const struct ctx *ctx, const struct node *node) {
   if (is_op(node, OP_Loop)) {
     const struct value *trip = node_input(node, TRIP);
     if (!trip || !trip->constant || tensor_count(trip->constant) != 1) return false;
     const int64_t most = tensor_i64(trip->constant, 0);
-    return most > ctx->limits[LIMIT_unroll] && most != INT64_MAX; /* which stands for no count */
+    /* INT64_MAX means no trip count */
+    return most > ctx->limits[LIMIT_unroll] && most != INT64_MAX;
   }
   size_t axes = 0;
   const int64_t *axis = node_ints(node, "scan_input_axes", &axes);
@@ -80,7 +81,7 @@ hone_status loop_condition_is_fixed(struct ctx *ctx, struct arena *arena, const 
   return HONE_OK;
 }
 
-/* Without a count, and a condition that is true whatever the iterations do. */
+/* No trip count, and a condition that is true in every iteration. */
 static bool is_endless(const struct node *node, const struct graph *body) {
   const struct value *trip = node_input(node, TRIP), *goes = node_input(node, GOES);
   const bool is_counted = trip && (!trip->constant || (tensor_count(trip->constant) == 1 &&
@@ -127,7 +128,7 @@ hone_status loop_enter(struct ctx *ctx, const struct node *node, struct graph **
   TRY(want_one(ctx, node, TRIP, true));
   TRY(want_one(ctx, node, GOES, false));
   if (node->output_count < states)
-    return fail(ctx, HONE_E_FORMAT, node_place(node), "%zu outputs for %zu carried values",
+    return fail(ctx, HONE_E_FORMAT, node_place(node), "%zu outputs for %zu loop-carried values",
                 node->output_count, states);
   TRY(control_body(ctx, node, "body", CARRIED + states, 1 + node->output_count, &body));
   for (size_t k = TRIP; k <= GOES; k++) {
@@ -136,17 +137,18 @@ hone_status loop_enter(struct ctx *ctx, const struct node *node, struct graph **
   }
   for (size_t k = 0; k < states; k++) {
     const struct value *x = node->inputs[CARRIED + k];
-    if (!x) return fail(ctx, HONE_E_FORMAT, node_place(node), "carried value %zu is missing", k);
+    if (!x)
+      return fail(ctx, HONE_E_FORMAT, node_place(node), "loop-carried value %zu is missing", k);
     if (x->list || x->dtype == HONE_STRING || value_is_open(x))
       return fail(ctx, HONE_E_UNSUP, node_place(node),
-                  "carried value %zu is a list, strings or of a size known only at run time", k);
+                  "loop-carried value %zu is a list, strings or has a dynamic dimension", k);
     TRY(set_type(ctx, node, CARRIED + k, body->inputs.at[CARRIED + k], x->dtype, &x->shape));
   }
   *out_body = (struct graph *)(uintptr_t)body;
   return HONE_OK;
 }
 
-/* The most iterations: of a trip count what bounds it, else limit `unroll`. */
+/* The most iterations: the bound of the trip count, else limit `unroll`. */
 static int64_t loop_bound(struct ctx *ctx, const struct node *node) {
   const struct value *trip = node_input(node, TRIP);
   if (trip && trip->constant) {
@@ -167,7 +169,7 @@ static hone_status infer_collected(struct ctx *ctx, struct node *node, size_t k,
   return set_output(ctx, node, k, one->dtype, &shape);
 }
 
-/* The body is known by now. */
+/* The body is inferred. */
 hone_status infer_loop(struct ctx *ctx, struct graph *graph, struct node *node) {
   const struct graph *body;
   int64_t count = 0;
@@ -186,17 +188,18 @@ hone_status infer_loop(struct ctx *ctx, struct graph *graph, struct node *node) 
     const struct value *made = body->outputs.at[1 + k];
     if (made->list || value_is_open(made))
       return fail(ctx, HONE_E_UNSUP, node_place(node),
-                  "output %zu of the body is a list or of a size known only at run time", k);
+                  "output %zu of the body is a list or has a dynamic dimension", k);
     if (k >= states) {
       TRY(infer_collected(ctx, node, k, made));
       continue;
     }
     const struct value *x = node->inputs[CARRIED + k];
     if (made->dtype != x->dtype || !shape_equal(&made->shape, &x->shape))
-      return fail(ctx, HONE_E_UNSUP, node_place(node),
-                  "carried value %zu changes its type or shape, and the number of iterations is "
-                  "known only at run time, or more than limit unroll",
-                  k);
+      return fail(
+          ctx, HONE_E_UNSUP, node_place(node),
+          "loop-carried value %zu changes its type or shape, and the number of iterations is "
+          "known only at run time or above limit unroll",
+          k);
     TRY(set_output(ctx, node, k, x->dtype, &x->shape));
   }
   return HONE_OK;
@@ -204,7 +207,8 @@ hone_status infer_loop(struct ctx *ctx, struct graph *graph, struct node *node) 
 
 /* -- Scan */
 
-/* Gather of one index of scan input k, in front of the body's nodes, where the body's input was. */
+/* Gather of one index of scan input k, placed before the body's nodes, replacing the body's
+ * input. */
 static hone_status take_scanned(struct ctx *ctx, struct graph *body, const struct node *node,
                                 struct value *x, int64_t axis, struct value *iteration,
                                 struct value *result, struct node_list *list) {
@@ -217,7 +221,7 @@ static hone_status take_scanned(struct ctx *ctx, struct graph *body, const struc
   return node_set_int(ctx, body, gather, "axis", axis);
 }
 
-/* Inputs: iteration, true, the carried values; outputs: true first. */
+/* Inputs: iteration, true, the loop-carried values; outputs: true first. */
 static hone_status loop_body(struct ctx *ctx, const struct node *node, struct graph *body,
                              size_t states) {
   struct node_list list = {0};
@@ -264,7 +268,7 @@ static hone_status check_scan(struct ctx *ctx, const struct node *node, int64_t 
     for (size_t k = 0; k < count; k++)
       if (list[k])
         return fail(ctx, HONE_E_UNSUP, node_place(node),
-                    "%s of a Scan that is known only at run time, or longer than limit unroll",
+                    "%s of a Scan whose length is known only at run time or above limit unroll",
                     lists[i]);
   }
   for (size_t k = 0; k < node->input_count; k++)
@@ -273,7 +277,7 @@ static hone_status check_scan(struct ctx *ctx, const struct node *node, int64_t 
   return HONE_OK;
 }
 
-/* The axis along which the first scan input is taken apart; known lengths of the others are its own. */
+/* The axis along which the first scan input is scanned; the other inputs use their own axes. */
 static hone_status scanned_axis(struct ctx *ctx, const struct node *node, size_t states,
                                 int *out_axis) {
   size_t axes = 0;

@@ -1,6 +1,6 @@
-/* lists: sequences and optionals at compile time. A sequence is so many values, an optional one or none:
- * the operators on them hand values on and are gone when inference is done; no pass, plan or artifact
- * knows more than tensors. That takes lengths and positions that are known at compile time. */
+/* lists: sequences and optionals at compile time. A sequence is a list of values, an optional holds
+ * one or none. Operators on them only pass values on, and are removed during inference: passes,
+ * plan and artifacts see tensors only. So lengths and positions must be known at compile time. */
 #include "control.h"
 
 static const struct value_list *list_of(const struct node *node, size_t k) {
@@ -45,15 +45,15 @@ static hone_status new_list(struct ctx *ctx, struct graph *graph, size_t count, 
   return NEW_ARRAY(ctx, graph->arena, (*out)->at, count + 1);
 }
 
-/* An input that is a sequence. */
+/* Fails unless the input is a sequence. */
 static hone_status need_list(struct ctx *ctx, const struct node *node, size_t k,
                              const struct value_list **out) {
   *out = list_of(node, k);
   if (*out && !(*out)->is_optional) return HONE_OK;
-  return fail(ctx, HONE_E_TYPE, node_place(node), "input %zu is no sequence", k);
+  return fail(ctx, HONE_E_TYPE, node_place(node), "input %zu is not a sequence", k);
 }
 
-/* A place in [0, count), or up to count where one is inserted; negative ones count from the end. */
+/* A position in [0, count), or up to count for an insertion; negative ones count from the end. */
 static hone_status position(struct ctx *ctx, const struct node *node, size_t k, size_t count,
                             bool inserts, size_t *out) {
   int64_t at[1] = {0}, length = (int64_t)count;
@@ -157,7 +157,7 @@ static hone_status part_sizes(struct ctx *ctx, struct graph *graph, const struct
   int64_t size = 1;
   if (split && !split->constant)
     return fail(ctx, HONE_E_UNSUP, node_place(node),
-                "the split (input 1) is known only at run time");
+                "split (input 1) must be a constant: it is known only at run time");
   if (split && split->shape.rank == 1) {
     *out_count = tensor_count(split->constant);
     TRY(NEW_ARRAY(ctx, graph->arena, *out, *out_count + 1));
@@ -220,7 +220,7 @@ static hone_status split_all(struct ctx *ctx, struct graph *graph, const struct 
   return HONE_OK;
 }
 
-/* The body once for each element of the first sequence. */
+/* Copies the body for each element of the first sequence. */
 static hone_status map(struct ctx *ctx, struct graph *graph, const struct node *node,
                        struct node_list *out) {
   const struct attribute *body = node_attribute(node, "body");
@@ -229,7 +229,8 @@ static hone_status map(struct ctx *ctx, struct graph *graph, const struct node *
   TRY(need_list(ctx, node, 0, &first));
   if (!body || body->graph->inputs.count != node->input_count ||
       body->graph->outputs.count != node->output_count)
-    return fail(ctx, HONE_E_FORMAT, node_place(node), "a body of other inputs or outputs");
+    return fail(ctx, HONE_E_FORMAT, node_place(node),
+                "the body has a different number of inputs or outputs");
   if ((int64_t)first->count > ctx->limits[LIMIT_unroll])
     return fail(ctx, HONE_E_LIMIT, node_place(node), "more elements than limit unroll, %lld",
                 (long long)ctx->limits[LIMIT_unroll]);
@@ -263,12 +264,12 @@ static hone_status wrap(struct ctx *ctx, struct graph *graph, const struct node 
   return HONE_OK;
 }
 
-/* A tensor or a sequence is itself. */
+/* A tensor or a sequence is returned unchanged. */
 static hone_status unwrap(struct ctx *ctx, struct graph *graph, const struct node *node,
                           struct node_list *out) {
   struct value *x = node->inputs[0];
   if (x->list && x->list->is_optional && !x->list->count)
-    return fail(ctx, HONE_E_SHAPE, node_place(node), "an optional that holds nothing");
+    return fail(ctx, HONE_E_SHAPE, node_place(node), "the optional is empty");
   if (x->list && x->list->is_optional) x = x->list->at[0];
   if (!x->list) return control_alias(ctx, graph, node, x, node->outputs[0], out);
   node->outputs[0]->list = x->list;
@@ -342,7 +343,7 @@ static hone_status push_list(struct ctx *ctx, struct graph *graph, struct value 
   value->is_output = false;
   if (list->is_optional) {
     if (!list->count) return HONE_OK;
-    if (!list->at[0]->list) { /* it takes the name, so that the value gives it up */
+    if (!list->at[0]->list) { /* it takes over the name of the value */
       name = value->name;
       TRY(arena_printf(ctx, graph->arena, &value->name, "%s.optional", name));
       return push_output(ctx, graph, list->at[0], name, nodes);

@@ -1,5 +1,5 @@
-/* forest: the attributes of a tree ensemble, checked and linked: questions with their two ends, leaves
- * with their weights; and the tables of hone.Trees made of them. */
+/* forest: the attributes of a tree ensemble, checked and linked: questions with their two children,
+ * leaves with their weights; and the tables of hone.Trees made from them. */
 #include "forest.h"
 
 #include <math.h>
@@ -143,7 +143,7 @@ static hone_status link_nodes(struct ctx *ctx, const struct node *node, const st
   return HONE_OK;
 }
 
-/* Weights in the order of their leaves: a counting sort, stable. */
+/* Sorts weights by leaf: a stable counting sort. */
 static hone_status link_weights(struct ctx *ctx, struct arena *scratch, const struct node *node,
                                 const struct key *keys, struct forest *f) {
   const struct lists *l = &f->l;
@@ -180,7 +180,7 @@ hone_status forest_link(struct ctx *ctx, struct arena *scratch, const struct nod
     if (!is_new && keys[i].id == keys[i - 1].id)
       return fail(ctx, HONE_E_SHAPE, node_place(node), "tree %lld has node %lld twice",
                   (long long)keys[i].tree, (long long)keys[i].id);
-    /* the root is the node that the lists name first */
+    /* the root is the first node of the tree in the lists */
     if (is_new) f->roots[f->root_count++] = keys[i].index;
     if (keys[i].index < f->roots[f->root_count - 1]) f->roots[f->root_count - 1] = keys[i].index;
   }

@@ -1,10 +1,10 @@
-/* forest: what stands in the attributes of TreeEnsembleClassifier, TreeEnsembleRegressor and TreeEnsemble. */
+/* forest: the attributes of TreeEnsembleClassifier, TreeEnsembleRegressor and TreeEnsemble. */
 #ifndef HONE_OPS_FOREST_H
 #define HONE_OPS_FOREST_H
 
 #include "core/ops/ops_internal.h"
 
-/* A list of numbers that stands as floats or as a tensor. */
+/* A list of numbers given as floats or as a tensor. */
 struct numbers {
   const double *floats;
   const struct tensor *tensor;
@@ -12,7 +12,7 @@ struct numbers {
 };
 double number_at(const struct numbers *numbers, size_t i);
 
-/* The attributes, of equal length where they belong together. */
+/* The attributes; lists that belong together have equal length. */
 struct lists {
   bool is_classifier;
   size_t nodes, weights;
@@ -43,19 +43,19 @@ struct forest {
 };
 MUST_USE hone_status forest_lists(struct ctx *ctx, const struct node *node, bool is_classifier,
                                   struct lists *out);
-/* f->l is read; features: how many a row has. Ends are checked, cycles are not. */
+/* f->l is read; features: row length. Child indices are checked, cycles are not. */
 MUST_USE hone_status forest_link(struct ctx *ctx, struct arena *scratch, const struct node *node,
                                  int64_t features, struct forest *f);
 
-/* Two labels, and all weights of one class: that weight decides between them. */
+/* Two labels, and all weights for one class: the sum decides between them. */
 struct binary {
   bool holds, all_positive;
   int64_t weight_class;
 };
 struct binary forest_binary(const struct lists *l);
 
-/* One question of a tree: does x[feature] stand to the split, or to one of the members, as the mode
- * says? An end >= 0 is a question, ~i a leaf. */
+/* One question of a tree: compares x[feature] with the split, or with the set members, as the mode
+ * says. A child >= 0 is a question, ~i a leaf. */
 struct question {
   enum mode mode;
   bool nan_is_yes;
@@ -71,8 +71,8 @@ struct trees_table {
   int32_t (*nodes)[3];
   double *splits;
 };
-/* Questions in the order of their numbers in the table, each with its ends behind it, so that a way ends.
- * roots are replaced by numbers of the table. E_SHAPE for a cycle or a question with two parents. */
+/* Questions in table order, children after their parent, so that every path ends. roots are
+ * replaced by table indices. E_SHAPE for a cycle or a question with two parents. */
 MUST_USE hone_status trees_table_make(struct ctx *ctx, struct arena *arena, const struct node *node,
                                       hone_dtype x_dtype, const struct question *questions,
                                       size_t count, int64_t *roots, size_t trees,

@@ -1,7 +1,7 @@
 /* trees: TreeEnsembleClassifier and TreeEnsembleRegressor of ai.onnx.ml. The attributes are
- * parallel lists: one entry a node, and one a (leaf, class or target, weight). A row goes from each
- * tree's first node to a leaf; the leaves' weights add up a class, then post_transform makes scores
- * of them. */
+ * parallel lists: one entry per node, and one per (leaf, class or target, weight). Each row
+ * descends from every tree's root to a leaf; the leaves' weights are summed per class, then
+ * post_transform computes the scores. */
 #include <math.h>
 
 #include "forest.h"
@@ -144,8 +144,9 @@ static hone_status read_transform(struct ctx *ctx, const struct node *node, enum
 
 /* -- evaluation */
 
-/* Fills both scores from the one sum and returns the index of the label, as ONNX Runtime does: what is said of the first
-   class is the second one's, whose share it is where no weight is negative; of the second one alone, the first has 0. */
+/* Fills both scores from the one sum and returns the index of the label, as ONNX Runtime does: if
+ * the weights belong to the first class, the sum counts for the second one, as a probability if no
+ * weight is negative; if they belong to the second one, the first has score 0. */
 static int64_t finish_binary(const struct binary *b, enum transform how, double sum,
                              double *scores) {
   int64_t label = sum > (b->all_positive ? 0.5 : 0);
@@ -199,7 +200,8 @@ hone_status eval_tree_classifier(struct ctx *ctx, struct arena *scratch, const s
   const struct lists *l = &w.forest.l;
   struct binary binary = forest_binary(l);
   if (binary.holds && l->base.count == 2)
-    return fail(ctx, HONE_E_UNSUP, node_place(node), "two base_values for weights of one class");
+    return fail(ctx, HONE_E_UNSUP, node_place(node),
+                "two base_values for weights of one class are not supported");
   for (int64_t row = 0; row < w.rows; row++) {
     TRY(score_row(ctx, node, &w.forest, SUM, w.x + row * w.features, w.scores, w.seen));
     double sum = w.scores[binary.weight_class];

@@ -15,7 +15,7 @@
 
 /* -- the table of a forest */
 
-/* The largest number of the type that is at most t, or below t; NaN (never a yes) if there is none. */
+/* The largest number of the type that is <= t, or < t; NaN (never a yes) if there is none. */
 static double bound(hone_dtype dtype, double t, bool is_below) {
   if (isnan(t) || (is_below && t <= -INFINITY)) return NAN;
   if (dtype == HONE_F64) return is_below ? nextafter(t, -INFINITY) : t;
@@ -26,17 +26,17 @@ static double bound(hone_dtype dtype, double t, bool is_below) {
 struct maker {
   const struct question *questions;
   size_t question_count, next, pending;
-  int64_t *place; /* of a question in the table, -1: not yet */
+  int64_t *place; /* table index of a question, -1: none yet */
   size_t *stack;
   bool is_sound;
 };
 
-/* How many comparisons a question takes. */
+/* How many comparisons a question needs. */
 static size_t room_of(const struct question *q) {
   return q->mode == EQ || q->mode == NEQ ? 2 : q->mode == MEMBER ? 2 * q->member_count + 1 : 1;
 }
 
-/* The number of an end in the table; a question is given its room when it is first led to. */
+/* The table index of a child; a question is placed when it is first reached. */
 static int64_t place_end(struct maker *m, int64_t end) {
   if (end < 0) return end;
   if ((size_t)end >= m->question_count || m->place[end] >= 0) {
@@ -57,7 +57,7 @@ static void put(struct trees_table *t, size_t at, const struct question *q, bool
   t->splits[at] = split;
 }
 
-/* x == t: at most t and not below it. */
+/* x == t: <= t and not < t. */
 static void put_equal(struct trees_table *t, size_t at, const struct question *q, hone_dtype dtype,
                       double split, int64_t yes, int64_t no) {
   put(t, at, q, false, bound(dtype, split, false), (int64_t)at + 1, no);
@@ -73,10 +73,10 @@ static void put_question(struct trees_table *t, size_t at, const struct question
       put(t, at, q, nan, bound(dtype, q->split, q->mode == LT), yes, no);
       return;
     case GT:
-    case GTE: /* the other answer, of NaN too */
+    case GTE: /* the negated answer, for NaN too */
       put(t, at, q, !nan, bound(dtype, q->split, q->mode == GTE), no, yes);
       return;
-    case NEQ: /* NaN is unequal */
+    case NEQ: /* NaN compares unequal */
       put_equal(t, at, q, dtype, q->split, no, yes);
       return;
     case EQ:
@@ -88,7 +88,7 @@ static void put_question(struct trees_table *t, size_t at, const struct question
       put(t, at + 2 * q->member_count, q, nan, NAN, yes, no);
       return;
   }
-  if (nan) { /* leads past both comparisons to yes */
+  if (nan) { /* skips both comparisons and goes to yes */
     t->nodes[at][0] |= 1;
   }
 }
@@ -116,7 +116,7 @@ hone_status trees_table_make(struct ctx *ctx, struct arena *arena, const struct 
     }
   }
   out->node_count = m.next;
-  if (!m.next) { /* a table is not empty: a node that nobody asks */
+  if (!m.next) { /* the table must not be empty: an unreachable node */
     out->nodes[0][1] = out->nodes[0][2] = -1;
     out->node_count = 1;
   }
@@ -149,7 +149,7 @@ static bool read_table(const struct node *node, struct table *t) {
          (int64_t)tensor_count(t->targets) == t->entries;
 }
 
-/* Every end is a leaf or lies behind its node, every feature and target exists. */
+/* Every child is a leaf or comes after its parent; every feature and target exists. */
 static bool is_sound(const struct table *t, int64_t features, int64_t targets) {
   bool sound = tensor_i64(t->starts, 0) == 0;
   for (size_t i = 0; sound && i < (size_t)t->node_count; i++) {
@@ -183,7 +183,7 @@ hone_status infer_trees_table(struct ctx *ctx, struct graph *graph, struct node 
                 dtype_name(x->dtype), dtype_name(node->inputs[2]->dtype));
   if (x->shape.rank != 2 || targets < 1 || how < 0 || how > 3 || !read_table(node, &t) ||
       !is_sound(&t, x->shape.dims[1], targets))
-    return fail(ctx, HONE_E_SHAPE, node_place(node), "the tables of the trees do not fit together");
+    return fail(ctx, HONE_E_SHAPE, node_place(node), "the shapes of the tree tables do not match");
   return set_output(ctx, node, 0, node->inputs[6]->dtype,
                     &(struct shape){2, {x->shape.dims[0], targets}});
 }
@@ -216,7 +216,8 @@ hone_status eval_trees_table(struct ctx *ctx, struct arena *scratch, const struc
   bool *seen;
   TRY(NEW_ARRAY(ctx, scratch, scores, targets));
   TRY(NEW_ARRAY(ctx, scratch, seen, targets));
-  if (!read_table(node, &t)) return fail(ctx, HONE_E_SHAPE, node_place(node), "tables are missing");
+  if (!read_table(node, &t))
+    return fail(ctx, HONE_E_SHAPE, node_place(node), "a tree table is missing");
   const size_t trees = tensor_count(t.roots);
   for (size_t row = 0; row < rows; row++) {
     memset(scores, 0, targets * sizeof *scores);

@@ -1,5 +1,5 @@
-/* attention: scaled dot product attention with grouped heads, masks, windows and a key/value cache,
- * by the ONNX specification, in double. A query row none of whose keys may be seen gives zeros. */
+/* attention: scaled dot-product attention with grouped heads, masks, windows and a key/value cache,
+ * by the ONNX specification, in double. A query row with all keys hidden gives zeros. */
 #include <math.h>
 
 #include "core/ops/ops_internal.h"
@@ -7,7 +7,8 @@
 enum { Q, K, V, MASK, PAST_KEY, PAST_VALUE, LENGTHS, INPUTS };
 enum { Y, PRESENT_KEY, PRESENT_VALUE, SCORES, OUTPUTS };
 
-/* How [batch, heads, rows, size] lies in memory; 3-D operands hold the heads side by side. */
+/* Memory layout of [batch, heads, rows, size]; in 3-D operands the heads are concatenated along the
+ * last axis. */
 struct heads {
   int64_t batch, heads, rows, size;
   bool is_flat; /* [batch, rows, heads * size] */
@@ -15,7 +16,7 @@ struct heads {
 
 struct attention {
   struct heads q, k, v;
-  int64_t past, total; /* keys in the cache, and with the new ones */
+  int64_t past, total; /* keys in the cache, and in total */
 };
 
 static hone_status read_heads(struct ctx *ctx, const struct node *node, const struct shape *shape,
@@ -44,7 +45,7 @@ static hone_status check_past(struct ctx *ctx, const struct node *node, const st
               "the cache does not have the shape of its operand's heads");
 }
 
-/* shapes[k] is NULL for an operand left out. */
+/* shapes[k] is NULL for an omitted operand. */
 static hone_status attention_plan(struct ctx *ctx, const struct node *node,
                                   const struct shape *const shapes[INPUTS], struct attention *a) {
   *a = (struct attention){0};
@@ -56,7 +57,8 @@ static hone_status attention_plan(struct ctx *ctx, const struct node *node,
   if (!fits || a->k.heads < 1 || a->q.heads % a->k.heads != 0)
     return fail(ctx, HONE_E_SHAPE, node_place(node), "Q, K and V do not fit together");
   if (!shapes[PAST_KEY] != !shapes[PAST_VALUE])
-    return fail(ctx, HONE_E_SHAPE, node_place(node), "past_key and past_value come together");
+    return fail(ctx, HONE_E_SHAPE, node_place(node),
+                "past_key and past_value must be given together");
   if (shapes[PAST_KEY]) {
     a->past = shapes[PAST_KEY]->rank == 4 ? shapes[PAST_KEY]->dims[2] : 0;
     TRY(check_past(ctx, node, shapes[PAST_KEY], &a->k, a->past));
@@ -106,7 +108,7 @@ struct attention_run {
   double scale, softcap;
   bool is_causal;
   int64_t left, right, mode;
-  double *q, *k, *v; /* [batch][heads][rows][size]; k and v with the cache in front */
+  double *q, *k, *v; /* [batch][heads][rows][size]; k and v start with the cache */
   int64_t mask_strides[4], mask_keys;
   double *scores, *bias, *row; /* [total], [total], [v.size] */
 };
@@ -116,7 +118,7 @@ static int64_t at(const struct heads *h, int64_t b, int64_t head, int64_t row) {
                     : ((b * h->heads + head) * h->rows + row) * h->size;
 }
 
-/* Dense [batch][heads][past + rows][size] of a cache and what comes behind it. */
+/* Dense [batch][heads][past + rows][size] of a cache and the new rows. */
 static hone_status gather_heads(struct ctx *ctx, struct arena *scratch, const struct heads *h,
                                 const struct tensor *past, int64_t past_rows,
                                 const struct tensor *x, double **out) {
@@ -143,7 +145,7 @@ static double mask_bias(const struct attention_run *r, int64_t b, int64_t head, 
   return tensor_f64(r->mask, offset);
 }
 
-/* 0, the mask's number, or -Inf where the key must not be seen. */
+/* 0, the mask's value, or -Inf for a hidden key. */
 static double bias_of(const struct attention_run *r, int64_t b, int64_t head, int64_t i,
                       int64_t j) {
   int64_t length = r->lengths ? tensor_i64(r->lengths, (size_t)b) : r->a.total;
@@ -154,7 +156,7 @@ static double bias_of(const struct attention_run *r, int64_t b, int64_t head, in
   return mask_bias(r, b, head, i, j);
 }
 
-/* exp(x - max) / sum; all zero where every key is hidden. */
+/* exp(x - max) / sum; all zero if every key is hidden. */
 static void soften(double *x, const double *bias, int64_t count) {
   double max = -INFINITY, sum = 0, most = -INFINITY;
   for (int64_t j = 0; j < count; j++) {

@@ -1,10 +1,10 @@
-/* NonMaxSuppression: of each image and class the boxes of the best score first, without those that
- * overlap a better one by more than a threshold. Rows of the result are [image, class, box]. Scores
- * and overlaps are compared in float, as every implementation does: a threshold is met exactly or not
- * at all. Of equal scores the first box wins.
+/* NonMaxSuppression: for each image and class the boxes in descending order of score, without those
+ * that overlap a better one by more than a threshold. Rows of the result are [image, class, box].
+ * Scores and overlaps are compared in float, as every implementation does, so that thresholds are
+ * met exactly. Among equal scores the first box wins.
  *
- * SuppressBoxes (hone): TFLite's, of one list of boxes into as many rows as were asked for, which a
- * sigma makes soft: scores fall by overlap (Bodla and others, Soft-NMS, 2017). */
+ * SuppressBoxes (hone): TFLite's form, one list of boxes into a fixed number of rows; with a sigma,
+ * scores decrease with overlap (Bodla and others, Soft-NMS, 2017). */
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 static hone_status read_limit(struct ctx *ctx, const struct node *node, const struct tensor *tensor,
                               int64_t boxes, int64_t *out) {
   if (tensor_count(tensor) != 1)
-    return fail(ctx, HONE_E_SHAPE, node_place(node), "max_output_boxes_per_class is no scalar");
+    return fail(ctx, HONE_E_SHAPE, node_place(node), "max_output_boxes_per_class is not a scalar");
   *out = tensor_i64(tensor, 0);
   if (*out < 0) *out = 0;
   if (*out > boxes) *out = boxes;
@@ -39,7 +39,7 @@ static void corners(const struct suppression *s, int64_t image, int64_t box, flo
   }
 }
 
-/* Common area by whole area; 0 where either is empty. */
+/* Intersection over union; 0 if either box is empty. */
 static float common_share(const struct suppression *s, int64_t image, int64_t x, int64_t y) {
   float a[4], b[4];
   corners(s, image, x, a);
@@ -60,7 +60,8 @@ static int by_score(const void *pa, const void *pb, void *user) {
   return (a > b) - (a < b);
 }
 
-/* Boxes of one class of one image into kept, and how many; places: room for all boxes. */
+/* Selects boxes of one class of one image into kept, and returns how many; places: room for all
+ * boxes. */
 static int64_t select_boxes(const struct suppression *s, int64_t image, int64_t class,
                             int64_t *places, int64_t *kept) {
   const float *scores = s->scores + (image * s->classes + class) * s->boxes;
@@ -149,7 +150,9 @@ hone_status eval_non_max_suppression(struct ctx *ctx, struct arena *scratch,
   int64_t count, room = out[0]->shape.dims[0];
   TRY(begin(ctx, node, in, &s));
   TRY(each(ctx, scratch, &s, tensor_data(out[0]), room, &count));
-  if (count != room) return fail(ctx, HONE_E_SHAPE, node_place(node), "other boxes at run time");
+  if (count != room)
+    return fail(ctx, HONE_E_SHAPE, node_place(node),
+                "the number of boxes at run time differs from the output's shape");
   return HONE_OK;
 }
 
@@ -157,8 +160,8 @@ hone_status eval_non_max_suppression(struct ctx *ctx, struct arena *scratch,
 
 enum { BOXES, SCORES, OVERLAP, LEAST, SIGMA };
 
-/* boxes [n, 4] (y, x, y, x), scores [n], overlap, least score, sigma; attribute limit. Numbers of boxes [limit],
-   their scores [limit], how many there are; zeros behind these. */
+/* boxes [n, 4] (y, x, y, x), scores [n], overlap, lowest score, sigma; attribute limit. Box indices
+ * [limit], their scores [limit], their number; padded with zeros. */
 hone_status infer_suppress_boxes(struct ctx *ctx, struct graph *graph, struct node *node) {
   const struct shape *boxes = &node->inputs[BOXES]->shape, *scores = &node->inputs[SCORES]->shape;
   const struct shape list = {1, {node_int(node, "limit", 0)}}, one = {0};
@@ -178,8 +181,8 @@ hone_status infer_suppress_boxes(struct ctx *ctx, struct graph *graph, struct no
 struct soft {
   struct suppression boxes;
   float least, sigma;
-  float *scores; /* as they are now */
-  int64_t *from; /* chosen boxes before this one have been looked at */
+  float *scores; /* current scores */
+  int64_t *from; /* chosen boxes before this one have been processed */
   bool *is_out;
 };
 
@@ -190,7 +193,8 @@ static int64_t best_box(const struct soft *s) {
   return best;
 }
 
-/* Is box `b` taken? Its score falls by every chosen box not yet looked at; if it fell, its turn may come again. */
+/* Is box `b` selected? Its score decreases with every chosen box not yet processed; if it
+ * decreased, the box may be considered again. */
 static bool takes(const struct soft *s, int64_t b, const int32_t *chosen, int64_t count) {
   const float scale = s->sigma > 0 ? -0.5f / s->sigma : 0, before = s->scores[b];
   for (int64_t k = count; k-- > s->from[b];) {

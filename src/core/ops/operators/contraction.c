@@ -1,8 +1,9 @@
-/* contraction: the one loop nest under every sum of products of the reference. Each output element
- * is sum over ascending k of a * b in double; blocking over rows and columns changes no result. */
+/* contraction: the loop nest of every sum of products in the reference. Each output element is the
+ * sum over ascending k of a * b in double; blocking over rows and columns does not change the
+ * result. */
 #include "core/ops/ops_internal.h"
 
-#define ROWS 64 /* rows of a held in double at once */
+#define ROWS 64 /* rows of a converted to double at once */
 #define TILE 4  /* rows per pass over a panel */
 
 hone_status contraction_work_create(struct ctx *ctx, struct arena *scratch, int64_t m, int64_t k,
@@ -16,8 +17,9 @@ hone_status contraction_work_create(struct ctx *ctx, struct arena *scratch, int6
   return arena_alloc(ctx, scratch, (size_t)k, PANEL * sizeof(double), &out->panel);
 }
 
-/* sums[TILE][PANEL] of TILE rows with `count` columns of a panel, some columns at a time: as many as fill the vectors of a
-   processor, multiplied and added apart, so that every processor gives the same bits. */
+/* sums[TILE][PANEL] of TILE rows with `count` columns of a panel, in groups of columns that fill
+ * a processor's vectors; multiply and add are separate, so that every processor gives the same
+ * bits. */
 typedef void tile_fn(int64_t k, const double *a, const double *panel, int64_t count, double *sums);
 
 #define TILE_FUNCTION(name, columns, attributes)                                              \
@@ -75,7 +77,7 @@ void contract(const struct contraction *c, const struct contraction_work *work) 
   for (int64_t first = 0; first < c->m; first += ROWS) {
     int64_t rows = c->m - first < ROWS ? c->m - first : ROWS;
     for (int64_t r = 0; r < rows; r++) c->load_a(c->user, first + r, work->rows + r * c->k);
-    /* rows of a tile that do not exist: whatever stands there is finite or ignored */
+    /* rows of a tile that do not exist: their values are ignored */
     contract_rows(c, work, first, rows);
   }
 }

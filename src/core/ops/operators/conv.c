@@ -1,4 +1,4 @@
-/* conv: Conv, ConvTranspose, ConvInteger and QLinearConv, one contraction an image and group:
+/* conv: Conv, ConvTranspose, ConvInteger and QLinearConv, one contraction per image and group:
  * out[m][position] = sum over (channel, kernel position) of w[m][..] * x[..][position]. */
 #include "quantize.h"
 #include "window.h"
@@ -6,7 +6,7 @@
 struct conv {
   struct window window;
   bool is_transposed;
-  int64_t n, groups, c, m; /* c and m a group */
+  int64_t n, groups, c, m; /* c and m per group */
   int64_t kernel_count, in_count, out_count;
 };
 
@@ -90,7 +90,7 @@ hone_status infer_qlinear_conv(struct ctx *ctx, struct graph *graph, struct node
 struct conv_run {
   struct conv conv;
   const double *x, *w, *bias;
-  const double *scale; /* one an output channel, NULL: no requantisation */
+  const double *scale; /* one per output channel, NULL: no requantisation */
   double zero_point;
   const struct tensor *out;
   int64_t image, group;
@@ -110,7 +110,7 @@ static void load_weights(void *user, int64_t row, double *out) {
            (size_t)kernel * sizeof *out);
 }
 
-/* One column: all channels and kernel positions that meet at one output position. */
+/* One column: all channels and kernel positions for one output position. */
 static void load_position(const struct conv_run *run, int64_t position, double *out) {
   const struct conv *conv = &run->conv;
   const struct window *window = &conv->window;

@@ -1,7 +1,8 @@
 /* CoupleProbabilities (hone): [n, pairs] to [n, classes]. Input: for each pair i < j of classes, in
- * lexicographic order, the probability that i rather than j is right. Output: the probabilities that agree
- * best with all of them, by the second method of Wu, Lin and Weng (2004), "Probability estimates for
- * multi-class classification by pairwise coupling", with LIBSVM's iteration and end. */
+ * lexicographic order, the probability of i rather than j. Output: the class probabilities that
+ * agree best with all of them, by the second method of Wu, Lin and Weng (2004), "Probability
+ * estimates for multi-class classification by pairwise coupling", with LIBSVM's iteration and
+ * stopping rule. */
 #include <math.h>
 
 #include "core/ops/ops_internal.h"

@@ -1,4 +1,4 @@
-/* dropout: the inference form: the input itself and a mask that keeps everything. */
+/* dropout: the inference form: the input itself and an all-true mask. */
 #include "core/ops/ops_internal.h"
 
 hone_status infer_dropout(struct ctx *ctx, struct graph *graph, struct node *node) {
@@ -7,8 +7,9 @@ hone_status infer_dropout(struct ctx *ctx, struct graph *graph, struct node *nod
   const struct tensor *flag = training ? training->constant : NULL;
   bool is_inference = flag && tensor_count(flag) == 1 && tensor_i64(flag, 0) == 0;
   if (training && !is_inference)
-    return fail(ctx, HONE_E_UNSUP, node_place(node),
-                "training_mode (input 2) of Dropout is known only at run time");
+    return fail(
+        ctx, HONE_E_UNSUP, node_place(node),
+        "training_mode (input 2) of Dropout must be a constant: it is known only at run time");
   TRY(set_output_like(ctx, node, 0, 0));
   return set_output(ctx, node, 1, HONE_BOOL, &node->inputs[0]->shape);
 }

@@ -1,4 +1,4 @@
-/* einsum: Einstein summation. The equation is read into labels a term; the result is a sum over
+/* einsum: Einstein summation. The equation is parsed into labels per term; the result is a sum over
  * every assignment of all labels. Labels a..z and A..Z and the ellipsis, whose dims broadcast. */
 #include "core/ops/composites/expand.h"
 
@@ -28,8 +28,7 @@ static hone_status bad(struct ctx *ctx, const struct node *node, const char *why
   return fail(ctx, HONE_E_SHAPE, node_place(node), "equation: %s", why);
 }
 
-/* One term up to ',' '-' or the end; rank < 0: an output term, whose ellipsis has the known rank.
- */
+/* One term up to ',' '-' or the end; rank < 0: an output term, whose ellipsis has a known rank. */
 static hone_status read_term(struct ctx *ctx, const struct node *node, const char **at, int rank,
                              int ellipsis_rank, struct term *out) {
   int letters = 0;
@@ -64,14 +63,14 @@ static hone_status bind_sizes(struct ctx *ctx, const struct node *node, const st
     if (!used[label] || e->size[label] == 1) {
       e->size[label] = dim;
     } else if (dim != e->size[label] && dim != 1) {
-      return bad(ctx, node, "a label stands for dimensions of different size");
+      return bad(ctx, node, "a label has dimensions of different size");
     }
     used[label] = true;
   }
   return HONE_OK;
 }
 
-/* Without "->": the ellipsis, then every label that occurs once, in the order of the alphabet. */
+/* Without "->": the ellipsis, then every label that occurs once, in alphabetical order. */
 static void implicit_output(struct einsum *e, const int count[LABELS]) {
   for (int i = e->ellipsis_rank; i > 0; i--) e->out.labels[e->out.rank++] = LABELS - i;
   for (int pass = 0; pass < 2; pass++) /* upper case comes first */
@@ -86,8 +85,8 @@ static hone_status order_labels(struct ctx *ctx, const struct node *node, const 
   bool in_output[LABELS] = {false};
   for (int i = 0; i < e->out.rank; i++) {
     int label = e->out.labels[i];
-    if (!used[label]) return bad(ctx, node, "the output names a label that no operand has");
-    if (in_output[label]) return bad(ctx, node, "the output names a label twice");
+    if (!used[label]) return bad(ctx, node, "the output has a label that no operand has");
+    if (in_output[label]) return bad(ctx, node, "the output has a label twice");
     in_output[label] = true;
     e->order[e->order_count++] = label;
   }
@@ -96,7 +95,8 @@ static hone_status order_labels(struct ctx *ctx, const struct node *node, const 
   return HONE_OK;
 }
 
-/* shape_at hands out the operands' shapes: values during inference, tensors during evaluation. */
+/* shape_at returns the operands' shapes: of values during inference, of tensors during
+ * evaluation. */
 static hone_status einsum_plan(struct ctx *ctx, const struct node *node,
                                const struct shape *const *shapes, struct einsum *e) {
   *e = (struct einsum){.term_count = node->input_count};
@@ -141,7 +141,7 @@ hone_status infer_einsum(struct ctx *ctx, struct graph *graph, struct node *node
   return set_output(ctx, node, 0, node->inputs[0]->dtype, &out);
 }
 
-/* strides[k][i]: how far operand k moves when label order[i] counts up; repeated labels add up. */
+/* strides[k][i]: offset in operand k per step of label order[i]; repeated labels add up. */
 static void label_strides(const struct einsum *e, const struct tensor *const *in,
                           int64_t strides[TERMS][LABELS]) {
   for (size_t k = 0; k < e->term_count; k++) {
@@ -163,7 +163,7 @@ struct product {
   int64_t at[TERMS];
 };
 
-/* The sum over the labels behind the output's, with every operand at its offset. */
+/* The sum over the labels that are not in the output, with every operand at its offset. */
 static double sum_of(const struct product *p, const int64_t *sizes) {
   int first = p->e->out.rank, count = p->e->order_count - first;
   int64_t index[LABELS] = {0}, at[TERMS];
@@ -209,7 +209,7 @@ hone_status eval_einsum(struct ctx *ctx, struct arena *scratch, const struct nod
   return HONE_OK;
 }
 
-/* -- in terms of others: operand by operand, one MatMul each */
+/* -- expansion: one MatMul per operand */
 
 struct factor {
   struct value *x;
@@ -227,7 +227,8 @@ static void remove_label(struct factor *f, int at) {
   memmove(&f->labels[at], &f->labels[at + 1], (size_t)(--f->rank - at) * sizeof f->labels[0]);
 }
 
-/* Axes i < j of one label become one: both to the end, flattened, every (n + 1)-th taken. */
+/* Merges axes i < j of one label: both moved to the end, flattened, every (n + 1)-th element
+ * taken. */
 static void take_diagonal(struct expansion *e, struct factor *f, int i, int j) {
   struct shape shape = f->x->shape;
   int last = f->rank - 1;
@@ -264,7 +265,7 @@ static struct factor factor_of(struct expansion *e, const struct einsum *plan, s
   return f;
 }
 
-/* Is the label in the output or in a term after k? */
+/* True if the label is in the output or in a term after k. */
 static bool is_needed(const struct einsum *plan, size_t k, int label) {
   for (int i = 0; i < plan->out.rank; i++)
     if (plan->out.labels[i] == label) return true;
@@ -274,7 +275,7 @@ static bool is_needed(const struct einsum *plan, size_t k, int label) {
   return false;
 }
 
-/* Sums over labels that neither `other` has nor anything later needs. */
+/* Sums over labels that are neither in `other` nor needed later. */
 static void sum_out(struct expansion *e, const struct einsum *plan, size_t k,
                     const struct factor *other, struct factor *f) {
   int64_t axes[HONE_MAX_RANK];

@@ -1,7 +1,5 @@
-/* elementwise: inference and reference of every op that unary.def, binary.def and ternary.def
- * describe. Floats are computed in double and rounded once; integers by integer.def in int64,
- * exact.
- */
+/* elementwise: inference and reference of every op in unary.def, binary.def and ternary.def. Floats
+ * are computed in double and rounded once; integers exactly, by integer.def in int64. */
 #include "core/ops/ops_internal.h"
 
 #define BLOCK 256
@@ -56,7 +54,7 @@ static f64_fn *const f64_table[OP_COUNT] = {
 #undef TERNARY
 };
 
-/* Integer helpers share the names of the double ones, so they hide behind int_. */
+/* Integer helpers have the names of the double ones with the prefix int_. */
 static int64_t int_add(int64_t x, int64_t y) { return (int64_t)((uint64_t)x + (uint64_t)y); }
 static int64_t int_sub(int64_t x, int64_t y) { return (int64_t)((uint64_t)x - (uint64_t)y); }
 static int64_t int_mul(int64_t x, int64_t y) { return (int64_t)((uint64_t)x * (uint64_t)y); }
@@ -73,7 +71,7 @@ static int64_t int_min(int64_t x, int64_t y, bool u) { return int_lt(x, y, u) ? 
 static int64_t int_max(int64_t x, int64_t y, bool u) { return int_lt(x, y, u) ? y : x; }
 static int64_t int_neg(int64_t x) { return int_sub(0, x); }
 static int64_t int_abs(int64_t x, bool u) { return !u && x < 0 ? int_neg(x) : x; }
-/* x raised to y >= 0, wrapping; a negative exponent gives what truncation of the quotient gives. */
+/* x to the power y >= 0, wrapping; a negative exponent gives the truncated quotient. */
 static int64_t int_pow(int64_t x, int64_t y, bool u) {
   if (!u && y < 0) return x == 1 ? 1 : x == -1 ? (y & 1 ? -1 : 1) : 0;
   int64_t result = 1;
@@ -82,8 +80,9 @@ static int64_t int_pow(int64_t x, int64_t y, bool u) {
   return result;
 }
 
-/* Requantisation's product, see requantize.c: x * multiplier / 2^31 rounded (halves up), then a shift
-   to the right by `bits` modulo 32, rounded (halves away from zero); in 32 bits. */
+/* Fixed-point multiplication of a requantisation, see requantize.c: x * multiplier / 2^31
+ * rounded (halves up), then a right shift by `bits` modulo 32, rounded (halves away from zero);
+ * in 32 bits. */
 static int64_t int_rescale(int64_t x, int64_t multiplier, int64_t bits) {
   int64_t mask = (INT64_C(1) << (bits & 31)) - 1;
   int64_t high = (int32_t)(uint32_t)((uint64_t)(x * multiplier + (INT64_C(1) << 30)) >> 31);
@@ -95,14 +94,15 @@ static int64_t int_rescale_once(int64_t x, int64_t multiplier, int64_t bits) {
   if (shift > 62) shift = 62;
   return (x * multiplier + (INT64_C(1) << (shift - 1))) >> shift;
 }
-/* As int_rescale for bits of 1 to 31, but halves up twice, so one sum does both roundings; the same where x >= 0. */
+/* As int_rescale for bits of 1 to 31, but both roundings half up, so one sum does both; the same
+ * where x >= 0. */
 static int64_t int_rescale_up(int64_t x, int64_t multiplier, int64_t bits) {
   const int64_t further = (bits - 1) & 31;
   const uint64_t halves = (UINT64_C(1) << 30) + (UINT64_C(1) << (31 + further));
   return (int64_t)((uint64_t)(x * multiplier) + halves) >> 32 >> further;
 }
 
-/* By bits modulo 32; the sign stays. */
+/* By bits modulo 32, arithmetic. */
 static int64_t int_shift_right(int64_t x, int64_t bits) { return x >> (bits & 31); }
 
 #define add_ int_add
@@ -139,7 +139,7 @@ static i64_fn *const i64_table[OP_COUNT] = {
 #undef INTEGER
 };
 
-/* All helpers stay used whatever rows there are. */
+/* Marks all helpers as used, independent of the rows. */
 static void *const helpers_used[] = {(void *)int_add, (void *)int_sub, (void *)int_mul,
                                      (void *)int_div, (void *)int_le,  (void *)int_min,
                                      (void *)int_max, (void *)int_abs, (void *)int_pow};
@@ -191,7 +191,7 @@ static void apply_row(const struct walk *walk, int64_t start, int64_t length,
   }
 }
 
-/* Every operand is dense like the output or a single element: one long row. */
+/* True if every operand is dense like the output or a single element: one long row. */
 static bool is_flat(const struct walk *walk) {
   for (size_t k = 0; k < walk->count; k++) {
     const struct tensor *tensor = walk->operands[k].tensor;
@@ -232,7 +232,7 @@ hone_status elementwise_apply(struct ctx *ctx, const struct op *op, struct place
   (void)helpers_used;
   if (count == 0 || count > 3 || !(f64_table[op->id] || i64_table[op->id]))
     return fail(ctx, HONE_E_INTERNAL, at, "%s has no expression", op->name);
-  /* the last operand tells the type: a mask may come first */
+  /* the last operand determines the type: a mask may come first */
   hone_dtype dtype = in[count - 1]->dtype;
   struct walk walk = {.op = op, .alpha = alpha, .beta = beta, .count = count, .out = out};
   walk.is_integer = !dtype_is_float(dtype);
@@ -260,7 +260,7 @@ static double number_attribute(const struct node *node, const char *name, double
   return attribute->kind == ATTRIBUTE_INT ? (double)attribute->i : attribute->f;
 }
 
-/* Clip's bound: absent is no bound; false if it is known only at run time. */
+/* Clip's bound: +-infinity if absent; false if it is known only at run time. */
 static bool clip_bound(const struct node *node, size_t k, double otherwise, double *out) {
   const struct value *value = node_input(node, k);
   *out = otherwise;
@@ -337,7 +337,8 @@ static hone_status eval_count(struct ctx *ctx, const struct node *node,
                               const struct tensor *out) {
   double alpha = 0, beta = 0;
   if (node->op->expression && !elementwise_parameters(node, &alpha, &beta))
-    return fail(ctx, HONE_E_UNSUP, node_place(node), "parameters of %s are known only at run time",
+    return fail(ctx, HONE_E_UNSUP, node_place(node),
+                "parameters of %s must be constants: they are known only at run time",
                 node->op->name);
   return elementwise_apply(ctx, node->op, node_place(node), alpha, beta, in, count, out);
 }

@@ -1,14 +1,13 @@
 /* Elementwise ops whose types or operands need more than a row of the expression tables: logic,
- * Where, the variadic ones, Pow over mixed types, Mod, shifts, Clip over run-time bounds, Cast.
+ * Where, the variadic ones, Pow over mixed types, Mod, shifts, Clip with run-time bounds, Cast.
  *
- * What ONNX leaves open is defined here: x / 0 and x mod 0 of integers are 0, shifts by the width
- * or more give 0, float to integer saturates and NaN gives 0.
- */
+ * Cases that ONNX leaves undefined are defined here: x / 0 and x mod 0 of integers are 0, shifts by
+ * the width or more give 0, float to integer saturates and NaN gives 0. */
 #include <math.h>
 
 #include "core/ops/ops_internal.h"
 
-/* The broadcast shape of inputs [first, count) joined with that of the inputs before. */
+/* The broadcast shape of inputs [first, count) and `out`. */
 static hone_status broadcast_inputs(struct ctx *ctx, const struct node *node, struct shape *out) {
   *out = node->inputs[0]->shape;
   for (size_t k = 1; k < node->input_count; k++) {
@@ -86,7 +85,7 @@ hone_status infer_where(struct ctx *ctx, struct graph *graph, struct node *node)
   return set_output(ctx, node, 0, node->inputs[1]->dtype, &shape);
 }
 
-/* Moves bytes, so that NaN payloads, wide integers and strings stay as they are. */
+/* Copies bytes, so that NaN payloads, wide integers and strings are unchanged. */
 hone_status eval_where(struct ctx *ctx, struct arena *scratch, const struct node *node,
                        const struct tensor *const *in, struct tensor *const *out) {
   (void)scratch;
@@ -229,8 +228,8 @@ static double float_mod(double x, double y, bool is_fmod) {
   return (rest < 0) != (y < 0) ? rest + y : rest;
 }
 
-/* Right shifts of signed types fill with the sign. A shift by a negative amount or by the width and
-   more leaves the fill alone. */
+/* Right shifts of signed types are arithmetic. A shift by a negative amount, or by the width or
+ * more, gives only fill bits. */
 static int64_t shift_bits(int64_t x, int64_t y, bool is_left, bool is_signed, unsigned width) {
   uint64_t by = (uint64_t)y, bits = (uint64_t)x, fill = !is_left && is_signed && x < 0 ? ~0ull : 0;
   if (by >= width) return (int64_t)fill;
@@ -245,7 +244,7 @@ hone_status infer_bit_shift(struct ctx *ctx, struct graph *graph, struct node *n
   return infer_bitwise(ctx, graph, node);
 }
 
-/* Both integer ops that look at an attribute, and Mod of floats. */
+/* Both integer ops with an attribute, and Mod of floats. */
 static hone_status eval_pairs(const struct node *node, const struct tensor *const *in,
                               const struct tensor *out) {
   const struct shape *shape = &out->shape;
@@ -347,9 +346,9 @@ static void cast_to_tiny(const struct node *node, const struct tensor *in, struc
     tensor_set_tiny(out, i, tensor_f64(in, i), rounding, saturate);
 }
 
-/* A float32 goes straight to 16 bits: through double it would be the same, since double is exact.
-   To integers, where the standard leaves what does not fit open: towards zero, NaN is 0, what 64 bits
-   cannot hold is the nearest end, narrower types keep the low bits. Generated C does the same. */
+/* float32 to 16 bits is rounded once: the way through double gives the same, since double is exact.
+ * To integers, where the standard does not define values out of range: toward zero, NaN is 0,
+ * values beyond 64 bits saturate, narrower types keep the low bits. Generated C does the same. */
 hone_status eval_cast(struct ctx *ctx, struct arena *scratch, const struct node *node,
                       const struct tensor *const *in, struct tensor *const *out) {
   (void)ctx, (void)scratch;

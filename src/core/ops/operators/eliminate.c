@@ -1,5 +1,5 @@
-/* Eliminate (hone): matrices [.., n, width], width at least n, by Gauss and Jordan's elimination of the first n columns, the
- * largest element that is left of one being its pivot: [.., n, width], of which the first n columns are the identity; or
+/* Eliminate (hone): matrices [.., n, width], width at least n, by Gauss-Jordan elimination of the
+ * first n columns with partial pivoting: [.., n, width], whose first n columns are the identity; or
  * (determinant = 1) the determinants of those, [..]. */
 #include <math.h>
 
@@ -19,7 +19,7 @@ hone_status infer_eliminate(struct ctx *ctx, struct graph *graph, struct node *n
   return set_output(ctx, node, 0, node->inputs[0]->dtype, &shape);
 }
 
-/* Of a [n][width], in place; its determinant, 0 as soon as a pivot is. */
+/* Eliminates a [n][width] in place; returns its determinant, 0 as soon as a pivot is 0. */
 static double eliminate(double *a, int64_t n, int64_t width, bool wants_rows) {
   double determinant = 1;
   for (int64_t k = 0; k < n; k++) {

@@ -1,5 +1,5 @@
-/* fixed_point: see fixed_point.h. exp is a polynomial around -1/8 on (-1/4, 0], times one factor for
- * each bit of the rest; 1 / (1 + x) is three Newton steps. */
+/* fixed_point: see fixed_point.h. exp is a polynomial around -1/8 on (-1/4, 0], times one factor
+ * for each remaining bit; 1 / (1 + x) is three Newton steps. */
 #include "fixed_point.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ static int32_t exp_near_zero(int32_t a) {
                   fixed_multiply(exp_eighth, x + fixed_divide_by_pot(tail, 1)));
 }
 
-/* a <= 0 with `fraction` bits behind the point */
+/* a <= 0 with `fraction` fractional bits */
 static int32_t exp_negative(int32_t a, int fraction) {
   static const int32_t factors[] = {
       /* exp(-2^k) in Q0, k from -2 to 4 */
@@ -53,14 +53,15 @@ static int32_t exp_negative(int32_t a, int fraction) {
 
 int32_t fixed_exp_of_negative(int32_t a) { return exp_negative(a, 26); }
 
-/* 2 / (1 + x) in Q2 for x in [0, 1) of Q0: Newton's steps for the inverse of half the denominator. */
+/* 2 / (1 + x) in Q2 for x in [0, 1) of Q0: Newton's steps for the inverse of half the
+ * denominator. */
 static int32_t double_inverse(int32_t x) {
   const int32_t a = 1515870810, b = -1010580540, one = 1 << 29; /* 48/17, -32/17, 1 in Q2 */
   int32_t half = (int32_t)(((int64_t)x + INT32_MAX + 1) / 2);
   int32_t y = a + fixed_multiply(half, b);
   for (int i = 0; i < 3; i++) {
     int32_t error = one - fixed_multiply(half, y);
-    /* wraps where x lies outside, as the format's code does in practice */
+    /* wraps outside the range, as the format's code does in practice */
     y = (int32_t)((uint32_t)y + (uint32_t)saturate((int64_t)fixed_multiply(y, error) * 4));
   }
   return y;
@@ -91,7 +92,7 @@ int32_t fixed_inverse(int32_t x, int digits, int *out_bits) {
 /* x * 2^bits, saturated */
 static int32_t shifted_left(int32_t x, int bits) { return saturate((int64_t)x * (1 << bits)); }
 
-/* Five Newton steps from 1 in Q3, on x brought to [1/4, 1) by an even number of bits. */
+/* Five Newton steps from 1 in Q3, on x scaled to [1/4, 1) by an even number of bits. */
 int32_t fixed_inverse_root(int32_t x, int *out_right) {
   const int32_t three_halves = 3 << 27, root_half = 1518500250; /* Q3, Q0 */
   int right = 11;
@@ -133,10 +134,11 @@ static int16_t exp16_near_zero(int16_t a) {
   return saturate16(exp_eighth + fixed16_multiply(exp_eighth, (int16_t)(x + tail)));
 }
 
-/* exp(-x) in Q0 of every x > 0 with `fraction` bits behind the point: exp of what is above a multiple of a quarter, times one
-   factor for each bit of that multiple. The highest bit is the last factor, so that the rest of the product is there already. */
+/* exp(-x) in Q0 of every x > 0 with `fraction` fractional bits: exp of the remainder modulo a
+ * quarter, times one factor for each bit of the multiple. The highest bit is the last factor, so
+ * that the product of the others is already in the table. */
 static void exp16_of_all(int fraction, int16_t out[FIXED16_ENTRIES / 2 + 1]) {
-  enum { FACTORS = 6 }; /* as in 32 bits; those of more bits are 0 */
+  enum { FACTORS = 6 }; /* as in 32 bits; further factors are 0 */
   static const int16_t factors[FACTORS] = {25520, 19875, 12055, 4435, 600, 11};
   const int quarter = 1 << (fraction - 2);
   for (int x = 1; x <= quarter; x++)
@@ -147,7 +149,7 @@ static void exp16_of_all(int fraction, int16_t out[FIXED16_ENTRIES / 2 + 1]) {
   }
 }
 
-/* As double_inverse. */
+/* Like double_inverse. */
 static int16_t double_inverse16(int16_t x) {
   const int16_t half = (int16_t)((x + INT16_MAX + 1) / 2);
   int16_t y = (int16_t)(23130 + fixed16_multiply(half, -15420));
@@ -158,7 +160,7 @@ static int16_t double_inverse16(int16_t x) {
   return y;
 }
 
-/* Both are symmetric by their making; the inverse of most places is that of the one before. */
+/* Both functions are symmetric; the inverse of most entries equals that of the previous one. */
 void fixed16_table(int digits, int16_t out[FIXED16_ENTRIES]) {
   const bool is_tanh = digits >= 0;
   int16_t exps[FIXED16_ENTRIES / 2 + 1], *zero = out - INT16_MIN, exp = 0,

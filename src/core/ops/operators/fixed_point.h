@@ -24,14 +24,14 @@ int32_t fixed_inverse(int32_t x, int digits, int *out_bits);
 /* 1 / sqrt(x) of an integer x >= 0 (0 as 1), as y * 2^-*out_right with y in Q0. */
 int32_t fixed_inverse_root(int32_t x, int *out_right);
 
-/* The same on 16 bits: a product, and for every number from the least on tanh of it with `digits` bits before the
-   point, or (digits < 0) 1 / (1 + exp(-a)) of it in Q3. */
+/* The same in 16 bits: a product, and tanh of every number from the least on with `digits` bits
+ * before the point, or (digits < 0) 1 / (1 + exp(-a)) in Q3. */
 enum { FIXED16_ENTRIES = 1 << 16 };
 int16_t fixed16_multiply(int16_t a, int16_t b);
 void fixed16_table(int digits, int16_t out[FIXED16_ENTRIES]);
 
-/* A function sampled at 513 points of an interval, straight lines between them: what 16-bit numbers are looked up
-   in. Each sample is pulled halfway to where its line has no error in the middle. */
+/* A look-up table for 16-bit numbers: a function sampled at 513 points with linear interpolation.
+ * Each sample is shifted by half the interpolation error in the middle of its segment. */
 enum { CURVE_POINTS = 513 };
 typedef float curve_fn(float x, float otherwise);
 void curve_sample(curve_fn *f, float otherwise, float from, float to, float scale, int16_t *out);

@@ -1,9 +1,9 @@
-/* Ops that read at addresses given by data: Gather, GatherElements, GatherND,
- * ArrayFeatureExtractor. Every index is checked against its dimension: at inference where it is
- * constant, else when it is used. Indices may be negative and then count from the end. */
+/* Ops that read at data-dependent addresses: Gather, GatherElements, GatherND,
+ * ArrayFeatureExtractor. Every index is checked against its dimension: at inference if it is
+ * constant, else at use. Negative indices count from the end. */
 #include "view.h"
 
-/* E_SHAPE if a constant index tensor leaves [-dim, dim). */
+/* E_SHAPE if a constant index is outside [-dim, dim). */
 static hone_status check_indices(struct ctx *ctx, const struct node *node,
                                  const struct value *indices, int64_t dim) {
   if (!indices->constant) return HONE_OK;
@@ -76,7 +76,7 @@ hone_status infer_gather_elements(struct ctx *ctx, struct graph *graph, struct n
                 indices->shape.rank, data->shape.rank);
   for (int k = 0; k < data->shape.rank; k++)
     if (k != axis && indices->shape.dims[k] > data->shape.dims[k])
-      return fail(ctx, HONE_E_SHAPE, node_place(node), "indices reach outside axis %d", k);
+      return fail(ctx, HONE_E_SHAPE, node_place(node), "indices exceed the data along axis %d", k);
   TRY(check_indices(ctx, node, indices, data->shape.dims[axis]));
   return set_output(ctx, node, 0, data->dtype, &indices->shape);
 }

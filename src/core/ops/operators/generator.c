@@ -1,13 +1,13 @@
-/* Ops that make tensors out of attributes and shapes: Constant, ConstantOfShape, Range, Shape,
- * Size, EyeLike. Counts are taken without overflow; inference then checks the extent before
- * anything is allocated. */
+/* Ops that make tensors from attributes and shapes: Constant, ConstantOfShape, Range, Shape,
+ * Size, EyeLike. Counts are computed without overflow; inference checks sizes before memory is
+ * allocated. */
 #include <math.h>
 
 #include "view.h"
 
 /* -- Constant */
 
-/* The tensor an attribute stands for; *out NULL if the attribute is absent. */
+/* The tensor that an attribute gives; *out NULL if the attribute is absent. */
 static hone_status constant_tensor(struct ctx *ctx, struct arena *arena, const struct node *node,
                                    const char *name, hone_dtype dtype, const struct tensor **out) {
   const struct attribute *attribute = node_attribute(node, name);
@@ -56,7 +56,7 @@ hone_status infer_constant(struct ctx *ctx, struct graph *graph, struct node *no
   const struct tensor *tensor;
   TRY(read_constant(ctx, graph->arena, node, &tensor));
   TRY(set_output(ctx, node, 0, tensor->dtype, &tensor->shape));
-  node->outputs[0]->constant = tensor; /* no copy of large ones */
+  node->outputs[0]->constant = tensor; /* large ones are not copied */
   return HONE_OK;
 }
 
@@ -99,8 +99,8 @@ hone_status eval_constant_of_shape(struct ctx *ctx, struct arena *scratch, const
 
 /* -- Range: start, limit, delta */
 
-/* Elements of an integer range; differences of int64 are taken as uint64, so they never overflow.
- */
+/* Number of elements of an integer range; differences of int64 are computed in uint64, so they
+ * never overflow. */
 static int64_t count_integers(int64_t start, int64_t limit, int64_t delta) {
   bool is_empty = delta > 0 ? start >= limit : start <= limit;
   if (is_empty) return 0;
@@ -116,7 +116,8 @@ static hone_status count_range(struct ctx *ctx, const struct node *node,
   static const char *const names[] = {"start", "limit", "delta"};
   for (size_t k = 0; k < 3; k++) {
     if (!in[k])
-      return fail(ctx, HONE_E_UNSUP, node_place(node), "%s is known only at run time", names[k]);
+      return fail(ctx, HONE_E_UNSUP, node_place(node),
+                  "%s must be a constant: it is known only at run time", names[k]);
     if (tensor_count(in[k]) != 1)
       return fail(ctx, HONE_E_SHAPE, node_place(node), "%s is not one number", names[k]);
   }
@@ -153,7 +154,8 @@ hone_status eval_range(struct ctx *ctx, struct arena *scratch, const struct node
   int64_t count;
   TRY(count_range(ctx, node, in, &count));
   if (count != out[0]->shape.dims[0])
-    return fail(ctx, HONE_E_SHAPE, node_place(node), "the range has another size at run time");
+    return fail(ctx, HONE_E_SHAPE, node_place(node),
+                "the size of the range at run time differs from the output's shape");
   for (int64_t i = 0; i < count; i++) {
     if (dtype_is_integer(out[0]->dtype)) {
       uint64_t start = (uint64_t)tensor_i64(in[0], 0), delta = (uint64_t)tensor_i64(in[2], 0);

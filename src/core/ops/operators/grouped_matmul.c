@@ -1,9 +1,8 @@
-/* GroupedMatMul, of domain hone: rows by groups, each group times a matrix of its own, as mixtures of experts
- * have them.
- *
- *   y[r] = x[r] w[g], where ends[g - 1] <= r < ends[g]; rows behind the last end are zero
- *
- * x [rows, k] f32, w [groups, k, n] f32, ends [groups] i32 or i64, ascending, at most rows. y [rows, n]. */
+/* GroupedMatMul, of domain hone: each group of rows times its own matrix, as in mixture-of-experts
+ * layers.
+ * y[r] = x[r] w[g], where ends[g - 1] <= r < ends[g]; rows after the last end are zero
+ * x [rows, k] f32, w [groups, k, n] f32, ends [groups] i32 or i64, ascending, at most rows. y
+ * [rows, n]. */
 #include "core/ops/ops_internal.h"
 
 hone_status infer_grouped_matmul(struct ctx *ctx, struct graph *graph, struct node *node) {

@@ -43,7 +43,7 @@ static inline double floor_(double x) { return floor(x); }
 static inline double ceil_(double x) { return ceil(x); }
 static inline double trunc_(double x) { return trunc(x); }
 static inline double sign_(double x) { return isnan(x) ? x : (double)((x > 0) - (x < 0)); }
-/* Independent of the rounding mode. */
+/* The result does not depend on the rounding mode. */
 static inline double round_(double x) {
   if (!(fabs(x) < 0x1p52)) return x;
   double down = floor(x), rest = x - down;

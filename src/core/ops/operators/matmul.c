@@ -83,7 +83,7 @@ static void multiply_f64(const struct matrices *x, const struct contraction_work
   contract(&contraction, work);
 }
 
-/* Integer products wrap; with an alpha or beta that is not whole they are cut off. */
+/* Integer arithmetic wraps; results with a fractional alpha or beta are truncated. */
 static void multiply_i64(const struct matrices *x) {
   for (int64_t row = 0; row < x->m; row++)
     for (int64_t column = 0; column < x->n; column++) {

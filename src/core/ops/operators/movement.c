@@ -1,5 +1,6 @@
-/* Ops that move elements by strides: Transpose, Concat, Split, Slice, Expand, Tile, DepthToSpace,
- * SpaceToDepth. Each evaluation describes its move as a view and copies; no element is computed. */
+/* Ops that move elements by strides: Transpose, Concat, Split, Slice, Expand, Tile,
+ * DepthToSpace, SpaceToDepth. Each evaluation describes its move as a view and copies it; no
+ * element is computed. */
 #include "view.h"
 
 /* -- Transpose */
@@ -83,7 +84,7 @@ hone_status infer_concat(struct ctx *ctx, struct graph *graph, struct node *node
   return set_output(ctx, node, 0, node->inputs[0]->dtype, &to);
 }
 
-/* Copies `part` out of or into `whole` at `offset` on the axis. */
+/* Copies `part` from or to `whole` at `offset` on the axis. */
 static void copy_block(const struct tensor *whole, const struct tensor *part, int axis,
                        int64_t offset, size_t size, bool part_is_result) {
   int64_t outer = dims_product(&whole->shape, 0, axis);
@@ -114,7 +115,7 @@ hone_status eval_concat(struct ctx *ctx, struct arena *scratch, const struct nod
   return HONE_OK;
 }
 
-/* Sizes of the parts: input 1, else equal parts of which the last may be smaller. */
+/* Sizes of the parts: input 1, else equal parts, the last of which may be smaller. */
 static hone_status split_part(struct ctx *ctx, const struct node *node, int64_t dim,
                               const int64_t *given, size_t k, int64_t *out) {
   if (given) {
@@ -180,7 +181,8 @@ hone_status eval_split(struct ctx *ctx, struct arena *scratch, const struct node
     int64_t part;
     TRY(split_part(ctx, node, dim, sizes, k, &part));
     if (part < 0 || part > dim - offset || (out[k] && out[k]->shape.dims[axis] != part))
-      return fail(ctx, HONE_E_SHAPE, node_place(node), "part %zu has another size", k);
+      return fail(ctx, HONE_E_SHAPE, node_place(node), "part %zu has a different size at run time",
+                  k);
     if (out[k]) copy_block(in[0], out[k], axis, offset, size, true);
     offset += part;
   }
@@ -257,7 +259,8 @@ hone_status eval_slice(struct ctx *ctx, struct arena *scratch, const struct node
   TRY(movable_bytes(ctx, node, in[0]->dtype, &size));
   TRY(resolve_slice(ctx, node, &in[0]->shape, in, &slice));
   if (!shape_equal(&slice.to, &out[0]->shape))
-    return fail(ctx, HONE_E_SHAPE, node_place(node), "the slice has another size at run time");
+    return fail(ctx, HONE_E_SHAPE, node_place(node),
+                "the size of the slice at run time differs from the output's shape");
   shape_strides(&in[0]->shape, from);
   shape_strides(&out[0]->shape, to);
   struct view view = {0};
@@ -372,7 +375,7 @@ hone_status infer_space_to_depth(struct ctx *ctx, struct graph *graph, struct no
   int64_t block;
   TRY(read_block(ctx, node, &block));
   if (to.dims[2] % block || to.dims[3] % block)
-    return fail(ctx, HONE_E_SHAPE, node_place(node), "image %lldx%lld is no multiple of %lld",
+    return fail(ctx, HONE_E_SHAPE, node_place(node), "image %lldx%lld is not a multiple of %lld",
                 (long long)to.dims[2], (long long)to.dims[3], (long long)block);
   to.dims[2] /= block;
   to.dims[3] /= block;

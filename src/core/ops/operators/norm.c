@@ -4,7 +4,7 @@
 
 #include "core/ops/ops_internal.h"
 
-/* Input k has rank 1 and `count` elements; absent is fine. */
+/* Input k has rank 1 and `count` elements; it may be absent. */
 static hone_status want_vector(struct ctx *ctx, const struct node *node, size_t k, int64_t count) {
   const struct value *value = node_input(node, k);
   if (!value || (value->shape.rank == 1 && value->shape.dims[0] == count)) return HONE_OK;
@@ -26,7 +26,7 @@ static struct moments moments_of(const double *x, int64_t count, int64_t stride)
   return m;
 }
 
-/* About zero instead of the mean. */
+/* Moments about zero instead of the mean. */
 static struct moments squares_of(const double *x, int64_t count) {
   struct moments m = {0, 0};
   for (int64_t i = 0; i < count; i++) m.variance += x[i] * x[i];
@@ -107,7 +107,8 @@ hone_status infer_rms_normalization(struct ctx *ctx, struct graph *graph, struct
   return infer_trailing(ctx, node, &axis);
 }
 
-/* A broadcast operand, dense; NULL if absent. *out_step: from one row to the next, 0 where all rows have the same. */
+/* A broadcast operand, dense; NULL if absent. *out_step: from one row to the next, 0 if all rows
+ * share it. */
 static hone_status spread(struct ctx *ctx, struct arena *scratch, const struct tensor *tensor,
                           const struct shape *x, int axis, double **out, int64_t *out_step) {
   *out = NULL;
@@ -189,7 +190,7 @@ hone_status infer_group_normalization(struct ctx *ctx, struct graph *graph, stru
   return HONE_OK;
 }
 
-/* Channels [n][groups][channels / groups], statistics a group. */
+/* Channels [n][groups][channels / groups], statistics per group. */
 static hone_status run_groups(struct ctx *ctx, struct arena *scratch, const struct node *node,
                               const struct tensor *const *in, const struct tensor *out,
                               int64_t groups) {
@@ -294,7 +295,7 @@ hone_status eval_lp_normalization(struct ctx *ctx, struct arena *scratch, const 
       sum += is_l1 ? fabs(v) : v * v;
     }
     double norm = is_l1 ? sum : sqrt(sum);
-    for (int64_t i = 0; i < dim; i++) /* a vector of zeros stays one */
+    for (int64_t i = 0; i < dim; i++) /* a zero vector is unchanged */
       tensor_set_f64(out[0], (size_t)(start + i * inner),
                      norm == 0 ? 0 : x[start + i * inner] / norm);
   }
@@ -325,7 +326,7 @@ hone_status infer_mean_variance_normalization(struct ctx *ctx, struct graph *gra
   return set_output_like(ctx, node, 0, 0);
 }
 
-/* (x - mean) / (sqrt(variance) + 1e-9), as the specification's function body has it. */
+/* (x - mean) / (sqrt(variance) + 1e-9), as in the specification's function body. */
 hone_status eval_mean_variance_normalization(struct ctx *ctx, struct arena *scratch,
                                              const struct node *node,
                                              const struct tensor *const *in,

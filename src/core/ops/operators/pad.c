@@ -1,5 +1,6 @@
-/* Pad (constant, reflect, edge, wrap; negative pads cut), PadToBound and ReverseSequence. Pad evaluates through
- * one table an axis: the source index of each result index, -1 for the constant. */
+/* Pad (constant, reflect, edge, wrap; negative pads crop), PadToBound and ReverseSequence. Pad
+ * is evaluated through one table per axis: the source index of each result index, -1 for the
+ * constant. */
 #include "view.h"
 
 struct pads {
@@ -54,7 +55,7 @@ hone_status infer_pad(struct ctx *ctx, struct graph *graph, struct node *node) {
         !checked_add(to.dims[k], pads.after[k], &to.dims[k]))
       return fail(ctx, HONE_E_LIMIT, node_place(node), "axis %d grows too large", k);
     if (to.dims[k] < 0)
-      return fail(ctx, HONE_E_SHAPE, node_place(node), "axis %d is cut to %lld", k,
+      return fail(ctx, HONE_E_SHAPE, node_place(node), "axis %d is cropped to %lld", k,
                   (long long)to.dims[k]);
     if (from == 0 && to.dims[k] > 0 && mode != PAD_CONSTANT)
       return fail(ctx, HONE_E_SHAPE, node_place(node), "axis %d has nothing to repeat", k);
@@ -106,7 +107,8 @@ hone_status eval_pad(struct ctx *ctx, struct arena *scratch, const struct node *
   TRY(resolve_pads(ctx, node, in[0]->shape.rank, in, &pads));
   for (int k = 0; k < to->rank; k++)
     if (to->dims[k] != in[0]->shape.dims[k] + pads.before[k] + pads.after[k])
-      return fail(ctx, HONE_E_SHAPE, node_place(node), "the pads differ at run time");
+      return fail(ctx, HONE_E_SHAPE, node_place(node),
+                  "the pads at run time differ from the output's shape");
   TRY(map_axes(ctx, scratch, in[0], out[0], &pads, mode, map));
   bool has_fill = node_input(node, 2) && tensor_count(in[2]) == 1;
   const char *from = in[0]->data, *fill = has_fill ? in[2]->data : NULL;
@@ -175,8 +177,8 @@ hone_status eval_reverse_sequence(struct ctx *ctx, struct arena *scratch, const 
   return HONE_OK;
 }
 
-/* -- PadToBound: an axis `length` long, what lies behind its size filled with input 1; must_be: the size that a run has to
- * find, -1 any -- */
+/* -- PadToBound: pads an axis to `length` with input 1; must_be: the size required at run time, -1
+ * for any -- */
 
 hone_status infer_pad_to_bound(struct ctx *ctx, struct graph *graph, struct node *node) {
   struct shape to = node->inputs[0]->shape;
@@ -188,14 +190,14 @@ hone_status infer_pad_to_bound(struct ctx *ctx, struct graph *graph, struct node
   const int64_t length = node_int(node, "length", 0);
   if (length < to.dims[axis] || !shape_count(&node->inputs[1]->shape, &rest) || rest != 1)
     return fail(ctx, HONE_E_SHAPE, node_place(node),
-                "%lld places for %lld, or not one for the rest", (long long)length,
-                (long long)to.dims[axis]);
+                "length is %lld for an axis of %lld, or the fill value is not a scalar",
+                (long long)length, (long long)to.dims[axis]);
   to.dims[axis] = length;
   return set_output(ctx, node, 0, node->inputs[0]->dtype, &to);
 }
 
 hone_status eval_pad_to_bound(struct ctx *ctx, struct arena *scratch, const struct node *node,
-                       const struct tensor *const *in, struct tensor *const *out) {
+                              const struct tensor *const *in, struct tensor *const *out) {
   const struct shape *from = &in[0]->shape, *to = &out[0]->shape;
   size_t size;
   int axis;
@@ -206,7 +208,7 @@ hone_status eval_pad_to_bound(struct ctx *ctx, struct arena *scratch, const stru
   const int64_t inner = dims_product(from, axis + 1, from->rank),
                 must_be = node_int(node, "must_be", -1);
   if (must_be >= 0 && room != must_be)
-    return fail(ctx, HONE_E_SHAPE, node_place(node), "axis %d has %lld places, what it meets %lld",
+    return fail(ctx, HONE_E_SHAPE, node_place(node), "axis %d has size %lld, but must be %lld",
                 axis, (long long)room, (long long)must_be);
   for (int64_t i = 0; i < (int64_t)tensor_count(out[0]); i++) {
     const int64_t at = i / inner % length,

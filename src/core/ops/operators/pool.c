@@ -15,7 +15,7 @@ static hone_status infer_windows(struct ctx *ctx, const struct node *node, struc
         window->pad_end[i] >= window->kernel[i] * window->dilation[i])
       return fail(ctx, HONE_E_SHAPE, node_place(node),
                   "pads along spatial axis %d reach the kernel's size", i);
-  /* mostly padding: nobody's model, but hours of work */
+  /* mostly padding: never a real model, but hours of work */
   double positions = 1, elements = 1;
   for (int i = 0; i < window->rank; i++)
     positions *= (double)window->kernel[i], elements *= (double)window->in[i];
@@ -81,7 +81,8 @@ static double pool_max(const struct pool *pool, const int64_t *o) {
   return max;
 }
 
-/* Is the kernel position within input and padding? A window of ceil_mode may reach behind both. */
+/* True if the kernel position is within input and padding. A ceil_mode window may extend past
+ * both. */
 static bool is_padded(const struct window *w, const int64_t *o, const int64_t *k) {
   for (int i = 0; i < w->rank; i++) {
     int64_t at = o[i] * w->stride[i] + k[i] * w->dilation[i] - w->pad_begin[i];

@@ -1,7 +1,9 @@
-/* weights: hone.MatMulWeights, a product of floats with a matrix of 4 or 8 bits that stays as it is.
- *   y[.., n] = sum over k of a[.., k] * (b[k, n] - zero[k / block, n]) * scale[k / block, n]
- * b: u4, i4, u8 or i8 [k, n]; scale: f32 [blocks, n]; zero (0 if left out): as b. Attribute block_size.
- * Passes make it of MatMul with DequantizeLinear where few rows read the weights once. */
+/* quantised_matmul: hone.MatMulWeights, a matmul of floats with a matrix that stays in 4 or 8
+ * bits.
+ * y[.., n] = sum over k of a[.., k] * (b[k, n] - zero[k / block, n]) * scale[k / block, n]
+ * b: u4, i4, u8 or i8 [k, n]; scale: f32 [blocks, n]; zero (0 if omitted): type of b. Attribute
+ * block_size. Passes make it from MatMul with DequantizeLinear if few rows read the weights
+ * once. */
 #include "quantize.h"
 
 hone_status infer_matmul_weights(struct ctx *ctx, struct graph *graph, struct node *node) {
@@ -11,8 +13,8 @@ hone_status infer_matmul_weights(struct ctx *ctx, struct graph *graph, struct no
   double low, high;
   if (a->dtype != HONE_F32 || node->inputs[2]->dtype != HONE_F32 ||
       !integer_range(b->dtype, &low, &high) || dtype_bits(b->dtype) > 8)
-    return fail(ctx, HONE_E_TYPE, node_place(node), "a product of %s with %s", dtype_name(a->dtype),
-                dtype_name(b->dtype));
+    return fail(ctx, HONE_E_TYPE, node_place(node), "a matmul of %s with %s is not supported",
+                dtype_name(a->dtype), dtype_name(b->dtype));
   if (a->shape.rank < 1 || b->shape.rank != 2 || block < 1 ||
       a->shape.dims[a->shape.rank - 1] != b->shape.dims[0])
     return fail(ctx, HONE_E_SHAPE, node_place(node), "a and b do not fit, or block_size %lld",
@@ -21,7 +23,8 @@ hone_status infer_matmul_weights(struct ctx *ctx, struct graph *graph, struct no
   struct shape scales = {2, {k / block + (k % block != 0), n}}, out = a->shape;
   for (size_t i = 2; i < node->input_count; i++)
     if (node->inputs[i] && !shape_equal(&node->inputs[i]->shape, &scales))
-      return fail(ctx, HONE_E_SHAPE, node_place(node), "input %zu is not one element a block", i);
+      return fail(ctx, HONE_E_SHAPE, node_place(node),
+                  "input %zu does not have one element per block", i);
   if (has_input(node, 3) && node->inputs[3]->dtype != b->dtype)
     return fail(ctx, HONE_E_TYPE, node_place(node), "the zero points are %s, the weights %s",
                 dtype_name(node->inputs[3]->dtype), dtype_name(b->dtype));

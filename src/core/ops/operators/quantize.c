@@ -1,5 +1,5 @@
 /* quantize: QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear, MatMulInteger, QLinearMatMul.
- * Scales and zero points are operands: one element, one along an axis, or one a block. */
+ * Scales and zero points are operands: one element, one per index of an axis, or one per block. */
 #include <math.h>
 
 #include "helpers_double.h"
@@ -83,9 +83,10 @@ hone_status combined_scale(struct ctx *ctx, struct arena *scratch, const struct 
 
 /* -- QuantizeLinear, DequantizeLinear */
 
-/* How an element finds its scale: one for all, one along axis, or one a block along axis. */
+/* Granularity of scales: one for all, one per index of the axis, or one per block along the
+ * axis. */
 struct granularity {
-  size_t inner;  /* elements behind the axis */
+  size_t inner;  /* elements after the axis */
   size_t dim;    /* of the axis; 0: one scale for all */
   size_t block;  /* 1: per axis */
   size_t blocks; /* scales along the axis */
@@ -141,7 +142,7 @@ static hone_status check_zero_point(struct ctx *ctx, const struct node *node) {
               (long long)scales, (long long)points);
 }
 
-/* A constant scale is looked at once: zero, negative and NaN make no sense. */
+/* Constant scales are checked: zero, negative and NaN are invalid. */
 static hone_status check_scale(struct ctx *ctx, const struct node *node) {
   const struct tensor *scale = node->inputs[1]->constant;
   size_t count = scale ? tensor_count(scale) : 0;
@@ -191,7 +192,7 @@ hone_status infer_dequantize_linear(struct ctx *ctx, struct graph *graph, struct
 }
 
 /* The quotient is rounded to the precision that the operator computes in before it is quantised:
-   otherwise ties fall differently from every engine. */
+ * otherwise ties differ from those of every engine. */
 static double in_precision(double x, hone_dtype dtype) {
   return dtype == HONE_F64 ? x : (double)(float)x;
 }
@@ -246,7 +247,7 @@ hone_status infer_dynamic_quantize_linear(struct ctx *ctx, struct graph *graph, 
   return set_output(ctx, node, 2, HONE_U8, &scalar);
 }
 
-/* In float throughout, as the specification's function body is. */
+/* In float throughout, as in the specification's function body. */
 hone_status eval_dynamic_quantize_linear(struct ctx *ctx, struct arena *scratch,
                                          const struct node *node, const struct tensor *const *in,
                                          struct tensor *const *out) {
@@ -309,7 +310,7 @@ hone_status infer_qlinear_matmul(struct ctx *ctx, struct graph *graph, struct no
 struct byte_product {
   struct matmul_plan plan;
   const double *a, *b; /* centred */
-  const double *scale; /* one a column; NULL: sums are stored */
+  const double *scale; /* one per column; NULL: integer sums are stored */
   double zero_point;
   const struct tensor *out;
 };

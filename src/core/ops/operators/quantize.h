@@ -1,4 +1,4 @@
-/* quantize: what the quantised operators share. real = (q - zero_point) * scale. */
+/* quantize: shared by the quantised operators. real = (q - zero_point) * scale. */
 #ifndef HONE_OPS_QUANTIZE_H
 #define HONE_OPS_QUANTIZE_H
 
@@ -6,10 +6,10 @@
 
 /* i8 or u8; E_TYPE otherwise. */
 MUST_USE hone_status want_byte(struct ctx *ctx, const struct node *node, size_t input);
-/* Input k (if present) has one element, or one a channel; E_SHAPE otherwise. */
+/* Input k (if present) has one element, or one per channel; E_SHAPE otherwise. */
 MUST_USE hone_status want_channel_operand(struct ctx *ctx, const struct node *node, size_t input,
                                           int64_t channels);
-/* The largest and smallest integer of a quantised type; false if it is none. */
+/* The largest and smallest integer of a quantised type; false for other types. */
 bool integer_range(hone_dtype dtype, double *out_min, double *out_max);
 /* Rounds half to even, adds the zero point, saturates; NaN gives the zero point. */
 double requantize(double x, double zero_point, hone_dtype dtype);

@@ -51,13 +51,13 @@ static bool equals_ignoring_case(const struct string *text, const char *name) {
   return true;
 }
 
-/* -- the plan: numbers and operands */
+/* -- the plan: sizes and operands */
 
 enum { DIRECTIONS = 2, FUNCTIONS = 3 };
 
 struct recurrent {
   int gates;     /* 4, 3 or 1 */
-  int functions; /* activations a direction */
+  int functions; /* activations per direction */
   int64_t steps, batch, input, hidden;
   int directions;
   bool is_reverse; /* of the only direction */
@@ -93,7 +93,7 @@ static bool find_activation(const struct string *name, struct activation *out) {
   return false;
 }
 
-/* alpha and beta are handed out in the order of the functions that take one. */
+/* alpha and beta values are assigned in the order of the activations that take one. */
 static double next_float(const struct attribute *list, size_t *used, double otherwise) {
   return list && *used < list->count && list->floats ? list->floats[(*used)++] : otherwise;
 }
@@ -114,7 +114,7 @@ static hone_status read_activations(struct ctx *ctx, const struct node *node,
   const struct attribute *betas = node_attribute(node, "activation_beta");
   size_t expected = (size_t)(r->functions * r->directions), alpha = 0, beta = 0;
   if (names && names->count != expected)
-    return fail(ctx, HONE_E_SHAPE, node_place(node), "activations is no list of %zu names",
+    return fail(ctx, HONE_E_SHAPE, node_place(node), "activations is not a list of %zu names",
                 expected);
   for (int d = 0; d < r->directions; d++)
     for (int k = 0; k < r->functions; k++) {
@@ -135,7 +135,8 @@ static hone_status plan(struct ctx *ctx, const struct node *node, const struct s
   size_t kind = 0;
   while (kind < COUNT(kinds) && strcmp(kinds[kind].op, node->op->name) != 0) kind++;
   if (kind == COUNT(kinds))
-    return fail(ctx, HONE_E_INTERNAL, node_place(node), "%s is not recurrent", node->op->name);
+    return fail(ctx, HONE_E_INTERNAL, node_place(node), "%s is not a recurrent operator",
+                node->op->name);
   r->gates = kinds[kind].gates, r->functions = kinds[kind].functions;
   if (x->rank != 3 || w->rank != 3)
     return fail(ctx, HONE_E_SHAPE, node_place(node),
@@ -181,7 +182,7 @@ static hone_status want_shape(struct ctx *ctx, const struct node *node, size_t k
   struct shape wanted = shape_of(rank, dims);
   if (!value || shape_equal(&value->shape, &wanted)) return HONE_OK;
   return fail(ctx, HONE_E_SHAPE, node_place(node),
-              "input %zu does not have the shape that x, W and hidden_size ask for", k);
+              "input %zu does not have the shape that x, W and hidden_size require", k);
 }
 
 static hone_status infer_recurrent(struct ctx *ctx, const struct node *node) {
@@ -308,7 +309,7 @@ static void step(const struct cell *cell, const double *x) {
   if (cell->r->gates == 1) step_rnn(cell);
 }
 
-/* -- the whole */
+/* -- all sequences */
 
 struct operands {
   double *x, *w, *u, *bias, *h, *c, *peephole;

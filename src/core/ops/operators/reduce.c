@@ -18,7 +18,7 @@ enum reduction {
   REDUCE_PROD,
   REDUCE_SUM,
   REDUCE_SUM_SQUARE,
-  REDUCE_VARIANCE /* of all terms, not of a sample */
+  REDUCE_VARIANCE /* of the population, not of a sample */
 };
 
 static hone_status reduction_of(struct ctx *ctx, const struct node *node, enum reduction *out) {
@@ -79,9 +79,10 @@ hone_status infer_reduce(struct ctx *ctx, struct graph *graph, struct node *node
   if (x->dtype == HONE_STRING)
     return fail(ctx, HONE_E_TYPE, node_place(node), "%s is not defined for strings",
                 node->op->name);
-  /* an axes operand without elements says the same whatever it holds */
+  /* an empty axes operand means the same for any value */
   if (axes && !axes->constant && !(axes->shape.rank == 1 && axes->shape.dims[0] == 0))
-    return fail(ctx, HONE_E_UNSUP, node_place(node), "axes (input 1) is known only at run time");
+    return fail(ctx, HONE_E_UNSUP, node_place(node),
+                "axes (input 1) must be a constant: it is known only at run time");
   TRY(reduction_axes(ctx, node, x->shape.rank, axes ? axes->constant : NULL, reduced));
   bool keep;
   TRY(read_keepdims(ctx, node, &keep));
@@ -186,7 +187,7 @@ static hone_status reduce_f64(struct ctx *ctx, struct arena *scratch, const stru
   return HONE_OK;
 }
 
-/* The exact integer reductions; the others go through double. */
+/* Reductions that are exact in integers; the others are computed in double. */
 static bool is_exact(enum reduction kind) {
   return kind != REDUCE_L2 && kind != REDUCE_LOG_SUM && kind != REDUCE_LOG_SUM_EXP;
 }
@@ -220,7 +221,7 @@ int64_t integer_edge(hone_dtype dtype, bool largest) {
   return largest ? most : -most - 1;
 }
 
-/* What an empty maximum or minimum gives: the other end of the element type. */
+/* The result of an empty maximum or minimum: the opposite end of the element type. */
 static int64_t start_i64(enum reduction kind, hone_dtype dtype) {
   if (kind == REDUCE_PROD) return 1;
   return kind == REDUCE_MAX || kind == REDUCE_MIN ? integer_edge(dtype, kind == REDUCE_MIN) : 0;
@@ -285,7 +286,8 @@ hone_status infer_arg(struct ctx *ctx, struct graph *graph, struct node *node) {
   return set_output(ctx, node, 0, HONE_I64, &out);
 }
 
-/* Is element a above (below) element b? NaN is above and below everything else, as in NumPy. */
+/* True if element a is above (below) element b. NaN is above and below everything else, as in
+ * NumPy. */
 static bool beats(const struct tensor *x, int64_t a, int64_t b, bool is_max) {
   if (dtype_is_float(x->dtype)) {
     double p = tensor_f64(x, (size_t)a), q = tensor_f64(x, (size_t)b);
@@ -347,7 +349,7 @@ hone_status infer_cumulative(struct ctx *ctx, struct graph *graph, struct node *
   return set_output_like(ctx, node, 0, 0);
 }
 
-/* The axis is an operand: it may be known only now. */
+/* The axis is an operand that may be known only at run time. */
 static hone_status run_cumulative(struct ctx *ctx, const struct node *node,
                                   const struct tensor *const *in, const struct tensor *out,
                                   bool is_product) {

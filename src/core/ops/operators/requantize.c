@@ -1,24 +1,29 @@
-/* requantize: operators of domain hone for quantised formats whose arithmetic is fixed point:
- * Requantize, Rescale, RescaleOnce, RescaleUp, ShiftRight, TableSoftmax, NormalizeBytes, NormalizeWords,
- * QuantizeHalfAway, ByteTable.
+/* requantize: operators of domain hone for the fixed-point arithmetic of quantised formats:
+ * Requantize, Rescale, RescaleOnce, RescaleUp, ShiftRight, TableSoftmax, NormalizeBytes,
+ * NormalizeWords, QuantizeHalfAway, ByteTable.
  *
- * Requantize: y = clamp(round((x - offset) * 2^left_shift * multiplier * 2^(shift - 31)) + zero_point)
- *   multiplier and shift: i32, one or one a slice along `axis`. 32-bit sums are rounded twice (the
- *   doubled product, then the shift, halves away from zero; single_rounding: once, halves up); 64-bit sums once, halves up, with
- *   16 bits of the multiplier (single_rounding: with all of them). Source: TensorFlow Lite's quantisation specification, int8
- *   and 16x8.
- * Rescale, RescaleOnce: the same two roundings of i32 by themselves, x, multiplier and shift to the
- *   right broadcast; passes make them of Requantize, so that they fuse like any elementwise operator.
- * RescaleUp: both roundings with halves up, by a shift of 1 to 31: Rescale of what is not below 0, in fewer instructions.
+ * Requantize: y = clamp(round((x - offset) * 2^left_shift * multiplier * 2^(shift - 31)) +
+ * zero_point)
+ * multiplier and shift: i32, scalars or one per index of `axis`. 32-bit sums are rounded twice
+ * (the doubled product, then the shift, halves away from zero; single_rounding: once, halves
+ * up); 64-bit sums once, halves up, with 16 bits of the multiplier (single_rounding: with all of
+ * them). Source: TensorFlow Lite's quantisation specification, int8 and 16x8.
+ * Rescale, RescaleOnce: the same two roundings of i32 alone; x, multiplier and right shift
+ * broadcast. Passes expand Requantize into them, so that they fuse like any elementwise
+ * operator.
+ * RescaleUp: both roundings half up, for shifts of 1 to 31: equals Rescale for x >= 0, in fewer
+ * instructions.
  * ShiftRight: x / 2^bits of i32, rounded down; bits modulo 32, broadcast.
- * TableSoftmax: softmax of 8-bit numbers; input 1: exp of each distance from the largest, in Q0.31. Of 16-bit numbers: that
- *   in Q0.15, and input 2: 1 / (1 + x) for x in [0, 1), 513 samples (fixed_point.h).
- * NormalizeBytes: x / |x| along `axis` of bytes less zero_point, to 1/128: i8 with zero point 0, u8 with 128.
- * NormalizeWords: x less its mean over its deviation along the last axis, i16 to i32 in steps of 1/1024; `least`: the
- *   variance of what has none.
- * QuantizeHalfAway: QuantizeLinear with halves away from zero.
- * ByteTable: any function of an 8-bit number: entry x & 255 of `table`, 256 numbers of type `to`.
- */
+ * TableSoftmax: softmax of 8-bit numbers; input 1: exp of each distance to the largest, in
+ * Q0.31. For 16-bit numbers: that in Q0.15, and input 2: 1 / (1 + x) for x in [0, 1), 513
+ * samples (fixed_point.h).
+ * NormalizeBytes: x / |x| along `axis` of 8-bit numbers minus zero_point, to 1/128: i8 with zero
+ * point 0, u8 with 128.
+ * NormalizeWords: (x - mean) / deviation along the last axis, i16 to i32 in steps of 1/1024;
+ * `least`: the variance of a constant row.
+ * QuantizeHalfAway: QuantizeLinear with halves rounded away from zero.
+ * ByteTable: any function of an 8-bit number: entry x & 255 of `table`, 256 numbers of type
+ * `to`. */
 #include "fixed_point.h"
 #include "quantize.h"
 
@@ -74,7 +79,7 @@ static int64_t rounded_shift(int64_t x, int64_t bits) {
   return (x >> bits) + ((x & mask) > (mask >> 1) + (x < 0));
 }
 
-/* Shifts outside what the formats allow are taken as the nearest that is allowed. */
+/* Shifts out of the formats' range are clamped to it. */
 static int64_t rescale_32(int64_t x, int64_t multiplier, int64_t shift) {
   int64_t left = shift > 0 ? shift : 0, right = shift < 0 ? -shift : 0;
   if (left > 31) left = 31;
@@ -196,7 +201,7 @@ static void softmax_row(const struct softmax_row *r) {
   }
 }
 
-/* The sum, in Q16.15, is brought to [1, 2) in Q1.16. */
+/* The sum, in Q16.15, is scaled to [1, 2) in Q1.16. */
 static void softmax_row_16(const struct softmax_row *r) {
   int64_t most = INT64_MIN, sum = 0;
   int bits = 2;
@@ -255,7 +260,7 @@ hone_status infer_normalize_bytes(struct ctx *ctx, struct graph *graph, struct n
   return set_output(ctx, node, 0, node->inputs[0]->dtype, &node->inputs[0]->shape);
 }
 
-/* i8: shifted left before the product where that is the net shift; u8: seven bits before it, always. */
+/* i8: shifted left before the product if the net shift is to the left; u8: always by seven bits. */
 static int64_t normal_byte(int64_t x, int32_t root, int right, bool is_signed) {
   if (is_signed) return rescale_32(x, root, 7 - right);
   return 128 + rounded_shift(rounded_product(x * 128, root), right);
@@ -289,14 +294,14 @@ hone_status eval_normalize_bytes(struct ctx *ctx, struct arena *scratch, const s
   return HONE_OK;
 }
 
-/* -- NormalizeWords: the mean in steps of 1/1024, the variance in whole ones */
+/* -- NormalizeWords: the mean in steps of 1/1024, the variance as an integer */
 
 hone_status infer_normalize_words(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
   const struct value *x = node->inputs[0];
   const int64_t least = node_int(node, "least", 1);
   if (x->dtype != HONE_I16 || !x->shape.rank || least < 1 || least > INT32_MAX)
-    return fail(ctx, HONE_E_TYPE, node_place(node), "of %s, least variance %lld",
+    return fail(ctx, HONE_E_TYPE, node_place(node), "input of type %s, least variance %lld",
                 dtype_name(x->dtype), (long long)least);
   return set_output(ctx, node, 0, HONE_I32, &x->shape);
 }

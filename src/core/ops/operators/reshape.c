@@ -1,5 +1,4 @@
-/* Ops that give the same elements another shape: Identity, Reshape, Flatten, Squeeze,
- * Unsqueeze.
+/* Ops that give the same elements another shape: Identity, Reshape, Flatten, Squeeze, Unsqueeze.
  * In: nodes with known input shapes. Out: shapes by ONNX rules; evaluation is one copy. */
 #include "view.h"
 
@@ -8,7 +7,7 @@ hone_status infer_identity(struct ctx *ctx, struct graph *graph, struct node *no
   return set_output_like(ctx, node, 0, 0);
 }
 
-/* The same bits as another type of their width. */
+/* Reinterprets the bits as another type of the same width. */
 hone_status infer_bit_cast(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
   int64_t to = node_int(node, "to", 0);
@@ -36,7 +35,7 @@ static hone_status resolve_reshape(struct ctx *ctx, const struct node *node,
                     k, from->rank);
       *dim = from->dims[k];
     } else if (*dim == -1) {
-      if (open >= 0) return fail(ctx, HONE_E_SHAPE, node_place(node), "-1 stands twice in shape");
+      if (open >= 0) return fail(ctx, HONE_E_SHAPE, node_place(node), "shape has -1 twice");
       open = k;
       continue;
     } else if (*dim < 0) {
@@ -51,11 +50,12 @@ static hone_status resolve_reshape(struct ctx *ctx, const struct node *node,
     return fail(ctx, HONE_E_LIMIT, node_place(node), "input has too many elements");
   if (open >= 0) {
     if (known == 0 || total % known)
-      return fail(ctx, HONE_E_SHAPE, node_place(node), "%lld elements do not fill -1 beside %lld",
+      return fail(ctx, HONE_E_SHAPE, node_place(node),
+                  "%lld elements cannot be divided among the other dimensions of %lld",
                   (long long)total, (long long)known);
     to->dims[open] = total / known;
   } else if (known != total) {
-    return fail(ctx, HONE_E_SHAPE, node_place(node), "shape wants %lld elements, input has %lld",
+    return fail(ctx, HONE_E_SHAPE, node_place(node), "shape has %lld elements, input has %lld",
                 (long long)known, (long long)total);
   }
   return HONE_OK;
@@ -86,7 +86,7 @@ hone_status infer_flatten(struct ctx *ctx, struct graph *graph, struct node *nod
   return set_output(ctx, node, 0, node->inputs[0]->dtype, &to);
 }
 
-/* Marks the axes of input 1 in marks[rank]; E_SHAPE if one is out of range or stands twice. */
+/* Marks the axes of input 1 in marks[rank]; E_SHAPE if one is out of range or given twice. */
 static hone_status mark_axes(struct ctx *ctx, const struct node *node, int rank,
                              bool marks[HONE_MAX_RANK]) {
   int64_t axes[HONE_MAX_RANK];

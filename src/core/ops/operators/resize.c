@@ -49,7 +49,7 @@ static hone_status read_modes(struct ctx *ctx, const struct node *node, struct r
   return HONE_OK;
 }
 
-/* The axes that scales, sizes and roi speak of; all by default. */
+/* The axes that scales, sizes and roi refer to; all by default. */
 static hone_status read_axes(struct ctx *ctx, const struct node *node, int rank, int *axes,
                              size_t *out_count) {
   size_t count = 0;
@@ -77,7 +77,7 @@ static hone_status set_dim(struct ctx *ctx, const struct node *node, struct resi
                            double size, double scale) {
   if (!(scale > 0) || isinf(scale) || !(size >= 0) || size > INT32_MAX)
     return fail(ctx, HONE_E_SHAPE, node_place(node),
-                "scales or sizes ask for %g elements (scale %g) along axis %d", size, scale, axis);
+                "scales or sizes give %g elements (scale %g) along axis %d", size, scale, axis);
   r->out.dims[axis] = (int64_t)size;
   r->scale[axis] = scale;
   return HONE_OK;
@@ -157,8 +157,8 @@ static hone_status constant_operand(struct ctx *ctx, const struct node *node, si
   int64_t count = 0;
   *out = value ? value->constant : NULL;
   if (!value || *out || (shape_count(&value->shape, &count) && count == 0)) return HONE_OK;
-  return fail(ctx, HONE_E_UNSUP, node_place(node), "%s (input %zu) is known only at run time", what,
-              k);
+  return fail(ctx, HONE_E_UNSUP, node_place(node),
+              "%s (input %zu) must be a constant: it is known only at run time", what, k);
 }
 
 hone_status infer_resize(struct ctx *ctx, struct graph *graph, struct node *node) {
@@ -176,16 +176,16 @@ hone_status infer_resize(struct ctx *ctx, struct graph *graph, struct node *node
 /* -- taps */
 
 struct taps {
-  int64_t count;  /* an output coordinate */
+  int64_t count;  /* per output coordinate */
   int64_t *index; /* [out][count] */
   double *weight; /* [out][count] */
-  bool *outside;  /* [out]: beyond the input, takes the extrapolation value */
+  bool *outside;  /* [out]: outside the input, takes the extrapolation value */
 };
 
 static double source(const struct resize *r, int axis, int64_t at) {
   double x = (double)at, scale = r->scale[axis];
   double in = (double)r->in.dims[axis], out = (double)r->out.dims[axis];
-  double length = scale * in; /* before it was cut to whole elements */
+  double length = scale * in; /* before it is rounded to whole elements */
   switch (r->transform) {
     case HALF_PIXEL:
       return (x + 0.5) / scale - 0.5;
@@ -305,8 +305,8 @@ static bool is_signed(hone_dtype dtype) {
          dtype == HONE_I4 || dtype == HONE_I2;
 }
 
-/* What is stored of a sum in an integer type: cut off, as ONNX Runtime does, but one just below a whole number is that
-   one; with antialias the nearest, halves up. What the type does not hold is its bound. */
+/* Converts a sum to an integer type: truncated, as in ONNX Runtime, with a tolerance just below a
+ * whole number; with antialias rounded half up. Values out of range saturate. */
 static void make_whole(const struct resize *r, hone_dtype dtype, size_t count, double *y) {
   const int bits = (int)dtype_bits(dtype) - is_signed(dtype);
   const double high = ldexp(1, bits), low = is_signed(dtype) ? -high : 0;
@@ -358,7 +358,8 @@ hone_status eval_resize(struct ctx *ctx, struct arena *scratch, const struct nod
   TRY(read_roi(ctx, node, node->input_count > 1 ? in[1] : NULL, axes, count, &r));
   if (total == 0) return HONE_OK;
   if (tensor_count(in[0]) == 0)
-    return fail(ctx, HONE_E_SHAPE, node_place(node), "Resize makes elements out of none");
+    return fail(ctx, HONE_E_SHAPE, node_place(node),
+                "Resize cannot make elements from an empty input");
   TRY(to_f64(ctx, scratch, in[0], &x));
   TRY(resize_all(ctx, scratch, &r, out[0]->dtype, x, &y));
   write_f64(out[0], 0, total, y);
@@ -367,7 +368,7 @@ hone_status eval_resize(struct ctx *ctx, struct arena *scratch, const struct nod
 
 bool resize_repeats(struct ctx *ctx, const struct node *node, int64_t repeats[HONE_MAX_RANK]) {
   const struct value *scales = node_input(node, 2), *sizes = node_input(node, 3);
-  struct ctx quiet = *ctx; /* what cannot be planned is no repetition */
+  struct ctx quiet = *ctx; /* a Resize that cannot be planned is not a repetition */
   struct resize r;
   if ((scales && !scales->constant) || (sizes && !sizes->constant)) return false;
   if (resize_plan(&quiet, node, &node->inputs[0]->shape, scales ? scales->constant : NULL,
@@ -394,7 +395,7 @@ hone_status resize_weights(struct ctx *ctx, struct arena *arena, const struct no
   TRY(constant_operand(ctx, node, 3, "sizes", &sizes));
   TRY(resize_plan(ctx, node, &node->inputs[0]->shape, scales, sizes, &r));
   if (r.transform == TF_CROP_AND_RESIZE)
-    return fail(ctx, HONE_E_UNSUP, node_place(node), "a crop takes values from outside");
+    return fail(ctx, HONE_E_UNSUP, node_place(node), "a crop that reads values outside the input");
   const int64_t in = r.in.dims[axis], count = r.out.dims[axis];
   if (in == count && r.scale[axis] == 1 && r.transform != TF_HALF_PIXEL_FOR_NN) return HONE_OK;
   TRY(make_taps(ctx, arena, &r, axis, &taps));

@@ -1,12 +1,13 @@
-/* hone.ResizeInt: integers between four neighbours of an image, as TensorFlow Lite's reference kernel
- * of RESIZE_BILINEAR takes them (tensorflow/lite/kernels/internal/reference/resize_bilinear.h).
+/* hone.ResizeInt: weighted mean of four neighbouring integer pixels, like TensorFlow Lite's
+ * reference kernel of RESIZE_BILINEAR
+ * (tensorflow/lite/kernels/internal/reference/resize_bilinear.h).
  *
- * x [n, c, h, w] of 8 or 16 bits; row places i32[2, oh] (upper, lower), row weights [2, oh]; column places
- * i32[2, ow] (left, right), column weights [2, ow]; weights of one type. Result [n, c, oh, ow] of x's type.
- *   f32: x * row weight * column weight, added over (upper, left), (lower, left), (upper, right),
- *        (lower, right); a half more, without its fraction
- *   i64: in 1/1024, so the sum is in 2^-20, halves rounded away from zero
- */
+ * x [n, c, h, w] of 8 or 16 bits; row positions i32[2, oh] (upper, lower), row weights [2, oh];
+ * column positions i32[2, ow] (left, right), column weights [2, ow]; weights of one type. Result
+ * [n, c, oh, ow] of x's type.
+ * f32: x * row weight * column weight, added over (upper, left), (lower, left), (upper, right),
+ * (lower, right); plus a half, truncated
+ * i64: in 1/1024, so the sum is in 2^-20, halves rounded away from zero */
 #include "core/ops/ops_internal.h"
 
 #include <math.h>
@@ -18,12 +19,12 @@ static hone_status check_axis(struct ctx *ctx, const struct node *node, size_t p
   if (at->dtype != HONE_I32 || at->shape.dims[0] != 2)
     return fail(ctx, HONE_E_SHAPE, node_place(node), "input %zu is not i32[2,n]", places);
   if (!shape_equal(&at->shape, &weights->shape))
-    return fail(ctx, HONE_E_SHAPE, node_place(node), "input %zu has not a weight for each place",
-                places + 1);
+    return fail(ctx, HONE_E_SHAPE, node_place(node),
+                "input %zu does not have a weight for each position", places + 1);
   const size_t count = at->constant ? tensor_count(at->constant) : 0;
   for (size_t i = 0; i < count; i++)
     if (tensor_i64(at->constant, i) < 0 || tensor_i64(at->constant, i) >= size)
-      return fail(ctx, HONE_E_SHAPE, node_place(node), "input %zu: place %lld of %lld", places,
+      return fail(ctx, HONE_E_SHAPE, node_place(node), "input %zu: position %lld of %lld", places,
                   (long long)tensor_i64(at->constant, i), (long long)size);
   *out = at->shape.dims[1];
   return HONE_OK;
@@ -44,7 +45,8 @@ hone_status infer_resize_int(struct ctx *ctx, struct graph *graph, struct node *
   return set_output(ctx, node, 0, from, &shape);
 }
 
-/* Floats may round the sum of a pixel's two shares: bytes without sign take the half below it as well. */
+/* Floats may round the sum of a pixel's two weights: unsigned int8 also tolerates the half below
+ * it. */
 static bool is_whole(const struct node *node, double a, double b) {
   if (node->inputs[2]->dtype == HONE_I64) return a + b == 1024;
   return node->inputs[0]->dtype == HONE_U8 && fabs(a) + fabs(b) < 8 && fabs(a + b - 1) < 1e-5;
@@ -62,7 +64,7 @@ bool resize_int_copies(const struct node *node, size_t places, size_t i, int64_t
   return (a == one && b == 0) || (b == one && a == 0) || (first == second && is_whole(node, a, b));
 }
 
-/* One result: its four neighbours with their weights by row and column. */
+/* One result element: its four neighbours with their weights by row and column. */
 struct neighbours {
   const struct tensor *x;
   size_t at[2][2];
@@ -90,7 +92,7 @@ static int64_t in_fixed_point(const struct neighbours *n) {
 }
 
 hone_status eval_resize_int(struct ctx *ctx, struct arena *scratch, const struct node *node,
-                             const struct tensor *const *in, struct tensor *const *out) {
+                            const struct tensor *const *in, struct tensor *const *out) {
   (void)scratch;
   const struct shape *from = &in[0]->shape, *to = &out[0]->shape;
   const size_t h = (size_t)from->dims[2], w = (size_t)from->dims[3], count = tensor_count(out[0]);
@@ -99,7 +101,7 @@ hone_status eval_resize_int(struct ctx *ctx, struct arena *scratch, const struct
     const bool column = i >= tensor_count(in[1]);
     const int64_t at = tensor_i64(in[column ? 3 : 1], column ? i - tensor_count(in[1]) : i);
     if (at < 0 || at >= (int64_t)(column ? w : h))
-      return fail(ctx, HONE_E_SHAPE, node_place(node), "place %lld", (long long)at);
+      return fail(ctx, HONE_E_SHAPE, node_place(node), "position %lld", (long long)at);
   }
   for (size_t o = 0; o < count; o++) {
     const size_t plane = o / (oh * ow), y = o / ow % oh, x = o % ow;

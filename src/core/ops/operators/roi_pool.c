@@ -1,19 +1,20 @@
-/* PoolRegions (hone): a grid of bins over each region of a picture, what MaxRoiPool and a RoiAlign with as many samples as
- * its regions need are made of. Places are computed in float, as ONNX Runtime does it: their rounding decides pixels. */
+/* PoolRegions (hone): a grid of bins over each region of an image; MaxRoiPool, and RoiAlign with a
+ * data-dependent number of samples, are expanded into it. Coordinates are computed in float, as in
+ * ONNX Runtime: their rounding decides which pixels are read. */
 #include <math.h>
 
 #include "core/ops/ops_internal.h"
 #include "view.h"
 
 struct regions {
-  int64_t channels, high, wide, rows, columns; /* of a picture; bins */
+  int64_t channels, high, wide, rows, columns; /* of an image; bins */
   float scale;
   bool is_whole, is_half;
 };
-/* Of one region along one axis. */
+/* One region along one axis. */
 struct side {
   float start, bin;
-  int64_t samples; /* in a bin */
+  int64_t samples; /* per bin */
 };
 
 static struct regions read_regions(const struct node *node) {
@@ -28,8 +29,9 @@ static struct regions read_regions(const struct node *node) {
                           .is_half = node_int(node, "half_pixel", 0) != 0};
 }
 
-/* x [n, c, h, w], boxes [r, 4] (x, y, x, y), the picture of each [r]: [r, c, rows, columns]. Attribute whole_pixels: the
-   largest of a bin's pixels; else the mean of as many samples between them as a bin is pixels long. */
+/* x [n, c, h, w], boxes [r, 4] (x, y, x, y), the image of each [r]: [r, c, rows, columns].
+ * Attribute whole_pixels: the largest pixel of a bin; else the mean of as many samples as the bin
+ * is pixels long. */
 hone_status infer_pool_regions(struct ctx *ctx, struct graph *graph, struct node *node) {
   enum { MOST = 1 << 12 };
   const struct shape *x = &node->inputs[0]->shape, *boxes = &node->inputs[1]->shape,
@@ -49,7 +51,7 @@ hone_status infer_pool_regions(struct ctx *ctx, struct graph *graph, struct node
                     &(struct shape){4, {boxes->dims[0], x->dims[1], g.rows, g.columns}});
 }
 
-/* A number that fits an integer; what is none becomes one. */
+/* Clamps a number to integers; NaN becomes one too. */
 static float bounded(float x) { return fminf(fmaxf(x, -1e6f), 1e6f); }
 
 static struct side side_of(const struct regions *g, float from, float to, int64_t bins) {
@@ -73,7 +75,7 @@ static int64_t within(float at, int64_t size) {
   return at < 0 ? 0 : at > (float)size ? size : (int64_t)at;
 }
 
-/* The largest of the pixels of bin (i, j); 0 of none. */
+/* The largest pixel of bin (i, j); 0 if it is empty. */
 static double largest(const struct regions *g, const float *plane, const struct side *down,
                       const struct side *across, int64_t i, int64_t j) {
   const int64_t top = within(floorf((float)i * down->bin) + down->start, g->high),
@@ -87,7 +89,7 @@ static double largest(const struct regions *g, const float *plane, const struct 
   return y;
 }
 
-/* The two pixels beside sample k of bin i and their weights; both 0 beyond a pixel outside. */
+/* The two pixels next to sample k of bin i and their weights; both 0 more than a pixel outside. */
 static void taps_of(const struct side *s, int64_t i, int64_t k, int64_t size, int64_t *at,
                     double *weight) {
   float x = s->start + (float)i * s->bin + ((float)k + 0.5f) * s->bin / (float)s->samples;

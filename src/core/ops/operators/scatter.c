@@ -1,6 +1,6 @@
-/* Ops that write at addresses given by data: ScatterElements (and its old name Scatter), ScatterND,
- * with reductions. The result starts as a copy of data; updates apply in order of the updates
- * tensor. Integers wrap, floats round after every update. Indices are range-checked. */
+/* Ops that write at data-dependent addresses: ScatterElements (and its old name Scatter),
+ * ScatterND, with reductions. The result starts as a copy of data; updates apply in the order of
+ * the updates tensor. Integers wrap, floats round after every update. Indices are range-checked. */
 #include "view.h"
 
 enum reduction { REDUCE_NONE, REDUCE_ADD, REDUCE_MUL, REDUCE_MAX, REDUCE_MIN };
@@ -84,7 +84,8 @@ static hone_status check_types(struct ctx *ctx, const struct node *node) {
 
 /* -- ScatterElements */
 
-/* hone's own attribute `within`: places count from the beginning, and what has one below 0 is written nowhere. */
+/* hone's own attribute `within`: indices count from the beginning, and updates with a negative one
+ * are skipped. */
 static hone_status place_along(struct ctx *ctx, const struct node *node, int64_t i, int64_t dim,
                                int64_t *out) {
   *out = -1;
@@ -104,7 +105,7 @@ hone_status infer_scatter_elements(struct ctx *ctx, struct graph *graph, struct 
     return fail(ctx, HONE_E_SHAPE, node_place(node), "indices, updates and data do not fit");
   for (int k = 0; k < data->rank; k++)
     if (k != axis && indices->dims[k] > data->dims[k])
-      return fail(ctx, HONE_E_SHAPE, node_place(node), "indices reach outside axis %d", k);
+      return fail(ctx, HONE_E_SHAPE, node_place(node), "indices exceed the data along axis %d", k);
   const struct tensor *known = node->inputs[1]->constant;
   for (size_t i = 0; known && i < tensor_count(known); i++) {
     int64_t at;

@@ -21,8 +21,8 @@ static int compare_elements(const struct tensor *tensor, size_t a, size_t b) {
 
 struct order {
   const struct tensor *tensor;
-  size_t offset, stride;  /* element i lies at offset + i * stride */
-  size_t run, run_stride; /* elements that belong together, compared in order (1 but for Unique) */
+  size_t offset, stride;  /* element i is at offset + i * stride */
+  size_t run, run_stride; /* elements compared together, in order (1 except for Unique) */
   bool descending;
 };
 
@@ -66,7 +66,7 @@ hone_status infer_topk(struct ctx *ctx, struct graph *graph, struct node *node) 
   return set_output(ctx, node, 1, HONE_I64, &to);
 }
 
-/* One line of the axis; the chosen ones are in the input's order unless sorted. */
+/* One line along the axis; the chosen ones are in the input's order unless sorted. */
 static int compare_i64(const void *pa, const void *pb) {
   int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
   return (a > b) - (a < b);
@@ -113,7 +113,8 @@ hone_status eval_topk(struct ctx *ctx, struct arena *scratch, const struct node 
 static hone_status read_depth(struct ctx *ctx, const struct node *node, const struct tensor *tensor,
                               int64_t *out) {
   if (!tensor)
-    return fail(ctx, HONE_E_UNSUP, node_place(node), "depth (input 1) is known only at run time");
+    return fail(ctx, HONE_E_UNSUP, node_place(node),
+                "depth (input 1) must be a constant: it is known only at run time");
   double depth = tensor_count(tensor) == 1 ? tensor_f64(tensor, 0) : -1;
   if (!(depth >= 0))
     return fail(ctx, HONE_E_SHAPE, node_place(node), "depth is not one number >= 0");
@@ -240,7 +241,8 @@ hone_status eval_compress(struct ctx *ctx, struct arena *scratch, const struct n
   int64_t dim = from.dims[axis], outer = dims_product(&from, 0, axis);
   size_t inner = (size_t)dims_product(&from, axis + 1, from.rank) * size;
   if (count_true(in[1], dim) != out[0]->shape.dims[axis])
-    return fail(ctx, HONE_E_SHAPE, node_place(node), "the condition differs at run time");
+    return fail(ctx, HONE_E_SHAPE, node_place(node),
+                "the number of true elements at run time differs from the output's shape");
   char *to = tensor_data(out[0]);
   int64_t given = (int64_t)tensor_count(in[1]);
   if (inner == 0) return HONE_OK;
@@ -287,7 +289,8 @@ hone_status eval_non_zero(struct ctx *ctx, struct arena *scratch, const struct n
     (void)index_next(from->rank, from->dims, at);
   }
   if (found != room)
-    return fail(ctx, HONE_E_SHAPE, node_place(node), "NonZero has another size at run time");
+    return fail(ctx, HONE_E_SHAPE, node_place(node),
+                "the number of nonzero elements at run time differs from the output's shape");
   return HONE_OK;
 }
 
@@ -296,8 +299,8 @@ hone_status eval_non_zero(struct ctx *ctx, struct arena *scratch, const struct n
 struct unique {
   struct shape view; /* [outer, dim, inner] */
   int64_t count;     /* distinct slices */
-  int64_t *first;    /* [count] place of the first occurrence, in result order */
-  int64_t *inverse;  /* [dim] result place of each slice */
+  int64_t *first;    /* [count] index of the first occurrence, in result order */
+  int64_t *inverse;  /* [dim] result index of each slice */
   int64_t *counts;   /* [count] */
   int axis;          /* -1: flattened */
 };
@@ -331,7 +334,7 @@ static int compare_slices(const void *pa, const void *pb, void *user) {
   return (a > b) - (a < b);
 }
 
-/* How the input is cut into slices; count: as many as there can be. */
+/* How the input is cut into slices; count: the largest number of them. */
 static hone_status view_unique(struct ctx *ctx, const struct node *node, const struct shape *from,
                                struct unique *out) {
   out->axis = -1;
@@ -360,7 +363,8 @@ static hone_status find_unique(struct ctx *ctx, struct arena *arena, const struc
   for (size_t i = 0; i < dim; i++) sorted[i] = (int64_t)i;
   struct slice_order order = {tensor, &out->view};
   qsort_r(sorted, dim, sizeof *sorted, compare_slices, &order);
-  for (size_t i = 0; i < dim; i++) { /* groups in sorted order; their first place comes first */
+  /* groups in sorted order, each starting with its first occurrence */
+  for (size_t i = 0; i < dim; i++) {
     bool is_new = i == 0 || !same_slice(tensor, &out->view, sorted[i - 1], sorted[i]);
     if (is_new) out->first[out->count++] = sorted[i];
     out->inverse[sorted[i]] = out->count - 1;
@@ -407,14 +411,16 @@ hone_status eval_unique(struct ctx *ctx, struct arena *scratch, const struct nod
     size_t count = (size_t)(k == 2 ? unique.view.dims[1] : unique.count);
     if (!out[k]) continue;
     if (tensor_count(out[k]) != count)
-      return fail(ctx, HONE_E_SHAPE, node_place(node), "Unique has another size at run time");
+      return fail(ctx, HONE_E_SHAPE, node_place(node),
+                  "the number of unique elements at run time differs from the output's shape");
     memcpy(tensor_data(out[k]), lists[k - 1], count * sizeof(int64_t));
   }
   if (!out[0]) return HONE_OK;
   int64_t outer = unique.view.dims[0], dim = unique.view.dims[1];
   size_t run = (size_t)unique.view.dims[2] * size;
   if (out[0]->bytes != (size_t)(outer * unique.count) * run)
-    return fail(ctx, HONE_E_SHAPE, node_place(node), "Unique has another size at run time");
+    return fail(ctx, HONE_E_SHAPE, node_place(node),
+                "the number of unique elements at run time differs from the output's shape");
   for (int64_t o = 0; o < outer && run; o++)
     for (int64_t i = 0; i < unique.count; i++)
       memcpy((char *)tensor_data(out[0]) + (size_t)(o * unique.count + i) * run,

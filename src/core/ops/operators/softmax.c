@@ -31,14 +31,14 @@ static void log_softmax_row(double *x, int64_t count) {
   double max = row_max(x, count), rest = 0, ones = 0;
   for (int64_t i = 0; i < count; i++) {
     const double e = exp(x[i] - max);
-    const bool is_one = !(e < 1); /* counted apart: small terms would vanish beside it */
+    const bool is_one = !(e < 1); /* counted separately: small terms would vanish next to 1 */
     ones += is_one;
     rest += is_one ? e - 1 : e;
   }
   for (int64_t i = 0; i < count; i++) x[i] = x[i] - max - log1p(rest + (ones - 1));
 }
 
-/* 1 at the first maximum; NaN is one. */
+/* 1 at the first maximum; NaN counts as the maximum. */
 static void hardmax_row(double *x, int64_t count) {
   int64_t best = 0;
   for (int64_t i = 1; i < count; i++)

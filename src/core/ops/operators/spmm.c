@@ -1,13 +1,12 @@
 /* SpMM, of domain hone: a sparse matrix in CSR form times rows (Saad, Iterative Methods for Sparse
- * Linear Systems, 3.4). Message passing over constant edges and sums over bags of embeddings become
- * it (compiler/passes/fuse_edges.c).
- *
- *   y[u, ...] = sum over e in [starts[u], starts[u + 1]) of weights[edges[e], h] * x[sources[e], ...]
- *
+ * Linear Systems, 3.4). Message passing over constant edges and sums over bags of embeddings are
+ * fused into it (compiler/passes/fuse_edges.c).
+ * y[u, ...] = sum over e in [starts[u], starts[u + 1]) of weights[edges[e], h] * x[sources[e], ...]
  * x [N, ...] f32; starts [M + 1] i32, constant, ascending from 0; sources [E] i32 or i64, negative
- * ones from the end. Weights, if any: [E, ...] over the leading dimensions of x's rows, ones behind;
- * edges [E] i32, constant, says which of them is whose. y [M, ...]. With reduction = max, which has no weights, it is the
- * largest of `start` and those rows, in their order; a NaN stays. */
+ * ones count from the end. Weights, if any: [E, ...] over the leading dimensions of x's rows,
+ * followed by ones; edges [E] i32, constant, gives the weight of each edge. y [M, ...]. With
+ * reduction = max, which has no weights, it is the largest of `start` and those rows, in order; a
+ * NaN is kept. */
 #include <math.h>
 
 #include "view.h"
@@ -23,11 +22,11 @@ static hone_status check_starts(struct ctx *ctx, const struct node *node, int64_
                   tensor_i64(starts, 0) == 0 && tensor_i64(starts, count - 1) == edges;
   for (size_t i = 1; i < count; i++) is_sound &= tensor_i64(starts, i) >= tensor_i64(starts, i - 1);
   return is_sound ? HONE_OK
-                  : fail(ctx, HONE_E_SHAPE, node_place(node), "starts are no row offsets of %lld",
-                         (long long)edges);
+                  : fail(ctx, HONE_E_SHAPE, node_place(node),
+                         "starts are not row offsets of %lld rows", (long long)edges);
 }
 
-/* Weights of an edge: as many as leading dimensions of x's rows say. */
+/* Weights of an edge: one per index of the leading dimensions of x's rows. */
 static hone_status check_weights(struct ctx *ctx, const struct node *node, int64_t edges) {
   const struct value *x = node->inputs[0], *w = node_input(node, 3), *of = node_input(node, 4);
   if (!w && !of) return HONE_OK;
@@ -42,7 +41,7 @@ static hone_status check_weights(struct ctx *ctx, const struct node *node, int64
     is_sound = tensor_i64(of->constant, i) >= 0 && tensor_i64(of->constant, i) < edges;
   return is_sound
              ? HONE_OK
-             : fail(ctx, HONE_E_SHAPE, node_place(node), "weights do not fit the edges and rows");
+             : fail(ctx, HONE_E_SHAPE, node_place(node), "weights do not match the edges and rows");
 }
 
 hone_status infer_spmm(struct ctx *ctx, struct graph *graph, struct node *node) {
@@ -56,7 +55,8 @@ hone_status infer_spmm(struct ctx *ctx, struct graph *graph, struct node *node) 
                 sources->shape.rank);
   if (is_max(node) ? node_input(node, 3) != NULL
                    : strcmp(node_string(node, "reduction", "add"), "add") != 0)
-    return fail(ctx, HONE_E_UNSUP, node_place(node), "a reduction other than add or plain max");
+    return fail(ctx, HONE_E_UNSUP, node_place(node),
+                "a reduction other than add or unweighted max");
   TRY(check_starts(ctx, node, sources->shape.dims[0]));
   TRY(check_weights(ctx, node, sources->shape.dims[0]));
   struct shape shape = x->shape;

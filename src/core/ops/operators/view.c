@@ -1,5 +1,4 @@
-/* Helpers of the movement, indexed and generator families. In: nodes whose inputs have shapes. Out:
- * checked indices and copied elements. */
+/* Helpers of the movement, indexed and generator families: checked indices and copied elements. */
 #include "view.h"
 
 static void copy_run(char *to, int64_t to_stride, const char *from, int64_t from_stride,
@@ -40,7 +39,8 @@ void view_copy(const struct view *view, void *to, const void *from, size_t size)
 hone_status movable_bytes(struct ctx *ctx, const struct node *node, hone_dtype dtype,
                           size_t *out_bytes) {
   *out_bytes = element_bytes(dtype);
-  if (dtype_bits(dtype) && dtype_bits(dtype) < 8) *out_bytes = 1; /* node_evaluate unpacks */
+  /* node_evaluate has unpacked it */
+  if (dtype_bits(dtype) && dtype_bits(dtype) < 8) *out_bytes = 1;
   if (*out_bytes == 0)
     return fail(ctx, HONE_E_TYPE, node_place(node), "%s cannot move elements of type %s",
                 node->op->name, dtype_name(dtype));
@@ -51,7 +51,8 @@ hone_status tensor_ints(struct ctx *ctx, const struct node *node, size_t k,
                         const struct tensor *tensor, size_t max, int64_t *out, size_t *out_count) {
   if (!tensor)
     return fail(ctx, HONE_E_UNSUP, node_place(node),
-                "input %zu of %s must be known at compile time", k, node->op->name);
+                "input %zu of %s must be a constant: it is known only at run time", k,
+                node->op->name);
   if (!tensor_read_ints(tensor, max, out, out_count))
     return fail(ctx, HONE_E_TYPE, node_place(node),
                 "input %zu of %s must be at most %zu integers, got %zu elements of type %s", k,

@@ -1,5 +1,5 @@
-/* What the movement, indexed and generator families share: constant operands, axes, results, and
- * the strided copy. Private to src/core/ops/. */
+/* Shared by the movement, indexed and generator families: constant operands, axes, results, and the
+ * strided copy. Private to src/core/ops/. */
 #ifndef HONE_OPS_VIEW_H
 #define HONE_OPS_VIEW_H
 
@@ -17,19 +17,19 @@ void view_copy(const struct view *view, void *to, const void *from, size_t eleme
 static inline void view_add(struct view *view, int64_t dim, int64_t from, int64_t to) {
   int k = view->rank++;
   view->dims[k] = dim;
-  view->from[k] = dim > 1 ? from : 0; /* never used; keeps hostile strides out of the sums */
+  view->from[k] = dim > 1 ? from : 0; /* unused; keeps hostile strides out of the sums */
   view->to[k] = dim > 1 ? to : 0;
 }
 
 /* Bytes of one element, struct string for strings; E_TYPE for packed and unknown types. */
 MUST_USE hone_status movable_bytes(struct ctx *ctx, const struct node *node, hone_dtype dtype,
                                    size_t *out_bytes);
-/* The integers of input k, of which `tensor` is the value at inference or at evaluation. E_UNSUP if
-   it is only known at run time (NULL), E_TYPE if it is not a list of at most max integers. */
+/* The integers of input k, whose value at inference or evaluation is `tensor`. E_UNSUP if it is
+ * known only at run time (NULL), E_TYPE if it is not a list of at most max integers. */
 MUST_USE hone_status tensor_ints(struct ctx *ctx, const struct node *node, size_t k,
                                  const struct tensor *tensor, size_t max, int64_t *out,
                                  size_t *out_count);
-/* Constants of all inputs, NULL where unknown: lets inference share code with evaluation. */
+/* Constants of all inputs, NULL if unknown: inference and evaluation share code. */
 #define CONSTANTS_MAX 8
 void node_constants(const struct node *node, const struct tensor *out[CONSTANTS_MAX]);
 

@@ -18,8 +18,9 @@ static hone_status read_kernel(struct ctx *ctx, const struct node *node, const i
     return fail(ctx, HONE_E_SHAPE, node_place(node), "kernel_shape is missing");
   for (int i = 0; kernel && i < w->rank; i++) {
     if (given && w->kernel[i] != kernel[i])
-      return fail(ctx, HONE_E_SHAPE, node_place(node), "kernel_shape says %lld, the weights %lld",
-                  (long long)w->kernel[i], (long long)kernel[i]);
+      return fail(ctx, HONE_E_SHAPE, node_place(node),
+                  "kernel_shape is %lld, the weights have %lld", (long long)w->kernel[i],
+                  (long long)kernel[i]);
     w->kernel[i] = kernel[i];
   }
   return check_range(ctx, node, "kernel_shape", w->kernel, w->rank, 1);
@@ -59,7 +60,7 @@ static hone_status read_auto_pad(struct ctx *ctx, const struct node *node, enum 
   return fail(ctx, HONE_E_SHAPE, node_place(node), "auto_pad has an unknown value");
 }
 
-/* What a kernel covers with its dilation. */
+/* The extent of a kernel with its dilation. */
 static int64_t reach(const struct window *w, int i) {
   return (w->kernel[i] - 1) * w->dilation[i] + 1;
 }
@@ -87,7 +88,7 @@ static hone_status plan_axis(struct ctx *ctx, const struct node *node, enum auto
   w->out[i] = room / stride + 1;
   if (ceil_mode) {
     w->out[i] = (room + stride - 1) / stride + 1;
-    /* a window that would start behind the input and its front padding does not count */
+    /* a window that would start after the input and its front padding is dropped */
     if ((w->out[i] - 1) * stride >= w->in[i] + w->pad_begin[i]) w->out[i]--;
   }
   return HONE_OK;
@@ -135,7 +136,7 @@ hone_status window_of_node(struct ctx *ctx, const struct node *node, struct wind
                            bool *out_has) {
   static const struct {
     enum op_id op;
-    int kernel; /* input whose spatial dimensions are the kernel's; 0: the attribute */
+    int kernel; /* the input with the kernel's spatial dimensions; 0: the attribute */
     bool is_transposed;
   } rows[] = {{OP_Conv, 1, false},         {OP_ConvInteger, 1, false}, {OP_QLinearConv, 3, false},
               {OP_ConvTranspose, 1, true}, {OP_AveragePool, 0, false}, {OP_MaxPool, 0, false},

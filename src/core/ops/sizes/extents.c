@@ -1,26 +1,26 @@
-/* extents: which dimensions of a node's results are known only at run time. A shape holds the bound, and
- * what inference says holds for the bound; a rule here says which extent each dimension of the result
- * then has. Compiled code computes up to the bound (what lies behind the actual size is not read by
- * anybody), so a rule exists where no element within the actual size depends on one behind it. An
- * operator without a rule refuses such operands. */
+/* extents: which dimensions of a node's results are dynamic (known only at run time). Shapes hold
+ * bounds, and type inference computes with the bounds; a rule here gives the extent of each dynamic
+ * dimension of a result. Compiled code computes up to the bound, and elements past the actual size
+ * are undefined. So a rule exists only if no element within the actual size depends on one past it.
+ * An operator without a rule rejects operands with dynamic dimensions. */
 #include "core/ops/control/control.h"
 
 typedef hone_status extents_fn(struct ctx *ctx, struct graph *graph, struct node *node);
 
 static hone_status no_rule(struct ctx *ctx, const struct node *node) {
   return fail(ctx, HONE_E_UNSUP, node_place(node),
-              "%s of a value whose size is known only at run time", node->op->name);
+              "%s of a value with a dynamic dimension is not supported", node->op->name);
 }
 
 static bool is_open(const struct value *value) { return value && value_is_open(value); }
 
-/* -- results whose size comes from data */
+/* -- results with a data-dependent size */
 
 static hone_status open_dimension(struct ctx *ctx, struct graph *graph, struct node *node, size_t k,
                                   int d, uint32_t *number) {
   struct value *value = k < node->output_count ? node->outputs[k] : NULL;
   if (!value) return HONE_OK;
-  if (!*number) *number = value->extents[d]; /* inferred before */
+  if (!*number) *number = value->extents[d]; /* already inferred */
   if (!*number) TRY(graph_extent(ctx, graph, value->shape.dims[d], number));
   value->extents[d] = *number;
   return HONE_OK;
@@ -32,13 +32,13 @@ static hone_status refuse_open(struct ctx *ctx, const struct node *node) {
   return HONE_OK;
 }
 
-/* Of a NonZero or a Compress: the axis that it counts. */
+/* The axis that a NonZero or a Compress counts. */
 static int counted_axis(const struct node *node) {
   const int64_t axis = is_op(node, OP_NonZero) ? 1 : node_int(node, "axis", 0);
   return (int)(axis < 0 ? axis + node->inputs[0]->shape.rank : axis);
 }
 
-/* The size that an earlier node of the same operand counted; 0: there is none. */
+/* The extent that an earlier node of the same operand counted; 0: none. */
 static uint32_t counted_before(const struct graph *graph, const struct node *node, size_t operand) {
   for (size_t i = 0; i < graph->nodes.count; i++) {
     const struct node *other = graph->nodes.at[i];
@@ -50,7 +50,7 @@ static uint32_t counted_before(const struct graph *graph, const struct node *nod
   return 0;
 }
 
-/* What one of NonZero and Compress counted of a mask, the other finds as well. */
+/* NonZero and Compress of the same mask count the same number. */
 static uint32_t counted_by(const struct graph *graph, enum op_id op, size_t operand,
                            const struct value *mask) {
   for (size_t i = 0; i < graph->nodes.count && mask->dtype == HONE_BOOL && mask->shape.rank == 1;
@@ -64,7 +64,8 @@ static uint32_t counted_by(const struct graph *graph, enum op_id op, size_t oper
   return 0;
 }
 
-/* Of a mask `0 1 2 .. < the size of x along an axis`: that size (dynamic_axes.c); 0 of any other. */
+/* The extent of a mask `0 1 2 .. < size of x along an axis` (dynamic_axes.c); 0 for any other
+ * value. */
 static uint32_t masked_size(const struct value *mask) {
   const struct node *less = mask->producer, *gather, *shape;
   if (!less || !is_op(less, OP_Less) || !less->inputs[0]->constant) return 0;
@@ -90,7 +91,7 @@ static hone_status of_non_zero(struct ctx *ctx, struct graph *graph, struct node
   return open_dimension(ctx, graph, node, 0, 1, &number);
 }
 
-/* Other axes stay as they are; one that is open along its own is dynamic_axes.c's. */
+/* Other axes are unchanged; a dynamic axis of compression is handled in dynamic_axes.c. */
 static hone_status of_compress(struct ctx *ctx, struct graph *graph, struct node *node) {
   const struct value *x = node->inputs[0], *mask = node->inputs[1];
   const int axis = counted_axis(node);
@@ -142,7 +143,7 @@ static hone_status of_stop_words(struct ctx *ctx, struct graph *graph, struct no
   return open_dimension(ctx, graph, node, 0, 0, &number);
 }
 
-/* Each collected value is as long as the iterations. */
+/* Each scan output is as long as the number of iterations. */
 static hone_status of_loop(struct ctx *ctx, struct graph *graph, struct node *node) {
   uint32_t number = 0;
   size_t states = node->input_count > 2 ? node->input_count - 2 : 0;
@@ -153,7 +154,7 @@ static hone_status of_loop(struct ctx *ctx, struct graph *graph, struct node *no
   return HONE_OK;
 }
 
-/* -- results that have their operands' extents */
+/* -- results with the extents of their operands */
 
 static void set_all(struct node *node, const uint32_t extents[HONE_MAX_RANK]) {
   for (size_t k = 0; k < node->output_count; k++)
@@ -167,7 +168,7 @@ static hone_status same(struct ctx *ctx, struct graph *graph, struct node *node)
   return HONE_OK;
 }
 
-/* Dimensions meet from the right; an open one meets itself or a 1 that is repeated. */
+/* Dimensions are aligned from the right; a dynamic one matches itself or a broadcast 1. */
 static hone_status broadcast(struct ctx *ctx, struct graph *graph, struct node *node) {
   uint32_t extents[HONE_MAX_RANK] = {0};
   int rank = node->outputs[0]->shape.rank;
@@ -184,7 +185,8 @@ static hone_status broadcast(struct ctx *ctx, struct graph *graph, struct node *
     }
     if (number && is_fixed)
       return fail(ctx, HONE_E_UNSUP, node_place(node),
-                  "%s of two sizes along one axis that are equal only at run time", node->op->name);
+                  "%s of two dynamic dimensions that are equal only at run time is not supported",
+                  node->op->name);
     extents[rank - i] = number;
   }
   set_all(node, extents);
@@ -203,7 +205,8 @@ static hone_status transpose(struct ctx *ctx, struct graph *graph, struct node *
   return HONE_OK;
 }
 
-/* Squeeze, Unsqueeze: the other dimensions in order. What is squeezed is 1, not a bound of 1. */
+/* Squeeze, Unsqueeze: the other dimensions in order. A squeezed dimension is 1, not a bound of
+ * 1. */
 static hone_status insert_ones(struct ctx *ctx, struct graph *graph, struct node *node) {
   const struct value *x = node->inputs[0];
   struct value *y = node->outputs[0];
@@ -232,8 +235,8 @@ static hone_status insert_ones(struct ctx *ctx, struct graph *graph, struct node
   return HONE_OK;
 }
 
-/* The extents of input 0 where they do not lie along `axis`, which the operator changes or mixes. */
-static hone_status beside(struct ctx *ctx, struct node *node, int64_t axis) {
+/* The extents of input 0 unless `axis`, which the operator changes or mixes, is dynamic. */
+static hone_status keep_other_axes(struct ctx *ctx, struct node *node, int64_t axis) {
   const struct value *x = node->inputs[0];
   if (axis < 0) axis += x->shape.rank;
   if (axis < 0 || axis >= x->shape.rank || x->extents[axis]) return no_rule(ctx, node);
@@ -245,7 +248,7 @@ static hone_status beside(struct ctx *ctx, struct node *node, int64_t axis) {
 
 static hone_status beside_last(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
-  return beside(ctx, node, node_int(node, "axis", -1));
+  return keep_other_axes(ctx, node, node_int(node, "axis", -1));
 }
 
 static hone_status gather(struct ctx *ctx, struct graph *graph, struct node *node) {
@@ -254,7 +257,7 @@ static hone_status gather(struct ctx *ctx, struct graph *graph, struct node *nod
   int axis, n = 0;
   (void)graph;
   TRY(axis_attribute(ctx, node, "axis", 0, x->shape.rank, &axis));
-  /* counted from the end, or beyond it, an index would mean the bound; loop.c counts iterations */
+  /* an index counted from the end, or past it, would refer to the bound; loop.c counts iterations */
   if (x->extents[axis] && !node_int(node, "within", 0)) return no_rule(ctx, node);
   for (int i = 0; i < axis; i++) extents[n++] = x->extents[i];
   for (int i = 0; i < index->shape.rank; i++) extents[n++] = index->extents[i];
@@ -263,7 +266,7 @@ static hone_status gather(struct ctx *ctx, struct graph *graph, struct node *nod
   return HONE_OK;
 }
 
-/* The indices' dimensions but the last, then what an index names of the data. */
+/* The dimensions of the indices except the last, then those of the indexed data. */
 static hone_status gather_nd(struct ctx *ctx, struct graph *graph, struct node *node) {
   const struct value *index = node->inputs[1];
   uint32_t extents[HONE_MAX_RANK] = {0};
@@ -289,13 +292,14 @@ static hone_status concat(struct ctx *ctx, struct graph *graph, struct node *nod
     if (node->inputs[k]->extents[axis]) return no_rule(ctx, node);
     if (memcmp(node->inputs[k]->extents, x->extents, sizeof x->extents))
       return fail(ctx, HONE_E_UNSUP, node_place(node),
-                  "Concat of two sizes beside its axis that are equal only at run time");
+                  "Concat of dynamic dimensions off its axis that are equal only at run time is "
+                  "not supported");
   }
   set_all(node, x->extents);
   return HONE_OK;
 }
 
-/* Along an open axis only the whole can be taken: a bound is not an end to count from. */
+/* A dynamic axis can only be taken as a whole: ends must not be counted from its bound. */
 static hone_status slice(struct ctx *ctx, struct graph *graph, struct node *node) {
   const struct value *x = node->inputs[0];
   int64_t axes[HONE_MAX_RANK];
@@ -309,7 +313,7 @@ static hone_status slice(struct ctx *ctx, struct graph *graph, struct node *node
   return HONE_OK;
 }
 
-/* As long as its bound from here on, along one axis. */
+/* The axis is padded to its bound, so it is no longer dynamic. */
 static hone_status pad_to_bound(struct ctx *ctx, struct graph *graph, struct node *node) {
   uint32_t extents[HONE_MAX_RANK];
   int axis;
@@ -321,7 +325,7 @@ static hone_status pad_to_bound(struct ctx *ctx, struct graph *graph, struct nod
   return HONE_OK;
 }
 
-/* The axes that stay; those that go are not open (dynamic_axes.c). */
+/* The axes that remain; the removed ones are not dynamic (dynamic_axes.c). */
 static hone_status reduced(struct ctx *ctx, struct node *node, const bool goes[HONE_MAX_RANK]) {
   const struct value *x = node->inputs[0];
   uint32_t extents[HONE_MAX_RANK] = {0};
@@ -351,10 +355,11 @@ static hone_status reduce_one(struct ctx *ctx, struct graph *graph, struct node 
 
 static hone_status split(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
-  return beside(ctx, node, node_int(node, "axis", 0));
+  return keep_other_axes(ctx, node, node_int(node, "axis", 0));
 }
 
-/* An open dimension stays where the shape asks for what is left, between as many elements on either side. */
+/* A dynamic dimension is kept if the shape has -1 there and the same number of elements before and
+ * after it. */
 static hone_status reshape(struct ctx *ctx, struct graph *graph, struct node *node) {
   const struct value *x = node->inputs[0], *y = node->outputs[0];
   const struct shape *from = &x->shape, *to = &y->shape;
@@ -379,7 +384,7 @@ static hone_status reshape(struct ctx *ctx, struct graph *graph, struct node *no
   return HONE_OK;
 }
 
-/* An open dimension stays where a 1 is asked for. */
+/* A dynamic dimension is kept if the shape has 1 there. */
 static hone_status expand(struct ctx *ctx, struct graph *graph, struct node *node) {
   const struct value *x = node->inputs[0];
   uint32_t extents[HONE_MAX_RANK] = {0};
@@ -397,10 +402,11 @@ static hone_status expand(struct ctx *ctx, struct graph *graph, struct node *nod
   return HONE_OK;
 }
 
-/* Rows, or images, of input 0 that are as many in the result; all else is known. */
+/* Rows or images of input 0, equally many in the result; all other sizes are known. */
 static hone_status rows_to(struct ctx *ctx, struct node *node, int most) {
   const struct value *x = node->inputs[0];
-  if (!node->outputs[0]) return is_open(x) ? no_rule(ctx, node) : HONE_OK; /* places of a maximum */
+  /* the indices of maxima */
+  if (!node->outputs[0]) return is_open(x) ? no_rule(ctx, node) : HONE_OK;
   const int shift = node->outputs[0]->shape.rank - x->shape.rank;
   uint32_t extents[HONE_MAX_RANK] = {0};
   for (size_t k = 1; k < node->input_count; k++)
@@ -425,7 +431,7 @@ static hone_status images(struct ctx *ctx, struct graph *graph, struct node *nod
   return rows_to(ctx, node, 1);
 }
 
-/* Only beside an open dimension. */
+/* Only along other dimensions than the dynamic ones. */
 static hone_status pad(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
   const struct value *x = node->inputs[0], *pads = node_input(node, 1), *axes = node_input(node, 3);
@@ -449,8 +455,8 @@ static hone_status pad(struct ctx *ctx, struct graph *graph, struct node *node) 
   return HONE_OK;
 }
 
-/* The result is a number; an operator may ask for the shape of an open value. */
-static hone_status nothing(struct ctx *ctx, struct graph *graph, struct node *node) {
+/* The result is a number; the operator may read the shape of a dynamic value. */
+static hone_status no_extents(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)ctx, (void)graph, (void)node;
   return HONE_OK;
 }
@@ -486,7 +492,7 @@ static const struct {
     {OP_LogSoftmax, beside_last},
     {OP_Hardmax, beside_last},
     {OP_TopK, beside_last},
-    {OP_Shape, nothing},
+    {OP_Shape, no_extents},
     {OP_Loop, of_loop},
     {OP_ReduceMax, reduce},
     {OP_ReduceMin, reduce},

@@ -1,10 +1,10 @@
-/* follow: which dimensions follow the sizes that are known at run time only.
+/* follow: which dimensions depend on the dynamic dimensions of the inputs.
  *
- * Rather than a second inference over expressions, the model is brought through import and passes at
- * several sizes and compared node by node with what it is at the bounds: a dimension is fixed, or linear
- * in the symbols, or the model cannot be compiled for more than one size. So every operator's inference,
- * every fold of Shape -> Gather -> Concat -> Reshape and every pass serves open sizes as it is.
- */
+ * Instead of symbolic inference, the model is imported and transformed at several sizes and
+ * compared node by node with the model at the bounds: a dimension is fixed, or linear in the
+ * symbols, or the model cannot be compiled for more than one size. So every operator's inference,
+ * every fold of Shape -> Gather -> Concat -> Reshape and every pass supports dynamic dimensions
+ * unchanged. */
 #include "core/ops/ops.h"
 
 struct follower {
@@ -14,7 +14,7 @@ struct follower {
   const struct graph *at_n;
   const int64_t *sizes;
   int64_t less[HONE_MAX_SYMBOLS]; /* bounds - sizes */
-  int first;                      /* the symbol whose slopes are found by this call; -1: none */
+  int first;                      /* the symbol whose slopes this call determines; -1: none */
   const struct value **pair;      /* of at_n, by the index of graph's value */
 };
 
@@ -34,7 +34,7 @@ static hone_status refuse(struct follower *f, const struct node *node, const cha
 
 /* -- values */
 
-/* Of the symbol that is below its bound alone. */
+/* Slopes for the only symbol that is below its bound. */
 static hone_status set_slopes(struct follower *f, const struct node *node, struct value *value,
                               const struct value *other) {
   struct slope *slope;
@@ -67,7 +67,7 @@ static hone_status pair_values(struct follower *f, const struct node *node, stru
 
 /* -- constants */
 
-/* Operands that say a shape, which the shape of the output says again. */
+/* Operands that give a shape; the output's shape holds the same information. */
 static bool is_shape_operand(const struct node *node, size_t k) {
   static const struct {
     enum op_id op;
@@ -79,7 +79,7 @@ static bool is_shape_operand(const struct node *node, size_t k) {
   return false;
 }
 
-/* Whether `part`, smaller in some dimensions, is what lies in `whole` from `start` on. */
+/* True if `part`, smaller in some dimensions, equals the elements of `whole` from `start` on. */
 static bool is_part(const struct tensor *whole, const struct tensor *part, const int64_t *start) {
   size_t size = dtype_bits(whole->dtype) / 8, count = tensor_count(part);
   int64_t stride[HONE_MAX_RANK], index[HONE_MAX_RANK] = {0};
@@ -95,8 +95,9 @@ static bool is_part(const struct tensor *whole, const struct tensor *part, const
   return true;
 }
 
-/* It is a window into what it is at the bounds: the leading part, or in a dimension that this symbol shortens the
-   trailing one (places that count from the end of an open size). */
+/* Finds the part as a window of the constant at the bounds: the leading elements, or in a dimension
+ * that this symbol shortens the trailing ones (positions counted from the end of a dynamic
+ * dimension). */
 static hone_status find_window(struct follower *f, struct value *value, const struct tensor *part,
                                bool *out_found) {
   const struct tensor *whole = value->constant;
@@ -121,7 +122,7 @@ static hone_status find_window(struct follower *f, struct value *value, const st
 
 static hone_status follow_constant(struct follower *f, const struct node *node, size_t k,
                                    struct value *value, const struct value *other) {
-  if (!other->constant) return refuse(f, node, "an operand is no constant");
+  if (!other->constant) return refuse(f, node, "an operand is not a constant");
   if (f->pair[value->index] == other) return HONE_OK;
   if (is_shape_operand(node, k)) return HONE_OK;
   TRY(pair_values(f, node, value, other));
@@ -140,10 +141,10 @@ static hone_status follow_node(struct follower *f, const struct node *node,
                                const struct node *other) {
   if (node->op != other->op || node->input_count != other->input_count ||
       node->output_count != other->output_count || node->attribute_count != other->attribute_count)
-    return refuse(f, node, "the passes make another node of it");
+    return refuse(f, node, "the passes transform it into a different node");
   for (size_t i = 0; i < node->attribute_count; i++)
     if (!attribute_equal(&node->attributes[i], &other->attributes[i])) {
-      if (node->attributes[i].kind == ATTRIBUTE_GRAPH) return refuse(f, node, "it holds graphs");
+      if (node->attributes[i].kind == ATTRIBUTE_GRAPH) return refuse(f, node, "it has subgraphs");
       return refuse(f, node, "an attribute has another value");
     }
   for (size_t k = 0; k < node->input_count; k++) {
@@ -166,7 +167,7 @@ static hone_status follow(struct follower *f) {
   struct graph *graph = f->graph;
   const struct graph *at_n = f->at_n;
   if (graph->nodes.count != at_n->nodes.count)
-    return refuse(f, NULL, "the passes leave another number of nodes");
+    return refuse(f, NULL, "the passes give a different number of nodes");
   for (size_t i = 0; i < graph->inputs.count; i++)
     TRY(pair_values(f, NULL, graph->inputs.at[i], at_n->inputs.at[i]));
   for (size_t i = 0; i < graph->nodes.count; i++)
@@ -191,7 +192,7 @@ hone_status symbol_follow(struct ctx *ctx, struct graph *graph, const struct sym
     f.less[k] = symbols->at[k].bound - sizes[k];
     if (!f.less[k]) continue;
     below++;
-    if (k >= graph->symbols.count) f.first = (int)k; /* they are found in order */
+    if (k >= graph->symbols.count) f.first = (int)k; /* symbols are processed in order */
   }
   if (!below || (f.first >= 0 && below > 1))
     return fail(ctx, HONE_E_INTERNAL, place_none(), "%d symbols below their bounds", below);

@@ -1,12 +1,13 @@
-/* branches: an If of which a run decides, and whose branches give values of other sizes. Each branch fills its values up
- * to the larger size (PadToBound) and says the sizes as numbers, which the new If hands on as outputs of its own; behind it
- * Compress leaves what the branch taken gave. What has the same two sizes gets one number, and so one extent. */
+/* if_sizes: a data-dependent If whose branches give values of different sizes. Each branch pads its
+ * values to the larger size (PadToBound) and returns the actual sizes as additional outputs of the
+ * new If; a Compress after it crops each value to the size of the branch taken. Equal pairs of
+ * sizes share one number, and so one extent. */
 #include "core/ops/control/control.h"
 #include "core/ops/composites/expand.h"
 
 enum { SIDES = 2 }; /* else_branch, then_branch */
 
-/* A size that an output of the If has: in each branch an extent, or (0) a number. */
+/* A size of an If output: in each branch an extent, or (0) a number. */
 struct size_pair {
   uint32_t extent[SIDES];
   int64_t at[SIDES];
@@ -35,12 +36,12 @@ static struct size_pair pair_of(const struct branches *b, size_t k, int d) {
   return pair;
 }
 
-/* A number that is known, or a size of the graph around, whichever branch is taken. */
+/* A known number, or an extent of the outer graph, whichever branch is taken. */
 static bool is_one_size(const struct size_pair *p) {
   return p->extent[0] == p->extent[1] && (p->extent[0] || p->at[0] == p->at[1]);
 }
 
-/* Whether its two values differ in sizes alone, or are open. */
+/* True if its two values differ only in sizes, or have dynamic dimensions. */
 static bool is_sized(const struct branches *b, size_t k) {
   const struct value *x = given(b, 0, k), *y = given(b, 1, k);
   return b->node->outputs[k] && !x->list && !y->list && x->has_shape && y->has_shape &&
@@ -48,7 +49,7 @@ static bool is_sized(const struct branches *b, size_t k) {
          (!shape_equal(&x->shape, &y->shape) || value_is_open(x) || value_is_open(y));
 }
 
-/* The place of a pair among the sizes that the If hands on. */
+/* The index of a pair among the sizes that the If returns. */
 static hone_status size_place(struct branches *b, const struct size_pair *pair, size_t *out) {
   for (*out = 0; *out < b->sizes.count; (*out)++) {
     const struct size_pair *other = &b->sizes.at[*out];
@@ -69,7 +70,7 @@ static int64_t bound_of(const struct branches *b, size_t k, int d) {
 
 /* -- in a branch */
 
-/* A value of the branch's own, so that none is given twice. */
+/* A value made in the branch itself, so that no value is returned twice. */
 static struct value *handed_on(struct expansion *e, struct value *x) {
   struct value *y = x_1(e, OP_Identity, x);
   y->is_output = true;
@@ -80,7 +81,8 @@ static void fill_up(struct branches *b, int side, size_t k) {
   struct expansion *e = &b->in[side];
   struct value *x = b->side[side]->outputs.at[k];
   x->is_output = false;
-  for (int d = 0; d < x->shape.rank && !e->status; d++) x = x_pad_to_bound(e, x, d, bound_of(b, k, d), 0);
+  for (int d = 0; d < x->shape.rank && !e->status; d++)
+    x = x_pad_to_bound(e, x, d, bound_of(b, k, d), 0);
   b->side[side]->outputs.at[k] = handed_on(e, x);
 }
 
@@ -104,7 +106,7 @@ static hone_status change_branch(struct branches *b, int side) {
   return say_sizes(b, side);
 }
 
-/* -- behind it */
+/* -- after the If */
 
 static hone_status make_if(struct branches *b, const bool *sized) {
   const struct node *node = b->node;
@@ -125,7 +127,7 @@ static hone_status make_if(struct branches *b, const bool *sized) {
   return HONE_OK;
 }
 
-/* The value up to its sizes, under the name that it has. */
+/* Crops the value to its sizes, under its existing name. */
 static hone_status cut(struct branches *b, size_t k, const struct size_pair *pairs) {
   struct expansion *e = &b->behind;
   struct value *x = b->made->outputs[k], *to = b->node->outputs[k];

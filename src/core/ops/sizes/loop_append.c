@@ -1,6 +1,7 @@
-/* growing: a Loop that stays, and carries a list to which each iteration appends: Concat(carried, part) along axis 0, and
- * nobody reads the list before its end. What is appended is collected in its place, and put behind what the list began as:
- * the carried value would change its shape. */
+/* loop_append: a Loop that stays, with a loop-carried list to which each iteration appends:
+ * Concat(carried, part) along axis 0, where no other node reads the list before the loop ends. The
+ * appended parts become a scan output, which is concatenated to the initial list afterwards: the
+ * loop-carried value would change its shape. */
 #include "core/ops/control/control.h"
 
 enum { CARRIED = 2 };
@@ -8,17 +9,17 @@ enum { CARRIED = 2 };
 struct growth {
   const struct node *node;
   struct graph *body;
-  size_t k;            /* which carried value */
+  size_t k;            /* index of the loop-carried value */
   struct node *append; /* the body's Concat */
 };
 
-/* As long as its first axis says, each of as many elements. */
+/* True if x has as many rows as its first axis, each of the same number of elements. */
 static bool is_list_of_rows(const struct value *x) {
   return x && x->has_shape && !x->list && !value_is_open(x) && x->shape.rank &&
          x->dtype != HONE_STRING && dims_product(&x->shape, 1, x->shape.rank) > 0;
 }
 
-/* Read by its Concat alone, whose result is nothing but carried on. */
+/* Read only by its Concat, whose result is only passed to the next iteration. */
 static bool grows(const struct node *node, struct graph *body, const uint32_t *uses, size_t k,
                   struct growth *out) {
   const struct value *begin = node->inputs[CARRIED + k], *carried = body->inputs.at[CARRIED + k],
@@ -33,7 +34,7 @@ static bool grows(const struct node *node, struct graph *body, const uint32_t *u
          uses[made->index] == 1;
 }
 
-/* The body appends to nothing, and what that gives is collected behind all else. */
+/* The body returns the appended part as its last scan output. */
 static hone_status change_body(struct ctx *ctx, const struct growth *g) {
   const struct value *begin = g->node->inputs[CARRIED + g->k];
   struct graph *body = g->body;
@@ -53,7 +54,8 @@ static hone_status change_body(struct ctx *ctx, const struct growth *g) {
   return HONE_OK;
 }
 
-/* The Loop without the carried value; *out_collected: [iterations, rows, ..], NULL where nobody asks. */
+/* The Loop without the loop-carried value; *out_collected: [iterations, rows, ..], NULL if it is
+ * unused. */
 static hone_status make_loop(struct ctx *ctx, struct graph *graph, const struct growth *g,
                              struct node_list *list, struct value **out_collected) {
   const struct node *node = g->node;
@@ -76,7 +78,7 @@ static hone_status make_loop(struct ctx *ctx, struct graph *graph, const struct 
   return node_set(ctx, graph, loop, node_attribute(node, "body"));
 }
 
-/* All rows, behind those that the list began as. */
+/* All rows, after the initial rows of the list. */
 static hone_status join_rows(struct ctx *ctx, struct graph *graph, const struct growth *g,
                              struct value *collected, struct node_list *list) {
   struct value *begin = g->node->inputs[CARRIED + g->k], *to = g->node->outputs[g->k], *shape;
@@ -95,8 +97,8 @@ static hone_status join_rows(struct ctx *ctx, struct graph *graph, const struct 
   return node_set_int(ctx, graph, joined, "axis", 0);
 }
 
-hone_status loop_of_growing(struct ctx *ctx, struct graph *graph, const struct node *node,
-                            struct node_list *out, bool *out_done) {
+hone_status loop_of_appending(struct ctx *ctx, struct graph *graph, const struct node *node,
+                              struct node_list *out, bool *out_done) {
   const size_t states = node->input_count > CARRIED ? node->input_count - CARRIED : 0;
   const struct graph *body;
   struct value *collected;
@@ -105,7 +107,7 @@ hone_status loop_of_growing(struct ctx *ctx, struct graph *graph, const struct n
   size_t k = 0;
   *out_done = false;
   TRY(control_body(ctx, node, "body", CARRIED + states, 1 + node->output_count, &body));
-  if (node->output_count < states) return HONE_OK; /* loop_enter says so */
+  if (node->output_count < states) return HONE_OK; /* loop_enter reports this */
   TRY(graph_uses(ctx, graph->arena, body, &uses));
   while (k < states && !grows(node, (struct graph *)(uintptr_t)body, uses, k, &g)) k++;
   if (k == states) return HONE_OK;

@@ -1,13 +1,13 @@
-/* ranges: between which numbers the elements of a value lie, as far as operators say so: what was clipped to an image stays
- * near it, and an index below the length that it indexes. A size that a run computes is bounded by it. Followed
- * forwards, a node after the other, while their types are inferred. Interval arithmetic in double, widened by what the
- * run's own arithmetic may round; what is no number lies in every range, so that whoever relies on one bounds what
- * a run finds all the same. */
+/* ranges: bounds for the elements of a value, as far as operators imply them: a value clipped to an
+ * image's size stays near it, and an index is below the length that it indexes. They bound sizes
+ * that are computed at run time. Propagated forwards, node by node, during type inference. Interval
+ * arithmetic in double, widened by the rounding of the run's own arithmetic. NaN is in every range,
+ * so code that relies on a range must still clamp the value at run time. */
 #include <math.h>
 
 #include "core/ops/control/control.h"
 
-enum { LOOKED_AT = 4096 }; /* elements of a constant, at most */
+enum { LOOKED_AT = 4096 }; /* largest number of elements of a constant that is inspected */
 
 static const struct range unknown = {-INFINITY, INFINITY};
 
@@ -53,7 +53,7 @@ struct range size_range(const struct size_list *list, size_t i) {
 
 static int64_t whole(double x) { return x < -9e18 ? INT64_MIN : x > 9e18 ? INT64_MAX : (int64_t)x; }
 
-/* Constants, extents, and numbers that a run computes. */
+/* Constants, extents, and numbers computed at run time. */
 bool size_entries(const struct value *x, struct size_list *out) {
   *out = (struct size_list){.count = 0};
   if (!x || x->shape.rank > 1) return false;
@@ -79,7 +79,7 @@ bool size_entries(const struct value *x, struct size_list *out) {
 
 /* -- arithmetic */
 
-/* The range of the four numbers; infinity less infinity says nothing. */
+/* The range of the four numbers; infinity minus infinity gives no bound. */
 static struct range of_corners(double a, double b, double c, double d) {
   if (isnan(a) || isnan(b) || isnan(c) || isnan(d)) return unknown;
   return (struct range){fmin(fmin(a, b), fmin(c, d)), fmax(fmax(a, b), fmax(c, d))};
@@ -116,7 +116,7 @@ static struct range of_sub(const struct node *node) {
 static struct range of_mul(const struct node *node) { return times(in(node, 0), in(node, 1)); }
 static struct range of_neg(const struct node *node) { return negative(in(node, 0)); }
 
-/* Of integers toward zero. */
+/* Integer division rounds toward zero. */
 static struct range of_div(const struct node *node) {
   const struct range range = over(in(node, 0), in(node, 1));
   if (!dtype_is_integer(node->inputs[0]->dtype)) return range;
@@ -169,7 +169,7 @@ static struct range of_any(const struct node *node) { return fold(node, either, 
 static struct range of_where(const struct node *node) { return fold(node, either, 1); }
 static struct range of_first(const struct node *node) { return in(node, 0); }
 
-/* Of a list whose entries are known one by one, as exporters write max(a, b). */
+/* For a list whose entries are known one by one: exporters write max(a, b) like this. */
 static struct range of_reduce(const struct node *node) {
   struct range (*const join)(struct range, struct range) =
       is_op(node, OP_ReduceMin) ? least : largest;
@@ -190,7 +190,7 @@ static struct range of_cast(const struct node *node) {
   return cut.low >= to.low && cut.high <= to.high ? cut : to;
 }
 
-/* Elements put among others. */
+/* Elements of two tensors mixed. */
 static struct range of_scatter(const struct node *node) {
   const char *how = node_string(node, "reduction", "none");
   return strcmp(how, "none") ? unknown : either(in(node, 0), in(node, 2));
@@ -198,7 +198,9 @@ static struct range of_scatter(const struct node *node) {
 static struct range of_pad(const struct node *node) {
   return either(in(node, 0), has_input(node, 2) ? in(node, 2) : (struct range){0, 0});
 }
-static struct range of_pad_to_bound(const struct node *node) { return either(in(node, 0), in(node, 1)); }
+static struct range of_pad_to_bound(const struct node *node) {
+  return either(in(node, 0), in(node, 1));
+}
 
 static struct range of_shape(const struct node *node) {
   const struct value *x = node->inputs[0];
@@ -220,7 +222,7 @@ static struct range of_branches(const struct node *node) {
 
 static const struct {
   enum op_id op;
-  struct range (*of)(const struct node *node); /* output 0's */
+  struct range (*of)(const struct node *node); /* of output 0 */
 } rules[] = {
     {OP_Add, of_add},
     {OP_Sub, of_sub},
@@ -266,12 +268,13 @@ static const struct {
     {OP_TopK, of_first},
 };
 
-/* What a run's own arithmetic may give beyond it; an integer that overflows is any number. */
+/* Widens a range by the rounding of the run's own arithmetic; an integer that may overflow is
+ * unbounded. */
 static struct range as_computed(struct range range, const struct value *y) {
   const struct range type = of_type(y->dtype);
   if (!dtype_is_float(y->dtype))
     return range.low >= type.low && range.high <= type.high ? range : type;
-  const double part = dtype_bits(y->dtype) < 32 ? 1e-2 : 1e-6; /* several steps of rounding */
+  const double part = dtype_bits(y->dtype) < 32 ? 1e-2 : 1e-6; /* several rounding steps */
   return (struct range){range.low - part * fabs(range.low), range.high + part * fabs(range.high)};
 }
 

@@ -1,9 +1,9 @@
-/* sizes: which short lists of integers say sizes that a run knows, as exporters write a shape: Shape, Gather, Concat. A list
- * that follows from them says of each entry its extent, or its number; what takes a list as a shape reads it
- * (dynamic_axes.c). Followed forwards, a node after the other, while their types are inferred. */
+/* shape_values: short integer lists that hold dynamic sizes, as exporters write shapes: Shape,
+ * Gather, Concat. Each entry of such a list is an extent or a number; operators that take a shape
+ * read it (dynamic_axes.c). Propagated forwards, node by node, during type inference. */
 #include "core/ops/ops_internal.h"
 
-/* Without numbers that a run computes: what is reckoned with them is another number. */
+/* Excludes numbers computed at run time: arithmetic on them yields a new unknown. */
 static bool entries_of(const struct value *x, struct size_list *out) {
   if (!size_entries(x, out)) return false;
   for (size_t i = 0; i < out->count; i++)
@@ -76,7 +76,7 @@ static bool of_concat(const struct node *node, struct size_list *out) {
   return true;
 }
 
-/* Where(Equal(a, b), x, y), as what expands by -1 is written: a size is no negative number. */
+/* Where(Equal(a, b), x, y), the pattern for expanding by -1: a size is not negative. */
 static bool of_where(const struct node *node, struct size_list *out) {
   const struct node *equal = node->inputs[0]->producer;
   struct size_list a, b, x, y;
@@ -99,7 +99,7 @@ static bool of_where(const struct node *node, struct size_list *out) {
   return true;
 }
 
-/* A size and zeros. */
+/* A size plus zeros. */
 static bool of_add(const struct node *node, struct size_list *out) {
   struct size_list a, b;
   if (!entries_of(node->inputs[0], &a) || !entries_of(node->inputs[1], &b) || a.count != b.count)
@@ -113,7 +113,7 @@ static bool of_add(const struct node *node, struct size_list *out) {
   return true;
 }
 
-/* One number that a run computes is another value, of its own range. */
+/* One number computed at run time becomes another value with its own range. */
 static bool of_itself(const struct node *node, struct size_list *out) {
   const struct value *x = node->inputs[0];
   return (x->sizes || x->constant) && size_entries(x, out);

@@ -1,8 +1,8 @@
-/* regex: regular expressions to tables of states over bytes (Thompson 1968; subsets of its states become
- * the table's). The syntax is RE2's without flags and Unicode classes; ranges in [] are of ASCII. What
- * is not regular (back references, looking around) is refused. An assertion (^ $ \b \B) is passed by
- * what is known when a byte, or the end, is met: whether it is the first, and whether the byte before
- * was of a word; both belong to a state of the table. */
+/* regex: regular expressions to state tables over bytes (Thompson 1968; subset construction). The
+ * syntax is RE2's without flags and Unicode classes; ranges in [] are ASCII only. Non-regular
+ * features (back references, look-around) are rejected. An assertion (^ $ \b \B) is resolved when
+ * the next byte, or the end, is known, from whether it is the first and whether the previous byte
+ * was a word byte; both are part of a table state. */
 #include "strings.h"
 
 enum { MOST_NODES = 4000, MOST_STATES = 1024, MOST_GROUPS = 64, MOST_REPEATS = 1000 };
@@ -10,21 +10,21 @@ enum { MOST_NODES = 4000, MOST_STATES = 1024, MOST_GROUPS = 64, MOST_REPEATS = 1
 struct bytes {
   uint8_t has[256];
 };
-/* Where nothing at all leads on from a node: everywhere, or where an assertion holds. */
+/* When an empty transition may be taken: always, or only if an assertion holds. */
 enum when { ALWAYS, AT_BEGIN = 1, AT_END = 2, AT_BOUNDARY = 4, AT_NO_BOUNDARY = 8 };
-/* From a node any byte of the set leads to `next` (-1: none), and nothing at all to eps[0], eps[1]. */
+/* A node: any byte of the set leads to `next` (-1: none), empty transitions to eps[0], eps[1]. */
 struct nfa_node {
   struct bytes set;
   int next, eps[2];
   enum when when;
 };
-/* Nodes [low, high), entered at `start`, left at `end`, which has no way out yet. */
+/* Nodes [low, high), entered at `start`, left at `end`, which has no transition yet. */
 struct fragment {
   int low, high, start, end;
   bool exists;
 };
 struct group {
-  /* alternatives before the last "|"; what stands since; the last atom */
+  /* alternatives before the last "|"; the sequence since then; the last atom */
   struct fragment either, row, atom;
 };
 struct regex {
@@ -44,7 +44,7 @@ static hone_status refuse(struct regex *r, const char *what) {
 
 static hone_status new_node(struct regex *r, int *out) {
   if (r->nodes.count >= MOST_NODES)
-    return fail(r->ctx, HONE_E_LIMIT, r->place, "a pattern of more than %d places", MOST_NODES);
+    return fail(r->ctx, HONE_E_LIMIT, r->place, "a pattern of more than %d nodes", MOST_NODES);
   *out = (int)r->nodes.count;
   VEC_PUSH(r->ctx, r->arena, &r->nodes, (struct nfa_node){.next = -1, .eps = {-1, -1}});
   return HONE_OK;
@@ -79,7 +79,7 @@ static void join(struct regex *r, struct fragment *a, const struct fragment *b) 
   a->high = b->high;
 }
 
-/* Either of the two; b follows a in the list. */
+/* Alternation; b follows a in the list. */
 static hone_status either(struct regex *r, struct fragment *a, const struct fragment *b) {
   int start, end;
   if (!a->exists) {
@@ -123,7 +123,7 @@ static hone_status copy_fragment(struct regex *r, const struct fragment *a, stru
   return HONE_OK;
 }
 
-/* {least,most}; most -1: no end. Copies are made of the untouched atom, which stays behind unused. */
+/* {least,most}; most -1: unlimited. Copies are made of the unmodified atom, which stays unused. */
 static hone_status repeat_counted(struct regex *r, struct fragment *atom, int least, int most) {
   struct fragment all = {0}, one;
   const struct fragment model = *atom;
@@ -145,7 +145,7 @@ static void add_range(struct bytes *set, int low, int high) {
   for (int c = low; c <= high; c++) set->has[c] = 1;
 }
 
-/* \d, \w, \s and their opposites within ASCII; false: no such class. */
+/* \d, \w, \s and their complements within ASCII; false: not a class. */
 static bool class_of(char c, struct bytes *set) {
   struct bytes own = {{0}};
   switch (c | 32) {
@@ -174,7 +174,7 @@ static int hex_digit(char c) {
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The byte behind a backslash that stands for itself or for a control character. */
+/* The byte after a backslash, taken literally or as a control character. */
 static hone_status escaped(struct regex *r, unsigned char *out) {
   static const char from[] = "tnrfva", to[] = "\t\n\r\f\v\a";
   if (r->at == r->end) return refuse(r, "a backslash at its end");
@@ -187,13 +187,14 @@ static hone_status escaped(struct regex *r, unsigned char *out) {
     return HONE_OK;
   int high = r->end - r->at >= 2 && c == 'x' ? hex_digit(r->at[0]) : -1;
   int low = high < 0 ? -1 : hex_digit(r->at[1]);
-  if (low < 0 || high >= 8) return refuse(r, "an escape that is not read here");
+  if (low < 0 || high >= 8) return refuse(r, "an unsupported escape");
   *out = (unsigned char)(high * 16 + low);
   r->at += 2;
   return HONE_OK;
 }
 
-/* How many bytes a UTF-8 character takes by its first; what is none stands for itself. */
+/* Number of bytes of a UTF-8 character, from its first byte; an invalid byte counts as a
+ * character. */
 static size_t character_bytes(const struct regex *r) {
   unsigned char c = (unsigned char)*r->at;
   size_t length = c < 0xc2 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 1;
@@ -212,7 +213,7 @@ static hone_status literal(struct regex *r, size_t length, struct fragment *out)
   return HONE_OK;
 }
 
-/* Any character beyond ASCII, or one of the set. */
+/* Any non-ASCII character, or one of the set. */
 static hone_status set_and_beyond(struct regex *r, const struct bytes *set, struct fragment *out) {
   static const struct {
     int low, high, more;
@@ -233,7 +234,7 @@ static hone_status set_and_beyond(struct regex *r, const struct bytes *set, stru
   return HONE_OK;
 }
 
-/* "[:alpha:]" behind its "["; false if it is none. */
+/* "[:alpha:]" after its "["; false for any other text. */
 static bool named_class(struct regex *r, struct bytes *set) {
   static const struct {
     const char *name, *ranges; /* pairs of first and last */
@@ -252,8 +253,8 @@ static bool named_class(struct regex *r, struct bytes *set) {
 
 struct class {
   struct bytes set;
-  struct fragment wide; /* characters beyond ASCII that stand in it */
-  bool beyond;          /* all of them */
+  struct fragment wide; /* its non-ASCII characters */
+  bool beyond;          /* all non-ASCII characters */
 };
 
 /* One member, or the first end of a range; *is_byte: it may begin a range. */
@@ -292,20 +293,20 @@ static hone_status read_class(struct regex *r, struct fragment *out) {
     if (r->end - r->at >= 2 && r->at[0] == '-' && r->at[1] != ']') {
       r->at++;
       TRY(class_member(r, &c, &high, &is_byte));
-      if (!is_byte || high < low) return refuse(r, "a range that is not of ASCII");
+      if (!is_byte || high < low) return refuse(r, "a range with non-ASCII characters");
     }
     add_range(&c.set, low, high);
   }
   if (r->at == r->end) return refuse(r, "a [ without its ]");
   r->at++;
-  if (negates && c.wide.exists) return refuse(r, "a [^ with characters beyond ASCII");
+  if (negates && c.wide.exists) return refuse(r, "a [^ with non-ASCII characters");
   for (int i = 0; negates && i < 128; i++) c.set.has[i] = !c.set.has[i];
   if (negates != c.beyond)
     TRY(set_and_beyond(r, &c.set, out));
   else
     TRY(set_fragment(r, &c.set, out));
   if (!c.wide.exists) return HONE_OK;
-  int low = c.wide.low; /* they were made first */
+  int low = c.wide.low; /* their nodes were made first */
   TRY(either(r, out, &c.wide));
   out->low = low;
   return HONE_OK;
@@ -335,7 +336,7 @@ static hone_status read_atom(struct regex *r, struct fragment *out) {
   }
 }
 
-/* -- rows, alternatives, groups */
+/* -- sequences, alternatives, groups */
 
 static struct group *top(struct regex *r) { return &r->groups[r->depth]; }
 
@@ -364,11 +365,11 @@ static hone_status open_group(struct regex *r) {
       while (r->at < r->end && *r->at != '>') r->at++;
       r->at += r->at < r->end;
     } else {
-      return refuse(r, "flags or a look around");
+      return refuse(r, "flags or a look-around");
     }
   }
   end_atom(r);
-  if (r->depth + 1 == MOST_GROUPS) return refuse(r, "too many groups in each other");
+  if (r->depth + 1 == MOST_GROUPS) return refuse(r, "too deeply nested groups");
   r->groups[++r->depth] = (struct group){.row = {.exists = false}};
   return HONE_OK;
 }
@@ -383,7 +384,7 @@ static hone_status close_group(struct regex *r) {
   return HONE_OK;
 }
 
-/* "{2,5}" at `at`; false if it is no such thing, then the brace stands for itself. */
+/* "{2,5}" at `at`; false for any other text, then the brace is literal. */
 static bool read_counts(struct regex *r, int *out_least, int *out_most) {
   const char *p = r->at + 1;
   int counts[2] = {0, -1}, digits[2] = {0, 0};
@@ -410,15 +411,15 @@ static hone_status read_quantifier(struct regex *r, bool *out_read) {
   bool is_count = c == '{' && read_counts(r, &least, &most);
   *out_read = is_count || c == '*' || c == '+' || c == '?';
   if (!*out_read) return HONE_OK;
-  if (!atom->exists) return refuse(r, "a repetition of nothing");
+  if (!atom->exists) return refuse(r, "a repetition without an operand");
   if (is_count && (least > MOST_REPEATS || most > MOST_REPEATS || (most >= 0 && most < least)))
-    return refuse(r, "a repetition that is out of range");
+    return refuse(r, "a repetition count out of range");
   if (is_count)
     TRY(repeat_counted(r, atom, least, most));
   else
     TRY(repeat(r, atom, c != '+', c == '?'));
   if (!is_count) r->at++;
-  if (r->at < r->end && *r->at == '?') r->at++; /* lazy: the same texts match as a whole */
+  if (r->at < r->end && *r->at == '?') r->at++; /* lazy: the same strings match as a whole */
   if (r->at < r->end && strchr("*+?", *r->at)) return refuse(r, "a repetition of a repetition");
   return HONE_OK;
 }
@@ -473,11 +474,11 @@ static hone_status read_pattern(struct regex *r) {
   return end_row(r);
 }
 
-/* -- subsets */
+/* -- subset construction */
 
 struct subsets {
   struct regex *r;
-  size_t words; /* of 64 nodes, and one */
+  size_t words; /* of 64 nodes, plus one */
   bool has_assertions;
   uint64_t *known;
   uint64_t **at;
@@ -489,7 +490,7 @@ enum { SLOTS = 4 * MOST_STATES };
 
 static bool has_node(const uint64_t *set, size_t i) { return set[i / 64] >> (i % 64) & 1; }
 
-/* holds: the assertions that do. */
+/* holds: bit set of the assertions that are true. */
 static void add_node(struct subsets *s, uint64_t *set, int first, unsigned holds) {
   int depth = 0;
   s->stack[depth++] = first;
@@ -504,14 +505,14 @@ static void add_node(struct subsets *s, uint64_t *set, int first, unsigned holds
   }
 }
 
-/* The last word of a subset: what is known of the place. */
+/* The last word of a subset: facts about the position. */
 enum { IS_FIRST = 1, WORD_BEFORE = 2 };
 
 bool is_word_byte(int byte) {
   return byte == '_' || (byte >= '0' && byte <= '9') || ((byte | 32) >= 'a' && (byte | 32) <= 'z');
 }
 
-/* The subset where the next byte (-1: the end) is known, into s->known. */
+/* Resolves assertions once the next byte (-1: the end) is known; result in s->known. */
 static void pass_assertions(struct subsets *s, const uint64_t *from, int byte) {
   uint64_t facts = from[s->words - 1];
   bool before = facts & WORD_BEFORE, behind = byte >= 0 && is_word_byte(byte);
@@ -527,7 +528,7 @@ static void pass_assertions(struct subsets *s, const uint64_t *from, int byte) {
   }
 }
 
-/* The subset's number, new or not; `set` is taken over only if it is new. */
+/* Returns the index of the subset, new or existing; takes ownership of `set` only if it is new. */
 static hone_status find_subset(struct subsets *s, uint64_t *set, size_t *out, bool *out_taken) {
   uint64_t hash = 14695981039346656037u;
   for (size_t w = 0; w < s->words; w++) hash = (hash ^ set[w]) * 1099511628211u, hash ^= hash >> 29;
@@ -538,7 +539,7 @@ static hone_status find_subset(struct subsets *s, uint64_t *set, size_t *out, bo
     if (!memcmp(s->at[*out], set, s->words * sizeof *set)) return HONE_OK;
   }
   if (s->count == MOST_STATES)
-    return fail(s->r->ctx, HONE_E_LIMIT, s->r->place, "the pattern takes more than %d states",
+    return fail(s->r->ctx, HONE_E_LIMIT, s->r->place, "the pattern needs more than %d states",
                 MOST_STATES);
   *out = s->count;
   *out_taken = true;
@@ -561,7 +562,7 @@ static void step(struct subsets *s, const uint64_t *from, int byte, uint64_t *to
 }
 
 static hone_status build_rows(struct subsets *s, int accept, size_t columns, uint16_t *rows) {
-  static const int behind[] = {-1, 'a', ' '}; /* of which columns 256 and on speak */
+  static const int behind[] = {-1, 'a', ' '}; /* classes of the next byte for columns 256 and up */
   struct regex *r = s->r;
   uint64_t *room = NULL;
   for (size_t state = 0; state < s->count; state++) {
@@ -583,7 +584,7 @@ static hone_status build_rows(struct subsets *s, int accept, size_t columns, uin
   return HONE_OK;
 }
 
-/* starts: NULL, or room for the rows of the three places where a part may begin. */
+/* starts: NULL, or room for the start rows of the three positions where a match may begin. */
 static hone_status build_table(struct regex *r, const struct fragment *whole, int64_t *starts,
                                struct tensor **out) {
   static const uint64_t facts[] = {IS_FIRST, 0, WORD_BEFORE};

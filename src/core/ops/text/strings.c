@@ -1,6 +1,7 @@
-/* Operators on strings. A string is UTF-8 bytes and their number; results that are parts of operands point
- * into them, new text lies in the evaluation's arena. Case is changed one code point at a time within
- * ASCII, Latin-1, Greek and Cyrillic, where it keeps the number of bytes; other letters stay. */
+/* Operators on strings. A string is UTF-8 bytes and their number; results that are parts of
+ * operands point into them, new strings are in the evaluation's arena. Case conversion handles
+ * single code points of ASCII, Latin-1, Greek and Cyrillic where the number of bytes stays the
+ * same; other letters are unchanged. */
 #include "strings.h"
 
 static const struct string *texts(const struct tensor *tensor) { return tensor->data; }
@@ -84,7 +85,7 @@ hone_status eval_string_equal(struct ctx *ctx, struct arena *scratch, const stru
 struct splitter {
   const char *delimiter; /* no bytes: runs of white space */
   size_t length;
-  int64_t most; /* parts */
+  int64_t most; /* largest number of parts */
 };
 
 static struct splitter splitter_of(const struct node *node) {
@@ -96,7 +97,7 @@ static struct splitter splitter_of(const struct node *node) {
 
 static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-/* The parts of a string into out, or with NULL only how many. */
+/* Splits a string into out; with NULL only counts the parts. */
 static int64_t split_string(const struct splitter *s, struct string x, struct string *out) {
   const char *at = x.bytes, *end = at + x.length;
   int64_t count = 0;
@@ -147,7 +148,9 @@ hone_status eval_string_split(struct ctx *ctx, struct arena *scratch, const stru
     int64_t count = split_string(&s, texts(in[0])[i], NULL);
     if (node->output_count > 1 && out[1]) tensor_set_i64(out[1], i, count);
     if (!out[0]) continue;
-    if (count > room) return fail(ctx, HONE_E_SHAPE, node_place(node), "more parts at run time");
+    if (count > room)
+      return fail(ctx, HONE_E_SHAPE, node_place(node),
+                  "the number of parts at run time exceeds the output's shape");
     struct string *to = (struct string *)tensor_data(out[0]) + (int64_t)i * room;
     for (int64_t k = 0; k < room; k++) to[k].bytes = "";
     (void)split_string(&s, texts(in[0])[i], to);
@@ -157,10 +160,10 @@ hone_status eval_string_split(struct ctx *ctx, struct arena *scratch, const stru
 
 /* -- NormalizeStrings: without stop words, in another case */
 
-/* A code point of 2 bytes in the other case; itself if it has none here. */
+/* The other case of a 2-byte code point; unchanged if it has none here. */
 static unsigned other_case(unsigned c, bool upper) {
   static const struct {
-    unsigned low, high, apart; /* capital letters, and where the small ones are */
+    unsigned low, high, apart; /* capital letters, and the distance to the small ones */
   } ranges[] = {{0xc0, 0xd6, 32},   {0xd8, 0xde, 32},   {0x391, 0x3a1, 32},
                 {0x3a3, 0x3a9, 32}, {0x410, 0x42f, 32}, {0x400, 0x40f, 80}};
   for (size_t i = 0; i < COUNT(ranges); i++) {
@@ -208,7 +211,7 @@ static hone_status is_stop_word(struct ctx *ctx, struct arena *arena, const stru
   return HONE_OK;
 }
 
-/* Strings left, at least one; out NULL: only counted. */
+/* The remaining strings, at least one; out NULL: only counted. */
 static hone_status normalize(struct ctx *ctx, struct arena *arena, const struct node *node,
                              const struct tensor *x, const struct tensor *words, struct string *out,
                              int64_t *out_count) {
@@ -248,19 +251,20 @@ hone_status eval_normalize_strings(struct ctx *ctx, struct arena *scratch, const
   TRY(NEW_ARRAY(ctx, scratch, found, tensor_count(in[0]) + 1));
   TRY(normalize(ctx, scratch, node, in[0], in[1], found, &count));
   if (count != out[0]->shape.dims[0])
-    return fail(ctx, HONE_E_SHAPE, node_place(node), "other stop words at run time");
+    return fail(ctx, HONE_E_SHAPE, node_place(node),
+                "the number of stop words at run time differs from the output's shape");
   memcpy(tensor_data(out[0]), found, (size_t)count * sizeof *found);
   return HONE_OK;
 }
 
-/* -- MatchStrings: by a table of states (regex.c) */
+/* -- MatchStrings: with a state table (regex.c) */
 
 hone_status infer_match_strings(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
   TRY(want_strings(ctx, node, 0));
   TRY(want_rank(ctx, node, 1, 2));
   if (node->inputs[1]->dtype != HONE_U16 || node->inputs[1]->shape.dims[1] != MATCH_COLUMNS)
-    return fail(ctx, HONE_E_TYPE, node_place(node), "input 1 is no table of states");
+    return fail(ctx, HONE_E_TYPE, node_place(node), "input 1 is not a state table");
   return set_output(ctx, node, 0, HONE_BOOL, &node->inputs[0]->shape);
 }
 
@@ -274,20 +278,20 @@ hone_status eval_match_strings(struct ctx *ctx, struct arena *scratch, const str
     for (size_t k = 0; k < x.length && state; k++)
       state = table[state * MATCH_COLUMNS + (unsigned char)x.bytes[k]];
     if (state >= (size_t)in[1]->shape.dims[0])
-      return fail(ctx, HONE_E_SHAPE, node_place(node), "a state out of range");
+      return fail(ctx, HONE_E_SHAPE, node_place(node), "the state table has a state out of range");
     ((uint8_t *)tensor_data(out[0]))[i] = table[state * MATCH_COLUMNS + 256] != 0;
   }
   return HONE_OK;
 }
 
-/* -- FindTokens: the parts of a text that a table of states takes */
+/* -- FindTokens: the parts of a string that a state table accepts */
 
 struct finder {
   const uint16_t *table;
   size_t states;
   const int64_t *starts;
-  bool cuts;  /* what is found stands between the tokens */
-  bool marks; /* a token "\2" before all, "\3" behind */
+  bool cuts;  /* matches are separators between tokens */
+  bool marks; /* adds a token "\2" at the start and "\3" at the end */
   int64_t least;
 };
 
@@ -307,7 +311,7 @@ static bool finder_of(const struct node *node, const struct tensor *table, struc
   return fits;
 }
 
-/* Where the longest part from `at` on ends; `at` if there is none. */
+/* The end of the longest match that starts at `at`; `at` if there is none. */
 static size_t part_end(const struct finder *f, struct string x, size_t at) {
   const unsigned char *bytes = (const unsigned char *)x.bytes;
   size_t end = at, state = (size_t)f->starts[!at ? 0 : is_word_byte(bytes[at - 1]) ? 2 : 1];
@@ -331,11 +335,11 @@ static void add_token(const struct finder *f, const char *from, const char *to, 
   if (from != to && characters >= f->least) add_part(from, to, out, count);
 }
 
-/* The tokens of a text into out, or with NULL only how many. */
+/* The tokens of a string into out; with NULL only counted. */
 static int64_t find_tokens(const struct finder *f, struct string x, struct string *out) {
   static const char marks[] = {2, 3};
   int64_t count = 0;
-  size_t from = 0; /* the end of what was found last */
+  size_t from = 0; /* the end of the last match */
   if (f->marks) add_part(marks, marks + 1, out, &count);
   for (size_t at = 0; at < x.length;) {
     const size_t end = part_end(f, x, at);
@@ -352,7 +356,7 @@ static int64_t find_tokens(const struct finder *f, struct string x, struct strin
   return count;
 }
 
-/* x, a table of states, what fills the rest [1]: [.., the most tokens of one]. */
+/* x, a state table, the padding [1]: [.., largest number of tokens]. */
 hone_status infer_find_tokens(struct ctx *ctx, struct graph *graph, struct node *node) {
   const struct value *x = node->inputs[0], *table = node->inputs[1];
   struct shape to = x->shape;
@@ -365,7 +369,7 @@ hone_status infer_find_tokens(struct ctx *ctx, struct graph *graph, struct node 
   if (table->dtype != HONE_U16 || !table->constant || table->shape.rank != 2 ||
       table->shape.dims[1] != FIND_COLUMNS || node->inputs[2]->shape.dims[0] != 1 ||
       !finder_of(node, table->constant, &f))
-    return fail(ctx, HONE_E_TYPE, node_place(node), "input 1 is no table of states");
+    return fail(ctx, HONE_E_TYPE, node_place(node), "input 1 is not a state table");
   if (to.rank >= HONE_MAX_RANK)
     return fail(ctx, HONE_E_LIMIT, node_place(node), "too many dimensions");
   for (size_t i = 0; x->constant && i < tensor_count(x->constant); i++) {
@@ -382,18 +386,20 @@ hone_status eval_find_tokens(struct ctx *ctx, struct arena *scratch, const struc
   const int64_t room = out[0]->shape.dims[out[0]->shape.rank - 1];
   (void)scratch;
   if (!finder_of(node, in[1], &f))
-    return fail(ctx, HONE_E_TYPE, node_place(node), "input 1 is no table of states");
+    return fail(ctx, HONE_E_TYPE, node_place(node), "input 1 is not a state table");
   for (size_t i = 0; i < tensor_count(in[0]); i++) {
     struct string *to = (struct string *)tensor_data(out[0]) + (int64_t)i * room;
     const int64_t count = find_tokens(&f, texts(in[0])[i], NULL);
-    if (count > room) return fail(ctx, HONE_E_SHAPE, node_place(node), "more tokens at run time");
+    if (count > room)
+      return fail(ctx, HONE_E_SHAPE, node_place(node),
+                  "the number of tokens at run time exceeds the output's shape");
     (void)find_tokens(&f, texts(in[0])[i], to);
     for (int64_t k = count; k < room; k++) to[k] = texts(in[2])[0];
   }
   return HONE_OK;
 }
 
-/* -- Lookup: the place of an element in a sorted list, the list's length if it is not there */
+/* -- Lookup: the index of an element in a sorted list, the list's length if it is absent */
 
 int string_order(struct string a, struct string b) {
   size_t shorter = a.length < b.length ? a.length : b.length;
@@ -403,7 +409,7 @@ int string_order(struct string a, struct string b) {
 
 int element_order(const struct tensor *a, size_t i, const struct tensor *b, size_t j) {
   if (a->dtype == HONE_STRING) return string_order(texts(a)[i], texts(b)[j]);
-  if (dtype_is_float(a->dtype)) { /* NaN is itself, and above all */
+  if (dtype_is_float(a->dtype)) { /* NaN equals itself and sorts last */
     double x = tensor_f64(a, i), y = tensor_f64(b, j);
     return x != x || y != y ? (x != x) - (y != y) : (x > y) - (x < y);
   }
