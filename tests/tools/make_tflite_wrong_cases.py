@@ -48,9 +48,9 @@ def fourier(name, status, says, *steps, outputs=("y",)):
 
 def complex_numbers():
     fourier("complex-sum", "UNSUP", "of complex numbers", ("ADD", ["f", "f"], "y", (2, 1, 9), "complex64", {}, "Add"))
-    fourier("complex-to-real", "TYPE", "makes complex numbers, the file says real",
+    fourier("complex-to-real", "TYPE", "makes complex numbers, the file declares real",
             ("RESHAPE", ["f", "shape"], "y", (2, 9), "float32"))
-    fourier("real-to-complex", "TYPE", "makes real numbers, the file says complex",
+    fourier("real-to-complex", "TYPE", "makes real numbers, the file declares complex",
             ("ABS", ["x"], "y", (2, 1, 16), "complex64"), ("IMAG", ["y"], "z", (2, 1, 16), "float32"), outputs=("z",))
     fourier("part-of-real", "TYPE", "IMAG of real numbers", ("IMAG", ["x"], "y", (2, 1, 16), "float32"))
     fourier("complex-output", "UNSUP", "an output of complex numbers", outputs=("f",))
@@ -106,7 +106,7 @@ def high_ranks():
 def operands():
     one("pack-unequal", "SHAPE", "unequal rank", "PACK", [((2, 3, 4), "float32"), ((2,), "float32")],
         [((2, 2, 3, 4), "float32")], {"valuesCount": 2, "axis": 3}, "Pack")
-    one("sparse-high", "SHAPE", "by places of rank 3", "SPARSE_TO_DENSE",
+    one("sparse-high", "SHAPE", "with indices of rank 3", "SPARSE_TO_DENSE",
         [((1, 1, 2), "int32"), ((2, 2), "int32", True), ((1,), "float32"), (0, "float32", True)], [((2, 2), "float32")],
         {"validateIndices": False}, "SparseToDense")
     def window(name, status, says, size=(2, 2), step=(1, 1), apart=(1, 1), first=0.0, function=1, quants=()):
@@ -114,9 +114,9 @@ def operands():
         one(name, status, says, "REDUCE_WINDOW",
             [((4, 90), dtype), (np.asarray(first), dtype, True), (size, "int64", True), (step, "int64", True), (apart, "int64", True)],
             [((3, 89), dtype)], {"reduceFunction": function}, "ReduceWindow", quants=quants)
-    window("window-beyond", "SHAPE", "a window beyond the tensor", size=(2, 91))
-    window("window-far", "SHAPE", "a window beyond the tensor", apart=(4, 1))
-    window("window-huge", "SHAPE", "a window beyond the tensor", size=(2, 3), apart=(1, 2 ** 62))
+    window("window-beyond", "SHAPE", "a window larger than the tensor", size=(2, 91))
+    window("window-far", "SHAPE", "a window larger than the tensor", apart=(4, 1))
+    window("window-huge", "SHAPE", "a window larger than the tensor", size=(2, 3), apart=(1, 2 ** 62))
     window("window-none", "SHAPE", "input 2 does not fit rank 2", size=(2, 0))
     window("window-short", "SHAPE", "input 3 does not fit rank 2", step=(1,))
     window("window-many", "UNSUP", "more than 4096 elements", size=(2, 2 ** 40))
@@ -129,17 +129,17 @@ def operands():
         [((5, 2), "float32"), ((5,), "uint8")])
     table("table-falling", "UNSUP", "keys that do not rise", (1, 3, 2))
     table("table-twice", "UNSUP", "keys that do not rise", (1, 1, 2))
-    table("table-short", "SHAPE", "keys that do not fit the rows", (1, 2))
-    table("table-keys", "SHAPE", "keys that do not fit the rows", ((1,), (2,), (3,)))
+    table("table-short", "SHAPE", "the keys do not match the rows", (1, 2))
+    table("table-keys", "SHAPE", "the keys do not match the rows", ((1,), (2,), (3,)))
     def lists(name, status, says, places=((0, 0), (1, 0)), sizes=(2, 3), weights=(1, 2), combiner=0, rows=(4, 3)):
         one(name, status, says, "EMBEDDING_LOOKUP_SPARSE",
             [((2,), "int32"), (places, "int32", True), (sizes, "int32", True), (weights, "float32", True), (rows, "float32")],
             [((2, 3), "float32")], {"combiner": combiner}, "EmbeddingLookupSparse")
     lists("lists-combiner", "UNSUP", "combiner 3", combiner=3)
-    lists("lists-flat", "SHAPE", "places that do not fit", places=((0,), (1,)), sizes=(2,))
-    lists("lists-places", "SHAPE", "places that do not fit", places=((0, 0),))
-    lists("lists-weights", "SHAPE", "places that do not fit", weights=(1, 2, 3))
-    lists("lists-rows", "SHAPE", "places that do not fit", rows=(4,))
+    lists("lists-flat", "SHAPE", "the positions do not match", places=((0,), (1,)), sizes=(2,))
+    lists("lists-places", "SHAPE", "the positions do not match", places=((0, 0),))
+    lists("lists-weights", "SHAPE", "the positions do not match", weights=(1, 2, 3))
+    lists("lists-rows", "SHAPE", "the positions do not match", rows=(4,))
     lists("lists-below", "SHAPE", "", sizes=(-2, 3))
     one("boxes-unknown", "UNSUP", "is not known", "NON_MAX_SUPPRESSION_V4",
         [((5, 4), "float32"), ((5,), "float32"), (3, "int32", True), ((), "float32"), (0.1, "float32", True)],
@@ -178,7 +178,7 @@ def operands():
         [((4,), "bool")], quants=[(0.1, 0), (1.5, 0)])
     one("softmax-16", "UNSUP", "to a scale other than 1/32768", "SOFTMAX", [((4,), "int16")], [((4,), "int16")], {"beta": 1.0},
         "Softmax", quants=[(0.1, 0)] * 2)
-    one("log-softmax-8", "UNSUP", "of these numbers", "LOG_SOFTMAX", [((4,), "int8")], [((4,), "int8")],
+    one("log-softmax-8", "UNSUP", "of these element types", "LOG_SOFTMAX", [((4,), "int8")], [((4,), "int8")],
         quants=[(0.1, 0)] * 2)
     one("tanh-16", "UNSUP", "to 16-bit numbers of a scale other", "TANH", [((4,), "int16")], [((4,), "int16")], quants=[(0.1, 0)] * 2)
     one("l2-pool-8", "UNSUP", "of quantised numbers", "L2_POOL_2D", [((1, 4, 4, 2), "int8")], [((1, 4, 4, 2), "int8")],
@@ -219,7 +219,7 @@ def tables():
     m.graph.tensors[m.index["c"]].shapeSignature = [-1]
     chain(m, ("ADD", ["x", "c"], "y", (2,), "float32", {}, "Add"))
     m.output("y")
-    save(m, "SHAPE", "a constant with an open shape")
+    save(m, "SHAPE", "a constant with a dynamic dimension")
     m = Model("external")
     m.input("x", (2,))
     chain(m, ("ABS", ["x"], "y", (2,), "float32"))
@@ -293,7 +293,7 @@ def calls():
         m.output("y")
         save(m, "UNSUP" if inner == "complex64" else "FORMAT", says)
     for word, says, *steps in (
-            ("end", "from the end of a size", ("STRIDED_SLICE", ["w", "last", "none", "one"], "y", (1, 2), "int64",
+            ("end", "into a dynamic dimension", ("STRIDED_SLICE", ["w", "last", "none", "one"], "y", (1, 2), "int64",
                                               {"beginMask": 0, "endMask": 3}, "StridedSlice")),
             ("element", "or of one element of it", ("STRIDED_SLICE", ["w", "none", "one", "one"], "y", (2,), "int64",
                                                    {"shrinkAxisMask": 1, "endMask": 2}, "StridedSlice")),
@@ -341,7 +341,7 @@ def calls():
     m.tensor("y", (2,))
     m.operator("IF", ["c", "s"], ["y"], {"thenSubgraphIndex": graph, "elseSubgraphIndex": graph}, "If")
     m.output("y")
-    save(m, "UNSUP", "of a tensor that keeps its content")
+    save(m, "UNSUP", "of a stateful tensor")
     m = Model("body-exchanges")
     m.input("n", (), "int32")
     handle(m, "a"), handle(m, "b")
@@ -403,11 +403,11 @@ def loops():
     while_of("loop-gives-less", "FORMAT", "WHILE has 1 outputs, the called graph 2", [v, n], positive,
              lambda m: ("v", *less(m)), [n])
     true = lambda m: (m.constant("true", True, "bool"),)
-    while_of("loop-true", "UNSUP", "that never ends", [n], true, less)
+    while_of("loop-true", "UNSUP", "as an endless loop", [n], true, less)
     m = Model("loop-fixed")
     m.constant("n", 5, "int32")
     m.input("k", (), "int32")
-    loop(m, "UNSUP", "that never ends", [n, ("k", (), "int32")], positive, lambda m: ("n", chain(m, (
+    loop(m, "UNSUP", "as an endless loop", [n, ("k", (), "int32")], positive, lambda m: ("n", chain(m, (
         "ADD", ["k", "n"], "more", (), "int32", {}, "Add")) or "more"))
     m = Model("calls-many")
     m.input("c", (), "bool"), m.input("x", (2,))
@@ -425,7 +425,7 @@ def loops():
     m.tensor("y", (2,))
     m.operator("IF", ["c", "c", "x"], ["y"], {"thenSubgraphIndex": 1, "elseSubgraphIndex": 1}, "If")
     m.output("y")
-    save(m, "LIMIT", "once they are written out (limit called_nodes)")
+    save(m, "LIMIT", "once they are inlined (limit called_nodes)")
     m = Model("called-constant")
     m.input("x", (2,))
     m.input("c", (), "bool")
@@ -487,12 +487,12 @@ def variables():
         assign(m, "n")
         return "v", "n"
 
-    read("variable-unassigned", "UNSUP", "of a variable that nothing is assigned to")
+    read("variable-unassigned", "UNSUP", "of a variable that is never assigned")
     read("variable-open", "UNSUP", "of a variable whose shape is not known", signature=[-1], write=assign)
     read("variable-huge", "LIMIT", "", (2 ** 31 - 1,) * 2, write=assign)
     read("variable-longer", "UNSUP", "of another type or shape than the variable had", write=assign_longer)
     read("variable-whole", "UNSUP", "of another type or shape than the variable had", write=assign_whole)
-    read("variable-computed", "UNSUP", "of what is not known before the first run", begin=initialise_computed)
+    read("variable-computed", "UNSUP", "of a value that is not known before the first run", begin=initialise_computed)
     while_of("assign-within", "UNSUP", "within WHILE", [("v", (), "resource"), ("n", (), "int32")], positive, assign_within)
     m = Model("state-within")
     m.input("x", (1, 3))
@@ -550,7 +550,7 @@ def sizes():
     save(m, "FORMAT", "a graph without outputs")
     one("fourier-wide", "LIMIT", "", "RFFT2D", [((1, 1, 1 << 14), "float32"), ((1, 1 << 24), "int32", True)],
         [((1, 1, (1 << 23) + 1), "complex64")], {}, "Rfft2d")
-    one("segments-last", "SHAPE", "numbers that do not fit", "SEGMENT_SUM",
+    one("segments-last", "SHAPE", "the segment ids do not match", "SEGMENT_SUM",
         [((3, 2), "float32"), ((0, 1, 2 ** 63 - 1), "int64", True)], [((2, 2), "float32")], {}, "SegmentSum")
 
 
@@ -594,14 +594,14 @@ def texts():
             m.operator("HASHTABLE_IMPORT", ["table0", *names], [], {}, "HashtableImport")
         return begin
 
-    find("find-unfilled", "UNSUP", "of a table that nothing was put into", begin=unfilled)
-    find("find-open-default", "UNSUP", "without one constant for other keys", default=None)
+    find("find-unfilled", "UNSUP", "of a table that is never filled", begin=unfilled)
+    find("find-open-default", "UNSUP", "without one constant value for missing keys", default=None)
     find("find-number", "TYPE", "of i64 and i64 in a table of string and i64", asked="int64")
     find("find-text", "TYPE", "of string and string in a table of string and i64", default="?", of="string")
-    find("find-no-table", "FORMAT", "what is no table", begin=lambda m: m.input("table0", (1,), "int32"))
+    find("find-no-table", "FORMAT", "an operand that is not a table", begin=lambda m: m.input("table0", (1,), "int32"))
     find("import-few", "SHAPE", "of 2 keys and 1 values", begin=imported("keys", "few"))
-    find("import-halves", "UNSUP", "of other than constant strings and INT64", begin=imported("keys", "halves"))
-    find("import-open", "UNSUP", "of other than constant strings and INT64", begin=imported("x", "few"))
+    find("import-halves", "UNSUP", "of anything but constant strings and INT64", begin=imported("keys", "halves"))
+    find("import-open", "UNSUP", "of anything but constant strings and INT64", begin=imported("x", "few"))
     find("find-nul", "UNSUP", "with a NUL", asked="int64", default="?\0?", of="string",
          begin=lambda m: filled_table(m, 0, [1, 2], ["a", "b"]))
     m = Model("import-within")
@@ -621,14 +621,14 @@ def texts():
 
 
 def customs():
-    """Of detectors: options that are no map, or say what cannot be; operands that do not fit; another operator."""
+    """Of detectors: options that are not a valid map, or say what cannot be; operands that do not fit; another operator."""
     good = {"max_detections": 3, "max_classes_per_detection": 1, "num_classes": 2, "nms_iou_threshold": 0.5,
             "nms_score_threshold": 0.1, "y_scale": 10.0, "x_scale": 10.0, "h_scale": 5.0, "w_scale": 5.0}
     packed = bytes(flexbuffers.Dumps(good))
     for name, options, status, says, *more in [
-            ("empty", b"", "FORMAT", "are no map"), ("list", bytes(flexbuffers.Dumps([1, 2])), "FORMAT", "are no map"),
-            ("cut", packed[40:], "UNSUP", "with max_detections nan"), ("far", packed[:-3] + b"\xff" + packed[-2:], "FORMAT", "are no map"),
-            ("text", {**good, "max_detections": "many"}, "FORMAT", "max_detections is no number"),
+            ("empty", b"", "FORMAT", "are not a valid map"), ("list", bytes(flexbuffers.Dumps([1, 2])), "FORMAT", "are not a valid map"),
+            ("cut", packed[40:], "UNSUP", "with max_detections nan"), ("far", packed[:-3] + b"\xff" + packed[-2:], "FORMAT", "are not a valid map"),
+            ("text", {**good, "max_detections": "many"}, "FORMAT", "max_detections is not a number"),
             ("lacks", {k: v for k, v in good.items() if k != "num_classes"}, "UNSUP", "with num_classes nan"),
             ("overlap", {**good, "nms_iou_threshold": 2.0}, "UNSUP", "an overlap of 2"),
             ("scale", {**good, "h_scale": 0.0}, "UNSUP", "with h_scale 0"),
@@ -655,8 +655,8 @@ def counts():
     for name, status, says, code, inputs, outputs, *options in [
             ("cumsum-axis", "SHAPE", "axis", "CUMSUM", [x, ints(3)], [x], {}, "Cumsum"),
             ("cumsum-axis-below", "SHAPE", "axis", "CUMSUM", [x, ints(-4)], [x], {}, "Cumsum"),
-            ("split-count", "FORMAT", "SPLIT says -3 of what it has 3", "SPLIT", [ints(1), x], rest, {"numSplits": -3}, "Split"),
-            ("split-v-count", "FORMAT", "SPLIT_V says 7 of what it has 3", "SPLIT_V", [x, ints(1, 1, 1), ints(1)], rest,
+            ("split-count", "FORMAT", "SPLIT declares -3 operands or results of 3", "SPLIT", [ints(1), x], rest, {"numSplits": -3}, "Split"),
+            ("split-v-count", "FORMAT", "SPLIT_V declares 7 operands or results of 3", "SPLIT_V", [x, ints(1, 1, 1), ints(1)], rest,
              {"numSplits": 7}, "SplitV"),
             ("split-v-below", "SHAPE", "sizes do not fit", "SPLIT_V", [x, ints(-2, 1, 1), ints(1)], rest, {"numSplits": 3}, "SplitV"),
             ("split-v-two", "SHAPE", "sizes do not fit", "SPLIT_V", [x, ints(-1, -1, 1), ints(1)], rest, {"numSplits": 3}, "SplitV"),
@@ -670,9 +670,9 @@ def counts():
              {"mode": 7}, "MirrorPad"),
             ("range-away", "NUM", "RANGE of 5 in steps of -1", "RANGE", [
                 (0, "int32", True), (5, "int32", True), (-1, "int32", True)], [((5,), "int32")]),
-            ("range-huge", "SHAPE", "RANGE makes 2147483647 elements, the file says 5", "RANGE", [
+            ("range-huge", "SHAPE", "RANGE makes 2147483647 elements, the file declares 5", "RANGE", [
                 (0, "int32", True), (2**31 - 1, "int32", True), (1, "int32", True)], [((5,), "int32")]),
-            ("fill-huge", "SHAPE", "the file says 6", "FILL", [ints(100000, 20000), number], [((2, 3), "float32")], {}, "Fill"),
+            ("fill-huge", "SHAPE", "the file declares 6", "FILL", [ints(100000, 20000), number], [((2, 3), "float32")], {}, "Fill"),
             ("gather-below", "SHAPE", "GATHER takes element -1 of 2", "GATHER", [x, ints(-1)], [((1, 3, 4), "float32")], {"axis": 0},
              "Gather"),
             ("gather-nd-beyond", "SHAPE", "GATHER_ND takes element 3 of 3", "GATHER_ND", [x, ints([1, 3], [0, 1])],
@@ -682,7 +682,7 @@ def counts():
             ("reverse-twice", "SHAPE", "axis 1 twice", "REVERSE_V2", [x, ints(1, 1)], [x], {}, "ReverseV2"),
             ("bucketize-falls", "NUM", "that do not rise", "BUCKETIZE", [x], [((2, 3, 4), "int32")], {"boundaries": [3.0, 1.0]},
              "Bucketize"),
-            ("resize-both", "UNSUP", "half pixels at once", "RESIZE_BILINEAR", [image, ints(4, 4)], [image],
+            ("resize-both", "UNSUP", "half_pixel_centers", "RESIZE_BILINEAR", [image, ints(4, 4)], [image],
              {"alignCorners": True, "halfPixelCenters": True}, "ResizeBilinear"),
             ("l2-activation", "UNSUP", "fused activation 3", "L2_NORMALIZATION", [x], [x], {"fusedActivationFunction": 3}, "L2Norm")]:
         one(name, status, says, code, inputs, outputs, *options)

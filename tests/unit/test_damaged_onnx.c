@@ -156,9 +156,9 @@ static void text_of(const struct message *m, uint32_t number, char *out, size_t 
 
 /* What is wrong with the model as a whole has no place in it. */
 static bool has_place(const char *message) {
-  static const char *const whole[] = {"no graph",        "ir_version",      "opset",
-                                      "a graph without", "open dimensions", "memory of one phase",
-                                      "domain",          "no opset_import"};
+  static const char *const whole[] = {
+      "no graph",           "ir_version",          "opset",  "a graph without",
+      "dynamic dimensions", "memory of one phase", "domain", "no opset_import"};
   for (size_t i = 0; i < COUNT(whole); i++)
     if (strstr(message, whole[i])) return true;
   return strstr(message, " at ") != NULL;

@@ -348,7 +348,7 @@ static void numbers_without_room(void **state) {
       x23, {"b", 1, {2}, I64, one, 16}, {"e", 1, {2}, I64, ends, 16}, {"s", 1, {2}, I64, one, 16}};
   s = make_sample(STRIDED_SLICE, strided, 4, &y23, 63);
   s.b.at[s.options.field[5]] = 1; /* ends count from begins */
-  expect(&s.b, NULL, HONE_E_UNSUP, "of these offsets");
+  expect(&s.b, NULL, HONE_E_UNSUP, "with these offsets");
   for (int i = 0; i < 4; i++) {
     const int is_3d = i / 2, rank = 4 + is_3d;
     const struct operand turned[] = {

@@ -60,12 +60,12 @@ static void open_dimensions(void **state) {
       {"N,T", "T", "x[2,7]", HONE_OK, NULL},
       {"N,T", "T,3", NULL, HONE_OK, NULL}, /* T is a first dimension of y */
       {"N,T", "3,U", NULL, HONE_E_SHAPE,
-       "x[N,T], y[3,U]; give them, for example --shape \"x[1,1],y[3,1]\""},
+       "x[N,T], y[3,U]; give their sizes, for example --shape \"x[1,1],y[3,1]\""},
       {"N,?", "3", NULL, HONE_E_SHAPE, "x[N,?]"},
       {"N,T", "T", "x[2,7],y[8]", HONE_OK, NULL}, /* a warning; --shape decides */
       {"2,3", "3", "x[3,3]", HONE_E_SHAPE, "fixed at 2"},
       {"2,3", "3", "x[2]", HONE_E_SHAPE, "1 dimensions"},
-      {"2,3", "3", "z[2]", HONE_E_USAGE, "no input"},
+      {"2,3", "3", "z[2]", HONE_E_USAGE, "no such input"},
       {"2,3", "3", "x[2,3],x[2,3]", HONE_E_USAGE, "twice"},
       {"2,3", "3", "x[2,3", HONE_E_USAGE, "--shape"},
       {"2,3", "3", "x[2,,3]", HONE_E_USAGE, "--shape"},
@@ -113,8 +113,8 @@ static void open_dimensions_are_told(void **state) {
       {"N,T", "N", "x[4,7]", 4, HONE_OK, "N = 4, T = 7 (--shape)"},
       {"?,T", "?,3", "x[4,7]", 4, HONE_OK,
        "x dimension 0 = 4, T = 7 (--shape); y dimension 0 = 4 (--batch)"},
-      {"N,3", "3", NULL, 4, HONE_E_SHAPE, "--batch gives 4 for dimension 0, fixed at 3"},
-      {"N,3", "N,3", "x[2,3],y[2,3]", 4, HONE_E_SHAPE, "no input has that first dimension"},
+      {"N,3", "3", NULL, 4, HONE_E_SHAPE, "--batch gives 4 for dimension 0, which is fixed at 3"},
+      {"N,3", "N,3", "x[2,3],y[2,3]", 4, HONE_E_SHAPE, "no input has a dynamic first dimension"},
       {"4,3", "4,3", NULL, 4, HONE_OK, NULL},
   };
   for (size_t i = 0; i < COUNT(cases); i++) {

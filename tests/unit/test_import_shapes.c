@@ -51,7 +51,7 @@ static void expect_sizes(struct buf *model, const struct import_options *options
 static void texts(void **state) {
   static const struct given rows[] = {
       {"2,3", "3", {.shapes = "x[2,3],y[3]"}, HONE_OK, "[2,3][3]"},
-      {"2,3", "3", {.shapes = "x"}, HONE_E_USAGE, "names no input of the model: x"},
+      {"2,3", "3", {.shapes = "x"}, HONE_E_USAGE, "the model has no such input: x"},
       {"2,3", "3", {.shapes = "x[2,3]y[3]"}, HONE_E_USAGE, "cannot be read at \"y[3]\""},
       {"2,3", "3", {.shapes = "x[2,3]]"}, HONE_E_USAGE, "cannot be read at \"]\""},
       {"2,3", "3", {.shapes = "x[2;3]"}, HONE_E_USAGE, "cannot be read at \";3]\""},
@@ -74,14 +74,14 @@ static void texts(void **state) {
       {"N,3", "3", {.shapes = "x[1+,3]"}, HONE_E_USAGE, "cannot be read at \",3]\""},
       {"N,3", "3", {.shapes = "x[0,3]"}, HONE_OK, "[0,3][3]"},
       {"", "N", {.batch = 4}, HONE_OK, "[][4]"},
-      {"", "", {.batch = 4}, HONE_E_SHAPE, "no input has that first dimension"},
+      {"", "", {.batch = 4}, HONE_E_SHAPE, "no input has a dynamic first dimension"},
       {NULL, "N", {.shapes = "x[2,2]", .batch = 4}, HONE_OK, "[2,2][4]"},
       {NULL, "N", {.shapes = "x[2,2]"}, HONE_OK, "[2,2][1]"},
       {NULL,
        NULL,
        {0},
        HONE_E_SHAPE,
-       "x[no shape], y[no shape]; give them, for example --shape \"x[1],y[1]\""},
+       "x[no shape], y[no shape]; give their sizes, for example --shape \"x[1],y[1]\""},
   };
   (void)state;
   for (size_t i = 0; i < COUNT(rows); i++) {
@@ -104,9 +104,9 @@ static void open_sizes(void **state) {
       {"N,T", "M", {.shapes = "x[A<=4,AB<=6],y[A]", .sizes = {2, 3}}, HONE_OK, "[2,3][2]"},
       {"N,T", "M", {.shapes = "x[B<=4,A<=6],y[A]"}, HONE_OK, "[4,6][6]"},
       {"2,3", "3", {.shapes = "x[A<=4,3]"}, HONE_E_SHAPE, "fixed at 2"},
-      {"N,3", "3", {.shapes = "x[A,3]"}, HONE_E_USAGE, "--shape says the bound of A once"},
-      {"N,T", "3", {.shapes = "x[A<=4,A<=5]"}, HONE_E_USAGE, "--shape says the bound of A once"},
-      {"N,T", "3", {.shapes = "x[A<=4,A=5]"}, HONE_E_USAGE, "--shape says the bound of A once"},
+      {"N,3", "3", {.shapes = "x[A,3]"}, HONE_E_USAGE, "--shape: give the bound of A once"},
+      {"N,T", "3", {.shapes = "x[A<=4,A<=5]"}, HONE_E_USAGE, "--shape: give the bound of A once"},
+      {"N,T", "3", {.shapes = "x[A<=4,A=5]"}, HONE_E_USAGE, "--shape: give the bound of A once"},
       {"N,3", "3", {.shapes = "x[A=9<=4,3]"}, HONE_E_USAGE, "cannot be read at \"A=9<=4,3]\""},
       {"N,3", "3", {.shapes = "x[A=9,3]"}, HONE_E_USAGE, "cannot be read at \",3]\""},
       {"N,3", "3", {.shapes = "x[A=<=4,3]"}, HONE_E_USAGE, "cannot be read at \"<=4,3]\""},
@@ -140,7 +140,8 @@ static void too_many_open_sizes(void **state) {
     snprintf(text + strlen(text), sizeof text - strlen(text), "%sS%d<=2", i ? "+" : "", i);
   snprintf(text + strlen(text), sizeof text - strlen(text), ",3]");
   struct buf model = two_inputs("x", "N,3", "y", "3");
-  expect(&model, &(struct import_options){.shapes = text}, HONE_E_LIMIT, "sizes open at \"S");
+  expect(&model, &(struct import_options){.shapes = text}, HONE_E_LIMIT,
+         "dynamic dimensions at \"S");
 }
 
 /* The longest input's name that the text can mean. */
@@ -175,7 +176,7 @@ static void inputs_with_a_value(void **state) {
                                                         : NULL,
                                      .batch = i == 0 ? 2 : 0};
     expect_sizes(&model, &options, i == 1 ? HONE_E_USAGE : HONE_OK,
-                 i == 1 ? "names no input of the model: w" : "[2,2]");
+                 i == 1 ? "the model has no such input: w" : "[2,2]");
   }
 }
 

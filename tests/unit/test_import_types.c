@@ -127,7 +127,7 @@ static void operators_and_opsets(void **state) {
   put_str(&import, 1, "ai.onnx.ml");
   put_int(&import, 2, 3);
   put_msg(&model, 8, &import);
-  expect(&model, NULL, HONE_E_FORMAT, "imports no opset");
+  expect(&model, NULL, HONE_E_FORMAT, "does not import an opset");
 }
 
 /* -- functions */
@@ -168,7 +168,7 @@ static void broken_functions(void **state) {
   function = one_function("a", "b", "b");
   expect_call("x,x", &function, 1, HONE_E_FORMAT, "has 1 inputs");
   function = one_function("a", "b", "c");
-  expect_call("x", &function, 1, HONE_E_FORMAT, "defined by nothing");
+  expect_call("x", &function, 1, HONE_E_FORMAT, "is not defined in it");
   function = one_function("a", "b", "a");
   expect_call("x", &function, 1, HONE_E_FORMAT, "defined twice");
   function = one_function("a", "a", "c");

@@ -46,7 +46,7 @@ static const struct row chosen_rows[] = {
     {"x:2:3 s:8:2 z:5:1",
      "y = quantized_decomposed.dequantize_per_tensor.tensor(input=@x, "
      "scale=@s, zero_point=@z)",
-     "y", HONE_E_SHAPE, "wants 1 elements, input has 2"},
+     "y", HONE_E_SHAPE, "has 1 elements, input has 2"},
 };
 
 static const struct row block_rows[] = {
@@ -96,7 +96,7 @@ static const struct row block_rows[] = {
     {"x:2:1,6",
      GROUPS "y = torchao.dequantize_affine.default(input=@x, block_size=[1,2], scale=@s, "
             "zero_point=none, input_dtype=2)",
-     "y", HONE_E_SHAPE, "wants 3 elements, input has 2"},
+     "y", HONE_E_SHAPE, "has 3 elements, input has 2"},
     {"x:7:1,2,2,2,2,2,2,2", CHOOSE "'SYMMETRIC', block_size=[1,2,2,2,2,2,2,1], target_dtype=2)",
      "s", HONE_OK, NULL},
 };

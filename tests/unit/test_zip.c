@@ -147,8 +147,8 @@ static void a_number_replaced(void **state) {
     uint64_t x;
     const char *says;
   } rows[] = {
-      {END, 0, 4, 0, "no end of a directory"},
-      {END, 20, 2, 1, "no end of a directory"},
+      {END, 0, 4, 0, "no end-of-directory"},
+      {END, 20, 2, 1, "no end-of-directory"},
       {END, 4, 2, 1, "several disks"},
       {END, 8, 2, 1, "several disks"},
       {END, 16, 4, 3, "not where it should be"},
@@ -158,15 +158,15 @@ static void a_number_replaced(void **state) {
       {END, 16, 4, 0xffffffff, "no ZIP64 directory"},
       {END, 8, 4, 0xffffffff, "no ZIP64 directory"},
       {END, 8, 4, 0x03000300, "members"},
-      {END, 8, 4, 0x00010001, "behind the directory's last entry"},
+      {END, 8, 4, 0x00010001, "after the directory's last entry"},
       {CENTRAL, 0, 4, 0, "fewer entries"},
       {CENTRAL, 8, 2, 1, "encrypted"},
       {CENTRAL, 8, 2, 64, "encrypted"},
       {CENTRAL, 8, 2, 2, "disagree"},
       {CENTRAL, 10, 2, 12, "disagree"},
       {CENTRAL, 16, 4, 1, "disagree"},
-      {CENTRAL, 20, 4, 4, "sizes do not fit"},
-      {CENTRAL, 20, 8, 0x0000ffff0000ffff, "sizes do not fit"},
+      {CENTRAL, 20, 4, 4, "sizes do not match"},
+      {CENTRAL, 20, 8, 0x0000ffff0000ffff, "sizes do not match"},
       {CENTRAL, 20, 8, 0x0000000400000004, "disagree"},
       {CENTRAL, 20, 4, 0xffffffff, "a ZIP64 field is missing"},
       {CENTRAL, 24, 4, 0xffffffff, "a ZIP64 field is missing"},
@@ -193,8 +193,8 @@ static void a_number_replaced(void **state) {
       {LOCAL, 22, 4, 0xffffffff, "a ZIP64 field is missing"},
       {LOCAL, 26, 2, 4, "differently"},
       {LOCAL, 28, 2, 60000, "differently"},
-      {LOCAL, 28, 2, 60, "reaches into the directory"},
-      {LOCAL, 28, 2, 44, "reaches into the directory"},
+      {LOCAL, 28, 2, 60, "overlaps the directory"},
+      {LOCAL, 28, 2, 44, "overlaps the directory"},
       {LOCAL, 28, 2, 10, "overlap"},
       {LOCAL, 30, 1, 'n', "differently"},
   };
@@ -243,7 +243,7 @@ static void members_twice(void **state) {
   const struct part same[] = {stored("m/a", "hello"), stored("m/a", "hello")};
   struct archive a = make(same, 2);
   (void)state;
-  expect_archive(&a, HONE_E_FORMAT, "two members of one name");
+  expect_archive(&a, HONE_E_FORMAT, "two members with the same name");
   a = make(same, 2); /* both entries of one member */
   set(&a, a.central[1] + 42, a.local[0], 4);
   expect_archive(&a, HONE_E_FORMAT, "overlap");
@@ -253,7 +253,7 @@ static void members_twice(void **state) {
   memcpy(again, a.b.at + a.end, sizeof again);
   put_raw(&a.b, again, sizeof again);
   put_raw(&a.b, "\0\0", 2);
-  expect_archive(&a, HONE_E_FORMAT, "two ends");
+  expect_archive(&a, HONE_E_FORMAT, "two end-of-directory");
 }
 
 /* -- ZIP64 */
@@ -365,16 +365,16 @@ static void contents(void **state) {
   expect_archive(&a, HONE_OK, NULL);
   part.size = 2;
   a = make(&part, 1);
-  expect_archive(&a, HONE_E_FORMAT, "not the DEFLATE data");
+  expect_archive(&a, HONE_E_FORMAT, "invalid DEFLATE data");
   part.size = 1, part.crc++;
   a = make(&part, 1);
-  expect_archive(&a, HONE_E_FORMAT, "the checksum is wrong");
+  expect_archive(&a, HONE_E_FORMAT, "wrong checksum");
   part.size = 1u << 20;
   a = make(&part, 1);
   expect_archive(&a, HONE_E_LIMIT, "1048576 bytes packed into 6");
   part.size = 6, part.method = 12;
   a = make(&part, 1);
-  expect_archive(&a, HONE_E_UNSUP, "packed by method 12");
+  expect_archive(&a, HONE_E_UNSUP, "compression method 12");
 }
 
 /* -- DEFLATE, bit by bit */

@@ -1,9 +1,9 @@
-/* looks: what a file that is not a model of hone's formats seems to be, from its content.
+/* detect: the likely format of a file that is not a model hone reads, from its content.
  *
- * Such a file gets E_FORMAT with its likely format and the way to a model that hone reads. Formats that can run code when
- * loaded (pickles and what wraps them) get E_TRUST where the name shows that this is what the user meant. ONNX has no
- * magic: a row matches only bytes that no ONNX file begins with, or messages that hold no graph.
- */
+ * Such a file gets E_FORMAT with its likely format and how to convert it to a format that hone
+ * reads. Formats that can run code when loaded (pickles and containers of them) get E_TRUST if the
+ * file name shows that this was the intended model. ONNX has no magic number: a row matches only
+ * bytes that no ONNX file begins with, or messages without a graph. */
 #include "import.h"
 
 #include <sys/stat.h>
@@ -15,14 +15,14 @@
 #define FROM_TORCH                                                         \
   "torch.export.save(torch.export.export(model, args), \"model.pt2\") or " \
   "torch.onnx.export(model, args, \"model.onnx\")"
-#define FROM_CORE_ML "give the model that it was converted from, as ONNX or .pt2"
+#define FROM_CORE_ML "use the original model, as ONNX or .pt2"
 #define FROM_KERAS                                              \
   "model.export(\"model.onnx\", format=\"onnx\") in Keras, or " \
   "'python -m tf2onnx.convert --keras FILE --output model.onnx'"
 #define FROM_HUGGING_FACE "'optimum-cli export onnx --model FOLDER OUT'"
-#define FROM_WEIGHTS                                                             \
-  "it holds weights alone, without the operators that use them: load them into " \
-  "their model in Python and export that: " FROM_TORCH                           \
+#define FROM_WEIGHTS                                             \
+  "it contains only weights, without operators: load them into " \
+  "their model in Python and export that: " FROM_TORCH           \
   "; of a Hugging Face folder " FROM_HUGGING_FACE
 #define FROM_TENSORFLOW                                                  \
   "'python -m tf2onnx.convert --saved-model FOLDER --output model.onnx'" \
@@ -44,24 +44,25 @@ static const struct {
     {0, 2, "\200\5", "a Python pickle", FROM_TORCH},
     {0, 4, "lmgg", "a GGML model", FROM_WEIGHTS},
     {2, 6, "\0\0ORTM", "ONNX Runtime's own format (.ort)",
-     "give the ONNX file that it was made of"},
+     "use the ONNX file from which it was made"},
     {2, 6, "\0\0ET12", "an ExecuTorch program (.pte)", FROM_TORCH},
     {0, 4, "ML\357R", "MLIR bytecode", CONVERT},
     {0, 2, "\037\213", "a gzip archive", "unpack it first: 'gunzip' or 'tar xzf'"},
     {0, 4, "\050\265\057\375", "a zstd archive", "unpack it first: 'zstd -d' or 'tar xf'"},
     {0, 6, "\3757zXZ\0", "an xz archive", "unpack it first: 'xz -d' or 'tar xJf'"},
     {0, 6, "\223NUMPY", "a NumPy array",
-     "a model is wanted here; arrays are inputs: --input NAME=FILE or --inputs DIR"},
-    {0, 8, "version ", "a Git LFS pointer", "'git lfs pull' fetches the file itself"},
+     "a model is expected here; arrays are inputs: --input NAME=FILE or --inputs DIR"},
+    {0, 8, "version ", "'git lfs pull' downloads the file itself",
+     "'git lfs pull' fetches the file itself"},
     {0, 5, "<?xml", "an XML file, perhaps OpenVINO's",
-     "give the ONNX or TFLite file that it was converted from"},
+     "use the ONNX or TFLite file from which it was converted"},
     {0, 9, "<!DOCTYPE", "a web page",
      "download the file itself (on a hub: its raw or resolve link)"},
     {0, 5, "<html", "a web page", "download the file itself (on a hub: its raw or resolve link)"},
     {0, 6, "graph(", "hone's own graph text", CONVERT},
 };
 
-/* Formats whose usual loader runs code found in the file. */
+/* Formats whose usual loader executes code from the file. */
 static const char *const code_suffixes[] = {".pt",  ".pth", ".pkl",  ".pickle", ".ckpt",
                                             ".bin", ".h5",  ".hdf5", ".keras",  ".joblib"};
 
@@ -78,13 +79,13 @@ static hone_status say(struct ctx *ctx, const struct source *source, const char 
                        const char *hint) {
   return advise(ctx,
                 fail(ctx, HONE_E_FORMAT, place_file(source->path),
-                     "no model that hone reads: looks like %s", name),
+                     "not a model that hone reads: it looks like %s", name),
                 "%s", hint);
 }
 
 /* -- formats without a magic */
 
-/* The length of its header as 64 bits, and the header, which is JSON. */
+/* Its header begins with its length as 64 bits, followed by JSON. */
 static bool is_safetensors(const struct source *source) {
   uint64_t length = 0;
   if (source->size < 10) return false;
@@ -101,7 +102,8 @@ static bool is_npz(const struct source *source) {
   return length > 4 && source->size >= 30 + length && !memcmp(b + 30 + length - 4, ".npy", 4);
 }
 
-/* Bytes of a field of the outermost message of a protocol buffer, its number and type before them; 0: it is not one. */
+/* Size of a field of the outermost protocol buffer message, including its tag; *out_number its
+ * field number; 0: invalid. */
 static size_t skip_field(const uint8_t *at, size_t left, uint64_t *out_number) {
   uint64_t numbers[2] = {0}; /* the tag; a length or a number */
   size_t used = 0;
@@ -119,7 +121,8 @@ static size_t skip_field(const uint8_t *at, size_t left, uint64_t *out_number) {
   return numbers[1] <= left - used ? used + (size_t)numbers[1] : 0;
 }
 
-/* Messages of other software: the numbers of their outermost fields tell. ONNX has its graph in field 7. */
+/* Protocol buffer messages of other software, recognised by their outermost fields. ONNX has its
+ * graph in field 7. */
 static const char *message_name(const struct source *source, const char **out_hint) {
   enum { FIRST_CORE_ML_KIND = 200, MOST_FIELDS = 4096, ONNX_GRAPH = 7 };
   size_t at = 0, nodes = 0, graphs = 0, length;
@@ -150,8 +153,9 @@ hone_status format_find(struct ctx *ctx, const struct source *source, read_forma
     return HONE_OK;
   }
   if (is_npz(source))
-    return say(ctx, source, "a NumPy archive (.npz)",
-               "a model is wanted here; arrays are inputs: --input NAME=FILE.npy or --inputs DIR");
+    return say(
+        ctx, source, "a NumPy archive (.npz)",
+        "a model is expected here; arrays are inputs: --input NAME=FILE.npy or --inputs DIR");
   if (source->size >= 4 && !memcmp(source->bytes, "PK\3\4", 4)) {
     *out_read = read_pt2;
     return HONE_OK;
@@ -161,10 +165,11 @@ hone_status format_find(struct ctx *ctx, const struct source *source, read_forma
         memcmp(source->bytes + formats[i].at, formats[i].magic, formats[i].length))
       continue;
     if (has_code_suffix(source->path))
-      return advise(ctx,
-                    fail(ctx, HONE_E_TRUST, place_file(source->path),
-                         "%s of this kind carries code, which hone never runs", formats[i].name),
-                    "export the model: %s", formats[i].hint);
+      return advise(
+          ctx,
+          fail(ctx, HONE_E_TRUST, place_file(source->path),
+               "%s of this kind can contain code, which hone never runs", formats[i].name),
+          "export the model: %s", formats[i].hint);
     return say(ctx, source, formats[i].name, formats[i].hint);
   }
   if (is_safetensors(source)) return say(ctx, source, "a safetensors file", FROM_WEIGHTS);
@@ -172,7 +177,7 @@ hone_status format_find(struct ctx *ctx, const struct source *source, read_forma
   return HONE_OK;
 }
 
-/* What has no magic is called something else only where it could not be read. */
+/* A format without a magic number is reported only for files that could not be read as ONNX. */
 hone_status format_explain(struct ctx *ctx, const struct source *source, hone_status status) {
   const size_t count = source->size < 512 ? source->size : 512;
   const char *hint = CONVERT;
@@ -204,7 +209,7 @@ hone_status format_explain_folder(struct ctx *ctx, const char *path, hone_status
     ctx_clear(ctx);
     return advise(ctx,
                   fail(ctx, HONE_E_FORMAT, place_file(path),
-                       "no model that hone reads: a folder, which looks like %s", folders[i].name),
+                       "not a model that hone reads: a folder that looks like %s", folders[i].name),
                   "%s", folders[i].hint);
   }
   return status;

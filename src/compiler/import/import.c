@@ -1,12 +1,11 @@
-/* import: a model file of any format to a graph: open, find the format, read, verify, hash.
+/* import: a model file of any format to a graph: open, detect the format, read, verify, hash.
  *
- * In: a path or bytes. Out: a verified graph at HONE_OPSET with shapes, and the files its constants
- * lie in, with their hashes. Nothing stays open on failure.
- */
+ * In: a path or bytes. Out: a verified graph at HONE_OPSET with shapes, and the mapped files that
+ * contain its constants, with their hashes. Nothing stays open on failure. */
 #include "core/os/os.h"
 #include "import.h"
 
-/* Without side files the hashes of the file itself; else of the list of all files' hashes. */
+/* Without side files the hash of the file itself; else of the list of all files' hashes. */
 static hone_status hash_files(struct ctx *ctx, struct model_file *file, const uint8_t *bytes,
                               size_t size) {
   hash_hex(file->content_hash, bytes, size);
@@ -50,7 +49,7 @@ static hone_status run_import(struct ctx *ctx, struct arena *arena, const char *
   return hash_files(ctx, file, source->bytes, source->size);
 }
 
-/* The folder of `path` as written: a link's own folder, not its target's. */
+/* The folder of `path` as written: the folder of a link, not of its target. */
 static hone_status folder_of(struct ctx *ctx, struct arena *arena, const char *path,
                              const char **out) {
   const char *slash = strrchr(path, '/');

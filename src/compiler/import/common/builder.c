@@ -1,6 +1,6 @@
-/* make: nodes with inputs, attributes and inferred outputs, for readers that translate one operator
- * of their format into one or several of ONNX's. What is constant and small is folded at once, so
- * that shapes which a file computes are known when the next operator is read. */
+/* builder: nodes with inputs, attributes and inferred outputs, for readers that translate each
+ * operator of their format to one or more ONNX operators. Small constant results are folded at
+ * once, so that shapes computed in the file are known when the next operator is read. */
 #include "builder.h"
 
 enum { FOLD_ELEMENTS = 4096 };
@@ -20,7 +20,8 @@ hone_status make_refuse(const struct make *make, const char *kind, const char *n
                         const char *format, va_list args) {
   char text[256];
   vsnprintf(text, sizeof text, format, args);
-  return fail(make->ctx, HONE_E_UNSUP, make_place(make), "%s operator %s: %s", kind, name, text);
+  return fail(make->ctx, HONE_E_UNSUP, make_place(make), "%s operator %s %s is not supported", kind,
+              name, text);
 }
 
 static hone_status set_args(struct make *make, struct node *node, const struct arg *args) {
@@ -75,7 +76,7 @@ hone_status make_nodes(struct make *make, enum op_id id, struct value *const *in
   bool expanded = false;
   size_t at = make->graph->nodes.count - 1;
   TRY(node_expand(ctx, make->graph, node, outs, &expanded));
-  if (expanded) { /* what it is made of stands behind it: it goes */
+  if (expanded) { /* its expansion follows it in the list, so the node is removed */
     memmove(&make->graph->nodes.at[at], &make->graph->nodes.at[at + 1],
             (--make->graph->nodes.count - at) * sizeof *make->graph->nodes.at);
     return HONE_OK;
@@ -124,7 +125,7 @@ hone_status make_scalar(struct make *make, hone_dtype dtype, double x, struct va
   return make_numbers(make, dtype, &shape, &x, out);
 }
 
-/* -- operators that every reader needs */
+/* -- operators that all readers need */
 
 hone_status make_transpose(struct make *make, struct value *x, const int64_t *perm,
                            struct value **out) {
@@ -170,7 +171,7 @@ hone_status make_graph_output(struct make *make, struct value *value, const char
   return graph_output(make->ctx, make->graph, value);
 }
 
-/* -- graphs within the graph */
+/* -- subgraphs */
 
 hone_status make_subgraph(struct make *make, struct graph **out) {
   TRY(graph_create(make->ctx, make->graph->arena, out));

@@ -2,10 +2,9 @@
  *
  * A location is a relative path below one folder (the model's own or --side-files-from), opened
  * component by component from the folder's descriptor without following symbolic links, so that
- * nothing outside is ever opened. One link is allowed: the Hugging Face cache keeps
+ * nothing outside is ever opened. One link is allowed: the Hugging Face cache stores
  * snapshots/REVISION/FILE as a link to ../../blobs/HASH of the same repository. Each file is mapped
- * once; tensors may share its bytes.
- */
+ * once; tensors may share its bytes. */
 #include "core/os/os.h"
 #include "compiler/import/import.h"
 
@@ -19,7 +18,8 @@
 
 enum { MOST_UPS = 16 };
 
-/* An entry of TensorProto.external_data, wherever it stands: key (field 1) "location", then field 2, its value. */
+/* An entry of TensorProto.external_data at any position: key (field 1) "location", then field 2,
+ * its value. */
 bool side_file_named(const uint8_t **at, const uint8_t *end, char out[SIDE_LOCATION_MAX]) {
   static const char entry[] = "\x0a\x08location\x12";
   for (const uint8_t *p; (p = memmem(*at, (size_t)(end - *at), entry, sizeof entry - 1));) {
@@ -72,11 +72,11 @@ void model_file_close(struct model_file *file) {
 static hone_status refuse(struct ctx *ctx, const char *location, const char *why) {
   return advise(
       ctx, fail(ctx, HONE_E_PATH, place_name(location), "external data: %s", why),
-      "keep side files in the model's own folder, or name theirs with --side-files-from DIR");
+      "put side files into the model's folder, or pass their folder with --side-files-from DIR");
 }
 
-/* The component at *at, at most 255 bytes (check_location), moved past it and its slash; "." and doubled slashes are
-   skipped. False: there is none left. */
+/* Copies the component at *at, at most 255 bytes (check_location), and advances past it and its
+ * slash; "." and doubled slashes are skipped. False: no component is left. */
 static bool next_component(const char **at, char out[256]) {
   for (;;) {
     while (**at == '/') ++*at;
@@ -94,10 +94,10 @@ static bool next_component(const char **at, char out[256]) {
 static hone_status check_location(struct ctx *ctx, const char *location, size_t length) {
   if (!length) return refuse(ctx, "", "the location is empty");
   if (length >= SIDE_LOCATION_MAX) return refuse(ctx, "(long)", "the location is too long");
-  if (strlen(location) != length) return refuse(ctx, location, "the location holds a NUL");
+  if (strlen(location) != length) return refuse(ctx, location, "the location contains a NUL");
   if (location[0] == '/') return refuse(ctx, location, "the location is absolute");
-  if (strchr(location, '\\')) return refuse(ctx, location, "the location holds a backslash");
-  if (location[1] == ':') return refuse(ctx, location, "the location names a drive");
+  if (strchr(location, '\\')) return refuse(ctx, location, "the location contains a backslash");
+  if (location[1] == ':') return refuse(ctx, location, "the location contains a drive name");
   for (const char *at = location; *at;) {
     size_t n = strcspn(at, "/");
     if (n == 2 && at[0] == '.' && at[1] == '.')
@@ -113,7 +113,7 @@ static hone_status check_location(struct ctx *ctx, const char *location, size_t 
 
 /* -- the link of a Hugging Face cache */
 
-/* "../../blobs/HASH": how many folders up, and the hash; 0 if the text has another form. */
+/* "../../blobs/HASH": the number of parent steps, and the hash; 0 for any other target. */
 static int cache_link(const char *target, const char **out_hash) {
   int ups = 0;
   while (!strncmp(target, "../", 3) && ups < MOST_UPS) target += 3, ups++;
@@ -132,8 +132,8 @@ static int open_folder(int parent, const char *name) {
   return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Opens blobs/HASH of the cache repository that holds `folder`, -1 if there is none: `ups` - 1
-   folders above it must be the repository's "snapshots". */
+/* Opens blobs/HASH of the cache repository that contains `folder`, -1 if there is none: the folder
+ * `ups` - 1 levels above it must be the repository's "snapshots". */
 static int open_blob(int folder, int ups, const char *hash) {
   int below = -1, at = dup(folder), fd = -1;
   for (int i = 0; i < ups && at >= 0; i++) {
@@ -151,7 +151,7 @@ static int open_blob(int folder, int ups, const char *hash) {
   return fd;
 }
 
-/* The last component is a link: follow it only into the cache's blobs. -1 if not. */
+/* The last component is a link: it is followed only into the cache's blobs. -1 if not. */
 static int open_cached(int folder, const char *name) {
   char target[SIDE_LOCATION_MAX];
   ssize_t length = readlinkat(folder, name, target, sizeof target - 1);
@@ -167,8 +167,9 @@ static int open_cached(int folder, const char *name) {
 static hone_status open_failed(struct ctx *ctx, const struct side_files *sides,
                                const char *location, int error) {
   if (error == ELOOP || error == ENOTDIR)
-    return refuse(ctx, location,
-                  "the way there is a symbolic link or not a folder, which hone does not follow");
+    return refuse(
+        ctx, location,
+        "a part of the path is a symbolic link or not a folder; hone does not follow links");
   return fail(ctx, error == ENOENT ? HONE_E_NOFILE : HONE_E_IO, place_name(location),
               "external data in folder %s: %s", sides->name, strerror(error));
 }
@@ -246,7 +247,7 @@ static hone_status open_side(struct ctx *ctx, struct side_files *sides, const ch
   return add_side(ctx, sides->file, mapping, out_index);
 }
 
-/* Index of the file at `location`, opened if it is the first time. */
+/* Index of the file at `location`, opened on first use. */
 static hone_status find_side(struct ctx *ctx, struct side_files *sides, const char *location,
                              size_t *out_index) {
   const size_t *known = names_find(&sides->opened, location);

@@ -1,8 +1,7 @@
-/* names: a map from name to pointer, open addressing with linear steps.
+/* names: a map from name to pointer, open addressing with linear probing.
  *
- * The hash is seeded from the kernel per map, so no file can aim a million names at one bucket. The
- * order of slots is never read: the seed cannot change a result.
- */
+ * The hash is seeded by the kernel per map, so that no file can put a million names into one
+ * bucket. The order of slots is never read: the seed cannot change a result. */
 #include "compiler/import/import.h"
 
 #include <sys/random.h>
@@ -56,7 +55,7 @@ hone_status names_add(struct ctx *ctx, struct names *names, const char *name, vo
 
 /* -- the bytes of a name */
 
-/* Length of the UTF-8 sequence at s (shortest form, no surrogates), 0 if it is none. */
+/* Length of the UTF-8 sequence at s (shortest form, no surrogates), 0 if invalid. */
 static size_t utf8_length(const uint8_t *s, size_t left) {
   static const struct {
     uint8_t mask, lead, least_second, most_second;

@@ -1,4 +1,4 @@
-/* make_sequence: a cell of a recurrent layer over time, for cells that ONNX's operators do not describe. */
+/* make_sequence: applies a recurrent cell over time, for cells that no ONNX operator describes. */
 #include "builder.h"
 
 enum { WRITTEN_OUT = 16 };
@@ -68,7 +68,7 @@ static hone_status loop_over(const struct make_sequence *s, struct value **h, st
   TRY(node_infer(ctx, outer, node));
   *h = node->outputs[0], *c = node->outputs[1], *y = node->outputs[2];
   if (!s->is_reverse) return HONE_OK;
-  /* collected last step first */
+  /* scan outputs are collected in reverse order */
   static const int64_t from[] = {-1}, to[] = {INT64_MIN}, axis[] = {0}, by[] = {-1};
   struct value *operands[5] = {*y};
   const int64_t *const lists[] = {from, to, axis, by};

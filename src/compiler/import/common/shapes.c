@@ -1,10 +1,12 @@
-/* shapes: open dimensions of the main graph's inputs get a number, by one rule for all verbs.
+/* shapes: sizes for the dynamic dimensions of the main graph's inputs, by one rule for all
+ * commands.
  *
- * The user's text ("x[1,3,224,224],y[1]", or "x[N<=64,3,224,224]") comes first, whatever names the file gives to its
- * dimensions; a name that has a size there has it in all inputs that the text leaves out. What is still open becomes the batch (1 where none is asked for) where it
- * is an input's first dimension or has the name of one, and otherwise is an error that lists every
- * open dimension with an example to copy, unless options->open_is says what it is. What was open and which size it got is told.
- */
+ * The user's text ("x[1,3,224,224],y[1]", or "x[N<=64,3,224,224]") has priority over the names that
+ * the file gives to its dimensions; a name that gets a size there has it in all inputs that the
+ * text does not mention. A remaining dynamic dimension becomes the batch (1 by default) if it is an
+ * input's first dimension or has the name of one. Otherwise it is an error that lists every dynamic
+ * dimension with an example to copy, unless options->open_is gives its size. The chosen sizes are
+ * reported. */
 #include "compiler/import/import.h"
 
 bool dtype_supported(int64_t number) {
@@ -12,8 +14,8 @@ bool dtype_supported(int64_t number) {
          (number == HONE_STRING || dtype_bits((hone_dtype)number));
 }
 
-/* An empty tensor must fit as well when its empty dimensions count as 1: strides are products too.
- */
+/* An empty tensor must also be valid with its empty dimensions replaced by 1: strides are products
+ * too. */
 hone_status shape_check(struct ctx *ctx, struct place at, hone_dtype dtype,
                         const struct shape *shape, int64_t *out_elements, size_t *out_bytes) {
   struct shape filled = *shape;
@@ -35,9 +37,9 @@ hone_status payload_use(struct ctx *ctx, struct arena *arena, const uint8_t *byt
   return HONE_OK;
 }
 
-/* -- open dimensions */
+/* -- dynamic dimensions */
 
-/* What exporters write for a size that they do not know: "?", "-1", "None", "unk__12". */
+/* Placeholders that exporters write for unknown sizes: "?", "-1", "None", "unk__12". */
 bool dimension_is_named(const char *param) {
   static const char numbered[] = "unk__";
   const size_t prefix = sizeof numbered - 1;
@@ -59,20 +61,20 @@ struct binder {
   struct ctx *ctx;
   struct arena *arena;
   const struct import_options *options;
-  struct symbols symbols; /* of the user's text, so far */
+  struct symbols symbols; /* of the user's text so far */
   const struct raw_value *inputs;
   const bool *is_real;
   size_t count;
-  int64_t batch;        /* 0: not asked for */
-  struct shape *shapes; /* -1: still open */
+  int64_t batch;        /* 0: not given */
+  struct shape *shapes; /* -1: still dynamic */
   enum origin (*origins)[HONE_MAX_RANK];
-  bool *is_given;      /* by the user's text */
+  bool *is_given;      /* given in the user's text */
   struct names params; /* name -> struct binding */
 };
 
 /* -- the user's text */
 
-/* Input whose name stands at `text` before a "[": the longest such name; count if none. */
+/* The input whose name is at `text` before a "[": the longest such name; count if none. */
 static size_t match_input(const struct binder *b, const char *text) {
   size_t best = b->count, best_length = 0;
   for (size_t i = 0; i < b->count; i++) {
@@ -87,7 +89,7 @@ static hone_status bad_text(struct binder *b, const char *at) {
   return fail(b->ctx, HONE_E_USAGE, place_none(), "--shape cannot be read at \"%.40s\"", at);
 }
 
-/* "224" from `text`; moves it behind. */
+/* "224" at `text`; advances past it. */
 static hone_status parse_size(struct binder *b, const char **text, int64_t least, int64_t *out) {
   char digits[24];
   size_t length = strspn(*text, "0123456789");
@@ -99,12 +101,12 @@ static hone_status parse_size(struct binder *b, const char **text, int64_t least
   return HONE_OK;
 }
 
-/* "=8<=64" or "<=64" behind a new name. */
+/* "=8<=64" or "<=64" after a new name. */
 static hone_status parse_bound(struct binder *b, const char *name, size_t length, int64_t least,
                                const char **text) {
   if (b->symbols.count == HONE_MAX_SYMBOLS)
     return fail(b->ctx, HONE_E_LIMIT, place_none(),
-                "--shape leaves more than %d sizes open at \"%.40s\"", HONE_MAX_SYMBOLS, name);
+                "--shape has more than %d dynamic dimensions at \"%.40s\"", HONE_MAX_SYMBOLS, name);
   struct symbol *symbol = &b->symbols.at[b->symbols.count];
   bool has_at = **text == '=';
   if (has_at) (*text)++;
@@ -119,8 +121,8 @@ static hone_status parse_bound(struct binder *b, const char *name, size_t length
   return arena_string(b->ctx, b->arena, name, length, &symbol->name);
 }
 
-/* "N<=64" or "N=8<=64", and "N" once its bound is known, "0<=" in front of it where it may be nothing; moves `text`
-   behind it. */
+/* "N<=64" or "N=8<=64", or "N" once its bound is known, with "0<=" before it if the size may be 0;
+ * advances past it. */
 static hone_status parse_symbol(struct binder *b, const char **text, int64_t *out) {
   static const char from_none[] = "0<=";
   const bool may_be_none = !strncmp(*text, from_none, sizeof from_none - 1);
@@ -135,7 +137,7 @@ static hone_status parse_symbol(struct binder *b, const char **text, int64_t *ou
     k++;
   if ((k == b->symbols.count) != (**text == '=' || **text == '<'))
     return fail(b->ctx, HONE_E_USAGE, place_none(),
-                "--shape says the bound of %.*s once, where it stands first: %.*s<=64", (int)length,
+                "--shape: give the bound of %.*s once, at its first use: %.*s<=64", (int)length,
                 name, (int)length, name);
   if (k == b->symbols.count) TRY(parse_bound(b, name, length, !may_be_none, text));
   *out = b->options->sizes[k] ? b->options->sizes[k]
@@ -144,7 +146,7 @@ static hone_status parse_symbol(struct binder *b, const char **text, int64_t *ou
   return HONE_OK;
 }
 
-/* "3", "N<=64", "P+S", "N+1": numbers and symbols, added up. */
+/* "3", "N<=64", "P+S", "N+1": sums of numbers and symbols. */
 static hone_status parse_dimension(struct binder *b, const char **text, int64_t *out) {
   *out = 0;
   for (;; (*text)++) {
@@ -159,7 +161,7 @@ static hone_status parse_dimension(struct binder *b, const char **text, int64_t 
   }
 }
 
-/* "[1,3,224]" from `text`; moves it past the bracket. */
+/* "[1,3,224]" at `text`; advances past the bracket. */
 static hone_status parse_sizes(struct binder *b, const char **text, struct shape *out) {
   const char *at = *text + 1;
   *out = (struct shape){0};
@@ -178,13 +180,14 @@ static hone_status parse_sizes(struct binder *b, const char **text, struct shape
 static hone_status apply_given(struct binder *b, size_t i, const struct shape *given) {
   const struct raw_value *input = &b->inputs[i];
   struct place at = place_name(input->name);
-  if (b->is_given[i]) return fail(b->ctx, HONE_E_USAGE, at, "--shape names this input twice");
+  if (b->is_given[i]) return fail(b->ctx, HONE_E_USAGE, at, "--shape gives this input twice");
   if (input->has_shape && given->rank != input->rank)
     return fail(b->ctx, HONE_E_SHAPE, at, "--shape gives %d dimensions, the model has %d",
                 given->rank, input->rank);
   for (int d = 0; input->has_shape && d < given->rank; d++)
     if (input->dims[d].value >= 0 && input->dims[d].value != given->dims[d])
-      return fail(b->ctx, HONE_E_SHAPE, at, "--shape gives %lld for dimension %d, fixed at %lld",
+      return fail(b->ctx, HONE_E_SHAPE, at,
+                  "--shape gives %lld for dimension %d, which is fixed at %lld",
                   (long long)given->dims[d], d, (long long)input->dims[d].value);
   b->shapes[i] = *given;
   b->is_given[i] = true;
@@ -197,7 +200,7 @@ static hone_status apply_text(struct binder *b, const char *text) {
   while (text && *text) {
     size_t i = match_input(b, text);
     if (i == b->count)
-      return fail(b->ctx, HONE_E_USAGE, place_none(), "--shape names no input of the model: %.60s",
+      return fail(b->ctx, HONE_E_USAGE, place_none(), "--shape: the model has no such input: %.60s",
                   text);
     text += strlen(b->inputs[i].name);
     struct shape given;
@@ -219,9 +222,10 @@ static hone_status bind(struct binder *b, size_t i, int d) {
   int64_t value = b->shapes[i].dims[d];
   if (!*dim->param) return HONE_OK;
   struct binding *binding = names_find(&b->params, dim->param);
-  if (binding && binding->value != value) /* two inputs that the text gives, or two axes of one */
-    warn(b->ctx, "dimension \"%s\" of the model is both %lld and %lld, as --shape says", dim->param,
-         (long long)binding->value, (long long)value);
+  if (binding && binding->value != value) /* two inputs in the text, or two axes of one */
+    warn(b->ctx,
+         "dimension \"%s\" of the model is %lld and %lld in --shape: its sizes must be equal",
+         dim->param, (long long)binding->value, (long long)value);
   if (binding) return HONE_OK;
   bool fresh;
   TRY(NEW(b->ctx, b->arena, binding));
@@ -235,7 +239,7 @@ static hone_status bind_given(struct binder *b) {
   return HONE_OK;
 }
 
-/* Open dimensions with a bound name take its value. */
+/* Dynamic dimensions with a known name get its size. */
 static void propagate(struct binder *b) {
   for (size_t i = 0; i < b->count; i++) {
     for (int d = 0; b->is_real[i] && d < b->inputs[i].rank; d++) {
@@ -248,7 +252,7 @@ static void propagate(struct binder *b) {
   }
 }
 
-/* The size of a dimension, or one that the file allows it; that of a name is said once. */
+/* The size of a dimension, or one that the file allows; the size of a name is set once. */
 static int64_t example_of(const struct binder *b, size_t i, int d) {
   const int64_t size = b->shapes[i].dims[d], example = b->inputs[i].dims[d].example;
   return size >= 0 ? size : example > 0 ? example : 1;
@@ -264,8 +268,8 @@ static hone_status take_batches(struct binder *b) {
   return HONE_OK;
 }
 
-/* Of a model whose sizes change from call to call: any size will do to describe it. */
-static hone_status take_rest(struct binder *b) {
+/* For a model that is only described: any allowed size will do. */
+static hone_status choose_remaining(struct binder *b) {
   for (size_t i = 0; b->options->open_is && i < b->count; i++)
     for (int d = 0; b->is_real[i] && d < b->inputs[i].rank; d++)
       if (b->shapes[i].dims[d] < 0) {
@@ -276,7 +280,7 @@ static hone_status take_rest(struct binder *b) {
   return HONE_OK;
 }
 
-/* A batch that was asked for is the first dimension of every input but those that --shape says. */
+/* A requested batch is the first dimension of every input that --shape does not give. */
 static hone_status check_batch(const struct binder *b) {
   bool has_batch = false;
   for (size_t i = 0; i < b->count; i++) {
@@ -284,16 +288,16 @@ static hone_status check_batch(const struct binder *b) {
     has_batch |= b->shapes[i].dims[0] == b->batch;
     if (b->shapes[i].dims[0] != b->batch && !b->is_given[i])
       return fail(b->ctx, HONE_E_SHAPE, place_name(b->inputs[i].name),
-                  "--batch gives %lld for dimension 0, fixed at %lld", (long long)b->batch,
+                  "--batch gives %lld for dimension 0, which is fixed at %lld", (long long)b->batch,
                   (long long)b->shapes[i].dims[0]);
   }
-  return has_batch
-             ? HONE_OK
-             : fail(b->ctx, HONE_E_SHAPE, place_none(),
-                    "--batch %lld, and no input has that first dimension", (long long)b->batch);
+  return has_batch ? HONE_OK
+                   : fail(b->ctx, HONE_E_SHAPE, place_none(),
+                          "--batch %lld, but no input has a dynamic first dimension",
+                          (long long)b->batch);
 }
 
-/* -- what is left */
+/* -- remaining dynamic dimensions */
 
 static bool is_open(const struct binder *b, size_t i) {
   if (!b->is_real[i]) return false;
@@ -303,7 +307,7 @@ static bool is_open(const struct binder *b, size_t i) {
   return false;
 }
 
-/* "x[batch,3,?]": as the model states it, or as an example. */
+/* "x[batch,3,?]": as declared by the model, or as an example. */
 static void put_input(struct strbuf *text, const struct binder *b, size_t i, bool as_example) {
   const struct raw_value *input = &b->inputs[i];
   strbuf_put_safe(text, input->name, 80);
@@ -331,16 +335,16 @@ static hone_status refuse_open(struct binder *b) {
     put_input(&example, b, i, true);
   }
   hone_status status = fail(b->ctx, HONE_E_SHAPE, place_none(),
-                            "open dimensions: %s; give them, for example --shape \"%s\"",
+                            "dynamic dimensions: %s; give their sizes, for example --shape \"%s\"",
                             open.at ? open.at : "", example.at ? example.at : "");
   strbuf_deinit(&open);
   strbuf_deinit(&example);
   return status;
 }
 
-/* -- what was taken */
+/* -- report of the chosen sizes */
 
-/* True the first time that a dimension of this name is asked for, and always without a name. */
+/* True at the first call for a dimension name, and always without a name. */
 static bool is_new(const struct binder *b, const char *param) {
   struct binding *binding = *param ? names_find(&b->params, param) : NULL;
   if (!binding) return true;
@@ -349,14 +353,14 @@ static bool is_new(const struct binder *b, const char *param) {
   return is_new;
 }
 
-/* "batch = 1, x dimension 2 = 1": every open dimension of that origin, one that has a name once. */
-static size_t put_taken(struct strbuf *text, const struct binder *b, enum origin origin) {
+/* "batch = 1, x dimension 2 = 1": every dynamic dimension of that origin, named ones once. */
+static size_t put_chosen(struct strbuf *text, const struct binder *b, enum origin origin) {
   size_t count = 0;
   for (size_t i = 0; i < b->count; i++)
     for (int d = 0; b->is_real[i] && d < b->shapes[i].rank; d++) {
       const char *param = b->inputs[i].has_shape ? b->inputs[i].dims[d].param : "";
       const struct binding *binding = *param ? names_find(&b->params, param) : NULL;
-      if (binding && binding->value != b->shapes[i].dims[d]) param = ""; /* it has another size */
+      if (binding && binding->value != b->shapes[i].dims[d]) param = ""; /* it got another size */
       if (b->origins[i][d] != origin || !is_new(b, param) || count++ >= MOST_TOLD) continue;
       strbuf_puts(text, count > 1 ? ", " : text->length ? "; " : "");
       strbuf_put_safe(text, *param ? param : b->inputs[i].name, 40);
@@ -367,19 +371,19 @@ static size_t put_taken(struct strbuf *text, const struct binder *b, enum origin
   return count;
 }
 
-/* In words what the rule above gave each open dimension; what was assumed is warned of, too. */
-static hone_status tell(struct binder *b, const char **out_open) {
+/* Reports the size of each dynamic dimension; assumed sizes are a warning too. */
+static hone_status report_sizes(struct binder *b, const char **out_open) {
   struct strbuf text = {0};
   *out_open = NULL;
-  if (put_taken(&text, b, ORIGIN_TEXT)) strbuf_puts(&text, " (--shape)");
-  if (put_taken(&text, b, ORIGIN_BATCH)) strbuf_puts(&text, " (--batch)");
-  bool is_assumed = put_taken(&text, b, ORIGIN_ASSUMED) > 0;
+  if (put_chosen(&text, b, ORIGIN_TEXT)) strbuf_puts(&text, " (--shape)");
+  if (put_chosen(&text, b, ORIGIN_BATCH)) strbuf_puts(&text, " (--batch)");
+  bool is_assumed = put_chosen(&text, b, ORIGIN_ASSUMED) > 0;
   if (is_assumed)
     strbuf_puts(&text,
-                " (assumed: an open first dimension, and others of its name; --batch and "
-                "--shape choose)");
+                " (assumed: a dynamic first dimension, and others with its name; --batch and "
+                "--shape set it)");
   hone_status status = strbuf_finish(b->ctx, &text);
-  if (!status && is_assumed) warn(b->ctx, "open dimensions: %s", text.at);
+  if (!status && is_assumed) warn(b->ctx, "dynamic dimensions: %s", text.at);
   if (!status && text.length)
     status = arena_string(b->ctx, b->arena, text.at, text.length, out_open);
   strbuf_deinit(&text);
@@ -429,9 +433,9 @@ hone_status bind_shapes(struct ctx *ctx, struct arena *arena, const struct impor
   if (options->asked) return list_asked(&b, options->asked);
   TRY(take_batches(&b));
   propagate(&b);
-  TRY(take_rest(&b));
+  TRY(choose_remaining(&b));
   for (size_t i = 0; i < count; i++)
     if (is_open(&b, i)) return refuse_open(&b);
   if (b.batch > 1) TRY(check_batch(&b));
-  return tell(&b, &graph->open_dimensions);
+  return report_sizes(&b, &graph->open_dimensions);
 }

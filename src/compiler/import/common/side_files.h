@@ -1,4 +1,4 @@
-/* beside: which files beside a model its bytes name, also of one that is refused. */
+/* side_files: finds the side files that a model's bytes name, even in a model that is refused. */
 #ifndef HONE_BESIDE_H
 #define HONE_BESIDE_H
 
@@ -6,7 +6,7 @@
 
 enum { SIDE_LOCATION_MAX = 4096 };
 
-/* The next location of external data that [*at, end) names, *at behind it; false: there is none. */
+/* The next location of external data in [*at, end), *at past it; false: none. */
 bool side_file_named(const uint8_t **at, const uint8_t *end, char out[SIDE_LOCATION_MAX]);
 
 #endif

@@ -1,15 +1,14 @@
 /* build: raw graphs to graphs. Names become values, constants leave the node list, nodes are
- * brought to HONE_OPSET, bodies of If, Loop and Scan get the scope around them.
+ * upgraded to HONE_OPSET, bodies of If, Loop and Scan get the enclosing scope.
  *
- * Every value of a graph is declared before its nodes are resolved, so nodes may come in any order;
- * graph_sort settles it at the end. Graphs inside attributes wait in a list: no recursion.
- */
+ * Every value of a graph is declared before its nodes are resolved, so nodes may be in any order;
+ * graph_sort sorts them at the end. Subgraphs in attributes wait in a list: no recursion. */
 #include "onnx.h"
 
 /* -- declaring values */
 
-/* A constant of a name that an earlier one has takes its place everywhere, as in ONNX Runtime: initializers, then Constant
- * nodes, each in their order. */
+/* A later constant with the same name replaces the earlier one everywhere, as in ONNX Runtime:
+ * initializers, then Constant nodes, each in their order. */
 static hone_status add_constant(struct builder *builder, struct scope *scope, const char *name,
                                 const struct tensor *tensor, struct place at) {
   struct ctx *ctx = builder->reader.ctx;
@@ -35,14 +34,14 @@ static hone_status add_constants(struct builder *builder, struct scope *scope,
   return HONE_OK;
 }
 
-/* Old files list initializers among the inputs; hone takes those as constants. */
+/* Old files list initializers among the inputs; hone treats those as constants. */
 static void find_real_inputs(const struct scope *scope, const struct raw_graph *raw,
                              bool *is_real) {
   for (size_t i = 0; i < raw->inputs.count; i++)
     is_real[i] = !names_find(&scope->names, raw->inputs.at[i].name);
 }
 
-/* The size of an input's dimension of that name, -1: there is none. */
+/* The size of the input dimension with that name, -1: none. */
 static int64_t size_of_name(const struct builder *builder, const struct scope *scope,
                             const char *name) {
   for (size_t i = 0; *name && i < builder->main.inputs.count; i++) {
@@ -67,7 +66,8 @@ static hone_status add_input(struct builder *builder, struct scope *scope,
                              const struct raw_value *raw, const struct shape *shape) {
   struct ctx *ctx = builder->reader.ctx;
   struct value *value;
-  if (scope->parent && (raw->is_sequence || raw->is_optional)) { /* known when it is called */
+  /* its elements are known at the call */
+  if (scope->parent && (raw->is_sequence || raw->is_optional)) {
     TRY(graph_input(ctx, scope->graph, raw->name, HONE_UNDEFINED, NULL, &value));
     return declare(builder, scope, value, place_offset(raw->offset));
   }
@@ -82,7 +82,7 @@ static hone_status add_input(struct builder *builder, struct scope *scope,
   return declare(builder, scope, value, place_offset(raw->offset));
 }
 
-/* A body's input has a shape only where the file fixes all of it. */
+/* A body's input has a shape only if all its dimensions are fixed in the file. */
 static const struct shape *fixed_shape(const struct raw_value *raw, struct shape *shape) {
   shape->rank = raw->rank;
   for (int d = 0; d < raw->rank; d++) {
@@ -112,7 +112,7 @@ static hone_status add_fixed_inputs(struct builder *builder, struct scope *scope
 static hone_status add_inputs(struct builder *builder, struct scope *scope,
                               const struct raw_graph *raw) {
   struct reader *reader = &builder->reader;
-  struct raw_graph tensors = *raw; /* sequences as their elements */
+  struct raw_graph tensors = *raw; /* sequences are declared by their elements */
   bool *is_real;
   for (size_t i = 0; i < raw->inputs.count; i++)
     if (raw->inputs.at[i].other_type)
@@ -163,7 +163,7 @@ static hone_status attribute_tensor(struct builder *builder, const struct attrib
       break;
     case ATTRIBUTE_GRAPH:
       return fail(builder->reader.ctx, HONE_E_FORMAT, place_name(attribute->name),
-                  "a Constant that is a graph");
+                  "Constant with a graph attribute is not supported");
   }
   *out = tensor;
   return HONE_OK;
@@ -177,7 +177,7 @@ hone_status constant_of(struct builder *builder, const struct raw_node *node,
                         const struct tensor **out) {
   if (node->attributes.count != 1 || node->output_names.count != 1 || node->input_names.count)
     return fail(builder->reader.ctx, HONE_E_FORMAT, place_raw(node),
-                "a Constant needs one value and one output, and no input");
+                "Constant must have one value attribute, one output and no input");
   return attribute_tensor(builder, &node->attributes.at[0], out);
 }
 
@@ -221,7 +221,7 @@ static hone_status resolve_inputs(struct builder *builder, struct scope *scope,
     struct value *value = *name ? find_value(scope, name) : NULL;
     if (*name && !value)
       return fail(reader->ctx, HONE_E_FORMAT, place_raw(node),
-                  "%s reads \"%s\", which nothing defines", node->op_type, name);
+                  "%s reads \"%s\", which is not defined in the graph", node->op_type, name);
     VEC_PUSH(reader->ctx, reader->arena, &node->inputs, value == &absent_value ? NULL : value);
   }
   return HONE_OK;
@@ -240,8 +240,9 @@ static hone_status check_arity(struct builder *builder, const struct raw_node *r
   return HONE_OK;
 }
 
-/* What hone has no operator for: E_UNSUP, but in the body of a control operator a node that says so when the body is run.
-   A branch that is never taken may hold anything, as in ONNX Runtime. */
+/* An operator that hone does not have: E_UNSUP, except in the body of a control operator, where a
+ * node reports it if the body runs. A branch that is never taken may contain anything, as in ONNX
+ * Runtime. */
 static hone_status unknown_op(struct builder *builder, const struct graph *graph,
                               const struct raw_node *raw, const char **out_what) {
   struct ctx *ctx = builder->reader.ctx;
@@ -283,12 +284,15 @@ static hone_status check_opset(struct builder *builder, const struct raw_node *n
   struct ctx *ctx = builder->reader.ctx;
   const struct op *op = op_find(node->domain, node->op_type);
   int64_t opset = opset_of(builder, node->domain);
-  if (op && !opset && !*node->domain) /* what a node means there hangs on the opset */
+  /* the meaning of a node of this domain depends on the opset */
+  if (op && !opset && !*node->domain)
     return fail(ctx, HONE_E_FORMAT, place_raw(node),
-                "%s: the model imports no opset of domain \"%s\"", node->op_type, node->domain);
-  if (op && !opset) { /* as ONNX Runtime reads it */
+                "%s: the model does not import an opset of domain \"%s\"", node->op_type,
+                node->domain);
+  if (op && !opset) { /* as ONNX Runtime does */
     const struct raw_opset newest = {.domain = node->domain, .version = INT32_MAX};
-    warn(ctx, "the model imports no opset of domain \"%s\": read as the newest", node->domain);
+    warn(ctx, "the model does not import an opset of domain \"%s\": the newest is assumed",
+         node->domain);
     VEC_PUSH(ctx, builder->reader.arena, &builder->model.opsets, newest);
     return HONE_OK;
   }
@@ -303,7 +307,7 @@ static void trim_inputs(struct raw_node *node) {
   while (node->inputs.count && !node->inputs.at[node->inputs.count - 1]) node->inputs.count--;
 }
 
-/* Names of an operator that is not known may mean anything: it is refused by its own name. */
+/* Attributes of an unknown operator are not checked: the operator itself is reported. */
 static hone_status check_attributes(struct builder *builder, const struct raw_node *node) {
   if (!op_find(node->domain, node->op_type) && (*node->domain || !is_upgraded(node->op_type)))
     return HONE_OK;
@@ -318,7 +322,7 @@ hone_status add_node(struct builder *builder, struct scope *scope, struct raw_no
   const struct raw_function *function = function_of(builder, node);
   if (function) return note_call(builder, function, scope, node);
   bool was_renamed = contrib_name(node);
-  TRY(check_attributes(builder, node)); /* of the opset that the file has */
+  TRY(check_attributes(builder, node)); /* against the file's opset */
   if (!*node->domain) TRY(upgrade_node(builder, scope->graph, node, &was_upgraded));
   if (!was_upgraded && !was_renamed) TRY(check_opset(builder, node));
   trim_inputs(node);
@@ -337,8 +341,8 @@ hone_status add_identity(struct builder *builder, struct graph *graph, struct va
   return build_node(builder, graph, &copy, &node);
 }
 
-/* An Identity makes an output of its own of a value that the graph does not own (a body may return a value of the graph
- * around it) or returns already. */
+/* Makes an output through an Identity if the graph does not own the value (a body may return a
+ * value of an outer graph) or returns it already. */
 static hone_status copy_output(struct builder *builder, struct scope *scope, const char *name,
                                struct value **value) {
   struct value *own;
@@ -353,12 +357,13 @@ static hone_status add_output(struct builder *builder, struct scope *scope,
   struct ctx *ctx = builder->reader.ctx;
   struct value *value = find_value(scope, raw->name);
   if (!value || value == &absent_value)
-    return fail(ctx, HONE_E_FORMAT, place_name(raw->name), "a graph output that nothing defines");
+    return fail(ctx, HONE_E_FORMAT, place_name(raw->name),
+                "a graph output is not defined by any node, input or initializer");
   if (value->is_output && builder->options->strict)
     return fail(ctx, HONE_E_FORMAT, place_name(raw->name), "duplicate graph output");
   if (!graph_owns(scope->graph, value))
     TRY(copy_output(builder, scope, raw->name, &value));
-  else if (value->is_output) /* as ONNX Runtime reads it */
+  else if (value->is_output) /* as ONNX Runtime does */
     TRY(copy_output(builder, scope, NULL, &value));
   if (!value->has_shape && raw->has_shape) declare_shape(builder, scope, raw, value);
   return graph_output(ctx, scope->graph, value);

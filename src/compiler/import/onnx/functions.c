@@ -1,4 +1,4 @@
-/* onnx_calls: the functions that a model brings along, and the list of calls that wait for their expansion. */
+/* functions: model-local functions, and the queue of calls to expand. */
 #include "onnx.h"
 
 const struct value absent_value = {.name = ""};
@@ -48,7 +48,7 @@ hone_status note_call(struct builder *builder, const struct raw_function *functi
   for (const struct call *c = outer; c; c = c->outer)
     if (c->function == function)
       return fail(reader->ctx, HONE_E_FORMAT, place_raw(node),
-                  "recursion: function \"%s\" comes back to itself through \"%s\"", function->name,
+                  "recursion: function \"%s\" calls itself through \"%s\"", function->name,
                   outer->function->name);
   int depth = scope->depth + 1;
   if (depth > reader->ctx->limits[LIMIT_depth])

@@ -1,10 +1,8 @@
-/* onnx_model: a model's graphs, and its calls of model-local functions written out where they are called.
+/* model: a model's graphs, with calls of model-local functions inlined.
  *
- * A function sees its arguments and nothing else, so a call is a scope of its own whose values live
- * in the caller's graph under fresh names. Calls wait in a list and are expanded one after another:
- * no recursion, and the limit on nodes counts what they expand to. A function that comes back to
- * itself is an error.
- */
+ * A function sees only its arguments, so a call has its own scope, whose values are added to the
+ * caller's graph under fresh names. Calls wait in a queue and are expanded one after another: no
+ * recursion, and the limit on nodes counts the expanded nodes. A recursive function is an error. */
 #include "onnx.h"
 
 static hone_status define(struct builder *builder, struct scope *scope, const char *name,
@@ -16,7 +14,7 @@ static hone_status define(struct builder *builder, struct scope *scope, const ch
               "duplicate: defined twice in a function");
 }
 
-/* The value that a call wants a function's output in; NULL if it does not. */
+/* The value in which a call wants a function's output; NULL if unused. */
 static struct value *wanted(const struct call *call, const char *name) {
   for (size_t k = 0; k < call->node->outputs.count; k++)
     if (!strcmp(call->function->outputs.at[k], name)) return call->node->outputs.at[k];
@@ -66,13 +64,14 @@ static hone_status check_wanted(struct builder *builder, const struct call *call
     const struct value *found = names_find(&scope->names, call->function->outputs.at[k]);
     if (call->node->outputs.at[k] && (!found || found == &absent_value))
       return fail(builder->reader.ctx, HONE_E_FORMAT, place_raw(call->node),
-                  "output \"%s\" of function \"%s\" is defined by nothing",
+                  "output \"%s\" of function \"%s\" is not defined in it",
                   call->function->outputs.at[k], call->function->name);
   }
   return HONE_OK;
 }
 
-/* Reading bodies again and again may cost this much for each byte of the file, and a free start. */
+/* Repeated reading of function bodies may cost this much per byte of the file, plus a free
+ * allowance. */
 enum { WORK_PER_BYTE = 64, FREE_WORK = 4 << 20 };
 
 static hone_status count_work(struct builder *builder, const struct call *call) {
@@ -128,13 +127,15 @@ static hone_status sort_graphs(struct builder *builder) {
     TRY(graph_sort(ctx, graph, &was_sorted));
     if (was_sorted || builder->calls.count) continue; /* calls are expanded at the end */
     if (builder->options->strict)
-      return fail(ctx, HONE_E_FORMAT, place_name(graph->name), "the nodes are not in order");
-    warn(ctx, "the nodes of graph \"%s\" are not in order, sorted", graph->name);
+      return fail(ctx, HONE_E_FORMAT, place_name(graph->name),
+                  "the nodes are not in topological order");
+    warn(ctx, "the nodes of graph \"%s\" are not in topological order; they were sorted",
+         graph->name);
   }
   return HONE_OK;
 }
 
-/* -- optional outputs that nobody reads */
+/* -- unused optional outputs */
 
 static void leave_out(struct node *node, const uint32_t *uses) {
   if (node->op->max_outputs < 0) return; /* the number of outputs has a meaning */
@@ -146,7 +147,7 @@ static void leave_out(struct node *node, const uint32_t *uses) {
   while (node->output_count > 1 && !node->outputs[node->output_count - 1]) node->output_count--;
 }
 
-/* Outputs after the first that nothing reads are marked as not asked for. */
+/* Removes unused outputs after the first one. */
 static hone_status drop_unread(struct builder *builder) {
   for (size_t g = 0; g < builder->graphs.count; g++) {
     const struct graph *graph = builder->graphs.at[g];
@@ -175,8 +176,8 @@ hone_status build_model(struct builder *builder, struct wire message, struct gra
     TRY(start_graph(builder, next.scope, next.graph, next.message, next.depth));
   }
   if (builder->redefined)
-    warn(reader->ctx, "constant \"%s\"%s is defined more than once: the last definition counts",
-         builder->first_redefined, builder->redefined > 1 ? ", and not only this one," : "");
+    warn(reader->ctx, "constant \"%s\"%s is defined more than once: the last definition is used",
+         builder->first_redefined, builder->redefined > 1 ? ", like others," : "");
   TRY(drop_unread(builder));
   return sort_graphs(builder);
 }

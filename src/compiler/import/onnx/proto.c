@@ -1,10 +1,9 @@
 /* proto: ModelProto, GraphProto, NodeProto, AttributeProto and value types as structs.
  *
- * Names stay text; build.c resolves them. Graphs inside attributes are not entered: they go to
- * reader->pending with their depth, so that no input makes hone recurse. Fields that hone does not
- * read (doc strings, metadata, value_info, quantisation annotations) are skipped.
- * Source: onnx.proto (IR version 14).
- */
+ * Names stay strings; build.c resolves them. Subgraphs in attributes are not entered: they are
+ * added to reader->pending with their depth, so that no input makes hone recurse. Fields that hone
+ * does not need (doc strings, metadata, value_info, quantisation annotations) are skipped. Source:
+ * onnx.proto (IR version 14). */
 #include "onnx.h"
 
 /* Reads one field of a message into `into`. */
@@ -58,7 +57,7 @@ static hone_status dim_field(struct reader *reader, const struct wire_field *fie
   if (value < -1)
     return fail(reader->ctx, HONE_E_SHAPE, place_offset(field->offset), "a dimension of %lld",
                 (long long)value);
-  dim->value = value; /* -1: some exporters write it for an open dimension */
+  dim->value = value; /* -1: some exporters write it for a dynamic dimension */
   return HONE_OK;
 }
 
@@ -97,7 +96,8 @@ static hone_status tensor_type_field(struct reader *reader, const struct wire_fi
 
 static field_fn type_field;
 
-/* Of a sequence or an optional; an optional sequence is the deepest that there is. */
+/* The element type of a sequence or an optional; an optional sequence is the deepest supported
+ * nesting. */
 static hone_status element_field(struct reader *reader, const struct wire_field *field,
                                  uint32_t *seen, void *into) {
   if (field->number != 1) return HONE_OK;
@@ -152,13 +152,13 @@ static hone_status value_field(struct reader *reader, const struct wire_field *f
 
 /* -- attributes */
 
-/* An AttributeProto on its way: the lists are appended to as they come. */
+/* An AttributeProto being read: lists grow as their fields arrive. */
 struct raw_attribute {
   struct attribute out;
-  int64_t type;        /* as stated, 0: not */
+  int64_t type;        /* as declared, 0: not declared */
   uint32_t has;        /* bit k: field k is present */
   const char *refers;  /* ref_attr_name, NULL: none */
-  const char *refused; /* kind that hone does not read, NULL: none */
+  const char *refused; /* an unsupported kind, NULL: none */
   bool is_type;
   VEC(int64_t) ints;
   VEC(double) floats;
@@ -213,7 +213,7 @@ static hone_status read_list(struct reader *reader, const struct wire_field *fie
   return HONE_OK;
 }
 
-/* A graph is created empty; its message waits in reader->pending. depth is set by the node. */
+/* A graph is created empty; its message waits in reader->pending. The node sets depth. */
 static hone_status read_subgraph(struct reader *reader, const struct wire_field *field,
                                  struct attribute *out) {
   TRY(wire_expect(reader->ctx, field, WIRE_BYTES, "a graph"));
@@ -300,7 +300,7 @@ static hone_status attribute_field(struct reader *reader, const struct wire_fiel
   }
 }
 
-/* Which fields carry each kind, and AttributeProto.AttributeType. */
+/* The fields of each kind, and AttributeProto.AttributeType. */
 static const struct {
   int type;
   uint32_t field;
@@ -339,8 +339,8 @@ static hone_status settle_kind(struct reader *reader, struct raw_attribute *in) 
   return HONE_OK;
 }
 
-/* An attribute of a function's node that stands for one of the call's, or of its default; left out
-   if neither is there. */
+/* An attribute of a function's node that refers to one of the call's, or to its default; omitted if
+ * there is neither. */
 static hone_status refer(struct reader *reader, struct raw_attribute *in, bool *out_given) {
   const struct call *call = reader->call;
   const struct attribute *found = NULL;
@@ -359,7 +359,7 @@ static hone_status refer(struct reader *reader, struct raw_attribute *in, bool *
   *out_given = found != NULL;
   if (!found) return HONE_OK;
   if (found->kind == ATTRIBUTE_GRAPH)
-    return fail(reader->ctx, HONE_E_UNSUP, at, "a graph handed to a function as an attribute");
+    return fail(reader->ctx, HONE_E_UNSUP, at, "a graph passed to a function as an attribute");
   const char *name = in->out.name;
   in->out = *found;
   in->out.name = name;
@@ -374,7 +374,7 @@ static hone_status read_attribute(struct reader *reader, const struct wire_field
   TRY(each_field_of(reader, field, "an attribute", attribute_field, &attribute));
   bool is_given = true;
   if (attribute.out.name && !strcmp(attribute.out.name, "type") && attribute.is_type)
-    return HONE_OK; /* of an Optional that holds nothing: nothing is asked of it */
+    return HONE_OK; /* an empty Optional: no shape is needed */
   if (attribute.refers)
     TRY(refer(reader, &attribute, &is_given));
   else
@@ -416,7 +416,7 @@ static hone_status node_field(struct reader *reader, const struct wire_field *fi
   }
 }
 
-/* Exact room for a node's lists: growing them would cost more than the node. */
+/* Allocates a node's lists at their exact size: growing them would cost more than the node. */
 static hone_status reserve(struct reader *reader, const struct wire_field *field,
                            struct raw_node *node) {
   size_t inputs = 0, outputs = 0, attributes = 0;
@@ -626,7 +626,7 @@ static hone_status model_field(struct reader *reader, const struct wire_field *f
     case 4:
     case 6:
       TRY(wire_once(reader->ctx, field, seen, "field"));
-      return wire_expect(reader->ctx, field, WIRE_BYTES, "a text of the model");
+      return wire_expect(reader->ctx, field, WIRE_BYTES, "a string of the model");
     case 7:
       TRY(wire_once(reader->ctx, field, seen, "graph"));
       TRY(wire_expect(reader->ctx, field, WIRE_BYTES, "graph"));

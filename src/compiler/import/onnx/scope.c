@@ -1,7 +1,7 @@
-/* onnx_scope: what a file says it is written in, and the names of a graph: below all that builds. */
+/* scope: versions that a file declares, and the names of a graph; used by all files that build. */
 #include "onnx.h"
 
-/* Domains whose operators hone knows, with the versions it reads. */
+/* Domains with operators that hone reads, and the supported versions. */
 static const struct {
   const char *domain;
   int64_t newest;

@@ -1,11 +1,11 @@
-/* lists: inputs of the model that are sequences or optionals. The caller says in --shape how many tensors
- * they hold ("x.0[2,3],x.1[4]"; an optional tensor "x[2,3]"): those are the model's inputs, of which the
- * list is made before inference resolves it. */
+/* sequence_inputs: model inputs that are sequences or optionals. --shape gives the number and
+ * shapes of their tensors ("x.0[2,3],x.1[4]"; an optional tensor "x[2,3]"): these become the
+ * model's inputs, and nodes build the list from them for inference to resolve. */
 #include "onnx.h"
 
 static bool is_list(const struct raw_value *raw) { return raw->is_sequence || raw->is_optional; }
 
-/* Whether an entry of the text is for this name. */
+/* True if the text has an entry for this name. */
 static bool is_given(const char *shapes, const char *name) {
   size_t length = strlen(name);
   for (const char *at = shapes; at && (at = strstr(at, name)); at++)
@@ -22,7 +22,7 @@ static hone_status element_name(struct builder *builder, const struct raw_value 
   return arena_printf(builder->reader.ctx, builder->reader.arena, out, "%s.%zu", raw->name, k);
 }
 
-/* How many of the list's tensors the text names, in order. */
+/* The number of the list's tensors that the text gives, in order. */
 static hone_status count_elements(struct builder *builder, const struct raw_value *raw,
                                   size_t *out) {
   const char *name;
@@ -33,7 +33,7 @@ static hone_status count_elements(struct builder *builder, const struct raw_valu
   }
 }
 
-/* What one element calls N need not be as large as another's. */
+/* A dimension named N may have another size in each element. */
 static hone_status copy_dims(struct builder *builder, const struct raw_value *from,
                              struct raw_value *to) {
   if (!from->rank) return HONE_OK;
@@ -53,8 +53,8 @@ hone_status expand_lists(struct builder *builder, const struct raw_graph *raw,
     bool lists = is_list(&value);
     if (lists) TRY(count_elements(builder, &value, &count));
     if (lists && !count)
-      warn(reader->ctx, "input \"%s\" is %s and taken as %s: see --shape", value.name,
-           value.is_optional ? "an optional" : "a sequence",
+      warn(reader->ctx, "input \"%s\" is %s and is passed as %s; --shape gives its tensors",
+           value.name, value.is_optional ? "an optional" : "a sequence",
            value.is_optional ? "absent" : "empty");
     for (size_t k = 0; k < count; k++) {
       if (lists) TRY(element_name(builder, &raw->inputs.at[i], k, &value.name));
@@ -88,7 +88,7 @@ static hone_status join_sequence(struct builder *builder, struct scope *scope,
   return HONE_OK;
 }
 
-/* An optional tensor has taken the name: readers get the optional in its place. */
+/* An optional tensor uses the input's name: readers get the optional instead. */
 static hone_status join_list(struct builder *builder, struct scope *scope,
                              const struct raw_value *raw) {
   struct ctx *ctx = builder->reader.ctx;
@@ -96,7 +96,7 @@ static hone_status join_list(struct builder *builder, struct scope *scope,
   struct value_list *list;
   size_t count;
   TRY(count_elements(builder, raw, &count));
-  if (!raw->is_sequence && count) return HONE_OK; /* is present: the tensor itself */
+  if (!raw->is_sequence && count) return HONE_OK; /* present: the tensor itself */
   TRY(graph_value(ctx, scope->graph, raw->name, &value));
   TRY(declare(builder, scope, value, place_offset(raw->offset)));
   if (raw->is_optional) {

@@ -56,7 +56,7 @@ static bool position(const struct sparse *sparse, int64_t elements, size_t k, in
   for (int d = 0; d < sparse->shape.rank; d++) {
     int64_t i = indices[k * (size_t)sparse->shape.rank + (size_t)d];
     if (i < 0 || i >= sparse->shape.dims[d]) return false;
-    at = at * sparse->shape.dims[d] + i; /* below elements, which was checked */
+    at = at * sparse->shape.dims[d] + i; /* less than `elements`, which was checked */
   }
   *out = at;
   return true;
@@ -73,7 +73,7 @@ static hone_status check_parts(struct ctx *ctx, const struct sparse *sparse) {
   bool fits = (rank == 1 || (rank == 2 && indices->shape.dims[1] == sparse->shape.rank)) &&
               indices->shape.dims[0] == values->shape.dims[0];
   if (!fits)
-    return fail(ctx, HONE_E_FORMAT, at, "a sparse tensor whose indices do not fit its values");
+    return fail(ctx, HONE_E_FORMAT, at, "the indices of a sparse tensor do not match its values");
   return HONE_OK;
 }
 

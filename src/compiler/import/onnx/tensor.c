@@ -1,14 +1,11 @@
 /* tensor: TensorProto to struct tensor.
- *
  * Payload comes from raw_data, a typed list or a side file, never from two of them. raw_data and
- * side files stay in the mapping where the element's alignment allows; everything else is copied
- * into the arena. Sizes are checked against the shape before anything is allocated.
- *
- *   1 dims   2 data_type   4 float_data   5 int32_data (f16, bf16, 16 bits and less, bool)
- *   6 string_data   7 int64_data   8 name   9 raw_data   10 double_data   11 uint64_data (u32, u64)
- *   13 external_data   14 data_location (1: external)
- * Source: onnx.proto, TensorProto.
- */
+ * side files stay in the mapping if the element's alignment allows; everything else is copied into
+ * the arena. Sizes are checked against the shape before memory is allocated.
+ * 1 dims 2 data_type 4 float_data 5 int32_data (f16, bf16, 16 bits and less, bool) 6 string_data 7
+ * int64_data 8 name 9 raw_data 10 double_data 11 uint64_data (u32, u64) 13 external_data 14
+ * data_location (1: external)
+ * Source: onnx.proto, TensorProto. */
 #include "onnx.h"
 
 enum {
@@ -30,18 +27,18 @@ enum {
 struct external {
   struct wire location;
   bool has_location;
-  int64_t offset, length; /* length -1: not stated */
+  int64_t offset, length; /* length -1: not given */
   unsigned seen;          /* 1 location, 2 offset, 4 length, 8 checksum */
 };
 
-/* What one pass over the message finds. */
+/* Fields found in one pass over the message. */
 struct found {
   struct tensor tensor;
   const char *name;
   struct wire raw;
   bool has_raw, is_external;
-  uint32_t list;     /* number of the typed list met, 0: none */
-  size_t list_count; /* its elements */
+  uint32_t list;     /* field number of the typed list, 0: none */
+  size_t list_count; /* number of its elements */
   struct external external;
   size_t offset;
 };
@@ -50,7 +47,7 @@ static struct place at_of(const struct found *found) {
   return *found->name ? place_name(found->name) : place_offset(found->offset);
 }
 
-/* -- first pass: what is there */
+/* -- first pass: which fields are present */
 
 static hone_status read_dims(struct ctx *ctx, const struct wire_field *field, struct shape *shape) {
   size_t count = 0;
@@ -188,7 +185,7 @@ static hone_status find_field(struct ctx *ctx, struct arena *arena, const struct
 
 /* -- second pass: values of the typed list into the arena */
 
-/* Which list holds a dtype, by onnx.proto. */
+/* The field that holds values of a dtype, by onnx.proto. */
 static uint32_t list_of(hone_dtype dtype) {
   switch (dtype) {
     case HONE_F32:
@@ -213,7 +210,7 @@ struct filling {
   size_t done, count;
 };
 
-/* Low bytes of each number: two's complement wraps as the reference implementation does. */
+/* Low bytes of each number: two's complement wraps as in the reference implementation. */
 static hone_status fill(struct ctx *ctx, const struct wire_field *field, struct filling *filling) {
   if (field->type != WIRE_BYTES) {
     memcpy(filling->to + filling->done++ * filling->unit_bytes, &field->value, filling->unit_bytes);
@@ -221,7 +218,7 @@ static hone_status fill(struct ctx *ctx, const struct wire_field *field, struct 
   }
   struct wire list = field->bytes;
   enum wire_type type = list_type(field->number);
-  if (type != WIRE_VARINT) { /* fixed-size elements lie as in memory */
+  if (type != WIRE_VARINT) { /* fixed-size elements have their memory layout */
     size_t bytes = (size_t)(list.end - list.at);
     memcpy(filling->to + filling->done * filling->unit_bytes, list.at, bytes);
     filling->done += bytes / filling->unit_bytes;
@@ -262,7 +259,7 @@ static hone_status fill_list(struct ctx *ctx, struct arena *arena, struct wire m
                              struct found *found, int64_t elements) {
   hone_dtype dtype = found->tensor.dtype;
   unsigned bits = dtype_bits(dtype);
-  /* types below a byte: a byte of them to an entry */
+  /* types smaller than a byte: a byte of them per entry */
   size_t each = bits && bits < 8 ? 8 / bits : 1;
   size_t expected = ((size_t)elements + each - 1) / each;
   if (elements && found->list && found->list != list_of(dtype))
@@ -284,7 +281,7 @@ static hone_status fill_list(struct ctx *ctx, struct arena *arena, struct wire m
   return HONE_OK;
 }
 
-/* -- bytes that lie in a mapping */
+/* -- bytes in a mapping */
 
 static hone_status read_side_file(struct ctx *ctx, struct arena *arena, struct side_files *sides,
                                   struct found *found) {

@@ -1,12 +1,12 @@
-/* upgrade: nodes of older opsets in the words of HONE_OPSET.
+/* upgrade: rewrites nodes of older opsets to HONE_OPSET.
  *
- * One row a change of meaning: operator, the opset at which the new form begins, and the function
- * that rewrites a node of an older model. Rows of one operator stand in the order of the opsets, so
- * that a node climbs step by step. A rewrite works on resolved values and knows no shapes; where it
- * would need one it writes the shape computation as nodes, which constant folding settles
- * (upgrade_finish then makes the two frequent cases direct).
- * Source: the ONNX operator change log.
- */
+ * One row per change of meaning: operator, the opset that introduced the new form, and the function
+ * that rewrites a node of an older model. Rows of one operator are in opset order, so that a node
+ * is upgraded step by step. A rewrite works on resolved values and knows no shapes; if it needs
+ * one, it writes the shape computation as nodes, which constant folding removes (upgrade_finish
+ * then simplifies the two frequent cases).
+ *
+ * Source: the ONNX operator change log. */
 #include "onnx.h"
 
 struct rewrite {
@@ -93,8 +93,7 @@ static hone_status floats_constant(struct rewrite *r, const double *floats, size
   return graph_constant(r->ctx, r->graph, NULL, tensor, out);
 }
 
-/* A helper node of one of hone's own operators with one or two inputs and one output, placed before the node being
-   rewritten. */
+/* A helper node with one or two inputs and one output, placed before the node that is rewritten. */
 static hone_status emit(struct rewrite *r, const char *op_type, struct value *a, struct value *b,
                         struct node **out) {
   struct value *inputs[] = {a, b};
@@ -128,7 +127,7 @@ static hone_status scalar_like(struct rewrite *r, double x, struct value *like,
   return HONE_OK;
 }
 
-/* -- an attribute that became an input */
+/* -- attributes that became inputs */
 
 static hone_status ints_to_input(struct rewrite *r, const char *name, size_t k) {
   const struct attribute *attribute = attribute_of(r, name);
@@ -199,21 +198,22 @@ static hone_status upgrade_dft(struct rewrite *r) {
   return set_input(r, 2, value);
 }
 
-/* -- attributes that went away, or got another default */
+/* -- attributes that were removed, or whose default changed */
 
 static hone_status refuse(struct rewrite *r, const char *what) {
   return fail(r->ctx, HONE_E_UNSUP, here(r), "%s of opset %lld: %s", r->node->op_type,
               (long long)r->builder->opset, what);
 }
 
-static hone_status keep(struct rewrite *r) { /* the old form is part of the new one */
+static hone_status keep(struct rewrite *r) { /* the old form is valid in the new opset */
   (void)r;
   return HONE_OK;
 }
 
 static hone_status refuse_old(struct rewrite *r) { return refuse(r, "this old form"); }
 
-/* Of batches, with a length for each row in front; inference makes rows of it. */
+/* A Scan over batches, with an optional length per row as first input; inference expands it into
+ * rows. */
 static hone_status scan_batches(struct rewrite *r) {
   struct attribute *directions = attribute_of(r, "directions");
   if (r->node->inputs.count && r->node->inputs.at[0]) return refuse(r, "rows of different lengths");
@@ -226,7 +226,8 @@ static hone_status scan_batches(struct rewrite *r) {
   return put_int(r, "batched", 1);
 }
 
-static hone_status upgrade_dropout(struct rewrite *r) { /* inference: the ratio has no effect */
+/* inference only: the ratio has no effect */
+static hone_status upgrade_dropout(struct rewrite *r) {
   drop(r, "ratio");
   drop(r, "is_test");
   return HONE_OK;
@@ -275,7 +276,8 @@ static hone_status grid_sample_mode(struct rewrite *r) {
 static hone_status lp_pool_p(struct rewrite *r) {
   const struct attribute *p = attribute_of(r, "p");
   if (!p || p->kind != ATTRIBUTE_FLOAT) return HONE_OK;
-  if (!(p->f >= 1 && p->f <= 1e6 && p->f == (double)(int64_t)p->f)) return refuse(r, "broken p");
+  if (!(p->f >= 1 && p->f <= 1e6 && p->f == (double)(int64_t)p->f))
+    return refuse(r, "fractional p");
   return put_int(r, "p", (int64_t)p->f);
 }
 
@@ -313,7 +315,8 @@ static hone_status old_resize(struct rewrite *r) {
   return put_string(r, "nearest_mode", "floor");
 }
 
-/* Opset 10: "nearest" rounds up along an axis that shrinks, so what grows does so first, in a node of its own. */
+/* Opset 10: "nearest" rounds up along a shrinking axis, so the growing axes are resized first, in a
+ * separate node. */
 static hone_status resize_both_ways(struct rewrite *r) {
   struct value *x = input_of(r, 0), *scales = input_of(r, 1), *one, *grows;
   const struct attribute *mode = attribute_of(r, "mode");
@@ -353,7 +356,7 @@ static hone_status upsample_scales(struct rewrite *r) {
   return set_input(r, 1, value);
 }
 
-/* Empty constants say "not given", as opset 11 asked for. */
+/* Empty constants mean "not given", as opset 11 required. */
 static hone_status resize_empty_inputs(struct rewrite *r) {
   for (size_t k = 1; k < r->node->inputs.count; k++) {
     const struct value *value = r->node->inputs.at[k];
@@ -362,14 +365,14 @@ static hone_status resize_empty_inputs(struct rewrite *r) {
   return HONE_OK;
 }
 
-/* -- Softmax over the flattened rest, before opset 13 */
+/* -- Softmax over all flattened trailing axes, before opset 13 */
 
 static hone_status flat_softmax(struct rewrite *r) {
   int64_t axis = int_of(r, "axis", 1);
   struct value *x = input_of(r, 0), *shape, *result;
   struct node *flat, *softmax;
   if (!x || r->node->inputs.count != 1 || r->node->outputs.count != 1 || !r->node->outputs.at[0])
-    return HONE_OK; /* the arity check refuses it */
+    return HONE_OK; /* the arity check reports it */
   result = r->node->outputs.at[0];
   TRY(emit_value(r, "Shape", x, NULL, &shape));
   TRY(emit(r, "Flatten", x, NULL, &flat));
@@ -387,7 +390,7 @@ static hone_status flat_softmax(struct rewrite *r) {
 
 /* -- broadcasting with an axis, before opset 7 */
 
-/* b with ones behind its dimensions, so that its first dimension lies at `axis` of a. */
+/* Appends dimensions of 1 to b, so that its first dimension is aligned with `axis` of a. */
 static hone_status align_to_axis(struct rewrite *r, struct value *a, struct value *b, int64_t axis,
                                  struct value **out) {
   struct value *rank_a, *rank_b, *start, *ones_count, *shape_a, *shape_b;
@@ -467,7 +470,7 @@ enum { ALWAYS = HONE_OPSET + 1 };
 
 static const struct {
   const char *op_type;
-  int before; /* models of opsets below this have the old form */
+  int before; /* models with lower opsets have the old form */
   hone_status (*rewrite)(struct rewrite *r);
 } rewrites[] = {
     {"Add", 7, old_broadcast},
@@ -551,7 +554,8 @@ bool is_upgraded(const char *op_type) {
   return row < COUNT(rewrites) && !strcmp(rewrites[row].op_type, op_type);
 }
 
-/* com.microsoft has operators under names of ai.onnx: of the same meaning, or of another. */
+/* com.microsoft has operators with names of ai.onnx, some with the same meaning, some with
+ * another. */
 bool contrib_name(struct raw_node *node) {
   static const struct {
     const char *from, *to;
@@ -594,7 +598,7 @@ hone_status upgrade_node(struct builder *builder, struct graph *graph, struct ra
 
 /* -- once shapes are known */
 
-/* The one axis that a flattened softmax really runs over; -1 if there are several. */
+/* The only axis that a flattened softmax covers; -1 if there are several. */
 static int64_t single_axis(const struct shape *shape, int64_t axis) {
   if (axis < 0) axis += shape->rank;
   if (axis < 0 || axis >= shape->rank) return -1;

@@ -1,13 +1,10 @@
 /* wire: a bounds-checked cursor over protobuf's wire format.
- *
  * In: the bytes of one message. Out: one field after another; nothing is copied. Every byte is read
- * through `take`, lengths are compared with what is left, never added to a pointer first. Strict:
- * groups, reserved wire types, tag 0 and varints above 10 bytes are errors; unknown fields of a
- * legal type are the caller's to skip.
- *
- *   tag     varint = number << 3 | type        type 0 varint, 1 eight bytes, 2 varint length +
- * bytes, 5 four bytes; 3 and 4 (groups), 6 and 7 are refused Source: Protocol Buffers, "Encoding".
- */
+ * through `take`, lengths are compared with the remaining size, never added to a pointer first.
+ * Strict: groups, reserved wire types, tag 0 and varints above 10 bytes are errors; the caller
+ * skips unknown fields of a legal type.
+ * tag varint = number << 3 | type: type 0 varint, 1 eight bytes, 2 varint length + bytes, 5 four
+ * bytes; 3 and 4 (groups), 6 and 7 are rejected. Source: Protocol Buffers, "Encoding". */
 #include "onnx.h"
 
 size_t wire_offset(const struct wire *wire, const uint8_t *at) {

@@ -1,11 +1,11 @@
-/* pt2_algebra: ATen's smaller operators of matrices, of lists of tensors and of sets. */
+/* algebra: ATen's smaller operators on matrices, lists of tensors and sets. */
 #include "pt2.h"
 
 #include <math.h>
 
 /* -- products */
 
-/* input1' weight[k] input2 + bias for every k, of rows. */
+/* input1' weight[k] input2 + bias for every k, per row. */
 hone_status build_bilinear(struct pt_op *op) {
   struct value *x[2], *w, *bias, *y;
   int64_t dims[HONE_MAX_RANK];
@@ -29,7 +29,8 @@ hone_status build_bilinear(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* _trilinear, what bilinear is made of: a product of three, each with dimensions of 1 inserted, summed. */
+/* _trilinear, into which bilinear is expanded: a product of three, each with inserted dimensions of
+ * 1, summed. */
 hone_status build_trilinear(struct pt_op *op) {
   static const char *const names[][2] = {{"i1", "expand1"}, {"i2", "expand2"}, {"i3", "expand3"}};
   struct value *x, *axes, *y = NULL;
@@ -50,7 +51,8 @@ hone_status build_trilinear(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* x with the axes of `list` last (or first), as a matrix; the other dimensions are appended to dims. */
+/* x with the axes of `list` last (or first), as a matrix; the other dimensions are appended to
+ * dims. */
 static hone_status as_matrix(struct pt_op *op, struct value *x, const int64_t *list, size_t count,
                              bool is_first, struct value **out, int64_t *dims, size_t *out_count) {
   int64_t perm[HONE_MAX_RANK], inner = 1, outer = 1;
@@ -90,7 +92,7 @@ hone_status build_tensordot(struct pt_op *op) {
     TRY(pt_ints(op, "dims_self", HONE_MAX_RANK, from, &count));
     TRY(pt_ints(op, "dims_other", HONE_MAX_RANK, to, &other));
   }
-  if (count != other) return pt_refuse(op, "%zu and %zu dimensions", count, other);
+  if (count != other) return pt_refuse(op, "over %zu and %zu dimensions", count, other);
   TRY(as_matrix(op, x, from, count, false, &x, dims, &rank));
   TRY(as_matrix(op, y, to, count, true, &y, dims, &rank));
   TRY(make_node(op->make, OP_MatMul, VALUES(x, y), NULL, &y));
@@ -180,7 +182,7 @@ hone_status build_trace(struct pt_op *op) {
 
 /* -- lists */
 
-/* x with at least n dimensions: a vector is a row, a matrix a plane. */
+/* x with at least n dimensions: a vector becomes a row, a matrix a plane. */
 static hone_status at_least(struct pt_op *op, struct value *x, int n, struct value **out) {
   const int rank = x->shape.rank, before = rank == 1 && n > 1 ? 1 : 0;
   int64_t dims[3] = {1, 1, 1};
@@ -190,7 +192,7 @@ static hone_status at_least(struct pt_op *op, struct value *x, int n, struct val
   return make_reshape(op->make, x, dims, (size_t)n, out);
 }
 
-/* atleast_1d, _2d, _3d: the parameter says which. Of a tensor, or of each of a list. */
+/* atleast_1d, _2d, _3d: the parameter is the rank. For a tensor, or for each tensor of a list. */
 hone_status build_at_least(struct pt_op *op) {
   enum { MOST = 4096 };
   struct value **x;
@@ -229,7 +231,7 @@ hone_status build_join(struct pt_op *op) {
 
 /* -- sets */
 
-/* Which elements stand in a list. */
+/* True for the elements that are in a list. */
 hone_status build_is_in(struct pt_op *op) {
   static const int64_t flat[] = {-1};
   struct value *x, *list, *axes, *y;
@@ -300,7 +302,8 @@ hone_status build_order_statistic(struct pt_op *op) {
   TRY(pt_int(op, "keepdim", 0, &keep));
   const int64_t length = x->shape.rank ? x->shape.dims[axis] : 0;
   TRY(pt_int(op, "k", length / 2 + length % 2, &k));
-  if (k < 1 || k > length) return pt_refuse(op, "%lld of %lld", (long long)k, (long long)length);
+  if (k < 1 || k > length)
+    return pt_refuse(op, "for element %lld of %lld", (long long)k, (long long)length);
   TRY(make_ints(op->make, &k, 1, &count));
   TRY(make_nodes(op->make, OP_TopK, VALUES(x, count),
                  ARGS(INT_ARG("axis", axis), INT_ARG("largest", 0)), 2, y));
@@ -314,7 +317,7 @@ hone_status build_order_statistic(struct pt_op *op) {
   return HONE_OK;
 }
 
-/* The elements where the mask is true, as many as there are. */
+/* The elements where the mask is true: a data-dependent number. */
 hone_status build_masked_select(struct pt_op *op) {
   static const int64_t turn[] = {1, 0};
   struct value *x, *mask, *y;
@@ -322,7 +325,7 @@ hone_status build_masked_select(struct pt_op *op) {
   TRY(pt_need(op, "self", &x));
   TRY(pt_need(op, "mask", &mask));
   if (!shape_broadcast(&x->shape, &mask->shape, &all) || !all.rank)
-    return pt_refuse(op, "of shapes that do not fit");
+    return pt_refuse(op, "of shapes that do not broadcast");
   TRY(make_expand(op->make, x, all.dims, (size_t)all.rank, &x));
   TRY(make_expand(op->make, mask, all.dims, (size_t)all.rank, &mask));
   TRY(make_node(op->make, OP_NonZero, VALUES(mask), NULL, &y));
@@ -331,7 +334,8 @@ hone_status build_masked_select(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* max_unpool2d, max_unpool3d: every element back to its place in the plane (or volume), zeros elsewhere. */
+/* max_unpool2d, max_unpool3d: puts every element back at its position in the plane (or volume),
+ * zeros elsewhere. */
 hone_status build_unpool(struct pt_op *op) {
   struct value *x, *places, *zero, *y;
   int64_t size[3], dims[HONE_MAX_RANK], plane = 1;
@@ -359,16 +363,16 @@ hone_status build_unpool(struct pt_op *op) {
 
 /* -- numbers and storage */
 
-/* item: a number that the file already says. */
+/* item: a number that is known at import. */
 hone_status build_item(struct pt_op *op) {
   struct value *x;
   TRY(pt_need(op, "self", &x));
   if (!x->constant || tensor_count(x->constant) != 1)
-    return pt_refuse(op, "of a number that a run computes");
+    return pt_refuse(op, "of a number computed at run time");
   return pt_number(op, tensor_f64(x->constant, 0), 0);
 }
 
-/* Is a tensor of the file stored row after row, from its storage's start? */
+/* True if a tensor of the file is contiguous and starts at the beginning of its storage. */
 static bool is_stored_densely(const struct pt_op *op, const char *name, const struct value *x) {
   const json_t *graph = json_object_get(json_object_get(op->pt->model, "graph_module"), "graph");
   const json_t *about = json_object_get(json_object_get(graph, "tensor_values"), name);
@@ -384,7 +388,7 @@ static bool is_stored_densely(const struct pt_op *op, const char *name, const st
   return op->pt->depth == 0 && about;
 }
 
-/* as_strided of a tensor that is no view and lies densely: elements by their places in it. */
+/* as_strided of a contiguous tensor that is not a view: elements by their index in it. */
 hone_status build_strided(struct pt_op *op) {
   enum { MOST = 1 << 24 };
   static const int64_t flat[] = {-1};
@@ -398,7 +402,7 @@ hone_status build_strided(struct pt_op *op) {
   TRY(pt_int(op, "storage_offset", 0, &offset));
   TRY(pt_find(op->pt, pt_place(op), pt_self(op->node), &item));
   if (count != rank || item->base || !is_stored_densely(op, pt_self(op->node), x))
-    return pt_refuse(op, "of a tensor that is a view, or stored otherwise than row after row");
+    return pt_refuse(op, "of a view, or of a tensor that is not contiguous");
   int64_t all = 1;
   for (size_t d = 0; d < rank; d++)
     if (dims[d] < 0 || !checked_mul(all, dims[d], &all) || all > MOST)
@@ -410,7 +414,7 @@ hone_status build_strided(struct pt_op *op) {
     int64_t rest = i, at = offset, step;
     for (size_t d = rank; d-- > 0; rest /= dims[d])
       fits &= checked_mul(rest % dims[d], strides[d], &step) && checked_add(at, step, &at);
-    if (!fits || at < 0 || at >= elements) return pt_refuse(op, "of what lies beyond its tensor");
+    if (!fits || at < 0 || at >= elements) return pt_refuse(op, "with elements outside its tensor");
     list[i] = at;
   }
   TRY(pt_index_list(op, list, dims, rank, &index));

@@ -1,4 +1,4 @@
-/* pt2_arguments: arguments and results of a node by name, and what their names stand for. */
+/* arguments: arguments and results of a node by name, and what their names refer to. */
 #include "pt2.h"
 
 #include <math.h>
@@ -96,7 +96,7 @@ static hone_status number_of(struct pt_op *op, const char *kind, const json_t *v
   if (!strncmp(kind, "as_sym_", 7)) kind = pt_variant(value, &inner), value = inner;
   if (!strcmp(kind, "as_name")) {
     TRY(pt_find(op->pt, pt_place(op), pt_words(value), &item));
-    if (item->value) return pt_refuse(op, "a tensor stands where a number is expected");
+    if (item->value) return pt_refuse(op, "with a tensor where a number is expected");
     const bool is_kept = item->extent && op->keeps_sizes;
     op->reads_open_number |= item->is_open && !is_kept;
     *out = is_kept ? -1 : item->number;
@@ -109,7 +109,7 @@ static hone_status number_of(struct pt_op *op, const char *kind, const json_t *v
   } else if (!strcmp(pt_words(value), "NaN")) {
     *out = (double)NAN;
   } else {
-    return pt_refuse(op, "an argument of kind %s where a number is expected", kind);
+    return pt_refuse(op, "with an argument of kind %s where a number is expected", kind);
   }
   return HONE_OK;
 }
@@ -132,7 +132,7 @@ hone_status pt_int(struct pt_op *op, const char *name, int64_t otherwise, int64_
     return HONE_OK;
   }
   TRY(number_of(op, kind, value, &x));
-  if (!(fabs(x) < 9e15)) return pt_refuse(op, "argument %s is %g", name, x);
+  if (!(fabs(x) < 9e15)) return pt_refuse(op, "with argument %s = %g", name, x);
   *out = (int64_t)x;
   return HONE_OK;
 }
@@ -144,13 +144,13 @@ hone_status pt_ints(struct pt_op *op, const char *name, size_t most, int64_t *ou
   *out_count = 0;
   if (!list) return HONE_OK;
   if (!json_is_array(list) || json_array_size(list) > most)
-    return pt_refuse(op, "argument %s is no list of at most %zu integers", name, most);
+    return pt_refuse(op, "with argument %s that is not a list of at most %zu integers", name, most);
   for (size_t i = 0; i < json_array_size(list); i++) {
     json_t *value = json_array_get(list, i), *inner = NULL;
     double x;
     const char *one = json_is_object(value) ? pt_variant(value, &inner) : "as_int";
     TRY(number_of(op, one, inner ? inner : value, &x));
-    if (!(fabs(x) < 9.3e18)) return pt_refuse(op, "argument %s holds %g", name, x);
+    if (!(fabs(x) < 9.3e18)) return pt_refuse(op, "with argument %s holding %g", name, x);
     out[(*out_count)++] = json_is_integer(value) ? json_integer_value(value)
                           : x >= 0x1p63          ? INT64_MAX
                           : x < -0x1p63          ? INT64_MIN
@@ -166,7 +166,7 @@ hone_status pt_floats(struct pt_op *op, const char *name, size_t most, double *o
   *out_count = 0;
   if (!list) return HONE_OK;
   if (!json_is_array(list) || json_array_size(list) > most)
-    return pt_refuse(op, "argument %s is no list of at most %zu numbers", name, most);
+    return pt_refuse(op, "with argument %s that is not a list of at most %zu numbers", name, most);
   for (size_t i = 0; i < json_array_size(list); i++)
     TRY(number_of(op, "as_float", json_array_get(list, i), &out[(*out_count)++]));
   return HONE_OK;
@@ -181,7 +181,8 @@ bool pt_is_whole(const struct pt_op *op, const char *name) {
 hone_status pt_text(struct pt_op *op, const char *name, const char *otherwise, const char **out) {
   const char *kind;
   json_t *value = pt_find_argument(op, name, &kind);
-  if (value && !json_is_string(value)) return pt_refuse(op, "argument %s is no text", name);
+  if (value && !json_is_string(value))
+    return pt_refuse(op, "with argument %s that is not a string", name);
   *out = value ? pt_words(value) : otherwise;
   return HONE_OK;
 }
@@ -209,7 +210,7 @@ size_t pt_result_count(const struct pt_op *op) {
   return count;
 }
 
-/* Of the type that the file says it has. */
+/* Converts to the type that the file declares. */
 static hone_status as_declared(struct pt_op *op, const char *name, struct value **value) {
   const json_t *about = json_object_get(op->pt->values, name);
   const hone_dtype dtype = pt_dtype(json_integer_value(json_object_get(about, "dtype")));
@@ -241,7 +242,7 @@ hone_status pt_complex_result(struct pt_op *op, size_t k, struct value *value) {
   return HONE_OK;
 }
 
-/* torch.export names what nothing reads. */
+/* torch.export also names unused results. */
 bool pt_is_read(const struct pt_op *op, size_t k) {
   const char *name = pt_words(json_object_get(result_at(op, k, NULL), "name"));
   return *name && !strstr(name, "_unused_");

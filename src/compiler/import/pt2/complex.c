@@ -1,5 +1,6 @@
-/* pt2_complex: ATen's complex numbers, as far as transforms and rotations need them. A complex tensor is a float tensor with a
- * last axis of two, real and imaginary; its item says so, and what is not here refuses it. */
+/* complex: ATen's complex numbers, as far as transforms and rotations need them. A complex tensor
+ * is a float tensor with a last axis of two, real and imaginary parts; its item is marked complex,
+ * and operators that are not handled here reject it. */
 #include "pt2.h"
 
 #include <math.h>
@@ -25,9 +26,9 @@ static hone_status float_operand(struct pt_op *op, const char *name, struct valu
   return dtype_is_float((*out)->dtype) ? HONE_OK : make_cast(op->make, *out, HONE_F32, out);
 }
 
-/* -- what is done to the parts */
+/* -- operators applied to the parts */
 
-/* To both alike; and sums of products, of one or two complex operands. */
+/* Applied to both parts alike; and sums of products, of one or two complex operands. */
 static const char *const linear[] = {"cat",
                                      "chunk",
                                      "concat",
@@ -86,7 +87,8 @@ static const char *const linear[] = {"cat",
                                      "where",
                                      "zero",
                                      "zeros_like"};
-/* Of these both are complex: real numbers would stand for imaginary parts as well. */
+/* For these both operands must be complex: a real one would give its values to the imaginary part
+ * too. */
 static const char *const joins[] = {"select_scatter", "slice_scatter", "where"};
 static const char *const products[] = {"bmm", "dot", "einsum", "matmul", "mm", "mv", "outer"};
 
@@ -105,7 +107,7 @@ static bool is_complex_name(const struct pt_op *op, const json_t *tensor) {
   return item && item->is_complex;
 }
 
-/* How many arguments are complex, those of lists too. */
+/* The number of complex arguments, including elements of lists. */
 static size_t count_complex(const struct pt_op *op) {
   size_t count = 0;
   for (size_t i = 0; i < json_array_size(op->inputs); i++) {
@@ -123,7 +125,7 @@ bool pt_is_by_parts(const struct pt_op *op) {
          count_complex(op);
 }
 
-/* (a + bi)(c + di), whatever sums the products. */
+/* (a + bi)(c + di), for any operator that sums products. */
 static hone_status product_of_parts(struct pt_op *op, pt_build_fn *build, struct value **out) {
   struct value *made[2][2], *parts[2];
   for (int p = 0; p < 2; p++)
@@ -163,7 +165,7 @@ hone_status pt_build_by_parts(struct pt_op *op, pt_build_fn *build) {
   return HONE_OK;
 }
 
-/* -- into complex numbers and out of them */
+/* -- conversions to and from complex numbers */
 
 hone_status build_complex(struct pt_op *op) { /* complex; parameter 1: polar */
   struct value *a, *b, *cosine, *y;
@@ -184,7 +186,7 @@ hone_status build_view_as_complex(struct pt_op *op) {
   struct value *x;
   TRY(pt_need(op, "self", &x));
   if (!x->shape.rank || x->shape.dims[x->shape.rank - 1] != 2)
-    return pt_refuse(op, "of a last axis that is not of two");
+    return pt_refuse(op, "of a tensor whose last axis does not have size two");
   return pt_complex_result(op, 0, x);
 }
 
@@ -195,7 +197,7 @@ hone_status build_view_as_real(struct pt_op *op) {
   return is_complex ? pt_result(op, 0, x) : pt_refuse(op, "of real numbers");
 }
 
-/* real: part 0, imag: part 1. The real part of what is real is itself. */
+/* real: part 0, imag: part 1. The real part of a real tensor is itself. */
 hone_status build_complex_part(struct pt_op *op) {
   struct value *x;
   bool is_complex;
@@ -209,7 +211,7 @@ hone_status build_complex_part(struct pt_op *op) {
   return pt_result(op, 0, x);
 }
 
-/* clone, resolve_conj: numbers are stored as what they are, so the second has nothing to do. */
+/* clone, resolve_conj: conjugates are stored explicitly, so resolve_conj does nothing. */
 hone_status build_clone(struct pt_op *op) {
   struct value *x;
   bool is_complex;
@@ -231,7 +233,7 @@ hone_status build_conjugate(struct pt_op *op) {
   return pt_complex_result(op, 0, x);
 }
 
-/* The angle of (re, im); of real numbers 0 or pi. */
+/* The angle of (re, im); for real numbers 0 or pi. */
 hone_status build_angle(struct pt_op *op) {
   struct value *x, *re, *im, *y;
   bool is_complex;
@@ -289,7 +291,7 @@ static hone_status complex_product(struct pt_op *op, struct value *x, struct val
   return joined(op, parts[0], parts[1], out);
 }
 
-/* x times this is x divided by y: its conjugate over the square of its length. */
+/* The inverse of y: its conjugate divided by the square of its magnitude. */
 static hone_status inverse_of(struct pt_op *op, struct value *y, struct value **out) {
   static const int64_t last[] = {-1};
   static const double signs[] = {1, -1};
@@ -328,9 +330,10 @@ hone_status build_exp(struct pt_op *op) {
   return pt_complex_result(op, 0, x);
 }
 
-/* A real operand beside a complex one: as a factor it serves both parts, as a term it is the real part. */
-static hone_status beside_complex(struct pt_op *op, struct value *x, bool is_factor,
-                                  struct value **out) {
+/* A real operand together with a complex one: a factor applies to both parts, a term only to the
+ * real part. */
+static hone_status promote_operand(struct pt_op *op, struct value *x, bool is_factor,
+                                   struct value **out) {
   static const double first[] = {1, 0};
   const struct shape two = {1, {2}};
   struct value *by;
@@ -342,7 +345,7 @@ static hone_status beside_complex(struct pt_op *op, struct value *x, bool is_fac
   return make_node(op->make, OP_Mul, VALUES(x, by), NULL, out);
 }
 
-/* An operand that is complex, or NULL: a tensor, or a number of the file. */
+/* A complex operand, or NULL: a tensor, or a number of the file. */
 static hone_status read_complex(struct pt_op *op, const char *name, struct value **out,
                                 bool *out_is_complex) {
   const struct shape two = {1, {2}};
@@ -356,7 +359,7 @@ static hone_status read_complex(struct pt_op *op, const char *name, struct value
                       out);
 }
 
-/* mul, div, add, sub: with complex operands, else as of any tensors. */
+/* mul, div, add, sub: complex if an operand is, else the real operator. */
 hone_status build_arithmetic(struct pt_op *op) {
   struct value *x, *y;
   bool x_is, y_is;
@@ -378,8 +381,8 @@ hone_status build_arithmetic(struct pt_op *op) {
     return pt_complex_result(op, 0, x);
   }
   const bool is_factor = by == OP_Mul || by == OP_Div;
-  if (!x_is) TRY(beside_complex(op, x, is_factor, &x));
-  if (!y_is) TRY(beside_complex(op, y, is_factor, &y));
+  if (!x_is) TRY(promote_operand(op, x, is_factor, &x));
+  if (!y_is) TRY(promote_operand(op, y, is_factor, &y));
   TRY(make_node(op->make, by, VALUES(x, y), NULL, &x));
   return pt_complex_result(op, 0, x);
 }
@@ -387,9 +390,9 @@ hone_status build_arithmetic(struct pt_op *op) {
 /* -- transforms */
 
 struct fft {
-  int64_t axes[HONE_MAX_RANK], lengths[HONE_MAX_RANK]; /* length 0: as it is */
+  int64_t axes[HONE_MAX_RANK], lengths[HONE_MAX_RANK]; /* length 0: unchanged */
   size_t count;
-  double scale; /* of the plain sum */
+  double scale; /* of the unscaled sum */
   bool is_inverse;
 };
 
@@ -407,20 +410,21 @@ static hone_status read_axes(struct pt_op *op, int rank, struct fft *f) {
     if (pt_given(op, "s")) TRY(pt_ints(op, "s", HONE_MAX_RANK, f->lengths, &sizes));
   }
   if (!f->count && (op->parameter & FFT_TWO)) memcpy(f->axes, two, sizeof two), f->count = 2;
-  if (!f->count && sizes) /* the last ones */
+  if (!f->count && sizes) /* the last axes */
     for (; f->count < sizes; f->count++) f->axes[f->count] = (int64_t)f->count - (int64_t)sizes;
   if (!f->count)
     for (; f->count < (size_t)rank; f->count++) f->axes[f->count] = (int64_t)f->count;
   if (sizes && sizes != f->count)
-    return pt_refuse(op, "%zu sizes of %zu dimensions", sizes, f->count);
+    return pt_refuse(op, "with %zu sizes for %zu dimensions", sizes, f->count);
   for (size_t k = 0; k < sizes; k++)
     if (f->lengths[k] < 0) f->lengths[k] = 0;
   for (size_t k = 0; k < f->count; k++) TRY(pt_axis_of(op, f->axes[k], rank, &f->axes[k]));
   return HONE_OK;
 }
 
-/* "backward": only the inverse is divided by the number of elements; "ortho": both by its root; "forward": only the other. The
-   core operators say 0: never, 1: by the root, 2: by the number. */
+/* "backward": only the inverse is divided by the number of elements; "ortho": both by its root;
+ * "forward": only the forward transform. Core operators use 0: not divided, 1: by the root, 2: by
+ * the number. */
 static hone_status read_scale(struct pt_op *op, double count, struct fft *f) {
   const char *norm;
   int64_t kind = 0, forward = 1;
@@ -434,14 +438,14 @@ static hone_status read_scale(struct pt_op *op, double count, struct fft *f) {
   TRY(pt_text(op, "norm", "backward", &norm));
   f->is_inverse = op->parameter & FFT_INVERSE;
   if (strcmp(norm, "backward") && strcmp(norm, "ortho") && strcmp(norm, "forward"))
-    return pt_refuse(op, "norm %.32s", norm);
+    return pt_refuse(op, "with norm %.32s", norm);
   f->scale = !strcmp(norm, "ortho")                        ? 1 / sqrt(count)
              : (!strcmp(norm, "forward")) == f->is_inverse ? 1
                                                            : 1 / count;
   return HONE_OK;
 }
 
-/* One axis. What comes out is complex, unless it is the half of an inverse. */
+/* One axis. The result is complex, except for the half of an inverse transform. */
 static hone_status transform(struct pt_op *op, const struct fft *f, size_t k, bool is_half,
                              struct value **x) {
   struct value *axis, *length = NULL;
@@ -482,16 +486,16 @@ hone_status build_fft(struct pt_op *op) {
   TRY(read_axes(op, rank, &f));
   TRY(count_elements(op, x, &f, to_real, &count));
   TRY(read_scale(op, count, &f));
-  if (half && to_real != is_complex) return pt_refuse(op, "of these numbers");
+  if (half && to_real != is_complex) return pt_refuse(op, "of these element types");
   if (!is_complex) {
     if (!dtype_is_float(x->dtype)) TRY(make_cast(op->make, x, HONE_F32, &x));
     TRY(with_part_axis(op, x, &x));
   }
-  /* the half is of the last axis: of real numbers it comes first, to real ones last */
+  /* the half applies to the last axis: first for real inputs, last for real results */
   if (half && !to_real) TRY(transform(op, &f, f.count - 1, true, &x));
   for (size_t k = 0; k + (size_t)(half != 0) < f.count; k++) TRY(transform(op, &f, k, false, &x));
   if (to_real) TRY(transform(op, &f, f.count - 1, true, &x));
-  const double scale = f.scale * (f.is_inverse ? count : 1); /* ONNX's inverse divides already */
+  const double scale = f.scale * (f.is_inverse ? count : 1); /* ONNX's inverse already divides */
   if (scale != 1) TRY(make_with_scalar(op->make, OP_Mul, x, scale, &x));
   if (!to_real) return pt_complex_result(op, 0, x);
   TRY(pt_part(op, x, 0, &x));

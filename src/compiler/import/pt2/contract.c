@@ -1,9 +1,9 @@
-/* pt2_contract: ATen's products, convolutions and reductions. */
+/* contract: ATen's matmuls, convolutions and reductions. */
 #include "pt2.h"
 
 #include <math.h>
 
-/* -- products */
+/* -- matmuls */
 
 hone_status build_linear(struct pt_op *op) {
   static const int64_t turn[] = {1, 0};
@@ -11,7 +11,7 @@ hone_status build_linear(struct pt_op *op) {
   TRY(pt_need(op, "input", &x));
   TRY(pt_need(op, "weight", &w));
   TRY(pt_tensor(op, "bias", &b));
-  if (w->shape.rank != 2) return pt_refuse(op, "weights of rank %d", w->shape.rank);
+  if (w->shape.rank != 2) return pt_refuse(op, "with weights of rank %d", w->shape.rank);
   if (x->shape.rank == 2) {
     TRY(make_node(op->make, OP_Gemm, VALUES(x, w, b), ARGS(INT_ARG("transB", 1)), &y));
     return pt_result(op, 0, y);
@@ -46,7 +46,7 @@ hone_status build_addmm(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* true where a query may see a key: at the same place or before it */
+/* true where a query may attend to a key: at the same position or before it */
 static hone_status causal_mask(struct pt_op *op, int64_t rows, int64_t columns,
                                struct value **out) {
   struct shape shape = {.rank = 2, .dims = {rows, columns}};
@@ -58,7 +58,7 @@ static hone_status causal_mask(struct pt_op *op, int64_t rows, int64_t columns,
   return make_numbers(op->make, HONE_BOOL, &shape, numbers, out);
 }
 
-/* Heads of k or v so many times in a row. */
+/* Repeats each head of k or v. */
 static hone_status repeat_heads(struct pt_op *op, const struct value *q, struct value **k) {
   int rank = (*k)->shape.rank;
   int64_t dims[HONE_MAX_RANK], axis = rank - 3;
@@ -66,7 +66,7 @@ static hone_status repeat_heads(struct pt_op *op, const struct value *q, struct 
     return pt_refuse(op, "of rank %d", rank);
   int64_t heads = (*k)->shape.dims[axis], wanted = q->shape.dims[axis];
   if (heads == wanted) return HONE_OK;
-  if (!heads || wanted % heads) return pt_refuse(op, "%lld heads", (long long)heads);
+  if (!heads || wanted % heads) return pt_refuse(op, "with %lld heads", (long long)heads);
   for (int d = 0; d <= rank; d++)
     dims[d] = d == axis + 1 ? 1 : (*k)->shape.dims[d <= axis ? d : d - 1];
   TRY(make_reshape(op->make, *k, dims, (size_t)rank + 1, k));
@@ -87,7 +87,7 @@ static hone_status mask_scores(struct pt_op *op, struct value *mask, struct valu
   return make_node(op->make, OP_Where, VALUES(mask, *y, never), NULL, y);
 }
 
-/* Who sees no key gets zeros. */
+/* Queries without a visible key get zeros. */
 static hone_status clear(struct pt_op *op, struct value **y) {
   struct value *is_nan, *zero;
   TRY(make_scalar(op->make, (*y)->dtype, 0, &zero));
@@ -125,7 +125,8 @@ hone_status build_attention(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* beta * self + alpha * a product: baddbmm, addmv (parameter 1), addr (2), addbmm (3: the sum of the batch) */
+/* beta * self + alpha * a matmul: baddbmm, addmv (parameter 1), addr (2), addbmm (3: the sum over
+ * the batch) */
 hone_status build_add_product(struct pt_op *op) {
   static const char *const names[][2] = {
       {"batch1", "batch2"}, {"mat", "vec"}, {"vec1", "vec2"}, {"batch1", "batch2"}};
@@ -180,12 +181,12 @@ hone_status pt_spatial(struct pt_op *op, const char *name, int64_t otherwise, si
   size_t count;
   TRY(pt_ints(op, name, n, out, &count));
   if (count != 0 && count != 1 && count != n)
-    return pt_refuse(op, "%s of %zu for %zu dimensions", name, count, n);
+    return pt_refuse(op, "with %s of %zu entries for %zu dimensions", name, count, n);
   for (size_t i = count; i < n; i++) out[i] = count ? out[0] : otherwise;
   return HONE_OK;
 }
 
-/* "same" pads so that the size stays, the odd element behind; "valid" not at all. */
+/* "same" pads so that the size stays, the odd element at the end; "valid" does not pad. */
 static hone_status read_padding(struct pt_op *op, const struct value *w, const int64_t *dilations,
                                 size_t n, int64_t *pads) {
   const char *word;
@@ -196,11 +197,11 @@ static hone_status read_padding(struct pt_op *op, const struct value *w, const i
   }
   TRY(pt_text(op, "padding", "", &word));
   if (strcmp(word, "same") && strcmp(word, "valid"))
-    return pt_refuse(op, "argument padding is \"%.32s\"", word);
+    return pt_refuse(op, "with argument padding \"%.32s\"", word);
   for (size_t i = 0; i < n; i++) {
     int64_t total = 0;
     if (*word == 's' && !checked_mul(w->shape.dims[2 + i] - 1, dilations[i], &total))
-      return pt_refuse(op, "dilation of %lld", (long long)dilations[i]);
+      return pt_refuse(op, "with dilation %lld", (long long)dilations[i]);
     pads[i] = total / 2;
     pads[n + i] = total - total / 2;
   }
@@ -218,7 +219,8 @@ hone_status build_conv(struct pt_op *op) { /* conv1d, conv2d, conv3d, convolutio
   TRY(pt_int(op, "transposed", op->parameter, &transposed));
   if (w->shape.rank == x->shape.rank + 1) TRY(pt_lift(op, &x));
   if (w->shape.rank < 3 || w->shape.rank != x->shape.rank)
-    return pt_refuse(op, "weights of rank %d, an input of rank %d", w->shape.rank, x->shape.rank);
+    return pt_refuse(op, "with weights of rank %d and an input of rank %d", w->shape.rank,
+                     x->shape.rank);
   size_t n = (size_t)w->shape.rank - 2;
   TRY(pt_spatial(op, "stride", 1, n, strides));
   TRY(pt_spatial(op, "dilation", 1, n, dilations));
@@ -258,18 +260,18 @@ hone_status pt_multiply_axis(struct pt_op *op, int axis, int64_t size, const dou
 
 /* -- reductions */
 
-/* Sums and products of integers are of 64 bits. */
+/* Sums and products of integers are 64-bit. */
 static hone_status summand(struct pt_op *op, struct value **x) {
   int64_t dtype;
   TRY(pt_int(op, "dtype", -1, &dtype));
-  if (dtype >= 0 && !pt_dtype(dtype)) return pt_refuse(op, "dtype %lld", (long long)dtype);
+  if (dtype >= 0 && !pt_dtype(dtype)) return pt_refuse(op, "with dtype %lld", (long long)dtype);
   if (dtype >= 0) return make_cast(op->make, *x, pt_dtype(dtype), x);
   bool adds = op->parameter == OP_ReduceSum || op->parameter == OP_ReduceProd ||
               op->parameter == OP_CumSum || op->parameter == OP_CumProd;
   return adds && !dtype_is_float((*x)->dtype) ? make_cast(op->make, *x, HONE_I64, x) : HONE_OK;
 }
 
-/* Argument dim as a list of axes, in [0, rank); none: all. */
+/* Argument dim as a list of axes, in [0, rank); absent: all. */
 static hone_status read_axes(struct pt_op *op, const struct value *x, struct value **out,
                              int64_t *out_elements) {
   int64_t list[HONE_MAX_RANK], elements = 1;
@@ -304,7 +306,7 @@ hone_status build_reduce(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* nansum; nanmean (parameter 1): over what is a number. */
+/* nansum; nanmean (parameter 1): over the elements that are not NaN. */
 hone_status build_number_sum(struct pt_op *op) {
   struct value *x, *axes, *is_nan, *zero, *y, *count;
   int64_t keep;
@@ -331,7 +333,7 @@ hone_status build_number_sum(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* any (ReduceMax), all (ReduceMin) of truth values; of bytes the result is one too */
+/* any (ReduceMax), all (ReduceMin) of booleans; a uint8 input gives a uint8 result */
 hone_status build_reduce_truth(struct pt_op *op) {
   struct value *x, *axes, *y;
   int64_t keep;
@@ -346,7 +348,7 @@ hone_status build_reduce_truth(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* The largest or smallest along a dimension, and where it is. */
+/* The largest or smallest along a dimension, and its index. */
 hone_status build_extreme(struct pt_op *op) {
   struct value *x, *axes, *y, *at;
   int64_t axis, keep;
@@ -364,7 +366,7 @@ hone_status build_extreme(struct pt_op *op) {
   return pt_result(op, 1, at);
 }
 
-/* aminmax: the least and the largest, of all or along a dimension. */
+/* aminmax: the smallest and the largest, of all or along a dimension. */
 hone_status build_both_extremes(struct pt_op *op) {
   static const enum op_id ids[] = {OP_ReduceMin, OP_ReduceMax};
   struct value *x, *axes, *y;
@@ -379,8 +381,8 @@ hone_status build_both_extremes(struct pt_op *op) {
   return HONE_OK;
 }
 
-/* Sums of squares of what differs from the mean, over n - correction; parameter: 1 the root of that,
-   2 with the mean, 3 both */
+/* Sums of squared differences from the mean, divided by n - correction; parameter: 1 the root of
+ * it, 2 with the mean, 3 both */
 hone_status build_variance(struct pt_op *op) {
   struct value *x, *axes, *mean, *y;
   int64_t keep, elements;
@@ -415,7 +417,7 @@ hone_status pt_norm(struct pt_op *op, struct value *x, struct value *axes, doubl
   if (id == OP_ReduceL1 || id == OP_ReduceL2)
     return make_node(op->make, id, VALUES(x, axes), args, out);
   if (isnan(order)) return pt_refuse(op, "of order %g", order);
-  if (order == 0) { /* how many are not 0 */
+  if (order == 0) { /* the number of nonzero elements */
     const hone_dtype dtype = x->dtype;
     TRY(make_cast(op->make, x, HONE_BOOL, &x));
     TRY(make_cast(op->make, x, dtype, &x));
@@ -427,7 +429,8 @@ hone_status pt_norm(struct pt_op *op, struct value *x, struct value *axes, doubl
   return id == OP_ReduceSum ? make_with_scalar(op->make, OP_Pow, *out, 1 / order, out) : HONE_OK;
 }
 
-/* Of vectors; of matrices (parameter 1) Frobenius' alone, which is that of all their elements. */
+/* Vector norms; for matrices (parameter 1) only Frobenius' norm, the vector norm of all
+ * elements. */
 hone_status build_norm(struct pt_op *op) {
   static const int64_t last_two[] = {-2, -1};
   struct value *x, *axes, *y;
@@ -440,7 +443,7 @@ hone_status build_norm(struct pt_op *op) {
   TRY(summand(op, &x));
   if (!dtype_is_float(x->dtype)) TRY(make_cast(op->make, x, HONE_F32, &x));
   TRY(read_axes(op, x, &axes, NULL));
-  const bool is_word = op->parameter && json_is_string(pt_argument(op, "ord")); /* of matrices */
+  const bool is_word = op->parameter && json_is_string(pt_argument(op, "ord")); /* for matrices */
   if (is_word)
     TRY(pt_text(op, "ord", word, &word));
   else
@@ -449,13 +452,13 @@ hone_status build_norm(struct pt_op *op) {
   const bool asks_order = pt_given(op, "ord") && !is_word;
   if (strcmp(word, "fro") ||
       (op->parameter && asks_order && (pt_given(op, "dim") ? count == 2 : x->shape.rank != 1)))
-    return pt_refuse(op, "of other matrices than Frobenius' norm");
+    return pt_refuse(op, "with a matrix norm other than Frobenius'");
   if (op->parameter == 2 && !pt_given(op, "dim")) TRY(make_ints(op->make, last_two, 2, &axes));
   TRY(pt_norm(op, x, axes, order, keep != 0, &y));
   return pt_result(op, 0, y);
 }
 
-/* Each row of x beside each later one: the first and the second of all pairs. */
+/* Every row of x paired with each later one: first and second rows of all pairs. */
 static hone_status pairs_of_rows(struct pt_op *op, struct value **x, struct value **y) {
   enum { MOST = 1 << 12 };
   struct value *first, *second;
@@ -472,8 +475,8 @@ static hone_status pairs_of_rows(struct pt_op *op, struct value **x, struct valu
   return make_node(op->make, OP_Gather, VALUES(*x, first), NULL, x);
 }
 
-/* dist: of the difference of two tensors; pairwise_distance (parameter 1): of each row's, a little apart; pdist (2): of
-   all pairs of rows. */
+/* dist: of the difference of two tensors; pairwise_distance (parameter 1): of each row's difference
+ * plus eps; pdist (2): of all pairs of rows. */
 hone_status build_distance(struct pt_op *op) {
   struct value *x, *y, *axes = NULL;
   double order, apart;
@@ -496,7 +499,7 @@ hone_status build_distance(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* v g / |v|, the norm over all dimensions but one (-1: over all). */
+/* v g / |v|, the norm over all dimensions except one (-1: over all). */
 hone_status build_weight_norm(struct pt_op *op) {
   struct value *v, *g, *axes, *norm, *y;
   int64_t keep, others[HONE_MAX_RANK];
@@ -528,7 +531,7 @@ hone_status build_cumulative(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* Without dim: of the flat tensor. */
+/* Without dim: of the flattened tensor. */
 hone_status build_arg(struct pt_op *op) {
   struct value *x, *y;
   int64_t axis = 0, keep;

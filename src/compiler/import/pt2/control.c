@@ -1,22 +1,23 @@
-/* pt2_graphs: operators that hold graphs. A graph that is known to run is read where it is called; branches that a run
- * chooses become an If, rounds that it counts a Loop, and so do many rows. */
+/* control: operators with subgraphs. A graph that certainly runs is inlined; data-dependent
+ * branches become an If, data-dependent iterations a Loop, and so do scans over many rows. */
 #include "pt2.h"
 
 enum { MOST_DEPTH = 8, MOST_VALUES = 4096, WRITTEN_OUT = 16 };
 
-/* The tensor that a list of a graph's inputs or outputs names at place k. */
+/* The name of the tensor at index k in a graph's list of inputs or outputs. */
 static const char *tensor_at(const json_t *list, size_t k) {
   json_t *tensor = NULL;
   if (strcmp(pt_variant(json_array_get(list, k), &tensor), "as_tensor")) return "";
   return pt_words(json_object_get(tensor, "name"));
 }
 
-/* Names inside are their own: the same item under the inner name, so that views and writes hold. */
+/* Names in a subgraph have their own scope: the same item under the inner name, so that views and
+ * writes are shared. */
 static hone_status bind_name(struct pt_op *op, struct names *names, const char *name,
                              struct pt_item *item) {
   const char *copy;
   bool fresh;
-  if (!*name) return pt_refuse(op, "takes or gives what is no tensor");
+  if (!*name) return pt_refuse(op, "with a subgraph input or output that is not a tensor");
   TRY(name_copy(op->ctx, op->pt->arena, (const uint8_t *)name, strlen(name), 0, "a name", &copy));
   TRY(names_add(op->ctx, names, copy, item, &fresh));
   if (fresh) return HONE_OK;
@@ -29,7 +30,7 @@ static hone_status add_inner_nodes(struct pt_op *op, const json_t *nodes) {
     const json_t *node = json_array_get(nodes, i);
     const char *target = pt_target(node), *plain;
     TRY(pt_plain_target(op->pt, target, &plain));
-    if (plain) return pt_refuse(op, "writes in place (%s)", target);
+    if (plain) return pt_refuse(op, "with an in-place write (%s) in a subgraph", target);
     TRY(pt_add_node(op->pt, node, (size_t)outer.index));
   }
   *op->make = outer;
@@ -41,7 +42,7 @@ struct items {
   size_t count;
 };
 
-/* Reads the graph's nodes into `into`, with these items as its inputs; its outputs. */
+/* Inlines the graph's nodes into `into`, with these items as its inputs; returns its outputs. */
 static hone_status call(struct pt_op *op, const json_t *graph, const struct items *given,
                         struct graph *into, struct items *out) {
   struct pt *pt = op->pt;
@@ -53,12 +54,12 @@ static hone_status call(struct pt_op *op, const json_t *graph, const struct item
   out->count = json_array_size(outputs);
   if (json_array_size(inputs) != given->count)
     return fail(op->ctx, HONE_E_FORMAT, pt_place(op),
-                "its graph has other inputs or outputs than it");
-  if (pt->depth == MOST_DEPTH) return pt_refuse(op, "%d graphs deep", MOST_DEPTH);
+                "its graph has another number of inputs or outputs than the node");
+  if (pt->depth == MOST_DEPTH) return pt_refuse(op, "with subgraphs nested %d deep", MOST_DEPTH);
   pt->called += 1 + (int64_t)json_array_size(json_object_get(graph, "nodes"));
-  if (pt->called > op->ctx->limits[LIMIT_called_nodes]) /* rows of rows of what is constant */
+  if (pt->called > op->ctx->limits[LIMIT_called_nodes]) /* scans of constant rows within scans */
     return fail(op->ctx, HONE_E_LIMIT, pt_place(op),
-                "more than %lld nodes in rows (limit called_nodes)",
+                "more than %lld nodes in unrolled scans (limit called_nodes)",
                 (long long)op->ctx->limits[LIMIT_called_nodes]);
   TRY(NEW_ARRAY(op->ctx, pt->arena, out->at, out->count + 1));
   struct names inner;
@@ -74,7 +75,7 @@ static hone_status call(struct pt_op *op, const json_t *graph, const struct item
     out->at[i] = names_find(&pt->items, tensor_at(outputs, i));
     if (!out->at[i] || !out->at[i]->value)
       return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "its graph does not make its output %zu",
-                  i); /* and nothing in a graph writes, so that it is as it was made */
+                  i); /* and no node of a subgraph writes, so the item is unchanged */
   }
   pt->depth--;
   op->make->graph = around;
@@ -83,11 +84,11 @@ static hone_status call(struct pt_op *op, const json_t *graph, const struct item
   return HONE_OK;
 }
 
-/* What is given is what the caller names; the results are the same items, and share storage. */
+/* The results are the same items under the caller's names, and share storage. */
 static hone_status define_results(struct pt_op *op, const struct items *results) {
   if (results->count != pt_result_count(op))
     return fail(op->ctx, HONE_E_FORMAT, pt_place(op),
-                "its graph has other inputs or outputs than it");
+                "its graph has another number of inputs or outputs than the node");
   for (size_t i = 0; i < results->count; i++)
     TRY(bind_name(op, &op->pt->items, tensor_at(op->outputs, i), results->at[i]));
   return HONE_OK;
@@ -97,14 +98,14 @@ static const char *operand(const struct pt_op *op, size_t k, json_t **out) {
   return pt_variant(json_object_get(json_array_get(op->inputs, k), "arg"), out);
 }
 
-/* Gradients are none of ours; autocast (parameter 1) only where it is off. */
+/* Gradient modes have no effect; autocast (parameter 1) is accepted only if it is off. */
 hone_status build_wrapped(struct pt_op *op) {
   json_t *wrapped = NULL, *off = NULL;
   struct items given, results;
   size_t first = 0, count = json_array_size(op->inputs);
   for (const char *kind = ""; first < count && strcmp(kind, "as_graph"); first++)
     kind = operand(op, first, &wrapped);
-  /* what it is called */
+  /* its name */
   if (first < count && !strcmp(operand(op, first, &off), "as_string")) first++;
   if (op->parameter) {
     operand(op, 2, &off);
@@ -121,9 +122,9 @@ hone_status build_wrapped(struct pt_op *op) {
   return define_results(op, &results);
 }
 
-/* -- branches and rounds */
+/* -- branches and loops */
 
-/* Room for what `count` operands from `first` on list. */
+/* Room for the tensors in `count` operands from `first` on. */
 static hone_status new_items(struct pt_op *op, size_t first, size_t count, struct items *out) {
   size_t most = 1;
   for (size_t k = first; k < first + count; k++) {
@@ -135,19 +136,19 @@ static hone_status new_items(struct pt_op *op, size_t first, size_t count, struc
   return NEW_ARRAY(op->ctx, op->pt->arena, out->at, most);
 }
 
-/* Copies of the items that operand k lists, behind those that are there: what a branch does to them stays in it. */
+/* Appends copies of the items in operand k: changes within a branch do not leave it. */
 static hone_status read_list(struct pt_op *op, size_t k, struct items *out) {
   json_t *list = NULL;
   const char *kind = operand(op, k, &list);
   const size_t count = json_array_size(list);
   if (!json_is_array(list) || (count && strcmp(kind, "as_tensors")))
-    return pt_refuse(op, "of what is no tensor (%s)", kind);
+    return pt_refuse(op, "with an operand that is not a tensor (%s)", kind);
   if (count > MOST_VALUES - out->count) return pt_refuse(op, "of %zu tensors", count);
   for (size_t i = 0; i < count; i++) {
     struct pt_item *item, *copy;
     TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(json_array_get(list, i), "name")),
                 &item));
-    if (!item->value) return pt_refuse(op, "of a number among its tensors");
+    if (!item->value) return pt_refuse(op, "with a number among its tensors");
     TRY(pt_refresh(op, item));
     op->reads_open |= value_is_open(item->value);
     TRY(NEW(op->ctx, op->pt->arena, copy));
@@ -162,21 +163,21 @@ static hone_status read_graph(struct pt_op *op, size_t k, const json_t **out) {
   const char *kind = operand(op, k, &graph);
   *out = json_object_get(graph, "graph");
   if (!strcmp(kind, "as_graph") && *out) return HONE_OK;
-  return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "argument %zu of %s is no graph", k,
+  return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "argument %zu of %s is not a graph", k,
               op->target);
 }
 
-/* One truth value. */
+/* A scalar boolean. */
 static hone_status as_condition(struct pt_op *op, struct value *x, struct value **out) {
   if (make_elements(x) != 1)
-    return pt_refuse(op, "a condition of %lld elements", (long long)make_elements(x));
+    return pt_refuse(op, "with a condition of %lld elements", (long long)make_elements(x));
   TRY(make_cast(op->make, x, HONE_BOOL, &x));
   if (x->shape.rank) TRY(make_reshape(op->make, x, NULL, 0, &x));
   *out = x;
   return HONE_OK;
 }
 
-/* As the file says it, or a tensor; a number is a constant. */
+/* A constant of the file, or a tensor; a number is a constant. */
 static hone_status read_condition(struct pt_op *op, struct value **out) {
   json_t *said = NULL;
   struct pt_item *item = NULL;
@@ -190,7 +191,7 @@ static hone_status read_condition(struct pt_op *op, struct value **out) {
     if (item->value) TRY(pt_refresh(op, item));
     op->reads_open_number |= item->is_open;
   } else if (!json_is_boolean(said)) {
-    return pt_refuse(op, "a condition of kind %s", kind);
+    return pt_refuse(op, "with a condition of kind %s", kind);
   }
   if (item && item->value) return as_condition(op, item->value, out);
   return make_scalar(op->make, HONE_BOOL, item ? item->number != 0 : json_is_true(said), out);
@@ -210,7 +211,7 @@ static hone_status define_outputs(struct pt_op *op, struct value *const *outputs
   return HONE_OK;
 }
 
-/* condition, graph if true, graph if not, operands of both */
+/* condition, graph if true, graph if false, operands of both */
 hone_status build_cond(struct pt_op *op) {
   static const char *const names[] = {"then_branch", "else_branch"};
   struct value *condition;
@@ -238,12 +239,12 @@ hone_status build_cond(struct pt_op *op) {
                 count, results[1].count);
   for (size_t i = 0; i < count; i++)
     if (results[0].at[i]->is_complex != results[1].at[i]->is_complex)
-      return pt_refuse(op, "of branches with real and complex results");
+      return pt_refuse(op, "with branches that return real and complex results");
   TRY(make_holder(op->make, OP_If, VALUES(condition), names, made, 2, count, &node));
   return define_outputs(op, node->outputs, &results[0]);
 }
 
-/* The body's inputs: the round, whether it goes on, and what is carried. */
+/* The body's inputs: the iteration, the condition, and the loop-carried values. */
 static hone_status open_body(struct pt_op *op, const struct items *carried, struct graph **out,
                              struct items *inner) {
   static const struct shape scalar = {0};
@@ -275,7 +276,8 @@ static hone_status ask(struct pt_op *op, const json_t *graph, const struct items
   return HONE_OK;
 }
 
-/* graph of the condition, graph of a round, what is carried, what both read besides */
+/* graph of the condition, graph of an iteration, loop-carried values, other values that both
+ * read */
 hone_status build_while(struct pt_op *op) {
   static const char *const names[] = {"body"};
   struct items carried = {0}, inner, after;
@@ -298,7 +300,8 @@ hone_status build_while(struct pt_op *op) {
   TRY(call(op, graphs[1], &inner, body, &after));
   if (after.count != carried.count || after.count != pt_result_count(op))
     return fail(op->ctx, HONE_E_FORMAT, pt_place(op),
-                "a round that carries %zu tensors and leaves %zu", carried.count, after.count);
+                "an iteration with %zu loop-carried tensors returns %zu", carried.count,
+                after.count);
   memcpy(inner.at, after.at, after.count * sizeof *after.at);
   TRY(ask(op, graphs[0], &inner, body, &goes));
   TRY(make_subgraph_output(op->make, body, goes));
@@ -308,9 +311,10 @@ hone_status build_while(struct pt_op *op) {
   return define_outputs(op, node->outputs, &carried);
 }
 
-/* -- a graph for each row */
+/* -- scans: a graph applied to each row */
 
-/* What the graph is given: what is carried from row to row, then a row of each of these, then what all rows read. */
+/* The inputs of the graph: values carried from row to row, then a row of each scanned tensor, then
+ * values shared by all rows. */
 struct rows {
   const json_t *graph;
   struct items given;
@@ -322,7 +326,7 @@ static int row_rank(const struct pt_item *item) {
   return item->value->shape.rank - item->is_complex;
 }
 
-/* Arguments from `first` on: what is scanned, what is shared. */
+/* Arguments from `first` on: scanned tensors, shared tensors. */
 static hone_status read_rows(struct pt_op *op, size_t first, struct rows *rows) {
   TRY(read_list(op, first, &rows->given));
   rows->scanned = rows->given.count - rows->carried;
@@ -331,14 +335,14 @@ static hone_status read_rows(struct pt_op *op, size_t first, struct rows *rows) 
     const struct pt_item *item = rows->given.at[rows->carried + i];
     const int64_t count = row_rank(item) > 0 ? item->value->shape.dims[0] : 0;
     if (i ? count != rows->count : !count)
-      return pt_refuse(op, "of tensors without rows, or of unlike numbers of them");
+      return pt_refuse(op, "of tensors without rows, or with different numbers of rows");
     rows->count = count;
   }
   if (rows->scanned) return HONE_OK;
   return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "%s scans nothing", op->target);
 }
 
-/* What the graph is given for row `at`. */
+/* The graph's inputs for row `at`. */
 static hone_status take_row(struct pt_op *op, const struct rows *rows,
                             struct pt_item *const *carried, struct value *at, struct items *out) {
   out->count = rows->given.count;
@@ -360,11 +364,11 @@ static hone_status call_row(struct pt_op *op, const struct rows *rows, const str
                             struct graph *into, struct items *after) {
   TRY(call(op, rows->graph, row, into, after));
   if (after->count == pt_result_count(op) && after->count >= rows->carried) return HONE_OK;
-  return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "a row that carries %zu tensors and leaves %zu",
+  return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "a row with %zu carried tensors returns %zu",
               rows->carried, after->count);
 }
 
-/* Few rows: one after the other. */
+/* Few rows: unrolled. */
 static hone_status write_rows(struct pt_op *op, const struct rows *rows) {
   static const int64_t first[] = {0};
   const size_t results = pt_result_count(op), room = results ? results : 1;
@@ -414,7 +418,8 @@ static hone_status loop_rows(struct pt_op *op, const struct rows *rows) {
   return define_outputs(op, node->outputs, &after);
 }
 
-/* map: the graph, what is mapped, what all rows read; scan (parameter 1) has what is carried before these. */
+/* map: the graph, mapped tensors, shared tensors; scan (parameter 1) has the initial carried values
+ * before these. */
 hone_status build_rows(struct pt_op *op) {
   struct rows rows = {0};
   TRY(read_graph(op, 0, &rows.graph));
@@ -425,7 +430,7 @@ hone_status build_rows(struct pt_op *op) {
   return (rows.count <= WRITTEN_OUT ? write_rows : loop_rows)(op, &rows);
 }
 
-/* -- rows that an associative graph joins */
+/* -- associative scans */
 
 static hone_status slice_each(struct pt_op *op, const struct items *of, int64_t start, int64_t end,
                               int64_t step, struct items *out) {
@@ -439,7 +444,8 @@ static hone_status slice_each(struct pt_op *op, const struct items *of, int64_t 
   return HONE_OK;
 }
 
-/* The graph of each row of `before` and its neighbour in `later`, all at once: it may be elementwise only. */
+/* Applies the graph to each row of `before` and its neighbour in `later` at once, so it must be
+ * elementwise. */
 static hone_status join(struct pt_op *op, const struct rows *rows, const struct items *before,
                         const struct items *later, struct items *out) {
   const struct items *const parts[] = {
@@ -455,11 +461,10 @@ static hone_status join(struct pt_op *op, const struct rows *rows, const struct 
     is_like = out->at[i]->is_complex == before->at[i]->is_complex &&
               out->at[i]->value->dtype == before->at[i]->value->dtype &&
               shape_equal(&out->at[i]->value->shape, &before->at[i]->value->shape);
-  return is_like ? HONE_OK
-                 : pt_refuse(op, "whose graph leaves other shapes or types than it is given");
+  return is_like ? HONE_OK : pt_refuse(op, "with a graph that changes shapes or types");
 }
 
-/* Rows of `even` and `odd` in turn. */
+/* Rows of `even` and `odd`, interleaved. */
 static hone_status interleave(struct pt_op *op, const struct items *even, const struct items *odd,
                               int64_t count, struct items *out) {
   int64_t *order;
@@ -478,7 +483,8 @@ static hone_status interleave(struct pt_op *op, const struct items *even, const 
   return HONE_OK;
 }
 
-/* What stands before the rows between those that are done, joined with these; the first row is done from the start. */
+/* The remaining rows: each finished row combined with its successor; the first row is finished from
+ * the start. */
 static hone_status join_between(struct pt_op *op, const struct rows *rows,
                                 const struct items *level, int64_t count, const struct items *done,
                                 struct items *out) {
@@ -494,8 +500,8 @@ static hone_status join_between(struct pt_op *op, const struct rows *rows,
   return HONE_OK;
 }
 
-/* The graph, what is scanned, what all rows read. In PyTorch's order: neighbours are joined until one row is left, and on
-   the way back what stands between. */
+/* The graph, scanned tensors, shared tensors. In PyTorch's order: neighbours are combined until one
+ * row is left, then the rows between are completed. */
 hone_status build_associative_scan(struct pt_op *op) {
   struct rows rows = {0};
   struct items level[64], before, later, between;

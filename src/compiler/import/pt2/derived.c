@@ -1,11 +1,11 @@
-/* pt2_derived: ATen operators that PyTorch itself makes of others, as far as that is short. */
+/* derived: ATen operators that PyTorch itself expresses in others, where the expansion is short. */
 #include "pt2.h"
 
 #include <math.h>
 
 enum { MOST_TENSORS = 4096 };
 
-/* A quarter turn as often as k says, in the plane of two dimensions. */
+/* Rotates k times by 90 degrees in the plane of two dimensions. */
 hone_status build_rotate(struct pt_op *op) {
   struct value *x;
   int64_t turns, axes[2] = {0, 1}, perm[HONE_MAX_RANK];
@@ -16,7 +16,7 @@ hone_status build_rotate(struct pt_op *op) {
   if (count == 1 || x->shape.rank < 2) return pt_refuse(op, "of rank %d", x->shape.rank);
   for (int i = 0; i < 2; i++) TRY(pt_axis_of(op, axes[i], x->shape.rank, &axes[i]));
   turns = (turns % 4 + 4) % 4;
-  for (int i = 0; i < 2; i++) /* 1: the second dimension is mirrored, 3: the first, 2: both */
+  for (int i = 0; i < 2; i++) /* 1: flip the second dimension, 3: the first, 2: both */
     if (turns == 2 || turns == (i ? 1 : 3)) TRY(pt_slice(op, x, axes[i], -1, INT64_MIN, -1, &x));
   for (int d = 0; d < x->shape.rank; d++) perm[d] = d;
   perm[axes[0]] = axes[1], perm[axes[1]] = axes[0];
@@ -24,7 +24,7 @@ hone_status build_rotate(struct pt_op *op) {
   return pt_result(op, 0, x);
 }
 
-/* Each slice along a dimension, made shorter where its norm is above the largest. */
+/* Scales each slice along a dimension down to the maximum norm. */
 hone_status build_renorm(struct pt_op *op) {
   struct value *x, *axes, *norm, *one, *limit, *is_long, *y;
   int64_t axis, others[HONE_MAX_RANK];
@@ -49,7 +49,7 @@ hone_status build_renorm(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* Matrices one after the other along the diagonal; a vector is a row. */
+/* Matrices on the diagonal of a block matrix; a vector is a row. */
 hone_status build_block_diagonal(struct pt_op *op) {
   struct value **parts, *widths, *zero, *y;
   size_t count;
@@ -62,7 +62,8 @@ hone_status build_block_diagonal(struct pt_op *op) {
     const int rank = parts[i]->shape.rank;
     if (rank > 2) return pt_refuse(op, "of rank %d", rank);
     if (rank < 2) TRY(make_reshape(op->make, parts[i], (const int64_t[]){1, -1}, 2, &parts[i]));
-    if (!checked_add(columns, parts[i]->shape.dims[1], &columns)) return pt_refuse(op, "so large");
+    if (!checked_add(columns, parts[i]->shape.dims[1], &columns))
+      return pt_refuse(op, "of this size");
   }
   TRY(make_scalar(op->make, parts[0]->dtype, 0, &zero));
   for (size_t i = 0; i < count; i++) {
@@ -83,7 +84,7 @@ static hone_status ends(struct pt_op *op, struct value *x, int64_t axis, struct 
   return pt_slice(op, x, axis, dim ? 1 : 0, INT64_MAX, 1, last);
 }
 
-/* Sums of (y[i] + y[i + 1]) / 2 times the step between them; parameter 1: of all that came before. */
+/* Sums of (y[i] + y[i + 1]) / 2 times the step between them; parameter 1: cumulative. */
 hone_status build_trapezoid(struct pt_op *op) {
   struct value *y, *x, *a, *b, *step, *axes;
   int64_t axis;
@@ -133,7 +134,7 @@ hone_status build_vector_dot(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* A product of many matrices. */
+/* A chain of matrix products. */
 hone_status build_chain(struct pt_op *op) {
   struct value *parts[64], *y;
   size_t count;
@@ -146,7 +147,7 @@ hone_status build_chain(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* All ways to take one element of each list, a row each. */
+/* All combinations of one element of each list, one per row. */
 hone_status build_cartesian_product(struct pt_op *op) {
   struct value *parts[HONE_MAX_RANK], *y;
   int64_t dims[HONE_MAX_RANK], one[HONE_MAX_RANK];
@@ -173,12 +174,12 @@ hone_status build_cartesian_product(struct pt_op *op) {
 /* -- quantiles */
 
 struct quantile {
-  struct value *sorted; /* the dimension last */
-  struct value *at;     /* places among the sorted, as floats: [count] */
+  struct value *sorted; /* the dimension is last */
+  struct value *at;     /* positions among the sorted elements, as floats: [count] */
   const char *how;
 };
 
-/* Elements of the sorted at whole places. */
+/* Sorted elements at integer positions. */
 static hone_status elements_at(struct pt_op *op, const struct quantile *q, enum op_id rounding,
                                struct value **out) {
   struct value *at;
@@ -193,7 +194,8 @@ static hone_status interpolated(struct pt_op *op, const struct quantile *q, stru
   if (!strcmp(q->how, "lower")) return elements_at(op, q, OP_Floor, out);
   if (!strcmp(q->how, "higher")) return elements_at(op, q, OP_Ceil, out);
   if (!strcmp(q->how, "nearest")) return elements_at(op, q, OP_Round, out);
-  if (!is_linear && strcmp(q->how, "midpoint")) return pt_refuse(op, "interpolation %s", q->how);
+  if (!is_linear && strcmp(q->how, "midpoint"))
+    return pt_refuse(op, "with interpolation %s", q->how);
   TRY(elements_at(op, q, OP_Floor, &low));
   TRY(elements_at(op, q, OP_Ceil, &high));
   TRY(make_node(op->make, OP_Floor, VALUES(q->at), NULL, &part));
@@ -204,7 +206,7 @@ static hone_status interpolated(struct pt_op *op, const struct quantile *q, stru
   return make_node(op->make, OP_Add, VALUES(low, high), NULL, out);
 }
 
-/* Sorts the dimension, which becomes the last; where the whole is NaN, as one number of it makes it. */
+/* Sorts the dimension, which becomes the last; all NaN if one element is NaN. */
 static hone_status sort_last(struct pt_op *op, int64_t axis, struct value **x,
                              struct value **is_nan) {
   const int rank = (*x)->shape.rank;
@@ -225,7 +227,8 @@ static hone_status sort_last(struct pt_op *op, int64_t axis, struct value **x,
   return HONE_OK;
 }
 
-/* The result has the quantiles first, if they are a list, and then the other dimensions. */
+/* A list of quantiles becomes the first dimension of the result, followed by the other
+ * dimensions. */
 hone_status build_quantile(struct pt_op *op) {
   struct value *x, *levels, *is_nan, *nan, *y;
   struct quantile q;

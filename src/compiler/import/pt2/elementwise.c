@@ -1,9 +1,9 @@
-/* pt2_elementwise: ATen operators that work on each element alone. */
+/* elementwise: elementwise ATen operators. */
 #include "pt2.h"
 
 #include <math.h>
 
-/* What PyTorch computes in float32 where it is given integers or truth values. */
+/* Integers and booleans that PyTorch computes in float32. */
 static hone_status as_float(struct pt_op *op, struct value **x) {
   return dtype_is_float((*x)->dtype) ? HONE_OK : make_cast(op->make, *x, HONE_F32, x);
 }
@@ -14,7 +14,7 @@ static hone_status need_float(struct pt_op *op, struct value **out) {
   return as_float(op, out);
 }
 
-/* Whole numbers stay what they are. */
+/* Operators that leave integers unchanged. */
 static bool keeps_integers(enum op_id id) {
   return id == OP_Ceil || id == OP_Floor || id == OP_Round;
 }
@@ -27,7 +27,7 @@ hone_status build_unary(struct pt_op *op) {
   enum op_id id = (enum op_id)op->parameter;
   TRY(pt_need(op, "self", &x));
   bool is_float = dtype_is_float(x->dtype);
-  int64_t decimals; /* round alone */
+  int64_t decimals; /* for round only */
   TRY(pt_int(op, "decimals", 0, &decimals));
   const double power = pow(10, fabs((double)decimals));
   if (!is_float && keeps_integers(id)) return pt_result(op, 0, x);
@@ -83,7 +83,7 @@ hone_status build_log_base(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* tanh(x / 2) (exp(x) + 1): no difference of close numbers */
+/* tanh(x / 2) (exp(x) + 1): avoids the difference of close numbers */
 hone_status build_expm1(struct pt_op *op) {
   struct value *x, *half, *y;
   TRY(need_float(op, &x));
@@ -120,7 +120,7 @@ hone_status build_exp2(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* Towards zero. */
+/* Toward zero. */
 static hone_status truncate(struct pt_op *op, struct value *x, struct value **out) {
   struct value *is_below, *up, *down;
   TRY(make_with_scalar(op->make, OP_Less, x, 0, &is_below));
@@ -129,7 +129,7 @@ static hone_status truncate(struct pt_op *op, struct value *x, struct value **ou
   return make_node(op->make, OP_Where, VALUES(is_below, up, down), NULL, out);
 }
 
-hone_status build_trunc(struct pt_op *op) { /* parameter 1: what is left of it */
+hone_status build_trunc(struct pt_op *op) { /* parameter 1: the fractional part */
   struct value *x, *y;
   TRY(pt_need(op, "self", &x));
   if (!dtype_is_float(x->dtype) && !op->parameter) return pt_result(op, 0, x);
@@ -156,7 +156,7 @@ hone_status build_square(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* Half of a dimension times the sigmoid of the other half. */
+/* One half of a dimension times the sigmoid of the other half. */
 hone_status build_glu(struct pt_op *op) {
   struct value *x, *halves[2], *y;
   int64_t axis;
@@ -170,7 +170,7 @@ hone_status build_glu(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* One slope a channel, channels second. */
+/* One slope per channel, channels second. */
 hone_status build_prelu(struct pt_op *op) {
   struct value *x, *slope, *y;
   int64_t dims[HONE_MAX_RANK];
@@ -203,7 +203,7 @@ hone_status build_threshold(struct pt_op *op) {
   TRY(pt_need(op, "self", &x));
   TRY(pt_float(op, "threshold", 0, &threshold));
   TRY(pt_float(op, "value", 0, &value));
-  TRY(make_with_scalar(op->make, OP_LessOrEqual, x, threshold, &is_below)); /* NaN stays */
+  TRY(make_with_scalar(op->make, OP_LessOrEqual, x, threshold, &is_below)); /* NaN is unchanged */
   TRY(make_scalar(op->make, x->dtype, value, &fill));
   TRY(make_node(op->make, OP_Where, VALUES(is_below, fill, x), NULL, &y));
   return pt_result(op, 0, y);
@@ -238,7 +238,7 @@ hone_status build_gelu(struct pt_op *op) {
   TRY(pt_need(op, "self", &x));
   TRY(pt_text(op, "approximate", "none", &approximate));
   if (strcmp(approximate, "tanh") && strcmp(approximate, "none"))
-    return pt_refuse(op, "approximate %.100s", approximate);
+    return pt_refuse(op, "with approximate %.100s", approximate);
   TRY(make_node(op->make, OP_Gelu, VALUES(x), ARGS(STRING_ARG("approximate", approximate)), &y));
   return pt_result(op, 0, y);
 }
@@ -262,7 +262,7 @@ static int kind_of(hone_dtype dtype) {
   return dtype == HONE_BOOL ? 0 : dtype_is_float(dtype) ? 2 : 1;
 }
 
-/* The wider of two types of the same standing. */
+/* The wider of two types of the same category. */
 static hone_dtype wider(hone_dtype a, hone_dtype b) {
   if (!a || !b || a == b) return a ? a : b;
   if (kind_of(a) != kind_of(b)) return kind_of(a) > kind_of(b) ? a : b;
@@ -271,8 +271,8 @@ static hone_dtype wider(hone_dtype a, hone_dtype b) {
   return dtype_bits(a) >= dtype_bits(b) ? a : b;
 }
 
-/* PyTorch's promotion: the widest type of all; tensors without dimensions count only where theirs is of a higher kind
-   (truth value, integer, float). */
+/* PyTorch's promotion: the widest type of all; scalars count only if their category is higher
+ * (boolean, integer, float). */
 hone_dtype pt_promoted(struct value *const *x, size_t count) {
   hone_dtype with = HONE_UNDEFINED, without = HONE_UNDEFINED;
   for (size_t i = 0; i < count; i++) {
@@ -288,7 +288,7 @@ hone_status pt_promote(struct pt_op *op, struct value **x, size_t count) {
   return HONE_OK;
 }
 
-/* A pair of operands, of one type. */
+/* Converts a pair of operands to one type. */
 static hone_status promote_pair(struct pt_op *op, struct value **x, struct value **y) {
   struct value *pair[] = {*x, *y};
   TRY(pt_promote(op, pair, 2));
@@ -296,7 +296,8 @@ static hone_status promote_pair(struct pt_op *op, struct value **x, struct value
   return HONE_OK;
 }
 
-/* The type of a number: of its own, or beside a tensor (or a number) that tensor's, unless its own kind is higher. */
+/* The type of a number: its own, or that of a tensor (or number) used with it, unless its own
+ * category is higher. */
 static hone_dtype number_type(const json_t *arg, const struct value *beside) {
   const hone_dtype own =
       json_object_get(arg, "as_bool") || json_object_get(arg, "as_sym_bool")     ? HONE_BOOL
@@ -319,7 +320,7 @@ hone_status pt_operand(struct pt_op *op, const char *name, const struct value *b
   return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "%s without argument %s", op->target, name);
 }
 
-/* x of the type that it and the numbers called so are computed in together. */
+/* x in the type in which it and the named numbers are computed. */
 static hone_status widen_for(struct pt_op *op, const char *const *names, struct value **x) {
   for (int i = 0; i < 2; i++) {
     struct value *pair[2] = {*x, NULL};
@@ -330,7 +331,7 @@ static hone_status widen_for(struct pt_op *op, const char *const *names, struct 
   return HONE_OK;
 }
 
-/* A bound of bytes is one of theirs: none is below 0. */
+/* Bounds of uint8 are not negative. */
 static double bound_of(hone_dtype dtype, double x) {
   return dtype == HONE_U8 ? fmin(fmax(x, 0), 255) : x;
 }
@@ -358,8 +359,8 @@ static hone_status scale_by_alpha(struct pt_op *op, struct value **y) {
   return alpha == 1 ? HONE_OK : make_with_scalar(op->make, OP_Mul, *y, alpha, y);
 }
 
-/* Two operands by name, of the type that PyTorch computes in, which is a float one if asked. A number takes its type from
-   the other one. */
+/* Two operands by name, in the type that PyTorch computes in, a float type if requested. A number
+ * takes its type from the other one. */
 static hone_status named_pair(struct pt_op *op, const char *first, const char *second,
                               bool is_float, struct value **x, struct value **y) {
   const char *kind;
@@ -391,8 +392,8 @@ hone_status pt_floats_of(struct pt_op *op, struct value **x, struct value **y) {
   return y ? read_pair(op, true, x, y) : need_float(op, x);
 }
 
-/* x / y rounded down as PyTorch does: by the exact remainder, so that 1 / 0.1 gives 9; NaN where x is infinite. Source:
-   div_floor_floating of c10/util/generic_math.h. */
+/* x / y rounded down as in PyTorch, from the exact remainder, so that 1 / 0.1 gives 9; NaN where x
+ * is infinite. Source: div_floor_floating of c10/util/generic_math.h. */
 static hone_status floor_quotient(struct make *make, struct value *x, struct value *y,
                                   struct value **out) {
   struct value *quotient, *rest, *whole, *down, *sign[2], *wrong, *is_zero, *zero;
@@ -408,9 +409,10 @@ static hone_status floor_quotient(struct make *make, struct value *x, struct val
   TRY(make_node(make, OP_And, VALUES(wrong, is_zero), NULL, &wrong));
   TRY(make_cast(make, wrong, x->dtype, &wrong));
   TRY(make_node(make, OP_Sub, VALUES(whole, wrong), NULL, &whole));
-  TRY(make_with_scalar(make, OP_Add, whole, 0.5, &down)); /* the division may be just below */
+  /* the quotient may be just below an integer */
+  TRY(make_with_scalar(make, OP_Add, whole, 0.5, &down));
   TRY(make_node(make, OP_Floor, VALUES(down), NULL, &down));
-  TRY(make_with_scalar(make, OP_Mul, quotient, 0, &zero)); /* with the quotient's sign */
+  TRY(make_with_scalar(make, OP_Mul, quotient, 0, &zero)); /* with the sign of the quotient */
   TRY(make_with_scalar(make, OP_Equal, whole, 0, &is_zero));
   TRY(make_node(make, OP_Where, VALUES(is_zero, zero, down), NULL, &down));
   TRY(make_with_scalar(make, OP_Equal, y, 0, &is_zero));
@@ -422,7 +424,8 @@ static hone_status divide_rounded(struct pt_op *op, struct value *x, struct valu
                                   const char *rounding, struct value **out) {
   struct value *rest;
   bool is_floor = !strcmp(rounding, "floor");
-  if (!is_floor && strcmp(rounding, "trunc")) return pt_refuse(op, "rounding_mode %s", rounding);
+  if (!is_floor && strcmp(rounding, "trunc"))
+    return pt_refuse(op, "with rounding_mode %s", rounding);
   if (dtype_is_float(x->dtype)) {
     if (is_floor) return floor_quotient(op->make, x, y, out);
     TRY(make_node(op->make, OP_Div, VALUES(x, y), NULL, &x));
@@ -434,7 +437,7 @@ static hone_status divide_rounded(struct pt_op *op, struct value *x, struct valu
   return make_node(op->make, OP_Div, VALUES(x, y), NULL, out);
 }
 
-/* What an operator on truth values is called for them. */
+/* The boolean form of an operator. */
 static enum op_id logical_form(enum op_id id) {
   switch ((int)id) {
     case OP_BitwiseAnd:
@@ -481,7 +484,7 @@ hone_status build_binary(struct pt_op *op) {
   return pt_result(op, 0, z);
 }
 
-/* In float64, whatever is given. */
+/* In float64 for any operand types. */
 hone_status build_float_power(struct pt_op *op) {
   struct value *x, *y;
   TRY(named_pair(op, "self", "exponent", true, &x, &y));
@@ -491,7 +494,8 @@ hone_status build_float_power(struct pt_op *op) {
   return pt_result(op, 0, x);
 }
 
-/* To the left, or (parameter 1) to the right with the sign; by less than nothing or by all bits: no bit of x is left. */
+/* Shift left, or (parameter 1) arithmetic shift right; a negative amount, or the width or more,
+ * leaves no bit of x. */
 hone_status build_bit_shift(struct pt_op *op) {
   struct value *x, *y;
   TRY(read_pair(op, false, &x, &y));
@@ -508,7 +512,7 @@ hone_status build_floor_divide(struct pt_op *op) {
   return pt_result(op, 0, z);
 }
 
-/* The rest of a division, with the sign of x (fmod) or of y (parameter 1: remainder) */
+/* The remainder of a division, with the sign of x (fmod) or of y (parameter 1: remainder) */
 hone_status build_remainder(struct pt_op *op) {
   struct value *x, *y, *rest, *moved, *zero, *below[2], *wrong, *is_zero;
   struct make *make = op->make;
@@ -528,7 +532,7 @@ hone_status build_remainder(struct pt_op *op) {
   return pt_result(op, 0, rest);
 }
 
-/* atan of the quotient, moved by pi in the left half plane. */
+/* atan of the quotient, plus or minus pi in the left half plane. */
 hone_status pt_atan2(struct pt_op *op, struct value *y, struct value *x, struct value **out) {
   struct value *angle, *zero, *pi, *turn, *is_left, *is_down, *at[2], *is_origin;
   struct make *make = op->make;
@@ -542,7 +546,7 @@ hone_status pt_atan2(struct pt_op *op, struct value *y, struct value *x, struct 
   TRY(make_node(make, OP_Where, VALUES(is_down, turn, pi), NULL, &turn));
   TRY(make_node(make, OP_Where, VALUES(is_left, turn, zero), NULL, &turn));
   TRY(make_node(make, OP_Add, VALUES(angle, turn), NULL, &angle));
-  TRY(make_node(make, OP_Equal, VALUES(y, zero), NULL, &at[0])); /* 0 / 0 aside */
+  TRY(make_node(make, OP_Equal, VALUES(y, zero), NULL, &at[0])); /* excludes 0 / 0 */
   TRY(make_node(make, OP_Equal, VALUES(x, zero), NULL, &at[1]));
   TRY(make_node(make, OP_And, VALUES(at[0], at[1]), NULL, &is_origin));
   return make_node(make, OP_Where, VALUES(is_origin, zero, angle), NULL, out);
@@ -604,7 +608,7 @@ hone_status build_lerp(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* NaN and the infinities to numbers: 0 and the type's ends where none are given. */
+/* Replaces NaN and infinities by numbers: 0 and the limits of the type by default. */
 hone_status build_nan_to_num(struct pt_op *op) {
   struct value *x, *is_nan, *fill, *low, *high, *y;
   double nan, most, least;
@@ -617,7 +621,7 @@ hone_status build_nan_to_num(struct pt_op *op) {
   TRY(pt_float(op, "nan", 0, &nan));
   TRY(pt_float(op, "posinf", end, &most));
   TRY(pt_float(op, "neginf", -end, &least));
-  if (most != end || least != -end) { /* only the infinities themselves move */
+  if (most != end || least != -end) { /* only infinities are replaced */
     struct value *up, *down;
     TRY(make_with_scalar(op->make, OP_Greater, x, end, &up));
     TRY(make_with_scalar(op->make, OP_Less, x, -end, &down));
@@ -677,7 +681,7 @@ hone_status build_cast(struct pt_op *op) {
   TRY(pt_need(op, "self", &x));
   TRY(pt_tensor(op, "other", &like)); /* type_as */
   TRY(pt_int(op, "dtype", -1, &dtype));
-  if (dtype >= 0 && !pt_dtype(dtype)) return pt_refuse(op, "dtype %lld", (long long)dtype);
+  if (dtype >= 0 && !pt_dtype(dtype)) return pt_refuse(op, "with dtype %lld", (long long)dtype);
   hone_dtype type = dtype >= 0 ? pt_dtype(dtype) : like ? like->dtype : x->dtype;
   TRY(make_cast(op->make, x, type, &y));
   return pt_result(op, 0, y);

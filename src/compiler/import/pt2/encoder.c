@@ -1,4 +1,5 @@
-/* pt2_encoder: nn.TransformerEncoderLayer as one operator, which it is where gradients are off. */
+/* encoder: nn.TransformerEncoderLayer as one operator, which PyTorch exports if gradients are
+ * off. */
 #include "pt2.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@ static hone_status linear(struct pt_op *op, const char *weight, const char *bias
   struct value *w, *b;
   TRY(pt_need(op, weight, &w));
   TRY(pt_need(op, bias, &b));
-  if (w->shape.rank != 2) return pt_refuse(op, "weights of rank %d", w->shape.rank);
+  if (w->shape.rank != 2) return pt_refuse(op, "with weights of rank %d", w->shape.rank);
   TRY(make_transpose(op->make, w, turn, &w));
   TRY(make_node(op->make, OP_MatMul, VALUES(*x, w), NULL, x));
   return make_node(op->make, OP_Add, VALUES(*x, b), NULL, x);
@@ -25,7 +26,8 @@ static hone_status norm(struct pt_op *op, const char *weight, const char *bias, 
                    ARGS(INT_ARG("axis", -1), FLOAT_ARG("epsilon", epsilon)), x);
 }
 
-/* What is not 0 in the mask is not seen: of a square of places (mask_type 0), of each text's (1), of all (2). */
+/* Hides positions where the mask is not 0: a [query, key] mask (mask_type 0), a per-sequence key
+ * mask (1), or both (2). */
 static hone_status hide(struct pt_op *op, struct value **scores) {
   struct value *mask, *never;
   int64_t kind;
@@ -34,14 +36,14 @@ static hone_status hide(struct pt_op *op, struct value **scores) {
   if (!mask) return HONE_OK;
   const int64_t dims[] = {mask->shape.dims[0], 1, 1, mask->shape.dims[1]};
   if (kind == 1 && mask->shape.rank != 2)
-    return pt_refuse(op, "a mask of rank %d", mask->shape.rank);
+    return pt_refuse(op, "with a mask of rank %d", mask->shape.rank);
   if (kind == 1) TRY(make_reshape(op->make, mask, dims, 4, &mask));
   TRY(make_cast(op->make, mask, HONE_BOOL, &mask));
   TRY(make_scalar(op->make, (*scores)->dtype, -INFINITY, &never));
   return make_node(op->make, OP_Where, VALUES(mask, never, *scores), NULL, scores);
 }
 
-/* x [batch, places, width], as many heads. */
+/* x [batch, positions, width], with this number of heads. */
 static hone_status attend(struct pt_op *op, int64_t heads, struct value **x) {
   static const int64_t apart[] = {0, 2, 1, 3}, turned[] = {0, 2, 3, 1};
   struct value *part[3], *y;
@@ -72,7 +74,7 @@ static hone_status feed_forward(struct pt_op *op, struct value **x) {
   return linear(op, "ffn_weight_2", "ffn_bias_2", x);
 }
 
-/* x + attend(x), then x + feed_forward(x); a norm of each sum, or (norm_first) of what each is given. */
+/* x + attend(x), then x + feed_forward(x); each sum normalised, or (norm_first) each input. */
 hone_status build_encoder_layer(struct pt_op *op) {
   struct value *x, *y;
   int64_t heads, width, is_first;

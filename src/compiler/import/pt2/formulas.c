@@ -1,14 +1,14 @@
-/* pt2_formulas: ATen operators that are a formula over each element of one operand or two. */
+/* formulas: ATen operators defined by a formula over each element of one or two operands. */
 #include "pt2.h"
 
 #include <stdlib.h>
 
-/* In postfix: x is self, y the other operand, both floats; numbers are of their type; words are operators of ONNX, "$eps=1"
-   is an argument that is a number, and "@weight=1" one that is a tensor, with what they are if absent. A loss has no x and
-   y, and its mean or sum is the result. */
+/* Postfix notation: x is self, y the other operand, both floats; numbers have their type; words are
+ * ONNX operators; "$eps=1" is a numeric argument and "@weight=1" a tensor argument, with their
+ * defaults. A loss has neither x nor y, and is reduced to its mean or sum. */
 enum kind { PLAIN, KEEPS_INTEGERS, LOSS };
 static const struct formula {
-  const char *name, *text; /* sorted by name: what stands between "aten." and the next point */
+  const char *name, *text; /* sorted by name: the text between "aten." and the next dot */
   enum kind kind;
 } formulas[] = {
     {"binary_cross_entropy",
@@ -95,7 +95,7 @@ static const struct formula *formula_of(const char *target) {
   return NULL;
 }
 
-/* "$eps=1", "@weight=1": the argument, or the number. */
+/* "$eps=1", "@weight=1": the argument, or its default. */
 static hone_status push_argument(struct pt_op *op, char *word, hone_dtype dtype,
                                  struct value **out) {
   char *name = word + 1, *otherwise = strchr(name, '=');
@@ -108,7 +108,7 @@ static hone_status push_argument(struct pt_op *op, char *word, hone_dtype dtype,
   return make_scalar(op->make, dtype, number, out);
 }
 
-/* One word: its value onto the stack, or what an operator makes of the values on top. */
+/* Processes one word: pushes its value, or applies an operator to the values on top. */
 static hone_status push(struct pt_op *op, char *word, hone_dtype dtype, struct value *x,
                         struct value *y, struct value **stack, size_t *top) {
   char *end;
@@ -177,7 +177,7 @@ hone_status build_formula(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* fmax, fmin: NaN is passed over, which integers have none of. */
+/* fmax, fmin: NaN is ignored; integers have none. */
 hone_status build_number_extreme(struct pt_op *op) {
   struct value *x, *y;
   TRY(pt_pair_of(op, &x, &y));
@@ -188,7 +188,7 @@ hone_status build_number_extreme(struct pt_op *op) {
   return pt_result(op, 0, x);
 }
 
-/* log(x / (1 - x)), of what is held within [eps, 1 - eps] where that is given. */
+/* log(x / (1 - x)), with x clamped to [eps, 1 - eps] if eps is given. */
 hone_status build_logit(struct pt_op *op) {
   struct value *x, *low, *high, *one, *y;
   double eps;

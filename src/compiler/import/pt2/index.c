@@ -1,4 +1,4 @@
-/* pt2_index: ATen operators that read or write elements by index, sort or search. */
+/* index: ATen operators that read or write elements by index, or sort. */
 #include "pt2.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ hone_status build_gather(struct pt_op *op) {
 static hone_status scatter(struct pt_op *op, struct value *x, int64_t axis, struct value *index,
                            struct value *updates, const char *reduction, struct value **out) {
   if (updates->shape.rank != index->shape.rank) return pt_refuse(op, "of unequal ranks");
-  /* only the part of src that the indices cover */
+  /* only the part of src covered by the indices */
   for (int d = 0; d < index->shape.rank; d++)
     if (updates->shape.dims[d] > index->shape.dims[d])
       TRY(pt_slice(op, updates, d, 0, index->shape.dims[d], 1, &updates));
@@ -45,14 +45,15 @@ static hone_status scatter(struct pt_op *op, struct value *x, int64_t axis, stru
                    ARGS(INT_ARG("axis", axis), STRING_ARG("reduction", reduction)), out);
 }
 
-/* One number, as often as `like` has elements. */
+/* One number repeated for every element of `like`. */
 static hone_status repeated(struct pt_op *op, hone_dtype dtype, double number,
                             const struct value *like, struct value **out) {
   TRY(make_scalar(op->make, dtype, number, out));
   return make_expand(op->make, *out, like->shape.dims, (size_t)like->shape.rank, out);
 }
 
-/* scatter_reduce; without include_self what is written begins anew, from the number that changes nothing. */
+/* scatter_reduce; without include_self the written elements start from the reduction's neutral
+ * element. */
 static hone_status reduce_into(struct pt_op *op, struct value *x, int64_t axis, struct value *index,
                                struct value *updates) {
   static const struct {
@@ -74,7 +75,7 @@ static hone_status reduce_into(struct pt_op *op, struct value *x, int64_t axis, 
   while (k < COUNT(rows) && strcmp(name, rows[k].name)) k++;
   const bool is_mean = k < COUNT(rows) && !strcmp(name, "mean");
   if (k == COUNT(rows) || (!dtype_is_float(x->dtype) && (is_mean || (!include && k > 2))))
-    return pt_refuse(op, "reduce %s of %s", name, dtype_name(x->dtype));
+    return pt_refuse(op, "with reduce %s of %s", name, dtype_name(x->dtype));
   if (!include) {
     TRY(repeated(op, x->dtype, rows[k].neutral, index, &neutral));
     TRY(scatter(op, y, axis, index, neutral, "none", &y));
@@ -89,7 +90,7 @@ static hone_status reduce_into(struct pt_op *op, struct value *x, int64_t axis, 
   return pt_result(op, 0, y);
 }
 
-hone_status build_scatter(struct pt_op *op) { /* parameter 1: add; 2: by name */
+hone_status build_scatter(struct pt_op *op) { /* parameter 1: add; 2: named by an argument */
   struct value *x, *index, *updates, *y;
   int64_t axis;
   TRY(pt_need(op, "self", &x));
@@ -129,7 +130,7 @@ hone_status build_slice_scatter(struct pt_op *op) { /* parameter 1: select_scatt
   return pt_result(op, 0, y);
 }
 
-/* -- index and index_put: a list of index tensors, one a dimension */
+/* -- index and index_put: a list of index tensors, one per dimension */
 
 struct indexed {
   struct value *x;      /* the indexed dimensions first */
@@ -137,10 +138,10 @@ struct indexed {
   int64_t perm[HONE_MAX_RANK];
   size_t count;     /* of indexed dimensions */
   size_t broadcast; /* dimensions of the indices together */
-  size_t first;     /* where those stand in the result */
+  size_t first;     /* position of those in the result */
 };
 
-/* The indices broadcast against each other, each with a last dimension of 1, joined along it. */
+/* Broadcasts the indices, adds a last dimension of 1 and concatenates along it. */
 static hone_status join_indices(struct pt_op *op, struct value **list, size_t count,
                                 struct indexed *in) {
   struct shape all = {0}, sum;
@@ -172,25 +173,26 @@ static hone_status read_indices(struct pt_op *op, struct indexed *in) {
   TRY(pt_need(op, "self", &in->x));
   TRY(pt_optional_tensors(op, "indices", HONE_MAX_RANK, list, &length));
   rank = (size_t)in->x->shape.rank;
-  if (length > rank) return pt_refuse(op, "%zu indices of rank %zu", length, rank);
+  if (length > rank) return pt_refuse(op, "with %zu indices at rank %zu", length, rank);
   in->count = 0;
   for (size_t d = 0; d < length; d++) {
     if (!list[d]) continue;
-    if (list[d]->dtype == HONE_BOOL) return pt_refuse(op, "a mask among several indices");
+    if (list[d]->dtype == HONE_BOOL) return pt_refuse(op, "with a mask among several indices");
     if (!in->count) in->first = d;
     given[in->count++] = list[d];
     in->perm[at++] = (int64_t)d;
     last = d;
   }
   if (!in->count) return pt_refuse(op, "without indices");
-  if (last - in->first + 1 != in->count) in->first = 0; /* apart: their dimensions come first */
+  /* separated by other dimensions: they come first in the result */
+  if (last - in->first + 1 != in->count) in->first = 0;
   for (size_t d = 0; d < rank; d++)
     if (d >= length || !list[d]) in->perm[at++] = (int64_t)d;
   TRY(make_transpose(op->make, in->x, in->perm, &in->x));
   return join_indices(op, given, in->count, in);
 }
 
-/* A mask alone, in front: its elements, as many as are true. */
+/* A single mask as first index: the selected elements, a data-dependent number. */
 static hone_status lone_mask(struct pt_op *op, struct value **out) {
   struct value *list[HONE_MAX_RANK];
   size_t length;
@@ -210,7 +212,7 @@ static hone_status index_by_mask(struct pt_op *op, struct value *mask) {
   return pt_result(op, 0, y);
 }
 
-/* How the dimensions of the gathered tensor, those of the indices first, stand in the result. */
+/* The permutation from the gathered tensor, indexed dimensions first, to the result. */
 static void result_order(const struct indexed *in, size_t rank, int64_t *perm) {
   size_t at = 0;
   for (size_t d = 0; d < in->first; d++) perm[at++] = (int64_t)(in->broadcast + d);
@@ -218,7 +220,7 @@ static void result_order(const struct indexed *in, size_t rank, int64_t *perm) {
   for (size_t d = in->broadcast + in->first; d < rank; d++) perm[at++] = (int64_t)d;
 }
 
-/* One list of places whose number a run decides, along one axis. */
+/* One index list of dynamic length, along one axis. */
 static hone_status lone_open_list(struct pt_op *op, struct value **out, int64_t *axis) {
   struct value *list[HONE_MAX_RANK];
   size_t length, count = 0;
@@ -244,20 +246,20 @@ hone_status build_index(struct pt_op *op) {
     return pt_result(op, 0, y);
   }
   TRY(read_indices(op, &in));
-  if (op->reads_open) return pt_refuse(op, "by several lists, of a size that only a run knows");
+  if (op->reads_open) return pt_refuse(op, "by several index lists with a dynamic dimension");
   TRY(make_node(op->make, OP_GatherND, VALUES(in.x, in.places), NULL, &y));
   result_order(&in, (size_t)y->shape.rank, perm);
   if (in.first) TRY(make_transpose(op->make, y, perm, &y));
   return pt_result(op, 0, y);
 }
 
-/* The same values at each place where the mask is true, or so many as there are such places. */
+/* The same value at each place where the mask is true, or one value per such place. */
 static hone_status put_by_mask(struct pt_op *op, struct value *mask, struct value *values) {
   struct value *x, *y;
   int64_t dims[HONE_MAX_RANK];
   TRY(pt_need(op, "self", &x));
   const int rest = x->shape.rank - mask->shape.rank;
-  if (rest < 0) return pt_refuse(op, "a mask of rank %d", mask->shape.rank);
+  if (rest < 0) return pt_refuse(op, "with a mask of rank %d", mask->shape.rank);
   TRY(make_cast(op->make, values, x->dtype, &values));
   for (int d = 0; d < x->shape.rank; d++) dims[d] = d < mask->shape.rank ? mask->shape.dims[d] : 1;
   TRY(make_reshape(op->make, mask, dims, (size_t)x->shape.rank, &mask));
@@ -298,7 +300,7 @@ hone_status build_index_put(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* -- order */
+/* -- sorting */
 
 /* topk; parameter 1: sort; 2: argsort; 3: msort, along the first dimension */
 hone_status build_topk(struct pt_op *op) {
@@ -319,7 +321,7 @@ hone_status build_topk(struct pt_op *op) {
   return op->parameter == 3 ? HONE_OK : pt_result(op, 1, y[1]);
 }
 
-/* [number of elements that are not 0, rank] */
+/* [number of nonzero elements, rank] */
 hone_status build_nonzero(struct pt_op *op) {
   static const int64_t turn[] = {1, 0};
   struct value *x, *y;
@@ -329,7 +331,7 @@ hone_status build_nonzero(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* The diagonal of two dimensions becomes the last one. */
+/* Moves the diagonal of two dimensions to the last one. */
 hone_status build_diagonal(struct pt_op *op) {
   struct value *x, *index, *y;
   int64_t offset, a, b, perm[HONE_MAX_RANK], dims[HONE_MAX_RANK], *list;
@@ -342,7 +344,7 @@ hone_status build_diagonal(struct pt_op *op) {
   TRY(pt_axis(op, "dim2", is_last ? -1 : 1, rank, &b));
   if (rank < 2 || a == b) return pt_refuse(op, "of rank %d", rank);
   int64_t rows = x->shape.dims[a], columns = x->shape.dims[b];
-  if (offset < -rows) offset = -rows; /* none of it, as at the very corner */
+  if (offset < -rows) offset = -rows; /* empty, past the corner */
   if (offset > columns) offset = columns;
   int64_t row = offset < 0 ? -offset : 0, column = offset > 0 ? offset : 0;
   int64_t n = rows - row < columns - column ? rows - row : columns - column;
@@ -352,7 +354,7 @@ hone_status build_diagonal(struct pt_op *op) {
       perm[at++] = d;
     }
   perm[at] = a, perm[at + 1] = b;
-  dims[at] = rows * columns; /* counted when x was made */
+  dims[at] = rows * columns; /* the count was checked when x was made */
   TRY(make_transpose(op->make, x, perm, &y));
   TRY(make_reshape(op->make, y, dims, (size_t)at + 1, &y));
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, list, (size_t)n));
@@ -362,7 +364,7 @@ hone_status build_diagonal(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* Windows of a dimension, each as a new last dimension. */
+/* Sliding windows of a dimension, as a new last dimension. */
 hone_status build_unfold(struct pt_op *op) {
   struct value *x, *index, *y;
   int64_t axis, size, step, perm[HONE_MAX_RANK], *list;

@@ -8,7 +8,7 @@ struct bits {
   const uint8_t *at, *end;
   uint32_t held;
   int count;   /* bits in `held` */
-  bool is_bad; /* more was read than is there */
+  bool is_bad; /* more bits were requested than are left */
 };
 
 static uint32_t take(struct bits *b, int count) {
@@ -28,7 +28,7 @@ struct code {
   uint16_t count[LONGEST_CODE + 1], symbol[LITERALS];
 };
 
-/* False: more codes than fit their lengths. Fewer are fine: what is missing is never read. */
+/* False: more codes than their lengths allow. Fewer are accepted: missing ones are never read. */
 static bool code_init(struct code *code, const uint8_t *lengths, int symbols) {
   uint16_t start[LONGEST_CODE + 2] = {0};
   int room = 1;
@@ -45,7 +45,7 @@ static bool code_init(struct code *code, const uint8_t *lengths, int symbols) {
   return true;
 }
 
-/* -1: no symbol has these bits. */
+/* -1: no symbol has this code. */
 static int next_symbol(struct bits *b, const struct code *code) {
   int value = 0, first = 0, index = 0;
   for (int n = 1; n <= LONGEST_CODE && !b->is_bad; n++) {
@@ -66,7 +66,7 @@ struct unpacked {
 
 static bool copy_stored(struct bits *b, struct unpacked *out) {
   b->held = 0;
-  b->count = 0; /* to the next byte */
+  b->count = 0; /* skips to the next byte */
   uint32_t length = take(b, 16), inverse = take(b, 16);
   if (b->is_bad || length != (inverse ^ 0xffff) || length > (size_t)(b->end - b->at) ||
       length > out->size - out->count)
@@ -144,7 +144,7 @@ static bool read_codes(struct bits *b, struct code *literals, struct code *dista
 static void fixed_codes(struct code *literals, struct code *distances) {
   uint8_t lengths[LITERALS];
   for (int i = 0; i < LITERALS; i++) lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
-  (void)code_init(literals, lengths, LITERALS); /* they fit, by the standard */
+  (void)code_init(literals, lengths, LITERALS); /* valid by the standard */
   memset(lengths, 5, DISTANCES);
   (void)code_init(distances, lengths, DISTANCES);
 }

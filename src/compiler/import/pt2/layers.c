@@ -1,4 +1,4 @@
-/* pt2_layers: ATen's normalisations, and windows of an image as columns. */
+/* layers: ATen's normalisations, and image windows as columns. */
 #include "pt2.h"
 
 #include <math.h>
@@ -9,13 +9,13 @@ hone_status build_softmax(struct pt_op *op) {
   TRY(pt_need(op, "self", &x));
   TRY(pt_axis(op, "dim", -1, x->shape.rank, &axis));
   TRY(pt_int(op, "dtype", -1, &dtype));
-  if (dtype >= 0 && !pt_dtype(dtype)) return pt_refuse(op, "dtype %lld", (long long)dtype);
+  if (dtype >= 0 && !pt_dtype(dtype)) return pt_refuse(op, "with dtype %lld", (long long)dtype);
   if (dtype >= 0) TRY(make_cast(op->make, x, pt_dtype(dtype), &x));
   TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(x), ARGS(INT_ARG("axis", axis)), &y));
   return pt_result(op, 0, y);
 }
 
-/* A row of -inf alone becomes zeros. */
+/* A row of only -inf becomes zeros. */
 hone_status build_safe_softmax(struct pt_op *op) {
   struct value *x, *least, *axes, *zero, *hidden, *y;
   int64_t axis;
@@ -58,7 +58,7 @@ hone_status build_layer_norm(struct pt_op *op) {
     TRY(make_node(op->make, OP_LayerNormalization, VALUES(x, scale, bias), args, &y));
     return pt_result(op, 0, y);
   }
-  struct value *all[3]; /* with the mean and 1 / the deviation */
+  struct value *all[3]; /* with the mean and 1 / deviation */
   TRY(make_nodes(op->make, OP_LayerNormalization, VALUES(x, scale, bias), args, 3, all));
   for (size_t i = 0; i < 3; i++) TRY(pt_result(op, i, all[i]));
   return HONE_OK;
@@ -99,7 +99,7 @@ hone_status build_group_norm(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* Of the batch, or of what was learnt where that is asked for. */
+/* Statistics of the batch, or the learned ones if requested. */
 hone_status build_instance_norm(struct pt_op *op) {
   struct value *x, *scale, *bias, *y;
   int64_t fresh;
@@ -124,7 +124,7 @@ hone_status build_batch_norm(struct pt_op *op) {
   int64_t training;
   TRY(pt_int(op, "training", 0, &training));
   if (training && pt_given(op, "running_mean")) return pt_refuse(op, "in training");
-  if (training) return build_batch_norm_fresh(op); /* as weights are standardised, say */
+  if (training) return build_batch_norm_fresh(op); /* used to standardise weights, for example */
   TRY(pt_need(op, "running_mean", &mean));
   TRY(pt_need(op, "running_var", &variance));
   TRY(ones_or(op, "weight", &mean->shape, 1, &scale));
@@ -135,7 +135,7 @@ hone_status build_batch_norm(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* By the batch's own mean and variance; with those, and 1 / the deviation. */
+/* With the batch's own mean and variance; also returns them, as mean and 1 / deviation. */
 hone_status build_batch_norm_fresh(struct pt_op *op) {
   struct value *x, *scale, *bias, *mean, *y, *square, *axes;
   int64_t list[HONE_MAX_RANK], dims[HONE_MAX_RANK];
@@ -173,7 +173,7 @@ hone_status build_batch_norm_fresh(struct pt_op *op) {
   return HONE_OK;
 }
 
-/* -- windows of an image as columns */
+/* -- image windows as columns */
 
 enum { KERNEL, DILATION, PADDING, STRIDE, WINDOW_LISTS };
 static hone_status read_windows(struct pt_op *op, int64_t list[WINDOW_LISTS][2]) {
@@ -181,12 +181,12 @@ static hone_status read_windows(struct pt_op *op, int64_t list[WINDOW_LISTS][2])
   size_t count;
   for (size_t i = 0; i < WINDOW_LISTS; i++) {
     TRY(pt_ints(op, names[i], 2, list[i], &count));
-    if (count != 2) return pt_refuse(op, "%s of %zu", names[i], count);
+    if (count != 2) return pt_refuse(op, "with %s of %zu entries", names[i], count);
   }
   return HONE_OK;
 }
 
-/* Windows added up to an image. */
+/* Windows summed into an image. */
 hone_status build_col2im(struct pt_op *op) {
   struct value *x, *image, *block, *y;
   int64_t list[WINDOW_LISTS][2], size[2];
@@ -194,7 +194,7 @@ hone_status build_col2im(struct pt_op *op) {
   TRY(pt_need(op, "self", &x));
   TRY(read_windows(op, list));
   TRY(pt_ints(op, "output_size", 2, size, &count));
-  if (count != 2) return pt_refuse(op, "output_size of %zu", count);
+  if (count != 2) return pt_refuse(op, "with output_size of %zu entries", count);
   const int64_t *pad = list[PADDING], pads[] = {pad[0], pad[1], pad[0], pad[1]};
   TRY(make_ints(op->make, size, 2, &image));
   TRY(make_ints(op->make, list[KERNEL], 2, &block));
@@ -205,7 +205,8 @@ hone_status build_col2im(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* x[n, c, h, w] -> y[n, c kh kw, windows]: one strided part of the padded image a place in the window. */
+/* x[n, c, h, w] -> y[n, c kh kw, windows]: a strided slice of the padded image for each position in
+ * the window. */
 hone_status build_im2col(struct pt_op *op) {
   enum { MOST_PLACES = 1024 };
   struct value *x, *widths, *zero, *parts[MOST_PLACES], *y;
@@ -218,16 +219,16 @@ hone_status build_im2col(struct pt_op *op) {
     const int64_t kernel = list[KERNEL][d], dilation = list[DILATION][d], pad = list[PADDING][d];
     if (kernel < 1 || kernel > MOST_PLACES || dilation < 1 || dilation > INT32_MAX || pad < 0 ||
         pad > INT32_MAX || list[STRIDE][d] < 1)
-      return pt_refuse(op, "of this window");
+      return pt_refuse(op, "with this window");
     int64_t room = 0;
     if (!checked_add(x->shape.dims[rank - 2 + d], 2 * pad, &room) ||
         (room -= dilation * (kernel - 1) + 1) < 0)
-      return pt_refuse(op, "of a window larger than the image");
+      return pt_refuse(op, "with a window larger than the image");
     out[d] = room / list[STRIDE][d] + 1;
     pads[rank - 2 + d] = pads[2 * rank - 2 + d] = pad;
     places *= kernel;
   }
-  if (places > MOST_PLACES) return pt_refuse(op, "of %lld places", (long long)places);
+  if (places > MOST_PLACES) return pt_refuse(op, "with %lld positions", (long long)places);
   TRY(make_ints(op->make, pads, 2 * (size_t)rank, &widths));
   TRY(make_scalar(op->make, x->dtype, 0, &zero));
   TRY(make_node(op->make, OP_Pad, VALUES(x, widths, zero), ARGS(STRING_ARG("mode", "constant")),

@@ -1,7 +1,8 @@
-/* pt2_linear: ATen's inverses, determinants and solutions of small systems. */
+/* linear: ATen's inverses, determinants and solutions of small systems. */
 #include "pt2.h"
 
-/* Factors, pivots and error codes are not computed: names without a value, so that only a check may read them. */
+/* Factors, pivots and error codes are not computed: they are names without a value, which only a
+ * check may read. */
 static hone_status only_first(struct pt_op *op) {
   for (size_t k = 1; k < pt_result_count(op); k++)
     if (pt_is_read(op, k)) TRY(pt_result(op, k, NULL));
@@ -12,7 +13,7 @@ static hone_status read_matrix(struct pt_op *op, struct value **out) {
   return pt_need(op, pt_given(op, "A") ? "A" : pt_given(op, "input") ? "input" : "self", out);
 }
 
-/* inverse, det and their like: parameter OP_Inverse or OP_Det. */
+/* inverse, det and similar ones: parameter OP_Inverse or OP_Det. */
 hone_status build_of_matrix(struct pt_op *op) {
   struct value *a, *y;
   TRY(read_matrix(op, &a));

@@ -1,13 +1,13 @@
-/* pt2_losses: ATen's losses that are more than a formula over elements (formulas.c has those). */
+/* losses: ATen's losses that are more than an elementwise formula (formulas.c has those). */
 #include "pt2.h"
 
 struct classes {
-  struct value *scores; /* logarithms of probabilities */
+  struct value *scores; /* log-probabilities */
   struct value *target, *weight;
   int64_t axis; /* of the classes */
 };
 
-/* x without a dimension of 1, or with one more. */
+/* x without a dimension of 1, or with an additional one. */
 static hone_status without_axis(struct pt_op *op, struct value *x, int64_t axis,
                                 struct value **out) {
   int64_t dims[HONE_MAX_RANK];
@@ -30,7 +30,7 @@ static hone_status sum_of_classes(struct pt_op *op, struct value *x, int64_t axi
   return make_node(op->make, OP_Neg, VALUES(*out), NULL, out);
 }
 
-/* The weights as a tensor that broadcasts to the scores. */
+/* The weights, broadcast to the scores. */
 static hone_status weigh(struct pt_op *op, const struct classes *c, struct value *x,
                          struct value **out) {
   int64_t dims[HONE_MAX_RANK];
@@ -42,7 +42,7 @@ static hone_status weigh(struct pt_op *op, const struct classes *c, struct value
   return make_node(op->make, OP_Mul, VALUES(x, weight), NULL, out);
 }
 
-/* Targets that are probabilities themselves; the mean is over all but the classes. */
+/* Probability targets; the mean is over all dimensions except the classes. */
 static hone_status loss_of_probabilities(struct pt_op *op, const struct classes *c,
                                          double smoothing) {
   struct value *y, *target = c->target;
@@ -57,7 +57,8 @@ static hone_status loss_of_probabilities(struct pt_op *op, const struct classes 
   return pt_reduce_loss(op, y, NULL);
 }
 
-/* -score of the target's class times its weight; what is ignored counts nothing, and the mean is over the weights. */
+/* Minus the score of the target's class times its weight; ignored targets do not count, and the
+ * mean is over the weights. */
 static hone_status loss_of_indices(struct pt_op *op, const struct classes *c, double smoothing) {
   struct make *make = op->make;
   struct value *ignored, *zero, *at, *weight, *y, *smooth;
@@ -90,8 +91,7 @@ static hone_status loss_of_indices(struct pt_op *op, const struct classes *c, do
     TRY(make_with_scalar(make, OP_Mul, y, 1 - smoothing, &y));
     TRY(make_node(make, OP_Add, VALUES(y, smooth), NULL, &y));
   }
-  for (size_t k = 1; k < pt_result_count(op);
-       k++) { /* nll_loss_forward: what all weights add up to */
+  for (size_t k = 1; k < pt_result_count(op); k++) { /* nll_loss_forward: the sum of all weights */
     if (!pt_is_read(op, k)) continue;
     TRY(make_node(make, OP_ReduceSum, VALUES(weight), ARGS(INT_ARG("keepdims", 0)), &smooth));
     TRY(pt_result(op, k, smooth));
@@ -99,7 +99,7 @@ static hone_status loss_of_indices(struct pt_op *op, const struct classes *c, do
   return pt_reduce_loss(op, y, weight);
 }
 
-/* cross_entropy_loss; nll_loss (parameter 1): of logarithms already. */
+/* cross_entropy_loss; nll_loss (parameter 1): of log-probabilities. */
 hone_status build_cross_entropy(struct pt_op *op) {
   struct classes c;
   double smoothing;
@@ -115,7 +115,7 @@ hone_status build_cross_entropy(struct pt_op *op) {
   if (!op->parameter && shape_equal(&c.scores->shape, &c.target->shape))
     return loss_of_probabilities(op, &c, smoothing);
   if (c.target->shape.rank != c.scores->shape.rank - 1)
-    return pt_refuse(op, "of a target of rank %d", c.target->shape.rank);
+    return pt_refuse(op, "with a target of rank %d", c.target->shape.rank);
   return loss_of_indices(op, &c, smoothing);
 }
 

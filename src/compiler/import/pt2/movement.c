@@ -1,4 +1,4 @@
-/* pt2_ops: ATen operators that move elements or make tensors. */
+/* movement: ATen operators that move elements or create tensors. */
 #include "pt2.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ hone_status build_flatten(struct pt_op *op) {
   TRY(pt_axis(op, "end_dim", -1, x->shape.rank, &last));
   for (int d = 0; d < x->shape.rank; d++) {
     if (x->extents[d] && first < last && d >= first && d <= last)
-      return pt_refuse(op, "of a size that only a run knows");
+      return pt_refuse(op, "of a dynamic dimension");
     if (d > first && d <= last)
       dims[count - 1] *= x->shape.dims[d];
     else
@@ -66,10 +66,10 @@ hone_status build_squeeze(struct pt_op *op) {
     TRY(pt_axis_of(op, axes[i], x->shape.rank, &axes[i]));
     asked[axes[i]] = true;
   }
-  const bool is_all = !pt_given(op, "dim"); /* no dimension named: none of them */
+  const bool is_all = !pt_given(op, "dim"); /* without a dimension argument: all */
   for (int d = 0; d < x->shape.rank; d++)
     if (x->shape.dims[d] == 1 && x->extents[d])
-      return pt_refuse(op, "of a size that only a run knows");
+      return pt_refuse(op, "of a dynamic dimension");
     else if (x->shape.dims[d] != 1 || (!is_all && !asked[d]))
       dims[rank++] = make_kept_size(x, d);
   TRY(make_reshape(op->make, x, dims, rank, &y));
@@ -85,14 +85,14 @@ hone_status build_permute(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* -1 keeps a size; new dimensions stand in front. */
+/* -1 keeps a size; new dimensions are first. */
 hone_status build_expand(struct pt_op *op) {
   struct value *x, *y;
   int64_t dims[HONE_MAX_RANK];
   size_t count;
   TRY(pt_need(op, "self", &x));
   TRY(pt_ints(op, "size", HONE_MAX_RANK, dims, &count));
-  /* broadcast to what is there */
+  /* broadcasts with the existing size */
   for (size_t d = 0; d < count; d++)
     if (dims[d] == -1) dims[d] = 1;
   TRY(make_expand(op->make, x, dims, count, &y));
@@ -108,7 +108,7 @@ hone_status build_sym_size(struct pt_op *op) {
   return pt_number(op, (double)x->shape.dims[axis], x->extents[axis]);
 }
 
-/* How many elements. */
+/* The number of elements. */
 hone_status build_sym_numel(struct pt_op *op) {
   struct value *x;
   TRY(pt_need(op, "self", &x));
@@ -116,13 +116,13 @@ hone_status build_sym_numel(struct pt_op *op) {
   return pt_number(op, (double)make_elements(x), 0);
 }
 
-/* A check that makes nothing. */
+/* A check without a result. */
 hone_status build_nothing(struct pt_op *op) {
   (void)op;
   return HONE_OK;
 }
 
-/* Arithmetic on sizes, by a sign or letter; what has no result is no number. */
+/* Arithmetic on sizes, by a sign or letter; NaN for undefined results. */
 static double computed(int how, double a, double b) {
   switch (how) {
     case '+':
@@ -153,7 +153,7 @@ static double computed(int how, double a, double b) {
       return trunc(a);
     case 'r':
       return sqrt(a);
-    default: /* 'i': the same number of another type */
+    default: /* 'i': conversion of the type only */
       return a;
   }
 }
@@ -203,7 +203,7 @@ hone_status build_number_choice(struct pt_op *op) {
   return pt_number(op, y, 0);
 }
 
-/* -- slices and joins */
+/* -- slices and concatenations */
 
 hone_status build_slice(struct pt_op *op) {
   struct value *x, *y;
@@ -227,9 +227,9 @@ hone_status build_select(struct pt_op *op) {
   TRY(pt_int(op, "index", 0, &index));
   int64_t dim = x->shape.rank ? x->shape.dims[axis] : 0;
   if (index < -dim || index >= dim)
-    return fail(op->ctx, HONE_E_SHAPE, pt_place(op), "select of %lld from %lld", (long long)index,
+    return fail(op->ctx, HONE_E_SHAPE, pt_place(op), "of element %lld from %lld", (long long)index,
                 (long long)dim);
-  if (x->extents[axis]) return pt_refuse(op, "from a size that only a run knows");
+  if (x->extents[axis]) return pt_refuse(op, "from a dynamic dimension");
   if (index < 0) index += dim;
   TRY(pt_slice(op, x, axis, index, index + 1, 1, &y));
   for (int d = 0; d < x->shape.rank; d++)
@@ -238,7 +238,8 @@ hone_status build_select(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* torch.cat passes over tensors of shape [0] where the others have more dimensions: caches begin so. */
+/* torch.cat ignores tensors of shape [0] if the others have more dimensions: empty caches have this
+ * form. */
 static size_t leave_out_empty(struct value **parts, size_t count) {
   size_t kept = 0;
   int rank = 0;
@@ -263,7 +264,7 @@ hone_status build_cat(struct pt_op *op) { /* parameter 1: stack */
   TRY(pt_axis(op, "dim", 0, rank, &axis));
   for (size_t i = 0; i < count && op->parameter; i++) {
     int64_t dims[HONE_MAX_RANK];
-    if (parts[i]->shape.rank != rank - 1) return pt_refuse(op, "of tensors of unequal rank");
+    if (parts[i]->shape.rank != rank - 1) return pt_refuse(op, "of tensors of different rank");
     for (int d = 0; d < rank; d++)
       dims[d] = d == axis ? 1 : parts[i]->shape.dims[d < axis ? d : d - 1];
     TRY(make_reshape(op->make, parts[i], dims, (size_t)rank, &parts[i]));
@@ -274,13 +275,13 @@ hone_status build_cat(struct pt_op *op) { /* parameter 1: stack */
 
 enum split { BY_SIZE, BY_SIZES, IN_CHUNKS, IN_SECTIONS, AT_INDICES };
 
-/* Where the parts but the last end, to sizes: Python's slices, which rise. */
+/* Converts the ends of all parts except the last to sizes: ascending Python slices. */
 static hone_status sizes_between(struct pt_op *op, int64_t dim, size_t count, int64_t *sizes) {
   int64_t at = 0;
   for (size_t i = 0; i < count; i++) {
     int64_t end = i == count - 1 ? dim : sizes[i] < 0 ? sizes[i] + dim : sizes[i];
     if (end > dim) end = dim;
-    if (end < at) return pt_refuse(op, "at indices that do not rise");
+    if (end < at) return pt_refuse(op, "at indices that do not ascend");
     sizes[i] = end - at;
     at = end;
   }
@@ -296,17 +297,17 @@ static hone_status split_sizes(struct pt_op *op, int64_t dim, size_t count, int6
   size_t found = 0;
   if (is_at || op->parameter == BY_SIZES) {
     TRY(pt_ints(op, is_at ? "indices" : "split_sizes", count, sizes, &found));
-    if (found != given) return pt_refuse(op, "%zu sizes for %zu results", found, count);
+    if (found != given) return pt_refuse(op, "with %zu sizes for %zu results", found, count);
     return is_at ? sizes_between(op, dim, count, sizes) : HONE_OK;
   }
   if (is_even) TRY(pt_int(op, "sections", parts, &asked));
-  if (asked != parts) return pt_refuse(op, "into %zu", count);
+  if (asked != parts) return pt_refuse(op, "into %zu parts", count);
   for (size_t i = 0; is_even && i < count; i++) sizes[i] = dim / parts + ((int64_t)i < rest);
   if (is_even) return HONE_OK;
   if (op->parameter == BY_SIZE) TRY(pt_int(op, "split_size", size, &size));
-  if (size < 0 || (size > dim && count > 1)) return pt_refuse(op, "into %zu", count);
+  if (size < 0 || (size > dim && count > 1)) return pt_refuse(op, "into %zu parts", count);
   for (size_t i = 0; i < count; dim -= sizes[i++]) {
-    if (size && !dim && i) return pt_refuse(op, "into %zu", count); /* nothing is left */
+    if (size && !dim && i) return pt_refuse(op, "into %zu parts", count); /* no element is left */
     sizes[i] = dim < size ? dim : size;
   }
   return HONE_OK;
@@ -317,14 +318,14 @@ hone_status build_split(struct pt_op *op) {
   int64_t axis, *sizes;
   size_t count = pt_result_count(op);
   TRY(pt_need(op, "self", &x));
-  /* hsplit, dsplit: of columns, of what is behind */
+  /* hsplit, dsplit: along columns, along depth */
   const char *name = op->target + strlen("aten.");
   TRY(pt_axis(op, "dim",
               *name == 'h'   ? x->shape.rank > 1
               : *name == 'd' ? 2
                              : 0,
               x->shape.rank, &axis));
-  if (!count || count > MOST_TENSORS) return pt_refuse(op, "into %zu", count);
+  if (!count || count > MOST_TENSORS) return pt_refuse(op, "into %zu parts", count);
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, sizes, count));
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, parts, count));
   TRY(split_sizes(op, x->shape.rank ? x->shape.dims[axis] : 0, count, sizes));
@@ -335,7 +336,7 @@ hone_status build_split(struct pt_op *op) {
   return HONE_OK;
 }
 
-/* Pairs of widths from the last dimension on. */
+/* Pairs of widths, starting at the last dimension. */
 hone_status build_pad(struct pt_op *op) {
   struct value *x, *widths, *fill, *y;
   int64_t pairs[2 * HONE_MAX_RANK], pads[2 * HONE_MAX_RANK] = {0};
@@ -346,7 +347,7 @@ hone_status build_pad(struct pt_op *op) {
   static const char *const modes[] = {"constant", "reflect", "replicate"};
   TRY(pt_ints(op, op->parameter ? "padding" : "pad", 2 * HONE_MAX_RANK, pairs, &count));
   TRY(pt_float(op, "value", 0, &value));
-  if (op->part == 2) value = 0; /* a real number has no imaginary part */
+  if (op->part == 2) value = 0; /* the imaginary part of a real number is 0 */
   TRY(pt_text(op, "mode", modes[op->parameter], &mode));
   const char *how = !strcmp(mode, "constant")    ? "constant"
                     : !strcmp(mode, "reflect")   ? "reflect"
@@ -354,7 +355,7 @@ hone_status build_pad(struct pt_op *op) {
                     : !strcmp(mode, "circular")  ? "wrap"
                                                  : NULL;
   size_t rank = (size_t)x->shape.rank;
-  if (!how || count % 2 || count > 2 * rank) return pt_refuse(op, "mode %s", mode);
+  if (!how || count % 2 || count > 2 * rank) return pt_refuse(op, "with mode %s", mode);
   for (size_t i = 0; i < count / 2; i++) {
     pads[rank - 1 - i] = pairs[2 * i];
     pads[2 * rank - 1 - i] = pairs[2 * i + 1];
@@ -371,13 +372,13 @@ hone_status build_repeat(struct pt_op *op) {
   size_t count;
   TRY(pt_need(op, "self", &x));
   TRY(pt_ints(op, op->parameter ? "dims" : "repeats", HONE_MAX_RANK, repeats, &count));
-  if (op->parameter && (int)count < x->shape.rank) { /* tile: ones in front */
+  if (op->parameter && (int)count < x->shape.rank) { /* tile: adds leading ones */
     size_t missing = (size_t)x->shape.rank - count;
     memmove(repeats + missing, repeats, count * sizeof *repeats);
     for (size_t d = 0; d < missing; d++) repeats[d] = 1;
     count += missing;
   }
-  if ((int)count < x->shape.rank) return pt_refuse(op, "fewer counts than dimensions");
+  if ((int)count < x->shape.rank) return pt_refuse(op, "with fewer repeats than dimensions");
   size_t fresh = count - (size_t)x->shape.rank;
   for (size_t d = 0; d < count; d++) dims[d] = d < fresh ? 1 : x->shape.dims[d - fresh];
   TRY(make_reshape(op->make, x, dims, count, &x));
@@ -386,7 +387,8 @@ hone_status build_repeat(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* Each slice along `dim` as often as a constant list says; without self: its place. */
+/* Repeats each slice along `dim` by a constant list of counts; without self: returns its
+ * indices. */
 hone_status build_repeat_by_list(struct pt_op *op) {
   enum { MOST = 1 << 24 };
   struct value *x, *repeats, *index, *y;
@@ -395,16 +397,17 @@ hone_status build_repeat_by_list(struct pt_op *op) {
   TRY(pt_tensor(op, "self", &x));
   const struct tensor *counts = repeats->constant;
   const int rank = x ? x->shape.rank : 1;
-  if (!counts || repeats->shape.rank != 1) return pt_refuse(op, "as often as a run computes");
+  if (!counts || repeats->shape.rank != 1)
+    return pt_refuse(op, "with repeats computed at run time");
   if (x && (!pt_given(op, "dim") || !rank)) return pt_refuse(op, "without dim");
   TRY(pt_axis(op, "dim", 0, rank, &axis));
   const size_t count = x ? (size_t)x->shape.dims[axis] : tensor_count(counts);
   const size_t given = tensor_count(counts);
   if (count > MOST || (given != 1 && given != count))
-    return pt_refuse(op, "%zu counts for %zu", given, count);
+    return pt_refuse(op, "with %zu repeats for %zu slices", given, count);
   for (size_t i = 0; i < count; i++) {
     const int64_t n = tensor_i64(counts, given == 1 ? 0 : i);
-    if (n < 0 || n > MOST || (total += n) > MOST) return pt_refuse(op, "too often");
+    if (n < 0 || n > MOST || (total += n) > MOST) return pt_refuse(op, "with too many repeats");
   }
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, list, (size_t)total + 1));
   total = 0;
@@ -416,7 +419,7 @@ hone_status build_repeat_by_list(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* Each slice along `dim` so many times in a row. */
+/* Repeats each slice along `dim`. */
 hone_status build_repeat_interleave(struct pt_op *op) {
   struct value *x, *shape, *y;
   int64_t repeats, axis, dims[HONE_MAX_RANK];
@@ -426,7 +429,7 @@ hone_status build_repeat_interleave(struct pt_op *op) {
   TRY(pt_axis(op, "dim", 0, x->shape.rank, &axis));
   int rank = x->shape.rank;
   if (repeats < 0 || rank + 1 > HONE_MAX_RANK)
-    return pt_refuse(op, "%lld times of rank %d", (long long)repeats, rank);
+    return pt_refuse(op, "with %lld repeats at rank %d", (long long)repeats, rank);
   for (int d = 0; d <= rank; d++)
     dims[d] = d == axis + 1 ? 1 : x->shape.dims[d <= axis ? d : d - 1];
   TRY(make_reshape(op->make, x, dims, (size_t)rank + 1, &y));
@@ -434,14 +437,14 @@ hone_status build_repeat_interleave(struct pt_op *op) {
   TRY(make_ints(op->make, dims, (size_t)rank + 1, &shape));
   TRY(make_node(op->make, OP_Expand, VALUES(y, shape), NULL, &y));
   memcpy(dims, x->shape.dims, (size_t)rank * sizeof *dims);
-  dims[axis] *= repeats; /* which Expand has counted */
+  dims[axis] *= repeats; /* Expand has checked the size */
   TRY(make_reshape(op->make, y, dims, (size_t)rank, &y));
   return pt_result(op, 0, y);
 }
 
-/* -- what makes tensors */
+/* -- creation */
 
-/* parameter: 0 zeros, also where PyTorch leaves the content open; 1 ones; 2 full */
+/* parameter: 0 zeros, also where PyTorch leaves elements undefined; 1 ones; 2 full */
 hone_status build_full(struct pt_op *op) {
   struct value *fill, *like, *y;
   int64_t dims[HONE_MAX_RANK], dtype;
@@ -458,16 +461,16 @@ hone_status build_full(struct pt_op *op) {
     struct value *number;
     TRY(pt_operand(op, name, like, &number));
     if (!number->constant || tensor_count(number->constant) != 1)
-      return pt_refuse(op, "with a number that is computed");
+      return pt_refuse(op, "with a number computed at run time");
     x = tensor_f64(number->constant, 0);
     truth = number->dtype == HONE_BOOL;
     whole = pt_is_whole(op, name);
   }
   if (op->part && dtype >= 0 && dtype != PT_COMPLEX64) return pt_refuse(op, "of complex numbers");
-  if (op->part == 2) x = 0; /* a real number has no imaginary part */
+  if (op->part == 2) x = 0; /* the imaginary part of a real number is 0 */
   const bool is_complex = dtype == PT_COMPLEX64 && x == 0;
   if (is_complex) dtype = PT_FLOAT32;
-  if (dtype >= 0 && !pt_dtype(dtype)) return pt_refuse(op, "dtype %lld", (long long)dtype);
+  if (dtype >= 0 && !pt_dtype(dtype)) return pt_refuse(op, "with dtype %lld", (long long)dtype);
   hone_dtype type = dtype >= 0 ? pt_dtype(dtype)
                     : like     ? like->dtype
                     : truth    ? HONE_BOOL
@@ -494,11 +497,11 @@ hone_status build_arange(struct pt_op *op) {
   TRY(pt_float(op, "step", 1, &by));
   TRY(pt_int(op, "dtype", -1, &dtype));
   static const char *const names[] = {"start", "end", "step"};
-  bool whole = true; /* is none of them a float? */
+  bool whole = true; /* true if none of them is a float */
   for (size_t i = 0; i < COUNT(names); i++)
     whole &= !pt_given(op, names[i]) || pt_is_whole(op, names[i]);
   hone_dtype type = dtype >= 0 ? pt_dtype(dtype) : whole ? HONE_I64 : HONE_F32;
-  if (!type || by == 0) return pt_refuse(op, "dtype %lld, step %g", (long long)dtype, by);
+  if (!type || by == 0) return pt_refuse(op, "with dtype %lld and step %g", (long long)dtype, by);
   TRY(make_scalar(op->make, type, from, &start));
   TRY(make_scalar(op->make, type, to, &end));
   TRY(make_scalar(op->make, type, by, &step));
@@ -516,7 +519,7 @@ hone_status build_triangle(struct pt_op *op) { /* parameter: upper */
   return pt_result(op, 0, y);
 }
 
-/* 1 on the diagonal: n rows, m columns. */
+/* Ones on the diagonal: n rows, m columns. */
 hone_status build_eye(struct pt_op *op) {
   struct value *y;
   int64_t dims[2], dtype, count;
@@ -547,7 +550,7 @@ hone_status build_linspace(struct pt_op *op) {
   if (!dtype_is_float(type) || steps < 0) return pt_refuse(op, "of this size or type");
   struct shape shape = {.rank = 1, .dims = {steps}};
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, numbers, (size_t)steps));
-  for (int64_t i = 0; i < steps; i++) /* from both ends, as PyTorch does */
+  for (int64_t i = 0; i < steps; i++) /* computed from both ends, as in PyTorch */
     numbers[i] = steps == 1 ? start
                  : i < steps / 2
                      ? start + (end - start) / (double)(steps - 1) * (double)i
@@ -584,7 +587,7 @@ static hone_status rolled(struct pt_op *op, struct value *x, int64_t axis, int64
   return make_node(op->make, OP_Concat, parts, 2, ARGS(INT_ARG("axis", axis)), out);
 }
 
-/* fftshift: the middle of each dimension becomes its beginning; parameter 1: the way back. */
+/* fftshift: moves the middle of each dimension to its beginning; parameter 1: the inverse. */
 hone_status build_shift(struct pt_op *op) {
   struct value *x;
   int64_t axes[HONE_MAX_RANK], axis;
@@ -601,7 +604,7 @@ hone_status build_shift(struct pt_op *op) {
   return pt_result(op, 0, x);
 }
 
-/* Without dims the flat tensor is rolled. */
+/* Without dims the flattened tensor is rolled. */
 hone_status build_roll(struct pt_op *op) {
   struct value *x, *y;
   int64_t shifts[HONE_MAX_RANK], axes[HONE_MAX_RANK] = {0}, axis;
@@ -609,7 +612,7 @@ hone_status build_roll(struct pt_op *op) {
   TRY(pt_need(op, "self", &x));
   TRY(pt_ints(op, "shifts", HONE_MAX_RANK, shifts, &count));
   TRY(pt_ints(op, "dims", HONE_MAX_RANK, axes, &given));
-  if (given ? given != count : count != 1) return pt_refuse(op, "%zu shifts", count);
+  if (given ? given != count : count != 1) return pt_refuse(op, "with %zu shifts", count);
   const int64_t total = make_elements(x);
   y = x;
   if (!given) TRY(make_reshape(op->make, x, &total, 1, &y));
@@ -621,7 +624,7 @@ hone_status build_roll(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* Each element less the one before it, n times; of truth values whether they differ. */
+/* Differences of neighbours, n times; for booleans whether they differ. */
 hone_status build_diff(struct pt_op *op) {
   static const char *const around[] = {"prepend", "self", "append"};
   enum { MOST = 64 };
@@ -636,7 +639,7 @@ hone_status build_diff(struct pt_op *op) {
   TRY(pt_axis(op, "dim", -1, x->shape.rank, &axis));
   TRY(pt_int(op, "n", 1, &n));
   if (!x->shape.rank || n < 0 || n > MOST)
-    return pt_refuse(op, "%lld times of rank %d", (long long)n, x->shape.rank);
+    return pt_refuse(op, "with n %lld at rank %d", (long long)n, x->shape.rank);
   TRY(pt_promote(op, parts, count));
   x = parts[0];
   if (count > 1) TRY(make_node(op->make, OP_Concat, parts, count, ARGS(INT_ARG("axis", axis)), &x));
@@ -658,7 +661,7 @@ hone_status build_unbind(struct pt_op *op) {
   TRY(pt_need(op, "self", &x));
   TRY(pt_axis(op, "dim", 0, x->shape.rank, &axis));
   if (!x->shape.rank || x->shape.dims[axis] != (int64_t)count)
-    return pt_refuse(op, "into %zu", count);
+    return pt_refuse(op, "into %zu parts", count);
   for (int d = 0; d < x->shape.rank; d++)
     if (d != axis) dims[rank++] = x->shape.dims[d];
   for (size_t i = 0; i < count; i++) {
@@ -679,13 +682,13 @@ hone_status build_narrow(struct pt_op *op) {
   int64_t dim = x->shape.rank ? x->shape.dims[axis] : 0;
   start = start < 0 ? start + dim : start;
   if (start < 0 || length < 0 || start > dim || length > dim - start)
-    return pt_refuse(op, "%lld from %lld of %lld", (long long)length, (long long)start,
+    return pt_refuse(op, "of %lld elements from %lld of %lld", (long long)length, (long long)start,
                      (long long)dim);
   TRY(pt_slice(op, x, axis, start, start + length, 1, &y));
   return pt_result(op, 0, y);
 }
 
-/* The dimensions `source` become those at `destination`, the others keep their order. */
+/* Moves the dimensions `source` to `destination`, the others keep their order. */
 /* One axis, or a list of them. */
 static hone_status read_places(struct pt_op *op, const char *name, int64_t *out, size_t *count) {
   if (!json_is_integer(pt_argument(op, name))) return pt_ints(op, name, HONE_MAX_RANK, out, count);
@@ -701,7 +704,7 @@ hone_status build_movedim(struct pt_op *op) {
   TRY(pt_need(op, "self", &x));
   TRY(read_places(op, "source", from, &count));
   TRY(read_places(op, "destination", to, &other));
-  if (count != other) return pt_refuse(op, "%zu to %zu", count, other);
+  if (count != other) return pt_refuse(op, "of %zu dimensions to %zu", count, other);
   for (int d = 0; d < HONE_MAX_RANK; d++) perm[d] = -1;
   for (size_t i = 0; i < count; i++) {
     TRY(pt_axis_of(op, from[i], x->shape.rank, &from[i]));
@@ -731,7 +734,7 @@ hone_status build_like(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* One dimension becomes several. */
+/* Splits one dimension into several. */
 hone_status build_unflatten(struct pt_op *op) {
   struct value *x, *y;
   int64_t axis, sizes[HONE_MAX_RANK], dims[HONE_MAX_RANK];
@@ -769,7 +772,7 @@ hone_status build_pixel_shuffle(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* Channels dealt out to groups. */
+/* Interleaves channels of groups. */
 hone_status build_channel_shuffle(struct pt_op *op) {
   static const int64_t turn[] = {0, 2, 1, 3, 4};
   struct value *x, *y;
@@ -784,7 +787,7 @@ hone_status build_channel_shuffle(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* Each vector as a grid over all of them, the first along the first dimension. */
+/* Each vector expanded to the grid of all of them, the first along the first dimension. */
 hone_status build_meshgrid(struct pt_op *op) {
   struct value *list[HONE_MAX_RANK], *shape, *y;
   size_t count;
@@ -792,7 +795,7 @@ hone_status build_meshgrid(struct pt_op *op) {
   int64_t dims[HONE_MAX_RANK], one[HONE_MAX_RANK];
   TRY(pt_tensors(op, "tensors", HONE_MAX_RANK, list, &count));
   TRY(pt_text(op, "indexing", "ij", &indexing));
-  const bool swap = strcmp(indexing, "ij") && count > 1; /* xy: of the first two */
+  const bool swap = strcmp(indexing, "ij") && count > 1; /* xy: swaps the first two */
   for (size_t i = 0; i < count; i++) {
     if (list[i]->shape.rank > 1) return pt_refuse(op, "of rank %d", list[i]->shape.rank);
     dims[swap && i < 2 ? 1 - i : i] = list[i]->shape.rank ? list[i]->shape.dims[0] : 1;
@@ -808,7 +811,7 @@ hone_status build_meshgrid(struct pt_op *op) {
   return HONE_OK;
 }
 
-/* Each as large as all of them together. */
+/* Broadcasts all tensors to a common shape. */
 hone_status build_broadcast_tensors(struct pt_op *op) {
   enum { MOST = 64 };
   struct value *list[MOST], *y;

@@ -1,8 +1,9 @@
-/* pt2_nodes: a node becomes what its row of the table builds: in-place forms, copies, parts of complex numbers, operands without
- * dimensions, and checks that make nothing. */
+/* nodes: translates a node by its row of the table: in-place forms, copies, parts of complex
+ * numbers, scalar operands, and checks without a result. */
 #include "pt2.h"
 
-/* What an in-place operator made is what it wrote to from now on, and its result is another name for that. */
+/* The result of an in-place operator replaces the tensor it wrote to, and its result name refers to
+ * the same item. */
 static hone_status write_through(struct pt_op *op, const char *result, const char *self) {
   struct pt_item *made;
   TRY(pt_find(op->pt, pt_place(op), result, &made));
@@ -10,7 +11,7 @@ static hone_status write_through(struct pt_op *op, const char *result, const cha
   return pt_note_view(op, result, self, VIEW_SAME);
 }
 
-/* Results of a view share the storage of what it views; an in-place operator writes to it. */
+/* The result of a view shares the storage of its base; an in-place operator writes to it. */
 static hone_status note_storage(struct pt_op *op, const char *plain) {
   const char *self = pt_self(op->node);
   json_t *result = NULL;
@@ -28,7 +29,8 @@ static hone_status note_storage(struct pt_op *op, const char *plain) {
   return HONE_OK;
 }
 
-/* "aten.view_copy.default" as "aten.view.default": its result is a tensor of its own, which all of ours are. */
+/* "aten.view_copy.default" as "aten.view.default": its result is a separate tensor, as all of ours
+ * are. */
 static hone_status find_copy(struct pt_op *op, pt_build_fn **build, bool *out_found) {
   static const char mark[] = "_copy.";
   const char *at = strstr(op->target, mark), *name;
@@ -41,18 +43,18 @@ static hone_status find_copy(struct pt_op *op, pt_build_fn **build, bool *out_fo
 }
 
 static hone_status unknown(const struct pt_op *op) {
-  const hone_status status =
-      fail(op->ctx, HONE_E_UNSUP, pt_place(op), "PyTorch operator \"%.100s\"", op->target);
+  const hone_status status = fail(op->ctx, HONE_E_UNSUP, pt_place(op),
+                                  "PyTorch operator \"%.100s\" is not supported", op->target);
   return advise(
       op->ctx, status, "%s",
       strncmp(op->target, "aten.", 5)
-          ? "write it with PyTorch's own operators; docs/reference/pytorch.md lists what is read"
+          ? "rewrite it with PyTorch's own operators; docs/reference/pytorch.md lists the supported ones"
           : "export with torch.export.export(model, args).run_decompositions(), which "
-            "leaves few operators; docs/reference/pytorch.md lists them");
+            "uses few operators; docs/reference/pytorch.md lists the supported ones");
 }
 
-/* Operators that take no size of an operand for a number, so that it may be one that only a run knows (nonzero, cond);
-   and those that may be given such a number. */
+/* Operators that do not need the size of an operand as a number, so that it may be dynamic
+ * (nonzero, cond); and those that accept such a size as an argument. */
 static pt_build_fn *const of_open[] = {
     build_unary,       build_copy,         build_silu,       build_rsqrt,         build_gelu,
     build_alpha,       build_clamp,        build_binary,     build_rsub,          build_not_equal,
@@ -78,11 +80,11 @@ static bool is_among(pt_build_fn *build, pt_build_fn *const *those, size_t count
 static hone_status check_open(const struct pt_op *op, pt_build_fn *build) {
   if ((op->reads_open && !is_among(build, of_open, COUNT(of_open))) ||
       (op->reads_open_number && !is_among(build, of_open_numbers, COUNT(of_open_numbers))))
-    return pt_refuse(op, "of a size that only a run knows");
+    return pt_refuse(op, "of a dynamic dimension");
   return HONE_OK;
 }
 
-/* Operators along a dimension, which PyTorch gives tensors without any too, and whose result theirs is like. */
+/* Operators along a dimension that PyTorch also applies to scalars, with a scalar result. */
 static const struct {
   pt_build_fn *build;
   const char *of;
@@ -108,7 +110,7 @@ static const char *lifted_by(pt_build_fn *build) {
   return NULL;
 }
 
-/* An operator that torch.export keeps in order by a token: one that only checks makes nothing. */
+/* An operator that torch.export orders by a token: one that only checks has no result. */
 hone_status build_effect(struct pt_op *op) {
   static const char prefix[] = "torch.ops.";
   struct pt_op inner = {.target = ""};
@@ -120,7 +122,7 @@ hone_status build_effect(struct pt_op *op) {
   }
   if (!strncmp(inner.target, prefix, sizeof prefix - 1)) inner.target += sizeof prefix - 1;
   if (pt_find_kind(&inner, inner.target, &build) && build == build_nothing) return HONE_OK;
-  return pt_refuse(op, "of %.100s, which does more than to check", inner.target);
+  return pt_refuse(op, "of %.100s, which has side effects", inner.target);
 }
 
 static hone_status pt_build(struct pt_op *op) {
@@ -131,7 +133,8 @@ static hone_status pt_build(struct pt_op *op) {
   if (!found) {
     TRY(pt_plain_target(op->pt, op->target, &plain));
     found = plain && pt_find_kind(op, plain, &build);
-    if (found && pt_view_of(plain)) { /* unsqueeze_: another look at the same, under the new name */
+    /* unsqueeze_: another view of the same tensor, under the new name */
+    if (found && pt_view_of(plain)) {
       op->target = plain;
       plain = NULL;
     }

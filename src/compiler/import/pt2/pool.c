@@ -1,5 +1,5 @@
-/* pt2_pool: ATen's pools. What ONNX's pools cannot be told (integers, a divisor, windows of unequal size) is done an axis at a
- * time, or as an average times what it was divided by. */
+/* pool: ATen's pools. Forms that ONNX's pools lack (integers, a divisor, windows of unequal size)
+ * are computed axis by axis, or as an average times its divisor. */
 #include "pt2.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static size_t dimensions_of(const char *target) {
   return strstr(target, "1d") ? 1 : strstr(target, "3d") ? 3 : 2;
 }
 
-/* self, given a batch where it is one image. */
+/* self, with a batch dimension if it is a single image. */
 static hone_status read_images(struct pt_op *op, size_t n, struct value **out) {
   TRY(pt_need(op, "self", out));
   if ((*out)->shape.rank == (int)n + 1) TRY(pt_lift(op, out));
@@ -38,19 +38,19 @@ static hone_status read_pool(struct pt_op *op, struct pool *p) {
     if (p->kernel[i] < 1 || p->strides[i] < 1 || p->dilations[i] < 1 || p->pads[i] < 0 ||
         p->kernel[i] > INT32_MAX || p->strides[i] > INT32_MAX || p->dilations[i] > INT32_MAX ||
         p->pads[i] > INT32_MAX)
-      return pt_refuse(op, "of this window");
+      return pt_refuse(op, "with this window");
     p->pads[p->n + i] = p->pads[i];
   }
   return HONE_OK;
 }
 
-/* How many windows an axis has, and what its end is padded with so that the last one fits. */
+/* The number of windows along an axis, and the end padding with which the last one fits. */
 static hone_status count_windows(struct pt_op *op, const struct pool *p, size_t i, int64_t *out,
                                  int64_t *end) {
   const int64_t size = p->x->shape.dims[2 + i], stride = p->strides[i];
-  const int64_t span = p->dilations[i] * (p->kernel[i] - 1) + 1; /* 62 bits at most */
+  const int64_t span = p->dilations[i] * (p->kernel[i] - 1) + 1; /* at most 62 bits */
   const int64_t room = size + 2 * p->pads[i] - span + (p->ceil ? stride - 1 : 0);
-  if (room < 0) return pt_refuse(op, "of a window larger than the image");
+  if (room < 0) return pt_refuse(op, "with a window larger than the image");
   *out = room / stride + 1;
   if (p->ceil && (*out - 1) * stride >= size + p->pads[i]) --*out;
   *end = (*out - 1) * stride + span - size - p->pads[i];
@@ -70,9 +70,10 @@ static hone_status pool_node(struct pt_op *op, const struct pool *p, struct valu
   return make_nodes(op->make, id, VALUES(x), args, count, out);
 }
 
-/* -- the largest */
+/* -- maximum */
 
-/* An axis of x becomes `windows`, each the largest of the `length` places that the list names for it. */
+/* Reduces an axis of x to `windows`, each the maximum of the `length` elements whose indices the
+ * list gives. */
 static hone_status largest_of(struct pt_op *op, int64_t axis, const int64_t *list, int64_t windows,
                               int64_t length, struct value **x) {
   const int64_t dims[] = {windows, length}, reduced = axis + 1;
@@ -84,7 +85,7 @@ static hone_status largest_of(struct pt_op *op, int64_t axis, const int64_t *lis
   return make_node(op->make, OP_ReduceMax, VALUES(*x, axes), ARGS(INT_ARG("keepdims", 0)), x);
 }
 
-/* Of integers, the border the least there is. */
+/* For integers, padded with the smallest value. */
 static hone_status largest_integers(struct pt_op *op, const struct pool *p) {
   const int bits = (int)dtype_bits(p->x->dtype);
   const double least = p->x->dtype == HONE_U8 ? 0 : -ldexp(1, bits - 1);
@@ -111,11 +112,12 @@ static hone_status largest_integers(struct pt_op *op, const struct pool *p) {
   return pt_result(op, 0, x);
 }
 
-/* With their places. PyTorch counts them within an image's plane, ONNX through the whole tensor. */
+/* With indices. PyTorch counts them within an image's plane, ONNX within the whole tensor. */
 static hone_status largest_with_places(struct pt_op *op, const struct pool *p) {
   struct value *x = p->x, *y[2];
   int64_t plane = 1;
-  for (int d = 2; d < x->shape.rank; d++) plane *= x->shape.dims[d]; /* counted when x was made */
+  /* the count was checked when x was made */
+  for (int d = 2; d < x->shape.rank; d++) plane *= x->shape.dims[d];
   if (x->dtype == HONE_I32 || x->dtype == HONE_I16) TRY(make_cast(op->make, x, HONE_F64, &x));
   if (x->dtype == HONE_I64) return pt_refuse(op, "of int64 with indices");
   TRY(pool_node(op, p, x, OP_MaxPool, 2, y));
@@ -137,11 +139,11 @@ hone_status build_max_pool(struct pt_op *op) {
 
 /* -- averages */
 
-/* Sums over `divisor`: an average of all places of a window, zeros beyond the image among them. */
+/* Sums divided by `divisor`: an average of all elements of a window, including zero padding. */
 static hone_status average_by(struct pt_op *op, struct pool *p, int64_t divisor) {
   double area = 1;
   struct value *y;
-  if (divisor == 0) return pt_refuse(op, "divisor_override 0");
+  if (divisor == 0) return pt_refuse(op, "with divisor_override 0");
   for (size_t i = 0; i < p->n; i++) {
     int64_t windows, end;
     TRY(count_windows(op, p, i, &windows, &end));
@@ -166,14 +168,14 @@ hone_status build_average_pool(struct pt_op *op) {
   const bool is_float = dtype_is_float(dtype);
   if (!is_float) TRY(make_cast(op->make, p.x, HONE_F64, &p.x));
   TRY(pool_node(op, &p, p.x, OP_AveragePool, 1, &y));
-  if (!is_float) { /* rounded to zero, where it is not whole but for the rounding of the quotient */
+  if (!is_float) { /* truncated toward zero, except for the rounding of the quotient */
     TRY(make_with_scalar(op->make, OP_Mul, y, 1 + 1e-12, &y));
     TRY(make_cast(op->make, y, dtype, &y));
   }
   return pt_result(op, 0, y);
 }
 
-/* -- pools to a size */
+/* -- adaptive pools */
 
 /* Window i of an axis of n: [floor(i n / size), ceil((i + 1) n / size)). */
 static int64_t window_start(int64_t i, int64_t n, int64_t size) { return i * n / size; }
@@ -203,14 +205,15 @@ static hone_status largest_axis(struct pt_op *op, int axis, int64_t size, struct
   }
   if (!checked_mul(length, size, &count)) return pt_refuse(op, "of this size");
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, list, (size_t)count));
-  for (int64_t k = 0; k < count; k++) { /* a shorter window has its last place twice */
+  for (int64_t k = 0; k < count; k++) { /* a shorter window repeats its last element */
     const int64_t i = k / length, at = window_start(i, n, size) + k % length;
     list[k] = at < window_end(i, n, size) ? at : window_end(i, n, size) - 1;
   }
   return largest_of(op, axis, list, size, length, x);
 }
 
-/* Windows of equal size where the result divides the input, else an axis at a time. Parameter 1: the largest. */
+/* Windows of equal size if the result divides the input, else axis by axis. Parameter 1:
+ * maximum. */
 hone_status build_adaptive_pool(struct pt_op *op) {
   struct pool p = {.n = dimensions_of(op->target)};
   struct value *y;
@@ -222,7 +225,7 @@ hone_status build_adaptive_pool(struct pt_op *op) {
   for (size_t i = 0; i < p.n; i++) {
     const int64_t dim = p.x->shape.dims[2 + i];
     if (size[i] < 1 || dim < 1 || size[i] > INT32_MAX || dim > INT32_MAX)
-      return pt_refuse(op, "%lld from %lld", (long long)size[i], (long long)dim);
+      return pt_refuse(op, "to %lld from %lld elements", (long long)size[i], (long long)dim);
     p.kernel[i] = p.strides[i] = dim / size[i];
     p.dilations[i] = 1;
     is_even = is_even && dim % size[i] == 0;

@@ -1,10 +1,11 @@
-/* pt2: an archive of torch.export to a graph: the zip's members, models/model.json, weights where they
- * lie in the file, then one ATen operator after the other.
+/* pt2: an archive of torch.export to a graph: the zip's members, models/model.json, weights in
+ * place in the file, then one ATen operator after the other.
  *
- * Sizes that the file leaves open are numbers here: inputs are bound first (--shape), and every shape
- * that a node computes from them is known when the node is read.
- * Source: PyTorch's torch/_export/serde/schema.yaml, version 8, and torch.export's documentation.
- */
+ * Dynamic dimensions of the file are numbers here: inputs are bound first (--shape), and every
+ * shape that a node computes from them is known when the node is read.
+ *
+ * Source: PyTorch's torch/_export/serde/schema.yaml, version 8, and torch.export's
+ * documentation. */
 #include "pt2.h"
 
 #include <math.h>
@@ -20,7 +21,7 @@ static const uint8_t signs[256] = {
     ['6'] = DIGIT, ['7'] = DIGIT,   ['8'] = DIGIT, ['9'] = DIGIT, ['+'] = DIGIT,  ['-'] = DIGIT,
     ['.'] = DIGIT, ['e'] = DIGIT,   ['E'] = DIGIT};
 
-/* Depth and the length of numbers, before a parser that recurses sees it. */
+/* Checks nesting depth and the length of numbers before a recursive parser reads the text. */
 static hone_status check_json(struct pt *pt, const char *name, const char *text, size_t size) {
   int64_t depth = 0, most = pt->ctx->limits[LIMIT_depth];
   size_t digits = 0;
@@ -56,8 +57,8 @@ static hone_status load_json(struct pt *pt, const char *suffix, json_t **out) {
   TRY(check_json(pt, name, (const char *)bytes, member->size));
   *out = json_loadb((const char *)bytes, member->size, JSON_REJECT_DUPLICATES, &error);
   if (*out && json_is_object(*out)) return HONE_OK;
-  return fail(pt->ctx, HONE_E_FORMAT, place_name(name), "not the JSON it should be: %s at byte %d",
-              *out ? "no object" : error.text, *out ? 0 : error.position);
+  return fail(pt->ctx, HONE_E_FORMAT, place_name(name), "invalid JSON: %s at byte %d",
+              *out ? "it is not an object" : error.text, *out ? 0 : error.position);
 }
 
 static hone_status wrong(struct pt *pt, const char *name, const char *what) {
@@ -68,12 +69,12 @@ static hone_status wrong(struct pt *pt, const char *name, const char *what) {
 
 struct meta {
   hone_dtype dtype;
-  bool is_complex; /* of pairs of floats: the last axis */
+  bool is_complex; /* pairs of floats: the last axis is complex */
   struct shape shape;
   int64_t strides[HONE_MAX_RANK], offset;
 };
 
-/* Complex numbers of two floats each lie as floats with one more axis. */
+/* Complex numbers are stored as two floats: floats with one more axis. */
 static hone_status as_pairs(struct pt *pt, const char *name, struct meta *meta) {
   const int last = meta->shape.rank;
   if (last == HONE_MAX_RANK) return wrong(pt, name, "complex numbers of too many dimensions");
@@ -98,7 +99,7 @@ static hone_status read_meta(struct pt *pt, const char *name, const json_t *json
                 (long long)dtype);
   size_t rank = json_array_size(sizes);
   if (rank > HONE_MAX_RANK || json_array_size(strides) != rank)
-    return wrong(pt, name, "a tensor whose sizes and strides do not fit");
+    return wrong(pt, name, "a tensor whose sizes and strides do not match");
   out->shape.rank = (int)rank;
   for (size_t d = 0; d < rank; d++) {
     json_t *size = NULL, *stride = NULL;
@@ -142,7 +143,7 @@ static hone_status gather_strided(struct pt *pt, const struct meta *meta, const 
   return HONE_OK;
 }
 
-/* Last element that the view touches, from its storage's start; false if it cannot be. */
+/* Index of the last element in the view, from the start of its storage; false on overflow. */
 static bool last_element(const struct meta *meta, int64_t *out) {
   *out = meta->offset;
   if (meta->offset < 0) return false;
@@ -168,12 +169,12 @@ static hone_status read_payload(struct pt *pt, const char *name, const char *mem
   *tensor = (struct tensor){.dtype = meta->dtype, .shape = meta->shape};
   for (int d = 0; d < meta->shape.rank; d++)
     if (meta->shape.dims[d] < 0)
-      return fail(pt->ctx, HONE_E_SHAPE, place_name(name), "a weight with an open shape");
+      return fail(pt->ctx, HONE_E_SHAPE, place_name(name), "a weight with a dynamic dimension");
   TRY(shape_check(pt->ctx, place_name(name), meta->dtype, &meta->shape, &elements, &tensor->bytes));
   size_t width = dtype_bits(meta->dtype) / 8;
   if (elements && (!last_element(meta, &last) || (uint64_t)last >= member->size / width))
     return fail(pt->ctx, HONE_E_FORMAT, place_name(name),
-                "its view reaches beyond the %zu bytes of \"%s\"", member->size, member_name);
+                "its view exceeds the %zu bytes of \"%s\"", member->size, member_name);
   *out = tensor;
   if (!elements) {
     tensor->data = bytes;
@@ -197,18 +198,18 @@ static hone_status read_weight(struct pt *pt, const char *name, const struct ten
     if (json_is_true(json_object_get(entry, "use_pickle")) || !strncmp(path, "custom_obj", 10))
       return fail(
           pt->ctx, HONE_E_TRUST, place_name(name),
-          "stored as a pickle, which carries code; export the model again on plain tensors");
+          "stored as a pickle, which can contain code; export the model again with plain tensors");
     TRY(read_meta(pt, name, json_object_get(entry, "tensor_meta"), &meta));
     TRY(arena_printf(pt->ctx, pt->arena, &member, "%s%s%s", pt->prefix, folders[i], path));
     *out_is_complex = meta.is_complex;
     return read_payload(pt, name, member, &meta, out);
   }
-  return fail(pt->ctx, HONE_E_FORMAT, place_name(name), "a weight that the archive does not hold");
+  return fail(pt->ctx, HONE_E_FORMAT, place_name(name), "the archive does not contain this weight");
 }
 
 /* -- the graph's inputs */
 
-/* "Symbol('s15', ..)" stands for one open size, anything longer for one without a name. */
+/* "Symbol('s15', ..)" is a named dynamic dimension, a longer expression an unnamed one. */
 static hone_status symbol_of(struct pt *pt, const json_t *size, const char **out) {
   json_t *expression = NULL;
   *out = "";
@@ -225,9 +226,9 @@ struct inputs {
   VEC(bool) is_complex;
 };
 
-/* Ports have no complex type: pairs of floats, as they lie in memory anyway. */
-static void say_pairs(const struct pt *pt, const char *name) {
-  warn(pt->ctx, "\"%s\" is of complex numbers: its last axis is real and imaginary", name);
+/* Inputs and outputs have no complex type: pairs of floats, which is the memory layout anyway. */
+static void warn_complex_pairs(const struct pt *pt, const char *name) {
+  warn(pt->ctx, "\"%s\" is complex: its last axis holds the real and imaginary parts", name);
 }
 
 /* -- buffers that the graph writes */
@@ -251,7 +252,7 @@ static hone_status add_state(struct pt *pt, const char *name, const char *buffer
   return HONE_OK;
 }
 
-/* Is there an input of this kind whose field is that name? */
+/* True if an input of this kind has that name in the field. */
 static bool has_input(const json_t *specs, const char *kind, const char *field, const char *name) {
   for (size_t i = 0; i < json_array_size(specs); i++) {
     json_t *spec = NULL, *arg = NULL;
@@ -263,7 +264,7 @@ static bool has_input(const json_t *specs, const char *kind, const char *field, 
   return false;
 }
 
-/* Of a functional graph the signature says so. */
+/* In a functional graph the signature lists them. */
 static hone_status states_of_outputs(struct pt *pt, const json_t *outputs, const json_t *inputs) {
   for (size_t i = 0; i < json_array_size(outputs); i++) {
     json_t *spec = NULL;
@@ -275,15 +276,15 @@ static hone_status states_of_outputs(struct pt *pt, const json_t *outputs, const
     if (!has_input(inputs, is_buffer ? "buffer" : "user_input", is_buffer ? "buffer_name" : "name",
                    name))
       return fail(pt->ctx, HONE_E_FORMAT, place_name(name),
-                  "output %zu writes it, and the graph has no such %s", i,
+                  "output %zu writes it, but the graph has no such %s", i,
                   is_buffer ? "buffer" : "input");
     if (is_buffer) TRY(add_state(pt, "", name));
   }
   return HONE_OK;
 }
 
-/* Else it is a buffer that an in-place operator writes, maybe through views: names lead to the
-   placeholder whose storage they share. */
+/* Otherwise a buffer that an in-place operator writes, possibly through views: names lead to the
+ * placeholder whose storage they share. */
 static hone_status states_of_nodes(struct pt *pt, const json_t *specs, const json_t *nodes) {
   struct names roots;   /* name -> the buffer's own */
   struct names buffers; /* placeholder -> its spec */
@@ -313,7 +314,8 @@ static hone_status states_of_nodes(struct pt *pt, const json_t *specs, const jso
   return HONE_OK;
 }
 
-/* A buffer that is written: an input, called as the module calls it, with what it held before. */
+/* A written buffer: an input with the module's name for it, and its stored content as the initial
+ * value. */
 static hone_status add_state_input(struct pt *pt, const char *name, const char *buffer) {
   const struct tensor *tensor = NULL;
   struct value *value;
@@ -330,13 +332,14 @@ static hone_status add_state_input(struct pt *pt, const char *name, const char *
   state->before = value;
   state->initial = tensor;
   warn(pt->ctx,
-       "the module writes its buffer \"%s\": an input, at first what the file holds, and then "
-       "what the run before left in the output \"%s.next\"",
+       "the module writes its buffer \"%s\": it becomes an input, initially as stored in the file, "
+       "and then "
+       "the output \"%s.next\" of the previous run",
        copy, copy);
   return pt_define(pt, name, value, 0);
 }
 
-/* What the state is after a run. */
+/* The state after a run. */
 static hone_status add_state_output(struct pt *pt, const struct pt_state *state) {
   struct pt_op op = {.pt = pt, .ctx = pt->ctx, .make = &pt->make, .target = "output"};
   struct pt_item *item;
@@ -350,7 +353,7 @@ static hone_status add_state_output(struct pt *pt, const struct pt_state *state)
   TRY(make_graph_output(&pt->make, item->value, label));
   const struct value *before = state->before, *after = graph->outputs.at[graph->outputs.count - 1];
   if (!before || before->dtype != after->dtype || !shape_equal(&before->shape, &after->shape))
-    return HONE_OK; /* no state that another run could begin with */
+    return HONE_OK; /* not usable as the initial state of another run */
   struct alias alias = {graph->outputs.count - 1, 0, state->initial};
   while (graph->inputs.at[alias.input] != before) alias.input++;
   VEC_PUSH(pt->ctx, pt->arena, &graph->aliases, alias);
@@ -362,7 +365,8 @@ static hone_status add_state_outputs(struct pt *pt) {
   return HONE_OK;
 }
 
-/* The least that the archive allows a named size. From 0 or 2 on is what PyTorch says of any size: 1 is as good. */
+/* The smallest value that the archive allows for a named size. PyTorch writes 0 or 2 for any size,
+ * so 1 is allowed too. */
 static int64_t least_size(const struct pt *pt, const char *name) {
   const json_t *ranges = json_object_get(pt->model, "range_constraints");
   const json_t *range = *name ? json_object_get(ranges, name) : NULL;
@@ -379,7 +383,7 @@ static hone_status read_input(struct pt *pt, const char *name, const json_t *val
   TRY(name_copy(pt->ctx, pt->arena, (const uint8_t *)name, strlen(name), 0, "an input's name",
                 &raw->name));
   *out_is_complex = meta.is_complex;
-  if (meta.is_complex) say_pairs(pt, raw->name);
+  if (meta.is_complex) warn_complex_pairs(pt, raw->name);
   raw->dtype = meta.dtype;
   raw->has_shape = true;
   raw->rank = meta.shape.rank;
@@ -412,10 +416,10 @@ static hone_status add_weight(struct pt *pt, const char *kind, const json_t *spe
     return HONE_OK;
   }
   if (!strcmp(kind, "custom_obj"))
-    return fail(pt->ctx, HONE_E_TRUST,
-                place_name(pt_words(json_object_get(spec, "custom_obj_name"))),
-                "a custom object, which carries code; export the model again on plain tensors");
-  return fail(pt->ctx, HONE_E_UNSUP, place_name(kind), "an input of this kind");
+    return fail(
+        pt->ctx, HONE_E_TRUST, place_name(pt_words(json_object_get(spec, "custom_obj_name"))),
+        "a custom object, which can contain code; export the model again with plain tensors");
+  return fail(pt->ctx, HONE_E_UNSUP, place_name(kind), "an input of this kind is not supported");
 }
 
 static hone_status add_inputs(struct pt *pt, const json_t *graph, const json_t *signature) {
@@ -426,14 +430,14 @@ static hone_status add_inputs(struct pt *pt, const json_t *graph, const json_t *
     json_t *spec, *tensor;
     const char *kind = pt_variant(json_array_get(specs, i), &spec);
     const char *buffer = pt_words(json_object_get(spec, "buffer_name"));
-    if (!strcmp(kind, "buffer") && state_of(pt, buffer)) continue; /* behind the others */
-    if (!strcmp(kind, "token")) continue;                          /* keeps effects in order */
+    if (!strcmp(kind, "buffer") && state_of(pt, buffer)) continue; /* added after the others */
+    if (!strcmp(kind, "token")) continue;                          /* only orders effects */
     if (strcmp(kind, "user_input")) {
       TRY(add_weight(pt, kind, spec));
       continue;
     }
     if (strcmp(pt_variant(json_object_get(spec, "arg"), &tensor), "as_tensor"))
-      return fail(pt->ctx, HONE_E_UNSUP, place_none(), "input %zu is no tensor", i);
+      return fail(pt->ctx, HONE_E_UNSUP, place_none(), "input %zu is not a tensor", i);
     struct raw_value raw = {0};
     bool is_complex = false;
     TRY(read_input(pt, pt_words(json_object_get(tensor, "name")), values, &raw, &is_complex));
@@ -486,9 +490,9 @@ static hone_status leave_out(struct pt *pt, size_t i, const json_t *arg) {
   for (size_t k = 0; k < COUNT(kinds); k++) is_known |= !strcmp(kind, kinds[k]);
   if (!is_known)
     return fail(pt->ctx, HONE_E_UNSUP, place_none(), "output %zu is %s, not a tensor", i,
-                item ? "a number that only a run knows" : kind);
+                item ? "a number known only at run time" : kind);
   if (strcmp(kind, "as_none"))
-    warn(pt->ctx, "output %zu of the module is not a tensor (%s), and is left out", i, kind + 3);
+    warn(pt->ctx, "output %zu of the module is not a tensor (%s), and is omitted", i, kind + 3);
   return HONE_OK;
 }
 
@@ -504,7 +508,7 @@ static hone_status add_outputs(struct pt *pt, const json_t *signature) {
       const char *key = *kind == 'b' ? "buffer_name" : "user_input_name";
       TRY(add_state(pt, pt_words(json_object_get(json_object_get(spec, "arg"), "name")),
                     pt_words(json_object_get(spec, key))));
-      continue; /* behind the others */
+      continue; /* added after the others */
     }
     if (!strcmp(kind, "token")) continue;
     if (strcmp(kind, "user_output"))
@@ -520,7 +524,7 @@ static hone_status add_outputs(struct pt *pt, const json_t *signature) {
                   "an output that is a number, or a result that is not computed");
     TRY(pt_refresh(&op, item));
     TRY(arena_string(pt->ctx, pt->arena, name, strlen(name), &name));
-    if (item->is_complex) say_pairs(pt, name);
+    if (item->is_complex) warn_complex_pairs(pt, name);
     pt->make.index = -1;
     for (size_t k = 0; k < pt->make.graph->outputs.count; k++)
       if (!strcmp(pt->make.graph->outputs.at[k]->name, name))
@@ -568,7 +572,7 @@ static bool ends_with(const char *text, const char *end) {
   return n >= m && !strcmp(text + n - m, end);
 }
 
-/* What loaders run. sample_inputs is a pickle that nothing here reads. */
+/* Members that loaders execute. sample_inputs is a pickle that hone never reads. */
 static const char *code_in(const struct zip *zip) {
   static const char *const ends[] = {".so", ".cubin", ".dll", ".dylib", ".o", ".py", ".pkl", ".h5"};
   for (size_t i = 0; i < zip->count; i++)
@@ -586,13 +590,13 @@ static hone_status find_prefix(struct pt *pt) {
     if (!ends_with(name, model) || (n > m && name[n - m - 1] != '/')) continue;
     if (pt->prefix)
       return fail(pt->ctx, HONE_E_FORMAT, place_name(name),
-                  "two archives in one file: there is \"%s%s\" too", pt->prefix, model);
+                  "two archives in one file: \"%s%s\" exists too", pt->prefix, model);
     TRY(arena_string(pt->ctx, pt->arena, name, n - m, &pt->prefix));
   }
   return HONE_OK;
 }
 
-/* What the archive says of itself, in members of their own that may be absent. */
+/* Checks the archive's metadata, in separate members that may be absent. */
 static hone_status check_about(struct pt *pt) {
   static const struct {
     const char *member, *expected;
@@ -611,14 +615,14 @@ static hone_status check_about(struct pt *pt) {
   return HONE_OK;
 }
 
-/* TorchScript holds its code beside the pickle, which `python -m hone export` can trace. */
+/* TorchScript stores code next to the pickle; `python -m hone export` can trace it. */
 static hone_status refuse_code(struct pt *pt, const char *code) {
   const char *path = pt->source->path;
   bool is_script = false;
   for (size_t i = 0; i < pt->zip.count; i++)
     is_script |= strstr(pt->zip.members[i].name, "/code/") != NULL;
   const hone_status status = fail(pt->ctx, HONE_E_TRUST, place_file(path),
-                                  "%smember \"%s\" carries code, which hone never runs",
+                                  "%smember \"%s\" can contain code, which hone never runs",
                                   is_script ? "TorchScript: " : "", code);
   if (ends_with(code, ".h5"))
     return advise(pt->ctx, status, "'python -m tf2onnx.convert --keras FILE --output model.onnx'");
@@ -626,7 +630,7 @@ static hone_status refuse_code(struct pt *pt, const char *code) {
     return advise(
         pt->ctx, status,
         "'python -m hone export FILE -o model.onnx --input 1x3x224x224' traces it to ONNX by "
-        "running that code (so only of a file that you trust)");
+        "running that code (so only for a file that you trust)");
   return advise(pt->ctx, status,
                 "export the model: torch.export.save(torch.export.export(model, args), "
                 "\"model.pt2\")");
@@ -640,7 +644,7 @@ static hone_status open_archive(struct pt *pt) {
   if (code) return refuse_code(pt, code);
   if (!pt->prefix)
     return fail(pt->ctx, HONE_E_FORMAT, place_file(path),
-                "looks like a zip archive, and not one of torch.export: no models/model.json");
+                "looks like a zip archive, but not one of torch.export: no models/model.json");
   TRY(check_about(pt));
   TRY(load_json(pt, "models/model.json", &pt->model));
   TRY(load_json(pt, "data/weights/model_weights_config.json", &pt->weights));

@@ -1,5 +1,5 @@
-/* pt2_quantised: what PyTorch's own quantisation writes: the operators of quantized_decomposed and
- * torchao, and steps in floats. */
+/* quantised: the operators that PyTorch's own quantisation writes: quantized_decomposed, torchao,
+ * and fake quantisation in floats. */
 #include "pt2.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ static hone_status read_only_element(struct pt_op *op, const char *name, hone_dt
   return make_reshape(op->make, *out, NULL, 0, out);
 }
 
-/* One scale and zero point, or one a slice along an axis. */
+/* One scale and zero point, or one per index of an axis. */
 static hone_status read_scale(struct pt_op *op, hone_dtype dtype, struct value **scale,
                               struct value **zero, int64_t *out_axis) {
   double number;
@@ -76,7 +76,7 @@ hone_status build_dequantize(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* Bytes by bytes, in int32. */
+/* int8 times int8, in int32. */
 hone_status build_integer_product(struct pt_op *op) {
   struct value *x, *w, *y;
   TRY(pt_need(op, "self", &x));
@@ -85,7 +85,7 @@ hone_status build_integer_product(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* A scale or a zero point in floats: one, or (parameter 1) one a place of an axis of x. */
+/* A scale or a zero point in floats: one, or (parameter 1) one per index of an axis of x. */
 static hone_status read_step(struct pt_op *op, const char *name, struct value *x,
                              struct value **out) {
   int64_t axis, dims[HONE_MAX_RANK];
@@ -97,7 +97,7 @@ static hone_status read_step(struct pt_op *op, const char *name, struct value *x
   return make_reshape(op->make, *out, dims, (size_t)x->shape.rank, out);
 }
 
-/* x rounded to steps of a scale that a type of few bits has, in floats. */
+/* x rounded to the steps of a low-bit type with a scale, in floats. */
 hone_status build_fake_quantize(struct pt_op *op) {
   struct value *x, *scale, *zero, *low, *high, *enabled, *y;
   int64_t least, most;
@@ -108,8 +108,9 @@ hone_status build_fake_quantize(struct pt_op *op) {
   TRY(pt_tensor(op, "fake_quant_enabled", &enabled));
   if (x->dtype != HONE_F32) return pt_refuse(op, "of %s", dtype_name(x->dtype));
   if (enabled && (!enabled->constant || make_elements(enabled) != 1))
-    return pt_refuse(op, "switched on and off by a run");
-  if (pt_result_count(op) > 1 && pt_is_read(op, 1)) return pt_refuse(op, "whose mask is read");
+    return pt_refuse(op, "with fake_quant_enabled or observer_enabled computed at run time");
+  if (pt_result_count(op) > 1 && pt_is_read(op, 1))
+    return pt_refuse(op, "with a mask that is used");
   if (enabled && !tensor_i64(enabled->constant, 0)) return pt_result(op, 0, x);
   TRY(read_step(op, "scale", x, &scale));
   TRY(read_step(op, "zero_point", x, &zero));
@@ -125,7 +126,7 @@ hone_status build_fake_quantize(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* -- a scale and a zero point of what a run holds */
+/* -- scale and zero point of values computed at run time */
 
 enum rule {
   RULE_WHOLE,
@@ -134,10 +135,10 @@ enum rule {
 }; /* all of the range; as far below zero as above; either end */
 struct scheme {
   enum rule rule;
-  double least, most, eps, middle; /* the zero point, where that follows from the rule */
+  double least, most, eps, middle; /* the zero point, if the rule determines it */
 };
 
-/* The least and the greatest element of x, and zero; axes NULL: of all, as scalars. */
+/* The smallest and the largest element of x, extended to zero; axes NULL: over all, as scalars. */
 static hone_status reach_of(struct pt_op *op, struct value *x, struct value *axes,
                             struct value **low, struct value **high) {
   const struct arg *args = ARGS(INT_ARG("keepdims", axes != NULL));
@@ -169,7 +170,7 @@ static hone_status scale_of(struct pt_op *op, const struct scheme *range, struct
   return make_with_scalar(op->make, OP_Max, *out, range->eps, out);
 }
 
-/* The step on which zero lies: least - round(low / scale). */
+/* The zero point: least - round(low / scale). */
 static hone_status zero_of(struct pt_op *op, const struct scheme *range, struct value *low,
                            struct value *scale, struct value **out) {
   struct value *least, *most, *none;
@@ -218,17 +219,19 @@ hone_status build_choose_scale(struct pt_op *op) {
 
 /* -- torchao: blocks of a tensor, each with a scale */
 
-/* An axis that blocks cut is two. */
+/* An axis cut into blocks becomes two. */
 struct blocks {
-  int64_t dims[HONE_MAX_RANK], ones[HONE_MAX_RANK];   /* cut; the scale's, beside that */
-  int64_t within[HONE_MAX_RANK], kept[HONE_MAX_RANK]; /* axes in a block; sizes of the others */
-  int64_t counts[HONE_MAX_RANK];                      /* of blocks along the tensor's own axes */
+  /* shape of the cut tensor; shape of the scales that broadcasts to it */
+  int64_t dims[HONE_MAX_RANK], ones[HONE_MAX_RANK];
+  int64_t within[HONE_MAX_RANK], kept[HONE_MAX_RANK]; /* axes within a block; sizes of the others */
+  /* number of blocks along each axis of the tensor */
+  int64_t counts[HONE_MAX_RANK];
   size_t rank, within_count, kept_count;
 };
 
 static hone_status push_axis(struct pt_op *op, struct blocks *blocks, int64_t size,
                              bool is_within) {
-  if (blocks->rank == HONE_MAX_RANK) return pt_refuse(op, "of more than %d axes", HONE_MAX_RANK);
+  if (blocks->rank == HONE_MAX_RANK) return pt_refuse(op, "with more than %d axes", HONE_MAX_RANK);
   if (is_within)
     blocks->within[blocks->within_count++] = (int64_t)blocks->rank;
   else
@@ -244,11 +247,12 @@ static hone_status read_blocks(struct pt_op *op, const struct value *x, struct b
   *out = (struct blocks){.rank = 0};
   TRY(pt_ints(op, "block_size", HONE_MAX_RANK, sizes, &count));
   if ((int)count != x->shape.rank)
-    return pt_refuse(op, "blocks of rank %zu of a tensor of %d", count, x->shape.rank);
+    return pt_refuse(op, "with blocks of rank %zu for a tensor of rank %d", count, x->shape.rank);
   for (size_t d = 0; d < count; d++) {
     const int64_t size = x->shape.dims[d], block = sizes[d];
     if (block < 1 || size % block)
-      return pt_refuse(op, "blocks of %lld in %lld", (long long)block, (long long)size);
+      return pt_refuse(op, "with blocks of %lld in %lld elements", (long long)block,
+                       (long long)size);
     out->counts[d] = size / block;
     if (block == 1 || block == size) {
       TRY(push_axis(op, out, size, block != 1));
@@ -260,7 +264,7 @@ static hone_status read_blocks(struct pt_op *op, const struct value *x, struct b
   return HONE_OK;
 }
 
-/* A scale or zero point as floats beside the cut tensor; NULL: none. */
+/* A scale or zero point as floats that broadcasts to the cut tensor; NULL: none. */
 static hone_status read_beside(struct pt_op *op, const char *name, const struct blocks *blocks,
                                struct value **out) {
   TRY(pt_tensor(op, name, out));
@@ -323,7 +327,7 @@ hone_status build_dequantize_blocks(struct pt_op *op) {
   return pt_result(op, 0, y);
 }
 
-/* The type of a result of choose_qparams_affine. */
+/* Converts to the requested type of a result of choose_qparams_affine. */
 static hone_status of_asked_type(struct pt_op *op, const char *name, hone_dtype otherwise,
                                  struct value **x) {
   int64_t number;

@@ -1,8 +1,8 @@
-/* pt2_recurrent: ATen's recurrent layers and cells. An LSTM whose hidden state is projected (Sak et al. 2014), which ONNX
- * has not, goes step by step. */
+/* recurrent: ATen's recurrent layers and cells. An LSTM with a projected hidden state (Sak et al.
+ * 2014), which ONNX lacks, is expanded step by step. */
 #include "pt2.h"
 
-/* Blocks of rows of a torch weight in ONNX's order, with a direction in front. */
+/* Reorders blocks of rows of a torch weight to ONNX's order, with a direction axis first. */
 static hone_status reorder_gates(struct pt_op *op, struct value *w, int64_t hidden,
                                  const int *order, size_t gates, struct value **out) {
   struct value *parts[4];
@@ -20,12 +20,12 @@ struct recurrent {
   size_t count;
   int64_t has_biases, layers, both, batch_first, train;
   double dropout;
-  size_t states, gates, per_direction; /* of tensors a direction */
+  size_t states, gates, per_direction; /* tensors per direction */
   const int *order;
-  bool is_projected; /* the last tensor of a direction does it */
+  bool is_projected; /* the last tensor of a direction is the projection */
 };
 
-/* The gates' order and number, of the layer that the parameter says. */
+/* The number and order of the gates of the layer given by the parameter. */
 static struct recurrent recurrent_of(const struct pt_op *op) {
   static const int lstm[] = {0, 3, 1, 2}, gru[] = {1, 0, 2}, rnn[] = {0}; /* i o f c; z r h */
   switch (op->parameter) {
@@ -45,14 +45,17 @@ static hone_status layer_weights(struct pt_op *op, const struct recurrent *r, si
   struct value *part[3][2], *biases[2];
   for (size_t k = 0; k < directions; k++) {
     struct value *const *p = r->params + (layer * directions + k) * r->per_direction;
-    if (p[0]->shape.rank != 2 || p[1]->shape.rank != 2) return pt_refuse(op, "with these weights");
+    if (p[0]->shape.rank != 2 || p[1]->shape.rank != 2)
+      return pt_refuse(op, "with weights of this shape");
     int64_t hidden = p[1]->shape.dims[1], rows = 0;
-    if (!checked_mul(hidden, (int64_t)r->gates, &rows)) return pt_refuse(op, "with these weights");
+    if (!checked_mul(hidden, (int64_t)r->gates, &rows))
+      return pt_refuse(op, "with weights of this shape");
     TRY(reorder_gates(op, p[0], hidden, r->order, r->gates, &part[0][k]));
     TRY(reorder_gates(op, p[1], hidden, r->order, r->gates, &part[1][k]));
     part[2][k] = NULL;
     if (!r->has_biases) continue;
-    if (p[2]->shape.rank != 1 || p[3]->shape.rank != 1) return pt_refuse(op, "with these biases");
+    if (p[2]->shape.rank != 1 || p[3]->shape.rank != 1)
+      return pt_refuse(op, "with biases of this shape");
     for (size_t i = 0; i < 2; i++)
       TRY(reorder_gates(op, p[2 + i], hidden, r->order, r->gates, &biases[i]));
     TRY(make_node(op->make, OP_Concat, biases, 2, ARGS(INT_ARG("axis", 1)), &part[2][k]));
@@ -105,7 +108,8 @@ struct projected {
   struct value *r, *projection; /* [outputs, gates * units], [units, outputs] */
 };
 
-/* x [batch, gates * units], the input's part of the gates, in torch's order: input, forget, cell, output. */
+/* x [batch, gates * units], the input's part of the gates, in torch's order: input, forget, cell,
+ * output. */
 static hone_status step_projected(const void *of, struct value *x, struct value **h,
                                   struct value **c) {
   const struct projected *cell = of;
@@ -125,14 +129,15 @@ static hone_status step_projected(const void *of, struct value *x, struct value 
   return make_node(make, OP_MatMul, VALUES(y, cell->projection), NULL, h);
 }
 
-/* One direction of one layer: x [time, batch, ..] to y [time, batch, outputs]; state k of the list `at` becomes the last. */
+/* One direction of one layer: x [time, batch, ..] to y [time, batch, outputs]; state k of the list
+ * `at` becomes the last one. */
 static hone_status run_projected(struct pt_op *op, const struct recurrent *r, size_t at,
                                  struct value *x, struct value **state, struct value **y) {
   static const int64_t turn[] = {1, 0};
   struct value *const *p = r->params + at * r->per_direction, *w[3];
   struct value *const stored[] = {p[0], p[1], p[r->per_direction - 1]};
   for (size_t k = 0; k < COUNT(w); k++) {
-    if (stored[k]->shape.rank != 2) return pt_refuse(op, "with these weights");
+    if (stored[k]->shape.rank != 2) return pt_refuse(op, "with weights of this shape");
     TRY(make_transpose(op->make, stored[k], turn, &w[k]));
   }
   TRY(make_node(op->make, OP_MatMul, VALUES(x, w[0]), NULL, &x));
@@ -173,7 +178,8 @@ static hone_status run_projected_layers(struct pt_op *op, const struct recurrent
 
 /* -- the operators */
 
-/* lstm.input, gru.input, rnn_tanh.input and rnn_relu.input: layers of torch's order of gates, from packed lists. */
+/* lstm.input, gru.input, rnn_tanh.input and rnn_relu.input: layers with torch's gate order, from
+ * packed lists. */
 hone_status build_recurrent(struct pt_op *op) {
   static const int64_t turn[] = {1, 0, 2};
   struct recurrent r = recurrent_of(op);
@@ -198,7 +204,7 @@ hone_status build_recurrent(struct pt_op *op) {
   const size_t runs = (size_t)(r.layers * (r.both ? 2 : 1));
   r.is_projected = op->parameter == OP_LSTM && r.count == runs * (r.per_direction + 1);
   r.per_direction += r.is_projected;
-  if (r.train && r.dropout != 0) return pt_refuse(op, "dropout in training");
+  if (r.train && r.dropout != 0) return pt_refuse(op, "with dropout in training");
   if (x->shape.rank != 3 || r.state[0]->shape.rank != 3 || r.count != runs * r.per_direction)
     return pt_refuse(op, "with packed or unbatched input");
   if (r.batch_first) TRY(make_transpose(op->make, x, turn, &x));
@@ -212,7 +218,7 @@ hone_status build_recurrent(struct pt_op *op) {
   return HONE_OK;
 }
 
-/* lstm_cell, gru_cell, rnn_tanh_cell, rnn_relu_cell: one step of one layer, of rows or of a single one. */
+/* lstm_cell, gru_cell, rnn_tanh_cell, rnn_relu_cell: one step of one layer, batched or not. */
 hone_status build_recurrent_cell(struct pt_op *op) {
   static const char *const weights[] = {"w_ih", "w_hh", "b_ih", "b_hh"};
   struct recurrent r = recurrent_of(op);
@@ -226,7 +232,7 @@ hone_status build_recurrent_cell(struct pt_op *op) {
     TRY(pt_need(op, "hx", &r.state[0]));
   }
   r.has_biases = pt_given(op, weights[2]);
-  if (pt_given(op, weights[3]) != r.has_biases) return pt_refuse(op, "with one of two biases");
+  if (pt_given(op, weights[3]) != r.has_biases) return pt_refuse(op, "with only one of two biases");
   r.per_direction = r.has_biases ? 4 : 2;
   for (size_t k = 0; k < r.per_direction; k++) TRY(pt_need(op, weights[k], &r.params[k]));
   const size_t rank = (size_t)x->shape.rank;

@@ -1,18 +1,22 @@
-/* pt2_resample: ATen's resampling of images. An output place i of an axis reads the input at a coordinate that
- * PyTorch computes otherwise than ONNX's Resize: with align_corners the sizes alone decide, and some modes copy an
- * axis whose size stays although a factor is given.
- * Source: PyTorch's aten/src/ATen/native/UpSample.h, cpu/UpSampleKernel.cpp and GridSamplerUtils.h. */
+/* resample: ATen's resampling of images. Output element i of an axis reads the input at a
+ * coordinate that PyTorch computes differently from ONNX's Resize: with align_corners only the
+ * sizes determine it, and some modes copy an axis whose size does not change although a factor
+ * is given.
+ *
+ * Source: PyTorch's aten/src/ATen/native/UpSample.h, cpu/UpSampleKernel.cpp and
+ * GridSamplerUtils.h. */
 #include "pt2.h"
 
 #include <math.h>
 
-/* As the table names them. ANTIALIASED and later: filters, which leave out what is outside of the image. */
+/* In the order of the table. ANTIALIASED and later: filters, which exclude pixels outside the
+ * image. */
 enum mode { NEAREST, LINEAR, CUBIC, NEAREST_EXACT, ANTIALIASED_LINEAR, ANTIALIASED_CUBIC };
 
 struct axis {
   int64_t in, out;
-  double factor; /* as it is given; 0: none */
-  double step;   /* input elements from one output place to the next */
+  double factor; /* as given; 0: none */
+  double step;   /* input elements per output element */
 };
 struct upsample {
   enum mode mode;
@@ -21,7 +25,7 @@ struct upsample {
   struct axis axes[HONE_MAX_RANK];
 };
 
-/* A size or factors, or both: then the factors give the coordinates. */
+/* A size or factors, or both: then the factors determine the coordinates. */
 static hone_status read_sizes(struct pt_op *op, const struct value *x, struct upsample *u) {
   static const char *const names[] = {"scales_d", "scales_h", "scales_w"};
   int64_t sizes[HONE_MAX_RANK];
@@ -52,7 +56,7 @@ static double step_of(const struct upsample *u, const struct axis *a) {
 
 /* -- nearest */
 
-/* In float, as PyTorch. Images of two dimensions have two cases of their own. */
+/* In float, as PyTorch. Two-dimensional images have two special cases. */
 static int64_t nearest_place(const struct upsample *u, const struct axis *a, int64_t i) {
   const float step = a->factor > 0 ? (float)(1 / a->factor) : (float)a->in / (float)a->out;
   const bool is_exact = u->mode == NEAREST_EXACT;
@@ -62,7 +66,7 @@ static int64_t nearest_place(const struct upsample *u, const struct axis *a, int
   return x < (float)(a->in - 1) ? (int64_t)x : a->in - 1;
 }
 
-/* Whether each element is repeated equally often, which Resize does fast. */
+/* True if each element is repeated equally often, which Resize does fast. */
 static bool repeats(const struct upsample *u) {
   for (size_t k = 0; k < u->n; k++) {
     const struct axis *a = &u->axes[k];
@@ -94,7 +98,7 @@ static hone_status gather_nearest(struct pt_op *op, const struct upsample *u, st
 
 /* -- linear and cubic */
 
-/* Whether an axis is copied whatever its factor. */
+/* True if an axis is copied, for any factor. */
 static bool is_copied(const struct upsample *u, const struct axis *a) {
   return a->in == a->out && (u->mode != CUBIC || u->is_corners);
 }
@@ -122,7 +126,7 @@ static hone_status resize_by_sizes(struct pt_op *op, const struct upsample *u, s
   return resize(op, u, NULL, sizes, x);
 }
 
-/* Do the sizes alone give the coordinates that Resize has of them? */
+/* True if the sizes alone give Resize's coordinates. */
 static bool is_by_sizes(const struct upsample *u) {
   for (size_t k = 0; k < u->n; k++) {
     const struct axis *a = &u->axes[k];
@@ -158,7 +162,7 @@ static double weight_at(const struct upsample *u, double d) {
   return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
 }
 
-/* Column i of a matrix [in, out]: the weights of output place i. */
+/* Column i of a matrix [in, out]: the weights of output element i. */
 static void weigh(const struct upsample *u, const struct axis *a, int64_t i, double *matrix) {
   const double stretch = u->is_filter && a->step > 1 ? a->step : 1;
   const double reach = (u->mode == CUBIC || u->mode == ANTIALIASED_CUBIC ? 2 : 1) * stretch;
@@ -175,7 +179,7 @@ static void weigh(const struct upsample *u, const struct axis *a, int64_t i, dou
   }
 }
 
-/* What Resize cannot be told: an axis at a time, by a matrix. */
+/* Modes that Resize does not have: one matmul per axis. */
 static hone_status multiply_axes(struct pt_op *op, const struct upsample *u, struct value **x) {
   for (size_t k = 0; k < u->n; k++) {
     const struct axis *a = &u->axes[k];
@@ -198,7 +202,7 @@ static hone_status interpolate(struct pt_op *op, struct upsample *u, struct valu
   return is_done ? HONE_OK : multiply_axes(op, u, x);
 }
 
-/* Of bytes: in float, then rounded, halves up, which float may miss by a little. */
+/* 8-bit images: computed in float, then rounded half up, with a tolerance for float errors. */
 static hone_status interpolate_bytes(struct pt_op *op, struct upsample *u, struct value **x) {
   struct value *low, *high;
   const hone_dtype dtype = (*x)->dtype;
@@ -236,8 +240,9 @@ hone_status build_upsample(struct pt_op *op) {
 
 /* -- grid_sample */
 
-/* A cubic point at the border reads the border again, wherever it is outside; in ONNX the point itself moves to the border
-   first. So the border is made wide enough for every neighbour, and the grid is of the wider image. */
+/* A cubic neighbour outside the border reads the border; in ONNX the point itself is moved to the
+ * border first. So the border is extended for all neighbours, and the grid refers to the extended
+ * image. */
 static hone_status widen(struct pt_op *op, bool is_corners, struct value **x, struct value **grid) {
   enum { WIDTH = 3 };
   int64_t pads[2 * HONE_MAX_RANK] = {0};
@@ -267,7 +272,7 @@ hone_status build_grid_sample(struct pt_op *op) {
   TRY(pt_int(op, "padding_mode", 0, &edge));
   TRY(pt_int(op, "align_corners", 0, &align));
   if (mode < 0 || mode > 2 || edge < 0 || edge > 2 || (mode == BICUBIC && x->shape.rank != 4))
-    return pt_refuse(op, "mode %lld, padding %lld", (long long)mode, (long long)edge);
+    return pt_refuse(op, "with mode %lld and padding %lld", (long long)mode, (long long)edge);
   if (mode == BICUBIC && edge == BORDER) TRY(widen(op, align != 0, &x, &grid));
   TRY(make_node(op->make, OP_GridSample, VALUES(x, grid),
                 ARGS(STRING_ARG("mode", modes[mode]), STRING_ARG("padding_mode", edges[edge]),

@@ -1,15 +1,17 @@
-/* pt2_scans: ATen's running extremes and logarithms of running sums. Each round joins what lies twice as far apart as
- * the round before (Hillis and Steele, "Data parallel algorithms", 1986). */
+/* scan: ATen's cumulative extremes and logarithms of cumulative sums. Each round combines
+ * elements twice as far apart as in the round before (Hillis and Steele, "Data parallel
+ * algorithms", 1986). */
 #include "pt2.h"
 
 #include <math.h>
 
 struct scan {
-  struct value *x, *at; /* what is carried; where an extreme was, or NULL */
+  struct value *x, *at; /* current values; indices of the extremes, or NULL */
   int64_t axis;
 };
 
-/* x moved towards the end of the axis by `by`. Before it: the first element, which any extreme has seen, or 0 of a sum. */
+/* x shifted by `by` towards the end of the axis, filled with the first element for an extreme, or 0
+ * for a sum. */
 static hone_status moved(struct pt_op *op, struct value *x, int64_t axis, int64_t by,
                          struct value **out) {
   const bool is_sum = op->parameter == OP_ReduceLogSumExp;
@@ -24,7 +26,7 @@ static hone_status moved(struct pt_op *op, struct value *x, int64_t axis, int64_
                    ARGS(STRING_ARG("mode", is_sum ? "constant" : "edge")), out);
 }
 
-/* The later of equal ones; what is no number stays. */
+/* The later of equal ones; NaN is kept. */
 static hone_status join_extremes(struct pt_op *op, struct scan *s, struct value *before,
                                  struct value *at) {
   const bool is_max = op->parameter == OP_ReduceMax;
@@ -39,7 +41,7 @@ static hone_status join_extremes(struct pt_op *op, struct scan *s, struct value 
   return make_node(op->make, OP_Where, VALUES(takes, s->at, at), NULL, &s->at);
 }
 
-/* log(exp(a) + exp(b)): the larger, and what the other adds to it. */
+/* log(exp(a) + exp(b)): the larger plus a correction. */
 static hone_status join_logarithms(struct pt_op *op, struct scan *s, struct value *before) {
   struct make *make = op->make;
   struct value *larger, *apart, *is_equal, *y;

@@ -1,4 +1,4 @@
-/* pt2_signal: ATen's short-time Fourier transforms, their windows, and frames laid over each other. */
+/* signal: ATen's short-time Fourier transforms, their windows, and overlap-add. */
 #include "pt2.h"
 
 #include <math.h>
@@ -53,7 +53,7 @@ struct frames {
   struct value *window; /* [length] */
 };
 
-/* The window with zeros on both sides as far as it is shorter; none: ones. */
+/* The window padded with zeros on both sides to the frame length; none: ones. */
 static hone_status read_frames(struct pt_op *op, struct frames *f) {
   struct value *one;
   int64_t own;
@@ -63,7 +63,8 @@ static hone_status read_frames(struct pt_op *op, struct frames *f) {
   TRY(pt_int(op, "normalized", 0, &f->normalised));
   TRY(pt_tensor(op, "window", &f->window));
   if (f->length < 1 || f->step < 1 || own < 1 || own > f->length)
-    return pt_refuse(op, "of frames of %lld every %lld", (long long)f->length, (long long)f->step);
+    return pt_refuse(op, "with frames of %lld every %lld", (long long)f->length,
+                     (long long)f->step);
   if (!f->window) {
     TRY(make_scalar(op->make, HONE_F32, 1, &one));
     TRY(make_expand(op->make, one, &own, 1, &f->window));
@@ -74,9 +75,10 @@ static hone_status read_frames(struct pt_op *op, struct frames *f) {
   return padded(op, f->window, 0, before, f->length - own - before, "constant", &f->window);
 }
 
-/* -- there */
+/* -- forward */
 
-/* stft: signals [batch, time] or [time] to [.., bins, frames]. Parameter: is centred where nothing is said. */
+/* stft: signals [batch, time] or [time] to [.., bins, frames]. Parameter: the default of
+ * `center`. */
 hone_status build_stft(struct pt_op *op) {
   static const int64_t turn[] = {0, 2, 1, 3};
   struct frames f;
@@ -92,7 +94,8 @@ hone_status build_stft(struct pt_op *op) {
   const bool is_single = x->shape.rank == 1;
   if (is_single) TRY(make_reshape(op->make, x, (const int64_t[]){1, -1}, 2, &x));
   if (x->shape.rank != 2) return pt_refuse(op, "of rank %d", x->shape.rank);
-  if (strcmp(mode, "reflect") && strcmp(mode, "constant")) return pt_refuse(op, "mode %s", mode);
+  if (strcmp(mode, "reflect") && strcmp(mode, "constant"))
+    return pt_refuse(op, "with mode %s", mode);
   if (f.centred) TRY(padded(op, x, 1, f.length / 2, f.length / 2, mode, &x));
   TRY(make_scalar(op->make, HONE_I64, (double)f.step, &step));
   TRY(make_scalar(op->make, HONE_I64, (double)f.length, &length));
@@ -104,10 +107,10 @@ hone_status build_stft(struct pt_op *op) {
   return is_complex ? pt_complex_result(op, 0, y) : pt_result(op, 0, y);
 }
 
-/* -- and back */
+/* -- inverse */
 
-/* x [batch, frames, length] laid out at every `step`, sums where they meet: [batch, (frames - 1) step + length]. Frames are
-   cut into parts of `step`; part j of all frames is one signal, j parts late. */
+/* Overlap-add of x [batch, frames, length] with hop `step`: [batch, (frames - 1) step + length].
+ * Frames are cut into parts of `step`; part j of all frames is one signal, delayed by j parts. */
 static hone_status laid_over(struct pt_op *op, struct value *x, int64_t step, struct value **out) {
   const int64_t batch = x->shape.dims[0], frames = x->shape.dims[1], length = x->shape.dims[2];
   const int64_t parts = (length - 1) / step + 1;
@@ -115,7 +118,7 @@ static hone_status laid_over(struct pt_op *op, struct value *x, int64_t step, st
   int64_t all = 0, time = 0;
   if (parts > op->ctx->limits[LIMIT_unroll] || !checked_add(frames, parts - 1, &all) ||
       !checked_mul(all, step, &time))
-    return pt_refuse(op, "of frames of %lld every %lld", (long long)length, (long long)step);
+    return pt_refuse(op, "with frames of %lld every %lld", (long long)length, (long long)step);
   TRY(padded(op, x, 2, 0, parts * step - length, "constant", &x));
   for (int64_t j = 0; j < parts; j++) {
     TRY(pt_slice(op, x, 2, j * step, (j + 1) * step, 1, &part));
@@ -144,7 +147,8 @@ static hone_status back_to_frames(struct pt_op *op, const struct frames *f, stru
                        : HONE_OK;
 }
 
-/* istft: frames times the window, laid over each other, by the sum of the squared windows there (Griffin and Lim 1984). */
+/* istft: overlap-add of windowed frames, divided by the sum of the squared windows (Griffin and Lim
+ * 1984). */
 hone_status build_istft(struct pt_op *op) {
   struct frames f;
   struct value *x, *squares, *shape, *y;

@@ -1,4 +1,4 @@
-/* pt2_slices: dimensions that a node names, and parts of a tensor: what operators and views have in common. */
+/* slices: dimension arguments, and parts of a tensor; shared by operators and views. */
 #include "pt2.h"
 
 hone_status pt_axis_of(struct pt_op *op, int64_t axis, int rank, int64_t *out) {
@@ -33,7 +33,7 @@ hone_status pt_perm(struct pt_op *op, const struct value *x, int64_t *perm) {
     for (int d = 0; d < rank; d++) perm[d] = rank - 1 - d;
   } else {
     TRY(pt_ints(op, "dims", HONE_MAX_RANK, perm, &count));
-    if ((int)count != rank) return pt_refuse(op, "%zu dimensions of rank %d", count, rank);
+    if ((int)count != rank) return pt_refuse(op, "with %zu dimensions at rank %d", count, rank);
     for (int d = 0; d < rank; d++) TRY(pt_axis_of(op, perm[d], rank, &perm[d]));
   }
   return HONE_OK;
@@ -51,7 +51,7 @@ hone_status pt_slice(struct pt_op *op, struct value *x, int64_t axis, int64_t st
 
 hone_status pt_index_list(struct pt_op *op, const int64_t *list, const int64_t *dims, size_t rank,
                           struct value **out) {
-  int64_t count = 1; /* who has the list has counted it */
+  int64_t count = 1; /* checked by the caller */
   for (size_t d = 0; d < rank; d++) count *= dims[d];
   TRY(make_ints(op->make, list, (size_t)count, out));
   return rank == 1 ? HONE_OK : make_reshape(op->make, *out, dims, rank, out);
@@ -91,4 +91,31 @@ hone_status pt_part(struct pt_op *op, struct value *x, int64_t part, struct valu
   struct value *index;
   TRY(make_scalar(op->make, HONE_I64, (double)part, &index));
   return make_node(op->make, OP_Gather, VALUES(x, index), ARGS(INT_ARG("axis", -1)), out);
+}
+
+hone_status pt_expand(struct pt_op *op, struct value *x, const struct shape *shape,
+                      struct value **out) {
+  return make_expand(op->make, x, shape->dims, (size_t)shape->rank, out);
+}
+
+hone_status pt_insert_axis(struct pt_op *op, struct value *x, int at, struct value **out) {
+  int64_t dims[HONE_MAX_RANK];
+  const int rank = x->shape.rank + 1;
+  if (rank > HONE_MAX_RANK) return pt_refuse(op, "of rank %d", rank);
+  for (int d = 0; d < rank; d++) dims[d] = d == at ? 1 : x->shape.dims[d < at ? d : d - 1];
+  return make_reshape(op->make, x, dims, (size_t)rank, out);
+}
+
+hone_status pt_reduce_axis(struct pt_op *op, enum op_id id, struct value *x, int64_t axis,
+                           struct value **out) {
+  struct value *axes;
+  TRY(make_ints(op->make, &axis, 1, &axes));
+  return make_node(op->make, id, VALUES(x, axes), ARGS(INT_ARG("keepdims", 0)), out);
+}
+
+hone_status pt_count_up(struct pt_op *op, int64_t count, struct value **out) {
+  int64_t *list;
+  TRY(NEW_ARRAY(op->ctx, op->pt->arena, list, (size_t)count + 1));
+  for (int64_t i = 0; i < count; i++) list[i] = i;
+  return make_ints(op->make, list, (size_t)count, out);
 }

@@ -1,4 +1,4 @@
-/* pt2_kinds: the table of ATen operators that are read, sorted by target. */
+/* table: the supported ATen operators, sorted by target. */
 #include "pt2.h"
 
 static const struct {

@@ -1,4 +1,4 @@
-/* pt2_tensors: arguments that are tensors, as they are now: a view whose storage was written is made again. */
+/* tensors: tensor arguments in their current state: a view whose storage was written is rebuilt. */
 #include "pt2.h"
 
 /* NULL: absent. */
@@ -8,13 +8,14 @@ static hone_status find_tensor(struct pt_op *op, const char *name, struct pt_ite
   json_t *value = pt_find_argument(op, name, &kind);
   *out = NULL;
   if (!value) return HONE_OK;
-  /* an optional tensor is wrapped once more */
+  /* an optional tensor is wrapped again */
   if (!strcmp(kind, "as_optional_tensor")) kind = pt_variant(value, &value);
   if (!strcmp(kind, "as_none")) return HONE_OK;
-  if (strcmp(kind, "as_tensor")) return pt_refuse(op, "argument %s is %s", name, kind);
+  if (strcmp(kind, "as_tensor")) return pt_refuse(op, "with argument %s = %s", name, kind);
   TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(value, "name")), &item));
   if (!item->value)
-    return pt_refuse(op, "argument %s is a number, or a result that is not computed", name);
+    return pt_refuse(op, "with argument %s that is a number or a result that is not computed",
+                     name);
   TRY(pt_refresh(op, item));
   op->reads_open |= value_is_open(item->value);
   *out = item;
@@ -81,12 +82,12 @@ hone_status pt_tensors(struct pt_op *op, const char *name, size_t most, struct v
   json_t *list = pt_find_argument(op, name, &kind);
   *out_count = 0;
   if (!list || strcmp(kind, "as_tensors") || json_array_size(list) > most)
-    return pt_refuse(op, "argument %s is no list of at most %zu tensors", name, most);
+    return pt_refuse(op, "with argument %s that is not a list of at most %zu tensors", name, most);
   for (size_t i = 0; i < json_array_size(list); i++) {
     struct pt_item *item;
     TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(json_array_get(list, i), "name")),
                 &item));
-    if (!item->value) return pt_refuse(op, "argument %s holds a number", name);
+    if (!item->value) return pt_refuse(op, "with a number in argument %s", name);
     if (op->part && !op->is_product && !item->is_complex)
       return pt_refuse(op, "of real and complex numbers");
     TRY(pt_refresh(op, item));
@@ -96,21 +97,22 @@ hone_status pt_tensors(struct pt_op *op, const char *name, size_t most, struct v
   return HONE_OK;
 }
 
-/* Some of the list may be none. */
+/* Entries may be None. */
 hone_status pt_optional_tensors(struct pt_op *op, const char *name, size_t most, struct value **out,
                                 size_t *out_count) {
   const char *kind;
   json_t *list = pt_find_argument(op, name, &kind);
   if (!list || strcmp(kind, "as_optional_tensors"))
     return pt_tensors(op, name, most, out, out_count);
-  if (json_array_size(list) > most) return pt_refuse(op, "argument %s is too long", name);
+  if (json_array_size(list) > most)
+    return pt_refuse(op, "with too many entries in argument %s", name);
   for (size_t i = 0; i < json_array_size(list); i++) {
     struct pt_item *item;
     json_t *value = NULL;
     out[i] = NULL;
     if (strcmp(pt_variant(json_array_get(list, i), &value), "as_tensor")) continue;
     TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(value, "name")), &item));
-    if (!item->value) return pt_refuse(op, "argument %s holds a number", name);
+    if (!item->value) return pt_refuse(op, "with a number in argument %s", name);
     TRY(pt_refresh(op, item));
     op->reads_open |= value_is_open(item->value);
     TRY(real_value(op, item, &out[i]));

@@ -1,14 +1,14 @@
-/* pt2_views: tensors that share storage, so that what an in-place operator writes is seen by all.
+/* views: tensors that share storage, so that all of them see what an in-place operator writes.
  *
  * A graph of torch.export may write into tensors ("aten.add_.Tensor", "aten.copy_.default" of a
- * slice). Here every value is written once: the tensor that was written gets a new value, so do those
- * that it is a view of, and other views of the same storage are made again when they are next read.
- */
+ * slice). Here every value is written once: the written tensor gets a new value, and so do the
+ * tensors of which it is a view; other views of the same storage are rebuilt when they are next
+ * read. */
 #include "pt2.h"
 
 enum { MOST_VIEWS = 32 };
 
-/* What an operator's result is of its operand. clone and its like are copies and stand nowhere. */
+/* How an operator's result views its operand. Copies such as clone are not listed. */
 static const struct {
   const char *name;
   enum pt_view view;
@@ -68,7 +68,8 @@ enum pt_view pt_view_of(const char *target) {
   return VIEW_NONE;
 }
 
-/* How the view lies in its base: read again from the node's arguments, which know nothing of the axis of parts. */
+/* The view's position in its base, read again from the node's arguments, which do not include the
+ * axis of complex parts. */
 static hone_status read_place(struct pt_op *op, const struct pt_item *base, struct pt_item *item) {
   bool is_select = item->view == VIEW_SELECT;
   struct value seen = *base->value, *x = &seen;
@@ -90,7 +91,7 @@ hone_status pt_note_view(struct pt_op *op, const char *result, const char *of, e
   struct pt_item *item = names_find(&op->pt->items, result);
   struct pt_item *base = names_find(&op->pt->items, of);
   if (!item || !base || !item->value || !base->value || item == base) return HONE_OK;
-  if (view == VIEW_SAME && item->value != base->value) return HONE_OK; /* of another type: a copy */
+  if (view == VIEW_SAME && item->value != base->value) return HONE_OK; /* another type: a copy */
   item->base = base;
   item->view = item->is_complex == base->is_complex || view == VIEW_SAME ? view : VIEW_OTHER;
   item->version = base->version;
@@ -99,8 +100,7 @@ hone_status pt_note_view(struct pt_op *op, const char *result, const char *of, e
 
 /* -- from a base to its view, and back */
 
-static const char open_view[] =
-    "of a view of a size that only a run knows, where one of them is written";
+static const char open_view[] = "of a view with a dynamic dimension after a write to its storage";
 
 static hone_status view_again(struct pt_op *op, struct pt_item *item) {
   struct value *x = item->base->value;
@@ -123,7 +123,7 @@ static hone_status view_again(struct pt_op *op, struct pt_item *item) {
       TRY(pt_slice(op, x, item->axis, item->start, item->start + 1, 1, &x));
       return make_reshape(op->make, x, shape->dims, (size_t)shape->rank, &item->value);
     default:
-      return pt_refuse(op, "reads a view of a tensor that was written since");
+      return pt_refuse(op, "of a view of a tensor that was written since");
   }
 }
 
@@ -148,16 +148,16 @@ static hone_status put_back(struct pt_op *op, const struct pt_item *item, struct
     case VIEW_SLICE:
       return pt_put_slice(op, x, y, item->axis, item->start, item->step, out);
     default:
-      return pt_refuse(op, "writes through this kind of view");
+      return pt_refuse(op, "as a write through this kind of view");
   }
 }
 
-/* The views from `item` (first) down to what owns the storage (last). */
+/* The views from `item` (first) to the owner of the storage (last). */
 static hone_status chain_of(struct pt_op *op, struct pt_item *item, struct pt_item **chain,
                             size_t *out_count) {
   size_t count = 0;
   for (; item; item = item->base) {
-    if (count == MOST_VIEWS) return pt_refuse(op, "a view of %d views", MOST_VIEWS);
+    if (count == MOST_VIEWS) return pt_refuse(op, "of a view of %d views", MOST_VIEWS);
     chain[count++] = item;
   }
   *out_count = count;
@@ -180,7 +180,7 @@ hone_status pt_refresh(struct pt_op *op, struct pt_item *item) {
   return refresh_chain(op, chain, count);
 }
 
-/* What is written in the type and shape of what it is written to. */
+/* Converts a written value to the type and shape of its destination. */
 static hone_status fit(struct pt_op *op, const struct value *to, struct value **value) {
   struct value *shape;
   TRY(make_cast(op->make, *value, to->dtype, value));
@@ -188,16 +188,16 @@ static hone_status fit(struct pt_op *op, const struct value *to, struct value **
   TRY(make_ints(op->make, to->shape.dims, (size_t)to->shape.rank, &shape));
   TRY(make_node(op->make, OP_Expand, VALUES(*value, shape), NULL, value));
   if (shape_equal(&(*value)->shape, &to->shape)) return HONE_OK;
-  return pt_refuse(op, "writes a tensor of a larger shape");
+  return pt_refuse(op, "as a write of a tensor with a larger shape");
 }
 
 hone_status pt_write(struct pt_op *op, const char *name, struct pt_item *made) {
   struct pt_item *chain[MOST_VIEWS], *item = names_find(&op->pt->items, name);
   struct value *value = made->value;
   size_t count = 0;
-  if (!item || !item->value) return pt_refuse(op, "writes to what is no tensor");
+  if (!item || !item->value) return pt_refuse(op, "as a write to an item that is not a tensor");
   if (!value || made->is_complex != item->is_complex)
-    return pt_refuse(op, "writes numbers of another kind");
+    return pt_refuse(op, "as a write of numbers of another kind");
   TRY(chain_of(op, item, chain, &count));
   TRY(refresh_chain(op, chain, count));
   TRY(fit(op, item->value, &value));

@@ -22,7 +22,7 @@ enum {
   METHOD_DEFLATE = 8
 };
 enum { MOST_PER_BYTE = 1032 }; /* DEFLATE: 258 bytes of two bits */
-enum { MOST_OF_ARCHIVE = 8 };  /* weights hardly pack */
+enum { MOST_OF_ARCHIVE = 8 };  /* weights hardly compress */
 enum { UNIX_TYPE = 0xf000, UNIX_LINK = 0xa000 };
 
 static uint64_t get(const struct zip *zip, size_t at, size_t width) {
@@ -45,7 +45,7 @@ static hone_status damaged(const struct zip *zip, uint64_t at, const char *what)
 }
 
 struct directory {
-  uint64_t end; /* of the directory: where its end record stands */
+  uint64_t end; /* position of the directory's end record */
   uint64_t count, bytes, start;
 };
 
@@ -58,14 +58,15 @@ static hone_status find_end(const struct zip *zip, uint64_t *out) {
     uint64_t at = (uint64_t)(p - zip->bytes);
     if (!is_at(zip, at, 5, 6, END_BYTES) || at + END_BYTES + get(zip, at + 20, 2) != zip->size)
       continue;
-    if (found) return damaged(zip, at, "two ends of a directory");
+    if (found) return damaged(zip, at, "two end-of-directory records");
     found = true;
     *out = at;
   }
-  return found ? HONE_OK : damaged(zip, zip->size, "no end of a directory: the file is cut off");
+  return found ? HONE_OK
+               : damaged(zip, zip->size, "no end-of-directory record: the file is truncated");
 }
 
-/* ZIP64 where a field of the old record says so. */
+/* ZIP64 if a field of the old record indicates it. */
 static hone_status read_end(const struct zip *zip, struct directory *out) {
   uint64_t at = 0;
   TRY(find_end(zip, &at));
@@ -105,7 +106,7 @@ static hone_status check_name(const struct zip *zip, const char *name, size_t le
 
 /* -- members */
 
-/* Sizes and offset that are all ones stand in extra field 1, in this order. */
+/* Sizes and offset that are all ones are in extra field 1, in this order. */
 static hone_status read_wide(const struct zip *zip, size_t extra, size_t bytes, uint64_t **fields,
                              size_t count) {
   for (size_t at = extra; bytes >= 4;) {
@@ -128,7 +129,7 @@ static hone_status read_wide(const struct zip *zip, size_t extra, size_t bytes, 
   return HONE_OK;
 }
 
-/* The local header agrees with the directory; finds the bytes. */
+/* Checks that the local header agrees with the directory; finds the bytes. */
 static hone_status check_local(const struct zip *zip, const struct directory *d, uint64_t header,
                                uint64_t method, uint64_t flags, uint64_t packed, size_t name_at,
                                size_t name_bytes, struct zip_member *m) {
@@ -138,7 +139,7 @@ static hone_status check_local(const struct zip *zip, const struct directory *d,
   uint64_t local_packed = get(zip, at + 18, 4), local_size = get(zip, at + 22, 4);
   if (get(zip, at + 26, 2) != name_bytes || !fits(zip, at + LOCAL_BYTES, name_bytes + extra) ||
       memcmp(zip->bytes + at + LOCAL_BYTES, zip->bytes + name_at, name_bytes))
-    return damaged(zip, header, "a member's two headers name it differently");
+    return damaged(zip, header, "a member's two headers have different names");
   uint64_t *wide[] = {&local_size, &local_packed};
   if (local_packed == 0xffffffff || local_size == 0xffffffff)
     TRY(read_wide(zip, at + LOCAL_BYTES + name_bytes, extra, wide, 2));
@@ -150,14 +151,14 @@ static hone_status check_local(const struct zip *zip, const struct directory *d,
   m->header = at;
   m->start = at + LOCAL_BYTES + name_bytes + extra;
   if (m->start > d->start || packed > d->start - m->start)
-    return damaged(zip, header, "a member reaches into the directory");
+    return damaged(zip, header, "a member overlaps the directory");
   return HONE_OK;
 }
 
 static hone_status read_entry(struct zip *zip, struct arena *arena, const struct directory *d,
                               uint64_t *at, struct zip_member *m) {
   if (!is_at(zip, *at, 1, 2, ENTRY_BYTES) || *at + ENTRY_BYTES > d->end)
-    return damaged(zip, *at, "the directory has fewer entries than it says");
+    return damaged(zip, *at, "the directory has fewer entries than declared");
   size_t p = (size_t)*at, name_bytes = (size_t)get(zip, p + 28, 2);
   size_t extra = (size_t)get(zip, p + 30, 2), comment = (size_t)get(zip, p + 32, 2);
   uint64_t flags = get(zip, p + 8, 2), method = get(zip, p + 10, 2);
@@ -177,7 +178,7 @@ static hone_status read_entry(struct zip *zip, struct arena *arena, const struct
   m->method = (uint32_t)method;
   m->crc = (uint32_t)get(zip, p + 16, 4);
   if ((method == METHOD_STORED && packed != size) || packed > zip->size)
-    return damaged(zip, *at, "a member's sizes do not fit");
+    return damaged(zip, *at, "a member's sizes do not match");
   m->size = (size_t)size;
   TRY(check_local(zip, d, header, method, flags, packed, name_at, name_bytes, m));
   m->packed = (size_t)packed;
@@ -185,7 +186,7 @@ static hone_status read_entry(struct zip *zip, struct arena *arena, const struct
   return HONE_OK;
 }
 
-/* -- checksums: CRC-32 of ISO 3309, eight bytes at a time, by tables made once an archive */
+/* -- checksums: CRC-32 of ISO 3309, eight bytes at a time, with tables made once per archive */
 
 struct zip_crc {
   uint32_t table[8][256];
@@ -236,7 +237,7 @@ hone_status zip_open(struct ctx *ctx, struct arena *arena, const uint8_t *bytes,
   TRY(NEW_ARRAY(ctx, arena, out->members, out->count));
   uint64_t at = d.start;
   for (size_t i = 0; i < out->count; i++) TRY(read_entry(out, arena, &d, &at, &out->members[i]));
-  if (at != d.end) return damaged(out, at, "bytes behind the directory's last entry");
+  if (at != d.end) return damaged(out, at, "bytes after the directory's last entry");
   struct zip_crc *crc;
   TRY(NEW(ctx, arena, crc));
   crc_init(crc);
@@ -248,7 +249,7 @@ hone_status zip_open(struct ctx *ctx, struct arena *arena, const uint8_t *bytes,
     if (i + 1 < out->count && m->start + m->packed > m[1].header)
       return damaged(out, m->header, "members overlap");
     TRY(names_add(ctx, &out->names, m->name, m, &fresh));
-    if (!fresh) return damaged(out, m->header, "two members of one name");
+    if (!fresh) return damaged(out, m->header, "two members with the same name");
   }
   return HONE_OK;
 }
@@ -274,8 +275,7 @@ static hone_status unpack(struct zip *zip, struct arena *arena, const struct zip
   *out = bytes;
   if (inflate_bytes(zip->bytes + member->start, member->packed, bytes, member->size))
     return HONE_OK;
-  return fail(zip->ctx, HONE_E_FORMAT, place_name(member->name),
-              "not the DEFLATE data it should be");
+  return fail(zip->ctx, HONE_E_FORMAT, place_name(member->name), "invalid DEFLATE data");
 }
 
 hone_status zip_read(struct zip *zip, struct arena *arena, const struct zip_member *member,
@@ -285,11 +285,11 @@ hone_status zip_read(struct zip *zip, struct arena *arena, const struct zip_memb
   if (own->content) return HONE_OK;
   if (member->method != METHOD_STORED && member->method != METHOD_DEFLATE)
     return fail(zip->ctx, HONE_E_UNSUP, place_name(member->name),
-                "packed by method %u: hone reads STORED and DEFLATE", member->method);
+                "compression method %u: hone reads STORED and DEFLATE", member->method);
   *out = zip->bytes + member->start;
   if (member->method == METHOD_DEFLATE) TRY(unpack(zip, arena, member, out));
   if (crc_of(zip->crc, *out, member->size) != member->crc)
-    return fail(zip->ctx, HONE_E_FORMAT, place_name(member->name), "the checksum is wrong");
+    return fail(zip->ctx, HONE_E_FORMAT, place_name(member->name), "wrong checksum");
   own->content = *out;
   return HONE_OK;
 }

@@ -1,7 +1,7 @@
-/* tflite_cell: LSTM that ONNX's operator does not describe, step by step: with a projection, layer normalisation or
- * clipped values (Sak et al. 2014, "Long Short-Term Memory Recurrent Neural Network Architectures for Large Scale
- * Acoustic Modeling"), and of bytes with a cell of 16 bits, whose results are those of the format's reference kernel, bit
- * for bit. The products with the input are one, before the first step. */
+/* cell: LSTMs that ONNX's operator does not describe, step by step: with a projection, layer
+ * normalisation or clipping (Sak et al. 2014, "Long Short-Term Memory Recurrent Neural Network
+ * Architectures for Large Scale Acoustic Modeling"), and int8 with a 16-bit cell, bit-exact with
+ * the format's reference kernel. One matmul before the first step multiplies all inputs. */
 #include "core/ops/operators/fixed_point.h"
 #include "recurrent.h"
 
@@ -17,20 +17,20 @@ struct cell {
   /* float: peepholes of input, forget, output; scale and bias of the normalised gates in ONNX's order */
   struct value *peephole[3], *norm[GATES], *bias[GATES];
   double cell_clip, projection_clip; /* 0: none */
-  /* bytes */
-  struct value *logistic, *tanh_gate, *tanh_cell; /* tables */
+  /* int8 */
+  struct value *logistic, *tanh_gate, *tanh_cell; /* look-up tables */
   bool is_coupled;
-  int64_t cell_bits; /* behind the cell's point, 9 to 15 */
+  int64_t cell_bits; /* integer bits of the cell's fixed point, 9 to 15 fractional */
   double *r_scales, hidden_scale, projection_scale;
   int64_t gates, h_zero, hidden_zero;
-  double gate_scales[GATES]; /* of each gate's sum, before it is normalised where it is */
+  double gate_scales[GATES]; /* scale of each gate's sum, before its normalisation if any */
   struct byte_gate {
     struct value *peephole, *norm, *bias; /* [units] of i32, i64, i64; NULL: none */
     double peephole_scale, norm_scale;
   } at[GATES];
 };
 
-/* y [time, 1, batch, outputs]; h and c as they are after the last step. */
+/* y [time, 1, batch, outputs]; h and c become those after the last step. */
 static hone_status run_cell(const struct cell *cell, make_step_fn *step, struct value **h,
                             struct value **c, struct value **y) {
   const struct make_sequence sequence = {cell->op->make, cell, step, cell->x, cell->is_reverse};
@@ -44,11 +44,12 @@ static hone_status as_matrix(struct tf_op *op, struct value *x, int64_t rows, in
                              struct value **out) {
   const int64_t dims[] = {rows, columns};
   if (make_elements(x) != rows * columns)
-    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: weights that do not fit", op->kind->name);
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: the weights' shape does not match",
+                op->kind->name);
   return make_reshape(op->make, x, dims, 2, out);
 }
 
-/* Its columns, where [rows, columns] is stored. */
+/* The transpose of a matrix stored as [rows, columns]. */
 static hone_status turned(struct tf_op *op, struct value *x, int64_t rows, int64_t columns,
                           struct value **out) {
   static const int64_t swap[] = {1, 0};
@@ -77,7 +78,7 @@ static hone_status clip(const struct cell *cell, struct value *x, double low, do
 
 /* -- float */
 
-enum { IN, OUT, FORGET, CANDIDATE }; /* ONNX's order */
+enum { IN, OUT, FORGET, CANDIDATE }; /* in ONNX's order */
 
 static hone_status open_gate(const struct cell *cell, size_t g, struct value *peephole,
                              struct value *c, struct value *x, struct value **out) {
@@ -134,23 +135,24 @@ bool tf_is_special_lstm(const struct tf_op *op, const struct lstm *at) {
   double cell = 0, projection = 0;
   if (tf_in(op, at->projection) || norm_of(op, at, FORGET_GATE)) return true;
   if (flat_float(&op->options, 1, 0, &cell) || flat_float(&op->options, 2, 0, &projection))
-    return true; /* which fails again where it is read */
+    return true; /* the error is reported where it is read again */
   return cell > 0;
 }
 
-/* Peepholes [units], as far as they are there. */
+/* Peepholes [units], if present. */
 static hone_status read_peepholes(struct cell *cell, const struct lstm *at) {
   struct tf_op *op = cell->op;
   for (size_t k = 0; k < 3; k++) {
     if (!tf_in(op, at->peephole + k)) continue;
-    if (!tf_in(op, at->w)) return tf_refuse(op, "peepholes beside coupled gates");
+    if (!tf_in(op, at->w)) return tf_refuse(op, "with peepholes and coupled gates");
     TRY(tf_dequantised(op, tf_in(op, at->peephole + k), &cell->peephole[k]));
     TRY(make_reshape(op->make, cell->peephole[k], &cell->units, 1, &cell->peephole[k]));
   }
   return HONE_OK;
 }
 
-/* The input's part of the gates with their biases, which are added behind the normalisation where there is one. */
+/* The input's part of the gates with their biases; with normalisation the biases are added after
+ * it. */
 static hone_status input_part(struct cell *cell, const struct lstm *at, const struct sequence *s) {
   struct tf_op *op = cell->op;
   const int64_t all = GATES * cell->units;
@@ -176,7 +178,8 @@ static hone_status input_part(struct cell *cell, const struct lstm *at, const st
   return HONE_OK;
 }
 
-/* States of the operator, and how many units and outputs it has, from the weights of the output gate. */
+/* States of the operator, and its numbers of units and outputs, from the weights of the output
+ * gate. */
 struct sizes {
   int64_t units, outputs;
   struct shape h, c;
@@ -186,11 +189,12 @@ static hone_status read_sizes(struct tf_op *op, const struct lstm *at, const str
                               struct sizes *out) {
   struct value *r;
   if (!tf_in(op, at->r + OUTPUT_GATE) || !tf_in(op, at->h) || !tf_in(op, at->c))
-    return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s lacks the weights of a gate or a state",
-                op->kind->name);
+    return fail(op->ctx, HONE_E_FORMAT, tf_place(op),
+                "%s is missing the weights of a gate or a state", op->kind->name);
   TRY(tf_value(op, tf_in(op, at->r + OUTPUT_GATE), &r));
   if (r->shape.rank != 2)
-    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: weights that do not fit", op->kind->name);
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: the weights' shape does not match",
+                op->kind->name);
   out->units = r->shape.dims[0], out->outputs = r->shape.dims[1];
   out->h = (struct shape){2, {s->batch, out->outputs}};
   out->c = (struct shape){2, {s->batch, out->units}};
@@ -225,7 +229,8 @@ hone_status tf_special_lstm(struct tf_op *op, const struct lstm *at, const struc
   return tf_keep(op, tf_in(op, at->c), c);
 }
 
-/* -- bytes; gates forget, cell, output, and input unless it is coupled. Numbers of 16 bits are kept in 32 */
+/* -- int8; gates forget, cell, output, and input unless coupled. 16-bit numbers are held in 32
+ * bits */
 
 enum { B_FORGET, B_CANDIDATE, B_OUT, B_IN };
 static const size_t byte_gates[GATES] = {FORGET_GATE, CELL_GATE, OUTPUT_GATE, INPUT_GATE};
@@ -252,7 +257,8 @@ static hone_status rescaled(const struct cell *cell, struct value *x, const doub
   return tf_rescale(cell->op, x, &how, out);
 }
 
-/* a * b / 2^bits, halves away from zero: one bit more before the product with one half keeps that exact. */
+/* a * b / 2^bits, halves away from zero: one more bit before the product with one half keeps that
+ * exact. */
 static hone_status scaled_product(const struct cell *cell, struct value *a, struct value *b,
                                   int64_t bits, struct value **out) {
   const double scale = ldexp(1, (int)-bits - 1);
@@ -288,7 +294,7 @@ static hone_status project(const struct cell *cell, struct value *x, struct valu
   return make_node(make, OP_Clip, VALUES(*out, a, b), NULL, out);
 }
 
-/* Less its mean and over its deviation, times the weights, with the bias, back in steps of 2^-12. */
+/* Normalises by mean and deviation, times the weights, plus the bias, in steps of 2^-12. */
 static hone_status normalised(const struct cell *cell, const struct byte_gate *gate,
                               struct value *x, struct value **out) {
   struct make *make = cell->op->make;
@@ -310,7 +316,7 @@ static hone_status normalised(const struct cell *cell, const struct byte_gate *g
   return rescaled(cell, x, &scale, 1, INT16_MIN, INT16_MAX, out);
 }
 
-/* c: of the step before, of the output gate of this one. */
+/* c: of the previous step; for the output gate, of this one. */
 static hone_status open_byte_gate(const struct cell *cell, int64_t g, struct value *c,
                                   struct value *x, struct value **out) {
   const struct byte_gate *gate = &cell->at[g];
@@ -362,7 +368,8 @@ static hone_status word_table(struct tf_op *op, int digits, struct value **out) 
   return graph_constant(op->ctx, op->make->graph, NULL, tensor, out);
 }
 
-/* Weights of the gates one under the other, turned: [columns, gates * units] of i8; scales, a row each. */
+/* Concatenated, transposed weights of the gates: [columns, gates * units] of i8; scales, one per
+ * row. */
 static hone_status byte_weights(struct cell *cell, size_t first, int64_t columns, double from,
                                 struct value **out, double **out_scales) {
   struct tf_op *op = cell->op;
@@ -373,7 +380,8 @@ static hone_status byte_weights(struct cell *cell, size_t first, int64_t columns
   for (int64_t g = 0; g < cell->gates; g++) {
     struct tf_tensor *tensor = tf_in(op, first + byte_gates[g]);
     TRY(tf_one_scale(op, tensor, &scale, &zero));
-    if (zero || tensor->dtype != HONE_I8) return tf_refuse(op, "of weights with a zero point");
+    if (zero || tensor->dtype != HONE_I8)
+      return tf_refuse(op, "with weights that have a zero point");
     TRY(tf_value(op, tensor, &parts[g]));
     TRY(as_matrix(op, parts[g], cell->units, columns, &parts[g]));
     for (int64_t i = 0; i < cell->units; i++)
@@ -400,7 +408,7 @@ static hone_status byte_input_part(struct cell *cell, const struct lstm *at,
     if (!tensor) return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "a gate has no bias");
     TRY(tf_value(op, tensor, &parts[g]));
     TRY(make_reshape(op->make, parts[g], &cell->units, 1, &parts[g]));
-    if (!cell->at[g].norm) continue; /* else it is added behind that */
+    if (!cell->at[g].norm) continue; /* otherwise it is added after the normalisation */
     TRY(make_cast(op->make, parts[g], HONE_I64, &cell->at[g].bias));
     TRY(make_with_scalar(op->make, OP_Mul, parts[g], 0, &parts[g]));
   }
@@ -410,7 +418,7 @@ static hone_status byte_input_part(struct cell *cell, const struct lstm *at,
                   &cell->x);
 }
 
-/* Scale and zero point of an intermediate, what lies between the operator's parts; NULL: the file says none. */
+/* Scale and zero point of an intermediate tensor; NULL: not in the file. */
 static const struct tf_tensor *between(const struct tf_op *op, size_t k) {
   const int32_t index = op->between.count > k ? flat_i32_at(&op->between, k) : -1;
   const struct tf_tensor *tensor = index < 0 ? NULL : &op->tf->graph.tensors[index];
@@ -418,17 +426,18 @@ static const struct tf_tensor *between(const struct tf_op *op, size_t k) {
                                                                                          : NULL;
 }
 
-/* Numbers of 16 bits with a scale, one a unit. */
+/* 16-bit numbers with a scale, one per unit. */
 static hone_status read_words(const struct cell *cell, struct tf_tensor *tensor, hone_dtype as,
                               struct value **out, double *out_scale) {
   int64_t zero;
   TRY(tf_one_scale(cell->op, tensor, out_scale, &zero));
   if (zero || tensor->dtype != HONE_I16)
-    return tf_refuse(cell->op, "of bytes whose peepholes or norms are no 16-bit numbers");
+    return tf_refuse(cell->op,
+                     "of int8 with peepholes or normalisation that are not 16-bit numbers");
   TRY(tf_value(cell->op, tensor, out));
   if (make_elements(*out) != cell->units)
-    return fail(cell->op->ctx, HONE_E_SHAPE, tf_place(cell->op), "%s: weights that do not fit",
-                cell->op->kind->name);
+    return fail(cell->op->ctx, HONE_E_SHAPE, tf_place(cell->op),
+                "%s: the weights' shape does not match", cell->op->kind->name);
   TRY(make_reshape(cell->op->make, *out, &cell->units, 1, out));
   return make_cast(cell->op->make, *out, as, out);
 }
@@ -442,12 +451,12 @@ static hone_status read_byte_gates(struct cell *cell, const struct lstm *at) {
     const struct tf_tensor *sums = between(op, byte_gates[g]);
     double scale;
     if (byte_peepholes[g] != NO_PEEPHOLE) peephole = tf_in(op, at->peephole + byte_peepholes[g]);
-    if (norm && !sums) return tf_refuse(op, "of bytes without the scale of a gate");
+    if (norm && !sums) return tf_refuse(op, "of int8 without the scale of a gate");
     cell->gate_scales[g] = norm ? sums->quantisation.scales[0] : gate_scale;
     if (norm) TRY(read_words(cell, norm, HONE_I64, &gate->norm, &gate->norm_scale));
     if (!peephole) continue;
-    if (tf_in(op, at->projection)) /* LiteRT's kernel pairs them with other units' cells */
-      return tf_refuse(op, "of bytes with peepholes and a projection");
+    if (tf_in(op, at->projection)) /* LiteRT's kernel pairs them with cells of other units */
+      return tf_refuse(op, "of int8 with peepholes and a projection");
     TRY(read_words(cell, peephole, HONE_I32, &gate->peephole, &scale));
     gate->peephole_scale =
         (double)(float)(ldexp(1, -(int)cell->cell_bits) * scale / cell->gate_scales[g]);
@@ -461,15 +470,15 @@ static hone_status read_hidden(struct cell *cell, const struct lstm *at, double 
   const struct tf_tensor *hidden = between(op, 4);
   double projection;
   int64_t zero;
-  if (!hidden) return tf_refuse(op, "of bytes without the scale of its hidden state");
+  if (!hidden) return tf_refuse(op, "of int8 without the scale of its hidden state");
   const double scale = hidden->quantisation.scales[0];
   cell->hidden_zero = hidden->quantisation.zero_points[0];
   cell->hidden_scale = (double)(float)(ldexp(1, -15) / scale * ldexp(1, -15));
   if (cell->hidden_zero < -128 || cell->hidden_zero > 127)
-    return tf_refuse(op, "of a hidden state with zero point %lld", (long long)cell->hidden_zero);
+    return tf_refuse(op, "with a hidden state of zero point %lld", (long long)cell->hidden_zero);
   if (!tf_in(op, at->projection)) return HONE_OK;
   TRY(tf_one_scale(op, tf_in(op, at->projection), &projection, &zero));
-  if (zero) return tf_refuse(op, "of weights with a zero point");
+  if (zero) return tf_refuse(op, "with weights that have a zero point");
   cell->projection_scale = (double)((float)projection * (float)scale / (float)h_scale);
   return HONE_OK;
 }
@@ -483,7 +492,7 @@ static hone_status read_cell_scale(struct cell *cell, const struct tf_tensor *c)
   const double half = frexp(scale, &exponent);
   cell->cell_bits = 1 - exponent;
   if (c->dtype != HONE_I16 || zero || half != 0.5 || cell->cell_bits < 9 || cell->cell_bits > 15)
-    return tf_refuse(cell->op, "of bytes with a cell of scale %g", scale);
+    return tf_refuse(cell->op, "of int8 with a cell of scale %g", scale);
   if (cell->cell_clip > 0) cell->cell_clip = floor(fmin(cell->cell_clip / scale, INT16_MAX));
   return HONE_OK;
 }
@@ -513,7 +522,7 @@ static hone_status plan_bytes(struct cell *cell, const struct lstm *at, const st
 static hone_status check_bytes(struct tf_op *op) {
   int64_t activation;
   TRY(tf_option(op, 0, FLAT_I8, 0, &activation));
-  if (activation != 4) return tf_refuse(op, "of bytes with activation %lld", (long long)activation);
+  if (activation != 4) return tf_refuse(op, "of int8 with activation %lld", (long long)activation);
   if (tf_in(op, 0)->dtype == HONE_I8) return HONE_OK;
   return tf_refuse(op, "of %s", dtype_name(tf_in(op, 0)->dtype));
 }

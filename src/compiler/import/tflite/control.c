@@ -1,8 +1,8 @@
-/* tflite_control: IF, WHILE and CALL_ONCE, which call other graphs of the file, and variables.
+/* control: IF, WHILE and CALL_ONCE, which call other graphs of the file, and variables.
  *
- * A called graph is a frame: its operators are read as the caller's are, into the caller's graph where it is
- * known that they run, else into a graph of its own. What calls is told the results when the frame ends. A
- * WHILE whose condition follows from constants is written out, as long as that is short. */
+ * A called graph is a frame: its operators are added to the caller's graph if they certainly run,
+ * else to a subgraph. The calling operator gets the results when the frame ends. A WHILE whose
+ * condition follows from constants is unrolled, up to a limit. */
 #include "core/ops/control/control.h"
 #include "tflite.h"
 
@@ -15,12 +15,12 @@ struct tf_call {
   int64_t graphs[2]; /* then and else, or condition and body */
   struct graph *made[2];
   size_t count;             /* of values */
-  struct tf_tensor *values; /* arguments; of a WHILE what is carried now */
-  struct tf_tensor *given;  /* of a WHILE before the first round */
-  struct value *condition;  /* of the first round */
-  size_t rounds, nodes;     /* nodes of the caller's graph before the first round */
+  struct tf_tensor *values; /* arguments; for a WHILE the current loop-carried values */
+  struct tf_tensor *given;  /* for a WHILE the values before the first iteration */
+  struct value *condition;  /* of the first iteration */
+  size_t rounds, nodes;     /* nodes of the caller's graph before the first iteration */
   VEC(struct value *)
-  before, then; /* what each variable held in front of an IF, behind its first branch */
+  before, then; /* content of each variable before an IF, and after its first branch */
 };
 
 /* -- calls */
@@ -33,7 +33,8 @@ static hone_status push(struct tf *tf, struct tf_call *call, int64_t index, stru
     return fail(tf->ctx, HONE_E_FORMAT, tf_place(op), "%s calls graph %lld of %zu", op->kind->name,
                 (long long)index, tf->subgraphs.count);
   if ((int64_t)tf->frames.count >= tf->ctx->limits[LIMIT_depth])
-    return fail(tf->ctx, HONE_E_LIMIT, tf_place(op), "graphs call each other, limit depth is %lld",
+    return fail(tf->ctx, HONE_E_LIMIT, tf_place(op),
+                "graphs call each other more than %lld deep (limit depth)",
                 (long long)tf->ctx->limits[LIMIT_depth]);
   TRY(tf_graph_open(tf, (size_t)index, &tf->graph));
   struct tf_graph *graph = &tf->graph;
@@ -41,12 +42,12 @@ static hone_status push(struct tf *tf, struct tf_call *call, int64_t index, stru
   if (tf->entered > tf->ctx->limits[LIMIT_called_nodes])
     return fail(tf->ctx, HONE_E_LIMIT, tf_place(op),
                 "graphs that call each other have more than %lld operators and tensors once they "
-                "are written out (limit called_nodes)",
+                "are inlined (limit called_nodes)",
                 (long long)tf->ctx->limits[LIMIT_called_nodes]);
   tf->flat.tables_left += OPENED_PER_OPERATOR * graph->operators.count; /* they are opened again */
   if (graph->inputs.count != count)
     return fail(tf->ctx, HONE_E_FORMAT, tf_place(op),
-                "%s gives %zu values to a graph with %zu inputs", op->kind->name, count,
+                "%s passes %zu values to a graph with %zu inputs", op->kind->name, count,
                 graph->inputs.count);
   for (size_t i = 0; i < count; i++) {
     struct tf_tensor *to = &graph->tensors[flat_i32_at(&graph->inputs, i)];
@@ -62,7 +63,7 @@ static hone_status push(struct tf *tf, struct tf_call *call, int64_t index, stru
   return HONE_OK;
 }
 
-/* Operands from `first` on, in the file's order. */
+/* Operands from `first` on, in file order. */
 static hone_status read_arguments(struct tf_call *call, size_t first) {
   struct tf_op *op = &call->op;
   call->count = op->inputs.count - first;
@@ -72,8 +73,7 @@ static hone_status read_arguments(struct tf_call *call, size_t first) {
     struct value *ignored;
     if (!in)
       return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "operand %zu is left out", first + i);
-    if (in->is_variable && !in->value && !in->image)
-      return tf_refuse(op, "of a tensor that keeps its content");
+    if (in->is_variable && !in->value && !in->image) return tf_refuse(op, "of a stateful tensor");
     if (!in->resource) TRY(tf_value(op, in, &ignored));
     call->values[i] = *in;
   }
@@ -113,7 +113,7 @@ static hone_status read_condition(struct tf_op *op, const struct value *value, b
 
 /* -- IF: options are the graphs for true and false; input 0 is the condition */
 
-/* Content of variable i at an earlier time; NULL: nobody had asked for it yet. */
+/* Content of variable i at an earlier time; NULL: not read yet. */
 static struct value *held(const struct tf *tf, struct value *const *values, size_t count,
                           size_t i) {
   return i < count && values[i] ? values[i] : tf->variables.at[i]->input;
@@ -151,8 +151,8 @@ hone_status tf_if(struct tf_op *op) {
 static hone_status state_input(struct tf_op *op, struct tf_variable *variable, hone_dtype dtype,
                                const struct shape *shape);
 
-/* What a branch leaves in a variable, or what that held, is a result of the IF. A variable that only one of them assigns
-   is an input, if nobody had read it yet. */
+/* The content of a variable after the branches is a result of the IF. A variable that only one
+ * branch assigns is an input, if it was not read yet. */
 static hone_status end_variables(struct tf *tf, struct tf_call *call, bool *is_joined) {
   for (size_t i = 0; i < tf->variables.count; i++) {
     struct tf_variable *variable = tf->variables.at[i];
@@ -166,7 +166,8 @@ static hone_status end_variables(struct tf *tf, struct tf_call *call, bool *is_j
     if (!other) other = variable->input;
     if (then->dtype != other->dtype || !shape_equal(&then->shape, &other->shape) ||
         (variable->initial && !shape_equal(&variable->initial->shape, &then->shape)))
-      return tf_refuse(&call->op, "whose branches leave other types or shapes in a variable");
+      return tf_refuse(&call->op,
+                       "with branches that leave different types or shapes in a variable");
     TRY(make_subgraph_output(&tf->make, call->made[0], then));
     TRY(make_subgraph_output(&tf->make, call->made[1], other));
   }
@@ -216,7 +217,8 @@ hone_status tf_while(struct tf_op *op) {
   return push(op->tf, call, call->graphs[0], op->make->graph, call->values, call->count);
 }
 
-/* Its rounds depend on the run, or are many: a Loop. What was written out for nothing is dropped. */
+/* The number of iterations is data-dependent, or large: a Loop. Nodes unrolled so far are
+ * removed. */
 static hone_status enter_loop(struct tf *tf, struct tf_call *call) {
   static const struct shape scalar = {0};
   struct graph *body;
@@ -247,7 +249,7 @@ static hone_status end_loop(struct tf *tf, struct tf_call *call, struct value *g
   TRY(NEW_ARRAY(tf->ctx, tf->arena, inputs, call->count + 2));
   inputs[0] = NULL;
   inputs[1] = call->condition;
-  if (goes->shape.rank) { /* of a Loop it is a scalar */
+  if (goes->shape.rank) { /* a Loop needs a scalar */
     struct graph *outer = tf->make.graph;
     tf->make.graph = call->made[0];
     TRY(make_reshape(&tf->make, goes, scalar.dims, 0, &goes));
@@ -262,7 +264,7 @@ static hone_status end_loop(struct tf *tf, struct tf_call *call, struct value *g
   TRY(loop_condition_is_fixed(tf->ctx, tf->arena, call->made[0], &is_fixed));
   TRY(read_condition(&call->op, call->condition, &is_known, &is_true));
   if (is_fixed && is_known && is_true)
-    return tf_refuse(&call->op, "that never ends: no round changes its condition, which is true");
+    return tf_refuse(&call->op, "as an endless loop (its condition stays true)");
   TRY(make_holder(&tf->make, OP_Loop, inputs, carried, names, call->made, 1, carried - 2, &node));
   for (size_t i = 0; i < call->count; i++)
     if (!call->values[i].resource) call->values[i].value = node->outputs[k++];
@@ -271,7 +273,7 @@ static hone_status end_loop(struct tf *tf, struct tf_call *call, struct value *g
 
 static hone_status one_result(struct tf_call *call, size_t count) {
   if (count == 1) return HONE_OK;
-  return fail(call->op.ctx, HONE_E_FORMAT, tf_place(&call->op), "a condition with %zu results",
+  return fail(call->op.ctx, HONE_E_FORMAT, tf_place(&call->op), "with a condition of %zu results",
               count);
 }
 
@@ -279,7 +281,7 @@ static hone_status end_condition(struct tf *tf, struct tf_call *call, struct tf_
                                  size_t count) {
   bool known, goes;
   TRY(one_result(call, count));
-  if (results[0].resource) return tf_refuse(&call->op, "a condition that is a resource");
+  if (results[0].resource) return tf_refuse(&call->op, "with a condition that is a resource");
   TRY(read_condition(&call->op, results[0].value, &known, &goes));
   if (call->stage == LAST_CONDITION) return end_loop(tf, call, results[0].value);
   if (call->stage == FIRST_CONDITION) {
@@ -302,13 +304,13 @@ static hone_status end_body(struct tf *tf, struct tf_call *call, struct tf_tenso
   for (size_t i = 0; i < count; i++)
     if (!results[i].resource != !call->values[i].resource ||
         (results[i].resource && strcmp(results[i].resource, call->values[i].resource) != 0))
-      return tf_refuse(&call->op, "a body that exchanges variables");
+      return tf_refuse(&call->op, "with a body that exchanges variables");
   call->values = results;
   call->stage = call->stage == BODY ? LAST_CONDITION : CONDITION;
   return push(tf, call, call->graphs[0], into, call->values, call->count);
 }
 
-/* -- what calls */
+/* -- calls */
 
 hone_status tf_call_once(struct tf_op *op) {
   struct tf_call *call;
@@ -318,7 +320,7 @@ hone_status tf_call_once(struct tf_op *op) {
   return push(op->tf, call, call->graphs[0], op->make->graph, NULL, 0);
 }
 
-/* STABLEHLO_COMPOSITE: options name, graph. What it stands for is written out in that graph. */
+/* STABLEHLO_COMPOSITE: options name, graph. The graph with its implementation is inlined. */
 hone_status tf_composite(struct tf_op *op) {
   struct tf_call *call;
   TRY(NEW(op->ctx, op->tf->arena, call));
@@ -339,7 +341,7 @@ hone_status tf_leave(struct tf *tf) {
   for (size_t i = 0; i < count; i++) {
     struct tf_tensor *out = &tf->graph.tensors[flat_i32_at(&tf->graph.outputs, i)];
     struct value *ignored;
-    if (out->is_complex) return tf_refuse(&inside, "a result of complex numbers");
+    if (out->is_complex) return tf_refuse(&inside, "with a complex result");
     if (!out->resource && !out->value && !out->image)
       return fail(tf->ctx, HONE_E_FORMAT, place_name(out->name), "a result that nothing defines");
     if (!out->resource) TRY(tf_value(&inside, out, &ignored));
@@ -398,7 +400,8 @@ hone_status tf_var_handle(struct tf_op *op) {
 static hone_status handle_of(struct tf_op *op, struct tf_variable **out) {
   const struct tf_tensor *handle = tf_in(op, 0);
   if (!handle || !handle->resource)
-    return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s of what is no variable", op->kind->name);
+    return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s of an operand that is not a variable",
+                op->kind->name);
   return tf_variable_find(op->tf, handle->resource, out);
 }
 
@@ -424,7 +427,7 @@ hone_status tf_read_variable(struct tf_op *op) {
   if (!variable->now && variable->is_assigned)
     TRY(state_input(op, variable, initial ? initial->dtype : out->dtype,
                     initial ? &initial->shape : &out->shape));
-  if (!variable->now && !initial) return tf_refuse(op, "of a variable that nothing is assigned to");
+  if (!variable->now && !initial) return tf_refuse(op, "of a variable that is never assigned");
   if (!variable->now) TRY(graph_constant(op->ctx, op->tf->root, NULL, initial, &variable->now));
   return tf_write(op, 0, false, variable->now);
 }
@@ -436,7 +439,7 @@ hone_status tf_assign_variable(struct tf_op *op) {
   TRY(handle_of(op, &variable));
   TRY(tf_value(op, tf_in(op, 1), &x));
   if (tf_is_initialising(op->tf)) {
-    if (!x->constant) return tf_refuse(op, "of what is not known before the first run");
+    if (!x->constant) return tf_refuse(op, "of a value that is not known before the first run");
     variable->initial = x->constant;
     return HONE_OK;
   }
@@ -452,15 +455,14 @@ hone_status tf_assign_variable(struct tf_op *op) {
   return HONE_OK;
 }
 
-/* Tensors of the graph itself that keep their content: variables of the tensors' names. */
+/* Stateful tensors of the graph: variables with the tensors' names. */
 static hone_status variable_of(struct tf_op *op, const struct tf_tensor *tensor,
                                struct tf_variable **out) {
-  if (op->tf->frames.count)
-    return tf_refuse(op, "with a tensor that keeps its content, in a called graph");
+  if (op->tf->frames.count) return tf_refuse(op, "with a stateful tensor, in a called graph");
   return tf_variable_find(op->tf, tensor->name, out);
 }
 
-/* Bytes begin as what stands for zero; NULL: as zeros. */
+/* int8 states start at the zero point; NULL: at zero. */
 static hone_status first_state(struct tf_op *op, const struct tf_tensor *tensor,
                                const struct shape *shape, const struct tensor **out) {
   struct tensor *made;

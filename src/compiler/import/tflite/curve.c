@@ -1,5 +1,5 @@
-/* tflite_curve: HARD_SWISH, PRELU, SQUARED_DIFFERENCE and BATCH_MATMUL of quantised numbers, bit for bit as the format's
- * reference kernels compute them. */
+/* curve: quantised HARD_SWISH, PRELU, SQUARED_DIFFERENCE and BATCH_MATMUL, bit-exact with the
+ * format's reference kernels. */
 #include "core/ops/operators/fixed_point.h"
 #include "tflite.h"
 
@@ -13,7 +13,7 @@ static hone_status rescaled(struct tf_op *op, struct value *x, double scale, hon
   return tf_rescale(op, x, &how, out);
 }
 
-/* -- HARD_SWISH: 16-bit fixed point; the curve times the input on a scale of its own */
+/* -- HARD_SWISH: 16-bit fixed point; the curve times the input, each on its own scale */
 
 static int16_t saturate16(int64_t x) {
   return (int16_t)(x > INT16_MAX ? INT16_MAX : x < INT16_MIN ? INT16_MIN : x);
@@ -53,7 +53,8 @@ hone_status tf_quantised_hard_swish(struct tf_op *op) {
   struct shape shape = {.rank = 1, .dims = {TABLE}};
   struct value *x, *table, *y;
   struct tf_tensor *in = tf_in(op, 0), *out = tf_out(op, 0);
-  if (in->dtype == HONE_I16 || out->dtype != in->dtype) return tf_refuse(op, "of these numbers");
+  if (in->dtype == HONE_I16 || out->dtype != in->dtype)
+    return tf_refuse(op, "of these element types");
   TRY(tf_one_scale(op, in, &from, &s.from_zero));
   TRY(tf_one_scale(op, out, &to, &s.to_zero));
   tf_type_range(out->dtype, &s.low, &s.high);
@@ -70,7 +71,7 @@ hone_status tf_quantised_hard_swish(struct tf_op *op) {
   return tf_write(op, 0, image, y);
 }
 
-/* -- PRELU: what is not below zero at its scale, the rest times the slope */
+/* -- PRELU: non-negative inputs rescaled, negative ones times the slope */
 
 hone_status tf_quantised_prelu(struct tf_op *op) {
   double from, slope_scale, to;
@@ -120,7 +121,7 @@ hone_status tf_quantised_squared_difference(struct tf_op *op) {
   return tf_write(op, 0, image, y);
 }
 
-/* -- BATCH_MATMUL, its operands turned already */
+/* -- BATCH_MATMUL, operands already transposed */
 
 hone_status tf_quantised_matmul(struct tf_op *op, struct value *const *in) {
   double scales[2], to;

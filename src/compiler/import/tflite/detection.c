@@ -1,7 +1,8 @@
-/* tflite_detection: TFLite_Detection_PostProcess, the custom operator at the end of detectors (SSD, EfficientDet-Lite),
- * as LiteRT's own kernel computes it (tensorflow/lite/kernels/detection_postprocess.cc). Boxes are decoded from their
- * anchors; of those that overlap the one with the best score stays. "Fast" compares each box by the best of its
- * classes, "regular" compares the boxes of each class by themselves. Behind the last detection stand zeros. */
+/* detection: TFLite_Detection_PostProcess, the custom operator at the end of detectors (SSD,
+ * EfficientDet-Lite), as in LiteRT's own kernel (tensorflow/lite/kernels/detection_postprocess.cc).
+ * Boxes are decoded from their anchors; of overlapping boxes the one with the best score is kept.
+ * "Fast" compares each box by its best class, "regular" compares the boxes of each class
+ * separately. Outputs are padded with zeros. */
 #include "flexbuffer.h"
 #include "tflite.h"
 
@@ -10,11 +11,11 @@
 enum { ENCODINGS, PREDICTIONS, ANCHORS, BOX = 4, MOST_CLASSES = 1024 };
 struct detection {
   struct tf_op *op;
-  int64_t anchors, classes, most; /* most: boxes that are given out */
-  int64_t each, per_class;        /* classes of a box of "fast"; boxes of a class of "regular" */
+  int64_t anchors, classes, most; /* most: number of output boxes */
+  int64_t each, per_class;        /* classes per box in "fast"; boxes per class in "regular" */
   struct value *boxes;            /* [anchors, 4]: y, x, y, x */
   struct value *scores;           /* [anchors, classes] */
-  struct value *limits[3];        /* overlap, least score, sigma: of SuppressBoxes */
+  struct value *limits[3];        /* overlap, lowest score, sigma: of SuppressBoxes */
   struct value *zero;
 };
 
@@ -29,7 +30,8 @@ static hone_status whole_option(struct detection *d, const struct flex_map *map,
   return HONE_OK;
 }
 
-/* SuppressBoxes wants more than the least score and less than the overlap; here both may be met. */
+/* SuppressBoxes requires a score above the lowest and an overlap below the limit; here both may be
+ * equal. */
 static hone_status read_limits(struct detection *d, const struct flex_map *map) {
   double overlap, least;
   struct tf_op *op = d->op;
@@ -54,7 +56,7 @@ static hone_status columns(const struct detection *d, struct value *x, int64_t f
   return make_node(make, OP_Slice, VALUES(x, starts, ends, axes), NULL, out);
 }
 
-/* Operand k of one image as [anchors, n]; it may be stored in bytes. */
+/* Operand k of one image as [anchors, n]; it may be quantised. */
 static hone_status read_rows(struct detection *d, size_t k, int64_t least, struct value **out) {
   struct tf_op *op = d->op;
   TRY(tf_dequantised(op, tf_in(op, k), out));
@@ -81,7 +83,7 @@ static hone_status read_scales(struct detection *d, const struct flex_map *map,
   return make_numbers(d->op->make, HONE_F32, &pair, scales, out);
 }
 
-/* Centre and size by the anchor's, to corners. */
+/* From centre and size relative to the anchor, to corners. */
 static hone_status decode(struct detection *d, const struct flex_map *map) {
   static const char *const places[] = {"y_scale", "x_scale"}, *const sizes[] = {"h_scale",
                                                                                 "w_scale"};
@@ -107,7 +109,7 @@ static hone_status decode(struct detection *d, const struct flex_map *map) {
   return make_node(make, OP_Concat, VALUES(low, high), ARGS(INT_ARG("axis", 1)), &d->boxes);
 }
 
-/* -- what both ways need */
+/* -- shared by both modes */
 
 /* `count` numbers i / each, of a type. */
 static hone_status steps(const struct detection *d, hone_dtype dtype, int64_t count, int64_t each,
@@ -119,7 +121,7 @@ static hone_status steps(const struct detection *d, hone_dtype dtype, int64_t co
   return make_numbers(d->op->make, dtype, &shape, numbers, out);
 }
 
-/* [length]: true in front of `count`. */
+/* [length]: true for the first `count`. */
 static hone_status in_front(const struct detection *d, int64_t length, struct value *count,
                             struct value **out) {
   TRY(steps(d, HONE_I32, length, 1, out));
@@ -142,7 +144,8 @@ static hone_status suppress(const struct detection *d, struct value *scores, int
                     ARGS(INT_ARG("limit", limit)), 3, outs);
 }
 
-/* Output k: rows `at` of x, zeros where there is no detection, `each` times along the last axis but one. */
+/* Output k: rows `at` of x, zeros where there is no detection, `each` times along the second-last
+ * axis. */
 static hone_status write_rows(const struct detection *d, size_t k, struct value *x,
                               struct value *at, struct value *is_there) {
   struct make *make = d->op->make;
@@ -161,7 +164,7 @@ static hone_status write_rows(const struct detection *d, size_t k, struct value 
   return tf_write(d->op, 0, false, x);
 }
 
-/* Boxes, classes, scores and how many: of boxes `box`, `row` of the other two. */
+/* Boxes, classes, scores and their number: of boxes `box`, `row` of the other two. */
 static hone_status write_results(const struct detection *d, struct value *box, struct value *row,
                                  struct value *classes, struct value *scores, struct value *count) {
   static const int64_t one[] = {1};
@@ -186,7 +189,7 @@ static hone_status fast(const struct detection *d) {
   return write_results(d, chosen[0], chosen[0], top[1], top[0], chosen[2]);
 }
 
-/* Boxes of all classes one class after the other; the best of them, and how many there are. */
+/* Boxes of all classes, one class after the other; selects the best of them, and their number. */
 static hone_status regular(const struct detection *d) {
   struct make *make = d->op->make;
   const int64_t all = d->classes * d->per_class, flat[] = {all, 1};
@@ -217,7 +220,8 @@ static hone_status regular(const struct detection *d) {
   return write_results(d, box, top[1], classes, score, count);
 }
 
-/* encodings [1, n, 4 or more], predictions [1, n, classes] or with a background in front, anchors [n, 4]. */
+/* encodings [1, n, 4 or more], predictions [1, n, classes] or with a background class first,
+ * anchors [n, 4]. */
 hone_status tf_detections(struct tf_op *op) {
   struct detection d = {.op = op};
   struct flex_map map;
@@ -239,7 +243,7 @@ hone_status tf_detections(struct tf_op *op) {
   TRY(columns(&d, d.scores, all - d.classes, all, &d.scores));
   if (is_regular == 0) return fast(&d);
   if (d.each > 1 || d.most > d.classes * d.per_class)
-    return tf_refuse(op, "of %lld classes a box, %lld boxes at most, class by class",
+    return tf_refuse(op, "with %lld classes per box and at most %lld boxes, class by class",
                      (long long)d.each, (long long)d.most);
   return regular(&d);
 }

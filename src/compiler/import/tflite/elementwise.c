@@ -1,5 +1,5 @@
-/* tflite_elementwise: operators that work element by element, in whatever order their inputs have.
- * Quantised ones go to quantised.c. */
+/* elementwise: elementwise operators, in the memory order of their inputs. Quantised ones are in
+ * quantised.c. */
 #include "tflite.h"
 
 #include <math.h>
@@ -29,8 +29,8 @@ static bool has_activation(enum op_id id) {
   return id == OP_Add || id == OP_Sub || id == OP_Mul || id == OP_Div;
 }
 
-/* Operators that only compare or choose work on quantised numbers as they are, if both operands are
-   quantised alike. */
+/* Operators that only compare or select use quantised numbers unchanged if both operands have the
+ * same scale and zero point. */
 static bool is_quantised_alike(const struct tf_op *op) {
   const struct tf_quantisation *a = &tf_in(op, 0)->quantisation, *b = &tf_in(op, 1)->quantisation;
   return a->count == 1 && b->count == 1 && a->scales[0] == b->scales[0] &&
@@ -42,8 +42,8 @@ static bool compares(enum op_id id) {
          id == OP_GreaterOrEqual;
 }
 
-/* Operands of a comparison: of any scales as the format compares them; whether a 16-bit number is below another one is asked
-   of the numbers as they are. */
+/* Operands of a comparison: of any scales, as the format compares them; 16-bit less-than
+ * comparisons use the integers directly. */
 static hone_status read_compared(struct tf_op *op, bool is_order, bool *image, struct value **x,
                                  struct value **y) {
   TRY(read_pair(op, image, x, y));
@@ -135,8 +135,8 @@ hone_status tf_floor_div(struct tf_op *op) {
   return tf_write(op, 0, image, z);
 }
 
-/* The remainder has the divisor's sign. ONNX's Mod does so for integers; for floats the remainder of
-   C's fmod is moved by y where the signs differ. */
+/* The remainder has the divisor's sign. ONNX's Mod does so for integers; for floats the result of
+ * C's fmod is corrected by y where the signs differ. */
 hone_status tf_floor_mod(struct tf_op *op) {
   struct value *x, *y, *z, *is_below, *y_below, *zero, *moved;
   bool image;
@@ -155,7 +155,7 @@ hone_status tf_floor_mod(struct tf_op *op) {
   return tf_write(op, 0, image, z);
 }
 
-/* RELU6, RELU_N1_TO_1, RELU_0_TO_1: parameter is their code. */
+/* RELU6, RELU_N1_TO_1, RELU_0_TO_1: the parameter is the schema's code. */
 hone_status tf_clip(struct tf_op *op) {
   struct value *x, *y, *low, *high;
   TRY(tf_arity(op, 1, 1, 1));
@@ -222,7 +222,7 @@ hone_status tf_cast(struct tf_op *op) {
   return tf_write(op, 0, image, y);
 }
 
-/* SELECT (parameter 1): a condition of rank 1 chooses whole rows. SELECT_V2 broadcasts. */
+/* SELECT (parameter 1): a condition of rank 1 selects whole rows. SELECT_V2 broadcasts. */
 hone_status tf_select(struct tf_op *op) {
   struct value *condition, *x, *y, *z;
   TRY(tf_arity(op, 3, 3, 1));
@@ -278,7 +278,7 @@ hone_status tf_zeros_like(struct tf_op *op) {
   return tf_write(op, 0, false, y);
 }
 
-/* atan(y / x), moved by pi where x < 0. */
+/* atan(y / x), plus or minus pi where x < 0. */
 hone_status tf_atan2(struct tf_op *op) {
   struct value *y, *x, *angle, *zero, *is_left, *is_down, *plus, *minus, *moved;
   bool image;
@@ -293,7 +293,7 @@ hone_status tf_atan2(struct tf_op *op) {
   TRY(make_with_scalar(make, OP_Sub, angle, 3.14159265358979323846, &minus));
   TRY(make_node(make, OP_Where, VALUES(is_down, minus, plus), NULL, &moved));
   TRY(make_node(make, OP_Where, VALUES(is_left, moved, angle), NULL, &angle));
-  /* 0 / 0 and y / 0 aside: 0 at the origin */
+  /* 0 / 0 and y / 0: 0 at the origin */
   TRY(make_node(make, OP_Equal, VALUES(y, zero), NULL, &is_down));
   TRY(make_node(make, OP_Equal, VALUES(x, zero), NULL, &is_left));
   TRY(make_node(make, OP_And, VALUES(is_down, is_left), NULL, &is_left));
@@ -301,8 +301,9 @@ hone_status tf_atan2(struct tf_op *op) {
   return tf_write(op, 0, image, angle);
 }
 
-/* FAKE_QUANT (options min, max, bits, narrow range): to the nearest of 2^bits evenly spread numbers, of which one is
-   0; halves away from the least. Source: Jacob et al. 2018, section 3. */
+/* FAKE_QUANT (options min, max, bits, narrow range): rounds to the nearest of 2^bits evenly
+ * spaced numbers, one of which is 0; halves away from the smallest. Source: Jacob et al. 2018,
+ * section 3. */
 hone_status tf_fake_quant(struct tf_op *op) {
   double low, high;
   int64_t bits, narrow;
@@ -350,7 +351,7 @@ hone_status tf_bitcast(struct tf_op *op) {
   return tf_write(op, 0, image, y);
 }
 
-/* RIGHT_SHIFT: x / 2^n toward minus infinity, n clipped to what the type has of bits. */
+/* RIGHT_SHIFT: x / 2^n rounded toward minus infinity, n clamped to the width of the type. */
 hone_status tf_right_shift(struct tf_op *op) {
   struct value *x, *n, *least, *most, *y;
   bool image;

@@ -1,15 +1,15 @@
 /* flatbuffer: see flatbuffer.h.
  *
  *   root    u32 offset of the root table from byte 0
- *   table   i32: its vtable lies at (table - this); then the fields
- *   vtable  u16 bytes of the vtable, u16 bytes of the table, u16 per field: its place in the table
+ *   table   i32: its vtable is at (table - this); then the fields
+ *   vtable  u16 bytes of the vtable, u16 bytes of the table, u16 per field: its position in the table
  *           (0: absent)
- *   offset  u32, forward from where it stands; vector and string: u32 count, then the elements
+ *   offset  u32, forward from its own position; vector and string: u32 count, then the elements
  * Numbers are little endian and aligned to their size.
  */
 #include "flatbuffer.h"
 
-/* How often an honest file's tables are opened while it is read. */
+/* How often the tables of a real file are opened while it is read. */
 enum { OPENINGS = 8, FREE_TABLES = 256 };
 
 static hone_status damaged(struct flat *flat, size_t at, const char *what) {
@@ -32,7 +32,7 @@ static hone_status check_span(struct flat *flat, size_t at, size_t bytes, size_t
   return HONE_OK;
 }
 
-/* Follows the offset that stands at `at`. */
+/* Follows the offset stored at `at`. */
 static hone_status follow(struct flat *flat, size_t at, size_t *out) {
   TRY(check_span(flat, at, 4, 4, "an offset"));
   uint64_t offset = little_endian(flat->bytes + at, 4);
@@ -51,7 +51,7 @@ static hone_status open_table(struct flat *flat, size_t at, struct flat_table *o
   TRY(check_span(flat, at, 4, 4, "a table"));
   int64_t vtable = (int64_t)at - (int32_t)little_endian(flat->bytes + at, 4);
   if (vtable < 0 || (uint64_t)vtable > flat->size)
-    return damaged(flat, at, "a table's vtable lies outside the file");
+    return damaged(flat, at, "a table's vtable is outside the file");
   *out = (struct flat_table){.flat = flat, .at = at, .vtable = (size_t)vtable};
   TRY(check_span(flat, out->vtable, 4, 2, "a vtable"));
   out->vtable_bytes = (size_t)little_endian(flat->bytes + vtable, 2);
@@ -70,7 +70,7 @@ hone_status flat_open(struct ctx *ctx, const uint8_t *bytes, size_t size, struct
   return open_table(flat, root, out_root);
 }
 
-/* Place of a field of `width` bytes; 0: absent. */
+/* Position of a field of `width` bytes; 0: absent. */
 static hone_status find_field(const struct flat_table *table, unsigned field, size_t width,
                               size_t *out) {
   size_t slot = 4 + 2 * (size_t)field;
@@ -79,7 +79,7 @@ static hone_status find_field(const struct flat_table *table, unsigned field, si
   size_t inside = (size_t)little_endian(table->flat->bytes + table->vtable + slot, 2);
   if (!inside) return HONE_OK;
   if (inside < 4 || inside > table->bytes || width > table->bytes - inside)
-    return damaged(table->flat, table->vtable + slot, "a field lies outside its table");
+    return damaged(table->flat, table->vtable + slot, "a field is outside its table");
   *out = table->at + inside;
   return check_span(table->flat, *out, width, width, "a field");
 }

@@ -1,9 +1,8 @@
 /* flatbuffer: bounds-checked reading of FlatBuffers, the container of TFLite models.
  *
- * Every offset, vtable, vector length and alignment is checked where it is followed; nothing points
- * outside the file, and a count of opened tables bounds what shared offsets can expand to.
- * Source: FlatBuffers' description of its binary format ("FlatBuffer Internals").
- */
+ * Every offset, vtable, vector length and alignment is checked where it is used; no reference
+ * leaves the file, and the number of opened tables is limited, so that shared offsets cannot expand
+ * without bound. Source: FlatBuffers' description of its binary format ("FlatBuffer Internals"). */
 #ifndef HONE_IMPORT_FLATBUFFER_H
 #define HONE_IMPORT_FLATBUFFER_H
 
@@ -13,7 +12,8 @@ struct flat {
   struct ctx *ctx;
   const uint8_t *bytes;
   size_t size;
-  size_t tables_left; /* a table takes four bytes at least: more than size / 4 share them */
+  /* a table takes at least four bytes: more than size / 4 tables must be shared */
+  size_t tables_left;
 };
 struct flat_table {
   struct flat *flat; /* NULL: absent */
@@ -41,7 +41,7 @@ MUST_USE hone_status flat_list(const struct flat_table *table, unsigned field, s
                                struct flat_vector *out);
 /* Element i of a vector of tables, i < count. */
 MUST_USE hone_status flat_item(const struct flat_vector *vector, size_t i, struct flat_table *out);
-/* A string, "" when absent. */
+/* A string, "" if absent. */
 MUST_USE hone_status flat_text(const struct flat_table *table, unsigned field, struct arena *arena,
                                const char *what, const char **out);
 /* Elements of number vectors, i < count. */

@@ -1,8 +1,8 @@
 /* flexbuffer: see flexbuffer.h.
  *
  *   root    the last byte: bytes of the root's value; before it its type; before that the value
- *   type    a byte: kind << 2 | log2 of the bytes of what an offset leads to
- *   offset  backward from where it stands, as wide as the values beside it
+ *   type    a byte: kind << 2 | log2 of the width of the target of an offset
+ *   offset  backward from its own position, as wide as the values of its vector
  *   map     keys' offset, keys' width, count, [count] values, [count] types; `at` is value 0
  *   keys    [count] offsets of names that end with a zero
  * Numbers are little endian. Source: FlatBuffers' description "FlexBuffers".
@@ -30,7 +30,7 @@ static bool is_width(uint64_t width) {
   return width == 1 || width == 2 || width == 4 || width == 8;
 }
 
-/* Where the offset at `at` leads. */
+/* The target of the offset at `at`. */
 static bool follow_back(const uint8_t *bytes, size_t size, size_t at, size_t width, size_t *out) {
   if (at > size || width > size - at) return false;
   const uint64_t offset = word_at(bytes + at, width);
@@ -60,7 +60,7 @@ hone_status flex_open(struct ctx *ctx, struct place where, const uint8_t *bytes,
     out->width = (size_t)1 << (bytes[size - 2] & 3);
     if (follow_back(bytes, size, size - 2 - root, root, &out->at) && open_map(out)) return HONE_OK;
   }
-  return fail(ctx, HONE_E_FORMAT, where, "custom options of %zu bytes are no map", size);
+  return fail(ctx, HONE_E_FORMAT, where, "custom options of %zu bytes are not a valid map", size);
 }
 
 static bool has_name(const struct flex_map *map, size_t i, const char *name) {
@@ -111,7 +111,7 @@ hone_status flex_number(struct ctx *ctx, struct place where, const struct flex_m
       kind -= FLEX_FAR_INT - FLEX_INT;
     }
     if (is_sound && read_number(map->bytes + at, kind, width, out)) return HONE_OK;
-    return fail(ctx, HONE_E_FORMAT, where, "custom option %s is no number", name);
+    return fail(ctx, HONE_E_FORMAT, where, "custom option %s is not a number", name);
   }
   return HONE_OK;
 }

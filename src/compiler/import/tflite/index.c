@@ -1,5 +1,5 @@
-/* tflite_index: operators that choose or place elements by data: WHERE, NON_MAX_SUPPRESSION, UNIQUE, segments,
- * sparse lists, tables by key, diagonals, and DYNAMIC_UPDATE_SLICE. */
+/* index: operators that select or place elements by data: WHERE, NON_MAX_SUPPRESSION, UNIQUE,
+ * segments, sparse lists, look-ups by key, diagonals, and DYNAMIC_UPDATE_SLICE. */
 #include "tflite.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@ static hone_status scalar_of(struct tf_op *op, struct value *x, struct value **o
   return x->shape.rank ? make_reshape(op->make, x, NULL, 0, out) : HONE_OK;
 }
 
-/* Of one shape, every element `number`. */
+/* A tensor of this shape with every element `number`. */
 static hone_status filled(struct tf_op *op, hone_dtype dtype, const struct shape *shape,
                           double number, struct value **out) {
   struct value *dims, *scalar;
@@ -28,7 +28,7 @@ static hone_status part(struct tf_op *op, struct value *x, int64_t axis, int64_t
   return make_node(op->make, OP_Slice, VALUES(x, starts, ends, axes), NULL, out);
 }
 
-/* WHERE: the places of what is not zero, [count, rank] of int64. */
+/* WHERE: the indices of nonzero elements, [count, rank] of int64. */
 hone_status tf_where(struct tf_op *op) {
   static const int64_t turn[] = {1, 0};
   struct value *x, *y;
@@ -46,7 +46,8 @@ enum { NMS_BOXES, NMS_SCORES, NMS_MOST, NMS_OVERLAP, NMS_SCORE, NMS_SIGMA };
 static hone_status constant_float(struct tf_op *op, size_t k, float *out) {
   struct value *x;
   TRY(tf_value(op, tf_in(op, k), &x));
-  if (!x->constant || x->dtype != HONE_F32) return tf_refuse(op, "input %zu is not known", k);
+  if (!x->constant || x->dtype != HONE_F32)
+    return tf_refuse(op, "with input %zu that is not known at import", k);
   if (make_elements(x) != 1)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: input %zu is not one number",
                 op->kind->name, k);
@@ -54,8 +55,9 @@ static hone_status constant_float(struct tf_op *op, size_t k, float *out) {
   return HONE_OK;
 }
 
-/* boxes [n, 4], scores [n], most, overlap, least score; V5 (parameter 1): sigma of a soft suppression. Results:
-   boxes' numbers [most], of V5 their scores, and how many there are; behind these zeros. */
+/* boxes [n, 4], scores [n], most, overlap, lowest score; V5 (parameter 1): sigma of a soft
+ * suppression. Results: box indices [most], for V5 their scores, and their number; padded with
+ * zeros. */
 hone_status tf_non_max_suppression(struct tf_op *op) {
   int64_t most;
   size_t count;
@@ -87,7 +89,7 @@ hone_status tf_non_max_suppression(struct tf_op *op) {
 
 /* -- lists */
 
-/* Distinct elements in the order in which they first stand, and which of them each element is. */
+/* Distinct elements in order of first occurrence, and the index of each element among them. */
 hone_status tf_unique(struct tf_op *op) {
   struct value *x, *outs[4];
   TRY(tf_arity(op, 1, 1, 2));
@@ -98,8 +100,8 @@ hone_status tf_unique(struct tf_op *op) {
   return tf_write(op, 1, false, outs[2]);
 }
 
-/* SPARSE_TO_DENSE: places (a number, a list of numbers or of rows), shape, values (one or a list), what stands
-   elsewhere. */
+/* SPARSE_TO_DENSE: indices (a number, a list of numbers or of rows), shape, values (one or a list),
+ * default value. */
 hone_status tf_sparse_to_dense(struct tf_op *op) {
   struct value *indices, *shape, *values, *otherwise, *y;
   int64_t dims[2] = {1, 1};
@@ -110,7 +112,8 @@ hone_status tf_sparse_to_dense(struct tf_op *op) {
   TRY(tf_value(op, tf_in(op, 3), &otherwise));
   int rank = indices->shape.rank;
   if (rank > 2 || values->shape.rank > 1)
-    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "SPARSE_TO_DENSE by places of rank %d", rank);
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "SPARSE_TO_DENSE with indices of rank %d",
+                rank);
   for (int d = 0; d < rank; d++) dims[d] = indices->shape.dims[d];
   TRY(make_reshape(op->make, indices, dims, 2, &indices));
   TRY(scalar_of(op, otherwise, &otherwise));
@@ -129,8 +132,8 @@ static double extreme(hone_dtype dtype, bool least) {
   return least ? (dtype == HONE_F32 ? -most : -most - (dtype == HONE_I32)) : most;
 }
 
-/* SEGMENT_SUM, UNSORTED_SEGMENT_*: parameter is the reduction. Rows of data whose number in `ids` is the same are
-   reduced to one; a negative number's are dropped into a row more that goes. */
+/* SEGMENT_SUM, UNSORTED_SEGMENT_*: parameter is the reduction. Rows of data with the same segment
+ * id are reduced to one; negative ids go to an additional row that is cropped. */
 hone_status tf_segment(struct tf_op *op) {
   static const char *const names[] = {"add", "mul", "max", "min"};
   const enum tf_reduction kind = (enum tf_reduction)op->kind->parameter;
@@ -143,16 +146,16 @@ hone_status tf_segment(struct tf_op *op) {
   TRY(tf_value(op, tf_in(op, 0), &data));
   TRY(tf_read_i64(op, 1, &ids));
   if (sorted && !ids->constant)
-    return tf_refuse(op, "by numbers that are not known before the run");
+    return tf_refuse(op, "with segment ids that are not known before the run");
   int lead = ids->shape.rank;
   bool fits = lead > 0 && lead <= data->shape.rank;
   const int64_t elements = make_elements(ids);
   for (int d = 0; fits && d < lead; d++) fits = ids->shape.dims[d] == data->shape.dims[d];
   if (!sorted) TRY(tf_ints(op, 2, 1, &count, &one));
   if (sorted && elements) count = tensor_i64(ids->constant, (size_t)elements - 1);
-  if (sorted && elements) count += count < INT64_MAX; /* what is too large is refused below */
+  if (sorted && elements) count += count < INT64_MAX; /* too large a count is rejected below */
   if (!fits || count < 0 || one != 1 || count > INT32_MAX)
-    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: numbers that do not fit the data",
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: the segment ids do not match the data",
                 op->kind->name);
   shape.dims[shape.rank++] = elements;
   for (int d = lead; d < data->shape.rank; d++) shape.dims[shape.rank++] = data->shape.dims[d];
@@ -174,9 +177,9 @@ hone_status tf_segment(struct tf_op *op) {
   return tf_write(op, 0, false, y);
 }
 
-/* -- tables by key */
+/* -- look-ups by key */
 
-/* x [n] as [n, 1, ..] beside `like`. */
+/* x [n] as [n, 1, ..] with the rank of `like`. */
 static hone_status as_rows(struct tf_op *op, struct value *x, const struct value *like,
                            struct value **out) {
   int64_t dims[HONE_MAX_RANK];
@@ -184,8 +187,8 @@ static hone_status as_rows(struct tf_op *op, struct value *x, const struct value
   return make_reshape(op->make, x, dims, (size_t)like->shape.rank, out);
 }
 
-/* HASHTABLE_LOOKUP: what is asked for [n], keys [rows] in rising order, rows [rows, ..]. The rows, zeros where no key is
-   that, and where one is. */
+/* HASHTABLE_LOOKUP: queries [n], sorted keys [rows], rows [rows, ..]. The rows, zeros for missing
+ * keys, and whether each key was found. */
 hone_status tf_hashtable_lookup(struct tf_op *op) {
   struct value *asked, *keys, *table, *same, *at, *found, *zero, *y;
   TRY(tf_arity(op, 3, 3, 2));
@@ -194,11 +197,11 @@ hone_status tf_hashtable_lookup(struct tf_op *op) {
   TRY(tf_value(op, tf_in(op, 2), &table));
   if (asked->shape.rank != 1 || keys->shape.rank != 1 || table->shape.rank < 1 ||
       !keys->shape.dims[0] || table->shape.dims[0] != keys->shape.dims[0])
-    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: keys that do not fit the rows",
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: the keys do not match the rows",
                 op->kind->name);
   for (size_t i = 1; keys->constant && i < (size_t)keys->shape.dims[0]; i++)
     if (tensor_i64(keys->constant, i) <= tensor_i64(keys->constant, i - 1))
-      return tf_refuse(op, "by keys that do not rise: LiteRT searches them as if they did");
+      return tf_refuse(op, "by keys that do not rise: LiteRT searches them as if they were sorted");
   TRY(make_reshape(op->make, asked, (const int64_t[]){asked->shape.dims[0], 1}, 2, &asked));
   TRY(make_node(op->make, OP_Equal, VALUES(asked, keys), NULL, &same));
   TRY(make_cast(op->make, same, HONE_I32, &same));
@@ -216,7 +219,7 @@ hone_status tf_hashtable_lookup(struct tf_op *op) {
   return tf_write(op, 1, false, found);
 }
 
-/* What is added where these places meet, of `shape`. */
+/* Sums of the values at equal indices, of `shape`. */
 static hone_status added_up(struct tf_op *op, const struct shape *shape, struct value *places,
                             struct value *x, struct value **out) {
   TRY(filled(op, x->dtype, shape, 0, out));
@@ -224,7 +227,8 @@ static hone_status added_up(struct tf_op *op, const struct shape *shape, struct 
                    ARGS(STRING_ARG("reduction", "add")), out);
 }
 
-/* What the sums are divided by: the weights' sum, or the root of their squares' (combiner 2); 1 where nothing stands. */
+/* The divisor of the sums: the sum of weights, or the root of the sum of their squares (combiner
+ * 2); 1 for empty lists. */
 static hone_status divisor(struct tf_op *op, const struct shape *shape, struct value *places,
                            struct value *weights, int64_t combiner, struct value **out) {
   struct value *one, *ones, *empty, *zero;
@@ -245,8 +249,9 @@ static bool are_sizes(const int64_t *sizes, size_t count) {
   return true;
 }
 
-/* EMBEDDING_LOOKUP_SPARSE: rows' numbers [k], their places [k, r] in a list of lists of these sizes [r], weights [k],
-   rows [rows, ..]. Each list's rows by their weights, added up; option 0: or their mean. */
+/* EMBEDDING_LOOKUP_SPARSE: row indices [k], their positions [k, r] in a list of lists with these
+ * sizes [r], weights [k], rows [rows, ..]. The weighted sum of each list's rows; option 0: or their
+ * mean. */
 hone_status tf_embedding_lookup_sparse(struct tf_op *op) {
   struct value *ids, *places, *weights, *table, *y, *by;
   int64_t sizes[HONE_MAX_RANK], combiner;
@@ -259,12 +264,12 @@ hone_status tf_embedding_lookup_sparse(struct tf_op *op) {
   TRY(tf_value(op, tf_in(op, 3), &weights));
   TRY(tf_value(op, tf_in(op, 4), &table));
   const int lead = (int)count - 1, rank = lead + table->shape.rank - 1;
-  if (combiner < 0 || combiner > 2) return tf_refuse(op, "combiner %lld", (long long)combiner);
+  if (combiner < 0 || combiner > 2) return tf_refuse(op, "with combiner %lld", (long long)combiner);
   if (ids->shape.rank != 1 || places->shape.rank != 2 ||
       !shape_equal(&weights->shape, &ids->shape) || places->shape.dims[0] != ids->shape.dims[0] ||
       places->shape.dims[1] != (int64_t)count || lead < 1 || table->shape.rank < 2 ||
       rank > HONE_MAX_RANK || !are_sizes(sizes, count))
-    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: places that do not fit the rows",
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: the positions do not match the rows",
                 op->kind->name);
   struct shape shape = {.rank = rank}, lists = {.rank = lead};
   for (int d = 0; d < rank; d++)
@@ -284,7 +289,7 @@ hone_status tf_embedding_lookup_sparse(struct tf_op *op) {
   return tf_write(op, 0, false, y);
 }
 
-/* BUCKETIZE: of a rising list (option 0) how many boundaries are not above x. */
+/* BUCKETIZE: the number of boundaries in a sorted list (option 0) that are <= x. */
 hone_status tf_bucketize(struct tf_op *op) {
   struct flat_vector list;
   struct value *x, *bounds, *axis, *y;
@@ -343,7 +348,7 @@ hone_status tf_broadcast_args(struct tf_op *op) {
 
 /* -- diagonals */
 
-/* bool [rows, columns], true where both are the same. */
+/* bool [rows, columns], true on the diagonal. */
 static hone_status is_diagonal(struct tf_op *op, int64_t row_count, int64_t columns,
                                struct value **out) {
   struct value *down, *across, *zero, *one, *limit;
@@ -357,8 +362,8 @@ static hone_status is_diagonal(struct tf_op *op, int64_t row_count, int64_t colu
   return make_node(op->make, OP_Equal, VALUES(down, across), NULL, out);
 }
 
-/* MATRIX_DIAG [.., n]: [.., n, n] with it as the diagonal; MATRIX_SET_DIAG (parameter 1): matrices [.., m, n] with
-   [.., min(m, n)] as their diagonal. */
+/* MATRIX_DIAG [.., n]: [.., n, n] with it as the diagonal; MATRIX_SET_DIAG (parameter 1): matrices
+ * [.., m, n] with [.., min(m, n)] as their diagonal. */
 hone_status tf_matrix_diag(struct tf_op *op) {
   struct value *x, *diagonal, *where, *y;
   bool sets = op->kind->parameter != 0;
@@ -382,7 +387,7 @@ hone_status tf_matrix_diag(struct tf_op *op) {
   } else {
     TRY(make_scalar(op->make, diagonal->dtype, 0, &x));
   }
-  if (m < n) { /* one element a row, else one a column */
+  if (m < n) { /* one element per row, or per column */
     shape.dims[shape.rank++] = 1;
     TRY(make_reshape(op->make, diagonal, shape.dims, (size_t)shape.rank, &diagonal));
   } else {
@@ -398,11 +403,12 @@ hone_status tf_matrix_diag(struct tf_op *op) {
 
 /* -- DYNAMIC_UPDATE_SLICE */
 
-/* Places [count of the first `axes` axes of `block`, axes], counted from 0. */
+/* Positions [count of the first `axes` axes of `block`, axes], starting at 0. */
 static hone_status grid(struct tf_op *op, const struct shape *block, int axes, struct value **out) {
   struct shape shape = {2, {1, axes}};
   struct tensor *tensor;
-  for (int d = 0; d < axes; d++) shape.dims[0] *= block->dims[d]; /* counted when it was made */
+  /* the count was checked when the value was made */
+  for (int d = 0; d < axes; d++) shape.dims[0] *= block->dims[d];
   TRY(tensor_create(op->ctx, op->make->graph->arena, HONE_I64, &shape, &tensor));
   for (int64_t i = 0; i < shape.dims[0]; i++) {
     int64_t rest = i;
@@ -414,8 +420,8 @@ static hone_status grid(struct tf_op *op, const struct shape *block, int axes, s
   return graph_constant(op->ctx, op->make->graph, NULL, tensor, out);
 }
 
-/* x with a block written at `start`, which is moved back as far as the block would stick out. Axes behind the last
-   one where the block is smaller need no place: there it starts at 0. */
+/* x with a block written at `start`, clamped so that the block fits. Axes after the last one where
+ * the block is smaller need no index: they start at 0. */
 hone_status tf_dynamic_update_slice(struct tf_op *op) {
   struct value *x, *block, *start, *places, *zero, *room, *y;
   int64_t dims[2] = {1, 0}, left[HONE_MAX_RANK], whole[HONE_MAX_RANK + 1];
@@ -432,7 +438,7 @@ hone_status tf_dynamic_update_slice(struct tf_op *op) {
     if (left[d]) axes = d + 1;
   }
   if (!fits)
-    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: a block that does not fit",
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: the block's shape does not match",
                 op->kind->name);
   if (!axes) return tf_write(op, 0, false, block);
   TRY(grid(op, &block->shape, axes, &places));

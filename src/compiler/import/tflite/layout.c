@@ -1,12 +1,12 @@
-/* tflite_layout: a tensor's value in the file's order and with channels second, made when it is
- * first asked for; constant operands and options. */
+/* layout: a tensor's value in the file's order and in channels-first order, made when first needed;
+ * constant operands and options. */
 #include "tflite.h"
 
 static const int64_t to_image[] = {0, 3, 1, 2}, from_image[] = {0, 2, 3, 1};
 
 hone_status tf_value(struct tf_op *op, struct tf_tensor *tensor, struct value **out) {
   if (!tensor->value && !tensor->image)
-    return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s reads \"%s\", which is not a value",
+    return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s reads \"%s\", which has no value",
                 op->kind ? op->kind->name : "the graph", tensor->name);
   if (!tensor->value) TRY(make_transpose(op->make, tensor->image, from_image, &tensor->value));
   *out = tensor->value;
@@ -22,7 +22,7 @@ hone_status tf_image(struct tf_op *op, struct tf_tensor *tensor, struct value **
   return HONE_OK;
 }
 
-/* A constant or scalar of lower rank, as it broadcasts against an image. */
+/* Adds dimensions to a constant or scalar of lower rank, so that it broadcasts against an image. */
 static hone_status raise_rank(struct tf_op *op, struct value *x, struct value **out) {
   struct shape shape = x->shape;
   int64_t dims[4] = {1, 1, 1, 1};
@@ -56,8 +56,8 @@ bool tf_follows_images(const struct tf_op *op, size_t count) {
   return found;
 }
 
-/* Results of another size than the file says are as the operator makes them, since files say little of sizes that change; but
-   not much memory more than a file that says its sizes. */
+/* A result may have another size than the file declares, because files say little about dynamic
+ * dimensions; but its memory must not be much larger than the file's. */
 static hone_status check_growth(struct tf_op *op, const struct tf_tensor *tensor,
                                 const struct value *value) {
   enum { MOST_GROWN = 256 << 20 };
@@ -69,7 +69,7 @@ static hone_status check_growth(struct tf_op *op, const struct tf_tensor *tensor
   if (op->tf->is_resized || value_is_open(value) || made <= said ||
       made / 8 * dtype_bits(value->dtype) <= MOST_GROWN)
     return HONE_OK;
-  return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s makes %lld elements, the file says %lld",
+  return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s makes %lld elements, the file declares %lld",
               op->kind->name, (long long)made, (long long)said);
 }
 
@@ -78,10 +78,10 @@ hone_status tf_write(struct tf_op *op, size_t k, bool image, struct value *value
   if (!tensor)
     return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s has no output %zu", op->kind->name, k);
   if (value->dtype != tensor->dtype)
-    return fail(op->ctx, HONE_E_TYPE, tf_place(op), "%s makes %s, the file says %s", op->kind->name,
-                dtype_name(value->dtype), dtype_name(tensor->dtype));
+    return fail(op->ctx, HONE_E_TYPE, tf_place(op), "%s makes %s, the file declares %s",
+                op->kind->name, dtype_name(value->dtype), dtype_name(tensor->dtype));
   if (tensor->is_complex != (tensor->imaginary != NULL))
-    return fail(op->ctx, HONE_E_TYPE, tf_place(op), "%s makes %s numbers, the file says %s",
+    return fail(op->ctx, HONE_E_TYPE, tf_place(op), "%s makes %s numbers, the file declares %s",
                 op->kind->name, tensor->imaginary ? "complex" : "real",
                 tensor->imaginary ? "real" : "complex");
   TRY(check_growth(op, tensor, value));
@@ -98,7 +98,7 @@ hone_status tf_ints(struct tf_op *op, size_t k, size_t most, int64_t *out, size_
   if (!tensor)
     return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s needs input %zu", op->kind->name, k);
   TRY(tf_value(op, tensor, &value));
-  if (!value->constant) return tf_refuse(op, "input %zu is not known before the run", k);
+  if (!value->constant) return tf_refuse(op, "with input %zu that is not known before the run", k);
   if (!tensor_read_ints(value->constant, most, out, out_count))
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op),
                 "%s: input %zu is not a list of at most %zu integers", op->kind->name, k, most);
@@ -122,7 +122,7 @@ hone_status tf_count(const struct tf_op *op, unsigned field, size_t count) {
   int64_t wanted;
   TRY(tf_option(op, field, FLAT_I32, 0, &wanted));
   if (wanted >= 0 && (uint64_t)wanted == count) return HONE_OK;
-  return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s says %lld of what it has %zu",
+  return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s declares %lld operands or results of %zu",
               op->kind->name, (long long)wanted, count);
 }
 
@@ -155,7 +155,7 @@ hone_status tf_activate(struct tf_op *op, unsigned field, struct value *x, struc
       TRY(make_scalar(op->make, x->dtype, kind == RELU6 ? 6 : 1, &high));
       return make_node(op->make, OP_Clip, VALUES(x, low, high), NULL, out);
     default:
-      return tf_refuse(op, "fused activation %lld", (long long)kind);
+      return tf_refuse(op, "with fused activation %lld", (long long)kind);
   }
 }
 

@@ -1,12 +1,12 @@
-/* tflite_movement: operators that move elements. Where an image's channels come second they stay
- * there for concatenation, padding, splitting and slicing; reshapes ask for the file's order. */
+/* movement: operators that move elements. Concatenation, padding, splitting and slicing keep images
+ * in channels-first order; reshapes use the file's order. */
 #include "tflite.h"
 
 enum { MOST_INTS = HONE_MAX_RANK * 2 };
 
 static int64_t mapped(bool image, int64_t axis) { return image ? tf_image_axis(axis) : axis; }
 
-/* The list with entry i at the place of axis i. */
+/* Permutes the list from axis order of the file to that of an image. */
 static void map_list(bool image, int64_t *list) {
   if (!image) return;
   int64_t copy[4] = {list[0], list[3], list[1], list[2]};
@@ -63,13 +63,13 @@ hone_status tf_squeeze(struct tf_op *op) {
     int64_t axis;
     TRY(tf_axis(op, flat_i32_at(&list, i), x->shape.rank, &axis));
     if (x->shape.dims[axis] != 1)
-      return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "SQUEEZE of axis %lld, which has %lld",
+      return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "SQUEEZE of axis %lld, which has size %lld",
                   (long long)axis, (long long)x->shape.dims[axis]);
     drop[axis] = true;
   }
   for (int d = 0; d < x->shape.rank; d++)
     if (x->shape.dims[d] == 1 && x->extents[d])
-      return tf_refuse(op, "of a size that only a run knows");
+      return tf_refuse(op, "of a dynamic dimension");
     else if (list.count ? !drop[d] : x->shape.dims[d] != 1)
       dims[count++] = make_kept_size(x, d);
   return write_reshaped(op, tf_in(op, 0), dims, count);
@@ -121,7 +121,7 @@ hone_status tf_concat(struct tf_op *op) {
   return tf_write(op, 0, image, y);
 }
 
-/* [[before, after], ...] to ONNX's all before, then all after. */
+/* [[before, after], ...] to ONNX's order: all before, then all after. */
 static hone_status read_pads(struct tf_op *op, bool image, int rank, struct value **out) {
   int64_t pairs[MOST_INTS], before[HONE_MAX_RANK], after[HONE_MAX_RANK], pads[MOST_INTS];
   size_t count;
@@ -161,7 +161,7 @@ hone_status tf_pad(struct tf_op *op) {
   return tf_write(op, 0, image, y);
 }
 
-/* The mirror stands on the edge: the elements of each axis, gathered. */
+/* Reflection including the edge element: a Gather along each axis. */
 static hone_status pad_symmetric(struct tf_op *op, struct value *x, const int64_t *widths,
                                  struct value **out) {
   const int rank = x->shape.rank;
@@ -185,7 +185,7 @@ static hone_status pad_symmetric(struct tf_op *op, struct value *x, const int64_
   return HONE_OK;
 }
 
-/* Mode 0 repeats without the edge, mode 1 (symmetric) with it. */
+/* Mode 0 reflects without the edge, mode 1 (symmetric) with it. */
 hone_status tf_mirror_pad(struct tf_op *op) {
   struct value *x, *pads, *y;
   int64_t mode;
@@ -195,14 +195,14 @@ hone_status tf_mirror_pad(struct tf_op *op) {
   TRY(tf_read(op, tf_in(op, 0), image, &x));
   TRY(read_pads(op, image, x->shape.rank, &pads));
   const int64_t *widths = pads->constant->data;
-  if (mode != 0 && mode != 1) return tf_refuse(op, "mode %lld", (long long)mode);
+  if (mode != 0 && mode != 1) return tf_refuse(op, "with mode %lld", (long long)mode);
   for (int i = 0; i < 2 * x->shape.rank; i++) {
     const int64_t most = x->shape.dims[i % x->shape.rank] - (mode == 0);
     if (widths[i] > (most > 0 ? most : 0))
       return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "MIRROR_PAD by %lld of an axis with %lld",
                   (long long)widths[i], (long long)x->shape.dims[i % x->shape.rank]);
   }
-  bool wide = false; /* one element of symmetric padding is the edge */
+  bool wide = false; /* with one element, symmetric padding repeats the edge */
   for (int i = 0; mode == 1 && i < 2 * x->shape.rank; i++) wide = wide || widths[i] > 1;
   if (wide)
     TRY(pad_symmetric(op, x, widths, &y));
@@ -234,7 +234,7 @@ static hone_status make_slice(struct tf_op *op, struct value *x, struct slice *s
   return make_node(op->make, OP_Slice, VALUES(x, starts, ends, axes, steps), NULL, out);
 }
 
-/* begin and size; a size of -1 reaches to the end. */
+/* begin and size; a size of -1 extends to the end. */
 hone_status tf_slice(struct tf_op *op) {
   struct slice slice;
   int64_t sizes[HONE_MAX_RANK];
@@ -289,7 +289,7 @@ static hone_status slice_axis(struct tf_op *op, const struct masks *m, int64_t b
                               int64_t begin, int64_t end, int64_t step, int d,
                               struct slice *slice) {
   if (!step) return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "STRIDED_SLICE with stride 0");
-  if (m->offset && !checked_add(end, begin, &end)) return tf_refuse(op, "of these offsets");
+  if (m->offset && !checked_add(end, begin, &end)) return tf_refuse(op, "with these offsets");
   if (m->shrink & bit) {
     int64_t at = begin < 0 ? begin + dim : begin;
     if (at < 0 || at >= dim)
@@ -326,14 +326,14 @@ hone_status tf_strided_slice(struct tf_op *op) {
   size_t out = 0;
   bool keep[HONE_MAX_RANK];
   size_t fresh[HONE_MAX_RANK + 1] = {0};   /* new axes before axis d */
-  m.ellipsis &= (INT64_C(1) << count) - 1; /* bits of no entry say nothing */
+  m.ellipsis &= (INT64_C(1) << count) - 1; /* bits without an entry are ignored */
   for (size_t i = 0; i < count; i++) taken += !(m.new_axis >> i & 1) && !(m.ellipsis >> i & 1);
   if (taken > rank)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "STRIDED_SLICE of %d axes of rank %d", taken,
                 rank);
   for (size_t i = 0; i <= count; i++) {
     bool is_ellipsis = i < count && (m.ellipsis >> i & 1);
-    /* an ellipsis, or the end of the lists, takes the axes that no entry names */
+    /* an ellipsis, or the end of the lists, covers all axes without an entry */
     for (int rest = is_ellipsis || (i == count && !m.ellipsis) ? rank - taken : 0; rest > 0;
          rest--) {
       slice.starts[d] = 0, slice.ends[d] = x->shape.dims[d], slice.steps[d] = 1;
@@ -345,7 +345,8 @@ hone_status tf_strided_slice(struct tf_op *op) {
       continue;
     }
     if (x->extents[d] && (begin[i] < 0 || end[i] < 0 || step[i] < 0 || (m.shrink >> i & 1)))
-      return tf_refuse(op, "from the end of a size that only a run knows, or of one element of it");
+      return tf_refuse(op,
+                       "with a negative index into a dynamic dimension, or of one element of it");
     TRY(slice_axis(op, &m, INT64_C(1) << i, x->shape.dims[d], begin[i], end[i], step[i], d,
                    &slice));
     keep[d++] = !(m.shrink >> i & 1);
@@ -356,12 +357,12 @@ hone_status tf_strided_slice(struct tf_op *op) {
     if (k < rank && keep[k]) dims[out++] = make_kept_size(y, k);
   }
   if (out > HONE_MAX_RANK)
-    return fail(op->ctx, HONE_E_LIMIT, tf_place(op), "a result of rank %zu", out);
+    return fail(op->ctx, HONE_E_LIMIT, tf_place(op), "with a result of rank %zu", out);
   if ((int)out != rank || m.shrink || m.new_axis) TRY(make_reshape(op->make, y, dims, out, &y));
   return tf_write(op, 0, false, y);
 }
 
-/* -- taking apart and putting together */
+/* -- splitting and joining */
 
 static hone_status split(struct tf_op *op, struct value *x, bool image, int64_t axis,
                          const int64_t *sizes) {
@@ -474,9 +475,10 @@ hone_status tf_unpack(struct tf_op *op) {
   return HONE_OK;
 }
 
-/* -- operators with an ONNX operator of the same meaning, integer operands widened */
+/* -- operators with an equivalent ONNX operator, integer operands widened */
 
-/* BROADCAST_TO's shape has the axes of x behind any others, of its sizes where they are not 1; Expand would take less. */
+/* BROADCAST_TO's shape consists of new axes, then the axes of x with equal sizes unless x has 1;
+ * Expand would accept fewer. */
 static hone_status check_broadcast(struct tf_op *op, const struct value *x,
                                    const struct value *shape) {
   int64_t dims[HONE_MAX_RANK];
@@ -529,8 +531,8 @@ hone_status tf_rank(struct tf_op *op) {
   return tf_write(op, 0, false, y);
 }
 
-/* The first `batch` axes are common: GatherND of [.., 1] with `axis` moved to where they end, and the axes that
-   were before it moved back. */
+/* The first `batch` axes are common: GatherND of [.., 1] with `axis` moved after them, and the axes
+ * that were before it moved back. */
 static hone_status gather_batched(struct tf_op *op, struct value *x, struct value *indices,
                                   int64_t axis, int64_t batch, struct value **out) {
   int64_t perm[HONE_MAX_RANK], back[HONE_MAX_RANK], dims[HONE_MAX_RANK];
@@ -555,8 +557,8 @@ static hone_status gather_batched(struct tf_op *op, struct value *x, struct valu
   return between ? make_transpose(op->make, *out, back, out) : HONE_OK;
 }
 
-/* Constant places in an axis of this size; ONNX would count those below 0 from the end. Of lists of `width` numbers, one an
-   axis, those at `at`. */
+/* Checks constant indices into an axis of this size; ONNX would count negative ones from the end.
+ * In lists of `width` numbers, one per axis, checks those at `at`. */
 static hone_status check_places(struct tf_op *op, const struct value *places, size_t width,
                                 size_t at, int64_t size) {
   if (!places->constant || !dtype_is_integer(places->dtype)) return HONE_OK;
@@ -592,7 +594,7 @@ hone_status tf_gather(struct tf_op *op) {
   return tf_write(op, 0, false, y);
 }
 
-/* EMBEDDING_LOOKUP: indices, table; a table of integers is used in float where the result is. */
+/* EMBEDDING_LOOKUP: indices, table; an integer table is dequantised if the result is a float. */
 hone_status tf_embedding_lookup(struct tf_op *op) {
   struct value *table, *indices, *y;
   TRY(tf_arity(op, 2, 2, 1));
@@ -620,7 +622,7 @@ hone_status tf_gather_nd(struct tf_op *op) {
   return tf_write(op, 0, false, y);
 }
 
-/* SCATTER_ND: indices, updates, shape; what meets in one place is added. */
+/* SCATTER_ND: indices, updates, shape; updates to the same index are added. */
 hone_status tf_scatter_nd(struct tf_op *op) {
   struct value *indices, *updates, *shape, *zero, *y;
   TRY(tf_arity(op, 3, 3, 1));
@@ -674,7 +676,8 @@ hone_status tf_reverse(struct tf_op *op) {
   return tf_write(op, 0, false, y);
 }
 
-/* REVERSE_SEQUENCE: x, lengths; options seq_dim, batch_dim, which ONNX wants as the first two axes. */
+/* REVERSE_SEQUENCE: x, lengths; options seq_dim, batch_dim, which ONNX requires as the first two
+ * axes. */
 hone_status tf_reverse_sequence(struct tf_op *op) {
   int64_t time, batch, perm[HONE_MAX_RANK], back[HONE_MAX_RANK];
   struct value *x, *lengths, *y;
@@ -701,7 +704,7 @@ hone_status tf_reverse_sequence(struct tf_op *op) {
 }
 
 /* DEPTH_TO_SPACE, SPACE_TO_DEPTH: block_size is option 0; the block is the outer part of the
-   channels. ONNX's SpaceToDepth puts them the same way, its DepthToSpace as DCR. */
+ * channels. ONNX's SpaceToDepth has the same order, its DepthToSpace with mode DCR. */
 hone_status tf_depth_to_space(struct tf_op *op) {
   int64_t block;
   struct value *x, *y;
@@ -722,11 +725,11 @@ static hone_status read_blocks(struct tf_op *op, int rank, int64_t *blocks, int6
   for (size_t i = 0; fits && i < *spatial; i++)
     fits = blocks[i] > 0 && pairs[2 * i] >= 0 && pairs[2 * i + 1] >= 0;
   if (fits) return HONE_OK;
-  return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: blocks or paddings do not fit",
+  return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: the block shape or paddings do not match",
               op->kind->name);
 }
 
-/* Pad, split each spatial axis into (size / block, block), blocks to the front, join. */
+/* Pad, split each spatial axis into (size / block, block), move blocks to the front, merge. */
 hone_status tf_space_to_batch(struct tf_op *op) {
   int64_t blocks[HONE_MAX_RANK], pairs[MOST_INTS], pads[MOST_INTS] = {0}, dims[HONE_MAX_RANK];
   int64_t perm[HONE_MAX_RANK];
@@ -767,7 +770,7 @@ hone_status tf_space_to_batch(struct tf_op *op) {
   return tf_write(op, 0, false, y);
 }
 
-/* The inverse: blocks from the front behind their spatial axes, join, crop. */
+/* The inverse: move blocks from the front after their spatial axes, merge, crop. */
 hone_status tf_batch_to_space(struct tf_op *op) {
   int64_t blocks[HONE_MAX_RANK], pairs[MOST_INTS], dims[HONE_MAX_RANK], perm[HONE_MAX_RANK];
   size_t spatial, n = 0, p = 0, out = 0;
@@ -806,7 +809,7 @@ hone_status tf_batch_to_space(struct tf_op *op) {
     slice.ends[d] = x->shape.dims[d] - (is_spatial ? pairs[2 * (d - 1) + 1] : 0);
     slice.steps[d] = 1;
     if (slice.ends[d] < slice.starts[d])
-      return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "the crops take more than there is");
+      return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "the crops exceed the size");
   }
   TRY(make_slice(op, x, &slice, false, &y));
   return tf_write(op, 0, false, y);
@@ -826,7 +829,7 @@ hone_status tf_one_hot(struct tf_op *op) {
   TRY(make_reshape(op->make, on, one, 1, &on));
   TRY(make_reshape(op->make, off, one, 1, &off));
   TRY(make_node(op->make, OP_Concat, VALUES(off, on), ARGS(INT_ARG("axis", 0)), &values));
-  /* an index outside names no place; ONNX counts negative ones from the end */
+  /* an index out of range gives no one; ONNX counts negative ones from the end */
   TRY(make_cast(op->make, indices, HONE_I64, &indices));
   TRY(make_scalar(op->make, HONE_I64, 0, &zero));
   TRY(make_node(op->make, OP_Less, VALUES(indices, zero), NULL, &is_below));
@@ -849,7 +852,8 @@ hone_status tf_topk(struct tf_op *op) {
   return tf_write(op, 1, false, outs[1]);
 }
 
-/* DILATE: x, distances, a number: between neighbours along axis d stand distance[d] - 1 of that number. */
+/* DILATE: x, distances, a number: distance[d] - 1 copies of the number between neighbours along
+ * axis d. */
 hone_status tf_dilate(struct tf_op *op) {
   int64_t steps[HONE_MAX_RANK], dims[HONE_MAX_RANK + 1], pads[2 * (HONE_MAX_RANK + 1)];
   size_t count;

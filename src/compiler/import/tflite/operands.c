@@ -1,4 +1,4 @@
-/* tflite_operands: the operands of one operator of a file, and how it is refused. */
+/* operands: the operands of one operator of a file, and error messages about it. */
 #include "tflite.h"
 
 struct place tf_place(const struct tf_op *op) {
@@ -31,6 +31,6 @@ hone_status tf_arity(const struct tf_op *op, size_t least, size_t most, size_t o
   for (size_t k = 0; fits && k < outputs; k++) fits = tf_out(op, k) != NULL;
   if (fits) return HONE_OK;
   return fail(op->ctx, HONE_E_FORMAT, tf_place(op),
-              "%s has %zu inputs and %zu outputs, or one is left out that it needs", op->kind->name,
+              "%s has %zu inputs and %zu outputs, or a required one is missing", op->kind->name,
               op->inputs.count, op->outputs.count);
 }

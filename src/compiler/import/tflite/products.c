@@ -1,13 +1,13 @@
-/* tflite_products: REDUCE_PROD and the 16-bit DIV of quantised numbers, bit for bit as the format's reference kernels
- * compute them. */
+/* products: quantised REDUCE_PROD and 16-bit DIV, bit-exact with the format's reference kernels. */
 #include "core/ops/operators/fixed_point.h"
 #include "tflite.h"
 
 #include <math.h>
 
-/* -- REDUCE_PROD: rescaled to 32 bits after each factor, by the share of the result's scale that is a factor's */
+/* -- REDUCE_PROD: rescaled to 32 bits after each factor, by the share of the result's scale per
+ * factor */
 
-/* x in 64 bits as [rest, count], the axes of input 1 reduced last; dims: of the result. */
+/* x in 64 bits as [rest, count], with the axes of input 1 last; dims: of the result. */
 struct factors {
   struct value *x;
   int64_t count, dims[HONE_MAX_RANK];
@@ -51,7 +51,7 @@ static hone_status factor_at(struct tf_op *op, const struct factors *f, int64_t 
 }
 
 hone_status tf_quantised_reduced_product(struct tf_op *op) {
-  enum { MOST_FACTORS = 1024 }; /* each is a few nodes */
+  enum { MOST_FACTORS = 1024 }; /* each factor is a few nodes */
   double from, to;
   int64_t from_zero, to_zero;
   struct factors f;
@@ -78,7 +78,8 @@ hone_status tf_quantised_reduced_product(struct tf_op *op) {
   return tf_write(op, 0, false, y);
 }
 
-/* -- DIV of 16-bit numbers: the dividend, shifted up as far as it goes, times the inverse of the divisor. Both with their shifts are tables */
+/* -- DIV of 16-bit numbers: the dividend, shifted left as far as possible, times the inverse of the
+ * divisor. Both are tables with their shifts */
 
 enum { WORDS = 65536, LEAST = INT16_MIN };
 struct division {
@@ -116,7 +117,7 @@ static hone_status look_up_both(struct tf_op *op, struct value *x, struct value 
   return make_node(op->make, OP_Gather, VALUES(second, x), ARGS(INT_ARG("axis", 0)), out_second);
 }
 
-/* By zero, which the format leaves open: the bound on the side of the dividend. */
+/* Division by zero, which the format leaves undefined: the bound with the sign of the dividend. */
 static hone_status bound_by_zero(struct tf_op *op, struct value *dividend, struct value *divisor,
                                  struct value *low, struct value *high, struct value **y) {
   struct value *is_below, *is_zero, *bound, *none;
@@ -141,7 +142,7 @@ static hone_status read_words(struct tf_op *op, bool image, double scales[3], st
 }
 
 hone_status tf_word_quotient(struct tf_op *op) {
-  enum { MOST_SHIFT = 15 }; /* else the shift to the right could be below 0 */
+  enum { MOST_SHIFT = 15 }; /* otherwise the right shift could be negative */
   double scales[3], least, most;
   int32_t multiplier;
   int shift;

@@ -1,9 +1,7 @@
-/* tflite_quantised: arithmetic on quantised numbers, written so that the results are those of the
- * format's reference kernels, bit for bit.
+/* quantised: quantised arithmetic, bit-exact with the format's reference kernels.
  *
- * Sums and products are exact integers; hone.Requantize brings them to the output's scale by a fixed
- * point multiplier (tf_multiplier). Functions of one number are tables (tables.c).
- */
+ * Sums and matmuls are exact integers; hone.Requantize converts them to the output's scale with a
+ * fixed-point multiplier (tf_multiplier). Functions of one number are tables (tables.c). */
 #include "tflite.h"
 
 #include <math.h>
@@ -24,7 +22,7 @@ static hone_status one_scale(struct tf_op *op, const struct tf_tensor *tensor, d
                              int64_t *zero_point) {
   *scale = 1, *zero_point = 0;
   if (tensor->quantisation.count != 1 || !(tensor->quantisation.scales[0] > 0))
-    return tf_refuse(op, "a quantised operand needs one scale above 0");
+    return tf_refuse(op, "with a quantised operand that does not have exactly one positive scale");
   *scale = tensor->quantisation.scales[0];
   *zero_point = tensor->quantisation.zero_points[0];
   return HONE_OK;
@@ -35,7 +33,7 @@ hone_status tf_one_scale(struct tf_op *op, const struct tf_tensor *tensor, doubl
                          int64_t *zero_point) {
   *scale = 1, *zero_point = 0;
   if (!tensor || !tf_is_quantised(tensor))
-    return tf_refuse(op, "a quantised operand needs one scale above 0");
+    return tf_refuse(op, "with a quantised operand that does not have exactly one positive scale");
   return one_scale(op, tensor, scale, zero_point);
 }
 
@@ -60,7 +58,7 @@ hone_status tf_range(struct tf_op *op, int field, double *out_low, double *out_h
   int64_t kind;
   TRY(tf_option(op, (unsigned)field, FLAT_I8, 0, &kind));
   if (kind < 0 || kind >= (int64_t)COUNT(bounds))
-    return tf_refuse(op, "fused activation %lld of quantised numbers", (long long)kind);
+    return tf_refuse(op, "with fused activation %lld of quantised numbers", (long long)kind);
   return clamp_range(op, bounds[kind][0], bounds[kind][1], out_low, out_high);
 }
 
@@ -116,7 +114,8 @@ static hone_status scale_values(struct tf_op *op, const struct tf_tensor *tensor
   return make_numbers(op->make, dtype, &shape, points, zero);
 }
 
-/* A constant in another type, whatever its size: passes look for weights with constant scales. */
+/* A constant converted to another type, of any size: passes recognise weights with constant
+ * scales. */
 static hone_status constant_as(struct tf_op *op, const struct tensor *from, hone_dtype dtype,
                                struct value **out) {
   struct tensor *to;
@@ -129,7 +128,7 @@ static hone_status constant_as(struct tf_op *op, const struct tensor *from, hone
   return graph_constant(op->ctx, op->make->graph, NULL, to, out);
 }
 
-/* Scales or zero points of a tensor that is quantised in blocks: a constant of the graph. */
+/* Scales or zero points of a block-quantised tensor: a constant of the graph. */
 static hone_status block_operand(struct tf_op *op, int64_t index, const char *what,
                                  hone_dtype dtype, struct value **out) {
   const struct tf_graph *graph = &op->tf->graph;
@@ -157,7 +156,7 @@ static hone_status by_blocks(struct tf_op *op, const struct tf_quantisation *q, 
                    ARGS(INT_ARG("axis", x->shape.rank - 1), INT_ARG("block_size", q->block)), out);
 }
 
-/* x, in the file's order, by the scales of `tensor`. */
+/* x, in file order, dequantised with the scales of `tensor`. */
 static hone_status dequantised(struct tf_op *op, const struct tf_tensor *tensor, struct value *x,
                                int64_t axis, struct value **out) {
   const struct tf_quantisation *q = &tensor->quantisation;
@@ -178,12 +177,12 @@ hone_status tf_dequantised(struct tf_op *op, struct tf_tensor *tensor, struct va
   if (dtype_is_float(tensor->dtype) || (!q->count && !q->block)) return HONE_OK;
   op->tf->root->is_dynamic = true;
   if (tensor->constant && dtype_bits(tensor->dtype) < 4 &&
-      !q->block) /* of 4 bits kernels read them */
+      !q->block) /* kernels read 4-bit weights */
     TRY(constant_as(op, tensor->constant, tensor->dtype == HONE_I2 ? HONE_I4 : HONE_U4, out));
   return dequantised(op, tensor, *out, q->axis, out);
 }
 
-/* Numbers of each row of a table, for the rows that `indices` name, to multiply what has `rank` axes. */
+/* Scales or zero points of the rows that `indices` select, with `rank` axes to broadcast. */
 static hone_status numbers_of_rows(struct tf_op *op, const double *numbers, size_t count,
                                    struct value *indices, int rank, struct value **out) {
   const struct shape shape = {1, {(int64_t)count}};
@@ -194,7 +193,7 @@ static hone_status numbers_of_rows(struct tf_op *op, const double *numbers, size
   return make_reshape(op->make, *out, dims, (size_t)rank, out);
 }
 
-/* Rows whose scale is their own: (x - zero) * scale. */
+/* Rows with their own scale: (x - zero) * scale. */
 static hone_status scaled_rows(struct tf_op *op, const struct tf_quantisation *q,
                                struct value *indices, struct value *rows, struct value **out) {
   struct value *scale, *zero;
@@ -240,10 +239,10 @@ hone_status tf_dequantised_rows(struct tf_op *op, struct tf_tensor *tensor, stru
 hone_status tf_integer_weights(struct tf_op *op, struct tf_tensor *tensor, struct value **out) {
   const bool is_signed = tensor->dtype == HONE_I4 || tensor->dtype == HONE_I2;
   TRY(tf_value(op, tensor, out));
-  if (tensor->quantisation.block) return tf_refuse(op, "of integers with weights in blocks");
+  if (tensor->quantisation.block) return tf_refuse(op, "of integers with block-quantised weights");
   if (!dtype_is_integer(tensor->dtype) || dtype_bits(tensor->dtype) >= 8) return HONE_OK;
   if (!tensor->constant)
-    return tf_refuse(op, "weights of %s that are computed", dtype_name(tensor->dtype));
+    return tf_refuse(op, "with weights of %s that are not constant", dtype_name(tensor->dtype));
   return constant_as(op, tensor->constant, is_signed ? HONE_I8 : HONE_U8, out);
 }
 
@@ -278,7 +277,8 @@ static hone_status rescale_one(struct tf_op *op, struct value *x, double scale, 
   return tf_rescale(op, x, &how, out);
 }
 
-/* QUANTIZE: from float (halves away from zero) or from another scale; 32-bit sums have one too. */
+/* QUANTIZE: from float (halves away from zero) or from another scale; 32-bit sums have a scale
+ * too. */
 hone_status tf_quantize(struct tf_op *op) {
   struct value *x, *scale, *zero, *y;
   struct tf_tensor *in = tf_in(op, 0), *out = tf_out(op, 0);
@@ -322,7 +322,7 @@ hone_status tf_quantised_relu(struct tf_op *op) {
   return tf_write(op, 0, image, y);
 }
 
-/* -- sums and products of two */
+/* -- sums and products of two operands */
 
 static hone_status widen(struct tf_op *op, struct value *x, double scale, int64_t zero, int shift,
                          struct value **out) {
@@ -331,12 +331,13 @@ static hone_status widen(struct tf_op *op, struct value *x, double scale, int64_
   return tf_rescale(op, x, &how, out);
 }
 
-/* Both operands, with the scales and zero points of all three and the bounds of the result. */
+/* Both operands, with the scales and zero points of all three tensors and the bounds of the
+ * result. */
 struct pair {
   struct value *x, *y;
   double a, b, to, low, high;
   int64_t a_zero, b_zero, to_zero;
-  bool image; /* in its order they are read and the result is written */
+  bool image; /* memory order of the operands and the result */
 };
 
 static hone_status read_pair(struct tf_op *op, struct pair *out) {
@@ -355,7 +356,7 @@ static hone_status write_pair(struct tf_op *op, const struct pair *p, struct val
   return tf_write(op, 0, p->image, z);
 }
 
-/* The exponent of a power of two, as near to one as the format asks. */
+/* The exponent of a power of two, within the tolerance of the format. */
 static bool is_power_of_two(double scale, int *out_exponent) {
   const double exponent = log2(scale);
   *out_exponent = (int)round(exponent);
@@ -368,8 +369,8 @@ static hone_status divided(struct tf_op *op, struct value *x, int bits, struct v
   return widen(op, x, ldexp(1, -bits - 1), 0, 1, out); /* twice x: the product is exact */
 }
 
-/* ADD, SUB of 16-bit numbers by option 1, where all scales are powers of two: one operand is brought to the scale of the
-   result, which the other one has. *out_done false: the scales are others. */
+/* ADD, SUB of 16-bit numbers by option 1, with power-of-two scales: one operand is rescaled to the
+ * scale that the result and the other one share. *out_done false: other scales. */
 static hone_status sum_of_powers(struct tf_op *op, const struct pair *p, bool *out_done) {
   int64_t wanted;
   int a, b, to;
@@ -392,7 +393,8 @@ static hone_status sum_of_powers(struct tf_op *op, const struct pair *p, bool *o
   return tf_write(op, 0, p->image, z);
 }
 
-/* ADD, SUB: both operands at twice the larger scale with 20 (16-bit numbers: 15) bits more. */
+/* ADD, SUB: both operands at twice the larger scale with 20 (16-bit numbers: 15) additional
+ * bits. */
 hone_status tf_quantised_sum(struct tf_op *op) {
   struct pair p;
   struct value *z;
@@ -408,7 +410,7 @@ hone_status tf_quantised_sum(struct tf_op *op) {
   return write_pair(op, &p, z, twice / (ldexp(1, shift) * p.to));
 }
 
-/* NEG: the numbers as they are, which is right where both scales are one and there is no zero point. */
+/* NEG: exact if both scales are equal and there is no zero point. */
 hone_status tf_quantised_negative(struct tf_op *op) {
   double from, to;
   int64_t from_zero, to_zero;
@@ -416,15 +418,15 @@ hone_status tf_quantised_negative(struct tf_op *op) {
   TRY(tf_one_scale(op, tf_in(op, 0), &from, &from_zero));
   TRY(tf_one_scale(op, tf_out(op, 0), &to, &to_zero));
   if (from != to || from_zero || to_zero)
-    return tf_refuse(op, "of quantised numbers that is no change of sign");
+    return tf_refuse(op, "of quantised numbers with different scales or a zero point");
   bool image = tf_follows_images(op, 1);
   TRY(tf_read(op, tf_in(op, 0), image, &x));
   TRY(make_node(op->make, OP_Neg, VALUES(x), NULL, &y));
   return tf_write(op, 0, image, y);
 }
 
-/* EQUAL, LESS and their like: both operands as numbers of scale 1 with 8 bits more, so that near ones of a small scale are
-   equal. Source: reference_ops::ComparisonWithScaling. */
+/* EQUAL, LESS and similar ones: both operands at scale 1 with 8 additional bits, so that close
+ * numbers with a small scale are equal. Source: reference_ops::ComparisonWithScaling. */
 hone_status tf_quantised_compared(struct tf_op *op, struct value **x, struct value **y) {
   double a, b;
   int64_t a_zero, b_zero;
@@ -452,8 +454,8 @@ hone_status tf_quantised_product(struct tf_op *op) {
 
 /* -- reductions, concatenation, resizing */
 
-/* Sum over axes of `count` elements of x - zero, in i32; by way of floats where they are exact, since
-   those have fast kernels. */
+/* Sum over axes of `count` elements of x - zero, in i32; computed in floats where they are exact,
+ * since those have fast kernels. */
 hone_status tf_quantised_total(struct tf_op *op, struct value *x, int64_t zero, struct value *axes,
                                int64_t count, int64_t keep, struct value **out) {
   bool exact = x->dtype != HONE_I16 && count <= (1 << 24) / 255;
@@ -464,8 +466,9 @@ hone_status tf_quantised_total(struct tf_op *op, struct value *x, int64_t zero, 
   return exact ? make_cast(op->make, *out, HONE_I32, out) : HONE_OK;
 }
 
-/* SUM of signed numbers, `count` of them: the sum times the quotient of the scales, in float, halves away from zero. LiteRT's
-   reference kernel writes nothing there: this is its optimised one. */
+/* SUM of signed numbers, `count` of them: the sum times the quotient of the scales, in float,
+ * halves away from zero. LiteRT's reference kernel writes nothing here: this matches its optimised
+ * one. */
 static hone_status float_sum(struct tf_op *op, struct value *sum, int64_t count,
                              struct value **out) {
   const struct tf_tensor *in = tf_in(op, 0), *y = tf_out(op, 0);
@@ -480,7 +483,8 @@ static hone_status float_sum(struct tf_op *op, struct value *sum, int64_t count,
   return make_node(op->make, OP_QuantizeHalfAway, VALUES(sum, one, zero), NULL, out);
 }
 
-/* The sum of `count` numbers less their zero points to the output's scale; of a mean the count goes into the multiplier. */
+/* The sum of `count` numbers minus zero points, rescaled to the output; for a mean the multiplier
+ * includes the count. */
 static hone_status rescale_total(struct tf_op *op, struct value *total, double scale, int64_t count,
                                  bool is_mean, struct value **out) {
   const struct tf_tensor *y = tf_out(op, 0);
@@ -494,8 +498,8 @@ static hone_status rescale_total(struct tf_op *op, struct value *total, double s
     multiplier = (int32_t)(((int64_t)multiplier << bits) / count);
     shift -= bits;
   }
-  /* exactly representable: tf_rescale takes it apart into the same two numbers only if it is
-     normalised, so they are handed over as they are */
+  /* exactly representable, but tf_rescale would split it into other numbers unless it is
+   * normalised, so they are passed unchanged */
   double m = multiplier, s = shift, low, high;
   struct shape scalar = {.rank = 0};
   struct value *multipliers, *shifts;
@@ -526,7 +530,8 @@ hone_status tf_quantised_mean(struct tf_op *op) {
   for (size_t i = 0; i < axis_count; i++) {
     TRY(tf_axis(op, axes[i], x->shape.rank, &axes[i]));
     if (image) axes[i] = tf_image_axis(axes[i]);
-    if (!checked_mul(count, x->shape.dims[axes[i]], &count)) count = 0; /* one axis over and over */
+    /* the same axis repeatedly */
+    if (!checked_mul(count, x->shape.dims[axes[i]], &count)) count = 0;
   }
   if (count < 1) return tf_refuse(op, "of no elements");
   TRY(make_ints(op->make, axes, axis_count, &list));
@@ -536,8 +541,8 @@ hone_status tf_quantised_mean(struct tf_op *op) {
   return tf_write(op, 0, image, y);
 }
 
-/* Parts of another scale (8-bit, unsigned only in practice) go through float as the format does; 16-bit ones are
-   copied, whatever their scale. */
+/* Parts with another scale (8-bit; unsigned in practice) are converted through float as the format
+ * does; 16-bit ones are copied unchanged. */
 static hone_status concat_part(struct tf_op *op, struct tf_tensor *in, bool image,
                                struct value **out) {
   double from, to;
@@ -578,10 +583,10 @@ hone_status tf_quantised_concat(struct tf_op *op) {
   return tf_write(op, 0, image, y);
 }
 
-/* Where result i of `out` comes from along one axis. */
+/* The source of result i of `out` along one axis. */
 struct tap {
   int64_t low, high; /* elements */
-  double at;         /* between them; fixed: in 1/1024 */
+  double at;         /* position between them; fixed: in 1/1024 */
 };
 
 static struct tap tap_of(int64_t i, int64_t in, int64_t out, bool align, bool half, bool fixed) {
@@ -607,7 +612,8 @@ static struct tap tap_of(int64_t i, int64_t in, int64_t out, bool align, bool ha
   return tap;
 }
 
-/* What hone.ResizeInt takes for an axis: places [2, out], low and high, with their weights. */
+/* The operands of hone.ResizeInt for one axis: positions [2, out], low and high, with their
+ * weights. */
 static hone_status plan_axis(struct tf_op *op, int64_t in, int64_t out, bool align, bool half,
                              bool fixed, struct value **out_places, struct value **out_weights) {
   const struct shape shape = {.rank = 2, .dims = {2, out}};

@@ -1,5 +1,6 @@
-/* tflite_recurrent: LSTM (more in cell.c), RNN (over a sequence, in one or both directions, or one step of it), in float, and SVDF; weights may be stored
- * as integers. What the state tensors hold is an input and an output of the model. */
+/* recurrent: LSTM (special forms in cell.c), RNN (over a sequence, in one or both directions, or a
+ * single step), in float, and SVDF; weights may be stored as integers. State tensors become an
+ * input and an output of the model. */
 #include "recurrent.h"
 
 enum { LSTM_NORM = 20, LSTM_INPUTS = 24, BOTH_AUX = 39, BOTH_INPUTS = 48 };
@@ -11,7 +12,7 @@ static const char *activation_name(int64_t kind) {
   return kind == 1 ? "Relu" : kind == 4 ? "Tanh" : NULL;
 }
 
-/* B of ONNX: [1, 8 * units], that of the recurrence is zero. */
+/* B of ONNX: [1, 8 * units], with zeros for the recurrence. */
 static hone_status stack_biases(struct tf_op *op, size_t first, int64_t units, struct value **out) {
   static const int64_t whole[] = {1, -1};
   struct value *zeros;
@@ -34,8 +35,8 @@ static hone_status stack_peepholes(struct tf_op *op, size_t first, int64_t units
   if (!tf_in(op, first + 2)) return HONE_OK;
   for (size_t k = 0; k < COUNT(order); k++) {
     struct tf_tensor *tensor = tf_in(op, first + order[k]);
-    if (!tensor && order[k] == 0) return tf_refuse(op, "peepholes beside coupled gates");
-    if (!tensor) return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "a peephole is left out");
+    if (!tensor && order[k] == 0) return tf_refuse(op, "with peepholes and coupled gates");
+    if (!tensor) return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "without one of the peepholes");
     TRY(tf_dequantised(op, tensor, &parts[k]));
     TRY(tf_as_slice(op, parts[k], units, 1, &parts[k]));
   }
@@ -52,7 +53,7 @@ static hone_status read_floats(struct tf_op *op, unsigned major_option, int64_t 
               dtype_name(out->x->dtype));
 }
 
-/* Both directions, joined along the units or as two outputs. */
+/* Both directions, concatenated along the units or as two outputs. */
 static hone_status write_both(struct tf_op *op, const struct sequence *s, bool joined,
                               struct value *const *ys) {
   struct value *parts[2], *y;
@@ -68,7 +69,7 @@ static hone_status read_state(struct tf_op *op, size_t k, const struct shape *sh
                               struct value **out) {
   const int64_t dims[] = {1, shape->dims[0], shape->dims[1]};
   if (!tf_in(op, k))
-    return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s lacks a state", op->kind->name);
+    return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s is missing a state", op->kind->name);
   TRY(tf_state(op, tf_in(op, k), shape, out));
   return make_reshape(op->make, *out, dims, 3, out);
 }
@@ -94,7 +95,7 @@ static hone_status run_recurrence(struct tf_op *op, enum op_id id, struct value 
                     output_count, outs);
 }
 
-/* Options of all: activation, cell_clip, proj_clip. */
+/* Common options: activation, cell_clip, proj_clip. */
 static hone_status check_lstm(struct tf_op *op, const char **out_activation) {
   int64_t activation;
   TRY(tf_option(op, 0, FLAT_I8, 0, &activation));
@@ -117,7 +118,7 @@ static hone_status run_lstm(struct tf_op *op, const struct lstm *at, const struc
   struct value *inputs[8] = {NULL}, *outs[3], *some;
   if (tf_is_special_lstm(op, at)) return tf_special_lstm(op, at, s, activation, out);
   if (!tf_in(op, at->w + FORGET_GATE))
-    return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s lacks the weights of a gate",
+    return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s is missing the weights of a gate",
                 op->kind->name);
   TRY(tf_value(op, tf_in(op, at->w + FORGET_GATE), &some));
   const int64_t units = some->shape.rank ? some->shape.dims[0] : 0;
@@ -138,21 +139,21 @@ static hone_status run_lstm(struct tf_op *op, const struct lstm *at, const struc
   return HONE_OK;
 }
 
-/* Operands [first, end) are left out. */
+/* E_UNSUP unless operands [first, end) are omitted. */
 static hone_status refuse_operands(struct tf_op *op, size_t first, size_t end, const char *what) {
   for (size_t k = first; k < end; k++)
     if (tf_in(op, k)) return tf_refuse(op, "%s", what);
   return HONE_OK;
 }
 
-/* LSTM, UNIDIRECTIONAL_SEQUENCE_LSTM: behind check_lstm's options, of a sequence time_major. */
+/* LSTM, UNIDIRECTIONAL_SEQUENCE_LSTM: after check_lstm's options, for a sequence time_major. */
 hone_status tf_lstm(struct tf_op *op) {
   struct sequence s;
   struct value *y;
   const char *activation;
   int64_t kernel = 0;
   if (op->kind->parameter) TRY(tf_option(op, 3, FLAT_I8, 0, &kernel));
-  if (kernel) return tf_refuse(op, "of the basic kernel");
+  if (kernel) return tf_refuse(op, "with the basic kernel");
   TRY(check_operands(op, forward.c + 1, LSTM_INPUTS, 1));
   if (tf_is_quantised(tf_in(op, 0))) return tf_integer_lstm(op, &forward);
   TRY(check_lstm(op, &activation));
@@ -161,7 +162,8 @@ hone_status tf_lstm(struct tf_op *op) {
   return tf_write_sequence(op, &s, y);
 }
 
-/* BIDIRECTIONAL_SEQUENCE_LSTM: options merge_outputs and time_major (true by default) behind the common ones. */
+/* BIDIRECTIONAL_SEQUENCE_LSTM: options merge_outputs and time_major (true by default) after the
+ * common ones. */
 hone_status tf_bidirectional_lstm(struct tf_op *op) {
   struct sequence s;
   struct value *ys[2];
@@ -208,7 +210,8 @@ static hone_status read_activation(struct tf_op *op, unsigned option, const char
   return *out ? HONE_OK : tf_refuse(op, "with activation %lld", (long long)activation);
 }
 
-/* RNN, UNIDIRECTIONAL_SEQUENCE_RNN: options: of a sequence time_major first, then the activation. */
+/* RNN, UNIDIRECTIONAL_SEQUENCE_RNN: options: for a sequence time_major first, then the
+ * activation. */
 hone_status tf_rnn(struct tf_op *op) {
   struct sequence s;
   struct value *y;
@@ -253,7 +256,7 @@ static hone_status read_svdf(struct tf_op *op, struct svdf *s) {
   for (size_t k = 0; s->is_quantised && k < SVDF_SCALES; k++) {
     TRY(tf_one_scale(op, those[k], &s->scales[k], &s->zeros[k]));
     const bool may_differ = k == SVDF_INPUT || k == SVDF_OUTPUT;
-    if (!may_differ && s->zeros[k]) return tf_refuse(op, "with a zero point of its weights");
+    if (!may_differ && s->zeros[k]) return tf_refuse(op, "with weights that have a zero point");
   }
   if (s->is_quantised &&
       (those[SVDF_INPUT]->dtype != HONE_I8 || those[SVDF_STATE]->dtype != HONE_I16))
@@ -262,7 +265,7 @@ static hone_status read_svdf(struct tf_op *op, struct svdf *s) {
   return HONE_OK;
 }
 
-/* x times the features, as the newest element of the state. */
+/* x times the features, appended to the state as its newest element. */
 static hone_status svdf_features(struct tf_op *op, const struct svdf *s, struct value *x,
                                  struct value *features, struct value **out) {
   static const int64_t turn[] = {1, 0};
@@ -296,16 +299,17 @@ static hone_status svdf_output(struct tf_op *op, const struct svdf *s, struct va
                     out);
 }
 
-/* SVDF: x [batch, input], feature weights [filters, input], time weights [filters, memory], bias [units] or
-   none, state [batch, filters * memory]; options rank, activation. Each filter remembers its latest products
-   with x; a unit is the sum over its `rank` filters of what they remember by the time weights. Source: Nakkiran
-   et al. 2015, "Compressing Deep Neural Networks using a Rank-Constrained Topology". Of bytes the state has 16 bits. */
+/* SVDF: x [batch, input], feature weights [filters, input], time weights [filters, memory], bias
+ * [units] or none, state [batch, filters * memory]; options rank, activation. Each filter stores
+ * its latest products with x; a unit is the sum over its `rank` filters of the stored values times
+ * the time weights. Source: Nakkiran et al. 2015, "Compressing Deep Neural Networks using a
+ * Rank-Constrained Topology". The int8 form has a 16-bit state. */
 hone_status tf_svdf(struct tf_op *op) {
   int64_t rank;
   struct svdf s;
   struct value *x, *features, *times, *memory, *axes, *y;
   TRY(tf_arity(op, 3, 5, 1));
-  if (!tf_in(op, 4)) return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "SVDF lacks its state");
+  if (!tf_in(op, 4)) return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "SVDF is missing its state");
   TRY(read_svdf(op, &s));
   TRY(tf_option(op, 0, FLAT_I32, 0, &rank));
   TRY(tf_value(op, tf_in(op, 0), &x));
@@ -314,7 +318,7 @@ hone_status tf_svdf(struct tf_op *op) {
   if (x->shape.rank != 2 || features->shape.rank != 2 || times->shape.rank != 2 || rank < 1 ||
       features->shape.dims[0] != times->shape.dims[0] || features->shape.dims[0] % rank ||
       times->shape.dims[1] < 1)
-    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "SVDF: weights that do not fit");
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "SVDF: the weights' shape does not match");
   const int64_t batch = x->shape.dims[0], filters = times->shape.dims[0],
                 steps = times->shape.dims[1];
   const struct shape flat = {2, {batch, filters * steps}};

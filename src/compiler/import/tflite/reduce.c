@@ -1,10 +1,10 @@
-/* tflite_reduce: reductions, ArgMax, cumulative sums, normalisations, resizing and the real Fourier
+/* reduce: reductions, ArgMax, cumulative sums, normalisations, resizing and the real Fourier
  * transform. */
 #include "tflite.h"
 
 #include <math.h>
 
-/* Axes of input 1 in the order that `image` says. */
+/* Axes of input 1 in the order that `image` selects. */
 static hone_status read_axes(struct tf_op *op, bool image, struct value **out) {
   int64_t axes[HONE_MAX_RANK];
   size_t count;
@@ -25,14 +25,14 @@ hone_status tf_reduce(struct tf_op *op) {
   TRY(tf_option(op, 0, FLAT_U8, 0, &keep));
   if (tf_is_quantised(tf_in(op, 0))) {
     const struct value *in = tf_in(op, 0)->value;
-    if (in && value_is_open(in)) return tf_refuse(op, "of a size that only a run knows");
+    if (in && value_is_open(in)) return tf_refuse(op, "of a dynamic dimension");
     if (id == OP_ReduceMean || id == OP_ReduceSum) return tf_quantised_mean(op);
     if (id == OP_ReduceProd) return tf_quantised_reduced_product(op);
     if (id != OP_ReduceMax && id != OP_ReduceMin) return tf_refuse(op, "of quantised numbers");
   }
   bool image = keep && tf_follows_images(op, 1);
   if (!image && tf_in(op, 0)->image && !tf_in(op, 0)->value) {
-    /* the axes that stay are in order again if both spatial ones go */
+    /* the remaining axes are in file order if both spatial ones are removed */
     int64_t list[HONE_MAX_RANK];
     size_t count;
     TRY(tf_ints(op, 1, HONE_MAX_RANK, list, &count));
@@ -78,7 +78,7 @@ hone_status tf_arg(struct tf_op *op) {
   TRY(tf_one_int(op, 1, &axis));
   struct tf_tensor *in = tf_in(op, 0);
   TRY(tf_axis(op, axis, tf_rank_of(in), &axis));
-  bool image = in->image && !in->value && axis == 3; /* what stays is in order */
+  bool image = in->image && !in->value && axis == 3; /* the remaining axes are in order */
   TRY(tf_read(op, in, image, &x));
   TRY(make_node(op->make, (enum op_id)op->kind->parameter, VALUES(x),
                 ARGS(INT_ARG("axis", image ? 1 : axis), INT_ARG("keepdims", 0)), &y));
@@ -108,7 +108,7 @@ hone_status tf_l2_normalise(struct tf_op *op) {
   int64_t activation;
   TRY(tf_arity(op, 1, 1, 1));
   TRY(tf_option(op, 0, FLAT_I8, 0, &activation));
-  if (activation) return tf_refuse(op, "fused activation %lld", (long long)activation);
+  if (activation) return tf_refuse(op, "with fused activation %lld", (long long)activation);
   if (tf_is_quantised(tf_in(op, 0))) return tf_quantised_l2_normalise(op);
   TRY(tf_value(op, tf_in(op, 0), &x));
   TRY(make_ints(op->make, last, 1, &axes));
@@ -118,8 +118,9 @@ hone_status tf_l2_normalise(struct tf_op *op) {
   return tf_write(op, 0, false, y);
 }
 
-/* Options radius, bias, alpha, beta; ONNX divides alpha by the window's size. The window is TensorFlow's,
-   radius on both sides; LiteRT's reference kernel (not its fast one) leaves the last element out. */
+/* Options radius, bias, alpha, beta; ONNX divides alpha by the window's size. The window is
+ * TensorFlow's, radius on both sides; LiteRT's reference kernel (not its fast one) omits the last
+ * element. */
 hone_status tf_lrn(struct tf_op *op) {
   int64_t radius;
   double bias, alpha, beta;
@@ -154,14 +155,14 @@ hone_status tf_resize(struct tf_op *op) {
   if (count != 2 || size[0] < 1 || size[1] < 1)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s to %lld x %lld", op->kind->name,
                 (long long)size[0], (long long)size[1]);
-  if (align && half) return tf_refuse(op, "with aligned corners and half pixels at once");
+  if (align && half) return tf_refuse(op, "with both align_corners and half_pixel_centers");
   if (bilinear && tf_is_quantised(tf_in(op, 0))) return tf_quantised_resize(op);
   TRY(tf_image(op, tf_in(op, 0), &x));
   memcpy(all, x->shape.dims, 2 * sizeof *all);
   all[2] = size[0], all[3] = size[1];
   TRY(make_ints(op->make, all, 4, &sizes));
   const char *how = align ? "align_corners" : half ? "half_pixel" : "asymmetric";
-  /* nearest: floor, but rounded where corners are aligned; half pixels are floor(x + 0.5) */
+  /* nearest: floor, or rounded with align_corners; half pixels are floor(x + 0.5) */
   const char *nearest = align ? "round_prefer_ceil" : "floor";
   if (!bilinear && half && !align) how = "tf_half_pixel_for_nn";
   TRY(make_node(
@@ -172,7 +173,7 @@ hone_status tf_resize(struct tf_op *op) {
   return tf_write(op, 0, true, y);
 }
 
-/* -- RFFT2D: a product with the cosines and sines of a constant length, as a pair of values */
+/* -- RFFT2D: a matmul with the cosines and sines of a constant length, as a pair of values */
 
 static hone_status fourier_matrix(struct tf_op *op, int64_t in, int64_t length, int64_t bins,
                                   bool sine, struct value **out) {
@@ -193,7 +194,7 @@ static hone_status fourier_matrix(struct tf_op *op, int64_t in, int64_t length, 
   return make_numbers(op->make, HONE_F32, &shape, numbers, out);
 }
 
-/* x [.., h, w], lengths [h', w'] with h = h' = 1; rows are cut or filled with zeros to w'. */
+/* x [.., h, w], lengths [h', w'] with h = h' = 1; rows are cropped or padded with zeros to w'. */
 hone_status tf_rfft(struct tf_op *op) {
   int64_t lengths[2];
   size_t count;
@@ -244,7 +245,7 @@ hone_status tf_complex_part(struct tf_op *op) {
 
 /* -- REDUCE_WINDOW */
 
-/* A window's sizes, how far it goes from place to place and its elements lie apart, and how many places there are. */
+/* A window's sizes, strides, dilations, and number of positions. */
 struct sliding {
   int rank;
   int64_t sizes[HONE_MAX_RANK], steps[HONE_MAX_RANK], apart[HONE_MAX_RANK], places[HONE_MAX_RANK];
@@ -252,7 +253,7 @@ struct sliding {
 };
 
 static hone_status read_sliding(struct tf_op *op, const struct shape *shape, struct sliding *w) {
-  enum { MOST_ELEMENTS = 4096 }; /* each is a node */
+  enum { MOST_ELEMENTS = 4096 }; /* each element is a node */
   int64_t *const lists[] = {w->sizes, w->steps, w->apart};
   w->rank = shape->rank;
   w->elements = 1;
@@ -268,16 +269,16 @@ static hone_status read_sliding(struct tf_op *op, const struct shape *shape, str
   for (int d = 0; d < w->rank; d++) {
     int64_t reach;
     if (!checked_mul(w->elements, w->sizes[d], &w->elements) || w->elements > MOST_ELEMENTS)
-      return tf_refuse(op, "a window of more than %d elements", MOST_ELEMENTS);
+      return tf_refuse(op, "with a window of more than %d elements", MOST_ELEMENTS);
     if (!checked_mul(w->sizes[d] - 1, w->apart[d], &reach) || reach >= shape->dims[d])
-      return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: a window beyond the tensor",
+      return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: a window larger than the tensor",
                   op->kind->name);
     w->places[d] = (shape->dims[d] - reach - 1) / w->steps[d] + 1;
   }
   return HONE_OK;
 }
 
-/* Element `at` of the window, wherever it stands. */
+/* Element `at` of the window, at all its positions. */
 static hone_status window_element(struct tf_op *op, const struct sliding *w, struct value *x,
                                   int64_t at, struct value **out) {
   int64_t starts[HONE_MAX_RANK], ends[HONE_MAX_RANK], axes[HONE_MAX_RANK];
@@ -294,8 +295,8 @@ static hone_status window_element(struct tf_op *op, const struct sliding *w, str
   return make_node(op->make, OP_Slice, operands, COUNT(operands), NULL, out);
 }
 
-/* x, what a window begins with, its sizes, steps and distances; option 0: what it does. One element of the window after
-   the other, as LiteRT does it: floats show the order. */
+/* x, the initial value, window sizes, strides and dilations; option 0: the function. Window
+ * elements are combined one after the other, as in LiteRT: float results depend on the order. */
 hone_status tf_reduce_window(struct tf_op *op) {
   static const enum op_id ids[] = {[1] = OP_Add, OP_Mul, OP_Min, OP_Max, OP_And, OP_Or};
   int64_t what;
@@ -307,7 +308,7 @@ hone_status tf_reduce_window(struct tf_op *op) {
   TRY(tf_value(op, tf_in(op, 1), &y));
   const hone_dtype dtype = x->dtype;
   if (what < 1 || what >= (int64_t)COUNT(ids))
-    return tf_refuse(op, "function %lld", (long long)what);
+    return tf_refuse(op, "with function %lld", (long long)what);
   if (tf_is_quantised(tf_in(op, 0)) && what < 3) return tf_refuse(op, "of quantised numbers");
   if (make_elements(y) != 1)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: input 1 is not one number",

@@ -1,20 +1,22 @@
-/* tflite_sequence: what the readers of recurrent operators share: the sequence in and out, the gates' weights. */
+/* sequence: shared by the readers of recurrent operators: the input and output sequence, and the
+ * gates' weights. */
 #include "recurrent.h"
 
 /* ONNX has them as input, output, forget, cell. */
 static const int in_onnx_order[GATES] = {INPUT_GATE, OUTPUT_GATE, FORGET_GATE, CELL_GATE};
 
-/* [n] or [n, m] as [1, n, m]; nothing else. */
+/* [n] or [n, m] as [1, n, m]; other shapes are an error. */
 hone_status tf_as_slice(struct tf_op *op, struct value *x, int64_t rows, int64_t columns,
                         struct value **out) {
   const int64_t dims[] = {1, rows, columns};
   if (make_elements(x) != rows * columns)
-    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: weights that do not fit", op->kind->name);
+    return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: the weights' shape does not match",
+                op->kind->name);
   return make_reshape(op->make, x, dims, 3, out);
 }
 
-/* Rows of gate weights one under the other, in ONNX's order: [1, 4 * rows, columns]; absent input gate: 1 less
-   the forget gate, whose weights are its with the other sign where `negate` says so. */
+/* The gates' weights concatenated in ONNX's order: [1, 4 * rows, columns]; without an input gate: 1
+ * minus the forget gate, whose weights are negated if `negate` is true. */
 hone_status tf_stack_gates(struct tf_op *op, size_t first, int64_t rows, int64_t columns,
                            bool negate, struct value **out) {
   struct value *parts[GATES];
@@ -23,7 +25,7 @@ hone_status tf_stack_gates(struct tf_op *op, size_t first, int64_t rows, int64_t
     const bool is_coupled = !tensor && in_onnx_order[g] == INPUT_GATE;
     if (is_coupled) tensor = tf_in(op, first + FORGET_GATE);
     if (!tensor)
-      return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s lacks the weights of a gate",
+      return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s is missing the weights of a gate",
                   op->kind->name);
     TRY(tf_dequantised(op, tensor, &parts[g]));
     TRY(tf_as_slice(op, parts[g], rows, columns, &parts[g]));
@@ -32,7 +34,7 @@ hone_status tf_stack_gates(struct tf_op *op, size_t first, int64_t rows, int64_t
   return make_node(op->make, OP_Concat, parts, GATES, ARGS(INT_ARG("axis", 1)), out);
 }
 
-/* `major`: what is meant where the option is not stored. */
+/* `major`: the default of the option. */
 hone_status tf_read_sequence(struct tf_op *op, unsigned major_option, int64_t major,
                              struct sequence *out) {
   static const int64_t swap[] = {1, 0, 2};

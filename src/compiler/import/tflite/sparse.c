@@ -1,8 +1,9 @@
-/* tflite_sparse: constants that a file stores without most of their zeros, and DENSIFY.
+/* sparse: constants stored without most of their zeros, and DENSIFY.
  *
- * A tensor of n axes is traversed in an order of its axes and of the blocks that some of them are cut into; each level
- * is dense (so many children) or sparse (CSR: segments and indices). Payload holds the elements of the leaves in order.
- * Source: the schema's SparsityParameters; Kjolstad et al. 2017, "The Tensor Algebra Compiler", for the scheme. */
+ * A tensor of n axes is traversed in an order of its axes and of the blocks into which some of them
+ * are cut; each level is dense (a number of children) or sparse (CSR: segments and indices). The
+ * payload holds the elements of the leaves in order. Source: the schema's SparsityParameters;
+ * Kjolstad et al. 2017, "The Tensor Algebra Compiler", for the scheme. */
 #include "tflite.h"
 
 enum { SPARSE_ORDER, SPARSE_BLOCKS, SPARSE_LEVELS };
@@ -23,7 +24,7 @@ struct list {
 };
 struct level {
   bool is_sparse;
-  int64_t size;   /* of a dense one, and of the axis that a sparse one counts in */
+  int64_t size;   /* of a dense level, or of the axis that a sparse one indexes */
   size_t axis;    /* of the tensor */
   int64_t stride; /* of that axis, in elements of the axis */
   struct list segments, indices;
@@ -56,7 +57,7 @@ static hone_status wrong(const struct sparse *s, const char *what) {
   return fail(s->tf->ctx, HONE_E_FORMAT, place_name(s->name), "a sparse tensor: %s", what);
 }
 
-/* Which axis a level counts: the tensor's own ones, then blocks of those in the block map. */
+/* Which axis a level indexes: the tensor's own axes, then blocks of the axes in the block map. */
 static hone_status place_levels(struct sparse *s, const struct flat_table *table,
                                 const struct shape *shape) {
   struct flat_vector order, blocks;
@@ -66,18 +67,20 @@ static hone_status place_levels(struct sparse *s, const struct flat_table *table
   TRY(flat_list(table, SPARSE_BLOCKS, 4, &blocks));
   const size_t rank = (size_t)shape->rank;
   if (order.count != s->count || blocks.count > rank || s->count != rank + blocks.count)
-    return wrong(s, "its levels do not fit its shape");
+    return wrong(s, "its levels do not match its shape");
   for (size_t d = 0; d < rank; d++) block[d] = 1;
   for (size_t i = 0; i < s->count; i++) {
     int64_t at = flat_i32_at(&order, i);
-    if (at < 0 || (size_t)at >= s->count || seen[at]) return wrong(s, "its order is none");
+    if (at < 0 || (size_t)at >= s->count || seen[at])
+      return wrong(s, "its traversal order is not a permutation");
     seen[at] = true;
     int64_t axis = (size_t)at < rank ? at : flat_i32_at(&blocks, (size_t)at - rank);
-    if (axis < 0 || (size_t)axis >= rank) return wrong(s, "a block of an axis that it lacks");
+    if (axis < 0 || (size_t)axis >= rank)
+      return wrong(s, "a block along an axis that it does not have");
     s->levels[i].axis = (size_t)axis;
     if ((size_t)at < rank) continue;
     if (s->levels[i].is_sparse || s->levels[i].size < 1 || block[axis] != 1)
-      return wrong(s, "a block that is not dense");
+      return wrong(s, "a block level that is not dense");
     block[axis] = s->levels[i].size;
     s->levels[i].stride = 1;
   }
@@ -87,7 +90,7 @@ static hone_status place_levels(struct sparse *s, const struct flat_table *table
     level->stride = block[level->axis];
     int64_t dim = shape->dims[level->axis];
     if (dim % level->stride || (!level->is_sparse && level->size != dim / level->stride))
-      return wrong(s, "a level of another size than its axis");
+      return wrong(s, "a level with another size than its axis");
     level->size = dim / level->stride;
   }
   return HONE_OK;
@@ -126,7 +129,7 @@ static hone_status children(const struct sparse *s, const struct level *level, i
   return HONE_OK;
 }
 
-/* One after the other, as a counter over the levels: where each stands, and its nodes' numbers. */
+/* Counts through the levels: the position and node number in each. */
 static hone_status fill(const struct sparse *s, const uint8_t *bytes, size_t size, size_t element,
                         struct tensor *out) {
   int64_t at[LEVELS], to[LEVELS], node[LEVELS + 1] = {0}, strides[HONE_MAX_RANK];
@@ -141,7 +144,7 @@ static hone_status fill(const struct sparse *s, const uint8_t *bytes, size_t siz
       if (!depth--) break;
       continue;
     }
-    /* what is stored leads to elements, but empty segments cost steps as well */
+    /* stored elements lead to leaves, but empty segments cost steps too */
     if (++steps > (out->bytes / element + size / element + 1) * s->count)
       return wrong(s, "its segments overlap");
     node[depth + 1] = level->is_sparse ? at[depth] : node[depth] * level->size + at[depth];
@@ -169,7 +172,7 @@ hone_status tf_sparse_constant(struct tf *tf, const struct flat_table *table, co
   struct sparse s = {.tf = tf, .name = name};
   struct tensor *made;
   const size_t element = (size_t)dtype_bits(out->dtype) / 8;
-  if (!element || size % element) return wrong(&s, "its bytes are no whole elements");
+  if (!element || size % element) return wrong(&s, "its payload is not a whole number of elements");
   TRY(read_levels(&s, table));
   TRY(place_levels(&s, table, &out->shape));
   TRY(tensor_create(tf->ctx, tf->arena, out->dtype, &out->shape, &made));
@@ -179,7 +182,7 @@ hone_status tf_sparse_constant(struct tf *tf, const struct flat_table *table, co
   return HONE_OK;
 }
 
-/* DENSIFY: its constant was read with all its zeros. */
+/* DENSIFY: its constant has already been expanded. */
 hone_status tf_densify(struct tf_op *op) {
   struct value *x, *y;
   TRY(tf_arity(op, 1, 1, 1));

@@ -1,4 +1,4 @@
-/* tflite_kinds: the table of TFLite's operators, by their code in the schema. */
+/* table: TFLite's operators, by their code in the schema. */
 #include "tflite.h"
 
 static const struct tf_kind kinds[] = {
@@ -159,7 +159,7 @@ static const struct tf_kind kinds[] = {
     {206, "STABLEHLO_COMPOSITE", tf_composite, 0},
 };
 
-/* Operators of the schema that are not read, and why. */
+/* Operators of the schema that hone does not read, with the reason. */
 static const struct {
   int first, last; /* codes */
   const char *name, *why;
@@ -168,8 +168,8 @@ static const struct {
     {29, 29, "CONCAT_EMBEDDINGS", "LiteRT has no kernel for it"},
     {30, 30, "SKIP_GRAM", "strings"},
     {31, 31, "CALL", "LiteRT has no kernel for it"},
-    {51, 51, "DELEGATE", "an accelerator's own code stands for it"},
-    {127, 127, "PLACEHOLDER_FOR_GREATER_OP_CODES", "no operator"},
+    {51, 51, "DELEGATE", "it represents an accelerator's own code"},
+    {127, 127, "PLACEHOLDER_FOR_GREATER_OP_CODES", "it is not an operator"},
     {146, 146, "RANDOM_STANDARD_NORMAL", "its results differ from run to run"},
     {148, 148, "RANDOM_UNIFORM", "its results differ from run to run"},
     {149, 149, "MULTINOMIAL", "its results differ from run to run"},
@@ -180,7 +180,7 @@ static const struct {
      "StableHLO within TFLite, which converters lower to the operators above"},
 };
 
-/* Operators that the schema does not know, but every LiteRT does. */
+/* Operators that are not in the schema but in every LiteRT. */
 static const struct tf_kind customs[] = {
     {32, "TFLite_Detection_PostProcess", tf_detections, 0},
 };

@@ -1,5 +1,6 @@
-/* tflite_tables: functions of one quantised number, of two bytes, and softmax, by tables made here, so that the results
- * are those of the format's reference kernels, bit for bit. A byte has 256 entries, a 16-bit number 65536. */
+/* tables: functions of one quantised number, of two int8 numbers, and softmax, by tables that are
+ * computed here, bit-exact with the format's reference kernels. An 8-bit number has 256 entries, a
+ * 16-bit number 65536. */
 #include "core/ops/operators/fixed_point.h"
 #include "tflite.h"
 
@@ -33,12 +34,13 @@ static hone_status read_scales(struct tf_op *op, struct scales *s) {
   return HONE_OK;
 }
 
-/* The number that entry i of a table is for: a byte's sign is in the index, as Gather counts from the end. */
+/* The number for entry i of a table: an 8-bit sign is in the index, as Gather counts negative
+ * indices from the end. */
 static int64_t number_at(hone_dtype dtype, int64_t i) {
   return dtype == HONE_I16 ? i + INT16_MIN : dtype == HONE_I8 ? (int8_t)i : i;
 }
 
-/* Gather from `results`, one for each number that x may be, in the order of number_at. */
+/* Gather from `results`, one for each value of x, in the order of number_at. */
 static hone_status look_up(struct tf_op *op, struct value *x, const double *results,
                            hone_dtype dtype, struct value **out) {
   const bool is_word = x->dtype == HONE_I16;
@@ -50,9 +52,9 @@ static hone_status look_up(struct tf_op *op, struct value *x, const double *resu
   return make_node(op->make, OP_Gather, VALUES(table, x), ARGS(INT_ARG("axis", 0)), out);
 }
 
-/* -- bytes */
+/* -- 8-bit numbers */
 
-/* EXP, LOG, ELU, TANH to a scale of its own and, by its option, GELU. */
+/* EXP, LOG, ELU, TANH to another scale and, by its option, GELU. */
 static double in_float(const struct tf_op *op, bool approximate, double x) {
   switch (op->kind->code) {
     case EXP:
@@ -70,12 +72,12 @@ static double in_float(const struct tf_op *op, bool approximate, double x) {
   }
 }
 
-/* TANH to the scale that its fixed-point form makes. */
+/* TANH to the scale of its fixed-point form. */
 static bool is_own_scale(const struct scales *t) {
   return t->to == 1.0 / 128 && t->to_zero == (t->low < 0 ? 0 : 128);
 }
 
-/* LOGISTIC and TANH in fixed point with four integer bits; out of their range the bound itself. */
+/* LOGISTIC and TANH in fixed point with four integer bits; clamped out of their range. */
 static double in_fixed_point(struct tf_op *op, const struct scales *t, int64_t x) {
   int32_t multiplier;
   int shift;
@@ -114,7 +116,7 @@ static double absolute(const struct scales *t, int64_t x) {
   return (double)(fixed_rescale(centre, multiplier, shift) + t->to_zero);
 }
 
-/* 1 / sqrt(x) with 20 bits behind the point; what is not above zero gives the largest number. */
+/* 1 / sqrt(x) with 20 fractional bits; the largest number unless x is positive. */
 static double inverse_root(const struct scales *t, int64_t x) {
   enum { MORE = 20 };
   const int32_t centre = (int32_t)(x - t->from_zero);
@@ -148,7 +150,9 @@ static hone_status byte_entry(struct tf_op *op, const struct scales *t, int64_t 
       *out = (isnan(y) ? t->low : trunc((double)y)) + (double)t->to_zero;
       break;
     }
-    default: { /* the kernels' table of floats: times the inverse of the scale, which is not the quotient and may be infinite */
+    /* the kernels' table of floats: multiplied by the inverse of the scale, which differs from the
+     * quotient and may be infinite */
+    default: {
       int64_t approximate = 0;
       if (op->kind->code == GELU) TRY(tf_option(op, 0, FLAT_U8, 0, &approximate));
       const double y =
@@ -163,8 +167,8 @@ static hone_status byte_entry(struct tf_op *op, const struct scales *t, int64_t 
 
 /* -- 16-bit numbers, zero points 0 */
 
-/* LOGISTIC and TANH: 256 samples of the first, 24 for each 1, straight lines between them, moved by half of their error in
-   the middle. TANH is two LOGISTIC of twice the argument less 1. */
+/* LOGISTIC and TANH: 256 samples of the first, 24 per unit, linearly interpolated, shifted by half
+ * of their error in the middle. TANH is two LOGISTIC of twice the argument minus 1. */
 struct sigmoid {
   int64_t multiplier;
   int shift;
@@ -173,7 +177,7 @@ struct sigmoid {
 
 static double logistic_of(double x) { return 65536 / (1 + exp(-x)); }
 
-/* Scales of 2^-12 (TANH: 2^-11 too) are exact; another one becomes 15 bits of a multiplier. */
+/* Scales of 2^-12 (TANH: also 2^-11) are exact; other ones become a 15-bit multiplier. */
 static void plan_sigmoid(double scale, bool is_tanh, struct sigmoid *s) {
   const double threefold = scale * 4096 * 3;
   s->multiplier = 3, s->shift = 0;
@@ -288,7 +292,7 @@ hone_status tf_quantised_table(struct tf_op *op) {
   return tf_write(op, 0, image, y);
 }
 
-/* -- DIV of bytes: every pair */
+/* -- DIV of 8-bit numbers: a table of every pair */
 
 struct quotient {
   int64_t zeros[2], to_zero;
@@ -297,8 +301,9 @@ struct quotient {
   double low, high;
 };
 
-/* a / b by the inverse of b; by zero, which the format leaves open: the bound on the side of a. So is a shift by more than
-   31, of quotients far below one: taken as 31 here, which gives the zero that they are. */
+/* a / b by the inverse of b; division by zero, which the format leaves undefined, gives the bound
+ * with the sign of a. A shift by more than 31, for quotients far below one, is undefined too: it is
+ * clamped to 31, which gives the correct zero. */
 static double quotient_of(const struct quotient *q, int64_t x, int64_t y) {
   const int32_t a = (int32_t)(x - q->zeros[0]), b = (int32_t)(y - q->zeros[1]);
   int bits;
@@ -345,9 +350,9 @@ hone_status tf_quantised_quotient(struct tf_op *op) {
   return tf_write(op, 0, image, z);
 }
 
-/* -- softmax: exp of every possible distance from the largest element */
+/* -- softmax: exp of every possible distance to the largest element */
 
-/* Of 16-bit numbers: exp from -10 to 0, then 1 / (1 + x) of the sum brought to [1, 2), both sampled. */
+/* 16-bit numbers: exp from -10 to 0, then 1 / (1 + x) of the sum scaled to [1, 2), both sampled. */
 static hone_status softmax_words(struct tf_op *op, double scale, double beta, struct value *x,
                                  int64_t axis, struct value **out) {
   const struct shape shape = {.rank = 1, .dims = {WORDS}}, points = {1, {CURVE_POINTS}};
@@ -372,7 +377,7 @@ static hone_status softmax_words(struct tf_op *op, double scale, double beta, st
                    ARGS(INT_ARG("axis", axis), INT_ARG("to", HONE_I16)), out);
 }
 
-/* Of bytes: five integer bits. */
+/* 8-bit numbers: five integer bits. */
 static hone_status softmax_bytes(struct tf_op *op, double scale, double beta, struct value *x,
                                  int64_t axis, struct value **out) {
   const struct shape shape = {.rank = 1, .dims = {BYTES}};
@@ -390,7 +395,7 @@ static hone_status softmax_bytes(struct tf_op *op, double scale, double beta, st
                    ARGS(INT_ARG("axis", axis), INT_ARG("to", (int64_t)tf_out(op, 0)->dtype)), out);
 }
 
-/* What the kernel writes are shares in steps that the format fixes, whatever the file says. */
+/* The kernel writes probabilities with a scale that the format fixes, independent of the file's. */
 static hone_status check_share_scale(struct tf_op *op) {
   static const struct {
     enum hone_dtype in, out;
@@ -407,7 +412,7 @@ static hone_status check_share_scale(struct tf_op *op) {
     if (zero == rows[i].zero && fabs(scale * (double)rows[i].steps - 1) < 0.001) return HONE_OK;
     return tf_refuse(op, "to a scale other than 1/%lld", (long long)rows[i].steps);
   }
-  return tf_refuse(op, "of these numbers");
+  return tf_refuse(op, "of these element types");
 }
 
 hone_status tf_quantised_softmax(struct tf_op *op) {
@@ -416,7 +421,7 @@ hone_status tf_quantised_softmax(struct tf_op *op) {
   struct value *x, *y;
   struct tf_tensor *in = tf_in(op, 0);
   const bool is_word = in->dtype == HONE_I16;
-  if (op->kind->parameter) return tf_refuse(op, "of these numbers");
+  if (op->kind->parameter) return tf_refuse(op, "of these element types");
   TRY(check_share_scale(op));
   TRY(flat_float(&op->options, 0, 0, &beta));
   TRY(tf_one_scale(op, in, &scale, &zero));
@@ -426,7 +431,8 @@ hone_status tf_quantised_softmax(struct tf_op *op) {
   return tf_write(op, 0, image, y);
 }
 
-/* -- L2_NORMALIZATION of bytes: to 1/128, by a fixed-point inverse root of the sum of squares */
+/* -- L2_NORMALIZATION of 8-bit numbers: to 1/128, by a fixed-point inverse root of the sum of
+ * squares */
 
 hone_status tf_quantised_l2_normalise(struct tf_op *op) {
   double from, to;

@@ -1,4 +1,4 @@
-/* tflite_tensors: a graph of the file, its tensors and their constants, before any operator is read. */
+/* tensors: a graph of the file, its tensors and their constants, before any operator is read. */
 #include "tflite.h"
 
 enum { GRAPH_TENSORS, GRAPH_INPUTS, GRAPH_OUTPUTS, GRAPH_OPERATORS, GRAPH_NAME };
@@ -49,7 +49,7 @@ static hone_status read_shape(struct tf *tf, const struct flat_table *table, con
   return HONE_OK;
 }
 
-/* One scale for each `block` elements of the last axis; scales and zero points are tensors. */
+/* One scale per `block` elements of the last axis; scales and zero points are tensors. */
 static hone_status read_blocks(struct tf *tf, const struct flat_table *quantisation,
                                const char *name, struct tf_quantisation *out) {
   struct flat_table table;
@@ -113,7 +113,7 @@ static hone_status buffer_bytes(struct tf *tf, int64_t index, const char *name, 
   TRY(flat_list(&buffer, BUFFER_DATA, 1, &data));
   TRY(flat_number(&buffer, BUFFER_OFFSET, FLAT_U64, 0, &offset));
   TRY(flat_number(&buffer, BUFFER_SIZE, FLAT_U64, 0, &size));
-  if (offset > 1) { /* behind the FlatBuffer, in files above 2 GiB */
+  if (offset > 1) { /* after the FlatBuffer, in files above 2 GiB */
     if ((uint64_t)offset > tf->flat.size || (uint64_t)size > tf->flat.size - (uint64_t)offset)
       return fail(tf->ctx, HONE_E_FORMAT, place_name(name), "buffer %lld ends outside the file",
                   (long long)index);
@@ -131,15 +131,15 @@ static size_t word_at(const uint8_t *bytes, size_t i) {
   return (size_t)bytes[0] | (size_t)bytes[1] << 8 | (size_t)bytes[2] << 16 | (size_t)bytes[3] << 24;
 }
 
-/* A buffer of strings: how many there are, where each begins and where the last one ends, in four bytes each, then
-   their bytes. */
+/* A buffer of strings: their number, the start of each and the end of the last one, in four bytes
+ * each, then their bytes. */
 static hone_status read_strings(struct tf *tf, const char *name, const uint8_t *bytes, size_t size,
                                 struct tensor *out) {
   const size_t count = tensor_count(out);
   struct string *strings;
   if (size < 4 || word_at(bytes, 0) != count || (size - 4) / 4 < count + 1)
-    return fail(tf->ctx, HONE_E_FORMAT, place_name(name), "the shape needs %zu strings, not these",
-                count);
+    return fail(tf->ctx, HONE_E_FORMAT, place_name(name),
+                "the shape needs %zu strings, the buffer holds another number", count);
   if (size > (size_t)tf->ctx->limits[LIMIT_string_tensor_bytes])
     return fail(tf->ctx, HONE_E_LIMIT, place_name(name),
                 "a string tensor above limit string_tensor_bytes (%lld)",
@@ -156,7 +156,7 @@ static hone_status read_strings(struct tf *tf, const char *name, const uint8_t *
   return HONE_OK;
 }
 
-/* sparsity: absent where all elements are stored. */
+/* sparsity: absent if all elements are stored. */
 static hone_status read_constant(struct tf *tf, struct tf_tensor *tensor,
                                  const struct flat_table *sparsity, const uint8_t *bytes,
                                  size_t size) {
@@ -167,7 +167,8 @@ static hone_status read_constant(struct tf *tf, struct tf_tensor *tensor,
   constant->shape = tensor->shape;
   for (int d = 0; d < tensor->shape.rank; d++)
     if (tensor->shape.dims[d] < 0)
-      return fail(tf->ctx, HONE_E_SHAPE, place_name(tensor->name), "a constant with an open shape");
+      return fail(tf->ctx, HONE_E_SHAPE, place_name(tensor->name),
+                  "a constant with a dynamic dimension");
   TRY(shape_check(tf->ctx, place_name(tensor->name), tensor->dtype, &tensor->shape, &elements,
                   &constant->bytes));
   tensor->constant = constant;

@@ -1,12 +1,11 @@
-/* tflite_text: strings of a file, and the tables that give a number for a string or a string for a number.
- *
- * A table is known by its handle's name and filled once, before anything is looked up; what is found in it is then a
+/* text: string operators, and tables that map strings to numbers or numbers to strings. A table is
+ * identified by its handle's name and filled once, before any look-up; a look-up then becomes a
  * LabelEncoder. */
 #include <stdlib.h>
 
 #include "tflite.h"
 
-/* Operators that work on strings: others are of numbers. */
+/* Operators that accept strings; all others need numbers. */
 bool tf_takes_text(const struct tf_kind *kind) {
   static tf_build_fn *const of_text[] = {tf_reshape,        tf_squeeze,   tf_expand_dims,
                                          tf_gather,         tf_gather_nd, tf_slice,
@@ -19,7 +18,8 @@ bool tf_takes_text(const struct tf_kind *kind) {
 
 /* -- tables */
 
-/* HASHTABLE: options table_id, key_dtype, value_dtype. One number is one table, in whichever graph. */
+/* HASHTABLE: options table_id, key_dtype, value_dtype. A table id is the same table in every
+ * graph. */
 hone_status tf_hashtable(struct tf_op *op) {
   int64_t id;
   TRY(tf_arity(op, 0, 0, 1));
@@ -28,12 +28,13 @@ hone_status tf_hashtable(struct tf_op *op) {
                       (long long)id);
 }
 
-/* The table of operand 0; *out NULL: nothing was put into it yet. */
+/* The table of operand 0; *out NULL: not filled yet. */
 static hone_status table_of(struct tf_op *op, const struct tf_hashtable **out) {
   const struct tf_tensor *handle = tf_in(op, 0);
   *out = NULL;
   if (!handle->resource)
-    return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s of what is no table", op->kind->name);
+    return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s of an operand that is not a table",
+                op->kind->name);
   for (size_t i = 0; i < op->tf->hashtables.count; i++)
     if (!strcmp(op->tf->hashtables.at[i].name, handle->resource)) *out = &op->tf->hashtables.at[i];
   return HONE_OK;
@@ -41,14 +42,15 @@ static hone_status table_of(struct tf_op *op, const struct tf_hashtable **out) {
 
 static hone_status filled_table(struct tf_op *op, const struct tf_hashtable **out) {
   TRY(table_of(op, out));
-  return *out ? HONE_OK : tf_refuse(op, "of a table that nothing was put into");
+  return *out ? HONE_OK : tf_refuse(op, "of a table that is never filled");
 }
 
 static bool is_key(const struct value *x) {
   return x->constant && (x->dtype == HONE_STRING || x->dtype == HONE_I64);
 }
 
-/* HASHTABLE_IMPORT: handle, keys, values. Whoever comes later finds the table filled and changes nothing. */
+/* HASHTABLE_IMPORT: handle, keys, values. A second import finds the table filled and changes
+ * nothing. */
 hone_status tf_hashtable_import(struct tf_op *op) {
   const struct tf_hashtable *known;
   struct value *keys, *values;
@@ -59,7 +61,7 @@ hone_status tf_hashtable_import(struct tf_op *op) {
   if (op->tf->frames.count && !tf_is_initialising(op->tf))
     return tf_refuse(op, "in a graph that another operator calls");
   if (!is_key(keys) || !is_key(values))
-    return tf_refuse(op, "of other than constant strings and INT64");
+    return tf_refuse(op, "of anything but constant strings and INT64");
   if (tensor_count(keys->constant) != tensor_count(values->constant))
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s of %zu keys and %zu values",
                 op->kind->name, tensor_count(keys->constant), tensor_count(values->constant));
@@ -75,7 +77,7 @@ static struct arg list_arg(const struct tensor *list, const char *texts, const c
   return (struct arg)INTS_ARG(numbers, list->data, tensor_count(list));
 }
 
-/* What stands for a key that is not there. */
+/* The value for missing keys. */
 static hone_status default_arg(struct tf_op *op, const struct tensor *one, struct arg *out) {
   const char *text;
   if (one->dtype != HONE_STRING) {
@@ -84,13 +86,13 @@ static hone_status default_arg(struct tf_op *op, const struct tensor *one, struc
   }
   const struct string *s = one->data;
   if (s->length > INT32_MAX || memchr(s->bytes, 0, s->length))
-    return tf_refuse(op, "with a NUL in what stands for other keys");
+    return tf_refuse(op, "with a NUL in the value for missing keys");
   TRY(arena_printf(op->ctx, op->tf->arena, &text, "%.*s", (int)s->length, s->bytes));
   *out = (struct arg)STRING_ARG("default_string", text);
   return HONE_OK;
 }
 
-/* HASHTABLE_FIND: handle, keys that are asked for, what stands for those that the table has not. */
+/* HASHTABLE_FIND: handle, queries, the value for missing keys. */
 hone_status tf_hashtable_find(struct tf_op *op) {
   const struct tf_hashtable *table;
   struct value *asked, *otherwise, *y;
@@ -100,7 +102,7 @@ hone_status tf_hashtable_find(struct tf_op *op) {
   TRY(tf_value(op, tf_in(op, 1), &asked));
   TRY(tf_value(op, tf_in(op, 2), &otherwise));
   if (!otherwise->constant || make_elements(otherwise) != 1)
-    return tf_refuse(op, "without one constant for other keys");
+    return tf_refuse(op, "without one constant value for missing keys");
   if (asked->dtype != table->keys->dtype || otherwise->dtype != table->values->dtype)
     return fail(op->ctx, HONE_E_TYPE, tf_place(op), "%s of %s and %s in a table of %s and %s",
                 op->kind->name, dtype_name(asked->dtype), dtype_name(otherwise->dtype),
@@ -125,7 +127,7 @@ static int by_string(const void *a, const void *b) {
   return order ? order : (x->length > y->length) - (x->length < y->length);
 }
 
-/* HASHTABLE_SIZE: how many keys differ. */
+/* HASHTABLE_SIZE: the number of distinct keys. */
 hone_status tf_hashtable_size(struct tf_op *op) {
   const struct tf_hashtable *table;
   struct value *y;

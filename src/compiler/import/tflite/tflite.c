@@ -1,8 +1,8 @@
-/* tflite: TFLite files to graphs: the model's tables, its signatures, then one operator after the other.
+/* tflite: TFLite files to graphs: the model's tables, its signatures, then one operator after the
+ * other.
  *
  * Fields are read by their number in the schema (a public file of the TensorFlow Lite project,
- * schema.fbs, version 3). Payload of constants stays in the file where its alignment allows.
- */
+ * schema.fbs, version 3). Payload of constants stays in the file if its alignment allows. */
 #include "tflite.h"
 
 /* Field numbers. */
@@ -50,7 +50,7 @@ static hone_status bind_inputs(struct tf *tf, struct shape *out_shapes) {
                      tf->make.graph);
 }
 
-/* One pair for all of it. */
+/* A single scale and zero point for the whole state. */
 static void state_scale(const struct tf_tensor *tensor, struct value *value) {
   if (!tf_is_quantised(tensor) || tensor->quantisation.count != 1) return;
   value->scale = tensor->quantisation.scales[0];
@@ -116,7 +116,7 @@ static hone_status add_outputs(struct tf *tf, struct names *names) {
   return HONE_OK;
 }
 
-/* What a run leaves in a variable is an output that may lie where its content was given. */
+/* The content of a variable after a run is an output that may share memory with the input. */
 static hone_status add_states(struct tf *tf, struct names *names) {
   for (size_t i = 0; i < tf->variables.count; i++) {
     const struct tf_variable *variable = tf->variables.at[i];
@@ -138,7 +138,7 @@ static hone_status add_states(struct tf *tf, struct names *names) {
 enum { SIGNATURE_INPUTS, SIGNATURE_OUTPUTS, SIGNATURE_KEY, SIGNATURE_GRAPH = 4 };
 enum { MAP_NAME, MAP_TENSOR };
 
-/* Tensors are called what the signature calls them. */
+/* Renames tensors to the names in the signature. */
 static hone_status rename_tensors(struct tf *tf, const struct flat_table *signature, unsigned field,
                                   struct tf_graph *graph) {
   struct flat_vector list;
@@ -172,7 +172,7 @@ static hone_status take_signature(struct tf *tf, const struct flat_table *signat
   return rename_tensors(tf, signature, SIGNATURE_OUTPUTS, &tf->graphs[index]);
 }
 
-/* The graph of the signature that is asked for, else the file's first. */
+/* The graph of the requested signature, else the file's first. */
 static hone_status choose_graph(struct tf *tf, size_t *out_index) {
   const char *wanted = tf->source->options->signature;
   struct strbuf known = {0};
@@ -204,12 +204,13 @@ static hone_status choose_graph(struct tf *tf, size_t *out_index) {
 /* -- operators */
 
 static hone_status refuse_custom(struct tf *tf, struct place at, const char *name) {
-  return advise(tf->ctx, fail(tf->ctx, HONE_E_UNSUP, at, "custom operator \"%s\"", name), "%s",
-                strncmp(name, "Flex", 4)
-                    ? "its code is not in the file: build the model of TFLite's own operators; "
-                      "docs/reference/tflite.md lists those that are read"
-                    : "TensorFlow itself would have to run it: convert the model again with "
-                      "supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]");
+  return advise(
+      tf->ctx, fail(tf->ctx, HONE_E_UNSUP, at, "custom operator \"%s\"", name), "%s",
+      strncmp(name, "Flex", 4)
+          ? "the file does not contain its code: build the model from TFLite's own operators; "
+            "docs/reference/tflite.md lists the supported ones"
+          : "only TensorFlow itself can run it: convert the model again with "
+            "supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]");
 }
 
 static hone_status find_kind(struct tf *tf, const struct flat_table *operator, size_t index,
@@ -225,7 +226,7 @@ static hone_status find_kind(struct tf *tf, const struct flat_table *operator, s
   TRY(flat_number(&opcode, OPCODE_OLD_CODE, FLAT_I8, 0, &old));
   TRY(flat_number(&opcode, OPCODE_CODE, FLAT_I32, 0, &code));
   TRY(flat_text(&opcode, OPCODE_CUSTOM, tf->arena, "an operator's name", &custom));
-  if (old > code) code = old; /* files from before operator 127 */
+  if (old > code) code = old; /* files older than operator 127 */
   struct place at = place_of_node((int64_t)index, "", NULL);
   if (code == CODE_CUSTOM) {
     at.operator= custom;
@@ -237,11 +238,12 @@ static hone_status find_kind(struct tf *tf, const struct flat_table *operator, s
   if (*out) return HONE_OK;
   at.operator= name;
   const hone_status status =
-      name ? fail(tf->ctx, HONE_E_UNSUP, at, "TFLite operator %s: %s", name, why)
-           : fail(tf->ctx, HONE_E_UNSUP, at, "TFLite operator %lld", (long long)code);
+      name ? fail(tf->ctx, HONE_E_UNSUP, at, "TFLite operator %s is not supported: %s", name, why)
+           : fail(tf->ctx, HONE_E_UNSUP, at, "TFLite operator %lld is not supported",
+                  (long long)code);
   return advise(
       tf->ctx, status,
-      "docs/reference/tflite.md lists what is read; the engine litert of 'hone bench' may run it");
+      "docs/reference/tflite.md lists the supported operators; the engine litert of 'hone bench' may run it");
 }
 
 static hone_status open_operator(struct tf *tf, size_t index, struct tf_op *op) {
@@ -259,7 +261,7 @@ static hone_status open_operator(struct tf *tf, size_t index, struct tf_op *op) 
   return tf_check_indices(tf, &op->outputs, &tf->graph, false, "an output");
 }
 
-/* Operators that know of variables and of tensors that keep their content; that read complex numbers. */
+/* Operators that use variables and stateful tensors; operators that read complex numbers. */
 static tf_build_fn *const of_state[] = {tf_if,
                                         tf_while,
                                         tf_composite,
@@ -273,7 +275,8 @@ static tf_build_fn *const of_state[] = {tf_if,
                                         tf_hashtable_find,
                                         tf_hashtable_import,
                                         tf_hashtable_size};
-/* Operators that take no size of an operand for a number, so that it may be one that only a run knows (WHERE, IF). */
+/* Operators that do not need the size of an operand as a number, so that it may be dynamic (WHERE,
+ * IF). */
 static tf_build_fn *const of_open[] = {tf_unary,
                                        tf_binary,
                                        tf_square,
@@ -321,7 +324,7 @@ static tf_build_fn *const of_open[] = {tf_unary,
                                        tf_if,
                                        tf_composite,
                                        tf_embedding_lookup};
-/* Operators that use weights in float, and so may use those that are quantised in blocks. */
+/* Operators that use weights in float, and so accept block-quantised ones. */
 static tf_build_fn *const of_blocks[] = {
     tf_fully_connected,  tf_conv,   tf_depthwise, tf_transpose_conv,
     tf_embedding_lookup, tf_matmul, tf_dequantize};
@@ -338,7 +341,7 @@ static bool is_open(const struct tf_tensor *tensor) {
                     (tensor->image && value_is_open(tensor->image)));
 }
 
-/* A list of sizes without elements, which says a scalar, has an empty buffer, as what operators make has. */
+/* An empty list of sizes, the shape of a scalar, has an empty buffer, like computed tensors. */
 static hone_status define_nothing(struct tf *tf, struct tf_tensor *tensor) {
   struct tensor *constant;
   const bool is_list = tensor->shape.rank == 1 && !tensor->shape.dims[0] &&
@@ -363,9 +366,9 @@ static hone_status build_operator(struct tf *tf, size_t index) {
     if (in && in->dtype == HONE_STRING && !tf_takes_text(op.kind))
       return tf_refuse(&op, "of strings");
     if (in && in->quantisation.block && !is_among(op.kind, of_blocks, COUNT(of_blocks)))
-      return tf_refuse(&op, "of numbers that are quantised in blocks");
+      return tf_refuse(&op, "of block-quantised numbers");
     if (is_open(in) && !is_among(op.kind, of_open, COUNT(of_open)))
-      return tf_refuse(&op, "of a size that only a run knows");
+      return tf_refuse(&op, "of an operand with a dynamic dimension");
     if (!in || in->value || in->image) continue;
     TRY(define_nothing(tf, in));
     if (in->value) continue;
@@ -389,7 +392,7 @@ struct branch {
   size_t count;
   const char **handles; /* of its inputs */
 };
-struct search { /* graphs to look through: the branches of IF, each once */
+struct search { /* graphs to search: the branches of IF, each once */
   VEC(struct branch) left;
   bool *is_seen;
 };
@@ -410,7 +413,7 @@ static hone_status add_branches(struct tf_op *op, struct search *search) {
   return HONE_OK;
 }
 
-/* Handles that a graph makes itself, or is given, and assigns through. */
+/* Handles that a graph creates, or receives, and assigns through. */
 static hone_status search_graph(struct tf *tf, struct search *search) {
   for (size_t i = 0; i < tf->graph.operators.count; i++) {
     struct tf_op op = {.tf = tf, .ctx = tf->ctx, .make = &tf->make};
@@ -435,7 +438,7 @@ static hone_status search_branch(struct tf *tf, const struct branch *branch,
   return search_graph(tf, search);
 }
 
-/* A variable that is assigned elsewhere is refused where that happens. */
+/* A variable that is assigned elsewhere is rejected at that operator. */
 static hone_status find_assigned(struct tf *tf) {
   const struct tf_graph own = tf->graph;
   struct search search = {.is_seen = NULL};
@@ -482,7 +485,7 @@ static hone_status open_model(struct tf *tf) {
   return check_metadata(tf, &model);
 }
 
-/* Operators of the main graph, and of those that they call as if they stood there. */
+/* Operators of the main graph, and of inlined graphs. */
 static hone_status build_operators(struct tf *tf) {
   for (;;) {
     if (tf->graph.next < tf->graph.operators.count)
@@ -512,7 +515,7 @@ hone_status read_tflite(struct ctx *ctx, struct arena *arena, const struct sourc
   TRY(build_operators(&tf));
   TRY(add_outputs(&tf, &names));
   TRY(add_states(&tf, &names));
-  size_t removed; /* of loops that were written out for nothing */
+  size_t removed; /* of loops whose unrolling was abandoned */
   if (tf.entered) TRY(graph_sweep(ctx, tf.root, &removed));
   *out_graph = tf.root;
   return HONE_OK;

@@ -1,4 +1,4 @@
-/* tflite_volume: CONV_3D and CONV_3D_TRANSPOSE, in float, on [batch, depth, height, width, channels]. */
+/* volume: CONV_3D and CONV_3D_TRANSPOSE, in float, on [batch, depth, height, width, channels]. */
 #include "tflite.h"
 
 enum { SPATIAL = 3, RANK = 5 };
@@ -8,14 +8,14 @@ struct volume {
 };
 
 static const int64_t to_volume[] = {0, 4, 1, 2, 3}, from_volume[] = {0, 2, 3, 4, 1};
-/* Weights [d, h, w, in, out], of the transposed one [d, h, w, out, in]. */
+/* Weights [d, h, w, in, out]; transposed convolution: [d, h, w, out, in]. */
 static const int64_t weights_first[] = {4, 3, 0, 1, 2};
 
-/* Options: padding, strides and, behind the activation, dilations as d, w, h. */
+/* Options: padding, strides and, after the activation, dilations as d, w, h. */
 static hone_status read_volume(struct tf_op *op, struct volume *v) {
   static const unsigned order[] = {0, 2, 1}; /* of d, h, w in the file */
   TRY(tf_option(op, 0, FLAT_I8, 0, &v->same));
-  if (v->same != 0 && v->same != 1) return tf_refuse(op, "padding %lld", (long long)v->same);
+  if (v->same != 0 && v->same != 1) return tf_refuse(op, "with padding %lld", (long long)v->same);
   v->same = !v->same;
   for (int d = 0; d < SPATIAL; d++) {
     TRY(tf_option(op, 1 + order[d], FLAT_I32, 0, &v->strides[d]));
@@ -27,7 +27,7 @@ static hone_status read_volume(struct tf_op *op, struct volume *v) {
   return HONE_OK;
 }
 
-/* The two operands with their channels in ONNX's places; the bias, which may be left out. */
+/* The two operands with channels in ONNX's position; the bias is optional. */
 static hone_status read_operands(struct tf_op *op, struct tf_tensor *in, struct tf_tensor *bias,
                                  struct value **x, struct value **w, struct value **b) {
   *b = NULL;
@@ -48,7 +48,7 @@ static hone_status write_volume(struct tf_op *op, struct value *y) {
   return tf_write(op, 0, false, y);
 }
 
-/* What one side gets of `total` elements of padding; the odd one is behind. */
+/* Splits `total` elements of padding between both sides; the odd one is at the end. */
 static void halve(struct volume *v, int d, int64_t total) {
   v->pads[d] = total > 0 ? total / 2 : 0;
   v->pads[SPATIAL + d] = total > 0 ? total - total / 2 : 0;

@@ -1,15 +1,14 @@
-/* tflite_window: convolutions, pools and products, in float and quantised.
+/* window: convolutions, pools and matmuls, in float and quantised.
  *
- * Images are read with channels second, weights are turned once (constants). A quantised contraction
- * is an integer one, the bias added, and hone.Requantize.
- */
+ * Images are read in channels-first order, weights are transposed once (constants). A quantised
+ * contraction is an integer one plus the bias, followed by hone.Requantize. */
 #include "tflite.h"
 
 #include <math.h>
 
-enum { FULLY_CONNECTED = 9 }; /* its sums with 8-bit weights are rounded once */
+enum { FULLY_CONNECTED = 9 }; /* sums of FULLY_CONNECTED with 8-bit weights are rounded once */
 
-/* Options by operator; -1: it has none. */
+/* Option numbers by operator; -1: none. */
 struct window_fields {
   int padding, stride_w, stride_h, activation, dilation_w, dilation_h;
 };
@@ -32,7 +31,7 @@ static hone_status read_window(struct tf_op *op, const struct window_fields *f, 
     TRY(tf_option(op, (unsigned)f->dilation_w, FLAT_I32, 1, &w->dilations[1]));
     TRY(tf_option(op, (unsigned)f->dilation_h, FLAT_I32, 1, &w->dilations[0]));
   }
-  if (w->same != 0 && w->same != 1) return tf_refuse(op, "padding %lld", (long long)w->same);
+  if (w->same != 0 && w->same != 1) return tf_refuse(op, "with padding %lld", (long long)w->same);
   w->same = !w->same;
   for (int d = 0; d < 2; d++)
     if (w->strides[d] < 1 || w->dilations[d] < 1)
@@ -41,7 +40,7 @@ static hone_status read_window(struct tf_op *op, const struct window_fields *f, 
   return HONE_OK;
 }
 
-/* SAME: ceil(in / stride) results, the odd element of padding behind. */
+/* SAME: ceil(in / stride) results, the odd element of padding at the end. */
 static void pad_window(struct window *w, const int64_t *in) {
   for (int d = 0; d < 2; d++) {
     int64_t out = in[d] / w->strides[d] + (in[d] % w->strides[d] != 0);
@@ -57,27 +56,27 @@ static void pad_window(struct window *w, const int64_t *in) {
   INTS_ARG("strides", (w).strides, 2), INTS_ARG("dilations", (w).dilations, 2), \
       INTS_ARG("pads", (w).pads, 4)
 
-/* -- quantised contractions: what is common to convolutions and products */
+/* -- quantised contractions: shared by convolutions and matmuls */
 
 static hone_status zero_point(struct tf_op *op, const struct tf_tensor *tensor, hone_dtype dtype,
                               struct value **out) {
   const struct tf_quantisation *q = &tensor->quantisation;
-  if (!q->count) return tf_refuse(op, "\"%s\" has no scale", tensor->name);
+  if (!q->count) return tf_refuse(op, "with an operand without a scale (\"%s\")", tensor->name);
   for (size_t i = 1; i < q->count; i++)
     if (q->zero_points[i] != q->zero_points[0])
-      return tf_refuse(op, "weights with a zero point of their own for each channel");
+      return tf_refuse(op, "with per-channel zero points of the weights");
   return make_scalar(op->make, dtype, (double)q->zero_points[0], out);
 }
 
-/* Real multiplier of each output channel. The per-tensor form multiplies the scales in float, as the
-   format's reference does. */
+/* Real multiplier of each output channel. Per-tensor scales are multiplied in float, as in the
+ * format's reference. */
 static hone_status output_scales(struct tf_op *op, const struct tf_tensor *x,
                                  const struct tf_tensor *w, bool in_float, double **out) {
   const struct tf_tensor *y = tf_out(op, 0);
   size_t count = w->quantisation.count;
   TRY(NEW_ARRAY(op->ctx, op->tf->arena, *out, count));
   if (!count || !tf_is_quantised(y) || y->quantisation.count != 1 || x->quantisation.count != 1)
-    return tf_refuse(op, "an input or output without one scale");
+    return tf_refuse(op, "with an input or output that does not have exactly one scale");
   for (size_t i = 0; i < count; i++) {
     double a = x->quantisation.scales[0], b = w->quantisation.scales[i];
     double product = in_float ? (double)((float)a * (float)b) : a * b;
@@ -119,13 +118,13 @@ static hone_status finish_sums(struct tf_op *op, const struct tf_tensor *x,
   return tf_rescale(op, sums, &how, out);
 }
 
-/* What sums of 16-bit numbers are kept in: a bias of 32 bits asks for no more. */
+/* The accumulator type for 16-bit numbers: 32 bits suffice with a 32-bit bias. */
 static hone_dtype type_of_sums(const struct tf_op *op, const struct tf_tensor *bias) {
   if (bias) return bias->dtype;
   return op->kind->code == FULLY_CONNECTED ? HONE_I32 : HONE_I64;
 }
 
-/* Sums of 16-bit numbers times 8-bit ones, exact in double. */
+/* Sums of products of 16-bit and 8-bit numbers, exact in double. */
 static hone_status wide_conv(struct tf_op *op, struct value *x, struct value *w,
                              const struct window *window, int64_t groups, struct value **out) {
   TRY(make_cast(op->make, x, HONE_F64, &x));
@@ -265,7 +264,7 @@ static hone_status l2_pool(struct tf_op *op, struct value *x, const struct windo
   return make_node(op->make, OP_Sqrt, VALUES(*out), NULL, out);
 }
 
-/* 16-bit numbers are compared as floats, which hold them all. */
+/* 16-bit numbers are compared as floats, which represent them exactly. */
 static hone_status max_pool(struct tf_op *op, struct value *x, const struct window *w,
                             struct value **out) {
   const hone_dtype dtype = x->dtype;
@@ -277,7 +276,7 @@ static hone_status max_pool(struct tf_op *op, struct value *x, const struct wind
   return make_cast(op->make, *out, dtype, out);
 }
 
-/* Clamped to the activation's range, if that is narrower than the type's. */
+/* Clamps to the activation's range if it is narrower than the type's. */
 static hone_status clamp_quantised(struct tf_op *op, int activation, struct value *x,
                                    struct value **out) {
   double low, high, all_low, all_high;
@@ -291,7 +290,8 @@ static hone_status clamp_quantised(struct tf_op *op, int activation, struct valu
   return make_node(op->make, OP_Clip, VALUES(x, a, b), NULL, out);
 }
 
-/* The sum over each window: of the whole image a reduction, else a depthwise convolution with ones. */
+/* The sum over each window: for the whole image a reduction, else a depthwise convolution with
+ * ones. */
 static hone_status window_sums(struct tf_op *op, struct value *x, const struct window *w,
                                struct value **out) {
   struct make *make = op->make;
@@ -315,17 +315,18 @@ static hone_status window_sums(struct tf_op *op, struct value *x, const struct w
                    ARGS(INT_ARG("group", channels), WINDOW_ARGS(*w)), out);
 }
 
-/* Elements of window `at` along one axis that lie inside. */
+/* Elements of window `at` along one axis that are inside the image. */
 static int64_t elements_inside(const struct window *w, int d, int64_t at, int64_t in) {
   int64_t first = at * w->strides[d] - w->pads[d], last = first + w->kernel[d];
   return (last < in ? last : in) - (first > 0 ? first : 0);
 }
 
-/* The largest error of sum / count in float is 2^-14.6; up to here a tie and its neighbours are told
-   apart by a quarter of their distance. */
+/* The largest error of sum / count in float is 2^-14.6; up to this count a tie and its neighbours
+ * are distinguished by a quarter of their distance. */
 enum { MOST_IN_FLOAT = 4096 };
 
-/* 1 / count and one half and a quarter of a tie's distance, by window: one number where all are equal. */
+/* 1 / count, and a half and a quarter of a tie's distance, by window: scalars if all windows are
+ * equal. */
 static hone_status window_factors(struct tf_op *op, const struct value *sums,
                                   const struct window *w, const int64_t *in, hone_dtype dtype,
                                   struct value **inverse, struct value **half) {
@@ -348,7 +349,8 @@ static hone_status window_factors(struct tf_op *op, const struct value *sums,
   return make_numbers(op->make, dtype, &shape, halves, half);
 }
 
-/* Sum over the window, divided by how many of its elements lie inside, halves away from zero. */
+/* Sum over the window divided by the number of its elements inside the image, halves away from
+ * zero. */
 static hone_status quantised_average(struct tf_op *op, struct value *x, const struct window *w,
                                      struct value **out) {
   struct make *make = op->make;
@@ -370,7 +372,7 @@ static hone_status quantised_average(struct tf_op *op, struct value *x, const st
   TRY(make_scalar(make, dtype, least, &low));
   TRY(make_scalar(make, dtype, most, &high));
   TRY(make_node(make, OP_Clip, VALUES(*out, low, high), NULL, out));
-  return make_cast(make, *out, to, out); /* towards zero */
+  return make_cast(make, *out, to, out); /* toward zero */
 }
 
 hone_status tf_pool(struct tf_op *op) {
@@ -400,7 +402,7 @@ hone_status tf_pool(struct tf_op *op) {
   return tf_write(op, 0, true, y);
 }
 
-/* -- products */
+/* -- matmuls */
 
 /* [.., k] to [rows, k], and the shape of the result. */
 static hone_status flatten_rows(struct tf_op *op, struct value *x, int64_t k, int64_t n,
@@ -425,7 +427,7 @@ static hone_status quantised_product(struct tf_op *op, struct value *x, struct v
   static const int64_t turn[] = {1, 0};
   const struct tf_tensor *in = tf_in(op, 0), *weights = tf_in(op, 1), *bias = tf_in(op, 2);
   struct value *x_zero, *w_zero, *sums;
-  if (!weights->quantisation.count) return tf_refuse(op, "weights without a scale");
+  if (!weights->quantisation.count) return tf_refuse(op, "with weights without a scale");
   TRY(zero_point(op, in, x->dtype, &x_zero));
   TRY(zero_point(op, weights, w->dtype, &w_zero));
   TRY(make_transpose(op->make, w, turn, &w));
@@ -450,7 +452,7 @@ hone_status tf_fully_connected(struct tf_op *op) {
   TRY(tf_arity(op, 2, 3, 1));
   TRY(tf_option(op, 1, FLAT_I8, 0, &format));
   TRY(tf_option(op, 2, FLAT_U8, 0, &keep));
-  if (format) return tf_refuse(op, "weights_format %lld", (long long)format);
+  if (format) return tf_refuse(op, "with weights_format %lld", (long long)format);
   bool quantised = tf_is_quantised(in);
   TRY(tf_value(op, in, &x));
   TRY((quantised ? tf_integer_weights : tf_dequantised)(op, weights, &w));
@@ -469,7 +471,7 @@ hone_status tf_fully_connected(struct tf_op *op) {
   return tf_write(op, 0, false, y);
 }
 
-/* BATCH_MATMUL: adj_x, adj_y turn the last two axes. */
+/* BATCH_MATMUL: adj_x, adj_y transpose the last two axes. */
 hone_status tf_matmul(struct tf_op *op) {
   struct value *in[2], *y;
   TRY(tf_arity(op, 2, 2, 1));
