@@ -1,4 +1,4 @@
-/* Shunting-yard over the text (Dijkstra 1961), so that nothing recurses. */
+/* Shunting-yard algorithm over the source (Dijkstra 1961), without recursion. */
 #include "expression.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct reader {
   struct expression *out;
   int tokens[EXPRESSION_DEPTH]; /* an expression_kind, or TOKEN_OPEN */
   size_t token_count;
-  int depth; /* values on the stack of whoever runs it */
+  int depth; /* stack depth after the tokens so far */
 };
 
 static hone_status damaged(const struct reader *r, const char *what) {
@@ -47,7 +47,7 @@ static hone_status push_token(struct reader *r, int token) {
   return HONE_OK;
 }
 
-/* Signs bind by rank; helpers and brackets are taken away by their closing bracket alone. */
+/* Operators bind by rank; helpers and parentheses are removed only by their closing parenthesis. */
 static int rank_of(int token) {
   switch (token) {
     case EXPRESSION_NEGATE:
@@ -72,7 +72,7 @@ static hone_status put_down_to(struct reader *r, int rank) {
 static hone_status close_bracket(struct reader *r) {
   TRY(put_down_to(r, 1));
   if (!r->token_count || r->tokens[r->token_count - 1] != TOKEN_OPEN)
-    return damaged(r, "brackets do not match");
+    return damaged(r, "parentheses do not match");
   r->token_count--;
   if (!r->token_count) return HONE_OK;
   const int before = r->tokens[r->token_count - 1];
@@ -81,7 +81,7 @@ static hone_status close_bracket(struct reader *r) {
   return put_step(r, (enum expression_kind)before, 0);
 }
 
-/* A name: x, y, z, alpha, beta, C(number) or a helper. *at stands behind it afterwards. */
+/* A name: x, y, z, alpha, beta, C(number) or a helper; advances past it. */
 static hone_status read_name(struct reader *r, const char **at) {
   const size_t n = strspn(*at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
   const char *name = *at;
@@ -99,7 +99,7 @@ static hone_status read_name(struct reader *r, const char **at) {
   }
   for (int i = 0; i < HELPERS; i++)
     if (strlen(helpers[i].name) == n && !strncmp(helpers[i].name, name, n)) return push_token(r, i);
-  return damaged(r, "a helper that is not known");
+  return damaged(r, "an unknown helper");
 }
 
 static hone_status read_sign(struct reader *r, char sign, bool wants_operand) {

@@ -1,11 +1,12 @@
-/* expression: the one expression of an elementwise operator (unary.def, binary.def, ternary.def) in postfix order, for
- * exporters whose form has no expressions: a new row of those is exported without a rule. */
+/* expression: the expression of an elementwise operator (unary.def, binary.def, ternary.def) in
+ * postfix order, for export formats without expressions: a new row there is exported without an
+ * additional rule. */
 #ifndef HONE_EXPORT_EXPRESSION_H
 #define HONE_EXPORT_EXPRESSION_H
 
 #include "core/ops/ops.h"
 
-/* The helpers of helpers_double.h, and how many operands each has. */
+/* The helpers of helpers_double.h, and their numbers of operands. */
 #define EXPRESSION_HELPERS(X) \
   X(abs, 1)                   \
   X(min, 2)                   \
@@ -64,8 +65,8 @@ struct expression {
     double number;
   } at[EXPRESSION_MOST];
 };
-/* Steps that a machine with a stack of EXPRESSION_DEPTH values runs: every step finds its operands. E_UNSUP. */
+/* Steps for a stack machine with EXPRESSION_DEPTH values: every step has its operands. E_UNSUP. */
 MUST_USE hone_status expression_read(struct ctx *ctx, const char *text, struct expression *out);
-/* How many values a step takes from the stack. */
+/* Number of stack operands of a step. */
 int expression_operands(enum expression_kind kind);
 #endif

@@ -1,4 +1,4 @@
-/* The forms in which a graph is written for others. */
+/* The formats in which a graph can be exported. */
 #include "export.h"
 
 static hone_status put_onnx(struct ctx *ctx, const struct graph *graph, struct strbuf *out) {
@@ -6,11 +6,11 @@ static hone_status put_onnx(struct ctx *ctx, const struct graph *graph, struct s
 }
 
 static const char *const no_passes[] = {NULL};
-/* Operators made of others are taken apart and constants folded, as the compiler does first. */
+/* Composites are expanded and constants folded, as in the compiler. */
 static const char *const stablehlo_passes[] = {"lower-composites", "fold-all-constants",
                                                "eliminate-dead-code", NULL};
-/* As its own converter hands files out: arithmetic in f32, batch normalisations in the weights, what stands between
-   DequantizeLinear and QuantizeLinear in signed bytes. */
+/* As in files of TensorFlow's converter: arithmetic in f32, batch normalisation folded into the
+ * weights, int8 between DequantizeLinear and QuantizeLinear. */
 static const char *const tflite_passes[] = {"lower-composites",
                                             "widen-types",
                                             "move-bytes",

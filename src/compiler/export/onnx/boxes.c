@@ -1,5 +1,5 @@
-/* boxes: hone's SuppressBoxes for engines that know ONNX's NonMaxSuppression alone, whose list is as long as boxes
- * are left: its numbers with -1 behind them, cut to the length that is asked for. */
+/* boxes: hone's SuppressBoxes for engines that have only ONNX's NonMaxSuppression, whose result has
+ * a data-dependent length: padded with -1 and cropped to the requested length. */
 #include "compiler/export/export_internal.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ struct writer {
   struct exporter *e;
   struct message *graph;
   const struct node *node;
-  const char *name; /* of the next node; the others have none */
+  const char *name; /* name of the next node; the others are unnamed */
 };
 
 /* A constant [count], or a scalar where count is 0. */
@@ -51,8 +51,9 @@ static hone_status step(struct writer *w, enum op_id id, struct value *a, struct
   return export_node(w->e, w->graph, &node, "");
 }
 
-/* Numbers of the boxes that are left, [at most limit]. A box goes here that overlaps by the threshold, in ONNX one that
-   overlaps by more: the threshold is the number below. At 0 every box goes but the first. */
+/* Indices of the selected boxes, [at most limit]. SuppressBoxes removes a box whose overlap equals
+ * the threshold, ONNX only one above it, so the next smaller number is the threshold. At 0 every
+ * box but the first is removed. */
 static hone_status put_numbers(struct writer *w, int64_t limit, struct value *out) {
   const struct node *node = w->node;
   const float overlap = (float)tensor_f64(node->inputs[OVERLAP]->constant, 0);
@@ -82,7 +83,7 @@ static hone_status put_numbers(struct writer *w, int64_t limit, struct value *ou
   return step(w, OP_Gather, &rows, &two, NULL, &axis, out);
 }
 
-/* Of `list` with `limit` numbers -1 behind it the first `limit`. */
+/* The first `limit` entries of `list` followed by `limit` entries of -1. */
 static hone_status put_filled(struct writer *w, int64_t limit, struct value *list,
                               struct value *out) {
   const int64_t zero = 0;
@@ -116,8 +117,9 @@ hone_status export_suppress_boxes(struct exporter *e, struct message *graph,
   struct value numbers = {0}, filled = {0}, least, missing = {0}, chosen = {0};
   const struct tensor *sigma = node->inputs[SIGMA]->constant;
   if (!node->inputs[OVERLAP]->constant || !sigma || tensor_f64(sigma, 0) > 0 || limit < 1)
-    return fail(e->ctx, HONE_E_UNSUP, node_place(node),
-                "SuppressBoxes with a sigma, of no boxes or with computed limits has no ONNX form");
+    return fail(
+        e->ctx, HONE_E_UNSUP, node_place(node),
+        "SuppressBoxes with a sigma, without boxes or with computed limits has no ONNX form");
   TRY(put_numbers(&w, limit, &numbers));
   TRY(put_filled(&w, limit, &numbers, &filled));
   TRY(put_ints(&w, &zero, 0, &least));

@@ -1,6 +1,6 @@
-/* Nodes to NodeProto at the asked opset. The graph speaks HONE_OPSET; what an older opset says in
- * another way is rewritten here (axes of reductions as attributes), what it cannot say is E_UNSUP.
- * Field numbers: onnx.proto. */
+/* Nodes to NodeProto at the requested opset. The graph has HONE_OPSET; forms that differ in an
+ * older opset are rewritten here (axes of reductions as attributes), others are E_UNSUP. Field
+ * numbers: onnx.proto. */
 #include "compiler/export/export_internal.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ hone_status export_fresh_name(struct exporter *e, const char **out) {
 
 /* -- what older opsets lack */
 
-/* Attributes with the opset that brought them; left out below it where they have their default. */
+/* Attributes with the opset that introduced them; omitted below it if they have their default. */
 static const struct {
   const char *op, *attribute;
   int since;
@@ -78,7 +78,7 @@ int export_opset(const struct graph *graph) {
 }
 
 static hone_status lacks(const struct exporter *e, const struct node *node, const char *what) {
-  return fail(e->ctx, HONE_E_UNSUP, node_place(node), "%s of %s cannot be said in opset %d", what,
+  return fail(e->ctx, HONE_E_UNSUP, node_place(node), "%s of %s is not available in opset %d", what,
               node->op->name, e->opset);
 }
 
@@ -86,7 +86,7 @@ static bool has_axes_attribute(const struct exporter *e, const struct node *node
   return e->opset < 18 && !strncmp(node->op->name, "Reduce", 6) && !is_op(node, OP_ReduceSum);
 }
 
-/* Parts of equal size need no attribute; opset 17 knows no others. */
+/* Equal parts need no attribute; opset 17 has no other form. */
 static bool splits_evenly(const struct node *node) {
   const struct value *x = node->inputs[0];
   int64_t axis = node_int(node, "axis", 0);
@@ -104,14 +104,14 @@ static hone_status wants_attribute(const struct exporter *e, const struct node *
     *out = false;
     return is_default(attribute, newer[i].otherwise) ? HONE_OK : lacks(e, node, attribute->name);
   }
-  /* hone's own, of places that are never below 0 */
+  /* hone's own attribute, for non-negative indices */
   if (is_op(node, OP_ScatterElements) && !strcmp(attribute->name, "within")) *out = false;
   if (is_op(node, OP_Split) && e->opset < 18 && !strcmp(attribute->name, "num_outputs")) {
     *out = false;
     return splits_evenly(node) ? HONE_OK : lacks(e, node, attribute->name);
   }
   if (has_axes_attribute(e, node) && !strcmp(attribute->name, "noop_with_empty_axes")) {
-    *out = false; /* says nothing where there are axes */
+    *out = false; /* no effect if there are axes */
     const struct value *axes = node_input(node, 1);
     const bool has_axes = axes && axes->constant && tensor_count(axes->constant);
     return has_axes || attribute->i == 0 ? HONE_OK : lacks(e, node, attribute->name);
@@ -143,7 +143,7 @@ static void put_op(struct exporter *e, struct strbuf *text, const struct op *op,
 static size_t own_inputs(const struct exporter *e, const struct node *node) {
   size_t count = node->input_count;
   if (has_axes_attribute(e, node) && count > 1) count = 1;
-  while (count && !node->inputs[count - 1]) count--; /* trailing ones are simply left out */
+  while (count && !node->inputs[count - 1]) count--; /* trailing ones are omitted */
   return count;
 }
 

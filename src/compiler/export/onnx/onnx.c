@@ -1,6 +1,6 @@
-/* Graph to ONNX ModelProto. Inner graphs are serialised before the ones around them; the outermost
- * message keeps holes for its weights, so that they are copied once, into the result. The bytes are
- * a pure function of graph and opset. Field numbers: onnx.proto. */
+/* Graph to ONNX ModelProto. Subgraphs are serialised before the graphs that contain them; the
+ * outermost message has holes for its weights, so that they are copied once, into the result. The
+ * bytes are a pure function of graph and opset. Field numbers: onnx.proto. */
 #include "compiler/export/export_internal.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ enum {
   MODEL_OPSET = 8
 };
 enum { GRAPH_NAME = 2, GRAPH_INITIALIZER = 5, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12 };
-/* Of one file of less than 2 GiB: the rest is for nodes. */
+/* Limit for weights in one file of less than 2 GiB: the rest is for nodes. */
 #define MOST_INSIDE ((size_t)2000000000)
 enum { IR_VERSION = 8, NEWEST_OPSET_OF_IR_8 = 18, OLDEST_OPSET = 13 };
 
@@ -48,7 +48,7 @@ static void put_value_info(const struct exporter *e, struct strbuf *text, unsign
   pb_message(text, field, &info);
 }
 
-/* An output that is a constant needs a node behind it: engines refuse initializers as outputs. */
+/* A constant output needs a node: engines reject initializers as outputs. */
 static hone_status put_constant(struct exporter *e, struct message *message,
                                 const struct value *value) {
   const char *name = value->name;
@@ -78,8 +78,8 @@ static int by_name(const void *a, const void *b) {
   return order ? order : (x->node > y->node) - (x->node < y->node);
 }
 
-/* Engines refuse two nodes of one name; what was fused or split on import may share its origin's. The first keeps
-   it, another is called "name#7" after its place. */
+/* Engines reject two nodes of one name; a node that was fused or split may share its origin's. The
+ * first keeps it, others are called "name#7" after their index. */
 static hone_status unique_names(struct exporter *e, const struct graph *graph, const char ***out) {
   struct named *sorted;
   size_t count = 0;
@@ -130,7 +130,7 @@ static void put_opset(struct strbuf *out, const char *domain, int version) {
   pb_message(out, MODEL_OPSET, &opset);
 }
 
-/* IR version 8 was current up to opset 18; a newer opset needs the IR version that knows it. */
+/* IR version 8 was current up to opset 18; a newer opset needs a newer IR version. */
 static int ir_version(int opset) {
   if (opset <= NEWEST_OPSET_OF_IR_8) return IR_VERSION;
   return opset <= 20 ? 9 : opset <= 22 ? 10 : opset == 23 ? 11 : opset == 24 ? 12 : 13;
@@ -157,7 +157,8 @@ static hone_status export_all(struct exporter *e, const struct graph *graph, str
   TRY(NEW_ARRAY(e->ctx, e->arena, e->messages, e->graphs.count));
   for (size_t g = 0; g < e->graphs.count; g++)
     if (e->graphs.at[g]->impossible)
-      return fail(e->ctx, HONE_E_UNSUP, place_none(), "a branch that cannot run is not written");
+      return fail(e->ctx, HONE_E_UNSUP, place_none(),
+                  "an If branch that can only fail is not written");
   for (size_t g = e->graphs.count; g-- > 0;) TRY(put_graph(e, e->graphs.at[g], &e->messages[g]));
   TRY(export_side_end(e));
   return put_model(e, out);
@@ -190,7 +191,8 @@ hone_status export_onnx(struct ctx *ctx, const struct graph *graph, int opset,
 
 /* -- files */
 
-/* Constants that are written, once for each graph that holds them; more than there is does no harm. */
+/* Total size of the constants that are written, once per graph that contains them; an overestimate
+ * does no harm. */
 static size_t constant_bytes(const struct graph *graph) {
   size_t bytes = 0;
   for (size_t v = 0; v < graph->values.count; v++) {
@@ -201,7 +203,7 @@ static size_t constant_bytes(const struct graph *graph) {
   return bytes;
 }
 
-/* The weights first: a model never lies beside those of another. */
+/* Writes the weights first, so that a model is never combined with the weights of another. */
 static hone_status write_with_side(struct ctx *ctx, const struct graph *graph,
                                    const struct open_dimensions *open, const char *path,
                                    unsigned mode, struct arena *arena) {

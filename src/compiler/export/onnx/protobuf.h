@@ -1,5 +1,5 @@
-/* protobuf: the wire format's writer. A message within a message is written into its own text
- * first, because its length stands before it. */
+/* protobuf: writer of the wire format. A nested message is first written to its own buffer, because
+ * its length precedes it. */
 #ifndef HONE_PROTOBUF_H
 #define HONE_PROTOBUF_H
 
@@ -9,12 +9,12 @@ void pb_int(struct strbuf *text, unsigned field, int64_t value);
 void pb_float(struct strbuf *text, unsigned field, float value);
 void pb_bytes(struct strbuf *text, unsigned field, const void *bytes, size_t length);
 void pb_string(struct strbuf *text, unsigned field, const char *string);
-/* Writes `message` as field and ends it: its memory is freed. */
+/* Writes `message` as a field and frees its memory. */
 void pb_message(struct strbuf *text, unsigned field, struct strbuf *message);
 /* Repeated fields, one entry each, as ONNX's own writer does. */
 void pb_ints(struct strbuf *text, unsigned field, const int64_t *ints, size_t count);
 void pb_floats(struct strbuf *text, unsigned field, const double *floats, size_t count);
-/* The beginning of a field of `length` bytes, which the caller appends. */
+/* The start of a field of `length` bytes, which the caller appends. */
 void pb_head(struct strbuf *text, unsigned field, size_t length);
 
 #endif

@@ -1,4 +1,5 @@
-/* What a message holds: tensors, with holes for their payload, and attributes. Field numbers: onnx.proto. */
+/* Parts of messages: tensors, with holes for their payload, and attributes. Field numbers:
+ * onnx.proto. */
 #include "compiler/export/export_internal.h"
 
 enum {
@@ -39,7 +40,7 @@ static void put_tensor_head(struct strbuf *text, const char *name, const struct 
     pb_bytes(text, TENSOR_STRINGS, strings[i].bytes, strings[i].length);
 }
 
-/* -- beside the model */
+/* -- side files */
 
 static void put_entry(struct strbuf *text, const char *key, const char *value) {
   struct strbuf entry = {0};
@@ -72,7 +73,7 @@ static hone_status put_beside(struct exporter *e, struct strbuf *head,
 }
 
 hone_status export_side_end(struct exporter *e) {
-  static const char mark[64] = "hone weights 1\n"; /* outputs.def knows it by this */
+  static const char mark[64] = "hone weights 1\n"; /* recognised by outputs.def */
   return e->side ? add_part(e, mark, sizeof mark) : HONE_OK;
 }
 
@@ -130,7 +131,7 @@ static const struct message *message_of(const struct exporter *e, const struct g
 static hone_status put_graph_attribute(struct exporter *e, struct strbuf *text,
                                        const struct graph *graph) {
   const struct message *message = message_of(e, graph);
-  if (!message) return fail(e->ctx, HONE_E_INTERNAL, place_none(), "a nested graph is missing");
+  if (!message) return fail(e->ctx, HONE_E_INTERNAL, place_none(), "a subgraph is missing");
   pb_head(text, ATTRIBUTE_FIELD_G, message->text.length + message->hole_bytes);
   message_put(text, message);
   return HONE_OK;

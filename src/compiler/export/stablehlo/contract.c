@@ -1,10 +1,10 @@
-/* Sums of products and windows: dot_general, convolution, reduce_window; gather and scatter. */
+/* Contractions and windows: dot_general, convolution, reduce_window; gather and scatter. */
 #include "core/ops/operators/window.h"
 #include "stablehlo.h"
 
 #include <math.h>
 
-/* -- products of matrices */
+/* -- matrix products */
 
 struct term hlo_dot(struct hlo *h, struct term a, struct term b, int batch, int ka, int kb) {
   struct shape shape = {0};
@@ -48,7 +48,8 @@ hone_status hlo_gemm(struct hlo *h, const struct node *node) {
   return HONE_OK;
 }
 
-/* The leading dimensions are broadcast to common ones; a weight without any stays one matrix. */
+/* Leading dimensions are broadcast to common ones; a weight without leading dimensions stays one
+ * matrix. */
 hone_status hlo_multiply(struct hlo *h, const struct node *node, struct term a, struct term b,
                          struct term *out) {
   struct matmul_plan plan;
@@ -100,8 +101,8 @@ static void put_layout(struct strbuf *out, const char *first, const char *second
   strbuf_puts(out, "]");
 }
 
-/* Strides, padding and dilations are the window's; each element of x stands lhs_dilation apart. kernel: the order of
-   the weights' first two dimensions, "oi" or "io". */
+/* Strides, padding and dilations of the window; elements of x are lhs_dilation apart. kernel: the
+ * order of the weights' first two dimensions, "oi" or "io". */
 static struct term put_conv(struct hlo *h, struct term x, struct term w,
                             const struct window *window, const int64_t *lhs_dilation,
                             const char *kernel, int64_t groups, const struct shape *shape) {
@@ -175,7 +176,7 @@ static struct term grouped(struct hlo *h, struct term w, int64_t groups) {
   return hlo_reshape(h, hlo_transpose(h, hlo_reshape(h, w, &split), order), &joined);
 }
 
-/* A convolution over x with zeros between its elements, of the weights from their end. */
+/* A convolution over x with zeros between its elements, with reversed weights. */
 hone_status hlo_conv_transpose(struct hlo *h, const struct node *node) {
   const int64_t groups = node_int(node, "group", 1);
   struct term x, w;
@@ -184,7 +185,7 @@ hone_status hlo_conv_transpose(struct hlo *h, const struct node *node) {
   TRY(hlo_input(h, node, 1, &w));
   TRY(window_plan_transposed(h->ctx, node, &x.shape, w.shape.dims + 2, &window));
   if (w.shape.rank >= HONE_MAX_RANK)
-    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: of so many dimensions");
+    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: too many dimensions");
   struct window plain = window;
   for (int d = 0; d < window.rank; d++) {
     const int64_t reach = (window.kernel[d] - 1) * window.dilation[d];
@@ -237,7 +238,8 @@ hone_status hlo_max_pool(struct hlo *h, const struct node *node) {
   struct window window;
   TRY(hlo_input(h, node, 0, &x));
   if (node->output_count > 1 && node->outputs[1])
-    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: MaxPool's places have no rule");
+    return fail(h->ctx, HONE_E_UNSUP, node_place(node),
+                "StableHLO: indices of MaxPool have no rule");
   TRY(window_plan(h->ctx, node, &x.shape, NULL, &window));
   window_fit_padding(&window);
   hlo_bind(h, node, 0,
@@ -245,7 +247,7 @@ hone_status hlo_max_pool(struct hlo *h, const struct node *node) {
   return HONE_OK;
 }
 
-/* The number of elements under each window comes from the same sum over ones. */
+/* The divisor, the number of elements in each window, is the same sum over ones. */
 hone_status hlo_average_pool(struct hlo *h, const struct node *node) {
   struct term x;
   struct window window;
@@ -265,7 +267,7 @@ hone_status hlo_average_pool(struct hlo *h, const struct node *node) {
   return HONE_OK;
 }
 
-/* -- places that are data */
+/* -- data-dependent indices */
 
 /* Negative ones count from the end. */
 static struct term put_places(struct hlo *h, struct term x, int64_t size) {
@@ -312,14 +314,14 @@ hone_status hlo_gather(struct hlo *h, const struct node *node) {
   return HONE_OK;
 }
 
-/* Of each element its place along an axis, as a column behind the shape. */
+/* The index of each element along an axis, as an additional last dimension. */
 static struct term column_of(struct hlo *h, int axis, hone_dtype dtype, const struct shape *shape) {
   struct shape column = *shape;
   column.dims[column.rank++] = 1;
   return hlo_reshape(h, hlo_iota(h, axis, dtype, shape), &column);
 }
 
-/* Each update's whole index: its own position, with the given place along the axis. */
+/* The full index of each update: its own position, with the given index along the axis. */
 static struct term put_index_vectors(struct hlo *h, struct term at, int axis) {
   struct shape column = at.shape;
   struct term parts[HONE_MAX_RANK];
@@ -329,7 +331,8 @@ static struct term put_index_vectors(struct hlo *h, struct term at, int axis) {
   return hlo_join(h, parts, (size_t)at.shape.rank, at.shape.rank);
 }
 
-/* at [.., length]: where each update goes, along the first `length` axes of x; it has all of the others. */
+/* at [.., length]: destination of each update along the first `length` axes of x; the update has
+ * all other axes. */
 static hone_status put_scatter(struct hlo *h, const struct node *node, struct term x,
                                struct term at, struct term updates) {
   static const struct {
@@ -374,13 +377,13 @@ hone_status hlo_scatter_elements(struct hlo *h, const struct node *node) {
   TRY(hlo_input(h, node, 2, &updates));
   TRY(axis_attribute(h->ctx, node, "axis", 0, x.shape.rank, &axis));
   if (x.shape.rank >= HONE_MAX_RANK)
-    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: of so many dimensions");
+    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: too many dimensions");
   at = put_index_vectors(h, put_places(h, at, x.shape.dims[axis]), axis);
   return put_scatter(h, node, x, at, updates);
 }
 
-/* Input 1 as addresses [.., length] in x behind its first `batch` axes, along which each has its own place; negative
-   entries count from the end of their axis. */
+/* Input 1 as addresses [.., length] in x after its first `batch` axes, along which each has its own
+ * index; negative entries count from the end of their axis. */
 static hone_status put_addresses(struct hlo *h, const struct node *node, const struct shape *x,
                                  int batch, struct term *out) {
   struct term at, sizes, parts[HONE_MAX_RANK + 1];
@@ -410,7 +413,7 @@ hone_status hlo_scatter_nd(struct hlo *h, const struct node *node) {
   return put_scatter(h, node, x, at, updates);
 }
 
-/* What stands at the addresses [.., length]: all of the axes behind the first `length`. */
+/* The elements at the addresses [.., length]: all axes after the first `length`. */
 static void put_gather(struct hlo *h, const struct node *node, struct term x, struct term at) {
   const int rows = at.shape.rank - 1, length = (int)at.shape.dims[rows];
   const struct shape *shape = &node->outputs[0]->shape;
@@ -440,7 +443,7 @@ hone_status hlo_gather_elements(struct hlo *h, const struct node *node) {
   TRY(hlo_input(h, node, 1, &at));
   TRY(axis_attribute(h->ctx, node, "axis", 0, x.shape.rank, &axis));
   if (x.shape.rank >= HONE_MAX_RANK)
-    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: of so many dimensions");
+    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: too many dimensions");
   put_gather(h, node, x, put_index_vectors(h, put_places(h, at, x.shape.dims[axis]), axis));
   return HONE_OK;
 }

@@ -1,6 +1,6 @@
-/* The nodes of a graph, and rules of If and Loop: regions that read what stands outside of them, as src/core/ops/reference.c runs them. What is
- * carried keeps its type and shape; what is collected needs a number of turns that is known.
- */
+/* The nodes of a graph, and rules of If and Loop: regions that read values from outside, with the
+ * semantics of src/core/ops/reference.c. Loop-carried values keep type and shape; scan outputs need
+ * a known number of iterations. */
 #include "stablehlo.h"
 
 /* -- the nodes of a graph */
@@ -11,7 +11,7 @@ hone_status hlo_check(struct hlo *h, const struct value *value) {
                 dtype_name(value->dtype));
   if (value_is_open(value))
     return fail(h->ctx, HONE_E_UNSUP, place_name(value->name),
-                "a size that is known at run time only is not written");
+                "dynamic dimensions are not written");
   return HONE_OK;
 }
 
@@ -21,7 +21,8 @@ static hone_status put_node(struct hlo *h, const struct node *node) {
   return h->rule(h, node);
 }
 
-/* A node without a rule: noted, and its results are stood in for, so that all that is missing is told at once. */
+/* Records a node without a rule and continues with placeholder results, so that one message lists
+ * all of them. */
 static void note_missing(struct hlo *h, const struct node *node) {
   static const char prefix[] = "StableHLO: ";
   struct hlo_missing *missing = &h->missing[node->op->id];
@@ -119,14 +120,14 @@ struct term hlo_collect(struct hlo *h, struct term y, struct term x, struct term
 
 /* -- bodies */
 
-/* What is written in a region is not seen behind it. */
+/* Values written in a region are not visible after it. */
 static hone_status put_constant_outside(struct hlo *h, const struct value *value) {
   struct term term;
   const bool is_written = value && value->constant && hlo_type(value->dtype) && hlo_term(h, value);
   return is_written ? hlo_value(h, value, &term) : HONE_OK;
 }
 
-/* Constants that a body reads from outside are written in front of it. */
+/* Constants that a body captures are written before it. */
 static hone_status put_captured(struct hlo *h, const struct graph *body) {
   struct graph_list graphs;
   TRY(graph_nested(h->ctx, h->arena, body, &graphs));
@@ -143,7 +144,8 @@ static hone_status put_captured(struct hlo *h, const struct graph *body) {
   return HONE_OK;
 }
 
-/* The nodes of the innermost graph, a body, which is left; its outputs become these terms. */
+/* Writes the nodes of the innermost graph, a body, and leaves it; its outputs become these
+ * terms. */
 static hone_status put_body(struct hlo *h, struct term *outputs) {
   const struct graph *body = h->scope->graph;
   TRY(hlo_nodes(h));
@@ -164,7 +166,7 @@ static hone_status put_branch(struct hlo *h, const struct graph *branch, struct 
   return put_body(h, outputs);
 }
 
-/* A branch that these shapes do not fit can only fail: the other one stands for both. */
+/* A branch whose shapes do not match can only fail: the other one is written for both. */
 static hone_status put_if(struct hlo *h, const struct node *node) {
   const struct graph *branches[] = {node_attribute(node, "then_branch")->graph,
                                     node_attribute(node, "else_branch")->graph};
@@ -204,7 +206,7 @@ static hone_status put_if(struct hlo *h, const struct node *node) {
 
 enum { TRIP, GOES, CARRIED };
 
-/* Turns that are done, whether there is another, what is carried, what is collected. */
+/* Iterations done, the condition, loop-carried values, scan outputs. */
 static hone_status begin_loop(struct hlo *h, const struct node *node, size_t states,
                               struct term *terms) {
   const struct shape scalar = {0};
@@ -219,7 +221,7 @@ static hone_status begin_loop(struct hlo *h, const struct node *node, size_t sta
     const struct value *y = node->outputs[k];
     if (!y || y->shape.dims[0] < 1)
       return fail(h->ctx, HONE_E_UNSUP, node_place(node),
-                  "StableHLO: Loop that collects what nobody reads");
+                  "StableHLO: Loop with an unused scan output");
     terms[CARRIED + k] = hlo_splat(h, 0, y->dtype, &y->shape);
   }
   return HONE_OK;

@@ -1,12 +1,11 @@
-/* Elementwise operators as StableHLO, from the one expression that each has (expression.h). A mask is an i1; where
- * arithmetic takes one it becomes 0 and 1.
- */
+/* Elementwise operators as StableHLO, from their expression (expression.h). A mask is an i1;
+ * arithmetic converts it to 0 and 1. */
 #include "compiler/export/expression.h"
 #include "stablehlo.h"
 
 #include <math.h>
 
-/* How a helper is written; the others have a case below. */
+/* StableHLO operations of helpers; the others have a case below. */
 static const char *const ops[] = {[EXPRESSION_abs] = "stablehlo.abs",
                                   [EXPRESSION_min] = "stablehlo.minimum",
                                   [EXPRESSION_max] = "stablehlo.maximum",
@@ -50,7 +49,7 @@ static struct term as_mask(struct hlo *h, struct term x) {
   return hlo_compare(h, "NE", x, hlo_splat(h, 0, x.dtype, &x.shape));
 }
 
-/* Masks are compared as they are. */
+/* Compares masks directly. */
 static struct term compared(struct hlo *h, const char *direction, const struct term *at,
                             hone_dtype dtype) {
   const bool are_masks = at[0].dtype == HONE_BOOL && at[1].dtype == HONE_BOOL;
@@ -104,7 +103,7 @@ hone_status hlo_expression(struct hlo *h, const char *text, const struct term *x
   struct expression expression;
   struct term stack[EXPRESSION_DEPTH];
   size_t depth = 0;
-  for (int k = 1; k < 3; k++) /* Where: the type is that of its values, not of its mask */
+  for (int k = 1; k < 3; k++) /* Where: the type of its values, not of its mask */
     if (o.dtype == HONE_BOOL && xyz[k].number) o.dtype = xyz[k].dtype;
   TRY(expression_read(h->ctx, text, &expression));
   for (size_t i = 0; i < expression.count; i++) {
@@ -116,7 +115,7 @@ hone_status hlo_expression(struct hlo *h, const char *text, const struct term *x
   return HONE_OK;
 }
 
-/* Integers and bool: what is the same there. */
+/* Integers and bool: operators with the same semantics. */
 static hone_status check_integers(struct hlo *h, const struct node *node, hone_dtype dtype) {
   static const enum op_id same[] = {
       OP_Add, OP_Sub,   OP_Mul,  OP_Max,         OP_Min,     OP_Sum,   OP_Abs,
@@ -157,7 +156,7 @@ hone_status hlo_elementwise(struct hlo *h, const struct node *node, struct term 
     next[0] = *out, next[1] = term;
     if (k) TRY(hlo_expression(h, expression, next, alpha, beta, out));
   }
-  /* a power's exponent may be of another type than its base */
+  /* the exponent of a power may have another type than its base */
   if (is_op(node, OP_Pow)) xyz[1] = hlo_convert(h, xyz[1], xyz[0].dtype);
   if (!is_variadic(node->op)) TRY(hlo_expression(h, expression, xyz, alpha, beta, out));
   if (is_op(node, OP_Mean)) {

@@ -1,4 +1,4 @@
-/* Rules that move or weigh places: Resize, DepthToSpace, Tile, ArgMax. */
+/* Rules of Resize, DepthToSpace, Tile, ArgMax and similar operators. */
 #include "core/ops/ops_internal.h"
 #include "stablehlo.h"
 
@@ -6,7 +6,7 @@
 
 /* -- Resize */
 
-/* The input that each result of an axis takes, of weights that are 0 and 1. */
+/* The input index of each result along an axis, from weights that are 0 and 1. */
 static hone_status nearest_places(struct hlo *h, const struct tensor *weights, struct term *out) {
   const int64_t in = weights->shape.dims[0], count = weights->shape.dims[1];
   struct tensor *places;
@@ -17,7 +17,8 @@ static hone_status nearest_places(struct hlo *h, const struct tensor *weights, s
   return hlo_constant(h, places, out);
 }
 
-/* One axis after the other: nearest takes elements, the others are sums of products with constant weights. */
+/* One axis after the other: nearest gathers elements, the other modes are matmuls with constant
+ * weights. */
 static hone_status put_resize(struct hlo *h, const struct node *node) {
   const bool is_nearest = !strcmp(node_string(node, "mode", "nearest"), "nearest");
   struct term x;
@@ -36,7 +37,7 @@ static hone_status put_resize(struct hlo *h, const struct node *node) {
       x = hlo_take(h, x, w, d, &shape);
       continue;
     }
-    int64_t back[HONE_MAX_RANK]; /* the product has the axis behind all others */
+    int64_t back[HONE_MAX_RANK]; /* the matmul puts the axis last */
     for (int k = 0; k < x.shape.rank; k++) back[k] = k == d ? x.shape.rank - 1 : k > d ? k - 1 : k;
     TRY(hlo_constant(h, weights, &w));
     x = hlo_transpose(h, hlo_dot(h, x, hlo_convert(h, w, x.dtype), 0, d, 0), back);
@@ -45,7 +46,7 @@ static hone_status put_resize(struct hlo *h, const struct node *node) {
   return HONE_OK;
 }
 
-/* -- shapes in six dimensions */
+/* -- shapes with six dimensions */
 
 static hone_status put_depth_to_space(struct hlo *h, const struct node *node) {
   static const int64_t of_dcr[] = {0, 3, 4, 1, 5, 2}, of_crd[] = {0, 1, 4, 2, 5, 3};
@@ -73,7 +74,7 @@ static hone_status put_space_to_depth(struct hlo *h, const struct node *node) {
   return HONE_OK;
 }
 
-/* Each axis becomes its repeats in front of itself; axes that stay need no room. */
+/* Adds a dimension of repeats before each axis; axes without repeats need none. */
 static hone_status put_tile(struct hlo *h, const struct node *node) {
   const struct shape *to = &node->outputs[0]->shape;
   struct shape wide = {0};
@@ -94,7 +95,7 @@ static hone_status put_tile(struct hlo *h, const struct node *node) {
 
 /* -- the largest's place */
 
-/* Of the places where the extreme is, the first or the last. */
+/* The first or last index of the extreme value. */
 static hone_status put_arg(struct hlo *h, const struct node *node) {
   const bool is_max = is_op(node, OP_ArgMax), is_last = node_int(node, "select_last_index", 0) != 0;
   bool axes[HONE_MAX_RANK] = {false};
@@ -127,7 +128,7 @@ static hone_status put_arg(struct hlo *h, const struct node *node) {
   return HONE_OK;
 }
 
-/* Elements of the two values where a place along the axis is the given one. */
+/* Selects from the two values where the index along the axis equals the given one. */
 static hone_status put_one_hot(struct hlo *h, const struct node *node) {
   const struct value *result = node->outputs[0];
   const struct tensor *values = node_input(node, 2) ? node->inputs[2]->constant : NULL;

@@ -1,4 +1,5 @@
-/* Rules of what goes by order or place: TopK, SuppressBoxes, CumSum, CumProd, Trilu; and of integers alone: Mod, bits. */
+/* Rules of operators that sort or index: TopK, SuppressBoxes, CumSum, CumProd, Trilu; and of
+ * integer operators: Mod, bitwise. */
 #include "core/ops/ops_internal.h"
 #include "stablehlo.h"
 
@@ -6,8 +7,8 @@
 
 /* -- TopK */
 
-/* Two elements and their places: whether the first goes in front. Of equals the lower place does, which XLA's own
-   top_k does not promise. */
+/* Compares two elements with their indices: true if the first sorts before. Among equals the lower
+ * index wins, which XLA's own top_k does not guarantee. */
 static void put_order(struct strbuf *out, const char *direction, hone_dtype dtype) {
   const char *type = hlo_type(dtype);
   const struct {
@@ -72,14 +73,15 @@ static struct term area_of(struct hlo *h, struct term sides) {
   return hlo_binary(h, "stablehlo.multiply", column(h, sides, 0), column(h, sides, 1));
 }
 
-/* Row `place` of x, for every row. */
+/* Row `place` of x, repeated for every row. */
 static struct term row_for_all(struct hlo *h, struct term x, struct term place) {
   struct shape row = x.shape;
   row.dims[0] = 1;
   return hlo_broadcast(h, hlo_take(h, x, place, 0, &row), &x.shape);
 }
 
-/* Of every box and the one at `place`: common area by whole area, 0 where either is empty (src/core/ops/operators/boxes.c). */
+/* Intersection over union of every box with the one at `place`, 0 if either is empty
+ * (src/core/ops/operators/boxes.c). */
 static struct term shares(struct hlo *h, const struct boxes *b, struct term place) {
   const struct term sides =
       hlo_binary(h, "stablehlo.subtract",
@@ -96,7 +98,7 @@ static struct term shares(struct hlo *h, const struct boxes *b, struct term plac
   return hlo_select(h, has_share, hlo_binary(h, "stablehlo.divide", common, whole), none);
 }
 
-/* Scores are -inf of boxes that are out or not above the least. */
+/* Scores, -inf for boxes that are removed or not above the minimum. */
 static struct term those_left(struct hlo *h, const struct boxes *b, struct term scores,
                               struct term is_out) {
   const struct term stays = hlo_binary(h, "stablehlo.and", hlo_unary(h, "stablehlo.not", is_out),
@@ -104,8 +106,8 @@ static struct term those_left(struct hlo *h, const struct boxes *b, struct term 
   return hlo_select(h, stays, scores, hlo_splat(h, -INFINITY, HONE_F32, &scores.shape));
 }
 
-/* The best that is left, of equals the first, is chosen; others fall by what they share with it. A turn after the last
-   box changes nothing. */
+/* Selects the best remaining box, the first among equals; others decrease by their overlap with it.
+ * Further iterations have no effect. */
 static void put_choice(struct hlo *h, const struct boxes *b, struct term *state) {
   const bool all[HONE_MAX_RANK] = {true};
   const struct shape scalar = {0}, list = state[LEFT].shape;
@@ -160,7 +162,7 @@ static hone_status put_suppress_boxes(struct hlo *h, const struct node *node) {
   struct term in[SUPPRESS_INPUTS];
   for (size_t k = 0; k < SUPPRESS_INPUTS; k++) TRY(hlo_input(h, node, k, &in[k]));
   if (list.dims[0] < 1 || in[SCORES].shape.dims[0] < 1)
-    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: SuppressBoxes of no boxes");
+    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: SuppressBoxes without boxes");
   const struct boxes b = boxes_of(h, in);
   struct term state[SUPPRESS_STATES] = {
       [TURN] = hlo_splat(h, 0, HONE_I32, &scalar),
@@ -182,7 +184,7 @@ static hone_status put_suppress_boxes(struct hlo *h, const struct node *node) {
 
 /* -- CumSum and CumProd */
 
-/* x moved along the axis, with `fill` in front. */
+/* x shifted along the axis, filled with `fill`. */
 static struct term moved(struct hlo *h, struct term x, int axis, int64_t by, double fill) {
   const int64_t size = x.shape.dims[axis];
   struct shape front = x.shape;
@@ -192,7 +194,7 @@ static struct term moved(struct hlo *h, struct term x, int axis, int64_t by, dou
   return hlo_join(h, (struct term[]){fills, hlo_piece(h, x, axis, 0, size - by)}, 2, axis);
 }
 
-/* Each step doubles how many elements a sum is of (W. D. Hillis and G. L. Steele, 1986). */
+/* Each step doubles the number of summed elements (W. D. Hillis and G. L. Steele, 1986). */
 static hone_status put_cumulative(struct hlo *h, const struct node *node) {
   const bool is_product = is_op(node, OP_CumProd), is_reverse = node_int(node, "reverse", 0) != 0;
   const char *op = is_product ? "stablehlo.multiply" : "stablehlo.add";
@@ -264,7 +266,7 @@ static bool is_signed(hone_dtype dtype) {
   return dtype == HONE_I8 || dtype == HONE_I16 || dtype == HONE_I32 || dtype == HONE_I64;
 }
 
-/* Of integers a divisor that leaves 0, or cannot be divided by, is 1. */
+/* A divisor of 0, or one that would overflow, is replaced by 1. */
 static struct term divisor_of(struct hlo *h, struct term y) {
   const struct term one = hlo_splat(h, 1, y.dtype, &y.shape);
   struct term is_one = hlo_compare(h, "EQ", y, hlo_splat(h, 0, y.dtype, &y.shape));
@@ -274,7 +276,7 @@ static struct term divisor_of(struct hlo *h, struct term y) {
   return hlo_select(h, is_one, one, y);
 }
 
-/* The rest has the sign of x with fmod, else that of y. */
+/* The remainder has the sign of x with fmod, else that of y. */
 static hone_status put_mod(struct hlo *h, const struct node *node) {
   const struct shape *shape = &node->outputs[0]->shape;
   struct term x, y;

@@ -1,4 +1,4 @@
-/* Text of StableHLO: types, operations, constants, reductions, and the terms that stand for a graph's values. */
+/* StableHLO source: types, operations, constants, reductions, and the terms of a graph's values. */
 #include "stablehlo.h"
 
 #include <math.h>
@@ -171,7 +171,7 @@ struct term hlo_transpose(struct hlo *h, struct term x, const int64_t *order) {
 
 /* -- constants */
 
-/* Floats by their bits, so that nothing is rounded on the way. */
+/* Floats are written as bits, so that nothing is rounded. */
 static void put_number(struct strbuf *out, const struct tensor *tensor, size_t i) {
   const size_t size = dtype_bits(tensor->dtype) / 8;
   uint64_t bits = 0;
@@ -202,7 +202,8 @@ static struct term put_splat(struct hlo *h, const struct tensor *element,
   return result;
 }
 
-/* Infinities are the ends of an integer type: what a maximum begins with, or a bound that is none. */
+/* Infinities become the limits of an integer type: the start of a maximum, or a bound without
+ * effect. */
 static int64_t held(double value, hone_dtype dtype) {
   const int bits = dtype == HONE_BOOL ? 1 : (int)dtype_bits(dtype);
   const bool is_unsigned = dtype == HONE_BOOL || dtype == HONE_U8 || dtype == HONE_U16 ||
@@ -294,7 +295,7 @@ static void put_hex(struct strbuf *out, const uint8_t *bytes, size_t count) {
   }
 }
 
-/* Bits of i1 are packed in such a text: bytes are written and compared with 0. */
+/* Dense i1 data is bit-packed in StableHLO source: uint8 is written and compared with 0. */
 hone_status hlo_constant(struct hlo *h, const struct tensor *tensor, struct term *out) {
   const bool is_bool = tensor->dtype == HONE_BOOL;
   const hone_dtype dtype = is_bool ? HONE_I8 : tensor->dtype;
@@ -389,7 +390,7 @@ hone_status hlo_value(struct hlo *h, const struct value *value, struct term *out
 hone_status hlo_input(struct hlo *h, const struct node *node, size_t k, struct term *out) {
   const struct value *value = node_input(node, k);
   if (!value || !value->has_shape)
-    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "input %zu is left out or has no shape", k);
+    return fail(h->ctx, HONE_E_UNSUP, node_place(node), "input %zu is omitted or has no shape", k);
   return hlo_value(h, value, out);
 }
 

@@ -1,6 +1,5 @@
-/* Rules of quantised models: numbers of few bits to and from floats, sums of products of bytes, and the fixed point of
- * TensorFlow Lite (src/core/ops/operators/requantize.c says what each operator computes).
- */
+/* Rules of quantised models: quantisation, integer contractions, and TensorFlow Lite's fixed-point
+ * arithmetic (src/core/ops/operators/requantize.c defines the operators). */
 #include "core/ops/ops_internal.h"
 #include "core/ops/operators/quantize.h"
 #include "stablehlo.h"
@@ -9,7 +8,7 @@
 
 /* -- to and from floats */
 
-/* Input k; constants of 4 bits as bytes, which the text has a form for. */
+/* Input k; 4-bit constants are widened to 8 bits, which StableHLO source can express. */
 static hone_status input_of_bits(struct hlo *h, const struct node *node, size_t k,
                                  struct term *out) {
   const struct value *value = node_input(node, k);
@@ -23,7 +22,7 @@ static hone_status input_of_bits(struct hlo *h, const struct node *node, size_t 
   return hlo_constant(h, to, out);
 }
 
-/* One for each block of `size` elements along an axis, of which the last may be cut off. */
+/* Repeats one number per block of `size` elements along an axis; the last block may be shorter. */
 static struct term spread_blocks(struct hlo *h, struct term x, int axis, int64_t size,
                                  const struct shape *shape) {
   struct shape wide = {.rank = x.shape.rank + 1}, joined = *shape;
@@ -38,7 +37,8 @@ static struct term spread_blocks(struct hlo *h, struct term x, int axis, int64_t
   return joined.dims[axis] == shape->dims[axis] ? x : hlo_head(h, x, shape);
 }
 
-/* A scale or zero point for every element of x: one number, one along the axis, or one a block. */
+/* A scale or zero point for every element of x: a scalar, one per index of the axis, or one per
+ * block. */
 static hone_status spread_operand(struct hlo *h, const struct node *node, size_t k,
                                   const struct shape *shape, hone_dtype dtype, struct term *out) {
   int axis = 0;
@@ -72,7 +72,7 @@ static hone_status put_dequantize(struct hlo *h, const struct node *node) {
   return HONE_OK;
 }
 
-/* Held in the range of the type, and of it. */
+/* Clamped to the range of the type, and converted. */
 static hone_status put_held(struct hlo *h, const struct node *node, struct term x, hone_dtype to) {
   double low, high;
   if (!hlo_type(to) || !integer_range(to, &low, &high))
@@ -88,10 +88,10 @@ static hone_status put_quantize(struct hlo *h, const struct node *node) {
   struct term x, scale, zero;
   TRY(hlo_input(h, node, 0, &x));
   TRY(spread_operand(h, node, 1, &x.shape, x.dtype, &scale));
-  x = hlo_unary(
-      h,
-      is_op(node, OP_QuantizeHalfAway) ? "stablehlo.round_nearest_afz" : "stablehlo.round_nearest_even",
-      hlo_binary(h, "stablehlo.divide", x, scale));
+  x = hlo_unary(h,
+                is_op(node, OP_QuantizeHalfAway) ? "stablehlo.round_nearest_afz"
+                                                 : "stablehlo.round_nearest_even",
+                hlo_binary(h, "stablehlo.divide", x, scale));
   if (node_input(node, 2)) {
     TRY(spread_operand(h, node, 2, &x.shape, x.dtype, &zero));
     x = hlo_binary(h, "stablehlo.add", x, zero);
@@ -99,7 +99,7 @@ static hone_status put_quantize(struct hlo *h, const struct node *node) {
   return put_held(h, node, x, node->outputs[0]->dtype);
 }
 
-/* Outputs: bytes, their scale and zero point, so that the range of x and zero is 255 steps. */
+/* Outputs: uint8, scale and zero point, so that the range of x and zero is 255 steps. */
 static hone_status put_dynamic_quantize(struct hlo *h, const struct node *node) {
   const bool all[HONE_MAX_RANK] = {true, true, true, true, true, true, true, true};
   const struct shape scalar = {0};
@@ -126,9 +126,9 @@ static hone_status put_dynamic_quantize(struct hlo *h, const struct node *node) 
                   HONE_U8);
 }
 
-/* -- sums of products */
+/* -- integer contractions */
 
-/* Input k less its zero point, of which there is one, or one along the axis. */
+/* Input k minus its zero point, a scalar or one per index of the axis. */
 static hone_status centred(struct hlo *h, const struct node *node, size_t k, size_t zero_point,
                            int axis, struct term *out) {
   struct term zero;
@@ -172,7 +172,8 @@ static hone_status put_matmul_integer(struct hlo *h, const struct node *node) {
   return HONE_OK;
 }
 
-/* Inputs 1, 4 and 6 are the scales of both operands, one or one along the axis, and of the result; 7 its zero point. */
+/* Inputs 1, 4 and 6 are the scales of both operands, scalars or one per index of the axis, and of
+ * the result; 7 its zero point. */
 static hone_status put_scaled(struct hlo *h, const struct node *node, struct term sums, int axis) {
   struct term a, b, y, zero;
   TRY(hlo_input(h, node, 1, &a));
@@ -212,7 +213,7 @@ static struct term rounded_up(struct hlo *h, struct term x, struct term half, st
                     bits);
 }
 
-/* The same with halves away from zero; half is 0 where bits are. */
+/* The same with halves away from zero; half is 0 if bits is 0. */
 static struct term rounded_away(struct hlo *h, struct term x, struct term half, struct term bits) {
   return hlo_binary(h, "stablehlo.multiply", hlo_unary(h, "stablehlo.sign", x),
                     rounded_up(h, hlo_unary(h, "stablehlo.abs", x), half, bits));
@@ -225,7 +226,7 @@ static struct term product_of(struct hlo *h, struct term a, struct term b) {
                     hlo_splat(h, 31, HONE_I64, &a.shape));
 }
 
-/* A multiplier and shift of a Requantize as its ways of rounding take them. */
+/* A multiplier and shift of a Requantize, in the form that its rounding needs. */
 struct rescaling {
   enum { TWICE, ONCE, WIDE, WIDE_ONCE } way;
   int64_t left;
@@ -257,7 +258,7 @@ static int64_t half_of(const struct rescaling *r, size_t i) {
   return (INT64_C(1) << bits_of(r, i)) >> 1;
 }
 
-/* One number for all of x, or one a slice along the axis. */
+/* One number for all of x, or one per index of the axis. */
 static hone_status slices(struct hlo *h, const struct rescaling *r, slice_fn *of, int axis,
                           hone_dtype dtype, const struct shape *shape, struct term *out) {
   struct tensor *numbers;
@@ -278,18 +279,18 @@ static hone_status read_rescaling(struct hlo *h, const struct node *node, struct
                           node_int(node, "left_shift", 0), node->inputs[1]->constant,
                           node->inputs[2]->constant};
   for (size_t i = 0; r->multipliers && i < tensor_count(r->multipliers); i++)
-    is_positive &= tensor_i64(r->multipliers, i) >= 0; /* the lowest would saturate */
+    is_positive &= tensor_i64(r->multipliers, i) >= 0; /* the lowest value would saturate */
   if (!r->multipliers || !r->shifts || !is_positive)
     return fail(h->ctx, HONE_E_UNSUP, node_place(node),
                 "StableHLO: Requantize by multipliers that are computed or below zero");
   for (size_t i = 0; r->way == WIDE_ONCE && i < tensor_count(r->multipliers); i++)
     if (bits_of(r, i) < 32)
       return fail(h->ctx, HONE_E_UNSUP, node_place(node),
-                  "StableHLO: Requantize of 64-bit sums by a multiplier of a half or more");
+                  "StableHLO: Requantize of 64-bit sums by a multiplier of 0.5 or more");
   return HONE_OK;
 }
 
-/* The same of a product of up to 95 bits, in two words; at least 32 bits are dropped. */
+/* The same for a product of up to 95 bits, in two words; at least 32 bits are dropped. */
 static struct term rounded_wide(struct hlo *h, struct term x, struct term multiplier,
                                 struct term half, struct term bits) {
   const struct term word = hlo_splat(h, 32, HONE_I64, &x.shape);
@@ -315,7 +316,7 @@ static hone_status put_requantize(struct hlo *h, const struct node *node) {
   TRY(hlo_input(h, node, 0, &x));
   TRY(read_rescaling(h, node, &r));
   if (r.multipliers->shape.rank) TRY(axis_attribute(h->ctx, node, "axis", 0, x.shape.rank, &axis));
-  /* 32 bits that overflow wrap before they are multiplied */
+  /* 32-bit sums wrap before the multiplication */
   x = hlo_convert(h, x, r.way >= WIDE ? HONE_I64 : HONE_I32);
   const struct shape shape = x.shape;
   if (offset)
@@ -338,14 +339,15 @@ static hone_status put_requantize(struct hlo *h, const struct node *node) {
   return HONE_OK;
 }
 
-/* 1 / x of sums of exponentials in Q12, as y * 2^-(12 - zeros) with y in Q0 and the zeros in front of x: three Newton
-   steps (src/core/ops/operators/fixed_point.c). Nothing saturates but the last. */
+/* 1 / x of sums of exponentials in Q12, as y * 2^-(12 - zeros) with y in Q0 and zeros the number of
+ * leading zeros of x: three Newton steps (src/core/ops/operators/fixed_point.c). Only the last one
+ * can saturate. */
 static struct term inverse_of(struct hlo *h, struct term x, struct term *out_zeros) {
   const struct shape *shape = &x.shape;
   const struct term zeros = hlo_convert(
       h, hlo_unary(h, "stablehlo.count_leading_zeros", hlo_convert(h, x, HONE_I32)), HONE_I64);
   const struct term one = hlo_splat(h, 1 << 29, HONE_I64, shape);
-  /* half of the denominator: x, without the zeros, in Q0 */
+  /* half of the denominator: x without leading zeros, in Q0 */
   const struct term half =
       hlo_binary(h, "stablehlo.shift_right_arithmetic",
                  hlo_binary(h, "stablehlo.shift_left", x, zeros), hlo_splat(h, 1, HONE_I64, shape));
@@ -362,7 +364,7 @@ static struct term inverse_of(struct hlo *h, struct term x, struct term *out_zer
                     hlo_splat(h, INT32_MAX, HONE_I64, shape));
 }
 
-/* A sampled curve at x of i64 in the range of i16 (curve_at): a line between two of its points. */
+/* A sampled curve at x of i64 in the range of i16 (curve_at): linear interpolation. */
 static struct term on_curve(struct hlo *h, struct term curve, struct term x) {
   const struct shape *shape = &x.shape;
   const struct term at = hlo_convert(
@@ -389,13 +391,13 @@ static struct term half_bit(struct hlo *h, struct term bits) {
                     hlo_binary(h, "stablehlo.shift_left", one, bits), one);
 }
 
-/* x of i64 between two numbers. */
+/* Clamps x of i64. */
 static struct term held(struct hlo *h, struct term x, double low, double high) {
   x = hlo_binary(h, "stablehlo.maximum", x, hlo_splat(h, low, HONE_I64, &x.shape));
   return hlo_binary(h, "stablehlo.minimum", x, hlo_splat(h, high, HONE_I64, &x.shape));
 }
 
-/* Of 16-bit numbers: the sum, in Q16.15, is brought to [1, 2) in Q1.16, of which the curve is 1 / x. */
+/* 16-bit numbers: the sum, in Q16.15, is scaled to [1, 2) in Q1.16, where the curve is 1 / x. */
 static hone_status put_softmax_16(struct hlo *h, const struct node *node, struct term powers,
                                   const bool axes[HONE_MAX_RANK]) {
   const struct shape *shape = &powers.shape;
@@ -457,7 +459,8 @@ static hone_status put_table_softmax(struct hlo *h, const struct node *node) {
 
 /* -- NormalizeBytes */
 
-/* 1 / sqrt(x) of i64 from 0 to the most of i32, as y * 2^-right with y in Q0: five Newton steps (fixed_inverse_root). */
+/* 1 / sqrt(x) of i64 from 0 to INT32_MAX, as y * 2^-right with y in Q0: five Newton steps
+ * (fixed_inverse_root). */
 static struct term inverse_root(struct hlo *h, struct term x, struct term *out_right) {
   const struct shape *shape = &x.shape;
   const struct term one = hlo_splat(h, 1, HONE_I64, shape), none = hlo_splat(h, 0, HONE_I64, shape);
@@ -465,7 +468,7 @@ static struct term inverse_root(struct hlo *h, struct term x, struct term *out_r
   const struct term is_large = hlo_compare(h, "GE", x, hlo_splat(h, 1 << 29, HONE_I64, shape));
   x = hlo_binary(h, "stablehlo.shift_right_arithmetic", x,
                  hlo_select(h, is_large, hlo_splat(h, 2, HONE_I64, shape), none));
-  /* pairs of zeros in front of x, as 31 bits with one bit left */
+  /* pairs of leading zeros of x, as 31 bits with one bit left */
   struct term pairs =
       hlo_binary(h, "stablehlo.subtract", hlo_unary(h, "stablehlo.count_leading_zeros", x),
                  hlo_splat(h, 33, HONE_I64, shape));
@@ -498,7 +501,8 @@ static struct term inverse_root(struct hlo *h, struct term x, struct term *out_r
   return hlo_select(h, is_one, hlo_splat(h, INT32_MAX, HONE_I64, shape), y);
 }
 
-/* To 1/128: i8 is shifted left before the product where that is the net shift, u8 by seven bits always. */
+/* To 1/128: i8 is shifted left before the product if the net shift is to the left, u8 always by
+ * seven bits. */
 static hone_status put_normalize_bytes(struct hlo *h, const struct node *node) {
   const hone_dtype to = node->outputs[0]->dtype;
   bool axes[HONE_MAX_RANK] = {false};
@@ -530,7 +534,7 @@ static hone_status put_normalize_bytes(struct hlo *h, const struct node *node) {
 
 /* -- ResizeInt */
 
-/* x at the upper or lower places of an axis, and the weights that go with them. */
+/* x at the upper or lower positions of an axis, and their weights. */
 static hone_status neighbours(struct hlo *h, const struct node *node, struct term x, int axis,
                               int side, struct term *out, struct term *out_weights) {
   const size_t k = axis == 2 ? 1 : 3;

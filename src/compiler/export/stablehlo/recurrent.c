@@ -1,9 +1,10 @@
-/* Rules of GRU, LSTM and RNN: the products with the inputs of all steps at once, then a loop over the steps, as
- * src/core/ops/operators/recurrent.c has them. Gates lie side by side in the rows of the weights: LSTM i o f c, GRU z r h.
- */
+/* Rules of GRU, LSTM and RNN: one matmul with the inputs of all steps, then a loop over the steps,
+ * as in src/core/ops/operators/recurrent.c. Gates are concatenated in the rows of the weights: LSTM
+ * i o f c, GRU z r h. */
 #include "stablehlo.h"
 
-/* By the number that recurrent_activations gives; without an expression here the operator's own. */
+/* By the number that recurrent_activations returns; without an expression here the operator's
+ * own. */
 static const struct {
   enum op_id op;
   const char *expression;
@@ -19,7 +20,7 @@ static const struct {
                    {OP_Tanh, NULL},
                    {OP_COUNT, "select_(lt_(x, alpha), C(0), x)"}};
 
-enum { STATE = 3 }; /* what a loop carries at most: h, c, and y of all steps */
+enum { STATE = 3 }; /* largest number of loop-carried values: h, c, and y of all steps */
 
 /* One direction. */
 struct cell {
@@ -54,7 +55,7 @@ static hone_status activate(struct hlo *h, const struct cell *cell, int k, struc
   return hlo_expression(h, expression, xyz, cell->alphas[k], cell->betas[k], out);
 }
 
-/* Of what goes into a gate: held within the clip, then the function. */
+/* A gate's value: clipped, then activated. */
 static hone_status gate(struct hlo *h, const struct cell *cell, int k, struct term x,
                         struct term *out) {
   const double clip = node_float(cell->node, "clip", 0);
@@ -70,7 +71,7 @@ static struct term columns(struct hlo *h, const struct cell *cell, struct term x
   return hlo_piece(h, x, 1, g * cell->hidden, cell->hidden);
 }
 
-/* x + c times the weights of gate g, where there are such. */
+/* x + c times the peephole weights of gate g, if any. */
 static struct term peeped(struct hlo *h, const struct cell *cell, struct term x, struct term c,
                           int g) {
   if (!cell->peephole.number) return x;
@@ -141,7 +142,7 @@ static const struct kind *kind_of(const struct node *node) {
 
 /* -- the loop */
 
-/* state: h, c, and behind them y of all steps; at: of the step. */
+/* state: h, c, then y of all steps; at: index of the step. */
 static hone_status put_step(struct hlo *h, const struct cell *cell, struct term at,
                             struct term *state) {
   const struct kind *kind = kind_of(cell->node);
@@ -162,7 +163,7 @@ static hone_status put_step(struct hlo *h, const struct cell *cell, struct term 
   return HONE_OK;
 }
 
-/* All steps; state becomes what is left after the last. */
+/* Runs all steps; state becomes that after the last. */
 static hone_status put_loop(struct hlo *h, const struct cell *cell, struct term *state, int count) {
   const struct shape scalar = {0};
   struct term terms[1 + STATE] = {{0}}, at;
@@ -185,7 +186,7 @@ static hone_status put_loop(struct hlo *h, const struct cell *cell, struct term 
 
 /* -- the operator */
 
-/* Input k of a direction, [directions, ..]; none where it is left out. */
+/* Input k of a direction, [directions, ..]; number 0 if omitted. */
 static hone_status part_of(struct hlo *h, const struct node *node, size_t k, int direction,
                            struct term *out) {
   *out = (struct term){0};
@@ -195,7 +196,7 @@ static hone_status part_of(struct hlo *h, const struct node *node, size_t k, int
   return HONE_OK;
 }
 
-/* Sequences that end before the last step would be masked. */
+/* Sequences that end before the last step would need masking. */
 static hone_status check_lengths(struct hlo *h, const struct node *node, int64_t steps) {
   const struct value *lengths = node_input(node, 4);
   bool are_full = !lengths || lengths->constant;
@@ -203,10 +204,10 @@ static hone_status check_lengths(struct hlo *h, const struct node *node, int64_t
     are_full = tensor_i64(lengths->constant, i) >= steps;
   if (are_full) return HONE_OK;
   return fail(h->ctx, HONE_E_UNSUP, node_place(node),
-              "StableHLO: %s of sequences of several lengths", node->op->name);
+              "StableHLO: %s with sequences of different lengths", node->op->name);
 }
 
-/* x [steps, batch, input]; state [batch, hidden] each, and what it is made of. */
+/* x [steps, batch, input]; initial state [batch, hidden] each, and the cell. */
 static hone_status open_direction(struct hlo *h, const struct node *node, struct term x,
                                   int direction, struct cell *cell, struct term *state) {
   static const size_t initial[] = {5, 6};
@@ -237,7 +238,7 @@ static hone_status open_direction(struct hlo *h, const struct node *node, struct
   return HONE_OK;
 }
 
-/* [batch, hidden] or [steps, batch, hidden] of each direction as one, with that axis at `axis`. */
+/* [batch, hidden] or [steps, batch, hidden] of each direction, stacked along `axis`. */
 static struct term put_together(struct hlo *h, struct term *parts, int count, int axis) {
   struct shape shape = parts[0].shape;
   shape.rank++;

@@ -1,10 +1,11 @@
-/* One rule an operator, and the table that finds it. Elementwise ones need none (elementwise.c). */
+/* One rule per operator, and the table of rules. Elementwise operators need none
+ * (elementwise.c). */
 #include "core/ops/operators/window.h"
 #include "stablehlo.h"
 
 #include <math.h>
 
-/* -- shapes alone */
+/* -- operators that only change shapes */
 
 static hone_status put_reshape(struct hlo *h, const struct node *node) {
   struct term x;
@@ -45,7 +46,7 @@ static hone_status put_cast(struct hlo *h, const struct node *node) {
   struct term x;
   const hone_dtype to = node->outputs[0]->dtype;
   TRY(hlo_input(h, node, 0, &x));
-  /* a float is false where it is zero, and NaN is true */
+  /* zero is false, NaN is true */
   if (to == HONE_BOOL && x.dtype != HONE_BOOL)
     x = hlo_compare(h, "NE", x, hlo_splat(h, 0, x.dtype, &x.shape));
   hlo_bind(h, node, 0, hlo_convert(h, x, to));
@@ -73,7 +74,7 @@ static hone_status put_split(struct hlo *h, const struct node *node) {
   limits[axis] = 0;
   for (size_t k = 0; k < node->output_count; k++) {
     if (!node->outputs[k])
-      return fail(h->ctx, HONE_E_UNSUP, node_place(node), "an output of Split is left out");
+      return fail(h->ctx, HONE_E_UNSUP, node_place(node), "an output of Split is omitted");
     starts[axis] = limits[axis];
     limits[axis] += node->outputs[k]->shape.dims[axis];
     hlo_bind(h, node, k, hlo_range(h, x, starts, limits, steps, &node->outputs[k]->shape));
@@ -112,7 +113,7 @@ static hone_status put_slice(struct hlo *h, const struct node *node) {
   return HONE_OK;
 }
 
-/* The element that each place behind and in front takes: the nearest, mirrored, or from the other end. */
+/* The source index of each padded element: nearest, reflected, or wrapped. */
 static int64_t bordered(const char *mode, int64_t at, int64_t size) {
   const int64_t period = 2 * (size - 1);
   if (!strcmp(mode, "edge")) return at < 0 ? 0 : at >= size ? size - 1 : at;
@@ -219,7 +220,7 @@ static hone_status reduced_axes(struct hlo *h, const struct node *node, int rank
   return HONE_OK;
 }
 
-/* The largest along the axes, which an exponential loses first; 0 where it is none. */
+/* The maximum along the axes, subtracted before an exponential; 0 if it is infinite. */
 static struct term exponent_of(struct hlo *h, struct term x, const bool axes[HONE_MAX_RANK]) {
   const struct term most = hlo_reduce_back(h, "stablehlo.maximum", -INFINITY, x, axes);
   const struct term far = hlo_splat(h, INFINITY, x.dtype, &x.shape);
@@ -280,7 +281,7 @@ static hone_status put_softmax(struct hlo *h, const struct node *node) {
   return HONE_OK;
 }
 
-/* A vector over the channels as the shape of x [n, channels, ..]. */
+/* A per-channel vector in the shape of x [n, channels, ..]. */
 static hone_status channel_input(struct hlo *h, const struct node *node, size_t k,
                                  const struct shape *shape, struct term *out) {
   const int64_t channel = 1;
@@ -310,7 +311,7 @@ static hone_status put_batch_norm(struct hlo *h, const struct node *node) {
   return HONE_OK;
 }
 
-/* (x - mean) / sqrt(variance + epsilon) over the axes; RMSNormalization leaves the mean out. */
+/* (x - mean) / sqrt(variance + epsilon) over the axes; RMSNormalization omits the mean. */
 static struct term normalised(struct hlo *h, struct term x, const bool axes[HONE_MAX_RANK],
                               double epsilon, bool has_mean) {
   const double count = count_of(&x.shape, axes);
@@ -334,8 +335,8 @@ static hone_status put_layer_norm(struct hlo *h, const struct node *node) {
   for (int d = axis; d < x.shape.rank; d++) axes[d] = true;
   for (size_t k = 1; k < node->output_count; k++)
     if (node->outputs[k])
-      return fail(h->ctx, HONE_E_UNSUP, node_place(node), "StableHLO: only the first output of %s",
-                  node->op->name);
+      return fail(h->ctx, HONE_E_UNSUP, node_place(node),
+                  "StableHLO: %s with more than its first output", node->op->name);
   struct term y =
       normalised(h, x, axes, node_float(node, "epsilon", 1e-5), is_op(node, OP_LayerNormalization));
   TRY(hlo_input(h, node, 1, &scale));
@@ -379,7 +380,8 @@ static hone_status put_group_norm(struct hlo *h, const struct node *node) {
   return HONE_OK;
 }
 
-/* x / (bias + alpha / size * the squares of so many channels around it) ^ beta, the sum as one of moved pieces. */
+/* x / (bias + alpha / size * the sum of squares of neighbouring channels) ^ beta, as a sum of
+ * shifted slices. */
 static hone_status put_lrn(struct hlo *h, const struct node *node) {
   enum { CHANNEL = 1, WIDEST = 64 };
   const int64_t size = node_int(node, "size", 1), before = (size - 1) / 2;
@@ -487,7 +489,7 @@ static const struct hlo_row *const tables[] = {
     hlo_trees_rules, hlo_control_rules, hlo_order_rules};
 
 hone_status hlo_node(struct hlo *h, const struct node *node) {
-  if (node_is_known(node)) return HONE_OK; /* written where it is read */
+  if (node_is_known(node)) return HONE_OK; /* constants are written where they are read */
   for (size_t t = 0; t < COUNT(tables); t++)
     for (const struct hlo_row *row = tables[t]; row->rule; row++)
       if (is_op(node, row->op)) return row->rule(h, node);

@@ -1,8 +1,8 @@
-/* Graph to StableHLO: one function @main over the graph's inputs and outputs, weights as constants inside.
+/* Graph to StableHLO: one function @main with the graph's inputs and outputs, and weights as
+ * constants.
  *
- * Shapes are fixed. What has no rule is E_UNSUP with the operator's name. The same graph gives the same
- * bytes.
- */
+ * Shapes are fixed. An operator without a rule is E_UNSUP with its name. The same graph gives the
+ * same bytes. */
 #include "stablehlo.h"
 
 static hone_status put_inputs(struct hlo *h, const struct graph *graph) {
@@ -39,7 +39,7 @@ static hone_status put_outputs(struct hlo *h, const struct graph *graph) {
 }
 
 /* "Resize (2): why; NonZero (1): why" */
-static hone_status tell_missing(struct hlo *h) {
+static hone_status report_missing(struct hlo *h) {
   const struct node *first = NULL;
   struct strbuf words = {0};
   for (size_t op = 0; op < OP_COUNT; op++) {
@@ -61,7 +61,7 @@ static hone_status put_graph(struct hlo *h, const struct graph *graph) {
   TRY(hlo_enter(h, graph));
   TRY(put_inputs(h, graph));
   TRY(hlo_nodes(h));
-  TRY(tell_missing(h));
+  TRY(report_missing(h));
   TRY(put_outputs(h, graph));
   return strbuf_finish(h->ctx, h->out);
 }

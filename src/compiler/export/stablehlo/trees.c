@@ -1,11 +1,10 @@
-/* Trees (src/core/ops/ml/trees_table.c): every row goes down every tree at once, one comparison a level, as often as the
- * deepest has levels; who is at a leaf stays there.
- */
+/* Trees (src/core/ops/ml/trees_table.c): all rows descend all trees at once, one comparison per
+ * level, for the depth of the deepest tree; rows at a leaf stay there. */
 #include "stablehlo.h"
 
 enum { DEEPEST = 64 };
 
-/* Input k of the node as a list of i32 that takes every third number, less what is taken from its word. */
+/* Input k of the node as an i32 list: every third number, with transformed words. */
 static hone_status put_list(struct hlo *h, const struct node *node, size_t column, int64_t shift,
                             struct term *out) {
   const struct tensor *nodes = node->inputs[1]->constant;
@@ -16,7 +15,8 @@ static hone_status put_list(struct hlo *h, const struct node *node, size_t colum
   return hlo_constant(h, list, out);
 }
 
-/* Levels below the roots. A node's ends come later, so one way through the list from its end is enough. */
+/* Number of levels below the roots. Children come later, so one backward pass over the list
+ * suffices. */
 static hone_status depth_of(struct hlo *h, const struct node *node, int *out) {
   const struct tensor *nodes = node->inputs[1]->constant, *roots = node->inputs[3]->constant;
   const size_t count = (size_t)nodes->shape.dims[0];
@@ -39,7 +39,7 @@ static hone_status depth_of(struct hlo *h, const struct node *node, int *out) {
               *out, DEEPEST);
 }
 
-/* [leaves, targets]: what each leaf adds to each. */
+/* [leaves, targets]: the weight of each leaf for each target. */
 static hone_status put_leaves(struct hlo *h, const struct node *node, struct term *out) {
   const struct tensor *starts = node->inputs[4]->constant, *targets = node->inputs[5]->constant,
                       *weights = node->inputs[6]->constant;
@@ -56,7 +56,7 @@ static hone_status put_leaves(struct hlo *h, const struct node *node, struct ter
 }
 
 struct trees {
-  struct term x, first; /* all rows as one, and where each begins [n, trees] */
+  struct term x, first; /* all rows flattened, and the start of each [n, trees] */
   struct term features, nan_is_yes, splits, yes, no; /* [nodes] */
 };
 
@@ -103,7 +103,7 @@ static hone_status put_trees(struct hlo *h, const struct node *node) {
   int depth;
   if (how > 1)
     return fail(h->ctx, HONE_E_UNSUP, node_place(node),
-                "StableHLO: the least or most of trees has no rule");
+                "StableHLO: min and max aggregation of trees have no rule");
   TRY(depth_of(h, node, &depth));
   TRY(open_trees(h, node, &trees));
   TRY(hlo_input(h, node, 3, &at));

@@ -1,4 +1,4 @@
-/* lite_contract: convolutions, pools, products and resizes, images with channels last. */
+/* contract: convolutions, pools, matmuls and resizes, with channels-last images. */
 #include "core/ops/operators/window.h"
 #include "tflite.h"
 
@@ -6,7 +6,7 @@
 
 /* -- windows */
 
-/* A window over [h, w]; of one spatial dimension h is 1. */
+/* A window over [h, w]; with one spatial dimension h is 1. */
 static bool read_window(struct lite *l, const struct node *node, const int64_t *kernel,
                         bool is_transposed, struct window *w) {
   const struct value *x = node_input(node, 0);
@@ -32,7 +32,7 @@ static bool has_padding(const struct window *w) {
   return w->pad_begin[0] || w->pad_begin[1] || w->pad_end[0] || w->pad_end[1];
 }
 
-/* SAME: ceil(in / stride) results, the odd element of padding behind. */
+/* SAME: ceil(in / stride) results, the odd element of padding at the end. */
 static bool is_same(const struct window *w) {
   for (int d = 0; d < 2; d++) {
     const int64_t out = w->in[d] / w->stride[d] + (w->in[d] % w->stride[d] != 0);
@@ -45,7 +45,7 @@ static bool is_same(const struct window *w) {
   return true;
 }
 
-/* Numbers around the image (bytes: 0 is their zero point); i32 [4, 2] are the amounts. */
+/* Pads the image (quantised: 0 is the zero point); i32 [4, 2] are the amounts. */
 static int32_t padded(struct lite *l, int32_t x, const struct window *w, double with) {
   const int64_t amounts[] = {0, 0, w->pad_begin[0], w->pad_end[0], w->pad_begin[1], w->pad_end[1],
                              0, 0};
@@ -61,7 +61,7 @@ static int32_t padded(struct lite *l, int32_t x, const struct window *w, double 
   return lite_put(l, LITE_PADV2, LITE_INPUTS(x, list, number), NULL, 0, dtype, &shape);
 }
 
-/* What the format's two words do not say is written as padding in front. */
+/* Padding other than SAME and VALID is written as a PAD before the window. */
 static int32_t pad_for(struct lite *l, int32_t x, const struct window *w, double with, int *out) {
   *out = has_padding(w) && is_same(w) ? LITE_SAME : LITE_VALID;
   return *out == LITE_VALID && has_padding(w) ? padded(l, x, w, with) : x;
@@ -73,7 +73,7 @@ static struct shape result_shape(const struct node *node) {
 
 /* -- convolutions */
 
-/* Weights [out, in, (h,) w] as they are given, or of one dimension with h = 1. */
+/* Weights [out, in, (h,) w] in their order; with one spatial dimension h is 1. */
 static int32_t weights_of(struct lite *l, const struct node *node, const int64_t *order) {
   const int32_t w = lite_input(l, node, 1);
   struct shape four = *lite_shape(l, w);
@@ -123,7 +123,7 @@ void lite_conv(struct lite *l, const struct node *node) {
   lite_bind(l, node, 0, y, true);
 }
 
-/* The whole result, VALID, and of it what the padding leaves. */
+/* The full result with VALID, then sliced by the padding. */
 void lite_conv_transpose(struct lite *l, const struct node *node) {
   static const int64_t order[] = {1, 2, 3, 0};
   const struct value *w = node_input(node, 1);
@@ -138,7 +138,7 @@ void lite_conv_transpose(struct lite *l, const struct node *node) {
   for (int d = 0; d < 2; d++) {
     whole.dims[1 + d] = (window.in[d] - 1) * window.stride[d] + window.kernel[d];
     begin[1 + d] = window.pad_begin[d];
-    /* output_padding may ask for more than any window reaches */
+    /* output_padding may exceed the reach of any window */
     if (begin[1 + d] < 0 ||
         begin[1 + d] + shape.dims[1 + d] > whole.dims[1 + d] + window.stride[d] - 1)
       return lite_refuse(l, node, "to a larger size");
@@ -175,7 +175,7 @@ static int32_t put_pool(struct lite *l, enum lite_code code, int32_t x, const st
       lite_dtype(l, x), shape);
 }
 
-/* By window: elements of the kernel over elements inside, as [1, h, w, 1]. */
+/* Per window: kernel elements divided by elements inside the image, as [1, h, w, 1]. */
 static int32_t inside_factors(struct lite *l, const struct window *w) {
   const struct shape shape = {4, {1, w->out[0], w->out[1], 1}};
   struct tensor *factors = NULL;
@@ -201,7 +201,8 @@ void lite_pool(struct lite *l, const struct node *node) {
   const hone_dtype dtype = node->outputs[0]->dtype;
   if (dtype != HONE_F32 && !(is_max && dtype_is_byte(dtype)))
     return lite_refuse(l, node, "of a type other than f32");
-  if (node->output_count > 1 && node->outputs[1]) return lite_refuse(l, node, "with places");
+  if (node->output_count > 1 && node->outputs[1])
+    return lite_refuse(l, node, "with the output of indices");
   if (!read_window(l, node, NULL, false, &window)) return;
   if (window.dilation[0] != 1 || window.dilation[1] != 1) return lite_refuse(l, node, "dilated");
   if (counts_padding && node_int(node, "ceil_mode", 0))
@@ -209,7 +210,7 @@ void lite_pool(struct lite *l, const struct node *node) {
   window_fit_padding(&window);
   const struct shape shape = result_shape(node);
   int32_t x = lite_input_image(l, node, 0);
-  /* the format's own average leaves padding out */
+  /* the format's own average excludes padding */
   const bool same = is_same(&window) && (is_max || !counts_padding);
   padding = same ? LITE_SAME : LITE_VALID;
   if (!same && has_padding(&window)) x = padded(l, x, &window, is_max ? (double)-INFINITY : 0);
@@ -227,11 +228,11 @@ void lite_global_pool(struct lite *l, const struct node *node) {
   lite_bind(l, node, 0, lite_reduce(l, code, x, axes, true), true);
 }
 
-/* -- products */
+/* -- matmuls */
 
 static const int64_t turned[] = {1, 0};
 
-/* x [.., k] times weights [n, k], which are constant, plus a bias [n] or -1. */
+/* x [.., k] times constant weights [n, k], plus a bias [n] or -1. */
 int32_t lite_fully_connected(struct lite *l, int32_t x, int32_t weights, int32_t bias) {
   struct shape shape = *lite_shape(l, x);
   if (shape.rank) shape.dims[shape.rank - 1] = lite_shape(l, weights)->dims[0];
@@ -285,7 +286,7 @@ void lite_matmul(struct lite *l, const struct node *node) {
     const int64_t m = ba.rank ? ba.dims[ba.rank - 2] : 0, n = bb.rank ? bb.dims[bb.rank - 1] : 0;
     ba.rank -= 2, bb.rank -= 2;
     if (l->status || ba.rank < 0 || bb.rank < 0 || !shape_broadcast(&ba, &bb, &shape))
-      return lite_refuse(l, node, "of such shapes");
+      return lite_refuse(l, node, "of these shapes");
     shape.dims[shape.rank++] = m;
     shape.dims[shape.rank++] = n;
     y = lite_put(l, LITE_BATCH_MATMUL, LITE_INPUTS(a, b),
@@ -296,7 +297,8 @@ void lite_matmul(struct lite *l, const struct node *node) {
 
 /* -- resizes */
 
-/* The nearest element is x / factor rounded down under every rule that keeps whole factors whole. */
+/* With a whole factor, the nearest element is x / factor rounded down under every coordinate rule
+ * that keeps factors whole. */
 static bool is_whole_factor(const struct node *node) {
   const struct shape *in = &node_input(node, 0)->shape, *out = &node->outputs[0]->shape;
   const char *mode = node_string(node, "coordinate_transformation_mode", "half_pixel");
@@ -316,15 +318,15 @@ void lite_resize(struct lite *l, const struct node *node) {
   const bool is_linear = !strcmp(mode, "linear");
   if (!x || x->shape.rank != 4 || (x->dtype != HONE_F32 && !dtype_is_byte(x->dtype)) ||
       out->dims[0] != x->shape.dims[0] || out->dims[1] != x->shape.dims[1])
-    return lite_refuse(l, node, "of anything but images of f32 or bytes");
-  /* a scale that the sizes do not say is another sampling */
+    return lite_refuse(l, node, "of anything but images of f32 or int8");
+  /* scales that differ from the ratio of sizes sample other positions */
   if (node_input(node, 2) && node_input(node, 2)->shape.dims[0]) {
     const struct tensor *scales = node_input(node, 2)->constant;
     for (int d = 0; d < 4; d++)
       if (!scales || tensor_count(scales) != 4 ||
           fabs(tensor_f64(scales, (size_t)d) * (double)x->shape.dims[d] - (double)out->dims[d]) >
               1e-3)
-        return lite_refuse(l, node, "by scales that are not its sizes");
+        return lite_refuse(l, node, "by scales that differ from the ratio of its sizes");
   }
   const bool corners = !strcmp(where, "align_corners"), half = strstr(where, "half_pixel") != NULL;
   const bool is_known = is_linear ? corners || half || !strcmp(where, "asymmetric")
@@ -332,7 +334,7 @@ void lite_resize(struct lite *l, const struct node *node) {
   if (!is_known || node_int(node, "antialias", 0) ||
       (is_linear && !strcmp(where, "pytorch_half_pixel") &&
        (out->dims[2] == 1 || out->dims[3] == 1)))
-    return lite_refuse(l, node, "with this rule for places");
+    return lite_refuse(l, node, "with this coordinate_transformation_mode or nearest_mode");
   const struct shape shape = result_shape(node);
   const int32_t image = lite_input_image(l, node, 0), sizes = lite_ints(l, shape.dims + 1, 2);
   const hone_dtype dtype = lite_dtype(l, image);

@@ -1,10 +1,12 @@
-/* lite_elementwise: operators of the format where it has one, else the operator's one expression (expression.h). */
+/* elementwise: the format's operators where it has one, else the operator's expression
+ * (expression.h). */
 #include "compiler/export/expression.h"
 #include "tflite.h"
 
 #include <math.h>
 
-/* Those that the format has with the same meaning. activation: its options have one, at field 0. */
+/* Operators with the same meaning in the format. activation: they have a fused activation, option
+ * 0. */
 static const struct same {
   enum op_id op;
   enum lite_code code;
@@ -81,7 +83,7 @@ static const int codes[] = {
 
 static int32_t selected(struct lite *l, const int32_t *at) {
   struct shape shape = *lite_shape(l, at[0]);
-  /* inference saw to it */
+  /* guaranteed by inference */
   for (int k = 1; k < 3; k++)
     if (!shape_broadcast(&shape, lite_shape(l, at[k]), &shape)) break;
   return lite_put(l, LITE_SELECT_V2, at, 3, NULL, 0, lite_dtype(l, at[1]), &shape);
@@ -103,7 +105,7 @@ static int32_t run_step(struct lite *l, const struct node *node, const struct ex
     return lite_unary(l, LITE_LOG, lite_binary(l, LITE_ADD, at[0], lite_number(l, dtype, 1)));
   if (step->kind == EXPRESSION_isnan) return lite_binary(l, LITE_NOT_EQUAL, at[0], at[0]);
   if (step->kind != EXPRESSION_ADD && ((size_t)step->kind >= COUNT(codes) || !codes[step->kind])) {
-    lite_refuse(l, node, "has no rule");
+    lite_refuse(l, node, "without a rule");
     return 0;
   }
   const enum lite_code code = (enum lite_code)codes[step->kind];
@@ -117,7 +119,7 @@ static int32_t run_expression(struct lite *l, const struct node *node, const int
   int32_t stack[EXPRESSION_DEPTH] = {0};
   size_t depth = 0;
   if (!node->op->expression) {
-    lite_refuse(l, node, "has no rule");
+    lite_refuse(l, node, "without a rule");
     return 0;
   }
   if (!l->status) l->status = expression_read(l->ctx, node->op->expression, &expression);
@@ -148,14 +150,14 @@ bool lite_fuse(struct lite *l, int32_t tensor, int activation) {
   for (size_t i = 0; i < COUNT(fields); i++) {
     if (fields[i].code != op->code) continue;
     for (size_t k = 0; k < op->option_count; k++)
-      if (op->options[k].number == fields[i].field) return false; /* it has one already */
+      if (op->options[k].number == fields[i].field) return false; /* it already has one */
     op->options[op->option_count++] = (struct flat_field){fields[i].field, FLAT_BYTE, activation};
     return true;
   }
   return false;
 }
 
-/* What the operator before has as an option, if nobody else reads its result. */
+/* Fuses the activation into the operator before it, if no other node reads that result. */
 static bool fuse_activation(struct lite *l, const struct node *node, int activation,
                             bool is_image) {
   const struct value *from = node->inputs[0];
@@ -168,7 +170,8 @@ static bool fuse_activation(struct lite *l, const struct node *node, int activat
   return true;
 }
 
-/* The product with constant weights that is operand k of an Add and can add the other operand itself, as its bias. */
+/* The matmul with constant weights that is operand k of an Add and can add the other operand as its
+ * bias. */
 static struct lite_operator *unbiased_product(struct lite *l, const struct node *node, size_t k) {
   const struct value *from = node->inputs[k], *bias = node->inputs[1 - k];
   const struct lite_value *v = &l->values[from->index];
@@ -222,14 +225,14 @@ static void put_clip(struct lite *l, const struct node *node, const double *boun
   lite_bind(l, node, 0, x, is_image);
 }
 
-/* relu6(x + by) / 6: a HardSigmoid of the usual slope. */
+/* relu6(x + by) / 6: a HardSigmoid with the usual slope. */
 static int32_t sixth_of_relu6(struct lite *l, int32_t x, double by) {
   const int32_t y = lite_binary(l, LITE_ADD, x, lite_number(l, HONE_F32, by));
-  (void)lite_fuse(l, y, LITE_FUSED_RELU6); /* the sum is new, and has none */
+  (void)lite_fuse(l, y, LITE_FUSED_RELU6); /* the sum is new, so it has no activation yet */
   return lite_binary(l, LITE_MUL, y, lite_number(l, HONE_F32, 1.0 / 6));
 }
 
-/* With an option of its own. */
+/* Operators with options of their own. */
 static bool put_special(struct lite *l, const struct node *node, const double *parameters,
                         bool is_image) {
   const int32_t x = lite_operand(l, node, 0, is_image);
@@ -267,9 +270,9 @@ void lite_elementwise(struct lite *l, const struct node *node) {
   double parameters[2] = {node->op->alpha, node->op->beta};
   int32_t xyz[3] = {0}, y;
   if (!operands || (operands > 3 && !is_variadic(node->op)))
-    return lite_refuse(l, node, "has no rule");
+    return lite_refuse(l, node, "without a rule");
   if (!elementwise_parameters(node, &parameters[0], &parameters[1]))
-    return lite_refuse(l, node, "with parameters that are computed");
+    return lite_refuse(l, node, "with computed parameters");
   const bool is_image = lite_follows_images(l, node, operands);
   if (is_relu(node, parameters) && fuse_activation(l, node, LITE_FUSED_RELU, is_image)) return;
   if (is_op(node, OP_Clip) && parameters[0] == 0 && parameters[1] == 6 &&
@@ -297,7 +300,7 @@ void lite_elementwise(struct lite *l, const struct node *node) {
   } else if (dtype == HONE_F32) {
     y = run_expression(l, node, xyz, parameters);
   } else {
-    return lite_refuse(l, node, "of a type other than f32 has no rule");
+    return lite_refuse(l, node, "of a type other than f32, without a rule");
   }
   lite_bind(l, node, 0, y, is_image);
 }

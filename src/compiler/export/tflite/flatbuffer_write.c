@@ -34,7 +34,7 @@ static void put_field(struct strbuf *out, const struct flat_field *field) {
 
 static size_t width_of(const struct flat_field *field) { return field->kind == FLAT_BYTE ? 1 : 4; }
 
-/* The vtable in front of it; wide fields first, so that nothing lies between them. */
+/* Written after its vtable; wide fields first, so that there are no gaps. */
 size_t flat_put_table(struct strbuf *out, const struct flat_field *fields, size_t count,
                       size_t *places) {
   size_t slots = 0, bytes = 4, at[FLAT_MOST_FIELDS] = {0};

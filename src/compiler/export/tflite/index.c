@@ -1,5 +1,5 @@
-/* lite_index: rules of places that are data: Gather and GatherND, TopK, OneHot; GatherElements and Scatter by their
- * coordinates. Places from the end are negative in the graph, and in the format they are not. */
+/* index: rules with data-dependent indices: Gather and GatherND, TopK, OneHot; GatherElements and
+ * Scatter by their coordinates. Indices may be negative in the graph, but not in the format. */
 #include "core/ops/ops_internal.h"
 #include "tflite.h"
 
@@ -26,7 +26,7 @@ static bool axis_of(struct lite *l, const struct node *node, int64_t otherwise, 
 void lite_gather(struct lite *l, const struct node *node) {
   const int32_t x = lite_input(l, node, 0);
   int axis;
-  if (!node_input(node, 1)) return lite_refuse(l, node, "with an input left out");
+  if (!node_input(node, 1)) return lite_refuse(l, node, "with an omitted input");
   if (!axis_of(l, node, 0, lite_shape(l, x)->rank, &axis)) return;
   const int64_t size = lite_shape(l, x)->dims[axis];
   const int32_t places = lite_inside(l, node_input(node, 1), &size, 1);
@@ -38,7 +38,7 @@ void lite_gather(struct lite *l, const struct node *node) {
 
 /* -- coordinates */
 
-/* Of each element of `places`, which are along `axis`, all of its coordinates: i32 [count, rank]. */
+/* The coordinates of each element of `places`, indices along `axis`: i32 [count, rank]. */
 static int32_t coordinates(struct lite *l, const struct value *places, int64_t size, int axis) {
   const struct shape *shape = &places->shape;
   int32_t columns[HONE_MAX_RANK];
@@ -86,7 +86,7 @@ void lite_gather_elements(struct lite *l, const struct node *node) {
   lite_bind(l, node, 0, lite_reshape(l, y, &node->outputs[0]->shape), false);
 }
 
-/* Where the updates go, the sum of all that go there; elsewhere 0. */
+/* Sums of the updates at their destinations; elsewhere 0. */
 static int32_t scattered(struct lite *l, int32_t at, int32_t updates, const struct shape *shape) {
   const int32_t sizes = lite_ints(l, shape->dims, (size_t)shape->rank);
   return lite_put(l, LITE_SCATTER_ND, LITE_INPUTS(at, updates, sizes), NULL, 0,
@@ -102,7 +102,8 @@ static int32_t ones_like(struct lite *l, int32_t x) {
   return lite_constant(l, ones);
 }
 
-/* SCATTER_ND begins with zeros and adds: x + that, or that where anything went. */
+/* SCATTER_ND starts with zeros and adds: x plus its result, or its result where an update was
+ * written. */
 void lite_scatter(struct lite *l, const struct node *node) {
   const int32_t x = lite_input(l, node, 0);
   int32_t updates = lite_input(l, node, 2), at;
@@ -112,7 +113,7 @@ void lite_scatter(struct lite *l, const struct node *node) {
   const bool adds = !strcmp(reduction, "add");
   int axis = 0;
   if (!adds && strcmp(reduction, "none")) return lite_refuse(l, node, "with this reduction");
-  if (!places) return lite_refuse(l, node, "with an input left out");
+  if (!places) return lite_refuse(l, node, "with an omitted input");
   if (is_op(node, OP_ScatterElements)) {
     if (!axis_of(l, node, 0, shape.rank, &axis)) return;
     at = coordinates(l, places, shape.dims[axis], axis);
@@ -140,7 +141,7 @@ void lite_one_hot(struct lite *l, const struct node *node) {
   const struct shape *shape = &node->outputs[0]->shape;
   int axis;
   if (!at || !values || !values->constant || !axis_of(l, node, -1, shape->rank, &axis))
-    return lite_refuse(l, node, "of values that are computed");
+    return lite_refuse(l, node, "with computed values");
   const int64_t depth = shape->dims[axis];
   int32_t places = lite_inside(l, at, &depth, 1);
   if (lite_dtype(l, places) != HONE_I64) places = lite_cast(l, places, HONE_I32);
@@ -153,7 +154,8 @@ void lite_one_hot(struct lite *l, const struct node *node) {
             false);
 }
 
-/* Along the last axis; others are turned to the end and back. The smallest are the largest of -x. */
+/* Along the last axis; others are transposed to the end and back. The smallest are the largest of
+ * -x. */
 void lite_top_k(struct lite *l, const struct node *node) {
   int32_t x = lite_input(l, node, 0), results[2];
   const struct value *some = node->outputs[0] ? node->outputs[0] : node->outputs[1];

@@ -1,17 +1,17 @@
-/* lite_quantised: what stands between DequantizeLinear and QuantizeLinear is written in bytes: i8 with one scale a
- * tensor, weights i8 around 0 with one scale an output channel, biases i32 in steps of both (the format's "8-bit
- * quantization specification"; B. Jacob et al., CVPR 2018). sign-bytes made all of it i8 before.
+/* quantised: nodes between DequantizeLinear and QuantizeLinear are written in int8: activations
+ * with one scale per tensor, weights around 0 with one scale per output channel, biases i32 with
+ * the product of both scales (the format's "8-bit quantization specification"; B. Jacob et al.,
+ * CVPR 2018). The pass sign-bytes has made all of it i8.
  *
- * An operator is found by its QuantizeLinear and is written there, by the same rule as its float form: while
- * l->quantiser is set, operands are the bytes in front of their DequantizeLinear, and the result is what the
- * QuantizeLinear gives. Floats that are never asked for are not written.
- */
+ * An operator is found by its QuantizeLinear and written there, by the same rule as its float form:
+ * while l->quantiser is set, operands are the inputs of their DequantizeLinear, and the result is
+ * that of the QuantizeLinear. Unused floats are not written. */
 #include "core/ops/ops_internal.h"
 #include "tflite.h"
 
 #include <math.h>
 
-/* -- what can be bytes */
+/* -- what can be int8 */
 
 static bool has_one_scale(const struct node *node) {
   double scale, zero;
@@ -26,7 +26,7 @@ static bool is_dequantised(const struct value *value) {
          has_one_scale(node);
 }
 
-/* Constants of i8 around 0, with one scale, or one along `axis`. */
+/* i8 constants around 0, with one scale, or one per index of `axis`. */
 static bool are_weights(const struct value *value, int axis) {
   const struct node *node = lite_dequantiser(value);
   if (!node || !node->inputs[0]->constant || node->inputs[0]->dtype != HONE_I8) return false;
@@ -65,15 +65,15 @@ static bool bias_element(const struct value *bias, size_t i, double *out) {
   return true;
 }
 
-/* Of bias element i: the product of the operand's and the weights' scale. */
+/* Scale of bias element i: the product of the scales of operand and weights. */
 static double bias_step(const struct node *node, size_t i) {
   const struct tensor *x = lite_dequantiser(node->inputs[0])->inputs[1]->constant;
   const struct tensor *w = lite_dequantiser(node->inputs[1])->inputs[1]->constant;
   return (double)(float)(tensor_f64(x, 0) * tensor_f64(w, tensor_count(w) > 1 ? i : 0));
 }
 
-/* A channel that gives the same for any image has a scale of next to nothing and a bias of 2^30 steps, where TensorFlow
-   Lite's converter holds it: what counts is that no sum overflows. */
+/* A channel with a constant result has a scale near zero and a bias of 2^30 steps, the clamp of
+ * TensorFlow Lite's converter: what matters is that no sum overflows. */
 static bool fits_bias(const struct node *node, int64_t channels) {
   const struct value *bias = node_input(node, 2);
   int64_t count;
@@ -101,7 +101,7 @@ static bool is_byte_product(const struct node *node) {
          !node_int(node, "transA", 0) && fits_bias(node, w->shape.dims[axis]);
 }
 
-/* The format's own average has no padding of its own kind, and its scale is the operand's. */
+/* The format's average excludes padding, and its result has the operand's scale. */
 static bool is_plain_pool(const struct node *node) {
   size_t count;
   const int64_t *pads = node_ints(node, "pads", &count);
@@ -136,7 +136,7 @@ static bool is_activation(const struct node *node) {
   return is_op(node, OP_Relu) || is_clip_six(node);
 }
 
-/* Nothing that the bytes can say is outside of it. */
+/* True if all int8 values are inside the activation's range. */
 static bool is_within(const struct node *activation, const struct node *quantiser) {
   double scale = 1, zero = 0;
   if (!constant_scalar(node_input(quantiser, 1), &scale)) return false;
@@ -148,11 +148,12 @@ static bool takes_activation(const struct node *node) {
   return is_op(node, OP_Add) || is_op(node, OP_Sub) || is_op(node, OP_Mul) || is_byte_product(node);
 }
 
-/* -- finding them */
+/* -- search */
 
 struct search {
   struct lite *l;
-  uint32_t *reads; /* by value index: of a DequantizeLinear's float, by what is written in bytes */
+  /* by value index: reads of a DequantizeLinear's result by nodes written in int8 */
+  uint32_t *reads;
 };
 
 static void find_at(struct search *s, const struct node *quantiser) {
@@ -200,7 +201,7 @@ hone_status lite_find_quantised(struct lite *l) {
 
 /* -- scales */
 
-/* Byte by byte: the tensor of a computed byte carries the scale that reads it back. */
+/* For 8-bit tensors: a computed tensor has the scale that its reader uses. */
 static bool scale_of(struct lite *l, const struct node *node, struct lite_scale *out) {
   const struct value *scale = node_input(node, 1), *zero = node_input(node, 2);
   float *scales = NULL;
@@ -223,7 +224,7 @@ static bool scale_of(struct lite *l, const struct node *node, struct lite_scale 
   return !l->status;
 }
 
-/* One scale a tensor: a byte that two read by different scales has two tensors. */
+/* One scale per tensor: a value read with two different scales needs two tensors. */
 static int32_t with_scale(struct lite *l, const struct node *node, int32_t x,
                           const struct lite_scale *scale) {
   if (l->status) return 0;
@@ -231,11 +232,11 @@ static int32_t with_scale(struct lite *l, const struct node *node, int32_t x,
   if (!has->count)
     l->tensors.at[x].quantisation = *scale;
   else if (!lite_same_scale(has, scale))
-    lite_refuse(l, node, "of a number that is read by two scales");
+    lite_refuse(l, node, "of a value that is read with two scales");
   return x;
 }
 
-/* -- operators in bytes */
+/* -- operators in int8 */
 
 int32_t lite_weights(struct lite *l, const struct node *node, int32_t tensor, int channel_axis) {
   struct lite_scale scale;
@@ -281,7 +282,7 @@ static void scale_operand(struct lite *l, const struct node *from) {
   if (v->image) with_scale(l, from, v->image - 1, &scale);
 }
 
-/* To another scale. */
+/* Converts to another scale. */
 static void put_rescale(struct lite *l, const struct node *from) {
   const struct lite_value *v = &l->values[from->inputs[0]->index];
   scale_operand(l, from);
@@ -309,24 +310,24 @@ static void put_operator(struct lite *l, const struct node *quantiser) {
   const struct lite_value *v = &l->values[quantiser->outputs[0]->index];
   if (!lite_fuse(l, (v->image ? v->image : v->plain) - 1,
                  is_op(last, OP_Relu) ? LITE_FUSED_RELU : LITE_FUSED_RELU6))
-    lite_refuse(l, last, "in bytes behind this operator");
+    lite_refuse(l, last, "in int8 after this operator");
 }
 
-/* -- between floats and bytes */
+/* -- between floats and int8 */
 
 void lite_quantize(struct lite *l, const struct node *node) {
   struct lite_scale scale;
   if (node->outputs[0] && l->heads[node->outputs[0]->index]) return put_operator(l, node);
   const bool is_image = lite_follows_images(l, node, 1);
   if (!scale_of(l, node, &scale)) return;
-  if (scale.count > 1) return lite_refuse(l, node, "by channel");
+  if (scale.count > 1) return lite_refuse(l, node, "with per-channel scales");
   const int32_t x = lite_operand(l, node, 0, is_image);
   int32_t y = lite_put(l, LITE_QUANTIZE, LITE_INPUTS(x), NULL, 0, node->outputs[0]->dtype,
                        lite_shape(l, x));
   lite_bind(l, node, 0, with_scale(l, node, y, &scale), is_image);
 }
 
-/* Constants as floats, for who does not take their bytes. */
+/* Constants as floats, for operators that are not written in int8. */
 static void dequantise_constant(struct lite *l, const struct node *node) {
   const struct tensor *q = node->inputs[0]->constant;
   struct lite_scale scale;
@@ -349,7 +350,7 @@ void lite_dequantize(struct lite *l, const struct node *node) {
   if (node->inputs[0]->constant) return dequantise_constant(l, node);
   const bool is_image = lite_follows_images(l, node, 1);
   if (!scale_of(l, node, &scale)) return;
-  if (scale.count > 1) return lite_refuse(l, node, "by channel of what is computed");
+  if (scale.count > 1) return lite_refuse(l, node, "with per-channel scales of a computed value");
   const int32_t x = with_scale(l, node, lite_operand(l, node, 0, is_image), &scale);
   lite_bind(l, node, 0,
             lite_put(l, LITE_DEQUANTIZE, LITE_INPUTS(x), NULL, 0, HONE_F32, lite_shape(l, x)),

@@ -1,7 +1,7 @@
-/* lite_recurrent: LSTM, GRU and RNN step by step: the format's own operators keep their state inside, and the graph's is
- * an input and an output. The products with the inputs of all steps are one; gates lie side by side in the rows of the
- * weights: LSTM i o f c, GRU z r h (src/core/ops/operators/recurrent.c).
- */
+/* recurrent: LSTM, GRU and RNN step by step: the format's own operators keep their state
+ * internally, but the graph's is an input and an output. One matmul processes the inputs of all
+ * steps; gates are concatenated in the rows of the weights: LSTM i o f c, GRU z r h
+ * (src/core/ops/operators/recurrent.c). */
 #include "core/ops/ops_internal.h"
 #include "tflite.h"
 
@@ -89,7 +89,7 @@ static const struct kind {
   enum op_id op;
   int64_t gates;
   size_t states, functions;
-  int64_t plain[3]; /* its functions where none are named, by number */
+  int64_t plain[3]; /* default activations by number */
   void (*step)(struct lite *l, const struct cell *cell, int32_t x, int32_t *state);
 } kinds[] = {{OP_GRU, 3, 1, 2, {6, 9}, step_gru},
              {OP_LSTM, 4, 2, 3, {6, 9, 9}, step_lstm},
@@ -101,8 +101,8 @@ static const struct kind *kind_of(const struct node *node) {
   return kind;
 }
 
-/* What the rules leave out; *directions: how many. */
-static const char *what_is_special(struct lite *l, const struct node *node, size_t *directions) {
+/* The reason why a node is not supported; *directions: their number. */
+static const char *unsupported_reason(struct lite *l, const struct node *node, size_t *directions) {
   const struct kind *kind = kind_of(node);
   const struct value *lengths = node_input(node, LENGTHS);
   int64_t *functions;
@@ -114,15 +114,15 @@ static const char *what_is_special(struct lite *l, const struct node *node, size
   if (steps < 1 || steps > MOST_STEPS) return "of more than 256 steps";
   for (size_t i = 0; lengths && i < (lengths->constant ? tensor_count(lengths->constant) : 1); i++)
     if (!lengths->constant || tensor_i64(lengths->constant, i) < steps)
-      return "of sequences of several lengths";
+      return "with sequences of different lengths";
   if (node_input(node, PEEPHOLES) || node_int(node, "input_forget", 0) ||
       node_int(node, "layout", 0) || node_float(node, "clip", 0) > 0)
-    return "with peepholes, clipping, coupled gates or the batch in front";
+    return "with peepholes, clipping, coupled gates or batch-first layout";
   l->status = recurrent_activations(l->ctx, l->arena, node, &functions, &alphas, &betas, &count);
   *directions = count / kind->functions;
   for (size_t i = 0; !l->status && i < count; i++)
-    if (functions[i] != kind->plain[i % kind->functions]) return "with other functions";
-  return node->inputs[X]->dtype == HONE_F32 ? NULL : "of other than f32";
+    if (functions[i] != kind->plain[i % kind->functions]) return "with other activations";
+  return node->inputs[X]->dtype == HONE_F32 ? NULL : "of types other than f32";
 }
 
 /* W x + bias of all steps, [steps, batch, gates * hidden]. */
@@ -140,7 +140,7 @@ static int32_t zeros(struct lite *l, const struct shape *shape) {
   return l->status ? 0 : lite_constant(l, tensor);
 }
 
-/* Element `at` of the first axis, which is gone. */
+/* Element `at` of the first axis, which is removed. */
 static int32_t row(struct lite *l, int32_t x, int64_t at) {
   const struct shape *from = lite_shape(l, x);
   struct shape shape = {.rank = from->rank - 1};
@@ -150,7 +150,7 @@ static int32_t row(struct lite *l, int32_t x, int64_t at) {
                   &shape);
 }
 
-/* y[step] becomes the state after each step, `state` what is left after the last. */
+/* y[step] is the state after each step, `state` becomes the final one. */
 static void run_direction(struct lite *l, struct cell *cell, bool is_backwards, int32_t *y,
                           int32_t *state) {
   const struct node *node = cell->node;
@@ -187,13 +187,14 @@ static int32_t joined(struct lite *l, const int32_t *parts, size_t count,
   return lite_reshape(l, y, shape);
 }
 
-/* y of all directions: [steps, directions, batch, hidden], of which each step's rows lie side by side. */
+/* y of all directions: [steps, directions, batch, hidden]; the rows of each step are
+ * concatenated. */
 void lite_recurrent(struct lite *l, const struct node *node) {
   const struct kind *kind = kind_of(node);
   const struct value *x = node_input(node, X);
   size_t directions = 0;
   int32_t *y, last[STATES][2];
-  const char *special = what_is_special(l, node, &directions);
+  const char *special = unsupported_reason(l, node, &directions);
   if (special) return lite_refuse(l, node, special);
   const int64_t steps = x->shape.dims[0];
   if (!l->status) l->status = NEW_ARRAY(l->ctx, l->arena, y, (size_t)steps * directions);

@@ -1,19 +1,20 @@
-/* lite_rules: one rule an operator, and the table that finds it. Elementwise ones need none (elementwise.c). */
+/* rules: one rule per operator, and the table of rules. Elementwise operators need none
+ * (elementwise.c). */
 #include "core/ops/ops_internal.h"
 #include "tflite.h"
 
 #include <math.h>
 
-/* -- shapes alone */
+/* -- operators that only change shapes */
 
 static void put_reshape(struct lite *l, const struct node *node) {
   lite_bind(l, node, 0, lite_reshape(l, lite_input(l, node, 0), &node->outputs[0]->shape), false);
 }
 
-/* Nothing at all, in whatever order it stands. */
+/* No operation, in either layout. */
 static void put_identity(struct lite *l, const struct node *node) {
   const struct value *x = node_input(node, 0);
-  if (!x) return lite_refuse(l, node, "with an input left out");
+  if (!x) return lite_refuse(l, node, "with an omitted input");
   if (!l->values[x->index].plain && !l->values[x->index].image) (void)lite_plain(l, x);
   if (!l->status && node->outputs[0]) l->values[node->outputs[0]->index] = l->values[x->index];
 }
@@ -22,14 +23,15 @@ static bool orders_equal(const int64_t *a, const int64_t *b, int rank) {
   return !memcmp(a, b, (size_t)rank * sizeof *a);
 }
 
-/* To and from channels last nothing moves: the tensor is taken in its other order. */
+/* Between channels-first and channels-last no element moves: the other layout of the tensor is
+ * used. */
 static void put_transpose(struct lite *l, const struct node *node) {
   static const int64_t last[] = {0, 2, 3, 1}, second[] = {0, 3, 1, 2};
   const struct value *x = node_input(node, 0);
   size_t count;
   int64_t order[HONE_MAX_RANK];
   const int64_t *given = node_ints(node, "perm", &count);
-  if (!x) return lite_refuse(l, node, "with an input left out");
+  if (!x) return lite_refuse(l, node, "with an omitted input");
   for (int d = 0; d < x->shape.rank; d++) order[d] = given ? given[d] : x->shape.rank - 1 - d;
   if (x->shape.rank == 4 && orders_equal(order, last, 4))
     lite_bind(l, node, 0, lite_image(l, x), false);
@@ -121,7 +123,7 @@ static void put_split(struct lite *l, const struct node *node) {
   for (int d = 0; d < x->shape.rank; d++) end[d] = x->shape.dims[d], step[d] = 1;
   end[axis] = 0;
   for (size_t k = 0; k < node->output_count && !l->status; k++) {
-    if (!node->outputs[k]) return lite_refuse(l, node, "with an output left out");
+    if (!node->outputs[k]) return lite_refuse(l, node, "with an omitted output");
     begin[axis] = end[axis];
     end[axis] += node->outputs[k]->shape.dims[axis];
     put_part(l, node, k, begin, end, step);
@@ -134,7 +136,8 @@ static bool ints_of(struct lite *l, const struct node *node, size_t k, const cha
   return !l->status;
 }
 
-/* Backwards is from the end of the reversed axis on: the format's -1 as an end means the last element. */
+/* A reversed slice is taken from the reversed axis: as an end, the format's -1 means the last
+ * element. */
 static void put_slice(struct lite *l, const struct node *node) {
   const struct value *x = node_input(node, 0);
   int64_t from[HONE_MAX_RANK], to[HONE_MAX_RANK], axes[HONE_MAX_RANK], by[HONE_MAX_RANK];
@@ -167,7 +170,7 @@ static void put_pad(struct lite *l, const struct node *node) {
   size_t count = 0, axis_count;
   const bool is_constant = !strcmp(mode, "constant"), is_image = lite_follows_images(l, node, 1);
   if (!is_constant && strcmp(mode, "reflect")) return lite_refuse(l, node, "in this mode");
-  if (!x) return lite_refuse(l, node, "with an input left out");
+  if (!x) return lite_refuse(l, node, "with an omitted input");
   if (!l->status) l->status = want_ints(l->ctx, node, 1, "pads", 2 * HONE_MAX_RANK, pads, &count);
   for (int d = 0; d < x->shape.rank; d++) axes[d] = d;
   if (node_input(node, 3) && !ints_of(l, node, 3, "axes", axes, &axis_count)) return;
@@ -202,7 +205,7 @@ static void put_pad(struct lite *l, const struct node *node) {
   lite_bind(l, node, 0, y, is_image);
 }
 
-/* DEPTH_TO_SPACE takes the block from the channels' higher part, as mode DCR. */
+/* DEPTH_TO_SPACE takes the block from the channels' outer part, as mode DCR. */
 static void put_depth_to_space(struct lite *l, const struct node *node) {
   const bool is_up = is_op(node, OP_DepthToSpace);
   const struct shape shape = lite_image_shape(&node->outputs[0]->shape);
@@ -273,10 +276,11 @@ static void put_arg(struct lite *l, const struct node *node) {
   struct shape shape = {0};
   int axis;
   if (!axis_of(l, node, 0, rank, &axis)) return;
-  if (node_int(node, "select_last_index", 0)) return lite_refuse(l, node, "of the last of equals");
+  if (node_int(node, "select_last_index", 0)) return lite_refuse(l, node, "with select_last_index");
   for (int d = 0; d < rank; d++)
     if (d != axis) shape.dims[shape.rank++] = lite_shape(l, x)->dims[d];
-  if (lite_dtype(l, x) == HONE_I64) x = lite_cast(l, x, HONE_I32); /* LiteRT 2.3 takes no others */
+  /* LiteRT 2.3 supports no other type */
+  if (lite_dtype(l, x) == HONE_I64) x = lite_cast(l, x, HONE_I32);
   const int64_t place = axis;
   const int32_t along = lite_reshape(l, lite_ints(l, &place, 1), &(struct shape){0});
   const int32_t y =
@@ -284,7 +288,7 @@ static void put_arg(struct lite *l, const struct node *node) {
   lite_bind(l, node, 0, lite_reshape(l, y, &result->shape), false);
 }
 
-/* Along the last axis; others are turned to the end and back. */
+/* Along the last axis; others are transposed to the end and back. */
 static void put_softmax(struct lite *l, const struct node *node) {
   const bool is_log = is_op(node, OP_LogSoftmax), is_image = lite_follows_images(l, node, 1);
   int32_t x = lite_operand(l, node, 0, is_image);
@@ -319,7 +323,7 @@ static void put_cumsum(struct lite *l, const struct node *node) {
 
 /* -- normalisations */
 
-/* (x - mean) / sqrt(variance + epsilon) over the axes: a root for each row, and products. */
+/* (x - mean) / sqrt(variance + epsilon) over the axes: one root per row, and multiplications. */
 static int32_t normalised(struct lite *l, int32_t x, const bool *axes, double epsilon,
                           bool centres) {
   if (centres) x = lite_binary(l, LITE_SUB, x, lite_reduce(l, LITE_MEAN, x, axes, true));
@@ -344,7 +348,7 @@ static void put_layer_norm(struct lite *l, const struct node *node) {
   lite_bind(l, node, 0, y, false);
 }
 
-/* A vector over the channels against an image, or against [n, c, ..]. */
+/* A per-channel vector that broadcasts against an image, or against [n, c, ..]. */
 static int32_t by_channel(struct lite *l, const struct node *node, size_t k, int rank,
                           bool is_image) {
   const int32_t x = lite_input(l, node, k);
@@ -371,7 +375,7 @@ static void put_batch_norm(struct lite *l, const struct node *node) {
 static void put_instance_norm(struct lite *l, const struct node *node) {
   static const bool of_image[HONE_MAX_RANK] = {false, true, true, false};
   const struct value *x = node_input(node, 0);
-  if (!x || !lite_can_be_image(x)) return lite_refuse(l, node, "of other than images");
+  if (!x || !lite_can_be_image(x)) return lite_refuse(l, node, "of tensors that are not images");
   int32_t y = normalised(l, lite_input_image(l, node, 0), of_image,
                          node_float(node, "epsilon", 1e-5), true);
   y = lite_binary(l, LITE_MUL, y, by_channel(l, node, 1, x->shape.rank, true));
@@ -450,7 +454,7 @@ lite_rule *lite_rule_of(const struct node *node) {
 
 void lite_node(struct lite *l, const struct node *node) {
   const struct value *out = node->output_count ? node->outputs[0] : NULL;
-  if (node_is_known(node)) return; /* written where it is read */
+  if (node_is_known(node)) return; /* constants are written where they are read */
   if (out && l->is_unwritten[out->index]) return;
   lite_rule_of(node)(l, node);
 }

@@ -1,4 +1,5 @@
-/* lite: tensors and operators of a TFLite file that is being made, and the two orders of a value. */
+/* tensors: tensors and operators of the TFLite file being written, and the two layouts of a
+ * value. */
 #include "tflite.h"
 
 static const int64_t to_image[] = {0, 2, 3, 1}, from_image[] = {0, 3, 1, 2};
@@ -9,7 +10,8 @@ static void remember(struct lite *l, hone_status status) {
 
 void lite_refuse(struct lite *l, const struct node *node, const char *why) {
   if (l->status) return;
-  remember(l, fail(l->ctx, HONE_E_UNSUP, node_place(node), "TFLite: %s %s", node->op->name, why));
+  remember(l, fail(l->ctx, HONE_E_UNSUP, node_place(node), "TFLite export does not support %s %s",
+                   node->op->name, why));
 }
 
 /* -- tensors and operators */
@@ -19,7 +21,7 @@ static hone_status add_tensor(struct lite *l, const struct lite_tensor *tensor) 
   return HONE_OK;
 }
 
-/* Number 0 stands for every tensor after a failure. */
+/* After a failure every tensor has number 0. */
 static int32_t new_tensor(struct lite *l, const struct lite_tensor *tensor) {
   if (!l->status) remember(l, add_tensor(l, tensor));
   return l->status ? 0 : (int32_t)l->tensors.count - 1;
@@ -86,7 +88,7 @@ bool lite_same_scale(const struct lite_scale *a, const struct lite_scale *b) {
   return is_same;
 }
 
-/* What an operator gives by the specification, whatever its operand's scale is. */
+/* Output scales that the specification fixes, independent of the operand's. */
 static const struct {
   enum lite_code code;
   float scale;
@@ -169,12 +171,12 @@ int32_t lite_binary(struct lite *l, enum lite_code code, int32_t x, int32_t y) {
                        code == LITE_GREATER_EQUAL || code == LITE_EQUAL || code == LITE_NOT_EQUAL;
   struct shape shape = {0};
   if (!l->status && !shape_broadcast(lite_shape(l, x), lite_shape(l, y), &shape))
-    remember(l, fail(l->ctx, HONE_E_INTERNAL, place_none(), "operands that do not broadcast"));
+    remember(l, fail(l->ctx, HONE_E_INTERNAL, place_none(), "with operands that do not broadcast"));
   return lite_put(l, code, LITE_INPUTS(x, y), NULL, 0, is_test ? HONE_BOOL : lite_dtype(l, x),
                   &shape);
 }
 
-/* The same numbers in another order: of the same one scale. */
+/* The same numbers in another layout: with the same scale. */
 static int32_t like_constant(struct lite *l, int32_t x, int32_t y) {
   if (!l->status && l->tensors.at[x].quantisation.count == 1)
     l->tensors.at[y].quantisation = l->tensors.at[x].quantisation;
@@ -184,7 +186,7 @@ static int32_t like_constant(struct lite *l, int32_t x, int32_t y) {
 int32_t lite_reshape(struct lite *l, int32_t x, const struct shape *shape) {
   if (shape_equal(lite_shape(l, x), shape)) return x;
   const struct lite_tensor *from = tensor_at(l, x);
-  if (from->constant) { /* the same bytes */
+  if (from->constant) { /* the same payload */
     struct tensor *tensor = NULL;
     if (!l->status) remember(l, NEW(l->ctx, l->arena, tensor));
     if (l->status) return 0;
@@ -237,7 +239,7 @@ int32_t lite_transpose(struct lite *l, int32_t x, const int64_t *order) {
   return lite_put(l, LITE_TRANSPOSE, LITE_INPUTS(x, perm), NULL, 0, lite_dtype(l, x), &shape);
 }
 
-/* TensorType, for CAST's options, which nothing reads; the tensors have theirs. */
+/* TensorType, for CAST's options, which are not read; the tensors have their own. */
 int32_t lite_cast(struct lite *l, int32_t x, hone_dtype dtype) {
   if (lite_dtype(l, x) == dtype) return x;
   return lite_put(l, LITE_CAST, LITE_INPUTS(x), NULL, 0, dtype, lite_shape(l, x));
@@ -259,7 +261,7 @@ int32_t lite_reduce(struct lite *l, enum lite_code code, int32_t x, const bool a
                   lite_dtype(l, x), &shape);
 }
 
-/* -- the two orders */
+/* -- the two layouts */
 
 bool lite_can_be_image(const struct value *value) {
   return value->has_shape && (value->shape.rank == 3 || value->shape.rank == 4);
@@ -303,7 +305,7 @@ int32_t lite_image(struct lite *l, const struct value *value) {
 
 static const struct value *input_value(struct lite *l, const struct node *node, size_t k) {
   const struct value *value = lite_operand_value(l, node, k);
-  if (!value || !value->has_shape) lite_refuse(l, node, "with an input left out");
+  if (!value || !value->has_shape) lite_refuse(l, node, "with an omitted input");
   return l->status ? NULL : value;
 }
 
@@ -315,7 +317,7 @@ int32_t lite_input(struct lite *l, const struct node *node, size_t k) {
 int32_t lite_input_image(struct lite *l, const struct node *node, size_t k) {
   const struct value *value = input_value(l, node, k);
   if (value && !lite_can_be_image(value))
-    lite_refuse(l, node, "of what has neither 3 nor 4 dimensions");
+    lite_refuse(l, node, "of a value that has neither 3 nor 4 dimensions");
   return value && !l->status ? lite_image(l, value) : 0;
 }
 
@@ -327,7 +329,7 @@ bool lite_follows_images(const struct lite *l, const struct node *node, size_t o
     const struct value *value = lite_operand_value(l, node, k);
     if (!value || !value->has_shape) return false;
     const struct lite_value *v = &l->values[value->index];
-    /* what is shorter gets leading ones: in the plain order, so it must be there */
+    /* smaller ranks get leading ones in graph order, so that layout must exist */
     if (value->shape.rank != result->shape.rank && !v->plain && !value->constant) return false;
     found = found || (v->image && !v->plain && value->shape.rank == result->shape.rank);
   }
@@ -349,7 +351,7 @@ int32_t lite_operand(struct lite *l, const struct node *node, size_t k, bool is_
   return lite_transpose(l, lite_reshape(l, lite_plain(l, value), &four), to_image);
 }
 
-/* The result at the wanted scale: of an operator that has none of its own it is that already. */
+/* The result at the requested scale; operators without their own scale already have it. */
 static int32_t rescaled(struct lite *l, int32_t tensor) {
   if (l->status) return 0;
   const struct lite_scale *has = &l->tensors.at[tensor].quantisation;

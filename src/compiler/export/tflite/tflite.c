@@ -1,7 +1,9 @@
-/* tflite: a graph as a TFLite file: its inputs, its nodes by their rules (rules.c), a tensor for each output. */
+/* tflite: a graph as a TFLite file: its inputs, its nodes by their rules (rules.c), a tensor for
+ * each output. */
 #include "tflite.h"
 
-/* A tensor of its own for each output: what is an input, a constant or written already is copied. */
+/* Each output has its own tensor: inputs, constants and tensors that are outputs already are
+ * copied. */
 static int32_t output_tensor(struct lite *l, const struct value *value) {
   const int32_t tensor = lite_plain(l, value);
   if (l->status) return 0;
@@ -15,11 +17,12 @@ static int32_t output_tensor(struct lite *l, const struct value *value) {
 static hone_status check_value(struct lite *l, const struct value *value) {
   if (value_is_open(value))
     return fail(l->ctx, HONE_E_UNSUP, place_name(value->name),
-                "a size that is known at run time only is not written");
+                "dynamic dimensions are not written");
   return HONE_OK;
 }
 
-/* Weights that were turned are there in both orders, and read in one. The graph's inputs stay the first. */
+/* Removes unused tensors: transposed weights exist in both layouts, but one is read. The graph's
+ * inputs stay first. */
 static hone_status drop_unread(struct lite *l) {
   int32_t *to, kept = 0;
   const size_t inputs = l->graph->inputs.count, outputs = l->graph->outputs.count;

@@ -1,21 +1,20 @@
-/* What the files of the TFLite exporter share: tensors and operators of the file, and the rules' helpers.
+/* Shared by the TFLite exporter: tensors and operators of the file, and helpers of rules.
  *
- * The format keeps channels of images last, the graph keeps them second. A value has up to two tensors: `plain`,
- * in the graph's order, and `image`, [n, h, w, c] (of a value of rank 3: [n, 1, w, c]); either is made from the
- * other when somebody first asks for it. What works element by element follows its operands' order, so that a
- * network of convolutions has a TRANSPOSE at its ends only. Codes and options: schema.fbs of the TensorFlow
- * Lite project, version 3.
+ * The format stores images channels-last, the graph channels-first. A value has up to two tensors:
+ * `plain`, in the graph's layout, and `image`, [n, h, w, c] (for rank 3: [n, 1, w, c]); either is
+ * made from the other when first needed. Elementwise operators follow the layout of their operands,
+ * so a convolutional network has TRANSPOSEs only at its ends. Codes and options: schema.fbs of the
+ * TensorFlow Lite project, version 3.
  *
- * Helpers return the number of a tensor. What fails in one is remembered in `status`, as in struct strbuf, and
- * seen after each node.
- */
+ * Helpers return the number of a tensor. A failure is stored in `status`, as in struct strbuf, and
+ * checked after each node. */
 #ifndef HONE_EXPORT_LITE_H
 #define HONE_EXPORT_LITE_H
 
 #include "compiler/export/export.h"
 #include "flatbuffer_write.h"
 
-/* BuiltinOperator: those that are written. */
+/* BuiltinOperator codes that are written. */
 enum lite_code {
   LITE_ADD = 0,
   LITE_AVERAGE_POOL_2D = 1,
@@ -113,20 +112,20 @@ struct lite_tensor {
   struct shape shape;
   const struct tensor *constant; /* or NULL */
   struct lite_scale quantisation;
-  int64_t producer; /* the operator, -1: none */
+  int64_t producer; /* index of the operator that makes it, -1: none */
 };
 enum { LITE_MOST_OPTIONS = 7 };
 struct lite_operator {
   enum lite_code code;
   size_t input_count, output_count;
-  int32_t *inputs, *outputs; /* -1: left out */
+  int32_t *inputs, *outputs; /* -1: omitted */
   size_t option_count;
   struct flat_field options[LITE_MOST_OPTIONS];
 };
 struct lite;
-/* Writes a node; what fails is remembered. */
+/* Writes a node; a failure is stored in l->status. */
 typedef void lite_rule(struct lite *l, const struct node *node);
-/* Numbers of a value's tensors from 1; 0: none yet. */
+/* Numbers of a value's tensors, from 1; 0: none yet. */
 struct lite_value {
   int32_t plain, image;
 };
@@ -138,12 +137,13 @@ struct lite {
   VEC(struct lite_tensor) tensors;
   VEC(struct lite_operator) operators;
   struct lite_value *values; /* by value->index */
-  uint32_t *uses;            /* likewise: readers */
-  /* likewise, of a QuantizeLinear's result: the operator that gives these bytes; or NULL */
+  uint32_t *uses;            /* likewise: number of readers */
+  /* likewise, for a QuantizeLinear's result: the operator written in int8; or NULL */
   const struct node **heads;
-  bool *is_unwritten;           /* likewise: a float that only exists in bytes */
-  const struct node *quantiser; /* whose operator is being written in bytes; NULL: in floats */
-  struct lite_scale scale;      /* its own */
+  bool *is_unwritten; /* likewise: a float that exists only in int8 */
+  /* the QuantizeLinear of the operator being written in int8; NULL: in floats */
+  const struct node *quantiser;
+  struct lite_scale scale; /* its scale */
   lite_rule *(*rule_of)(const struct node *node);
   int32_t *outputs; /* the graph's, in its order */
 };
@@ -154,11 +154,11 @@ int32_t lite_tensor(struct lite *l, hone_dtype dtype, const struct shape *shape)
 int32_t lite_constant(struct lite *l, const struct tensor *tensor);
 int32_t lite_ints(struct lite *l, const int64_t *ints, size_t count); /* i32[count] */
 int32_t lite_number(struct lite *l, hone_dtype dtype, double value);  /* a scalar */
-/* An operator of one result. */
+/* An operator with one result. */
 int32_t lite_put(struct lite *l, enum lite_code code, const int32_t *inputs, size_t input_count,
                  const struct flat_field *options, size_t option_count, hone_dtype dtype,
                  const struct shape *shape);
-/* The same of several results that are there already. */
+/* The same with several results that exist already. */
 void lite_put_into(struct lite *l, enum lite_code code, const int32_t *inputs, size_t input_count,
                    const struct flat_field *options, size_t option_count, const int32_t *outputs,
                    size_t output_count);
@@ -180,41 +180,45 @@ int32_t lite_reduce(struct lite *l, enum lite_code code, int32_t x, const bool a
 /* The DequantizeLinear that makes the value, or NULL. */
 const struct node *lite_dequantiser(const struct value *value);
 bool lite_same_scale(const struct lite_scale *a, const struct lite_scale *b);
-/* Input k of a node, or what it is dequantised from while that is written in bytes. */
+/* Input k of a node, or the input of its DequantizeLinear while the node is written in int8. */
 const struct value *lite_operand_value(const struct lite *l, const struct node *node, size_t k);
 bool lite_is_constant(const struct value *value); /* or dequantised from a constant */
-/* A value in the graph's order, and as an image (ranks 3 and 4). */
+/* A value in the graph's layout, and as an image (ranks 3 and 4). */
 int32_t lite_plain(struct lite *l, const struct value *value);
 int32_t lite_image(struct lite *l, const struct value *value);
 bool lite_can_be_image(const struct value *value);
-/* Input k of a node; E_UNSUP where it is left out. */
+/* Input k of a node; E_UNSUP if it is omitted. */
 int32_t lite_input(struct lite *l, const struct node *node, size_t k);
 int32_t lite_input_image(struct lite *l, const struct node *node, size_t k);
-/* Operands of an elementwise node whose result has this shape: whether some stand as images only. */
+/* For an elementwise node with a result of this shape: true if some operands exist only as
+ * images. */
 bool lite_follows_images(const struct lite *l, const struct node *node, size_t operands);
-/* An operand in the order that lite_follows_images told, with leading ones where an image needs them. */
+/* An operand in the layout that lite_follows_images returned, with leading ones if an image needs
+ * them. */
 int32_t lite_operand(struct lite *l, const struct node *node, size_t k, bool is_image);
-/* Axis d of the graph's order in an image: rank 3 or 4. */
+/* The image axis of axis d in the graph's layout: rank 3 or 4. */
 int lite_image_axis(int rank, int axis);
 struct shape lite_image_shape(const struct shape *shape);
 void lite_bind(struct lite *l, const struct node *node, size_t output, int32_t tensor,
                bool is_image);
-/* Remembers the first failure. */
+/* Stores the first failure; `why` completes "TFLite export does not support OP ...". */
 void lite_refuse(struct lite *l, const struct node *node, const char *why);
 
-/* Adds an activation to the operator that made the tensor, as its option; false if it has no such option, or has one. */
+/* Fuses an activation into the operator that made the tensor; false if it cannot have one, or has
+ * one already. */
 bool lite_fuse(struct lite *l, int32_t tensor, int activation);
 
 /* -- contract.c: x [.., in] by weights [out, in]; bias -1: none */
 int32_t lite_fully_connected(struct lite *l, int32_t x, int32_t weights, int32_t bias);
 
 /* -- index.c */
-/* Places along dimensions of these sizes (one, or one for each element of the last axis), none below 0. */
+/* Indices into dimensions of these sizes (one, or one per element of the last axis), made
+ * non-negative. */
 int32_t lite_inside(struct lite *l, const struct value *places, const int64_t *sizes, size_t count);
 
 /* -- quantised.c */
 MUST_USE hone_status lite_find_quantised(struct lite *l);
-/* Weights (input 1), turned as they are wanted: in bytes they get their scales, along channel_axis. */
+/* Weights (input 1), transposed as requested; in int8 with their scales along channel_axis. */
 int32_t lite_weights(struct lite *l, const struct node *node, int32_t tensor, int channel_axis);
 int32_t lite_quantised_bias(struct lite *l, const struct node *node, int64_t channels);
 

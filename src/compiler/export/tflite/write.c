@@ -1,4 +1,5 @@
-/* lite_write: the FlatBuffer of a TFLite file: Model, OperatorCode, SubGraph, Tensor, Buffer, Operator. */
+/* write: the FlatBuffer of a TFLite file: Model, OperatorCode, SubGraph, Tensor, Buffer,
+ * Operator. */
 #include "tflite.h"
 
 enum { MODEL_VERSION, MODEL_CODES, MODEL_GRAPHS, MODEL_DESCRIPTION, MODEL_BUFFERS };
@@ -8,7 +9,7 @@ enum { TENSOR_SHAPE, TENSOR_TYPE, TENSOR_BUFFER, TENSOR_NAME, TENSOR_QUANTISATIO
 enum { QUANT_SCALE = 2, QUANT_ZERO_POINT, QUANT_AXIS = 6 };
 enum { OPERATOR_CODE, OPERATOR_INPUTS, OPERATOR_OUTPUTS, OPERATOR_OPTIONS_TYPE, OPERATOR_OPTIONS };
 enum { SCHEMA = 3, LARGEST_OLD_CODE = 127, DATA_ALIGNMENT = 16 };
-/* Offsets are of 32 bits, and readers take them for signed. */
+/* Offsets have 32 bits, and readers treat them as signed. */
 #define MOST_BYTES ((size_t)INT32_MAX)
 
 /* TensorType. */
@@ -19,7 +20,7 @@ static const struct {
              {HONE_BOOL, 6}, {HONE_I16, 7},  {HONE_I8, 9},  {HONE_F64, 10}, {HONE_U64, 12},
              {HONE_U32, 15}, {HONE_U16, 16}, {HONE_I4, 17}, {HONE_BF16, 18}};
 
-/* The union BuiltinOptions, and the version of the operator that has what is written here. */
+/* The union BuiltinOptions, and the operator version for the options written here. */
 static const struct code_row {
   enum lite_code code;
   int options, version;
@@ -57,7 +58,7 @@ static const struct code_row {
     {LITE_GELU, 116, 1},
     {LITE_ONE_HOT, 61, 1},
     {LITE_QUANTIZE, 0, 1},
-    {LITE_BROADCAST_TO, 0, 2}, /* LiteRT has no first one */
+    {LITE_BROADCAST_TO, 0, 2}, /* LiteRT has no version 1 */
 };
 
 static const struct code_row *row_of(enum lite_code code) {
@@ -111,7 +112,7 @@ static void put_quantisation(struct strbuf *out, const struct lite_scale *q, siz
   flat_point(out, places[1], flat_put_vector(out, q->zero_points, q->count, 8, 8));
 }
 
-/* buffer: 0 of what is computed. */
+/* buffer: 0 for computed tensors. */
 static hone_status put_tensor(struct lite *l, struct strbuf *out, const struct lite_tensor *tensor,
                               size_t buffer, size_t place) {
   size_t places[5];
@@ -176,7 +177,7 @@ static hone_status put_subgraph(struct lite *l, struct strbuf *out, const struct
     TRY(put_tensor(l, out, tensor, tensor->constant ? ++buffers : 0, tensors + 4 + 4 * i));
   }
   TRY(NEW_ARRAY(l->ctx, l->arena, ends, graph->inputs.count + graph->outputs.count + 1));
-  for (size_t i = 0; i < graph->inputs.count; i++) ends[i] = (int32_t)i; /* made first */
+  for (size_t i = 0; i < graph->inputs.count; i++) ends[i] = (int32_t)i; /* inputs are made first */
   put_numbers(out, ends, graph->inputs.count, places[1]);
   for (size_t i = 0; i < graph->outputs.count; i++) ends[i] = l->outputs[i];
   put_numbers(out, ends, graph->outputs.count, places[2]);
@@ -187,7 +188,7 @@ static hone_status put_subgraph(struct lite *l, struct strbuf *out, const struct
   return HONE_OK;
 }
 
-/* The first is empty, by the format's custom. Text beyond 2 GiB is refused before it is copied. */
+/* The first buffer is empty by convention. Files above 2 GiB are rejected before data is copied. */
 static hone_status put_buffers(struct lite *l, struct strbuf *out, size_t place) {
   size_t count = 1, bytes = out->length, entry;
   for (size_t i = 0; i < l->tensors.count; i++) {
@@ -196,7 +197,7 @@ static hone_status put_buffers(struct lite *l, struct strbuf *out, size_t place)
     count++;
     if (!checked_add(bytes, constant->bytes + 64, &bytes) || bytes > MOST_BYTES)
       return fail(l->ctx, HONE_E_LIMIT, place_none(),
-                  "weights of more than 2 GiB: a FlatBuffer's offsets end there");
+                  "weights of more than 2 GiB exceed a FlatBuffer's offsets");
   }
   const size_t list = flat_put_offsets(out, count);
   flat_point(out, place, list);
