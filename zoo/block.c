@@ -68,7 +68,7 @@ static struct value *rotate(const struct stack *s, struct value *x, int64_t dept
   return zoo_op2(b, "Add", zoo_op2(b, "Mul", x, s->cosine), zoo_op2(b, "Mul", half, s->sine));
 }
 
-/* Puts the past in front and hands both out again. x [batch, heads, length, depth] */
+/* Concatenates the past and returns the result as an output too. x [batch, heads, length, depth] */
 static struct value *extend(const struct stack *s, const char *name, const char *kind,
                             struct value *x, int64_t heads, int64_t depth) {
   struct builder *b = s->b;
@@ -82,7 +82,7 @@ static struct value *extend(const struct stack *s, const char *name, const char 
   return x;
 }
 
-/* Each head of keys serves `times` heads of queries. */
+/* Repeats each key head for `times` query heads. */
 static struct value *repeat_heads(const struct stack *s, struct value *x, int64_t heads,
                                   int64_t times, int64_t length, int64_t depth) {
   struct builder *b = s->b;

@@ -1,6 +1,7 @@
-/* block: attention and the transformer block of the field's models, told by a few facts. What BERT's and
- * GPT-2's descendants differ in (norm, place of the norm, activation, biases, positions, shared keys,
- * a memory to look at) is a field here, so that a model is a table of blocks. */
+/* block: attention and the transformer block of common models, configured by a few fields. The
+ * differences between descendants of BERT and GPT-2 (norm, position of the norm, activation,
+ * biases, positions, shared keys, cross-attention) are fields here, so that a model is a table of
+ * blocks. */
 #ifndef HONE_ZOO_BLOCK_H
 #define HONE_ZOO_BLOCK_H
 
@@ -12,28 +13,28 @@ enum { BIAS_Q = 1, BIAS_K = 2, BIAS_V = 4, BIAS_OUT = 8, BIAS_MLP = 16, BIAS_ALL
 
 struct block {
   int64_t width, depth; /* of the rows; of one head */
-  int64_t inner;        /* width inside the feed-forward part */
-  int64_t key_heads;    /* shared by groups of query heads; 0: each has its own */
-  int64_t memory_width; /* of what cross-attention looks at; 0: none */
+  int64_t inner;        /* hidden width of the feed-forward part */
+  int64_t key_heads;    /* key heads, shared by groups of query heads; 0: one per query head */
+  int64_t memory_width; /* width of the cross-attention memory; 0: none */
   double epsilon;       /* of the norms */
-  double gain;          /* of the variance that each branch adds */
+  double gain;          /* variance that each branch adds */
   enum zoo_norm norm;
   enum zoo_activation activation;
   unsigned biases;
-  bool is_post_norm; /* the norm follows the sum instead of preceding the branch */
+  bool is_post_norm; /* the norm follows the sum and does not precede the branch */
   bool is_gated;     /* act(gate) * up, then down */
   bool is_unscaled;  /* T5: scores are not divided by sqrt(depth) */
   bool is_4bit;
 };
 
-/* What the blocks of one stack share. Values may be NULL. */
+/* Shared by the blocks of one stack. Values may be NULL. */
 struct stack {
   struct builder *b;
-  int64_t batch, length;       /* length -1: known when it runs */
+  int64_t batch, length;       /* length -1: known only at run time */
   struct value *mask;          /* added to the scores of self-attention */
   struct value *cosine, *sine; /* rotary positions, [.., length, depth] */
-  struct value *position;      /* added to what makes queries and keys (DETR) */
-  int64_t past;                /* cached positions in front; below 0: no cache */
+  struct value *position;      /* added to the inputs of queries and keys (DETR) */
+  int64_t past;                /* number of cached positions; below 0: no cache */
   struct value *memory, *memory_position;
   int64_t memory_length;
 };
@@ -58,17 +59,18 @@ struct attention {
 struct value *zoo_attend(struct builder *b, const struct attention *a, struct value *q,
                          struct value *k, struct value *v, struct value *bias);
 
-/* One block, with cross-attention where it has a memory. */
+/* One block, with cross-attention if it has a memory. */
 struct value *zoo_block(const struct stack *s, const struct block *k, const char *name,
                         struct value *x);
 /* The blocks NAME.0 to NAME.(count - 1). */
 struct value *zoo_blocks(const struct stack *s, const struct block *k, const char *name,
                          int64_t count, struct value *x);
 
-/* [1, 1, length, length]: 0 where a position is seen and the lowest float where it is not. */
+/* [1, 1, length, length]: 0 for visible positions, the lowest float for hidden ones. */
 struct value *zoo_causal_mask(struct builder *b, int64_t length);
-/* The same found at run time, as bools [batch, 1, length, total]: of what a new input, attention_mask [batch, total],
-   leaves over, what stands up to a token's position, [batch, length]. */
+/* The same computed at run time, as bools [batch, 1, length, total]: keys that the new input
+ * attention_mask [batch, total] allows and that are not after the token's position, [batch,
+ * length]. */
 struct value *zoo_is_seen(struct builder *b, struct value *position, int64_t total);
 /* 0 where the mask is 1 and the lowest float where it is 0: [batch, length] -> [batch, 1, 1, length] */
 struct value *zoo_extended_mask(struct builder *b, struct value *mask);

@@ -175,8 +175,8 @@ static uint64_t seed_of(const char *name) { /* FNV-1a */
   return hash;
 }
 
-/* Uniform in mean +- sqrt(3) deviation: bounded, so no outlier makes a softmax or a half overflow.
-   Two values of 24 bits from each 64 random bits. */
+/* Uniform in mean +- sqrt(3) deviation: bounded, so that no outlier overflows a softmax or a half.
+ * Two 24-bit values from each 64 random bits. */
 static void fill(const struct tensor *tensor, const char *name, double mean, double deviation) {
   struct random random;
   float *x = (float *)(uintptr_t)tensor->data;
@@ -185,7 +185,7 @@ static void fill(const struct tensor *tensor, const char *name, double mean, dou
   random_init(&random, seed_of(name));
   for (size_t i = 0; i < count; i += 2) {
     const uint64_t bits = random_u64(&random);
-    /* the half step keeps exact zeros and denormals out */
+    /* the half step avoids exact zeros and denormals */
     x[i] = (float)(low + width * (((double)(int32_t)(bits & 0xffffff) + 0.5) * 0x1p-24));
     if (i + 1 < count)
       x[i + 1] =
@@ -214,7 +214,7 @@ struct value *zoo_weight(struct builder *b, const char *name, int rank, const in
   return new_weight(b, name, rank, dims, mean, deviation);
 }
 
-/* [in, out] of 4 bits, every value from -8 to 7 as likely as any other. */
+/* 4-bit weights [in, out], uniform from -8 to 7. */
 static struct value *nibbles(struct builder *b, const char *name, int64_t in, int64_t out) {
   struct random random;
   struct tensor *tensor = new_tensor(b, HONE_I4, DIMS(in, out));
@@ -232,7 +232,7 @@ struct value *zoo_matmul_4bit(struct builder *b, const char *name, struct value 
   const double scale = sqrt(gain / (double)in) / spread;
   struct value *w, *scales;
   zoo_require(b, in % GROUP == 0 && out % 2 == 0,
-              "weights of 4 bits are in groups of 32: the width must be a multiple");
+              "4-bit weights are in groups of 32: the width must be a multiple of 32");
   b->parameter_count += in * out;
   w = nibbles(b, zoo_name(b, "%s.weight", name), in, out);
   scales = new_weight(b, zoo_name(b, "%s.scale", name), DIMS(in / GROUP, out), scale, scale / 8);

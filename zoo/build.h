@@ -1,11 +1,10 @@
-/* build: layers as the field names them, for the families of this folder. A layer makes its seeded
- * weights and the nodes an exporter would write. The first failure is remembered in the builder and
- * every later call returns NULL at once, so that a model reads as its layers; zoo_build looks at
- * `status` in the end.
+/* build: layers for the model families of this folder. A layer creates its seeded weights and the
+ * nodes that an exporter would write. The first failure is stored in the builder and every later
+ * call returns NULL at once, so that a model reads as its layers; zoo_build checks `status` at the
+ * end.
  *
- * Weights depend on their name alone. They are uniform with the standard deviation that keeps
- * activations near variance 1 (He for layers that read a ReLU, Xavier elsewhere).
- */
+ * Weights depend only on their name. They are uniform with the standard deviation that keeps
+ * activations near variance 1 (He for layers that read a ReLU, Xavier elsewhere). */
 #ifndef HONE_ZOO_BUILD_H
 #define HONE_ZOO_BUILD_H
 
@@ -19,20 +18,20 @@ struct zoo_options {
 struct builder {
   struct ctx *ctx;
   struct graph *graph;
-  struct zoo_options options, published; /* asked for; of the model as its paper has it */
+  struct zoo_options options, published; /* requested sizes; those of the published model */
   hone_status status;
-  bool is_open; /* a decoder that takes any number of tokens after any past */
+  bool is_open; /* a decoder for any number of tokens after any past */
   struct open_dimensions open;
-  bool is_counting;        /* nothing is made: weights are counted, every value is NULL */
-  bool has_frozen_norms;   /* batch norms are no parameters, as in DETR's backbone */
-  int64_t parameter_count; /* of the weights made so far; not the running statistics */
+  bool is_counting;        /* only weights are counted, every value is NULL */
+  bool has_frozen_norms;   /* batch norms are not parameters, as in DETR's backbone */
+  int64_t parameter_count; /* of the weights made so far, without running statistics */
   int64_t weight_bytes;    /* of every constant that a name's seed fills */
 };
 /* A variant of a decoder: which size, whether it takes one token with a cache, weights of 4 bits. */
 enum { ZOO_SIZE = 15, ZOO_DECODE = 16, ZOO_4BIT = 32 };
 typedef void family_fn(struct builder *b, int variant);
 
-/* One model of a family; zoo.c lists them beside their public rows. */
+/* One model of a family; zoo.c lists them with their public rows. */
 family_fn zoo_mlp, zoo_conv, zoo_mnist, zoo_transformer, zoo_resnet, zoo_vgg, zoo_mobilenet,
     zoo_vit, zoo_bert, zoo_gpt2, zoo_gcn, zoo_graphsage, zoo_gat, zoo_gatv2, zoo_dlrm, zoo_tinyvit,
     zoo_yolov8n, zoo_detr, zoo_mobilebert, zoo_llama, zoo_t5, zoo_mbart, zoo_whisper, zoo_conformer,
@@ -43,8 +42,8 @@ family_fn zoo_mlp, zoo_conv, zoo_mnist, zoo_transformer, zoo_resnet, zoo_vgg, zo
   (int)COUNT(((const int64_t[]){__VA_ARGS__})), (const int64_t[]) { __VA_ARGS__ }
 
 /* -- sizes */
-/* A published width or depth in the proportion that the options `width` and `layers` ask for: widths in
- * whole units (of a head), one unit and one layer at least. */
+/* A published width or depth scaled by the options `width` and `layers`: widths in whole units
+ * (heads), at least one unit and one layer. */
 int64_t zoo_width(const struct builder *b, int64_t published, int64_t unit);
 int64_t zoo_layers(const struct builder *b, int64_t published);
 /* E_USAGE with this text unless `holds`. */
@@ -56,7 +55,7 @@ PRINTF(2, 3) const char *zoo_name(struct builder *b, const char *format, ...);
 struct value *zoo_input(struct builder *b, const char *name, hone_dtype dtype, int rank,
                         const int64_t *dims);
 void zoo_output(struct builder *b, const char *name, struct value *value);
-/* A dimension of an input or output that has this name where the model is open. */
+/* Gives a dimension of an input or output this name if the model has dynamic dimensions. */
 void zoo_open_dimension(struct builder *b, const struct value *x, int axis, const char *name);
 /* One node; its outputs, output_count of them, are written to `out`. */
 void zoo_node(struct builder *b, const char *op, struct value *const *inputs, size_t input_count,
@@ -76,9 +75,9 @@ struct value *zoo_scalar(struct builder *b, double x);
 struct value *zoo_i64(struct builder *b, int rank, const int64_t *ints, size_t n);
 /* One value everywhere; rank up to 4. */
 struct value *zoo_filled(struct builder *b, int rank, const int64_t *dims, double x);
-/* A constant of these numbers, which are computed and not trained. */
+/* A constant of computed, not trained, numbers. */
 struct value *zoo_table(struct builder *b, int rank, const int64_t *dims, const double *x);
-/* The same of integers of any rank. */
+/* The same for integers of any rank. */
 struct value *zoo_indices(struct builder *b, int rank, const int64_t *dims, const int64_t *x);
 /* [n, 1] */
 struct value *zoo_column(struct builder *b, const double *x, size_t n);
@@ -86,7 +85,8 @@ struct value *zoo_column(struct builder *b, const double *x, size_t n);
 struct value *zoo_weight(struct builder *b, const char *name, int rank, const int64_t *dims,
                          double mean, double deviation);
 
-/* x W by a weight of 4 bits, 32 along `in` sharing a scale (QLoRA, Dettmers et al. 2023): DequantizeLinear and MatMul. */
+/* x W with 4-bit weights, a scale for each 32 along `in` (QLoRA, Dettmers et al. 2023):
+ * DequantizeLinear and MatMul. */
 struct value *zoo_matmul_4bit(struct builder *b, const char *name, struct value *x, int64_t in,
                               int64_t out, double gain);
 
@@ -139,7 +139,8 @@ struct value *zoo_split_heads(struct builder *b, struct value *x, int64_t batch,
                               int64_t heads, int64_t depth, bool is_key);
 struct value *zoo_merge_heads(struct builder *b, struct value *x, int64_t batch, int64_t length,
                               int64_t width);
-/* Everything of ResNet-18 or -50 in front of the pool: [batch, 3, size, size] to 512 or 2048 channels of size / 32. */
+/* All of ResNet-18 or -50 before the pool: [batch, 3, size, size] to 512 or 2048 channels of size /
+ * 32. */
 struct value *zoo_resnet_body(struct builder *b, struct value *x, int variant);
 
 #endif

@@ -17,7 +17,7 @@ static struct value *norm(const struct speech *s, const char *name, struct value
   return zoo_layer_norm(s->b, zoo_name(s->b, "%s.norm", name), x, s->width, 1e-5);
 }
 
-/* Half of what the feed-forward part says is added. */
+/* Adds half of the feed-forward output. */
 static struct value *half_step(const struct speech *s, const char *name, struct value *x) {
   struct builder *b = s->b;
   struct dense up = {s->width, 4 * s->width, 1, true, false};
@@ -27,7 +27,8 @@ static struct value *half_step(const struct speech *s, const char *name, struct 
   return zoo_op2(b, "Add", x, zoo_op2(b, "Mul", y, zoo_scalar(b, 0.5)));
 }
 
-/* Distances from length - 1 down to -(length - 1): sines and cosines in turn, [1, 2 length - 1, width]. */
+/* Distances from length - 1 down to -(length - 1): alternating sines and cosines, [1, 2 length - 1,
+ * width]. */
 static struct value *distances(const struct speech *s) {
   struct builder *b = s->b;
   const int64_t rows = 2 * s->length - 1;
@@ -44,8 +45,8 @@ static struct value *distances(const struct speech *s) {
   return zoo_table(b, DIMS(1, rows, s->width), out);
 }
 
-/* [batch, heads, length, 2 length - 1], column by distance, to [.., length], column by key: one column of zeros
-   in front makes every row one longer than it is read. */
+/* [batch, heads, length, 2 length - 1], columns by distance, to [.., length], columns by key: with
+ * a column of zeros in front, each row is one longer than it is read. */
 static struct value *shift(const struct speech *s, struct value *x, int64_t heads) {
   struct builder *b = s->b;
   const int64_t length = s->length, columns = 2 * length - 1;
@@ -56,7 +57,7 @@ static struct value *shift(const struct speech *s, struct value *x, int64_t head
   return zoo_slice(b, x, 3, 0, length);
 }
 
-/* One bias of the queries for what is there, one for where it is. */
+/* One bias of the queries for content, one for position. */
 static struct value *attention(const struct speech *s, const char *name, struct value *x,
                                struct value *positions) {
   struct builder *b = s->b;

@@ -1,5 +1,5 @@
-/* DETR with ResNet-50 (Carion et al. 2020, arXiv:2005.12872): 100 learned queries look at the places of a feature
- * map; logits and boxes of each. Batch norms of the backbone are frozen. */
+/* DETR with ResNet-50 (Carion et al. 2020, arXiv:2005.12872): 100 learned queries attend to the
+ * positions of a feature map; logits and boxes of each. Batch norms of the backbone are frozen. */
 #include "block.h"
 
 #include <math.h>
@@ -46,7 +46,7 @@ void zoo_detr(struct builder *b, int variant) {
   struct conv narrow = {FEATURES, width, 1, 1, 0, 1, true, 1};
   struct dense classify = {width, CLASSES, 1, true, false};
   (void)variant;
-  zoo_require(b, size % 32 == 0, "DETR takes pictures whose sides are multiples of 32");
+  zoo_require(b, size % 32 == 0, "DETR needs images whose sides are multiples of 32");
   b->has_frozen_norms = true;
   struct value *x = zoo_input(b, "pixel_values", HONE_F32, DIMS(batch, 3, size, size));
   x = zoo_conv2d(b, "input_proj", zoo_resnet_body(b, x, 50), &narrow);

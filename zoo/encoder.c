@@ -15,7 +15,7 @@ static struct value *fused_attention(struct builder *b, const char *name, struct
   return zoo_project(b, zoo_name(b, "%s.out_proj", name), x, width, width, gain);
 }
 
-/* The second projection's gain makes up for what GELU takes and scales the residual branch. */
+/* The second projection's gain compensates GELU and scales the residual branch. */
 static struct value *mlp(struct builder *b, const char *first, const char *second, struct value *x,
                          int64_t width, double gain) {
   x = zoo_gelu(b, zoo_project(b, first, x, width, 4 * width, 1));
@@ -49,7 +49,7 @@ void zoo_vit(struct builder *b, int variant) {
   struct conv patches = {3, width, 16, 16, 0, 1, true, 0.5};
   struct value *x = zoo_input(b, "input", HONE_F32, DIMS(batch, 3, size, size)), *in[2];
   (void)variant;
-  zoo_require(b, size % 16 == 0, "the picture must be cut into whole patches of 16");
+  zoo_require(b, size % 16 == 0, "the image size must be a multiple of the patch size 16");
   x = zoo_reshape(b, zoo_conv2d(b, "conv_proj", x, &patches), DIMS(batch, width, side * side));
   in[1] = zoo_transpose(b, x, DIMS(0, 2, 1));
   in[0] = zoo_weight(b, "class_token", DIMS(1, 1, width), 0, 0.7);
@@ -116,7 +116,7 @@ void zoo_bert(struct builder *b, int variant) {
   struct value *mask = zoo_input(b, "attention_mask", HONE_I64, DIMS(batch, length));
   struct value *types = zoo_input(b, "token_type_ids", HONE_I64, DIMS(batch, length));
   (void)variant;
-  zoo_require(b, length <= 512, "BERT has 512 positions at most");
+  zoo_require(b, length <= 512, "BERT has at most 512 positions");
   struct value *x = embeddings(b, width, ids, types);
   mask = zoo_extended_mask(b, mask);
   for (int i = 0; i < (int)b->options.layers; i++)

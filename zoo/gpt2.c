@@ -9,7 +9,7 @@ enum { DEPTH = 64, POSITIONS = 1024 };
 struct decoder {
   struct builder *b;
   int64_t batch, length, past; /* past < 0: no cache */
-  int64_t rows;                /* length in shapes: -1 where it is known at run time */
+  int64_t rows;                /* length in shapes: -1 if it is known only at run time */
   int64_t width, heads, layers;
   /* [1, 1, length, length]; with a cache [batch, 1, length, total] or NULL */
   struct value *is_visible;
@@ -27,7 +27,7 @@ static struct value *conv1d(const struct decoder *d, const char *name, struct va
   return zoo_reshape(b, x, DIMS(d->batch, d->rows, out));
 }
 
-/* Puts the past in front and hands both out again; axis of the sequence: 2. */
+/* Concatenates the past and returns the result as an output too; the sequence is axis 2. */
 static struct value *extend(const struct decoder *d, int layer, const char *kind,
                             struct value *now) {
   struct builder *b = d->b;
@@ -85,7 +85,7 @@ static struct value *causal_mask(struct builder *b, int64_t length) {
   return value;
 }
 
-/* Positions: given with a cache, counted without. */
+/* Positions: an input with a cache, counted without. */
 static struct value *positions(const struct decoder *d) {
   int64_t counted[POSITIONS];
   for (int64_t i = 0; i < POSITIONS; i++) counted[i] = i;
@@ -105,7 +105,7 @@ void zoo_gpt2(struct builder *b, int variant) {
                       .width = width,
                       .heads = width / DEPTH,
                       .layers = b->options.layers};
-  zoo_require(b, d.length <= POSITIONS && d.past < POSITIONS, "GPT-2 has 1024 positions at most");
+  zoo_require(b, d.length <= POSITIONS && d.past < POSITIONS, "GPT-2 has at most 1024 positions");
   if (b->status) return;
   struct value *ids = zoo_input(b, "input_ids", HONE_I64, DIMS(d.batch, d.length));
   struct value *at = positions(&d);

@@ -1,12 +1,13 @@
-/* Decoders with rotary positions: Llama 7B (Touvron et al. 2023, arXiv:2302.13971), Llama 3.2 1B and 3B
- * (Grattafiori et al. 2024, arXiv:2407.21783) and DeepSeek-R1's distillate into Qwen2 1.5B
- * (arXiv:2501.12948), as transformers has them. The whole prompt, or one more token with the keys and
- * values of the past as inputs and outputs; weights of the blocks as floats or of 4 bits. */
+/* Decoders with rotary positions: Llama 7B (Touvron et al. 2023, arXiv:2302.13971), Llama 3.2 1B
+ * and 3B (Grattafiori et al. 2024, arXiv:2407.21783) and DeepSeek-R1's distillation into Qwen2 1.5B
+ * (arXiv:2501.12948), as in transformers. The whole prompt, or one more token with the past keys
+ * and values as inputs and outputs; weights of the blocks as floats or in 4 bits. */
 #include "block.h"
 
 #include <math.h>
 
-enum { OPEN_POSITIONS = 4096 }; /* that a model of open sizes knows the rotation of */
+/* number of positions for which a model with dynamic dimensions has a rotary table */
+enum { OPEN_POSITIONS = 4096 };
 
 struct size {
   int64_t heads, key_heads, inner;
@@ -21,8 +22,8 @@ static const struct size sizes[] = {
     {12, 2, 8960, 1e4, 1e-6, 0, false, true},    /* deepseek_r1_distill_qwen_1_5b */
 };
 
-/* Llama 3.1 divides low frequencies by `stretch`, and those between a quarter and all of the 8192 positions
-   that it was trained on by something between. */
+/* Llama 3.1 divides low frequencies by `stretch`, and interpolates those with wave lengths between
+ * a quarter and all of the 8192 positions of its training. */
 static double stretched(double frequency, double stretch) {
   const double trained = 8192, low = 1, high = 4, turn = 2 * 3.14159265358979323846;
   double turns = trained * frequency / turn;

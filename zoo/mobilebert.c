@@ -1,5 +1,5 @@
-/* MobileBERT (Sun et al. 2020, arXiv:2004.02984) as transformers has it: rows of 512 go through bottlenecks of 128;
- * what stands for a norm is a scale and a bias; three words make an embedding. */
+/* MobileBERT (Sun et al. 2020, arXiv:2004.02984) as in transformers: rows of 512 pass bottlenecks
+ * of 128; a scale and a bias replace the norm; the embedding concatenates three words. */
 #include "block.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ static struct value *linear(struct builder *b, const char *name, struct value *x
   return zoo_dense(b, name, x, &dense);
 }
 
-/* The sum of a branch and what it left, brought back to its size. */
+/* The sum of a branch and its input, projected back to the full width. */
 static struct value *rejoin(struct builder *b, const char *name, struct value *x, struct value *y,
                             int64_t width) {
   return no_norm(b, name, zoo_op2(b, "Add", x, y), width, 0.7);
@@ -59,7 +59,8 @@ static struct value *layer(struct builder *b, const char *name, struct value *x,
   return rejoin(b, zoo_name(b, "%s.output.LayerNorm", name), y, x, w->wide);
 }
 
-/* The rows before, at and after each place, zeros beyond the ends: [batch, length, 3 * width]. */
+/* The previous, own and next row of each position, zeros beyond the ends: [batch, length, 3 *
+ * width]. */
 static struct value *three_words(struct builder *b, struct value *x, const struct widths *w,
                                  int64_t width) {
   struct value *zeros = zoo_filled(b, DIMS(w->batch, 1, width), 0), *parts[3] = {NULL, x, NULL};
@@ -76,7 +77,7 @@ void zoo_mobilebert(struct builder *b, int variant) {
   struct value *mask = zoo_input(b, "attention_mask", HONE_I64, DIMS(w.batch, w.length));
   struct value *types = zoo_input(b, "token_type_ids", HONE_I64, DIMS(w.batch, w.length));
   (void)variant;
-  zoo_require(b, w.length > 1, "MobileBERT takes two words at least");
+  zoo_require(b, w.length > 1, "MobileBERT needs at least two words");
   struct value *words = zoo_weight(b, "embeddings.word_embeddings.weight",
                                    DIMS(b->options.vocabulary, w.narrow), 0, 1);
   struct value *kinds =

@@ -1,11 +1,11 @@
-/* Pictures and words: CLIP ViT-B/32 (Radford et al. 2021, arXiv:2103.00020) and BLIP-2 with OPT 2.7B (Li et al. 2023,
- * arXiv:2301.12597) as transformers has them; Flamingo's resampler and gated cross-attention (Alayrac et al. 2022,
- * arXiv:2204.14198) in a decoder of OPT 125M's size. */
+/* Images and text: CLIP ViT-B/32 (Radford et al. 2021, arXiv:2103.00020) and BLIP-2 with OPT 2.7B
+ * (Li et al. 2023, arXiv:2301.12597) as in transformers; Flamingo's resampler and gated
+ * cross-attention (Alayrac et al. 2022, arXiv:2204.14198) in a decoder of the size of OPT 125M. */
 #include "block.h"
 
 #include <math.h>
 
-/* -- pictures */
+/* -- images */
 
 struct eye {
   int64_t patch, size;
@@ -13,13 +13,14 @@ struct eye {
   bool has_bias; /* of the patches */
 };
 
-/* One row a patch behind a class token, positions added: [batch, 1 + patches, width]. */
+/* One row per patch after a class token, plus positions: [batch, 1 + patches, width]. */
 static struct value *see(const struct stack *s, const struct eye *eye, int64_t width) {
   struct builder *b = s->b;
   const int64_t side = eye->size / eye->patch, patches = side * side;
   struct conv cut = {3, width, eye->patch, eye->patch, 0, 1, eye->has_bias, 0.5};
   struct value *x = zoo_input(b, "pixel_values", HONE_F32, DIMS(s->batch, 3, eye->size, eye->size));
-  zoo_require(b, eye->size % eye->patch == 0, "the picture must be cut into whole patches");
+  zoo_require(b, eye->size % eye->patch == 0,
+              "the image size must be a multiple of the patch size");
   x = zoo_conv2d(b, zoo_name(b, "%s.patch_embedding", eye->name), x, &cut);
   x = zoo_transpose(b, zoo_reshape(b, x, DIMS(s->batch, width, patches)), DIMS(0, 2, 1));
   struct value *token =
@@ -43,7 +44,7 @@ static struct value *unit_length(struct builder *b, struct value *x) {
   return zoo_op2(b, "Div", x, length);
 }
 
-/* The row of each sentence's largest token, which is its end. x [batch, length, width] */
+/* The row of each sequence's largest token, the end token. x [batch, length, width] */
 static struct value *end_rows(struct builder *b, struct value *x, struct value *ids,
                               const struct stack *s, int64_t width) {
   int64_t *starts;
@@ -130,7 +131,7 @@ static struct value *blip2_picture(struct builder *b, int64_t width, int64_t *le
                   zoo_blocks(&s, &block, "vision.layers", layers, see(&s, &eye, width)), &block);
 }
 
-/* Learned queries look at the picture in every second layer. */
+/* Learned queries attend to the image in every second layer. */
 static struct value *blip2_queries(struct builder *b, struct value *picture, int64_t picture_width,
                                    int64_t picture_length, int64_t width) {
   const int64_t layers = zoo_layers(b, 12), batch = b->options.batch;
@@ -200,7 +201,8 @@ void zoo_blip2(struct builder *b, int variant) {
 
 enum { LATENTS = 64, LOOKING = 512, LOOK_DEPTH = 64 };
 
-/* Queries of one width look at rows of another through heads of a third; no biases. */
+/* Cross-attention from queries of one width to rows of another, with heads of a third; no
+ * biases. */
 struct look {
   int64_t batch, queries, query_width, keys, key_width;
   double gain;
@@ -228,7 +230,7 @@ static struct value *feed(struct builder *b, const char *name, struct value *x, 
   return zoo_dense(b, zoo_name(b, "%s.down", name), x, &down);
 }
 
-/* 64 latents look at a picture's rows and at themselves. */
+/* 64 latents attend to an image's rows and to themselves. */
 static struct value *resample(struct builder *b, struct value *picture, int64_t rows,
                               int64_t width) {
   const int64_t batch = b->options.batch, layers = zoo_layers(b, 6);
@@ -246,7 +248,7 @@ static struct value *resample(struct builder *b, struct value *picture, int64_t 
   return zoo_layer_norm(b, "resampler.norm", x, width, 1e-5);
 }
 
-/* x + tanh(gate) y; the gates start at 0 in training, here they are half open. */
+/* x + tanh(gate) y; the gates are zero at the start of training, here they are half open. */
 static struct value *gated_add(struct builder *b, const char *name, struct value *x,
                                struct value *y) {
   struct value *gate = zoo_op1(b, "Tanh", zoo_weight(b, name, DIMS(1), 0.5, 0.05));

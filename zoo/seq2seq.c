@@ -1,6 +1,7 @@
-/* Encoders with decoders, as transformers has them: T5 small (Raffel et al. 2019, arXiv:1910.10683), mBART large
- * (Liu et al. 2020, arXiv:2001.08210), Whisper tiny (Radford et al. 2022, arXiv:2212.04356) and Distil-Whisper small.en
- * (Gandhi et al. 2023, arXiv:2311.00430). Both sequences whole, to logits of the second. */
+/* Encoder-decoders, as in transformers: T5 small (Raffel et al. 2019, arXiv:1910.10683), mBART
+ * large (Liu et al. 2020, arXiv:2001.08210), Whisper tiny (Radford et al. 2022, arXiv:2212.04356)
+ * and Distil-Whisper small.en (Gandhi et al. 2023, arXiv:2311.00430). Both sequences at once, to
+ * logits of the second. */
 #include "block.h"
 
 #include <math.h>
@@ -136,7 +137,7 @@ static struct value *sinusoids(struct builder *b, int64_t rows, int64_t width, i
   const int64_t half = width / 2;
   b->parameter_count += rows * width;
   b->weight_bytes += length * width * 4;
-  zoo_require(b, length <= rows, "Whisper hears 3000 frames at most");
+  zoo_require(b, length <= rows, "Whisper accepts at most 3000 frames");
   if (b->is_counting || b->status) return NULL;
   b->status = NEW_ARRAY(b->ctx, b->graph->arena, x, (size_t)(length * width));
   if (b->status) return NULL;
@@ -177,7 +178,7 @@ void zoo_whisper(struct builder *b, int variant) {
                         .biases = BIAS_ALL & ~(unsigned)BIAS_K};
   struct stack encoder = {.b = b, .batch = batch, .length = b->options.size / 2, .past = -1};
   struct stack decoder = {.b = b, .batch = batch, .length = b->options.sequence, .past = -1};
-  zoo_require(b, b->options.size % 2 == 0, "the frames of Whisper must be even");
+  zoo_require(b, b->options.size % 2 == 0, "Whisper needs an even number of frames");
   struct value *x = hear(b, width);
   x = zoo_op2(b, "Add", x, sinusoids(b, HEARD, width, encoder.length));
   x = zoo_blocks(&encoder, &block, "encoder.layers", zoo_layers(b, l->encoder_layers), x);

@@ -41,8 +41,9 @@ static struct value *gather(struct builder *b, struct value *x, const int64_t *r
   return y;
 }
 
-/* Rows [edges, ...] added up, or the largest, by destination: dims = [nodes, ...]. The places stand beside
-   every element, as exported: ONNX Runtime 1.31 adds with ScatterND in parallel and loses updates. */
+/* Sum or maximum of rows [edges, ...] by destination: dims = [nodes, ...]. Indices are expanded
+ * to every element, as exported: ONNX Runtime 1.31 adds with ScatterND in parallel and loses
+ * updates. */
 static struct value *scatter(struct builder *b, const struct edges *g, struct value *rows, int rank,
                              const int64_t *dims, const char *reduction) {
   int64_t column[4] = {(int64_t)g->count, 1, 1, 1}, all[4] = {(int64_t)g->count};
@@ -101,9 +102,9 @@ void zoo_gcn(struct builder *b, int variant) {
              bias(b, "conv2.bias", sum_of_neighbours(b, &g, x, CLASSES, norm), CLASSES));
 }
 
-/* -- mean of neighbours beside the node itself */
+/* -- mean of the neighbours plus the node itself */
 
-/* The product stands before the mean, which is linear, since it makes rows narrower. */
+/* The matmul precedes the mean, which is linear, because it narrows the rows. */
 static struct value *sage(struct builder *b, const struct edges *g, const char *name,
                           struct value *x, struct value *share, int64_t in, int64_t out) {
   struct value *own = zoo_op2(b, "MatMul", x, weight(b, zoo_name(b, "%s.self", name), in, out, 1));
@@ -170,7 +171,8 @@ static struct value *attend(struct builder *b, const struct edges *g, const char
   return bias(b, zoo_name(b, "%s.bias", name), x, heads * depth);
 }
 
-/* The score is taken after the nonlinearity (Brody et al. 2021), so that it depends on both ends together. */
+/* The score is computed after the nonlinearity (Brody et al. 2021), so that it depends on both ends
+ * jointly. */
 static struct value *attend_v2(struct builder *b, const struct edges *g, const char *name,
                                struct value *x, int64_t in, int64_t heads, int64_t depth) {
   const int64_t rows[] = {g->nodes, heads, depth}, width = heads * depth;
@@ -233,7 +235,7 @@ static struct value *dense(struct builder *b, const char *name, struct value *x,
   return x;
 }
 
-/* Every pair of the 27 vectors once: the products below the diagonal. */
+/* Every pair of the 27 vectors once: the dot products below the diagonal. */
 static struct value *interactions(struct builder *b, struct value *vectors) {
   enum { ALL = TABLES + 1 };
   int64_t below[ALL * TABLES / 2], n = 0;

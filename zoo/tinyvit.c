@@ -1,5 +1,5 @@
-/* TinyViT-5M (Wu et al. 2022, arXiv:2207.10666) as timm has it: inverted residuals, then attention within windows
- * with a learned number for each offset, and a depthwise convolution in between. */
+/* TinyViT-5M (Wu et al. 2022, arXiv:2207.10666) as in timm: inverted residuals, then attention
+ * within windows with a learned bias for each offset, and depthwise convolutions in between. */
 #include "block.h"
 
 #include <math.h>
@@ -131,7 +131,7 @@ void zoo_tinyvit(struct builder *b, int variant) {
   struct conv first = {3, 32, 3, 2, 1, 1, false, 1}, second = {32, 64, 3, 2, 1, 1, false, 2};
   struct value *x = zoo_input(b, "input", HONE_F32, DIMS(batch, 3, size, size));
   (void)variant;
-  zoo_require(b, size % 32 == 0, "TinyViT takes pictures whose sides are multiples of 32");
+  zoo_require(b, size % 32 == 0, "TinyViT needs images whose sides are multiples of 32");
   x = zoo_gelu(b, conv_bn(b, "patch_embed.conv1", x, &first, 1));
   x = conv_bn(b, "patch_embed.conv2", x, &second, 1);
   for (int i = 0; i < (int)COUNT(stages); i++) x = stage(b, i, x, size >> (2 + i));

@@ -1,5 +1,6 @@
-/* YOLOv8n (Ultralytics 2023) as its ONNX export has it: pictures to [batch, 4 + 80, places], boxes as centre and
- * size in pixels. Sums of the distribution over 16 distances are a convolution with 0 to 15. */
+/* YOLOv8n (Ultralytics 2023) as in its ONNX export: images to [batch, 4 + 80, positions], boxes as
+ * centre and size in pixels. Expectations over the 16 distance bins are a convolution with weights
+ * 0 to 15. */
 #include "build.h"
 
 enum { CLASSES = 80, DISTANCES = 16, LEVELS = 3 };
@@ -65,7 +66,8 @@ static struct value *tower(struct builder *b, const char *name, struct value *x,
   return zoo_conv2d(b, zoo_name(b, "%s.2", name), x, &last);
 }
 
-/* [1, 2, places]: the middle of each place, in places of its level; [1, places]: pixels a place. */
+/* [1, 2, positions]: the centre of each position, in units of its level; [1, positions]: pixels per
+ * position. */
 static void anchors(struct builder *b, int64_t places, struct value **middle,
                     struct value **stride) {
   double *at, *pixels;
@@ -140,7 +142,7 @@ void zoo_yolov8n(struct builder *b, int variant) {
   struct value *x = zoo_input(b, "images", HONE_F32, DIMS(b->options.batch, 3, size, size));
   struct value *at4, *at6, *at9, *at12, *levels[LEVELS];
   (void)variant;
-  zoo_require(b, size % 32 == 0, "YOLOv8 takes pictures whose sides are multiples of 32");
+  zoo_require(b, size % 32 == 0, "YOLOv8 needs images whose sides are multiples of 32");
   x = conv(b, "model.1", conv(b, "model.0", x, 3, 16, 3, 2), 16, 32, 3, 2);
   x = c2f(b, "model.2", x, &(struct c2f){32, 32, 1, true});
   at4 = c2f(b, "model.4", conv(b, "model.3", x, 32, 64, 3, 2), &(struct c2f){64, 64, 2, true});

@@ -1,4 +1,4 @@
-/* The list of models and the reading of "zoo:NAME,option=N,...". */
+/* The list of models, and the parser of "zoo:NAME,option=N,...". */
 #include "build.h"
 
 enum { LARGEST_OPTION = 1 << 20 };
@@ -47,7 +47,7 @@ static int64_t *option_field(struct zoo_options *options, const char *name) {
   return NULL;
 }
 
-/* "name=N" up to a comma or the end. Only what the defaults have set may be set again. */
+/* "name=N" up to a comma or the end. Only options with a default are accepted. */
 static hone_status read_option(struct ctx *ctx, const char *spec, const char **at, bool is_default,
                                struct zoo_options *options) {
   char name[32] = "", number[32] = "";
@@ -79,14 +79,14 @@ static hone_status read_options(struct ctx *ctx, const char *spec, const char *t
   return HONE_OK;
 }
 
-/* Sizes that change how many parameters there are. */
+/* True if all sizes that affect the number of parameters are the published ones. */
 static bool is_published(const struct zoo_options *a, const struct zoo_options *b) {
   return a->layers == b->layers && a->width == b->width && a->vocabulary == b->vocabulary &&
          a->size == b->size;
 }
 
-/* Everything that may fail before a byte of weights is made. A model is held twice while it is compiled or
-   exported: as it is and in the form that is written. */
+/* Checks everything that may fail before weights are allocated. A model is in memory twice while it
+ * is compiled or exported: as a graph and in the written form. */
 static hone_status count(struct builder *b, size_t model, uint64_t ram_bytes) {
   const struct zoo_model *row = &zoo_models[model];
   b->is_counting = true;
@@ -99,7 +99,7 @@ static hone_status count(struct builder *b, size_t model, uint64_t ram_bytes) {
                 (long long)row->parameter_count);
   if (2 * (uint64_t)b->weight_bytes > ram_bytes)
     return fail(b->ctx, HONE_E_OOM, place_name(row->name),
-                "%.1f GB of weights are held twice while they are compiled, and %.1f GB may be "
+                "%.1f GB of weights are needed twice while they are compiled, and %.1f GB may be "
                 "used; a smaller "
                 "model has fewer layers or less width: zoo:%s,layers=1",
                 (double)b->weight_bytes / 1e9, (double)ram_bytes / 1e9, row->name);
