@@ -237,9 +237,9 @@ def check_output(path: str, *inputs: str) -> None:
         if not os.path.isfile(path):
             why = "is no regular file"
         elif any(os.path.exists(i) and os.path.samefile(path, i) for i in inputs):
-            why = "is an input of this command, never an output"
+            why = "is an input of this command, so it cannot be its output"
         elif os.path.getsize(path) and open(path, "rb").read(len(mark)) != mark:
-            why = "a file of another kind is there; it was left as it is"
+            why = "a file of another kind exists there; it was not changed"
     elif not os.path.isdir(os.path.dirname(os.path.abspath(path))):
         why = "its folder is not there"
     if why:

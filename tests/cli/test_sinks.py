@@ -165,7 +165,7 @@ def test_a_file_beside_a_model_that_hone_refuses_is_no_sink(hone, tmp_path, plac
 def test_a_file_of_another_kind_stays(hone, tmp_path, name):
     for data in (b"precious words", b"\x89PNG\r\n", b"\0" * 100):
         (tmp_path / name).write_bytes(data)
-        refused(hone("compile", "zoo:mlp", "-o", tmp_path / name, "-q"), "E_PATH", "left as it is")
+        refused(hone("compile", "zoo:mlp", "-o", tmp_path / name, "-q"), "E_PATH", "it was not changed")
         assert (tmp_path / name).read_bytes() == data
     (tmp_path / name).write_bytes(b"")  # an empty file is of every kind
     sound(hone("compile", "zoo:mlp", "-o", tmp_path / name, "-q"))
@@ -182,7 +182,7 @@ def test_models_and_tensors(hone, tmp_path):
     refused(hone("zoo", "write", "mlp", "-o", tmp_path / "x.txt"), "E_USAGE", ".onnx")
     own = onnx.helper.make_model(onnx.helper.make_graph([], "g", [], []), producer_name="me").SerializeToString()
     (tmp_path / "x.onnx").write_bytes(own)
-    refused(hone("zoo", "write", "mlp", "-o", tmp_path / "x.onnx"), "E_PATH", "left as it is")
+    refused(hone("zoo", "write", "mlp", "-o", tmp_path / "x.onnx"), "E_PATH", "it was not changed")
     assert (tmp_path / "x.onnx").read_bytes() == own
     sound(hone("zoo", "write", "mlp", "-o", tmp_path / "y.onnx"))
     sound(hone("zoo", "write", "mlp", "-o", tmp_path / "y.onnx"))
@@ -348,7 +348,7 @@ def test_folders_of_outputs(hone, tmp_path):
             assert not (tmp_path / "data/hone/results.db").exists()
     (tmp_path / "each").mkdir()
     (tmp_path / "each/zoo_mlp.csv").write_text("my,own\n")
-    refused(hone("bench", "zoo:mlp", "--csv-dir", tmp_path / "each", *SHORT), "E_PATH", "left as it is")
+    refused(hone("bench", "zoo:mlp", "--csv-dir", tmp_path / "each", *SHORT), "E_PATH", "it was not changed")
     assert (tmp_path / "each/zoo_mlp.csv").read_text() == "my,own\n" and not (tmp_path / "data/hone/results.db").exists()
     (tmp_path / "empty").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "empty")

@@ -63,7 +63,7 @@ def test_the_folder_s_models_have_names(hone, tmp_path, folder, python):
     words = ["zoo", "write", "mine", "--zoo-dir", folder, "--engine", f"torch={python}", "-o"]
     assert out.read_bytes() == (tmp_path / "identity.onnx").read_bytes() == hone(*words, "-").out
     (tmp_path / "notes.onnx").write_text("words")
-    refused(hone(*words, tmp_path / "notes.onnx"), "E_PATH", "left as it is")
+    refused(hone(*words, tmp_path / "notes.onnx"), "E_PATH", "it was not changed")
     refused(hone(*words, tmp_path / "notes.txt"), "E_USAGE", "FILE.pt2")
     (tmp_path / "full.onnx").symlink_to("/dev/full")
     refused(hone(*words, tmp_path / "full.onnx"), "E_WRITE")

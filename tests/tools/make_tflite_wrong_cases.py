@@ -99,7 +99,7 @@ def high_ranks():
         [((1,) * 12, "float32"), ((0,) * 8, "int32", True), ((1,) * 8, "int32", True), ((1,) * 8, "int32", True)],
         [(full, "float32")], {"newAxisMask": 255, "beginMask": 0, "endMask": 0, "ellipsisMask": 0, "shrinkAxisMask": 0},
         "StridedSlice")
-    one("space-to-batch-high", "SHAPE", "do not fit", "SPACE_TO_BATCH_ND",
+    one("space-to-batch-high", "SHAPE", "do not match", "SPACE_TO_BATCH_ND",
         [((1,) * 10, "float32"), ((1,) * 8, "int32", True), (np.zeros((8, 2)), "int32", True)], [(full, "float32")])
 
 
@@ -275,7 +275,7 @@ def calls():
     m.operator("IF", ["c", "x"], ["y"], {"thenSubgraphIndex": graphs[0], "elseSubgraphIndex": graphs[1]}, "If")
     m.output("y")
     save(m, "FORMAT", "the branches of IF have 1 and 2 results")
-    for word, inner, says in (("complex", "complex64", "of complex numbers"), ("undefined", "float32", "result")):
+    for word, inner, says in (("complex", "complex64", "with a complex result"), ("undefined", "float32", "result")):
         m = Model(f"called-{word}")
         m.input("x", (2, 1, 16))
         m.input("c", (), "bool")
@@ -297,8 +297,8 @@ def calls():
                                               {"beginMask": 0, "endMask": 3}, "StridedSlice")),
             ("element", "or of one element of it", ("STRIDED_SLICE", ["w", "none", "one", "one"], "y", (2,), "int64",
                                                    {"shrinkAxisMask": 1, "endMask": 2}, "StridedSlice")),
-            ("reversed", "REVERSE_V2: of a size", ("REVERSE_V2", ["w", "axis"], "y", (3, 2), "int64")),
-            ("squeezed", "SQUEEZE: of a size", ("RESHAPE", ["w", "rows"], "r", (1, 3, 2), "int64"),
+            ("reversed", "REVERSE_V2 of an operand", ("REVERSE_V2", ["w", "axis"], "y", (3, 2), "int64")),
+            ("squeezed", "SQUEEZE of a", ("RESHAPE", ["w", "rows"], "r", (1, 3, 2), "int64"),
              ("TRANSPOSE", ["r", "turn"], "t", (3, 1, 2), "int64"), ("SQUEEZE", ["v"], "y", (2,), "int64", {}, "Squeeze"))):
         m = Model(f"found-{word}")
         m.input("x", (1, 3))
@@ -329,7 +329,7 @@ def calls():
     m.tensor("m", (2,), "int8", (0.5, 3))
     m.operator("MEAN", ["y", "axis"], ["m"], {"keepDims": False}, "Reducer")
     m.output("m")
-    save(m, "UNSUP", "MEAN: of a size")
+    save(m, "UNSUP", "MEAN of a")
     m = Model("state-to-branch")
     m.input("c", (), "bool")
     m.tensor("s", (2,), variable=True)
@@ -393,7 +393,7 @@ def less(m):
 
 def loops():
     n, v = ("n", (), "int32"), ("v", (), "resource")
-    while_of("condition-two", "FORMAT", "a condition with 2 results", [n], lambda m: positive(m) * 2, less)
+    while_of("condition-two", "FORMAT", "a condition of 2 results", [n], lambda m: positive(m) * 2, less)
     while_of("condition-resource", "UNSUP", "a condition that is a resource", [v, n], lambda m: ("v",),
              lambda m: ("v", *less(m)))
     while_of("condition-number", "TYPE", "the condition is not one bool", [n], lambda m: ("n",), less)
@@ -555,8 +555,8 @@ def sizes():
 
 
 def texts():
-    one("text-sum", "UNSUP", "ADD: of strings", "ADD", [((2,), "string"), ((2,), "string")], [((2,), "string")], {}, "Add")
-    one("text-made", "UNSUP", "CAST: of strings", "CAST", [((2,), "float32")], [((2,), "string")])
+    one("text-sum", "UNSUP", "ADD of strings", "ADD", [((2,), "string"), ((2,), "string")], [((2,), "string")], {}, "Add")
+    one("text-made", "UNSUP", "CAST of strings", "CAST", [((2,), "float32")], [((2,), "string")])
     for word, at, number, status, says in (("few", 0, 1, "FORMAT", "needs 2 strings"), ("far", 8, 99, "FORMAT", "string 0 ends"),
                                            ("back", 8, 3, "FORMAT", "string 0 ends"), ("short", None, 12, "FORMAT", "needs 2 strings")):
         m = Model(f"text-{word}")
@@ -660,8 +660,8 @@ def counts():
              {"numSplits": 7}, "SplitV"),
             ("split-v-below", "SHAPE", "sizes do not fit", "SPLIT_V", [x, ints(-2, 1, 1), ints(1)], rest, {"numSplits": 3}, "SplitV"),
             ("split-v-two", "SHAPE", "sizes do not fit", "SPLIT_V", [x, ints(-1, -1, 1), ints(1)], rest, {"numSplits": 3}, "SplitV"),
-            ("unpack-count", "FORMAT", "UNPACK says -1", "UNPACK", [x], [((2, 4), "float32")] * 3, {"num": -1, "axis": 1}, "Unpack"),
-            ("pack-count", "FORMAT", "PACK says 5", "PACK", [x, x], [((2, 2, 3, 4), "float32")], {"valuesCount": 5}, "Pack"),
+            ("unpack-count", "FORMAT", "UNPACK declares -1", "UNPACK", [x], [((2, 4), "float32")] * 3, {"num": -1, "axis": 1}, "Unpack"),
+            ("pack-count", "FORMAT", "PACK declares 5", "PACK", [x, x], [((2, 2, 3, 4), "float32")], {"valuesCount": 5}, "Pack"),
             ("arg-max-axis", "SHAPE", "axis 3 of rank 3", "ARG_MAX", [x, ints(3)], [((2, 3), "int32")], {"outputType": 2}, "ArgMax"),
             ("broadcast-less", "SHAPE", "not one of its operand", "BROADCAST_TO", [x, ints(3, 4)], [x], {}, "BroadcastTo"),
             ("mirror-wide", "SHAPE", "MIRROR_PAD by 3 of an axis with 3", "MIRROR_PAD", [x, ints([0, 0], [3, 0], [0, 0])],
@@ -693,7 +693,7 @@ def blocks():
     for name, status, says, size, scales, code in [
             ("blocks-empty", "SHAPE", "in blocks of 0", 0, 2, "FULLY_CONNECTED"),
             ("blocks-scales", "FORMAT", "the scales of blocks are tensor 70", 4, 70, "FULLY_CONNECTED"),
-            ("blocks-gathered", "UNSUP", "quantised in blocks", 4, 2, "GATHER")]:
+            ("blocks-gathered", "UNSUP", "block-quantised", 4, 2, "GATHER")]:
         m = Model(name)
         m.input("x", (2, 8) if code == "FULLY_CONNECTED" else (2,), "float32" if code == "FULLY_CONNECTED" else "int32")
         m.weights("w", (3, 8), "int4", (1, 0, 0))

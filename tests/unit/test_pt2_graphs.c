@@ -259,7 +259,7 @@ static const struct row open_rows[] = {
     {X, FOUND "y = aten.flip.default(self=@n, dims=[0])", "y", HONE_E_UNSUP,
      "of a dynamic dimension"},
     {X, FOUND "y = aten.cumsum.default(self=@n, dim=0)", "y", HONE_E_UNSUP,
-     "CumSum of a value whose size is known only"},
+     "CumSum of a value with a dynamic dimension"},
     {X, FOUND "f = aten.to.dtype(self=@n, dtype=7); y = aten.sum.dim_IntList(self=@f, dim=[0])",
      "y", HONE_OK, "[2] 3 6"},
     {X, FOUND "y = aten.index.Tensor(self=@n, indices=[@i,@i])", "y", HONE_E_FORMAT,

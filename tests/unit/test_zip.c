@@ -178,8 +178,8 @@ static void a_number_replaced(void **state) {
       {CENTRAL, 46, 1, '/', "absolute"},
       {CENTRAL, 47, 1, '\\', "absolute"},
       {CENTRAL, 47, 1, ':', "absolute"},
-      {CENTRAL, 46, 1, 'n', "differently"},
-      {CENTRAL, 46, 2, 0x2e2e, "differently"},
+      {CENTRAL, 46, 1, 'n', "different names"},
+      {CENTRAL, 46, 2, 0x2e2e, "different names"},
       {CENTRAL, 40, 2, 0xa1ff, "symbolic link"},
       {CENTRAL, 42, 4, 1, "no header"},
       {CENTRAL, 42, 4, 0x7fffffff, "no header"},
@@ -191,12 +191,12 @@ static void a_number_replaced(void **state) {
       {LOCAL, 22, 4, 1, "disagree"},
       {LOCAL, 18, 4, 0xffffffff, "a ZIP64 field is missing"},
       {LOCAL, 22, 4, 0xffffffff, "a ZIP64 field is missing"},
-      {LOCAL, 26, 2, 4, "differently"},
-      {LOCAL, 28, 2, 60000, "differently"},
+      {LOCAL, 26, 2, 4, "different names"},
+      {LOCAL, 28, 2, 60000, "different names"},
       {LOCAL, 28, 2, 60, "overlaps the directory"},
       {LOCAL, 28, 2, 44, "overlaps the directory"},
       {LOCAL, 28, 2, 10, "overlap"},
-      {LOCAL, 30, 1, 'n', "differently"},
+      {LOCAL, 30, 1, 'n', "different names"},
   };
   (void)state;
   for (size_t i = 0; i < COUNT(rows); i++) {

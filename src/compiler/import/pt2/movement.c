@@ -227,8 +227,8 @@ hone_status build_select(struct pt_op *op) {
   TRY(pt_int(op, "index", 0, &index));
   int64_t dim = x->shape.rank ? x->shape.dims[axis] : 0;
   if (index < -dim || index >= dim)
-    return fail(op->ctx, HONE_E_SHAPE, pt_place(op), "of element %lld from %lld", (long long)index,
-                (long long)dim);
+    return fail(op->ctx, HONE_E_SHAPE, pt_place(op), "select of element %lld from %lld",
+                (long long)index, (long long)dim);
   if (x->extents[axis]) return pt_refuse(op, "from a dynamic dimension");
   if (index < 0) index += dim;
   TRY(pt_slice(op, x, axis, index, index + 1, 1, &y));

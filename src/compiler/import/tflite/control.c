@@ -273,7 +273,7 @@ static hone_status end_loop(struct tf *tf, struct tf_call *call, struct value *g
 
 static hone_status one_result(struct tf_call *call, size_t count) {
   if (count == 1) return HONE_OK;
-  return fail(call->op.ctx, HONE_E_FORMAT, tf_place(&call->op), "with a condition of %zu results",
+  return fail(call->op.ctx, HONE_E_FORMAT, tf_place(&call->op), "a condition of %zu results",
               count);
 }
 

@@ -357,7 +357,7 @@ hone_status tf_strided_slice(struct tf_op *op) {
     if (k < rank && keep[k]) dims[out++] = make_kept_size(y, k);
   }
   if (out > HONE_MAX_RANK)
-    return fail(op->ctx, HONE_E_LIMIT, tf_place(op), "with a result of rank %zu", out);
+    return fail(op->ctx, HONE_E_LIMIT, tf_place(op), "a result of rank %zu", out);
   if ((int)out != rank || m.shrink || m.new_axis) TRY(make_reshape(op->make, y, dims, out, &y));
   return tf_write(op, 0, false, y);
 }

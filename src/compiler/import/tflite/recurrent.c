@@ -36,7 +36,8 @@ static hone_status stack_peepholes(struct tf_op *op, size_t first, int64_t units
   for (size_t k = 0; k < COUNT(order); k++) {
     struct tf_tensor *tensor = tf_in(op, first + order[k]);
     if (!tensor && order[k] == 0) return tf_refuse(op, "with peepholes and coupled gates");
-    if (!tensor) return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "without one of the peepholes");
+    if (!tensor)
+      return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "one of the peepholes is missing");
     TRY(tf_dequantised(op, tensor, &parts[k]));
     TRY(tf_as_slice(op, parts[k], units, 1, &parts[k]));
   }
