@@ -87,7 +87,7 @@ def test_tokens_and_their_times(hone, tmp_path, length):
     result = hone("bench", model, "--scenario", "generate", "--prompt", tmp_path / "prompt.npy", "--new-tokens", "9",
                   "--backend", "native,onnxruntime,null", *ORT, "--store", store, *QUICK)
     rows = rows_of(result)
-    assert rows["null"]["status"] == "unsupported" and "needs a mask of whole numbers" in rows["null"]["reason"]
+    assert rows["null"]["status"] == "unsupported" and "needs an integer mask" in rows["null"]["reason"]
     for backend in ("native", "onnxruntime"):
         row = rows[backend]
         assert row["status"] == "ok" and row["top1"] == 1, (row["status"], row["reason"], result)
@@ -267,7 +267,7 @@ def test_prompts_that_are_none(hone, tmp_path):
     refused(hone("bench", model, "--scenario", "generate", "--prompt", tmp_path / "f.npy", "--backend", "native", *QUICK),
             "E_TYPE", "token ids are integers")
     result = hone("bench", model, "--scenario", "generate", "--prompt", tmp_path / "far.npy", "--backend", "native", *QUICK)
-    assert f"token {VOCABULARY} of a vocabulary of {VOCABULARY}" in rows_of(result)["native"]["reason"]
+    assert f"token {VOCABULARY} is outside the vocabulary of {VOCABULARY}" in rows_of(result)["native"]["reason"]
 
 
 DECODERS = {"gpt2": "layers=2,width=128,vocabulary=61",

@@ -67,7 +67,7 @@ def test_artifacts_of_a_study_stay(hone, model, tmp_path):
     assert facts["files"][0]["bytes"] == (folder / "model.so").stat().st_size
     ctypes.CDLL(str(folder / "model.so"))
     folder, facts = facts_of(tmp_path / "kept", "fake")
-    assert facts["files"] == [] and "leaves no file" in facts["why"]
+    assert facts["files"] == [] and "writes no file" in facts["why"]
 
 
 def test_a_second_study_replaces_what_it_makes_anew(hone, model, tmp_path):

@@ -151,7 +151,7 @@ FAULTS = {
     "kill@run": ("crashed", "SIGKILL"), "quit@run": ("error", "code 0"), "sleep@load": ("timeout", "--timeout"),
     "sleep@first": ("timeout", "--timeout"), "raise@run": ("error", "scripted"),
     "unsupported@first": ("unsupported", "no such operator"), "memory@run": ("out_of_memory", "MemoryError"),
-    "child@run": ("ok", ""), "closed@run": ("protocol_error", "closed its end"), "cut@run": ("protocol_error", "middle of a line"),
+    "child@run": ("ok", ""), "closed@run": ("protocol_error", "closed its pipe"), "cut@run": ("protocol_error", "middle of a line"),
     "zero_bytes@run": ("protocol_error", "not a JSON object"),
     "unsupported@import": ("unsupported", "--route stablehlo-hone may run it; without: Unsupported: no such operator"),
 }
@@ -210,7 +210,7 @@ def test_copies_that_a_worker_tells_apart(hone, environment, tmp_path, ns):
                   "--backend-option", f"iree.copied_out={ns}", "--store", tmp_path / "copies.db")
     row, = json.loads(result.text)["records"]
     if ns > 10**9:
-        assert row["status"] == "protocol_error" and "samples are not what its message says" in row["reason"], result
+        assert row["status"] == "protocol_error" and "samples of the worker do not match its message" in row["reason"], result
         return
     base = sqlite3.connect(f"file:{tmp_path}/copies.db?mode=ro", uri=True)
     blocks = [[struct.unpack(f"<{len(b) // 8}Q", b) for b in of] for of in base.execute("SELECT samples, copy_in, copy_out FROM block")]

@@ -316,7 +316,7 @@ def test_the_device_is_the_studys(shared_hone):
                          "--json", "-", "--quiet")
     sound(result)
     assert len(json.loads(result.text)["rows"]) == 1
-    refused(shared_hone("recommend", "zoo:mlp", "--device", "nowhere:x"), "E_USAGE", "no such device")
+    refused(shared_hone("recommend", "zoo:mlp", "--device", "nowhere:x"), "E_USAGE", "unknown device")
     refused(shared_hone("recommend", "zoo:mlp", "--device", "ssh:a", "--hybrid"), "E_UNSUP", "this machine only")
     refused(shared_hone("recommend", "zoo:mlp", "--device", "ssh:a", "--bundle", "b"), "E_UNSUP", "this machine only")
 

@@ -1,10 +1,10 @@
-/* fields: the tables of the store, and rows between structs and SQL.
+/* The tables of the store, and the mapping between structs and SQL rows.
  *
- * A table here gives the CREATE, INSERT and SELECT text, the binding and the reading of a row, so a
- * new field is one row, a ROW_SINCE with the next STORE_VERSION and what older rows have instead.
- * Released rows never change: stores of every version open in every later one. SQL text is made of these names alone; values are always bound. Samples are
- * blobs of little-endian u64. NaN is NULL. A stored row is untrusted: what does not fit its field
- * is E_FORMAT.
+ * A table here gives the CREATE, INSERT and SELECT statements and the binding and reading of a row.
+ * So a new field is one row: a ROW_SINCE with the next STORE_VERSION and the value for older rows.
+ * Released rows never change, so every later version opens stores of every earlier one. SQL
+ * contains these names only; values are always bound. Samples are blobs of little-endian u64. NaN
+ * is NULL. A stored row is untrusted: a value that does not fit its field is E_FORMAT.
  */
 #include "driver.h"
 
@@ -24,10 +24,10 @@ enum field_type {
 struct stored_field {
   const char *name;
   enum field_type type;
-  size_t offset, size; /* in the row's struct */
+  size_t offset, size; /* in the struct */
   size_t count_offset; /* FIELD_BLOB: of the element count */
   int since;           /* the first schema with this field */
-  const char *before;  /* SQL literal that rows of older schemas have instead */
+  const char *before;  /* SQL literal for rows of older schemas */
 };
 static const char *const sql_types[][2] = {
     [FIELD_TEXT] = {"TEXT", "TEXT"},     [FIELD_INT] = {"INTEGER", "BIGINT"},
@@ -162,7 +162,7 @@ const struct stored_table stored_tables[TABLE_COUNT] = {
                      "ON CONFLICT DO NOTHING", NULL},
 };
 
-/* Not stored: what all studies together hold of a configuration. */
+/* Not stored: a configuration over all studies. */
 static const struct stored_field series_fields[] = {
     ROW(config_series, "key", key, TEXT),
     ROW(config_series, "max(model)", model, TEXT),
@@ -178,7 +178,7 @@ static const struct stored_field series_fields[] = {
 const struct stored_table series_view = {"cell", series_fields, COUNT(series_fields),
                                          NULL,   NULL,          NULL};
 
-/* Not stored either: a study with what its configurations say of its models. */
+/* Not stored: a study with its models, from its configurations. */
 static const struct stored_field listed_study_fields[] = {
     STUDY_ROWS,
     ROW(study_row, "coalesce((SELECT min(model) FROM cell WHERE cell.study = study.key), '')",
@@ -189,7 +189,7 @@ static const struct stored_field listed_study_fields[] = {
 const struct stored_table listed_study_view = {
     "study", listed_study_fields, COUNT(listed_study_fields), NULL, NULL, NULL};
 
-/* A server has no row numbers: there they are a column of their own. */
+/* A server has no row numbers, so there they are a column. */
 void sql_create(const struct stored_table *table, int version, enum dialect dialect,
                 struct strbuf *out) {
   strbuf_printf(out, "CREATE TABLE %s (%s", table->name,
@@ -214,7 +214,7 @@ void sql_add_columns(const struct stored_table *table, int from, struct strbuf *
   }
 }
 
-/* Every field's name, or what stands for it in rows of that version. */
+/* The name of every field, or its literal for rows of that version. */
 static void put_names(const struct stored_table *table, int version, struct strbuf *out) {
   for (size_t i = 0; i < table->field_count; i++) {
     const struct stored_field *field = &table->fields[i];
@@ -229,7 +229,7 @@ static void put_last_stays(const struct stored_table *table, struct strbuf *out)
                   table->fields[i].name);
 }
 
-/* The last one stays where a table names no conflict rule. */
+/* Without a conflict rule of the table, the new row replaces the old one. */
 void sql_insert(const struct stored_table *table, enum dialect dialect, struct strbuf *out) {
   const bool replaces = !table->on_conflict && dialect == DIALECT_sqlite;
   strbuf_printf(out, "INSERT%s INTO %s (", replaces ? " OR REPLACE" : "", table->name);
@@ -250,8 +250,8 @@ void sql_select(const struct stored_table *table, int version, const char *rest,
   strbuf_printf(out, " FROM %s %s", table->name, rest);
 }
 
-/* The new table takes the old one's name, so that its text in the schema is sql_create's to the
-   letter; rows keep their order. */
+/* The new table gets the old name, so that its SQL in the schema equals sql_create's exactly; rows
+   keep their order. */
 void sql_migrate(const struct stored_table *table, int from, struct strbuf *out) {
   bool differs = false;
   for (size_t i = 0; i < table->field_count; i++) differs |= table->fields[i].since > from;
@@ -347,7 +347,7 @@ bool row_bind(const struct driver *driver, struct statement *statement,
 
 static MUST_USE hone_status misfit(struct ctx *ctx, const struct stored_table *table,
                                    const struct stored_field *field) {
-  return fail(ctx, HONE_E_FORMAT, place_none(), "the store's table %s has a %s that does not fit",
+  return fail(ctx, HONE_E_FORMAT, place_none(), "the store's table %s has an invalid %s",
               table->name, field->name);
 }
 

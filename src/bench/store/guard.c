@@ -1,11 +1,14 @@
-/* guard: decides before SQLite sees it whether a file may be opened, and by whom it may be written.
+/* Decides before SQLite opens a file whether it may be opened, and by which process it may be
+ * written.
  *
- * In: a path. Out: "new", "ours", or an error; nothing is changed but FILE.lock. A store that is
- * not ours is recognised from the 100-byte header (SQLite file format, section 1.3): 0 "SQLite
- * format 3\0"   16 page size   18, 19 write and read version, 1 = rollback journal, 2 = WAL 28 page
- * count   60 user_version, big endian   68 application_id, big endian A -wal beside the file would
- * be replayed into it and is never ours; a journal that names a super-journal makes SQLite delete
- * the file it names, and is never ours either.
+ * In: a path. Out: new, hone's, or an error. Nothing is changed except FILE.lock. A store is
+ * recognised by its 100-byte header (SQLite file format, section 1.3):
+ *
+ *   0 "SQLite format 3\0"   16 page size   18, 19 write and read version, 1 = rollback journal, 2 = WAL
+ *   28 page count   60 user_version, big endian   68 application_id, big endian
+ *
+ * SQLite would replay a -wal file next to it, and delete a file named by a super-journal; hone
+ * never makes these, so such a store is refused.
  */
 #include "store.h"
 
@@ -18,11 +21,11 @@
 
 static MUST_USE hone_status foreign(struct ctx *ctx, const char *path, const char *what) {
   return fail(ctx, HONE_E_FORMAT, place_file(path),
-              "not a hone store (%s); it was left as it is: name another one with --store FILE",
+              "not a hone store (%s); it was not changed: name another one with --store FILE",
               what);
 }
 
-/* Locks and fsync cannot be relied upon there (SQLite: "How To Corrupt", section 2.1). */
+/* File systems without reliable locks and fsync (SQLite: "How To Corrupt", section 2.1). */
 static const struct {
   uint32_t magic;
   const char *name;
@@ -43,12 +46,12 @@ static MUST_USE hone_status guard_file_system(struct ctx *ctx, const char *path)
   folder[length] = 0;
   struct statfs facts;
   if (statfs(length ? folder : ".", &facts))
-    return fail(ctx, HONE_E_IO, place_file(path), "cannot look at its folder: %s", strerror(errno));
+    return fail(ctx, HONE_E_IO, place_file(path), "cannot read its folder: %s", strerror(errno));
   for (size_t i = 0; i < COUNT(network_file_systems); i++)
     if ((uint32_t)facts.f_type == network_file_systems[i].magic)
       return fail(
           ctx, HONE_E_UNSUP, place_file(path),
-          "the store lies on a network file system (%s), where SQLite can lose data: name one "
+          "the store is on a network file system (%s), where SQLite can lose data: name one "
           "on a local disk with --store FILE",
           network_file_systems[i].name);
   return HONE_OK;
@@ -60,7 +63,7 @@ static MUST_USE hone_status guard_side_files(struct ctx *ctx, const char *path) 
   struct stat facts;
   for (size_t i = 0; i < COUNT(suffixes); i++) {
     snprintf(side, sizeof side, "%s%s", path, suffixes[i]);
-    if (!lstat(side, &facts)) return foreign(ctx, path, "a -wal or -shm file lies beside it");
+    if (!lstat(side, &facts)) return foreign(ctx, path, "it has a -wal or -shm file");
   }
   snprintf(side, sizeof side, "%s-journal", path);
   const int fd = open(side, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -101,12 +104,12 @@ hone_status guard_size(struct ctx *ctx, const char *path, const uint8_t header[1
   const uint64_t page = (uint64_t)header[16] << 8 | header[17], bytes = page == 1 ? 65536 : page;
   if (size < bytes * big_endian(header + 28) || (bytes && size % bytes))
     return fail(ctx, HONE_E_FORMAT, place_file(path),
-                "the store was cut off at %llu bytes; it was left as it is",
+                "the store is truncated to %llu bytes; it was not changed",
                 (unsigned long long)size);
   return HONE_OK;
 }
 
-/* Only stat: closing a descriptor of our own on the database would drop SQLite's locks on it. */
+/* Uses stat only: closing a descriptor on the database would drop SQLite's locks on it. */
 hone_status guard_file(struct ctx *ctx, const char *path, bool *out_exists) {
   struct stat facts;
   *out_exists = false;
@@ -114,10 +117,10 @@ hone_status guard_file(struct ctx *ctx, const char *path, bool *out_exists) {
   TRY(guard_side_files(ctx, path));
   if (stat(path, &facts)) {
     if (errno == ENOENT) return HONE_OK;
-    return fail(ctx, HONE_E_IO, place_file(path), "cannot look at the store: %s", strerror(errno));
+    return fail(ctx, HONE_E_IO, place_file(path), "cannot read the store: %s", strerror(errno));
   }
   if (!S_ISREG(facts.st_mode)) return foreign(ctx, path, "not a regular file");
-  /* SQLite takes one byte for an empty file. */
+  /* SQLite treats a file of one byte as empty. */
   if (facts.st_size > 0 && facts.st_size < 100) return foreign(ctx, path, "too short");
   *out_exists = facts.st_size > 0;
   return HONE_OK;
@@ -134,9 +137,9 @@ static MUST_USE hone_status busy(struct ctx *ctx, const char *path, int fd) {
   return fail(ctx, HONE_E_BUSY, place_file(path), "another process writes to this store");
 }
 
-/* flock dies with its holder, so a dead process leaves nothing to clean and a reused pid cannot
-   mislead; the pid in the file is only told. The file stays: removing it would race with the next.
- */
+/* flock ends with its process, so a dead process leaves nothing to clean up and a reused pid does
+   not mislead; the pid in the file is only for messages. The file stays: removing it would race
+   with the next process. */
 hone_status guard_lock(struct ctx *ctx, const char *path, int *out_fd) {
   char name[4200];
   snprintf(name, sizeof name, "%s.lock", path);
@@ -154,7 +157,7 @@ hone_status guard_lock(struct ctx *ctx, const char *path, int *out_fd) {
   }
   char pid[32];
   const int length = snprintf(pid, sizeof pid, "%lld\n", (long long)getpid());
-  /* On a full disk the pid stays unsaid; the lock holds all the same. */
+  /* on a full disk the pid is missing; the lock works anyway */
   if (ftruncate(fd, 0) || pwrite(fd, pid, (size_t)length, 0) != length) (void)ftruncate(fd, 0);
   *out_fd = fd;
   return HONE_OK;

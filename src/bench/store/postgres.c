@@ -1,9 +1,10 @@
-/* postgres: the driver of a store in a server's database, which many nodes may write at once.
+/* The driver for a store in a PostgreSQL database, which many machines may write at once.
  *
- * libpq is looked for when a store's name is a URI of it (dlopen, as engines are): nothing else of hone needs it. Values are
- * bound, never part of the text; results come in binary. The schema's version stands in hone_store, one row; tables of an
- * earlier version get their new columns in one transaction under a lock. Text that is no UTF-8 is stored escaped, since a
- * server takes no other. What the server acknowledged (its synchronous_commit) is acknowledged here.
+ * libpq is loaded (dlopen) only if the store's name is a URI of it. Values are bound, never part of
+ * the SQL; results are binary. The schema's version is the single row of hone_store; tables of an
+ * earlier version get their new columns in one transaction under a lock. Strings that are not UTF-8
+ * are stored escaped, because a server accepts nothing else. The server's acknowledgement (its
+ * synchronous_commit) is the store's.
  */
 #include "driver.h"
 
@@ -42,9 +43,9 @@ struct postgres {
   void *library;
   PGconn *connection;
   int64_t changed;
-  unsigned prepared; /* statements so far: their names */
+  unsigned prepared; /* number of statements; gives their names */
   bool is_piped;
-  int unanswered; /* of what was sent through the pipe */
+  int unanswered; /* commands without an answer yet */
 #define F(name) __typeof__(&PQ##name) name;
   PQ_FUNCTIONS(F)
 #undef F
@@ -69,7 +70,7 @@ static void first_line(const char *text, char out[300]) {
   if (end) *end = 0;
 }
 
-/* SQLSTATE by its class: appendix A of PostgreSQL's manual. */
+/* Errors by class of SQLSTATE: appendix A of PostgreSQL's manual. */
 static MUST_USE hone_status failed(struct ctx *ctx, struct store *store, const PGresult *result) {
   static const struct {
     const char *begin;
@@ -108,7 +109,7 @@ static MUST_USE hone_status execute(struct ctx *ctx, struct store *store, const 
   return status;
 }
 
-/* ? and ?N become $N. None of our texts has one inside a literal. */
+/* ? and ?N become $N. No statement has one inside a literal. */
 static void put_numbered(const char *sql, struct strbuf *out) {
   int next = 0;
   for (; *sql; sql++) {
@@ -142,7 +143,7 @@ static void reset(struct statement *statement) {
   memset(own->values, 0, sizeof own->values);
 }
 
-/* A statement that inserts is prepared at the server; it lives as long as the connection. */
+/* Inserts are prepared on the server and live as long as the connection. */
 static void end(struct statement *statement) {
   if (!statement->postgres) return;
   reset(statement);
@@ -162,9 +163,9 @@ static MUST_USE hone_status prepare_insert(struct ctx *ctx, struct store *store,
 
 /* -- many inserts, by the protocol's pipeline */
 
-enum { UNANSWERED_MOST = 400 }; /* few enough that neither side waits for the other's buffer */
+enum { UNANSWERED_MOST = 400 }; /* few enough not to fill either side's buffer */
 
-/* Reads the answer to everything sent so far; the first failure is told. */
+/* Reads all answers; reports the first failure. */
 static MUST_USE hone_status drain(struct ctx *ctx, struct store *store) {
   struct postgres *pg = store->postgres;
   hone_status status = HONE_OK;
@@ -307,7 +308,7 @@ static const void *blob_at(const struct statement *statement, int n, size_t *out
 static const char *text_at(const struct statement *statement, int n, size_t *out_length) {
   return blob_at(statement, n, out_length);
 }
-/* Binary integers are big endian, of the width of their type. */
+/* Binary integers are big endian and have the width of their type. */
 static int64_t int_at(const struct statement *statement, int n) {
   size_t size;
   const unsigned char *bytes = blob_at(statement, n, &size);
@@ -351,7 +352,7 @@ static void drop_notice(void *user, const char *message) {
   (void)message;
 }
 
-/* For messages: what stands before the @ may be a password. */
+/* For messages: removes the part before @, which may have a password. */
 static void name_store(struct store *store, const char *url) {
   const char *host = strrchr(url, '@');
   snprintf(store->path, sizeof store->path, "postgresql://%s",
@@ -375,8 +376,8 @@ static MUST_USE hone_status connect_to(struct ctx *ctx, struct store *store, con
                  "SET search_path = public; SET statement_timeout = 0");
 }
 
-/* 0: there is nothing of ours yet. From the catalogue itself: inside a transaction a name's lookup may remember that it
-   was not there before the lock was waited for. */
+/* 0: no tables yet. Reads the catalogue: inside a transaction a lookup by name may use a state from
+   before the lock was acquired. */
 static MUST_USE hone_status read_version(struct ctx *ctx, struct store *store) {
   struct statement statement = {.store = store};
   bool more = false;
@@ -400,7 +401,8 @@ static MUST_USE hone_status read_version(struct ctx *ctx, struct store *store) {
   return status;
 }
 
-/* Under a lock, so that of many nodes that begin at once one makes the tables. The number is arbitrary. */
+/* Under a lock, so that one of many simultaneous processes makes the tables. The number is
+   arbitrary. */
 static MUST_USE hone_status make_schema(struct ctx *ctx, struct store *store) {
   struct strbuf sql = {0};
   TRY(execute(ctx, store, "BEGIN; SELECT pg_advisory_xact_lock(7598243150116)"));

@@ -1,7 +1,7 @@
-/* sqlite: the driver of a store in one file, one writing connection.
+/* The driver for a store in one SQLite file with one writing connection.
  *
- * A commit with synchronous=FULL is the acknowledgement; a failed write is rolled back by SQLite. The journal is a
- * rollback journal: up to 3.51.2 a WAL database could be damaged by two connections.
+ * A commit with synchronous=FULL is the acknowledgement; SQLite rolls back a failed write. The
+ * journal is a rollback journal: up to SQLite 3.51.2 two connections could damage a WAL database.
  */
 #include "core/os/os.h"
 #include "driver.h"
@@ -69,7 +69,7 @@ static MUST_USE hone_status execute(struct ctx *ctx, struct store *store, const 
   return rc ? sqlite_failed(ctx, store, rc) : HONE_OK;
 }
 
-/* *out_more: a row is there. */
+/* *out_more: there is a row. */
 static MUST_USE hone_status step(struct ctx *ctx, struct store *store, sqlite3_stmt *statement,
                                  bool *out_more) {
   const int rc = sqlite3_step(statement);
@@ -117,8 +117,8 @@ static MUST_USE hone_status create_schema(struct ctx *ctx, struct store *store) 
   return status;
 }
 
-/* The tables as create_schema makes them, with the rows that were there. Foreign keys are looked at
-   once at the end: in between a table is away. */
+/* Migrates all tables with their rows. Foreign keys are checked once at the end, because a table is
+   missing in between. */
 static MUST_USE hone_status migrate(struct ctx *ctx, struct store *store) {
   struct strbuf sql = {0};
   strbuf_printf(&sql,
@@ -136,7 +136,7 @@ static MUST_USE hone_status migrate(struct ctx *ctx, struct store *store) {
   sqlite3_finalize(statement);
   if (!status && is_broken)
     status = fail(ctx, HONE_E_FORMAT, place_file(store->path),
-                  "the store is damaged: a row belongs to nothing; it was left as it is");
+                  "the store is damaged: a row has no parent; it was not changed");
   if (!status) status = execute(ctx, store, "COMMIT");
   if (status) sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
   if (!status) store->version = STORE_VERSION;
@@ -158,7 +158,8 @@ static bool is_our_object(int version, const char *type, const char *name, const
   return false;
 }
 
-/* Exactly our tables and their own indices: a planted trigger, view or table is a foreign file. */
+/* Accepts exactly hone's tables and their indices: a file with another trigger, view or table is
+   not hone's. */
 static MUST_USE hone_status check_objects(struct ctx *ctx, struct store *store,
                                           sqlite3_stmt *statement) {
   size_t tables = 0;
@@ -170,13 +171,13 @@ static MUST_USE hone_status check_objects(struct ctx *ctx, struct store *store,
     const char *sql = (const char *)sqlite3_column_text(statement, 2);
     if (!is_our_object(store->version, type, name, sql))
       return fail(ctx, HONE_E_FORMAT, place_file(store->path),
-                  "not a hone store: it holds a %.16s that hone never makes; it was left as it is",
+                  "not a hone store: it has a %.16s that hone never makes; it was not changed",
                   type ? type : "thing");
     tables += !strcmp(type, "table");
   }
   if (tables == TABLE_COUNT) return HONE_OK;
   return fail(ctx, HONE_E_FORMAT, place_file(store->path),
-              "not a hone store: %zu of its %d tables are there", tables, TABLE_COUNT);
+              "not a hone store: it has only %zu of %d tables", tables, TABLE_COUNT);
 }
 
 static MUST_USE hone_status check_pages(struct ctx *ctx, struct store *store) {
@@ -187,12 +188,12 @@ static MUST_USE hone_status check_pages(struct ctx *ctx, struct store *store) {
   const char *answer = more ? (const char *)sqlite3_column_text(statement, 0) : NULL;
   if (!status && (!answer || strcmp(answer, "ok") != 0))
     status = fail(ctx, HONE_E_FORMAT, place_file(store->path),
-                  "the store is damaged: %.200s; it was left as it is", answer ? answer : "?");
+                  "the store is damaged: %.200s; it was not changed", answer ? answer : "?");
   sqlite3_finalize(statement);
   return status;
 }
 
-/* The first bytes, through SQLite's own descriptor. */
+/* Reads the header through SQLite's own descriptor. */
 static MUST_USE hone_status read_header(struct ctx *ctx, struct store *store, uint8_t header[100],
                                         uint64_t *out_size) {
   sqlite3_file *file = NULL;
@@ -216,8 +217,8 @@ static MUST_USE hone_status read_version(struct ctx *ctx, struct store *store) {
   return status;
 }
 
-/* Inside a read transaction, so that no writer is half-way and a dead one is rolled back. A store
-   whose creation was rolled back is empty again. */
+/* In a read transaction, so that no write is in progress and that of a dead process is rolled back.
+   A store whose creation was rolled back is empty. */
 static MUST_USE hone_status check_schema(struct ctx *ctx, struct store *store, bool *out_empty) {
   uint8_t header[100];
   uint64_t size;
@@ -238,14 +239,14 @@ static MUST_USE hone_status check_schema(struct ctx *ctx, struct store *store, b
 
 hone_status store_default_path(struct ctx *ctx, char out[4096]) {
   char folder[4096];
-  TRY(dir_user_name(ctx, "data", folder)); /* a reader makes nothing */
+  TRY(dir_user_name(ctx, "data", folder)); /* readers create nothing */
   if (snprintf(out, 4096, "%s/results.db", folder) >= 4096)
     return fail(ctx, HONE_E_USAGE, place_none(), "the store's path is too long");
   return HONE_OK;
 }
 
-/* A name that starts with '/' or '.' can be neither ":memory:" nor a URI to SQLite. Links are
-   followed here, so that lock and journal lie beside the real file whatever it was called. */
+/* A name that starts with '/' or '.' is neither ":memory:" nor a URI to SQLite. Links are resolved,
+   so that lock and journal are next to the real file. */
 static MUST_USE hone_status resolve(struct ctx *ctx, const char *path, char out[4096]) {
   if (!path) TRY(store_default_path(ctx, out));
   const int length = path ? snprintf(out, 4096, "%s%s", path[0] == '/' ? "" : "./", path) : 0;
@@ -283,8 +284,8 @@ static MUST_USE hone_status open_database(struct ctx *ctx, struct store *store, 
   uint8_t header[100];
   uint64_t size;
   bool is_empty;
-  /* A reader may have to roll back what a killed writer left, hence never READONLY; query_only
-     keeps it from writing anything else. */
+  /* never READONLY, because a reader may have to roll back a killed writer's transaction;
+     query_only prevents other writes */
   const int flags = SQLITE_OPEN_READWRITE | (exists ? 0 : SQLITE_OPEN_CREATE);
   const int rc = sqlite3_open_v2(store->path, &store->database, flags, NULL);
   if (rc) return sqlite_failed(ctx, store, rc);
@@ -306,7 +307,7 @@ static MUST_USE hone_status open_guarded(struct ctx *ctx, struct store *store, b
   if (!write && access(store->path, F_OK) && errno == ENOENT) return nothing_to_read(ctx, store);
   if (write) {
     TRY(make_folder(ctx, store->path));
-    TRY(guard_file(ctx, store->path, &exists)); /* before even a lock is made beside it */
+    TRY(guard_file(ctx, store->path, &exists)); /* before the lock file is made */
     TRY(guard_lock(ctx, store->path, &store->lock_fd));
   }
   TRY(guard_file(ctx, store->path, &exists));

@@ -1,7 +1,8 @@
-/* store: what store.h promises, over a driver: a transaction a row.
+/* Implements store.h over a driver, with one transaction per row.
  *
- * A commit is the acknowledgement. After a failed write the store is broken: every later put fails the same way without
- * trying (a second fsync after a failed one may lie: Rebello et al., Can Applications Recover from fsync Failures?, 2020).
+ * A commit is the acknowledgement. After a failed write every later put fails without trying: a
+ * second fsync after a failed one may report success wrongly (Rebello et al., Can Applications
+ * Recover from fsync Failures?, 2020).
  */
 #include "driver.h"
 
@@ -27,7 +28,7 @@ static MUST_USE hone_status execute(struct ctx *ctx, struct store *store, const 
   return store->driver->execute(ctx, store, sql);
 }
 
-/* What is already lost cannot be lost again. */
+/* Ignores errors: the transaction is lost anyway. */
 static void roll_back(struct store *store) {
   struct ctx ctx;
   ctx_init(&ctx);
@@ -51,7 +52,7 @@ static MUST_USE hone_status prepare_select(struct ctx *ctx, struct store *store,
   return prepare_view(ctx, store, &stored_tables[table], rest, out);
 }
 
-/* *out_more: a row is there. */
+/* *out_more: there is a row. */
 static MUST_USE hone_status step(struct ctx *ctx, struct store *store, struct statement *statement,
                                  bool *out_more) {
   return store->driver->step(ctx, statement, out_more);
@@ -61,7 +62,7 @@ static MUST_USE hone_status no_memory(struct ctx *ctx, bool is_bound) {
   return is_bound ? HONE_OK : fail(ctx, HONE_E_OOM, place_none(), "no memory for a value");
 }
 
-/* A key is bound by value: at most 64 bytes of it can match anything. */
+/* Binds a key by value; no key is longer than 64 bytes. */
 static MUST_USE hone_status bind_key(struct ctx *ctx, struct store *store,
                                      struct statement *statement, int n, const char *key) {
   return no_memory(ctx, store->driver->bind_text(statement, n, key, strlen(key)));
@@ -143,7 +144,7 @@ static const char *study_meant(const struct store *store, const char *name) {
 hone_status store_put_config(struct ctx *ctx, struct store *store, const char *study,
                              const struct config *config) {
   struct stored_config *row = calloc(1, sizeof *row);
-  if (!row) return fail(ctx, HONE_E_OOM, place_none(), "no memory to store a cell");
+  if (!row) return fail(ctx, HONE_E_OOM, place_none(), "no memory to store a configuration");
   row->config = *config;
   snprintf(row->study, sizeof row->study, "%s", study_meant(store, study));
   const hone_status status = put(ctx, store, TABLE_config, row);
@@ -176,7 +177,7 @@ hone_status store_finish_study(struct ctx *ctx, struct store *store, const char 
   return status;
 }
 
-/* A limit only falls: the peaks behind it are the highest that were seen. */
+/* A limit only falls: it is computed from the highest observed peaks. */
 hone_status store_lower_limits(struct ctx *ctx, struct store *store, const char *study,
                                const struct config *config) {
   struct statement *statement = NULL;
@@ -223,7 +224,7 @@ hone_status store_put_options(struct ctx *ctx, struct store *store, const char *
 
 /* -- reading */
 
-/* The first row of a select over studies with up to two bound texts. */
+/* The first row of a select over studies with up to two bound strings. */
 static MUST_USE hone_status one_study(struct ctx *ctx, struct store *store, const char *rest,
                                       const char *first, const char *second, struct study_row *out,
                                       bool *out_found) {
@@ -260,8 +261,8 @@ hone_status store_put_study(struct ctx *ctx, struct store *store, const struct s
   return status ? status : put(ctx, store, TABLE_study, row);
 }
 
-/* A key that no study has, of another store neither: two files with equal bytes have one plan, two processes may begin in
-   the same millisecond, and their studies may meet in one store later. */
+/* A random key, unique over all stores: two files with equal content have one plan, two processes
+   may begin in the same millisecond, and their studies may be merged into one store later. */
 static MUST_USE hone_status fresh_key(struct ctx *ctx, struct store *store, struct study_row *row,
                                       struct study_row *scratch) {
   for (bool is_taken = true; is_taken;) {
@@ -352,7 +353,8 @@ hone_status store_get_study(struct ctx *ctx, struct store *store, const char *wh
   if (found) return HONE_OK;
   TRY(count_prefix(ctx, store, which, &matches));
   if (matches > 1)
-    return fail(ctx, HONE_E_USAGE, place_name(which), "%lld studies begin so; give more of the key",
+    return fail(ctx, HONE_E_USAGE, place_name(which),
+                "%lld studies have keys with this prefix; give more of the key",
                 (long long)matches);
   if (matches == 1 && *which)
     TRY(one_study(ctx, store, "WHERE substr(key, 1, length(CAST(?1 AS TEXT))) = ?1", which, NULL,
@@ -393,7 +395,7 @@ hone_status store_list_studies(struct ctx *ctx, struct store *store, struct aren
   return list_studies(ctx, store, arena, NEWEST_FIRST, NULL, out_rows, out_count);
 }
 
-/* Numbers are ours: they may stand in the text. */
+/* the numbers are not user input: they may be part of the SQL */
 hone_status store_list_newest(struct ctx *ctx, struct store *store, struct arena *arena,
                               int64_t skip, int64_t most, struct study_row **out_rows,
                               size_t *out_count) {
@@ -556,7 +558,7 @@ hone_status store_read_config(struct ctx *ctx, struct store *store, struct arena
   end(statement);
   TRY(status);
   if (!rows.count)
-    return fail(ctx, HONE_E_NOFILE, place_name(config), "the study has no such cell");
+    return fail(ctx, HONE_E_NOFILE, place_name(config), "the study has no such configuration");
   *out = rows.at[0];
   return read_config_data(ctx, store, arena, study, out);
 }
@@ -579,7 +581,7 @@ static MUST_USE hone_status read_all(struct ctx *ctx, struct store *store, struc
   return status;
 }
 
-/* One read transaction: a writer beside it cannot change the study half-way. */
+/* In one read transaction, so that a concurrent writer cannot change the study half-way. */
 hone_status store_read_study(struct ctx *ctx, struct store *store, struct arena *arena,
                              const char *key, struct study_data *out) {
   *out = (struct study_data){0};
@@ -643,7 +645,7 @@ static MUST_USE hone_status put_all(struct ctx *ctx, struct store *store,
   if (driver->begin_many) TRY(driver->begin_many(ctx, store));
   hone_status status = put_rows(ctx, store, data);
   if (!driver->end_many) return status;
-  struct ctx other; /* the first failure is the one that is told */
+  struct ctx other; /* reports the first failure */
   ctx_init(&other);
   const hone_status last = driver->end_many(status ? &other : ctx, store);
   return status ? status : last;

@@ -120,7 +120,7 @@ static bool take_samples(struct bench *bench, const struct bench_case *one, stru
 bool ask_labels(struct bench *bench, const struct bench_case *one, struct worker *worker,
                 struct process_record *record) {
   if (!bench->labels.root || !worker->transport->shares_files || !one->is_described ||
-      worker->judged != one)
+      worker->checked_case != one)
     return true;
   json_t *samples = json_array();
   for (size_t s = 0; s < labels_sample_count(&bench->labels); s++)

@@ -120,7 +120,7 @@ hone_status measure_overhead(struct bench *bench, size_t index) {
   bench_report(bench, config, bench->identity->model, "floor");
   struct worker worker;
   TRY(bench_config_worker(bench, config, OVERHEAD_CONFIG, &worker));
-  worker.judged = bench->identity;
+  worker.checked_case = bench->identity;
   json_t *open = open_command(bench, config, bench->identity, true);
   if (open) json_object_del(open, "scenario"); /* the overhead is that of single requests */
   bench->overheads[index] = converse(&worker, bench->identity, open);

@@ -246,7 +246,7 @@ hone_status trial_open(struct bench *bench, struct config_run *progress, int num
   memory_log_begin(&out->memory);
   out->worker.memory = &out->memory;
   const struct bench_case *one = trial_case(bench, out);
-  out->worker.judged = one;
+  out->worker.checked_case = one;
   out->worker.generates = config_generates(out->config) ? bench_generates(bench) : NULL;
   snprintf(out->worker.precision, sizeof out->worker.precision, "%s",
            row_precision(one, out->config));

@@ -1,6 +1,6 @@
-/* `hone agent`: the far end of transport_stream.c. Frames on the standard streams say what the harness
- * would do itself if the worker were its child: start, stop, watch, end, put and get files. It starts one
- * local worker; when the stream ends, for whatever reason, the worker and its folder end with it.
+/* `hone agent`: the remote end of transport_stream.c. Frames on the standard streams request what
+ * the harness does itself for a local worker: start, stop, watch, end, put and get files. It starts
+ * one local worker. When the stream ends for any reason, the worker and its folder are removed.
  */
 #include "transport.h"
 
@@ -19,8 +19,8 @@ struct agent {
   struct harness harness;
   struct worker worker;
   bool is_started, has_told_end;
-  bool is_mute;     /* the worker's lines are over: the last was none */
-  int receiving_fd; /* the file that `put` frames go to; -1: none */
+  bool is_mute;     /* no more lines of the worker */
+  int receiving_fd; /* file for `put` frames; -1: none */
   char receiving[128];
   char dir[4096]; /* removed at the end */
 };
@@ -29,14 +29,14 @@ static bool say(const char *word, const char *argument, const void *bytes, size_
   return frame_write(1, word, argument, bytes, length);
 }
 
-/* For people and for the other side's row. */
+/* Prints to stderr, which the other side shows in the row. */
 static void complain(const char *what, const char *words) {
   char line[1024];
   snprintf(line, sizeof line, "hone agent: %s: %.900s\n", what, words);
   say("output", NULL, line, strlen(line));
 }
 
-/* -- what is asked */
+/* -- requests */
 
 static bool make_folder(struct agent *agent) {
   struct ctx ctx;
@@ -86,7 +86,7 @@ static bool act_start(struct agent *agent, const struct frame *frame) {
 
 static bool act_line(struct agent *agent, const struct frame *frame) {
   agent->worker.transport->send(&agent->worker, frame->bytes, frame->length);
-  return true; /* a worker that is gone is seen by its end */
+  return true; /* a dead worker is reported by its end */
 }
 
 static bool act_stop(struct agent *agent, const struct frame *frame) {
@@ -145,7 +145,7 @@ static bool act_get(struct agent *agent, const struct frame *frame) {
   if (!file_path(agent, frame->argument, path)) return false;
   snprintf(name, sizeof name, "%s", frame->argument);
   if (!frame_write_file(&ctx, 1, "file", name, path)) return unlink(path), true;
-  return say("file", NULL, "", 0); /* no name: there is none */
+  return say("file", NULL, "", 0); /* no name: the file does not exist */
 }
 
 static bool act_end(struct agent *agent, const struct frame *frame) {
@@ -155,7 +155,7 @@ static bool act_end(struct agent *agent, const struct frame *frame) {
 
 static const struct act {
   const char *word;
-  bool (*act)(struct agent *agent, const struct frame *frame); /* false: the conversation is over */
+  bool (*act)(struct agent *agent, const struct frame *frame); /* false: the agent must end */
 } acts[] = {{"end", act_end},       {"finish", act_finish}, {"get", act_get},
             {"line", act_line},     {"put", act_put},       {"resident", act_resident},
             {"resume", act_resume}, {"start", act_start},   {"stop", act_stop}};
@@ -168,9 +168,9 @@ static bool obey(struct agent *agent, const struct frame *frame) {
   return false;
 }
 
-/* -- what happens */
+/* -- events */
 
-/* What is no whole line, because it is too long or was never ended, is for the harness to judge. */
+/* Forwards too long or incomplete lines too: the harness rejects them. */
 static bool forward_lines(struct agent *agent, bool is_gone) {
   char *line;
   size_t length = 0;
@@ -193,7 +193,7 @@ static bool forward_output(struct agent *agent) {
   return n <= 0 || say("output", NULL, bytes, (size_t)n);
 }
 
-/* Its last lines and words come before its end. */
+/* Forwards its last lines and output, then reports its end. */
 static bool tell_end(struct agent *agent) {
   char text[24];
   const bool is_gone = worker_has_ended(&agent->worker);

@@ -1,6 +1,6 @@
-/* Outputs that a worker handed over as files ("checks" of its answer) instead of judging them itself:
- * engines that are called from Python. NAME_I.npy in the worker's folder is output I, in the model's
- * order, of an inference of that input set; NAME_tokens.npy is what generations made of that prompt, a row each.
+/* Compares outputs that a Python worker wrote as files (the "checks" of its answer). NAME_I.npy in
+ * the worker's folder is output I, in the model's order, of an inference of that input set;
+ * NAME_tokens.npy has a row of generated tokens per generation of that prompt.
  */
 #include "transport.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A file name of our own making, or nothing. */
+/* True for file names of the expected form. */
 static bool is_plain_name(const char *name) {
   size_t length = strlen(name);
   for (size_t i = 0; i < length; i++)
@@ -25,7 +25,7 @@ static void differ(struct accuracy *out, const char *name) {
   out->is_within = false;
 }
 
-/* The file of that name and ending, which is gone afterwards. */
+/* Reads and removes a file of that name. */
 static hone_status take_file(struct worker *worker, const char *name, const char *ending,
                              hone_tensor *out) {
   char path[4096], file[64];
@@ -39,34 +39,35 @@ static hone_status take_file(struct worker *worker, const char *name, const char
   return status;
 }
 
-enum judged { JUDGED, NO_REFERENCE, DAMAGED };
-static enum judged judge_tokens(struct worker *worker, const char *name, int set,
-                                struct accuracy *out) {
+enum comparison { COMPARED, NO_REFERENCE, DAMAGED };
+static enum comparison compare_tokens(struct worker *worker, const char *name, int set,
+                                      struct accuracy *out) {
   const struct scenario *scenario = worker->generates;
   struct reference_tokens reference;
   struct ctx ctx;
   ctx_init(&ctx);
   hone_tensor actual = {.data = NULL};
   const hone_status status = take_file(worker, name, "tokens", &actual);
-  enum judged judged = DAMAGED;
+  enum comparison result = DAMAGED;
   if (!status && actual.dtype == HONE_I64 && actual.rank == 2 && actual.shape[0] > 0 &&
       actual.shape[1] == scenario->count) {
-    judged = NO_REFERENCE;
-    const bool has_reference = !reference_tokens_read(
-        &ctx, worker->judged->generation_dir, set, scenario->prompt, scenario->count, &reference);
+    result = NO_REFERENCE;
+    const bool has_reference =
+        !reference_tokens_read(&ctx, worker->checked_case->generation_dir, set, scenario->prompt,
+                               scenario->count, &reference);
     for (int64_t i = 0; has_reference && i < actual.shape[0]; i++)
       if (reference_tokens_compare(&reference, (const int64_t *)actual.data + i * scenario->count,
                                    out))
-        judged = JUDGED;
+        result = COMPARED;
     reference_tokens_deinit(&reference);
   }
   free(actual.data);
-  return judged;
+  return result;
 }
 
-static enum judged judge_output(struct worker *worker, const char *name, int set, size_t i,
-                                struct accuracy *out) {
-  const struct bench_case *one = worker->judged;
+static enum comparison compare_output(struct worker *worker, const char *name, int set, size_t i,
+                                      struct accuracy *out) {
+  const struct bench_case *one = worker->checked_case;
   char path[4096], ending[24];
   struct ctx ctx;
   ctx_init(&ctx);
@@ -85,25 +86,25 @@ static enum judged judge_output(struct worker *worker, const char *name, int set
     differ(out, one->outputs[i].name);
   free(actual.data);
   free(expected.data);
-  return has_reference ? JUDGED : NO_REFERENCE;
+  return has_reference ? COMPARED : NO_REFERENCE;
 }
 
-/* All outputs of one check: DAMAGED ends the configuration. */
-static enum judged judge_values(struct worker *worker, const char *name, int set,
-                                struct accuracy *out) {
-  const struct bench_case *one = worker->judged;
-  enum judged all = one && !one->is_disputed && one->output_count > 0 ? JUDGED : NO_REFERENCE;
+/* Compares all outputs of one check. DAMAGED ends the configuration. */
+static enum comparison compare_values(struct worker *worker, const char *name, int set,
+                                      struct accuracy *out) {
+  const struct bench_case *one = worker->checked_case;
+  enum comparison all = one && !one->is_disputed && one->output_count > 0 ? COMPARED : NO_REFERENCE;
   for (size_t i = 0; one && i < one->output_count; i++) {
-    const enum judged judged = judge_output(worker, name, set, i, out);
-    if (judged == DAMAGED) return DAMAGED;
-    if (judged == NO_REFERENCE) all = NO_REFERENCE;
+    const enum comparison result = compare_output(worker, name, set, i, out);
+    if (result == DAMAGED) return DAMAGED;
+    if (result == NO_REFERENCE) all = NO_REFERENCE;
   }
   return all;
 }
 
-bool judge_checks(struct worker *worker, const json_t *checks, struct accuracy *out,
-                  int *out_verified) {
-  const struct bench_case *one = worker->judged;
+bool compare_checks(struct worker *worker, const json_t *checks, struct accuracy *out,
+                    int *out_verified) {
+  const struct bench_case *one = worker->checked_case;
   const bool generates = one && worker->generates;
   if (generates)
     accuracy_of_tokens(out);
@@ -115,10 +116,10 @@ bool judge_checks(struct worker *worker, const json_t *checks, struct accuracy *
     const char *name = message_text(check, "name");
     const int64_t set = message_int(check, "set", -1);
     if (!is_plain_name(name) || set < 0 || set >= BENCH_SETS) return false;
-    const enum judged judged = generates ? judge_tokens(worker, name, (int)set, out)
-                                         : judge_values(worker, name, (int)set, out);
-    if (judged == DAMAGED) return false;
-    *out_verified += judged == JUDGED;
+    const enum comparison result = generates ? compare_tokens(worker, name, (int)set, out)
+                                             : compare_values(worker, name, (int)set, out);
+    if (result == DAMAGED) return false;
+    *out_verified += result == COMPARED;
   }
   if (one && one->is_disputed) out->is_within = true;
   return true;

@@ -1,5 +1,5 @@
-/* Devices by name: how a worker is started there. A table of kinds; what follows the colon is the kind's
- * own word (a host, an architecture, a serial number).
+/* Devices by name: how a worker is started there. A table of kinds; the part after the colon
+ * depends on the kind (host, architecture, serial number).
  */
 #include "transport.h"
 
@@ -19,13 +19,13 @@ static hone_status add_words(struct ctx *ctx, struct device *device, const char 
   return HONE_OK;
 }
 
-/* It is handed to a shell of the device: nothing in it may mean anything there. */
+/* The string is passed to a shell on the device, so it must not have shell characters. */
 static hone_status check_generic(struct ctx *ctx, const char *what, const char *word) {
   bool is_plain = word[0] && word[0] != '-';
   for (const char *p = word; *p; p++)
     is_plain = is_plain && (isalnum((unsigned char)*p) || strchr("._-/@:+~[]%", *p));
   if (is_plain) return HONE_OK;
-  return fail(ctx, HONE_E_USAGE, place_name(word), "is no %s: letters, digits and ._-/@ only",
+  return fail(ctx, HONE_E_USAGE, place_name(word), "is not a valid %s: use letters, digits, ._-/@",
               what);
 }
 
@@ -44,10 +44,10 @@ static hone_status parse_cpu(struct ctx *ctx, const char *rest, const char *prog
                              struct device *out) {
   (void)program, (void)out;
   if (!rest[0]) return HONE_OK;
-  return fail(ctx, HONE_E_USAGE, place_name(rest), "the device cpu takes no name");
+  return fail(ctx, HONE_E_USAGE, place_name(rest), "the device cpu has no name");
 }
 
-/* HONE_SSH names another program than ssh, as GIT_SSH does for git. */
+/* HONE_SSH replaces the program ssh, as GIT_SSH does for git. */
 static hone_status parse_ssh(struct ctx *ctx, const char *rest, const char *program,
                              struct device *out) {
   const char *ssh = getenv("HONE_SSH");
@@ -73,11 +73,12 @@ static hone_status parse_adb(struct ctx *ctx, const char *rest, const char *prog
     TRY(add_word(ctx, out, rest));
   }
   TRY(add_word(ctx, out, "shell"));
-  TRY(add_word(ctx, out, "-T")); /* no terminal: the streams carry bytes */
+  TRY(add_word(ctx, out, "-T")); /* no terminal: the streams are binary */
   return add_word(ctx, out, program ? program : "/data/local/tmp/hone");
 }
 
-/* hone itself must be there for that instruction set; its compiler is a cross compiler of this machine. */
+/* Needs a hone built for that instruction set; it compiles with a cross compiler of this
+   machine. */
 static hone_status parse_qemu(struct ctx *ctx, const char *rest, const char *program,
                               struct device *out) {
   char name[64], path[256], own[64];
@@ -98,7 +99,7 @@ static hone_status parse_qemu(struct ctx *ctx, const char *rest, const char *pro
   snprintf(own, sizeof own, "hone-%.40s", rest);
   if (!program && !find_in_path(own, path))
     return fail(ctx, HONE_E_MISSING, place_name(own),
-                "not in PATH: build hone for %s and name it with --device-hone", rest);
+                "not in PATH: build hone for %s and pass it with --device-hone", rest);
   snprintf(out->environment[0], sizeof out->environment[0], "HONE_CC=%.40s-linux-gnu-gcc", rest);
   return add_word(ctx, out, program ? program : path);
 }
@@ -127,5 +128,5 @@ hone_status device_parse(struct ctx *ctx, const char *name, const char *program,
                           out);
   }
   return fail(ctx, HONE_E_USAGE, place_name(name),
-              "no such device; there is cpu, ssh:HOST, qemu:ARCHITECTURE, adb[:SERIAL]");
+              "unknown device; choose cpu, ssh:HOST, qemu:ARCHITECTURE or adb[:SERIAL]");
 }

@@ -1,5 +1,5 @@
-/* Frames over a byte stream: "WORD ARGUMENT LENGTH\n" and as many bytes. Both ends are hone, and neither
- * trusts the other: lengths are bounded, words and arguments are short, file names are plain.
+/* Frames over a byte stream: "WORD ARGUMENT LENGTH\n" and LENGTH bytes. Neither end trusts the
+ * other: lengths are bounded, words and arguments are short, file names have no folder.
  */
 #include "transport.h"
 
@@ -34,7 +34,7 @@ static bool make_room(struct frame_reader *reader) {
   return true;
 }
 
-/* A frame that is there as a whole; FRAME_NONE: not yet. */
+/* Takes a complete frame; FRAME_NONE: not complete yet. */
 static enum frame_result take_frame(struct frame_reader *reader, struct frame *out) {
   char *at = reader->buffer + reader->start;
   const size_t here = reader->used - reader->start;
@@ -104,7 +104,7 @@ hone_status frame_write_file(struct ctx *ctx, int fd, const char *word, const ch
     if (n < 0)
       status = fail(ctx, HONE_E_IO, place_file(path), "%s", strerror(errno));
     else if (!frame_write(fd, word, name, bytes, (size_t)n))
-      status = fail(ctx, HONE_E_IO, place_file(path), "the device is gone");
+      status = fail(ctx, HONE_E_IO, place_file(path), "the connection to the device is lost");
     more = n > 0;
   }
   free(bytes);

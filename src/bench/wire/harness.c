@@ -1,6 +1,6 @@
-/* Conversations with workers, however they are reached (transport.h). A worker runs only while it is
- * asked something; between questions its group is stopped. Every way in which it can end has one status:
- * that is decided in `classify`, and nowhere else.
+/* Talks to workers, local or remote (transport.h). A worker runs only while it has a request;
+ * between requests its process group is stopped. Each kind of end has one status, decided in
+ * `classify` only.
  */
 #include "transport.h"
 
@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 #define TERM_GRACE_NS 2000000000ull
-#define EXIT_NS 5000000000ull      /* from the end of its words to its own, on a busy machine too */
-#define TIMED_STEP_NS 250000000ull /* during a slice the harness itself keeps still */
+#define EXIT_NS \
+  5000000000ull                    /* from the end of its output to its exit, also on a busy
+                                      machine */
+#define TIMED_STEP_NS 250000000ull /* poll rarely during a slice */
 #define PATIENT_STEP_NS 20000000ull
 
 hone_status worker_start(struct ctx *ctx, struct harness *harness, const struct worker_spec *spec,
@@ -74,7 +76,7 @@ static void PRINTF(3, 4)
   va_end(args);
 }
 
-/* The last words on stdout and stderr, for the reason. */
+/* The last output on stdout and stderr, for the reason. */
 static void last_words(const struct worker *worker, char out[400]) {
   struct strbuf text = {0}, safe = {0};
   capture_text(&worker->output, &text);
@@ -93,7 +95,7 @@ static const char *signal_name(int number) {
   return name ? name : "?";
 }
 
-/* The worker is gone without an answer. */
+/* Status of a worker that ended without an answer. */
 static void classify(struct worker *worker, size_t unfinished, struct worker_end *end) {
   char words[400];
   last_words(worker, words);
@@ -111,7 +113,7 @@ static void classify(struct worker *worker, size_t unfinished, struct worker_end
   }
 }
 
-/* True while it may go on. */
+/* False if a limit is exceeded. */
 static bool within_limits(struct worker *worker, uint64_t deadline, struct worker_end *end) {
   const struct harness *harness = worker->harness;
   int64_t resident = worker->transport->resident(worker);
@@ -146,7 +148,7 @@ static bool note_failure(const json_t *event, struct worker_end *end) {
 }
 
 enum take { TAKE_ANSWER, TAKE_NOTHING, TAKE_END };
-/* One line of the worker: an answer, a stage, or the end of the conversation. */
+/* Handles one line of the worker: an answer, a stage, or its failure. */
 static enum take take_line(struct worker *worker, const char *line, size_t length,
                            const char *expected, json_t **out_answer, struct worker_end *end) {
   char reason[256];
@@ -158,7 +160,7 @@ static enum take take_line(struct worker *worker, const char *line, size_t lengt
   const char *name = message_text(event, "event");
   enum take take = TAKE_END;
   if (strcmp(message_text(event, "cell"), worker->config)) {
-    set_end(end, STATUS_protocol_error, "a message for another cell");
+    set_end(end, STATUS_protocol_error, "a message for another configuration");
   } else if (!strcmp(name, "stage")) {
     enum record_stage stage = stage_parse(message_text(event, "stage"));
     if (stage == STAGE_COUNT) {
@@ -177,7 +179,7 @@ static enum take take_line(struct worker *worker, const char *line, size_t lengt
   return take;
 }
 
-/* Waits for something to happen, at most as long as the kind of question allows. */
+/* Waits for an event, at most as long as the kind of request allows. */
 static void wait_event(struct worker *worker, enum ask_kind kind, uint64_t deadline) {
   const uint64_t now = clock_ns(), left = deadline > now ? deadline - now + 1000000 : 0;
   const uint64_t step = kind == ASK_TIMED ? TIMED_STEP_NS : PATIENT_STEP_NS;
@@ -190,7 +192,7 @@ static json_t *converse(struct worker *worker, const char *expected, enum ask_ki
       worker->harness->timeout_ns ? clock_ns() + worker->harness->timeout_ns : UINT64_MAX;
   enum record_stage stage = worker->stage;
   for (;;) {
-    /* before reading: what it wrote before its end still counts */
+    /* checked before reading, so that output before its end is read */
     bool is_gone = worker_has_ended(worker);
     char *line;
     size_t length;
@@ -210,7 +212,7 @@ static json_t *converse(struct worker *worker, const char *expected, enum ask_ki
       classify(worker, length, end);
       return NULL;
     } else if (result == LINE_END) {
-      set_end(end, STATUS_protocol_error, "closed its end and did not exit");
+      set_end(end, STATUS_protocol_error, "closed its pipe and did not exit");
       return NULL;
     } else {
       wait_event(worker, kind, deadline);
@@ -224,19 +226,22 @@ void worker_tell(struct worker *worker, json_t *command) {
   worker_continue(worker);
   size_t length;
   char *line = message_line(command, &length);
-  if (line) worker->transport->send(worker, line, length); /* if it is gone, worker_hear says how */
+  if (line)
+    worker->transport->send(worker, line, length); /* if it is gone, worker_hear reports
+                                                              how */
   free(line);
 }
 
-/* An answer whose outputs are judged here is completed with the judgement; false if it ends the configuration. */
-static bool judge_answer(struct worker *worker, json_t *answer, struct worker_end *end) {
+/* Compares outputs listed in an answer and adds the result to it; false if that ends the
+   configuration. */
+static bool check_answer(struct worker *worker, json_t *answer, struct worker_end *end) {
   struct accuracy accuracy;
   int verified;
   const json_t *checks = json_object_get(answer, "checks");
   if (!checks) return true;
   end->stage = STAGE_verify;
-  if (!judge_checks(worker, checks, &accuracy, &verified)) {
-    set_end(end, STATUS_protocol_error, "its outputs are not what its message says");
+  if (!compare_checks(worker, checks, &accuracy, &verified)) {
+    set_end(end, STATUS_protocol_error, "its outputs do not match its message");
     return false;
   }
   if (!verified) accuracy.rel_l2 = accuracy.max_abs_diff = accuracy.max_rel_diff = NAN;
@@ -261,7 +266,7 @@ json_t *worker_hear(struct worker *worker, const char *expected, enum ask_kind k
                     struct worker_end *out_end) {
   *out_end = (struct worker_end){.status = STATUS_error, .rel_l2 = NAN};
   json_t *answer = converse(worker, expected, kind, out_end);
-  if (answer && judge_answer(worker, answer, out_end)) return answer;
+  if (answer && check_answer(worker, answer, out_end)) return answer;
   json_decref(answer);
   if (out_end->stage == STAGE_none) out_end->stage = worker->stage;
   worker->transport->end(worker, out_end->status == STATUS_out_of_memory ? 0 : TERM_GRACE_NS);
@@ -275,14 +280,14 @@ json_t *worker_ask(struct worker *worker, json_t *command, const char *expected,
   if (worker->transport->receive(worker, &line, &length) == LINE_READY) {
     json_decref(command);
     *out_end = (struct worker_end){.stage = worker->stage, .rel_l2 = NAN};
-    set_end(out_end, STATUS_protocol_error, "spoke without being asked");
+    set_end(out_end, STATUS_protocol_error, "sent a message without a request");
     worker->transport->end(worker, TERM_GRACE_NS);
     return NULL;
   }
-  if (!command) { /* a text that JSON cannot hold, or no memory: waiting for a reply would be long
-                   */
+  if (!command) { /* invalid UTF-8 or out of memory: no reply will come */
     *out_end = (struct worker_end){.stage = worker->stage, .rel_l2 = NAN};
-    set_end(out_end, STATUS_error, "cannot be asked: a text is not UTF-8, or memory is short");
+    set_end(out_end, STATUS_error,
+            "cannot send the command: a string is not UTF-8, or memory is short");
     worker->transport->end(worker, TERM_GRACE_NS);
     return NULL;
   }

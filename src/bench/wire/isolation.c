@@ -1,10 +1,11 @@
-/* What a worker finds around it: an engine's packages do more than run models. Some install further packages with the
- * first `pip` of PATH, report to their makers, or keep caches in the home folder. A worker has a home folder of its own
- * that ends with it, the programs of its engine's environment first in PATH and no installer before others', package
- * managers without an index, and the switches that turn reports off. It has no network where the kernel lets us make a
- * namespace (src/core/os/process.c).
+/* The environment of a worker. Packages of engines do more than run models: some install further
+ * packages with the first `pip` in PATH, report usage to their makers, or keep caches in the home
+ * folder. So a worker has a temporary home folder, its engine's programs first in PATH and no
+ * installers, package managers without an index, and switches that turn reporting off. It has no
+ * network if the kernel permits a namespace (src/core/os/process.c).
  *
- * What the user sets for a configuration (--backend-option NAME.env.VARIABLE=VALUE) holds over all of it.
+ * Variables that the user sets for a configuration (--backend-option NAME.env.VARIABLE=VALUE) take
+ * precedence.
  */
 #include "transport.h"
 
@@ -37,7 +38,7 @@ static const char *const switches[] = {
     "PYTHONNOUSERSITE=1",
 };
 
-/* Of the home folder; hone's own cache and engines stay where they are. */
+/* In the temporary home folder. hone's own cache and engines stay in place. */
 static const char *const folders[][2] = {{"HOME", ""},
                                          {"XDG_CACHE_HOME", "/.cache"},
                                          {"XDG_CONFIG_HOME", "/.config"},
@@ -56,7 +57,7 @@ static void add(struct isolation *out, const struct worker_spec *spec, const cha
   if (!is_given(spec, entry)) out->environment[out->count++] = entry;
 }
 
-/* Programs of these names that fail. */
+/* Makes programs of these names that fail. */
 static hone_status make_installers(struct ctx *ctx, struct arena *arena, const char *dir) {
   const char *path;
   TRY(arena_printf(ctx, arena, &path, "%s/bin", dir));
@@ -69,7 +70,7 @@ static hone_status make_installers(struct ctx *ctx, struct arena *arena, const c
   return HONE_OK;
 }
 
-/* The folder of the interpreter of the engine's environment, if it has one. */
+/* Adds the folder of the engine's interpreter, if it has one. */
 static hone_status add_path(struct ctx *ctx, struct arena *arena, const struct worker_spec *spec,
                             struct isolation *out) {
   const struct backend *backend = spec->backend ? backend_find(spec->backend) : NULL;

@@ -1,6 +1,5 @@
-/* A worker's memory over time, in bounded space: however long it lives, at most MEMORY_POINTS points, evenly
- * spaced at last. The highest of what is dropped is kept in the point before it, so that no peak that was
- * seen is lost.
+/* A worker's memory over time in bounded space: at most MEMORY_POINTS points, evenly spaced. A
+ * dropped point passes its maximum to the point before it, so no observed peak is lost.
  */
 #include "wire.h"
 

@@ -1,5 +1,5 @@
-/* Processes as /proc shows them: those that a worker started, in or out of its group, how much memory
- * they hold together, and their end. The harness adopts orphans (subreaper), so that nothing escapes.
+/* The processes that a worker started, in or out of its process group, from /proc: their memory and
+ * their end. The harness adopts orphans (subreaper), so that none escapes.
  */
 #include "transport.h"
 
@@ -14,7 +14,7 @@
 #define MAX_PROCESSES 4096
 #define MAX_TREE 64
 
-/* The whole of a small file; its length, or -1. */
+/* Reads a small file; returns its length, or -1. */
 static ssize_t read_small(const char *path, char *out, size_t size) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return -1;
@@ -24,7 +24,7 @@ static ssize_t read_small(const char *path, char *out, size_t size) {
   return n;
 }
 
-/* State letter and parent: the fields after the last ')', since a name may hold anything. */
+/* State letter and parent: the fields after the last ')', because the name may contain ')'. */
 static bool process_state(const char *path, char *out_state, int *out_parent) {
   char text[1024];
   if (read_small(path, text, sizeof text) <= 0) return false;
@@ -66,7 +66,7 @@ void harness_forget(struct harness *harness, int pid) {
     if (harness->known[i] == pid) harness->known[i--] = harness->known[--harness->known_count];
 }
 
-/* Marks the descendants of `root` (0: none) and of every orphan that we adopted. */
+/* Marks the descendants of `root` (0: none) and of every adopted orphan. */
 static size_t mark_targets(const struct harness *harness, struct process_table *table, int root) {
   int self = getpid();
   size_t marked = 0;
@@ -87,7 +87,7 @@ static size_t mark_targets(const struct harness *harness, struct process_table *
   return marked;
 }
 
-/* Ends and reaps every descendant and orphan; a fork bomb gets several passes. */
+/* Ends and reaps every descendant and orphan, in several passes for processes that keep forking. */
 void tree_sweep(struct harness *harness, int root) {
   struct process_table *table = malloc(sizeof *table);
   for (int pass = 0; table && pass < 50; pass++) {
@@ -112,8 +112,8 @@ static int64_t process_resident(int pid) {
   return (int64_t)pages * sysconf(_SC_PAGESIZE);
 }
 
-/* Resident bytes of the worker and what its main thread started, as a C compiler that starts another
-   process in turn. proc(5): task/TID/children. */
+/* Resident bytes of the worker and the descendants of its main thread, such as a C compiler and its
+   children. proc(5): task/TID/children. */
 int64_t tree_resident(int pid) {
   int pids[MAX_TREE] = {pid};
   size_t count = 1;
@@ -133,7 +133,7 @@ int64_t tree_resident(int pid) {
   return sum;
 }
 
-bool every_thread_stands(int pid) {
+bool every_thread_is_stopped(int pid) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/task", pid);
   DIR *folder = opendir(path);
@@ -158,11 +158,11 @@ void harness_begin(struct harness *harness) {
   prctl(PR_GET_CHILD_SUBREAPER, &harness->was_subreaper);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   struct sigaction ignore = {.sa_handler = SIG_IGN};
-  sigaction(SIGPIPE, &ignore, &harness->old_pipe); /* a dead worker is seen by its status */
+  sigaction(SIGPIPE, &ignore, &harness->old_pipe); /* a dead worker is detected by its status */
   struct process_table *table = malloc(sizeof *table);
   if (!table) return;
   list_processes(table);
-  for (size_t i = 0; i < table->count; i++) /* children that the caller had before are not ours */
+  for (size_t i = 0; i < table->count; i++) /* the caller's earlier children are not workers */
     if (table->at[i].parent == getpid() && harness->known_count < HARNESS_MAX_CHILDREN)
       harness->known[harness->known_count++] = table->at[i].pid;
   free(table);

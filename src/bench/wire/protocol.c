@@ -1,9 +1,9 @@
-/* The lines between harness and worker: one JSON object each, at most WORKER_LINE_MAX bytes. A
- * worker's line is untrusted: it must be an object with exactly the keys of its event, each of the
- * right type and range, or the worker broke the protocol.
+/* The messages between harness and worker: one JSON object per line, at most WORKER_LINE_MAX bytes.
+ * A worker's line is untrusted: it must be an object with exactly the keys of its event, each of
+ * the right type and range; otherwise the worker has violated the protocol.
  *
- * Commands (harness to worker, "do"): describe, reference, open, warmup, slice, keep, close. They come
- * from our own process and are not checked against a table.
+ * Commands (harness to worker, key "do"): describe, reference, open, warmup, slice, keep, close.
+ * They come from our own process and are not checked against a table.
  */
 #include "wire.h"
 
@@ -25,7 +25,7 @@
 
 /* a stage begins */
 static const struct field stage_fields[] = {KEY, {"stage", FIELD_TEXT, false, 1, 16}};
-/* the configuration ended: how, where, in whose words */
+/* the configuration failed: status, stage, message */
 static const struct field failed_fields[] = {KEY,
                                              {"stage", FIELD_TEXT, false, 1, 16},
                                              {"status", FIELD_TEXT, false, 1, 32},
@@ -90,7 +90,7 @@ static const struct field block_fields[] = {
     {"where", FIELD_TEXT, true, 0, 1023},
     {"involuntary", FIELD_INT, false, -1, MAX_BYTES},
     {"busy_threads", FIELD_INT, true, -1, 1 << 20},
-    {"copy_in", FIELD_INT, true, 0, 1 << 10}, /* how many times of copies there are; none: 0 */
+    {"copy_in", FIELD_INT, true, 0, 1 << 10}, /* number of copy times; 0: none */
     {"copy_out", FIELD_INT, true, 0, 1 << 24},
     {"checks", FIELD_LIST, true, 0, 64},
     {"iterations", FIELD_INT, false, 1, MAX_BYTES},
@@ -100,11 +100,11 @@ static const struct field block_fields[] = {
 };
 static const struct field closed_fields[] = {KEY, {"rss_peak", FIELD_INT, false, -1, MAX_BYTES}};
 
-/* what the engine says when it is looked at closely, after everything was measured */
+/* how the engine computed, by its profile, after all measurements */
 static const struct field surveyed_fields[] = {
     KEY, {"precision", FIELD_TEXT, false, 0, 31}, {"fallback_share", FIELD_NUMBER, true, 0, 1}};
 
-/* what the engine made of the model, as files of the worker's folder */
+/* the files that the engine made of the model, in the worker's folder */
 static const struct field kept_fields[] = {
     KEY, {"files", FIELD_LIST, false, 0, 64}, {"why", FIELD_TEXT, false, 0, 1023}};
 
@@ -193,7 +193,7 @@ char *message_line(json_t *message, size_t *out_length) {
     free(line);
     return NULL;
   }
-  line[length] = '\n'; /* in place of the NUL: from here on not a string */
+  line[length] = '\n'; /* replaces the NUL: no longer a string */
   *out_length = length + 1;
   return line;
 }
@@ -230,7 +230,7 @@ void message_set_number(json_t *message, const char *key, double x) {
 
 /* -- lines */
 
-/* Room for more, the unread part moved to the front. */
+/* Makes room and moves the unread part to the front. */
 static bool make_room(struct line_reader *reader) {
   if (reader->start) {
     memmove(reader->buffer, reader->buffer + reader->start, reader->length - reader->start);

@@ -1,8 +1,9 @@
-/* A worker that is a child of this process: `hone worker`, or the interpreter of an engine's environment
- * with a file of workers/, perhaps behind an emulator of another instruction set. It leads its own process
- * group; whatever leaves the group becomes our child when its parent dies (subreaper) and ends with it.
+/* A worker that is a child process: `hone worker`, or the Python interpreter of an engine's
+ * environment with a file of workers/, perhaps under an emulator. It leads its own process group;
+ * descendants that leave the group become our children when their parent dies (subreaper) and end
+ * with the worker.
  *
- * Invariant: after `end` no process remains of what the worker started.
+ * Invariant: after `end` none of the worker's descendants remains.
  */
 #include "transport.h"
 
@@ -14,13 +15,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define KILL_NS 60000000000ull /* a killed process is gone when it next gets a core */
+#define KILL_NS 60000000000ull /* a killed process ends when it is next scheduled */
 #define MAX_WORDS (DEVICE_MAX_WORDS + 5 + LIMIT_COUNT)
 
 /* -- start */
 
-/* The files of an engine's worker are part of this program: they lie in its folder while it runs. */
-__attribute__((noinline)) /* not on the stack of workers that have none: 'ulimit -s 64' is enough */
+/* Writes the Python files of an engine's worker, which are embedded in this program, to the
+   worker's folder. */
+__attribute__((noinline)) /* keeps the stack of other workers small: 'ulimit -s 64' is enough */
 static hone_status
 write_worker(struct ctx *ctx, const char *dir, const struct backend *backend) {
   const char *const files[] = {"protocol.py", "generation.py", "torch_model.py", backend->worker};
@@ -36,7 +38,7 @@ write_worker(struct ctx *ctx, const char *dir, const struct backend *backend) {
   return HONE_OK;
 }
 
-/* Without its environment `hone worker` says what is missing. */
+/* NULL without the engine's environment: then `hone worker` reports what is missing. */
 static const char *engine_script(const struct worker_spec *spec, char python[4096]) {
   const struct backend *backend = spec->backend ? backend_find(spec->backend) : NULL;
   struct ctx ctx;
@@ -46,8 +48,8 @@ static const char *engine_script(const struct worker_spec *spec, char python[409
   return backend->worker;
 }
 
-/* "NAME=VALUE" of every limit that is not the default: a worker of ours reads the model under the limits of
-   the command that started it. Returns their number. */
+/* "NAME=VALUE" of every limit that is not the default, so that a worker reads models under the
+   limits of the command that started it. Returns their number. */
 static size_t limit_words(const struct ctx *ctx, char (*out)[64]) {
   struct ctx defaults;
   size_t count = 0;
@@ -58,7 +60,7 @@ static size_t limit_words(const struct ctx *ctx, char (*out)[64]) {
   return count;
 }
 
-__attribute__((noinline)) /* nor is this */
+__attribute__((noinline)) /* for the same reason */
 static hone_status
 start_isolated(struct ctx *ctx, struct worker *worker, const struct worker_spec *spec,
                struct process_options *options) {
@@ -144,14 +146,14 @@ static void local_wait(struct worker *worker, uint64_t duration_ns) {
                           {worker->process.output_fd, POLLIN, 0},
                           {worker->pid_fd, POLLIN, 0}};
   poll(fds, 3, (int)(duration_ns / 1000000));
-  /* a closed stdout would be readable for ever */
+  /* a closed stdout would always be readable */
   if (!capture_read(&worker->output, worker->process.output_fd, 1 << 20)) usleep(1000);
 }
 
 static bool local_stop(struct worker *worker) {
   kill(-worker->process.pid, SIGSTOP);
   for (int i = 0; i < 1000; i++) {
-    if (every_thread_stands(worker->process.pid)) return true;
+    if (every_thread_is_stopped(worker->process.pid)) return true;
     usleep(i < 20 ? 50 : 1000);
   }
   return false;
@@ -198,7 +200,7 @@ static void local_release(struct worker *worker) {
   line_reader_deinit(&worker->events);
 }
 
-/* -- files: its folder is ours */
+/* -- files: the folder is shared */
 
 static hone_status local_put(struct ctx *ctx, struct worker *worker, const char *path,
                              const char *name) {

@@ -1,6 +1,7 @@
-/* A worker on another machine: frames over the standard streams of a program that reaches it (ssh, adb),
- * whose other end is `hone agent`. Control frames are answered before anything else is asked; lines and
- * output that come in between are kept. The end of the stream before the worker's is a lost connection.
+/* A worker on another machine: frames over the standard streams of a program that reaches it (ssh,
+ * adb); the other end is `hone agent`. A control frame is answered before the next is sent; lines
+ * and output that arrive in between are kept. If the stream ends before the worker, the connection
+ * is lost.
  */
 #include "transport.h"
 
@@ -19,16 +20,16 @@
 
 struct stream {
   struct frame_reader frames;
-  struct strbuf lines; /* of the worker, not handed on yet */
-  size_t taken;        /* bytes of them that were */
+  struct strbuf lines; /* the worker's lines, not read yet */
+  size_t taken;        /* bytes already read */
   bool has_ended, is_broken;
-  int64_t resident; /* as the agent last said */
+  int64_t resident; /* as last reported by the agent */
   uint64_t asked_ns;
-  char reply[16]; /* word of the answer that is waited for; "" : none */
+  char reply[16]; /* word of the expected answer; "": none */
   char answer[128];
   bool has_answer;
-  struct strbuf body; /* of an answer with bytes */
-  int file_fd;        /* where frames of a file go */
+  struct strbuf body; /* bytes of the answer */
+  int file_fd;        /* destination of a file's frames */
 };
 
 /* -- frames that arrive */
@@ -57,7 +58,7 @@ static void take_frame(struct worker *worker, const struct frame *frame) {
   stream->has_answer = true;
 }
 
-/* All that has come; false when nothing more can. */
+/* Handles all frames that have arrived; false at the end of the stream. */
 static bool pump(struct worker *worker) {
   struct stream *stream = worker->stream;
   struct frame frame;
@@ -150,7 +151,8 @@ static json_t *start_message(const struct worker *worker, const struct worker_sp
                    environment);
 }
 
-/* Why it is lost, in the words of the program that reached it: they may come after the stream ended. */
+/* Reads the last output of the program that reaches the device, which may come after the stream's
+   end. */
 static void hear_last_words(struct worker *worker) {
   const uint64_t deadline = clock_ns() + SECOND_NS;
   while (clock_ns() < deadline) {
@@ -160,7 +162,7 @@ static void hear_last_words(struct worker *worker) {
   }
 }
 
-/* A device that cannot be reached is no failure of the study: the row says it when it is asked. */
+/* An unreachable device is not a failure of the study: its rows report it. */
 static void begin(struct worker *worker, const struct worker_spec *spec) {
   size_t length = 0;
   char *line = message_line(start_message(worker, spec), &length);
@@ -240,7 +242,7 @@ static bool stream_has_ended(struct worker *worker) {
   return worker->stream->has_ended || worker->is_lost;
 }
 
-/* The agent ends the worker and all it started, and then itself; so it does when the stream breaks. */
+/* The agent ends the worker with its descendants and then itself, also if the stream breaks. */
 static void stream_end(struct worker *worker, uint64_t term_grace_ns) {
   char grace[24];
   snprintf(grace, sizeof grace, "%llu", (unsigned long long)term_grace_ns);
@@ -266,7 +268,8 @@ static void stream_finish(struct worker *worker) {
 /* -- files */
 
 static hone_status lost(struct ctx *ctx, const char *name) {
-  return fail(ctx, HONE_E_IO, place_name(name), "the device did not take or give this file");
+  return fail(ctx, HONE_E_IO, place_name(name),
+              "this file could not be copied to or from the device");
 }
 
 static hone_status stream_put(struct ctx *ctx, struct worker *worker, const char *path,
@@ -291,7 +294,7 @@ static hone_status stream_get(struct ctx *ctx, struct worker *worker, const char
   return lost(ctx, name);
 }
 
-/* As it was a moment ago: the answer is not waited for. */
+/* The last reported value; does not wait for an answer. */
 static int64_t stream_resident(struct worker *worker) {
   struct stream *stream = worker->stream;
   if (clock_ns() - stream->asked_ns > SECOND_NS && !worker->is_lost) {

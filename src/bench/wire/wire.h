@@ -1,11 +1,11 @@
-/* wire: processes that measure, and the messages between them and the harness.
+/* wire: measuring processes, and the messages between them and the harness.
  *
  *   protocol.c       newline-delimited JSON, checked against tables
- *   harness.c        start, ask, stop, continue, end; every end has a status
- *   check_outputs.c  outputs that a worker left as files
- *   memory_log.c     a worker's memory over its life
+ *   harness.c        start, ask, stop, continue, end; every kind of end has a status
+ *   check_outputs.c  outputs that a worker wrote as files
+ *   memory_log.c     a worker's memory over time
  *   priority.c       nice values of sessions
- *   agent.c          the far end on another machine
+ *   agent.c          the remote end on another machine
  *   transport.h      how a worker is reached: local child, stream, device
  */
 #ifndef HONE_WIRE_H
@@ -19,7 +19,7 @@
 
 #define WORKER_FD_IN 3
 #define WORKER_FD_OUT 4
-#define WORKER_LINE_MAX (64u << 20) /* bytes: a description of half a million inputs */
+#define WORKER_LINE_MAX (64u << 20) /* bytes; enough to describe half a million inputs */
 
 /* -- protocol.c: newline-delimited JSON */
 
@@ -28,27 +28,27 @@ struct field {
   const char *key;
   enum field_type type;
   bool is_optional;
-  double min, max; /* of numbers; of the length of texts and lists */
+  double min, max; /* of numbers; or of the length of strings and lists */
 };
 struct schema {
   const char *name; /* the value of "event" */
   const struct field *fields;
   size_t count;
 };
-/* A worker's line as an object with exactly the keys of its event; NULL and the reason if not. */
+/* Parses a worker's line: an object with exactly the keys of its event. NULL with the reason if it
+   is invalid. */
 json_t *event_parse(const char *line, size_t length, char reason[256]);
-/* Writes one line; false if the other side is gone or the message too long. Takes the reference. */
+/* Writes one line; false if the other side is gone or the message too long. Takes ownership. */
 bool message_write(int fd, json_t *message);
-/* The line alone, with its newline in place of a NUL; malloc'ed. NULL if it is too long. Takes the
-   reference. */
+/* The line with a newline instead of NUL; malloc'ed. NULL if it is too long. Takes ownership. */
 char *message_line(json_t *message, size_t *out_length);
 const char *message_text(const json_t *message, const char *key); /* "" if absent */
 double message_number(const json_t *message, const char *key);    /* NaN if absent */
 int64_t message_int(const json_t *message, const char *key, int64_t otherwise);
-/* Place of `name` in a command's list, or `otherwise`. */
+/* Index of `name` in a command's list, or `otherwise`. */
 size_t find_named(const json_t *names, const char *name, size_t otherwise);
 bool message_bool(const json_t *message, const char *key);
-/* Sets a number; one that JSON cannot hold is left out (NaN) or clamped (infinite). */
+/* Sets a number. NaN is left out and infinity is clamped, because JSON has neither. */
 void message_set_number(json_t *message, const char *key, double x);
 
 /* Lines from a descriptor, at most WORKER_LINE_MAX bytes each. */
@@ -58,41 +58,42 @@ struct line_reader {
   size_t length, start, capacity;
 };
 enum line_result { LINE_READY, LINE_NONE, LINE_END, LINE_TOO_LONG };
-/* The next line, NUL instead of its newline, valid until the next call. LINE_NONE: a non-blocking
-   descriptor has no whole line. LINE_END with *out_length > 0: a line that was never ended. */
+/* The next line, with NUL instead of its newline, valid until the next call. LINE_NONE: a
+   non-blocking descriptor has no complete line. LINE_END with *out_length > 0: the last line is
+   incomplete. */
 enum line_result line_next(struct line_reader *reader, char **out_line, size_t *out_length);
 void line_reader_deinit(struct line_reader *reader);
 
-/* -- memory_log.c: what a worker held over its life */
+/* -- memory_log.c: a worker's memory over time */
 #define MEMORY_POINTS 256
-/* Points at least least_ns apart; when it is full every second one goes and the distance doubles. */
+/* Points at least least_ns apart. A full log drops every second point and doubles the distance. */
 struct memory_log {
   uint64_t start_ns, least_ns;
   size_t count;
   uint64_t when_ns[MEMORY_POINTS], bytes[MEMORY_POINTS];
 };
 void memory_log_begin(struct memory_log *log);
-/* log NULL, bytes < 0: nothing */
+/* No effect if log is NULL or bytes < 0. */
 void memory_log_add(struct memory_log *log, uint64_t now_ns, int64_t bytes);
 
-/* -- harness.c: workers and all they start */
+/* -- harness.c: workers and their descendants */
 
 #define HARNESS_MAX_CHILDREN 256
-/* Adopts orphans of its workers between begin and finish. */
+/* Adopts orphans of its workers between harness_begin and harness_finish. */
 struct harness {
   const char *worker_path;
   uint64_t memory_bytes, timeout_ns;
-  uint64_t deadline_ns; /* of clock_ns, for all that is asked until it is 0 again: a budget */
-  const char *deadline_reason; /* whose */
+  uint64_t deadline_ns;        /* clock_ns; limits every request; 0: none */
+  const char *deadline_reason; /* for the message */
   const volatile sig_atomic_t *interrupted;
-  int known[HARNESS_MAX_CHILDREN]; /* children that are not orphans */
+  int known[HARNESS_MAX_CHILDREN]; /* own children, not orphans */
   size_t known_count;
   int was_subreaper;
   struct sigaction old_pipe;
 };
 void harness_begin(struct harness *harness);
 void harness_finish(struct harness *harness);
-void harness_forget(struct harness *harness, int pid); /* a child that is gone */
+void harness_forget(struct harness *harness, int pid); /* after a child's end */
 
 struct transport;
 struct stream;
@@ -100,65 +101,64 @@ struct device;
 struct worker {
   struct harness *harness;
   const struct transport *transport;
-  struct stream *stream;  /* of one that is not a child of ours */
-  struct process process; /* it, or the program that reaches it */
+  struct stream *stream;  /* if it is not a child process */
+  struct process process; /* the worker, or the program that reaches it */
   int command_fd, pid_fd;
   struct line_reader events;
   struct capture output;
   char dir[4096];          /* private, of this machine; removed by worker_close */
-  char far_dir[512];       /* the same as the worker knows it */
-  char config[33];         /* key that its messages must carry */
-  enum record_stage stage; /* that it last said to have begun */
+  char far_dir[512];       /* its path on the worker's machine */
+  char config[33];         /* key that its messages must have */
+  enum record_stage stage; /* last stage that it reported */
   bool is_running, is_stopped;
-  bool is_lost;    /* not running, and nothing is known of its end */
-  int exit_status; /* of waitpid, once it is not running */
+  bool is_lost;    /* not running, its end is unknown */
+  int exit_status; /* of waitpid, after its end */
   int64_t rss_peak_seen;
-  struct memory_log *memory;        /* where what it held is noted; NULL: nowhere */
-  const struct bench_case *judged;  /* whose outputs its checks are compared with; NULL: nobody's */
-  char precision[16];               /* whose tolerance holds for them */
-  const struct scenario *generates; /* its checks are tokens; NULL: they are outputs */
+  struct memory_log *memory;             /* log of its memory; NULL: none */
+  const struct bench_case *checked_case; /* reference for its checked outputs; NULL: none */
+  char precision[16];                    /* gives their tolerance */
+  const struct scenario *generates;      /* its checks are tokens; NULL: outputs */
 };
 struct worker_spec {
-  const char *backend;         /* NULL: none, `hone worker` prepares a model */
+  const char *backend;         /* NULL: `hone worker` prepares a model */
   const char *engine_path;     /* of that backend, or NULL */
   const struct device *device; /* NULL: this machine */
-  const char *dir;             /* is made */
+  const char *dir;             /* will be created */
   const char *config;
-  int threads;                    /* the first so many of the allowed CPUs; 0: all */
-  const char *const *environment; /* NULL, or "NAME=VALUE"s beside the allow-listed ones */
+  int threads;                    /* number of CPUs allowed; 0: all */
+  const char *const *environment; /* NULL, or "NAME=VALUE"s in addition to the allow-listed ones */
 };
 MUST_USE hone_status worker_start(struct ctx *ctx, struct harness *harness,
                                   const struct worker_spec *spec, struct worker *out);
-enum ask_kind { ASK_PATIENT, ASK_TIMED }; /* timed: the harness itself keeps still */
-/* Continues the worker, sends a command (taken) and waits for `expected`. NULL: *out_end says why,
-   and the worker is dead with all its descendants. */
+enum ask_kind { ASK_PATIENT, ASK_TIMED }; /* ASK_TIMED: the harness polls rarely */
+/* Continues the worker, sends a command (takes ownership) and waits for the event `expected`. NULL:
+   *out_end has the reason, and the worker and its descendants are dead. */
 json_t *worker_ask(struct worker *worker, json_t *command, const char *expected, enum ask_kind kind,
                    struct worker_end *out_end);
-/* The two halves of worker_ask, to keep several workers busy. */
+/* worker_ask in two steps, to keep several workers busy. */
 void worker_tell(struct worker *worker, json_t *command);
 json_t *worker_hear(struct worker *worker, const char *expected, enum ask_kind kind,
                     struct worker_end *out_end);
-/* worker_end.c: gone and reaped; the second waits at most so long for that. */
+/* worker_end.c: true if it ended and was reaped; the second waits for that. */
 bool worker_has_ended(struct worker *worker);
 bool worker_wait_end(struct worker *worker, uint64_t duration_ns);
-/* Stops the worker's group; true when every thread of it was seen standing still. */
+/* Stops the worker's process group; true if every thread was seen stopped. */
 bool worker_stop(struct worker *worker);
-/* Waits at most grace_ns for its own end, then SIGTERM, 2 s, SIGKILL and all that it started;
-   removes its folder. True if it ended by itself with exit code 0. */
+/* Waits at most grace_ns for its own end, then SIGTERM, 2 s, SIGKILL; ends its descendants; removes
+   its folder. True if it ended by itself with exit code 0. */
 bool worker_close(struct worker *worker, uint64_t grace_ns);
 
 /* -- check_outputs.c */
-/* check_outputs.c: compares what the worker's answer lists; false if that is damaged. */
-bool judge_checks(struct worker *worker, const json_t *checks, struct accuracy *out,
-                  int *out_verified);
+/* Compares the outputs listed in a worker's answer; false if they are invalid. */
+bool compare_checks(struct worker *worker, const json_t *checks, struct accuracy *out,
+                    int *out_verified);
 /* -- priority.c */
-/* priority.c: other programs of this machine take less of the CPU from what is measured, where we may
-   ask for that. Workers inherit it. */
-int priority_set(int nice);     /* returns what it was */
-void priority_of_session(void); /* the worker's session gets the worker's own */
+/* Raises the priority over other programs, if permitted. Workers inherit it. */
+int priority_set(int nice);     /* returns the old value */
+void priority_of_session(void); /* gives the worker's session its nice value */
 /* -- agent.c */
-/* The hidden verb `hone agent` (agent.c): workers of another machine's study, asked over the standard
-   streams. */
+/* The hidden verb `hone agent`: runs workers for another machine's study; requests come over the
+   standard streams. */
 int agent_main(int argc, char **argv);
 
 #endif

@@ -1,4 +1,4 @@
-/* The end of a worker, whatever it is reached by: noticed once, and waited for with patience. */
+/* Detects the end of a worker over any transport, and waits for it. */
 #include "transport.h"
 
 #define STEP_NS 20000000ull

@@ -1,4 +1,4 @@
-/* What a worker tells the harness: answers, stages, failures in the engine's own words. */
+/* Messages of a worker to the harness: answers, stages, failures with the engine's message. */
 #include "bench/wire/wire.h"
 #include "worker_internal.h"
 
@@ -59,7 +59,7 @@ void answer_failure(const struct state *state, const struct ctx *ctx) {
                 "status", status_text(status_of(ctx->status)), "reason", ctx->message);
   if (!message)
     message = json_pack("{s:s, s:s, s:s, s:s}", "event", "failed", "stage", "run", "status",
-                        "error", "reason", "a failure whose words are not UTF-8");
+                        "error", "reason", "a failure whose message is not UTF-8");
   if (ctx->status == HONE_E_ACCURACY) set_accuracy(message, &state->accuracy);
   answer(state, message);
 }

@@ -1,5 +1,4 @@
-/* arrivals: when the requests of a scenario arrive, and how many may be in flight (study/scenario.c has the scenarios).
- */
+/* Arrival times of a scenario's requests, and how many may be in flight (see study/scenario.c). */
 #include "loop.h"
 
 #include <math.h>
@@ -17,6 +16,6 @@ int scenario_streams(const struct scenario *scenario) {
 uint64_t scenario_distance_ns(const struct scenario *scenario, struct random *random) {
   const double mean = 1e9 / scenario->rate_per_s;
   if (scenario->kind == SCENARIO_rate) return (uint64_t)mean;
-  /* the distances of a Poisson process are exponential; 1 - u is never 0 */
+  /* intervals of a Poisson process are exponential; 1 - u is never 0 */
   return (uint64_t)(-mean * log1p(-random_uniform(random)));
 }

@@ -1,5 +1,5 @@
-/* What a worker may use, set by itself before any engine is loaded: memory, files, CPUs, no new
- * privileges. The harness watches from outside as well.
+/* Limits that a worker sets itself before it loads an engine: memory, files, CPUs, no new
+ * privileges. The harness also watches from outside.
  */
 #include "bench/wire/wire.h"
 #include "worker_internal.h"
@@ -20,7 +20,7 @@ static void set_limit(__rlimit_resource_t resource, uint64_t value) {
   setrlimit(resource, &limit);
 }
 
-/* The first `threads` of the CPUs that we may use. */
+/* Restricts this process to the first `threads` of its CPUs. */
 static void set_affinity(int64_t threads) {
   cpu_set_t allowed, wanted;
   if (sched_getaffinity(0, sizeof allowed, &allowed)) return;
@@ -39,9 +39,9 @@ void confine(int64_t threads, int64_t memory_bytes) {
   set_limit(RLIMIT_FSIZE, MAX_FILE_BYTES);
   set_limit(RLIMIT_NOFILE, MAX_OPEN_FILES);
 #ifdef __SANITIZE_ADDRESS__
-  (void)memory_bytes; /* its shadow memory counts as data */
+  (void)memory_bytes; /* the sanitizer's shadow memory counts as data */
 #else
-  /* the harness looks at the resident set; this catches what grows faster than it looks */
+  /* the harness polls the resident set; this limit catches faster growth */
   if (memory_bytes > 0)
     set_limit(RLIMIT_DATA, (uint64_t)memory_bytes + (uint64_t)memory_bytes / 4 + DATA_SLACK);
 #endif

@@ -1,5 +1,5 @@
-/* A configuration that generates text: the plan from the command, the engine opened for sizes that change, the first
- * generation compared with the reference's tokens before anything is timed.
+/* Opens a configuration that generates text: reads the plan from the command, opens the engine for
+ * dynamic dimensions, and compares the first generation with the reference's tokens before timing.
  */
 #include "bench/wire/wire.h"
 #include "generation.h"
@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* "past[2,P<=47,4]" for what follows the first call, and the first call's own sizes where it has others; one size of
-   each where caches are held. */
+/* Shapes of later calls, "past[2,P<=47,4]", and those of the first call if they differ; fixed sizes
+   with caches of fixed size. */
 static hone_status make_shapes(struct ctx *ctx, struct state *state, const char *const *names,
                                int prompt, int count) {
   const struct generation *plan = state->generation;
@@ -47,7 +47,7 @@ hone_status read_generation(struct ctx *ctx, struct state *state, const json_t *
     status = fail(ctx, HONE_E_OOM, place_none(), "no memory for a request");
   else if (!generation_unpack(plan, state->generation) ||
            state->generation->input_count != json_array_size(inputs))
-    status = fail(ctx, HONE_E_INTERNAL, place_none(), "the command's plan is damaged");
+    status = fail(ctx, HONE_E_INTERNAL, place_none(), "the command's generation plan is invalid");
   for (size_t i = 0; names && i < json_array_size(inputs); i++)
     names[i] = json_string_value(json_array_get(inputs, i));
   if (!status)

@@ -1,5 +1,5 @@
-/* Which of a model's inputs and outputs has which part in generating text, found by their names, types and how they
- * grow: a cache is an input that comes out longer by the tokens that were given.
+/* Finds the role of each input and output in text generation from names, types and growth: a cache
+ * is an input whose output is longer by the number of given tokens.
  */
 #include "generation.h"
 
@@ -15,7 +15,7 @@ static bool holds(const char *name, const char *word) {
   return false;
 }
 
-/* -- parts */
+/* -- roles */
 
 static bool is_mask(const struct backend_tensor *t) { return holds(t->name, "mask"); }
 static bool is_position(const struct backend_tensor *t) {
@@ -42,22 +42,22 @@ static hone_status assign(struct ctx *ctx, const struct backend_io *io, struct g
       memcpy(&had, (const char *)g + parts[p].offset, sizeof had);
       if (had >= 0)
         return fail(ctx, HONE_E_UNSUP, place_name(io->inputs[i].name),
-                    "a second input of this part: one sequence of tokens is generated");
+                    "a second input with this role; hone generates one sequence of tokens");
       memcpy((char *)g + parts[p].offset, &place, sizeof place);
       break;
     }
   if (g->token < 0)
-    return fail(
-        ctx, HONE_E_UNSUP, place_none(),
-        "no input of token ids (integers, named token or ids): this model generates no text");
+    return fail(ctx, HONE_E_UNSUP, place_none(),
+                "the model has no input of token ids (integers, named token or ids), so it does "
+                "not generate text");
   const hone_tensor *token = &io->inputs[g->token].info;
   if (token->rank == 2 && token->shape[0] != 1)
     return fail(ctx, HONE_E_UNSUP, place_name(io->inputs[g->token].name),
-                "a batch of %lld: one sequence is generated", (long long)token->shape[0]);
+                "the batch is %lld; hone generates one sequence", (long long)token->shape[0]);
   return HONE_OK;
 }
 
-/* Where `out` is `in` with one dimension longer by `more`; -1. */
+/* The axis in which `out` is longer than `in` by `more`; -1 if there is not exactly one. */
 static int grown_axis(const hone_tensor *in, const hone_tensor *out, int64_t more) {
   int axis = -1;
   if (in->dtype != out->dtype || in->rank != out->rank || !dtype_is_float(in->dtype)) return -1;
@@ -69,7 +69,7 @@ static int grown_axis(const hone_tensor *in, const hone_tensor *out, int64_t mor
   return axis;
 }
 
-/* Outputs are taken in order by the caches that fit them. */
+/* Assigns each cache the first fitting output that is free. */
 static hone_status pair_caches(struct ctx *ctx, const struct backend_io *io, int64_t tokens,
                                struct generation *g) {
   for (size_t i = 0; i < io->input_count; i++) {
@@ -88,7 +88,7 @@ static hone_status pair_caches(struct ctx *ctx, const struct backend_io *io, int
     }
     if (k == io->output_count)
       return fail(ctx, HONE_E_UNSUP, place_name(io->inputs[i].name),
-                  "is neither tokens, positions, a mask nor a cache that grows with the tokens");
+                  "is not tokens, positions, a mask or a cache that grows with the tokens");
   }
   return HONE_OK;
 }
@@ -101,11 +101,12 @@ static hone_status find_logits(struct ctx *ctx, const struct backend_io *io, str
       continue;
     if (g->logits < 0 || holds(output->name, "logits")) g->logits = (int)k;
   }
-  return g->logits >= 0 ? HONE_OK
-                        : fail(ctx, HONE_E_UNSUP, place_none(), "no output of logits is left");
+  return g->logits >= 0
+             ? HONE_OK
+             : fail(ctx, HONE_E_UNSUP, place_none(), "the model has no output of logits");
 }
 
-/* The dimension that was one longer with two tokens. */
+/* Finds the dimension that is longer by one with two tokens. */
 static void grow_by_comparing(const struct backend_io *one, const struct backend_io *two,
                               struct generation *g) {
   for (size_t i = 0; i < g->input_count + g->output_count; i++) {
@@ -154,13 +155,13 @@ hone_status generation_find(struct ctx *ctx, const struct backend_io *one,
 }
 
 hone_status generation_check(struct ctx *ctx, const struct generation *g) {
-  return g->cache_count || g->takes_prompt
-             ? HONE_OK
-             : fail(ctx, HONE_E_UNSUP, place_none(),
-                    "the length of its tokens is fixed and it has no caches: no text can grow");
+  return g->cache_count || g->takes_prompt ? HONE_OK
+                                           : fail(ctx, HONE_E_UNSUP, place_none(),
+                                                  "the token length is fixed and there are no "
+                                                  "caches, so the model cannot generate text");
 }
 
-/* -- caches of one size */
+/* -- caches of fixed size */
 
 bool generation_hold(struct generation *g, int64_t places) {
   if (!g->cache_count || g->mask < 0 || g->position < 0) return false;
@@ -171,7 +172,7 @@ bool generation_hold(struct generation *g, int64_t places) {
   return true;
 }
 
-/* Whether the mask's k-th element is of a place that no token has taken. */
+/* True if element k of the mask belongs to an unused place of the cache. */
 static bool is_free(const struct generation *g, struct generation_call call, int64_t k) {
   const int64_t place = k % (g->holds + call.tokens);
   return g->holds && place >= call.past && place < g->holds;

@@ -1,5 +1,5 @@
-/* In a worker: the tokens that hone's reference evaluation generates, the likeliest one each time. Sizes differ with
- * each call, so the model is read again for each; its payload stays mapped.
+/* In a worker: generates tokens with hone's reference evaluation, the most likely one each time.
+ * Each call has other sizes, so the model is read again for each; its weights stay mapped.
  */
 #include "bench/wire/wire.h"
 #include "generation.h"
@@ -10,7 +10,7 @@
 struct text_model {
   const char *path, *side_files_from;
   struct generation plan;
-  const char **names; /* of the inputs, in the arena */
+  const char **names; /* input names, in the arena */
   struct arena *arena;
 };
 
@@ -39,7 +39,7 @@ static hone_status describe_io(struct ctx *ctx, struct arena *arena, const struc
   return HONE_OK;
 }
 
-/* Whether the model takes one token more; that it does not is no failure. */
+/* Describes the model with one token more; not a failure if it does not accept that. */
 static hone_status describe_longer(struct ctx *ctx, struct text_model *text, struct backend_io *out,
                                    bool *out_takes) {
   struct strbuf shapes = {0};
@@ -79,7 +79,7 @@ static hone_status tensor_size(struct ctx *ctx, const hone_tensor *tensor, size_
   return tensor_bytes(ctx, "cache", tensor, out);
 }
 
-/* caches: malloc'ed, of what came before; replaced by what comes out. */
+/* caches: malloc'ed; replaced by the new ones. */
 static hone_status evaluate(struct ctx *ctx, struct text_model *text, struct arena *arena,
                             const struct graph *graph, struct generation_call call,
                             const int64_t *tokens, void **caches, int64_t *out_token,
@@ -87,7 +87,7 @@ static hone_status evaluate(struct ctx *ctx, struct text_model *text, struct are
   const struct generation *plan = &text->plan;
   hone_tensor *inputs, *outputs;
   if (graph->inputs.count != plan->input_count || graph->outputs.count != plan->output_count)
-    return fail(ctx, HONE_E_UNSUP, place_none(), "it has other inputs at other sizes");
+    return fail(ctx, HONE_E_UNSUP, place_none(), "its inputs depend on the sizes");
   TRY(NEW_ARRAY(ctx, arena, inputs, plan->input_count));
   TRY(NEW_ARRAY(ctx, arena, outputs, plan->output_count));
   for (size_t i = 0; i < plan->input_count; i++)
@@ -173,7 +173,7 @@ hone_status prompt_read(struct ctx *ctx, const char *path, int64_t **out, size_t
                          dtype_name(tensor.dtype));
 }
 
-/* The user's tokens, or seeded ones. */
+/* The user's prompt, or random tokens. */
 static hone_status make_prompt(struct ctx *ctx, const json_t *command,
                                const struct generation *plan, int64_t *tokens, int64_t prompt) {
   const char *path = message_text(command, "prompt_file");
@@ -193,7 +193,7 @@ static hone_status make_prompt(struct ctx *ctx, const json_t *command,
   }
   for (int64_t i = 0; i < prompt; i++)
     if (tokens[i] < 0 || tokens[i] >= vocabulary)
-      return fail(ctx, HONE_E_NUM, place_file(path), "token %lld of a vocabulary of %lld",
+      return fail(ctx, HONE_E_NUM, place_file(path), "token %lld is outside the vocabulary of %lld",
                   (long long)tokens[i], (long long)vocabulary);
   return HONE_OK;
 }
@@ -215,7 +215,7 @@ static hone_status generate_set(struct ctx *ctx, struct text_model *text, const 
   TRY(NEW_ARRAY(ctx, text->arena, tokens, (size_t)(prompt + count)));
   TRY(NEW_ARRAY(ctx, text->arena, leads, (size_t)count));
   TRY(make_prompt(ctx, command, &text->plan, tokens, prompt));
-  /* the prompt is there also where the evaluation does not end */
+  /* written first: available even if the evaluation does not finish */
   TRY(write_array(ctx, command, "tokens", HONE_I64, tokens, prompt));
   if (message_bool(command, "plan_only")) return HONE_OK;
   TRY(generate(ctx, text, tokens, leads, prompt, count));

@@ -1,6 +1,6 @@
-/* Inputs that the user gives instead of seeded ones: --input NAME=FILE and --inputs DIR, for run, verify and bench
- * alike. In the folder, input i called NAME is NAME.npy ('/' written as '_') or in_i.npy; out_i.npy are expected
- * outputs and no inputs. What was given and cannot be used is an error, never a reason for random data.
+/* The user's inputs: --input NAME=FILE and --inputs DIR, for run, verify and bench. In the folder,
+ * input i called NAME is NAME.npy ('/' written as '_') or in_i.npy; out_i.npy are expected outputs.
+ * A given file that cannot be used is an error; it is never replaced by random data.
  */
 #include "bench/wire/wire.h"
 #include "worker.h"
@@ -36,8 +36,8 @@ hone_status given_find(struct ctx *ctx, const struct given *given, const char *n
   TRY(name_in_folder(ctx, given->dir, name, out));
   bool is_named = !access(out, F_OK), is_numbered = !access(by_number, F_OK);
   if (is_named && is_numbered && strcmp(out, by_number))
-    return fail(ctx, HONE_E_USAGE, place_name(name), "two files are given for it: %s and %s", out,
-                by_number);
+    return fail(ctx, HONE_E_USAGE, place_name(name),
+                "two files are given for this input: %s and %s", out, by_number);
   if (!is_named) memcpy(out, by_number, sizeof by_number);
   if (!is_named && !is_numbered) out[0] = 0;
   return HONE_OK;
@@ -73,7 +73,7 @@ static hone_status check_files(struct ctx *ctx, const struct given *given,
   return HONE_OK;
 }
 
-/* Input i, or number i, of one of the models: "NAME.npy" or "in_3.npy". */
+/* True if the file is an input of one of the models: "NAME.npy" or "in_3.npy". */
 static bool is_used(struct ctx *ctx, const char *file, const struct given_model *models,
                     size_t model_count) {
   for (size_t m = 0; m < model_count; m++)
@@ -84,11 +84,12 @@ static bool is_used(struct ctx *ctx, const char *file, const struct given_model 
       if (!name_in_folder(ctx, ".", models[m].names[i], path) && !strcmp(path + 2, file))
         return true;
     }
-  ctx_clear(ctx); /* a name that is too long for a file */
+  ctx_clear(ctx); /* the name is too long for a file */
   return false;
 }
 
-/* Data that nobody would take: a misspelt name, or a format that is not read from a folder. */
+/* True for data files, which must belong to an input: detects misspelt names and unsupported
+   formats. */
 static bool is_data(const char *file) {
   static const char *const endings[] = {".npy", ".npz", ".raw", ".bin", ".pb"};
   const char *dot = strrchr(file, '.');
@@ -103,17 +104,18 @@ static hone_status check_folder(struct ctx *ctx, const struct given *given,
   DIR *dir = opendir(given->dir);
   char unused[256] = "";
   if (!dir)
-    return fail(ctx, HONE_E_NOFILE, place_file(given->dir), "the folder of inputs: %s",
+    return fail(ctx, HONE_E_NOFILE, place_file(given->dir), "cannot read the folder of inputs: %s",
                 strerror(errno));
   for (struct dirent *entry; !unused[0] && (entry = readdir(dir));)
     if (is_data(entry->d_name) && !is_used(ctx, entry->d_name, models, model_count))
       snprintf(unused, sizeof unused, "%s", entry->d_name);
   closedir(dir);
   if (!unused[0]) return HONE_OK;
-  return fail(ctx, HONE_E_USAGE, place_file(given->dir),
-              "\"%s\" belongs to no input; an input is in_0.npy or NAME.npy, 'hone inspect' lists "
-              "the names",
-              unused);
+  return fail(
+      ctx, HONE_E_USAGE, place_file(given->dir),
+      "\"%s\" is not a file of an input; inputs are in_0.npy or NAME.npy, 'hone inspect' lists "
+      "the names",
+      unused);
 }
 
 static hone_status check_model(struct ctx *ctx, const struct given *given,
@@ -128,11 +130,11 @@ static hone_status check_model(struct ctx *ctx, const struct given *given,
   }
   if (!found && model->count && given->dir)
     return fail(ctx, HONE_E_NOFILE, place_file(given->dir),
-                "no file there is an input of %s; an input is in_0.npy or NAME.npy, 'hone inspect' "
+                "no file there is an input of %s; inputs are in_0.npy or NAME.npy, 'hone inspect' "
                 "lists the names",
                 model->title);
   if (missing)
-    warn(ctx, "%s: no file for the input %s, it gets seeded values", model->title, missing);
+    warn(ctx, "%s: no file for the input %s; it gets random values", model->title, missing);
   return HONE_OK;
 }
 
@@ -165,7 +167,7 @@ static hone_status misfit(struct ctx *ctx, const char *path, const char *name,
   return status;
 }
 
-/* A table of strings points into the memory that it was read to. */
+/* Copies strings to the arena: their table points into the memory of the file. */
 static hone_status own_text(struct ctx *ctx, struct arena *arena, hone_string *table,
                             size_t count) {
   for (size_t i = 0; i < count; i++)

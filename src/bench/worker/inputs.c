@@ -1,7 +1,8 @@
-/* Seeded inputs for a graph: floats normal, integers within every table that they index (Gather and
- * its kin, followed through operators that only move elements), masks and other integers ones. Text is words that the
- * operator behind the input knows (keys of a table, entries of a vocabulary), every fourth a word of WORDS.
- * The same graph, seed and set give the same values on every machine.
+/* Random inputs for a graph from a seed: floats are normal; integers are valid indices of every
+ * table that they index (Gather and similar, followed through operators that only move elements);
+ * masks and other integers are ones. Strings are words that the consuming operator knows (keys of a
+ * table, entries of a vocabulary), every fourth one from WORDS. The same graph, seed and set give
+ * the same values on every machine.
  */
 #include "worker.h"
 
@@ -12,7 +13,7 @@
 static const char *const WORDS[] = {"a",   "the",  "good", "bad",   "film",       "cat",
                                     "dog", "left", "0",    "12.50", "2026-11-22", "Ärger"};
 
-/* Operators whose output elements are their input's elements. */
+/* True for operators whose output elements are elements of the input. */
 static bool moves_elements(enum op_id id) {
   static const char *const names[] = {"Cast",     "Concat",  "Expand",    "Flatten",
                                       "Identity", "Reshape", "Slice",     "Split",
@@ -26,7 +27,7 @@ static bool is_named(const struct node *node, const char *name) {
   return !strcmp(node->op->name, name);
 }
 
-/* How many rows the table has that `value` indexes in this node; 0 if it indexes none. */
+/* Rows of the table that `value` indexes in this node; 0 if it is not an index. */
 static int64_t indexed_rows(const struct node *node, const struct value *value) {
   bool is_gather = is_named(node, "Gather") || is_named(node, "GatherElements");
   if (is_gather && node_input(node, 1) == value) {
@@ -44,12 +45,12 @@ static int64_t indexed_rows(const struct node *node, const struct value *value) 
   return 0;
 }
 
-/* Smallest table that the input's elements reach; 0 if none. */
+/* Rows of the smallest table that the input indexes; 0 if none. */
 static int64_t table_rows(const struct graph *graph, const struct value *input) {
   const struct value *reached[TRACE_MAX] = {input};
   size_t count = 1;
   int64_t rows = 0;
-  /* nodes are in topological order: one pass sees every chain */
+  /* nodes are in topological order, so one pass is enough */
   for (size_t n = 0; n < graph->nodes.count; n++) {
     const struct node *node = graph->nodes.at[n];
     for (size_t i = 0; i < node->input_count; i++) {
@@ -76,7 +77,7 @@ static void fill_floats(const struct tensor *tensor, size_t count, bool is_mask_
                         struct random *random) {
   for (size_t i = 0; i < count; i++) {
     double x = is_mask_input ? 1.0 : random_normal(random);
-    /* the common case, without a call */
+    /* the common case, without a call per element */
     if (tensor->dtype == HONE_F32)
       ((float *)(uintptr_t)tensor->data)[i] = (float)x;
     else
@@ -97,7 +98,7 @@ static void fill_integers(const struct tensor *tensor, size_t count, int64_t row
   }
 }
 
-/* The strings that an operator which takes the input compares it with; none: count 0. */
+/* The strings with which a consumer of the input compares it; count 0 if none. */
 static struct attribute vocabulary_of(const struct graph *graph, const struct value *input) {
   for (size_t n = 0; n < graph->nodes.count; n++) {
     const struct node *node = graph->nodes.at[n];
@@ -110,7 +111,7 @@ static struct attribute vocabulary_of(const struct graph *graph, const struct va
   return (struct attribute){.count = 0};
 }
 
-/* The words stay where they are: in the graph, or in this program. */
+/* The strings are not copied: they belong to the graph or to this program. */
 static void fill_text(const struct tensor *tensor, size_t count, const struct attribute *known,
                       struct random *random) {
   struct string *out = (struct string *)(uintptr_t)tensor->data;
@@ -122,7 +123,7 @@ static void fill_text(const struct tensor *tensor, size_t count, const struct at
   }
 }
 
-/* rows: of the smallest table that the values index; 0: none is known. known: what text is compared with. */
+/* rows: of the smallest indexed table; 0: unknown. known: strings that the model knows. */
 static hone_status fill(struct ctx *ctx, const char *name, const struct tensor *tensor,
                         int64_t rows, const struct attribute *known, size_t index, uint64_t seed,
                         int set) {
@@ -137,7 +138,7 @@ static hone_status fill(struct ctx *ctx, const char *name, const struct tensor *
   else if (tensor->dtype == HONE_STRING)
     fill_text(tensor, count, known, &random);
   else
-    return fail(ctx, HONE_E_TYPE, place_name(name), "no values can be made up for %s",
+    return fail(ctx, HONE_E_TYPE, place_name(name), "cannot make random values of type %s",
                 dtype_name(tensor->dtype));
   return HONE_OK;
 }
@@ -152,7 +153,7 @@ hone_status input_generate(struct ctx *ctx, struct arena *arena, const struct gr
   const struct alias *state = set ? NULL : graph_state_of(graph, index);
   if (state && state->initial)
     memcpy((void *)(uintptr_t)tensor->data, state->initial->data, tensor->bytes);
-  else if (!state) /* the first set has states as they are before any run, which may be zero */
+  else if (!state) /* states of the first set have their initial values, which may be zero */
     TRY(fill(ctx, input->name, tensor, table_rows(graph, input), &known, index, seed, set));
   *out = value_tensor(input, tensor->data);
   return HONE_OK;

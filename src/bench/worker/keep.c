@@ -1,5 +1,5 @@
-/* After everything was measured: what the engine made of the model, as files in the worker's folder that the harness
- * may copy (keep.c). An engine that has nothing to leave says so; nothing that fails here ends the configuration.
+/* Answers "keep": the files that the engine made of the model, which the harness copies
+ * (study/keep.c). Comes after all measurements; a failure here does not end the configuration.
  */
 #include "worker_internal.h"
 
@@ -27,13 +27,13 @@ hone_status keep_artifact(struct ctx *ctx, struct state *state, const json_t *co
   (void)command;
   if (!state->backend || !state->loop.session) {
     json_decref(files);
-    return fail(ctx, HONE_E_INTERNAL, place_none(), "no cell is open");
+    return fail(ctx, HONE_E_INTERNAL, place_none(), "no configuration is open");
   }
   if (name_files(ctx, state, files)) {
     safe_copy(why, sizeof why, ctx->message);
     ctx_clear(ctx);
   } else if (!json_array_size(files)) {
-    snprintf(why, sizeof why, "%s", "this engine compiles into its own memory and leaves no file");
+    snprintf(why, sizeof why, "%s", "this engine compiles in memory and writes no file");
   }
   *out_reply = json_pack("{s:s, s:o, s:s}", "event", "kept", "files", files, "why", why);
   return HONE_OK;

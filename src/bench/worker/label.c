@@ -1,5 +1,5 @@
-/* The samples of a labelled set through the open engine, after everything was timed: their values take the place of
- * the first input set's, which is bound again.
+/* Runs the samples of a labelled set through the open engine, after everything was timed. Their
+ * values replace those of the first input set, which is bound again.
  */
 #include "bench/wire/wire.h"
 #include "worker_internal.h"
@@ -21,7 +21,7 @@ static hone_status take_input(struct ctx *ctx, struct state *state, const json_t
   TRY(tensor_bytes(ctx, wanted->name, bound, &bytes));
   TRY(arena_create(ctx, 0, &arena));
   hone_status status = given_read(ctx, arena, path, wanted->name, bound, &given);
-  const bool is_text = bound->dtype == HONE_STRING; /* its table points into what was read */
+  const bool is_text = bound->dtype == HONE_STRING; /* string tables point into the file's memory */
   if (!status && !is_text) memcpy(bound->data, given.data, bytes);
   arena_destroy(arena);
   if (!status && is_text && !(status = npy_read(ctx, path, bound, &given))) {
@@ -59,15 +59,15 @@ static hone_status run_sample(struct ctx *ctx, struct state *state, const json_t
   return write_outputs(ctx, state, command, s);
 }
 
-/* A sample that fails ends the answer and not the worker: the configuration was measured. */
+/* A failing sample ends the answer, not the worker: the configuration is already measured. */
 hone_status label_samples(struct ctx *ctx, struct state *state, const json_t *command,
                           json_t **out_reply) {
   const size_t count = json_array_size(json_object_get(command, "samples"));
   size_t s = 0;
   if (!state->backend || !state->loop.session)
-    return fail(ctx, HONE_E_INTERNAL, place_none(), "no cell is open");
+    return fail(ctx, HONE_E_INTERNAL, place_none(), "no configuration is open");
   hone_status status = state->generation ? fail(ctx, HONE_E_UNSUP, place_none(),
-                                                "labels are judged in other scenarios")
+                                                "labels are not supported in this scenario")
                                          : HONE_OK;
   while (!status && s < count)
     if (!(status = run_sample(ctx, state, command, s))) s++;

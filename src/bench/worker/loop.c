@@ -1,7 +1,7 @@
-/* The timed loop: the same code for all C backends. One sample is one inference: inputs lie in the
- * engine's own tensors before, outputs can be read by the host after. Input sets rotate; before a
- * checked iteration its outputs are poisoned, after it they are set aside, and all comparing
- * happens after the slice, so that nothing but the call is inside or between the clocks.
+/* The timed loop: the same code for all engines with a C API. One sample is one inference: before
+ * it the inputs are in the engine's tensors, after it the host can read the outputs. Input sets
+ * rotate. Before a checked iteration its outputs are poisoned, after it they are set aside;
+ * comparing happens after the slice, so that only the call is timed.
  */
 #include "core/stats/stats.h"
 #include "generation.h"
@@ -11,7 +11,7 @@
 
 #define SAMPLE_BYTES (LOOP_MAX_SAMPLES * sizeof(uint64_t))
 #define MAX_CHECKS 8
-#define WINDOW_NS 10000000ull /* a warm-up window lasts at least 10 ms and 3 samples, */
+#define WINDOW_NS 10000000ull /* a warm-up window has at least 10 ms and 3 samples, */
 #define WINDOW_SAMPLES 3
 #define WINDOW_ENOUGH_NS 100000000ull /* or one sample of a slow model */
 #define WINDOW_MAX 4096
@@ -39,7 +39,7 @@ hone_status loop_once(struct ctx *ctx, struct loop *loop, uint64_t *out_ns) {
 
 /* -- warm-up */
 
-/* Median of one window of calls. */
+/* Runs one warm-up window and computes its median. */
 static hone_status warm_window(struct ctx *ctx, struct loop *loop, double *window,
                                double *out_median) {
   uint64_t start = clock_ns(), elapsed = 0;
@@ -70,7 +70,7 @@ hone_status loop_warmup(struct ctx *ctx, struct loop *loop, uint64_t max_ns,
     status = warm_window(ctx, loop, window, &medians[count]);
     if (status) break;
     loop->median_ns = medians[count++];
-    /* each median is one window here: three in a row must agree */
+    /* a median per window; three in a row must agree */
     *out_is_stationary = is_stationary(medians, count, 1, WARM_NOISE);
   }
   free(window);
@@ -81,7 +81,7 @@ hone_status loop_warmup(struct ctx *ctx, struct loop *loop, uint64_t max_ns,
 
 struct aside {
   size_t set;
-  uint8_t *bytes; /* of all outputs, one after the other */
+  uint8_t *bytes; /* all outputs, concatenated */
 };
 struct checks {
   uint64_t at[MAX_CHECKS]; /* indices of the iterations to check, ascending */
@@ -95,7 +95,7 @@ static size_t total_output_bytes(const struct loop *loop) {
   return total;
 }
 
-/* Random iterations among those that will certainly run. */
+/* Chooses random iterations among those that will certainly run. */
 static hone_status choose_checks(struct ctx *ctx, struct loop *loop, const struct slice_plan *plan,
                                  struct checks *checks) {
   *checks = (struct checks){.total_bytes = total_output_bytes(loop)};
@@ -151,7 +151,7 @@ static void compare_asides(const struct loop *loop, const struct checks *checks,
   }
 }
 
-/* Before the slice and never within: an engine's caches are then as each inference leaves them. */
+/* Times input copies before the slice, so that they do not change the engine's caches in it. */
 static hone_status copy_in(struct ctx *ctx, struct loop *loop, struct slice *out) {
   for (size_t set = 0; loop->backend->copy_in && set < BENCH_SETS; set++) {
     const uint64_t start = clock_ns();
@@ -188,17 +188,17 @@ static hone_status timed(struct ctx *ctx, struct loop *loop, const struct slice_
     elapsed = clock_ns() - start;
   }
   out->sample_count = n;
-  return set_aside(ctx, loop, checks, last); /* costs no later sample anything */
+  return set_aside(ctx, loop, checks, last); /* after the last sample: does not affect timing */
 }
 
-/* Not from the heap, so that the resident set after a slice is the engine's and not ours. */
+/* Not from the heap, so that the resident set after a slice does not include our samples. */
 static uint64_t *map_samples(void) {
   void *memory =
       mmap(NULL, SAMPLE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Of inferences, one after the other or as the scenario has them arrive. */
+/* Measures inferences, one after the other or by the scenario's arrivals. */
 static hone_status infer(struct ctx *ctx, struct loop *loop, const struct slice_plan *plan,
                          struct slice *out) {
   const bool is_single = plan->scenario.kind == SCENARIO_single;

@@ -1,10 +1,11 @@
-/* The generation loop with an engine. Two sets of tensors take turns: the caches that one call writes are the next
- * call's inputs. A step is all that an application does between two tokens: ids and positions are filled in, the
- * tensors with their new sizes are bound, the model runs, the likeliest token is found. Held caches have one size:
- * the first set alone is bound, once a generation where the engine has a copy_in, and a step ends with moving what it appended.
+/* The generation loop with an engine. Two sets of tensors alternate: the caches that one call
+ * writes are the inputs of the next. A step is all that an application does between two tokens:
+ * fill in ids and positions, bind the tensors with their new sizes, run the model, find the most
+ * likely token. With caches of fixed size only the first set is bound (once per generation if the
+ * engine has copy_in), and a step ends by moving the appended values.
  *
- * Every token of every generation is compared with the reference's once its generation is over; before one step in
- * each, chosen at random, the logits are poisoned, outside of its time.
+ * Every token is compared with the reference's when its generation is complete. Before one random
+ * step of each generation the logits are poisoned, outside the timed part.
  */
 #include "core/stats/stats.h"
 #include "generation.h"
@@ -13,16 +14,16 @@
 
 struct generator {
   const struct generation *plan;
-  int64_t prompt, count, steps; /* calls of one generation */
+  int64_t prompt, count, steps; /* steps: calls of one generation */
   const int *input_place, *output_place;
   struct reference_tokens references[BENCH_SETS];
-  int64_t *now;                           /* prompt and what this engine generates */
-  void *caches[2][GENERATION_MAX_CACHES]; /* by turn: of the calls that read them */
-  void *rest[GENERATION_MAX_TENSORS];     /* of other inputs; NULL for caches */
+  int64_t *now;                           /* prompt and generated tokens */
+  void *caches[2][GENERATION_MAX_CACHES]; /* by turn of the call that reads them */
+  void *rest[GENERATION_MAX_TENSORS];     /* other inputs; NULL for caches */
   void *logits[2];
-  void **others[2];              /* outputs that nobody reads */
-  hone_tensor *in, *out;         /* in the model's order */
-  hone_tensor *inputs, *outputs; /* in the engine's */
+  void **others[2];              /* outputs that are not read */
+  hone_tensor *in, *out;         /* model order */
+  hone_tensor *inputs, *outputs; /* engine order */
   size_t logits_bytes;
 };
 
@@ -175,11 +176,11 @@ static bool compare(const struct generator *g, int set, struct accuracy *accurac
   return reference_tokens_compare(&g->references[set], g->now + g->prompt, accuracy);
 }
 
-/* begin_ns: what the columns are counted from; out NULL: not recorded. */
+/* begin_ns: origin of the recorded times; out NULL: not recorded. */
 static hone_status generate(struct ctx *ctx, struct loop *loop, int set, uint64_t begin_ns,
                             struct slice *out, uint64_t *out_first_ns) {
   struct generator *g = loop->generator;
-  const int64_t before = g->steps - g->count; /* calls that give no token yet */
+  const int64_t before = g->steps - g->count; /* calls for the prompt, without a token */
   const int64_t poisoned = (int64_t)random_below(&loop->random, (uint64_t)g->steps);
   memset(g->now, 0xff, (size_t)(g->prompt + g->count) * sizeof *g->now);
   memcpy(g->now, g->references[set].tokens, (size_t)g->prompt * sizeof *g->now);
@@ -193,7 +194,9 @@ static hone_status generate(struct ctx *ctx, struct loop *loop, int set, uint64_
     if (k < before) continue;
     done = clock_ns();
     g->now[g->prompt + k - before] = token;
-    if (token < 0 && k + 1 < g->steps) break; /* poison, or worse: compared as it is */
+    if (token < 0 && k + 1 < g->steps)
+      break; /* poisoned or not finite: the comparison reports
+                                                 it */
     if (k == before) *out_first_ns = done - asked;
     if (out && out->sample_count < LOOP_MAX_SAMPLES) {
       out->scheduled[out->sample_count] = asked - begin_ns;

@@ -5,7 +5,7 @@
 
 #define POISON 0xff /* NaN in every float type, -1 in integers */
 
-/* Of text outputs an engine leaves addresses into memory of its own, which the next inference uses again. */
+/* Copies of string outputs: the engine's strings are in memory that the next inference reuses. */
 struct loop_texts {
   struct loop_texts *next;
   char bytes[];
@@ -32,7 +32,7 @@ static hone_status keep_one(struct ctx *ctx, struct loop *loop, const hone_tenso
   size_t bytes = sizeof(struct loop_texts);
   for (size_t i = 0; i < count; i++)
     if (!checked_add(bytes, table[i].length, &bytes))
-      return fail(ctx, HONE_E_LIMIT, place_none(), "an output's text is too long");
+      return fail(ctx, HONE_E_LIMIT, place_none(), "a string output is too long");
   struct loop_texts *texts = malloc(bytes);
   if (!texts) return fail(ctx, HONE_E_OOM, place_none(), "no memory for %zu bytes of text", bytes);
   texts->next = loop->texts;

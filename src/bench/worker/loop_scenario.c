@@ -1,13 +1,12 @@
-/* Timed slices of scenarios other than one call after the other. Beside its latency each request has the time
- * when it was due and the time when it was handed to the engine, both since the slice began: a request that waits
- * for its predecessor is late, as it is for who sent it.
+/* Timed slices of all scenarios except single. Besides its latency, each request has the time when
+ * it was due and the time when it was passed to the engine, both since the slice began. Waiting for
+ * the previous request counts as latency, as it does for the client.
  */
 #include "loop.h"
 
 #include <time.h>
 
-#define SPIN_NS \
-  60000u /* before a request is due the clock is watched: sleeping is not that exact */
+#define SPIN_NS 60000u /* busy-wait this long before a request is due: sleeping is less precise */
 
 static bool goes_on(const struct slice_plan *plan, uint64_t begin_ns, size_t count) {
   const uint64_t elapsed = clock_ns() - begin_ns;
@@ -15,7 +14,7 @@ static bool goes_on(const struct slice_plan *plan, uint64_t begin_ns, size_t cou
          (count < plan->min_samples || elapsed < plan->min_ns);
 }
 
-/* So many requests are in flight at any time; the oldest is waited for and sent again. */
+/* Keeps a number of requests in flight: waits for the oldest and sends it again. */
 static hone_status in_flight(struct ctx *ctx, struct loop *loop, const struct slice_plan *plan,
                              size_t most, struct slice *out) {
   const uint64_t begin = clock_ns();
@@ -38,7 +37,7 @@ static hone_status in_flight(struct ctx *ctx, struct loop *loop, const struct sl
 }
 
 static void sleep_until(uint64_t when_ns) {
-  /* By lengths: clock_ns() and the clocks that can be slept on drift apart. */
+  /* Sleeps for a duration, not until a time: clock_ns() and the sleep clocks drift apart. */
   for (uint64_t now; (now = clock_ns()) + SPIN_NS < when_ns;) {
     const uint64_t left = when_ns - SPIN_NS - now;
     const struct timespec rest = {(time_t)(left / 1000000000u), (long)(left % 1000000000u)};
@@ -47,7 +46,7 @@ static void sleep_until(uint64_t when_ns) {
   while (clock_ns() < when_ns) continue;
 }
 
-/* Requests arrive whether the engine is ready or not; it takes them one at a time, in order. */
+/* Requests arrive independently of the engine, which takes them one at a time, in order. */
 static hone_status arrivals(struct ctx *ctx, struct loop *loop, const struct slice_plan *plan,
                             struct slice *out) {
   const uint64_t begin = clock_ns();
@@ -75,7 +74,7 @@ hone_status loop_scenario(struct ctx *ctx, struct loop *loop, const struct slice
   const bool arrive = scenario_has_arrivals(&plan->scenario);
   for (size_t set = 0; set < BENCH_SETS; set++) loop_poison(loop, set);
   TRY(arrive ? arrivals(ctx, loop, plan, out) : in_flight(ctx, loop, plan, most, out));
-  /* what the last request of each set wrote */
+  /* outputs of the last request of each set */
   for (size_t set = 0; set < (arrive ? BENCH_SETS : most) && set < out->sample_count; set++)
     out->verified += loop_compare(loop, set, &out->accuracy);
   return HONE_OK;

@@ -1,5 +1,5 @@
-/* One configuration in a worker: the engine opens the model, the input sets are bound, and the first inference
- * on every set is compared with the reference before anything is timed.
+/* Opens one configuration in a worker: the engine opens the model, the input sets are bound, and
+ * the first inference on every set is compared with the reference before timing.
  */
 #include "bench/wire/wire.h"
 #include "worker_internal.h"
@@ -13,7 +13,7 @@ static void copy_text(char *out, size_t size, const json_t *command, const char 
   snprintf(out, size, "%s", message_text(command, key));
 }
 
-/* Without the harness's own keys (env.NAME), which are no business of the engine. */
+/* Copies the options without the harness's own keys (env.NAME). */
 static void copy_engine_options(const char *options, char out[512]) {
   char key[64], value[256];
   size_t length = 0;
@@ -55,13 +55,13 @@ hone_status read_request(struct ctx *ctx, struct state *state, const json_t *com
       .work_dir = state->work_dir,
       .use_cache = message_bool(command, "use_cache"),
   };
-  state->is_judged = message_bool(command, "is_judged");
-  /* fewer where it is only opened: nothing is timed then */
+  state->is_checked = message_bool(command, "is_judged");
+  /* fewer if nothing will be timed */
   const int64_t sets = message_int(command, "sets", BENCH_SETS);
   state->set_count = sets > 0 && sets < BENCH_SETS ? (size_t)sets : BENCH_SETS;
   const char *name = message_text(command, "backend");
   state->backend = backend_find(name);
-  if (!state->backend) return fail(ctx, HONE_E_USAGE, place_name(name), "no such backend");
+  if (!state->backend) return fail(ctx, HONE_E_USAGE, place_name(name), "unknown backend");
   return HONE_OK;
 }
 
@@ -79,14 +79,14 @@ static void shape_text(const hone_tensor *tensor, char out[256]) {
   strbuf_deinit(&text);
 }
 
-/* Reads the file of one tensor; it must have the form that the engine says. */
+/* Reads the file of one tensor; type and shape must be those of the engine. */
 static hone_status read_data(struct ctx *ctx, struct state *state, const char *kind, int set,
                              size_t place, const struct backend_tensor *wanted, hone_tensor *out) {
   char path[4096], here[256], there[256];
   data_path(path, state->dir, kind, set, place);
   *out = wanted->info;
   /* no reference: data stays NULL */
-  if (kind[0] == 'o' && (!state->is_judged || access(path, F_OK))) return HONE_OK;
+  if (kind[0] == 'o' && (!state->is_checked || access(path, F_OK))) return HONE_OK;
   TRY(npy_read(ctx, path, &wanted->info, out));
   if (same_form(&wanted->info, out)) return HONE_OK;
   shape_text(&wanted->info, there);
@@ -97,7 +97,8 @@ static hone_status read_data(struct ctx *ctx, struct state *state, const char *k
               "the engine has %s, the model %s", there, here);
 }
 
-/* Values of an input that nobody described: the same on every engine that lists it alike. */
+/* Random values for an undescribed input: equal on all engines that report the same name, type and
+   shape. */
 static hone_status make_up(struct ctx *ctx, const json_t *command, int set, size_t index,
                            const struct backend_tensor *wanted, hone_tensor *out) {
   char path[4096];
@@ -106,7 +107,7 @@ static hone_status make_up(struct ctx *ctx, const json_t *command, int set, size
   *out = wanted->info;
   if (path[0]) return npy_read(ctx, path, &wanted->info, out);
   if (has_given(command))
-    return fail(ctx, HONE_E_NOFILE, place_name(wanted->name), "no file is given for this input");
+    return fail(ctx, HONE_E_NOFILE, place_name(wanted->name), "no file given for this input");
   TRY(tensor_bytes(ctx, wanted->name, out, &bytes));
   if (posix_memalign(&out->data, 64, bytes + 64))
     return fail(ctx, HONE_E_OOM, place_none(), "no memory for an input set");
@@ -154,7 +155,7 @@ static hone_status make_set(struct ctx *ctx, struct state *state, const json_t *
 }
 
 hone_status check_counts(struct ctx *ctx, struct state *state, const json_t *command) {
-  if (!json_object_get(command, "inputs")) return HONE_OK; /* nobody has described the model yet */
+  if (!json_object_get(command, "inputs")) return HONE_OK; /* the model is not described yet */
   size_t inputs = json_array_size(json_object_get(command, "inputs"));
   size_t outputs = json_array_size(json_object_get(command, "outputs"));
   const char *routes = state->backend->routes;
@@ -162,9 +163,9 @@ hone_status check_counts(struct ctx *ctx, struct state *state, const json_t *com
   if (kept && state->io.input_count + kept == inputs)
     return fail(
         ctx, HONE_E_UNSUP, place_name(state->backend->name),
-        "keeps the model's state (%zu) to itself from one inference to the next, so that no "
-        "output can be checked alone%s%s",
-        kept, routes ? "; as inputs: --route " : "", routes ? routes : "");
+        "keeps the model's state (%zu) internal between inferences, so that a single output "
+        "cannot be checked%s%s",
+        kept, routes ? "; for states as inputs: --route " : "", routes ? routes : "");
   if (state->io.input_count != inputs)
     return fail(ctx, HONE_E_SHAPE, place_none(), "the engine has %zu inputs, the model %zu",
                 state->io.input_count, inputs);
@@ -191,7 +192,7 @@ static void hash_outputs(struct state *state, size_t set) {
   strbuf_deinit(&all);
 }
 
-/* What each output is measured by, from the command's lists in the model's order. */
+/* Makes the tolerance of each output from the command's lists, which are in the model's order. */
 static hone_status make_yardsticks(struct ctx *ctx, struct state *state, const json_t *command) {
   const json_t *steps = json_object_get(command, "steps");
   const json_t *conditions = json_object_get(command, "conditions");
@@ -208,7 +209,7 @@ static hone_status make_yardsticks(struct ctx *ctx, struct state *state, const j
   return HONE_OK;
 }
 
-/* out_SET_I.npy in the model's order, for the harness to compare with other engines'. */
+/* Writes out_SET_I.npy in the model's order; the harness compares them with other engines'. */
 static hone_status leave_engine_outputs(struct ctx *ctx, struct state *state,
                                         const json_t *command) {
   if (!state->engine_outputs[0]) return HONE_OK;
@@ -250,13 +251,13 @@ static hone_status first_inferences(struct ctx *ctx, struct state *state, const 
 
 static int64_t largest(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Of the largest process that prepare started and waited for: a C compiler. */
+/* Peak memory of the largest child process, a C compiler. */
 static int64_t children_peak_bytes(void) {
   struct rusage usage;
   return getrusage(RUSAGE_CHILDREN, &usage) ? -1 : (int64_t)usage.ru_maxrss * 1024;
 }
 
-/* Nothing is written for an engine that is not here: its own words come first. */
+/* Converts the model for a route, if the engine is installed. */
 static hone_status take_route(struct ctx *ctx, struct state *state) {
   struct backend_info info = {.status = BACKEND_READY};
   if (!route_is_hones(state->route)) return HONE_OK;
@@ -338,7 +339,8 @@ static json_t *opened_message(const struct state *state) {
 
 hone_status open_config(struct ctx *ctx, struct state *state, const json_t *command,
                         json_t **out_reply) {
-  if (state->backend) return fail(ctx, HONE_E_INTERNAL, place_none(), "a cell is open already");
+  if (state->backend)
+    return fail(ctx, HONE_E_INTERNAL, place_none(), "a configuration is already open");
   TRY(begin_cell(ctx, state, command));
   *out_reply = opened_message(state);
   return HONE_OK;

@@ -1,6 +1,6 @@
-/* In a worker: a model becomes what every backend gets. describe: the ONNX file (zoo: models are
- * written once), its hash, shapes and cost. reference: one input set and the reference's outputs as
- * .npy files; the harness asks once per set and keeps them.
+/* Prepares a model for all backends, in a worker. describe: the ONNX file (zoo: models are written
+ * once), its hash, shapes and cost. reference: one input set and the reference's outputs as .npy
+ * files; the harness requests each set and caches them.
  */
 #include "bench/wire/wire.h"
 #include "zoo/zoo.h"
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Changes with every build of this program: what an older one wrote is made again. */
+/* Changes with every build of this program, so that files of another build are made again. */
 static void build_stamp(char out[64]) {
   struct stat info = {0};
   if (stat("/proc/self/exe", &info)) info.st_size = 0;
@@ -30,7 +30,7 @@ static bool file_holds(const char *path, const char *text) {
   return !strcmp(found, text);
 }
 
-/* The shape of every input that the file lists. */
+/* Shapes of all inputs that the file lists. */
 static hone_status shapes_text(struct ctx *ctx, const struct graph *graph, struct strbuf *out) {
   const char *between = "";
   for (size_t i = 0; i < graph->inputs.count; i++) {
@@ -46,7 +46,8 @@ static hone_status shapes_text(struct ctx *ctx, const struct graph *graph, struc
   return strbuf_finish(ctx, out);
 }
 
-/* What the model's open sizes are where nothing else is said, beside its file; nothing where all are fixed. */
+/* Writes the default sizes of the model's dynamic dimensions next to its file; no file if there are
+   none. */
 static hone_status write_sizes(struct ctx *ctx, const struct model *model, const char *path) {
   struct strbuf sizes = {0};
   hone_status status = model->open.count ? shapes_text(ctx, model->graph, &sizes) : HONE_OK;
@@ -55,11 +56,11 @@ static hone_status write_sizes(struct ctx *ctx, const struct model *model, const
   return status;
 }
 
-/* Builds the zoo model and writes it as ONNX unless this program has done so before. */
+/* Builds the zoo model and writes it as ONNX, unless this build has done so before. */
 static hone_status zoo_file(struct ctx *ctx, const char *spec, const char *cache_dir,
                             char out[4096]) {
   char name[65], hash[33], folder[4096], stamp_path[4096], sizes_path[4096], stamp[64];
-  hash_hex(hash, spec, strlen(spec)); /* a name alone may be cut off */
+  hash_hex(hash, spec, strlen(spec)); /* the name alone may be truncated */
   slug(name, spec);
   snprintf(folder, sizeof folder, "%.3900s/models", cache_dir);
   TRY(dir_create(ctx, folder));
@@ -87,7 +88,7 @@ static json_t *describe_value(const struct value *value, double step) {
                    shape, "step", step);
 }
 
-/* steps: of each value, or NULL. */
+/* steps: per value, or NULL. */
 static json_t *describe_values(struct value *const *values, size_t count, const double *steps) {
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++)
@@ -95,7 +96,8 @@ static json_t *describe_values(struct value *const *values, size_t count, const 
   return list;
 }
 
-/* FLOPs, bytes and FLOPs with Winograd of each contraction, as costs.npy [n, 3] in the worker's folder. */
+/* Writes FLOPs, bytes and FLOPs with Winograd of each contraction to costs.npy [n, 3] in the
+   worker's folder. */
 static hone_status write_costs(struct ctx *ctx, const struct graph *graph, const char *dir) {
   double *costs = calloc(graph->nodes.count + 1, 3 * sizeof *costs);
   if (!costs) return fail(ctx, HONE_E_OOM, place_none(), "no memory for costs");
@@ -114,7 +116,7 @@ static hone_status write_costs(struct ctx *ctx, const struct graph *graph, const
   return status;
 }
 
-/* What one use of a constant reads: of a table only the rows that are looked up. */
+/* Bytes that a node reads of a constant: of a table only the rows that are looked up. */
 static double bytes_read(const struct node *node, size_t input) {
   const struct tensor *constant = node->inputs[input]->constant;
   double all = (double)constant->bytes, rows = dtype_bits(constant->dtype) / 8.0;
@@ -124,7 +126,7 @@ static double bytes_read(const struct node *node, size_t input) {
   return rows < all ? rows : all;
 }
 
-/* Bytes of constants that one inference has to read, each at most once. -1: no memory. */
+/* Bytes of constants that one inference must read, each counted once. -1: out of memory. */
 static int64_t constant_bytes(const struct graph *graph) {
   double *read = calloc(graph->values.count + 1, sizeof *read), sum = 0;
   if (!read) return -1;
@@ -143,7 +145,7 @@ static int64_t constant_bytes(const struct graph *graph) {
   return (int64_t)fmin(sum, 9e18);
 }
 
-/* What ships with an engine that reads the model itself. */
+/* Size of the model's files, which are deployed with an engine that reads the model itself. */
 static json_int_t file_bytes(const struct model *model) {
   json_int_t bytes = (json_int_t)model->file.main.size;
   for (size_t i = 0; i < model->file.sides.count; i++)
@@ -151,7 +153,7 @@ static json_int_t file_bytes(const struct model *model) {
   return bytes;
 }
 
-/* Device and inode, one after the other, of each file beside the model. */
+/* Device and inode of each side file. */
 static json_t *side_files(const struct model *model) {
   json_t *list = json_array();
   for (size_t i = 0; i < model->file.sides.count; i++) {
@@ -161,7 +163,7 @@ static json_t *side_files(const struct model *model) {
   return list;
 }
 
-/* States that the file does not list as inputs. */
+/* Number of states that the file does not list as inputs. */
 static json_int_t kept_inputs(const struct graph *graph) {
   json_int_t count = 0;
   for (size_t i = 0; i < graph->inputs.count; i++) count += graph->inputs.at[i]->is_kept;
@@ -173,7 +175,7 @@ static hone_status reply_description(struct ctx *ctx, const char *path, const st
   const struct graph *graph = model->graph;
   double flops = 0, bytes = 0, *steps = calloc(graph->outputs.count + 1, sizeof *steps);
   if (!steps) return fail(ctx, HONE_E_OOM, place_none(), "no memory for steps");
-  char hash[33]; /* of a model that is no file, its specification's */
+  char hash[33]; /* of a built-in model: of its specification */
   snprintf(hash, sizeof hash, "%s", model->content_hash);
   if (!hash[0]) hash_hex(hash, path, strlen(path));
   hone_status status = output_steps(ctx, graph, steps);
@@ -200,7 +202,7 @@ static hone_status reply_description(struct ctx *ctx, const char *path, const st
   strbuf_deinit(&shapes);
   free(steps);
   if (!status && !*out_reply)
-    return fail(ctx, HONE_E_FORMAT, place_file(path), "its names cannot be written as JSON");
+    return fail(ctx, HONE_E_FORMAT, place_file(path), "its names are not valid UTF-8");
   return status;
 }
 
@@ -217,7 +219,7 @@ static hone_status model_file_path(struct ctx *ctx, const json_t *command, char 
   if (message_int(command, "open_is", 0) && zoo_generates(name) && !strstr(name, "past=open"))
     strbuf_puts(&spec, ",past=open");
   hone_status status = strbuf_finish(ctx, &spec);
-  /* built in memory alone */
+  /* a built-in model in memory */
   if (!status && message_int(command, "is_dry_run", 0))
     snprintf(out, 4096, "%.4000s", spec.at);
   else if (!status)
@@ -231,7 +233,7 @@ static const char *text_or_null(const json_t *command, const char *key) {
   return *text ? text : NULL;
 }
 
-/* What write_sizes wrote beside FILE.onnx. */
+/* Reads what write_sizes wrote next to FILE.onnx. */
 static hone_status zoo_sizes(struct ctx *ctx, const char *path, struct strbuf *out) {
   char beside[4096];
   struct mapping mapping;
@@ -246,7 +248,8 @@ hone_status prepare_describe(struct ctx *ctx, const json_t *command, const char 
                              json_t **out_reply) {
   char path[4096];
   TRY(model_file_path(ctx, command, path));
-  bool is_zoo = !strncmp(message_text(command, "model"), "zoo:", 4); /* written with its batch */
+  bool is_zoo = !strncmp(message_text(command, "model"), "zoo:", 4); /* a zoo model is written with
+                                                                        its batch */
   struct import_options import = {.shapes = text_or_null(command, "shapes"),
                                   .batch = is_zoo ? 0 : message_int(command, "batch", 0),
                                   .at_run = true,
@@ -289,7 +292,7 @@ static hone_status write_set(struct ctx *ctx, const json_t *command, const char 
   return HONE_OK;
 }
 
-/* conditions.npy [outputs, 2] of the first input set. */
+/* Writes conditions.npy [outputs, 2] for the first input set. */
 static hone_status write_conditions(struct ctx *ctx, struct arena *arena, struct graph *graph,
                                     const hone_tensor *inputs, const hone_tensor *outputs,
                                     uint64_t reference_ns, const json_t *command) {
@@ -306,7 +309,7 @@ static hone_status write_conditions(struct ctx *ctx, struct arena *arena, struct
   return npy_write(ctx, path, &tensor);
 }
 
-/* The inputs are written first: engines get them also where this evaluation does not end. */
+/* Writes the inputs first: engines need them even if the evaluation does not finish. */
 static hone_status evaluate_set(struct ctx *ctx, struct arena *arena, struct graph *graph,
                                 const json_t *command) {
   hone_tensor *inputs, *outputs;

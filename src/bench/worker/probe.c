@@ -1,10 +1,11 @@
-/* An engine in place of the reference: inputs by its own list of them, and the outputs that it gives.
+/* Runs an engine in place of the reference: makes inputs by its list of inputs, and saves its
+ * outputs.
  */
 #include "worker_internal.h"
 
 #include <stdlib.h>
 
-/* One set: inputs into the case's folder, outputs into the witness's. */
+/* Makes one set: inputs in the case's folder, outputs in the engine's folder. */
 static hone_status probe_set(struct ctx *ctx, struct state *state, int set, const json_t *command) {
   struct backend_io *io = &state->io;
   size_t count = io->input_count + io->output_count, bytes = 0;
@@ -54,7 +55,7 @@ static json_t *form_list(const struct backend_tensor *tensors, size_t count,
   return list;
 }
 
-/* The same words as for a model that hone reads (src/compiler/import/common/shapes.c). */
+/* The same wording as for a model that hone reads (src/compiler/import/common/shapes.c). */
 static void put_assumed(const struct backend_io *io, struct strbuf *out) {
   for (size_t i = 0; i < io->input_count; i++) {
     if (!io->inputs[i].is_assumed) continue;

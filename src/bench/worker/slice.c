@@ -1,5 +1,5 @@
-/* Warm-up and slices of a worker's open configuration: samples go to files of its folder, facts into the
- * answer.
+/* Warm-up and slices of a worker's open configuration. Samples are written to files in its folder,
+ * facts go into the answer.
  */
 #include "bench/wire/wire.h"
 #include "generation.h"
@@ -37,7 +37,7 @@ static hone_status write_samples(struct ctx *ctx, const struct state *state, con
   return npy_write(ctx, path, &tensor);
 }
 
-/* CPU time of every thread of this process: proc(5), schedstat's first number, ns. */
+/* CPU time of every thread of this process in ns: proc(5), first number of schedstat. */
 struct thread_times {
   size_t count;
   struct {
@@ -66,8 +66,9 @@ static void read_thread_times(struct thread_times *out) {
   closedir(folder);
 }
 
-/* Threads that used over a tenth of what the busiest one did; -1 where the kernel does not say. The
-   kernel counts at its ticks, so shares are compared with each other and not with the clock. */
+/* Number of threads with over a tenth of the busiest thread's CPU time; -1 if the kernel does not
+   report it. The kernel counts in ticks, so shares are compared with each other, not with the
+   clock. */
 static int busy_threads(const struct thread_times *before) {
   struct thread_times *after = malloc(sizeof *after);
   uint64_t most = 0;
@@ -101,7 +102,7 @@ hone_status measure_slice(struct ctx *ctx, struct state *state, const json_t *co
                             .checks = (int)message_int(command, "checks", 0),
                             .scenario = state->scenario};
   const double rate =
-      message_number(command, "rate"); /* of a search: not the configuration's own */
+      message_number(command, "rate"); /* rate of a search, instead of the configuration's */
   if (rate > 0) plan.scenario.rate_per_s = rate;
   int round = (int)message_int(command, "round", 0);
   struct slice slice;

@@ -1,8 +1,9 @@
-/* `hone worker`: one process that prepares one model or measures one configuration with one backend. It
- * reads commands from descriptor 3 and answers on 4; stdout and stderr belong to the engine. Its
- * own limits (CPUs, memory, file sizes, no new privileges) are set before any engine is loaded.
+/* `hone worker`: a process that prepares one model or measures one configuration with one backend.
+ * It reads commands from descriptor 3 and answers on 4; stdout and stderr belong to the engine. It
+ * sets its own limits (CPUs, memory, file sizes, no new privileges) before it loads an engine.
  *
- * A configuration that fails answers "failed" once and the process ends. The end of commands is the end.
+ * A configuration that fails answers "failed" once and the process ends. It also ends at the end of
+ * the commands.
  */
 #include "bench/wire/wire.h"
 #include "generation.h"
@@ -36,12 +37,12 @@ static hone_status close_config(struct ctx *ctx, struct state *state, const json
   return HONE_OK;
 }
 
-/* After everything was measured: what the engine's own tools say of how it computed. */
+/* After all measurements: how the engine computed, by its own tools. */
 static hone_status survey(struct ctx *ctx, struct state *state, const json_t *command,
                           json_t **out_reply) {
   (void)command;
   if (!state->backend || !state->loop.session)
-    return fail(ctx, HONE_E_INTERNAL, place_none(), "no cell is open");
+    return fail(ctx, HONE_E_INTERNAL, place_none(), "no configuration is open");
   if (state->backend->survey)
     TRY(state->backend->survey(ctx, state->loop.session, &state->request, &state->facts));
   *out_reply = json_pack("{s:s, s:s}", "event", "surveyed", "precision", state->facts.precision);
@@ -71,10 +72,10 @@ static hone_status obey(struct ctx *ctx, struct state *state, const json_t *comm
   snprintf(state->config, sizeof state->config, "%s", message_text(command, "cell"));
   for (size_t i = 0; i < COUNT(commands); i++)
     if (!strcmp(commands[i].name, name)) return commands[i].act(ctx, state, command, out_reply);
-  return fail(ctx, HONE_E_USAGE, place_name(name), "no such command");
+  return fail(ctx, HONE_E_USAGE, place_name(name), "unknown command");
 }
 
-/* False when the conversation is over. */
+/* False if the worker must end. */
 static bool serve(struct ctx *ctx, struct state *state, const char *line, size_t length) {
   json_error_t error;
   json_t *command = json_loadb(line, length, 0, &error);
@@ -91,7 +92,7 @@ static bool serve(struct ctx *ctx, struct state *state, const char *line, size_t
   return !is_last;
 }
 
-/* "NAME=VALUE" words, as the harness writes them. */
+/* Reads limits "NAME=VALUE" of the command line. */
 static bool read_limits(struct ctx *ctx, char *const *words, int count) {
   for (int i = 0; i < count; i++) {
     char *value = strchr(words[i], '=');
