@@ -153,7 +153,7 @@ def test_another_release_on_the_device_is_a_row(hone, tmp_path, model):
 
 
 @pytest.mark.parametrize("device,part", [
-    ("ssh:a;reboot", "is no host"), ("ssh:-oProxyCommand=x", "is no host"), ("ssh:", "is no host"),
+    ("ssh:a;reboot", "is not a valid host"), ("ssh:-oProxyCommand=x", "is not a valid host"), ("ssh:", "is not a valid host"),
     ("gpu", "choose cpu, ssh:HOST"), ("cpu:0", "has no name"), ("ssh:" + "x" * 99, "too long")])
 def test_a_device_that_is_none_is_refused(hone, model, device, part):
     refused(hone("bench", model, "--backend", "native", "--device", device, *QUICK), "E_USAGE", part)
