@@ -1,5 +1,5 @@
-/* Engines of the field that hone has no worker for: one honest line each, why not and what would make it
- * run. None of them is faked; a row of a study says the same as `hone backends`.
+/* Engines that hone does not support: one line each with the reason and what is needed to run them.
+ * A row of a study reports the same as `hone backends`.
  */
 #include "backends.h"
 
@@ -27,12 +27,11 @@
 
 static void close_nothing(struct session *session) { (void)session; }
 
-ABSENT(
-    onnxmlir, "onnx-mlir",
-    "onnx-mlir comes in no package and is built from source with LLVM; it runs with such a build "
-    "and a worker in workers/",
-    "CPUs by LLVM, IBM z accelerators", "ONNX", "MLIR: onnx, krnl, affine",
-    "shape inference, loop tiling, SIMD", "fp32 fp16 int8");
+ABSENT(onnxmlir, "onnx-mlir",
+       "onnx-mlir has no package and is built from source with LLVM; it needs such a build "
+       "and a worker in workers/",
+       "CPUs by LLVM, IBM z accelerators", "ONNX", "MLIR: onnx, krnl, affine",
+       "shape inference, loop tiling, SIMD", "fp32 fp16 int8");
 ABSENT(
     torchxla, "PyTorch/XLA",
     "torch-xla's last release, 2.9.0, loads into torch 2.9.0 alone, and hone's PyTorch is 2.15.0; "

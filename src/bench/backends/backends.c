@@ -1,4 +1,4 @@
-/* The list of backends, and what all of them share: sessions, option text, shapes text, sizes. */
+/* The list of backends, and shared code: sessions, parsing of options and shapes, sizes. */
 #include "backends.h"
 
 #include <dirent.h>
@@ -29,7 +29,7 @@ static hone_status unknown_name(struct ctx *ctx, const char *name) {
     if (!backend_list[k]->testing_only &&
         edit_distance(name, backend_list[k]->name) < edit_distance(name, best))
       best = backend_list[k]->name;
-  return fail(ctx, HONE_E_USAGE, place_name(name), "no such backend; did you mean %s?", best);
+  return fail(ctx, HONE_E_USAGE, place_name(name), "unknown backend; did you mean %s?", best);
 }
 
 hone_status backend_choose(struct ctx *ctx, const char *text, struct backend_choice *out) {
@@ -50,9 +50,8 @@ hone_status backend_choose(struct ctx *ctx, const char *text, struct backend_cho
   if (at && at->name)
     out->variant = at;
   else
-    status =
-        fail(ctx, HONE_E_USAGE, place_name(text), "%s has %s%s", name,
-             words.at ? "no such variant; there are " : "no variants", words.at ? words.at : "");
+    status = fail(ctx, HONE_E_USAGE, place_name(text), "%s has %s%s", name,
+                  words.at ? "unknown variant; choose " : "no variants", words.at ? words.at : "");
   strbuf_deinit(&words);
   return status;
 }
@@ -200,7 +199,7 @@ bool shapes_find(const char *shapes, const char *name, int32_t *out_rank,
   for (const char *p = shapes; p && *p;) {
     if (!strncmp(p, name, length) && p[length] == '[')
       return parse_dims(p + length, out_rank, out_dims) != NULL;
-    p = strstr(p, "],"); /* a name may hold anything else */
+    p = strstr(p, "],"); /* a name may contain other characters */
     if (p) p += 2;
   }
   return false;
@@ -215,7 +214,7 @@ hone_status tensor_bytes(struct ctx *ctx, const char *name, const hone_tensor *t
   size_t count = 1;
   for (int32_t i = 0; i < tensor->rank; i++) {
     if (tensor->shape[i] < 0)
-      return fail(ctx, HONE_E_SHAPE, place_name(name), "dimension %d is open", (int)i);
+      return fail(ctx, HONE_E_SHAPE, place_name(name), "dimension %d is dynamic", (int)i);
     if (!checked_mul(count, (size_t)tensor->shape[i], &count))
       return fail(ctx, HONE_E_LIMIT, place_name(name), "has too many elements");
   }

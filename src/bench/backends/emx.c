@@ -10,7 +10,7 @@ const struct backend backend_emx = {
     .package_mb = 240,
     .worker = "engine_emx.py",
     .distribution = "emx_onnx_cgen",
-    .traits = {"whatever has a C compiler", "ONNX", "C text", "what the C compiler does",
+    .traits = {"any with a C compiler", "ONNX", "C text", "those of the C compiler",
                "fp32 fp16 int8"},
     .describe = describe_environment,
 };

@@ -1,6 +1,6 @@
-/* Engines that hone installed: each in a virtual environment of its own under the user's data
- * folder, so that no engine's dependencies meet another's. An installation is complete or absent:
- * it is made under a temporary name and renamed at the end.
+/* Engines that hone installed, each in its own virtual environment in the user's data folder, so
+ * that their dependencies do not conflict. An installation is complete or absent: it is made under
+ * a temporary name and renamed at the end.
  */
 #include "core/os/os.h"
 #include "backends.h"
@@ -30,7 +30,7 @@ static hone_status engine_place(struct ctx *ctx, const char *name, char out[PATH
   return join(ctx, out, data, part);
 }
 
-/* What --engine names may be a container image, as "container:IMAGE"; nothing is started in one yet. */
+/* --engine may name a container image, "container:IMAGE", which is not supported yet. */
 hone_status engine_check_kind(struct ctx *ctx, const char *engine_path) {
   static const char *const places[] = {"/usr/bin/docker", "/usr/bin/podman",
                                        "/usr/local/bin/docker", "/usr/local/bin/podman"};
@@ -38,11 +38,10 @@ hone_status engine_check_kind(struct ctx *ctx, const char *engine_path) {
   if (!engine_path || strncmp(engine_path, "container:", 10) != 0) return HONE_OK;
   for (size_t i = 0; i < COUNT(places); i++) is_here = is_here || !access(places[i], X_OK);
   return fail(ctx, is_here ? HONE_E_UNSUP : HONE_E_MISSING, place_name(engine_path),
-              is_here
-                  ? "a container image as environment: hone starts no worker in one yet; name a "
-                    "virtual environment or a folder"
-                  : "a container image as environment needs a container engine (docker, "
-                    "podman), and none is here");
+              is_here ? "container images are not supported as environments yet; name a "
+                        "virtual environment or a folder"
+                      : "a container image needs a container engine (docker, "
+                        "podman), and none is installed");
 }
 
 hone_status engine_dir(struct ctx *ctx, const char *name, char out[PATH_SIZE]) {
@@ -53,7 +52,7 @@ hone_status engine_dir(struct ctx *ctx, const char *name, char out[PATH_SIZE]) {
               name);
 }
 
-/* The folder is taken literally, only the pattern's own signs mean something. */
+/* The folder is literal; only the pattern has wildcards. */
 static bool first_match(const char *folder, const char *pattern, char out[PATH_SIZE]) {
   struct strbuf text = {0};
   for (const char *p = folder; *p; p++) {
@@ -96,7 +95,7 @@ hone_status engine_file(struct ctx *ctx, const char *name, const char *engine_pa
   char folder[PATH_SIZE];
   if (engine_path) {
     if (!realpath(engine_path, folder))
-      return fail(ctx, HONE_E_MISSING, place_file(engine_path), "no such engine: %s",
+      return fail(ctx, HONE_E_MISSING, place_file(engine_path), "cannot find the engine: %s",
                   strerror(errno));
   } else {
     TRY(engine_dir(ctx, name, folder));
@@ -120,7 +119,7 @@ int64_t engine_mapped_bytes(const char *library) {
     line[strcspn(line, "\n")] = 0;
     const char *path = strchr(line, '/');
     struct stat info;
-    /* the segments of one file stand together */
+    /* the mappings of one file are adjacent */
     if (!path || strncmp(path, real, length) || !strcmp(path, last)) continue;
     snprintf(last, sizeof last, "%.*s", (int)sizeof last - 1, path);
     if (!stat(path, &info)) bytes += (int64_t)info.st_size;
@@ -133,7 +132,7 @@ int64_t engine_mapped_bytes(const char *library) {
 
 struct install {
   const struct backend *backend;
-  const char *folder; /* that is filled */
+  const char *folder; /* being installed */
   void (*progress)(void *user, const char *line);
   void *user;
   uint64_t start_ns, told_ns;
@@ -149,7 +148,7 @@ static void PRINTF(2, 3) tell(const struct install *install, const char *format,
   install->progress(install->user, line);
 }
 
-/* How far it is, every few seconds: pip's own words come at its end. Never cancels. */
+/* Reports progress every few seconds, because pip prints at its end. Never cancels. */
 static bool tell_progress(const void *user) {
   struct install *install = (struct install *)(uintptr_t)user;
   const uint64_t now = clock_ns();
@@ -212,14 +211,14 @@ static hone_status fill_environment(struct ctx *ctx, const struct install *insta
   const char *folder = install->folder;
   const char *create[] = {"python3", "-m", "venv", "--clear", folder, NULL};
   TRY(run_step(ctx, install, create, "no virtual environment (Debian: apt install python3-venv)"));
-  /* only the engine itself where its library is called from C: what it needs in Python is not used */
+  /* without dependencies if its library is called from C: its Python requirements are not used */
   TRY(run_pip(ctx, install, backend->package, !backend->worker));
   return backend->package_alone ? run_pip(ctx, install, backend->package_alone, true) : HONE_OK;
 }
 
-/* `from` is `to` in the text of a program, which is written again if that changes it. */
-static hone_status mend_script(struct ctx *ctx, const char *path, const char *from,
-                               const char *to) {
+/* Replaces `from` by `to` in a script; writes it only if that changes it. */
+static hone_status update_script(struct ctx *ctx, const char *path, const char *from,
+                                 const char *to) {
   struct mapping file;
   struct strbuf text = {0};
   TRY(file_map(ctx, path, &file));
@@ -238,8 +237,8 @@ static hone_status mend_script(struct ctx *ctx, const char *path, const char *fr
   return status;
 }
 
-/* Programs of an environment name its interpreter by a path that ends with the renaming. */
-static hone_status mend_scripts(struct ctx *ctx, const char *from, const char *to) {
+/* Scripts of an environment have the interpreter's path, which changes with the renaming. */
+static hone_status update_scripts(struct ctx *ctx, const char *from, const char *to) {
   enum { LONGEST_SCRIPT = 1 << 20 };
   char folder[PATH_SIZE], path[PATH_SIZE];
   TRY(join(ctx, folder, from, "bin"));
@@ -250,7 +249,7 @@ static hone_status mend_scripts(struct ctx *ctx, const char *from, const char *t
     struct stat info;
     status = join(ctx, path, folder, entry->d_name);
     if (!status && !lstat(path, &info) && S_ISREG(info.st_mode) && info.st_size < LONGEST_SCRIPT)
-      status = mend_script(ctx, path, from, to);
+      status = update_script(ctx, path, from, to);
   }
   closedir(dir);
   return status;
@@ -271,9 +270,9 @@ hone_status engine_install(struct ctx *ctx, const struct backend *backend,
   char bytes[32];
   tell(&install, "%s: needs about %d MB in %s", backend->package, backend->package_mb, parent);
   hone_status status = fill_environment(ctx, &install);
-  if (!status) status = mend_scripts(ctx, temporary, place);
+  if (!status) status = update_scripts(ctx, temporary, place);
   if (!status) {
-    /* a second installation replaces the first only now that it is complete */
+    /* a new installation replaces the old one when it is complete */
     dir_remove_tree(place);
     if (rename(temporary, place))
       status = fail(ctx, HONE_E_WRITE, place_file(place), "%s", strerror(errno));

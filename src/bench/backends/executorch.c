@@ -14,7 +14,7 @@ const struct backend backend_executorch = {
         "pandas==3.1.1 "
         "flatbuffers==25.12.19 pyyaml==6.0.3 ruamel.yaml==0.19.1 tabulate==0.10.0 onnx==1.23.2 "
         "numpy==2.4.6",
-    .package_alone = "executorch==1.5.1", /* asks for hydra-core, whose antlr4 has no wheel */
+    .package_alone = "executorch==1.5.1", /* requires hydra-core, whose antlr4 has no wheel */
     .package_mb = 6500,
     .worker = "engine_executorch.py",
     .distribution = "executorch",

@@ -1,12 +1,14 @@
-/* fake: scripted timings and faults, so that the harness can be tested without an engine and without a clock. Like null it
- * copies its input; options say what else happens:
+/* fake: scripted timings and faults, to test the harness without an engine. Like null it copies its
+ * input; options choose what else happens:
+ *
  *   latency_us=N   each inference takes N us of this thread's time; jitter_us=N adds up to N more
- *   fault=NAME     one of the rows of `faults`, at=prepare|open|again|bind|submit|close, after=N submits; again: when a
- *                  process opens that is not the configuration's first
+ *   fault=NAME     a row of `faults`, at=prepare|open|again|bind|submit|close, after=N submits;
+ *                  again: when a process opens that is not the configuration's first
  *   mark=FILE      faults begin once it exists: the end of a session makes it
  *   n=N            the fault's number: exit code, MiB, ...
- *   cheat=NAME     what the outputs are: one of `cheats`; from the after-th submit on
- * It exists only with HONE_TESTING=1, and its records are flagged synthetic.
+ *   cheat=NAME     a wrong kind of output, a row of `cheats`; from the after-th submit on
+ *
+ * It exists only with HONE_TESTING=1, and its records have the flag synthetic.
  */
 #include "core/os/os.h"
 #include "backends.h"
@@ -73,7 +75,7 @@ static void fault_deaf(int64_t n) {
   signal(SIGINT, SIG_IGN);
   fault_sleep(n);
 }
-/* A grandchild in a session of its own, and this process hangs. */
+/* Starts a grandchild in its own session, and hangs. */
 static void fault_escape(int64_t n) {
   pid_t pid = fork();
   if (!pid) {
@@ -83,7 +85,7 @@ static void fault_escape(int64_t n) {
   }
   fault_deaf(n);
 }
-/* The same grandchild, but this process goes on as if nothing were. */
+/* Starts the same grandchild and continues normally. */
 static void fault_orphan(int64_t n) {
   pid_t pid = fork();
   if (!pid) {
@@ -161,7 +163,7 @@ static void fault_close_fds(int64_t n) {
   (void)n;
   for (int fd = 0; fd < 64; fd++) close(fd);
 }
-/* What an engine may change about its process without harm to the next configuration. */
+/* Changes of the process that must not affect the next configuration. */
 static void fault_litter(int64_t n) {
   (void)n;
   umask(0777);
@@ -198,7 +200,7 @@ static const struct fault {
     {"wrong_cell", fault_wrong_cell},
 };
 
-/* Failures that the engine reports itself. */
+/* Failures that the engine reports. */
 static const struct {
   const char *name;
   hone_status status;
@@ -209,7 +211,7 @@ static const struct {
 
 /* -- script */
 
-/* Does what the options say for this stage. */
+/* Acts by the options for this stage. */
 static hone_status act(struct ctx *ctx, const char *options, const char *stage) {
   char at[256], name[256], mark[256];
   int64_t number;
@@ -225,7 +227,7 @@ static hone_status act(struct ctx *ctx, const char *options, const char *stage) 
       faults[i].act(number);
       return HONE_OK;
     }
-  return fail(ctx, HONE_E_USAGE, place_name(name), "fake knows no such fault");
+  return fail(ctx, HONE_E_USAGE, place_name(name), "fake has no such fault");
 }
 
 static enum cheat find_cheat(const char *options) {
@@ -301,7 +303,7 @@ static void write_output(struct session *s, int set) {
   if (cheat == CHEAT_PREVIOUS && s->previous >= 0) x = s->sets[s->previous].input;
   if (s->first < 0) s->first = set;
   if (cheat == CHEAT_FIRST) x = s->sets[s->first].input;
-  if (cheat == CHEAT_LATE) { /* says that it is done, and writes when it is called again */
+  if (cheat == CHEAT_LATE) { /* reports completion, but writes at the next call */
     const int late = s->late;
     s->late = set;
     if (late < 0) return;

@@ -1,7 +1,8 @@
-/* hybrid: parts of a model on several engines in this process, one after the other. The option `parts` says which:
- * "native:12+onnxruntime" is the nodes before the 12th in native and the rest in ONNX Runtime; `hone hybrid` finds such.
- * What flows from part to part stays in place: the one writes it where the other reads it. `engine.NAME` is the path of
- * an engine that is not an installed one.
+/* hybrid: parts of a model on several engines in this process, one after the other. The option
+ * `parts` has the cuts: "native:12+onnxruntime" runs the nodes before the 12th in native and the
+ * rest in ONNX Runtime; `hone hybrid` finds them. Values between parts are not copied: one engine
+ * writes them where the next reads them. `engine.NAME` is the path of an engine that is not
+ * installed by hone.
  */
 #include "backends.h"
 
@@ -10,15 +11,15 @@
 
 struct one {
   struct part part;
-  size_t *inputs, *outputs; /* by the part graph's order: which value of the whole */
+  size_t *inputs, *outputs; /* in the part graph's order: index in the whole graph */
 };
 struct session {
   struct arena *arena;
   struct model model;
   struct hybrid_plan plan;
-  size_t count; /* of parts, as the plan has them */
+  size_t count; /* number of parts */
   struct one parts[HYBRID_MOST_PARTS];
-  void **memory; /* by value: what flows between parts */
+  void **memory; /* by value: memory of values between parts */
 };
 
 /* -- which parts */
@@ -39,7 +40,7 @@ static hone_status read_part(struct ctx *ctx, struct hybrid_plan *s, const char 
   const struct backend *engine = backend_find(name);
   if (!engine || !part_can_be(engine))
     return fail(ctx, HONE_E_USAGE, place_name(name),
-                "is no engine that runs ONNX within hone's own process");
+                "is not an engine that runs ONNX in hone's process");
   s->ends[s->count] = (size_t)end;
   s->engines[s->count++] = engine;
   return HONE_OK;
@@ -53,7 +54,7 @@ hone_status hybrid_read_plan(struct ctx *ctx, const char *options, size_t nodes,
       snprintf(words, sizeof words, "%s", value);
     else if (strncmp(key, "engine.", 7))
       return fail(ctx, HONE_E_USAGE, place_name(key),
-                  "is no option of hybrid; it has parts and engine.NAME");
+                  "is not an option of hybrid; it has parts and engine.NAME");
   }
   out->count = 0;
   if (!words[0])
@@ -103,7 +104,8 @@ static hone_status open_one(struct ctx *ctx, struct session *s, size_t k,
   return part_open(ctx, s->plan.engines[k], graph, &own, dir, &one->part);
 }
 
-/* native binds the calling thread to a CPU, which threads that are made later would inherit: it is opened last. */
+/* native is opened last: it pins the calling thread to a CPU, and threads created later would
+   inherit that. */
 static hone_status open_all(struct ctx *ctx, struct session *s,
                             const struct backend_request *request) {
   for (int turn = 0; turn < 2; turn++)
@@ -164,7 +166,7 @@ static hone_status check_outputs(struct ctx *ctx, const struct graph *graph) {
     const struct value *value = graph->outputs.at[i];
     if (value->is_input || !value->producer || value_is_open(value))
       return fail(ctx, HONE_E_UNSUP, place_name(value->name),
-                  "an output that no node makes, or of a size known only at run time");
+                  "an output that is not made by a node, or has a size known only at run time");
   }
   return HONE_OK;
 }
@@ -197,7 +199,7 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
 
 /* -- running */
 
-/* Where value v of the whole is in this set: the caller's memory, or what flows between parts. */
+/* The memory of value v in this set: the caller's, or that between parts. */
 static hone_tensor place_of(const struct session *s, size_t v, const hone_tensor *inputs,
                             const hone_tensor *outputs) {
   const struct graph *graph = s->model.graph;

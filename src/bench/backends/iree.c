@@ -1,13 +1,13 @@
-/* IREE through its Python packages (workers/engine_iree.py): the runtime has no C library to load. */
+/* IREE through its Python packages (workers/engine_iree.py), which have no C library to load. */
 #include "backends.h"
 
 static const struct backend_variant variants[] = {
     {"local-sync", "device=local-sync", "in the caller's thread, without a pool"},
     {"local-task", "device=local-task", "with its thread pool, for one thread too"},
     {"untiled", "data_tiling=0", "without data tiling"},
-    {"cuda", "target=cuda", "compiled for CUDA; runs where such a device is"},
-    {"rocm", "target=rocm", "compiled for ROCm; runs where such a device is"},
-    {"vulkan", "target=vulkan", "compiled for Vulkan; runs where such a device is"},
+    {"cuda", "target=cuda", "compiled for CUDA; needs such a device"},
+    {"rocm", "target=rocm", "compiled for ROCm; needs such a device"},
+    {"vulkan", "target=vulkan", "compiled for Vulkan; needs such a device"},
     {NULL, NULL, NULL}};
 
 const struct backend backend_iree = {

@@ -1,8 +1,10 @@
-/* LiteRT through its C API (litert/c/ of the project; tried with 2.3.0), with XNNPACK: .tflite files. The
- * library is opened at run time and the used functions are declared here, in the X-table below.
+/* LiteRT through its C API (litert/c/ of the project; tried with 2.3.0), with XNNPACK: .tflite
+ * files. The library is opened at run time and the used functions are declared here, in the X-table
+ * below.
  *
- * Threads are an option of XNNPACK, given as text; one that it does not know is ignored silently. With a
- * dynamic shape the first run returns 0 and writes nothing: such files are refused before anything runs.
+ * The thread count is an option of XNNPACK, given as a string; unknown options are ignored
+ * silently. With a dynamic shape the first run returns 0 and writes nothing, so such files are
+ * refused before a run.
  */
 #include "backends.h"
 
@@ -11,9 +13,9 @@
 
 #define LIBRARY_PATTERN "ai_edge_litert/libLiteRt.so"
 #define MAX_RANK 8
-#define HOST_SLACK 64 /* bytes behind each tensor that the caller owns */
+#define HOST_SLACK 64 /* bytes after each tensor that the caller owns */
 
-/* LiteRtRankedTensorType, LiteRtAny, LiteRtEnvOption: their layout is promised to stay. */
+/* LiteRtRankedTensorType, LiteRtAny, LiteRtEnvOption: their layout is stable by promise. */
 struct rt_type {
   int element;
   struct {
@@ -157,7 +159,7 @@ static hone_status read_tensor(struct ctx *ctx, const struct session *s, void *t
     out->info.shape[i] = type->layout.dims[i];
     if (type->layout.dims[i] < 0)
       return fail(ctx, HONE_E_UNSUP, place_name(out->name),
-                  "has an open dimension: LiteRT's C API runs such a file and writes nothing");
+                  "has a dynamic dimension: LiteRT's C API runs such a file and writes nothing");
   }
   return HONE_OK;
 }
@@ -182,7 +184,7 @@ static hone_status read_signature(struct ctx *ctx, struct session *s, struct bac
   return HONE_OK;
 }
 
-/* "xnnpack": num_threads and whatever KEY=VALUE the user gives, as lines of TOML. */
+/* "xnnpack": num_threads and the user's KEY=VALUE options, as lines of TOML. */
 static hone_status set_options(struct ctx *ctx, struct session *s,
                                const struct backend_request *request) {
   struct strbuf text = {0};
@@ -194,7 +196,7 @@ static hone_status set_options(struct ctx *ctx, struct session *s,
   for (const char *at = request->options; option_next(&at, key, value);)
     strbuf_printf(&text, "%s = %s\n", key, value);
   TRY(strbuf_finish(ctx, &text));
-  /* it takes the text and frees it */
+  /* it takes ownership of the string */
   return check(ctx, s,
                s->api.LiteRtCreateOpaqueOptions("xnnpack", text.at, free, &opaque) ||
                    s->api.LiteRtAddOpaqueOptions(s->options, opaque),
@@ -211,7 +213,7 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
       {TAG_ACCELERATORS, {ANY_INTEGER, {ACCELERATOR_CPU}}}};
   if (strcmp(request->precision, "fp32") && strcmp(request->precision, "as-is"))
     return fail(ctx, HONE_E_UNSUP, place_name(request->precision),
-                "LiteRT computes a file in the precision it is written in");
+                "LiteRT computes in the precision of the file");
   TRY(load_library(ctx, request->engine_path, path, s));
   CALL(LiteRtCreateEnvironment, (int)COUNT(quiet), quiet, &s->environment);
   CALL(LiteRtCreateModelFromFile, s->environment, request->model_path, &s->model);
@@ -239,7 +241,7 @@ static hone_status copy_one(struct ctx *ctx, struct session *s, void *buffer, co
   return HONE_OK;
 }
 
-/* Inputs are copied into the engine's memory, outputs are the caller's. */
+/* Inputs are copied into the engine's memory; outputs are the caller's memory. */
 static hone_status bind_one(struct ctx *ctx, struct session *s, size_t i, const char *name,
                             const hone_tensor *tensor, void **out) {
   void *requirements = NULL;
@@ -250,7 +252,7 @@ static hone_status bind_one(struct ctx *ctx, struct session *s, size_t i, const 
          &requirements);
     CALL(LiteRtGetTensorBufferRequirementsBufferSize, requirements, &wanted);
     if (wanted > bytes + HOST_SLACK)
-      return fail(ctx, HONE_E_UNSUP, place_name(name), "LiteRT wants %zu bytes for %zu", wanted,
+      return fail(ctx, HONE_E_UNSUP, place_name(name), "LiteRT needs %zu bytes, not %zu", wanted,
                   bytes);
     CALL(LiteRtCreateTensorBufferFromHostMemory, &s->types[i], tensor->data,
          wanted > bytes ? wanted : bytes, NULL, out);

@@ -1,5 +1,6 @@
-/* MIGraphX through ROCm's own Python module (workers/engine_migraphx.py): AMD's GPUs. PyPI's packages of that name are
- * place holders, so the environment is the user's. */
+/* MIGraphX through ROCm's Python module (workers/engine_migraphx.py): AMD's GPUs. PyPI's packages
+ * of that name are placeholders, so the user must provide the environment.
+ */
 #include "backends.h"
 
 static const struct backend_device gpu = {

@@ -1,29 +1,29 @@
-/* native: hone's own compiler. prepare imports the model and compiles it to work_dir/model.so (the
- * toolchain's cache serves a second compilation when the request allows it); open loads it as any
- * user of the artifact would. Its threads are pinned one a CPU; pin=0 leaves them to the scheduler, as for a user of
- * `hone run` and of libhone (docs/understand/fairness.md).
+/* native: hone's own compiler. prepare imports the model and compiles it to work_dir/model.so (a
+ * second compilation may use the toolchain's cache); open loads it like any user of the artifact.
+ * Threads are pinned to one CPU each; pin=0 leaves them to the scheduler, as in `hone run` and
+ * libhone (docs/understand/fairness.md has the effect).
  */
 #include "backends.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* Loader, weights and thread team, which ship beside an artifact: 9,513 bytes of code by size(1) for
-   x86-64 with gcc 12; whole pages. */
+/* Loader, weights and thread team, which are deployed with an artifact: 9,513 bytes of code by
+   size(1) for x86-64 with gcc 12, rounded up to pages. */
 #define RUNTIME_BYTES 12288
 
 struct native_set {
   const void **inputs;
   void **outputs;
-  hone_tensor *tensors; /* the inputs; their dimensions say what an open size is */
+  hone_tensor *tensors; /* the inputs; they have the actual sizes of dynamic dimensions */
   const int64_t **dims;
-  bool is_first; /* a size that only the first call has */
+  bool is_first; /* the first call has another size */
 };
 struct session {
-  struct loaded loaded, first; /* first: of a request that grows, for its first call */
+  struct loaded loaded, first; /* first: for the first call of a growing request */
   struct team *team;
   struct native_set sets[BACKEND_MAX_SETS];
-  /* several requests in flight: run is re-entrant, each has an arena and a team of its own */
+  /* for several requests in flight: run is re-entrant, each has its own arena and team */
   struct streams *streams;
   struct lane {
     void *arena;
@@ -46,7 +46,7 @@ static bool is_option(const char *key) {
   return false;
 }
 
-/* alias=INPUT=OUTPUT, as often as there are states. Every set keeps memory of its own for both, so that its output
+/* alias=INPUT=OUTPUT, once per state. Every set has separate memory for both, so that its output
    can be compared again. */
 static hone_status apply_aliases(struct ctx *ctx, const char *options, struct graph *graph) {
   char key[64], value[256];
@@ -64,18 +64,18 @@ static hone_status read_options(struct ctx *ctx, const struct backend_request *r
                                 struct compile_options *out, char level[256]) {
   if (!compile_precision(request->precision, out))
     return fail(ctx, HONE_E_UNSUP, place_name(request->precision),
-                "hone is asked for as-is, fp32, bf16 or fp16");
+                "native supports as-is, fp32, bf16 and fp16");
   char key[64], value[256];
   for (const char *at = request->options; option_next(&at, key, value);)
     if (!is_option(key))
       return fail(ctx, HONE_E_USAGE, place_name(key),
-                  "is no option of native; it has alias, cpu, passes, pin, prefer and tuned");
+                  "is not an option of native; it has alias, cpu, passes, pin, prefer and tuned");
   if (!option_get(request->options, "cpu", level)) snprintf(level, 256, "host");
   out->no_passes = option_get(request->options, "passes", value) && !strcmp(value, "0");
   out->untuned = option_get(request->options, "tuned", value) && !strcmp(value, "0");
   out->prefers_size = option_get(request->options, "prefer", value) && !strcmp(value, "size");
   if (option_get(request->options, "prefer", value) && !out->prefers_size && strcmp(value, "speed"))
-    return fail(ctx, HONE_E_USAGE, place_name(value), "no such preference: speed, size");
+    return fail(ctx, HONE_E_USAGE, place_name(value), "unknown preference; choose speed or size");
   out->threads = request->threads;
   out->no_cache = !request->use_cache;
   return target_init(ctx, NULL, level, &out->target);
@@ -86,7 +86,7 @@ static int64_t file_bytes(const char *path) {
   return stat(path, &info) ? 0 : (int64_t)info.st_size;
 }
 
-/* One artifact has one open size: the first call, without a past, has an artifact of its own. */
+/* The first call has no cache and other sizes, so it gets its own artifact. */
 static hone_status compile_first(struct ctx *ctx, const struct backend_request *request,
                                  const struct compile_options *options) {
   char path[4096];
@@ -124,7 +124,7 @@ static hone_status prepare(struct ctx *ctx, const struct backend_request *reques
   TRY(status);
   facts->from_cache = report.from_cache;
   facts->arena_bytes = (int64_t)report.arena_bytes;
-  struct precision_mix mix = {.all_ns = 0}; /* of work instead of time */
+  struct precision_mix mix = {.all_ns = 0}; /* weighted by work instead of time */
   for (int type = 0; type < COMPILE_DTYPES; type++)
     if (report.work[type] > 0)
       precision_mix_add(&mix, dtype_name((hone_dtype)type), report.work[type], false);
@@ -147,7 +147,8 @@ static void copy_info(const struct hone_io_info *from, const long *less,
   for (int32_t i = 0; i < from->rank; i++) to->info.shape[i] = hone_open_dim(from, i, less);
 }
 
-/* How far the request's shapes are below the bounds of an artifact with open sizes. */
+/* Computes how far the request's shapes are below the bounds of an artifact with dynamic
+   dimensions. */
 static hone_status find_less(struct ctx *ctx, const struct hone_artifact_info *info,
                              const char *shapes, long less[HONE_ARTIFACT_SYMBOLS]) {
   int64_t(*dims)[HONE_MAX_RANK] = calloc((size_t)info->input_count + 1, sizeof *dims);
@@ -163,8 +164,8 @@ static hone_status find_less(struct ctx *ctx, const struct hone_artifact_info *i
     status = fail(ctx, HONE_E_OOM, place_none(), "no memory for the inputs' sizes");
   else if (!hone_find_less(info->inputs, info->input_count, info->bounds, info->least,
                            info->symbol_count, rows, less))
-    status =
-        fail(ctx, HONE_E_SHAPE, place_none(), "%s does not fit the artifact's open sizes", shapes);
+    status = fail(ctx, HONE_E_SHAPE, place_none(),
+                  "%s does not fit the artifact's dynamic dimensions", shapes);
   free(dims);
   free(rows);
   return status;
@@ -194,7 +195,8 @@ static void close_session(struct session *s) {
 
 static hone_status run_lane(struct ctx *ctx, struct session *s, int set);
 
-/* The threads are dealt out to as many requests as there are threads; more requests share one thread each. */
+/* Distributes the threads to at most as many requests as threads; further requests share one thread
+   each. */
 static hone_status open_lanes(struct ctx *ctx, struct session *s,
                               const struct backend_request *request, struct backend_facts *facts) {
   const int count = request->in_flight < BACKEND_MAX_SETS ? request->in_flight : BACKEND_MAX_SETS;
@@ -287,7 +289,7 @@ static hone_status wait(struct ctx *ctx, struct session *s, int set) {
   return s->streams ? streams_wait(ctx, s->streams, set) : HONE_OK; /* run is synchronous */
 }
 
-/* The library, its weights where they stand in a file of their own, and the first call's. */
+/* Keeps the library, its weights if they are in a separate file, and those of the first call. */
 static hone_status keep(struct ctx *ctx, struct session *s, const struct backend_request *request,
                         struct strbuf *out_names) {
   static const char *const names[] = {"model.so", "model.weights", "first.so", "first.weights"};
@@ -301,8 +303,7 @@ static hone_status keep(struct ctx *ctx, struct session *s, const struct backend
 }
 
 static const struct backend_variant variants[] = {
-    {"unpinned", "pin=0", "its threads are left to the scheduler, as for users"},
-    {NULL, NULL, NULL}};
+    {"unpinned", "pin=0", "without pinned threads, as for users"}, {NULL, NULL, NULL}};
 
 const struct backend backend_native = {
     .name = "native",

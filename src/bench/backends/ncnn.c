@@ -7,7 +7,7 @@ const struct backend backend_ncnn = {
     .routes = "onnx onnx-hone",
     .formats = "onnx",
     .package = "ncnn==1.0.20261020 onnx==1.23.2 numpy==2.4.6",
-    .package_alone = "pnnx==20261020", /* asks for torch, which its program does not use */
+    .package_alone = "pnnx==20261020", /* requires torch, which its program does not use */
     .package_mb = 300,
     .worker = "engine_ncnn.py",
     .distribution = "ncnn",

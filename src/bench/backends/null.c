@@ -1,7 +1,7 @@
-/* null: the template of a backend, and the empty engine of the tests. It takes a model with one
- * input and one output of the same size, given by the request's shapes ("x[4]"), and copies one to
- * the other: right for the identity model only. To add a backend, copy this file, fill the seven
- * functions, and add a row to backends.def.
+/* null: the template of a backend, and the test engine that does nothing. It takes a model with one
+ * input and one output of the same size, given by the request's shapes ("x[4]"), and copies input
+ * to output, which is correct for an identity model only. To add a backend, copy this file,
+ * implement the functions and add a row to backends.def.
  */
 #include "core/os/os.h"
 #include "backends.h"
@@ -12,10 +12,10 @@ struct session {
     void *output;
   } sets[BACKEND_MAX_SETS];
   size_t bytes;
-  struct streams *streams; /* of several requests in flight */
+  struct streams *streams; /* for several requests in flight */
 };
 
-/* Writes what can be loaded again into request->work_dir. */
+/* Writes a loadable artifact to request->work_dir. */
 static hone_status prepare(struct ctx *ctx, const struct backend_request *request,
                            struct backend_facts *facts) {
   (void)ctx, (void)request, (void)facts;
@@ -28,7 +28,7 @@ static hone_status run(struct ctx *ctx, struct session *s, int set) {
   return HONE_OK;
 }
 
-/* Loads it and reads back what the engine really does: facts, inputs, outputs. */
+/* Loads it and reads from the engine its facts, inputs and outputs. */
 static hone_status open_session(struct ctx *ctx, struct session *s,
                                 const struct backend_request *request, struct backend_facts *facts,
                                 struct backend_io *out_io) {
@@ -39,7 +39,7 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
   return streams_create(ctx, request->in_flight, run, s, &s->streams);
 }
 
-/* Everything that a call needs is made here, outside the timed loop. */
+/* Prepares everything that a call needs, outside the timed loop. */
 static hone_status bind_set(struct ctx *ctx, struct session *s, int set, const hone_tensor *inputs,
                             const hone_tensor *outputs) {
   (void)ctx;
@@ -57,7 +57,7 @@ static hone_status wait(struct ctx *ctx, struct session *s, int set) {
   return s->streams ? streams_wait(ctx, s->streams, set) : HONE_OK;
 }
 
-/* Optional, after everything was measured: files of the work folder that another process can load. */
+/* Optional, after all measurements: files of the work folder that another process can load. */
 static hone_status keep(struct ctx *ctx, struct session *s, const struct backend_request *request,
                         struct strbuf *out_names) {
   char path[4096 + 32], text[64];
@@ -68,7 +68,7 @@ static hone_status keep(struct ctx *ctx, struct session *s, const struct backend
   return HONE_OK;
 }
 
-/* Releases what open and bind made, also after an open that failed half-way. */
+/* Releases what open and bind allocated, also if open failed half-way. */
 static void close_session(struct session *s) { streams_destroy(s->streams); }
 
 const struct backend backend_null = {
@@ -76,13 +76,13 @@ const struct backend backend_null = {
     .title = "null",
     .formats = "onnx",
     .testing_only = true,
-    .describe = describe_built_in, /* another loads its library and says what is missing */
+    .describe = describe_built_in, /* other engines load their library and report what is missing */
     .prepare = prepare,
     .session_size = sizeof(struct session),
     .open = open_session,
     .bind = bind_set,
     .submit = submit,
-    .wait = wait, /* wait_nothing where the engine's call is synchronous */
+    .wait = wait, /* wait_nothing if the engine's call is synchronous */
     .keep = keep,
     .close = close_session,
 };

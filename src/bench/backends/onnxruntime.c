@@ -1,12 +1,13 @@
-/* ONNX Runtime through its C API. The wheel holds the library but no header, so the used part of
- * the stable table OrtApi is declared here: slots are numbered in the order of the members of
- * struct OrtApi in include/onnxruntime/core/session/onnxruntime_c_api.h (append-only since 1.0;
- * tried with 1.31.1). Calls return an OrtStatus, NULL is success.
+/* ONNX Runtime through its C API. The wheel has the library but no header, so the used part of the
+ * stable table OrtApi is declared here. Slots are numbered in the order of the members of struct
+ * OrtApi in include/onnxruntime/core/session/onnxruntime_c_api.h (append-only since 1.0; tried with
+ * 1.31.1). Calls return an OrtStatus; NULL is success.
  *
- * All tensors are made once in bind over the caller's memory and bound; submit is one RunWithBinding
- * and nothing else (of a model with text among its outputs, whose strings are the engine's own, one Run). Open dimensions that have a name are given their size before the session is made
- * (free-dimension overrides), so that the engine plans its memory and picks its kernels for them as
- * the other engines do. Those without a name, or whose name stands for two sizes, are known from the inputs.
+ * All tensors are made once in bind over the caller's memory and bound; submit is one
+ * RunWithBinding (one Run if the model has string outputs, whose memory is the engine's). Named
+ * dynamic dimensions are fixed before the session is made (free-dimension overrides), so that the
+ * engine plans its memory and chooses its kernels for them like other engines. Dimensions without a
+ * name, or whose name has two sizes, are known from the inputs.
  */
 #include "backends.h"
 
@@ -83,9 +84,9 @@ enum { ORT_NOT_IMPLEMENTED = 9, ORT_INVALID_GRAPH = 10 };
 struct tensor_set {
   void **inputs, **outputs; /* OrtValue, one an input and output of the model */
   void *binding;            /* OrtIoBinding of all of them */
-  hone_tensor *tables; /* the caller's outputs; the bytes of those that are text lie in `texts` */
+  hone_tensor *tables;      /* the caller's outputs; the bytes of strings are in `texts` */
   char **texts;
-  bool has_text; /* among the outputs: then without a binding */
+  bool has_text; /* an output has strings: no binding */
 };
 struct session {
   void *library;
@@ -100,7 +101,7 @@ struct session {
 /* Slot `id` of the table as a function of the given type. */
 #define API(s, id, result, ...) ((result(*)(__VA_ARGS__))(uintptr_t)(s)->api[id])
 
-/* Turns the engine's own words into ours and releases them. */
+/* Converts an OrtStatus to an error and releases it. */
 static hone_status check(struct ctx *ctx, const struct session *s, ort_result result,
                          const char *what) {
   if (!result) return HONE_OK;
@@ -159,8 +160,8 @@ static int optimization_level(const char *name) {
   return -1;
 }
 
-/* "XNNPACK" as "XNNPACKExecutionProvider" stands in the engine's list; the CPU's is always last and needs no
-   word. */
+/* "XNNPACK" for the engine's "XNNPACKExecutionProvider"; the CPU provider is always last and need
+   not be named. */
 static hone_status append_provider(struct ctx *ctx, const struct session *s, const char *name) {
   char **list = NULL;
   int count = 0;
@@ -187,13 +188,13 @@ static hone_status append_provider(struct ctx *ctx, const struct session *s, con
                name);
 }
 
-/* "parallel": branches of the graph run side by side, in a pool of their own. */
+/* "parallel": branches of the graph run in parallel, in a separate pool. */
 static hone_status set_execution_mode(struct ctx *ctx, const struct session *s, const char *value,
                                       int threads) {
   const bool is_parallel = !strcmp(value, "parallel");
   if (!is_parallel && strcmp(value, "sequential"))
     return fail(ctx, HONE_E_USAGE, place_name("execution_mode"),
-                "knows sequential and parallel, not \"%s\"", value);
+                "must be sequential or parallel, not \"%s\"", value);
   TRY(check(ctx, s, API(s, SET_EXECUTION_MODE, ort_result, void *, int)(s->options, is_parallel),
             "execution mode"));
   return check(
@@ -202,8 +203,7 @@ static hone_status set_execution_mode(struct ctx *ctx, const struct session *s, 
       "threads");
 }
 
-/* A key with a dot is one of the engine's own session entries ("session.intra_op.allow_spinning").
- */
+/* A key with a dot is a session entry of the engine ("session.intra_op.allow_spinning"). */
 static hone_status set_option(struct ctx *ctx, const struct session *s, const char *key,
                               const char *value, int threads) {
   if (!strcmp(key, "provider")) return append_provider(ctx, s, value);
@@ -212,7 +212,7 @@ static hone_status set_option(struct ctx *ctx, const struct session *s, const ch
     int level = optimization_level(value);
     if (level < 0)
       return fail(ctx, HONE_E_USAGE, place_name(key),
-                  "knows disable, basic, extended and all, not \"%s\"", value);
+                  "must be disable, basic, extended or all, not \"%s\"", value);
     return check(ctx, s,
                  API(s, SET_GRAPH_OPTIMIZATION_LEVEL, ort_result, void *, int)(s->options, level),
                  key);
@@ -222,17 +222,17 @@ static hone_status set_option(struct ctx *ctx, const struct session *s, const ch
                  API(s, ADD_SESSION_CONFIG, ort_result, void *, const char *, const char *)(
                      s->options, key, value),
                  key);
-  return fail(
-      ctx, HONE_E_USAGE, place_name(key),
-      "is no option of onnxruntime; it has graph_optimization_level, execution_mode, provider and "
-      "session.*");
+  return fail(ctx, HONE_E_USAGE, place_name(key),
+              "is not an option of onnxruntime; it has graph_optimization_level, execution_mode, "
+              "provider and "
+              "session.*");
 }
 
 static hone_status set_options(struct ctx *ctx, const struct session *s,
                                const struct backend_request *request) {
   if (strcmp(request->precision, "fp32") && strcmp(request->precision, "as-is"))
     return fail(ctx, HONE_E_UNSUP, place_name(request->precision),
-                "ONNX Runtime runs a file in the precision it is written in");
+                "ONNX Runtime computes in the precision of the file");
   TRY(check(ctx, s,
             API(s, SET_INTRA_OP_THREADS, ort_result, void *, int)(s->options, request->threads),
             "threads"));
@@ -240,7 +240,8 @@ static hone_status set_options(struct ctx *ctx, const struct session *s,
             "threads"));
   TRY(set_option(ctx, s, "graph_optimization_level", "all", request->threads));
   char key[64], value[256];
-  /* 4 by itself: products by 4-bit weights would quantise what meets them, which only the variant int8 asks for */
+  /* the default 4 would quantise the activations of 4-bit weights, which only the variant int8
+     allows */
   TRY(set_option(ctx, s, "session.qdq_matmulnbits_accuracy_level", "1", request->threads));
   for (const char *at = request->options; option_next(&at, key, value);)
     TRY(set_option(ctx, s, key, value, request->threads));
@@ -258,7 +259,7 @@ static hone_status read_shape(struct ctx *ctx, const struct session *s, void *in
             "shape"));
   if (rank > HONE_MAX_RANK)
     return fail(ctx, HONE_E_LIMIT, place_none(), "a tensor has %zu dimensions", rank);
-  out->dtype = (hone_dtype)type; /* both follow ONNX up to bfloat16 */
+  out->dtype = (hone_dtype)type; /* both number types as ONNX does, up to bfloat16 */
   out->rank = (int32_t)rank;
   return check(
       ctx, s,
@@ -289,8 +290,8 @@ static hone_status read_info(struct ctx *ctx, const struct session *s, bool is_i
   return status;
 }
 
-/* Names of open dimensions, each with the size that the request gives it. ONNX Runtime fixes a dimension by its name
- * alone, so a name that stands for two sizes stays open: the inputs then say the sizes, axis by axis. */
+/* Names of dynamic dimensions with the sizes that the request gives. ONNX Runtime fixes a dimension
+   by its name, so a name with two sizes stays dynamic and is known from the inputs. */
 struct overrides {
   struct override {
     char *name;
@@ -359,7 +360,7 @@ static hone_status create_session(struct ctx *ctx, struct session *s, const char
   return check(ctx, s, API(s, DEFAULT_ALLOCATOR, ort_result, void **)(&s->allocator), "allocator");
 }
 
-/* A file with named open dimensions is loaded a second time, with their sizes. */
+/* Loads a file with named dynamic dimensions a second time, with their sizes. */
 static hone_status fix_sizes(struct ctx *ctx, const struct session *s, const struct overrides *o,
                              bool *out_any) {
   for (size_t i = 0; i < o->count; i++) {
@@ -398,7 +399,7 @@ static bool is_open(const hone_tensor *tensor) {
   return false;
 }
 
-/* The engine's own strings, which end with a NUL where they are given. */
+/* Copies strings into the engine's tensor, which takes them NUL-terminated. */
 static hone_status fill_text(struct ctx *ctx, const struct session *s, const char *name,
                              const hone_tensor *tensor, void *value) {
   const size_t count = tensor_elements(tensor);
@@ -468,8 +469,7 @@ static hone_status read_outputs(struct ctx *ctx, const struct session *s, void *
   return HONE_OK;
 }
 
-/* The engine does not say the shape of such an output before it ran: one run over zeros tells it.
- */
+/* The engine does not know the shape of such an output before a run: runs once over zeros. */
 static hone_status probe_outputs(struct ctx *ctx, const struct session *s, struct backend_io *io) {
   void **inputs = calloc(s->input_count + 1, sizeof *inputs);
   void **outputs = calloc(s->output_count + 1, sizeof *outputs);
@@ -554,7 +554,7 @@ static void close_session(struct session *s) {
   if (s->session) API(s, RELEASE_SESSION, void, void *)(s->session);
   if (s->options) API(s, RELEASE_SESSION_OPTIONS, void, void *)(s->options);
   if (s->environment) API(s, RELEASE_ENV, void, void *)(s->environment);
-  /* the library stays: its threads may still be ending */
+  /* the library is not unloaded: its threads may still be ending */
 }
 
 static hone_status run_bound(struct ctx *ctx, struct session *s, int set);
@@ -586,13 +586,13 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
   option_get(request->options, "provider", provider);
   snprintf(facts->device, sizeof facts->device, "%.40sExecutionProvider", provider);
   snprintf(facts->precision, sizeof facts->precision, "fp32");
-  /* the caller works as well; the engine has no call that tells */
+  /* the calling thread works too; the engine does not report its threads */
   facts->threads = 1 + process_thread_count() - threads_before;
-  /* the only one that was given; else the survey tells */
+  /* the only provider; otherwise the survey reports it */
   if (!strcmp(provider, "CPU")) facts->fallback_share = 0;
   facts->artifact_bytes = engine_mapped_bytes(path);
   if (request->in_flight <= 1) return HONE_OK;
-  /* one session runs in several threads, they share its pool */
+  /* one session is used by several threads, which share its pool */
   facts->in_flight = request->in_flight;
   return streams_create(ctx, request->in_flight, run_bound, s, &s->streams);
 }
@@ -631,7 +631,7 @@ static hone_status bind_set(struct ctx *ctx, struct session *s, int set, const h
   return HONE_OK;
 }
 
-/* Each inference makes strings of its own: StringConcat of 1.31.1 appends to those of a bound output. */
+/* Each inference makes new strings: StringConcat of 1.31.1 appends to those of a bound output. */
 static hone_status run_text(struct ctx *ctx, struct session *s, struct tensor_set *at) {
   for (size_t i = 0; i < s->output_count; i++)
     if (at->tables[i].dtype == HONE_STRING && at->outputs[i]) {
@@ -656,7 +656,7 @@ static hone_status wait(struct ctx *ctx, struct session *s, int set) {
   return s->streams ? streams_wait(ctx, s->streams, set) : HONE_OK; /* Run is synchronous */
 }
 
-/* All strings of one output, one after the other, and where each begins. */
+/* Reads all strings of one output, concatenated, and where each begins. */
 static hone_status read_table(struct ctx *ctx, const struct session *s, struct tensor_set *at,
                               size_t i) {
   const char *name = s->output_names[i];
@@ -689,9 +689,9 @@ static hone_status read_text(struct ctx *ctx, struct session *s, int set) {
   return HONE_OK;
 }
 
-/* -- read back */
+/* -- profile */
 
-/* The profile is a JSON array of events; a node's tells its time, provider and input types. */
+/* The profile is a JSON array of events; that of a node has its time, provider and input types. */
 static void read_profile(const char *path, struct precision_mix *mix) {
   json_error_t error;
   json_t *events = json_load_file(path, 0, &error), *event;
@@ -758,9 +758,9 @@ static const struct backend_variant variants[] = {
     {"off", "graph_optimization_level=disable", "graph optimisations off"},
     {"basic", "graph_optimization_level=basic", "constant folding and redundant nodes only"},
     {"extended", "graph_optimization_level=extended", "fusions too, no layout change"},
-    {"parallel", "execution_mode=parallel", "branches of the graph side by side"},
+    {"parallel", "execution_mode=parallel", "branches of the graph in parallel"},
     {"int8", "session.qdqisint8allowed=1;session.qdq_matmulnbits_accuracy_level=4",
-     "int8 arithmetic allowed wherever the file's quantisation admits it"},
+     "int8 arithmetic wherever the file's quantisation permits it"},
     {"hugepages", "env.GLIBC_TUNABLES=glibc.malloc.hugetlb=1", "glibc's heap in huge pages"},
     {NULL, NULL, NULL}};
 
@@ -779,7 +779,7 @@ const struct backend backend_onnxruntime = {
                "constant folding, fusion, NCHWc layout, memory arena", "fp32 fp16 int8"},
     .variants = variants,
     .describe = describe,
-    .prepare = NULL, /* the engine compiles while it loads */
+    .prepare = NULL, /* the engine compiles on load */
     .session_size = sizeof(struct session),
     .open = open_session,
     .bind = bind_set,

@@ -1,9 +1,9 @@
 /* OpenVINO through its C API (openvino/c/ in the wheel's include folder; tried with 2026.4.1). The
  * library is opened at run time and the used functions are declared here, in the X-table below.
  *
- * Left to itself the CPU plugin picks bf16 on machines with AMX: the precision is pinned and read
- * back. The latency hint and one stream make one synchronous call fast. Numbers of element types
- * moved between releases, so they are tried before they are trusted.
+ * By default the CPU plugin chooses bf16 on machines with AMX, so the precision is pinned and read
+ * back. The latency hint and one stream make a synchronous call fast. Numbers of element types
+ * changed between releases, so they are tested first.
  */
 #include "backends.h"
 
@@ -79,8 +79,9 @@ struct session {
   void *library, *core, *model, *compiled;
   size_t input_count, output_count;
   struct request_set sets[BACKEND_MAX_SETS];
-  void *only_request; /* option requests=1: one for all sets, given its tensors before each call */
-  int current_set;    /* whose tensors it has */
+  void *only_request;   /* option requests=1: one request for all sets, whose tensors are set before
+                         each call */
+  int current_set;      /* the set whose tensors it has */
   bool is_asynchronous; /* several requests are in flight */
 };
 
@@ -122,7 +123,7 @@ static hone_status load_library(struct ctx *ctx, const char *engine_path, char p
   return HONE_OK;
 }
 
-/* Three elements of each type must take as many bytes as we think. */
+/* Checks the size of three elements of each type. */
 static hone_status try_element_types(struct ctx *ctx, const struct session *s) {
   int64_t dims[1] = {3};
   for (size_t i = 0; i < COUNT(element_types); i++) {
@@ -136,7 +137,7 @@ static hone_status try_element_types(struct ctx *ctx, const struct session *s) {
     TRY(check(ctx, s, code, "element type"));
     if (bytes != 3 * dtype_bits(element_types[i].dtype) / 8)
       return fail(ctx, HONE_E_UNSUP, place_none(),
-                  "this OpenVINO numbers its element types differently; 2025.0 or newer is needed");
+                  "this OpenVINO has other numbers of element types; 2025.0 or newer is needed");
   }
   return HONE_OK;
 }
@@ -165,7 +166,7 @@ static void describe(struct ctx *ctx, const struct backend *backend, const char 
     out->status = BACKEND_READY;
     read_version(&s, out->version);
   }
-  /* never unloaded: its thread pool has destructors that outlive dlclose */
+  /* not unloaded: its thread pool has destructors that run after dlclose */
 }
 
 /* -- model */
@@ -190,7 +191,8 @@ static hone_status static_shape(struct ctx *ctx, const struct session *s, size_t
   int32_t rank;
   int64_t dims[HONE_MAX_RANK];
   if (!shapes_find(shapes, name, &rank, dims))
-    return fail(ctx, HONE_E_SHAPE, place_name(name), "has open dimensions and no shape was given");
+    return fail(ctx, HONE_E_SHAPE, place_name(name),
+                "has dynamic dimensions and no shape was given");
   return check(ctx, s, s->api.ov_partial_shape_create_static(rank, dims, out), name);
 }
 
@@ -225,7 +227,7 @@ struct properties {
   char text[MAX_PROPERTIES][2][256];
 };
 
-/* A later value of the same key replaces the earlier one. */
+/* A later value of the same key replaces an earlier one. */
 static hone_status set_property(struct ctx *ctx, struct properties *all, const char *key,
                                 const char *value) {
   size_t i = 0;
@@ -260,9 +262,10 @@ static hone_status set_properties(struct ctx *ctx, const struct backend_request 
   while (i < COUNT(precisions) && strcmp(precisions[i][0], wanted)) i++;
   if (i == COUNT(precisions))
     return fail(ctx, HONE_E_UNSUP, place_name(request->precision),
-                "OpenVINO is asked for as-is, fp32, bf16 or fp16");
+                "OpenVINO supports as-is, fp32, bf16 and fp16");
   TRY(set_property(ctx, out, "INFERENCE_PRECISION_HINT", precisions[i][1]));
-  /* 32 by itself: products by 4-bit weights would quantise what meets them, which only the variant int8 asks for */
+  /* the default 32 would quantise the activations of 4-bit weights, which only the variant int8
+     allows */
   TRY(set_property(ctx, out, "DYNAMIC_QUANTIZATION_GROUP_SIZE", "0"));
   char key[64], value[256];
   for (const char *at = request->options; option_next(&at, key, value);)
@@ -289,7 +292,7 @@ static void read_facts(const struct session *s, struct backend_facts *facts) {
                                        : precision);
   int64_t count;
   if (parse_i64(threads, 0, 100000, &count)) facts->threads = (int)count;
-  facts->fallback_share = 0; /* the CPU plugin compiles all of a model or refuses it */
+  facts->fallback_share = 0; /* the CPU plugin compiles a whole model or refuses it */
 }
 
 /* -- inputs and outputs */
@@ -416,7 +419,7 @@ static hone_status set_tensors(struct ctx *ctx, struct session *s, const struct 
   return HONE_OK;
 }
 
-/* One request a set, so that the timed loop only calls infer. */
+/* One request per set, so that the timed loop only calls infer. */
 static hone_status bind_set(struct ctx *ctx, struct session *s, int set, const hone_tensor *inputs,
                             const hone_tensor *outputs) {
   struct request_set *at = &s->sets[set];
@@ -444,15 +447,14 @@ static hone_status submit(struct ctx *ctx, struct session *s, int set) {
   return code ? check(ctx, s, code, "run") : HONE_OK;
 }
 
-/* One request at a time is inferred at once, unless async=1 asks: start_async and wait cost 40 to 120 us
-   more. */
+/* A single request uses infer unless async=1: start_async and wait cost 40 to 120 us more. */
 static hone_status wait(struct ctx *ctx, struct session *s, int set) {
   const int code = s->is_asynchronous ? s->api.ov_infer_request_wait(s->sets[set].request) : 0;
   return code ? check(ctx, s, code, "run") : HONE_OK;
 }
 
-/* A second compilation that counts: exec_type ends in the type it computed in ("brgemm_avx512_f32");
-   "ref_any_f32" is a reference implementation. */
+/* A second compilation with counters: exec_type ends in the type it computed in
+   ("brgemm_avx512_f32"); "ref_any_f32" is a reference implementation. */
 static hone_status profile(struct ctx *ctx, struct session *s, void *request,
                            struct precision_mix *mix) {
   struct ov_profile list = {NULL, 0};
@@ -493,7 +495,7 @@ static hone_status survey(struct ctx *ctx, struct session *s, const struct backe
   return status;
 }
 
-/* The compiled model as its plugin exports it: import_model of the same version reads it. */
+/* Exports the compiled model; import_model of the same version reads it. */
 static hone_status keep(struct ctx *ctx, struct session *s, const struct backend_request *request,
                         struct strbuf *out_names) {
   char path[4096 + 32];
@@ -507,13 +509,13 @@ static const struct backend_variant variants[] = {
     {"throughput", "PERFORMANCE_HINT=THROUGHPUT;NUM_STREAMS=AUTO",
      "as many streams as the plugin chooses"},
     {"streams2", "PERFORMANCE_HINT=THROUGHPUT;NUM_STREAMS=2", "two streams"},
-    {"async", "async=1", "start_async and wait in place of infer, one request at a time too"},
+    {"async", "async=1", "start_async and wait instead of infer, also for single requests"},
     {"plain", "SNIPPETS_MODE=DISABLE", "without its code generator for fused subgraphs"},
     {"int8", "DYNAMIC_QUANTIZATION_GROUP_SIZE=32",
-     "activations of products with int8 or int4 weights quantised as they come"},
-    {"request1", "requests=1", "one request, which takes its tensors before each call"},
+     "activations of matmuls with int8 or int4 weights quantised at run time"},
+    {"request1", "requests=1", "one request for all sets, whose tensors are set before each call"},
     {"hugepages", "env.GLIBC_TUNABLES=glibc.malloc.hugetlb=1", "glibc's heap in huge pages"},
-    {"onesibling", "ENABLE_HYPER_THREADING=NO", "one thread a core, where cores have two"},
+    {"onesibling", "ENABLE_HYPER_THREADING=NO", "one thread per core if cores have two"},
     {NULL, NULL, NULL}};
 
 const struct backend backend_openvino = {
@@ -533,7 +535,7 @@ const struct backend backend_openvino = {
          "fp32 bf16 fp16 int8"},
     .variants = variants,
     .describe = describe,
-    .prepare = NULL, /* the engine compiles while it loads */
+    .prepare = NULL, /* the engine compiles on load */
     .session_size = sizeof(struct session),
     .open = open_session,
     .bind = bind_set,

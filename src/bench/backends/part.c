@@ -1,4 +1,5 @@
-/* A stretch of a model's nodes in an engine of this process: written as ONNX, opened like a model of its own. */
+/* A range of a model's nodes in an engine of this process: written as ONNX and opened like a model.
+ */
 #include "core/os/os.h"
 #include "backends.h"
 
@@ -25,7 +26,7 @@ static hone_status write_part(struct ctx *ctx, const struct graph *graph, const 
   return status;
 }
 
-/* Where the graph has each of the engine's tensors: by name, else by position. */
+/* Finds each engine tensor in the graph: by name, else by position. */
 static hone_status find_places(struct ctx *ctx, const struct backend_tensor *tensors, size_t count,
                                struct value *const *values, size_t value_count, size_t **out) {
   if (count != value_count)
@@ -41,7 +42,7 @@ static hone_status find_places(struct ctx *ctx, const struct backend_tensor *ten
   return HONE_OK;
 }
 
-/* Element types and sizes are the graph's, or the tensors that flow between the parts would not fit. */
+/* Checks that types and sizes are those of the graph, so that tensors between parts fit. */
 static hone_status check_form(struct ctx *ctx, const struct part *part, const struct graph *graph) {
   for (size_t i = 0; i < part->input_count + part->output_count; i++) {
     const bool is_input = i < part->input_count;
@@ -53,7 +54,7 @@ static hone_status check_form(struct ctx *ctx, const struct part *part, const st
     memcpy(shape.dims, info->shape, sizeof shape.dims);
     if (info->dtype != value->dtype || !shape_equal(&shape, &value->shape))
       return fail(ctx, HONE_E_SHAPE, place_name(value->name),
-                  "%s has it in another type or size than the model", part->backend->title);
+                  "%s has another type or size for it than the model", part->backend->title);
   }
   return HONE_OK;
 }

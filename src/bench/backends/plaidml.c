@@ -1,4 +1,6 @@
-/* PlaidML 0.7 through Python, whose operators hone writes in its Tile language (workers/engine_plaidml.py). */
+/* PlaidML 0.7 through Python (workers/engine_plaidml.py). hone writes the operators in PlaidML's
+ * Tile language.
+ */
 #include "backends.h"
 
 const struct backend backend_plaidml = {

@@ -1,5 +1,5 @@
-/* What engines share that are called from Python: a worker of their own in place of `hone worker`, and
- * an environment with its interpreter. Nothing of them runs in this process.
+/* Shared code of engines that are called from Python: they have a Python worker instead of `hone
+ * worker`, and an environment with an interpreter. Nothing of them runs in this process.
  */
 #include "backends.h"
 
@@ -24,7 +24,7 @@ void engine_version(struct ctx *ctx, const char *name, const char *engine_path,
                     const char *distribution, char out[64]) {
   char pattern[512], found[4096];
   size_t n = 0;
-  /* installers write its name in small letters or as it is, and one sign between words for another */
+  /* installers may write the name in lower case and change the separators between words */
   for (const char *p = distribution; *p && n < sizeof pattern - 32; p++) {
     const char low = *p >= 'A' && *p <= 'Z' ? (char)(*p + 32) : *p;
     const bool is_letter = low >= 'a' && low <= 'z';
@@ -39,7 +39,7 @@ void engine_version(struct ctx *ctx, const char *name, const char *engine_path,
     ctx_clear(ctx);
     return;
   }
-  /* a path to the library itself is found whatever the pattern says: then nothing tells the version */
+  /* a path to the library itself matches any pattern; then the version is unknown */
   static const char end[] = ".dist-info";
   const char *base = strrchr(found, '/') ? strrchr(found, '/') + 1 : found;
   const size_t length = strlen(base), before = strlen(distribution) + 1;
@@ -47,7 +47,8 @@ void engine_version(struct ctx *ctx, const char *name, const char *engine_path,
   snprintf(out, 64, "%.*s", (int)(length - before - (sizeof end - 1)), base + before);
 }
 
-/* What of an engine's device and packages is not here, in one line. An environment that the user names is asked itself. */
+/* Reports which of an engine's device and packages are missing, in one line. An environment given
+   by the user is not checked. */
 static enum backend_status find_device(const struct backend *backend, const char *engine_path,
                                        char *out, size_t size) {
   const struct backend_device *device = backend->device;
@@ -82,7 +83,8 @@ hone_status refuse_elsewhere(struct ctx *ctx, const struct backend *backend,
   struct backend_info info = {.status = BACKEND_READY};
   TRY(engine_check_kind(ctx, engine_path));
   describe_environment(ctx, backend, engine_path, &info);
-  return fail(ctx, info.status == BACKEND_MISSING ? HONE_E_MISSING : HONE_E_UNSUP,
-              place_name(backend->name), "%s",
-              info.reason[0] ? info.reason : "is called from Python, which is not started there");
+  return fail(
+      ctx, info.status == BACKEND_MISSING ? HONE_E_MISSING : HONE_E_UNSUP,
+      place_name(backend->name), "%s",
+      info.reason[0] ? info.reason : "is called from Python, which cannot be started there");
 }

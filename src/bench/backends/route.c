@@ -1,5 +1,6 @@
-/* Ways of a model to an engine: "onnx", "tflite", "pt2" or "gguf" is the user's own file as it is, by its format ("onnx" where it
- * is asked for, whatever the format); FORM-hone what hone writes of its graph in another form (src/compiler/export/formats.c).
+/* Routes of a model to an engine: "onnx", "tflite", "pt2" or "gguf" is the user's file, by its format
+ * ("onnx" if requested explicitly, for any format); FORM-hone is a conversion by hone
+ * (src/compiler/export/formats.c).
  */
 #include "core/os/os.h"
 #include "backends.h"
@@ -24,8 +25,8 @@ void backend_route(const struct backend *backend, const char *format, const char
   if (asked && backend_knows_route(backend, asked))
     snprintf(out, 64, "%s", asked);
   else if ((!strcmp(format, "pt2") || !strcmp(format, "gguf")) && !backend_reads(backend, format) &&
-           backend_knows_route(backend,
-                               "onnx-hone")) /* few engines read these, and all read ONNX */
+           backend_knows_route(backend, "onnx-hone"))
+    /* few engines read these formats: hone writes ONNX */
     snprintf(out, 64, "onnx-hone");
   else if (!backend_reads(backend, format))
     snprintf(out, 64, "%.*s", (int)strcspn(first, " "), first);
@@ -52,7 +53,7 @@ hone_status route_convert(struct ctx *ctx, const char *route, struct backend_req
   if (!form) return HONE_OK;
   if (request->grows)
     return fail(ctx, HONE_E_UNSUP, place_name(route),
-                "sizes that grow are not written in this form");
+                "hone cannot convert a model with growing sizes for this route");
   const int n = snprintf(out, 4096, "%s/hone%s", request->work_dir, form->ending);
   if (n >= 4096) return fail(ctx, HONE_E_PATH, place_none(), "the worker's folder is too long");
   TRY(model_load(ctx, request->model_path, &import, &model));

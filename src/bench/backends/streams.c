@@ -1,5 +1,6 @@
-/* Requests in flight for engines whose call is synchronous and may run in several threads at once: one thread a
- * set, asleep until its set is submitted. The caller's thread never computes, so a submit returns at once.
+/* Requests in flight for engines whose call is synchronous and thread-safe: one thread per set,
+ * which sleeps until its set is submitted. The caller's thread does not compute, so submit returns
+ * at once.
  */
 #include "backends.h"
 
@@ -70,7 +71,7 @@ hone_status streams_submit(struct ctx *ctx, struct streams *streams, int set) {
   hone_status status = HONE_OK;
   pthread_mutex_lock(&slot->lock);
   if (slot->state != SLOT_IDLE)
-    status = fail(ctx, HONE_E_INTERNAL, place_none(), "a set is in flight already");
+    status = fail(ctx, HONE_E_INTERNAL, place_none(), "the set is already in flight");
   slot->set = set;
   if (!status) slot->state = SLOT_GIVEN;
   pthread_cond_broadcast(&slot->changed);

@@ -1,4 +1,6 @@
-/* TensorRT and Torch-TensorRT through Python (workers/engine_tensorrt.py, workers/engine_torchtrt.py): NVIDIA's GPUs. */
+/* TensorRT and Torch-TensorRT through Python (workers/engine_tensorrt.py and engine_torchtrt.py):
+ * NVIDIA's GPUs.
+ */
 #include "backends.h"
 
 static const struct backend_device gpu = {"/dev/nvidia0", "an NVIDIA GPU", NULL};
@@ -6,7 +8,7 @@ static const struct backend_device gpu = {"/dev/nvidia0", "an NVIDIA GPU", NULL}
 #define NO_WHEELS "tensorrt-cu13,tensorrt-cu13-libs" /* they fetch NVIDIA's own */
 
 static const struct backend_variant variants[] = {
-    {"tf32", "tf32=1", "products of f32 by the tensor cores' 19 bits"}, {NULL, NULL, NULL}};
+    {"tf32", "tf32=1", "f32 matmuls with TF32 on the tensor cores"}, {NULL, NULL, NULL}};
 
 const struct backend backend_tensorrt = {
     .name = "tensorrt",
@@ -38,7 +40,8 @@ const struct backend backend_torchtrt = {
     .device = &gpu,
     .traits = {"NVIDIA GPUs", "Python modules by torch.export, ONNX by onnx2torch",
                "FX, TensorRT network, engine plan",
-               "TensorRT's; what it does not take is PyTorch's", "fp32 tf32 fp16 bf16 fp8 int8"},
+               "those of TensorRT; unsupported parts run in PyTorch",
+               "fp32 tf32 fp16 bf16 fp8 int8"},
     .variants = variants,
     .describe = describe_environment,
 };

@@ -2,12 +2,12 @@
 #include "backends.h"
 
 static const struct backend_variant variants[] = {
-    {"eager", "mode=eager", "operator by operator from Python"},
+    {"eager", "mode=eager", "eager: operator by operator from Python"},
     {"jit", "mode=script", "TorchScript: traced, frozen"},
     {"compile", "mode=compile", "torch.compile with Inductor and freezing"},
     {"aoti", "mode=aoti",
-     "AOTInductor: exported, compiled to a library, called by its C interface"},
-    {"autotune", "mode=compile;max_autotune=1", "Inductor that times its templates"},
+     "AOTInductor: exported, compiled to a library, called through its C interface"},
+    {"autotune", "mode=compile;max_autotune=1", "Inductor with autotuning"},
     {NULL, NULL, NULL}};
 
 const struct backend backend_torch = {

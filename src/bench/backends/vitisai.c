@@ -1,5 +1,6 @@
-/* Vitis AI through AMD's build of ONNX Runtime (workers/engine_vitisai.py): AMD's NPUs and FPGAs. It comes with AMD's Ryzen
- * AI software, so the environment is the user's. */
+/* Vitis AI through AMD's build of ONNX Runtime (workers/engine_vitisai.py): AMD's NPUs and FPGAs.
+ * It is part of AMD's Ryzen AI software, so the user must provide the environment.
+ */
 #include "backends.h"
 
 static const struct backend_device npu = {

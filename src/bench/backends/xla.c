@@ -1,4 +1,6 @@
-/* XLA through jaxlib's CPU client (workers/engine_xla.py); torch-mlir makes StableHLO of an ONNX file. */
+/* XLA through jaxlib's CPU client (workers/engine_xla.py). torch-mlir converts ONNX files to
+ * StableHLO.
+ */
 #include "backends.h"
 
 const struct backend backend_xla = {

@@ -1,5 +1,7 @@
-/* What the backend and the adaptor of a bundle know of OpenVINO's C API (openvino/c/ov_*.h in the wheel's include folder;
- * tried with 2026.4.1): its structs, and the functions that both open by name. */
+/* OpenVINO's C API as used by the backend and by the adaptor of a bundle (openvino/c/ov_*.h in the
+ * wheel's include folder; tried with 2026.4.1): its structs, and the functions that both open by
+ * name.
+ */
 #ifndef HONE_OPENVINO_C_H
 #define HONE_OPENVINO_C_H
 
