@@ -7,7 +7,7 @@ BENCH_OUT := $(BUILD)/bench
 .PHONY: bench readme-table
 bench: $(BUILD)/hone setup-engines
 	@mkdir -p $(BENCH_OUT)
-	@rm -f $(BENCH_OUT)/bench.* # an older build's bear no mark that hone would know
+	@rm -f $(BENCH_OUT)/bench.* # files of an older build have no mark that hone recognises
 	@git describe --always --dirty --abbrev=12 >$(BENCH_OUT)/commit 2>/dev/null || rm -f $(BENCH_OUT)/commit
 	$(BUILD)/hone bench $(BENCH_MODELS) --backend $(BENCH_BACKENDS) --resume never --name make-bench $(BENCH_FLAGS) \
 	  --html $(BENCH_OUT)/bench.html --json $(BENCH_OUT)/bench.json --md $(BENCH_OUT)/bench.md

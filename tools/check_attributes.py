@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Every attribute that a source asks for or sets under a literal name stands in src/core/ops/attributes.def, of that kind:
-inference refuses what the table does not hold, whoever made it."""
+"""Checks that every attribute that a source reads or sets by a literal name is in src/core/ops/attributes.def with that
+kind. Inference refuses attributes that are not in the table."""
 import collections
 import glob
 import re
@@ -15,7 +15,7 @@ KINDS = {
     "STRINGS_ARG": "STRINGS", "node_attribute": None,
 }
 ROW = re.compile(r"ATTRIBUTE(?:_OF\(\w+, |\()(\w+), (KIND.*)\)")
-# Arguments before the name: none of a macro for a list of them, the context and the node, the node alone, ...
+# Number of arguments before the name.
 BEFORE = {"ARG": 0, "_attribute": 2, "node_set": 3}
 ARGUMENT = r"(?:[^,;\"()]|\((?:[^();\"]|\([^();\"]*\))*\))*,\s*"
 

@@ -1,8 +1,7 @@
-"""Files of a room that need each other in a circle. Exit 1 names each one that tools/circles does not.
+"""Finds circular dependencies between the files of a room. Exit 1 prints each circle that tools/circles does not list.
 
-A .c file needs another of its room where it names a function or a constant table that the other defines. Files that
-need each other in a circle cannot be read or changed alone: move down what the lower one needs of the upper, or hand it
-in. A circle that tools/circles lists may stay; a circle with at least two files of one that is listed is that one.
+A .c file needs another file of its room if it uses a function or constant table that the other defines. Files in a circle
+cannot be read or changed alone: move what the lower one needs to it, or pass it as an argument. A circle that tools/circles lists may stay; a circle with at least two files of one that is listed is that one.
 """
 import pathlib
 import re

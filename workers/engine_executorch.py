@@ -9,7 +9,7 @@ import time
 import protocol
 import torch_model
 
-# Of its runtime's numbers (runtime/core/error.h) those that say what it cannot do.
+# Error numbers of its runtime (runtime/core/error.h) that mean "not supported".
 CANNOT = {"10": "not supported", "11": "not implemented", "14": "an operator is missing"}
 
 
@@ -58,7 +58,7 @@ class Engine:
                      for v in values)
 
     def lower(self, model, examples):
-        """The program, the share of its calls that no delegate took, and how it was exported."""
+        """The program, the share of its calls outside of delegates, and how it was exported."""
         from executorch.exir import to_edge_transform_and_lower
         way = self.request.options.get("partitioner", "xnnpack")
         if way not in ("xnnpack", "none"):
@@ -97,7 +97,7 @@ class Engine:
 
 
 def types_of(torch, graph):
-    """What the operators of an exported graph give, by their types."""
+    """Output types of the operators of an exported graph."""
     given = [node.meta.get("val") for node in graph.nodes if node.op == "call_function"]
     return [str(value.dtype).removeprefix("torch.") for value in given if isinstance(value, torch.Tensor)]
 

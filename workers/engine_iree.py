@@ -1,7 +1,7 @@
 """IREE: ONNX -> torch-mlir's ONNX dialect -> iree-compile for llvm-cpu -> local-sync or local-task.
 
 Options: data_tiling=0|1 (default 1), device=local-sync|local-task (default: sync for one thread); target=cuda|rocm|vulkan
-compiles for such a device (chip=NAME: which one) and runs where one is."""
+compiles for such a device (chip=NAME: which one), which it needs to run."""
 
 import re
 import sys
@@ -10,7 +10,7 @@ import time
 import protocol
 
 
-# By the word of the option: iree-compile's name, the runtime's, the flag for the chip and what it says by itself.
+# By the value of the option: iree-compile's name, the runtime's name, the flag for the chip and its default.
 TARGETS = {"cpu": ("llvm-cpu", "", "--iree-llvmcpu-target-cpu=", "host"),
            "cuda": ("cuda", "cuda", "--iree-cuda-target=", "sm_80"),
            "rocm": ("rocm", "hip", "--iree-rocm-target=", "gfx942"),
@@ -78,7 +78,7 @@ class Engine:
         return self.facts
 
     def survey(self):
-        """What its products take, or where there are none its operators, when IREE has made dispatches and no code yet."""
+        """Types of its matmuls, or of its operators if there are none, after IREE has formed dispatches and before code."""
         text = self.compile("--compile-to=flow", "--mlir-elide-elementsattrs-if-larger=16",
                             "--mlir-elide-resource-strings-if-larger=16").decode(errors="replace")
         found = re.findall(r"linalg\.(\w+)([^\n]*?)\bins\((%\w+, )?[^:\n]*: *tensor<(?:[0-9?]+x)*([a-z]+[0-9]+)", text)
@@ -89,13 +89,13 @@ class Engine:
         self.sets[k] = self.runtime.VmVariantList(len(inputs))
         for x in inputs:
             array = self.runtime.asdevicearray(self.config.device, x)
-            self.sets[k].push_ref(array._buffer_view.ref)  # the package's own call packs it anew every time
+            self.sets[k].push_ref(array._buffer_view.ref)  # the package's own call packs the argument list in every call
 
     copy_in = bind
 
     def submit(self, k):
-        """The virtual machine's call as IREE's own tools make it, and outputs mapped, or copied to the host where
-        they lie on a device. The package's own FunctionInvoker does the same with 10 us more of Python."""
+        """The call of the virtual machine as in IREE's own tools. Outputs are mapped, or copied from the device to the host.
+        The package's FunctionInvoker does the same with 10 us more of Python."""
         results = self.runtime.VmVariantList(self.count)
         self.machine.invoke(self.function, self.sets[k], results)
         views = [results.get_as_object(i, self.runtime.HalBufferView) for i in range(self.count)]

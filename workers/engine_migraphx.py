@@ -1,4 +1,4 @@
-"""MIGraphX: ONNX -> its parser -> a program for the first AMD GPU. Inputs lie in the device's memory; a sample is the
+"""MIGraphX: ONNX -> its parser -> a program for the first AMD GPU. Inputs are in the device's memory; a sample is the
 program's run and the copy of its outputs to the host.
 
 Options: fast_math=1 (default 0: its approximations are off), exhaustive_tune=1."""
@@ -41,7 +41,7 @@ class Engine:
     def bind(self, k, inputs):
         given = dict(zip(self.inputs, inputs))
         made = {}
-        for name, shape in self.program.get_parameter_shapes().items():  # inputs, and places of outputs that it wants
+        for name, shape in self.program.get_parameter_shapes().items():  # inputs, and memory for outputs
             x = self.migraphx.argument(self.numpy.ascontiguousarray(given[name])) if name in given else \
                 self.migraphx.generate_argument(shape)
             made[name] = self.migraphx.to_gpu(x)
@@ -51,7 +51,7 @@ class Engine:
 
     def submit(self, k):
         results = self.program.run(self.sets[k])
-        self.migraphx.gpu_sync()  # from_gpu would wait as well, and its time would be the program's
+        self.migraphx.gpu_sync()  # otherwise from_gpu would wait, and its time would include the program's
         start = time.perf_counter_ns()
         outputs = [self.migraphx.from_gpu(value) for value in results]
         self.copied = time.perf_counter_ns() - start

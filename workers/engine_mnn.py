@@ -27,7 +27,7 @@ class Engine:
         outputs = [v.name for v in model.graph.output]
         self.enter("compile")
         made = f"{request.folder}/model.mnn"
-        # MNN's own program `mnnconvert` calls the same function, and besides installs a package and reports each conversion
+        # MNN's program `mnnconvert` calls the same function, but also installs a package and reports each conversion
         # with the machine's id to a service
         result = subprocess.run([sys.executable, "-c", "import sys, _tools; _tools.mnnconvert(sys.argv)", "-f", "ONNX",
                                  "--modelFile", path, "--MNNModel", made, "--bizCode", "hone"],
@@ -54,7 +54,7 @@ class Engine:
         made = []
         for x in inputs:
             if x.dtype.name not in kinds:
-                raise protocol.Unsupported(f"MNN takes no {x.dtype.name}")
+                raise protocol.Unsupported(f"MNN does not support {x.dtype.name}")
             if x.dtype.name in ("int64", "bool"):  # MNN computes with 32-bit integers
                 x = x.astype(self.numpy.int32)
             made.append(expr.const(self.numpy.ascontiguousarray(x), list(x.shape), expr.NCHW,

@@ -29,7 +29,7 @@ class Engine:
         local = f"{request.folder}/model.onnx"
         onnx.save(model, local)
         shapes = ",".join(str(protocol.dims_of(v, request)).replace(" ", "") for v in inputs)
-        # the program itself: its package's module imports torch, which is not there
+        # the program itself: its package's module imports torch, which is not installed
         tool = os.path.join(importlib.util.find_spec("pnnx").submodule_search_locations[0], "pnnx")
         result = subprocess.run([tool, local, f"inputshape={shapes}", "fp16=0", "optlevel=2"],
                                 cwd=request.folder, capture_output=True, text=True)

@@ -206,7 +206,7 @@ class Builder:
         if group == 1 and weights in self.constants:
             return self.conv_of_channels_last(x, weights, out, at)
         d, e, k, o = names("D", rank), names("E", rank), names("k", rank), names("x", rank)
-        channel = "c" if group != 1 else "f"  # of a depthwise one each channel meets its own filter
+        channel = "c" if group != 1 else "f"  # in a depthwise convolution each channel has its own filter
         weight = [channel, "0" if group != 1 else "c"] + k
         code = (f"function (X[{join(['B', 'C'] + d)}], W[{join(['F', 'Z'] + e)}]) -> (O) {{ "
                 f"O[{join(['b', channel] + o)} : {join(['B', 'F'] + [str(v) for v in out])}] = "
@@ -214,7 +214,7 @@ class Builder:
         return self.run(code, [("X", x), ("W", w)], [x.shape.dims[0], w.shape.dims[0]] + out)
 
     def conv_of_channels_last(self, x, weights, out, at):
-        """PlaidML makes vectors of what runs along the result's rows: that are the filters, and not a picture's pixels."""
+        """PlaidML vectorises along the result's rows: those must be the filters, not the pixels of an image."""
         rank, batch, filters = len(out), x.shape.dims[0], self.constants[weights].shape[0]
         self.constants[f"{weights}/last"] = self.numpy.moveaxis(self.constants[weights], (0, 1), (-1, -2))
         w = self.value(f"{weights}/last")
@@ -266,11 +266,11 @@ class Builder:
         elif rule:
             result = rule(node, attributes)
         else:
-            raise protocol.Unsupported(f"{node.op_type} is not among the operators that hone writes in Tile")
+            raise protocol.Unsupported(f"{node.op_type} is not among the operators that hone has in Tile")
         self.values[node.output[0]] = result
 
     def fold(self, node):
-        """Of constants alone: computed by ONNX's reference, as an exporter would have."""
+        """Folds operators of constants with ONNX's reference evaluator, as an exporter would."""
         try:
             graph = self.onnx.helper.make_graph(
                 [node], "g", [], [self.onnx.helper.make_empty_tensor_value_info(n) for n in node.output],
@@ -350,7 +350,7 @@ class Builder:
         return self.matmul(self.value(node.input[0]), self.value(node.input[1]))
 
     def turned(self, name):
-        """A constant matrix as it is multiplied: where the sum runs along both operands' rows, PlaidML makes no vectors of it
+        """A constant matrix, transposed if the sum would run along both operands' rows, which PlaidML does not vectorise
         (zoo:mlp 5.7 ms, turned here 0.2)."""
         self.constants[f"{name}/turned"] = self.constants[name].T
         return f"{name}/turned"

@@ -1,7 +1,7 @@
-"""TensorRT: ONNX -> its parser -> an engine for the first NVIDIA GPU, on one stream. Inputs lie in the device's memory; a
+"""TensorRT: ONNX -> its parser -> an engine for the first NVIDIA GPU, on one stream. Inputs are in the device's memory; a
 sample is the engine's run and the copy of its outputs to page-locked memory, where the host can read them on return.
 
-Options: tf32=1 (default 0: products of f32 stay f32), level=0..5 (how long tactics are looked for, default 3)."""
+Options: tf32=1 (default 0: f32 matmuls stay f32), level=0..5 (how long tactics are searched, default 3)."""
 
 import ctypes
 import json
@@ -62,7 +62,7 @@ class Engine:
         (config.set_flag if is_tf32 else config.clear_flag)(trt.BuilderFlag.TF32)
         plan = builder.build_serialized_network(network, config)
         if plan is None:
-            raise protocol.Unsupported("TensorRT built no engine; its reasons stand in this worker's own output")
+            raise protocol.Unsupported("TensorRT built no engine; its reasons are in this worker's output")
         self.plan = bytes(plan)
         compile_ms = (time.perf_counter_ns() - start) / 1e6
         self.enter("load")
@@ -79,7 +79,7 @@ class Engine:
             artifact_bytes=len(self.plan))
 
     def precision(self, is_tf32):
-        """By what the engine says that its layers give."""
+        """By the output types of its layers, which the engine reports."""
         told = self.engine.create_engine_inspector().get_engine_information(self.trt.LayerInformationFormat.JSON)
         layers = [layer for layer in json.loads(told).get("Layers", []) if isinstance(layer, dict)]
         words = [word for layer in layers for tensor in layer.get("Outputs", []) for key, value in tensor.items()
@@ -96,14 +96,14 @@ class Engine:
     def output_form(self, context, name):
         shape = tuple(context.get_tensor_shape(name))
         if min(shape, default=0) < 0:
-            raise protocol.Unsupported(f"{name} has a size that only its data tell: {shape}")
+            raise protocol.Unsupported(f"{name} has a data-dependent shape: {shape}")
         try:
             return shape, self.numpy.dtype(self.trt.nptype(self.engine.get_tensor_dtype(name)))
         except TypeError:
             raise protocol.Unsupported(f"{name} is {self.engine.get_tensor_dtype(name)}, for which NumPy has no type")
 
     def make_set(self, inputs):
-        """A context of its own with all of its addresses, so that nothing but the run is within the clock."""
+        """An execution context with all addresses set, so that only the run is timed."""
         context, places, outputs = self.engine.create_execution_context(), [], []
         if context is None:
             raise MemoryError("TensorRT made no execution context")
@@ -124,7 +124,7 @@ class Engine:
         self.copy_in(k, inputs)
 
     def copy_in(self, k, inputs):
-        """By page-locked memory, which the copy to the device is fast from."""
+        """Through page-locked memory, from which copies to the device are fast."""
         up = self.cuda.runtime.cudaMemcpyKind.cudaMemcpyHostToDevice
         for (device, host), x in zip(self.sets[k][1], inputs):
             host[:] = self.numpy.ascontiguousarray(x).reshape(-1).view(self.numpy.uint8)
@@ -145,7 +145,7 @@ class Engine:
         return round(self.cuda("cudaEventElapsedTime", *self.events) * 1e6)  # ms
 
     def fetch(self, handle):
-        """Copies; the places themselves are spoilt, so that the next inference has to write them."""
+        """Copies the outputs and overwrites them, so that the next inference must write them."""
         arrays = [array.copy() for array, _, _ in handle]
         for _, host, device in handle:
             host.fill(0xFF)

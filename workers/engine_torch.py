@@ -2,7 +2,7 @@
 torch.compile (Inductor) or AOTInductor (torch.export, a package with a library, which is called by its C interface).
 
 Options: mode=eager|script|compile|aoti (default eager), max_autotune=1 (compile), freezing=0 (compile),
-loader=python (aoti: its own loader, from Python). --precision bf16: products as autocast has them."""
+loader=python (aoti: its own loader, from Python). --precision bf16: autocast."""
 
 import ctypes
 import glob
@@ -15,7 +15,7 @@ import zipfile
 import protocol
 import torch_model
 
-# One inference of an AOTInductor library: handles of inputs are stolen by it, so each gets a copy.
+# One inference of an AOTInductor library. It takes ownership of input handles, so each gets a copy.
 SHIM = """
 #include <stddef.h>
 typedef void *handle;
@@ -38,7 +38,7 @@ int run_once(const struct calls *calls, handle model, const handle *in, handle *
 
 class Library:
     """The library of a package by AOTInductor's C interface (torch/csrc/inductor/aoti_torch/c/shim.h, aoti_runtime/
-    interface.h): its Python loader costs ten times what a small model does."""
+    interface.h): its Python loader takes ten times as long as a small model."""
 
     def __init__(self, torch, folder):
         from torch._inductor.cpp_builder import get_cpp_compiler
@@ -121,7 +121,7 @@ class Engine:
         if self.mode not in ("eager", "script", "compile", "aoti"):
             raise protocol.Unsupported(f"mode is eager, script, compile or aoti, not {self.mode}")
         if request.grows and self.mode not in ("eager", "compile"):
-            raise protocol.Unsupported(f"what mode {self.mode} makes has the sizes it was made with: no caches that grow")
+            raise protocol.Unsupported(f"mode {self.mode} compiles for fixed sizes: no growing caches")
         self.grows = request.grows
         self.call, self.options, self.built = self.model.module, request.options, False
         self.folder, self.library = request.folder, None
@@ -136,7 +136,7 @@ class Engine:
         torch = self.torch
         self.sets[k] = [torch.from_numpy(x) for x in inputs]
         if not self.built:
-            self.built = True  # the first set is what a trace sees
+            self.built = True  # traced with the first set
             if self.mode != "eager":
                 self.facts.precision = torch_model.ran_as(torch, self.call, self.sets[k])
                 self.enter("compile")
@@ -149,7 +149,7 @@ class Engine:
             self.sets[k] = self.library.bind([torch.from_numpy(x) for x in inputs])
 
     def survey(self):
-        if self.mode == "eager":  # before, its first inference would not have been the first
+        if self.mode == "eager":  # not earlier, so that the first inference is the first call
             self.facts.precision = torch_model.ran_as(self.torch, self.call, self.sets[0])
 
     def build(self, k):
@@ -166,7 +166,7 @@ class Engine:
             self.call = self.compiled(self.call, mode, tuple(self.sets[k]))
 
     def compiled(self, module, mode, inputs):
-        """It compiles when it is called first. What Dynamo cannot follow is compiled as it was exported, and the row says so."""
+        """Compiles at the first call. If Dynamo fails, the exported module is compiled, and the row says so."""
         call = self.torch.compile(module, mode=mode, dynamic=self.grows)
         try:
             call(*inputs)
@@ -188,7 +188,7 @@ class Engine:
         with zipfile.ZipFile(path) as archive:
             archive.extractall(f"{self.folder}/package")
         calls = glob.glob(f"{self.folder}/package/**/*extern_kernel_nodes.json", recursive=True)
-        calls_python = any(json.load(open(name)).get("nodes") for name in calls)  # by an executor that its own loader has
+        calls_python = any(json.load(open(name)).get("nodes") for name in calls)  # some calls need the executor of its own loader
         if self.options.get("loader") == "python" or calls_python:
             self.facts.device = f"cpu (aoti{how}, loaded by Python)"
             return aoti_load_package(path)
@@ -204,7 +204,7 @@ class Engine:
             return ["script.pt"]
         if self.mode == "aoti":
             return ["model.pt2"]
-        raise protocol.Unsupported(f"mode {self.mode} leaves no file that another process can load")
+        raise protocol.Unsupported(f"mode {self.mode} writes no file that another process can load")
 
     def fetch(self, handle):
         if self.library:

@@ -1,5 +1,5 @@
-"""Torch-TensorRT: ONNX -> onnx2torch -> torch.export -> torch_tensorrt, on the first NVIDIA GPU. Inputs lie in the device's
-memory; a sample is the module's run and the copy of its outputs to the host.
+"""Torch-TensorRT: ONNX -> onnx2torch -> torch.export -> torch_tensorrt, on the first NVIDIA GPU.
+Inputs are in the device's memory; a sample is the module's run and the copy of its outputs to the host.
 
 Options: tf32=1 (default 0), min_block_size=N (its default 5: shorter runs of operators stay with PyTorch)."""
 
@@ -34,7 +34,7 @@ class Engine:
         return self.facts
 
     def compile(self, inputs):
-        """The first set is what is exported. What TensorRT does not take stays with PyTorch: its share by operators."""
+        """Exports the first set. Operators that TensorRT does not support run in PyTorch; their share is reported."""
         exported, how = self.model.exported(self.torch, inputs)
         self.facts.device += how
         count = sum(node.op == "call_function" for node in exported.graph.nodes)

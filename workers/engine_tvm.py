@@ -62,7 +62,7 @@ class Engine:
 
 
 def types_of(relax, function):
-    """What Relax's operators give, by their types."""
+    """Output types of Relax's operators."""
     found = []
     def visit(expression):
         if isinstance(expression, relax.Call):

@@ -1,8 +1,8 @@
-"""Vitis AI: ONNX Runtime with AMD's provider for its NPUs and FPGAs; what that does not take ONNX Runtime computes on the
-CPU. AMD's documents say that the NPU computes quantised files in int8 and floats in bf16, so floats are measured as
+"""Vitis AI: ONNX Runtime with AMD's provider for its NPUs and FPGAs; ONNX Runtime computes the rest on the CPU.
+AMD's documents say that the NPU computes quantised files in int8 and floats in bf16, so floats are measured as
 --precision bf16 only.
 
-Options: config_file, xclbin, target, cache_key, log_level and others go to the provider as they are."""
+Options: config_file, xclbin, target, cache_key, log_level and others are passed to the provider."""
 
 import json
 import os
@@ -22,7 +22,7 @@ class Engine:
         import onnxruntime
         self.onnxruntime, self.sets, self.request = onnxruntime, {}, request
         if PROVIDER not in onnxruntime.get_available_providers():
-            raise protocol.Missing(f"this ONNX Runtime has no {PROVIDER}: it is none of AMD's")
+            raise protocol.Missing(f"this ONNX Runtime has no {PROVIDER}: it is not AMD's build")
         self.enter("import")
         self.path = protocol.fix_shapes(onnx, request)
         model = onnx.load(self.path, load_external_data=False)
@@ -58,7 +58,7 @@ class Engine:
         return handle
 
     def survey(self):
-        """Of one inference with ONNX Runtime's profiler: the share of time that was not the provider's."""
+        """Share of time outside of the provider, from one inference with ONNX Runtime's profiler."""
         session = self.make_session(os.path.join(self.request.folder, "profile"))
         session.run(None, self.sets[0])
         with open(session.end_profiling()) as file:

@@ -37,7 +37,7 @@ class Engine:
         import_ms = (time.perf_counter_ns() - start) / 1e6
         self.enter("compile")
         start = time.perf_counter_ns()
-        jax.config.update("jax_enable_x64", True)  # else 64-bit inputs would become 32-bit ones
+        jax.config.update("jax_enable_x64", True)  # otherwise 64-bit inputs are converted to 32 bits
         self.put = jax.device_put
         self.client = jax.devices("cpu")[0].client
         context, registry = ir.Context(), ir.DialectRegistry()
@@ -57,8 +57,8 @@ class Engine:
             inputs=inputs, outputs=outputs, precision=self.precision(), compile_ms=compile_ms, import_ms=import_ms)
 
     def precision(self):
-        """What the products of the optimised program give, those within its fusions too, or where there are none its other
-        instructions: a product in f16 becomes one in f32 here."""
+        """Output types of the matmuls of the optimised program, fusions included, or of its other instructions if there are
+        none. An f16 matmul is computed in f32 here."""
         found = re.findall(r" = ([a-z]+[0-9]+)\[[0-9,]*\]\S* ([a-z\-]+)\(", self.program.hlo_modules()[0].to_string())
         products = [kind for kind, name in found if name in ("dot", "convolution")]
         return protocol.precision_of(products or [kind for kind, name in found if name not in ("parameter", "constant")], "fp32")

@@ -1,7 +1,7 @@
-"""A language model as an application runs it (src/bench/worker/loop_generate.c): a prompt goes in, the likeliest token comes out and
-goes in again, beside caches of keys and values that grow with it; of an engine that is given one size of each input the
-caches keep theirs, and the mask hides the places that no token has taken. A step is all between two tokens: ids and
-positions are filled in, the inputs are bound, the model runs, its outputs are fetched, the likeliest token is found.
+"""Text generation with a language model as an application runs it (src/bench/worker/loop_generate.c): a prompt goes in,
+the most likely next token comes out and goes in again, together with growing caches of keys and values. If an engine has
+fixed input sizes, the caches have a fixed size and the mask hides unused places. A step is all work between two tokens:
+fill in ids and positions, bind the inputs, run the model, fetch its outputs, find the most likely token.
 """
 
 import time
@@ -33,7 +33,7 @@ class Plan:
         self.caches = [(take(), take()) for _ in range(caches)]
 
     def shapes(self, names):
-        """Of the inputs, where they keep them."""
+        """Shapes of the inputs with caches of fixed size."""
         return {name: tensor.shape(self.holds, 1) for name, tensor in zip(names, self.inputs)} if self.holds else {}
 
 
@@ -46,7 +46,7 @@ class Generator:
                         for k in range(4)]
 
     def calls(self):
-        """Tokens in the caches, and tokens given, of each call of a generation."""
+        """Number of tokens in the caches, and of new tokens, for each call of a generation."""
         prompt = len(self.prompts[0])
         if not self.plan.caches:
             return [(0, prompt + k) for k in range(self.count)]
@@ -65,13 +65,13 @@ class Generator:
                 arrays.append(np.arange(past, past + count).astype(kind).reshape(shape))
             elif i == plan.mask:
                 arrays.append(np.ones(shape, kind))
-                arrays[i][..., past:plan.holds] = 0  # nothing where caches grow
+                arrays[i][..., past:plan.holds] = 0  # no effect if caches grow
             else:
                 arrays.append(caches[i] if i in caches else np.zeros(shape, kind))
         return arrays
 
     def step(self, turn, arrays, past):
-        """(the likeliest token, or -1 where the logits are not finite; what the caches are now)"""
+        """(the most likely token, or -1 if the logits are not finite; the new caches)"""
         np, plan = self.numpy, self.plan
         self.put(turn, [arrays[place] for place in self.input_places])
         given = self.engine.fetch(self.engine.submit(turn))
@@ -81,13 +81,13 @@ class Generator:
         if not plan.holds:
             return token, {into: outputs[out] for into, out in plan.caches}
         self.put = getattr(self.engine, "copy_in", self.engine.bind)
-        for into, out in plan.caches:  # what was appended goes to its place
+        for into, out in plan.caches:  # moves the appended values to their place
             before = (slice(None),) * plan.inputs[into].axis
             arrays[into][(*before, past)] = outputs[out][(*before, plan.holds)]
         return token, {into: arrays[into] for into, _ in plan.caches}
 
     def generate(self, k):
-        """(tokens of a generation, when it was asked for, when the step of each token began and ended)"""
+        """(tokens of a generation, when it was requested, when the step of each token began and ended)"""
         text, made, times, caches = list(self.prompts[k]), [], [], {}
         calls, clock = self.calls(), time.perf_counter_ns
         asked = begin = clock()
@@ -99,7 +99,7 @@ class Generator:
             made.append(token)
             text.append(token)
             times.append((begin, end))
-            if token < 0:  # compared as it is
+            if token < 0:  # the comparison reports it
                 break
             begin = clock()
         return made + [-1] * (self.count - len(made)), asked, times

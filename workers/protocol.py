@@ -8,20 +8,18 @@ is a class with
     bind(k, inputs)           make input set k (NumPy arrays in the order of Facts.inputs) the engine's own
     submit(k) -> handle       one inference of set k; its outputs can be read by the host on return
     fetch(handle) -> arrays   the outputs as NumPy arrays, in the order of Facts.outputs
-    keep() -> names           optional: files in request.folder that another process can load, what the engine
-                              made of the model; they may be written now
-    survey()                  optional, after everything was measured: corrects Facts.precision and fallback_share
-    copy_in(k, inputs)        optional, of an engine with memory of its own: those inputs into the places of set k;
-                              timed before each slice
-    copied_out()              optional: ns of the last submit that copied its outputs to the host; None: not told apart
-    precisions                optional: what it can be asked for beside a file's own (default fp32)
+    keep() -> names           optional: files in request.folder that the engine made of the model and that another process
+                              can load; they may be written now
+    survey()                  optional, after all measurements: corrects Facts.precision and fallback_share
+    copy_in(k, inputs)        optional, for an engine with its own memory: copies inputs into set k; timed before each slice
+    copied_out()              optional: ns that the last submit spent copying outputs to the host; None: unknown
+    precisions                optional: supported precisions besides the file's own (default fp32)
 
-bind may be called again for a set: with inputs of the same sizes, and where the engine's row in src/backends says `grows`
-with others (request.grows), as text that is generated needs it (generation.py).
+bind may be called again for a set: with inputs of the same sizes or, if the engine's row in src/bench/backends has
+`grows`, of other sizes (request.grows), as text generation needs it (generation.py).
 
-and a file ends in `serve(Engine)`. A worker judges nothing: it hands outputs of timed inferences to the
-harness as files, which compares them with the reference. The timed loop holds the call and nothing else;
-the collector of garbage is off in it.
+and a file ends in `serve(Engine)`. A worker does not compare outputs: it writes the outputs of timed inferences as files,
+and the harness compares them with the reference. The timed loop has only the call; garbage collection is off in it.
 """
 
 import collections
@@ -41,7 +39,7 @@ FD_IN, FD_OUT = 3, 4
 SETS = 4
 WINDOW_NS, WINDOW_ENOUGH_NS, WINDOW_SAMPLES = 10_000_000, 100_000_000, 3
 MAX_SAMPLES = 1 << 20
-SINGLE, MULTI, OFFLINE, SERVER, RATE = range(5)  # enum scenario_kind of src/bench/study/bench.h
+SINGLE, MULTI, OFFLINE, SERVER, RATE = range(5)  # enum scenario_kind of src/bench/check/check.h
 SPIN_NS = 60_000
 
 
@@ -76,10 +74,10 @@ class Request:
     options: dict
     folder: str  # private to this worker
     route: str = "onnx"
-    hone: str = ""  # the program, for models in other forms
-    inputs: tuple = ()  # names in the model's order, as hone writes it in another form
+    hone: str = ""  # path of hone, for conversions
+    inputs: tuple = ()  # names in the model's order in a file converted by hone
     outputs: tuple = ()
-    grows: bool = False  # the inputs' sizes change from one inference to the next: shapes are none
+    grows: bool = False  # input sizes change between inferences: no shapes
 
 
 def resident():
@@ -131,7 +129,7 @@ def parse_options(text):
 
 
 def confine(threads, memory_bytes):
-    """The same limits that the C worker gives itself, before an engine is imported."""
+    """Sets the same limits as the C worker, before an engine is imported."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if memory_bytes > 0:
         most = memory_bytes + memory_bytes // 4 + (256 << 20)
@@ -143,21 +141,21 @@ def confine(threads, memory_bytes):
 
 
 def join_priority():
-    """Where the kernel groups by session, nice values count within one only (src/bench/wire/priority.c)."""
+    """If the kernel groups processes by session, nice values count within a session only (src/bench/wire/priority.c)."""
     nice = os.getpriority(os.PRIO_PROCESS, 0)
     for _ in range(40 if nice else 0):
         try:
             with open("/proc/self/autogroup", "w", encoding="ascii") as file:
                 file.write(str(nice))
             return
-        except BlockingIOError:  # of ordinary users the kernel takes one in 100 ms
+        except BlockingIOError:  # the kernel accepts one write per 100 ms from unprivileged users
             time.sleep(0.05)
         except OSError:
             return
 
 
 def fix_shapes(onnx, request):
-    """Open dimensions get their sizes; a file without any is taken as it is."""
+    """Fixes dynamic dimensions to their sizes. A file without any is used unchanged."""
     model = onnx.load(request.model, load_external_data=False)
     is_open = False
     for value in model.graph.input:
@@ -178,15 +176,15 @@ def fix_shapes(onnx, request):
     return path
 
 
-# How engines call the numbers that they compute with.
+# Engines' names of number types.
 KINDS = {"fp32": ("float", "float32", "fp32", "f32", "float_type"), "fp16": ("half", "float16", "_float16", "fp16", "f16", "half_type"),
          "bf16": ("bfloat16", "bf16", "bf16_type"), "int8": ("int8", "uint8", "int8_type", "uint8_type", "i8", "ui8", "s8", "u8"),
          "fp8": ("fp8", "float8")}
 
 
 def precision_of(words, otherwise):
-    """ "int8+fp32": of an engine's words for its steps, or of the time by such a word, the kinds that have a twentieth, the
-    largest first."""
+    """Precision from an engine's type names of its steps, or from the time by type name, such as "int8+fp32": the kinds with
+    at least 5 %, the largest first."""
     found = collections.Counter()
     for word, weight in collections.Counter(words).items():
         for kind, names in KINDS.items():
@@ -205,7 +203,7 @@ def sleep_until(when_ns):
 
 
 def dims_of(value, request):
-    """Its dimensions as they are run; [] where one is not known."""
+    """Its dimensions as run; [] if one is unknown."""
     if value.name in request.shapes:
         return request.shapes[value.name]
     dims = value.type.tensor_type.shape.dim
@@ -213,27 +211,27 @@ def dims_of(value, request):
 
 
 def io_of(model, request):
-    """Names of the inputs that are no constants, and shapes of the outputs ([]: not known)."""
+    """Names of the inputs that are not constants, and shapes of the outputs ([]: unknown)."""
     constants = {value.name for value in model.graph.initializer}
     return ([v.name for v in model.graph.input if v.name not in constants],
             [dims_of(v, request) for v in model.graph.output])
 
 
 def last_error(text):
-    """The line that says why, of a compiler's long report."""
+    """The line with the reason in a compiler's long report."""
     lines = [line for line in text.splitlines() if "error:" in line]
     return (lines or text.splitlines()[-1:] or ["no reason given"])[0][:600]
 
 
 def run_tool(words):
-    """A converter of the engine; what it refuses is unsupported, in its words."""
+    """Runs a converter of the engine. If it fails, the model is unsupported, with the converter's message."""
     result = subprocess.run(words, capture_output=True, text=True)
     if result.returncode:
         raise Unsupported(last_error(result.stderr))
 
 
 def exported_by_hone(request, ending):
-    """The model as hone writes its graph, by its own exporter: the routes FORM-hone."""
+    """The model converted by hone: routes FORM-hone."""
     path = f"{request.folder}/hone{ending}"
     shapes = ",".join(f"{name}[{','.join(map(str, dims))}]" for name, dims in request.shapes.items())
     result = subprocess.run([request.hone, "export", request.model, "-o", path] +
@@ -245,7 +243,7 @@ def exported_by_hone(request, ending):
 
 
 def stablehlo_of(request):
-    """The file, and the names of what its function takes and gives."""
+    """The file, and the names of its function's inputs and outputs."""
     return exported_by_hone(request, ".mlir"), list(request.inputs), list(request.outputs)
 
 
@@ -289,7 +287,7 @@ class Worker:
                           command.get("route", "onnx"), command.get("hone", ""),
                           command.get("inputs", ()), command.get("outputs", ()))
         if request.precision not in (*getattr(self.make_engine, "precisions", ("fp32",)), "as-is"):
-            raise Unsupported(f"precision {request.precision} is not asked of this engine")
+            raise Unsupported(f"this engine does not support precision {request.precision}")
         self.random.seed(command["seed"] ^ os.getpid())
         self.scenario, self.rate = command.get("scenario", SINGLE), command.get("rate", 0)
         if self.scenario == MULTI and command["streams"] > 1:
@@ -322,7 +320,7 @@ class Worker:
         self.stage = "run"
 
     def first_values(self, command):
-        sets = command.get("sets", SETS)  # fewer where nothing will be timed
+        sets = command.get("sets", SETS)  # fewer if nothing will be timed
         for k in range(sets):
             self.engine.bind(k, self.inputs_of(k))
         checks, first_ms = [], None
@@ -343,7 +341,7 @@ class Worker:
         return first_ms, self.keep_texts("first", texts)
 
     def keep_texts(self, name, texts):
-        """Of each set the tokens of all its generations, in one file."""
+        """Writes the tokens of all generations of each set to one file."""
         checks = []
         for k in sorted({k for k, _ in texts}):
             self.np.save(f"{self.folder}/{name}_{k}_tokens.npy",
@@ -352,7 +350,7 @@ class Worker:
         return checks
 
     def places(self, command):
-        """Where the engine's tensors stand in the model's lists: by name, else by position."""
+        """Index of the engine's tensors in the model's lists: by name, else by position."""
         def place(names, listed):
             if len(names) != len(listed):
                 raise Unsupported(f"the engine has {len(names)} tensors where the model has {len(listed)}")
@@ -363,11 +361,11 @@ class Worker:
     def inputs_of(self, k):
         names = [f"{self.folder_of_inputs}/in_{k}_{i}.npy" for i in self.input_places]
         if not all(map(os.path.exists, names)):
-            raise Unsupported("hone does not know this model's inputs, and so has none to hand to an engine that is called from Python")
+            raise Unsupported("hone does not know this model's inputs, so it cannot make them for a Python engine")
         return [self.np.load(name) for name in names]
 
     def copy_in(self):
-        """What each set takes on its way into the engine's memory; nothing where there is no such way."""
+        """Time to copy each set into the engine's memory; empty if nothing is copied."""
         copy, clock, times = getattr(self.engine, "copy_in", None), time.perf_counter_ns, []
         for k in range(SETS if copy else 0):
             inputs = self.inputs_of(k)
@@ -423,7 +421,7 @@ class Worker:
                  median_ns=max(1, self.median), is_stationary=steady, rss=resident())
 
     def slice_of_text(self, command):
-        """Whole generations; of each token when its generation was asked for, when its step began, how long it took."""
+        """Runs whole generations. For each token: when its generation was requested, when its step began, its duration."""
         threads, switches = thread_times(), involuntary()
         least, most, count = command.get("min_ns", 0), command.get("max_ns", 1 << 62), command.get("min_samples", 1)
         texts, samples, scheduled, started, elapsed = [], [], [], [], 0
@@ -449,7 +447,7 @@ class Worker:
         threads, switches = thread_times(), involuntary()
         least, most = command.get("min_ns", 0), command.get("max_ns", 1 << 62)
         count = command.get("min_samples", 1)
-        self.rate = command.get("rate", self.rate)  # of a search for the highest one
+        self.rate = command.get("rate", self.rate)  # in a search for the highest rate
         expected = max(count, int(least / max(1, self.median) * 0.5))
         wanted = {self.random.randrange(expected) for _ in range(command.get("checks", 0))}
         rewarm, samples, kept, copy_out = [], [], [], []
@@ -504,14 +502,14 @@ class Worker:
                  copy_in=len(columns.get("copy_in", ())), copy_out=len(columns.get("copy_out", ())))
 
     def distance_ns(self):
-        """To the next arrival: of a Poisson process the distances are exponential."""
+        """Time to the next arrival: intervals of a Poisson process are exponential."""
         return 1e9 / self.rate if self.scenario == RATE else self.random.expovariate(self.rate) * 1e9
 
     def label(self, command):
         done, where = 0, ""
         try:
             if self.generator:
-                raise Unsupported("labels are judged in other scenarios")
+                raise Unsupported("labels are not supported in this scenario")
             for sample in command["samples"]:
                 folder = f"{command['folder']}/{sample}"
                 arrays = []
@@ -521,7 +519,7 @@ class Worker:
                 self.engine.bind(0, arrays)
                 self.keep(f"task_{done}", 0, self.engine.submit(0))
                 done += 1
-        except Exception as error:  # the cell was measured: it loses its accuracy only
+        except Exception as error:  # the configuration is measured: only its accuracy is lost
             where = f"{type(error).__name__}: {' '.join(str(error).split())}"[:1000]
         self.say(event="labelled", samples=done, where=where)
 
@@ -531,14 +529,14 @@ class Worker:
                  fallback_share=self.facts.fallback_share)
 
     def leave(self, command):
-        """The files that the engine made of the model; what fails here costs no figure."""
+        """The files that the engine made of the model; a failure here loses no measurement."""
         names, why = [], ""
         try:
             keep = getattr(self.engine, "keep", None)
             if keep:
                 names = keep()
             else:
-                why = "this engine compiles into its own memory and leaves no file"
+                why = "this engine compiles in memory and writes no file"
         except Exception as error:
             why = f"{type(error).__name__}: {' '.join(str(error).split())}"[:1000]
         written = [f"hone{ending}" for ending in (".onnx", ".mlir", ".tflite")

@@ -1,4 +1,4 @@
-"""A model as the engines of PyTorch take it: ONNX by onnx2torch, a .pt2 as torch.export left it."""
+"""A model for the engines of PyTorch: ONNX through onnx2torch, or a .pt2 of torch.export."""
 
 import collections
 import dataclasses
@@ -10,14 +10,14 @@ import protocol
 
 @dataclasses.dataclass
 class Model:
-    module: object  # takes its inputs one after the other
+    module: object  # takes its inputs as positional arguments
     inputs: list  # names
     outputs: list
-    program: object = None  # torch.export's, of a .pt2
+    program: object = None  # of a .pt2
     values: list = None  # of an ONNX file, the inputs as it describes them
 
     def exported(self, torch, inputs):
-        """torch.export's program, and what the row's device says of how it came about."""
+        """torch.export's program, and a note for the row about how it was made."""
         return (self.program, "") if self.program else exported_by_torch(torch, self.module, inputs)
 
 
@@ -26,19 +26,19 @@ def first_line(error):
 
 
 def load(torch, request, fixed=False):
-    """fixed: open dimensions of an ONNX file get their sizes."""
+    """fixed: fixes dynamic dimensions of an ONNX file."""
     with open(request.model, "rb") as file:
         is_archive = file.read(4) == b"PK\3\4"
     return of_program(torch, request) if is_archive else of_onnx(request, fixed)
 
 
 def complete_onnx2torch():
-    """Opset 16 gave these two bfloat16 and changed nothing else; onnx2torch knows them as of opset 12."""
+    """Opset 16 only added bfloat16 to these two operators; onnx2torch has them for opset 12."""
     try:
         from onnx2torch.node_converters import registry
         for name in ("LessOrEqual", "GreaterOrEqual"):
             registry.add_converter(name, 16)(registry.get_converter(name, 12))
-    except (ImportError, ValueError):  # another release, which has them or keeps them elsewhere
+    except (ImportError, ValueError):  # another release has them, or has them elsewhere
         pass
 
 
@@ -49,7 +49,7 @@ def of_onnx(request, fixed):
     model = onnx.load(protocol.fix_shapes(onnx, request) if fixed else request.model)
     constants = {value.name for value in model.graph.initializer}
     values = [v for v in model.graph.input if v.name not in constants]
-    for node in model.graph.node:  # onnx2torch sums backwards where nothing is said, ONNX forwards
+    for node in model.graph.node:  # the default direction of onnx2torch is the opposite of ONNX's
         if node.op_type == "CumSum" and all(a.name != "reverse" for a in node.attribute):
             node.attribute.append(onnx.helper.make_attribute("reverse", 0))
     try:
@@ -60,7 +60,7 @@ def of_onnx(request, fixed):
 
 
 def of_program(torch, request):
-    logged = []  # what it refuses in is there, and not in its exception
+    logged = []  # the unsupported operators are in the log, not in the exception
     handler = logging.Handler()
     handler.emit = lambda record: logged.append(first_line(record.exc_info[1] if record.exc_info else record.getMessage()))
     logging.getLogger("torch.export").addHandler(handler)
@@ -70,12 +70,12 @@ def of_program(torch, request):
         raise protocol.Unsupported(f"torch.export.load: {(logged or [first_line(error)])[-1]}")
     signature = program.graph_signature
     if not all(isinstance(name, str) for name in (*signature.user_inputs, *signature.user_outputs)):
-        raise protocol.Unsupported("the program takes or gives what is no tensor")
+        raise protocol.Unsupported("the program has an input or output that is not a tensor")
     return Model(flat(torch, program), list(signature.user_inputs), list(signature.user_outputs), program)
 
 
 def flat(torch, program):
-    """The program's module; where that takes or gives tensors in lists and dictionaries, behind one that does not."""
+    """The program's module, wrapped if it has tensors in lists and dictionaries."""
     from torch.utils import _pytree as pytree
     module, spec = program.module(), program.call_spec
     names = tuple(program.graph_signature.user_inputs)
@@ -97,8 +97,8 @@ def flat(torch, program):
 
 
 def exported_by_torch(torch, module, inputs):
-    """onnx2torch leaves sizes that stand in the file as tensors, of which neither export nor Dynamo can be sure; a trace has
-    them as numbers, and is exported where the module is not."""
+    """onnx2torch keeps the file's sizes as tensors, which neither export nor Dynamo treats as constants. A trace has them as
+    numbers, so it is exported if the module cannot be."""
     try:
         return torch.export.export(module, inputs), ""
     except Exception as error:
@@ -112,8 +112,8 @@ def exported_by_torch(torch, module, inputs):
 
 
 def dense(torch, program, inputs):
-    """Constants that freezing folded keep the strides of the transposes before them; ExecuTorch takes such a one for a picture
-    with channels last, and refuses to add it to another tensor."""
+    """Folded constants keep the strides of transposes. ExecuTorch takes such a constant for a channels-last image and refuses
+    to add it to another tensor."""
     turned = False
     for place in (program.constants, program.state_dict):
         for name, value in place.items():
@@ -123,7 +123,7 @@ def dense(torch, program, inputs):
 
 
 def ran_as(torch, module, inputs, otherwise="fp32"):
-    """The types that its operators give, of those that a twentieth of the time goes to; weights that are only cast count too."""
+    """Output types of the operators that take at least 5 % of the time; weights that are only cast count too."""
     from torch.utils._python_dispatch import TorchDispatchMode
     times = collections.Counter()
 
@@ -142,7 +142,7 @@ def ran_as(torch, module, inputs, otherwise="fp32"):
 
 
 def in_bf16(torch, module):
-    """Products in bf16 as PyTorch chooses them (autocast), outputs in the floats that the file has."""
+    """Runs under autocast to bf16; outputs have the float types of the file."""
 
     class Autocast(torch.nn.Module):
         def __init__(self):

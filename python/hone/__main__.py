@@ -1,6 +1,6 @@
 """python -m hone export MODEL.pt -o MODEL.onnx --input 1x3x224x224[:float32] ...
 python -m hone zoo write SOURCE:NAME|NAME [--zoo-dir DIR] -o MODEL.onnx|MODEL.pt2
-python -m hone torch SOURCE:NAME ...        torch.compile's backends beside each other: latency, graph breaks, fallbacks
+python -m hone torch SOURCE:NAME ...        compares torch.compile's backends: latency, graph breaks, fallbacks
 python -m hone ARGUMENTS...                 the `hone` command that came with the package
 
 export runs a TorchScript file's code (so only a file that you trust) and writes what it traced as ONNX.
@@ -23,13 +23,13 @@ def _example(text: str) -> Any:
     shape, _, dtype = text.partition(":")
     kind = getattr(torch, dtype or "float32", None)
     if not isinstance(kind, torch.dtype):
-        raise SystemExit(f"{text}: {dtype} is no element type of torch")
+        raise SystemExit(f"{text}: {dtype} is not an element type of torch")
     sizes = [int(n) for n in shape.split("x") if n]
     return torch.randn(sizes).to(kind) if kind.is_floating_point else torch.ones(sizes, dtype=kind)
 
 
 def _written_buffers(module: Any, inputs: tuple[Any, ...]) -> list[str]:
-    """Names of the buffers that a call changes: a trace would keep them as constants."""
+    """Names of the buffers that a call changes, which a trace would keep as constants."""
     import torch
     before = {name: buffer.clone() for name, buffer in module.named_buffers()}
     with torch.no_grad():

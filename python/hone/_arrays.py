@@ -1,4 +1,4 @@
-"""Arrays of NumPy, torch and whatever speaks DLPack as hone_tensor, without a copy where the memory is dense."""
+"""Arrays of NumPy, torch and other DLPack libraries as hone_tensor, without a copy if the memory is dense."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ._lib import MAX_RANK, HoneError, Tensor
 
-# ONNX TensorProto.DataType, as hone.h numbers them. NumPy has no bfloat16: its bits travel as uint16.
+# ONNX TensorProto.DataType, as in hone.h. NumPy has no bfloat16: its bits are passed as uint16.
 DTYPES = {1: np.float32, 2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32, 7: np.int64, 8: np.str_,
           9: np.bool_, 10: np.float16, 11: np.float64, 12: np.uint32, 13: np.uint64, 16: np.uint16}
 STRING = 8
@@ -23,7 +23,7 @@ def is_torch(x: Any) -> bool:
 
 
 def to_numpy(x: Any) -> np.ndarray:
-    """The same memory as an array, if x is an array, a torch tensor on the CPU, or exports DLPack."""
+    """x as an array without a copy, if x is an array, a torch tensor on the CPU, or exports DLPack."""
     if isinstance(x, np.ndarray):
         return x
     if is_torch(x):
@@ -42,12 +42,12 @@ def to_numpy(x: Any) -> np.ndarray:
 
 
 def fits(array: np.ndarray, dtype: np.dtype) -> bool:
-    """Strings may be of any width, bytes or objects."""
+    """True if the types fit; strings may have any width, or be bytes or objects."""
     return array.dtype == dtype if dtype.kind != "U" else array.dtype.kind in "USO"
 
 
 def hold(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The array as hone reads it, dense, and what must live as long: strings are places in bytes."""
+    """The array in hone's dense form, and the object that owns its strings."""
     if array.dtype.kind not in "USO":
         return (array if array.flags.c_contiguous else np.ascontiguousarray(array)), array
     texts = [x if isinstance(x, bytes) else str(x).encode() for x in array.ravel().tolist()]
@@ -63,7 +63,7 @@ def room(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 
 
 def give(array: np.ndarray, dtype: int, as_torch: bool) -> Any:
-    """What hone wrote, as the caller wants it."""
+    """An output array in the caller's form."""
     if array.dtype != TEXT:
         return to_torch(array, dtype) if as_torch else array
     texts = [ctypes.string_at(at, length).decode(errors="replace") for at, length in array.ravel().tolist()]
@@ -74,7 +74,7 @@ def describe(array: np.ndarray, dtype: int) -> Tensor:
     if array.ndim > MAX_RANK:
         raise ValueError(f"{array.ndim} dimensions: at most {MAX_RANK}")
     if dtype == STRING and array.dtype != TEXT:
-        raise TypeError("strings go in and out by calling the model, not by run_into")
+        raise TypeError("run_into does not support strings; call the model instead")
     tensor = Tensor(data=array.ctypes.data, dtype=dtype, rank=array.ndim)
     tensor.shape[:array.ndim] = array.shape
     return tensor

@@ -1,4 +1,4 @@
-"""`hone bench` from Python: the same command in a process of its own, its records as rows."""
+"""`hone bench` from Python: runs the command in a separate process and returns its records as rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHOWN = (("rank", "#"), ("backend", "backend"), ("p50", "p50 ms"), ("vs_fastest"
 
 
 class Study:
-    """Records of one study: a sequence of dicts, one a cell; `comparisons` holds the ratios with their intervals."""
+    """Records of one study: a sequence of dicts, one per configuration; `comparisons` has ratios with their intervals."""
 
     def __init__(self, found: dict[str, Any]) -> None:
         self.machine: dict[str, Any] = found["machine"]
@@ -31,7 +31,7 @@ class Study:
         return self.records[i]
 
     def to_dataframe(self) -> Any:
-        """A pandas DataFrame, nested figures as "latency_ms.p50"; needs pandas."""
+        """A pandas DataFrame with columns such as "latency_ms.p50"; needs pandas."""
         import pandas
         return pandas.json_normalize(self.records)
 
@@ -79,7 +79,7 @@ def _list(x: str | Iterable[Any] | None) -> str | None:
 def bench(models: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *,
           backends: str | Iterable[str] | None = None, batch: Any = None, threads: Any = None, progress: bool = True,
           **flags: Any) -> Study:
-    """Runs `hone bench` and returns its records. Further flags are the command's own with underscores:
+    """Runs `hone bench` and returns its records. Further flags are those of the command with underscores:
     min_time=0.5 is --min-time 0.5, aa=True is --aa. progress: the command's own lines on a terminal, a bar in a notebook."""
     many = [models] if isinstance(models, (str, os.PathLike)) else list(models)
     argv = [_lib.command(), "bench", *[os.fspath(m) for m in many], "--json", "-"]

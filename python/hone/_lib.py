@@ -11,7 +11,7 @@ MAX_RANK = 16
 
 
 class HoneError(RuntimeError):
-    """A failure of libhone. `id` is its stable name ("E_SHAPE"); the text says what, where and the remedy."""
+    """A failure of libhone. `id` is its stable name ("E_SHAPE"); the message says what is wrong, where, and what to do."""
 
     def __init__(self, identifier: str, message: str) -> None:
         super().__init__(message)
@@ -35,7 +35,7 @@ class CompileOptions(ctypes.Structure):
 
 
 def _find(name: str, variable: str) -> pathlib.Path | None:
-    """The file that a variable names, else the package's own, else one of a source tree around it."""
+    """The file named by the environment variable, else that of the package, else that of the surrounding source tree."""
     if os.environ.get(variable):
         return pathlib.Path(os.environ[variable])
     here = pathlib.Path(__file__).resolve().parent
@@ -46,7 +46,7 @@ def _find(name: str, variable: str) -> pathlib.Path | None:
 
 
 def command() -> str:
-    """The `hone` command: $HONE, else the package's own, else the one of PATH."""
+    """The `hone` command: $HONE, else that of the package, else that in PATH."""
     found = _find("hone", "HONE")
     return str(found) if found else "hone"
 
@@ -88,7 +88,7 @@ _local = threading.local()
 
 
 class Context:
-    """hone_context: one for every thread, destroyed with it."""
+    """hone_context: one per thread, destroyed with the thread."""
 
     def __init__(self) -> None:
         self.handle = ctypes.c_void_p()

@@ -48,7 +48,7 @@ def _ports(artifact: ctypes.c_void_p, count: int, get: Any) -> list[Port]:
 
 @dataclasses.dataclass(frozen=True)
 class _Source:
-    """What a model was compiled from, to compile it in other ways."""
+    """The source of a model, to compile it again with other options."""
 
     model: str
     options: dict[str, Any]  # flags of `hone compile`
@@ -56,7 +56,7 @@ class _Source:
     def compile(self, target: pathlib.Path, options: dict[str, Any]) -> list[str]:
         known = {**self.options, **options}
         if options.get("target") and "cpu" not in options:
-            known.pop("cpu", None)  # of another processor
+            known.pop("cpu", None)  # for another processor
         argv = [_lib.command(), "compile", self.model, "-o", str(target)]
         for name, value in known.items():
             flag = "--" + name.replace("_", "-")
@@ -73,7 +73,7 @@ class _Source:
 
 
 def _written_at(target: pathlib.Path) -> dict[pathlib.Path, tuple[int, int]]:
-    """When the files that belong to an artifact were written."""
+    """Modification times of the files of an artifact."""
     stem = target.stem if target.suffix in (".so", ".c", ".a") else target.name
     names = {target.name, stem + ".h", stem + ".weights"}
     found = {}
@@ -85,8 +85,8 @@ def _written_at(target: pathlib.Path) -> dict[pathlib.Path, tuple[int, int]]:
 
 
 class Model:
-    """A compiled model. Call it with arrays in the order of `inputs`, or by name; it returns what it was given:
-    torch tensors for torch tensors, else NumPy arrays; a single output alone, several as a tuple.
+        """A compiled model. Call it with arrays in the order of `inputs`, or by name. It returns torch tensors if it was given
+    torch tensors, else NumPy arrays; a single output alone, several as a tuple.
 
     Threads may call one model at the same time, and a child made by fork may call its parent's. The model's own
     threads serve one call at a time; a call that finds them busy computes on its own thread, with the same result."""
@@ -94,19 +94,19 @@ class Model:
     def __init__(self, path: str, threads: int, folder: Any = None, source: _Source | None = None) -> None:
         context = _lib.context()
         self.path, self.threads = path, threads
-        self._folder = folder  # that must live as long as the mapped library
+        self._folder = folder  # must live as long as the mapped library
         self._source = source
         artifact = ctypes.c_void_p()
         _lib.check(library.hone_artifact_open(context.handle, os.fsencode(path), threads, ctypes.byref(artifact)), context)
         self._artifact: ctypes.c_void_p | None = artifact
         self.inputs = _ports(artifact, library.hone_artifact_input_count(artifact), library.hone_artifact_input)
         self.outputs = _ports(artifact, library.hone_artifact_output_count(artifact), library.hone_artifact_output)
-        # sizes then differ from call to call, and the ports' shapes are the largest
+        # with dynamic dimensions the ports' shapes are the upper bounds
         self._is_open = bool(library.hone_artifact_is_dynamic(artifact))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled as the bytes of the library and of its side files, so that a process on any machine whose processor
-        has what the code needs can load it."""
+        """Pickles the bytes of the library and its side files. Any machine whose processor has the needed instructions can load
+        it."""
         first, *beside = self._files()
         return _unpickle, ({".so": first.read_bytes(), **{file.suffix: file.read_bytes() for file in beside}}, self.threads)
 
@@ -124,7 +124,7 @@ class Model:
         names = [port.name for port in self.inputs]
         unknown = [name for name in named if name not in names]
         if unknown:
-            raise TypeError(f"no input {unknown[0]!r}; there are: {', '.join(names)}")
+            raise TypeError(f"no input {unknown[0]!r}; the inputs are: {', '.join(names)}")
         if len(arrays) > len(names):
             raise TypeError(f"{len(arrays)} inputs given, the model has {len(names)}: {', '.join(names)}")
         by_name = dict(zip(names, arrays))
@@ -184,7 +184,7 @@ class Model:
         return [tuple(sizes[:len(port.shape)]) for sizes, port in zip(shapes, self.outputs)]
 
     def save(self, path: str | os.PathLike[str], **options: Any) -> list[str]:
-        """Writes the model as a FILE.so, with its header and, where it has one, its weights beside it; returns what it wrote.
+        """Writes the model as FILE.so with its header and, if they are separate, its weights; returns the written files.
 
         By options, and for other endings, the model's source is compiled again by `hone compile`: FILE.c, FILE.a, or an
         executable with any other name. Options are that command's flags with underscores: target ("aarch64-linux-gnu"),
@@ -296,9 +296,9 @@ def compile(model: Any, example_inputs: Any = None, *, shapes: str | None = None
             threads: int = 0, cc: str | None = None, alias: dict[str, str] | None = None) -> Model:
     """Compiles a model file, "zoo:NAME" or a torch module (with example_inputs) and loads the result.
 
-    shapes: sizes of open dimensions, as "x[1,3,224,224]"; up to 4 may stay open up to bounds, "x[N<=64,S<=512]" ("0<=P<=64" from 0),
-    and are then what each call's arrays say. A module is exported so: hone.compile(module, x, shapes="x[N<=64,3,224,224]") takes
-    batches from 1 to 64, by the names of forward's parameters. cpu: a feature level ("avx2", "avx512", ...), None: this
+    shapes: sizes of dynamic dimensions, as "x[1,3,224,224]". Up to 4 may stay dynamic with upper bounds, "x[N<=64,S<=512]"
+    ("0<=P<=64" from 0); each call's arrays then have the actual sizes. For a module, names are those of forward's
+    parameters: hone.compile(module, x, shapes="x[N<=64,3,224,224]") takes batches from 1 to 64. cpu: a feature level ("avx2", "avx512", ...), None: this
     machine's. threads: 0 is one per usable core. cc: the C compiler, None: cc of PATH. alias: state, by input the
     output that is its next content: run_into() may be given one array for both.
     """

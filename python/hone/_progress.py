@@ -1,4 +1,4 @@
-"""What a long command says while it runs: passed on to a terminal, a bar in a notebook."""
+"""Progress of a long command: passed on to a terminal, or shown as a bar in a notebook."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import threading
 import tty
 from typing import Any, Callable, Sequence
 
-# "[3/12] model backend phase, 0:05 left", as the command writes it to a terminal
+# "[3/12] model backend phase, 0:05 left", as the command prints it on a terminal
 STEP = re.compile(r"\[(\d+)/(\d+)\] ([^\r\n]*)")
 
 
 class Bar:
-    """One output of a notebook's cell, renewed with every step."""
+    """One output of a notebook's cell, updated with every step."""
 
     def __init__(self) -> None:
         self.handle: Any = None
@@ -39,7 +39,7 @@ class Bar:
             self.handle.update(bar)
 
     def close(self) -> None:
-        """Full: a study may end before its last planned step."""
+        """Shows a full bar: a study may end before its last planned step."""
         if self.handle is not None:
             count = int(STEP.findall(self.seen)[-1][1])
             self.show(count, count, "done")
@@ -65,8 +65,8 @@ def _show(wanted: bool) -> Bar | Callable[[str], None] | None:
 
 
 def run(argv: Sequence[str], progress: bool) -> tuple[int, str, str]:
-    """Exit code, standard output and what was said beside it. With progress the command sees a terminal, because
-    without one it says only what lasts."""
+    """Exit code, standard output and standard error. With progress the command runs on a pseudo-terminal, because without a
+    terminal it prints no progress."""
     show = _show(progress)
     if show is None:
         done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
@@ -79,7 +79,7 @@ def run(argv: Sequence[str], progress: bool) -> tuple[int, str, str]:
         while True:
             try:
                 data = os.read(outer, 4096)
-            except OSError:  # nobody holds the other end any more
+            except OSError:  # the other end is closed
                 return
             if not data:
                 return

@@ -1,10 +1,10 @@
-"""Modules of PyTorch through torch.compile's backends, measured side by side: `python -m hone torch SOURCE:NAME ...`.
+"""Modules of PyTorch through torch.compile's backends, compared: `python -m hone torch SOURCE:NAME ...`.
 
     python -m hone torch torchvision:resnet18 transformers:bert --set transformers:bert:num_hidden_layers=2
 
-Weights are drawn from a seed, nothing is downloaded. In each round every backend is timed once, in an order drawn anew; a
-ratio is the median over the rounds of one backend's time by the first compiled one's in the same round, with a bootstrap
-interval (Efron & Tibshirani 1993). Latencies include the whole call as a program makes it, guards and all.
+Weights are drawn from a seed, nothing is downloaded. In each round every backend is timed once, in a new random order; a ratio
+is the median over the rounds of one backend's time divided by that of the first compiled one in the same round, with a
+bootstrap interval (Efron & Tibshirani 1993). Latencies are those of the whole call, guards included.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class TorchStudy:
 
 
 def _tensors(value: Any) -> list[torch.Tensor]:
-    """The tensors of a module's result, in order, whatever holds them."""
+    """The tensors in a module's result (nested in any containers), in order."""
     if isinstance(value, torch.Tensor):
         return [value]
     many = value.values() if isinstance(value, dict) else value if isinstance(value, (tuple, list)) else ()
@@ -109,7 +109,7 @@ def _difference(got: Any, wanted: Any) -> float:
 
 
 def _prepare(row: Row, module: torch.nn.Module, inputs: tuple[Any, ...], wanted: Any) -> Callable[..., Any] | None:
-    """The module under the row's backend, compiled and checked; None and a status where that fails."""
+    """The module under the row's backend, compiled and checked; None and a status if that fails."""
     backend.stats.reset()
     start = time.perf_counter()
     try:
@@ -117,7 +117,7 @@ def _prepare(row: Row, module: torch.nn.Module, inputs: tuple[Any, ...], wanted:
         got = call(*inputs)
         row.compile_s = 0.0 if row.backend == "eager" else time.perf_counter() - start
         row.error = _difference(got, wanted)
-    except Exception as error:  # of the exporter, of a compiler: a row that says so, not the end of the study
+    except Exception as error:  # an error of an exporter or compiler is a row, not the end of the study
         row.status = f"{type(error).__name__}: {' '.join(str(error).split())}"[:200]
         return None
     if row.backend != "eager":

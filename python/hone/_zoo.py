@@ -1,4 +1,4 @@
-"""Models of PyTorch's libraries, and of a user's own files, as ONNX or torch.export's .pt2.
+"""Models of PyTorch's libraries, and of the user's files, as ONNX or torch.export's .pt2.
 
 Weights are drawn from a seed: nothing is downloaded, and the same version of a library gives the same file.
 """
@@ -18,11 +18,11 @@ import tempfile
 from typing import Any, Iterator
 
 SOURCES = "torchvision, timm, transformers, diffusers, torch_geometric, ultralytics"
-Example = tuple[Any, tuple[Any, ...]]  # a module and what it is called with
+Example = tuple[Any, tuple[Any, ...]]  # a module and its arguments
 
 
 class Refusal(Exception):
-    """A message for the user and the exit code that goes with it."""
+    """A message for the user with its exit code."""
 
     def __init__(self, code: int, text: str):
         super().__init__(text)
@@ -65,7 +65,7 @@ def _timm(name: str, size: int | None, settings: dict[str, Any]) -> Example:
 
 
 def _first(model: Any, names: list[str], **fixed: Any) -> Any:
-    """The first of the outputs alone, of inputs by position."""
+    """Takes inputs by position and returns the first output only."""
     import torch
 
     class First(torch.nn.Module):
@@ -81,7 +81,7 @@ def _first(model: Any, names: list[str], **fixed: Any) -> Any:
 
 
 def _example(name: str, config: Any, size: int | None) -> Any:
-    """What an input of this name of transformers' models takes."""
+    """Example values for an input of this name of transformers' models."""
     import torch
     part = {"pixel_values": "vision_config", "input_ids": "text_config"}.get(name, "")
     config = getattr(config, part, config)
@@ -187,7 +187,7 @@ def _user_file(path: pathlib.Path) -> Example:
     spec = importlib.util.spec_from_file_location(f"hone_zoo_{path.stem}", path)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(path.resolve().parent))  # what it imports from beside it, as if it were run itself
+    sys.path.insert(0, str(path.resolve().parent))  # its imports from its own folder, as if it were run directly
     spec.loader.exec_module(module)
     for name in ("get_model", "get_dummy_input"):
         if not callable(getattr(module, name, None)):
@@ -200,7 +200,7 @@ def _user_file(path: pathlib.Path) -> Example:
 
 
 def _nested(settings: dict[str, Any]) -> dict[str, Any]:
-    """text_config.hidden_size=32 is a setting within a setting."""
+    """Parses settings; text_config.hidden_size=32 is a nested one."""
     out: dict[str, Any] = {}
     for key, value in settings.items():
         *path, last = key.split(".")
@@ -221,7 +221,7 @@ def build(name: str, zoo_dir: str | None, size: int | None, settings: dict[str, 
     else:
         path = pathlib.Path(zoo_dir or ".") / f"{name}.py"
         if not path.is_file():
-            raise Refusal(66, f"there is no {path}; a model of a library is SOURCE:NAME, of {SOURCES}")
+            raise Refusal(66, f"{path} does not exist; a model of a library is SOURCE:NAME, with a source of {SOURCES}")
         module, inputs = _user_file(path)
     return module.eval(), inputs
 
@@ -230,29 +230,29 @@ MARKS = {".h": b"/", ".json": b"{", ".onnx": b"\x08", ".pt2": b"PK", ".so": b"\x
 
 
 def check_output(path: str, *inputs: str) -> None:
-    """As hone's own outputs: what is no regular file of that kind, or is an input, is never replaced."""
+    """The rule for all outputs of hone: refuses to replace a file of another kind, or an input."""
     why = None
     if os.path.exists(path):
         mark = MARKS.get(os.path.splitext(path)[1], b"")
         if not os.path.isfile(path):
-            why = "is no regular file"
+            why = "is not a regular file"
         elif any(os.path.exists(i) and os.path.samefile(path, i) for i in inputs):
             why = "is an input of this command, so it cannot be its output"
         elif os.path.getsize(path) and open(path, "rb").read(len(mark)) != mark:
             why = "a file of another kind exists there; it was not changed"
     elif not os.path.isdir(os.path.dirname(os.path.abspath(path))):
-        why = "its folder is not there"
+        why = "its folder does not exist"
     if why:
         raise Refusal(77, f"{path}: {why}")
 
 
 @contextlib.contextmanager
 def whole(path: str, *inputs: str) -> Iterator[str]:
-    """A name to write to, of the same ending; what is there becomes path at the end, complete or not at all."""
+    """A temporary name with the same ending, renamed to path at the end if it is complete."""
     check_output(path, *inputs)
     folder, name = os.path.split(os.path.abspath(path))
     with tempfile.TemporaryDirectory(prefix=".hone-", dir=folder) as beside:
-        partial = os.path.join(beside, name)  # the archive in a .pt2 is called as its file
+        partial = os.path.join(beside, name)  # the archive in a .pt2 has the name of the file
         yield partial
         os.replace(partial, path)
 
@@ -260,14 +260,14 @@ def whole(path: str, *inputs: str) -> Iterator[str]:
 def save_archive(module: Any, inputs: tuple[Any, ...], path: str, dynamic: Any = None) -> Any:
     """Returns the program that it wrote. dynamic: the dynamic_shapes of torch.export."""
     import torch
-    # no decompositions: what this does is to take writes into tensors out
+    # no decompositions: only functionalises writes into tensors
     program = torch.export.export(module, inputs, dynamic_shapes=dynamic).run_decompositions({})
     torch.export.save(program, path)
     return program
 
 
 def has_onnx_exporter() -> bool:
-    """Whether torch has what its exporter to ONNX is made of; its own archives need nothing."""
+    """True if torch's ONNX exporter is installed; .pt2 archives need nothing else."""
     return importlib.util.find_spec("onnxscript") is not None
 
 
@@ -284,7 +284,7 @@ def save(module: Any, inputs: tuple[Any, ...], path: str) -> None:
 
 
 def _output(name: str, output: str) -> str:
-    """A folder (it ends in /) gets NAME.onnx, or NAME.pt2 where torch lacks what its ONNX exporter needs."""
+    """In a folder (it ends in /) the file is NAME.onnx, or NAME.pt2 if torch's ONNX exporter is not installed."""
     if not output.endswith("/"):
         return output
     ending = "onnx" if has_onnx_exporter() else "pt2"

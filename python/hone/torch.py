@@ -1,7 +1,7 @@
-"""torch.compile(model, backend="hone"): graphs that hone compiles run there, others in eager mode, both counted.
+"""torch.compile(model, backend="hone"): hone runs the graphs that it can compile, eager mode the others; both are counted.
 
 `hone.torch.stats` says how many graphs torch handed over, how many run compiled, why the others do not, and where torch
-broke the program. `hone.torch.study` measures modules under several backends side by side.
+broke the program. `hone.torch.study` compares modules under several backends.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def _counted(kind: str) -> dict[str, int]:
 @dataclasses.dataclass
 class Stats:
     """Counted since the last reset()."""
-    graphs: int = 0  # handed to hone
+    graphs: int = 0  # given to hone
     compiled: int = 0
     fallbacks: list[str] = dataclasses.field(default_factory=list)  # one reason a graph
     _before: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
@@ -36,12 +36,12 @@ class Stats:
         self._before = {kind: _counted(kind) for kind in ("graph_break", "stats")}
 
     def breaks(self) -> list[str]:
-        """Why torch broke the program, one reason a break, whatever the backend."""
+        """Reasons of torch's graph breaks, one per break, for any backend."""
         before = self._before.get("graph_break", {})
         return [why for why, count in _counted("graph_break").items() for _ in range(count - before.get(why, 0))]
 
     def seen(self) -> int:
-        """Graphs that torch made, whatever the backend."""
+        """Number of graphs that torch made, for any backend."""
         return _counted("stats").get("unique_graphs", 0) - self._before.get("stats", {}).get("unique_graphs", 0)
 
 
@@ -50,11 +50,11 @@ stats = Stats()
 
 NO_BACKWARD = ("gradients are recorded, and a compiled graph has no backward pass: run inference under torch.no_grad() or "
                "torch.inference_mode()")
-SIZES = 8  # that a graph with open sizes is compiled for; others run in eager mode
+SIZES = 8  # sets of sizes for which a graph with dynamic dimensions is compiled; others run in eager mode
 
 
 class _Fixed(torch.nn.Module):
-    """The graph over its tensors alone; the numbers among its inputs are these."""
+    """The graph with its tensors as inputs; its numeric inputs are fixed to these values."""
 
     def __init__(self, graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> None:
         super().__init__()
@@ -66,11 +66,11 @@ class _Fixed(torch.nn.Module):
 
 
 def _check_writes(program: Any) -> None:
-    """A compiled graph makes outputs and leaves its inputs as they are."""
+    """Refuses graphs that write to their inputs."""
     made = program.graph_signature
     written = [*made.user_inputs_to_mutate.values(), *made.buffers_to_mutate.values()]
     if written:
-        raise HoneError("E_UNSUP", f"the graph writes into what it is given: {', '.join(map(str, written))}")
+        raise HoneError("E_UNSUP", f"the graph writes to its inputs: {', '.join(map(str, written))}")
 
 
 def _compile(graph: torch.nn.Module, inputs: Sequence[torch.Tensor]) -> Callable[..., Any]:
@@ -94,7 +94,7 @@ def _compile(graph: torch.nn.Module, inputs: Sequence[torch.Tensor]) -> Callable
 
 
 def _needs_gradients(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> bool:
-    """Whether a backward pass may come to the graph: torch records for one now or inside, of what requires gradients."""
+    """True if a backward pass may need the graph: torch records gradients of its inputs or parameters, now or inside it."""
     records, requires = torch.is_grad_enabled(), False
     for node in (node for part in graph.modules() if isinstance(part, torch.fx.GraphModule) for node in part.graph.nodes):
         records = records or node.target is torch._C._set_grad_enabled and bool(node.args[0])
@@ -108,7 +108,7 @@ def _reason(error: Exception) -> str:
 
 
 class _Open:
-    """A graph with sizes that each call brings: compiled for each set of them when it first comes."""
+    """A graph with dynamic dimensions, compiled at the first call with each set of sizes."""
 
     def __init__(self, graph: torch.fx.GraphModule) -> None:
         self.graph, self.runs = graph, {}  # type: ignore[var-annotated]
@@ -124,7 +124,7 @@ class _Open:
     def _first(self, inputs: Sequence[Any], tensors: list[torch.Tensor]) -> Callable[..., Any] | None:
         try:
             if len(self.runs) >= SIZES:
-                raise HoneError("E_LIMIT", f"a graph with open sizes met more than {SIZES} sets of them")
+                raise HoneError("E_LIMIT", f"a graph with dynamic dimensions was called with more than {SIZES} sets of sizes")
             return _compile(_Fixed(self.graph, inputs), tensors)
         except Exception as error:
             stats.fallbacks.append(_reason(error))
@@ -132,8 +132,8 @@ class _Open:
 
 
 def backend(graph: torch.fx.GraphModule, example_inputs: list[Any]) -> Callable[..., Any]:
-    """What torch.compile calls for each graph; for inference. A graph that a backward pass may come to runs in eager mode,
-    with its gradients. Where sizes are symbolic the graph is compiled when it is called, for the sizes that come."""
+    """Called by torch.compile for each graph; for inference. A graph that may need a backward pass runs in eager mode, with
+    its gradients. With symbolic sizes the graph is compiled when it is called, for the sizes of that call."""
     stats.graphs += 1
     if _needs_gradients(graph, example_inputs):
         stats.fallbacks.append(NO_BACKWARD)
@@ -143,7 +143,7 @@ def backend(graph: torch.fx.GraphModule, example_inputs: list[Any]) -> Callable[
         return _Open(graph)
     try:
         run = _compile(graph, example_inputs)
-    except Exception as error:  # whatever the exporter or hone cannot do: eager mode can
+    except Exception as error:  # eager mode runs graphs that the exporter or hone cannot
         stats.fallbacks.append(_reason(error))
         return graph.forward
     stats.compiled += 1
@@ -157,5 +157,5 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(name)
 
 
-if "hone" not in torch._dynamo.list_backends():  # the installed package's entry point names it as well
+if "hone" not in torch._dynamo.list_backends():  # the installed package's entry point registers it too
     torch._dynamo.register_backend(backend, name="hone")

@@ -36,7 +36,7 @@ OF_ONE = {("tensorrt", "no_device"): ("unsupported", "no NVIDIA GPU: cudaGetDevi
           ("torchtrt", "no_device"): ("unsupported", "no NVIDIA GPU"),
           ("torchtrt", "unsupported"): ("unsupported", "torch.export: no such operator"),
           ("migraphx", "unsupported"): ("unsupported", "MIGraphX's parser: no such operator"),
-          ("vitisai", "no_device"): ("not_installed", "it is none of AMD's")}
+          ("vitisai", "no_device"): ("not_installed", "it is not AMD's build")}
 
 
 @pytest.fixture(scope="module")
