@@ -85,7 +85,7 @@ def _written_at(target: pathlib.Path) -> dict[pathlib.Path, tuple[int, int]]:
 
 
 class Model:
-        """A compiled model. Call it with arrays in the order of `inputs`, or by name. It returns torch tensors if it was given
+    """A compiled model. Call it with arrays in the order of `inputs`, or by name. It returns torch tensors if it was given
     torch tensors, else NumPy arrays; a single output alone, several as a tuple.
 
     Threads may call one model at the same time, and a child made by fork may call its parent's. The model's own
