@@ -17,7 +17,7 @@ struct peer_job {
 };
 
 struct peer {
-  const char *name; /* NULL: its headers were not installed */
+  const char *name; /* NULL: its headers were not there */
   const char *remedy;
   bool spared_epilogue;
   /* False: the library has nothing for the problem. a, b and c as the problem says, bias a value a column or NULL, which

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Judges a commit of hone for hone bisect, in the folder of that commit: builds it, and its programs take turns with
+# Judges a commit of hone for hone bisect, in the folder where that commit lies: builds it, and its programs take turns with
 # those of a build of the good end.
 #   GOOD=/elsewhere/build/hone MODELS=zoo:conv hone bisect v1.0..main --run examples/is-fast.sh
 # shellcheck disable=SC2086 # several models, several flags

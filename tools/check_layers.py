@@ -1,8 +1,9 @@
-"""Enforces the table of allowed includes in docs/ARCHITECTURE.md. Exit 1 prints each violation.
+"""Who may include whom: enforces the room table of docs/ARCHITECTURE.md. Exit 1 names each violation.
 
 The sources have five wings, src/WING/ROOM/. A row is `| src/WING/ROOM/ | sentence | may include |`. A room may include
 itself, what its row names, and what those may include; never a room of a wing above its own. A room on disk needs a row,
-a row needs a room. Headers in <> are libc's or a listed package's. WORDS has names that a room must not use although a header declares them.
+a row needs a room. Headers in <> are libc's or a listed package's. Words that a header brings along and a room may not
+use are in WORDS.
 """
 import pathlib
 import re
@@ -10,7 +11,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WINGS = ("core", "compiler", "bench", "judge", "ui")  # lowest first
-# Packages, and the rooms that may use them.
+# Packages, and the rooms that may know them.
 PACKAGES = {
     "jansson.h": {"base", "format", "machine", "metrics", "import", "profile", "record", "store", "backends", "check", "wire",
                   "worker", "study", "compare", "recommend", "predict", "bundle", "gate", "report", "serve", "fleet", "cli"},
@@ -77,7 +78,7 @@ def check_file(path, rows, allowed):
     for number, line in enumerate(path.read_text().splitlines(), 1):
         word = WORDS[folder].search(line) if folder in WORDS else None
         if word:
-            found.append(f"{path.relative_to(ROOT)}:{number}: {folder} must not use {word.group(0)}")
+            found.append(f"{path.relative_to(ROOT)}:{number}: {folder} does not know {word.group(0)}")
         match = re.match(r'\s*#\s*include\s+([<"])([^>"]+)[>"]', line)
         if not match:
             continue
