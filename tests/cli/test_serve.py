@@ -250,7 +250,7 @@ def test_a_new_user_has_no_store(hone):
         assert server.ask(path).status == 200
     for path in ("/", "/matrix"):
         page = server.ask(path).text
-        assert "Nothing was measured yet" in page and "href=\"/jobs\"" in page, page
+        assert "There are no studies yet" in page and "href=\"/jobs\"" in page, page
     assert server.ask("/matrix?machine=" + "0" * 32).status == 404
     assert server.stop() == 0
     assert not (hone.folder / "none.db").exists()
@@ -310,15 +310,15 @@ def test_a_trend_shows_a_planted_change_and_no_other(home):
     after = re.search(r"since.*?<a href=\"/study/[0-9a-f]{32}\">(night \d+)</a>", page).group(1)
     assert after in ("night 19", "night 20", "night 21")
     page, _ = trend_of(home, "steady", count=40)
-    assert "Nowhere, over 40 studies" in page
+    assert "None in 40 studies" in page
 
 
 def test_machines_are_compared_with_the_canary_between_them(home):
     _, machines = trend_of(home, "two", count=4, machines=2)
     assert "CPU 0" in machines and "CPU 1" in machines
-    assert "1 cell in common" in machines
+    assert "1 common row" in machines
     # b is the newest, night 3, whose canary is twice as fast: at about equal latency it is about 2x beyond that
-    row = machines[machines.index("1 cell in common"):]
+    row = machines[machines.index("1 common row"):]
     assert re.search(r"data-label=\"canary\">0\.50", row), row
     assert 1.8 < float(re.search(r"beyond the canary\"><b>([0-9.]+)x", row).group(1)) < 2.2
 
@@ -702,7 +702,7 @@ def test_what_is_not_a_model_fails_and_is_no_study(home):
         page = server.ask(job).text
         notice = re.search(r'<p class="notice">(.*)</p>', page).group(1)
         assert says in notice and f"&quot;{name}&quot;" in notice and ">chosen<" not in page and "pill bad" in page, page
-    assert "Nothing was measured yet" in server.ask("/").text
+    assert "There are no studies yet" in server.ask("/").text
     assert server.stop() == 0
     refused(home("dataset", "export", "-o", "no-set", "--store", "no-models.db"), "E_NOFILE")
 
@@ -734,7 +734,7 @@ def test_jobs_wait_end_and_are_interrupted(home, model):
 
 
 def test_others_need_a_token(home):
-    refused(home("serve", "--port", "0", "--address", "0.0.0.0"), "E_USAGE", "a token is needed")
+    refused(home("serve", "--port", "0", "--address", "0.0.0.0"), "E_USAGE", "a token is required")
     (home.folder / "short").write_text("abc\n")
     refused(home("serve", "--port", "0", "--token-file", "short"), "E_USAGE", "16 to 200")
     refused(home("serve", "--port", "0", "--token-file", "nothing"), "E_NOFILE")

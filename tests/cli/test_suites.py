@@ -23,9 +23,9 @@ def test_a_suite_is_its_models(hone):
     assert templates and all(word.startswith("zoo:") for word in templates)
     result = hone("bench", "--suite", "templates", "--dry-run", *FLAGS)
     sound(result)
-    assert f"{len(templates)} cells" in result.text, result  # FLAGS name one engine
+    assert f"{len(templates)} configurations" in result.text, result  # FLAGS name one engine
     twice = hone("bench", templates[0], "--suite", "templates", "--dry-run", *FLAGS)
-    assert f"{len(templates)} cells" in twice.text, twice
+    assert f"{len(templates)} configurations" in twice.text, twice
 
 
 def test_an_unknown_suite_names_the_nearest(hone):
@@ -57,7 +57,7 @@ def test_latency_csv_gathers_studies(hone, tmp_path):
     hone("report", "last", "--latency-csv", path)
     assert path.read_bytes() == text
     path.write_text('"timestamp","model"\n')
-    refused(hone("report", "last", "--latency-csv", path), "E_PATH", "other columns")
+    refused(hone("report", "last", "--latency-csv", path), "E_PATH", "columns of another version")
     assert path.read_text() == '"timestamp","model"\n'
 
 
@@ -169,7 +169,7 @@ def test_png_is_the_figure_in_pixels(hone, tmp_path):
 def test_variants_are_rows_of_their_own(hone, tmp_path):
     result = hone("bench", "zoo:mlp", "--backend", "onnxruntime,onnxruntime:off,onnxruntime:parallel",
                   "--dry-run", *FLAGS[2:])
-    assert "3 cells" in result.text, result
+    assert "3 configurations" in result.text, result
     result = hone("bench", "zoo:mlp", "--backend", "onnxruntime:of", *FLAGS[2:])
     refused(result, "E_USAGE")
     assert "there are off, basic" in result.errors

@@ -19,7 +19,7 @@ def test_kernel_shows_every_way(hone, line):
     lines = result.text.splitlines()
     assert lines[0] == line
     ways = [row.split() for row in lines if re.search(r" (gemm|conv)_\w+ vectors\d", row)]
-    assert len(ways) == int(re.search(r"; (\d+) ways", result.text).group(1)) > 1
+    assert len(ways) == int(re.search(r"; (\d+) choices", result.text).group(1)) > 1
     assert all(float(way[0]) > 0 and float(way[1]) > 0 for way in ways), result
     errors = [float(re.search(r" (\S+e[-+]\d+)  \w+ vectors", row).group(1))
               for row in lines if re.search(r" (gemm|conv)_\w+ vectors\d", row)]

@@ -146,8 +146,7 @@ static hone_status check_outputs(struct runner *r) {
                       : fail(r->ctx, HONE_E_USAGE, place_name("-o -"),
                              "the model has %zu outputs: give a folder", count);
   if (!stat(dir, &info) && !S_ISDIR(info.st_mode))
-    return fail(r->ctx, HONE_E_PATH, place_file(dir),
-                "is not a folder; -o of 'hone run' is a folder");
+    return fail(r->ctx, HONE_E_PATH, place_file(dir), "is not a folder, which -o must be here");
   TRY(dir_output(r->ctx, dir));
   inputs_of_command(r->args, &seen);
   inputs_of_model(&r->model, &seen);

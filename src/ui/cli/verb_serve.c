@@ -77,7 +77,7 @@ static hone_status read_options(struct ctx *ctx, const struct args *args,
                                 .has_bundles = knows_bundles()};
   if (args->word_count)
     return fail(ctx, HONE_E_USAGE, place_name(args->words[0]),
-                "'hone serve' takes no arguments, only flags");
+                "serve takes no arguments, only flags");
   TRY(bytes_of(ctx, args, FLAG_max_upload, 1000000000, &out->upload_bytes));
   TRY(bytes_of(ctx, args, FLAG_max_disk, 8000000000, &out->disk_bytes));
   TRY(read_token(ctx, args, token, &out->token));

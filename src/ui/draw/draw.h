@@ -4,16 +4,16 @@
 
 #include "core/ops/ops.h"
 
-/* SVG that stands alone: a box an operator with its first output's shape, inputs above and outputs
-   below; constants are named in a box's title only. All text of the model is escaped. E_LIMIT for
-   graphs that no one could read (over 20,000 boxes and bends). The same graph gives the same bytes. */
+/* Standalone SVG: a box for each operator with the shape of its first output, inputs above and outputs below. Constants are
+   named only in a box's title. All text of the model is escaped. E_LIMIT for graphs that are too large to read (over 20,000
+   boxes and bends). The same graph gives the same bytes. */
 MUST_USE hone_status draw_graph(struct ctx *ctx, const struct graph *graph, struct strbuf *out);
 
 /* -- inside the folder: layers.c */
 
 struct layout_edge {
   size_t from, to;         /* vertices; from < to */
-  size_t bend, bend_count; /* points between them, one a layer that the edge crosses */
+  size_t bend, bend_count; /* bends, one for each layer that the edge crosses */
 };
 struct layout {
   size_t vertex_count;
@@ -24,13 +24,13 @@ struct layout {
   size_t point_count; /* vertices, then bends */
   struct layout_point {
     int layer;
-    double x, width; /* x: the middle */
+    double x, width; /* x of the center */
   } * points;
   int layer_count;
   double width;
 };
-/* Layers from top to bottom, crossings few, edges straight: Sugiyama, Tagawa and Toda 1981, with
-   barycenters for the order and averaged placements for x. E_LIMIT. */
+/* Assigns layers from top to bottom, with few crossings and straight edges: Sugiyama, Tagawa and Toda 1981, with barycenters
+   for the order and averaged placements for x. E_LIMIT. */
 MUST_USE hone_status layout_layers(struct ctx *ctx, struct arena *arena, struct layout *layout);
 
 #endif

@@ -1,7 +1,5 @@
-/* graph_svg: the layered drawing of a graph as SVG.
- *
- * In: a graph with shapes. Out: SVG with its own style, light and dark, no script. Vertices are the
- * graph's inputs, its nodes in their order, its outputs.
+/* graph_svg: the layered drawing of a graph as SVG, with its own style, light and dark, without script. Vertices are the
+ * graph's inputs, its nodes in order, and its outputs.
  */
 #include "draw.h"
 
@@ -21,7 +19,7 @@ static const char style[] =
     ".contraction{fill:#12403a}.elementwise{fill:#4a2d16}.reduction{fill:#1e2f52}"
     ".movement{fill:#372649}.end{fill:#22262b}}</style>\n";
 
-/* Text of the model: safe first, then XML's own characters. */
+/* Text of the model: made safe first, then XML characters are escaped. */
 static void put_text(struct strbuf *out, const char *untrusted, size_t max) {
   struct strbuf safe = {0};
   strbuf_put_safe(&safe, untrusted, max);
@@ -74,7 +72,7 @@ static const struct node *node_of(const struct picture *picture, size_t v) {
              ? picture->graph->nodes.at[v - picture->node_begin]
              : NULL;
 }
-/* What a vertex hands on, an output: what it is. */
+/* The value that a vertex produces; of an output the value itself. */
 static const struct value *value_of(const struct picture *picture, size_t v) {
   const struct node *node = node_of(picture, v);
   if (node) return node->output_count ? node->outputs[0] : NULL;
@@ -107,13 +105,13 @@ static MUST_USE hone_status measure(struct ctx *ctx, struct arena *arena, struct
 
 typedef VEC(struct layout_edge) edge_list;
 
-/* Edges come out sorted by `to`. */
+/* Edges are sorted by `to`. */
 static MUST_USE hone_status add_edge(struct ctx *ctx, struct arena *arena, const size_t *makers,
                                      const struct value *value, size_t to, edge_list *out) {
   if (!value || makers[value->index] == SIZE_MAX) return HONE_OK;
   const struct layout_edge edge = {.from = makers[value->index], .to = to};
   for (size_t e = out->count; e-- > 0 && out->at[e].to == to;)
-    if (out->at[e].from == edge.from) return HONE_OK; /* x * x is one line */
+    if (out->at[e].from == edge.from) return HONE_OK; /* x * x has one edge */
   VEC_PUSH(ctx, arena, out, edge);
   return HONE_OK;
 }
@@ -122,7 +120,7 @@ static MUST_USE hone_status find_edges(struct ctx *ctx, struct arena *arena,
                                        struct picture *picture) {
   const struct graph *graph = picture->graph;
   edge_list edges = {0};
-  size_t *makers; /* by value: the vertex that hands it on; SIZE_MAX for constants */
+  size_t *makers; /* by value: the vertex that produces it; SIZE_MAX for constants */
   TRY(NEW_ARRAY(ctx, arena, makers, graph->values.count + 1));
   for (size_t i = 0; i < graph->values.count; i++) {
     graph->values.at[i]->index = (uint32_t)i;
@@ -143,10 +141,10 @@ static MUST_USE hone_status find_edges(struct ctx *ctx, struct arena *arena,
   return HONE_OK;
 }
 
-/* -- marks */
+/* -- elements */
 
 static void put_number(struct strbuf *out, double x) {
-  const long long tenths = llround(x * 10); /* no locale in it */
+  const long long tenths = llround(x * 10); /* independent of the locale */
   strbuf_printf(out, "%s%lld.%lld", tenths < 0 ? "-" : "", llabs(tenths) / 10, llabs(tenths) % 10);
 }
 static void put_point(struct strbuf *out, double x, double y) {
@@ -162,7 +160,7 @@ static double x_of(const struct picture *picture, size_t point) {
   return MARGIN + picture->layout.points[point].x;
 }
 
-/* A curve that leaves and arrives upright. */
+/* A curve with vertical ends. */
 static void put_curve(struct strbuf *out, double x, double y, double to_x, double to_y) {
   const double middle = (y + to_y) / 2;
   strbuf_puts(out, " C");

@@ -1,9 +1,9 @@
-/* layers: where each box of a layered drawing stands.
+/* layers: the position of each box of a layered drawing.
  *
- * In: vertices in topological order with widths, and edges. Out: a layer and a middle for each vertex
- * and for each bend of an edge that crosses layers. Four steps (Sugiyama, Tagawa, Toda 1981): layers
- * by longest path, bends, order within layers by barycenters, places by averaging what the
- * neighbours above and below ask for. Linear in points and edges times a fixed number of sweeps.
+ * Input: vertices in topological order with widths, and edges. Output: a layer and a center for each vertex and for each bend
+ * of an edge that crosses layers. Four steps (Sugiyama, Tagawa, Toda 1981): layers by longest path, bends, order within layers
+ * by barycenters, x by averaging the positions of neighbours above and below. Linear in points and edges times a fixed number
+ * of sweeps.
  */
 #include "draw.h"
 
@@ -23,7 +23,7 @@ struct work {
   struct layout *layout;
   struct item *items; /* [point_count], layer after layer */
   size_t *begins;     /* [layer_count + 1] */
-  double *rank;       /* [point_count] place within its layer */
+  double *rank;       /* [point_count] index within its layer */
   size_t segment_count;
   struct segment {
     size_t from, to; /* points of adjacent layers */
@@ -35,15 +35,15 @@ struct work {
 static void find_layers(struct layout *layout) {
   struct layout_point *points = layout->points;
   for (size_t e = 0; e < layout->edge_count; e++) {
-    /* edges are sorted by `to`, and every vertex comes after those that it needs */
+    /* edges are sorted by `to`, and vertices are in topological order */
     const struct layout_edge *edge = &layout->edges[e];
     if (points[edge->to].layer < points[edge->from].layer + 1)
       points[edge->to].layer = points[edge->from].layer + 1;
   }
 }
 
-/* What nothing feeds stands just above the first that uses it. `least`: the highest layer among a
-   vertex's users, INT_MAX without any; -1 for a vertex that something feeds. */
+/* A vertex without inputs is in the layer above its first user. `least`: the highest layer among a vertex's users, INT_MAX
+   without users; -1 for a vertex with inputs. */
 static void lower_sources(struct layout *layout, int *least) {
   for (size_t v = 0; v < layout->vertex_count; v++) least[v] = INT_MAX;
   for (size_t e = 0; e < layout->edge_count; e++) least[layout->edges[e].to] = -1;
@@ -99,7 +99,7 @@ static void find_neighbours(struct work *work) {
       work->neighbours[side][--starts[own + 1]] =
           side ? work->segments[s].to : work->segments[s].from;
     }
-    /* each start was moved down to its own beginning, one place too far to the right */
+    /* counting moved each start to the beginning of the next, so shift back */
     for (size_t p = 0; p < work->layout->point_count; p++) starts[p] = starts[p + 1];
     starts[work->layout->point_count] = work->segment_count;
   }
@@ -155,14 +155,14 @@ static void order_layers(struct work *work) {
   }
 }
 
-/* -- places */
+/* -- positions */
 
 static double distance(const struct work *work, size_t i) { /* from item i to item i + 1 */
   const struct layout_point *points = work->layout->points;
   return (points[work->items[i].point].width + points[work->items[i + 1].point].width) / 2 + GAP;
 }
 
-/* Both packings from what is wished keep the distances, and so does their mean. */
+/* Packing from the left and from the right both keep the distances, and so does their mean. */
 static void pack(struct work *work, int layer, double *left) {
   const size_t begin = work->begins[layer], end = work->begins[layer + 1];
   for (size_t i = begin; i < end; i++)
@@ -171,7 +171,7 @@ static void pack(struct work *work, int layer, double *left) {
   for (size_t i = end; i-- > begin;) {
     double right = work->items[i].key;
     if (i + 1 < end) right = fmin(right, work->rank[i + 1] - distance(work, i));
-    work->rank[i] = right; /* by item here: the ranks are done with */
+    work->rank[i] = right; /* reused by item: the ranks are no longer needed */
   }
   for (size_t i = begin; i < end; i++)
     work->layout->points[work->items[i].point].x = (left[i] + work->rank[i]) / 2;
@@ -184,7 +184,7 @@ static void wish(struct work *work, int layer, int side, double *x) {
   }
 }
 
-/* Of the last sweeps both sides count, so that a box stands between what it has above and below. */
+/* The last sweeps use both sides, so that a box is centered between its neighbours above and below. */
 static void place_points(struct work *work, double *left, double *x) {
   struct layout *layout = work->layout;
   for (int sweep = 0; sweep < PLACE_SWEEPS; sweep++) {

@@ -1,8 +1,7 @@
-/* chart_scaling: throughput over batch sizes or thread counts, one line an engine.
+/* chart_scaling: throughput over batch sizes or thread counts, one line for each engine.
  *
- * In: the groups of one model. Out: a figure for each thread count where batches vary and for each
- * batch where thread counts vary. The horizontal axis has its values at even distances, the vertical
- * one is logarithmic. Only ranked rows are points.
+ * A figure for each thread count if batches vary, and for each batch if thread counts vary. The horizontal axis has its values
+ * at equal distances, the vertical axis is logarithmic. Only ranked rows are points.
  */
 #include "core/format/format.h"
 #include "report.h"
@@ -17,9 +16,9 @@ struct sweep {
   const size_t *begins;
   size_t count;
   bool over_threads;
-  int fixed;                 /* of the other one */
-  const struct config *like; /* load, precision and scenario of all */
-  int values[MOST];          /* ascending, each once */
+  int fixed;                 /* value of the other parameter */
+  const struct config *like; /* load, precision and scenario are those of all points */
+  int values[MOST];          /* ascending, distinct */
   size_t value_count;
 };
 
@@ -115,7 +114,7 @@ static void put_grid(struct html html, const struct sweep *sweep, const struct a
   strbuf_puts(html.out, sweep->over_threads ? "threads" : "batch");
   svg_end_text(html);
   svg_begin_text(html, "", 4, 14);
-  LITERAL(html.out, "\xe2\x86\x91 samples a second");
+  LITERAL(html.out, "\xe2\x86\x91 samples per second");
   svg_end_text(html);
 }
 
@@ -149,7 +148,7 @@ static void put_line(const struct sweep *sweep, const struct axis *y, size_t fir
     svg_name(html, &summary->records[i], 80);
     LITERAL(html.out, ": ");
     put_significant(html.out, summary->records[i].throughput_per_s, 4);
-    LITERAL(html.out, " samples a second</title></circle>");
+    LITERAL(html.out, " samples per second</title></circle>");
   }
   const double label_y = label_clear(labels, *label_count, RIGHT, height + 4);
   labels[(*label_count)++] = (struct label_place){RIGHT, label_y};
@@ -171,14 +170,14 @@ static void put_chart(const struct sweep *sweep) {
   struct strbuf rest = {0};
   put_group_rest(&rest, sweep->like, ", ");
   html_take(html, &rest);
-  LITERAL(html.out, " <span>samples a second, logarithmic; higher is better</span></figcaption>");
+  LITERAL(html.out, " <span>samples per second, logarithmic; higher is better</span></figcaption>");
   strbuf_printf(
       html.out,
       "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"throughput over "
       "%s\">",
       WIDTH, HEIGHT, sweep->over_threads ? "thread counts" : "batch sizes");
   put_grid(html, sweep, &y);
-  for (size_t v = 0; v < sweep->value_count; v++) /* each engine where it first appears */
+  for (size_t v = 0; v < sweep->value_count; v++) /* each engine at its first row */
     for (size_t k = 0; k < sweep->count; k++)
       for (size_t i = sweep->begins[k], end = group_end(sweep->summary, i); i < end; i++) {
         bool is_first = is_point(sweep, i) && label_count < COUNT(labels) &&
@@ -190,7 +189,7 @@ static void put_chart(const struct sweep *sweep) {
   LITERAL(html.out, "</svg></figure>");
 }
 
-/* One chart for each set of what is fixed: the other size, precision, scenario and load. */
+/* One chart for each value of the other parameter, precision, scenario and load. */
 void chart_scaling(const struct page *page, const size_t *begins, size_t count) {
   const struct summary *summary = page->summary;
   for (int over_threads = 0; over_threads < 2; over_threads++) {

@@ -1,8 +1,7 @@
-/* charts: a report's figures as inline SVG: latency distributions, compile time against speed,
- * memory.
+/* charts: figures of a report as inline SVG: latency distributions, compile time against latency, memory.
  *
- * In: a summary and a range of rows. Out: SVG elements whose colors are classes of page.css. Axes
- * of times are logarithmic: twice as slow is as far everywhere. The same data gives the same bytes.
+ * Colors are classes of page.css. Time axes are logarithmic, so that a factor of two has the same length everywhere. The same
+ * data gives the same bytes.
  */
 #include "core/format/format.h"
 #include "report.h"
@@ -70,7 +69,7 @@ static void count_bins(const struct config_data *data, const struct axis *axis, 
       if (i + k >= 0 && i + k < BINS) bins[i + k] += raw[i] * (3 - abs(k)) / 9;
 }
 
-/* A mirrored outline; heights are square roots, so that a tail of a few per cent is seen. */
+/* A mirrored outline; heights are square roots, so that a tail of a few per cent is visible. */
 static void put_outline(struct html html, const struct axis *axis, const double bins[BINS],
                         int color) {
   int first = 0, last = BINS - 1;
@@ -112,7 +111,7 @@ hone_status chart_distribution(struct ctx *ctx, struct html html, const struct s
                                size_t i, const struct axis *axis, int color) {
   const struct record *record = &summary->records[i];
   const struct config_data *data = config_data_of(summary, record);
-  if (!data) return HONE_OK; /* read from a file: there is nothing to draw */
+  if (!data) return HONE_OK; /* read from a JSON file, which has no samples */
   if (!is_measured(record))
     return fail(ctx, HONE_E_INTERNAL, place_none(), "a chart of a row without samples");
   double bins[BINS] = {0};
@@ -175,8 +174,8 @@ static void put_grid(struct html html, const struct axis *x, const struct axis *
   svg_end_text(html);
 }
 
-/* The rows that no other beats in both: ranks ascend in latency, so each must compile faster than
-   all before it. */
+/* The Pareto frontier: rows that no other row beats in both. Ranks ascend in latency, so each must compile faster than all
+   before it. */
 static void put_frontier(struct html html, const struct summary *summary, size_t begin, size_t end,
                          const struct axis *x, const struct axis *y) {
   double best = INFINITY;
@@ -226,7 +225,7 @@ static void put_points(const struct page *page, size_t begin, size_t end, const 
     LITERAL(html.out, "</title></circle>");
     if (count < COUNT(labels) && record->config.label == 0) {
       const bool is_right = at_x > PLOT_RIGHT - 150;
-      /* the frontier leaves a point to the left */
+      /* the line leaves a point to the left */
       const double label_y = label_clear(labels, count, at_x, at_y + (is_right ? -8 : 4));
       labels[count++] = (struct label_place){at_x, label_y};
       svg_begin_text(html, is_right ? "name end" : "name", at_x + (is_right ? -11 : 11), label_y);
@@ -266,9 +265,8 @@ void chart_compile_against_speed(const struct page *page, size_t begin, size_t e
   own.html.out = &plot;
   if (plot_compile_against_speed(&own, begin, end)) {
     LITERAL(html.out,
-            "<figure><figcaption>Speed against start-up <span>compile, cold, and load; lower left "
-            "is better; the dashed line joins the choices that no other beats in "
-            "both</span></figcaption>");
+            "<figure><figcaption>Speed against start-up <span>compile (cold) and load time; lower "
+            "left is better; dashed: Pareto frontier</span></figcaption>");
     strbuf_printf(html.out,
                   "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Median "
                   "latency against compile and load time, both logarithmic\">",
@@ -311,10 +309,9 @@ void chart_memory(const struct page *page, size_t begin, size_t end) {
     rows++;
   }
   if (rows == 0) return;
-  LITERAL(
-      html.out,
-      "<figure><figcaption>Memory of the process <span>dark: while running; light: peak, compiling "
-      "included</span></figcaption>");
+  LITERAL(html.out,
+          "<figure><figcaption>Memory of the process <span>dark: while running; light: peak, "
+          "including compilation</span></figcaption>");
   strbuf_printf(
       html.out,
       "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Peak and steady "
@@ -331,7 +328,7 @@ void chart_memory(const struct page *page, size_t begin, size_t end) {
   LITERAL(html.out, "</svg></figure>");
 }
 
-/* The curve of one process, from its start to its end; what is between two points is not known. */
+/* The curve of one process, from start to end; memory between two points is unknown. */
 void chart_memory_over_time(struct html html, const struct record *record) {
   const struct process_record *facts = &record->worst;
   const double width = 560, height = 96, left = 4, bottom = 76, room = 64;
@@ -343,7 +340,7 @@ void chart_memory_over_time(struct html html, const struct record *record) {
   if (count < 2 || !(most > 0) || !(end > 0)) return;
   LITERAL(html.out,
           "<figure class=\"memory\"><figcaption>Memory over time <span>resident set of the first "
-          "process with all that it started</span></figcaption>");
+          "process and its children</span></figcaption>");
   strbuf_printf(html.out,
                 "<svg class=\"plot\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"Resident "
                 "memory from the process's start to its end\"><path class=\"curve\" d=\"M",

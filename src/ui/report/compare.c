@@ -1,7 +1,5 @@
-/* compare: what changed between two studies, for a terminal, Markdown, JSON and JUnit.
- *
- * In: changes. Out: text. Where the machines' fingerprints differ the page says so first, and which
- * facts: such a ratio compares machines too.
+/* compare: changes between two studies, for the terminal, Markdown, JSON and JUnit. If the machines differ, that and the
+ * differing facts come first, because such a ratio also compares machines.
  */
 #include "core/format/format.h"
 #include "report.h"
@@ -36,7 +34,7 @@ static void name_of(const struct record *record, struct strbuf *out) {
   strbuf_deinit(&name);
 }
 
-/* ", detects 82 % or more": of a cell on which the gate cannot pass. */
+/* ", detects 82 % or more": for a row that is open, so that the gate cannot pass. */
 static void put_open(struct strbuf *out, const struct changes *changes,
                      const struct change *change) {
   const double detectable = change_detectable(change);
@@ -78,7 +76,7 @@ static void put_pair(struct tty tty, const struct changes *changes, const struct
 }
 
 static void put_group_title(struct tty tty, const struct record *record, size_t name_width) {
-  static const char *const titles[] = {"backend", "before", "after", "after against before"};
+  static const char *const titles[] = {"engine", "before", "after", "after / before"};
   struct strbuf facts = {0};
   begin_color(tty, "1");
   tty_text(tty, record->config.model, 80);
@@ -115,7 +113,7 @@ static void put_pairs(struct tty tty, const struct changes *changes) {
   }
 }
 
-/* The facts that differ; peaks are measured and always do. */
+/* The machine facts that differ; measured peaks always differ and are left out. */
 static MUST_USE hone_status put_machines(struct ctx *ctx, struct arena *arena, struct tty tty,
                                          const struct changes *changes) {
   struct fact *old, *new;
@@ -125,7 +123,7 @@ static MUST_USE hone_status put_machines(struct ctx *ctx, struct arena *arena, s
   TRY(facts_read(ctx, arena, changes->after->study.machine_json, &new, &new_count));
   begin_color(tty, "33");
   LITERAL(tty.out,
-          "the two studies have different fingerprints: the ratios compare the machines too\n");
+          "the two studies have different fingerprints: the ratios also compare the machines\n");
   end_color(tty);
   for (size_t i = 0; i < new_count; i++) {
     const char *was = fact_find(old, old_count, new[i].key);
@@ -158,11 +156,12 @@ static MUST_USE hone_status render_terminal(struct ctx *ctx, const struct change
   put_changes_remedy(out, changes);
   if (changes_lack_samples(changes))
     LITERAL(out,
-            "a file holds no samples: intervals of ratios are the widest that both sides allow\n");
+            "JSON files have no samples: intervals of ratios are the widest that the medians' "
+            "intervals allow\n");
   return strbuf_finish(ctx, out);
 }
 
-/* -- Markdown: as a step's summary or a comment */
+/* -- Markdown: for a CI step's summary or a comment */
 
 static void put_markdown_row(struct markdown markdown, const struct changes *changes,
                              const struct change *change) {
@@ -203,14 +202,14 @@ static MUST_USE hone_status render_changes_markdown(struct ctx *ctx, const struc
   put_changes_remedy(out, changes);
   if (changes_exit_code(changes) == 5) LITERAL(out, "\n");
   if (changes_differ_in_machine(changes))
-    LITERAL(
-        out,
-        "The two studies were measured on different machines: the ratios compare those too.\n\n");
+    LITERAL(out,
+            "The two studies were measured on different machines: the ratios also compare the "
+            "machines.\n\n");
   LITERAL(out,
-          "| model | batch \xc2\xb7 threads | backend | before | after | after against before |\n"
-          "|:--|:--|:--|--:|--:|:--|\n");
+          "| model | batch \xc2\xb7 threads | engine | before | after | after / before "
+          "|\n|:--|:--|:--|--:|--:|:--|\n");
   for (size_t i = 0; i < changes->count; i++) put_markdown_row(markdown, changes, &changes->at[i]);
-  LITERAL(out, "\nMedians; the brackets hold the 95 % interval of the ratio.\n");
+  LITERAL(out, "\nMedians; brackets: 95 % interval of the ratio.\n");
   return strbuf_finish(ctx, out);
 }
 
@@ -289,9 +288,9 @@ static MUST_USE hone_status render_changes_json(struct ctx *ctx, const struct ch
   return strbuf_finish(ctx, out);
 }
 
-/* -- JUnit: a case a cell; HTML's escapes are XML's too */
+/* -- JUnit: one test case for each row; HTML escapes are valid in XML */
 
-/* Nothing is known of it: the gate neither passes nor fails. */
+/* Undecided: the gate neither passes nor fails. */
 static bool is_skipped(const struct changes *changes, const struct change *change) {
   return !change->is_compared || change->verdict == VERDICT_undecided ||
          change_is_open(changes, change);
@@ -360,5 +359,5 @@ hone_status render_changes(struct ctx *ctx, const char *form, const struct chang
   if (!strcmp(form, "junit")) return render_junit(ctx, changes, out);
   if (!strcmp(form, "html"))
     return render_changes_html(ctx, changes, options ? options->frame : NULL, out);
-  return fail(ctx, HONE_E_INTERNAL, place_name(form), "no such form of a comparison");
+  return fail(ctx, HONE_E_INTERNAL, place_name(form), "no such format of a comparison");
 }

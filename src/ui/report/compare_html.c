@@ -1,7 +1,5 @@
-/* compare_html: what changed between two studies, as a page of the same kind as a study's.
- *
- * In: changes. Out: HTML. A matrix models x engines with the ratio after by before, then each cell
- * with both medians.
+/* compare_html: changes between two studies, as a page in the style of a study's: a matrix of models by engines with the ratio
+ * after / before, then each row with both medians.
  */
 #include "core/format/format.h"
 #include "report.h"
@@ -23,7 +21,7 @@ static bool same_column(const struct config *a, const struct config *b) {
   return same_engine(a, b) && a->label == b->label;
 }
 
-/* The first change of this one's engine: one column each. */
+/* The first change of this engine, which stands for its column. */
 static bool is_first_of_column(const struct changes *changes, size_t i) {
   const struct config *config = &change_record(changes, &changes->at[i])->config;
   for (size_t k = 0; k < i; k++)
@@ -87,8 +85,8 @@ static void put_model(struct html html, const struct record *record) {
 static void put_matrix(struct html html, const struct changes *changes) {
   LITERAL(html.out,
           "<div class=\"scroll matrix\" tabindex=\"0\" role=\"region\" aria-label=\"changes by "
-          "engine\"><table>\n<caption class=\"sr\">latency after by latency before</caption>\n"
-          "<thead><tr><th scope=\"col\">model</th>");
+          "engine\"><table>\n<caption class=\"sr\">latency after / latency "
+          "before</caption>\n<thead><tr><th scope=\"col\">model</th>");
   for (size_t c = 0; c < changes->count; c++) {
     if (!is_first_of_column(changes, c)) continue;
     LITERAL(html.out, "<th scope=\"col\">");
@@ -106,7 +104,7 @@ static void put_matrix(struct html html, const struct changes *changes) {
     LITERAL(html.out, "</tr>\n");
   }
   LITERAL(html.out,
-          "</tbody></table></div>\n<p class=\"legend\">median latency after by before: <span "
+          "</tbody></table></div>\n<p class=\"legend\">median latency after / before: <span "
           "class=\"swatch h0\">faster</span><span class=\"swatch h3\">slower</span><span "
           "class=\"swatch h5\">regression</span></p>\n");
 }
@@ -153,7 +151,7 @@ static void put_row(struct html html, const struct changes *changes, const struc
   LITERAL(html.out, "</td></tr></tbody>\n");
 }
 
-/* Studies without a name have their time too: both are mostly of the same models. */
+/* Two studies without names get their times, because both usually have the same models. */
 static void put_side(struct strbuf *out, const struct summary *summary) {
   put_study_title(out, summary);
   if (summary->study.name[0]) return;
@@ -176,14 +174,14 @@ hone_status render_changes_html(struct ctx *ctx, const struct changes *changes,
   LITERAL(out, ".</p>\n");
   if (changes_differ_in_machine(changes))
     LITERAL(out,
-            "<p class=\"notice\">The two studies have different fingerprints: the ratios "
-            "compare the machines too.</p>\n");
+            "<p class=\"notice\">The two studies have different fingerprints: the ratios also "
+            "compare the machines.</p>\n");
   put_matrix(html, changes);
   LITERAL(out,
-          "<section><h2>Cells</h2>\n<div class=\"scroll\"><table class=\"rows\">\n<thead><tr>"
-          "<th scope=\"col\">backend</th><th scope=\"col\">model</th><th scope=\"col\" "
+          "<section><h2>Rows</h2>\n<div class=\"scroll\"><table class=\"rows\">\n<thead><tr><th "
+          "scope=\"col\">engine</th><th scope=\"col\">model</th><th scope=\"col\" "
           "class=\"num\">before</th><th scope=\"col\" class=\"num\">after</th><th "
-          "scope=\"col\">after against before</th></tr></thead>\n");
+          "scope=\"col\">after / before</th></tr></thead>\n");
   for (size_t i = 0; i < changes->count; i++) put_row(html, changes, &changes->at[i]);
   LITERAL(out, "</table></div>\n</section>\n");
   html_foot(html);

@@ -1,4 +1,4 @@
-/* csv: one line a record, the columns of columns.def; RFC 4180, numbers unquoted, n/a empty. */
+/* csv: one line for each record, the columns of columns.def. RFC 4180; numbers are not quoted, n/a is empty. */
 #include "core/format/format.h"
 #include "report.h"
 

@@ -1,9 +1,8 @@
-/* figure: a study as one picture that stands alone: for each group the medians with their 95 % intervals, and
- * speed against start-up.
+/* figure: a study as one standalone picture: for each group the medians with 95 % intervals, and latency against start-up
+ * time.
  *
- * In: a summary. Out: SVG with plain values in its style, so that readers without CSS variables (librsvg,
- * word processors) draw it too; png.c makes pixels of it. Rows without a rank stand there with their
- * status, never with a figure. The same summary gives the same bytes.
+ * The SVG's style has no CSS variables, so that librsvg and word processors draw it; png.c renders it. Rows without a rank are
+ * listed with their status, never with a figure. The same summary gives the same bytes.
  */
 #include "core/format/format.h"
 #include "report.h"
@@ -23,7 +22,7 @@ enum {
   PLOT = 330
 };
 
-/* Rows of --aa copies are no rows of a picture. */
+/* Copies for --aa are not drawn. */
 static bool is_drawn(const struct record *record) { return record->config.label == 0; }
 
 static size_t drawn_rows(const struct summary *summary, size_t begin, size_t end) {
@@ -32,7 +31,7 @@ static size_t drawn_rows(const struct summary *summary, size_t begin, size_t end
   return count;
 }
 
-/* Holds the intervals of all ranked rows. False: there are none. */
+/* An axis that contains the intervals of all ranked rows. False: there are none. */
 static bool medians_axis(const struct summary *summary, size_t begin, size_t end,
                          struct axis *out) {
   *out = (struct axis){INFINITY, 0, AXIS_FROM, AXIS_TO};
@@ -77,7 +76,7 @@ static void put_rows(struct html html, const struct summary *summary, size_t beg
       svg_line(html, "base", AXIS_FROM, y, AXIS_TO, y);
       put_median(html, summary, begin, i, axis, y);
     } else {
-      /* on the name's line, with no axis through it */
+      /* on the name's line, where no axis line crosses it */
       svg_begin_text(html, "failed", AXIS_FROM, y + 4);
       html_text(html, standing_text(record));
       svg_end_text(html);
@@ -99,7 +98,7 @@ static void put_ticks(struct html html, const struct axis *axis, double top, dou
   }
 }
 
-/* Returns the height that the group takes. */
+/* Returns the height of the group. */
 static double put_group(struct html html, const struct summary *summary, size_t begin, size_t end,
                         double y) {
   const double top = y + 58;

@@ -1,10 +1,9 @@
-/* html: one page that needs nothing else: no network, no server, no library.
+/* html: a self-contained page: no network, no server, no library.
  *
- * In: a summary. Out: HTML with its own CSS (text/page.css), script (text/page.js) and SVG. Every
- * string of others goes through html_text or html_attribute; the page's policy allows exactly its
- * own style and script by their hashes, so that even a mistake there could not run. Without the
- * script all is readable: it only sorts, folds, copies, hides engines and switches the theme. The
- * same summary gives the same bytes.
+ * CSS (page.css), script (page.js) and SVG are inline. Untrusted strings are written through html_text or html_attribute only,
+ * and the page's policy allows only its own style and script, by hash, so that even an escaping mistake could not run code.
+ * The page is readable without the script, which sorts, folds, copies, hides engines and switches the theme. The same summary
+ * gives the same bytes.
  */
 #include "core/format/format.h"
 #include "report.h"
@@ -14,7 +13,7 @@
 
 /* -- head */
 
-/* 'sha256-...' of a text, as a policy wants it. */
+/* 'sha256-...' of a text, for a content security policy. */
 static MUST_USE hone_status put_hash(struct ctx *ctx, struct html html, const char *data,
                                      size_t size) {
   char hex[65];
@@ -33,10 +32,10 @@ static MUST_USE hone_status find_source(struct ctx *ctx, const char *name, const
   *out = name ? hone_embedded_text(name, out_size) : "";
   if (!name) *out_size = 0;
   return *out ? HONE_OK
-              : fail(ctx, HONE_E_INTERNAL, place_name(name), "the page's text is not built in");
+              : fail(ctx, HONE_E_INTERNAL, place_name(name), "the page's style is not built in");
 }
 
-/* The page's own text, and the frame's. */
+/* The page's own style or script, and the frame's. */
 static MUST_USE hone_status put_sources(struct ctx *ctx, struct strbuf *out, const char *directive,
                                         const char *own, const char *further) {
   const char *text;
@@ -110,7 +109,7 @@ void html_foot(struct html html) {
 
 /* -- the study */
 
-/* A file of the same figures that the page carries in itself. */
+/* A download of the same figures; the file is inside the page. */
 static MUST_USE hone_status put_download(struct ctx *ctx, const struct page *page,
                                          renderer_fn *render, const char *form, const char *type) {
   struct strbuf text = {0};
@@ -169,7 +168,7 @@ static const struct config *first_config(const struct page *page, size_t group) 
   return &page->summary->records[page->matrix->begins[group]].config;
 }
 
-/* The first groups of all others stand in `begins`: [out_count] of one model. */
+/* The groups of one model; `begins` has the first record of each. */
 static size_t groups_of_model(const struct page *page, size_t group, size_t *begins) {
   size_t count = 0;
   for (size_t g = group; g < page->matrix->group_count; g++)
@@ -209,7 +208,7 @@ static MUST_USE hone_status put_model(struct ctx *ctx, const struct page *page,
     put_group_title(page, begins[k], count > 1);
     TRY(html_group(ctx, page, begins[k], group_end(summary, begins[k])));
   }
-  /* Start-up and memory hardly change over a sweep: once, for its last group. */
+  /* Start-up and memory are nearly constant over a sweep, so they are drawn once, for its last group. */
   const size_t last = begins[count - 1], end = group_end(summary, last);
   if (is_measured(&summary->records[last])) {
     LITERAL(html.out, "<div class=\"charts\">\n");
@@ -239,24 +238,17 @@ static MUST_USE hone_status put_models(struct ctx *ctx, struct arena *arena,
 static void put_method(struct html html, const struct summary *summary) {
   LITERAL(html.out, "<section>\n<h2>Measure it again</h2>\n");
   html_repeat(html, summary->study.command);
-  LITERAL(
-      html.out,
-      "<h2>How to read this</h2>\n<ul class=\"method\">"
-      "<li>One sample is one inference; none is thrown away. Backends take turns in rounds of "
-      "random "
-      "order; every other one is stopped meanwhile.</li>"
-      "<li>\xc2\xb1 is the 95 % interval of the median: processes are resampled, then rounds. Two "
-      "rows "
-      "<b>tie</b> where the interval of their ratio holds 1; a verdict needs 3 processes and 12 "
-      "rounds.</li>"
-      "<li>Outputs of timed inferences are compared with the reference: a wrong answer has no "
-      "rank.</li>"
-      "<li>% limit is the share of what the machine's measured peaks allow for this model by the "
-      "direct algorithm; W, of what they allow with Winograd's fewer multiplications in 3x3 "
-      "convolutions. A peak is the highest of the probes before and beside the cells and of what "
-      "an "
-      "engine reached.</li>"
-      "</ul>\n</section>\n");
+  LITERAL(html.out,
+          "<h2>How to read this</h2>\n<ul class=\"method\"><li>One sample is one inference; no "
+          "sample is discarded. Engines are measured in turn, in rounds of random order; the other "
+          "engines are stopped meanwhile.</li><li>\xc2\xb1 is the 95 % interval of the median, "
+          "bootstrapped over processes, then rounds. Two rows <b>tie</b> if the interval of their "
+          "ratio contains 1; a verdict needs 3 processes and 12 rounds.</li><li>Outputs of timed "
+          "inferences are compared with the reference; an engine with wrong outputs has no "
+          "rank.</li><li>% limit compares with the roofline limit of this model on this machine, "
+          "from measured peaks: of the direct algorithm, and (W) of Winograd, which needs fewer "
+          "multiplications in 3x3 convolutions. A peak is the highest value of the probes before "
+          "and during the study and of what an engine reached.</li></ul>\n</section>\n");
 }
 
 static MUST_USE hone_status put_page(struct ctx *ctx, struct arena *arena, struct html html,
@@ -274,7 +266,7 @@ static MUST_USE hone_status put_page(struct ctx *ctx, struct arena *arena, struc
   strbuf_deinit(&title);
   TRY(status);
   TRY(put_banner(ctx, &page, facts, fact_count));
-  if (matrix.group_count > 1) html_matrix(&page); /* one table is its own overview */
+  if (matrix.group_count > 1) html_matrix(&page); /* a single table needs no overview */
   TRY(put_models(ctx, arena, &page));
   if (summary->record_count == 0)
     LITERAL(html.out, "<p class=\"answer\">This study has no rows.</p>\n");

@@ -1,7 +1,5 @@
-/* html_machine: what the figures were measured on: facts, and the measured peaks in words.
- *
- * In: the study's machine as JSON, of this or an older version. Out: HTML. Keys that nobody here
- * knows are shown as they are.
+/* html_machine: the machine of a study: facts, and measured peaks in words. Unknown keys of other versions are shown
+ * unchanged.
  */
 #include "core/format/format.h"
 #include "report.h"
@@ -13,7 +11,7 @@
 
 static const struct {
   const char *key, *what, *unit;
-  double scale; /* of the number that is stored */
+  double scale; /* of the stored number */
 } rates[] = {
     {"f32_gflops", "32-bit floats", "GFLOP/s", 1},
     {"bf16_gflops", "bfloat16", "GFLOP/s", 1},
@@ -21,7 +19,7 @@ static const struct {
     {"i8_gops", "8-bit integers", "GOP/s", 1},
 };
 
-/* "reads 310 GB/s from 262 kB, 21 GB/s from 1.07 GB": the ends of the curve and the middle. */
+/* "reads 310 GB/s from 262 kB, 21 GB/s from 1.07 GB": the ends and the middle of the curve. */
 static void put_bandwidth(struct html html, const json_t *curve) {
   const size_t count = json_array_size(curve), middle = count / 2;
   bool is_first = true;
@@ -56,14 +54,14 @@ static void put_peak(struct html html, const json_t *peak) {
 
 static void put_peaks(struct html html, const json_t *peaks) {
   if (json_array_size(peaks) == 0) return;
-  LITERAL(html.out, "<h3>What it can do at best</h3>\n<ul class=\"method\">");
+  LITERAL(html.out, "<h3>Measured peaks</h3>\n<ul class=\"method\">");
   for (size_t i = 0; i < json_array_size(peaks); i++) put_peak(html, json_array_get(peaks, i));
   LITERAL(html.out, "</ul>\n");
 }
 
 /* -- facts */
 
-/* The unit is the end of a fact's name. */
+/* A fact's name ends with its unit. */
 static const struct {
   const char *suffix, *unit; /* unit NULL: bytes */
   double scale;

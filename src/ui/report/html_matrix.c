@@ -1,21 +1,20 @@
-/* html_matrix: the page's first screen: the sentence, the engine switches, models x engines.
+/* html_matrix: the first screen of the page: the summary sentence, switches for engines, and models by engines.
  *
- * In: a summary and its matrix. Out: HTML. A cell is the ratio to the fastest of its row and links to
- * the row with everything else. The numbers stand in the text; color only repeats them. The switches
- * work where the script runs and are hidden where it does not.
+ * A field is the ratio to the fastest of its row and links to the row with all details. Color only repeats the number. The
+ * switches are hidden if the script does not run.
  */
 #include "core/format/format.h"
 #include "report.h"
 
 #include <math.h>
 
-/* Up to which ratio a cell has which class of the style. */
+/* The highest ratio of each color class. */
 static const struct {
   double below;
   const char *class_name, *legend;
 } heats[] = {
-    {1.1, "h1", "< 1.1x"}, {1.5, "h2", "< 1.5x"},           {2.5, "h3", "< 2.5x"},
-    {5, "h4", "< 5x"},     {INFINITY, "h5", "5x and more"},
+    {1.1, "h1", "< 1.1x"}, {1.5, "h2", "< 1.5x"},          {2.5, "h3", "< 2.5x"},
+    {5, "h4", "< 5x"},     {INFINITY, "h5", "5x or more"},
 };
 static const char *heat_of(double ratio) {
   size_t i = 0;
@@ -28,7 +27,7 @@ static const struct record *engine_record(const struct page *page, size_t e) {
   return &page->summary->records[page->matrix->engines[e].record];
 }
 
-/* What tells this engine from others with the same name. */
+/* What distinguishes this engine from others of the same name. */
 static void put_engine_options(const struct page *page, size_t e) {
   char marks[256];
   if (!engine_marks(page->matrix->engines[e].config, marks)[0]) return;
@@ -81,7 +80,7 @@ static void put_sentence(const struct page *page) {
   }
   LITERAL(out, "<p class=\"answer\">");
   if (best->ranked == 0) {
-    LITERAL(out, "No engine gave a correct answer here; the reasons stand below.</p>\n");
+    LITERAL(out, "No engine gave correct outputs; the reasons are below.</p>\n");
     return;
   }
   LITERAL(out, "<b>");
@@ -104,9 +103,8 @@ static void put_sentence(const struct page *page) {
 /* -- switches and legend */
 
 static void put_switches(const struct page *page) {
-  if (page->matrix->engine_count < 3) return; /* two are compared by themselves */
-  LITERAL(page->html.out,
-          "<div class=\"switches\" role=\"group\" aria-label=\"engines that are shown\">");
+  if (page->matrix->engine_count < 3) return; /* two engines need no switches */
+  LITERAL(page->html.out, "<div class=\"switches\" role=\"group\" aria-label=\"shown engines\">");
   for (size_t e = 0; e < page->matrix->engine_count; e++) {
     strbuf_printf(page->html.out,
                   "<button type=\"button\" class=\"switch\" data-switch=\"%zu\" "
@@ -120,8 +118,8 @@ static void put_switches(const struct page *page) {
 
 static void put_legend(struct html html) {
   LITERAL(html.out,
-          "<p class=\"legend\">median latency by the fastest of the row: <span "
-          "class=\"swatch h0\">first or tied</span>");
+          "<p class=\"legend\">median latency / the fastest of the row: <span class=\"swatch "
+          "h0\">first or tied</span>");
   for (size_t i = 0; i < COUNT(heats); i++) {
     strbuf_printf(html.out, "<span class=\"swatch %s\">", heats[i].class_name);
     html_text(html, heats[i].legend);
@@ -266,7 +264,7 @@ static void put_mean_row(const struct page *page, const struct matrix_mean *mean
 enum total { TOTAL_WINS, TOTAL_PORTABILITY, TOTAL_READY, TOTAL_MEMORY, TOTAL_COUNT };
 static const char *const total_titles[TOTAL_COUNT] = {
     "first or tied<small>of all rows</small>",
-    "portability<small>share of the rows that ran correctly</small>",
+    "portability<small>share of rows that ran correctly</small>",
     "start-up<small>geometric mean, cold</small>",
     "memory<small>geometric mean</small>",
 };
@@ -287,13 +285,12 @@ static void put_total_row(const struct page *page, enum total total) {
   LITERAL(page->html.out, "</tr>\n");
 }
 
-/* Which engine wins where, by how much, at what compile cost. */
+/* The fastest engine of each model, its margin and its start-up time. */
 static void put_winners(const struct page *page) {
   struct strbuf *out = page->html.out;
-  LITERAL(
-      out,
-      "<details class=\"winners\"><summary>Which engine wins where, by how much, at what compile "
-      "cost</summary>\n<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>");
+  LITERAL(out,
+          "<details class=\"winners\"><summary>Fastest engine of each model, with its margin and "
+          "start-up time</summary>\n<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>");
   for (size_t c = 0; c < WINNER_COLUMNS; c++)
     strbuf_printf(out, "<th scope=\"col\">%s</th>", winner_title(c));
   LITERAL(out, "</tr></thead>\n<tbody>\n");
@@ -319,8 +316,8 @@ void html_matrix(const struct page *page) {
   put_switches(page);
   LITERAL(out,
           "<div class=\"scroll matrix\" tabindex=\"0\" role=\"region\" aria-label=\"models by "
-          "engines\"><table>\n<caption class=\"sr\">median latency of each engine on each "
-          "model, by the fastest of the row</caption>\n");
+          "engines\"><table>\n<caption class=\"sr\">median latency of each engine on each model / "
+          "the fastest of the row</caption>\n");
   put_head_row(page);
   LITERAL(out, "<tbody>\n");
   for (size_t g = 0; g < page->matrix->group_count; g++) put_row(page, g);

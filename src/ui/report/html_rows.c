@@ -1,8 +1,5 @@
-/* html_rows: the page's table of one group: who is how fast, from when on and with how much memory,
- * and everything else that is known of a row unfolded below it.
- *
- * In: a group of a summary. Out: HTML. Each row has an address that is the same for the same cell in
- * every report.
+/* html_rows: the table of one group: latency, start-up and memory of each engine, and all other columns of a row folded below
+ * it. A row's address is the same in every report.
  */
 #include "core/format/format.h"
 #include "report.h"
@@ -35,7 +32,7 @@ static void put_against(struct html html, const struct summary *summary, size_t 
   LITERAL(html.out, ")</span>.");
 }
 
-/* The same engine with the same options, as --aa has it. */
+/* The same engine with the same options, which --aa measures twice. */
 static bool is_twin(const struct record *a, const struct record *b) {
   return same_engine(&a->config, &b->config);
 }
@@ -48,7 +45,7 @@ static void put_figures(struct html html, const struct record *record) {
   LITERAL(html.out, "</span>, ");
   put_significant(html.out, record->throughput_per_s, 4);
   strbuf_puts(html.out,
-              config_generates(&record->config) ? " tokens a second." : " samples a second.");
+              config_generates(&record->config) ? " tokens per second." : " samples per second.");
 }
 
 void html_answer(struct html html, const struct summary *summary, size_t begin, size_t end) {
@@ -56,7 +53,7 @@ void html_answer(struct html html, const struct summary *summary, size_t begin, 
   const bool decided = is_decided(summary, begin);
   LITERAL(html.out, "<p class=\"answer\">");
   if (best->rank != 1) {
-    LITERAL(html.out, "Nothing could be ranked here; the reasons stand below.</p>\n");
+    LITERAL(html.out, "No engine could be ranked; the reasons are below.</p>\n");
     return;
   }
   put_name(html, best);
@@ -85,19 +82,18 @@ static const struct {
   const char *title, *class_name, *help;
 } headings[] = {
     {"#", "rank", "rank among the correct rows"},
-    {"backend", "name", "what ran the model"},
+    {"backend", "name", "engine"},
     {"p50", "num", "median latency with its 95 % interval"},
     {"latency", "dist",
      "distribution of all samples, logarithmic; line: median, band: its 95 % interval"},
-    {"vs fastest", "verdict", "ratio of medians; a tie where its 95 % interval holds 1"},
+    {"vs fastest", "verdict", "ratio of medians; a tie if its 95 % interval contains 1"},
     {"p99", "num", "99th percentile of latency, from 368 samples"},
-    {"first token", "num",
-     "from the prompt to the first token, median; the latencies are of each further one"},
-    {"accuracy", "num", "metric of the labels, and what is left of the reference's"},
+    {"first token", "num", "median time to first token; the latencies are of the following tokens"},
+    {"accuracy", "num", "score on the labels, and relative to the reference's"},
     {"per s", "num rate", "throughput at this batch"},
-    {"start-up", "num", "from the model's file to the first inference, cold: compile and load"},
+    {"start-up", "num", "compile and load time, cold"},
     {"memory", "num", "resident set while running"},
-    {"% limit", "num limit", "share of what this machine's peaks allow at best"},
+    {"% limit", "num limit", "share of the roofline limit from this machine's peaks"},
 };
 enum {
   H_RANK,
@@ -122,7 +118,7 @@ struct group {
   struct axis axis;
 };
 
-/* Only where text is generated there is a first token. */
+/* Only text generation has a first token. */
 static bool generates(const struct group *group) {
   return config_generates(&group->summary->records[group->begin].config);
 }
@@ -205,7 +201,7 @@ static void put_name_cell(struct html html, const struct group *group, size_t i)
   LITERAL(html.out, "\" aria-label=\"link to this row\">#</a></th>");
 }
 
-/* Why a row has no rank; what was not measured yet has not failed, nor has what is right. */
+/* Why a row has no rank; a row that is correct, or was not measured yet, is not a failure. */
 static void put_status_pill(struct html html, const struct record *record) {
   strbuf_printf(
       html.out, "<span class=\"pill %s\" title=\"%s\">%s</span>",
@@ -261,7 +257,7 @@ static void put_limit_cell(struct html html, const struct record *record) {
   end_cell(html);
 }
 
-/* "2.84 s", with what it is made of on the pointer. */
+/* "2.84 s", with its parts as a tooltip. */
 static void put_ready_cell(struct html html, const struct record *record) {
   const struct process_record *facts = &record->worst;
   begin_cell(html, H_READY, ready_ms(record));
@@ -340,7 +336,7 @@ void html_repeat(struct html html, const char *command) {
   LITERAL(html.out, "</code><button type=\"button\" class=\"copy\">copy</button></div>");
 }
 
-/* Where a column of columns.def stands: the first whose word its key begins with. */
+/* The heading of a column of columns.def: the first whose word its key begins with. */
 static const struct {
   const char *title;
   const char *prefixes[24];
@@ -383,7 +379,7 @@ static bool is_shown(const struct record *record, const struct column *column) {
   return has_value;
 }
 
-/* Everything known of the row that has a value, in groups, each in the order of columns.def. */
+/* All columns of the row that have a value, in groups, each in the order of columns.def. */
 static void put_facts(struct html html, const struct record *record) {
   LITERAL(html.out, "<div class=\"parts\">");
   for (size_t p = 0; p < COUNT(parts); p++) {
@@ -415,7 +411,7 @@ static void put_details(struct html html, const struct group *group, size_t i) {
 static MUST_USE hone_status put_table(struct ctx *ctx, struct html html,
                                       const struct group *group) {
   LITERAL(html.out,
-          "<div class=\"scroll\"><table class=\"rows\">\n<caption class=\"sr\">backends by median "
+          "<div class=\"scroll\"><table class=\"rows\">\n<caption class=\"sr\">engines by median "
           "latency; the headings sort</caption>");
   put_headings(html, group);
   for (size_t i = group->begin; i < group->end; i++) {
@@ -467,7 +463,7 @@ static void put_aa(struct html html, const struct group *group) {
     html_text(html, group->summary->records[i].config.backend);
     LITERAL(html.out, " measured twice: differences below ");
     put_percent(html.out, resolution);
-    LITERAL(html.out, " cannot be shown on this machine now.</p>\n");
+    LITERAL(html.out, " cannot be detected on this machine at present.</p>\n");
   }
 }
 

@@ -1,9 +1,8 @@
-/* json:
- * {"made_by":"hone ..","schema":1,"study":{..},"machine":{..},"records":[..],"comparisons":[{"a","b","ratio","ci",..}]}.
+/* json: {"made_by":"hone ..","schema":1,"study":{..},"machine":{..},"records":[..],"comparisons":[{"a","b","ratio","ci",..}]}.
  *
- * A column "latency_ms.p50" is member p50 of object latency_ms; "x.0" and "x.1" are an array x.
- * Members of one object need not be neighbours in columns.def, which only grows at its end. n/a is
- * null. memory_over_time of a record is no column: a list of points, absent where none is known. a and b of a comparison are keys of cells; its ratio is latency of a by latency of b.
+ * A column "latency_ms.p50" is member p50 of object latency_ms; "x.0" and "x.1" are an array x. Members of one object need not
+ * be adjacent in columns.def, which only grows at its end. n/a is null. memory_over_time of a record is not a column: it is a
+ * list of points, absent if unknown. a and b of a comparison are keys of rows; its ratio is latency of a / latency of b.
  */
 #include "core/format/format.h"
 #include "report.h"
@@ -36,7 +35,7 @@ static void put_value(struct json_writer json, const struct record *record,
   strbuf_deinit(&value);
 }
 
-/* Length of the key's part before its last or only dot at this level. */
+/* Length of the key up to its last or only dot at this level. */
 static bool same_part(const char *a, const char *b, size_t length) {
   return !strncmp(a, b, length) && (b[length] == '.' || b[length] == 0);
 }
@@ -83,7 +82,7 @@ static void put_members(struct json_writer json, const struct record *record, si
   LITERAL(json.out, "}");
 }
 
-/* [[ms since the process was started, bytes], ...]; nothing where it is not known. */
+/* [[ms since the start of the process, bytes], ...]; absent if unknown. */
 static void put_memory(struct json_writer json, const struct process_record *facts) {
   const char *separator = ",\n     \"memory_over_time\": [";
   size_t count = facts->memory_count;
@@ -133,7 +132,7 @@ static void put_comparison(struct json_writer json, const struct summary *summar
   LITERAL(json.out, "}");
 }
 
-/* JSON of another part of hone, only if it is an object; read and written anew. */
+/* JSON of another part of hone, only if it is an object; parsed and written again. */
 static void put_object(struct json_writer json, const char *text) {
   json_error_t error;
   json_t *object = json_loads(text, 0, &error);
@@ -165,7 +164,7 @@ hone_status render_json(struct ctx *ctx, const struct summary *summary,
                         const struct render_options *options, struct strbuf *out) {
   (void)options;
   const struct json_writer json = {out};
-  /* a page carries this file too: the mark of outputs.def is its own */
+  /* a page contains this file too, so the mark of outputs.def is written here */
   strbuf_printf(out,
                 "{\n  \"made_by\": \"hone " HONE_VERSION "\",\n  \"schema\": %d,\n  \"hone\": ",
                 RECORD_SCHEMA);

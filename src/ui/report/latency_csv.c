@@ -1,13 +1,11 @@
-/* latency_csv: one line a cell for scripts that want nothing else: when, which model, where, how long or
- * why not. RFC 4180.
- */
+/* latency_csv: one line for each row, for scripts: time, model, device, latency or the reason why there is none. RFC 4180. */
 #include "core/format/format.h"
 #include "report.h"
 
 #include <math.h>
 #include <time.h>
 
-/* "2026-01-31T12:00:00Z" of the cell's first block; of the study where there is none. */
+/* "2026-01-31T12:00:00Z", of the row's first block, or of the study if it has none. */
 static void put_timestamp(struct csv *csv, const struct summary *summary,
                           const struct record *record) {
   const struct config_data *data = config_data_of(summary, record);
@@ -36,8 +34,8 @@ hone_status render_latency_csv(struct ctx *ctx, const struct summary *summary,
     csv_text(&csv, record->config.model);
     csv_text(&csv, record->config.device);
     if (record->status == STATUS_ok && isfinite(record->p50_ms))
-      csv_number(&csv, round(record->p50_ms * 1e6) / 1e6); /* whole ns, without a double's tail */
-    /* a figure of a wrong row is no latency */
+      csv_number(&csv, round(record->p50_ms * 1e6) / 1e6); /* whole ns, without rounding digits */
+    /* a wrong row has no valid latency */
     else
       csv_text(&csv, status_text(record->status));
     csv_text(&csv, record->config.backend);

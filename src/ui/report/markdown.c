@@ -1,5 +1,4 @@
-/* markdown: the table for an issue, a pull request, a wiki: models x engines, then one GitHub table a
- * model. */
+/* markdown: a table of models by engines, then one GitHub table for each model. */
 #include "core/format/format.h"
 #include "report.h"
 
@@ -55,7 +54,7 @@ static void put_row(struct markdown markdown, const struct summary *summary, siz
   LITERAL(out, " |\n");
 }
 
-/* One line a row: few studies have labels, and a column for all is a column too many. */
+/* One line for each row instead of a column, because few studies have labels. */
 static void put_tasks(struct markdown markdown, const struct summary *summary, size_t begin,
                       size_t end) {
   for (size_t i = begin; i < end; i++) {
@@ -95,7 +94,7 @@ static void put_group(struct markdown markdown, const struct summary *summary, s
   if (open.length) LITERAL(markdown.out, "\n\n");
   markdown_take(markdown, &open);
   const bool generates = config_generates(&summary->records[begin].config);
-  LITERAL(markdown.out, "\n\n| # | backend | p50 | \xc2\xb1 | vs fastest | vs native | p99 | ");
+  LITERAL(markdown.out, "\n\n| # | engine | p50 | \xc2\xb1 | vs fastest | vs native | p99 | ");
   if (generates) LITERAL(markdown.out, "first token | ");
   LITERAL(markdown.out,
           "per s | start-up | memory | size | % limit | rel L2 | flags |\n"
@@ -179,8 +178,8 @@ static void put_mean(struct markdown markdown, const struct matrix *matrix,
 static void put_matrix(struct markdown markdown, const struct summary *summary,
                        const struct matrix *matrix) {
   struct strbuf *out = markdown.out;
-  if (matrix->group_count < 2) return; /* one table is its own overview */
-  LITERAL(out, "| median by the fastest of the row");
+  if (matrix->group_count < 2) return; /* a single table needs no overview */
+  LITERAL(out, "| median / the fastest of the row");
   for (size_t e = 0; e < matrix->engine_count; e++) put_engine(markdown, &matrix->engines[e]);
   LITERAL(out, " |\n|:--");
   for (size_t e = 0; e < matrix->engine_count; e++) LITERAL(out, "|:--");
@@ -203,7 +202,7 @@ static void put_matrix(struct markdown markdown, const struct summary *summary,
     LITERAL(out, " | ");
     put_ms(out, matrix->engines[e].ready_ms);
   }
-  LITERAL(out, " |\n| portability: share of the rows that ran correctly");
+  LITERAL(out, " |\n| portability: share of rows that ran correctly");
   for (size_t e = 0; e < matrix->engine_count; e++) {
     LITERAL(out, " | ");
     put_percent(out, matrix->engines[e].portability);
@@ -216,7 +215,7 @@ static void put_matrix(struct markdown markdown, const struct summary *summary,
   LITERAL(out, " |\n\n");
 }
 
-/* Which engine wins where, by how much, at what compile cost. */
+/* The fastest engine of each model, its margin and its start-up time. */
 static void put_winners(struct markdown markdown, const struct summary *summary,
                         const struct matrix *matrix) {
   if (matrix->group_count < 2 || matrix->engine_count < 2) return;
@@ -256,7 +255,7 @@ hone_status render_markdown(struct ctx *ctx, const struct summary *summary,
     put_group(markdown, summary, begin, end);
   }
   LITERAL(out,
-          "\xc2\xb1 is the 95 % interval of the median; a tie: the interval of the ratio holds 1. "
+          "\xc2\xb1 is the 95 % interval of the median; tie: the interval of the ratio contains 1. "
           "Measured with hone by ");
   markdown_text(markdown, summary->study.command);
   LITERAL(out, "\n");

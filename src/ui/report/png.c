@@ -1,5 +1,4 @@
-/* png: pixels of an SVG by librsvg and cairo, loaded when they are wanted and not linked with: hone runs
- * without them, and says what to install.
+/* png: renders SVG with librsvg and cairo, which are loaded at run time, so that hone runs without them.
  *
  * Signatures from rsvg.h (2.52), cairo.h (1.16) and glib's gerror.h. Fonts are the machine's.
  */
@@ -43,7 +42,7 @@ static hone_status open_library(struct ctx *ctx, const char *name, void **out) {
   *out = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (*out) return HONE_OK;
   return fail(ctx, HONE_E_MISSING, place_name(name),
-              "draws PNG and is not here: apt-get install librsvg2-2; SVG needs nothing");
+              "is needed for PNG and is not installed: apt-get install librsvg2-2, or write SVG");
 }
 
 /* They stay loaded: glib must not be unloaded. */
@@ -72,7 +71,7 @@ bool png_is_possible(void) {
 
 static int append(void *text, const uint8_t *data, unsigned size) {
   strbuf_append(text, (const char *)data, size);
-  return 0; /* CAIRO_STATUS_SUCCESS; a failed text is seen at its end */
+  return 0; /* CAIRO_STATUS_SUCCESS; a failed strbuf is reported at its end */
 }
 
 static hone_status draw(struct ctx *ctx, const struct drawing *d, void *handle, double scale,
@@ -82,7 +81,7 @@ static hone_status draw(struct ctx *ctx, const struct drawing *d, void *handle, 
   if (!d->rsvg_handle_get_intrinsic_size_in_pixels(handle, &width, &height) || !(width > 0) ||
       !(height > 0))
     return fail(ctx, HONE_E_INTERNAL, place_none(), "the drawing has no size");
-  /* a long study still fits into one picture, with smaller pixels */
+  /* a long study still fits into one picture, at a lower resolution */
   scale = fmin(scale, MOST_PIXELS / fmax(width, height));
   const struct rectangle all = {0, 0, floor(width * scale), floor(height * scale)};
   void *surface = d->cairo_image_surface_create(FORMAT_ARGB32, (int)all.width, (int)all.height);

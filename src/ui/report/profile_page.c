@@ -1,5 +1,4 @@
-/* The profile as a picture, SVG in the style of a study's figure; and as a page in the style of a report's, with the same
- * pictures in it. */
+/* A profile as a standalone SVG picture, and as a page in the style of a study's page with the same pictures. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -33,7 +32,7 @@ static void put_title(const struct profile *p, size_t i, double ns, struct strbu
   strbuf_deinit(&nodes);
 }
 
-/* Lines at round times from 0 on, at most eight, with the times below them. */
+/* Grid lines at round times from 0, at most eight, with labels below. */
 static void put_time_axis(double ns, double scale, double left, double top, double bottom,
                           struct strbuf *out) {
   static const double steps[] = {1, 2, 5, 10};
@@ -52,7 +51,7 @@ static void put_time_axis(double ns, double scale, double left, double top, doub
   }
 }
 
-/* One lane a thread: the run of median length. */
+/* One lane for each thread, of the run of median length. */
 static double put_lanes(const struct profile *p, double y, struct strbuf *out) {
   size_t steps = p->plan.step_count, cells = steps * (size_t)p->plan.threads;
   uint64_t origin = UINT64_MAX, last = 0;
@@ -78,7 +77,7 @@ static double put_lanes(const struct profile *p, double y, struct strbuf *out) {
   return y + 24;
 }
 
-/* A step's time as a pale bar, its limit as a full one in it. */
+/* A step's time as a pale bar, with its limit as a full bar in it. */
 static void put_bar(const struct profile *p, size_t i, double y, double scale, struct strbuf *out) {
   const struct profiled_step *step = &p->plan.steps[i];
   const char *class_name = class_of(step);
@@ -130,7 +129,7 @@ static double put_bars(const struct profile *p, const size_t *order, size_t coun
   return y + 24;
 }
 
-/* Around what was drawn, whose height is known only then. */
+/* The SVG element is written last, because the height is known only then. */
 static void put_svg(const struct strbuf *body, double height, struct strbuf *out) {
   strbuf_printf(out,
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
@@ -141,8 +140,8 @@ static void put_svg(const struct strbuf *body, double height, struct strbuf *out
   if (body->failed) out->failed = true;
 }
 
-static const char of_lanes[] = "one row a thread, the run of median length",
-                  of_bars[] = "time, and in full color what the machine allows";
+static const char of_lanes[] = "one row for each thread; the run of median length",
+                  of_bars[] = "pale: time; full color: the machine's limit";
 
 static void put_heading(double y, const char *title, const char *further, struct strbuf *out) {
   const struct html html = {out};

@@ -1,4 +1,4 @@
-/* renderers: the formats a report can be written in. A new one is one file and one row. */
+/* renderers: the formats of a report. A new format is one file and one row. */
 #include "report.h"
 
 const struct renderer renderers[] = {

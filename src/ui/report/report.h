@@ -1,5 +1,6 @@
-/* report: records to terminal table, CSV, JSON, Markdown, HTML. One renderer a file, all over the same
- * summary; each sink has its own escaping writer. */
+/* report: records to terminal table, CSV, JSON, Markdown, HTML, SVG and PNG. One renderer for each format, all over the same
+ * summary; each format has an escaping writer (core/format).
+ */
 #ifndef HONE_REPORT_H
 #define HONE_REPORT_H
 
@@ -10,11 +11,11 @@ struct html_frame;
 struct render_options {
   bool color;
   int width; /* of the terminal; 0: 100 */
-  /* of the terminal's table: "p50,p99,memory", names of columns.def or the table's own; NULL: what fits */
+  /* "p50,p99,memory": names of columns.def or of the terminal's table; NULL: what fits */
   const char *columns;
-  const struct html_frame *frame; /* of the page; NULL: it stands alone */
+  const struct html_frame *frame; /* of the page; NULL: standalone */
 };
-/* E_USAGE with the nearest name where one is unknown; to be asked before the work. */
+/* E_USAGE for an unknown name, with the nearest one; call it before the work. */
 MUST_USE hone_status table_columns_check(struct ctx *ctx, const char *list);
 typedef hone_status renderer_fn(struct ctx *ctx, const struct summary *summary,
                                 const struct render_options *options, struct strbuf *out);
@@ -31,25 +32,25 @@ const struct renderer *renderer_find(const char *name);
 MUST_USE hone_status render_changes(struct ctx *ctx, const char *form,
                                     const struct changes *changes,
                                     const struct render_options *options, struct strbuf *out);
-/* The same with how it was measured, and "comment": Markdown for a pull request. */
+/* The same with the method of the gate; also "comment", Markdown for a pull request. */
 struct gate_result;
 MUST_USE hone_status render_gate(struct ctx *ctx, const char *form, const struct gate_result *gate,
                                  const struct render_options *options, struct strbuf *out);
 
 /* -- inside the folder */
 
-/* one file each */
+/* one file for each */
 renderer_fn render_table, render_csv, render_latency_csv, render_json, render_markdown, render_html,
     render_svg, render_png;
-/* png.c: E_MISSING where librsvg is not installed. scale: pixels a unit of the drawing. */
+/* png.c: E_MISSING if librsvg is not installed. scale: pixels per unit of the drawing. */
 MUST_USE hone_status png_of_svg(struct ctx *ctx, const struct strbuf *svg, double scale,
                                 struct strbuf *out);
 bool png_is_possible(void);
 
 /* svg.c: marks of inline SVG, without style attributes (the page's policy forbids them) */
 enum { COLOR_COUNT = 16, TICKS = 12 };
-/* Class c0 to c15 of the page's style. A known engine has its color in every report, another the same
-   one on the whole page. */
+/* Class c0 to c15 of the page's style. A known engine has the same color in every report, another the same on the whole page.
+   */
 int color_of_backend(const struct summary *summary, size_t i);
 struct axis {
   double low, high; /* of the values, positive; logarithmic */
@@ -81,9 +82,9 @@ void html_take(struct html html, struct strbuf *untrusted);
 
 /* charts.c, chart_scaling.c */
 struct page;
-/* "<g class=c..>" of record i, which the page's switch of its engine hides; a page without a matrix has none. */
+/* "<g class=c..>" of record i, which the switch of its engine hides; a page without a matrix has no switches. */
 void chart_begin_engine(const struct page *page, size_t i);
-/* Holds the samples of all measured rows of a group, but for the slowest half per cent. */
+/* An axis for the samples of all measured rows of a group, without the slowest 0.5 %. */
 MUST_USE hone_status latency_axis(struct ctx *ctx, const struct summary *summary, size_t begin,
                                   size_t end, struct axis *out);
 void chart_latency_axis(struct html html, const struct axis *axis);
@@ -91,13 +92,13 @@ MUST_USE hone_status chart_distribution(struct ctx *ctx, struct html html,
                                         const struct summary *summary, size_t i,
                                         const struct axis *axis, int color);
 void chart_compile_against_speed(const struct page *page, size_t begin, size_t end);
-/* Its marks alone, 560 x 320; false: fewer than two rows have both figures. */
+/* The content only, 560 x 320; false: fewer than two rows have both figures. */
 bool plot_compile_against_speed(const struct page *page, size_t begin, size_t end);
-/* Nothing where fewer than two points are known. */
+/* Writes nothing for fewer than two points. */
 void chart_memory_over_time(struct html html, const struct record *record);
 void chart_memory(const struct page *page, size_t begin, size_t end);
-/* Throughput of each engine over the batches or the threads of one model, one figure for each value
-   of the other. `begins`: the model's groups. Nothing where neither varies. */
+/* Throughput of each engine over the batches or the threads of one model, one figure for each value of the other. `begins`:
+   the model's groups. Writes nothing if neither varies. */
 void chart_scaling(const struct page *page, const size_t *begins, size_t count);
 
 /* compare_html.c */
@@ -107,28 +108,28 @@ MUST_USE hone_status render_changes_html(struct ctx *ctx, const struct changes *
 /* html_*.c: parts of the page */
 struct page {
   const struct summary *summary;
-  const struct matrix *matrix; /* NULL: figures alone */
+  const struct matrix *matrix; /* NULL: only figures */
   struct html html;
-  const char *const *links; /* of ours: the page that has a record's row; NULL: this one */
+  const char *const *links; /* trusted: the page that has a record's row; NULL: this page */
 };
 void html_matrix(const struct page *page);
 void html_row_name(struct html html, const struct record *record);
-/* id="r..." of a row: the same for the same cell in every report. */
+/* id="r..." of a row, the same in every report. */
 void html_row_id(struct html html, const struct record *record);
 void html_repeat(struct html html, const char *command);
 MUST_USE hone_status html_group(struct ctx *ctx, const struct page *page, size_t begin, size_t end);
 MUST_USE hone_status html_machine(struct ctx *ctx, struct arena *arena, const struct page *page);
 void html_answer(struct html html, const struct summary *summary, size_t begin, size_t end);
-/* What a page of hone's own server has beyond one that stands alone. */
+/* Additional parts of a page of hone's dashboard. */
 struct html_frame {
-  const char *nav;      /* HTML of ours, below the brand; NULL: the page stands alone */
-  const char *head;     /* HTML of ours in <head>; NULL */
-  const char *css, *js; /* further embedded texts; NULL */
+  const char *nav;      /* trusted HTML below the brand; NULL: a standalone page */
+  const char *head;     /* trusted HTML in <head>; may be NULL */
+  const char *css, *js; /* further embedded files; may be NULL */
 };
-/* The page's style, script and policy; up to <main>. frame NULL: it stands alone, and asks nobody. */
+/* The beginning of the page up to <main>: policy, style and script. frame NULL: a standalone page without network access. */
 MUST_USE hone_status html_head(struct ctx *ctx, struct html html, const char *title,
                                const struct html_frame *frame);
-/* The page's policy: exactly our own style and scripts, by their hashes. */
+/* The content security policy: only hone's own style and scripts, by hash. */
 MUST_USE hone_status html_policy(struct ctx *ctx, struct strbuf *out,
                                  const struct html_frame *frame);
 void html_foot(struct html html);

@@ -1,5 +1,5 @@
-/* svg: the marks that every chart is made of. Colors are classes of the page's style: one color an
- * engine, the same in every chart, table and report.
+/* svg: elements of all charts. Colors are classes of the page's style: one for each engine, the same in every chart, table and
+ * report.
  */
 #include "report.h"
 
@@ -14,7 +14,7 @@ void html_take(struct html html, struct strbuf *untrusted) {
 
 /* -- one color an engine */
 
-/* Neighbours of a usual table lie far apart. Names that are not here take what is left over. */
+/* Engines that are often next to each other have distant colors. Other engines get the colors that are left. */
 static const struct {
   const char *name;
   int color;
@@ -39,7 +39,7 @@ static bool is_first_of_backend(const struct summary *summary, size_t i) {
   return true;
 }
 
-/* The colors that the named engines of this study leave go round among the others. */
+/* Other engines share the colors that the named engines of this study do not use. */
 int color_of_backend(const struct summary *summary, size_t i) {
   const char *backend = summary->records[i].config.backend;
   bool taken[COLOR_COUNT] = {false};
@@ -57,12 +57,13 @@ int color_of_backend(const struct summary *summary, size_t i) {
   for (int c = 0; c < COLOR_COUNT; c++) left += !taken[c];
   if (left == 0) return others % COLOR_COUNT;
   others %= left;
-  for (int c = COLOR_COUNT - 1; c >= 0; c--) /* from the end: beginnings are the named ones' */
+  for (int c = COLOR_COUNT - 1; c >= 0;
+       c--) /* from the end, because the named engines use the first ones */
     if (!taken[c] && others-- == 0) return c;
   return 0;
 }
 
-/* -- marks */
+/* -- elements */
 
 double axis_place(const struct axis *axis, double value) {
   const double share = log(value / axis->low) / log(axis->high / axis->low);
@@ -116,8 +117,7 @@ void svg_name(struct html html, const struct record *record, size_t max) {
   html_take(html, &shown);
 }
 
-/* Round values: decades where the axis is long, 1-2-5 where it is shorter, even steps where it is
- * short. */
+/* Round values: decades on a long axis, 1-2-5 on a shorter one, even steps on a short one. */
 int axis_ticks(const struct axis *axis, double ticks[TICKS]) {
   static const double steps[] = {1, 2, 5};
   const double ratio = axis->high / axis->low;
@@ -140,7 +140,7 @@ int axis_ticks(const struct axis *axis, double ticks[TICKS]) {
   return count;
 }
 
-/* Moves a label down until it is clear of those before it. */
+/* Moves a label down until it does not overlap earlier ones. */
 double label_clear(const struct label_place *labels, size_t count, double x, double y) {
   for (int tries = 0; tries < 12; tries++) {
     size_t i = 0;

@@ -1,15 +1,15 @@
-/* table: the report on a terminal. A block a model: ranked rows fastest first, then what has no
- * rank and why; below them models x engines, and what the figures are worth.
+/* table: the report on a terminal. A block for each model: ranked rows, fastest first, then rows without a rank with the
+ * reason; then models by engines, and notes on the figures.
  *
- * All models of a study have the same columns. Those that hold nothing are left out; where the
- * terminal is too narrow the least important go first, unless they were asked for. Colour only if asked; everything else is UTF-8 text that a log or a diff can hold.
+ * All models of a study have the same columns. Empty columns are omitted. In a narrow terminal the least important columns are
+ * omitted first, unless the user asked for them. Color only on request; the rest is plain UTF-8 text.
  */
 #include "report.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Columns that are no field of a record by itself, and those that every study shows. */
+/* Columns that are not one field of a record, and columns that every study shows. */
 enum special {
   COL_RANK,
   COL_NAME,
@@ -34,9 +34,9 @@ enum special {
 };
 static const struct {
   const char *title;
-  const char *name; /* for --columns, where it is not the title */
-  bool is_text;     /* to the left */
-  int drop;         /* in which order columns go where it is narrow; 0: never; -1: only if asked */
+  const char *name; /* name for --columns; NULL: the title */
+  bool is_text;     /* left-aligned */
+  int drop; /* order in which columns are omitted in a narrow terminal; 0: never; -1: shown only on request */
 } specials[COL_COUNT] = {
     [COL_RANK] = {"#", "rank", false, 0},
     [COL_NAME] = {"backend", NULL, true, 0},
@@ -60,10 +60,10 @@ static const struct {
 };
 
 enum { MOST_COLUMNS = 64 };
-/* The columns of the whole study: the same for all its models. */
+/* The columns of the study. */
 struct layout {
   size_t count;
-  bool is_asked; /* by the user: shown even where empty */
+  bool is_asked; /* by the user: shown even if empty */
   struct shown_column {
     int special; /* -1: `column` */
     const struct column *column;
@@ -155,7 +155,7 @@ static void add_special(struct layout *layout, int special) {
   layout->at[layout->count++] = (struct shown_column){.special = special};
 }
 
-/* Rank and name stand first, whatever else is asked for. */
+/* Rank and name are always first. */
 static MUST_USE hone_status read_columns(struct ctx *ctx, const char *list, struct layout *out) {
   *out = (struct layout){0};
   if (!list) {
@@ -186,7 +186,7 @@ hone_status table_columns_check(struct ctx *ctx, const char *list) {
   return read_columns(ctx, list, &layout);
 }
 
-/* -- the cells */
+/* -- the fields */
 
 static void take_safe(struct strbuf *out, struct strbuf *untrusted, size_t max) {
   if (untrusted->failed) out->failed = true;
@@ -315,7 +315,7 @@ static size_t total_width(const struct layout *layout) {
   return total;
 }
 
-/* Drops the least important until the rest fits, then takes back what still has room. */
+/* Omits the least important columns until the rest fits, then adds those back that still fit. */
 static void drop_columns(struct layout *layout, size_t width) {
   size_t wanted[MOST_COLUMNS];
   for (size_t c = 0; c < layout->count; c++) wanted[c] = layout->at[c].width;
@@ -394,7 +394,7 @@ static bool name_failures(const struct summary *summary, size_t begin, size_t en
   return is_first;
 }
 
-/* "  openvino  unsupported at convert: the engine's words" */
+/* " openvino unsupported at convert: the engine's message" */
 static void put_failure(struct tty tty, const struct record *record, const char *names,
                         size_t name_width, size_t width) {
   LITERAL(tty.out, "     ");
@@ -455,7 +455,7 @@ static void put_model(struct tty tty, const struct record *record) {
   end_color(tty, BOLD);
   LITERAL(tty.out, "  ");
   put_group_facts(&facts, record);
-  if (!strcmp(record->config.precision, "fp32")) /* a file that is quantised is run as it is */
+  if (!strcmp(record->config.precision, "fp32")) /* a quantised file runs as it is */
     strbuf_printf(&facts, " \xc2\xb7 %s",
                   strcmp(record->worst.effective_precision, "int8") ? "fp32" : "int8");
   begin_color(tty, DIM);
@@ -482,7 +482,7 @@ static void put_aa(struct tty tty, const struct summary *summary, size_t begin, 
     tty_text(tty, summary->records[i].config.backend, 40);
     LITERAL(tty.out, " twice: differences below ");
     put_percent(tty.out, resolution);
-    LITERAL(tty.out, " cannot be shown on this machine now\n");
+    LITERAL(tty.out, " cannot be detected on this machine at present\n");
   }
 }
 
@@ -501,7 +501,7 @@ static void put_group(struct tty tty, const struct sheet *sheet, size_t begin, s
   LITERAL(tty.out, "\n");
 }
 
-/* -- models x engines, where there are several of both */
+/* -- models by engines, if there are several of both */
 
 static void put_matrix_cell(struct tty tty, const struct summary *summary,
                             const struct matrix *matrix, size_t g, size_t e, size_t width,
@@ -527,7 +527,7 @@ static void put_matrix_cell(struct tty tty, const struct summary *summary,
   strbuf_deinit(&text);
 }
 
-#define MATRIX_TITLE "median by the fastest"
+#define MATRIX_TITLE "median / the fastest"
 enum { MATRIX_NAME_MOST = 44, MATRIX_CELL = 14 };
 
 static void take_matrix_name(const struct summary *summary, size_t begin, struct strbuf *out) {
@@ -603,7 +603,7 @@ static void put_matrix_totals(struct tty tty, const struct matrix *matrix, size_
   LITERAL(tty.out, "\n\n");
 }
 
-/* As many engines side by side as the terminal holds, then the next ones below. */
+/* As many engines as fit into the terminal's width, then the others below. */
 static void put_matrix(struct tty tty, const struct summary *summary, const struct matrix *matrix,
                        size_t width) {
   const size_t name_width = matrix_name_width(summary, matrix);
@@ -626,12 +626,12 @@ static void put_matrix(struct tty tty, const struct summary *summary, const stru
   }
 }
 
-/* "zoo:mlp, batch 1, 2 threads: openvino 26 us, 1.82x before native; start-up 210 ms against 1.2 s, pays off
-   after 20 inferences" */
+/* "zoo:mlp, batch 1, 2 threads: openvino 26 us, 1.82x ahead of native; start-up 210 ms, runner-up 1.2 s, break-even after 20
+   inferences" */
 static void put_winners(struct tty tty, const struct summary *summary,
                         const struct matrix *matrix) {
   static const char *const between[] = {
-      "", ": ", " ", ", ", " before ", "; start-up ", " against ", ", pays off after "};
+      "", ": ", " ", ", ", " ahead of ", "; start-up ", ", runner-up ", ", break-even after "};
   if (matrix->group_count < 2 || matrix->engine_count < 2) return;
   for (size_t g = 0; g < matrix->group_count; g++) {
     struct winner winner;
@@ -642,7 +642,7 @@ static void put_winners(struct tty tty, const struct summary *summary,
       if (c + 1 == WINNER_COLUMNS && !isfinite(winner.pays_after)) break;
       put_winner(&text, summary, &winner, c);
       strbuf_puts(tty.out,
-                  c + 1 == WINNER_COLUMNS && winner.pays_after == 0 ? ", pays off " : between[c]);
+                  c + 1 == WINNER_COLUMNS && winner.pays_after == 0 ? ", break-even " : between[c]);
       take_safe(&safe, &text, 120);
       strbuf_puts(tty.out, shown(&safe));
       strbuf_deinit(&safe);
@@ -652,9 +652,9 @@ static void put_winners(struct tty tty, const struct summary *summary,
   LITERAL(tty.out, "\n");
 }
 
-/* -- what the figures are worth */
+/* -- notes on the figures */
 
-/* What the marks of this table mean. */
+/* Explains the marks of this table. */
 static void put_flag_notes(struct tty tty, const struct summary *summary) {
   uint32_t flags = 0;
   bool has_winograd = false;
@@ -668,8 +668,8 @@ static void put_flag_notes(struct tty tty, const struct summary *summary) {
                     flag_help((enum record_flag)f));
   if (has_winograd)
     LITERAL(tty.out,
-            "% limit: of the direct algorithm; W: of Winograd's, with a quarter of the "
-            "multiplications in 3x3 convolutions\n");
+            "% limit: roofline limit of the direct algorithm; W: of Winograd, with a quarter of "
+            "the multiplications in 3x3 convolutions\n");
 }
 
 static void put_footer(struct tty tty, const struct summary *summary) {
@@ -685,14 +685,13 @@ static void put_footer(struct tty tty, const struct summary *summary) {
     undecided += summary->comparisons[i].verdict == VERDICT_undecided;
   begin_color(tty, DIM);
   if (samples)
-    strbuf_printf(
-        tty.out,
-        "%zu samples, up to %d process%s and %d round%s a cell; \xc2\xb1 is the 95 %% interval "
-        "of p50; tie: the interval of the ratio holds 1\n",
-        samples, processes, processes == 1 ? "" : "es", rounds, rounds == 1 ? "" : "s");
+    strbuf_printf(tty.out,
+                  "%zu samples, up to %d process%s and %d round%s for each row; \xc2\xb1 is the 95 "
+                  "%% interval of p50; tie: the interval of the ratio contains 1\n",
+                  samples, processes, processes == 1 ? "" : "es", rounds, rounds == 1 ? "" : "s");
   put_flag_notes(tty, summary);
   if (undecided)
-    LITERAL(tty.out, "undecided: a verdict needs 3 processes and 12 rounds of both sides\n");
+    LITERAL(tty.out, "undecided: a verdict needs 3 processes and 12 rounds of both engines\n");
   if (!summary->study.finished)
     LITERAL(tty.out, "the study is not finished: the same command resumes it\n");
   end_color(tty, DIM);
@@ -719,7 +718,7 @@ static MUST_USE hone_status put_sheet(struct ctx *ctx, struct arena *arena, stru
   return HONE_OK;
 }
 
-/* Columns that a word takes on a terminal: a colour takes none. */
+/* Terminal columns of a word, without color codes. */
 static size_t word_width(const char *word, size_t length) {
   size_t width = 0;
   for (size_t i = 0; i < length; i++) {
@@ -731,7 +730,7 @@ static size_t word_width(const char *word, size_t length) {
   return width;
 }
 
-/* Sentences are broken between words; rows of a table, which are indented, have columns that fit. */
+/* Sentences are wrapped between words. Table rows, which are indented, already fit. */
 static void wrap_sentences(struct strbuf *out, size_t from, size_t width) {
   struct strbuf whole = {0};
   strbuf_append(&whole, out->at + from, out->length - from);

@@ -1,4 +1,4 @@
-/* http: libmicrohttpd's functions, found at run time: hone itself needs no server to run, and says so where it lacks. */
+/* http: libmicrohttpd, loaded at run time, so that hone runs without it; E_MISSING says how to install it. */
 #ifndef HONE_SERVE_HTTP_H
 #define HONE_SERVE_HTTP_H
 #include <microhttpd.h>

@@ -1,7 +1,7 @@
-/* job_pages: handing in a model, and what becomes of it.
+/* job_pages: upload a model and follow its recommendation.
  *
- * The upload is one POST of the file's bytes with the demands in the query. A demand is taken by name from a table and
- * its value by its letters; `hone recommend` reads it as it would on a command line, as an argument of its own.
+ * An upload is one POST: the body is the file, the query has the constraints. A constraint is found by name in a table and its
+ * value is checked by its characters; `hone recommend` gets it as a separate argument and parses it as on a command line.
  */
 #include "core/os/os.h"
 #include "serve.h"
@@ -16,22 +16,22 @@
 #define DIGITS "0123456789"
 #define AMOUNT DIGITS, LETTERS DIGITS ".,%", 16
 #define SIZES LETTERS DIGITS "_/", LETTERS DIGITS ".,:/_-<=[]", 120
-/* What its value may begin with, be made of, and how long it may be: never a flag. */
+/* Allowed first characters, other characters, and length of the value: never a flag. */
 static const struct constraint {
   const char *name, *flag, *label, *hint, *first, *letters;
   size_t most;
 } constraints[] = {
-    {"max-latency", "--max-latency", "latency at most", "5ms", AMOUNT},
-    {"max-memory", "--max-memory", "memory at most", "200MB", AMOUNT},
-    {"min-accuracy", "--min-accuracy", "accuracy left, at least", "0.99", AMOUNT},
-    {"max-size", "--max-size", "size at most", "50MB", AMOUNT},
-    {"max-start", "--max-start", "start-up at most", "100ms", AMOUNT},
-    {"max-compile", "--max-compile", "time to compile at most", "10s", AMOUNT},
-    {"max-energy", "--max-energy", "energy at most", "5mJ", AMOUNT},
-    {"min-throughput", "--min-throughput", "samples/s, at least", "200", AMOUNT},
-    {"budget", "--budget", "time to measure", "60s", AMOUNT},
+    {"max-latency", "--max-latency", "maximum latency", "5ms", AMOUNT},
+    {"max-memory", "--max-memory", "maximum memory", "200MB", AMOUNT},
+    {"min-accuracy", "--min-accuracy", "minimum relative accuracy", "0.99", AMOUNT},
+    {"max-size", "--max-size", "maximum size", "50MB", AMOUNT},
+    {"max-start", "--max-start", "maximum start-up time", "100ms", AMOUNT},
+    {"max-compile", "--max-compile", "maximum compile time", "10s", AMOUNT},
+    {"max-energy", "--max-energy", "maximum energy", "5mJ", AMOUNT},
+    {"min-throughput", "--min-throughput", "minimum samples/s", "200", AMOUNT},
+    {"budget", "--budget", "time budget", "60s", AMOUNT},
     {"threads", "--threads", "threads", "1,4", AMOUNT},
-    {"shape", "--shape", "sizes of open dimensions", "x[1,3,224,224]", SIZES},
+    {"shape", "--shape", "dynamic dimensions", "x[1,3,224,224]", SIZES},
 };
 static const char *const objectives[] = {"latency", "throughput", "memory",   "size",
                                          "start",   "compile",    "accuracy", "energy"};
@@ -40,7 +40,7 @@ static const char *const objectives[] = {"latency", "throughput", "memory",   "s
 
 static MUST_USE hone_status add_word(struct ctx *ctx, struct job *job, const char *word) {
   if (job->word_count >= JOB_WORDS || strlen(word) >= sizeof job->words[0])
-    return fail(ctx, HONE_E_USAGE, place_name(word), "too many demands, or too long a one");
+    return fail(ctx, HONE_E_USAGE, place_name(word), "too many constraints, or one is too long");
   snprintf(job->words[job->word_count++], sizeof job->words[0], "%s", word);
   return HONE_OK;
 }
@@ -57,8 +57,8 @@ static MUST_USE hone_status read_constraints(struct request *request, struct job
     const char *value = request_query(request, constraints[i].name);
     if (!value || !*value) continue;
     if (!is_value_of(&constraints[i], value))
-      return fail(&request->ctx, HONE_E_USAGE, place_name(constraints[i].name), "is nothing as %s",
-                  constraints[i].hint);
+      return fail(&request->ctx, HONE_E_USAGE, place_name(constraints[i].name),
+                  "is not a value such as %s", constraints[i].hint);
     TRY(add_word(&request->ctx, job, constraints[i].flag));
     TRY(add_word(&request->ctx, job, value));
   }
@@ -67,9 +67,9 @@ static MUST_USE hone_status read_constraints(struct request *request, struct job
     TRY(add_word(&request->ctx, job, "--objective"));
     return add_word(&request->ctx, job, objectives[i]);
   }
-  return objective && *objective ? fail(&request->ctx, HONE_E_USAGE, place_name("objective"),
-                                        "there is no such objective")
-                                 : HONE_OK;
+  return objective && *objective
+             ? fail(&request->ctx, HONE_E_USAGE, place_name("objective"), "no such objective")
+             : HONE_OK;
 }
 
 hone_status job_create_begin(struct request *request) {
@@ -103,7 +103,7 @@ static MUST_USE hone_status answer_with(struct request *request, bool was_done) 
   if (!was_done) {
     request->status = 409;
     return fail(&request->ctx, HONE_E_USAGE, place_name(request->id),
-                "its state does not allow that");
+                "not possible in its current state");
   }
   request->type = "application/json";
   strbuf_puts(&request->out, "{}\n");
@@ -136,7 +136,7 @@ hone_status job_bundle(struct request *request) {
   TRY(path_in_job(request, &job, "bundle.tar", &path));
   request->out_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (request->out_fd < 0 || fstat(request->out_fd, &facts))
-    return fail(&request->ctx, HONE_E_NOFILE, place_name(request->id), "no bundle here");
+    return fail(&request->ctx, HONE_E_NOFILE, place_name(request->id), "it has no bundle");
   request->out_fd_bytes = (uint64_t)facts.st_size;
   snprintf(request->file_name, sizeof request->file_name, "bundle-%.64s.tar", job.name);
   request->type = "application/x-tar";
@@ -183,8 +183,8 @@ static void put_form(struct request *request, struct html html) {
   LITERAL(html.out, "<p class=\"quiet\">One file of at most ");
   put_bytes(html.out, (double)facts.options->upload_bytes);
   LITERAL(html.out,
-          ", with its weights inside. Models wait in line: two measurements at once would measure "
-          "each other. The same without a script:</p>\n");
+          ", with its weights inside. Models are measured one after the other, because two "
+          "measurements at the same time disturb each other. The same from a command line:</p>\n");
   struct strbuf command = {0};
   strbuf_printf(
       &command,
@@ -209,12 +209,11 @@ hone_status page_jobs(struct request *request) {
   TRY(NEW_ARRAY(&request->ctx, request->arena, jobs, JOBS_MOST));
   const size_t count = jobs_list(server_facts(request->server).jobs, jobs);
   TRY(html_head(&request->ctx, html, "Recommend", &frame));
-  LITERAL(
-      html.out,
-      "<p class=\"answer\">Hand in a model: every engine that is ready here is measured on it, and "
-      "the best one within your bounds is named, with its reasons.</p>\n");
+  LITERAL(html.out,
+          "<p class=\"answer\">Upload a model: every installed engine is measured, and the best "
+          "one that meets your constraints is recommended, with reasons.</p>\n");
   put_form(request, html);
-  LITERAL(html.out, "<section><h2>Models handed in</h2>\n<ul class=\"failures\">");
+  LITERAL(html.out, "<section><h2>Uploaded models</h2>\n<ul class=\"failures\">");
   for (size_t i = 0; i < count; i++) {
     strbuf_printf(html.out, "<li><a href=\"/job/%s\">", jobs[i].id);
     html_text(html, jobs[i].name);
@@ -236,7 +235,7 @@ hone_status page_jobs(struct request *request) {
   return strbuf_finish(&request->ctx, &request->out);
 }
 
-/* What recommend wrote: one table of rows with their standing; the text of the terminal says the rest. */
+/* The answer of `hone recommend`: a table of rows with their status; the log has the rest. */
 static void put_row(struct html html, const json_t *row) {
   const char *standing = json_string_value(json_object_get(row, "standing")),
              *backend = json_string_value(json_object_get(row, "backend")),
@@ -251,7 +250,7 @@ static void put_row(struct html html, const json_t *row) {
   LITERAL(html.out, "</b><small>");
   html_text(html, precision ? precision : "");
   strbuf_printf(html.out, " \xc2\xb7 %lld thread%s</small>", threads, threads == 1 ? "" : "s");
-  LITERAL(html.out, "</th><td data-label=\"standing\"><span class=\"pill ");
+  LITERAL(html.out, "</th><td data-label=\"status\"><span class=\"pill ");
   strbuf_puts(html.out, !strcmp(standing, "chosen") ? "faster\">" : "undecided\">");
   html_text(html, standing);
   LITERAL(html.out, "</span></td><td class=\"num\" data-label=\"latency\">");
@@ -281,7 +280,7 @@ static void put_answer(struct request *request, struct html html, const struct j
   if (json_array_size(rows)) {
     LITERAL(html.out,
             "<div class=\"scroll\"><table class=\"rows plain\"><thead><tr><th "
-            "scope=\"col\">engine</th><th scope=\"col\">standing</th><th scope=\"col\" "
+            "scope=\"col\">engine</th><th scope=\"col\">status</th><th scope=\"col\" "
             "class=\"num\">latency</th><th scope=\"col\">why</th></tr></thead>\n");
     for (size_t i = 0; i < json_array_size(rows); i++) put_row(html, json_array_get(rows, i));
     for (size_t i = 0; i < json_array_size(dropped); i++) put_row(html, json_array_get(dropped, i));
@@ -289,7 +288,7 @@ static void put_answer(struct request *request, struct html html, const struct j
   }
   LITERAL(html.out, "<p class=\"pager\">");
   if (study && strlen(study) == 32 && strspn(study, "0123456789abcdef") == 32)
-    strbuf_printf(html.out, "<a href=\"/study/%s\">its study</a> ", study);
+    strbuf_printf(html.out, "<a href=\"/study/%s\">study</a> ", study);
   strbuf_printf(html.out, "<a href=\"/job/%s/answer.json\">answer.json</a> ", job->id);
   if (!path_in_job(request, job, "bundle.tar", &path) && !access(path, R_OK))
     strbuf_printf(html.out,
@@ -299,7 +298,7 @@ static void put_answer(struct request *request, struct html html, const struct j
   json_decref(root);
 }
 
-/* The error that ended it, without the path of our own folder. */
+/* The error that ended the job, without the path of the server's folder. */
 static void put_failure(struct request *request, struct html html, const struct job *job) {
   struct strbuf log = {0};
   char folder[64];
@@ -331,11 +330,11 @@ static void put_log(struct request *request, struct html html, const struct job 
   struct strbuf log = {0};
   const size_t end = jobs_log(server_facts(request->server).jobs, job->id, 0, &log);
   const bool goes_on = job->state == JOB_queued || job->state == JOB_running;
-  strbuf_printf(html.out,
-                "<section><h2>What hone said</h2>\n<pre id=\"log\" tabindex=\"0\" data-job=\"%s\" "
-                "data-at=\"%zu\"%s>",
-                job->id, end, goes_on ? " data-live" : "");
-  /* line by line: what is shown has its controls escaped */
+  strbuf_printf(
+      html.out,
+      "<section><h2>Log</h2>\n<pre id=\"log\" tabindex=\"0\" data-job=\"%s\" data-at=\"%zu\"%s>",
+      job->id, end, goes_on ? " data-live" : "");
+  /* line by line, with control characters escaped */
   for (char *at = log.at, *next; at && *at; at = next) {
     next = at + strcspn(at, "\n");
     const bool has_more = *next;

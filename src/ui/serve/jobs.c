@@ -1,9 +1,9 @@
-/* jobs: models that were handed in, and what `hone recommend` says of them, one after the other.
+/* jobs: uploaded models, and `hone recommend` for each, one after the other.
  *
- * A job is a folder FOLDER/ID with model/NAME, job.json, log.txt, answer.json and bundle.tar. An upload has no name until
- * it is whole: killed on the way it leaves nothing. The folder is made aside as .ID and renamed, so that a job is there
- * whole or not at all; what is called .ID is removed at the next start. One thread runs the queue, since two
- * measurements at once would measure each other; the child dies with it. One server a folder, by flock.
+ * A job is a folder FOLDER/ID with model/NAME, job.json, log.txt, answer.json and bundle.tar. An upload is a file without a
+ * name until it is complete, so a killed upload leaves nothing. The folder is made as .ID and then renamed, so a job is
+ * complete or does not exist; folders .ID are removed at the next start. One thread runs the queue, because two measurements
+ * at the same time disturb each other; its child process dies with it. flock allows one server for each folder.
  */
 #include "core/os/os.h"
 #include "serve.h"
@@ -29,8 +29,8 @@ struct jobs {
   struct server *server;
   const struct serve_options *options;
   char folder[4096];
-  int lock_fd, uploads; /* under way */
-  uint64_t promised;    /* bytes of those */
+  int lock_fd, uploads; /* in progress */
+  uint64_t promised;    /* their bytes */
   pthread_mutex_t lock;
   pthread_cond_t more;
   pthread_t runner;
@@ -53,7 +53,7 @@ static void path_of(const struct jobs *jobs, const char *id, const char *name, c
   snprintf(out, ROOM, "%s/%s%s%s", jobs->folder, id, *name ? "/" : "", name);
 }
 
-/* -- what is kept of a job */
+/* -- job.json */
 
 static MUST_USE hone_status write_job(struct ctx *ctx, const struct jobs *jobs, const char *folder,
                                       const struct job *job) {
@@ -69,7 +69,7 @@ static MUST_USE hone_status write_job(struct ctx *ctx, const struct jobs *jobs, 
   path_of(jobs, folder, "job.json", path);
   const hone_status status =
       text ? file_write_atomic(ctx, path, text, strlen(text), 0600)
-           : fail(ctx, HONE_E_OOM, place_none(), "no memory to write down an upload");
+           : fail(ctx, HONE_E_OOM, place_none(), "no memory for the record of an upload");
   free(text);
   json_decref(root);
   return status;
@@ -126,7 +126,8 @@ static bool is_id(const char *name) {
   return strlen(name) == 16 && strspn(name, "0123456789abcdef") == 16;
 }
 
-/* What an ended server left: its unfinished jobs are over, its half-made folders go. Whatever else lies there is not ours. */
+/* Reads the jobs of an earlier server: unfinished ones become interrupted, and incomplete folders are removed. Other files in
+   the folder are ignored. */
 static void read_jobs(struct ctx *ctx, struct jobs *jobs) {
   DIR *dir = opendir(jobs->folder);
   for (const struct dirent *at; dir && (at = readdir(dir));) {
@@ -146,7 +147,7 @@ static void read_jobs(struct ctx *ctx, struct jobs *jobs) {
   qsort(jobs->at, jobs->count, sizeof jobs->at[0], by_age);
 }
 
-/* -- looking */
+/* -- queries */
 
 static bool is_busy(const struct job *job) {
   return job->state == JOB_queued || job->state == JOB_running;
@@ -209,7 +210,7 @@ static void make_command(const struct jobs *jobs, const struct job *job, struct 
   out->argv[n] = NULL;
 }
 
-/* What the child says, in full until the log is full. */
+/* Copies the child's output to the log, up to the log's limit. */
 static void take_output(struct jobs *jobs, const char *id, int fd, bool *open) {
   char bytes[4096];
   ssize_t n = -1;
@@ -240,7 +241,7 @@ static int wait_for(struct jobs *jobs, const struct job *job, const struct proce
     const pid_t done = waitpid(child->pid, &code, WNOHANG);
     if (done == child->pid || (done < 0 && errno != EINTR)) break;
   }
-  kill(-child->pid, SIGKILL); /* what it left behind in its group */
+  kill(-child->pid, SIGKILL); /* processes that it left in its process group */
   if (is_open) take_output(jobs, job->id, child->output_fd, &is_open);
   close(child->output_fd);
   return WIFEXITED(code) ? WEXITSTATUS(code) : -1;
@@ -253,7 +254,7 @@ static void say(struct jobs *jobs, const char *id, const char *words) {
   pthread_mutex_unlock(&jobs->lock);
 }
 
-/* Once, as what is downloaded: a copy made for every download would be on the disk and in no one's account. */
+/* The tar file is made once; a copy for each download would use disk space that --max-disk does not count. */
 static void pack_bundle(struct jobs *jobs, const struct job *job, const char *folder) {
   struct ctx ctx;
   char name[80], path[ROOM];
@@ -264,7 +265,7 @@ static void pack_bundle(struct jobs *jobs, const struct job *job, const char *fo
   dir_remove_tree(folder);
 }
 
-/* Whether recommend measured something, by its exit code: a choice, none within the bounds, or undecided. */
+/* True if recommend measured something, by its exit code: a choice, none that meets the constraints, or undecided. */
 static bool is_answer(int exit_code) { return exit_code == 0 || exit_code == 1 || exit_code == 5; }
 
 static enum job_state run_job(struct jobs *jobs, struct job *job) {
@@ -289,7 +290,7 @@ static enum job_state run_job(struct jobs *jobs, struct job *job) {
   return state;
 }
 
-/* Log and state as they stay. */
+/* Writes the final log and state. */
 static void keep(struct jobs *jobs, const struct job *job) {
   struct ctx ctx;
   struct strbuf log = {0};
@@ -351,7 +352,7 @@ bool jobs_end(struct jobs *jobs, const char *id) {
   return runs || waits;
 }
 
-/* From the list first: nobody finds what is being removed. */
+/* Removed from the list first, so that no request finds a job while it is removed. */
 static bool forget(struct jobs *jobs, const char *id) {
   struct entry *entry = find(jobs, id);
   if (!entry || is_busy(&entry->job)) return false;
@@ -387,7 +388,7 @@ struct upload {
   bool is_promised;
 };
 
-/* The oldest that ended goes first; none goes where that would not be enough. */
+/* Removes the oldest ended jobs until there is room; none if that would not be enough. */
 static MUST_USE hone_status free_folder(struct ctx *ctx, struct jobs *jobs, uint64_t bytes) {
   uint64_t busy_bytes = jobs->promised;
   for (size_t i = 0; i < jobs->count; i++)
@@ -403,7 +404,7 @@ static MUST_USE hone_status free_folder(struct ctx *ctx, struct jobs *jobs, uint
   if (jobs->count + (size_t)jobs->uploads < JOBS_MOST &&
       dir_bytes(jobs->folder) + jobs->promised + bytes <= jobs->options->disk_bytes)
     return HONE_OK;
-  return fail(ctx, HONE_E_WRITE, place_none(), "no room for %llu bytes: --max-disk allows no more",
+  return fail(ctx, HONE_E_WRITE, place_none(), "no room for %llu bytes within --max-disk",
               (unsigned long long)bytes);
 }
 
@@ -412,21 +413,21 @@ static MUST_USE hone_status make_room(struct ctx *ctx, struct jobs *jobs, uint64
   size_t waiting = (size_t)jobs->uploads;
   for (size_t i = 0; i < jobs->count; i++) waiting += is_busy(&jobs->at[i].job);
   if (waiting >= JOBS_WAITING)
-    return fail(ctx, HONE_E_BUSY, place_none(), "%zu models wait already: try again later",
+    return fail(ctx, HONE_E_BUSY, place_none(), "%zu models are waiting already; try again later",
                 waiting);
   TRY(free_folder(ctx, jobs, bytes));
   if (statvfs(jobs->folder, &disk) ||
       (uint64_t)disk.f_bavail * disk.f_frsize < jobs->promised + 2 * bytes + FREE_AT_LEAST)
-    return fail(ctx, HONE_E_WRITE, place_none(), "the disk has no room for %llu bytes",
+    return fail(ctx, HONE_E_WRITE, place_none(), "the disk has no space for %llu bytes",
                 (unsigned long long)bytes);
   return HONE_OK;
 }
 
-/* By errno: a full disk is what the client is told. */
+/* The error by errno; a full disk is reported to the client. */
 static MUST_USE hone_status not_kept(struct ctx *ctx) {
   const bool is_full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
-  return fail(ctx, is_full ? HONE_E_WRITE : HONE_E_IO, place_none(), "an upload cannot be kept: %s",
-              strerror(errno));
+  return fail(ctx, is_full ? HONE_E_WRITE : HONE_E_IO, place_none(),
+              "an upload cannot be stored: %s", strerror(errno));
 }
 
 hone_status upload_begin(struct ctx *ctx, struct jobs *jobs, const struct job *job, uint64_t bytes,
@@ -434,8 +435,9 @@ hone_status upload_begin(struct ctx *ctx, struct jobs *jobs, const struct job *j
   *out = NULL;
   if (bytes == 0) return fail(ctx, HONE_E_USAGE, place_none(), "the file is empty");
   if (bytes > jobs->options->upload_bytes)
-    return fail(ctx, HONE_E_LIMIT, place_none(), "%llu bytes, at most %llu (--max-upload)",
-                (unsigned long long)bytes, (unsigned long long)jobs->options->upload_bytes);
+    return fail(ctx, HONE_E_LIMIT, place_none(),
+                "%llu bytes are more than the %llu of --max-upload", (unsigned long long)bytes,
+                (unsigned long long)jobs->options->upload_bytes);
   struct upload *upload = calloc(1, sizeof *upload);
   if (!upload) return fail(ctx, HONE_E_OOM, place_none(), "no memory for an upload");
   *upload = (struct upload){.jobs = jobs, .job = *job, .fd = -1, .expected = bytes};
@@ -461,13 +463,13 @@ hone_status upload_begin(struct ctx *ctx, struct jobs *jobs, const struct job *j
 
 hone_status upload_add(struct ctx *ctx, struct upload *upload, const void *data, size_t size) {
   if (size > upload->expected - upload->job.bytes)
-    return fail(ctx, HONE_E_LIMIT, place_none(), "more bytes than were announced");
+    return fail(ctx, HONE_E_LIMIT, place_none(), "more bytes than Content-Length");
   if (!write_all(upload->fd, data, size)) return not_kept(ctx);
   upload->job.bytes += size;
   return HONE_OK;
 }
 
-/* The file gets its name inside a folder that has none yet. */
+/* Links the file under its name into the new folder. */
 static MUST_USE hone_status name_upload(struct ctx *ctx, const struct upload *upload,
                                         const char *hidden) {
   char folder[ROOM], model[ROOM + 80], source[64], final[ROOM];
@@ -488,7 +490,7 @@ hone_status upload_finish(struct ctx *ctx, struct upload *upload, char out_id[17
   unsigned char random[8];
   char hidden[24], path[ROOM];
   if (upload->job.bytes != upload->expected)
-    return fail(ctx, HONE_E_USAGE, place_none(), "fewer bytes than were announced");
+    return fail(ctx, HONE_E_USAGE, place_none(), "fewer bytes than Content-Length");
   if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
     return fail(ctx, HONE_E_IO, place_none(), "no random numbers: %s", strerror(errno));
   for (size_t i = 0; i < sizeof random; i++) snprintf(upload->job.id + 2 * i, 3, "%02x", random[i]);
@@ -533,7 +535,7 @@ static MUST_USE hone_status open_folder(struct ctx *ctx, struct jobs *jobs) {
     TRY(dir_user(ctx, "data", data));
     if (snprintf(jobs->folder, sizeof jobs->folder, "%s/serve", data) >=
         (int)sizeof jobs->folder - 100)
-      return fail(ctx, HONE_E_USAGE, place_none(), "the data folder's path is too long");
+      return fail(ctx, HONE_E_USAGE, place_none(), "the path of the data folder is too long");
   }
   TRY(dir_create(ctx, jobs->folder));
   path_of(jobs, "lock", "", path);
@@ -542,9 +544,8 @@ static MUST_USE hone_status open_folder(struct ctx *ctx, struct jobs *jobs) {
     return fail(ctx, HONE_E_WRITE, place_file(path), "cannot be made: %s", strerror(errno));
   if (!flock(jobs->lock_fd, LOCK_EX | LOCK_NB)) return HONE_OK;
   return advise(
-      ctx,
-      fail(ctx, HONE_E_BUSY, place_file(jobs->folder), "another hone serve keeps its uploads here"),
-      "name another folder with --folder DIR");
+      ctx, fail(ctx, HONE_E_BUSY, place_file(jobs->folder), "another hone serve uses this folder"),
+      "give another folder with --folder DIR");
 }
 
 hone_status jobs_open(struct ctx *ctx, struct server *server, struct jobs **out) {

@@ -1,4 +1,4 @@
-/* What a page calls a machine: its processor and cores, and what tells it from others of the same. */
+/* Names of machines on pages: processor and cores, and the facts that distinguish machines with the same ones. */
 #include "server.h"
 
 struct known_facts {

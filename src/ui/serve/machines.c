@@ -1,9 +1,9 @@
-/* machines: which ones measured, and two of them cell by cell.
+/* machines: list of machines, and two machines compared row by row.
  *
- * A machine is a fingerprint. Latencies of two are set side by side only with the canary between them: the kernel of
- * fixed arithmetic (the 32-bit peak probe) that every study runs with each thread count. Its ratio says what the bare
- * processors differ by; what a cell differs by beyond that is the engine's. Without a canary on both sides there is no
- * comparison, and one that moved by more than 5 % among a machine's own studies is said.
+ * A machine is a fingerprint. Latencies of two machines are compared only together with the canary: the f32 peak probe, a
+ * kernel of fixed arithmetic that every study runs with each thread count. Its ratio is the difference of the bare processors;
+ * a row's further difference comes from the engine or the memory. Without a canary on both machines there is no comparison. A
+ * canary that varies by more than 5 % among the studies of a machine is reported.
  */
 #include "serve.h"
 
@@ -15,18 +15,18 @@ enum { STUDIES = 1000, MACHINES = 200, TRIES = 3 };
 #define UNSTEADY 0.05
 
 struct canary {
-  double least, most; /* GFLOP/s over the machine's studies */
+  double least, most; /* GFLOP/s, over the machine's studies */
   int count;
 };
 struct machine {
   const char *fingerprint, *name;
   const struct study_row *newest[TRIES];
   int study_count;
-  struct canary canary; /* with the most threads that its newest study has */
+  struct canary canary; /* with the largest thread count of its newest study */
   int canary_threads;
 };
 
-/* The canary with that many threads in a study; NaN where it did not run. */
+/* The canary of a study with that thread count; NaN: it did not run. */
 static double canary_of(const struct study_row *study, int threads) {
   json_t *root = json_loads(study->machine_json, 0, NULL);
   const json_t *peaks = json_object_get(root, "peaks");
@@ -170,7 +170,7 @@ static MUST_USE hone_status read_summary(struct request *request, struct store *
   return summarise(&request->ctx, request->arena, data, true, *out);
 }
 
-/* The newest pair of studies with a cell in common. */
+/* The newest pair of studies with a common row. */
 static MUST_USE hone_status find_pair(struct request *request, struct store *store,
                                       const struct machine *a, const struct machine *b,
                                       struct changes *out) {
@@ -203,11 +203,11 @@ static void put_pair(struct html html, const struct changes *changes, const stru
   put_latency(html.out, b->p50_ms);
   if (!isfinite(bare)) {
     LITERAL(html.out,
-            "</td><td class=\"num\" data-label=\"b by a\"><span class=\"pill undecided\">no "
+            "</td><td class=\"num\" data-label=\"b / a\"><span class=\"pill undecided\">no "
             "canary</span></td><td></td><td></td></tr></tbody>\n");
     return;
   }
-  LITERAL(html.out, "</td><td class=\"num\" data-label=\"b by a\">");
+  LITERAL(html.out, "</td><td class=\"num\" data-label=\"b / a\">");
   put_ratio(html.out, change->ratio.value);
   LITERAL(html.out, "<small>");
   put_ratio(html.out, change->ratio.low);
@@ -233,23 +233,22 @@ static MUST_USE hone_status put_comparison(struct request *request, struct store
   html_text(html, b->name);
   LITERAL(html.out, ", ");
   put_study_link(html, b->newest[0]);
-  strbuf_printf(html.out, "</span></p>\n<p class=\"answer\">%zu cell%s in common.</p>\n",
+  strbuf_printf(html.out, "</span></p>\n<p class=\"answer\">%zu common row%s.</p>\n",
                 changes.compared, changes.compared == 1 ? "" : "s");
   if (changes.compared)
     LITERAL(html.out,
             "<div class=\"scroll\"><table class=\"rows plain\"><thead><tr><th "
             "scope=\"col\">model</th><th scope=\"col\">engine</th><th scope=\"col\" "
             "class=\"num\">a</th><th scope=\"col\" class=\"num\">b</th><th scope=\"col\" "
-            "class=\"num\">b by a</th><th scope=\"col\" class=\"num\">canary</th><th scope=\"col\" "
+            "class=\"num\">b / a</th><th scope=\"col\" class=\"num\">canary</th><th scope=\"col\" "
             "class=\"num\">beyond the canary</th></tr></thead>\n");
   for (size_t i = 0; i < changes.count; i++)
     if (changes.at[i].is_compared) put_pair(html, &changes, &changes.at[i]);
   if (changes.compared) LITERAL(html.out, "</table></div>\n");
-  LITERAL(
-      html.out,
-      "<p class=\"method\">The canary is the 32-bit peak probe that every study runs: its ratio is "
-      "what the bare processors differ by. What lies beyond it is the engine's or the "
-      "memory's.</p></section>\n");
+  LITERAL(html.out,
+          "<p class=\"method\">The canary is the f32 peak probe of every study: its ratio is the "
+          "difference of the bare processors. The difference beyond the canary comes from the "
+          "engine or the memory.</p></section>\n");
   return HONE_OK;
 }
 
@@ -266,7 +265,7 @@ static MUST_USE hone_status put_machines(struct request *request, struct store *
   size_t count;
   TRY(read_machines(request, store, &machines, &count));
   if (!count) {
-    LITERAL(html.out, "<p class=\"answer\">Nothing was measured yet.</p>\n");
+    LITERAL(html.out, "<p class=\"answer\">There are no studies yet.</p>\n");
     return HONE_OK;
   }
   LITERAL(html.out,

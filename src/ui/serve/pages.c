@@ -1,6 +1,5 @@
-/* pages: the list of studies, one study, the matrix of the newest groups, two studies side by side, the login.
- *
- * In: a request that was let through. Out: HTML of report's own parts, in a frame with the navigation.
+/* pages: the list of studies, one study, the matrix of the newest groups, two studies compared, the login. Pages are made of
+ * the report's parts, in a frame with the navigation.
  */
 #include "serve.h"
 
@@ -48,7 +47,7 @@ static void put_models(struct html html, const struct study_row *study) {
   if (study->model_count > 1) strbuf_printf(html.out, " and %d more", study->model_count - 1);
 }
 
-/* Its name, else its models; one without a cell has its key alone. */
+/* Its name, else its models, else its key. */
 static void put_study_name(struct html html, const struct study_row *study) {
   if (study->name[0]) {
     html_text(html, study->name);
@@ -69,8 +68,8 @@ void put_study_link(struct html html, const struct study_row *study) {
 
 static void put_nothing_yet(struct html html) {
   LITERAL(html.out,
-          "<p class=\"answer\">Nothing was measured yet. <a href=\"/jobs\">Hand in a model</a> "
-          "and its recommendation becomes the first study, or run <code>hone bench</code>.</p>\n");
+          "<p class=\"answer\">There are no studies yet. <a href=\"/jobs\">Upload a model</a>, or "
+          "run <code>hone bench</code>.</p>\n");
 }
 
 /* -- all studies */
@@ -111,12 +110,12 @@ static void put_pager(struct html html, int64_t skip, bool has_more) {
   LITERAL(html.out, "</p>\n");
 }
 
-/* Two of them side by side, without a script. */
+/* Form to compare two studies; needs no script. */
 static void put_comparing(struct html html, const struct study_row *rows, size_t count) {
   static const char *const sides[] = {"before", "after"};
   if (count < 2) return;
   LITERAL(html.out,
-          "<section><h2>Two studies side by side</h2>\n<form class=\"form\" method=\"get\" "
+          "<section><h2>Compare two studies</h2>\n<form class=\"form\" method=\"get\" "
           "action=\"/compare\">");
   for (int side = 0; side < 2; side++) {
     strbuf_printf(html.out, "<label>%s <select name=\"%s\">", sides[side], sides[side]);
@@ -176,7 +175,8 @@ hone_status page_studies(struct request *request) {
 
 static MUST_USE hone_status need_store(struct request *request, struct store **out) {
   TRY(open_store(request, out));
-  return *out ? HONE_OK : fail(&request->ctx, HONE_E_NOFILE, place_none(), "there is no study yet");
+  return *out ? HONE_OK
+              : fail(&request->ctx, HONE_E_NOFILE, place_none(), "there are no studies yet");
 }
 
 static MUST_USE hone_status read_summary(struct request *request, struct store *store,
@@ -215,8 +215,7 @@ hone_status page_compare(struct request *request) {
   struct changes changes;
   struct store *store;
   if (!is_key(keys[0]) || !is_key(keys[1]))
-    return fail(&request->ctx, HONE_E_USAGE, place_none(),
-                "two studies are needed: before and after");
+    return fail(&request->ctx, HONE_E_USAGE, place_none(), "give two studies, before and after");
   TRY(NEW_ARRAY(&request->ctx, request->arena, summaries, 2));
   TRY(need_store(request, &store));
   hone_status status = read_summary(request, store, keys[0], &summaries[0]);
@@ -242,14 +241,14 @@ static bool has_group(const struct newest *newest, size_t count, const struct re
   return false;
 }
 
-/* A group that a budget did not reach for says nothing, and hides no older one. */
+/* A group that was not measured, because the budget ended, does not hide an older one. */
 static bool had_turn(const struct summary *summary, size_t begin, size_t end) {
   bool any = false;
   for (size_t i = begin; i < end; i++) any |= summary->records[i].status != STATUS_interrupted;
   return any;
 }
 
-/* Whole groups alone: verdicts hold only between rows that took turns. */
+/* Only whole groups, because verdicts are valid only between rows that were measured in turn. */
 static MUST_USE hone_status take_groups(struct request *request, const struct summary *summary,
                                         struct newest *newest) {
   struct ctx *ctx = &request->ctx;
@@ -290,7 +289,7 @@ static MUST_USE hone_status take_study(struct request *request, struct store *st
   return status;
 }
 
-/* Rows of one model together, in the order in which the models came. */
+/* Groups rows by model, in order of first appearance. */
 static MUST_USE hone_status put_matrix(struct request *request, struct html html,
                                        const struct study_row *row, const struct newest *newest) {
   struct matrix matrix;
@@ -305,8 +304,8 @@ static MUST_USE hone_status put_matrix(struct request *request, struct html html
   const struct page page = {summary, &matrix, html, newest->links.at};
   if (matrix.group_count) html_matrix(&page);
   strbuf_printf(html.out,
-                "<p class=\"facts\"><span>%zu groups of rows from %zu studies on one machine; each "
-                "group whole, from the newest study that has it</span></p>\n",
+                "<p class=\"facts\"><span>%zu groups from %zu studies on one machine; each group "
+                "is from the newest study that has it</span></p>\n",
                 matrix.group_count, newest->studies);
   return HONE_OK;
 }
@@ -380,18 +379,17 @@ hone_status page_login(struct request *request) {
   const struct html html = {&request->out};
   struct html_frame frame = page_frame("");
   frame.nav = NULL;
-  TRY(html_head(&request->ctx, html, "Who is there?", &frame));
-  LITERAL(
-      html.out,
-      "<p class=\"answer\">This dashboard wants the token that its owner wrote down.</p>\n"
-      "<form class=\"form\" method=\"post\" action=\"/login\"><label>token <input name=\"token\" "
-      "type=\"password\" autocomplete=\"current-password\" required maxlength=\"256\"></label>"
-      "<button class=\"action\">Enter</button></form>\n");
+  TRY(html_head(&request->ctx, html, "Login", &frame));
+  LITERAL(html.out,
+          "<p class=\"answer\">This dashboard requires a token.</p>\n<form class=\"form\" "
+          "method=\"post\" action=\"/login\"><label>token <input name=\"token\" type=\"password\" "
+          "autocomplete=\"current-password\" required maxlength=\"256\"></label><button "
+          "class=\"action\">Enter</button></form>\n");
   html_foot(html);
   return strbuf_finish(&request->ctx, &request->out);
 }
 
-/* One field of application/x-www-form-urlencoded; a token is made of what needs no escape, or is given as a bearer. */
+/* One field of application/x-www-form-urlencoded. A token has only characters that need no escape. */
 hone_status login(struct request *request) {
   const struct server_facts facts = server_facts(request->server);
   const char *type = request_header(request, "Content-Type"), *in = request->in.at;
@@ -403,7 +401,7 @@ hone_status login(struct request *request) {
   if (!is_media_type(type, "application/x-www-form-urlencoded") || !in ||
       strncmp(in, "token=", 6)) {
     request->status = 415;
-    return fail(&request->ctx, HONE_E_USAGE, place_none(), "a form with a token is wanted");
+    return fail(&request->ctx, HONE_E_USAGE, place_none(), "the form must have a token");
   }
   if (!same_secret(in + 6, facts.options->token)) {
     if (is_guessing(request)) {
@@ -411,7 +409,7 @@ hone_status login(struct request *request) {
       return fail(&request->ctx, HONE_E_BUSY, place_none(), TOO_MANY_GUESSES);
     }
     request->status = 403;
-    return fail(&request->ctx, HONE_E_TRUST, place_none(), "this is not the token");
+    return fail(&request->ctx, HONE_E_TRUST, place_none(), "wrong token");
   }
   request->status = 303;
   snprintf(request->location, sizeof request->location, "/");

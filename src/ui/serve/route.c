@@ -1,7 +1,7 @@
-/* route: who may ask for what. Every check on a request that needs no handler stands here.
+/* route: access control. Every check of a request that needs no handler is here.
  *
- * In: what the client sent. Out: the route that answers, or a status and a sentence. The table says for each route who
- * may use it; one without that does not compile. Sources: RFC 9110 and 9112; OWASP on CSRF and DNS rebinding.
+ * The result is the route that answers, or a status and a message. The table has the access right of each route, which cannot
+ * be omitted. Sources: RFC 9110 and 9112; OWASP on CSRF and DNS rebinding.
  */
 #include "serve.h"
 
@@ -36,8 +36,8 @@ static bool is_host(const char *host, const char *name, int port) {
   return !strcmp(host + n, with_port) || (!host[n] && port == 80);
 }
 
-/* Names that a browser resolves to this machine by itself. Where a token is asked for, a foreign name gains nothing:
-   the browser has no cookie for it. */
+/* Names that a browser resolves to this machine itself. If a token is required, a foreign name gains nothing, because the
+   browser has no cookie for it. */
 bool host_is_ours(const char *host, const char *address, int port, bool has_token) {
   static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
   char own[80];
@@ -79,7 +79,7 @@ static bool refuse(struct request *request, int status, const char *why) {
   return false;
 }
 
-/* Content-Length, strictly; -1: none, -2: not one. */
+/* Content-Length, parsed strictly; -1: absent, -2: invalid. */
 static int64_t length_of(struct request *request) {
   const char *text = request_header(request, "Content-Length");
   int64_t length;
@@ -101,20 +101,20 @@ static bool admit_headers(struct request *request, const char *method, const cha
   struct seen seen = {0};
   request->http->get_connection_values(request->connection, MHD_HEADER_KIND, see_header, &seen);
   if (strcmp(version, "HTTP/1.1") && strcmp(version, "HTTP/1.0"))
-    return refuse(request, 505, "HTTP/1.0 and HTTP/1.1 alone");
+    return refuse(request, 505, "only HTTP/1.0 and HTTP/1.1 are supported");
   if (strcmp(method, "GET") && strcmp(method, "HEAD") && strcmp(method, "POST"))
-    return refuse(request, 405, "GET, HEAD and POST alone");
+    return refuse(request, 405, "only GET, HEAD and POST are supported");
   if (seen.count > HEADER_MAX) return refuse(request, 431, "too many headers");
-  if (seen.has_bad_name) return refuse(request, 400, "a header has no sound name");
-  if (seen.hosts != 1) return refuse(request, 400, "exactly one Host is needed");
+  if (seen.has_bad_name) return refuse(request, 400, "a header has an invalid name");
+  if (seen.hosts != 1) return refuse(request, 400, "exactly one Host header is required");
   if (seen.lengths > 1 || (seen.lengths && seen.has_encoding))
-    return refuse(request, 400, "the length is ambiguous");
-  if (seen.has_encoding) return refuse(request, 411, "Content-Length is needed");
+    return refuse(request, 400, "the body's length is ambiguous");
+  if (seen.has_encoding) return refuse(request, 411, "Content-Length is required");
   if (!host_is_ours(request_header(request, "Host"),
                     facts.options->address ? facts.options->address : "127.0.0.1", facts.port,
                     facts.options->token))
-    return refuse(request, 421, "this server has another name");
-  return !is_foreign(request) || refuse(request, 403, "asked for by another site");
+    return refuse(request, 421, "wrong Host for this server");
+  return !is_foreign(request) || refuse(request, 403, "the request is from another site");
 }
 
 /* -- routes */
@@ -144,12 +144,12 @@ static bool find_route(struct request *request, const char *method, const char *
     request->route = &routes[i];
     return true;
   }
-  if (is_path) return refuse(request, 405, "not by this method");
+  if (is_path) return refuse(request, 405, "method not allowed");
   return fail(&request->ctx, HONE_E_NOFILE, place_none(), "no such page") &&
          request_failed(request) && refuse(request, 404, "no such page");
 }
 
-/* By the cookie that a login left, or as a bearer. */
+/* From the cookie that a login set, or as a bearer token. */
 static bool is_known(struct request *request) {
   const struct server_facts facts = server_facts(request->server);
   const char *bearer = request_header(request, "Authorization");
@@ -164,14 +164,14 @@ static bool is_known(struct request *request) {
   return cookie && same_secret(cookie, facts.session);
 }
 
-/* A page of another site can send neither this type nor this header without asking first, and is not answered. */
+/* A page of another site cannot send this type or this header without a preflight request, which is not answered. */
 static bool admit_write(struct request *request) {
   const char *type = request_header(request, "Content-Type"),
              *token = request_header(request, "X-Hone-Token");
   if (!is_media_type(type, "application/octet-stream") && !is_media_type(type, "application/json"))
-    return refuse(request, 415, "application/octet-stream or application/json alone");
+    return refuse(request, 415, "the type must be application/octet-stream or application/json");
   if (!token || !same_secret(token, server_facts(request->server).post_token))
-    return refuse(request, 403, "X-Hone-Token is missing or wrong: load the page again");
+    return refuse(request, 403, "X-Hone-Token is missing or wrong: reload the page");
   return true;
 }
 
@@ -183,12 +183,12 @@ bool request_admit(struct request *request, const char *method, const char *path
   if (request->route->access != ACCESS_ANYONE && !is_known(request)) {
     if (request->status) return refuse(request, request->status, TOO_MANY_GUESSES);
     request->status = 401;
-    return page_login(request) ? refuse(request, 401, "a token is needed") : false;
+    return page_login(request) ? refuse(request, 401, "a token is required") : false;
   }
   const int64_t length = length_of(request);
-  if (length == -2) return refuse(request, 400, "Content-Length is no number");
-  if (strcmp(method, "POST")) return length <= 0 || refuse(request, 400, "a body nobody asked for");
-  if (length < 0) return refuse(request, 411, "Content-Length is needed");
+  if (length == -2) return refuse(request, 400, "Content-Length is not a number");
+  if (strcmp(method, "POST")) return length <= 0 || refuse(request, 400, "unexpected body");
+  if (length < 0) return refuse(request, 411, "Content-Length is required");
   if (request->route->access == ACCESS_WRITE && !admit_write(request)) return false;
   return request->route->begin || length <= SMALL_BODY ||
          refuse(request, 413, "the body is too long");
@@ -218,8 +218,7 @@ hone_status request_failed(struct request *request) {
   strbuf_deinit(&request->out);
   request->out = (struct strbuf){0};
   request->type = NULL;
-  TRY(html_head(&request->ctx, html, request->status == 404 ? "Not found" : "This did not work",
-                &frame));
+  TRY(html_head(&request->ctx, html, request->status == 404 ? "Not found" : "Error", &frame));
   LITERAL(html.out, "<p class=\"notice\">");
   html_text(html, message);
   LITERAL(html.out, "</p>\n<p>");

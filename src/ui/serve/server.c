@@ -1,8 +1,8 @@
-/* server: connections, their deadlines, and the way of a request from libmicrohttpd to a handler and back.
+/* server: connections, their deadlines, and the path of a request from libmicrohttpd to a handler and back.
  *
- * A few threads of the library answer; one of ours is the clock: it cuts connections whose time is over
- * (headers, then the whole request) whatever they trickle in, and wakes those that follow a job. Invariant: a
- * connection's descriptor is only touched under `lock`, before the library closes it.
+ * A few threads of the library answer. One thread of ours is the clock: it closes connections whose time is over (for the
+ * headers, then for the whole request), also if they still send slowly, and wakes streams that follow a job. Invariant: a
+ * connection's descriptor is only used under `lock`, before the library closes it.
  */
 #include "serve.h"
 
@@ -50,8 +50,8 @@ static void watch_peer(void *user, struct MHD_Connection *connection, void **con
 
 /* -- the clock */
 
-/* Its time is over, or nothing more will come: the library hears of bytes, but not of an end that came with the last of
-   them. */
+/* The deadline has passed, or the client closed its side: the library does not notice an end that came together with the last
+   bytes. */
 static bool is_over(struct peer *peer, uint64_t now) {
   char byte;
   if (peer->is_listened && !peer->ended_ns &&
@@ -70,7 +70,7 @@ static void *run_clock(void *user) {
       if (peer->fd >= 0 && peer->deadline_ns != UINT64_MAX && is_over(peer, now)) {
         shutdown(peer->fd, SHUT_RDWR);
         peer->deadline_ns = UINT64_MAX;
-        server->has_news = true; /* a stream that sleeps must see its end */
+        server->has_news = true; /* a sleeping stream must notice the end */
       }
     if (server->has_news) streams_wake(server);
     server->has_news = false;
@@ -120,7 +120,7 @@ static struct MHD_Response *make_body(struct request *request) {
       request->out.at ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
 }
 
-/* Hardly a request needs to be told what it may do with the answer; a mistake of ours does. */
+/* Security headers, which would only matter after a mistake in a page. */
 static void put_headers(struct request *request, struct MHD_Response *response) {
   const struct {
     const char *name, *value;
@@ -143,7 +143,7 @@ static void put_headers(struct request *request, struct MHD_Response *response) 
     if (headers[i].value)
       request->http->add_response_header(response, headers[i].name, headers[i].value);
   if (!request->file_name[0]) return;
-  char text[128]; /* a slug needs no quoting */
+  char text[128]; /* a slug needs no quotes */
   snprintf(text, sizeof text, "attachment; filename=\"%s\"", request->file_name);
   request->http->add_response_header(response, "Content-Disposition", text);
 }
@@ -152,7 +152,7 @@ static enum MHD_Result respond(struct request *request) {
   struct MHD_Response *response = make_body(request);
   if (!response) return MHD_NO;
   peer_listen(request->server, request->connection, request->stream != NULL);
-  request->out = (struct strbuf){0}; /* the response's now, as are the others */
+  request->out = (struct strbuf){0}; /* now owned by the response */
   request->out_fd = -1;
   request->stream = NULL;
   put_headers(request, response);
@@ -185,7 +185,7 @@ static enum MHD_Result begin_request(struct server *server, struct MHD_Connectio
   if (arena_create(&request->ctx, 0, &request->arena)) return MHD_NO;
   if (!request_admit(request, method, url, version)) return respond(request);
   if (!request->route->begin || !request->route->begin(request)) return MHD_YES;
-  /* a reply before the body's end breaks the client's pipe: what is short is taken in, and dropped */
+  /* a reply before the end of the body would break the client's connection: a short rest is read and discarded */
   const char *length = request_header(request, "Content-Length");
   int64_t bytes = 0;
   request->has_failed_early = length && parse_i64(length, 0, DRAINED_MOST, &bytes) && bytes > 0;
@@ -194,7 +194,8 @@ static enum MHD_Result begin_request(struct server *server, struct MHD_Connectio
   return respond(request);
 }
 
-/* A body's pieces; time grows with what came, so that a slow line may and a trickle may not. */
+/* Receives parts of a body. The deadline grows with the received bytes, so a slow connection is allowed and a trickle is not.
+   */
 static void take_body(struct request *request, const char *data, size_t size) {
   if (request->has_failed_early) return;
   if (!request->upload) {
@@ -225,7 +226,7 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
   return run_handler(request, request->route->run);
 }
 
-/* %XX; what would be a control character or is no hex becomes 1, which no route and no value holds. */
+/* Decodes %XX. Control characters and invalid hex become 1, which no route and no value contains. */
 static size_t unescape(void *user, struct MHD_Connection *connection, char *text) {
   char *out = text;
   (void)user;
@@ -280,7 +281,7 @@ static MUST_USE hone_status resolve(struct ctx *ctx, const struct serve_options 
   const char *address = options->address ? options->address : "127.0.0.1";
   snprintf(port, sizeof port, "%d", options->port);
   if (getaddrinfo(address, port, &hints, out))
-    return fail(ctx, HONE_E_USAGE, place_name(address), "is no address of this machine");
+    return fail(ctx, HONE_E_USAGE, place_name(address), "is not an address of this machine");
   const struct sockaddr *at = (*out)->ai_addr;
   const bool is_loopback =
       at->sa_family == AF_INET
@@ -290,8 +291,8 @@ static MUST_USE hone_status resolve(struct ctx *ctx, const struct serve_options 
   freeaddrinfo(*out);
   return advise(ctx,
                 fail(ctx, HONE_E_USAGE, place_name(address),
-                     "others can reach this address: a token is needed"),
-                "--token-file FILE, with 16 characters or more in its first line");
+                     "other machines can reach this address: a token is required"),
+                "give --token-file FILE, with 16 characters or more in its first line");
 }
 
 static MUST_USE hone_status listen_on(struct ctx *ctx, struct server *server, int *out_fd) {
@@ -314,7 +315,7 @@ static MUST_USE hone_status listen_on(struct ctx *ctx, struct server *server, in
     return advise(ctx,
                   fail(ctx, error == EADDRINUSE ? HONE_E_BUSY : HONE_E_IO, place_name("--port"),
                        "cannot listen on port %d: %s", server->options.port, strerror(error)),
-                  "--port 0 takes any free one");
+                  "--port 0 uses any free port");
   }
   server->port = (int)strtol(port, NULL, 10);
   snprintf(server->url, sizeof server->url, strchr(host, ':') ? "http://[%s]:%s/" : "http://%s:%s/",
@@ -365,7 +366,7 @@ static MUST_USE hone_status start(struct ctx *ctx, struct server *server) {
         forget_request, server, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_END);
   if (server->daemon) return HONE_OK;
   close(fd);
-  return fail(ctx, HONE_E_IO, place_name("libmicrohttpd"), "the server does not start");
+  return fail(ctx, HONE_E_IO, place_name("libmicrohttpd"), "the server could not be started");
 }
 
 hone_status serve_start(struct ctx *ctx, const struct serve_options *options, struct server **out) {

@@ -1,4 +1,4 @@
-/* What the files of the server itself share: its state, the connections, and the streams that follow a job. */
+/* State shared by the server's files: connections, and streams that follow a job. */
 #ifndef HONE_SERVE_SERVER_H
 #define HONE_SERVE_SERVER_H
 
@@ -12,8 +12,8 @@ struct peer {
   struct peer *next, *before;
   int fd;
   uint64_t deadline_ns;
-  uint64_t ended_ns; /* when the client was seen to have closed its side; 0: it was not */
-  bool is_listened;  /* and that is the end: nothing is answered meanwhile, or a stream is */
+  uint64_t ended_ns; /* when the client closed its side; 0: it did not */
+  bool is_listened;  /* the connection ends after that: no reply and no stream is in progress */
 };
 struct server {
   struct serve_options options;
@@ -31,7 +31,7 @@ struct server {
   struct guesser {
     unsigned char address[8];
     int wrong;
-    uint64_t since_ns; /* the first of a minute */
+    uint64_t since_ns; /* time of the first one of this minute */
   } guessers[64];
   char url[160], post_token[33], session[65], policy[1024];
 };
@@ -40,7 +40,7 @@ struct job_stream {
   struct server *server;
   struct MHD_Connection *connection;
   char id[17];
-  size_t at; /* in the job's log */
+  size_t at; /* offset in the job's log */
   struct strbuf ready;
   size_t sent;
   bool is_counted, is_waiting, has_ended;

@@ -1,5 +1,4 @@
-/* Facts of a running server and of a request, for handlers: who they are asked by, how long they may take, whether a secret
- * is the right one. */
+/* Facts of a running server and of a request, for handlers: client addresses, deadlines, comparison of secrets. */
 #include "server.h"
 
 #include <netinet/in.h>
@@ -13,7 +12,7 @@ struct server_facts server_facts(struct server *server) {
                                .port = server->port};
 }
 
-/* An IPv4 address, or the network part of an IPv6 one: a host has all of that network. */
+/* An IPv4 address, or the /64 network of an IPv6 address, because a host has all addresses of it. */
 static void address_of(struct request *request, unsigned char out[8]) {
   const union MHD_ConnectionInfo *info =
       request->http->get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);

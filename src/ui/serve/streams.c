@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Lines of the log, each an event with the place after it; then the state, once it changes. */
+/* Lines of the log, each an event with the offset after it; then the state, when it changes. */
 static void fill_stream(struct job_stream *stream) {
   struct strbuf log = {0};
   struct job job;
@@ -24,7 +24,7 @@ static void fill_stream(struct job_stream *stream) {
   stream->has_ended = job.state != JOB_queued && job.state != JOB_running;
 }
 
-/* Called by the library when there is room; without news the connection sleeps until the clock wakes it. */
+/* Called by the library when the connection can send; if there is nothing new it sleeps until the clock wakes it. */
 ssize_t stream_read(void *user, uint64_t position, char *buffer, size_t size) {
   struct job_stream *stream = user;
   (void)position;

@@ -1,8 +1,8 @@
-/* tar: a folder as one file to download. POSIX ustar (IEEE 1003.1-1988), regular files only: links and devices are left
- * out. Owner, group and time are 0, files stand in the order of their names: the same folder gives the same bytes.
+/* tar: a folder as one file. POSIX ustar (IEEE 1003.1-1988), regular files only. Owner, group and time are 0 and files are
+ * sorted by name, so that the same folder gives the same bytes.
  *
- * A header of 512 bytes: 0 name[100]  100 mode[8]  108 uid[8]  116 gid[8]  124 size[12]  136 mtime[12]
- * 148 checksum[8]  156 type  257 "ustar"  263 "00"  345 prefix[155]; numbers are octal text.
+ * A header of 512 bytes: 0 name[100] 100 mode[8] 108 uid[8] 116 gid[8] 124 size[12] 136 mtime[12] 148 checksum[8] 156 type 257
+ * "ustar" 263 "00" 345 prefix[155]; numbers are octal text.
  */
 #include "core/os/os.h"
 #include "serve.h"
@@ -35,7 +35,7 @@ static MUST_USE hone_status add_files(struct ctx *ctx, struct arena *arena, cons
     names *list = S_ISREG(facts.st_mode) ? files : folders;
     status = arena_printf(ctx, arena, &name, "%s%s%s", below, *below ? "/" : "", at->d_name);
     if (!status && (strlen(name) > NAME - 100 || list->count >= FILES))
-      status = fail(ctx, HONE_E_LIMIT, place_file(name), "too many files, or too long a name");
+      status = fail(ctx, HONE_E_LIMIT, place_file(name), "too many files, or a name is too long");
     if (!status)
       status = vec_grow(ctx, arena, &list->at, list->count, &list->capacity, sizeof *list->at);
     if (!status) list->at[list->count++] = name;
@@ -106,7 +106,7 @@ static MUST_USE hone_status put_all(struct ctx *ctx, struct arena *arena, int fd
   static const char zeros[2 * BLOCK];
   names files = {0}, folders = {0};
   TRY(add_files(ctx, arena, folder, "", &files, &folders));
-  for (size_t i = 0; i < folders.count; i++) { /* grows meanwhile */
+  for (size_t i = 0; i < folders.count; i++) { /* the file grew meanwhile */
     int depth = 1;
     for (const char *at = folders.at[i]; *at; at++) depth += *at == '/';
     if (depth > DEPTH) return fail(ctx, HONE_E_LIMIT, place_file(folders.at[i]), "too deep");

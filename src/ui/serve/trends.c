@@ -1,8 +1,8 @@
-/* trends: one cell over all studies that measured it on one machine, with the places where its level changed.
+/* trends: one row over all studies that measured it on one machine, with the points where its level changed.
  *
- * In: a cell's key; the machine is told by its processor, cores and memory, so that software may change along a line:
- * where the fingerprint did, a mark stands, and a change names the facts that differ. Out: HTML with a drawing and the
- * same in a table. Figures are pooled medians; levels are sought in their logarithms (core/stats/change_points.c).
+ * Machines are distinguished by processor, cores and memory, so software may change along a line: a mark is at each change of
+ * the fingerprint, and a change lists the differing facts. The drawing is also a table. Figures are pooled medians; change
+ * points are found in their logarithms (core/stats/change_points.c).
  */
 #include "serve.h"
 
@@ -17,16 +17,16 @@ struct point {
   struct fact *facts;
   size_t fact_count;
   double ms;        /* NaN: not measured */
-  double low, high; /* the middle half of the slices' medians */
+  double low, high; /* quartiles of the blocks' medians */
   enum record_status status;
 };
 struct trend {
   struct config config;
   struct point *points;   /* oldest first */
-  size_t count, left_out; /* left out: of other machines */
+  size_t count, left_out; /* omitted studies, of other machines */
   struct change_point *changes;
   size_t change_count;
-  size_t *measured; /* points of the series that was looked at */
+  size_t *measured; /* points of the series that was searched */
   size_t measured_count;
 };
 
@@ -86,13 +86,13 @@ static MUST_USE hone_status read_point(struct request *request, struct store *st
   return status;
 }
 
-/* A wrong or failed run has no level; what could not be verified has. */
+/* A wrong or failed row has no level; an unverified one has. */
 static bool counts(const struct point *point) {
   return isfinite(point->ms) && point->ms > 0 &&
          (point->status == STATUS_ok || point->status == STATUS_unverified);
 }
 
-/* A study that planned the cell and never came to it says nothing of it. */
+/* A study that did not measure the row is skipped. */
 static bool had_turn(const struct point *point) {
   return isfinite(point->ms) || point->status != STATUS_interrupted;
 }
@@ -118,9 +118,9 @@ static MUST_USE hone_status read_trend(struct request *request, struct store *st
   TRY(store_studies_of_config(&request->ctx, store, request->arena, request->id, TREND_MOST, &rows,
                               &count));
   if (!count)
-    return fail(&request->ctx, HONE_E_NOFILE, place_name(request->id), "no study has this cell");
+    return fail(&request->ctx, HONE_E_NOFILE, place_name(request->id), "no study has this row");
   TRY(NEW_ARRAY(&request->ctx, request->arena, out->points, count));
-  for (size_t i = 0; i < count; i++) { /* newest first: its machine is the trend's */
+  for (size_t i = 0; i < count; i++) { /* newest first; the trend is of its machine */
     struct point *point = &out->points[out->count];
     TRY(read_point(request, store, &rows[i], point, &out->config));
     if (!had_turn(point)) continue;
@@ -131,7 +131,7 @@ static MUST_USE hone_status read_trend(struct request *request, struct store *st
   }
   if (!out->count)
     return fail(&request->ctx, HONE_E_NOFILE, place_name(request->id),
-                "no study has measured this cell");
+                "no study has measured this row");
   for (size_t i = 0; i < out->count / 2; i++) {
     const struct point swapped = out->points[i];
     out->points[i] = out->points[out->count - 1 - i];
@@ -228,10 +228,10 @@ static void put_drawing(struct html html, const struct trend *trend) {
   const struct axis axis = axis_of(trend);
   strbuf_printf(
       html.out,
-      "<figure class=\"trend\"><figcaption>median latency <span>a point a study, with the "
-      "middle half of its slices; a dashed line where the software changed</span>"
-      "</figcaption><div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"trend\">"
-      "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"latency over time\">",
+      "<figure class=\"trend\"><figcaption>median latency <span>one point for each study, with "
+      "quartiles; dashed line: the software changed</span></figcaption><div class=\"wide\" "
+      "tabindex=\"0\" role=\"region\" aria-label=\"trend\"><svg class=\"plot\" viewBox=\"0 0 %d "
+      "%d\" role=\"img\" aria-label=\"latency over time\">",
       WIDTH, HEIGHT);
   draw_scale(html, trend, &axis);
   draw_levels(html, trend, &axis);
@@ -278,24 +278,23 @@ static void put_change_row(struct html html, const struct trend *trend,
   html_attribute(html, before->study->key);
   LITERAL(html.out, "&amp;after=");
   html_attribute(html, after->study->key);
-  LITERAL(html.out, "\">compared with the one before</a>)");
+  LITERAL(html.out, "\">compared with the previous study</a>)");
   put_differences(html, before, after);
   LITERAL(html.out, "</p></li>\n");
 }
 
 static void put_changes(struct html html, const struct trend *trend) {
-  LITERAL(html.out, "<section><h2>Where its level changed</h2>\n");
+  LITERAL(html.out, "<section><h2>Changes of its level</h2>\n");
   if (!trend->change_count)
-    strbuf_printf(html.out, "<p class=\"answer\">Nowhere, over %zu stud%s%s.</p>\n",
+    strbuf_printf(html.out, "<p class=\"answer\">None in %zu stud%s%s.</p>\n",
                   trend->measured_count, trend->measured_count == 1 ? "y" : "ies",
-                  trend->measured_count < 10 ? "; fewer than about 10 cannot show it" : "");
+                  trend->measured_count < 10 ? "; at least about 10 are needed to show one" : "");
   LITERAL(html.out, "<ul class=\"failures\">");
   for (size_t i = trend->change_count; i-- > 0;) put_change_row(html, trend, &trend->changes[i]);
-  LITERAL(
-      html.out,
-      "</ul>\n<p class=\"method\">E-divisive (Matteson and James 2014) on the logarithms of the "
-      "medians; a cut stays if fewer than 1 % of permutations do as well, so 1 of 100 steady "
-      "series shows one.</p></section>\n");
+  LITERAL(html.out,
+          "</ul>\n<p class=\"method\">E-divisive (Matteson and James 2014) on the logarithms of "
+          "the medians. A change point is kept if fewer than 1 % of permutations do as well, so 1 "
+          "of 100 constant series shows one.</p></section>\n");
 }
 
 static void put_points(struct html html, const struct trend *trend) {
@@ -339,7 +338,7 @@ static MUST_USE hone_status put_trend(struct request *request, struct store *sto
   strbuf_printf(html.out, " cores</span><span>%zu stud%s</span>", trend.count,
                 trend.count == 1 ? "y" : "ies");
   if (trend.left_out)
-    strbuf_printf(html.out, "<span>%zu of other machines left out</span>", trend.left_out);
+    strbuf_printf(html.out, "<span>%zu of other machines omitted</span>", trend.left_out);
   LITERAL(html.out, "</p>\n");
   put_drawing(html, &trend);
   put_changes(html, &trend);
@@ -351,7 +350,7 @@ static MUST_USE hone_status put_trend(struct request *request, struct store *sto
 hone_status page_trend(struct request *request) {
   struct store *store;
   TRY(open_store(request, &store));
-  if (!store) return fail(&request->ctx, HONE_E_NOFILE, place_none(), "there is no study yet");
+  if (!store) return fail(&request->ctx, HONE_E_NOFILE, place_none(), "there are no studies yet");
   const hone_status status = put_trend(request, store);
   store_close(store);
   return status;
@@ -396,14 +395,13 @@ hone_status page_trends(struct request *request) {
   TRY(status);
   TRY(html_head(&request->ctx, html, "Trends", &frame));
   if (!count)
-    LITERAL(
-        html.out,
-        "<p class=\"answer\">A trend needs one cell in two studies: measure the same model again "
-        "with <code>hone bench MODEL --resume never</code>.</p>\n");
+    LITERAL(html.out,
+            "<p class=\"answer\">A trend needs a row in two studies: measure the same model again "
+            "with <code>hone bench MODEL --resume never</code>.</p>\n");
   else
     LITERAL(
         html.out,
-        "<p class=\"facts\"><span>cells that more than one study measured</span></p><div "
+        "<p class=\"facts\"><span>rows that several studies measured</span></p><div "
         "class=\"scroll\"><table class=\"rows plain\"><thead><tr><th scope=\"col\">model</th><th "
         "scope=\"col\">engine</th><th scope=\"col\" class=\"num\">batch</th><th scope=\"col\" "
         "class=\"num\">threads</th><th scope=\"col\">precision</th><th "

@@ -1,4 +1,4 @@
-/* The report's page: theme, engine switches, sorting, folding, copying. All of it is comfort; the page reads without. */
+/* Script of the report page: theme, engine switches, sorting, folding, copying. The page is readable without it. */
 (function () {
   "use strict";
   var root = document.documentElement;
@@ -6,7 +6,7 @@
   try {
     var stored = localStorage.getItem("hone-theme");
     if (stored === "light" || stored === "dark") root.setAttribute("data-theme", stored);
-  } catch (e) { /* no storage for files here */ }
+  } catch (e) { /* files have no storage in some browsers */ }
 
   function isDark() {
     var theme = root.getAttribute("data-theme");
@@ -15,7 +15,7 @@
   function switchTheme() {
     var theme = isDark() ? "light" : "dark";
     root.setAttribute("data-theme", theme);
-    try { localStorage.setItem("hone-theme", theme); } catch (e) { /* as above */ }
+    try { localStorage.setItem("hone-theme", theme); } catch (e) { /* no storage */ }
   }
 
   function valueOf(body, column) {
@@ -38,7 +38,7 @@
       .forEach(function (body) { table.appendChild(body); });
   }
 
-  /* -- engines that are shown: hidden columns, rows and points; ratios to the fastest that is left -- */
+  /* -- engine switches: hide columns, rows and points; ratios are to the fastest shown engine -- */
 
   var heats = [[1.1, "h1"], [1.5, "h2"], [2.5, "h3"], [5, "h4"], [Infinity, "h5"]];
   function heatOf(ratio) {
@@ -55,7 +55,7 @@
     cell.innerHTML = cell.honeHtml;
     cell.className = cell.honeClass;
   }
-  /* The first of the row is hidden: ratios to the next one, without verdicts, which were never made. */
+  /* The fastest of the row is hidden: ratios are to the next one, without verdicts, because those were not measured. */
   function rateRow(row, sums) {
     var cells = toArray(row.querySelectorAll("td[data-ms]")).filter(function (c) { return !c.hidden; });
     var all = row.querySelectorAll("td[data-ms]");
@@ -104,7 +104,7 @@
     var body = button.closest("tbody");
     setOpen(body, !body.classList.contains("is-open"));
   }
-  /* A row that the address names is unfolded. */
+  /* Unfolds the row that the address names. */
   function openTarget() {
     var id = location.hash.slice(1), body = id && document.getElementById(id);
     if (body && body.tagName === "TBODY") {

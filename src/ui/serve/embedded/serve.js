@@ -1,4 +1,4 @@
-/* The dashboard's pages: sending a model, following its job, the buttons of a job. All of them read without. */
+/* Script of the dashboard: uploads a model, follows its job, buttons of a job. Pages are readable without it. */
 (function () {
   "use strict";
 
@@ -36,7 +36,7 @@
     said.textContent = "Sending " + file.name;
     request.send(file);
   }
-  /* The sentence of an error's page, or the whole of a plain one. */
+  /* The message of an error page, or the whole text of a plain response. */
   function reason(text) {
     var notice = new DOMParser().parseFromString(text, "text/html").querySelector(".notice");
     return notice ? notice.textContent : text.slice(0, 300);
@@ -62,7 +62,7 @@
     button.disabled = true;
     fetch(button.dataset.post, { method: "POST", headers: { "Content-Type": "application/json", "X-Hone-Token": button.dataset.token } })
       .then(function (reply) {
-        if (!reply.ok) { button.disabled = false; button.textContent = "This did not work; load the page again"; }
+        if (!reply.ok) { button.disabled = false; button.textContent = "This failed; reload the page"; }
         else if (/remove$/.test(button.dataset.post)) location.href = "/jobs";
       });
   });
