@@ -80,7 +80,7 @@ def test_pictures_are_well_formed(transformer):
     assert len(titles) >= len(profile["steps"])
     # the page is a report's: its style, header and script, and no other
     page = forms["html"]
-    assert page.count("<tr>") == len(profile["steps"]) + 1 and page.count("<script>") == 1 and '<div class="brand">' in page
+    assert page.count('<tr class="row">') == len(profile["steps"]) and page.count("<script>") == 1 and '<div class="brand">' in page
     assert "unsafe" not in page and "form-action 'none'" in page and "<h1>zoo:transformer" in page
     assert "\u00b5s" in forms["svg"] and '<text class="middle"' in forms["svg"]  # an axis of time
 

@@ -238,7 +238,7 @@ def test_a_group_without_a_turn_hides_no_older_one(home):
     page = server.ask("/matrix")
     cell = sqlite3.connect(path).execute("select key from cell limit 1").fetchone()[0]
     trends, trend = server.ask("/trends").text, server.ask(f"/trend/{cell}").text
-    assert "A trend needs one cell in two studies" in trends, trends  # the study without a turn is none
+    assert "A trend needs a row in two studies" in trends, trends  # the study without a turn is none
     assert "<span>1 study</span>" in trend and ">interrupted<" not in trend and trend.count('<circle class="point') == 1, trend
     assert server.stop() == 0
     assert (page.status, f"/study/{key}" in page.text, "interrupted" in page.text) == (200, True, False), (key, page.text)
@@ -306,7 +306,7 @@ def test_a_trend_shows_a_planted_change_and_no_other(home):
     page, _ = trend_of(home, "shift", count=40, shift_at=20, shift=1.15)
     assert re.search(r"<b class=\"worse\">1[3-7] % slower</b> since", page), page[-3000:]
     assert page.count("</b> since") == 1 and page.count("<circle class=\"point") == 40
-    assert "1 of other machines left out" in page
+    assert "1 of other machines omitted" in page
     after = re.search(r"since.*?<a href=\"/study/[0-9a-f]{32}\">(night \d+)</a>", page).group(1)
     assert after in ("night 19", "night 20", "night 21")
     page, _ = trend_of(home, "steady", count=40)
@@ -738,7 +738,7 @@ def test_others_need_a_token(home):
     (home.folder / "short").write_text("abc\n")
     refused(home("serve", "--port", "0", "--token-file", "short"), "E_USAGE", "16 to 200")
     refused(home("serve", "--port", "0", "--token-file", "nothing"), "E_NOFILE")
-    refused(home("serve", "--port", "0", "--address", "example"), "E_USAGE", "no address")
+    refused(home("serve", "--port", "0", "--address", "example"), "E_USAGE", "not an address")
     secret = "correct-horse-battery"
     (home.folder / "token").write_text(secret + "\n")
     server = Server(home, "--address", "0.0.0.0", "--token-file", "token", folder="token-jobs")
@@ -766,7 +766,7 @@ def test_others_need_a_token(home):
 
 def test_usage(home):
     refused(home("serve", "--port", "70000"), "E_USAGE")
-    refused(home("serve", "extra"), "E_USAGE", "flags alone")
+    refused(home("serve", "extra"), "E_USAGE", "only flags")
     refused(home("serve", "--max-upload", "much"), "E_USAGE", "200MB")
     taken = socket.create_server(("127.0.0.1", 0))
     refused(home("serve", "--port", str(taken.getsockname()[1])), "E_BUSY", "cannot listen")

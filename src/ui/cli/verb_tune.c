@@ -42,7 +42,7 @@ static void print_trial(const struct trial *trial, const struct trial_options *o
   printf("%s\n%s, %d thread%s, peak %.0f GFLOP/s; %zu choices, the first is the default\n", line,
          options->target->level, options->threads, options->threads == 1 ? "" : "s", peak,
          trial->count);
-  printf("%9s %9s  %-18s %8s %6s %8s  choice\n", "us said", "us here", "vs. default", "GFLOP/s",
+  printf("%9s %9s  %-18s %8s %6s %8s  choice\n", "pred. us", "meas. us", "vs. default", "GFLOP/s",
          "% peak", "error");
   for (size_t i = 0; i < trial->count; i++) print_candidate(trial, i, peak);
   const size_t best = trial_best(trial);

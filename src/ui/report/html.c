@@ -107,22 +107,26 @@ void html_foot(struct html html) {
                 hone_version());
 }
 
+hone_status html_download(struct ctx *ctx, struct html html, const char *file, const char *type,
+                          const char *label, const struct strbuf *data) {
+  LITERAL(html.out, "<a class=\"download\" download=\"");
+  html_attribute(html, file);
+  strbuf_printf(html.out, "\" href=\"data:%s;base64,", type);
+  TRY(base64_put(ctx, html.out, data->at ? data->at : "", data->length));
+  strbuf_printf(html.out, "\">%s</a>", label);
+  return HONE_OK;
+}
+
 /* -- the study */
 
-/* A download of the same figures; the file is inside the page. */
 static MUST_USE hone_status put_download(struct ctx *ctx, const struct page *page,
-                                         renderer_fn *render, const char *form, const char *type) {
+                                         renderer_fn *render, const char *form, const char *type,
+                                         const char *label) {
   struct strbuf text = {0};
+  char file[64];
+  snprintf(file, sizeof file, "hone-%.12s.%s", page->summary->study.key, form);
   hone_status status = render(ctx, page->summary, NULL, &text);
-  if (!status) {
-    strbuf_printf(page->html.out,
-                  "<a class=\"download\" download=\"hone-%.12s.%s\" href=\"data:%s;base64,",
-                  page->summary->study.key, form, type);
-    status = base64_put(ctx, page->html.out, text.at ? text.at : "", text.length);
-    LITERAL(page->html.out, "\">");
-    strbuf_puts(page->html.out, !strcmp(form, "json") ? "JSON" : "CSV");
-    LITERAL(page->html.out, "</a>");
-  }
+  if (!status) status = html_download(ctx, page->html, file, type, label, &text);
   strbuf_deinit(&text);
   return status;
 }
@@ -153,8 +157,8 @@ static MUST_USE hone_status put_banner(struct ctx *ctx, const struct page *page,
   strbuf_printf(html.out,
                 "<span>%zu model%s</span><span>%zu samples</span><span class=\"downloads\">",
                 models, models == 1 ? "" : "s", samples);
-  TRY(put_download(ctx, page, render_json, "json", "application/json"));
-  TRY(put_download(ctx, page, render_csv, "csv", "text/csv"));
+  TRY(put_download(ctx, page, render_json, "json", "application/json", "JSON"));
+  TRY(put_download(ctx, page, render_csv, "csv", "text/csv", "CSV"));
   LITERAL(html.out, "</span></p>\n");
   if (!summary->study.finished)
     LITERAL(html.out,

@@ -169,6 +169,15 @@ static void put_flags(struct html html, uint32_t flags) {
                     flag_help((enum record_flag)i), flag_text((enum record_flag)i));
 }
 
+void html_gauge(struct html html, double share) {
+  if (!isfinite(share)) return;
+  LITERAL(html.out,
+          "<svg class=\"gauge\" viewBox=\"0 0 60 4\" aria-hidden=\"true\"><rect class=\"rest\" "
+          "width=\"60\" height=\"4\" rx=\"2\"/><rect class=\"part\" width=\"");
+  put_number(html.out, fmin(fmax(share, 0), 1) * 60, 1);
+  LITERAL(html.out, "\" height=\"4\" rx=\"2\"/></svg>");
+}
+
 void html_row_id(struct html html, const struct record *record) {
   LITERAL(html.out, "r");
   char key[13];
@@ -246,14 +255,7 @@ static void put_limit_cell(struct html html, const struct record *record) {
     put_percent(html.out, record->winograd_limit_share);
     LITERAL(html.out, " W)</span>");
   }
-  if (isfinite(share)) {
-    LITERAL(html.out,
-            "<svg class=\"gauge\" viewBox=\"0 0 60 4\" aria-hidden=\"true\"><rect class=\"rest\" "
-            "width=\"60\" "
-            "height=\"4\" rx=\"2\"/><rect class=\"part\" width=\"");
-    put_number(html.out, fmin(fmax(share, 0), 1) * 60, 1);
-    LITERAL(html.out, "\" height=\"4\" rx=\"2\"/></svg>");
-  }
+  html_gauge(html, share);
   end_cell(html);
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/format/format.h"
+#include "core/machine/machine.h"
 #include "report.h"
 #include "profile_page.h"
 
@@ -153,19 +154,15 @@ static void put_heading(double y, const char *title, const char *further, struct
   svg_end_text(html);
 }
 
-static void put_facts(const struct profile *p, const char *between, struct strbuf *out) {
-  strbuf_printf(out, "%d thread%s%s%s%s", p->plan.threads, p->plan.threads > 1 ? "s" : "", between,
-                p->precision, between);
-  put_latency(out, p->total_ns / 1e6);
-}
-
 static void put_figure_title(const struct profile *p, struct strbuf *out) {
   const struct html html = {out};
   svg_begin_text(html, "title", MARGIN, 38);
   html_text(html, p->model);
   svg_end_text(html);
   svg_begin_text(html, "", MARGIN, 58);
-  put_facts(p, ", ", out);
+  strbuf_printf(out, "%d thread%s, %s, ", p->plan.threads, p->plan.threads == 1 ? "" : "s",
+                p->precision);
+  put_latency(out, p->total_ns / 1e6);
   svg_end_text(html);
 }
 
@@ -208,44 +205,88 @@ hone_status profile_svg(struct ctx *ctx, const struct profile *p, struct strbuf 
 
 /* -- page */
 
-static void put_cell(struct strbuf *out, double x) {
-  strbuf_puts(out, "<td>");
-  if (isfinite(x)) strbuf_printf(out, "%.1f", x);
+enum { H_STEP, H_NODES, H_KERNEL, H_TIME, H_SHARE, H_FLOPS, H_BYTES, H_LIMIT, H_CHOICE, H_COUNT };
+static const struct heading {
+  const char *title, *class_name, *help;
+} headings[H_COUNT] = {
+    {"#", "rank", "number of the step"},
+    {"nodes of the model", "name", "nodes that are fused into the step, and its shape"},
+    {"kernel", "kernel", "kernel that computes the step"},
+    {"time", "num", "median over the runs, of the busiest thread"},
+    {"share", "num", "share of a run"},
+    {"GFLOP/s", "num", "arithmetic throughput"},
+    {"GB/s", "num", "memory throughput"},
+    {"% limit", "num limit", "share of the roofline limit from this machine's peaks"},
+    {"choice", "choice", "parameters of the kernel"},
+};
+
+static void put_headings(struct strbuf *out) {
+  strbuf_puts(out, "<thead><tr>");
+  for (int h = 0; h < H_COUNT; h++)
+    strbuf_printf(out,
+                  "<th scope=\"col\" class=\"%s\" title=\"%s\"%s><button type=\"button\" "
+                  "class=\"sort\">%s</button></th>",
+                  headings[h].class_name, headings[h].help,
+                  h == H_STEP ? " aria-sort=\"ascending\"" : "", headings[h].title);
+  strbuf_puts(out, "</tr></thead>\n");
+}
+
+/* <td class data-label data-value>: the value sorts. */
+static void begin_cell(struct strbuf *out, int heading, double value) {
+  strbuf_printf(out, "<td class=\"%s\" data-label=\"%s\" data-value=\"",
+                headings[heading].class_name, headings[heading].title);
+  if (isfinite(value)) put_number(out, value, 6);
+  strbuf_puts(out, "\">");
+}
+
+static void put_cell(struct strbuf *out, int heading, double value) {
+  begin_cell(out, heading, value);
+  if (isfinite(value)) put_number(out, value, 1);
   strbuf_puts(out, "</td>");
 }
 
 static void put_row(const struct profile *p, size_t i, struct strbuf *out) {
   const struct profiled_step *step = &p->plan.steps[i];
   const struct work *work = &step->work;
-  const double ns = p->times[i].ns, limit = profile_limit_ns(p, i);
+  const double ns = p->times[i].ns, limit = profile_limit_ns(p, i) / ns;
   struct strbuf nodes = {0};
   profile_nodes(step, &nodes);
   if (nodes.failed) out->failed = true;
-  strbuf_printf(out, "<tr><td>%zu</td><th scope=\"row\" class=\"name\">", i);
+  strbuf_puts(out, "<tbody><tr class=\"row\">");
+  begin_cell(out, H_STEP, (double)i);
+  strbuf_printf(out, "%zu</td><th scope=\"row\" class=\"name\" data-value=\"", i);
+  html_attribute((struct html){out}, nodes.at ? nodes.at : "");
+  strbuf_puts(out, "\"><b>");
   html_text((struct html){out}, nodes.at ? nodes.at : "");
-  strbuf_printf(out, "<small>%s</small></th><td class=\"kernel\">%s</td><td>", step->shape,
-                step->kind);
+  strbuf_printf(out,
+                "</b><small>%s</small></th><td class=\"kernel\" data-label=\"kernel\" "
+                "data-value=\"%s\">%s</td>",
+                step->shape, step->kind, step->kind);
+  begin_cell(out, H_TIME, ns);
+  strbuf_puts(out, "<b>");
   put_latency(out, ns / 1e6);
+  strbuf_puts(out, "</b></td>");
+  begin_cell(out, H_SHARE, ns / p->total_ns);
+  put_percent(out, ns / p->total_ns);
   strbuf_puts(out, "</td>");
-  put_cell(out, 100 * ns / p->total_ns);
-  put_cell(out, work->flops / ns);
-  put_cell(out, (work->weight_bytes + work->value_bytes) / ns);
-  put_cell(out, 100 * limit / ns);
-  strbuf_printf(out, "<td class=\"choice\"><code>%s</code></td></tr>\n", step->choice);
+  put_cell(out, H_FLOPS, work->flops / ns);
+  put_cell(out, H_BYTES, (work->weight_bytes + work->value_bytes) / ns);
+  begin_cell(out, H_LIMIT, limit);
+  put_percent(out, limit);
+  html_gauge((struct html){out}, limit);
+  strbuf_printf(out,
+                "</td><td class=\"choice\" data-label=\"choice\" data-value=\"%s\"><code>%s</code>"
+                "</td></tr></tbody>\n",
+                step->choice, step->choice);
   strbuf_deinit(&nodes);
 }
 
 static void put_table(const struct profile *p, struct strbuf *out) {
-  strbuf_puts(
-      out,
-      "<div class=\"scroll wide\"><table class=\"steps\"><thead><tr><th scope=\"col\">step</th><th "
-      "scope=\"col\" class=\"name\">nodes of the model</th><th scope=\"col\" "
-      "class=\"kernel\">kernel</th><th scope=\"col\">time</th><th scope=\"col\">share %</th><th "
-      "scope=\"col\">GFLOP/s</th><th scope=\"col\">GB/s</th><th scope=\"col\">% limit</th><th "
-      "scope=\"col\" class=\"choice\">choice</th></tr></thead>\n<tbody>\n");
+  strbuf_puts(out, "<section><h2>Steps</h2>\n<div class=\"scroll\"><table class=\"rows steps\">\n");
+  put_headings(out);
   for (size_t i = 0; i < p->plan.step_count; i++)
     if (p->times[i].ns > 0) put_row(p, i, out);
-  strbuf_puts(out, "</tbody></table></div>\n");
+  strbuf_puts(out, "</table></div></section>\n");
 }
 
 static void begin_figure(const char *title, const char *further, struct strbuf *out) {
@@ -271,16 +312,68 @@ static void put_figures(const struct profile *p, const size_t *order, size_t cou
   strbuf_deinit(&body);
 }
 
+static MUST_USE hone_status put_banner(struct ctx *ctx, const struct profile *p,
+                                       struct strbuf *out) {
+  const struct html html = {out};
+  struct strbuf json = {0};
+  char cpu[96];
+  cpu_model(cpu, sizeof cpu);
+  strbuf_puts(out, "<p class=\"facts\"><span>");
+  html_text(html, cpu);
+  strbuf_printf(out,
+                "</span><span>%d core%s</span><span>%d thread%s</span><span>%s</span><span>%zu "
+                "runs</span><span class=\"downloads\">",
+                usable_core_count(), usable_core_count() == 1 ? "" : "s", p->plan.threads,
+                p->plan.threads == 1 ? "" : "s", p->precision, p->run_count);
+  hone_status status = profile_json(ctx, p, &json);
+  if (!status)
+    status = html_download(ctx, html, "hone-profile.json", "application/json", "JSON", &json);
+  strbuf_deinit(&json);
+  strbuf_puts(out, "</span></p>\n");
+  return status;
+}
+
+/* "A run takes 33.4 ms. The machine's limit for its steps is 12.7 ms (38 %)." */
+static void put_answer(const struct profile *p, const size_t *order, size_t count,
+                       struct strbuf *out) {
+  double limit = 0;
+  for (size_t i = 0; i < count; i++) {
+    const double step = profile_limit_ns(p, order[i]);
+    if (isfinite(step)) limit += step;
+  }
+  strbuf_puts(out, "<p class=\"answer\">A run takes <b>");
+  put_latency(out, p->total_ns / 1e6);
+  strbuf_puts(out, "</b>.");
+  if (p->peaks) {
+    strbuf_puts(out, " The machine's limit for its steps is <b>");
+    put_latency(out, limit / 1e6);
+    strbuf_puts(out, "</b> (");
+    put_percent(out, limit / p->total_ns);
+    strbuf_puts(out, ").");
+  }
+  strbuf_puts(out, " <span class=\"quiet\">Barriers and waiting: ");
+  put_percent(out, p->waiting_ns / p->total_ns);
+  strbuf_puts(out, " of a run.</span></p>\n");
+}
+
+static void put_method(struct strbuf *out) {
+  strbuf_puts(out,
+              "<section><h2>How to read this</h2>\n<ul class=\"method\"><li>A step is one node of "
+              "the model, or several that are fused. Its time is the busiest thread's, as median "
+              "over the runs.</li><li>% limit compares with the roofline limit of the step's own "
+              "algorithm on this machine, from measured peaks.</li></ul></section>\n");
+}
+
 static MUST_USE hone_status render_page(struct ctx *ctx, const struct profile *p,
                                         const size_t *order, size_t count, struct strbuf *out) {
   static const struct html_frame frame = {.css = "report/profile.css"};
   const struct html html = {out};
   TRY(html_head(ctx, html, p->model, &frame));
-  strbuf_puts(out, "<p class=\"facts\"><span>profile</span><span>");
-  put_facts(p, "</span><span>", out);
-  strbuf_printf(out, " a run</span><span>%zu runs</span></p>\n", p->run_count);
+  TRY(put_banner(ctx, p, out));
+  put_answer(p, order, count, out);
   put_figures(p, order, count, out);
   put_table(p, out);
+  put_method(out);
   html_foot(html);
   return strbuf_finish(ctx, out);
 }

@@ -116,6 +116,8 @@ void html_matrix(const struct page *page);
 void html_row_name(struct html html, const struct record *record);
 /* id="r..." of a row, the same in every report. */
 void html_row_id(struct html html, const struct record *record);
+/* A bar below a percentage; nothing for NaN. */
+void html_gauge(struct html html, double share);
 void html_repeat(struct html html, const char *command);
 MUST_USE hone_status html_group(struct ctx *ctx, const struct page *page, size_t begin, size_t end);
 MUST_USE hone_status html_machine(struct ctx *ctx, struct arena *arena, const struct page *page);
@@ -133,4 +135,7 @@ MUST_USE hone_status html_head(struct ctx *ctx, struct html html, const char *ti
 MUST_USE hone_status html_policy(struct ctx *ctx, struct strbuf *out,
                                  const struct html_frame *frame);
 void html_foot(struct html html);
+/* A link that downloads `data`, which is inside the page. */
+MUST_USE hone_status html_download(struct ctx *ctx, struct html html, const char *file,
+                                   const char *type, const char *label, const struct strbuf *data);
 #endif

@@ -1,7 +1,7 @@
 #!/bin/sh
-# One job of a fleet: job.sh ID. Its arguments stand one a line in jobs/ID, where no shell reads them as its own. It
-# measures into a store on the node's own disk and hands that over whole as spool/ID.db; a link is made once, so that a job
-# that ran twice counts once. HONE names another hone, TMPDIR another disk.
+# Runs one job of a fleet: job.sh ID. Its arguments are in jobs/ID, one a line, so that no shell parses them. It measures into
+# a store on the machine's own disk, then links a complete copy as spool/ID.db. A link is made only once, so a job that ran
+# twice counts once. HONE is the path of hone, TMPDIR the folder for temporary files.
 set -eu
 case ${1:-} in *[!0-9]* | '') echo "usage: job.sh ID" >&2; exit 2 ;; esac
 id=$1
@@ -15,10 +15,10 @@ trap 'rm -rf "$work" ${part:+"$part"}' EXIT
 trap 'exit 130' INT TERM HUP
 code=0
 "${HONE:-hone}" "$@" --store "$work/$id.db" || code=$?
-case $code in 0 | 1 | 3 | 4 | 5) ;; *) exit "$code" ;; esac # measured, whatever came of it
+case $code in 0 | 1 | 3 | 4 | 5) ;; *) exit "$code" ;; esac # measured, with any result
 [ -s "$work/$id.db" ] || exit 1
 part=$(mktemp "$here/spool/.$id.XXXXXX")
 cp "$work/$id.db" "$part"
-chmod =rw "$part" # mktemp's is for its owner alone; who merges may be somebody else, as far as the umask allows
+chmod =rw "$part" # mktemp's mode is for the owner only; another user may merge, if the umask allows it
 sync "$part" 2>/dev/null || sync
 ln "$part" "$here/spool/$id.db" 2>/dev/null || [ -e "$here/spool/$id.db" ]

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Deals the jobs out over hosts that share this folder: ssh.sh HOST... Each host takes the next one when it is free; what
-# failed is free again at the next call. HONE_SSH names another program than ssh.
+# Distributes the jobs over hosts that share this folder: ssh.sh HOST... A host takes the next job when it is free. The next
+# call runs failed jobs again. HONE_SSH is a program to use instead of ssh.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 [ $# -gt 0 ] || { echo "usage: ssh.sh HOST..." >&2; exit 2; }
-case $here in *[!A-Za-z0-9._/-]*) echo "ssh.sh: the folder's name must be plain: $here" >&2; exit 2 ;; esac
+case $here in *[!A-Za-z0-9._/-]*) echo "ssh.sh: the folder's path may only have letters, digits and ._/-: $here" >&2; exit 2 ;; esac
 for host in "$@"; do
-  case $host in -* | *[!A-Za-z0-9._@:%-]*) echo "ssh.sh: no host: $host" >&2; exit 2 ;; esac
+  case $host in -* | *[!A-Za-z0-9._@:%-]*) echo "ssh.sh: not a host name: $host" >&2; exit 2 ;; esac
 done
 run_on() { # HOST
   for file in "$here"/jobs/*; do
