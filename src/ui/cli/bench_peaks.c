@@ -13,9 +13,9 @@
 
 static hone_status keep_configs(struct ctx *ctx, struct arena *arena,
                                 const struct bench_study *study, struct study_peaks *out) {
-  TRY(NEW_ARRAY(ctx, arena, out->cells, study->config_count + 1));
+  TRY(NEW_ARRAY(ctx, arena, out->configs, study->config_count + 1));
   for (size_t i = 0; i < study->config_count; i++) {
-    struct peaks_config *kept = &out->cells[i];
+    struct peaks_config *kept = &out->configs[i];
     kept->config = study->configs[i];
     kept->one = study->cases[study->config_case[i]];
     TRY(NEW_ARRAY(ctx, arena, kept->one.contractions, kept->one.contraction_count + 1));
@@ -52,10 +52,10 @@ hone_status study_peaks_again(struct ctx *ctx, const char *config_key, struct st
   struct peaks again;
   size_t config = 0;
   if (peaks->count == 0 || clock_ns() - peaks->last_ns < BETWEEN_NS) return HONE_OK;
-  while (config < peaks->config_count && strcmp(peaks->cells[config].config.key, config_key) != 0)
+  while (config < peaks->config_count && strcmp(peaks->configs[config].config.key, config_key) != 0)
     config++;
   if (config == peaks->config_count) return HONE_OK;
-  const size_t at = index_of_threads(peaks, peaks->cells[config].config.threads);
+  const size_t at = index_of_threads(peaks, peaks->configs[config].config.threads);
   if (at == peaks->count) return HONE_OK;
   TRY(peaks_measure(ctx, peaks->threads[at], AGAIN_NS, &again));
   peaks_raise(&peaks->at[at], &again);
@@ -67,7 +67,7 @@ void study_peaks_limits(const struct study_peaks *peaks, size_t config, struct c
   out->limit_ms = out->winograd_limit_ms = 0;
   /* these peaks are not those of another device */
   if (config >= peaks->config_count || strcmp(out->device, "cpu")) return;
-  const struct bench_case *one = &peaks->cells[config].one;
+  const struct bench_case *one = &peaks->configs[config].one;
   const size_t at = index_of_threads(peaks, out->threads);
   if (at == peaks->count) return;
   const double direct = bench_limit_ms(one, &peaks->at[at], out->precision),

@@ -209,7 +209,7 @@ MUST_USE hone_status self_study(struct ctx *ctx, struct arena *arena, const stru
 /* -- show.c */
 /* Checks that the files of --csv-dir can be written, before the study. */
 MUST_USE hone_status csv_dir_check(struct ctx *ctx, const struct args *args,
-                                   const struct config *cells, size_t count);
+                                   const struct config *configs, size_t count);
 /* Prints the table, unless a sink is standard output, and writes the sinks. Returns the exit code; failures are reported. */
 MUST_USE int show_study(struct ctx *ctx, const struct args *args, const struct sinks *sinks,
                         struct store *store, const char *which);
@@ -236,7 +236,7 @@ struct study_peaks {
     struct config config;
     struct bench_case
         one; /* only the members that limits are computed from are valid after the study */
-  } * cells;
+  } * configs;
 };
 MUST_USE hone_status study_peaks_measure(struct ctx *ctx, struct arena *arena,
                                          const struct bench_study *study, double budget_s,

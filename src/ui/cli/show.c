@@ -34,12 +34,12 @@ static void model_file_name(const char *dir, const char *model, size_t number, c
     snprintf(out, 4096, "%.3800s/%s.csv", dir, name);
 }
 
-hone_status csv_dir_check(struct ctx *ctx, const struct args *args, const struct config *cells,
+hone_status csv_dir_check(struct ctx *ctx, const struct args *args, const struct config *configs,
                           size_t count) {
   const char *dir = value_of(args, FLAG_csv_dir, NULL);
   for (size_t i = 0; dir && i < count; i++) {
     char path[4096];
-    model_file_name(dir, cells[i].model, 1, path);
+    model_file_name(dir, configs[i].model, 1, path);
     TRY(output_check(ctx, path, OUTPUT_CSV, NULL, 0));
   }
   return HONE_OK;

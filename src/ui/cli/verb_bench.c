@@ -465,7 +465,7 @@ static hone_status check_sides(struct session_state *state, const struct bench_s
 /* "resuming study 9432aced08ee, which keeps 41 processes of 23 configurations: 147 configurations, about 9.7 minutes" */
 static void say_study(const struct session_state *state, const struct bench_study *study) {
   struct config_progress progress;
-  int processes = 0, cells = 0;
+  int processes = 0, configs = 0;
   if (has(state->args, FLAG_quiet)) return;
   for (size_t i = 0; state->resumes && i < study->config_count; i++) {
     if (store_config_progress(state->ctx, state->store, state->row.key, study->configs[i].key,
@@ -473,13 +473,13 @@ static void say_study(const struct session_state *state, const struct bench_stud
       ctx_clear(state->ctx); /* the first block reports why the store cannot be read */
     else if (progress.complete) {
       processes += progress.complete;
-      cells++;
+      configs++;
     }
   }
   fprintf(stderr, "%s study %.12s", state->resumes ? "resuming" : "new", state->row.key);
   if (state->resumes)
     fprintf(stderr, ", which keeps %d process%s of %d configuration%s", processes,
-            processes == 1 ? "" : "es", cells, cells == 1 ? "" : "s");
+            processes == 1 ? "" : "es", configs, configs == 1 ? "" : "s");
   fprintf(stderr, ": %zu configurations, about %.1f minutes\n", study->config_count,
           study->estimate.seconds / 60);
 }
@@ -604,7 +604,7 @@ static hone_status store_limits(struct session_state *state) {
   static char machine[sizeof state->row.machine_json];
   if (state->peaks.count == 0) return HONE_OK;
   for (size_t i = 0; i < state->peaks.config_count; i++) {
-    struct config config = state->peaks.cells[i].config;
+    struct config config = state->peaks.configs[i].config;
     study_peaks_limits(&state->peaks, i, &config);
     if (config.limit_ms > 0)
       TRY(store_lower_limits(state->ctx, state->store, state->row.key, &config));
