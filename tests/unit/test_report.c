@@ -102,7 +102,7 @@ static void the_matrix_counts_ranked_rows_only(void **state) {
   }
   assert_true(m.engines[3].ranked == 2 && m.engines[5].ranked == 0);
   size_t groups;
-  const double lead = matrix_lead(&m, s, 0, 3, &groups); /* tvm: where both have ranks */
+  const double lead = matrix_geometric_ratio(&m, s, 0, 3, &groups); /* tvm: where both have ranks */
   assert_int_equal(groups, 2);
   assert_true(lead > 1.4 && lead < 1.8);
   free_fixture(f);

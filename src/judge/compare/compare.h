@@ -42,8 +42,8 @@ size_t group_end(const struct summary *summary, size_t begin);
 bool is_measured(const struct record *record);
 /* The text that replaces the figure of a row without a rank, and its meaning: the status, or the mark of a correct row
    that keeps it from having a rank. */
-const char *standing_text(const struct record *record);
-const char *standing_help(const struct record *record);
+const char *unranked_text(const struct record *record);
+const char *unranked_help(const struct record *record);
 bool is_native(const struct record *record);
 /* The verdict on the ratio a / b of two latencies. Studies, gates and recommendations share this rule (docs/understand/measuring.md):
    at least 3 processes and 12 rounds of both, and a difference larger than that of their overheads. pairs: the processes
@@ -218,7 +218,7 @@ double matrix_ratio(const struct matrix *matrix, const struct summary *summary, 
 /* The row is its group's fastest or ties with it. */
 bool is_among_first(const struct summary *summary, size_t i, size_t begin);
 /* Geometric mean of latency of b / latency of a over the groups in which both have a rank, and their number. */
-double matrix_lead(const struct matrix *matrix, const struct summary *summary, size_t a, size_t b,
-                   size_t *out_groups);
+double matrix_geometric_ratio(const struct matrix *matrix, const struct summary *summary, size_t a,
+                              size_t b, size_t *out_groups);
 
 #endif

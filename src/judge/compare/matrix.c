@@ -85,8 +85,8 @@ bool is_among_first(const struct summary *summary, size_t i, size_t begin) {
   return i == begin || (comparison && comparison->verdict == VERDICT_tie);
 }
 
-double matrix_lead(const struct matrix *matrix, const struct summary *summary, size_t a, size_t b,
-                   size_t *out_groups) {
+double matrix_geometric_ratio(const struct matrix *matrix, const struct summary *summary, size_t a,
+                              size_t b, size_t *out_groups) {
   double sum = 0;
   *out_groups = 0;
   for (size_t g = 0; g < matrix->group_count; g++) {

@@ -41,11 +41,11 @@ static bool is_right_without_rank(const struct record *record) {
   return record->status == STATUS_ok && record->flags & FLAG_MASK(emulated);
 }
 
-const char *standing_text(const struct record *record) {
+const char *unranked_text(const struct record *record) {
   return is_right_without_rank(record) ? flag_text(FLAG_BIT_emulated) : status_text(record->status);
 }
 
-const char *standing_help(const struct record *record) {
+const char *unranked_help(const struct record *record) {
   return is_right_without_rank(record) ? flag_help(FLAG_BIT_emulated) : status_help(record->status);
 }
 bool is_native(const struct record *record) { return !strcmp(record->config.backend, "native"); }
@@ -315,7 +315,7 @@ static MUST_USE hone_status join_processes(struct ctx *ctx, struct arena *arena,
 }
 
 /* Figures that only the first process has: it compiles the model and searches the largest batch. */
-static void take_first(const struct config_data *data, struct process_record *worst) {
+static void copy_first_process(const struct config_data *data, struct process_record *worst) {
   const struct process_record *first = NULL;
   for (size_t i = 0; i < data->process_count; i++) {
     const struct process_record *at = &data->processes[i];
@@ -452,7 +452,7 @@ static MUST_USE hone_status fill_outcome(struct ctx *ctx, struct arena *arena,
   for (size_t i = 0; i < data->process_count; i++) record->flags |= data->processes[i].flags;
   if (record->status == STATUS_ok || is_doubted(record->status))
     TRY(join_processes(ctx, arena, data, &record->worst));
-  take_first(data, &record->worst);
+  copy_first_process(data, &record->worst);
   /* later processes load from the cache on purpose, so the mark is only for a configuration that was never compiled cold */
   if (isfinite(record->worst.compile_ms)) record->flags &= ~FLAG_MASK(cached);
   if (record->status == STATUS_ok && !was_compared(data, &record->worst)) {

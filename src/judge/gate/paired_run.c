@@ -171,7 +171,7 @@ static bool fill_file(const char *path, const struct mapping *data) {
 
 /* Writes the program over the one in the shared file, or into a new file. The new one is made before the old one is removed;
    otherwise it could get the same pages. */
-static hone_status take_place(struct pairing *f, int which, bool is_new) {
+static hone_status write_shared_file(struct pairing *f, int which, bool is_new) {
   char from[4200], place[4200], fresh[4200];
   struct mapping map;
   snprintf(from, sizeof from, "%s/%s", f->dir, names[which]);
@@ -193,7 +193,7 @@ static hone_status pair(struct pairing *f, struct random *random, int runs, doub
   const enum figure shown = f->takes[BY_CLOCK] ? BY_CLOCK : BY_PROCESSORS;
   struct turn_ms took[2];
   for (int k = 0; k < 2; k++) {
-    TRY(take_place(f, first ^ k, k == 0));
+    TRY(write_shared_file(f, first ^ k, k == 0));
     TRY(turn(f, first ^ k, runs, &took[first ^ k]));
   }
   *out_ok = true;
@@ -241,7 +241,7 @@ bool paired_by_processor_time(const struct interval *clock, const struct interva
 static hone_status probe(struct pairing *f, double *out_run_s, bool *out_ok) {
   struct turn_ms took[2];
   for (int k = 0; k < 2; k++) {
-    TRY(take_place(f, k, k == 0));
+    TRY(write_shared_file(f, k, k == 0));
     TRY(turn(f, k, PROBE_RUNS, &took[k]));
     *out_ok = !isnan(took[k].by[BY_CLOCK]);
     if (*out_ok) continue;

@@ -22,7 +22,7 @@ static bool is_folder(const char *path) {
 }
 
 /* Removes the folder from the values of -o and returns it; NULL: none. */
-static hone_status take_folder(struct ctx *ctx, struct args *args, const char **out) {
+static hone_status remove_folder(struct ctx *ctx, struct args *args, const char **out) {
   struct repeated *named = &args->repeated[FLAG_output];
   size_t kept = 0;
   *out = NULL;
@@ -41,7 +41,7 @@ static hone_status take_folder(struct ctx *ctx, struct args *args, const char **
 
 hone_status output_folder_expand(struct ctx *ctx, struct arena *arena, struct args *args) {
   const char *folder;
-  TRY(take_folder(ctx, args, &folder));
+  TRY(remove_folder(ctx, args, &folder));
   if (!folder || has(args, FLAG_dry_run)) return HONE_OK;
   TRY(dir_output(ctx, folder));
   for (size_t i = 0; i < COUNT(files); i++) {

@@ -81,7 +81,7 @@ static void add_folder(struct inputs_seen *seen, const char *path) {
 }
 
 /* Side files that a model's bytes name, also for a model that hone rejects and another engine may run. */
-static void add_beside(struct inputs_seen *seen, const char *model, const char *folder) {
+static void add_side_files(struct inputs_seen *seen, const char *model, const char *folder) {
   struct ctx quiet;
   struct mapping file;
   char location[SIDE_LOCATION_MAX], path[2 * SIDE_LOCATION_MAX];
@@ -138,7 +138,7 @@ static const struct form *form_of_path(const struct args *args, const char *path
   return NULL;
 }
 
-static hone_status unknown_form(struct ctx *ctx, const struct args *args, const char *path) {
+static hone_status unknown_ending(struct ctx *ctx, const struct args *args, const char *path) {
   struct strbuf known = {0};
   for (size_t i = 0; i < COUNT(forms); i++)
     if (flag_is_of(forms[i].flag, args->verb) && forms[i].endings[0])
@@ -153,7 +153,7 @@ static hone_status unknown_form(struct ctx *ctx, const struct args *args, const 
 }
 
 /* The same file name in the same folder, by any path. */
-static bool is_one_place(const char *a, const char *b) {
+static bool is_same_path(const char *a, const char *b) {
   const char *const paths[] = {a, b};
   struct stat folders[2];
   const char *names[2];
@@ -172,9 +172,10 @@ static bool is_one_place(const char *a, const char *b) {
          folders[0].st_ino == folders[1].st_ino;
 }
 
-static hone_status one_place(struct ctx *ctx, const struct sinks *sinks, const char *path) {
+static hone_status check_paths_differ(struct ctx *ctx, const struct sinks *sinks,
+                                      const char *path) {
   for (size_t i = 0; i < sinks->count; i++)
-    if (is_one_place(sinks->at[i].path, path))
+    if (is_same_path(sinks->at[i].path, path))
       return fail(ctx, HONE_E_USAGE, place_name(path), "two outputs have the same path");
   return HONE_OK;
 }
@@ -182,7 +183,7 @@ static hone_status one_place(struct ctx *ctx, const struct sinks *sinks, const c
 static hone_status add_sink(struct ctx *ctx, struct sinks *sinks, const struct form *form,
                             const char *path) {
   bool is_stdout = !strcmp(path, "-");
-  TRY(one_place(ctx, sinks, path));
+  TRY(check_paths_differ(ctx, sinks, path));
   if (sinks->count == COUNT(sinks->at))
     return fail(ctx, HONE_E_USAGE, place_name(path), "more than %zu outputs", COUNT(sinks->at));
   const enum output_kind kind = form->kind == OUTPUT_CSV ? sinks->csv_kind : form->kind;
@@ -233,14 +234,14 @@ hone_status sinks_read_flags(struct ctx *ctx, const struct args *args, struct si
   TRY(table_columns_check(ctx, value_of(args, FLAG_columns, NULL)));
   inputs_of_command(args, &out->inputs);
   for (size_t i = 0; has_sinks(args) && i < args->word_count; i++)
-    add_beside(&out->inputs, args->words[i], value_of(args, FLAG_side_files_from, NULL));
+    add_side_files(&out->inputs, args->words[i], value_of(args, FLAG_side_files_from, NULL));
   for (size_t f = 0; f < COUNT(folders) && !has(args, FLAG_dry_run); f++)
     if (has(args, folders[f])) TRY(dir_output(ctx, value_of(args, folders[f], "")));
   for (size_t f = 0; f < COUNT(forms); f++)
     for (size_t i = 0; i < args->repeated[forms[f].flag].count; i++)
       TRY(add_sink(ctx, out, &forms[f], args->repeated[forms[f].flag].at[i]));
   for (size_t i = 0; i < args->repeated[FLAG_output].count; i++)
-    TRY(one_place(ctx, out, args->repeated[FLAG_output].at[i]));
+    TRY(check_paths_differ(ctx, out, args->repeated[FLAG_output].at[i]));
   return HONE_OK;
 }
 
@@ -254,7 +255,7 @@ hone_status sinks_read(struct ctx *ctx, const struct args *args, struct sinks *o
   for (size_t i = 0; i < named->count; i++) {
     bool is_stdout = !strcmp(named->at[i], "-");
     const struct form *form = is_stdout && kinds == 1 ? only : form_of_path(args, named->at[i]);
-    if (!form) return unknown_form(ctx, args, named->at[i]);
+    if (!form) return unknown_ending(ctx, args, named->at[i]);
     TRY(add_sink(ctx, out, form, named->at[i]));
   }
   return HONE_OK;
@@ -300,7 +301,7 @@ static bool has_line(const char *old, size_t size, const char *line, size_t leng
 }
 
 /* --latency-csv appends: existing lines stay, and new lines that the file does not have follow. */
-static hone_status gather_lines(struct ctx *ctx, const char *path, struct strbuf *text) {
+static hone_status append_new_lines(struct ctx *ctx, const char *path, struct strbuf *text) {
   struct stat info;
   struct mapping old;
   struct strbuf all = {0};
@@ -337,7 +338,7 @@ int sinks_write(struct ctx *ctx, const struct sinks *sinks, render_fn *render, v
     hone_status status = render(ctx, user, sinks->at[i].form, &text);
     if (!status) status = put_mark(ctx, sinks->at[i].form, &text);
     if (!status && !strcmp(sinks->at[i].form, "latency"))
-      status = gather_lines(ctx, sinks->at[i].path, &text);
+      status = append_new_lines(ctx, sinks->at[i].path, &text);
     if (!status) status = write_output(ctx, sinks->at[i].path, &text);
     strbuf_deinit(&text);
     int failed = status ? report_failure(ctx) : 0;

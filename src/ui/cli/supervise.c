@@ -58,7 +58,7 @@ static void end_orphans(void) {
 }
 
 /* Returns 0 in the child, which has the signals blocked. */
-static pid_t fork_below(pid_t *out_parent) {
+static pid_t fork_child(pid_t *out_parent) {
   *out_parent = getpid();
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   fflush(NULL);
@@ -77,7 +77,7 @@ static pid_t fork_below(pid_t *out_parent) {
 }
 
 /* Waits for the child; ends its processes and removes its files. */
-static int wait_below(pid_t pid, const char *folder) {
+static int wait_child(pid_t pid, const char *folder) {
   int status = 0;
   block(SIG_UNBLOCK);
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
@@ -87,7 +87,7 @@ static int wait_below(pid_t pid, const char *folder) {
   return status;
 }
 
-static int died(struct ctx *ctx, int signal) {
+static int report_death(struct ctx *ctx, int signal) {
   if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP)
     REFUSE(ctx, HONE_E_INTERRUPTED, place_none(), "stopped by %s", strsignal(signal));
   else if (signal == SIGBUS)
@@ -103,12 +103,12 @@ static int died(struct ctx *ctx, int signal) {
   return report_failure(ctx);
 }
 
-static int cannot_fork(struct ctx *ctx) {
+static int report_no_fork(struct ctx *ctx) {
   REFUSE(ctx, HONE_E_OOM, place_none(), "cannot fork: %s", strerror(errno));
   return report_failure(ctx);
 }
 
-static int late(struct ctx *ctx, double seconds) {
+static int report_timeout(struct ctx *ctx, double seconds) {
   char what[256];
   journal_what(what);
   REFUSE(ctx, HONE_E_TIMEOUT, place_none(), "stopped after %g s%s%s", seconds, *what ? " in: " : "",
@@ -117,8 +117,8 @@ static int late(struct ctx *ctx, double seconds) {
   return report_failure(ctx);
 }
 
-static void be_worker(struct ctx *ctx, const struct verb *verb, struct args *args, pid_t parent,
-                      const char *folder) {
+static void run_worker(struct ctx *ctx, const struct verb *verb, struct args *args, pid_t parent,
+                       const char *folder) {
   block(SIG_UNBLOCK);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(130);
@@ -129,21 +129,21 @@ static void be_worker(struct ctx *ctx, const struct verb *verb, struct args *arg
 }
 
 /* The process between the command and the worker. */
-static int be_supervisor(struct ctx *ctx, const struct verb *verb, struct args *args,
-                         const char *folder, double seconds) {
-  pid_t parent, pid = fork_below(&parent);
-  if (!pid) be_worker(ctx, verb, args, parent, folder);
-  if (pid < 0) return cannot_fork(ctx);
+static int run_supervisor(struct ctx *ctx, const struct verb *verb, struct args *args,
+                          const char *folder, double seconds) {
+  pid_t parent, pid = fork_child(&parent);
+  if (!pid) run_worker(ctx, verb, args, parent, folder);
+  if (pid < 0) return report_no_fork(ctx);
   /* its own process group, so that it survives a signal to the group of command and worker, and can clean up */
   setpgid(0, 0);
   signal(SIGTTOU, SIG_IGN); /* so that it may still write to the terminal */
   const struct itimerval timer = {
       .it_value = {(time_t)seconds, (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6)}};
   setitimer(ITIMER_REAL, &timer, NULL); /* 0: none */
-  const int status = wait_below(pid, folder);
+  const int status = wait_child(pid, folder);
   if (WIFEXITED(status)) return WEXITSTATUS(status);
   if (is_alone) return 0; /* no parent is left to report to */
-  return is_late ? late(ctx, seconds) : died(ctx, WTERMSIG(status));
+  return is_late ? report_timeout(ctx, seconds) : report_death(ctx, WTERMSIG(status));
 }
 
 int supervise(struct ctx *ctx, const struct verb *verb, struct args *args, double seconds) {
@@ -153,15 +153,15 @@ int supervise(struct ctx *ctx, const struct verb *verb, struct args *args, doubl
     folder[0] = 0; /* a verb that needs a folder reports that itself */
   ctx_clear(ctx);
   journal_open();
-  const pid_t pid = fork_below(&parent);
+  const pid_t pid = fork_child(&parent);
   if (!pid) {
     prctl(PR_SET_PDEATHSIG, PARENT_DIED);
     if (getppid() != parent) _exit(130);
-    const int code = be_supervisor(ctx, verb, args, folder, seconds);
+    const int code = run_supervisor(ctx, verb, args, folder, seconds);
     fflush(NULL);
     _exit(code);
   }
-  if (pid < 0) return cannot_fork(ctx);
-  const int status = wait_below(pid, folder);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : died(ctx, WTERMSIG(status));
+  if (pid < 0) return report_no_fork(ctx);
+  const int status = wait_child(pid, folder);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : report_death(ctx, WTERMSIG(status));
 }

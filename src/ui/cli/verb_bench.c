@@ -463,7 +463,7 @@ static hone_status check_sides(struct session_state *state, const struct bench_s
 }
 
 /* "resuming study 9432aced08ee, which keeps 41 processes of 23 configurations: 147 configurations, about 9.7 minutes" */
-static void say_study(const struct session_state *state, const struct bench_study *study) {
+static void print_study(const struct session_state *state, const struct bench_study *study) {
   struct config_progress progress;
   int processes = 0, configs = 0;
   if (has(state->args, FLAG_quiet)) return;
@@ -504,7 +504,7 @@ static hone_status on_begin(void *user, const struct bench_study *study) {
   describe_study(state, study, &print);
   TRY(begin_study(state));
   progress_clear(&state->line);
-  say_study(state, study);
+  print_study(state, study);
   for (size_t i = 0; i < study->config_count; i++) {
     struct config config = study->configs[i];
     study_peaks_limits(&state->peaks, i, &config);

@@ -56,8 +56,9 @@ static void print_trial(const struct trial *trial, const struct trial_options *o
 }
 
 /* The peak is probed before and after; disturbance lowers a probe and never raises it. */
-static hone_status try_ways(struct ctx *ctx, struct arena *arena, const struct problem *problem,
-                            const struct trial_options *options) {
+static hone_status measure_choices(struct ctx *ctx, struct arena *arena,
+                                   const struct problem *problem,
+                                   const struct trial_options *options) {
   struct trial trial;
   struct peaks peaks = {0}, again = {0};
   TRY(peaks_measure(ctx, options->threads, PEAK_NS, &peaks));
@@ -92,7 +93,7 @@ static hone_status kernel(struct ctx *ctx, const struct args *args) {
   options.cc = compile.cc;
   options.seed = (uint64_t)seed;
   TRY(arena_create(ctx, 0, &arena));
-  hone_status status = try_ways(ctx, arena, &problem, &options);
+  hone_status status = measure_choices(ctx, arena, &problem, &options);
   arena_destroy(arena);
   return status;
 }

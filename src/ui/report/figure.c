@@ -78,7 +78,7 @@ static void put_rows(struct html html, const struct summary *summary, size_t beg
     } else {
       /* on the name's line, where no axis line crosses it */
       svg_begin_text(html, "failed", AXIS_FROM, y + 4);
-      html_text(html, standing_text(record));
+      html_text(html, unranked_text(record));
       svg_end_text(html);
     }
     y += ROW;

@@ -51,7 +51,7 @@ static void put_leads(const struct page *page) {
   bool is_first = true;
   for (size_t e = 1; e < page->matrix->engine_count && e < 5; e++) {
     size_t groups;
-    const double lead = matrix_lead(page->matrix, page->summary, 0, e, &groups);
+    const double lead = matrix_geometric_ratio(page->matrix, page->summary, 0, e, &groups);
     if (!isfinite(lead)) continue;
     strbuf_puts(out, is_first ? " By geometric mean it is " : ", ");
     LITERAL(out, "<b>");
@@ -202,14 +202,14 @@ static void put_cell(const struct page *page, size_t g, size_t e) {
   const bool is_no_failure = record->status == STATUS_interrupted || record->status == STATUS_ok;
   begin_cell(page, e, is_no_failure ? "none" : "failed");
   LITERAL(page->html.out, " title=\"");
-  html_attribute(page->html, record->reason[0] ? record->reason : standing_help(record));
+  html_attribute(page->html, record->reason[0] ? record->reason : unranked_help(record));
   LITERAL(page->html.out, "\">");
   begin_link(page, i);
   if (is_measured(record) || page->links)
     html_row_id(page->html, record);
   else
     strbuf_printf(page->html.out, "g%zu", page->matrix->begins[g]);
-  strbuf_printf(page->html.out, "\">%s</a></td>", standing_text(record));
+  strbuf_printf(page->html.out, "\">%s</a></td>", unranked_text(record));
 }
 
 static void put_row(const struct page *page, size_t g) {

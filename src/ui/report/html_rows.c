@@ -215,7 +215,7 @@ static void put_status_pill(struct html html, const struct record *record) {
   strbuf_printf(
       html.out, "<span class=\"pill %s\" title=\"%s\">%s</span>",
       record->status == STATUS_interrupted || record->status == STATUS_ok ? "undecided" : "bad",
-      standing_help(record), standing_text(record));
+      unranked_help(record), unranked_text(record));
 }
 
 static void put_verdict_cell(struct html html, const struct group *group, size_t i) {
@@ -451,7 +451,7 @@ static void put_failures(struct html html, const struct group *group) {
     if (record->stage != STAGE_none)
       strbuf_printf(html.out, " <span class=\"quiet\">at %s</span>", stage_text(record->stage));
     LITERAL(html.out, "<p>");
-    html_text(html, record->reason[0] ? record->reason : standing_help(record));
+    html_text(html, record->reason[0] ? record->reason : unranked_help(record));
     LITERAL(html.out, "</p></li>\n");
   }
   if (is_open) LITERAL(html.out, "</ul>\n");

@@ -27,7 +27,7 @@ static void put_row(struct markdown markdown, const struct summary *summary, siz
   if (record->rank)
     put_verdict(out, summary, i, best);
   else
-    strbuf_puts(out, standing_text(record));
+    strbuf_puts(out, unranked_text(record));
   LITERAL(out, " | ");
   if (native != best) put_verdict(out, summary, i, native);
   LITERAL(out, " | ");
@@ -72,9 +72,9 @@ static void put_tasks(struct markdown markdown, const struct summary *summary, s
 static void put_failure(struct markdown markdown, const struct record *record) {
   LITERAL(markdown.out, "- ");
   put_name(markdown, record);
-  strbuf_printf(markdown.out, ": **%s**", standing_text(record));
+  strbuf_printf(markdown.out, ": **%s**", unranked_text(record));
   if (record->stage != STAGE_none) strbuf_printf(markdown.out, " at %s", stage_text(record->stage));
-  const char *why = record->status == STATUS_ok ? standing_help(record) : record->reason;
+  const char *why = record->status == STATUS_ok ? unranked_help(record) : record->reason;
   if (why[0]) LITERAL(markdown.out, ": ");
   markdown_text(markdown, why);
   LITERAL(markdown.out, "\n");
@@ -138,7 +138,7 @@ static void put_matrix_cell(struct strbuf *out, const struct summary *summary,
   const struct record *record = &summary->records[i];
   const struct comparison *comparison = find_comparison(summary, i, begin);
   if (record->rank == 0) {
-    strbuf_puts(out, standing_text(record));
+    strbuf_puts(out, unranked_text(record));
     return;
   }
   if (i == begin) {

@@ -199,7 +199,7 @@ static bool is_known(double x) { return isfinite(x) && x >= 0; }
 static void fill_ratio(const struct summary *summary, size_t i, size_t against, bool is_best,
                        struct strbuf *out) {
   if (is_best && !summary->records[i].rank)
-    strbuf_puts(out, standing_text(&summary->records[i]));
+    strbuf_puts(out, unranked_text(&summary->records[i]));
   else
     put_verdict(out, summary, i, against);
 }
@@ -402,10 +402,10 @@ static void put_failure(struct tty tty, const struct record *record, const char 
   const size_t used = shown_width(names);
   put_repeated(tty.out, (name_width > used ? name_width - used : 0) + 2);
   begin_color(tty, RED);
-  strbuf_puts(tty.out, standing_text(record));
+  strbuf_puts(tty.out, unranked_text(record));
   end_color(tty, RED);
   if (record->stage != STAGE_none) strbuf_printf(tty.out, " at %s", stage_text(record->stage));
-  const char *why = record->status == STATUS_ok ? standing_help(record) : record->reason;
+  const char *why = record->status == STATUS_ok ? unranked_help(record) : record->reason;
   if (why[0]) {
     LITERAL(tty.out, ": ");
     tty_text(tty, why, width > 60 ? 3 * width : 180);
@@ -514,7 +514,7 @@ static void put_matrix_cell(struct tty tty, const struct summary *summary,
   if (i == SIZE_MAX) {
     LITERAL(&text, "\xe2\x80\x93");
   } else if (summary->records[i].rank == 0) {
-    strbuf_puts(&text, standing_text(&summary->records[i]));
+    strbuf_puts(&text, unranked_text(&summary->records[i]));
     color = RED;
   } else {
     put_ratio(&text, matrix_ratio(matrix, summary, g, e));

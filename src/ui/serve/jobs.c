@@ -247,7 +247,7 @@ static int wait_for(struct jobs *jobs, const struct job *job, const struct proce
   return WIFEXITED(code) ? WEXITSTATUS(code) : -1;
 }
 
-static void say(struct jobs *jobs, const char *id, const char *words) {
+static void write_message(struct jobs *jobs, const char *id, const char *words) {
   pthread_mutex_lock(&jobs->lock);
   struct entry *entry = find(jobs, id);
   if (entry) strbuf_printf(&entry->log, "%s\n", words);
@@ -261,7 +261,7 @@ static void pack_bundle(struct jobs *jobs, const struct job *job, const char *fo
   ctx_init(&ctx);
   snprintf(name, sizeof name, "bundle-%s", job->name);
   path_of(jobs, job->id, "bundle.tar", path);
-  if (tar_folder(&ctx, folder, name, path)) say(jobs, job->id, ctx.message);
+  if (tar_folder(&ctx, folder, name, path)) write_message(jobs, job->id, ctx.message);
   dir_remove_tree(folder);
 }
 
@@ -280,7 +280,7 @@ static enum job_state run_job(struct jobs *jobs, struct job *job) {
       .argv = command->argv, .environ_ = (const char *const *)environ, .fd_in = -1, .fd_out = -1};
   enum job_state state = JOB_failed;
   if (process_start(&ctx, &options, &child)) {
-    say(jobs, job->id, ctx.message);
+    write_message(jobs, job->id, ctx.message);
   } else {
     job->exit_code = wait_for(jobs, job, &child);
     if (is_answer(job->exit_code) && !access(command->answer, R_OK)) state = JOB_done;
@@ -300,7 +300,7 @@ static void keep(struct jobs *jobs, const struct job *job) {
   path_of(jobs, job->id, "log.txt", path);
   if (file_write_atomic(&ctx, path, log.at ? log.at : "", log.length, 0600)) ctx_clear(&ctx);
   strbuf_deinit(&log);
-  if (write_job(&ctx, jobs, job->id, job)) say(jobs, job->id, ctx.message);
+  if (write_job(&ctx, jobs, job->id, job)) write_message(jobs, job->id, ctx.message);
 }
 
 static struct entry *next_queued(struct jobs *jobs) {

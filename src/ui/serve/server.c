@@ -337,7 +337,7 @@ static MUST_USE hone_status make_policy(struct ctx *ctx, struct server *server) 
   return status;
 }
 
-static void say_nothing(void *user, const char *format, va_list args) {
+static void ignore_message(void *user, const char *format, va_list args) {
   (void)user;
   (void)format;
   (void)args;
@@ -359,7 +359,7 @@ static MUST_USE hone_status start(struct ctx *ctx, struct server *server) {
   if (server->has_clock)
     server->daemon = server->http.start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, answer, server,
-        MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
+        MHD_OPTION_EXTERNAL_LOGGER, ignore_message, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
         MHD_OPTION_THREAD_POOL_SIZE, 4u, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_MAX, MHD_OPTION_STRICT_FOR_CLIENT, 1,
         MHD_OPTION_NOTIFY_CONNECTION, watch_peer, server, MHD_OPTION_NOTIFY_COMPLETED,
