@@ -184,8 +184,7 @@ void format_count(char out[32], double count);
 /* -- terminal.c */
 /* $COLUMNS if it is a number, else the terminal's width; 0: not a terminal. */
 int terminal_width(int fd);
-/* Prints `head`, and `text` from column `indent` on, wrapped to the terminal's width. In a narrow terminal the text is below.
-   */
+/* Prints `head`, and `text` from column `indent` on, wrapped to the terminal's width. In a narrow terminal it is below. */
 void print_beside(const char *head, size_t indent, const char *text);
 /* A line of stderr that is overwritten, cut to the terminal's width. */
 struct progress_line {

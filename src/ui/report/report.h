@@ -49,8 +49,7 @@ bool png_is_possible(void);
 
 /* svg.c: marks of inline SVG, without style attributes (the page's policy forbids them) */
 enum { COLOR_COUNT = 16, TICKS = 12 };
-/* Class c0 to c15 of the page's style. A known engine has the same color in every report, another the same on the whole page.
-   */
+/* Class c0 to c15 of the page's style. A known engine has the same color in every report, another one on the whole page. */
 int color_of_backend(const struct summary *summary, size_t i);
 struct axis {
   double low, high; /* of the values, positive; logarithmic */

@@ -194,8 +194,7 @@ static enum MHD_Result begin_request(struct server *server, struct MHD_Connectio
   return respond(request);
 }
 
-/* Receives parts of a body. The deadline grows with the received bytes, so a slow connection is allowed and a trickle is not.
-   */
+/* Receives parts of a body. The deadline grows with the received bytes, so a slow connection is allowed, a trickle is not. */
 static void take_body(struct request *request, const char *data, size_t size) {
   if (request->has_failed_early) return;
   if (!request->upload) {
