@@ -406,8 +406,8 @@ static void program_answers_bad_input(void **state) {
   EXPECT(66, "none.npy", "./toy", "none.npy", "shift.npy");
   EXPECT(74, "not a regular file", "./toy", "x.npy", ".");
   EXPECT(66, "in_0.npy", "./toy", "out");
-  EXPECT(2, "2 files follow", "./toy", "x.npy", "shift.npy", "a.npy", "b.npy");
-  EXPECT(2, "-o does not go", "./toy", "x.npy", "shift.npy", "a.npy", "-o", "out");
+  EXPECT(2, "2 files after", "./toy", "x.npy", "shift.npy", "a.npy", "b.npy");
+  EXPECT(2, "-o cannot be used", "./toy", "x.npy", "shift.npy", "a.npy", "-o", "out");
   EXPECT(73, "out.file", "./toy", "x.npy", "shift.npy", "out.file/x");
   EXPECT(74, "not a regular file", "./toy", "/dev/zero", "shift.npy");
   EXPECT(65, "shape [1]", "./toy", "shift.npy", "shift.npy");
