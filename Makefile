@@ -101,10 +101,6 @@ $(BUILD)/hone: $(CLI_OBJECTS) $(BUILD)/internal.a
 # Unit tests: one cmocka program a file, linked against everything but the command line.
 unit-tests: $(UNIT_TESTS)
 	@set -e; for t in $(UNIT_TESTS); do echo "== $$t"; $$t; done
-$(BUILD)/tests/%: tests/unit/%.c $(BUILD)/internal.a
-	@mkdir -p $(@D)
-	$(call say,test)
-	$(Q)$(CC) $(CPPFLAGS) -Itests/unit $(filter-out -Wmissing-prototypes,$(CFLAGS)) -MMD -MP -MF $@.d $< -o $@ $(LDFLAGS) $(BUILD)/internal.a $(LDLIBS) -lcmocka
 
 clean:
 	rm -rf $(BUILD)

@@ -21,7 +21,7 @@ test-programs: all $(UNIT_TESTS) $(BUILD)/reference $(BUILD)/native $(BUILD)/ran
 test-programs-asan:
 	@$(MAKE) --no-print-directory VARIANT=asan BUILD=$(BUILD)/asan $(ASAN_TESTS:tests/unit/%.c=$(BUILD)/asan/tests/%)
 
-# Compiled and linked apart, instead of by the rule of Makefile: a change of the library links the tests again, which takes a
+# Compiled and linked apart: a change of the library links the tests again, which takes a
 # quarter of the time of compiling them.
 UNIT_OBJECTS := $(UNIT_TESTS:$(BUILD)/tests/%=$(BUILD)/obj/tests/unit/%.o)
 $(UNIT_OBJECTS): $(BUILD)/obj/tests/unit/%.o: tests/unit/%.c $(BUILD)/flags

@@ -81,7 +81,9 @@ static MUST_USE hone_status failed(struct ctx *ctx, struct store *store, const P
                  {"23", HONE_E_FORMAT},   {"42P01", HONE_E_FORMAT}, {"42703", HONE_E_FORMAT}};
   struct postgres *pg = store->postgres;
   const char *state = result ? pg->resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
-  hone_status status = pg->status(pg->connection) == CONNECTION_OK ? HONE_E_INTERNAL : HONE_E_IO;
+  /* a server that died while the connection was idle sends no SQLSTATE */
+  hone_status status =
+      state && pg->status(pg->connection) == CONNECTION_OK ? HONE_E_INTERNAL : HONE_E_IO;
   char line[300];
   for (size_t i = 0; state && i < COUNT(classes); i++)
     if (!strncmp(state, classes[i].begin, strlen(classes[i].begin))) status = classes[i].status;
