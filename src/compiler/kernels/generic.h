@@ -32,7 +32,8 @@
  * Operands are dense row-major in ONNX order and do not overlap. The vectors of simd.h are
  * available. Several sources may #include a common one ("generic/lines.h") after defining their
  * differences. A source sets ONNX defaults with #ifndef, and #undefs its own helper macros at its
- * end. It checks indices known only at run time and returns HONE_E_SHAPE (8) if one is out of range.
+ * end. It checks indices known only at run time and returns HONE_E_SHAPE (8) if one is out of
+ * range.
  *
  * Generic kernels are compiled with the compiler's vectoriser (-O3 -fopenmp-simd; all other
  * generated code is vectorised explicitly). So the innermost loop iterates over adjacent elements

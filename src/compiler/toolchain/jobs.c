@@ -59,7 +59,8 @@ static hone_status blame_source(struct ctx *ctx, const struct build_unit *unit,
   if (unit->head) (void)skip_lines(unit->head, unit->head + unit->head_length, &line);
   const char *const end = skip_lines(from, from + unit->length, &line);
   for (const char *at;
-       named && (at = memmem(from, (size_t)(end - from), OWN_SOURCE, strlen(OWN_SOURCE))); from = own)
+       named && (at = memmem(from, (size_t)(end - from), OWN_SOURCE, strlen(OWN_SOURCE)));
+       from = own)
     own = at + strlen(OWN_SOURCE);
   if (!own) return ctx->status;
   char file[128], words[1200];

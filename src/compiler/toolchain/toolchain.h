@@ -50,8 +50,8 @@ struct build_input {
   void (*pack)(const void *packer, size_t part, void *to);
   const void *packer;
   bool weights_in_source; /* C source: a level's file finds them in the first */
-  const char *build_id; /* 32 hex digits, at the end of the .weights file; only needed for it */
-  const char *header;   /* typed header, written next to the artifact; NULL: none */
+  const char *build_id;   /* 32 hex digits, at the end of the .weights file; only needed for it */
+  const char *header;     /* typed header, written next to the artifact; NULL: none */
   /* NULL: hone_model. With embedded weights every unit is compiled with -DHONE_EMBEDDED_WEIGHTS,
      and the stub defines the hidden symbol PREFIX_weights (page-aligned), to which the generated
      info points. Without the define info.weights is NULL and the loader maps the .weights file.
