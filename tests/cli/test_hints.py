@@ -110,7 +110,7 @@ def test_hints_fit_their_cause(hone, tmp_path):
     assert "--side-files-from" in hint(hone("inspect", tmp_path / "up.onnx"))
     (tmp_path / "words").write_text("words")
     result = hone("inspect", "zoo:mlp", "--no-measure", "--json", tmp_path / "words")
-    assert "side" not in hint(result) and "place" in hint(result)
+    assert "side" not in hint(result) and "another path" in hint(result)
     (tmp_path / "x.onnx").write_bytes(hostile.identity().SerializeToString())
     result = hone("inspect", tmp_path / "x.onnx", "--limit", "file_bytes=10")
     refused(result, "E_LIMIT")
