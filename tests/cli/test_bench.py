@@ -433,7 +433,7 @@ def test_a_against_a(bench):
 def test_dry_run_measures_nothing(bench, tmp_path):
     result = bench.bench("--dry-run")
     sound(result)
-    assert "cells" in result.text and "minutes" in result.text
+    assert "configurations" in result.text and "minutes" in result.text
     assert stored_rows(bench.db, tmp_path) == ({}, {})
 
 
