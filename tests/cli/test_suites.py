@@ -172,7 +172,7 @@ def test_variants_are_rows_of_their_own(hone, tmp_path):
     assert "3 configurations" in result.text, result
     result = hone("bench", "zoo:mlp", "--backend", "onnxruntime:of", *FLAGS[2:])
     refused(result, "E_USAGE")
-    assert "there are off, basic" in result.errors
+    assert "choose off, basic" in result.errors
     result = hone("bench", "zoo:mlp", "--backend", "null:x", *FLAGS[2:])
     refused(result, "E_USAGE")
     # the repeated command names the variant, and makes the same cell
