@@ -47,7 +47,7 @@ def test_text_is_measured_where_the_engine_takes_it(hone, tmp_path):
             assert rows[name]["status"] == "ok" and rows[name]["latency_ms"]["p50"] > 0, rows[name]["reason"]
     assert rows["native"]["status"] == "ok"
     if rows["openvino"]["status"] != "not_installed":
-        assert rows["openvino"]["status"] == "unsupported" and "text" in rows["openvino"]["reason"]
+        assert rows["openvino"]["status"] == "unsupported" and "string tensors" in rows["openvino"]["reason"]
 
 
 def test_text_of_the_users_own(hone, tmp_path):

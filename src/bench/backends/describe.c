@@ -32,6 +32,6 @@ void describe_backend(struct ctx *ctx, const struct backend *backend, const char
   if (call_in_child(describe_in_child, &request, LOADING_NS, how))
     *out = *request.info;
   else
-    snprintf(out->reason, sizeof out->reason, "loading it %s", how);
+    snprintf(out->reason, sizeof out->reason, "loading the library %s", how);
   munmap(request.info, sizeof *out);
 }
