@@ -31,8 +31,8 @@ LTO_TO_OBJECT = $(if $(filter -flto%,$(CFLAGS)),$(filter -flto%,$(CFLAGS)) -flin
 override LDFLAGS += $(filter -fsanitize=% --coverage,$(OPTIMISE_$(VARIANT)))
 
 # Files below a folder `embedded` are not compiled into hone: their text is (kernel sources, page styles, scripts).
-EMBEDDED := $(sort $(shell find src -path '*/embedded/*' -type f))
-SOURCES := $(sort $(shell find src -name '*.c' -not -path '*/embedded/*') $(wildcard zoo/*.c))
+EMBEDDED := $(sort $(shell find src/ -path '*/embedded/*' -type f))
+SOURCES := $(sort $(shell find src/ -name '*.c' -not -path '*/embedded/*') $(wildcard zoo/*.c))
 CLI_SOURCES := $(filter src/ui/cli/%,$(SOURCES))
 LIB_SOURCES := $(filter-out src/ui/cli/%,$(SOURCES))
 EMBEDDED += src/compiler/run/artifact.h src/compiler/run/stages.h $(sort $(wildcard workers/*.py)) python/hone/_zoo.py LICENSE

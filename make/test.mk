@@ -46,7 +46,7 @@ test-engines: setup-test setup-engines
 	  --rounds 3 --min-time 0.1 --min-samples 10 --warmup 0.1 --store $(BUILD)/test-engines.db --resume never
 	HONE=$(BUILD)/hone $(TESTENV)/bin/python -m pytest -q -rs -p no:cacheprovider tests/engines
 
-FORMATTED := $(sort $(shell find src -name '*.[ch]' -not -path '*/embedded/*')) \
+FORMATTED := $(sort $(shell find src/ -name '*.[ch]' -not -path '*/embedded/*')) \
              $(wildcard zoo/*.[ch] tests/unit/*.[ch] tests/tools/*.c examples/*.c include/*.h)
 # Only the version of Debian 12: others lay some lines differently.
 check-format:

@@ -148,7 +148,7 @@ def test_every_form(studies, sides, tmp_path):
     assert "<h1>" in (tmp_path / "c.html").read_text()
     one = studies("compare", before, slow, "--md", "-")
     assert one.out == studies("compare", before, slow, "-o", tmp_path / "d.md", "--md", "-").out
-    assert "backend" in one.text.splitlines()[2]
+    assert "engine" in one.text.splitlines()[2]
 
 
 def test_what_is_no_study(studies, tmp_path):

@@ -26,7 +26,7 @@ def test_what_an_engine_takes_is_its_own(hone):
     for name in ("onnxruntime", "emx", "executorch"):
         result = hone("bench", "zoo:resnet18", "--backend", name, "--threads", "1", "--dry-run", "--no-measure")
         sound(result)
-        number, unit = re.search(r"about ([\d.]+) (MB|GB) memory", result.text).groups()
+        number, unit = re.search(r"up to ([\d.]+) (MB|GB) of", result.text).groups()
         said[name] = float(number) * {"MB": 1e6, "GB": 1e9}[unit]
     assert 3 * said["onnxruntime"] < said["emx"] < said["executorch"], said
 
