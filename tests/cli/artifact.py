@@ -1,4 +1,4 @@
-"""A compiled .so called as its header says, with every input and output ending where memory ends."""
+"""Calls a compiled .so as its header declares; every input and output ends at a guard page."""
 
 import ctypes
 import mmap
@@ -50,7 +50,7 @@ class Guarded:
 
 
 def slope(port, d):
-    """What dimension d loses for each step that an open size is below its bound, by open size."""
+    """How much dimension d shrinks for each step that a dynamic dimension is below its bound: one factor per dynamic dimension."""
     return [port.slopes[k * port.rank + d] if port.slopes else 0 for k in range(4)]
 
 
@@ -60,7 +60,7 @@ def shape_of(port, less):
 
 class Artifact:
     def __init__(self, path, prefix=None, features=None):
-        """features: what to take the processor for, of an artifact with several levels."""
+        """features: the processor features to assume when the artifact has several levels."""
         self.library = ctypes.CDLL(str(path))
         prefix = prefix or pathlib.Path(path).stem  # as hone names the symbols of FILE.so
         entry = getattr(self.library, prefix + "_artifact")
@@ -76,7 +76,7 @@ class Artifact:
         return {self.info.symbols[k].decode(): self.info.bounds[k] for k in range(self.info.symbol_count)}
 
     def __call__(self, *arrays, expect=0, fill=0xA5):
-        """Outputs for the inputs, whose dimensions say the open sizes. fill: what the arena holds before."""
+        """The outputs; the inputs' shapes set the dynamic dimensions. fill: the byte that fills the arena before the call."""
         info = self.info
         held, pointers, dims, less = [], [], [], [0] * 4
         for port, array in zip(info.inputs[:info.input_count], arrays):

@@ -1,4 +1,4 @@
-"""What every test here needs: the command under test, run with folders of its own and watched."""
+"""Shared by all tests here: runs the command under test in its own folders and checks what it leaves."""
 
 import contextlib
 import os
@@ -193,7 +193,7 @@ def stored_rows(path, folder):
         ends = {row[:3]: row[3] for row in db.execute(
             "SELECT study, cell, number, status FROM incarnation")}
         return blocks, ends
-# -- a busy machine: no test may depend on a time being enough, nor on who comes first --------------------
+# -- a busy machine: no test may depend on a fixed delay or on the order in which processes finish --------
 
 
 def until(condition, seconds=600):

@@ -1,4 +1,4 @@
-"""A real PostgreSQL server of its own, from Debian's package, in a folder of its own on a Unix socket."""
+"""A private PostgreSQL server from Debian's package, in its own folder, on a Unix socket."""
 
 import glob
 import os
@@ -12,7 +12,7 @@ BIN = next(iter(sorted(glob.glob("/usr/lib/postgresql/*/bin"), reverse=True)), N
 
 
 def user():
-    """A server refuses root: then it runs as postgres or nobody."""
+    """The server refuses to run as root; under root it runs as another system user."""
     if os.getuid():
         return None
     for name in ("postgres", "nobody"):

@@ -1,4 +1,4 @@
-"""--alias: an output that lies in the memory of the input which it is in the next run."""
+"""--alias: an output shares memory with the input that it becomes in the next run."""
 
 import json
 import subprocess
@@ -51,7 +51,7 @@ def test_what_does_not_fit_is_refused(shared_hone, exchange):
 
 
 def test_a_study_compiles_with_the_states(hone, exchange):
-    """bench --alias is an option of native; the sets keep their own memory, so outputs are checked as ever."""
+    """bench passes --alias to the native engine; input sets keep separate memory, so outputs are checked as usual."""
     path, _ = exchange
     quick = ["--backend", "native", "--rounds", "2", "--processes", "1", "--warmup", "0.01", "--min-time", "0.01",
              "--min-samples", "5", "--no-measure", "--threads", "1", "--json", "-"]
@@ -69,7 +69,7 @@ CACHE = [1, 2, 16, 4]
 
 @pytest.fixture(params=["ScatterElements", "ScatterND"])
 def cache(request, tmp_path):
-    """A cache of one size: a row of each head is written at a place that the run is given; its sum is read behind."""
+    """A cache of fixed size: one row per head is written at an index that is an input; then the cache is summed."""
     def make(*more, outputs=()):
         info = helper.make_tensor_value_info
         elements = request.param == "ScatterElements"

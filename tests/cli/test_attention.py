@@ -1,4 +1,4 @@
-"""Attention of com.microsoft in its forms, against ONNX Runtime: the reference and compiled code."""
+"""Variants of com.microsoft Attention against ONNX Runtime: the reference and compiled code."""
 
 import numpy as np
 import onnx
@@ -142,7 +142,7 @@ GROUPED = {
 def test_group_query_attention(name, tool, tmp_path):
     inputs, attributes = GROUPED[name]
     attributes = {"num_heads": HEADS, "kv_num_heads": FEW, **attributes}
-    def valid(k, x):  # nobody says what stands in a cache behind a row's last key
+    def valid(k, x):  # cache elements past a row's last key are undefined
         if k:
             for row, last in enumerate(inputs[5]):
                 x[row, :, last + 1:] = 0
@@ -153,7 +153,7 @@ def test_group_query_attention(name, tool, tmp_path):
 @pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize("name", ["prompt", "next token", "rows"])
 def test_grouped_attention_with_a_length_of_the_run(name, tool, tmp_path):
-    """total_sequence_length is an input: the keys go into a cache that has room for all, behind what seqlens_k says."""
+    """total_sequence_length is an input: keys are appended at seqlens_k in a cache that has room for all."""
     inputs = {"prompt": grouped(1, 4, 9, 4, [3], rotary=True), "next token": grouped(1, 1, 9, 6, [5], rotary=True),
               "rows": grouped(2, 1, 9, 6, [3, 5], rotary=True)}[name]
     def valid(k, x):

@@ -1,5 +1,5 @@
-"""hone bench when things go wrong: workers that fail in every way, the harness killed at any
-instant, two harnesses on one store, a full disk. What was acknowledged is there, once."""
+"""hone bench under faults: workers that fail in every way, the harness killed at any
+instant, two harnesses on one store, a full disk. Every acknowledged block is stored exactly once."""
 
 import contextlib
 import csv
@@ -141,7 +141,7 @@ def rows_under(bench, budget, *more):
 
 
 def test_a_budget_leaves_out_who_comes_too_late(bench):
-    """Whatever the machine, 10 ms are over once the first ran: it is measured all the same, the next one says why it is not."""
+    """On any machine 10 ms are over when the first engine has run: it is measured, and the next row says why it is not."""
     rows = rows_under(bench, "0.01s")
     assert rows["null"]["status"] == "ok" and rows["null"]["rounds"] == ROUNDS // INCARNATIONS, rows
     assert (rows["fake"]["status"], rows["fake"]["reason"]) == ("interrupted", "the budget was spent before its turn"), rows
@@ -161,7 +161,7 @@ def test_a_budget_makes_no_reference_for_a_model_without_a_turn(bench, tmp_path)
 def test_a_budget_ends_an_engine_that_does_not_open(bench):
     rows = rows_under(bench, "4s", "--backend-option", "fake.fault=sleep", "--backend-option", "fake.at=open")
     assert rows["null"]["status"] == "ok", rows
-    # that is no fault of the engine; on a busy machine null alone takes 4 s
+    # this is not the engine's fault; on a busy machine null alone takes 4 s
     assert rows["fake"]["status"] == "interrupted" and "budget" in rows["fake"]["reason"], rows
 
 
@@ -272,7 +272,7 @@ def test_second_harness_is_told_to_wait(bench):
     finally:
         child.kill()
         child.wait()
-    sound(bench.bench("--resume", "never"))  # the lock of the dead one needs nobody
+    sound(bench.bench("--resume", "never"))  # the dead process's lock needs no cleanup
 
 
 def test_stale_lock_files_need_nobody(bench):
@@ -324,7 +324,7 @@ def test_full_disk(bench, small_disk, tmp_path):
     assert lost, "the disk was never full"
 
 
-# -- row 68: what is no store -----------------------------------------------------------------------------
+# -- row 68: files that are not a store -------------------------------------------------------------------
 
 def other_database(path):
     with contextlib.closing(sqlite3.connect(path)) as db:

@@ -1,4 +1,4 @@
-"""Engines whose package is broken on purpose: the study goes on, and the row says what is wrong."""
+"""Engines with a deliberately broken package: the study continues, and the row reports the fault."""
 
 import json
 import os
@@ -144,7 +144,7 @@ def package(tmp_path, text):
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/autogroup"), reason="this kernel does not group by session")
 def test_a_python_workers_session_has_the_studys_priority(hone, tmp_path):
-    """As an engine that is called from C has it: else whoever else is busy takes more from one than from the other."""
+    """Same as for an engine called from C; otherwise other load would slow one of them more than the other."""
     folder = package(tmp_path, f"""
         import os
         with open({str(tmp_path / 'seen')!r}, "w") as file:

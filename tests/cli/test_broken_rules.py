@@ -1,5 +1,5 @@
-"""Files that break a rule of ONNX's: read as ONNX Runtime reads them, or refused with the reason. What ONNX Runtime
-does stands beside it: a file that both run gives the same outputs."""
+"""Files that break a rule of ONNX: read as ONNX Runtime reads them, or refused with the reason. Each is compared
+with ONNX Runtime: a file that both run gives the same outputs."""
 
 import subprocess
 

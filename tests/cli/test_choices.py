@@ -1,5 +1,5 @@
-"""A choice table decides how kernels work: another tile gives the same outputs, a line that is no
-choice is an error with its number, a choice that does not fit a warning."""
+"""A choice table selects kernel parameters: another tile size gives the same outputs, an invalid line
+is an error with its line number, a choice that does not fit the problem is a warning."""
 
 import re
 
@@ -22,7 +22,7 @@ def outputs(hone, model, folder, *words):
 
 
 def changed(line):
-    """Another tile, block and unit where the row has them; each a divisor of what it cuts."""
+    """The line with another tile, block and work item size where it has them; each divides the dimension that it splits."""
     for name, value in (("vectors", 1), ("tile_rows", 1), ("tile_columns", 1), ("k_unroll", 2), ("unit_tiles", 1),
                         ("unit_panels", 1), ("block", 1), ("group", 1), ("channels", 4), ("unit_vectors", 1)):
         problem, choice = line.split(" -> ")

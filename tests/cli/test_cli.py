@@ -1,4 +1,4 @@
-"""The command line itself: every verb and list, hostile words, hostile surroundings, small limits."""
+"""The command line: every verb and list, hostile arguments, hostile environments, small limits."""
 
 import json
 import os
@@ -252,7 +252,7 @@ def test_preload_does_not_reach_the_compiler(hone, tmp_path):
 def test_world_writable_temporary_folder(hone, tmp_path):
     folder = tmp_path / "open"
     folder.mkdir()
-    folder.chmod(0o777)  # without the sticky bit anybody could replace what lies there
+    folder.chmod(0o777)  # without the sticky bit any user could replace its files
     sound(outputs(hone, env={"TMPDIR": str(folder)}))
     assert not list(folder.iterdir())
 
@@ -366,7 +366,7 @@ def test_interrupted_run(hone):
 
 
 def test_unwritable_homes(hone, tmp_path):
-    """A cache that cannot be written is no reason to fail; a store that cannot be is."""
+    """An unwritable cache is tolerated; an unwritable store is an error."""
     for name in ("cache", "data"):
         (tmp_path / name).rmdir()
         (tmp_path / name).write_text("a file")
@@ -380,7 +380,7 @@ def test_unwritable_homes(hone, tmp_path):
 
 
 def test_a_reader_makes_no_folder(hone, tmp_path):
-    """Where nothing was measured there is nothing to read, whatever the home folder allows."""
+    """Without measurements there is nothing to read, and no folder is created even in a writable home."""
     home = tmp_path / "home"
     home.mkdir()
     env = {"HOME": str(home), "XDG_DATA_HOME": None}

@@ -1,5 +1,5 @@
-"""hone compare: studies and JSON files on either side, every form, the gate's exit codes, and the
-workflow of examples/ run as it stands there."""
+"""hone compare: studies and JSON files on either side, every output format, the gate's exit codes, and the
+workflow of examples/ run unchanged."""
 
 import json
 import os
@@ -77,7 +77,7 @@ def test_slower_is_a_regression_only_beyond_what_is_allowed(studies, sides):
     (1.00, 0.29, "5%", 5, 0.817),
     (1.00, 0.01, "5%", 0, 0.020),
     (1.00, 0.29, "100%", 0, 0.817),
-    (0.40, 0.29, "5%", 0, 0.817),  # faster for sure: no slowdown hides in the interval
+    (0.40, 0.29, "5%", 0, 0.817),  # proven faster: the interval contains no slowdown
 ])
 def test_a_gate_says_what_it_could_have_seen(studies, tmp_path, slowdown, half_width, most, code,
                                              detectable):

@@ -1,5 +1,5 @@
-"""C compilers that are absent, broken, slow or short of room: the message says which, nothing broken appears at the
-output's path, and nothing stays behind, neither a process nor a file."""
+"""C compilers that are absent, broken, slow or out of disk space: the message says which, nothing broken appears at the
+output's path, and no process or temporary file remains."""
 
 import ctypes
 import os

@@ -1,5 +1,5 @@
-"""Sizes that a run computes and something bounds, as detectors paste their masks: Resize, Slice, Range, ConstantOfShape, Expand,
-Tile, TopK and Concat by them, a Loop that appends. Compiled and by the reference, against ONNX Runtime."""
+"""Data-dependent sizes with a known upper bound, as detectors use to paste masks: Resize, Slice, Range, ConstantOfShape, Expand,
+Tile, TopK and Concat with such sizes, and a Loop that appends. Compiled code and the reference, against ONNX Runtime."""
 
 import numpy as np
 import onnx

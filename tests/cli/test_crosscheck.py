@@ -1,5 +1,5 @@
-"""bench/crosscheck.py: what it reads of the engines' own tools, how it judges, and the whole command beside engines and
-a hone that only pretend. The real one is `make crosscheck`."""
+"""bench/crosscheck.py: how it parses the output of the engines' own tools, how it judges, and the whole command with fake
+engines and a fake hone. `make crosscheck` runs it with the real ones."""
 
 import importlib.util
 import json
@@ -17,7 +17,7 @@ VERDICTS = json.loads((CASES / "verdicts.json").read_text())
 PACKAGES = {"onnxruntime": ["onnxruntime"], "openvino": ["openvino"], "iree": ["onnx", "iree"],
             "torch": ["onnx", "onnx2torch", "torch"], "litert": ["ai_edge_litert"]}
 PROGRAMS = ["python", "benchmark_app", "iree-compile", "iree-benchmark-module", "litert-benchmark"]
-# Whatever it is called as, it answers in that tool's form; identity models take FAKE_FLOOR.
+# A fake of every tool: it answers in the format of the tool whose name it was started under; identity models take FAKE_FLOOR.
 PRETENDER = """
 import json, os, sys
 words = sys.argv[1:]
@@ -103,7 +103,7 @@ def program(path, text):
 
 @pytest.fixture
 def crosscheck(tmp_path):
-    """The command beside five environments that pretend; its exit code, output and rows by engine."""
+    """Runs the command with five fake environments; gives its exit code, output and rows by engine."""
     program(tmp_path / "hone", HONE)
     for engine, packages in PACKAGES.items():
         for package in [*packages, "numpy"]:

@@ -1,4 +1,4 @@
-"""One changed bit of a compiled model, in code or weights, is an error and never another number."""
+"""One flipped bit of a compiled model, in code or weights, is an error and never a wrong result."""
 import os
 import random
 import subprocess
@@ -22,7 +22,7 @@ def sections(path):
 
 
 def places(path):
-    """The middle of every section, and others anywhere: also behind the end of the last section."""
+    """The middle of every section, and random offsets, some past the end of the last section."""
     size, chosen = path.stat().st_size, random.Random(7)
     return [*sections(path), *(chosen.randrange(64, size - 16) for _ in range(PLACES)), *range(size - 32, size, 7)]
 

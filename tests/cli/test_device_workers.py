@@ -1,5 +1,5 @@
-"""Engines of devices: their workers over a stand-in for the engine's API (devices/), which keeps what is on the device apart
-from what is on the host. On a device they are not run here. And what is said where there is no device."""
+"""Workers of engines for accelerators, over a mock of the engine's API (devices/) that keeps device memory apart from host
+memory. No real device is used here. Also the messages on a machine without a device."""
 
 import json
 import pathlib

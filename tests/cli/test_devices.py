@@ -1,5 +1,5 @@
-"""Workers that are not a child on this machine: over ssh to this machine with keys made for the test, over adb
-(a program that does what adb does), and under qemu for another instruction set. A lost connection is a row."""
+"""Workers that are not a child process on this machine: over ssh to localhost with keys made for the test, over adb
+(a fake adb program), and under qemu for another instruction set. A lost connection becomes a row."""
 
 import getpass
 import json

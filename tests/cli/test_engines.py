@@ -1,4 +1,4 @@
-"""hone bench with real engines: each is judged by its own end, and none by hone's importer."""
+"""hone bench with real engines: each is judged by its own result, even where hone's importer refuses the model."""
 
 import importlib.util
 import json
@@ -40,9 +40,9 @@ def engines(hone):
 
 
 def endless(trips, *, refused=False):
-    """y = x after that many turns of a loop, whose body adds one and takes it away again.
+    """y = x after `trips` iterations of a loop whose body adds one and subtracts it again.
 
-    refused: by hone alone, for an operator behind the loop that ONNX Runtime has."""
+    refused: add an operator after the loop that ONNX Runtime has and hone refuses."""
     state = [T.FLOAT, [2, 2]]
     body = h.make_graph(
         [h.make_node("Identity", ["go"], ["go_on"]), h.make_node("Add", ["v", "one"], ["w"]),
@@ -125,7 +125,7 @@ def test_precision_as_is_keeps_every_row(engines):
 
 
 def test_what_lies_in_16_bits_is_computed_in_f32(hone, tmp_path):
-    """native reads the operand where it lies and says in what it computes, as the engines do."""
+    """native reads the float16 operand in place and reports its compute precision, as the engines do."""
     given = [h.make_tensor_value_info("x", T.FLOAT16, [64, 64])]
     nodes = [h.make_node("Cast", ["x"], ["wide"], to=T.FLOAT), h.make_node("Tanh", ["wide"], ["y"])]
     graph = h.make_graph(nodes, "g", given, [h.make_tensor_value_info("y", T.FLOAT, [64, 64])])
@@ -176,8 +176,8 @@ def test_precision_fp16_halves_the_weights_that_a_product_waits_for(hone, tmp_pa
 
 
 def test_4_bit_weights_are_multiplied_as_floats_unless_int8_is_asked_for(engines):
-    """Left to themselves both engines quantise what meets the weights where the processor has products of bytes: two that
-    agree with each other and not with the reference, which would be disputed."""
+    """By default both engines quantise the activations where the processor has int8 dot products. They would agree with
+    each other and not with the reference, and the row would be disputed."""
     result, rows = engines("zoo:llama_3_2_1b_int4_decode,layers=1,width=128,vocabulary=64")
     for name, row in rows.items():
         assert row["status"] == "ok" and row["rel_l2"] < 1e-5, (name, row["status"], row["reason"])
@@ -303,7 +303,7 @@ def test_a_row_that_saturates_says_so(engines, tmp_path):
 
 
 def test_a_quantised_tflite_file_is_called_what_it_is(hone):
-    """The file itself goes to the engine, in int8, whatever precision is the default."""
+    """The engine gets the file itself, in int8, independent of the default precision."""
     model = pathlib.Path(__file__).resolve().parents[1] / "cases/tflite/conv-int8-same.tflite"
     result = hone("bench", model, "--backend", "native", *QUICK[:-2])
     assert result.code == 0 and "int8" in result.text.splitlines()[0], result

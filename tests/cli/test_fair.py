@@ -1,4 +1,4 @@
-"""bench/fair.py: the ways in which engines are not treated alike are variants, each measured beside the engine's default."""
+"""bench/fair.py: every setting in which engines are not treated alike is a variant, measured together with the engine's default."""
 
 import importlib.util
 import subprocess

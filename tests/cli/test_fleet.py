@@ -1,4 +1,4 @@
-"""hone fleet: jobs as files, a spool file each, taken in exactly once whatever ran twice, died or was cut off."""
+"""hone fleet: jobs as files, one spool file each, merged exactly once even if a job ran twice, died or was cut off."""
 
 import json
 import os
@@ -81,7 +81,7 @@ def test_a_job_array(hone, fleet, tmp_path):
 
 
 def test_a_bad_spool_file_keeps_no_other_out(hone, fleet, tmp_path):
-    """Damaged, of another machine, empty, no file at all: each is named and left, whatever comes behind it is taken in."""
+    """Damaged, of another machine, empty, not a file: each is reported and skipped, and the files after it are merged."""
     finish([run(hone, fleet, "000004")])
     merge = ["fleet", "merge", fleet, "--store", tmp_path / "all.db"]
     assert "1 of 4 jobs" in hone(*merge).errors

@@ -1,4 +1,4 @@
-"""hone gate over builds that say how fast their programs are, and over studies; hone bisect over commits and builds."""
+"""hone gate over fake builds with given speeds, and over studies; hone bisect over commits and builds."""
 
 import contextlib
 import json
@@ -79,7 +79,7 @@ def test_a_planted_regression_and_a_pair_of_equals(hone, tmp_path):
 
 
 def test_both_turns_of_a_pair_have_one_place(hone, tmp_path):
-    """One file, written over: else the pages that a program happens to lie in are taken for its speed. A new one a pair."""
+    """Both programs of a pair are written to the same file, so that page placement is not taken for speed. Each pair gets a new file."""
     sound(gate(hone, build(tmp_path, "base"), build(tmp_path, "same")))
     base, same = ((tmp_path / f"{name}.places").read_text().split() for name in ("base", "same"))
     assert base == same and len(base) == 1 + 20
@@ -115,8 +115,8 @@ def test_programs_say_their_processors_time(hone, tmp_path):
 
 
 def test_several_threads_by_the_clock_where_it_tells(hone, tmp_path):
-    """Where neighbours leave the clock's interval across the budget, the processors' time finds 3 %; on a quiet machine more of it is
-    no regression."""
+    """If noise leaves the wall-clock interval across the budget, processor time detects 3 %; on a quiet machine more processor time
+    alone does not count as a regression."""
     says = {"noise": 2, "processor": ", processor {:.6f} ms"}
     base, slow, same = (build(tmp_path, name, scale, **says) for name, scale in (("base", 2.0), ("slow", 2.06), ("same", 2.0)))
     result = gate(hone, base, slow, threads="2")
@@ -138,7 +138,7 @@ def test_a_build_that_fails_breaks_the_cell(hone, tmp_path):
 
 
 def test_a_file_in_the_working_folder_with_open_sizes(hone, tmp_path):
-    """Named as the user names it, with the sizes that the user gives, its weights beside it or in another folder."""
+    """The path and the sizes are as the user gives them; the weights are in the same or in another folder."""
     weights = np.ones((64, 64), np.float32)
     onnx.save_model(onnx.helper.make_model(onnx.helper.make_graph(
         [onnx.helper.make_node("MatMul", ["x", "w"], ["y"])], "g",
@@ -210,7 +210,7 @@ def test_a_study_against_a_baseline(hone, tmp_path):
 
 
 def test_a_baseline_is_no_command_line(hone, tmp_path):
-    """Its models' names are names, whatever they begin with; an engine's variant is measured as that."""
+    """A model name that begins with "-" is not taken for a flag; an engine's variant is measured as that variant."""
     env = {"HONE_TESTING": "1"}
     sound(hone("bench", "zoo:mlp", "zoo:conv", "--backend", "native:unpinned", "--threads", "1", "--json", "main.json", *QUICK,
                "--no-measure", "--resume", "never", env=env))

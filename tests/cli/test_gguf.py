@@ -1,4 +1,4 @@
-"""GGUF files: small random models of each architecture beside an independent evaluation in NumPy, and damaged files."""
+"""GGUF files: small random models of each architecture against an independent evaluation in NumPy, and damaged files."""
 import re
 import struct
 

@@ -1,4 +1,4 @@
-"""What the command says of itself: help in groups with examples, suggestions, the manual page, shell completion."""
+"""The command's own documentation: grouped help with examples, suggestions, the manual page, shell completion."""
 
 import csv
 import io

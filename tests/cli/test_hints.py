@@ -1,5 +1,5 @@
-"""What a message tells the user to do is true: every command that a string of the source names exists, every flag is
-a flag of some verb, and no id has a remedy that another cause of the same id would make false."""
+"""Advice in messages is valid: every command that a source string names exists, every flag belongs
+to a verb, and the remedy of an error id is correct for every cause of that id."""
 
 import re
 

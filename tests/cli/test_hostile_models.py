@@ -1,4 +1,4 @@
-"""Every hostile model through every verb that reads one: the right error, its exit code, at once,
+"""Every hostile model with every verb that reads models: the right error and exit code, immediately,
 in little memory, and never a crash."""
 
 import os
@@ -46,7 +46,7 @@ def test_hostile(hone, tmp_path, name, maker, expect, part):
             assert not (tmp_path / "model.c").exists(), result
 
 
-# -- what is no file at all (row 1), and what only looks like one ----------------------------------
+# -- paths that are not a file (row 1), and files of the wrong kind --------------------------------
 
 def make_fifo(folder):
     os.mkfifo(folder / "fifo.onnx")
@@ -199,7 +199,7 @@ def test_swapped_side_file(hone, tmp_path):
 
 
 def test_changed_weights_change_the_hash(hone, tmp_path):
-    """Row 22: the same model file beside other weights is another model: nothing old is reused."""
+    """Row 22: the same model file with other weights is another model; no cached result is reused."""
     path = write(tmp_path, hostile.external("w.bin", 0, 16))
     np.save(tmp_path / "x.npy", np.zeros(4, np.float32))
     for value in (1, 2):
