@@ -1,5 +1,5 @@
-"""Inputs that the user gives: run, verify and bench take the same names, and what cannot be used is an error, never
-random data. And as many inputs and outputs as the importer takes."""
+"""Inputs given by the user: run, verify and bench take the same names, and unusable inputs are an error; random data
+never replaces them. Also models with as many inputs and outputs as the importer allows."""
 
 import json
 
@@ -74,7 +74,7 @@ def test_names(hone, model, tmp_path, verb, names):
     folder.mkdir()
     for name, values in zip(names, (X, Y)):
         np.save(folder / f"{name}.npy", values)
-    np.save(folder / "out_0.npy", X - Y)  # expected outputs may lie there too
+    np.save(folder / "out_0.npy", X - Y)  # the folder may also contain expected outputs
     more = ["--expected", folder] if verb == "verify" else []
     more += ["-o", tmp_path / "out"] if verb in ("run", "reference") else []
     result = hone(*words_of(verb), model, "--inputs", folder, *more)
@@ -109,7 +109,7 @@ def test_a_file_far_down(hone, model, tmp_path, verb):
 @pytest.mark.parametrize("verb", [*VERBS, "profile", "recommend"])
 @pytest.mark.parametrize("how", ["folder", "files", "batch"])
 def test_open_sizes_come_from_the_files(hone, tmp_path, verb, how):
-    """An input's open sizes, one of the same name at another input, and what --shape says of a third."""
+    """Dynamic dimensions get their sizes from the files: an input's own, one of the same name at another input, and a third from --shape."""
     dims = {"a": [1, "h", "w"], "b": [1, 1, "w"], "c": ["n", "k"]} if how != "batch" else {"a": ["n", 3, 5], "b": ["n", 1, 5], "c": [2, 2]}
     graph = helper.make_graph(
         [helper.make_node("Add", ["a", "b"], ["y"]), helper.make_node("Relu", ["c"], ["z"])], "g",

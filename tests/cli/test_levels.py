@@ -1,4 +1,4 @@
-"""Several levels of a processor in one artifact, which takes the best that is there; and plain C11 for any."""
+"""One artifact with several processor levels, which picks the best that is available; and plain C11 for any processor."""
 
 import pathlib
 import shutil
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(not compiler_is_for_x86(), reason="levels of x86
 
 
 def has(word):
-    """A flag of the processor as the kernel names it; not what hone says of it."""
+    """True if the operating system's kernel lists this processor flag; independent of hone's own detection."""
     return word in pathlib.Path("/proc/cpuinfo").read_text().split()
 
 
@@ -114,7 +114,7 @@ def test_c_files_need_no_flags_of_gcc(hone, tmp_path, more):
 
 
 def test_levels_share_weights(hone, tmp_path):
-    """Levels of one vector width pack most weights alike: they stand once."""
+    """Levels of the same vector width pack most weights alike, so these are stored once."""
     sizes = {}
     for levels in ("avx512", "avx512,avx512vnni", "avx2,avx512"):
         sound(hone("compile", "zoo:mnist_cnn", "-o", tmp_path / "m.so", "--cpu", levels, "--stop-after", "plan"))
@@ -139,7 +139,7 @@ def test_portable_is_plain_c11(hone, tmp_path):
     assert "Plain C11. The processor must have" in text and "immintrin" not in text and "__builtin" not in text
     strict = ["-std=c11", "-O2", "-pedantic-errors", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]
     for cc, words in (("gcc", strict), ("clang", strict), ("tcc", ["-Wall", "-Werror"])):
-        if shutil.which(cc):  # tcc is no GNU C: the text without any of its extensions
+        if shutil.which(cc):  # tcc does not support all GNU extensions, so this checks the source without them
             done = subprocess.run([cc, *words, "-c", "m.c"], cwd=tmp_path, capture_output=True, text=True, check=False)
             assert done.returncode == 0, (cc, done.stderr[:2000])
     sound(hone("verify", "zoo:conv", "--portable", "-q"))

@@ -1,4 +1,4 @@
-"""Loop, Scan and If whose course only a run knows, against ONNX Runtime: the reference and compiled code."""
+"""Loop, Scan and If with data-dependent control flow, against ONNX Runtime: the reference and compiled code."""
 
 import subprocess
 

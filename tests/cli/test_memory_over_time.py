@@ -1,5 +1,5 @@
-"""What a row holds beside its latency: memory over the life of its process, the largest batch that still runs, and the
-energy of the processor's packages where the machine has a meter."""
+"""Other figures of a row than its latency: memory over the life of its process, the largest batch that still runs, and the
+energy of the processor packages where the machine has a meter."""
 
 import json
 import re

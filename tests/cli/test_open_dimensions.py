@@ -1,5 +1,5 @@
-"""Open dimensions: one rule for every verb, and every verb says what it gave: a graph net with one edge is not
-benched without a word."""
+"""Dynamic dimensions: every verb applies the same default and prints it, so that a graph network is not
+benchmarked with a single edge without notice."""
 
 import json
 
@@ -18,7 +18,7 @@ VERBS = {"inspect": ["--no-measure"], "run": [], "verify": [], "compile": ["-o",
 
 @pytest.fixture
 def net(tmp_path):
-    """Inputs nodes[nodes, 4] and edges[edges, 2]: a file that says neither number."""
+    """Inputs nodes[nodes, 4] and edges[edges, 2]; the file fixes neither dimension."""
     graph = helper.make_graph(
         [helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Neg", ["e"], ["z"])], "net",
         [helper.make_tensor_value_info("x", T.FLOAT, ["nodes", 4]),

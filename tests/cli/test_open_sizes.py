@@ -1,5 +1,5 @@
-"""Sizes left open (--shape "x[N<=16,S<=33]"): one artifact for all of them, against ONNX Runtime at each, with guard
-pages around every input and output and a different filling of the arena each time."""
+"""Dynamic dimensions (--shape "x[N<=16,S<=33]"): one artifact for all sizes, against ONNX Runtime at each size, with guard
+pages around every input and output and a different fill of the arena each time."""
 
 import re
 
@@ -59,7 +59,7 @@ def convolutions():
 
 
 def attention():
-    """The sequence as rows, columns and the dimension summed over; heads lie in front of it."""
+    """The sequence is the rows, the columns and the reduced dimension of matmuls; the heads are a dimension before it."""
     nodes = [node("Gather", "table ids", "e", axis=0), node("Shape", "ids", "shape"),
              node("Gather", "shape one", "len", axis=0), node("Slice", "places zero len zero", "pos"),
              node("Add", "e pos", "x")]
@@ -78,7 +78,7 @@ def attention():
 
 
 def tokens():
-    """A token in front: sizes of n + 1; a mask that is folded; the last row of an open size."""
+    """A class token in front: sizes of n + 1; a mask that is folded; the last row along a dynamic dimension."""
     return model([node("Concat", "cls x", "c", axis=1), node("ReduceMax", "c axes", "m", keepdims=1),
                   node("Sub", "c m", "d"), node("ReduceSum", "d axes", "s", keepdims=0),
                   node("Slice", "c minus end one", "l"), node("TopK", "d three", "values indices", axis=1)],
@@ -140,7 +140,7 @@ def three_tokens():
 CASES = [mlp, convolutions, attention, tokens, cache, edges, one_token, three_tokens]
 
 
-# -- several open sizes ---------------------------------------------------------------------------------------------
+# -- several dynamic dimensions -------------------------------------------------------------------------------------
 
 def encoder():
     """Batch and sequence of a transformer's layer: tokens and a mask in, two heads, QKV, a reduction at the end."""
@@ -197,7 +197,7 @@ CACHE = "past_k[1,2,0<=P<=17,16],past_v[1,2,P,16]"
 
 
 def projected(attention, more, extra=(), opset=20, batch=1, **others):
-    """Tokens and a cache, both open, around an operator of attention: prompts in front of nothing, and behind a cache."""
+    """Attention over tokens and a cache, both with a dynamic length: prompts with an empty cache, and after a filled one."""
     cache = [batch, 2, "t", 16]
     nodes = [node("MatMul", f"x w{name}", name) for name in "qkv"] + [attention, node("MatMul", "a wo", "y"), *extra]
     made = model(nodes, [("x", FLOAT, [batch, "s", 16]), *more, *((f"past_{n}", FLOAT, [batch, 2, "p", 16]) for n in "kv")],
@@ -238,7 +238,7 @@ def causal_decoder():
 
 
 def scattered_cache():
-    """Tokens of each row of a batch written where the run says."""
+    """For each batch row, tokens are written at an index that is an input."""
     return model([node("TensorScatter", "past new at", "y", axis=-2)],
                  [("past", FLOAT, ["n", 3, 36, 4]), ("new", FLOAT, ["n", 3, "s", 4]), ("at", INT64, ["n"])],
                  [("y", FLOAT, ["n", 3, 36, 4])], [], 24), "past[N<=3,3,36,4],new[N,3,S<=5,4],at[N]", {"n": 3, "s": 5}

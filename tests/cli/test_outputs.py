@@ -1,5 +1,5 @@
-"""What the command writes: never half a file, never over a file that it could not replace, always
-the same bytes for the same input; and a C compiler that misbehaves is an error with a name."""
+"""Files that the command writes: never a partial file, never over a file of another kind, always
+the same bytes for the same input; and a C compiler that misbehaves is an error with an id."""
 
 import hashlib
 import os
@@ -18,7 +18,7 @@ import hostile
 from hone import ROOT, catches, nothing_left, refused, sound, until, with_long
 
 KINDS = ["m.c", "m.so", "m.a", "m"]
-# What stands there already and may be replaced: a file of the same kind.
+# Existing files that may be replaced, because they are of the same kind.
 PRECIOUS = {"m.c": b"/* Made by hone: precious */", "m.so": b"\x7fELF precious", "m.a": b"!<arch>\nprecious",
             "m": b"\x7fELF precious"}
 WORDS = ["--no-cache", "-q"]
@@ -351,7 +351,7 @@ def test_generated_c_is_clean(hone, tmp_path):
             assert done.returncode == 0 and not done.stderr, done.stderr[:800]
 
 
-# Products, convolutions, halves, tiles, loops and plain kernels, at every width of vectors.
+# Matmuls, convolutions, 16-bit types, tiles, loops and generic kernels, at every vector width.
 GENERATED = [("zoo:conv", "baseline"), ("zoo:mobilenet_v3_small", "avx2"), ("zoo:transformer", "avx512"),
              ("zoo:transformer --precision bf16", "amx"), ("zoo:mlp", "portable"), ("zoo:gcn", "baseline")]
 

@@ -1,5 +1,5 @@
-"""The report's page of a real study, two batches by two thread counts, in a real browser: charts of the sweeps, an unfolded
-row, the files that the page carries, a phone, the dark. (Its parts one by one: tests/report/page.sh.)"""
+"""The HTML report of a real study, two batch sizes by two thread counts, in a real browser: charts of the sweeps, an expanded
+row, embedded files, a phone's width, dark mode. (tests/report/page.sh tests its parts separately.)"""
 
 import base64
 import json
@@ -30,7 +30,7 @@ def test_a_sweep_in_a_browser(hone, study):
             assert page.problems() == []
             assert page.run("document.documentElement.scrollWidth <= innerWidth"), width
             assert page.run("getComputedStyle(document.body).backgroundColor === 'rgb(18, 20, 23)'") == dark
-            # both rows of one engine stand in the sentence by what tells them apart
+            # the sentence names both rows of one engine by the setting in which they differ
             assert "native unpinned" in " ".join(page.run("document.querySelector('.answer').textContent").split())
             # and so do its cells where a narrow page has them below each other
             assert page.run("Array.from(document.querySelectorAll('.matrix tbody tr td')).map(e => e.dataset.label).slice(0, 3).sort().join()") == \
@@ -39,7 +39,7 @@ def test_a_sweep_in_a_browser(hone, study):
             assert [t for t in titles if t.startswith("Scaling")] == [
                 "Scaling with the batch at threads 1", "Scaling with the batch at threads 2",
                 "Scaling with threads at batch 1", "Scaling with threads at batch 4"]
-            # every point of every line lies in its picture, and so does its name
+            # every point and every label of a line is inside its chart
             assert page.run("Array.from(document.querySelectorAll('figure svg')).every(s => Array.from(s.querySelectorAll("
                             "'circle, text')).every(e => e.getBoundingClientRect().right <= s.getBoundingClientRect().right + 1 && "
                             "e.getBoundingClientRect().left >= s.getBoundingClientRect().left - 1))")

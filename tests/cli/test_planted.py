@@ -1,12 +1,12 @@
-"""Planted bugs in kernels: each is one change of a kernel's text, as a slip of the hand would be, and `hone verify` must see
-it; --bisect says that it is no pass. (Bugs planted in passes: tests/unit/test_bisect.c.)"""
+"""Planted bugs in kernels: each is one small change of a kernel's source, like a typing error. `hone verify` must detect it,
+and --bisect must report that no pass caused it. (Bugs planted in passes: tests/unit/test_bisect.c.)"""
 
 import pytest
 
 from hone import ROOT, sound
 
 TEXTS = ROOT / "src/compiler/kernels/embedded"
-# model, text, what stands there, what stands there instead
+# model, kernel source, original code, code with the bug
 PLANTED = {
     "last k left out": ("zoo:mlp", "gemm_f32.c", "for (; k + K_UNROLL <= BLOCK_DEPTH; k += K_UNROLL",
                         "for (; k + K_UNROLL < BLOCK_DEPTH; k += K_UNROLL"),

@@ -1,4 +1,4 @@
-"""torch.export archives: a small one computes what NumPy does, and rows 48 to 52 of the catalogue of bad
+"""torch.export archives: a small one gives the same results as NumPy; and rows 48 to 52 of the catalogue of bad
 inputs: archives, JSON and code that are refused."""
 
 import json
@@ -319,7 +319,7 @@ def test_keras_is_not_run(shared_hone, tmp_path):
     refused(shared_hone("inspect", tmp_path / "m.keras"), "E_TRUST", "tf2onnx")
 
 
-# Content decides, whatever the name says.
+# The content decides the format, not the file name.
 def test_renamed_files(shared_hone, tmp_path):
     (tmp_path / "m.onnx").write_bytes(cases.FILE.read_bytes())
     sound(shared_hone("inspect", tmp_path / "m.onnx"))

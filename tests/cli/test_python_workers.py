@@ -1,5 +1,5 @@
-"""Engines that are called from Python: every way in which such a worker can end is one row. The
-interpreter of the engine's environment is replaced by one that scripts the engine's faults; protocol.py
+"""Engines that are called from Python: each way in which such a worker can end gives one row. The
+interpreter of the engine's environment is replaced by one that simulates the engine's faults; protocol.py
 is the real one."""
 
 import re
@@ -195,7 +195,7 @@ def test_arrivals_at_a_python_worker(hone, environment, tmp_path):
     rows = {row["scenario"].partition(":")[0]: row for row in json.loads(result.text)["records"]}
     assert rows["server"]["status"] == rows["rate"]["status"] == rows["offline"]["status"] == "ok", result
     assert rows["multi"]["status"] == "unsupported" and "1 request at a time" in rows["multi"]["reason"]
-    assert 0 < rows["rate"]["throughput_per_s"] <= 500  # a busy machine is behind the clock, none is before it
+    assert 0 < rows["rate"]["throughput_per_s"] <= 500  # on a busy machine requests can be late, never early
     base = sqlite3.connect(f"file:{tmp_path}/arrivals.db?mode=ro", uri=True)
     due = [struct.unpack(f"<{len(b) // 8}Q", b) for b, in base.execute(
         "SELECT scheduled FROM block WHERE cell = ?", [rows["rate"]["cell"]])]
@@ -204,7 +204,7 @@ def test_arrivals_at_a_python_worker(hone, environment, tmp_path):
 
 @pytest.mark.parametrize("ns", [0, 250, 10**12])
 def test_copies_that_a_worker_tells_apart(hone, environment, tmp_path, ns):
-    """In the block as the worker measured them, in the row as medians; what is no part of its sample is not believed."""
+    """Blocks store copy times as the worker measured them, rows store medians; a copy longer than its sample is an error."""
     model = tmp_path / "model.onnx"
     model.write_bytes(hostile.identity().SerializeToString())
     result = hone("bench", model, "--backend", "iree", "--engine", f"iree={environment}", *QUICK,
@@ -267,7 +267,7 @@ def test_what_an_engine_does_besides_stays_in_its_worker(hone, tmp_path):
     """It installs a package by the first pip of PATH, writes into the home folder, calls a server: none of it gets out."""
     other, home, report = tmp_path / "other", tmp_path / "home", tmp_path / "report.json"
     (other / "bin").mkdir(parents=True)
-    for name in ("pip", "pip3"):  # of another Python: whatever calls it leaves a trace
+    for name in ("pip", "pip3"):  # pip of another Python; a call to it leaves a trace
         (other / "bin" / name).write_text(f"#!/bin/sh\nexec {sys.executable} -m pip \"$@\" --target {other}\n")
         (other / "bin" / name).chmod(0o755)
     home.mkdir()

@@ -1,4 +1,4 @@
-"""hone quantise: what it writes is read and computed alike by ONNX Runtime, its figures are true, its bounds hold."""
+"""hone quantise: ONNX Runtime reads its files and gives the same results, its figures are correct, its bounds hold."""
 
 import json
 import re
@@ -140,7 +140,7 @@ def test_a_labelled_set_is_told_as_well_as_by_onnx_runtimes_quantiser(name):
 
 
 def test_the_published_labels_are_told_as_well_as_by_onnx_runtimes_quantiser():
-    """What the text below the table says of it: labels never fewer than the float model's or the peer's, the error larger in one row."""
+    """As the page claims below its table: never fewer correct labels than the float model or ONNX Runtime, a larger error in one row only."""
     page = (ROOT / "docs/log/quantising.md").read_text()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if re.match(r"\| \w+ \| \d+ \| ", line)]
     assert {row[0] for row in rows} >= {*LABELLED} and all(len(row) == 10 for row in rows)
@@ -290,7 +290,7 @@ def test_labels_are_counted_and_kept(work, shared_hone):
 
 
 def test_a_labelled_set_of_the_float_models_outputs(hone, work, tmp_path):
-    """Samples and expected outputs lie where hone bench --inputs finds them, and are what ONNX Runtime computes."""
+    """Samples and expected outputs have the layout that hone bench --inputs reads, and equal ONNX Runtime's results."""
     sound(hone("quantise", work / "model.onnx", "--to", "fp32", "--generate", "3", "--labelled-set", tmp_path / "set", "-o",
                tmp_path / "f.onnx"))
     labels = json.loads((tmp_path / "set" / "labels.json").read_text())

@@ -1,5 +1,5 @@
-"""Zoo models as ONNX Runtime's quantiser leaves them (bench/quantised_zoo.py) against ONNX Runtime: integer
-outputs and floats behind a quantiser within steps, products of kept 4-bit weights closely."""
+"""Zoo models quantised by ONNX Runtime (bench/quantised_zoo.py), compared with ONNX Runtime: integer outputs
+and dequantised floats within quantisation steps, matmuls with 4-bit weights within a close tolerance."""
 
 import pathlib
 import subprocess

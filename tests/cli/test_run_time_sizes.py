@@ -1,5 +1,5 @@
-"""Operators along an axis whose size comes from data, as detectors and their like are exported: NonZero of a mask, then what
-is chosen of it. Compiled and by the reference, against ONNX Runtime, with none, some and all elements there."""
+"""Operators along an axis with a data-dependent size, as in exported detectors: NonZero of a mask, then operators on the
+selected elements. Compiled code and the reference against ONNX Runtime, with none, some and all elements selected."""
 
 import numpy as np
 import onnx
@@ -87,7 +87,7 @@ CASES = {
     "regions": ([node("Mul", "index first", "which"), node("RoiAlign", "image rows which", "cut", output_height=2, output_width=2, sampling_ratio=2),
                  node("Unsqueeze", "scores second", "c"), node("Unsqueeze", "c two", "d"), node("Unsqueeze", "d three", "weight"),
                  node("Mul", "cut weight", "y")], ["cut", "y"]),
-    # shapes that are written as exporters write them: a size of the run beside numbers
+    # shapes as exporters write them: a data-dependent size concatenated with constants
     "shapes": ([node("Gather", "count zeroth", "n"), node("Unsqueeze", "n first", "size"), node("Concat", "size four", "shape", axis=0),
                 node("ConstantOfShape", "shape", "ones", value=numpy_helper.from_array(np.ones(1, np.float32))), node("Add", "rows ones", "a"),
                 node("Unsqueeze", "scores second", "column"), node("Equal", "shape minus", "never"),
@@ -96,7 +96,7 @@ CASES = {
                 node("Reshape", "rows pairs2", "f"),
                 node("Add", "size first", "end0"), node("Slice", "rows first end0 first", "h"), node("Slice", "x first size first", "i"), node("Add", "h i", "j")],
                list("acdefhj")),
-    # a line of each picture, as masks of classes are chosen; its sides are asked of the value
+    # one row per image, as masks of classes are selected; its sides come from a Shape of the value
     "masks": ([node("Reshape", "rows pairs", "r"), node("Flatten", "r", "lines", axis=2), node("Shape", "r", "sizes"), node("Gather", "sizes second", "side"),
                node("Concat", "flat side side", "pairs2", axis=0), node("Reshape", "rows pairs2", "r2"), node("Pad", "r2 around", "a"),
                h.make_node("Pad", ["r2", "ends", "", "second"], ["c"])], ["lines", "a", "c"]),
@@ -113,7 +113,7 @@ BRANCHES = [h.make_graph(nodes, name, [], [h.make_empty_tensor_value_info(out)],
 CASES["nothing-of-nothing"] = ([node("Equal", "count none", "is0"), node("If", "is0", "a", then_branch=BRANCHES[0], else_branch=BRANCHES[1]),
                                 node("ReduceSum", "scores", "sum", keepdims=0), node("Greater", "sum half", "exceeds"),
                                 node("If", "exceeds", "c", then_branch=BRANCHES[1], else_branch=BRANCHES[0])], ["a", "c"])
-# branches that give what was found, some of it, or what was known before
+# branches that return all selected elements, some of them, or a value of known size
 SIZED = [h.make_graph(nodes, name, [], [h.make_empty_tensor_value_info(out) for out in outs]) for name, nodes, outs in
          [("all", [node("Identity", "rows", "r1"), node("Identity", "scores", "s1")], ["r1", "s1"]),
           ("high", [node("Compress", "rows above", "r2", axis=0), node("Compress", "scores above", "s2", axis=0)], ["r2", "s2"]),
@@ -122,7 +122,7 @@ CASES["branches"] = ([node("Greater", "scores half", "above"), node("ReduceSum",
                       node("If", "exceeds", "a b0", then_branch=SIZED[0], else_branch=SIZED[1]), node("Unsqueeze", "b0 second", "b1"), node("Mul", "a b1", "c"),
                       node("If", "exceeds", "d e", then_branch=SIZED[2], else_branch=SIZED[0]), node("ReduceSum", "d first", "f", keepdims=0),
                       node("If", "exceeds", "g unread", then_branch=SIZED[1], else_branch=SIZED[1])], list("acdefg"))
-# an extreme of nothing is an error of ONNX Runtime's, what is left beside nothing as well, and nothing has no last element
+# ONNX Runtime refuses the maximum of an empty axis and a Reshape to -1 when another size is 0; an empty axis has no last element
 NOT_EMPTY = {"maximum", "reductions", "last", "rest", "means", "likeliest"}
 
 

@@ -1,4 +1,4 @@
-"""hone serve: its pages, what it refuses, what an upload may do, a recommendation from upload to answer, a real browser."""
+"""hone serve: its pages, refused requests, limits of uploads, a recommendation from upload to answer, a real browser."""
 
 import contextlib
 import hashlib
@@ -324,8 +324,8 @@ def test_machines_are_compared_with_the_canary_between_them(home):
 
 
 def test_lists_name_machines_and_models(home):
-    """No hash stands where there is a name: machines of one processor are told apart by what differs, studies without a name by
-    their models."""
+    """A name is shown in preference to a hash: machines with the same processor are distinguished by what differs, studies without
+    a name by their models."""
     path = home.folder / "names.db"
     path.write_bytes((home.folder / "s.db").read_bytes())
     clone(path, 6, machines=2)
@@ -444,7 +444,7 @@ def mangled(dice, data):
 
 
 def test_random_requests_get_a_clear_answer(home):
-    """Seeded: each is answered with a status that is no failure of the server's, or the connection ends, or waits."""
+    """Seeded requests: each gets a status that is not a server error, or the connection ends, or the server waits for more."""
     server, dice = Server(home, folder="random"), random.Random(20)
     key, token = study_key(server), server.token
     of_job = [f"/job/{'0' * 16}{end}" for end in ("", "/events", "/bundle.tar", "/answer.json")]
@@ -582,8 +582,8 @@ def test_slow_clients_are_cut_and_others_served(server):
 
 
 def test_a_client_that_closes_its_side_is_let_go(server):
-    """It gets its whole answer; then, or where the rest of its request can no longer come, its connection ends before that of
-    one that has been idle for longer. The end lies beside the last bytes when the server first looks."""
+    """The client gets its whole answer, then its connection ends, before an older idle connection. If its request is incomplete,
+    the connection ends at once. The server sees the end of the stream together with the last bytes."""
     get = f"GET /jobs HTTP/1.1\r\nHost: {server.host}\r\n\r\n".encode()
     half = (f"POST /jobs?name=m.onnx HTTP/1.1\r\nHost: {server.host}\r\nX-Hone-Token: {server.token}\r\n"
             "Content-Type: application/octet-stream\r\nContent-Length: 9000\r\n\r\nabc").encode()

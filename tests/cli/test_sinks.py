@@ -1,5 +1,5 @@
-"""Where results go: nothing but a file of the same kind is ever replaced, streams are written through, and a sink
-that fails eats neither the table nor the other sinks (ROBUSTNESS row 86)."""
+"""Output files and streams: only a file of the same kind is ever replaced, streams are written through, and a sink
+that fails loses neither the table nor the other sinks (ROBUSTNESS row 86)."""
 
 import ctypes.util
 import json
@@ -33,7 +33,7 @@ def report(hone, tmp_path):
 
 
 def special_files(folder):
-    """Things at a path that are no regular file: name -> path."""
+    """Paths that are not a regular file: name -> path."""
     made = {"folder": folder / "a-folder", "fifo": folder / "a-fifo", "socket": folder / "a-socket"}
     made["folder"].mkdir()
     os.mkfifo(made["fifo"])
@@ -74,7 +74,7 @@ def test_compile_never_replaces_a_device(hone, tmp_path, ending):
     result = hone("compile", model, "-o", "/dev/full", "--no-cache", "-q")
     refused(result, "E_WRITE")
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
-    # what goes to nowhere leaves nothing beside it: /dev/null.h is no place for a header
+    # output to /dev/null creates no companion file: no header is written to /dev/null.h
     result = hone("compile", model, "-o", "/dev/null")
     sound(result)
     assert "wrote /dev/null\n" in result.errors and "not cached" not in result.errors, result
@@ -95,7 +95,7 @@ def test_c_text_goes_through_a_fifo(hone, tmp_path):
 
 @pytest.mark.parametrize("name", ["m.onnx", "copy.onnx", "link.onnx", "weights.bin"])
 def test_the_model_and_its_side_files_are_no_output(hone, tmp_path, name):
-    """Under whatever name: a hard link and a symbolic one are the same file."""
+    """Under any name: a hard link and a symbolic link are the same file."""
     if name == "weights.bin":
         (tmp_path / "m.onnx").write_bytes(hostile.external("weights.bin").SerializeToString())
         (tmp_path / "weights.bin").write_bytes(np.arange(4, dtype=np.float32).tobytes())
@@ -110,7 +110,7 @@ def test_the_model_and_its_side_files_are_no_output(hone, tmp_path, name):
         refused(hone("compile", tmp_path / "m.onnx", "-o", target, "-q"), "E_PATH", "input")
         assert target.read_bytes() == before
     (tmp_path / "x.h").unlink(missing_ok=True)
-    os.link(tmp_path / name, tmp_path / "x.h")  # the header beside the library
+    os.link(tmp_path / name, tmp_path / "x.h")  # the library's header
     refused(hone("compile", tmp_path / "m.onnx", "-o", tmp_path / "x.so", "-q"), "E_PATH")
     os.link(tmp_path / name, tmp_path / "y.weights")
     refused(hone("compile", tmp_path / "m.onnx", "-o", tmp_path / "y.c", "-q"), "E_PATH")
@@ -170,7 +170,7 @@ def test_a_file_of_another_kind_stays(hone, tmp_path, name):
     (tmp_path / name).write_bytes(b"")  # an empty file is of every kind
     sound(hone("compile", "zoo:mlp", "-o", tmp_path / name, "-q"))
     sound(hone("compile", "zoo:mlp", "-o", tmp_path / name, "-q"))
-    for own in ("my notes", "#pragma once\n", "/* by hand */\n"):  # nobody named the header
+    for own in ("my notes", "#pragma once\n", "/* by hand */\n"):  # the header's name was not given by the user
         (tmp_path / "m.h").write_text(own)
         refused(hone("compile", "zoo:mlp", "-o", tmp_path / "m.so", "-q"), "E_PATH")
         assert (tmp_path / "m.h").read_text() == own
@@ -292,7 +292,8 @@ def test_a_terminal_that_fails_eats_nothing(hone, tmp_path, verb):
 
 
 def test_what_flags_name_to_be_read_is_no_output(hone, tmp_path):
-    """Files of --inputs, --labels and the like, and the store; outputs of an earlier run beside inputs are none."""
+    """Refused as output: files of --inputs, --labels and similar flags, and the store. Outputs of an earlier run in the inputs'
+    folder may be replaced."""
     folder = tmp_path / "in"
     folder.mkdir()
     np.save(folder / "input.npy", np.zeros((4, 256), np.float32))
@@ -339,7 +340,7 @@ def test_a_store_is_not_exported_to_itself(hone, tmp_path):
 
 
 def test_folders_of_outputs(hone, tmp_path):
-    """--csv-dir, --keep and --bundle are looked at before anything is measured; what lies in them stays."""
+    """--csv-dir, --keep and --bundle are checked before any measurement; existing files in them stay."""
     (tmp_path / "file").write_text("words")
     for flag in ("--csv-dir", "--keep"):
         for place in ("/proc/none/x", tmp_path / "file", tmp_path / "file/x"):

@@ -1,4 +1,4 @@
-"""hone export -o FILE.mlir: StableHLO by hone, run by XLA where jaxlib is, against the reference."""
+"""hone export -o FILE.mlir: StableHLO written by hone, run by XLA where jaxlib is installed, against the reference."""
 
 import json
 import os
@@ -143,7 +143,7 @@ def ordered(n):
 
 
 def control(n, weight):
-    """The weight is read inside of a region and behind it; a condition and its opposite, so that each branch is taken once."""
+    """The weight is read inside a region and after it; with a condition and its opposite, so that each branch is taken once."""
     import numpy as np
     from onnx import helper as h
     def branch(name, *nodes):
@@ -198,7 +198,7 @@ def recurrent(n, weight):
 
 
 def quantised(n, random):
-    """Integers in between, floats outside; where a constant stands in a channel's place it differs from its neighbours."""
+    """Integers inside, floats at the inputs and outputs; per-channel constants differ between neighbouring channels."""
     import numpy as np
     byte = lambda *dims: random.integers(-128, 128, dims).astype(np.int8)  # noqa: E731
     step = {"s": np.float32(0.02), "z": np.int8(3), "u": np.float32(0.05), "v": np.uint8(120)}
@@ -287,7 +287,7 @@ def test_xla_computes_the_operators(hone, tmp_path):
 
 @pytest.mark.parametrize("name", ["xla", "iree"])
 def test_an_engine_takes_files_that_are_no_onnx(hone, tmp_path, name):
-    """Names of inputs and outputs are hone's; beside them loops and trees, which IREE compiles in its own way."""
+    """Inputs and outputs are named by hone; the files include loops and trees, which IREE compiles differently."""
     import onnx
     root = pathlib.Path(__file__).resolve().parents[1] / "cases"
     paths = [root / f"tflite/{case}.tflite" for case in ("conv-int8-same", "softmax-int8-0.02", "quantised-add-int8-0")]

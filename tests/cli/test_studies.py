@@ -1,4 +1,4 @@
-"""What a study costs before it is one, how it ends, and what is kept of it."""
+"""A study's estimated cost before it starts, its exit codes, and what the store keeps of it."""
 
 import json
 import shutil
@@ -105,7 +105,7 @@ def test_exit_codes_are_explained(hone):
     assert "recommend" in hone("explain", "1").text and "\n  1   " in hone("help", "recommend").text
     assert "E_FORMAT" in hone("explain", "65").text
     refused(hone("explain", "200"), "E_USAGE")
-    for line in hone("list", "statuses").text.splitlines():  # what stands in a table too
+    for line in hone("list", "statuses").text.splitlines():  # `hone explain` gives the same meanings as this table
         word, meaning = line.split(maxsplit=1)
         assert meaning.removeprefix("mark: ") in hone("explain", word).text, line
     assert hone("explain", "shape").text == hone("explain", "E_SHAPE").text

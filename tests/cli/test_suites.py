@@ -1,4 +1,4 @@
-"""hone bench --suite: named lists of models, which are nothing but their models on the command line."""
+"""hone bench --suite: a named list of models has the same effect as these models on the command line."""
 
 import csv
 import json
@@ -62,7 +62,7 @@ def test_latency_csv_gathers_studies(hone, tmp_path):
 
 
 def test_the_rows_of_latency_csv_are_told_apart(hone, tmp_path):
-    """By everything that makes a cell: two scenarios in two precisions are no line twice; a word in place of a time is its status."""
+    """Every field of a configuration is in its line, so two scenarios in two precisions give distinct lines; a status replaces a missing time."""
     hone.env["HONE_TESTING"] = "1"
     hone("bench", "zoo:mlp", "--backend", "native,null", *FLAGS[2:], "--scenario", "single,offline", "--precision", "fp32,bf16",
          "--backend-option", "native.cpu=avx2", "--latency-csv", tmp_path / "latency.csv", "--json", tmp_path / "s.json")

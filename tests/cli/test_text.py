@@ -1,5 +1,5 @@
-"""hone bench of models whose inputs or outputs are text: measured by the engines that take it, a row with the reason
-for the others."""
+"""hone bench of models with string inputs or outputs: measured on the engines that support strings; the others get a row
+with the reason."""
 import importlib.util
 import json
 import os
@@ -85,7 +85,7 @@ def test_words_of_texts_and_how_often_they_stand(hone, tmp_path, how, shape, mod
              helper.make_node("TfIdfVectorizer", ["flat"], ["y"], mode="TF", min_gram_length=1, max_gram_length=2, max_skip_count=0,
                               ngram_counts=[0, 5], ngram_indexes=[0, 1, 3, 4, 5, 2],
                               pool_strings=["the", "cat", "mat", "a", "t", "the", "cat"])]
-    if shape[1:] == [2]:  # two texts a row: their words stand in two rows, which Flatten would join
+    if shape[1:] == [2]:  # two strings per row: their words are in two rows, which Flatten would join
         del nodes[2:]
     graph = helper.make_graph(nodes, "words", [helper.make_tensor_value_info("x", TensorProto.STRING, shape)],
                               [helper.make_tensor_value_info("words", TensorProto.STRING, [*shape, "n"])]

@@ -1,4 +1,4 @@
-"""hone export -o FILE.tflite: read back by hone's own importer, and run by LiteRT where that is, against the model."""
+"""hone export -o FILE.tflite: read back by hone's own importer, and run by LiteRT where installed, against the model."""
 
 import json
 import os
@@ -215,7 +215,7 @@ def test_weights_are_in_the_file_once(hone, tmp_path):
     assert (tmp_path / "m.tflite").stat().st_size < 1.02 * (tmp_path / "m.onnx").stat().st_size
 
 
-# -- quantised models: what stands between DequantizeLinear and QuantizeLinear is in bytes
+# -- quantised models: operators between DequantizeLinear and QuantizeLinear are int8
 
 STEP = 0.05  # of the result, unless a case says another
 
@@ -386,7 +386,7 @@ def test_litert_computes_what_the_reference_computes(hone, tmp_path):
 
 
 def test_litert_runs_what_is_quantised_in_bytes(hone, tmp_path):
-    """Beside the reference of the quantised model: a step of the result off at most, in a few of its elements."""
+    """Against the reference of the quantised model: at most one quantisation step off, in few elements."""
     engine = litert()
     for name in BYTES:
         onnx.save(quantised_model(name, np.uint8), tmp_path / f"{name}.onnx")
@@ -402,7 +402,7 @@ STATEFUL = pathlib.Path(__file__).resolve().parent.parent / "cases/tflite/variab
 
 
 def test_a_file_that_keeps_state_is_measured(hone, tmp_path):
-    """The state is no input of the file, so no shape is asked of it."""
+    """The state is not an input of the file, so it needs no shape."""
     hone("bench", STATEFUL, "--backend", "native", *QUICK, "--json", tmp_path / "s.json")
     row, = json.loads((tmp_path / "s.json").read_text())["records"]
     assert row["status"] == "ok" and row["shapes"] == "x[1,3]", row["reason"]

@@ -1,5 +1,5 @@
-"""The header beside an artifact: a C program calls the model by typed flat arrays, whatever form the artifact has, and
-reads sizes, scales and zero points from macros. And plain C is free of warnings."""
+"""The header of an artifact: a C program calls the model with typed flat arrays, for every kind of artifact, and reads
+sizes, scales and zero points from macros. Also: portable C compiles without warnings."""
 
 import shutil
 import subprocess
