@@ -1,6 +1,6 @@
-/* AMX tiles in plain C, for kernel texts on processors without them: what Intel's SDM (volume 2, TDPBF16PS,
- * TDPBUSD, TDPBSSD, TILELOADD, TILESTORED) says, with sums of bf16 products in float. A tile that was
- * not configured, or products of tiles that do not fit, end the program. One thread at a time. */
+/* AMX tiles in plain C, for kernel sources on processors without AMX. Follows Intel's SDM (volume
+ * 2, TDPBF16PS, TDPBUSD, TDPBSSD, TILELOADD, TILESTORED), with sums of bf16 products in float. An
+ * unconfigured tile, or tiles whose sizes do not match, end the program. One thread at a time. */
 #include <stdint.h>
 
 static struct {

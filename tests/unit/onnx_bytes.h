@@ -1,4 +1,4 @@
-/* onnx_bytes: ONNX messages written byte by byte, right and wrong ones, for the importer's tests.
+/* onnx_bytes: valid and invalid ONNX messages written byte by byte, for the importer's tests.
  * The writer is independent of the reader under test: it shares no code with src/compiler/import. */
 #ifndef HONE_ONNX_BYTES_H
 #define HONE_ONNX_BYTES_H
@@ -52,7 +52,7 @@ static inline void put_msg(struct buf *b, uint32_t field, struct buf *sub) {
   *sub = (struct buf){0};
 }
 
-/* "1,N,3": numbers, names of open dimensions, "?" without a name. NULL: no shape. */
+/* dims: "1,N,3"; numbers, names of dynamic dimensions, "?" for an unnamed one. NULL: no shape. */
 static inline struct buf value_info(const char *name, int dtype, const char *dims) {
   struct buf value = {0}, type = {0}, tensor = {0}, shape = {0};
   put_int(&tensor, 1, dtype);

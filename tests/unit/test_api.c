@@ -1,6 +1,6 @@
-/* api: libhone as a user meets it, through include/hone.h alone: the builder with every kind of
- * attribute and every way to use it wrongly; load, look, compile, open and run; tensors that do not
- * fit; two models in one program; two compilations and two artifacts at the same time. */
+/* api: libhone through include/hone.h alone: the builder with every kind of attribute and every way
+ * to misuse it; load, inspect, compile, open and run; tensors of the wrong size; two models in one
+ * program; two compilations and two artifacts at the same time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -190,7 +190,7 @@ static void wrong_calls_are_refused(void **state) {
   const hone_attribute axis = {.name = "axis", .ints = &far, .count = 1, .is_scalar = 1};
   assert_int_not_equal(hone_builder_node(b, "Softmax", &x, 1, &axis, 1, out, 1), HONE_OK);
   refuse(s, hone_builder_output(b, "y", 1234), HONE_E_USAGE);
-  /* what was refused left nothing behind */
+  /* the refused calls added nothing */
   const int32_t y = node(s, "Relu", &x, 1, NULL, 0);
   succeed(s, hone_builder_output(b, "y", y));
   hone_model *model = finish(s), *second = NULL;

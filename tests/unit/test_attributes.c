@@ -1,5 +1,5 @@
-/* Attributes: every row of attributes.def takes the kinds that it names and no other, and inference asks it of every
- * node, whoever made it. */
+/* Attributes: every row of attributes.def accepts the kinds that it names and no other. Shape
+ * inference checks the attributes of every node, imported or built. */
 #include "graph_case.h"
 
 #define KIND(kind) (1u << ATTRIBUTE_##kind)

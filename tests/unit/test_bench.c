@@ -1,5 +1,5 @@
-/* bench without faults: the protocol's tables, tolerances, and whole studies of test backends: rounds,
- * labels, resume. This program is its own worker.
+/* bench without faults: the protocol's tables, tolerances, and complete studies of test backends:
+ * rounds, labels, resume. This program is its own worker.
  */
 #include "bench/study/study_internal.h"
 #include "identity_case.h"
@@ -561,8 +561,8 @@ static void a_damaged_model_fails_its_cells_only(void **state) {
   free(memory);
 }
 
-/* y = Neg(x): the test engines say x. They agree with each other and not with hone's reference, so
-   nobody is wrong and nobody is right. */
+/* y = Neg(x), but the test engines return x. They agree with each other and not with hone's
+   reference, so every row is disputed. */
 static void engines_that_agree_against_us_dispute(void **state) {
   (void)state;
   static const char text[] = "graph(x: f32[4]) -> (y) {\n  y = Neg(x)\n}\n";
@@ -599,7 +599,7 @@ static void engines_that_agree_against_us_dispute(void **state) {
     assert_int_equal(memory->ends[i].status, STATUS_disputed);
     assert_non_null(strstr(memory->ends[i].reason, "report it to hone first"));
   }
-  options.backend_option_count = 0; /* engines that are no judges: then they are wrong */
+  options.backend_option_count = 0; /* no longer marked as peers: now they are wrong */
   *memory = (struct memory){.config_count = 0};
   assert_int_equal(run_study_with(&ctx, memory, &options), HONE_OK);
   for (size_t i = 0; i < memory->end_count; i++) {
@@ -650,8 +650,8 @@ static void an_endless_peer_costs_its_budget_once(void **state) {
   free(memory);
 }
 
-/* hone cannot read the model: two engines that agree serve as its reference, two that do not are
-   no reference, and then no row is ranked. */
+/* hone cannot read the model: two engines that agree serve as the reference. If they disagree,
+   there is no reference and no row is ranked. */
 static void engines_that_agree_are_the_reference(void **state) {
   (void)state;
   struct ctx ctx;

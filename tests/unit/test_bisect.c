@@ -1,4 +1,5 @@
-/* Planted bugs: a pass whose result is spoilt is named, whichever it is and whatever is spoilt. */
+/* Planted bugs: bisect names the pass whose result was corrupted, for every pass and every kind of
+ * corruption. */
 #include "compile_scene.h"
 
 enum spoil { SPOIL_OPERATOR, SPOIL_OPERANDS, SPOIL_CONSTANT };

@@ -1,5 +1,6 @@
-/* The bound of a budget by a clock of the test's own: whatever engines do, a study ends a quarter of the budget after its
- * end and a stated time more. The study is played here in the order of rounds.c; the limits are those of budget.c. */
+/* The budget's upper bound under a simulated clock: for any behaviour of the engines, a study ends
+ * at most a quarter of the budget late, plus a fixed time. The study is simulated in the order of
+ * rounds.c; the limits are those of budget.c. */
 #define clock_ns scripted_clock_ns
 #include "bench/study/budget.c"
 #include "unit.h"
@@ -10,16 +11,16 @@ uint64_t scripted_clock_ns(void) { return now_ns; }
 #define FOREVER 1e30
 enum { MOST = 6, ROUNDS = 6 };
 
-/* Seconds; FOREVER: it hangs. */
+/* Seconds; FOREVER: the engine hangs. */
 struct engine {
   double open_s, slice_s, overhead_s, close_s;
 };
 
-/* As the harness: until it is done or the deadline is there. */
+/* Like the harness: waits until the request is done or the deadline has passed. */
 static bool ask(const struct bench *bench, double seconds) {
   const uint64_t end = bench->harness.deadline_ns;
   const double left_s = end > now_ns ? (double)(end - now_ns) / 1e9 : 0;
-  assert_true(end); /* nothing is asked without a bound */
+  assert_true(end); /* every request has a deadline */
   now_ns += (uint64_t)(fmin(seconds, left_s) * 1e9);
   return seconds < left_s;
 }

@@ -1,4 +1,5 @@
-/* change points: planted shifts are found where they are, steady series have none, outliers are no level. */
+/* change points: planted shifts are found at their index, steady series have none, and outliers do
+ * not count as a shift. */
 #include "unit.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* compare: two studies, of the store or of JSON files, in every form; the gate; hostile text. */
+/* compare: two studies from the store or from JSON files, in every output format; the gate; hostile
+ * text. */
 #include "core/os/os.h"
 #include "report_case.h"
 
@@ -33,7 +34,7 @@ static void compare_finds_the_change(void **state) {
   assert_non_null(strstr(out.at, "4 regressions above 10 % among 14 configurations measured in both"));
   assert_int_equal(count_of(out.at, "  regression\n"), 4);
   strbuf_deinit(&out);
-  /* what the interval does not show is no regression */
+  /* a slowdown that the interval does not prove is not a regression */
   assert_int_equal(
       changes_find(&after->ctx, after->arena, &before->summary, &after->summary, 0.3, &changes),
       HONE_OK);
@@ -125,7 +126,8 @@ static void json_of_others_is_refused(void **state) {
   free_fixture(f);
 }
 
-/* A cell that gave a right answer and no longer does fails the gate; one that is gone is said. */
+/* A configuration whose answer was right and is not any more fails the gate; a missing one is only
+   reported. */
 static void compare_tells_broken_and_missing_cells(void **state) {
   (void)state;
   struct fixture *before = make_fixture(1, 1), *after = make_fixture(1, 1);

@@ -85,7 +85,7 @@ static void compile_and_run_in(struct scene *s, const char *name, const char *le
         memcmp(io->dims, value->shape.dims, sizeof(int64_t) * (size_t)io->rank))
       test_failed("%s: the artifact gives output %zu another name or shape", what, i);
   }
-  /* a model of halves leaves roundings out */
+  /* compiled code of the fp16 model skips intermediate roundings */
   const char *precision = bf16 ? "bf16" : strcmp(name, "halves-model.hg") ? "fp32" : "fp16";
   for (int threads = 1; threads <= 3; threads++) run_with(s, &loaded, threads, precision, what);
   run_with(s, &loaded, CROWD, precision, what);

@@ -1,4 +1,4 @@
-/* condition: what one ulp of a model's inputs moves its outputs, and the tolerance that follows. */
+/* condition: how far one ulp of a model's inputs moves its outputs, and the resulting tolerance. */
 #include "unit.h"
 
 #include "bench/study/study.h"
@@ -40,8 +40,8 @@ static void an_ill_conditioned_output_is_judged_by_its_condition(void **state) {
   arena_destroy(arena);
 }
 
-/* Without float inputs the constants are moved, and stand there again afterwards; an evaluation that took long
-   is not repeated. */
+/* Without float inputs the constants are perturbed and restored afterwards; a slow evaluation is
+   not repeated. */
 static void conditions_by_constants(void **state) {
   (void)state;
   static const char text[] =
@@ -175,8 +175,9 @@ static void flips_breed_flips_up_to_a_ceiling(void **state) {
   }
 }
 
-/* Weights of bytes under floats: in a .tflite's dynamic range engines may multiply bytes by bytes. Half of 1/255 of what
-   stands there is not theirs to know; a multiple of that is. Elsewhere (is_dynamic unset) it is no excuse. */
+/* int8 weights with float activations: in a .tflite file with dynamic-range quantisation, engines
+   may multiply int8 by int8. An error of half of 1/255 of the operand's range is then allowed, not
+   a multiple of it. In other files (is_dynamic unset) there is no such allowance. */
 static void dynamic_range_is_moved_by_operands_in_bytes(void **state) {
   (void)state;
   static const char text[] =

@@ -1,5 +1,5 @@
-/* control: what If, Loop and Scan refuse, and what becomes of branches that shapes do not fit. That
- * they compute the right thing is shown by tests/compile/control-*.hg and the ONNX suite. */
+/* control: what If, Loop and Scan refuse, and the handling of branches with impossible shapes.
+ * Their results are tested by tests/compile/control-*.hg and the ONNX suite. */
 #include "graph_case.h"
 
 static hone_status infer(struct fixture *f, const char *text) {
@@ -102,7 +102,8 @@ static void loops_in_loops_are_bounded(void **state) {
       HONE_E_LIMIT);
 }
 
-/* A condition of the data keeps the body; what was unrolled before that was seen is not left behind. */
+/* A data-dependent condition keeps the loop; nodes that were unrolled before it was found are
+   removed. */
 static void a_loop_of_the_data_stays(void **state) {
   struct fixture *f = *state;
   assert_int_equal(
@@ -137,7 +138,7 @@ static void an_impossible_branch_fails_when_taken(void **state) {
   assert_int_equal(reference_run(&f->ctx, f->graph, in, &out), HONE_OK);
   assert_true(y[5] == -6);
   condition = 0;
-  assert_int_equal(f->ctx.status, HONE_OK); /* what is given up is no failure */
+  assert_int_equal(f->ctx.status, HONE_OK); /* an abandoned branch leaves no error */
   assert_int_equal(reference_run(&f->ctx, f->graph, in, &out), HONE_E_SHAPE);
 }
 
