@@ -1,7 +1,8 @@
-/* Every ONNX model of tests/cases damaged field by field: left out, twice, of another type, with other numbers, names and
- * contents, cut off; inputs that are constants and constants that are inputs; each opset. What is refused is refused with
- * its place and without an internal error, what no model can do without is always refused, and nothing is lost or read
- * outside. Operators are damaged once: a field that an earlier model of the same operator had is passed over.
+/* Every ONNX model of tests/cases damaged field by field: omitted, repeated, of another type, with
+ * other numbers, names and contents, truncated; inputs that are constants and constants that are
+ * inputs; each opset. A refusal names its place and is never an internal error. A missing required
+ * field is always refused. No memory is leaked or read out of bounds. Each field of an operator is
+ * damaged once: a field that an earlier model of the same operator had is skipped.
  * HONE_CASES=PATTERN reads others (make coverage: the node models of the onnx package). The walker below knows protocol
  * buffers by their definition and shares no code with src/compiler/import. */
 #include "import_case.h"

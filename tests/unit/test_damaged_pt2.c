@@ -1,8 +1,8 @@
-/* Every operator of tests/cases/pt2/operators.zip with each of its arguments damaged: of another kind, out of range,
- * naming nobody, left out, and with those that only other operators have; its results without names; inputs of other
- * types and ranks. What is refused is refused with its place and without an internal error; a tensor that nothing
- * defines is always refused, and an argument of a kind that it never has is read over only where hone has no use for it
- * (the list below). */
+/* Every operator of tests/cases/pt2/operators.zip with each of its arguments damaged: of another
+ * kind, out of range, naming an undefined tensor, omitted, and with arguments that only other
+ * operators have; its results without names; inputs of other types and ranks. A refusal names its
+ * place and is never an internal error. An undefined tensor is always refused. An argument of a
+ * wrong kind is ignored only where hone does not use it (the list below). */
 #include "import_case.h"
 #include "compiler/import/pt2/zip.h"
 #include "zip_bytes.h"
@@ -57,10 +57,10 @@ static struct {
   const char *module;
   size_t module_length;
   json_t *model;
-  const struct zip_member *others[MOST_MEMBERS]; /* of the module, beside its model */
+  const struct zip_member *others[MOST_MEMBERS]; /* other files of the module than its model */
   const uint8_t *contents[MOST_MEMBERS];
   size_t other_count, attempts, refused;
-  char *pairs[MOST_PAIRS]; /* target and argument that were damaged before */
+  char *pairs[MOST_PAIRS]; /* target and argument that are already damaged */
   size_t pair_count;
   char *names[MOST_NAMES]; /* of arguments, of any operator */
   size_t name_count;
@@ -132,7 +132,7 @@ static bool is_ignored(const char *target, const char *name) {
 
 static void damage_argument(const char *target, json_t *input) {
   static const char *const kinds[] = {
-      /* no argument is ever the first */
+      /* the first is never a valid argument */
       "{\"as_nothing\": {}}",
       "{\"as_tensor\": {\"name\": \"nobody\"}}",
       "{\"as_optional_tensor\": {\"as_none\": true}}",

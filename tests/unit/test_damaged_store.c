@@ -1,5 +1,6 @@
-/* A store from elsewhere may hold anything: bytes flipped, the end cut off, values that no hone wrote. Every one is refused
- * with a sentence or read, listed, summarised and rendered; under the sanitizers. */
+/* A store from another machine may contain anything: flipped bytes, a truncated end, values that
+ * hone never wrote. Each is refused with a message, or read, listed, summarised and rendered, under
+ * the sanitizers. */
 #include "scratch.h"
 
 #include <sqlite3.h>
@@ -33,7 +34,7 @@ static void cut_end(struct random *random, char *data, size_t *size) {
 static void (*const damages[])(struct random *random, char *data, size_t *size) = {
     flip_bytes, swap_pieces, cut_end};
 
-/* What a database takes in any column, whatever its type. */
+/* Values that SQLite accepts in a column of any declared type. */
 static const char *const values[] = {"NULL",
                                      "''",
                                      "-1",

@@ -1,8 +1,10 @@
-/* Every TFLite model of tests/cases, damaged where its meaning lies: operands left out or fewer, options with other
- * numbers, tensors of other types, shapes, scales and contents; fields, tables and lists that lie elsewhere. What is refused is refused with its place and without
- * an internal error, what no operator can do without is always refused, and nothing is lost or read outside. An operator
- * is damaged once: where an earlier model had it on operands of the same types, ranks and makers, it is passed over. The
- * walker below knows FlatBuffers by their definition and shares no code with src/compiler/import. */
+/* Every TFLite model of tests/cases with damaged content: operands omitted or fewer, options with
+ * other numbers, tensors of other types, shapes, scales and contents; fields, tables and vectors at
+ * wrong offsets. A refusal names its place and is never an internal error. A missing required
+ * operand is always refused. No memory is leaked or read out of bounds. An operator is damaged
+ * once: it is skipped where an earlier model had it on operands of the same types, ranks and
+ * producers. The walker below implements FlatBuffers from their specification and shares no code
+ * with src/compiler/import. */
 #include "import_case.h"
 
 #include <glob.h>
@@ -127,7 +129,7 @@ static void with_little_memory(void) {
   unload(&l);
 }
 
-/* The list that a link leads to is another one for one attempt; it stands behind the file. */
+/* For one attempt, the offset at `link` points to another vector, appended to the file. */
 static void with_list(size_t link, const uint32_t *items, size_t count, const char *what) {
   const size_t n = file.n, at = (n + 3) / 4 * 4;
   const uint32_t before = u32(link), to = (uint32_t)(at - link), size = (uint32_t)count;
@@ -146,7 +148,7 @@ static void without_field(size_t table, unsigned k, const char *what) {
   if (field(table, k)) with(vtable + 4 + 2 * k, "\0", 2, false, what);
 }
 
-/* Field k, which is left out, lies `inside` bytes into its table: so says a vtable behind the file. */
+/* Gives the absent field k the offset `inside` in its table, by a vtable appended to the file. */
 static void with_absent_field(size_t table, unsigned k, uint16_t inside, const char *what) {
   const size_t vtable = (size_t)((int64_t)table - (int32_t)u32(table)), bytes = u16(vtable);
   const size_t n = file.n, at = (n + 3) / 4 * 4;
@@ -225,9 +227,9 @@ static bool is_new(size_t model, size_t graph, size_t operator, const unsigned *
   return true;
 }
 
-/* -- where tables, vectors and fields lie */
+/* -- offsets of tables, vectors and fields */
 
-/* A link leads nowhere, or to what is no table and no vector. */
+/* An offset that points outside the file, or to neither a table nor a vector. */
 static void damage_link(size_t at, bool must_be) {
   if (!at) return;
   size_t to = at + u32(at);
@@ -493,7 +495,7 @@ static void damage_file(const char *path, const char *signature, bool whole) {
     file.is_called = g > 0 || signature; /* nor is the first one read where another is asked for */
     damage_graph(model, item(graphs, g));
   }
-  file.is_called = true; /* nor is a table that nobody reads */
+  file.is_called = true; /* nor is a table that is never read */
   if (whole) damage_container(model);
   file.is_called = false;
   assert_memory_equal(file.at, map.data, map.size);

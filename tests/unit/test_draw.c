@@ -1,4 +1,4 @@
-/* draw: boxes stand below what they need and beside each other, and a model's text stays text. */
+/* draw: boxes are below their inputs and do not overlap; names from a model are never markup. */
 #include "ui/draw/draw.h"
 #include "graph_case.h"
 

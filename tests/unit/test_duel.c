@@ -1,5 +1,6 @@
-/* The gate's judgement over made-up machines: 200 duels of a build with itself and of one that is 3 % slower, under noise
- * with a tail, drift and bursts. And the search of bisect, with judges that err. */
+/* The gate's verdict on simulated machines: 200 paired runs of a build against itself and against
+ * one that is 3 % slower, under noise with a tail, drift and bursts. Also the search of bisect with
+ * unreliable verdicts. */
 #include "judge/gate/paired_run.h"
 #include "unit.h"
 
@@ -18,7 +19,7 @@ static struct interval pairing(struct random *random, double slower, int pairs, 
     const double drift = 1 + .002 * i + .05 * sin(.3 * i);
     const bool first = random_below(random, 2), burst = random_uniform(random) < .15;
     double ms[2];
-    /* the burst hits whoever is second */
+    /* the burst hits the second turn */
     ms[first] = turn_ms(random, first ? slower : 1, drift, false);
     ms[!first] = turn_ms(random, first ? 1 : slower, drift * 1.001, burst);
     ratios[i] = ms[1] / ms[0];
@@ -44,7 +45,8 @@ static void false_alarms_are_one_per_cent(void **state) {
   assert_int_equal(refused, 0); /* 3 % is within a budget of 5 % */
 }
 
-/* The bound holds for what is asked: over many duels no more than the error, whatever it is. */
+/* Over many paired runs, the share of false alarms is at most the requested error, for each error.
+   */
 static void the_error_is_what_was_asked_for(void **state) {
   (void)state;
   static const double errors[] = {.5, .2, .05};
@@ -60,7 +62,8 @@ static void the_error_is_what_was_asked_for(void **state) {
   }
 }
 
-/* Many short turns where runs are short, few long ones where they are long; what was asked for stands. */
+/* Many short turns for short runs, few long turns for long runs; a requested number of pairs is
+   kept. */
 static void the_models_own_time_decides_how_many(void **state) {
   (void)state;
   static const struct {
@@ -84,7 +87,8 @@ static void the_models_own_time_decides_how_many(void **state) {
   }
 }
 
-/* The clock's verdict stands where it has one about what is allowed, and what is not narrower adds nothing. */
+/* A wall-clock interval that decides against the budget takes precedence. Processor time is used
+   only if its interval is narrower. */
 static void the_clock_counts_where_it_tells(void **state) {
   (void)state;
   static const struct {

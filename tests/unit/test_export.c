@@ -1,5 +1,5 @@
-/* export: what is written is read back and computes the same; the same graph gives the same bytes;
- * fused programs come out as nodes; what an opset cannot say is refused. */
+/* export: the exported file is read back and gives the same results; the same graph gives the same
+ * bytes; fused programs become nodes; operators that an opset does not have are refused. */
 #include "graph_case.h"
 #include "compiler/export/export.h"
 #include "compiler/import/import.h"
@@ -175,7 +175,7 @@ static void above_two_gigabytes(void **state) {
   strbuf_deinit(&bytes);
 }
 
-/* A model and the file with its weights, in a folder: read back alike, weights used where they lie. */
+/* A model and its weights file in a folder: read back equal, with the weights mapped in place. */
 static void weights_beside_the_model(void **state) {
   struct fixture *f = *state;
   struct export_side side = {.location = "m.onnx.data", .arena = f->arena};

@@ -1,4 +1,4 @@
-/* Side files: what may be read, and every way out of the model's folder (rows 16 to 22). */
+/* Side files: which files may be read, and every path out of the model's folder (rows 16 to 22). */
 #include "import_case.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static bool is_refused(void) {
   return true;
 }
 
-/* These stand in front of libc's own, which they call by other names. */
+/* These replace libc's functions and call the system by other functions. */
 int dup(int fd) { return is_refused() ? -1 : fcntl(fd, F_DUPFD, 0); }
 int fstat(int fd, struct stat *out) {
   return is_refused() ? -1 : fstatat(fd, "", out, AT_EMPTY_PATH);
@@ -333,7 +333,7 @@ static void row_19_offsets_and_keys(void **state) {
   free(many);
 }
 
-/* Entries and fields that are not what they should be, byte by byte behind a tensor's name. */
+/* Malformed entries and fields, given as raw bytes after a tensor's name. */
 static void row_19_malformed_entries(void **state) {
 #define LOCATION "\x0a\x08location\x12\x0bweights.bin"
   static const struct {
@@ -344,7 +344,7 @@ static void row_19_malformed_entries(void **state) {
   } rows[] = {
 #define ROW(dtype, bytes, says) {dtype, bytes, sizeof bytes - 1, says}
       ROW(1, "\x70\x01\x6a\x17" LOCATION, NULL),
-      ROW(1, "\x70\x01\x6a\x19" LOCATION "\x18\x01", NULL), /* a field that nobody asks for */
+      ROW(1, "\x70\x01\x6a\x19" LOCATION "\x18\x01", NULL), /* a field that is ignored */
       ROW(1, "\x68\x01", "external_data (field 13) has wire type"),
       ROW(1, "\x6a\x02\x08\x01", "a key or value of external_data"),
       ROW(1, "\x6a\x06\x0a\x01k\x0a\x01k", "duplicate key or value"),
@@ -464,7 +464,8 @@ static void another_folder_on_request(void **state) {
   expect(&model, NULL, HONE_E_PATH, "without a folder"); /* bytes in memory */
 }
 
-/* By content, whatever the name: a damaged archive is damaged, a pickle carries code. */
+/* Formats are detected by content: a damaged archive is E_FORMAT under any name, a pickle is
+   E_TRUST unless it is named .onnx. */
 static void other_formats_by_content(void **state) {
   (void)state;
   static const char zip[] = "PK\3\4 and more", pickle[] = "\x80\2}q\1(X\3";

@@ -1,6 +1,6 @@
-/* Every row of tests/faults/faults.def: a study of the faulty cell and a sound one. The faulty cell
- * ends exactly as its row says, the sound one is measured whole, and nothing is left behind: no
- * process, no descriptor, no folder. This program is its own worker.
+/* Every row of tests/faults/faults.def: a study of a faulty configuration and an intact one. The
+ * faulty one ends exactly as its row says, the intact one is measured completely, and no process,
+ * descriptor or folder remains. This program is its own worker.
  */
 #include "identity_case.h"
 

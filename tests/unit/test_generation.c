@@ -1,4 +1,5 @@
-/* generation: which part each input has, the sizes of a call, and a loop that finds engines which leave work out. */
+/* generation: the role of each input, the sizes of a call, and a generation loop that detects
+ * engines which skip work. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -267,7 +268,8 @@ static void the_loop_finds_cheats(void **state) {
   assert_false(is_right(SAYS_NAN, 0.5));
 }
 
-/* Where the reference's own lead is below what rounding moves, another token is no fault; NaN is. */
+/* If the reference's lead over the second token is below rounding error, another token is accepted;
+   NaN is not. */
 static void a_tie_is_no_fault(void **state) {
   (void)state;
   assert_true(is_right(WRONG_ONCE, GENERATION_LEAD / 2));

@@ -164,7 +164,7 @@ static void replace_keeps_output_names(void **state) {
   assert_ptr_equal(g->nodes.at[2]->inputs[0], g->outputs.at[0]);
   assert_int_equal(graph_sweep(&f->ctx, g, &removed), HONE_OK);
   assert_int_equal(removed, 1);
-  /* an input cannot take the output's name: an Identity stands between */
+  /* an input cannot take the output's name: an Identity is inserted */
   assert_int_equal(graph_replace(&f->ctx, g, g->outputs.at[1], g->inputs.at[0], identity), HONE_OK);
   assert_string_equal(g->outputs.at[1]->name, "z");
   assert_string_equal(g->inputs.at[0]->name, "x");

@@ -1,4 +1,4 @@
-/* TFLite files that are wrong: rows 40 to 47 of the catalogue of bad inputs one by one; small models of
+/* Invalid TFLite files: rows 40 to 47 of the catalogue of bad inputs one by one; small models of
  * every binary format damaged at every byte. The writer below is independent of the reader. */
 #include "import_case.h"
 
@@ -49,7 +49,7 @@ static void link_to(struct buf *b, size_t from, size_t to) {
   set_u32(b, from, (uint32_t)(to - from));
 }
 
-/* A vector of 4-byte elements behind everything, linked from `from`; its first element's place. */
+/* Appends a vector of 4-byte elements, linked from `from`; the offset of its first element. */
 static size_t put_vector(struct buf *b, size_t from, const int32_t *x, size_t count) {
   align_to(b, 8, 4);
   link_to(b, from, b->n);
@@ -379,7 +379,7 @@ static void row_47_operators(void **state) {
   expect(&s.b, NULL, HONE_E_UNSUP, "schema version 2");
 }
 
-/* Content behind the FlatBuffer, as files above 2 GiB have it. */
+/* Content after the FlatBuffer, as in files above 2 GiB. */
 static void content_behind_the_tables(void **state) {
   (void)state;
   static const float data[6] = {1, 2, 3, 4, 5, 6};

@@ -1,5 +1,6 @@
-/* The ONNX reader: the catalogue of hostile inputs row by row, damage byte by byte, open dimensions
- * and the real models. Upgrades of old opsets: test_upgrade.c; side files: test_external.c. */
+/* The ONNX reader: the catalogue of hostile inputs row by row, damage byte by byte, dynamic
+ * dimensions and the real models. Upgrades of old opsets: test_upgrade.c; side files:
+ * test_external.c. */
 #include "import_case.h"
 
 #include <time.h>
@@ -14,7 +15,7 @@ static void reads_a_small_model(void **state) {
   assert_ok(&l);
   assert_int_equal(l.graph->nodes.count, 2);
   assert_int_equal(l.graph->inputs.count, 1);
-  assert_int_equal(l.graph->inputs.at[0]->shape.dims[0], 1); /* the open batch */
+  assert_int_equal(l.graph->inputs.at[0]->shape.dims[0], 1); /* the dynamic batch dimension */
   const struct value *w = l.graph->nodes.at[0]->inputs[1];
   assert_string_equal(w->name, "w");
   assert_true(tensor_f64(w->constant, 3) == 4);
@@ -260,7 +261,7 @@ static void row_07_duplicates(void **state) {
   model = model_of(13, &graph);
   struct loaded l = load(&model, NULL); /* row 89: as ONNX Runtime reads it */
   assert_int_equal(l.status, HONE_OK);
-  assert_int_equal(l.warnings, 2); /* of that, and of the open batch */
+  assert_int_equal(l.warnings, 2); /* of that, and of the dynamic batch dimension */
   for (size_t i = 0; i < l.graph->values.count; i++)
     if (!strcmp(l.graph->values.at[i]->name, "w"))
       assert_true(tensor_f64(l.graph->values.at[i]->constant, 0) == 7);

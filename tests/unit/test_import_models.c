@@ -1,4 +1,4 @@
-/* Real models: every ONNX file of the collection beside the repository (../shared/models, or
+/* Real models: every ONNX file of the collection outside the repository (../shared/models, or
  * $HONE_SHARED/models) is imported. A refusal must name its listed reason; the list may only
  * shrink. Without the collection the test is skipped. */
 #include "import_case.h"

@@ -1,5 +1,5 @@
-/* The sizes of a model's inputs: what --shape may say and what is wrong in it, open sizes with a bound, inputs that are
- * sequences and optionals. */
+/* The sizes of a model's inputs: valid and invalid values of --shape, dynamic dimensions with a
+ * bound, inputs that are sequences and optionals. */
 #include "import_case.h"
 
 struct given {
@@ -164,7 +164,7 @@ static void many_open_sizes(void **state) {
   unload(&l);
 }
 
-/* An input with a value is no input: neither --shape nor --batch means it. */
+/* An input with an initializer is a constant: neither --shape nor --batch applies to it. */
 static void inputs_with_a_value(void **state) {
   (void)state;
   for (int i = 0; i < 3; i++) {
@@ -245,7 +245,7 @@ static void lists(void **state) {
   }
 }
 
-/* What stands in the text for another input does not make an element: "xx.0" and "x.0b" hold "x.0". */
+/* --shape for "xx.0" or "x.0b" does not define element "x.0", although both names contain it. */
 static void names_that_hold_elements(void **state) {
   struct buf graph = {0};
   (void)state;
@@ -283,7 +283,8 @@ static void types_that_are_refused(void **state) {
     }
 }
 
-/* Beside a dimension of 0 the others may be any: the length of an inverse transform overflowed. */
+/* With a dimension of 0 the others may have any size: the length of an inverse transform
+   overflowed. */
 static void transform_of_nothing(void **state) {
   static const int64_t dims[] = {0, 3ll << 61, 1};
   struct buf graph = {0}, shape = {0}, how = {0};

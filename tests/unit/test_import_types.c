@@ -1,4 +1,4 @@
-/* The ONNX reader: strings and wide types, inputs that are no tensors, opsets of operators, and
+/* The ONNX reader: strings and wide types, inputs that are not tensors, opsets of operators, and
  * broken model-local functions. */
 #include "import_case.h"
 
@@ -70,7 +70,7 @@ static void too_many_dimensions(void **state) {
   put_output(&graph, "y");
   struct buf model = model_of(13, &graph);
   expect(&model, NULL, HONE_E_LIMIT, "more than 16");
-  /* a shape holds no more, whatever the limit says */
+  /* a shape holds at most 16 dimensions, independent of the limit */
   static const int64_t ones[17] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
   struct buf t = tensor_head("x", HONE_F32, ones, COUNT(ones));
   put_f32(&t, 4, 1);
