@@ -1,7 +1,7 @@
-/* Every row of kernels.def on a table of problems, at each instruction set that this machine runs:
- * the text is compiled as the emitter writes it and compared with plain loops in double. Operands
- * end at guard pages; any split of the units must give the same bits; elements outside the output
- * stay. */
+/* Every row of kernels.def on a table of problems, for each instruction set that this machine runs.
+ * The source is compiled as the emitter writes it and compared with scalar loops in double.
+ * Operands end at guard pages. Any split of the work items must give the same bits, and elements
+ * outside the output must not change. */
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -157,8 +157,8 @@ static void check_norm(const struct isa *isa, const char *line, const struct ker
     fail_with("%s: %s: %s: relative L2 error %.3g", isa->name, kernel->name, line, relative);
 }
 
-/* What a row says that c may be written over (kernel->traits): the same bits in the place of a or of the
-   residual, whose elements lie as those of c do. `c`: what the kernel made beside them. */
+/* In-place output, where kernel->traits allow it: c written over a, or over the residual, which has
+   the same layout as c, must have the same bits. `c`: the output in a buffer of its own. */
 static void run_in_place(const struct kernel *kernel, const struct problem *p,
                          const struct kernel_target *target, const struct choice *choice,
                          kernel_function *run, const struct guarded *a, const void *b,
@@ -764,7 +764,8 @@ static const char halves_source[] =
 
 enum { HALVES = 1 << 16, NEAR = 6 };
 
-/* From h on to the next f16 outwards: itself, half way, and beside each; of NaN and infinity some bits more. */
+/* Floats from h to the next f16 away from zero: h, the midpoint, and the neighbours of both. For
+   NaN and infinity: values with more mantissa bits set. */
 static void near_half(uint16_t h, uint32_t out[NEAR]) {
   const float x = f16_to_f32(h);
   const float next = (h & 0x7fff) == 0x7bff ? x + copysignf(32, x) : f16_to_f32((uint16_t)(h + 1));
@@ -777,8 +778,9 @@ static void near_half(uint16_t h, uint32_t out[NEAR]) {
   memcpy(out, all, sizeof all);
 }
 
-/* Every f16 as a float, and every float near one or half way to the next (ties, denormals, infinities, NaN) as f16: the
-   bits of base. One element past a multiple of the lanes; what lies behind it stays. */
+/* Converts every f16 to float, and to f16 every float near an f16 or near a midpoint (ties,
+   denormals, infinities, NaN): the bits must equal those of base's conversion. The count is not a
+   multiple of the lanes; elements past the end must not change. */
 static void check_halves(const struct isa *isa, void *library) {
   enum { LANES_MOST = 16 };
   static uint16_t halves[HALVES * NEAR + 1];

@@ -1,5 +1,5 @@
 /* machine: levels and flags that compilers accept, features against /proc/cpuinfo, cores under an
- * affinity mask, a fingerprint without names, peaks that are plausible. */
+ * affinity mask, a fingerprint without host or user names, plausible peaks. */
 #include "core/os/os.h"
 #include "unit.h"
 
@@ -85,7 +85,7 @@ static void host_runs_here(void **state) {
   assert_false(target_runs_here(&foreign));
 }
 
-/* Speeds are a processor's own where they are known, whatever the level, and of the level where they are not. */
+/* A known processor has its own speeds at every level; an unknown one has the level's speeds. */
 static void speeds_of_processors(void **state) {
   (void)state;
   static const char *const names[] = {"avx2", "avx512", "avx512bf16", "amx"};
@@ -98,7 +98,7 @@ static void speeds_of_processors(void **state) {
     const struct speeds level = target.speeds;
     processor_speeds(&milan, target.features, &target.speeds);
     assert_memory_equal(&target.speeds, &level, sizeof level);
-    /* Zen 4 takes an instruction of 512 bits as two, so no others more slowly */
+    /* Zen 4 splits a 512-bit instruction in two; narrower ones are not slower */
     processor_speeds(&genoa, target.features, &target.speeds);
     const double halves = i ? 2 : 1;
     assert_true(target.speeds.f32_macs * halves == level.f32_macs);
@@ -110,7 +110,7 @@ static void speeds_of_processors(void **state) {
     assert_true(target.speeds.l2_bytes > level.l2_bytes);
     assert_true(target.speeds.memory_bytes < level.memory_bytes);
     assert_true(target.speeds.f32_macs == level.f32_macs);
-    /* AMX takes more products of bf16 than of floats, vdpbf16ps fewer */
+    /* AMX has more bf16 multiply-adds per cycle than f32, vdpbf16ps fewer */
     const bool dots = !strcmp(names[i], "avx512bf16");
     assert_true(target.speeds.bf16_macs == (dots ? 16 : level.bf16_macs));
   }
@@ -123,7 +123,8 @@ static void speeds_of_processors(void **state) {
 #endif
 }
 
-/* Whether products of 512 bits take two halves, by model: the ends of each range, and what lies beside it. */
+/* Whether 512-bit multiplications are split in two, by processor model: the ends of each range of
+   models, and the models next to it. */
 static void processors_by_model(void **state) {
   (void)state;
   static const struct {
@@ -292,7 +293,7 @@ static void quotas_bind(void **state) {
   assert_true(cgroup_cpus(&(struct cgroups){"/nonexistent", "/nonexistent"}) == 0);
 }
 
-/* `ulimit -v` counts as well, and limits on what stands in memory follow; others stay. */
+/* `ulimit -v` also lowers usable memory and the limits on memory sizes; other limits stay. */
 static void memory_is_what_may_be_used(void **state) {
   (void)state;
   const pid_t child = fork();

@@ -1,6 +1,6 @@
 /* Allocation faults, one by one (once, and from then on for ever): every operation of the compiler
  * answers E_OOM or succeeds with the result that it has without the fault, never crashes, and leaves
- * nothing allocated. This program's malloc stands in front of glibc's own. */
+ * nothing allocated. This program's malloc replaces glibc's own. */
 #include "onnx_bytes.h"
 #include "compiler/pipeline/pipeline.h"
 #include "compiler/export/export.h"

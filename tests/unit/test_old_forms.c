@@ -1,4 +1,5 @@
-/* Nodes of old opsets and of com.microsoft, one row each: what hone reads of them, and what it refuses and says. */
+/* Nodes of old opsets and of com.microsoft, one row each: read with the right result, or refused
+ * with the expected message. */
 #include "import_case.h"
 
 struct attribute_of {
@@ -13,7 +14,7 @@ enum { MOST_ATTRIBUTES = 3, F32 = 1, I64 = 7, F64 = 11 };
 static const struct row {
   int64_t opset;
   const char *op;
-  const char *inputs; /* names; their sizes stand in dims, "/" between them */
+  const char *inputs; /* names; dims has their sizes, separated by "/" */
   const char *dims, *outputs;
   const struct attribute_of attributes[MOST_ATTRIBUTES];
   hone_status status;

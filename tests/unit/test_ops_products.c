@@ -1,4 +1,5 @@
-/* Sums of products are of one order whatever vectors the processor has: bit for bit those of the plain loop. */
+/* Matmuls of the reference add in one order for every vector width: the bits equal those of a
+ * scalar loop. */
 #include "ops_case.h"
 
 enum {

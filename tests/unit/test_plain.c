@@ -1,6 +1,7 @@
-/* Plain kernels against the reference: each case is printed as the emitter prints it, compiled with
- * the C compiler without warnings, and must give what the operator's evaluation gives. All cases go
- * into one library for each processor level and compiler; those that this processor can run are run. */
+/* Generic kernels against the reference: each case is printed as the emitter prints it, must
+ * compile without warnings, and must give the result of the operator's evaluation. All cases go
+ * into one library for each processor level and compiler; those that this processor can run are
+ * run. */
 #include <dlfcn.h>
 
 #include "core/os/os.h"

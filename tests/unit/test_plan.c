@@ -1,5 +1,5 @@
-/* plan: buffers that live at the same time never meet, the arena stays near its lower bound, and
- * passes and planning are near-linear in nodes, inputs and operands. */
+/* plan: buffers that are live at the same time never overlap, the arena stays near its lower bound,
+ * and passes and planning are near-linear in nodes, inputs and operands. */
 #include "graph_case.h"
 #include "compiler/passes/passes.h"
 #include "compiler/plan/plan.h"
@@ -216,14 +216,14 @@ static void borders_are_written_in_place(void **state) {
                "cckkkc");
   expect_steps(f, IMAGE "  u = const f32[4,8,3,3] seed=4\n  y = Conv(x, u) pads=[1,1,1,1]\n}\n",
                "cckc");
-  /* more rows of an image lie as it does, whatever the order of its dimensions */
+  /* padding rows are added in the image's layout, for any order of dimensions */
   expect_steps(f,
                IMAGE
                "  a = Conv(x, w)\n  t = Transpose(a) perm=[0,2,1,3]\n"
                "  n = const i64[8] [0,1,0,0,0,1,0,0]\n  p = Pad(t, n)\n"
                "  r = Transpose(p) perm=[0,2,1,3]\n  y = Conv(r, w)\n}\n",
                "ckckc");
-  /* what is mirrored is copied from where it lies: the inside, and two sides along two axes */
+  /* a mirrored Pad copies from its operand in place: the inside, and two sides along two axes */
   expect_steps(f,
                IMAGE
                "  a = Conv(x, w)\n  n = const i64[8] [0,0,1,1,0,0,1,1]\n"
@@ -233,7 +233,8 @@ static void borders_are_written_in_place(void **state) {
 
 /* -- attention */
 
-/* What a constant hides behind each row is no part of the problem, where nothing is left of it. */
+/* Columns that a constant mask hides at the end of each row are not part of the problem, if their
+   weight is exactly zero. */
 static void masks_say_what_rows_see(void **state) {
   struct fixture *f = *state;
 #define STAIRS "1,0,0,0,0, 1,1,0,0,0, 1,1,1,0,0, 1,1,1,1,0"
@@ -295,7 +296,8 @@ static void cleared_rows_are_one_step(void **state) {
 
 /* -- bf16 */
 
-/* Attention computes in f32: what it reads is stored so, what it makes as the product behind takes it. */
+/* Attention computes in f32: its inputs are stored in f32, its output in the type of the matmul
+   that reads it. */
 static void attention_in_bf16_converts_nothing(void **state) {
   struct fixture *f = *state;
   static const char text[] =
@@ -328,8 +330,8 @@ static void attention_in_bf16_converts_nothing(void **state) {
   assert_int_equal(plan->steps.at[2]->outputs[0].dtype, HONE_BF16);
 }
 
-/* An image that lies in bf16 has zeros around it for the products of bf16 that read it: the model's output alone is copied.
-   The model's own input has none, and is copied into them. */
+/* A bf16 image has a border of zeros for the bf16 convolutions that read it, so only the model's
+   output is copied. The model's input has no border, so it is copied into a buffer that has one. */
 static void images_in_bf16_have_borders(void **state) {
   struct fixture *f = *state;
   static const struct {
@@ -357,7 +359,7 @@ static void images_in_bf16_have_borders(void **state) {
 
 /* -- f16 */
 
-/* A cache in 16 bits is read where it lies, whatever turns it, where both halves of it have one type. */
+/* A 16-bit cache is read in place, even through a Transpose, if K and V have the same type. */
 static void caches_are_read_in_their_type(void **state) {
   struct fixture *f = *state;
   static const struct {
@@ -424,8 +426,8 @@ static const char *kernels_of(const struct plan *plan, char *out, size_t size) {
   return out;
 }
 
-/* Where a target multiplies floats faster than bf16, what waits for its weights takes bf16, all else floats whose weights
-   are rounded; where it does not, all takes bf16. */
+/* If a target multiplies f32 faster than bf16, memory-bound matmuls use bf16 and all others f32
+   with rounded weights. Otherwise all use bf16. */
 static void bf16_takes_the_faster_products(void **state) {
   struct fixture *f = *state;
   static const struct {
@@ -465,8 +467,9 @@ static void bf16_takes_the_faster_products(void **state) {
   }
 }
 
-/* Winograd's transforms cost what the type of its products makes them cost, whatever type the image has: where those of
-   floats take twice as long as those of bf16, so do the ones between an image in bf16 and its products of floats. */
+/* The cost of Winograd's transforms follows the type of its matmuls, not the type of the image: if
+   f32 transforms take twice as long as bf16 transforms, so do those from a bf16 image to f32
+   matmuls. */
 static void winograd_counts_its_products_type(void **state) {
   struct fixture *f = *state;
   struct target target;
@@ -489,7 +492,7 @@ static void winograd_counts_its_products_type(void **state) {
   }
 }
 
-/* What a choice table says of the floats counts where the precision of a product is decided. */
+/* The precision of a matmul is chosen with the f32 kernel parameters from the choice table. */
 static void a_table_decides_the_precision(void **state) {
   struct fixture *f = *state;
   static const char slow[] =
@@ -538,7 +541,8 @@ static void ranges_are_views(void **state) {
   }
 }
 
-/* Weights that 16 bits hold are stored so where a product waits for them, or where size is what counts. */
+/* Weights that are exact in 16 bits are stored so for memory-bound matmuls, and for all if size is
+   optimised. */
 static void weights_of_16_bits(void **state) {
   struct fixture *f = *state;
   static const char *const graph =
@@ -555,8 +559,8 @@ static void weights_of_16_bits(void **state) {
       "}\n";
   static const struct {
     const char *fill, *fast, *small;
-    uint8_t type; /* of what waits for its weights */
-    bool fp16;    /* asked for: they are rounded */
+    uint8_t type; /* of a memory-bound matmul */
+    bool fp16;    /* requested: weights are rounded */
   } cases[] = {
       {"0.1", "gemm_f32 gemm_f32 gemm_f32 conv_f32", "gemm_f32 gemm_f32 gemm_f32 conv_f32",
        TYPE_F32, false},
@@ -723,8 +727,8 @@ static void turned_weights_are_not_copied(void **state) {
     }
 }
 
-/* What two steps pack alike lies in the artifact once, a table that is also a product's weights not beside them, and
-   what no step reads not at all. */
+/* Weights that two steps pack alike are stored once. A table that is also a matmul's weights is not
+   stored again, and weights that no step reads are not stored. */
 static void weights_lie_once(void **state) {
   struct fixture *f = *state;
   static const struct {

@@ -100,7 +100,7 @@ static void variables_are_added_to_the_clean_environment(void **state) {
   strbuf_deinit(&result.output);
 }
 
-/* Neither gone nor a zombie that nobody has reaped yet. */
+/* True unless the process has ended or is a zombie that is not reaped yet. */
 static bool is_running(pid_t pid) {
   char path[64], state_letter = 'Z';
   snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Products of bf16 are held against their own measured peak, whatever the level's common processor does. */
+/* bf16 steps are compared with the measured bf16 peak, not with the level's typical ratio. */
 static void limits_by_type(void **state) {
   (void)state;
   struct profiled_step steps[2] = {{.work = {.algorithm_flops = 1e6, .dtype = HONE_F32}},
@@ -19,7 +19,7 @@ static void limits_by_type(void **state) {
   assert_true(fabs(profile_limit_ns(&profile, 1) - 2500) < 1e-6);
 }
 
-/* What is done to the results of products of bytes runs at the rate of floats. */
+/* Operations on the results of an int8 matmul run at the f32 rate. */
 static void results_of_bytes(void **state) {
   (void)state;
   struct profiled_step step = {
@@ -30,7 +30,8 @@ static void results_of_bytes(void **state) {
   assert_true(fabs(profile_limit_ns(&profile, 0) - (10000 + 5000)) < 1e-6);
 }
 
-/* A step that was faster than its limit: that limit is not given, and the peaks are worth another look. */
+/* A step that was faster than its limit: the limit is not shown, and the peaks are measured again.
+   */
 static void a_limit_that_was_passed_is_none(void **state) {
   (void)state;
   struct profiled_step steps[2] = {{.work = {.algorithm_flops = 1e6, .dtype = HONE_F32}},

@@ -1,4 +1,5 @@
-/* What is left of C text: conditions that the emitter knows are decided, and what nothing names is not printed. */
+/* Pruning of C source: conditions with known values are evaluated, and unused definitions are not
+ * printed. */
 #include "compiler/source/preprocess.h"
 #include "unit.h"
 
@@ -121,7 +122,7 @@ static void a_comment_stands_once(void **state) {
 
 /* -- conditions */
 
-/* Behind "N" 4 and "WIDE" (N > 2). */
+/* After the definitions of N as 4 and WIDE as (N > 2). */
 static const struct decided {
   const char *text, *want;
 } decided[] = {
@@ -151,7 +152,7 @@ static const struct decided {
     {"#if __GNUC__\n#if N\na\n#else\nno\n#endif\n#endif\n", "#if __GNUC__\na\n#endif\n"},
     {"#if 0\n#if __GNUC__\nno\n#else\nno\n#endif\n#define N 5\n#endif\n#if N == 4\nyes\n#endif\n",
      "yes\n"},
-    /* what is no number, or an operator would take apart */
+    /* macros that are not a number, or that an operator would split */
     {"#define A(x) x\n#if A(1)\nmaybe\n#endif\n", "#define A(x) x\n#if A(1)\nmaybe\n#endif\n"},
     {"#define B 1 + 1\n#if B * 2 == 3\nmaybe\n#endif\n",
      "#define B 1 + 1\n#if B * 2 == 3\nmaybe\n#endif\n"},
@@ -160,11 +161,11 @@ static const struct decided {
     {"#if 1 / 0\nmaybe\n#endif\n", "#if 1 / 0\nmaybe\n#endif\n"},
     {"#if 1 +\nmaybe\n#endif\n", "#if 1 +\nmaybe\n#endif\n"},
     {"#define M -1\n#if M == -1 && 1 - M == 2\nyes\n#endif\n", "#define M -1\nyes\n"},
-    /* definitions are followed; one of two worlds is not known behind it */
+    /* definitions are followed; after a conditional definition the value is unknown */
     {"#define M 1\n#undef M\n#undef M\n#if M\nno\n#endif\n", "#define M 1\n#undef M\n"},
     {"#ifdef __clang__\n#define N 5\n#endif\n#if N == 4\nmaybe\n#endif\n",
      "#ifdef __clang__\n#define N 5\n#endif\n#if N == 4\nmaybe\n#endif\n"},
-    /* no directives: in comments and in lines that go on */
+    /* not directives: inside comments and continued lines */
     {"/*\n#if 0\n*/\nx = \"#if 0\";\n#define L \\\n  #if\n",
      "/*\n#if 0\n*/\nx = \"#if 0\";\n#define L \\\n  #if\n"},
 };

@@ -1,7 +1,8 @@
-/* Archives of torch.export that are wrong outside of their nodes: one JSON value or member replaced in a small model. */
+/* Archives of torch.export with an error outside of their nodes: one JSON value or member is
+ * replaced in a small model. */
 #include "pt2_case.h"
 
-/* y = relu(x + w), b beside it; w is a parameter of two rows. */
+/* y = relu(x + w); w is a parameter of two rows. */
 static json_t *small_model(void) {
   json_t *model = module_of(
       "x:7:2,3", "s = aten.add.Tensor(self=@x, other=@w); y = aten.relu.default(self=@s)", "y");
@@ -244,7 +245,8 @@ static void the_states(void **state) {
 #undef WRITES
 }
 
-/* A view that is no whole storage is gathered: two rows of a storage of three, from its second element on. */
+/* A view of part of a storage is gathered: two rows of a storage of three, from its second element.
+   */
 static void a_strided_weight(void **state) {
   (void)state;
   char bytes[33];
@@ -271,7 +273,7 @@ static void a_strided_weight(void **state) {
 /* Members that make the archive another one. */
 static void the_members(void **state) {
   static const struct {
-    const char *name, *content; /* beside the model, w's configuration and its bytes */
+    const char *name, *content; /* in addition to the model, w's configuration and w's data */
     hone_status status;
     const char *says;
   } rows[] = {

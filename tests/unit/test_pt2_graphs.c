@@ -1,5 +1,5 @@
-/* Graphs within graphs of torch.export archives, and sizes that only a run knows, a graph for each line: read with the right
- * result, or refused with these words. */
+/* Subgraphs of torch.export archives, and data-dependent sizes, one graph per row: read with the
+ * right result, or refused with the given message. */
 #include "pt2_rows.h"
 
 #define X "x:7:2,3"
@@ -194,7 +194,7 @@ static const struct row control_rows[] = {
     {X " h:7:3", ROWS("scan", PAIR("add.Tensor"), "[@h], x=[@x], o=[]"), "y", HONE_OK, "[3] 3 6 9"},
     {X " h:7:3", ROWS("scan", NEGATE, "[@h], x=[@x], o=[]"), "y", HONE_E_FORMAT,
      "another number of inputs or outputs"},
-    /* as PyTorch 2.5 wrote them: the dimension behind what is scanned */
+    /* as PyTorch 2.5 wrote them: the dimension after the scanned operand */
     {X " h:7:3", ROWS("scan", PAIR("add.Tensor"), "[@h], x=[@x], d=0, r=false"), "y", HONE_E_UNSUP,
      "with an operand that is not a tensor (as_int)"},
     {X, ROWS("associative_scan", PAIR("add.Tensor"), "[@x], d=1"), "y", HONE_E_UNSUP,
@@ -205,11 +205,11 @@ static const struct row control_rows[] = {
      "a graph that changes shapes or types"},
 };
 
-/* n: as long as a run finds; u: its size */
+/* n: a data-dependent number of rows; u: one of its sizes */
 #define FOUND "n = aten.nonzero.default(self=@x); $u = aten.sym_size.int(self=@n, dim=0); "
 #define SOME "n = aten.nonzero.default(self=@x); $u = aten.sym_size.int(self=@n, dim=1); "
 
-/* Sizes that only a run knows are carried, or refused: never taken for their bound. */
+/* Data-dependent sizes are propagated or refused, never replaced by their bound. */
 static const struct row open_rows[] = {
     {X, FOUND "$k = _operator.ge(a=$u, b=0); ? = aten._assert_scalar.default(self=$k)", "n",
      HONE_OK, NULL},

@@ -165,7 +165,7 @@ static const struct row view_rows[] = {
      "x", HONE_E_UNSUP, "as a write through this kind of view"},
     {"x:7:2,2", COMPLEX "; a = aten.abs_.default(self=@c)", "x", HONE_E_UNSUP,
      "as a write of numbers of another kind"},
-    /* what is written is no tensor, of no such shape, or not there */
+    /* the written value is not a tensor, has another shape, or does not exist */
     {X, "a = aten.sym_size_.int(self=@x, dim=0)", "x", HONE_E_UNSUP,
      "as a write of numbers of another kind"},
     {X, "a = aten._assert_async_.default(self=@x)", "x", HONE_E_FORMAT, "reads \"a\""},

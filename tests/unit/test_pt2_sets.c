@@ -12,7 +12,7 @@
 #define ONES "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1"
 #define COMPLEX(inputs, node) inputs, "c = aten.view_as_complex.default(self=@x); " node
 
-/* -- numbers at the ends of their types; dimensions beside one of 0 */
+/* -- numbers at the ends of their types; huge dimensions together with one of 0 */
 
 static const struct row hostile_rows[] = {
     {EMPTY "v, i = aten.median.dim(self=@e, dim=1)", "v", HONE_OK, "[0]"},
