@@ -1,4 +1,4 @@
-/* report: figures and ranks of a known study, every renderer, hostile text in every sink. */
+/* report: figures and ranks of a known study, every renderer, hostile text in every format. */
 #include <openssl/evp.h>
 
 #include "core/format/format.h"
@@ -108,7 +108,8 @@ static void the_matrix_counts_ranked_rows_only(void **state) {
   free_fixture(f);
 }
 
-/* What is fixed is the same all over a chart: two scenarios, and rows beside neighbours, are charts of their own. */
+/* All rows of a chart share the settings that do not vary: each scenario, and rows measured under
+   load, have a chart of their own. */
 static void sweeps_of_unlike_rows_are_drawn_apart(void **state) {
   (void)state;
   static const struct {
@@ -165,7 +166,8 @@ static void precisions_are_rows(void **state) {
   free_fixture(f);
 }
 
-/* A limit is never passed but by Winograd, whose own limit then stands beside it and is not passed. */
+/* Only Winograd can be faster than the limit; the row then also shows Winograd's own limit, which
+   is never exceeded. */
 static void what_was_reached_is_possible(void **state) {
   (void)state;
   struct fixture *f = make_fixture(1, 1);
@@ -560,7 +562,7 @@ static void hostile_text_is_shown_literally(void **state) {
   free_fixture(f);
 }
 
-/* Escapes stand where something would be read as markup, and nowhere else. */
+/* Characters are escaped where they would be read as markup, and nowhere else. */
 static void markdown_escapes_only_where_needed(void **state) {
   (void)state;
   static const struct {

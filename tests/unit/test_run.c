@@ -1,6 +1,6 @@
-/* team.c, stages.h: every chunk of a stage is done once and the next stage sees it, under repetition
- * and with more threads than cores; sleeping teams wake; nobody waits for a thread that is not there.
- * loader.c: whole files load, damaged ones are errors. */
+/* team.c, stages.h: every chunk of a stage is done once and the next stage sees it, under
+ * repetition and with more threads than cores; sleeping teams wake; no barrier waits for a thread
+ * that does not exist. loader.c: intact files load, damaged ones are errors. */
 #include "unit.h"
 
 #include <pthread.h>
@@ -13,8 +13,8 @@
 
 #include "compiler/run/run.h"
 
-/* Looks at what other threads write may come late in the stages of this file: what lies between two of them is then no
-   rare moment. */
+/* Delays reads of other threads' writes in this file's stages, so that rare interleavings become
+   frequent. */
 static _Atomic bool is_late;
 static void be_late(void) {
   if (is_late) usleep(20);
@@ -118,7 +118,7 @@ static void team_of_one(void **state) {
   team_destroy(team);
 }
 
-/* One team, several callers: each job is done once and in order, whoever does it. */
+/* One team, several callers: each job is done once and in order, on any thread. */
 struct caller {
   const struct hone_team *team;
   struct walk walk;
@@ -154,7 +154,8 @@ static void callers_share_a_team(void **state) {
   }
 }
 
-/* A child made by fork() in the middle of its parent's runs: it runs, ends the team, and nobody hangs. */
+/* A child created by fork() during its parent's runs: it runs and ends the team, and neither
+   process hangs. */
 static void a_child_has_a_team_too(void **state) {
 #ifdef __SANITIZE_THREAD__
   skip(); /* it does not know threads that a child starts */

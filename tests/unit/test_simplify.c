@@ -1,5 +1,5 @@
-/* Programs in fewer operations: what is left of a list, and that nothing is taken that is read elsewhere. Results are
- * compared where programs run: tests/compile/quantised-branches.hg. */
+/* Simplification of fused programs: the remaining operations, and that no operation is removed
+ * whose result is read elsewhere. tests/compile/quantised-branches.hg compares results. */
 #include "graph_case.h"
 #include "compiler/plan/builder.h"
 

@@ -1,11 +1,12 @@
-/* steps: how coarse the outputs of a quantised graph are. */
+/* steps: the quantisation step of each output of a quantised graph. */
 #include "unit.h"
 
 #include <math.h>
 
 #include "bench/study/study.h"
 
-/* y: Softmax behind a step of 0.125; z: the same as bytes of 1/256; w: a product ends the step. */
+/* y: Softmax of values with step 0.125; z: the same quantised to 1/256; w: after a matmul there is
+   no step. */
 static const char quantised_graph[] =
     "graph(x: f32[1,4]) -> (y, z, w) {\n"
     "  s = const f32[1] fill=0.125\n"
@@ -19,7 +20,8 @@ static const char quantised_graph[] =
     "  w = MatMul(d, m)\n"
     "}\n";
 
-/* The steps of the outputs of a graph given as text; its precision as files have it, where asked for. */
+/* The steps of the outputs of a graph given as text; its file precision in out_precision, unless
+   NULL. */
 static void steps_of(const char *text, double *out, const char **out_precision) {
   struct ctx ctx;
   struct arena *arena;
@@ -74,8 +76,8 @@ static void steps_pass_a_softmax_by_its_slope(void **state) {
   assert_true(fabs(step - (1 + 256.0 / 3)) < 1e-9);
 }
 
-/* A function of bytes as a table: a step before it is as many behind it as two neighbours differ by, -1 and 0 too
-   where the index has a sign. */
+/* A lookup table over int8: one step of its index becomes the largest difference of two
+   neighbouring entries, including those of -1 and 0 if the index is signed. */
 static void steps_pass_tables_by_their_steepest_place(void **state) {
   (void)state;
   double steps[3];

@@ -504,7 +504,7 @@ static void a_second_writer_is_told_who_writes(void **state) {
   ctx_clear(&ctx);
   store_close(second);
   store_close(first);
-  /* a lock file of a dead (or reused) pid is no lock */
+  /* a lock file with a dead (or reused) pid does not lock the store */
   write_file(in_folder("two.db.lock"), "1\n", 2);
   assert_int_equal(store_open(&ctx, path, true, &first), HONE_OK);
   store_close(first);

@@ -1,6 +1,6 @@
 /* store under failing I/O: a SQLite VFS that lets the n-th call of a kind fail, once or from then
- * on, for every n until a run gets through. Whatever failed, what was acknowledged is there
- * afterwards, whole, and no more than one block that was not. */
+ * on, for every n until a run succeeds. After any failure, every acknowledged block is stored
+ * completely, and at most one that was not acknowledged. */
 #include "core/os/os.h"
 #include "unit.h"
 
@@ -30,7 +30,7 @@ static bool strikes(enum kind kind) {
   return first || fault.is_lasting;
 }
 
-/* -- the VFS: every file is one of the real VFS behind a header */
+/* -- the VFS: a shim around each file of the real VFS */
 
 static sqlite3_vfs *real;
 struct shim {

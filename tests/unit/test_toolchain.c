@@ -1,5 +1,6 @@
 /* toolchain: .c, .so, .a and executable from one toy artifact, each run; equal bytes from two
- * builds; compilers that are missing, fail, hang, flood or write nothing; the artifact cache. */
+ * builds; compilers that are missing, fail, hang, print without end or write nothing; the artifact
+ * cache. */
 #include "unit.h"
 
 #include <sched.h>
@@ -59,7 +60,7 @@ static void build(const char *path, const char *prefix, bool debug) {
   assert_int_equal(status, HONE_OK);
 }
 
-/* In the folder; "./NAME" lies there too. */
+/* Runs a program in the test's folder; "./NAME" is a program in that folder. */
 static struct process_result run_program(const char *const *words) {
   struct ctx ctx;
   ctx_init(&ctx);
@@ -125,7 +126,7 @@ static void exports_one_symbol(void **state) {
   strbuf_deinit(&result.output);
 }
 
-/* A .c file with its weights beside: compiled by hand, loaded, and refused with other weights. */
+/* A .c file with a separate weights file: compiled here, loaded, and refused with other weights. */
 static void c_file_and_weights(void **state) {
   (void)state;
   struct ctx ctx;
@@ -273,8 +274,8 @@ static void large_weights(void **state) {
   strbuf_deinit(&result.output);
 }
 
-/* Wherever .bss ends, the weights are inserted after linking, never linked: room for the code stands in
-   front of them. And in parts, on one core or on all, they give the same bytes. */
+/* For every end of .bss, the weights are inserted after linking, never linked; the space for the
+   code precedes them. Inserted in parts, on one core or on all, they give the same bytes. */
 static void insertion_at_every_place(void **state) {
   (void)state;
   enum { PARTS = 5, PART = 300 << 10 };

@@ -1,5 +1,5 @@
-/* Trials time and check every way of a problem; the tuned table is found again, and used, by every
- * compilation for the same processor, level and threads, and by no other. */
+/* Trials time and check every kernel choice of a problem. The tuned table is used by every
+ * compilation for the same processor, level and thread count, and by no other. */
 #include "unit.h"
 
 #include <math.h>
@@ -56,7 +56,8 @@ static void every_way_is_right(void **state) {
   arena_destroy(arena);
 }
 
-/* Only an interval that lies below the first's time decides, and only for right results. */
+/* A candidate wins only if its interval is entirely below the first's time and its results are
+   right. */
 static void luck_is_not_enough(void **state) {
   (void)state;
   struct candidate candidates[4] = {{.off = 0, .ratio = {NAN, NAN, NAN}},
@@ -100,7 +101,8 @@ static void tables_are_kept_apart(void **state) {
   arena_destroy(arena);
 }
 
-/* Problems that are faster alone are not kept where the whole model is not faster with them, or not for sure. */
+/* Choices that are faster in isolation are discarded unless the whole model is proven faster with
+   them. */
 static void a_model_that_is_not_faster_keeps_nothing(void **state) {
   (void)state;
   static const struct {

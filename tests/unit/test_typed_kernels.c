@@ -1,7 +1,7 @@
-/* Rows of kernels.def over other types than f32, at each instruction set that this machine runs:
- * bytes against exact sums in int64, bf16 against double. Operands end at guard pages, so that a
- * tail of k that is read too far is seen; any split of the units gives the same bits; elements
- * outside the output stay. */
+/* Rows of kernels.def for other types than f32, for each instruction set that this machine runs:
+ * int8 against exact sums in int64, bf16 against double. Operands end at guard pages, so that reads
+ * past the end of k are detected. Any split of the work items gives the same bits, and elements
+ * outside the output do not change. */
 
 #include <dlfcn.h>
 #include <math.h>
@@ -297,8 +297,9 @@ static void run_splits(kernel_function *run, int64_t units, const char *a, const
   free(first);
 }
 
-/* What no sum takes, between rows and around images, becomes NaN, or other bytes: a kernel that reads it, be it to
-   multiply it by the zeros behind packed weights, gives NaN; one of bytes may multiply it by zero. */
+/* Elements that no sum uses, between rows and around images, become NaN, or other int8 values. A
+   kernel that reads them gives NaN, even if it multiplies them by the zero padding of packed
+   weights. An int8 kernel may multiply them by zero. */
 static void spoil(uint8_t type, char *a, const bool *read, int64_t count) {
   const uint16_t half = 0x7fc0;
   const float real = NAN;
@@ -313,8 +314,8 @@ static void spoil(uint8_t type, char *a, const bool *read, int64_t count) {
   }
 }
 
-/* Winograd's error is that of its tile: everywhere that of the largest sum, `times` as large where what is
-   multiplied is rounded. */
+/* Winograd's error is that of its tile: everywhere that of the largest sum, multiplied by `times`
+   where the operands are rounded. */
 static void spread_sizes(struct sums *s, int64_t count, double times) {
   double most = 0;
   for (int64_t o = 0; o < count; o++) most = fmax(most, s->size[o]);

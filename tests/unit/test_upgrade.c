@@ -1,6 +1,7 @@
 /* Old opsets: every model under tests/cases/import/upgrade is imported, run by the reference and
- * compared with the outputs beside it. make.py there wrote them from the old specifications and
- * checked them with another engine. HONE_TEST_CASES names another folder than tests/cases. */
+ * compared with the outputs in the same folder. make.py there wrote them from the old
+ * specifications and checked them with another engine. HONE_TEST_CASES names another folder than
+ * tests/cases. */
 #include "import_case.h"
 
 #include <dirent.h>

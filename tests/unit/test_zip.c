@@ -1,5 +1,5 @@
-/* Zip archives and DEFLATE data that are wrong, one fault at a time, and what must be read although it is unusual: ZIP64,
- * sizes behind a member, comments. The writer below is independent of the reader. */
+/* Invalid zip archives and DEFLATE data, one fault at a time, and unusual features that must be
+ * read: ZIP64, sizes after a member, comments. The writer below is independent of the reader. */
 #include "import_case.h"
 #include "compiler/import/pt2/zip.h"
 
@@ -19,7 +19,7 @@ static void put_number(struct buf *b, uint64_t x, int width) {
   for (int i = 0; i < width; i++, x >>= 8) put_raw(b, &(uint8_t){(uint8_t)(x & 255)}, 1);
 }
 
-/* What an archive is made of; an extra field and a comment may be any bytes. */
+/* The parts of an archive; an extra field and a comment may be any bytes. */
 struct part {
   const char *name;
   size_t name_bytes; /* 0: strlen(name) */
@@ -128,7 +128,7 @@ static void what_is_right_is_read(void **state) {
   set(&a, a.end + 20, 30, 2);
   put_raw(&a.b, "PK\5\6______________________________", 30);
   expect_archive(&a, HONE_OK, NULL);
-  a = two(); /* sizes that stand behind the member: none in front of it */
+  a = two(); /* sizes after the member, not in its local header */
   set(&a, a.local[0] + 6, 8, 2);
   set(&a, a.central[0] + 8, 8, 2);
   set(&a, a.local[0] + 14, 0, 4);

@@ -1,5 +1,6 @@
-/* A handwritten artifact as the emitter would write it: y[4,8] = x * w + shift, two units, weights of
- * 8 floats, embedded or beside. For the tests of the toolchain and the loader. */
+/* A handwritten artifact as the emitter would write it: y[4,8] = x * w + shift, two translation
+ * units, weights of 8 floats, embedded or in a separate file. For the tests of the toolchain and
+ * the loader. */
 #ifndef HONE_TOY_ARTIFACT_H
 #define HONE_TOY_ARTIFACT_H
 

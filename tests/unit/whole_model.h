@@ -1,6 +1,7 @@
-/* whole_model: one ONNX model with a bit of everything that a file may hold: tensors of every storage, sparse ones,
- * sequences and optionals, branches that see the values around them, functions with attributes, defaults, overloads and
- * operands left out, attributes of every kind, and what no reader asks for. */
+/* whole_model: one ONNX model with every feature of the format: tensors of every storage, sparse
+ * tensors, sequences and optionals, branches that read outer values, functions with attributes,
+ * defaults, overloads and omitted operands, attributes of every kind, and fields that no reader
+ * needs. */
 #ifndef HONE_WHOLE_MODEL_H
 #define HONE_WHOLE_MODEL_H
 #include "onnx_bytes.h"
@@ -200,7 +201,7 @@ static inline struct buf whole_model(void) {
   put_input(&graph, "condition", 9, "");
   for (uint32_t kind = 4; kind <= 9; kind += 5) { /* a sequence, an optional */
     struct buf element = value_info("", 1, "2"), around = {0};
-    put_bytes(&around, 1, element.at + 4, element.n - 4); /* its type, behind an empty name */
+    put_bytes(&around, 1, element.at + 4, element.n - 4); /* its type, after an empty name */
     free(element.at);
     type = (struct buf){0};
     put_msg(&type, kind, &around);

@@ -1,4 +1,5 @@
-/* zip_bytes: archives whose members are stored as they are, for tests; shares no code with src/compiler/import. */
+/* zip_bytes: archives with uncompressed members, for tests; shares no code with
+ * src/compiler/import. */
 #ifndef HONE_ZIP_BYTES_H
 #define HONE_ZIP_BYTES_H
 #include "onnx_bytes.h"
@@ -28,7 +29,7 @@ static inline void put_member(struct buf *b, struct buf *directory, const char *
   put_raw(directory, name, strlen(name));
 }
 
-/* Behind the last member; frees the directory. */
+/* Appends the directory after the last member, and frees it. */
 static inline void put_directory(struct buf *b, struct buf *directory, uint16_t count) {
   uint32_t where[] = {(uint32_t)directory->n, (uint32_t)b->n};
   put_raw(b, directory->at, directory->n);
