@@ -97,7 +97,7 @@ def skips(output):
 def failed_tests(output):
     """The tests that a step names as failed, each with its message: pytest's and cmocka's lines."""
     names = re.findall(r"^(?:FAILED|ERROR|\[  FAILED  \]) (?!\d+ test)(.+)$", output, re.MULTILINE)
-    return list(dict.fromkeys(names))  # cmocka names each where it fails and once more at the end
+    return list(dict.fromkeys(names))  # cmocka names each failure where it occurs and again at the end
 
 
 def shown(output):

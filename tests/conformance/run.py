@@ -1,6 +1,6 @@
 """The cases of the pinned onnx package against a tool that evaluates a model.
 
-Each case ends as
+Each case has one of these results:
   pass       every output has the right type, shape and values by the suite's own tolerance
   refused    the tool said in one sentence what it does not support
   not asked  the case never reached the tool: no file can hold one of its values
@@ -11,9 +11,9 @@ gives it as an input runs again with its small integers, and those floats that d
 constants; it then passes with the remark "constant operands".
 
 The status file of the tool (status.txt for the reference, native.txt for the compiler) holds the
-expected end of every case, sorted, and may only improve: a case that was `pass` must pass, and nothing
-may be `wrong`. What compiled code refuses stands in reviewed.txt with its reason (review.py makes
-docs/log/conformance.md of both). --bless rewrites the status file, unless something became worse.
+expected result of every case, sorted, and may only improve: a case that was `pass` must pass, and no case
+may be `wrong`. reviewed.txt lists what compiled code refuses, with reasons (review.py writes
+docs/log/conformance.md from both). --bless rewrites the status file, unless a case became worse.
 """
 
 import argparse
@@ -36,12 +36,12 @@ import values
 STATUSES = ("pass", "refused", "not asked", "wrong")
 AT_RUN_TIME = re.compile("known only at run time|dynamic dimension|without an upper bound")
 SENTENCE = re.compile(r"^(?:hone: )?(E_.+)", re.MULTILINE)
-# Programs read and write .npy files of no type below a byte, and of no text.
+# Programs read and write no .npy files of strings or of types smaller than a byte.
 UNREADABLE = re.compile("has element type .* which this program cannot read")
 REFUSALS = ("E_UNSUP", "E_TYPE", "E_SHAPE: dynamic dimensions")
 # Results that differ from run to run by design: only type and shape are compared.
 RANDOM = re.compile(r"test_(bernoulli|training_dropout)(_|$)")
-# Where the suite's float32 transform gives 2e-7 beside an exact zero of numbers up to 100.
+# The suite's float32 transform gives 2e-7 where the exact value is zero, for inputs up to 100.
 NOISY = re.compile(r"test_dft_inverse(_opset19)?$")
 # --level: flags of `hone compile`, and what runs the program.
 LEVELS = {
@@ -49,9 +49,9 @@ LEVELS = {
     "portable": (["--portable"], []),
     "aarch64": (["--target", "aarch64-linux-gnu", "--cpu", "neon"], ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]),
 }
-# Inputs of operators that decide a shape and may be floats.
+# Operands that determine a shape and may be floats.
 SHAPE_OPERANDS = {"Range": (0, 1, 2), "Resize": (2,), "Upsample": (1,), "OneHot": (1,)}
-# Written out, Range is a Loop whose trip count comes from the same three scalars.
+# The expanded form of Range is a Loop whose trip count comes from the same three scalars.
 EXPANDED_RANGE = re.compile("test_range_.*_expanded$")
 
 
@@ -83,7 +83,7 @@ def is_open(info):
 
 
 def write_inputs(folder, model, inputs):
-    """The input files, and --shape for those that the model gives no shape: sequences, optionals, open sizes."""
+    """The input files, and --shape for inputs without a fixed shape: sequences, optionals, dynamic dimensions."""
     paths, shapes = [], []
     for info, value in zip(suites.real_inputs(model), inputs):
         for name, tensor in flat(info, value):

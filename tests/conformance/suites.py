@@ -1,4 +1,4 @@
-"""The cases of the pinned onnx package whose data lies in it: node, simple, pytorch-converted,
+"""The cases of the pinned onnx package that it contains with their data: node, simple, pytorch-converted,
 pytorch-operator and light. Each has a name, a model, inputs, expected outputs and tolerances."""
 
 import warnings

@@ -1,8 +1,8 @@
-"""Values of the suite as files that the tools read, and back.
+"""Converts values of the suite to files that the tools read, and back.
 
 A tensor is a .npy file. Types that NumPy lacks are written as their codes: 16 and 8 bits as unsigned
-integers, 4 and 2 bits as one byte an element; strings as NumPy's "U". A sequence is its elements one
-after another, an absent optional is left out.
+integers, 4 and 2 bits as one byte per element; strings as NumPy's "U". A sequence is one file per
+element; an absent optional has no file.
 """
 
 import ml_dtypes
@@ -58,7 +58,7 @@ def load(path, element):
 
 
 def element_type(info):
-    """Of a graph input or output; of its elements for a sequence, 0 if it is no tensor."""
+    """The element type of a graph input or output; for a sequence, of its tensors. 0 if it has no tensors."""
     kind = info.type
     while True:
         name = kind.WhichOneof("value")

@@ -1,4 +1,4 @@
-"""Random ONNX graphs over boundary shapes, and changes of a graph that change nothing (metamorphic pairs)."""
+"""Random ONNX graphs with boundary shapes, and equivalent rewrites of a graph (metamorphic pairs)."""
 
 import random
 
@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-# 0, 1, odd, prime, and beside the widths of vectors (8 and 16 floats) and of tiles.
+# 0, 1, odd, prime, and one off from vector widths (8 and 16 floats) and tile sizes.
 SIZES = (0, 1, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 33)
 UNARY = ("Relu Sigmoid Tanh Exp Abs Neg Sqrt Erf Gelu HardSwish Softplus LeakyRelu Elu Floor Ceil Round Sign Identity "
          "Reciprocal Sin Cos Mish").split()

@@ -1,13 +1,13 @@
-"""The same graph on every way that hone knows, and on ONNX Runtime:
+"""Runs the same graph by every path through hone, and by ONNX Runtime:
 
     reference = passes off = passes on = another C compiler = ONNX Runtime        (random graphs, zoo, files)
     renamed = reordered = with identities = with transpose pairs = exported and read again = opset converted
 
     run.py [--hone FILE] [--seed N] [--count N] [--seconds S] [--models DIR] [--zoo] [--keep DIR]
 
-Integers and truth values must be equal, NaN and infinities stand at the same places, floats are close as sums allow
-whose order differs. What differs is cut down to the first value that does, `hone verify --bisect` says whether a pass
-did it, and the model is kept. The last line counts: `N graphs, N comparisons, N differ, N refused`.
+Integers and booleans must be equal, NaN and infinities must be at the same indices, and floats must agree within the error
+of a different summation order. A difference is reduced to the first differing value, `hone verify --bisect` reports whether
+a pass caused it, and the model is kept. The last line counts: `N graphs, N comparisons, N differ, N refused`.
 """
 
 import argparse
@@ -167,7 +167,7 @@ class Differential:
     def compare_onnxruntime(self, name, truth, path, inputs):
         try:
             found = by_onnxruntime(path, inputs)
-        except Exception as error:  # what it does not take is no verdict on hone
+        except Exception as error:  # a model that it refuses says nothing about hone
             print(f"not asked {name}, ONNX Runtime: {str(error).splitlines()[0][:100]}", flush=True)
             return
         self.compare(name, "ONNX Runtime", truth, lambda: found, path)

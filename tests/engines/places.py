@@ -1,4 +1,4 @@
-"""Where engines are: those that 'hone backends install' put into this user's data folder, and environments that the
+"""Finds installed engines: those that 'hone backends install' put into this user's data folder, and environments that the
 user names: HONE_TEST_ENGINES="torch=DIR,iree=DIR"."""
 
 import os

@@ -1,4 +1,4 @@
-"""hone bench --keep: what each engine leaves of a model runs in another process, with the engine alone."""
+"""hone bench --keep: the kept artifact of each engine runs in another process, with the engine and without hone."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from places import places, words
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HONE = pathlib.Path(os.environ.get("HONE", ROOT / "build" / "hone")).resolve()
 
-# backend: how its own interpreter runs what lies in the folder; x in, y out. NAMES: the model's inputs and outputs.
+# backend: code for its own interpreter that runs the kept folder; x is the input, y the output. NAMES: the model's inputs and outputs.
 RUNS = {
     "ncnn": """
         import ncnn

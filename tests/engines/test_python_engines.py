@@ -1,5 +1,5 @@
-"""Engines that are called from Python, for real: those that are here (places.py), the others skipped by name. Not part
-of 'make test': they take gigabytes."""
+"""Real engines that are called from Python: the installed ones (places.py); the others are skipped by name. Not part
+of 'make test', because they need gigabytes."""
 
 import json
 import os
@@ -110,7 +110,7 @@ def test_litert_runs_tflite_files_on_the_threads_it_was_given(tmp_path):
 
 @pytest.mark.parametrize("name", ["mlperf_kws_dscnn/model_f32", "dtln/stage1_dr", "dtln/stage2_dr"])
 def test_litert_is_right_on_files_of_dynamic_range(tmp_path, name):
-    """Weights of bytes, which LiteRT multiplies by operands in bytes and hone by floats: neither is wrong."""
+    """int8 weights, which LiteRT multiplies by int8 activations and hone by floats: both results are accepted."""
     models = pathlib.Path(os.environ.get("HONE_SHARED", ROOT.parent / "shared")) / "models"
     model = models / f"{name}.tflite"
     if "litert" not in places() or not model.exists():

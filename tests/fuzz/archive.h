@@ -1,5 +1,5 @@
-/* A mutator that knows zip archives: it changes what one member holds, as words.h does text and libFuzzer all else, and
- * writes the archive anew around it, with the sizes, places and checksums that go with it. */
+/* A mutator for zip archives: it changes the content of one member, text with words.h and other
+ * data with libFuzzer, and rewrites the archive with matching sizes, offsets and checksums. */
 #ifndef HONE_FUZZ_ARCHIVE_H
 #define HONE_FUZZ_ARCHIVE_H
 
@@ -28,7 +28,8 @@ static inline void zip_copy(uint8_t **p, const uint8_t *bytes, size_t n) {
   *p += n;
 }
 
-/* Members that the directory points to; 0: it is no archive, or one that cannot be written anew. */
+/* Returns the number of members in the directory; 0: not an archive, or one that cannot be
+   rewritten. */
 static inline size_t zip_parts(const uint8_t *data, size_t size, struct zip_part *out) {
   size_t end = size < ZIP_END ? 0 : size - ZIP_END;
   while (end && memcmp(data + end, "PK\5\6", 4)) end--;

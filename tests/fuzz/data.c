@@ -1,8 +1,8 @@
-/* data: fuzz targets of what hone reads beside models, for libFuzzer. FUZZ_FORMAT chooses one: 10 .npy files, 11 DEFLATE
- * streams, 12 choice tables, 13 graphs as text, 14 a study's JSON, 15 what a worker says.
- *
- * Whatever the bytes are, the reader ends with success or an error that is not E_INTERNAL; sanitizers watch the rest.
- * What it takes and can write again is read a second time and has to be the same. */
+/* data: libFuzzer targets for hone's readers of other formats than models. FUZZ_FORMAT chooses one:
+ * 10 .npy files, 11 DEFLATE streams, 12 choice tables, 13 graphs as text, 14 a study's JSON, 15 a
+ * worker's messages.  For any input, the reader returns success or an error that is not E_INTERNAL;
+ * sanitizers check the rest. Accepted data that hone can write is written and read again, and must
+ * be equal. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -89,7 +89,7 @@ static void read_once(struct ctx *ctx, struct arena *arena, const uint8_t *data,
   if (!status) status = graph_infer(ctx, graph);
   if (!status) status = graph_verify(ctx, graph);
   require(status != HONE_E_INTERNAL);
-  /* sizes known at run time only: inference numbers those that it makes anew behind those that the text gave */
+  /* sizes known only at run time are skipped: inference gives its new ones numbers after those in the text */
   if (!status && !graph->extents.count && !graph_print(ctx, &once, graph, op_names, &with_data)) {
     require(!graph_parse(ctx, arena, once.at, once.length, op_find, &graph));
     require(!graph_print(ctx, &twice, graph, op_names, &with_data));
@@ -137,7 +137,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
   return size;
 }
 #elif FUZZ_FORMAT == 11
-/* Codes are no bytes: bits are put in, taken out and turned over. */
+/* DEFLATE codes are not byte-aligned, so this inserts, removes and flips bits. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed) {
   if (size < 4 || seed % 4 == 0) return LLVMFuzzerMutate(data, size, max_size);
   size_t at = 16 + words_next(&seed) % (8 * (size - 2)), end = 8 * size;

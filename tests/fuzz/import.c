@@ -1,9 +1,7 @@
-/* import: a fuzz target of the readers of model files, for libFuzzer. FUZZ_FORMAT chooses the mutator:
- * 1 FlatBuffers (words become offsets, counts and neighbours of what they were), 2 zip archives (archive.h), 3 protocol
- * buffers (protobuf.h).
- *
- * Whatever the bytes are, the import ends with success or an error that is not E_INTERNAL; sanitizers
- * watch the rest. */
+/* import: a libFuzzer target for the readers of model files. FUZZ_FORMAT chooses the mutator: 1
+ * FlatBuffers (words become offsets, counts and values close to the old ones), 2 zip archives
+ * (archive.h), 3 protocol buffers (protobuf.h).  For any input, the import returns success or an
+ * error that is not E_INTERNAL; sanitizers check the rest. */
 #include <stdlib.h>
 
 #include "archive.h"

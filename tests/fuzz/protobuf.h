@@ -1,5 +1,5 @@
-/* A mutator that knows protocol buffers: it walks into a message by its fields, changes one (its number, its content,
- * its place, how often it is there) and makes the lengths of all messages around it right again. */
+/* A mutator for protocol buffers: it descends into a message, changes one field (its number,
+ * content, position or repetition), and corrects the lengths of all enclosing messages. */
 #ifndef HONE_FUZZ_PROTOBUF_H
 #define HONE_FUZZ_PROTOBUF_H
 
@@ -12,7 +12,7 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 
 enum { PB_DEPTH = 12, PB_FIELDS = 256 };
 struct pb_field {
-  size_t begin, body, end; /* tag, content (behind a length), end */
+  size_t begin, body, end; /* offsets of the tag, of the content (after a length), of the end */
   unsigned wire;
 };
 struct pb_span {
@@ -41,7 +41,7 @@ static inline size_t pb_put_varint(uint8_t *out, uint64_t x) {
   return n;
 }
 
-/* Fields of [begin, end); 0: it is no message. */
+/* Returns the number of fields of the span; 0: not a message. */
 static inline size_t pb_fields(const uint8_t *p, struct pb_span span, struct pb_field *out) {
   size_t count = 0, at = span.begin;
   while (at < span.end && count < PB_FIELDS) {
@@ -68,7 +68,8 @@ static inline size_t pb_fields(const uint8_t *p, struct pb_span span, struct pb_
   return count;
 }
 
-/* What stands in place of field f: 0 nothing, else bytes in `out` (room for f, f again, and 64). */
+/* Writes the replacement of field f to `out` (room for f twice and 64 bytes more); returns its
+   size, 0: removed. */
 static inline size_t pb_change(const uint8_t *p, const struct pb_field *f, const struct pb_field *other, uint32_t *seed,
                                uint8_t *out, size_t room) {
   static const uint64_t numbers[] = {0, 1, 2, 3, 7, 8, 16, 127, 128, 255, 65535, 1u << 20, INT32_MAX,
@@ -145,7 +146,7 @@ static inline size_t pb_mutate(uint8_t *data, size_t size, size_t max_size, uint
   size_t n = 0, begin = f.begin, end = f.end;
   if (!now || !next) abort();
   n = pb_change(data, &f, &other, &seed, now, room);
-  while (depth) { /* outwards: the message's tag, its new length, what stands before and behind */
+  while (depth) { /* outwards: the message's tag, its new length, the fields before and after */
     const struct pb_field around = way[--depth];
     size_t tag = around.begin, at = 0, length = around.end - around.body - (end - begin) + n;
     uint64_t ignored;

@@ -1,5 +1,5 @@
-"""What the fuzz targets begin with: a folder of small files for each of them, made of the tests' own cases, of the
-models of the onnx package, and of what hone itself prints: seeds.py HONE FOLDER"""
+"""Writes the seed corpora of the fuzz targets: a folder of small files for each target, from the tests' own cases, the
+models of the onnx package, and output of hone itself: seeds.py HONE FOLDER"""
 import io
 import json
 import pathlib
@@ -128,7 +128,7 @@ def short_json(text):
 
 
 def pt2(source, folder):
-    """The archive that stands in a folder of `source`, without inputs, outputs and samples."""
+    """The archive of the files in a folder of `source`, without inputs, outputs and samples."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as made:
         for member in source.namelist():

@@ -1,5 +1,5 @@
-/* A mutator for text: it takes words, numbers, lines and signs as what they are, drops, doubles, swaps and copies
- * them, and puts numbers at the borders of their types where numbers stand. */
+/* A mutator for text: it deletes, doubles, swaps and copies words, numbers, lines and punctuation,
+ * and replaces numbers by the limits of their types. */
 #ifndef HONE_FUZZ_WORDS_H
 #define HONE_FUZZ_WORDS_H
 
@@ -16,7 +16,7 @@ static inline uint32_t words_next(uint32_t *seed) {
 static inline int words_class(uint8_t c) {
   return isdigit(c) ? 1 : isalpha(c) || c == '_' ? 2 : isspace(c) ? 3 : 4;
 }
-/* The token at or behind `at`. */
+/* The token that contains `at`. */
 static inline void words_find(const uint8_t *data, size_t size, size_t at, size_t *begin, size_t *end) {
   *begin = at;
   while (*begin && words_class(data[*begin]) != 4 && words_class(data[*begin - 1]) == words_class(data[*begin]))

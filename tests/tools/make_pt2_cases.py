@@ -1,6 +1,6 @@
-"""Makes tests/cases/pt2/small.pt2, an archive as torch.export writes it, without needing torch: a linear
-layer whose weights are a transposed view, a slice by an open size, a cat, a split. Imported by tests/cli/test_pt2.py
-for its parts."""
+"""Writes tests/cases/pt2/small.pt2, an archive as torch.export writes it, without torch: a linear layer
+whose weights are a transposed view, a slice by a dynamic dimension, a cat, a split. tests/cli/test_pt2.py imports
+parts of it."""
 import json
 import pathlib
 import zipfile

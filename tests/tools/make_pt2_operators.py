@@ -55,7 +55,7 @@ def case(name, function, *inputs, weights=(), module=None):
 
 @torch.library.custom_op("transformers::grouped_mm_fallback", mutates_args=(), schema="(Tensor input, Tensor weight, Tensor offs) -> Tensor")
 def grouped_fallback(input, weight, offs):
-    """As that library says it: rows up to each end by the next matrix, zeros behind the last."""
+    """As that library defines it: rows up to each offset are multiplied by the next matrix; rows after the last are zero."""
     begin, out = 0, torch.zeros(input.size(0), weight.size(2))
     for matrix, end in zip(weight, offs.tolist()):
         out[begin:end] = input[begin:end] @ matrix
@@ -803,7 +803,7 @@ def in_public_models():
 
 
 def resampled():
-    """Sizes that are no whole multiples of each other, and axes whose size stays although a factor is given."""
+    """Sizes that are not integer multiples of each other, and axes whose size does not change although a factor is given."""
     sizes = {1: (2, 3, 9), 2: (1, 2, 9, 6), 3: (1, 2, 5, 4, 6)}
     modes = {1: ("nearest", "nearest-exact", "linear"), 2: ("nearest", "nearest-exact", "bilinear", "bicubic"), 3: ("nearest", "nearest-exact", "trilinear")}
     for n, names in modes.items():

@@ -224,7 +224,7 @@ def case(function):
 
 def one(name, code, shape, options=None, kind=None, dtype="float32", quant=None, out=None, out_shape=None,
         out_dtype=None, extra=(), **how):
-    """A model of one operator on one input; extra: constants behind it."""
+    """A model of one operator on one input; extra: constant operands after it."""
     m = Model(name)
     inputs = [m.input("x", shape, dtype, quant, **how)]
     for k, (data, kind_of) in enumerate(extra):
@@ -694,7 +694,7 @@ def batch_matmul(name):
 
 @case
 def image_chain(name):
-    """What stands between images: padding, channels joined, a mean, a scale of the channels."""
+    """Operators between images: padding, concatenation of channels, a mean, a scale of the channels."""
     m = Model(name)
     m.input("x", (1, 6, 6, 4))
     m.weights("w1", (8, 3, 3, 4))
@@ -785,7 +785,7 @@ def pick_rows(m, start, size, axis=0):
 
 
 def sized(name, given, *steps, axis=0, least=1, condition=(1,)):
-    """Branches of other sizes, and operators behind them."""
+    """Branches with different output sizes, and operators that read their results."""
     m = Model(name)
     m.input("x", (4, 3))
     m.input("condition", condition, "bool", data=np.full(condition, given))
@@ -955,7 +955,7 @@ def while_variable(name, given):
 
 
 def if_variable(name, constant):
-    """A branch gives the handle back beside its result; behind the IF the variable is read through that."""
+    """A branch returns the variable's handle in addition to its result; after the IF the variable is read through that handle."""
     m = Model(name)
     m.input("x", (2, 3))
     m.constant("condition", True, "bool") if constant else m.input("condition", (), "bool", data=True)
@@ -1081,7 +1081,7 @@ def table_words(name):
 
 
 def text_case(word, code, given, out, dtype, options=None, kind=None, data=(("one", "", "three"), ("ü", "five", "one"))):
-    """One operator on strings; given: constants behind it."""
+    """One operator on strings; given: constant operands after it."""
     def build(name):
         m = Model(name)
         names = [m.input("x", np.shape(data), "string", data=data)]

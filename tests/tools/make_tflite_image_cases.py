@@ -1,6 +1,6 @@
-"""Makes more of tests/cases/tflite: every operator behind one that leaves its result with channels in second place
-(hone reads such a value in the order that it has, or turns it), and operators whose operands are computed, of rank 0,
-complex or quantised alike. Needs what make_tflite_cases.py needs.
+"""Writes more of tests/cases/tflite: every operator after one whose result hone stores channels-first (hone reads such a
+value in its layout, or transposes it), and operators whose operands are computed, of rank 0, complex or quantised.
+Needs the same packages as make_tflite_cases.py.
 
     make_tflite_image_cases.py [WORD]
 """

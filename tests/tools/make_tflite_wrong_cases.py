@@ -1,5 +1,5 @@
-"""Makes tests/cases/tflite-wrong: TFLite models that hone refuses, one fault each, and expected.txt with the error id and
-what the message holds. Needs what make_tflite_cases.py needs; no engine runs them.
+"""Writes tests/cases/tflite-wrong: TFLite models that hone refuses, one fault each, and expected.txt with the error id and
+part of the message. Needs the same packages as make_tflite_cases.py; no engine runs the models.
 
     make_tflite_wrong_cases.py
 """
@@ -513,7 +513,7 @@ def variables():
 
 
 def names():
-    """Names that are no UTF-8, wherever a file has one."""
+    """A name that is not UTF-8, for every kind of name in a file."""
     wrong = b"\xff\xfe"
     for word in ("graph", "tensor", "custom", "signature-key", "signature-input", "container", "variable"):
         m = Model(f"name-of-{word}")

@@ -166,8 +166,8 @@ static enum verdict judge(const struct checker *c, size_t output, int threads) {
   return GOOD;
 }
 
-/* Memory that ends (or, at_front, begins) beside a page that nobody may touch, aligned to elements
-   only. Lives until the process ends. */
+/* Memory that ends (or, at_front, begins) at a guard page, aligned to elements only. Lives until
+   the process ends. */
 static hone_status guarded(struct ctx *ctx, size_t bytes, bool at_front, char **out) {
   size_t page = 4096, inner = (bytes + page - 1) / page * page;
   char *map =
@@ -245,7 +245,7 @@ static hone_status run_threads(struct checker *c, const struct loaded *loaded, e
   return HONE_OK;
 }
 
-/* The artifact says of itself what the graph says. */
+/* The artifact's description of its inputs and outputs matches the graph. */
 static hone_status check_info(struct checker *c, const struct hone_artifact_info *info) {
   const struct graph *graph = c->s->graph;
   bool same = (size_t)info->input_count == graph->inputs.count &&

@@ -13,7 +13,7 @@ struct gen {
   struct random random;
   struct value *pool[POOL];
   size_t count;
-  bool exact[MOST_VALUES]; /* not rounded: the same bits whatever computes it */
+  bool exact[MOST_VALUES]; /* not rounded: the same bits on every path */
   unsigned constants;
   int weights[64]; /* by maker */
 };

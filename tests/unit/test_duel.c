@@ -45,8 +45,7 @@ static void false_alarms_are_one_per_cent(void **state) {
   assert_int_equal(refused, 0); /* 3 % is within a budget of 5 % */
 }
 
-/* Over many paired runs, the share of false alarms is at most the requested error, for each error.
-   */
+/* Over many paired runs, the share of false alarms is at most the requested error. */
 static void the_error_is_what_was_asked_for(void **state) {
   (void)state;
   static const double errors[] = {.5, .2, .05};

@@ -30,8 +30,7 @@ static void results_of_bytes(void **state) {
   assert_true(fabs(profile_limit_ns(&profile, 0) - (10000 + 5000)) < 1e-6);
 }
 
-/* A step that was faster than its limit: the limit is not shown, and the peaks are measured again.
-   */
+/* A step that was faster than its limit: the limit is not shown, and the peaks are remeasured. */
 static void a_limit_that_was_passed_is_none(void **state) {
   (void)state;
   struct profiled_step steps[2] = {{.work = {.algorithm_flops = 1e6, .dtype = HONE_F32}},

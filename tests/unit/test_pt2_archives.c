@@ -245,8 +245,7 @@ static void the_states(void **state) {
 #undef WRITES
 }
 
-/* A view of part of a storage is gathered: two rows of a storage of three, from its second element.
-   */
+/* A view of part of a storage is gathered: two rows of three, from the second element. */
 static void a_strided_weight(void **state) {
   (void)state;
   char bytes[33];

@@ -88,7 +88,7 @@ def check(tool, name, folder):
     model = onnx.load(path)
     onnx.checker.check_model(model, full_check=True)
     found = []
-    # class tokens and gates behind a constant operator are folded where the graph is inferred: a few thousand at most
+    # class tokens and gates under a constant operator are folded by shape inference: a few thousand parameters at most
     if abs(parameters(model, name) - int(said[1])) > 1e-5 * int(said[1]):
         found.append(f"{parameters(model, name)} parameters, published are {said[1]}")
     makers = with_all_outputs(model)
