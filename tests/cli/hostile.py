@@ -1,6 +1,5 @@
-"""Models made to hurt, as bytes, each with the row of the catalogue of bad inputs that it stands for
-and the answer it must get. A few are made by a writer of raw protobuf fields, since no well-behaved
-library writes them."""
+"""Hostile models, as bytes, each with its row in the catalogue of bad inputs and the expected error.
+Some are written as raw protobuf fields, because no library writes them."""
 
 import onnx
 import numpy as np

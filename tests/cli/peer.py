@@ -1,4 +1,4 @@
-"""One small ONNX model through ONNX Runtime and through one of hone's runners, side by side."""
+"""Runs one small ONNX model with ONNX Runtime and with one of hone's runners, and compares."""
 
 import os
 import subprocess

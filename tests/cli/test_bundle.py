@@ -1,5 +1,5 @@
-"""hone recommend --bundle: the folder runs and tests itself without hone, in another place, with nothing around it; and
-every damage of any of its files fails the self-test."""
+"""hone recommend --bundle: the folder runs and passes its self-test without hone, at another path, in an empty environment;
+damage to any of its files fails the self-test."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""tools/check_circles.py: what counts as one file needing another."""
+"""tools/check_circles.py: what counts as a dependency of one file on another."""
 import importlib.util
 import pathlib
 

@@ -1,5 +1,5 @@
-"""Operators of com.microsoft, and forms of ONNX's that its suite has no case of, against ONNX Runtime: the reference and
-compiled code, one small model each."""
+"""Operators of com.microsoft, and variants of ONNX operators without a case in its suite, against ONNX Runtime: the
+reference and compiled code, one small model each."""
 
 import subprocess
 

@@ -1,5 +1,5 @@
-"""Models on microcontrollers: compiled for them, linked into firmware of our own, run by QEMU's boards, and compared with
-the reference. HONE_EDGE=all takes every model and board (make test-edge); EDGE_TABLE=FILE writes what was measured."""
+"""Models on microcontrollers: cross-compiled, linked into test firmware, run on boards emulated by QEMU, and compared with
+the reference. HONE_EDGE=all runs every model and board (make test-edge); EDGE_TABLE=FILE writes the measurements."""
 
 import json
 import os

@@ -194,7 +194,7 @@ def test_usage(hone, tmp_path):
                                (["--", "--min-tme", "2"], "E_USAGE", "--min-time"), (["--", "--rounds"], "E_USAGE", "--rounds")):
         words = words if "--backend" in words else ["--backend", "native", *words]
         refused(hone("fleet", "slurm", "zoo:mlp", "-o", tmp_path / "g", *words), error, part)
-    sound(hone("fleet", "slurm", "zoo:mlp", "--backend", "native", "-o", tmp_path / "g"))  # what failed is no fleet
+    sound(hone("fleet", "slurm", "zoo:mlp", "--backend", "native", "-o", tmp_path / "g"))  # the failed calls made no fleet folder
     refused(hone("fleet", "slurm", "zoo:mlp", "--backend", "native", "-o", tmp_path / "h", "--", "--name", "a\nb"), "E_USAGE",
             "line break")
     refused(hone("fleet", "merge", tmp_path / "none", "--store", tmp_path / "s.db"), "E_NOFILE", "not the folder of a fleet")

@@ -1,5 +1,5 @@
-"""Forms that are legal and rare, as tests/cases/forms/*.txt in ONNX's own text: functions, lists, branches of other sizes, outputs
-that are left out, old opsets. Both ways of a condition; the reference and compiled code, against ONNX Runtime."""
+"""Valid but rare ONNX features, as tests/cases/forms/*.txt in ONNX's text format: functions, sequences, branches of different
+sizes, omitted outputs, old opsets. Both values of a condition; the reference and compiled code, against ONNX Runtime."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What `inspect` reads and `compile` refuses: inspect says so, with the reason and the place."""
+"""Models that `inspect` reads and `compile` refuses: inspect reports that, with the reason and the node."""
 
 import json
 

@@ -1,5 +1,5 @@
-"""hone backends install with an interpreter that plays pip: what is asked of it, and that the environment works
-where it ends up."""
+"""hone backends install with a fake interpreter and pip: the requested packages, and that the environment works
+at its final path."""
 
 import subprocess
 import textwrap

@@ -1,4 +1,4 @@
-"""bench/int8.py: which peer a ratio is taken to, and what has none."""
+"""bench/int8.py: which peer a ratio refers to, and which rows have no ratio."""
 
 import importlib.util
 

@@ -1,5 +1,5 @@
-"""hone bench --keep DIR: what engines made of a model stays, each in its own folder; a worker's word for a file's name is
-not believed."""
+"""hone bench --keep DIR: keeps the compiled artifacts of each engine in its own folder; file names reported by a worker
+are validated."""
 
 import ctypes
 import json

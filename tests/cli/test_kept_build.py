@@ -1,4 +1,4 @@
-"""hone compile --keep DIR leaves all that the artifact is made of, and a script that links the same bytes."""
+"""hone compile --keep DIR keeps all sources of the artifact, and a script that builds the same bytes."""
 
 import subprocess
 

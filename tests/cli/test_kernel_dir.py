@@ -1,4 +1,4 @@
-"""--kernel-dir: a kernel of one's own in place of hone's."""
+"""--kernel-dir: the user's kernel replaces hone's."""
 
 import numpy as np
 import onnx

@@ -1,4 +1,4 @@
-"""bench/limits.py: which steps are listed, in which order, and that a person's reasons stay."""
+"""bench/limits.py: which steps are listed, in which order, and that reasons written by hand are kept."""
 
 import importlib.util
 import json

@@ -1,5 +1,5 @@
-"""hone bench --load: neighbours keep the cores busy while a cell's slices run, rest in between and are
-gone afterwards, however the bench ends; loaded cells are rows of their own."""
+"""hone bench --load: load processes keep the cores busy while a configuration's slices run, pause in between and are
+gone afterwards, even if the bench fails; loaded configurations are separate rows."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Memory that may be used, not memory that is there: limits of the process count, and limits reach the workers."""
+"""Usable memory, not installed memory: limits of the process apply, and are passed on to the workers."""
 
 import re
 import resource

@@ -1,5 +1,5 @@
-"""Models of opsets 7 to 12: every operator whose form changed since, in the form of its time, compiled and
-compared with ONNX Runtime. One model an opset; each operator is an output of its own."""
+"""Models of opsets 7 to 12: every operator that has changed since, in its old form, compiled and
+compared with ONNX Runtime. One model per opset; each operator has its own output."""
 
 import numpy as np
 import onnx

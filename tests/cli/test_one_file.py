@@ -1,4 +1,4 @@
-"""A model as C: which files it is, one file where asked, and a header that a program can use as it stands."""
+"""A model as C: the files that are written, a single file on request, and a header that a program can use unchanged."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""Whole pipelines as converters of scikit-learn and of TensorFlow write them, with seeded contents, against ONNX Runtime."""
+"""Complete pipelines as converters of scikit-learn and TensorFlow write them, with seeded parameters, against ONNX Runtime."""
 
 import os
 

@@ -1,4 +1,5 @@
-"""A store in PostgreSQL: the same figures as in a file, exactly once from many at a time, old tables, a server that ends."""
+"""A store in PostgreSQL: the same figures as in a file, each block exactly once under concurrent writers, tables of older
+versions, a server that stops."""
 
 import json
 import shutil

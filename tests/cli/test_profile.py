@@ -1,4 +1,4 @@
-"""hone profile: every node of the model in one step, times that add up, four forms of the same figures."""
+"""hone profile: every node of the model is in one step, times add up, and four output formats have the same figures."""
 
 import collections
 import json

@@ -1,4 +1,4 @@
-"""README's programs, as they are printed there, with a small model in the place of the reader's."""
+"""The programs in README, unchanged, with a small model in place of the reader's."""
 import os
 import re
 import subprocess

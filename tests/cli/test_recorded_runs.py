@@ -1,4 +1,4 @@
-"""tools/recorded_runs.py: what another project's tests run with ONNX Runtime, run by hone."""
+"""tools/recorded_runs.py: models that another project's tests run with ONNX Runtime, run by hone."""
 
 import json
 import subprocess

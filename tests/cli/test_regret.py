@@ -1,4 +1,4 @@
-"""bench/regret.py: its arithmetic and its page over one model and one candidate, whose regret is none."""
+"""bench/regret.py: its arithmetic, and its page for one model with one candidate, whose regret is zero."""
 
 import json
 import os

@@ -1,5 +1,5 @@
-"""How inferences arrive is a dimension of the study: several requests in flight, arrivals by the clock, a latency
-bound. The columns of each request are kept in the store."""
+"""The arrival pattern is a dimension of the study: several requests in flight, arrivals on a schedule, a latency
+bound. The store keeps the columns of each request."""
 
 import json
 import sqlite3

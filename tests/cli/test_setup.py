@@ -1,5 +1,5 @@
-"""Set-up as an ordinary user: where packages are missing one command is printed, where they are there nothing asks for
-root, and nothing is written outside the clone."""
+"""Set-up as an ordinary user: if packages are missing, one command is printed; if they are installed, root is not needed.
+Nothing is written outside the clone."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""Steps that differ in their sizes alone are one function, which reads them at run time."""
+"""Steps that differ only in their sizes share one function, which reads the sizes at run time."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What grows with a model grows in proportion: no generated function is as long as the model, tree ensembles and
+"""Generated code grows in proportion to the model: no function is as long as the model, and tree ensembles and
 lattices stay near the size of their files."""
 
 import numpy as np

@@ -1,5 +1,5 @@
-"""tests/run.py: its random steps draw graphs of their own, graphs of two numbers differ, the full run holds every step of the
-short one, and a step is remembered by what it reads. tests/check.py: a change finds its unit tests."""
+"""tests/run.py: each random step draws different graphs, each seed gives different graphs, the full run has every step of the
+short one, and the cached result of a step depends on the files that it reads. tests/check.py: a change selects its unit tests."""
 
 import importlib.util
 import subprocess

@@ -1,4 +1,4 @@
-"""On a narrow terminal: help and tables are as wide as it is, and the line that is written over again stays one."""
+"""On a narrow terminal: help and tables fit its width, and the progress line never wraps."""
 
 import fcntl
 import os

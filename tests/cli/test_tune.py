@@ -1,5 +1,5 @@
-"""hone kernel and hone tune: ways of doing a problem side by side; what is kept is used by every later
-compilation and said where it is."""
+"""hone kernel and hone tune: compare kernel choices for a problem; every later compilation uses the stored
+choices, and their path is printed."""
 
 import re
 

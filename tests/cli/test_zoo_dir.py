@@ -1,5 +1,5 @@
-"""--zoo-dir: a user's PyTorch models by name. The interpreter here is a stand-in that notes that it ran and hands out a
-file; tests/python/test_zoo_write.py has the exporter with torch."""
+"""--zoo-dir: a user's PyTorch models by name. The interpreter here is a fake that records its calls and returns a
+file; tests/python/test_zoo_write.py tests the exporter with torch."""
 
 import json
 import os

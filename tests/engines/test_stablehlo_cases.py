@@ -1,5 +1,5 @@
-"""Every case of tests/cases/tflite that hone writes as StableHLO, compiled and run by XLA, against what LiteRT's reference
-kernels gave: quantised numbers bit for bit."""
+"""Every case of tests/cases/tflite that hone exports as StableHLO, compiled and run by XLA, against the outputs of LiteRT's
+reference kernels: quantised values bit for bit."""
 
 import os
 import pathlib

@@ -1,5 +1,5 @@
-"""A study of ten engines whose harness is killed twice, and that the same command ends: every row once, no block lost.
-Engines that are called from C and from Python, one that is absent and one whose environment is not there."""
+"""A study of ten engines whose harness is killed twice and then completed by the same command: every row once, no block
+lost. Engines that are called from C and from Python, one that is not installed and one without its environment."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Compiled models as files: loaded without compiling, pickled, saved in other forms, with sizes left open."""
+"""Compiled models as files: loaded without compiling, pickled, saved in other formats, with dynamic dimensions."""
 import concurrent.futures
 import copy
 import multiprocessing

@@ -1,4 +1,4 @@
-"""What needs torch: the example from TorchScript to a program, export, and torch.compile with graph breaks counted."""
+"""Tests that need torch: the example from TorchScript to a program, export, and torch.compile with graph breaks counted."""
 import os
 import pathlib
 import subprocess

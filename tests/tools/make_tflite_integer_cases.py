@@ -1,5 +1,5 @@
-"""Makes the cases of tests/cases/tflite with 16-bit activations and with weights of 4 and 2 bits. Needs what
-make_tflite_cases.py needs.
+"""Writes the cases of tests/cases/tflite with 16-bit activations and with weights of 4 and 2 bits. Needs the same packages
+as make_tflite_cases.py.
 
     make_tflite_integer_cases.py [WORD]
 """

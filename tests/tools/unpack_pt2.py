@@ -1,4 +1,4 @@
-"""The modules of tests/cases/pt2/operators.zip as archives of their own, every other one packed with DEFLATE."""
+"""Writes the modules of tests/cases/pt2/operators.zip as separate archives, every other one compressed with DEFLATE."""
 import zipfile
 
 import make_pt2_cases as cases

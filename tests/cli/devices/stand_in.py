@@ -1,5 +1,5 @@
-"""What the stand-ins for engines of devices share: a model that is evaluated by onnx's reference, device memory that only
-copies reach, and the faults that HONE_FAULT names."""
+"""Shared by the mocks of engines for accelerators: a model evaluated by onnx's reference, device memory that only
+copies can access, and the faults named by HONE_FAULT."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""The calls of cuda-bindings that the worker makes: memory of the "device" is memory that only these reach."""
+"""The functions of cuda-bindings that the worker calls; only they can access the memory of the mock device."""
 
 import ctypes
 import enum
