@@ -1,6 +1,7 @@
-/* Random graphs for the compiler: between the generator (random_ops.c) and the checks
- * (random_graphs.c). A scene is a graph with the true content of each of its values, and the same
- * content computed from slightly shaken values: how far the two differ is what rounding may do. */
+/* Random graphs for the compiler: the interface between the generator (random_ops.c) and the checks
+ * (random_graphs.c). A scene is a graph with the exact content of each of its values, and the
+ * content computed from slightly perturbed values. The difference of the two bounds the rounding
+ * error. */
 #ifndef HONE_RANDOM_GRAPHS_H
 #define HONE_RANDOM_GRAPHS_H
 

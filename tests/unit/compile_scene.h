@@ -1,4 +1,4 @@
-/* A model with inputs and what the reference makes of them: for tests that compile and compare. */
+/* A model with inputs and the reference's outputs, for tests that compile and compare. */
 #ifndef HONE_COMPILE_SCENE_H
 #define HONE_COMPILE_SCENE_H
 #include "unit.h"

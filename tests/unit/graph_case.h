@@ -1,4 +1,4 @@
-/* graph_case: what a test of one graph starts from: a context, an arena, and the graph it reads. */
+/* graph_case: the fixture of a test of one graph: a context, an arena, and the parsed graph. */
 #ifndef HONE_GRAPH_CASE_H
 #define HONE_GRAPH_CASE_H
 #include "unit.h"

@@ -1,4 +1,4 @@
-/* Memory that ends at an inaccessible page: for tests of what may be read and written. */
+/* Memory that ends at an inaccessible page, for tests of out-of-bounds accesses. */
 #ifndef HONE_GUARDED_H
 #define HONE_GUARDED_H
 #include <sys/mman.h>

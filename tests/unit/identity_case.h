@@ -1,4 +1,4 @@
-/* identity_case: a folder with the model that the test engines (null, fake) are right for. */
+/* identity_case: a folder with the model that the test engines (null, fake) compute correctly. */
 #ifndef HONE_IDENTITY_CASE_H
 #define HONE_IDENTITY_CASE_H
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* import_case: import bytes and look at what came out. */
+/* import_case: imports bytes and checks the result. */
 #ifndef HONE_IMPORT_CASE_H
 #define HONE_IMPORT_CASE_H
 #include "compiler/import/import.h"

@@ -1,5 +1,5 @@
-/* The C that one kernel becomes, as the emitter writes it: defines, text, undefines, and an
- * exported entry. For the tests and the benchmark of kernels. */
+/* The C source of one kernel, as the emitter writes it: #defines, source, #undefs, and an exported
+ * entry. For the tests and the benchmark of kernels. */
 #ifndef HONE_KERNEL_SNIPPET_H
 #define HONE_KERNEL_SNIPPET_H
 

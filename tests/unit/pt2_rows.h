@@ -1,5 +1,6 @@
-/* pt2_rows: graphs of torch.export one row each, as pt2_case writes them. What is read is run by the reference, with inputs
- * 0, 1, 2 .., and compared; what is refused is refused with these words. */
+/* pt2_rows: graphs of torch.export, one row each, in the notation of pt2_case. A graph that is read
+ * is run by the reference with inputs 0, 1, 2 .. and compared; a refusal must have the given
+ * message. */
 #ifndef HONE_PT2_ROWS_H
 #define HONE_PT2_ROWS_H
 #include "pt2_case.h"

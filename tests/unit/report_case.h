@@ -1,4 +1,4 @@
-/* report_case: a known study, summarised, and names that every sink must show literally. */
+/* report_case: a known study, summarised, and names that every format must show literally. */
 #ifndef HONE_REPORT_CASE_H
 #define HONE_REPORT_CASE_H
 #include <dlfcn.h>

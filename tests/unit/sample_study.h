@@ -1,6 +1,6 @@
-/* A study as a bench would store it: three models, several backends, seeded samples with a tail,
- * failures of each kind. Backend names are real words of the field, every figure is made up by the
- * generator below. */
+/* A study as hone bench would store it: three models, several backends, seeded samples with a tail,
+ * failures of each kind. Backend names are those of real engines; the generator below invents every
+ * figure. */
 #ifndef HONE_SAMPLE_STUDY_H
 #define HONE_SAMPLE_STUDY_H
 

@@ -1,4 +1,4 @@
-/* advise: bounds, ties, the binding bound and the words, over records whose figures are set here. */
+/* advise: bounds, ties, the binding bound and the messages, over records with figures set here. */
 #include "judge/recommend/advise.h"
 #include "unit.h"
 

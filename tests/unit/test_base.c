@@ -1,4 +1,4 @@
-/* base: what every other module leans on. */
+/* base: the helpers that every other module uses. */
 #include "core/os/os.h"
 #include "unit.h"
 

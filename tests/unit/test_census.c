@@ -1,11 +1,9 @@
-/* A census of the assembly: the loop in which a kernel spends its time is what it should be, with
- * each compiler and instruction set, run or not by this machine. No spilled vector, no scalar
- * multiply-add, no call, and as many multiply-adds as the tile has.
- *
- * A product loop is an innermost loop whose vector arithmetic is multiply-adds alone; the hottest
- * is the one with most of them. Compilers that are not installed, or lack the headers of their
- * target (clang for aarch64 without that C library), are skipped with a word; all of them skipped
- * is a failure. */
+/* Checks the assembly of each kernel's hot loop, for each compiler and instruction set, including
+ * those that this machine cannot run. The loop must have no spilled vector, no scalar multiply-add
+ * and no call, and exactly the multiply-adds of its tile.  A product loop is an innermost loop
+ * whose vector arithmetic is only multiply-adds; the hot one has the most of them. Compilers that
+ * are not installed, or lack the headers of their target (clang for aarch64 without that C
+ * library), are skipped with a message; if all are skipped, the test fails. */
 #include "unit.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* Executables for every target and level, run as a user runs them: .npy files in, .npy files out,
- * by this processor where it can, else by an emulator, and compared with the reference. A target
- * whose compiler or emulator is not installed is skipped with a word. Two models and the first
- * level of each target, with HONE_CROSS=all every model and level, with HONE_CROSS=LEVEL every model on
- * that. */
+/* Executables for every target and level, run as a user runs them (.npy files in, .npy files out)
+ * on this processor if possible, otherwise in an emulator, and compared with the reference. A
+ * target whose compiler or emulator is not installed is skipped with a message. By default: two
+ * models and the first level of each target. HONE_CROSS=all: every model and level.
+ * HONE_CROSS=LEVEL: every model on that level. */
 #include "compile_scene.h"
 
 #include <unistd.h>

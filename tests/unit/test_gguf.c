@@ -1,5 +1,6 @@
-/* The element types of GGUF files, bit for bit. The hashes are of what the Python package gguf 0.19 makes of the same 64 random
- * blocks of each type (gguf.quants.dequantize); NaN counts as one value. */
+/* The element types of GGUF files, bit for bit. The hashes are of the values that the Python
+ * package gguf 0.19 (gguf.quants.dequantize) gives for the same 64 random blocks of each type; all
+ * NaNs count as one value. */
 #include "compiler/import/gguf/gguf.h"
 #include "unit.h"
 

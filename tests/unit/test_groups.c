@@ -1,6 +1,6 @@
-/* What plans fuse: tests/groups/CASE.hg becomes the groups of CASE.want, every value that a group reads is
- * made by a group before it, and a group's program gives, element by element and bit by bit, what its nodes
- * give in the reference. HONE_BLESS=1 rewrites the .want files. */
+/* Fusion: tests/groups/CASE.hg becomes the groups of CASE.want. Every value that a group reads is
+ * computed by an earlier group. A group's program gives the same bits as its nodes in the
+ * reference. HONE_BLESS=1 rewrites the .want files. */
 #include "core/os/os.h"
 #include "graph_case.h"
 #include "core/ops/ops_internal.h"

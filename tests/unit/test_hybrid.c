@@ -1,4 +1,5 @@
-/* hybrid: parts compute what the whole graph computes; cuts are where few bytes cross; the shortest path over segments. */
+/* hybrid: the parts give the results of the whole graph; cuts are where few bytes are transferred;
+ * the shortest path over segments. */
 #include "judge/hybrid/hybrid.h"
 #include "unit.h"
 

@@ -1,4 +1,5 @@
-/* A hybrid as a bundle: parts behind one interface, tested by the bundle's own self-test, which a changed part fails. */
+/* A hybrid as a bundle: its parts behind one interface; the bundle's self-test passes, and fails if
+ * a part is changed. */
 #include "judge/bundle/bundle.h"
 #include "unit.h"
 

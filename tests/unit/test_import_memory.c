@@ -1,7 +1,8 @@
-/* Every allocation of the readers refused once: each model of tests/cases is read with the least memory that the
- * allocation before needs, until it is enough. Nothing is lost, nothing is read halfway, and the answer is always
- * the limit's. HONE_CASES=PATTERN reads others than the short form's, whose one LSTM of bytes stands for all: each
- * attempt makes its tables of 65,536 words again. */
+/* Every allocation of the readers is refused once: each model of tests/cases is read with just the
+ * memory that the previous allocations need, until all succeed. Nothing leaks, no model is read
+ * partially, and the error is always that of the limit. HONE_CASES=PATTERN selects other models.
+ * The short run has only one int8 LSTM, because each attempt builds its tables of 65,536 words
+ * again. */
 #include "import_case.h"
 #include "whole_model.h"
 

@@ -1,4 +1,4 @@
-/* The timed loop with a backend of this file: what it calls when, and what it finds. */
+/* The timed loop with a mock backend: the order of its calls, and its results. */
 #include "bench/worker/loop.h"
 #include "unit.h"
 

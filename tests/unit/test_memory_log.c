@@ -1,4 +1,4 @@
-/* A worker's memory over time: bounded, in order, and its highest point kept. */
+/* The log of a worker's memory over time: bounded in length, ordered, with its peak kept. */
 #include "unit.h"
 
 #include "bench/study/study.h"

@@ -1,4 +1,4 @@
-/* metrics: each against figures worked out by hand. */
+/* metrics: each against figures computed by hand. */
 #include <math.h>
 #include <stdlib.h>
 

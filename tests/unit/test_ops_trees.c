@@ -1,4 +1,4 @@
-/* Tree ensembles: a stump by hand, and linked lists that are damaged. */
+/* Tree ensembles: a stump computed by hand, and damaged linked lists. */
 #include "ops_case.h"
 
 static const char regressor[] =

@@ -1,6 +1,6 @@
 /* Passes, as data: tests/passes/PASS/CASE.hg is run through that pass (folder "pipeline": all of
- * them) and must print as CASE.want; the graph before and after must compute the same on random
- * inputs. HONE_BLESS=1 rewrites the .want files; the difference is read in review. */
+ * them) and must print as CASE.want. The graph before and after must give the same results on
+ * random inputs. HONE_BLESS=1 rewrites the .want files; a person reviews the difference. */
 #include "core/os/os.h"
 #include "unit.h"
 #include "compiler/passes/passes.h"

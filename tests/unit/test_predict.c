@@ -1,4 +1,5 @@
-/* predict: which method is used where the law is known, how wide its intervals are, and when it says nothing. */
+/* predict: the method that is chosen if the law of the data is known, the width of its intervals,
+ * and when it gives no prediction. */
 #include "judge/predict/predict.h"
 #include "unit.h"
 

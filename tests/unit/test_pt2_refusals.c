@@ -1,5 +1,6 @@
-/* Nodes of torch.export, one row each, for the ways through the readers of .pt2 files that no module of tests/cases goes:
- * complex numbers where real ones are wanted and the other way round, ranks at the limit, lists that do not fit. */
+/* Nodes of torch.export, one row each, for paths in the .pt2 reader that no module of tests/cases
+ * covers: complex numbers instead of real ones and the reverse, ranks at the limit, lists of the
+ * wrong length. */
 #include "pt2_rows.h"
 
 #define X "x:7:2,3"

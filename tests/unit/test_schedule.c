@@ -1,6 +1,6 @@
-/* schedule and stats/paired: ratios of slices measured side by side, and when enough was measured, on
- * simulated studies of two cells: processes differ, rounds are disturbed for both, slices a little,
- * and some slices are hit alone. Seeded, so that a count is always the same count. */
+/* schedule and stats/paired: ratios of paired slices, and the stopping rule, on simulated studies
+ * of two configurations. The simulated noise has an effect per process, per round (on both), per
+ * slice, and on single slices. Seeded, so that counts are reproducible. */
 #include "bench/study/study_internal.h"
 #include "unit.h"
 

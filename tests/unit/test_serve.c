@@ -1,4 +1,5 @@
-/* serve: whose names are ours, secrets that differ anywhere differ, a folder as a tar that others read. */
+/* serve: host names that count as our own, comparison of secrets, a folder as a tar archive that
+ * other programs read. */
 #include "core/os/os.h"
 #include "unit.h"
 

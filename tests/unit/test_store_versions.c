@@ -1,6 +1,6 @@
-/* Stores of released versions and of this one: each database under tests/cases/store opens, reads alike before and
- * after it is brought up to date, and takes new rows. That of this version stops opening where a field is added and
- * STORE_VERSION is not raised. HONE_TEST_CASES names another folder than
+/* Stores of released versions and of this one: each database under tests/cases/store opens, reads
+ * the same before and after its upgrade, and accepts new rows. The one of this version fails to
+ * open if a field is added without raising STORE_VERSION. HONE_TEST_CASES names another folder than
  * tests/cases. */
 #include "scratch.h"
 

@@ -1,6 +1,6 @@
-/* zoo: specifications, published parameter counts, and weights and activations that a kernel test
- * can trust: variance near 1, nothing denormal, infinite or saturated. The small models run through
- * the reference; the big ones are run by an independent engine in tests/zoo. */
+/* zoo: specifications, published parameter counts, and weights and activations that are suitable
+ * for kernel tests: variance near 1, nothing denormal, infinite or saturated. The reference runs
+ * the small models; an independent engine runs the large ones in tests/zoo. */
 #include "graph_case.h"
 #include "zoo/zoo.h"
 

@@ -1,4 +1,4 @@
-/* cmocka with what it needs; its fail() macro gives way to hone's function. */
+/* cmocka and the headers that it needs; its fail() macro is replaced by hone's function. */
 #ifndef HONE_UNIT_H
 #define HONE_UNIT_H
 #include <setjmp.h>
