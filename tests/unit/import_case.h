@@ -88,7 +88,7 @@ enum { SMALL_MODEL = 4096 };
 
 static inline int first_allocations(void) { return getenv("HONE_TEST_FULL") ? 200 : 20; }
 
-/* That of a small model also where memory ends early. */
+/* The result of a small model, also with little memory. */
 static inline void assert_ok(const struct loaded *l) {
   if (l->status) print_error("%s\n", l->ctx.message);
   assert_int_equal(l->status, HONE_OK);

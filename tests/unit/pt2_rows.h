@@ -58,7 +58,7 @@ static inline void run(struct loaded *l, char *out, size_t size) {
 struct row {
   const char *inputs, *nodes, *outputs;
   hone_status status;
-  const char *says; /* of what is read: its output; NULL: any */
+  const char *says; /* the output of an accepted graph; NULL: any */
 };
 
 /* Says what is wrong with it. */

@@ -31,7 +31,7 @@ static inline struct fixture *make_fixture(uint64_t seed, double slower) {
   assert_int_equal(summarise(&f->ctx, f->arena, &f->data, false, &f->summary), HONE_OK);
   return f;
 }
-/* Where only the text counts: two models, few samples, fast. */
+/* A fast fixture for tests of text only: two models, few samples. */
 static inline struct fixture *make_thin_fixture(void) {
   struct fixture *f = make_fixture(1, 1);
   f->data.config_count = COUNT(sample_resnet) + COUNT(sample_bert);

@@ -169,7 +169,8 @@ static void verdicts_are_those_of_the_study(void **state) {
     }
 }
 
-/* What was seen once, as a size, differs or not, however few processes saw it; energy of one process decides nothing. */
+/* A figure without noise, such as a size, is compared even with one process; energy from one
+   process is undecided. */
 static void sizes_need_no_processes(void **state) {
   (void)state;
   static const struct {

@@ -413,7 +413,7 @@ static void one_file_opened_twice(void **state) {
   hone_model_destroy(model);
 }
 
-/* What was compiled can be asked of the artifact alone. */
+/* The artifact alone describes what was compiled. */
 static void an_artifact_describes_itself(void **state) {
   struct scene *s = *state;
   hone_model *model = NULL;

@@ -38,7 +38,8 @@ static void rows_take_their_kinds(void **state) {
   ctx_clear(&f->ctx);
 }
 
-/* A graph of one node, `y = NODE` of x: f32[2,3], i: i64[2] and s: string[2]; what is wrong with it, NULL: nothing. */
+/* Graphs of one node, `y = NODE`, of x: f32[2,3], i: i64[2] and s: string[2]. message: part of the
+   expected error, NULL: none. */
 static const struct row_of_a_node {
   const char *node, *message;
 } nodes[] = {
@@ -72,7 +73,7 @@ static const struct row_of_a_node {
     {"com.microsoft.FusedGemm(x, x) transB=1 activation_alpha=floats[0.5]",
      "attribute \"activation_alpha\" of FusedGemm is a list of floats, expected a float"},
 };
-/* What the table knows, of which only the default is understood. */
+/* Attributes in the table of which only the default value is supported. */
 static const struct row_of_a_node unread[] = {
     {"com.microsoft.GroupQueryAttention(x) k_quant_type=\"PER_TENSOR\"",
      "GroupQueryAttention with k_quant_type"},

@@ -231,7 +231,7 @@ static void npy_round_trip_and_damage(void **state) {
   assert_int_not_equal(access(dir, F_OK), 0);
 }
 
-/* In a child, which ends as `how` says once it has made the folder. */
+/* Makes the folder in a child process, which then ends as `how` says. */
 static pid_t make_and_die(const char *root, int how, char out[4096]) {
   int ends[2];
   assert_int_equal(pipe(ends), 0);

@@ -330,7 +330,7 @@ static void inputs_stay_within_tables(void **state) {
 
 /* -- studies */
 
-/* What a store would keep. */
+/* The rows that a store would keep. */
 struct memory {
   struct bench_study study;
   struct config cells[8];

@@ -102,7 +102,8 @@ static void a_study_ends_by_the_stated_time(void **state) {
   assert_true(hung > 1000);
 }
 
-/* Where there is an answer already, only the ends of processes and the slices' least bounds lie beyond the budget. */
+/* If there is an answer already, only process ends and the minimum bounds of slices may exceed the
+   budget. */
 static void a_kept_budget_is_kept(void **state) {
   (void)state;
   static const double times[] = {0.01, 0.5, 5, 45, 300, FOREVER};
@@ -121,7 +122,7 @@ static void a_kept_budget_is_kept(void **state) {
   keeps_budget = false;
 }
 
-/* What starts and runs as engines do keeps to the budget and its quarter. */
+/* Engines with usual start-up and run times end within the budget and an extra quarter. */
 static void usual_engines_need_no_more(void **state) {
   (void)state;
   static const struct engine usual[] = {{2, 0.1, 0.5, 0.1}, {3, 0.2, 0.5, 0.1}, {1, 0.1, 0.3, 0.1}};

@@ -125,7 +125,7 @@ static const struct subject {
     {"gemm_amx_i8", .problem = BYTES("i8", 128, 768, 768), .more = {"amx", "tdpbssd", 4}},
 };
 
-/* How the assembly of an architecture says what the census counts. */
+/* How the assembly of an architecture spells the instructions that are counted. */
 static const struct syntax {
   const char *fma, *scalar_fma[2], *arithmetic[3], *call, *jumps[3], *vectors[3], *stack[3];
 } x86 = {"vfmadd",

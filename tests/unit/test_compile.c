@@ -10,7 +10,8 @@
 
 #define ROOT "tests/compile"
 
-/* A host of so many threads of which only the last has a core: it does all, what is done alone too. */
+/* A host with that many threads of which only the last has a core: it does all work, serial steps
+   too. */
 enum { CROWD = 40 };
 static void run_last(void *self, const struct hone_job *job) {
   (void)self;
@@ -96,7 +97,7 @@ static void compile_and_run(struct scene *s, const char *name, const char *level
   compile_and_run_in(s, name, level, no_passes, false);
 }
 
-/* Products in bf16: where the processor has them and where they are emulated, within its tolerance. */
+/* bf16 matmuls, native or emulated, within the tolerance of bf16. */
 static void products_in_bf16(void **state) {
   static const char *const names[] = {"products.hg", "residual-convs.hg", "attention.hg",
                                       "depthwise-groups.hg"};

@@ -70,8 +70,8 @@ static void conditions_by_constants(void **state) {
   arena_destroy(arena);
 }
 
-/* A quantised graph rounds away what an input's last bit says; its scales' last bits flip roundings that stand
-   half-way. An output may then be as far away as a few times that, and no more than four steps. */
+/* A quantised graph rounds away the last bit of an input, but the last bits of its scales flip
+   ties. An output may then differ by a few times that change, and by at most four steps. */
 static void a_quantised_output_is_judged_by_the_flips_of_its_model(void **state) {
   (void)state;
   static const char text[] =
@@ -110,8 +110,8 @@ static void a_quantised_output_is_judged_by_the_flips_of_its_model(void **state)
   arena_destroy(arena);
 }
 
-/* 5 / 4 in fixed point is 2 rounded twice (2.5 to 3, 1.5 to 2) and 1 rounded once: engines do either, and the
-   graph is as before once that was measured. */
+/* 5 / 4 in fixed point is 2 if rounded twice (2.5 to 3, 1.5 to 2) and 1 if rounded once. Engines do
+   either. The measurement restores the graph. */
 static void fixed_point_is_moved_by_the_other_rounding(void **state) {
   (void)state;
   static const char text[] =

@@ -80,7 +80,7 @@ static bool is_installed(const char *program) {
   return ok;
 }
 
-/* What is missing to compile for and run on the machine; NULL: nothing. */
+/* The missing tool for compiling for and running on the machine; NULL: none. */
 static const char *what_is_missing(const struct machine *machine, const struct target *target) {
   char compiler[96];
   if (!machine->emulator) return target_runs_here(target) ? NULL : "another processor";

@@ -155,7 +155,7 @@ static void text_of(const struct message *m, uint32_t number, char *out, size_t 
 
 /* -- one attempt */
 
-/* What is wrong with the model as a whole has no place in it. */
+/* An error of the model as a whole has no place in the file. */
 static bool has_place(const char *message) {
   static const char *const whole[] = {
       "no graph",           "ir_version",          "opset",  "a graph without",

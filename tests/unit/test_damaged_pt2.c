@@ -11,13 +11,14 @@
 
 enum { LONGEST_MODEL = 30000, MOST_PAIRS = 8192, MOST_MEMBERS = 64, MOST_NAMES = 512 };
 
-/* How PyTorch stores and computes, not what; what only training needs. */
+/* Arguments of PyTorch's storage and execution that do not affect results, or only training. */
 static const char *const ignored[] = {"device",        "layout",        "pin_memory",
                                       "memory_format", "half_to_float", "cudnn_enable",
                                       "cudnn_enabled", "dropout_p",     "momentum",
                                       "train",         "training",      "scale_grad_by_freq",
                                       "sparse"};
-/* Where hone has no use for the rest: what is known from another argument, from the results, or with a mode. */
+/* Arguments that hone ignores: known from another argument or from the results, or unused in a
+   mode. */
 static const char *const ignored_there[] = {
     "torch.ops.aten._assert_tensor_metadata.default a",
     "torch.ops.aten._assert_tensor_metadata.default size",
@@ -279,7 +280,7 @@ static void note_name(const char *name) {
   all.names[all.name_count++] = strdup(name);
 }
 
-/* What arguments are called, in all modules. */
+/* The names of arguments in all modules. */
 static void note_names(const struct zip_member *member) {
   const uint8_t *text;
   assert_int_equal(zip_read(&all.zip, all.arena, member, &text), HONE_OK);

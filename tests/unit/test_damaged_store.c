@@ -56,7 +56,7 @@ static const char *const values[] = {"NULL",
                                      "cast(x'c0afff' as text)"};
 
 static void run_sql(sqlite3 *database, const char *sql) {
-  (void)sqlite3_exec(database, sql, NULL, NULL, NULL); /* what the schema refuses stays as it was */
+  (void)sqlite3_exec(database, sql, NULL, NULL, NULL); /* the schema may refuse a value */
 }
 
 /* One to three columns of every row, of any table. */
@@ -101,7 +101,7 @@ static hone_status render_study(struct ctx *ctx, struct arena *arena, struct sto
   return HONE_OK;
 }
 
-/* A failure is one that has words, and of a kind that says whose it is. */
+/* A failure must have a message, and an id that is not an internal error. */
 static void expect_clear(struct ctx *ctx, hone_status status, uint64_t seed) {
   if (!status) return;
   if (status == HONE_E_INTERNAL || !ctx->message[0])

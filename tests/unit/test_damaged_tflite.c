@@ -64,7 +64,7 @@ static uint16_t u16(size_t at) {
   memcpy(&x, file.at + at, 2);
   return x;
 }
-/* Where field k of a table lies; 0: it is left out. */
+/* The offset of field k of a table; 0: absent. */
 static size_t field(size_t table, unsigned k) {
   size_t vtable = (size_t)((int64_t)table - (int32_t)u32(table));
   if (4 + 2 * k >= u16(vtable)) return 0;
@@ -119,7 +119,7 @@ static bool with_u32(size_t at, uint32_t x, bool must_be, const char *what) {
 }
 static void with_byte(size_t at, uint8_t x, const char *what) { with(at, &x, 1, false, what); }
 
-/* As it is now, with each allocation refused once. */
+/* Reads the file in its current state, with each allocation refused once. */
 static void with_little_memory(void) {
   const struct import_options options = {.signature = file.signature};
   struct buf copy = {0};
@@ -503,7 +503,7 @@ static void damage_file(const char *path, const char *signature, bool whole) {
   file_unmap(&map);
 }
 
-/* The container is much the same in all of them: damaged in one of eight and where it holds what others do not. */
+/* Containers are much alike, so only one in eight is damaged, and those with unusual content. */
 static bool is_special(const char *path) {
   static const char *const words[] = {"/sparse-", "/signature-", "/control-", "/variable-",
                                       "/composite"};

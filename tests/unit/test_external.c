@@ -603,8 +603,8 @@ static void folders_that_are_not(void **state) {
   }
 }
 
-/* Every call of the kernel and every allocation that a model with side files needs is refused once: the import says so,
-   or what is wrong with the file, and keeps nothing open. */
+/* Every system call and every allocation that a model with side files needs is refused once: the
+   import reports that, or an error of the file, and leaves no file open. */
 static void what_is_refused(void **state) {
   static const struct {
     const char *model, *files[2];

@@ -14,7 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The shortest is for a machine that does nothing else; where a busy one is not through with what is sound, the next. */
+/* The shortest is for an idle machine. If a busy one does not finish the intact engine, the next is
+   tried. */
 static const double limits_s[] = {0.8, 8, 80};
 #define PATIENT_S 80
 #define MEMORY_LIMIT (100u << 20)

@@ -54,7 +54,7 @@ static void parts_are_found(void **state) {
   free(again);
 }
 
-/* What an engine of one size is given: caches of as many places as there are, and a mask of those that are taken. */
+/* Inputs of an engine with fixed sizes: caches of full length, and a mask of the used positions. */
 static void caches_are_held(void **state) {
   (void)state;
   struct ctx ctx;
@@ -89,7 +89,7 @@ static void caches_are_held(void **state) {
   assert_true(token == 5 && at == 1 && mask[0] && !mask[1] && !mask[2] && mask[3]);
   generation_keep(g, call, &out, in);
   for (int i = 0; i < 24;
-       i++) /* the last place of each half of what came out, where the second token belongs */
+       i++) /* the last position of each half of the output, which the second token must have */
     assert_true((&past[0][0][0])[i] == (i / 4 % 3 == 1 ? present[i / 12][3][i % 4] : 0));
   free(g);
   free(again);

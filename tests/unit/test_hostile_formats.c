@@ -23,7 +23,7 @@ struct made {
   size_t at, vtable, field[FIELDS];
 };
 
-/* A table whose fields all take eight bytes; `mask` says which exist. */
+/* A table whose fields are eight bytes each; `mask`: the fields that exist. */
 static struct made put_table(struct buf *b, unsigned mask) {
   struct made t = {0};
   uint16_t slots[FIELDS + 2] = {2 * (FIELDS + 2), 0};
@@ -486,7 +486,7 @@ static void every_byte_replaced(void **state) {
   }
 }
 
-/* What a fuzz target once broke, whole. */
+/* Complete inputs that once broke a fuzz target. */
 static void found_by_fuzzing(void **state) {
   glob_t found;
   (void)state;

@@ -104,7 +104,7 @@ static void parts_in_a_row_are_the_whole(void **state) {
   end(&s);
 }
 
-/* What a branch captures crosses a cut as well. */
+/* Values that a branch captures are also transferred across a cut. */
 static void captured_values_cross(void **state) {
   (void)state;
   struct scene s;

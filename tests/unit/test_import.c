@@ -95,7 +95,7 @@ static void one_name_binds_everywhere(void **state) {
   unload(&l);
 }
 
-/* One rule for all verbs, and what it gave is told. */
+/* One rule for all verbs, and its result is reported. */
 static void open_dimensions_are_told(void **state) {
   (void)state;
   static const struct {

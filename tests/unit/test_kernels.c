@@ -138,8 +138,8 @@ static void loosen(struct wanted *w, int64_t count) {
     if (w->bound[i] >= 0) w->bound[i] = 4 * most;
 }
 
-/* Relative L2 error, with the epilogue and without: far inside the 1e-4 that a whole model may have.
-   What the epilogue makes zero on both sides says nothing and weighs nothing. */
+/* Relative L2 error, with and without the epilogue: well below the 1e-4 that a whole model may
+   have. Elements that the epilogue makes zero on both sides do not count. */
 static void check_norm(const struct isa *isa, const char *line, const struct kernel *kernel,
                        const struct wanted *w, const struct guarded *c, int64_t count,
                        const struct problem *p, const struct fused *fused) {
@@ -498,7 +498,7 @@ static void test_rows_meet_weights_in_l2(void **state) {
   }
 }
 
-/* What is taken of ways that are predicted alike, or not at all. */
+/* The choice among kernel parameters with equal predictions, or with none. */
 static void test_usual_choices(void **state) {
   (void)state;
   static const struct {
@@ -689,14 +689,15 @@ static const char logic_source[] =
     "__LINE__;\n"
     "  }\n  return 0;\n}\n";
 
-/* As int_rescale of ops: rounded to 31 bits less, halves up, then `bits` less, halves away from zero. */
+/* As int_rescale of ops: shifts right by 31, ties up, then by `bits`, ties away from zero. */
 static int32_t rescaled(int32_t x, int32_t multiplier, int bits) {
   const int64_t high = ((int64_t)x * multiplier + (INT64_C(1) << 30)) >> 31;
   const int64_t mask = (INT64_C(1) << bits) - 1;
   return (int32_t)((high >> bits) + ((high & mask) > (mask >> 1) + (high < 0)));
 }
 
-/* As int_rescale_up of ops: both with halves up, bits of 1 to 31. Where x is not below 0 that is the same. */
+/* As int_rescale_up of ops: ties up in both shifts, bits from 1 to 31. Equals rescaled for x >= 0.
+   */
 static int32_t rescaled_up(int32_t x, int32_t multiplier, int bits) {
   const int64_t high = ((int64_t)x * multiplier + (INT64_C(1) << 30)) >> 31;
   return (int32_t)((high + (INT64_C(1) << (bits - 1))) >> bits);

@@ -346,7 +346,7 @@ static void fingerprint_holds_facts_only(void **state) {
   assert_string_not_equal(a.key, b.key);
 }
 
-/* A machine whose round takes 2 us, by a clock of its own; some windows are disturbed by so many times. */
+/* A simulated machine and clock: a round takes 2 us; some windows are slower by a factor. */
 static void disturbed_windows_do_not_raise_a_peak(void **state) {
   (void)state;
   static const double disturbed[][12] = {
@@ -426,7 +426,7 @@ static void missing_features_are_named(void **state) {
   assert_int_equal(features_check(&ctx, place_none(), 1u << 31), HONE_E_UNSUP);
 }
 
-/* A later probe raises what it found higher, and lowers nothing. */
+/* A later probe raises the peaks that it exceeds, and lowers none. */
 static void peaks_only_rise(void **state) {
   (void)state;
   struct peaks peaks = {

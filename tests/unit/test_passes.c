@@ -73,7 +73,7 @@ static double element(const hone_tensor *tensor, size_t i) {
   return (double)(tensor->dtype == HONE_F16 ? f16_to_f32(half) : bf16_to_f32(half));
 }
 
-/* Where values are of 16 bits one pass leaves out roundings. */
+/* With 16-bit values, one pass removes roundings. */
 static double tolerance_of(const char *pass, const struct graph *graph) {
   if (strcmp(pass, "widen-types") && strcmp(pass, "pipeline")) return 1e-5;
   for (size_t i = 0; i < graph->values.count; i++)
@@ -124,7 +124,7 @@ static hone_status run_pass(struct ctx *ctx, struct graph *graph, const char *na
   assert_non_null(pass);
   TRY(pass->run(ctx, graph, &changes));
   TRY(graph_verify(ctx, graph));
-  /* what has been done once is not done again */
+  /* a second run of the pass changes nothing */
   TRY(pass->run(ctx, graph, &changes));
   assert_int_equal(changes, 0);
   return graph_verify(ctx, graph);

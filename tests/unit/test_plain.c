@@ -301,7 +301,7 @@ static void put_attribute(struct strbuf *text, const struct attribute *a) {
   put_list(text, a->ints, a->count);
 }
 
-/* As plan finds it. */
+/* As the plan computes it. */
 static void put_window(struct strbuf *text, const struct node *node) {
   struct ctx ctx;
   struct builder builder = {.ctx = &ctx};
@@ -596,7 +596,7 @@ static const char *const compiled[] = {
     "StringEqual",  "StringSplit",       "Strings",    "SuppressBoxes",    "Unique",
     "LoopBegin",    "LoopCollect",       "LoopCount",  "LoopNext"};
 
-/* Every text has its case, and what one thread does alone its reason; Shape is such a one. */
+/* Every generic source has a case, and every serial one a reason; Shape is serial. */
 static void table_is_whole(void **state) {
   (void)state;
   size_t alone = 0;

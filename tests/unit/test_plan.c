@@ -186,7 +186,7 @@ static void images_are_written_into_their_concat(void **state) {
                "  a = Conv(x, w)\n  p, q = Split(a) axis=1 num_outputs=2\n"
                "  b = Conv(q, h)\n  c = Concat(p, q, b) axis=-3\n  y = Conv(c, v)\n}\n",
                "ckkkc");
-  /* what is a part of a larger one needs nothing */
+  /* a part of a larger concatenation needs no copy */
   expect_steps(f,
                IMAGE
                "  a = Conv(x, w)\n  b = Conv(a, w)\n  c = Concat(a, b) axis=1\n"
@@ -206,7 +206,8 @@ static void images_are_written_into_their_concat(void **state) {
                "ckkcckc");
 }
 
-/* Zeros are written where a convolution reads them, by themselves where the image is transposed or made part by part. */
+/* Zero borders are written where a convolution reads them, in a separate step if the image is
+   transposed or written in parts. */
 static void borders_are_written_in_place(void **state) {
   struct fixture *f = *state;
   expect_steps(f,
@@ -630,8 +631,8 @@ static struct value *apply(struct fixture *f, enum op_id op, struct value *const
   return node->outputs[0];
 }
 
-/* Infers, improves and plans what ends in `value`, within some seconds of this thread's time: what is
-   quadratic in 200,000 takes minutes. */
+/* Infers, optimises and plans the graph that ends in `value`, within some seconds of this thread's
+   CPU time; an algorithm quadratic in 200,000 would take minutes. */
 static struct plan *plan_in_time(struct fixture *f, struct value *value) {
   struct pipeline_options pipeline = {0};
   clock_t start = clock();

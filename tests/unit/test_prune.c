@@ -26,7 +26,7 @@ static const struct kept {
   const char *text, *use, *want;
 } kept[] = {
     {"typedef float vec;\nint unused;\n", "vec x;", "typedef float vec;\n"},
-    /* what is named names more; comments, strings and numbers name nothing */
+    /* used definitions use others; names in comments, strings and numbers do not count */
     {"#define A B\n#define B 1\n#define C 2\n", "A", "#define A B\n#define B 1\n"},
     {"#define A 1\n#define e5f 2\n", "/* A */ \"A\" 'A' 1e5f 0xA", ""},
     /* functions, also of two lines, of one line, with directives and brackets in strings */
@@ -51,7 +51,7 @@ static const struct kept {
      "#define MAKE(name, T) T name(void) { return 0; }\nMAKE(g, int)\n"},
     {"int widen_u8(int x) { return x; }\nint widen_i8(int x) { return x; }\n",
      "PASTE_(widen, u8)(1)", "int widen_u8(int x) { return x; }\n"},
-    /* both branches are kept where it is not known which is compiled; what the condition asks is, too */
+    /* if a condition is unknown, both branches and the condition's names are kept */
     {"#define HAS 1\n#ifdef HAS\nint f(void) { return 1; }\n#else\nint f(void) { return 2; "
      "}\n#endif\n",
      "f",
@@ -92,7 +92,7 @@ static void only_what_is_named_is_kept(void **state) {
     begin(&f);
     assert_int_equal(pruner_make(&f.ctx, f.arena, &pieces), HONE_OK);
     assert_int_equal(pruner_parse(pieces, kept[i].text, strlen(kept[i].text)), HONE_OK);
-    for (int turn = 0; turn < 2; turn++) { /* what one text used is forgotten */
+    for (int turn = 0; turn < 2; turn++) { /* names used by one source do not affect the next */
       pruner_reset(pieces);
       if (!turn) pruner_keep_used(pieces, kept[i].text, strlen(kept[i].text));
     }
@@ -140,7 +140,7 @@ static const struct decided {
      "yes\nyes\n"},
     {"#if 1 && (6 & 3) == 2 && 6 & 1 + 2 && 1\nyes\n#endif\n#if 6 & 3 == 3\nno\n#endif\n", "yes\n"},
     {"#if N % 2 /* of two */ || M\nno\n#endif\n", ""},
-    /* what is not known stays, what follows from the rest does not */
+    /* unknown conditions stay; conditions that the known terms decide do not */
     {"#if defined __clang__\nmaybe\n#else\nor\n#endif\n",
      "#if defined __clang__\nmaybe\n#else\nor\n#endif\n"},
     {"#if N == 4 || defined __clang__\nyes\n#endif\n", "yes\n"},

@@ -301,7 +301,7 @@ static void an_interrupted_process_does_not_spoil_a_resumed_configuration(void *
   free_fixture(f);
 }
 
-/* What has not been measured yet has not failed: the page does not paint it so. */
+/* A row that is not measured yet has not failed, and the page does not mark it as failed. */
 static void an_unmeasured_cell_is_no_failure(void **state) {
   (void)state;
   struct fixture *f = make_fixture(5, 1);
@@ -749,7 +749,7 @@ static void the_page_stands_alone(void **state) {
   free_fixture(f);
 }
 
-/* Of fifty inputs a cell keeps the hash of their shapes. */
+/* For fifty inputs, a configuration stores a hash of their shapes. */
 static void shapes_are_shown_where_they_are_shapes(void **state) {
   (void)state;
   static const char *const cases[][2] = {

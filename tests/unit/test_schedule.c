@@ -66,7 +66,7 @@ static void intervals_hold_the_truth(void **state) {
   }
 }
 
-/* Processes until the rule says stop, and what the report then prints. */
+/* The number of processes until the stopping rule holds, and the verdict that the report prints. */
 static size_t run_rule(struct ctx *ctx, const struct pair *pair, struct paired *out) {
   bool is_open = true;
   size_t n = BASE;
@@ -80,9 +80,10 @@ static size_t run_rule(struct ctx *ctx, const struct pair *pair, struct paired *
   return n;
 }
 
-/* The printed verdict after the rule said stop, under noise in which intervals are always, sometimes and never
-   narrow after four processes: of 10,000 A/A pairs at most 5 % are told apart, and a difference of 10 % is
-   seen. An allowance of three standard deviations (65) is not needed: the rule is conservative. */
+/* The printed verdict after the stopping rule, under noise with which intervals are always,
+   sometimes and never narrow after four processes: at most 5 % of 10,000 A/A pairs are called
+   different, and a difference of 10 % is detected. No allowance of three standard deviations (65)
+   is needed, because the rule is conservative. */
 static void the_stopping_rule_keeps_the_error_rate(void **state) {
   (void)state;
   enum { PAIRS = 10000 };
@@ -171,7 +172,7 @@ static void the_time_left_follows_what_was_seen(void **state) {
   eta_end(&bench, 1, false, 2); /* its own time from now on; the last by 12 / 4 */
   assert_float_equal(eta_seconds_left(&bench), 20 + 4 + 36, 1e-9);
   etas[2].current_s = 1000;
-  eta_end(&bench, 2, true, 0); /* nothing is to come of it, and it says nothing of the others */
+  eta_end(&bench, 2, true, 0); /* it must have no effect, also on the others */
   assert_float_equal(eta_seconds_left(&bench), 20 + 4, 1e-9);
   eta_end(&bench, 1, false, 0);
   etas[0].current_s = 4;

@@ -551,7 +551,7 @@ static void check_acknowledged(const char *path, int trial, int acknowledged) {
       assert_int_equal(got->process_record % 3, (int)c);
       assert_memory_equal(got->samples, want.samples, sizeof samples);
     }
-  /* all that was acknowledged, and at most the one whose commit was not told any more */
+  /* all acknowledged blocks, and at most the one whose commit was not acknowledged */
   assert_true(blocks == acknowledged || blocks == acknowledged + 1);
   arena_destroy(arena);
   store_close(store);

@@ -209,7 +209,7 @@ static bool one_case(const char *folder, bool is_old, enum kind kind, bool is_la
   const int acknowledged = run(path, &status);
   fault.until = -1;
   if (!fault.has_struck) assert_int_equal(status, HONE_OK);
-  /* what a page cache, a lock or a size could not give may be asked again by SQLite and go well */
+  /* SQLite may repeat a failed cached read, lock or size query, and succeed */
   if (status)
     assert_true(status == HONE_E_IO || status == HONE_E_FORMAT || status == HONE_E_BUSY ||
                 status == HONE_E_NOFILE);

@@ -520,8 +520,8 @@ static hone_status with_compiler(const char *script, uint64_t timeout_ns, char m
   return status;
 }
 
-/* Units fail in any order of time: the failure of the first one in order is told. What follows a failure
-   is killed, not waited for. */
+/* Translation units fail in any order: the failure of the first one in the list is reported. The
+   compilers of later ones are killed. */
 static void failures_come_in_order(void **state) {
   (void)state;
   char message[2048];

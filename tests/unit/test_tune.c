@@ -149,7 +149,8 @@ static int64_t vectors_of(struct ctx *ctx, struct arena *arena,
   return 0;
 }
 
-/* What was found for one model serves another with a product of the same sizes and strides, and none of other sizes. */
+/* A choice tuned for one model applies to another model's matmul of the same sizes and strides
+   only. */
 static void models_share_what_was_found(void **state) {
   (void)state;
   static const struct {

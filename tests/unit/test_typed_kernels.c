@@ -249,7 +249,7 @@ static const char *epilogue_of(const struct problem *p) {
                                   : "nearest_((x) * splat_(0x1p-12f))";
 }
 
-/* What is stored for a sum; the kernel adds a signed a up as a + 128. */
+/* The stored value for a sum; the kernel sums a signed `a` as a + 128. */
 static double stored(const struct problem *p, double sum) {
   double low = p->types.c == TYPE_U8 ? 0 : -128;
   if (p->kind == PROBLEM_pool || (p->types.c != TYPE_U8 && p->types.c != TYPE_I8)) return sum;

@@ -260,8 +260,8 @@ static void members_twice(void **state) {
 
 enum { RECORD_BYTES = 56, LOCATOR_BYTES = 20 };
 
-/* The directory's end, the 64-bit one: record, locator, then the old record with all ones where `ones` says (1: count,
- * 2: bytes, 4: start). */
+/* The 64-bit end of the directory: record, locator, then the old record with all bits set in the
+ * fields of `ones` (1: count, 2: bytes, 4: start). */
 static struct archive wide(unsigned ones) {
   struct archive a = two(), out;
   size_t end = a.end;
@@ -459,7 +459,8 @@ static void stored_blocks(void **state) {
   }
 }
 
-/* What a real packer wrote, cut off everywhere and with every bit turned: never more than was asked for. */
+/* Output of a real compressor, truncated at every byte and with every bit flipped: never writes
+   more than requested. */
 static void damaged_streams(void **state) {
   enum { SMALLEST = 100, LARGEST = 1500, MOST = 3, GUARD = 16 };
   struct ctx ctx;
