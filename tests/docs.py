@@ -78,7 +78,7 @@ def run_blocks(page, build):
 
 
 def git(*words):
-    """What git answers; nothing where there is no git or no history, as in an unpacked archive."""
+    """Git's output; empty without git or without a history, as in an unpacked archive."""
     try:
         return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
     except FileNotFoundError:
@@ -126,14 +126,14 @@ def commands(text):
 
 @functools.cache
 def flags_of(build, verb):
-    """What `hone help VERB` lists; None where there is no such verb."""
+    """The flags that `hone help VERB` lists; None if there is no such verb."""
     done = subprocess.run([ROOT / build / "hone", "help", verb], capture_output=True, text=True, check=False)
     return set(re.findall(r"^  .{4}(--[a-z-]+)", done.stdout, re.M)) if not done.returncode else None
 
 
 @functools.cache
 def make_targets():
-    """By make's own list; what make is asked for has no recipe."""
+    """The targets in make's own database; the requested target has no recipe."""
     done = subprocess.run(["make", "-np", "FORCE"], cwd=ROOT, capture_output=True, text=True, check=False)
     return set(re.findall(r"^([\w-]+):", done.stdout, re.M))
 

@@ -87,7 +87,7 @@ def ordered(all_steps, durations):
 
 
 def skips(output):
-    """What a step left out, each with its reason: "skipped: ..." of programs and scripts, pytest's own."""
+    """The skipped tests of a step with their reasons: "skipped: ..." lines of programs and scripts, and pytest's own."""
     lines = re.findall(r"(?:^|: )skipped: (.+)$", output, re.MULTILINE)
     for number, reason in re.findall(r"^SKIPPED \[(\d+)\] \S+ (.+)$", output, re.MULTILINE):
         lines += [reason] * int(number)

@@ -93,7 +93,7 @@ class Browser:
         self("DOM.setFileInputFiles", nodeId=node, files=[str(path)])
 
     def problems(self):
-        """What the console holds: refusals of the policy, errors of the script."""
+        """Messages of the console: refusals by the content policy, script errors."""
         found = []
         for event in self.events:
             if event.get("method") == "Log.entryAdded" and event["params"]["entry"]["level"] == "error":

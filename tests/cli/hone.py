@@ -197,7 +197,7 @@ def stored_rows(path, folder):
 
 
 def until(condition, seconds=600):
-    """What condition() gives as soon as that is true. The seconds are for what never happens."""
+    """Waits until condition() is true and returns its value. The timeout is only for failures."""
     end = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < end, f"not within {seconds} s"

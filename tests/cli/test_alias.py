@@ -88,7 +88,7 @@ def cache(request, tmp_path):
 
 
 def run_cache(shared_hone, tmp_path, path, places):
-    """The program, which gives state and input the same memory: outputs, and what goes in."""
+    """Runs the program, which gives state and input the same memory; returns the outputs, the initial and the expected state."""
     random = np.random.default_rng(5)
     past, row = (random.standard_normal(n).astype(np.float32) for n in (128, 8))
     sound(shared_hone("compile", path, "--alias", "past=present", "-o", tmp_path / "program"))

@@ -224,7 +224,7 @@ def test_dynamic_quantised_lstm(directions, symmetric, tool, tmp_path):
     exact = helper.make_node("LSTM", names[:8], outputs, **attributes)
     onnx.save(model_of([exact], given, {"x1": wide[0], "x2": wide[1]}, outputs), tmp_path / "wide.onnx")
     same(got, peer_outputs(tmp_path / "wide.onnx", given))
-    # ONNX Runtime quantises what goes into each product, too: 2 % of it
+    # ONNX Runtime also quantises the operands of each matmul: 2 % error
     for mine, other in zip(got, peer_outputs(tmp_path / "m.onnx", given)):
         assert np.linalg.norm(mine - other) <= 0.02 * np.linalg.norm(other)
 

@@ -197,7 +197,7 @@ def test_kill_at_any_instant(bench, tmp_path):
 
 @pytest.mark.parametrize("lost", ["out_1_0.npy", "in_2_0.npy", "all"])
 def test_half_a_reference_is_made_again(bench, tmp_path, lost):
-    """Of the cache: another process that trimmed it, or died while it did, makes no row `unverified`."""
+    """An incomplete cached reference, after another process trimmed the cache or died in it, is computed again; no row is `unverified`."""
     child = bench.start(*bench.words(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     until(lambda: acknowledged(bench.db) or child.poll() is not None)
     child.kill()
@@ -246,7 +246,7 @@ def test_interrupted_twice_ends_at_once(bench, tmp_path):
 
 
 def test_another_build_begins_anew(bench, tmp_path):
-    """What an older one refused, a newer one may run: rows of a study are of one build."""
+    """A newer build may run what an older one refused, so all rows of a study are from one build."""
     child = bench.start(*bench.words(*LONG), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     until(lambda: acknowledged(bench.db) or child.poll() is not None)
     child.kill()

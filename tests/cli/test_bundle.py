@@ -274,7 +274,7 @@ def test_a_bundle_of_an_engine(engine, tmp_path):
 
 
 def test_a_file_that_the_engine_cannot_read_is_in_the_bundle_as_it_was_measured(tmp_path):
-    """ONNX Runtime measured what hone wrote of a .pt2: that is what ships, under its own name."""
+    """ONNX Runtime measured hone's ONNX export of a .pt2 file: the bundle contains that export, under its own name."""
     package = pytest.importorskip("onnxruntime")
     site = pathlib.Path(package.__file__).parents[1]
     box = command.Sandbox(tmp_path)

@@ -286,7 +286,7 @@ def test_limits(hone, name):
         assert result.code >= 0, result
         if result.code and words != ["doctor"]:
             assert result.id, result
-            # What a child could not do for lack of memory or files is the C compiler's failure.
+            # If a child process lacks memory or file descriptors, the C compiler's failure is reported.
             if "m.so" not in words:
                 assert result.id not in ("E_CRASH", "E_INTERNAL"), result
         if name in ("files_16", "core", "memory_512M") and words != ["doctor"]:

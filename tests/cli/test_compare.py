@@ -202,7 +202,7 @@ def test_the_workflow_runs(hone, tmp_path):
     assert [c.returncode for c in again] == [0] * len(again), again
     assert "0 regressions above 1000 %" in summary.read_text()
     assert xml.parse(tmp_path / "compare.xml").getroot().tag == "testsuites"
-    # an engine that became slow: the baseline says a hundredth of what was measured
+    # an engine that became slow: the baseline's times are divided by 100
     baseline = tmp_path / "baseline" / "baseline.json"
     study = json.loads(baseline.read_text())
     for record in study["records"]:

@@ -39,7 +39,7 @@ def test_a_library(hone, options):
     for size in (len(data) - 1, len(data) - 31, len(data) - 33, len(data) // 2):
         damaged.write_bytes(data[:size])
         refused(hone("run", "x.so"), "E_FORMAT", "x.so")
-    damaged.write_bytes(data[:-32])  # as if somebody else had linked it
+    damaged.write_bytes(data[:-32])  # as if linked without hone's checksum
     sound(hone("run", "x.so", "-q"))
 
 

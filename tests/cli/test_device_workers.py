@@ -18,7 +18,7 @@ PYTHON = """import runpy
 sys.path[1:1] = ["{stand_ins}/{name}", "{stand_ins}"]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
-# of each: the package whose metadata `hone backends` looks for, what --precision takes, what is read back of the stand-in
+# per engine: the package whose metadata `hone backends` looks for, the accepted --precision, values read from the mock
 ENGINES = {"tensorrt": ("tensorrt_cu13", "fp32", "Stand-in GPU", "fp32", 0.0, "model.plan"),
            "torchtrt": ("torch_tensorrt", "fp32", "Stand-in GPU", "fp32", 0.25, None),
            "migraphx": (None, "fp32", "gpu (MIGraphX)", "fp32", 0.0, None),
@@ -28,7 +28,7 @@ FAULTS = {"wrong": ("wrong", "first inference"), "wrong_late": ("wrong", "inside
           "segv@load": ("crashed", "SIGSEGV"), "segv@run": ("crashed", "SIGSEGV"), "exit@run": ("error", "code 3"),
           "raise@load": ("error", "scripted"), "raise@run": ("error", "scripted"), "memory@run": ("out_of_memory", "no memory left"),
           "sleep@run": ("timeout", "--timeout"), "garbage@run": ("protocol_error", "not a JSON object")}
-FEW = ["wrong_late", "segv@run", "raise@load", "memory@run"]  # of the others: the way to the row is the same
+FEW = ["wrong_late", "segv@run", "raise@load", "memory@run"]  # the other faults reach the row by the same path
 OF_ONE = {("tensorrt", "no_device"): ("unsupported", "no NVIDIA GPU: cudaGetDeviceCount: cudaErrorNoDevice"),
           ("tensorrt", "unsupported"): ("unsupported", "TensorRT's parser: no such operator"),
           ("tensorrt", "no_engine"): ("unsupported", "built no engine"), ("tensorrt", "full"): ("out_of_memory", "no memory left"),

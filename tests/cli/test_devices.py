@@ -39,7 +39,7 @@ def model(tmp_path):
 
 @pytest.fixture
 def adb(hone, tmp_path):
-    """A folder with an adb that runs what it is told in a folder of its own, as a device would."""
+    """A folder with a fake adb that runs commands in its own folder, like a device."""
     folder, far = tmp_path / "bin", tmp_path / "far"
     folder.mkdir()
     for name in ("cache", "data", "tmp"):

@@ -75,7 +75,7 @@ def c_bytes(name, array):
 
 
 def inputs_of(hone, path, folder):
-    """Random inputs by what inspect says, as files and arrays."""
+    """Random inputs with the shapes that inspect prints, as files and arrays."""
     said = hone("inspect", path, "--json", "-")
     sound(said)
     facts = json.loads(said.text)
@@ -105,7 +105,7 @@ def build_model(hone, board, name, folder):
     given.mkdir()
     arrays, words = inputs_of(hone, path, given)
     wanted = want_of(hone, path, words, folder / f"{name}_out")
-    if board.cpu == "portable":  # as a user does: one file of C, by a compiler and flags of one's own
+    if board.cpu == "portable":  # as a user does: one C file, built with the user's compiler and flags
         sound(hone("compile", path, "--portable", "--embed", "-o", folder / f"{name}.c"))
         for command in ([board.tools + "gcc", *board.flags, "-std=c11", "-O2", "-ffunction-sections", "-c", f"{name}.c"],
                         [board.tools + "ar", "rcs", f"{name}.a", f"{name}.o"]):

@@ -116,7 +116,7 @@ def test_an_ill_conditioned_model_makes_nobody_wrong(engines):
 
 
 def test_precision_as_is_keeps_every_row(engines):
-    """as-is is what the file computes in: no engine loses its row to the word."""
+    """as-is is the precision of the file: every engine accepts it and gets a row."""
     result, rows = engines("zoo:mlp", "--precision", "as-is")
     sound(result)
     for name, row in rows.items():
@@ -184,7 +184,7 @@ def test_4_bit_weights_are_multiplied_as_floats_unless_int8_is_asked_for(engines
 
 
 def test_threads_that_worked_are_counted(engines):
-    """Not what the engine says: threads whose CPU time grew during the timed run."""
+    """Counts threads whose CPU time grew during the timed run; the engine's own count is not used."""
     result, rows = engines("zoo:mobilenet_v3_small")
     sound(result)
     for name, row in rows.items():

@@ -117,7 +117,7 @@ int statfs(const char *path, struct statfs *out) {
 
 
 def test_the_folder_may_lie_on_a_network_file_system(hone, fleet, tmp_path):
-    """Where no store can be opened: what was measured elsewhere is taken in all the same."""
+    """If no store can be opened, measurements from other machines are still merged."""
     finish([run(hone, fleet, "000001")])
     (tmp_path / "nfs.c").write_text(STATFS)
     subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "nfs.so", tmp_path / "nfs.c"], check=True, timeout=600)
@@ -156,7 +156,7 @@ def test_ssh_deals_jobs_out(hone, tmp_path):
     model.write_bytes(hostile.identity().SerializeToString())
     folder = tmp_path / "fleet"
     sound(hone("fleet", "ssh", model, "--backend", "null", "--threads", "1,2,3", "-o", folder, *SHORT, env=TESTING))
-    # a stand-in for ssh: it runs what the host would, and says who it was
+    # a fake ssh: it runs the command locally and records the host's name
     ssh = tmp_path / "ssh"
     ssh.write_text(f"#!/bin/sh\nshift\nhost=$1\nshift\necho $host >>{tmp_path}/hosts\n[ $host != broken ] || exit 255\nexec sh -c \"$*\"\n")
     ssh.chmod(0o755)

@@ -96,6 +96,6 @@ FOUND = sorted((pathlib.Path(__file__).resolve().parent.parent / "cases/fuzz").i
 
 @pytest.mark.parametrize("path", FOUND, ids=[path.name for path in FOUND])
 def test_found_by_fuzzing(shared_hone, path):
-    """What a fuzz target once broke is refused with a reason."""
+    """Inputs that once broke a fuzz target are refused with a reason."""
     result = shared_hone("inspect", path)
     assert result.code in (2, 65) and re.match(rb"hone: (warning: .*\nhone: )*E_(?!INTERNAL)", result.err)

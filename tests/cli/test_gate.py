@@ -18,7 +18,7 @@ import pytest
 import hostile
 from hone import HONE, ROOT, nothing_left, refused, sound, until
 
-# A build of hone that compiles as the real one, and whose program then says that it took SCALE times as long, with noise.
+# A fake build of hone: it compiles like the real one, but its programs report SCALE times the duration, with noise.
 BUILD = """#!{python} -IS
 import os, random, re, subprocess, sys
 HONE = {hone!r}

@@ -203,7 +203,7 @@ HELD = """
 
 @pytest.mark.parametrize("fault,status,reason", [("", "ok", ""), ("deaf", "wrong", "(limit 0.001)")])
 def test_an_engine_of_one_size_generates_over_caches_of_one_size(hone, tmp_path, fault, status, reason):
-    """The prompt goes in token by token, what a call appended is moved to its place, and the mask hides the free ones."""
+    """The prompt is fed token by token; the appended row is moved to its position, and the mask hides the free positions."""
     model = decoder(tmp_path / "m.onnx", masked=True)
     np.savez(tmp_path / "weights.npz", **weights())
     engine_folder(tmp_path / "engine", "jaxlib", HELD)

@@ -74,7 +74,7 @@ def test_pages_are_not_made_of_a_program_that_fails(hone, tmp_path, script, brok
 
 
 def complete(script, words):
-    """What bash offers for the last of the words."""
+    """Bash's completions of the last word."""
     line = " ".join(f"'{w}'" for w in words)
     text = (f"source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _hone; "
             "printf '%s\\n' \"${COMPREPLY[@]}\"; complete -p hone")

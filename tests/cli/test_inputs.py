@@ -82,7 +82,7 @@ def test_names(hone, model, tmp_path, verb, names):
     assert "seeded" not in result.errors, result
     if verb in ("run", "reference"):
         np.testing.assert_array_equal(np.load(tmp_path / "out/out_0.npy"), X - Y)
-    if verb == "bench":  # what was measured is what was given
+    if verb == "bench":  # the measurement used the given inputs
         used = [np.load(p) for p in (tmp_path / "cache/hone/reference").rglob("in_0_1.npy")]
         assert used and all(np.array_equal(u, Y) for u in used)
 

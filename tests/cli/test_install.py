@@ -40,7 +40,7 @@ def install(hone, tmp_path):
 
 
 def test_what_is_asked_of_pip(install):
-    """Wheels only; what asks for more than its worker uses comes last and alone."""
+    """Wheels only; a package with more dependencies than its worker needs is installed last, without them."""
     result, folder = install("ncnn", "ncnn")
     sound(result)
     first, second = (folder / "pip.txt").read_text().splitlines()

@@ -11,7 +11,7 @@ SEAL_BYTES = 32  # struct hone_artifact_seal, which hone appends to the librarie
 
 
 def linked_bytes(path):
-    """What the linker made of an artifact of hone."""
+    """The bytes of an artifact that the linker wrote, without hone's checksum."""
     return path.read_bytes()[:-SEAL_BYTES] if path.suffix == ".so" else path.read_bytes()
 
 

@@ -62,7 +62,7 @@ def test_top1_of_known_outputs(hone, tmp_path):
     assert "top1 0.7500, 100.0 %" in (tmp_path / "r.html").read_text()
     assert "top1 0.7500, 100.0 % of the reference" in (tmp_path / "r.md").read_text()
     assert "accuracy_retention" in (tmp_path / "r.csv").read_text().splitlines()[0]
-    for columns in ("60", "80", "100"):  # what was asked for is never a column that a narrow terminal drops
+    for columns in ("60", "80", "100"):  # a narrow terminal never drops the requested column
         assert hone("report", "last", env={"COLUMNS": columns}).text.count("top1 0.7500") == 2
 
 

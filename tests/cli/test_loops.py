@@ -93,7 +93,7 @@ def branches():
 
 
 def behind():
-    """What is collected is read by others, and so is what was there before."""
+    """Operators after the loop read its scan output and the value from before the loop."""
     inner = body([KEEP, n("Sin", ["v"], ["w"]), n("Identity", ["w"], ["next_o0"])], [("v", "w", [3, 4])], 1)
     return ([n("Exp", ["x"], ["before"]), n("Loop", ["trip", "", "before"], ["y", "all"], body=inner),
              n("Neg", ["all"], ["minus"]), n("Add", ["minus", "before"], ["sum"]), n("Shape", ["all"], ["size"])],

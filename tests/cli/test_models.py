@@ -59,7 +59,7 @@ def close(got, want, about, quantised, own=0.0, condition=lambda: 0.0):
         # A rounding that falls the other way moves a value by a step; the whole must stay close.
         assert np.linalg.norm(got - want) <= 0.02 * np.linalg.norm(want)
     else:
-        tolerance = 5e-3 if got.dtype == np.float16 else FLOATS  # what the design allows these types
+        tolerance = 5e-3 if got.dtype == np.float16 else FLOATS  # the design's tolerance for these types
         got, want = got.astype(np.float64), want.astype(np.float64)
         apart = np.linalg.norm(got - want) / max(np.linalg.norm(want), 1e-6)
         largest = np.abs(got - want).max()

@@ -85,7 +85,7 @@ NAMES = {"my-net.c": "my_net", "dir.v2/resnet.so": "resnet", "3d net.c": "model_
 
 @pytest.mark.parametrize("name", NAMES)
 def test_prefix_is_the_file_name(hone, tmp_path, name):
-    """A C identifier from any name; --prefix says another. What it is called, hone itself finds."""
+    """The prefix is a C identifier made from the file's name; --prefix sets another. hone finds the artifact under any prefix."""
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
     sound(hone("compile", "zoo:mlp", "-o", path, "-q"))
@@ -104,7 +104,7 @@ def test_prefix_is_the_file_name(hone, tmp_path, name):
 
 
 def test_c_on_the_standard_output(hone, tmp_path):
-    """One text with its weights, the same as the file's; nothing else goes there."""
+    """Standard output gets one C source with embedded weights, equal to the file's, and nothing else."""
     result = hone("compile", "zoo:mlp", "-o", "-")
     sound(result)
     sound(hone("compile", "zoo:mlp", "-o", "x.c", "--embed", "--prefix", "hone_model", "-q", cwd=tmp_path))

@@ -98,7 +98,7 @@ def cache():
 
 
 def edges():
-    """As many edges as there are: messages gathered from one end of each and added up at the other."""
+    """A dynamic number of edges: messages are gathered from one end of each edge and summed at the other."""
     return model([node("Gather", "x from", "g", axis=0), node("Mul", "g weight", "m"),
                   node("Expand", "to like", "t"), node("ScatterElements", "zeros t m", "y", axis=0, reduction="add"),
                   node("Shape", "m", "like")],

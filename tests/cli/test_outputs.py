@@ -150,7 +150,7 @@ def test_permissions_are_the_users(hone, tmp_path):
 
 
 def test_names_as_long_as_they_may_be(hone, tmp_path):
-    """255 bytes are a name; what is longer is told so, before the work."""
+    """A name may have 255 bytes; a longer one is refused before any work."""
     name = "é" * 125
     sound(hone("compile", "zoo:mlp", "-o", tmp_path / f"{'é' * 123}.c", "-q"))  # and its .weights
     sound(hone("compile", "zoo:mlp", "-o", tmp_path / f"{name}ab.so", "-q"))
@@ -242,7 +242,7 @@ def test_damaged_cache_is_not_used(hone, tmp_path):
 
 
 def test_weights_do_not_stand_in_the_cache(hone, tmp_path):
-    """Of an artifact with large weights the linked file alone is kept, and gives the same bytes again."""
+    """For an artifact with large weights, only the linked file is cached, and it gives the same bytes again."""
     for name in ("a.so", "b.so"):
         result = hone("compile", "zoo:transformer", "-o", tmp_path / name, "--prefix", "m")
         sound(result)

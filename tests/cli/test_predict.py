@@ -52,7 +52,7 @@ def test_predictions_have_intervals_and_abstain(box):
 
 
 def test_each_batch_is_predicted_and_the_models_own_is_known(box):
-    """Several at once as each by itself; what a built-in model is without --batch is what its rows in the store are."""
+    """Several batch sizes are predicted as each alone; without --batch, a built-in model has the batch size of its stored rows."""
     words = ["recommend", "zoo:mlp", "--backend", "native", "--threads", "1", "--predict", "--json", "-"]
     several = json.loads(box(*words, "--batch", "1,64").text)["rows"]
     assert [row["batch"] for row in several] == [1, 64]
@@ -86,7 +86,7 @@ def library(package, path):
 
 @pytest.fixture(scope="module")
 def learnt(tmp_path_factory):
-    """What --predict says from the published records alone, with XGBoost."""
+    """Predictions from the published records alone, with XGBoost."""
     box = command.Sandbox(tmp_path_factory.mktemp("records"))
     words = [word for path in RECORDS for word in ("--records", ROOT / path)]
     result = box("recommend", "zoo:resnet18", *words, "--engine", f"xgboost={library('xgboost', 'lib/libxgboost.so')}", "--backend",
@@ -103,7 +103,7 @@ def test_records_of_others_teach_a_new_user(learnt):
             assert 0 < low < high and low < 1.2 * value and value < 1.2 * high, row
     for quality in learnt["left_out_errors"].values():
         assert quality["used"] == ("xgboost" if quality["xgboost"] < quality["roofline"] else "roofline"), quality
-    assert learnt["left_out_errors"]["memory_bytes"]["used"] == "xgboost"  # what the baseline leaves over can be learnt
+    assert learnt["left_out_errors"]["memory_bytes"]["used"] == "xgboost"  # XGBoost learns the baseline's residual
 
 
 def test_the_published_errors_are_those_of_the_published_records(learnt):
@@ -232,7 +232,7 @@ def test_records_of_this_machine_say_nothing_of_another(box, short_elimination):
 
 
 def test_several_batches_are_all_measured(short_elimination):
-    """Of an engine that is kept every batch is; predictions of throughput are by the sample."""
+    """If an engine is kept, all its batch sizes are; throughput is predicted per sample."""
     lines, answer = short_elimination("--backend", "native", "--batch", "1,2", "--objective", "throughput", backend="other")
     assert not lines and {r["batch"] for r in answer["rows"] + answer["dropped"]} == {1, 2}, (lines, answer)
 
@@ -312,7 +312,7 @@ def test_a_fraction_is_no_path_of_the_dataset(box):
 
 
 def test_the_dataset_names_no_folder_of_the_users(box):
-    """What an engine said, and options, hold paths: they stay in the store."""
+    """Messages of engines and options can contain paths, so they are not exported from the store."""
     place = "/nowhere/secret place/site"
     box("bench", "zoo:mlp", "--backend", "native,onnxruntime", "--engine", f"onnxruntime={place}", "--threads", "1", "--rounds", "2",
         "--processes", "1", "--min-time", "0.01", "--min-samples", "3", "--warmup", "0.01", "-q", "--store", "paths.db",

@@ -310,7 +310,7 @@ def test_a_labelled_set_of_the_float_models_outputs(hone, work, tmp_path):
 
 
 def test_a_mean_whose_empty_axes_would_be_none(hone, tmp_path):
-    """As TFLite's MEAN comes in: axes are given, so what none of them would mean needs no word in an older opset."""
+    """As imported from TFLite's MEAN: axes are given, so an older opset does not need noop_with_empty_axes."""
     weight = numpy_helper.from_array(np.random.default_rng(1).standard_normal((8, 4)).astype(np.float32), "w")
     nodes = [helper.make_node("ReduceMean", ["x", "axes"], ["m"], keepdims=0, noop_with_empty_axes=1),
              helper.make_node("MatMul", ["m", "w"], ["y"])]

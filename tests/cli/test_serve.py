@@ -80,7 +80,7 @@ STARTED = []
 
 @pytest.fixture(scope="module", autouse=True)
 def leave_none_behind():
-    """What a failed test did not stop."""
+    """Ends servers that a failed test left running."""
     yield
     for child in STARTED:
         if child.poll() is None:
@@ -497,7 +497,7 @@ def test_uploads_have_limits(home):
     small = Server(home, "--max-upload", "100K", "--max-disk", "50K", folder="small")
     kept = small.job(b"\x08\x07", "name=kept.onnx&budget=1s")
     small.follow(kept)
-    assert small.upload(b"x" * 60000).status == 507 and small.ask(kept).status == 200  # what cannot fit removes nothing
+    assert small.upload(b"x" * 60000).status == 507 and small.ask(kept).status == 200  # an upload that cannot fit removes nothing
     assert small.stop() == 0
     assert server.upload(b"abc", "objective=latency").status == 400
     assert server.upload(b"abc", "name=m.onnx&objective=beauty").status == 400
@@ -541,7 +541,7 @@ def test_a_kill_during_an_upload_leaves_nothing(home):
     server.stop(signal.SIGKILL)
     link.close()
     assert [p.name for p in server.folder.iterdir()] == ["lock"]
-    # what a kill between two steps of keeping it may leave goes with the next start
+    # remains of a kill between two steps of storing a job are removed at the next start
     (server.folder / ".0123456789abcdef" / "model").mkdir(parents=True)
     (server.folder / ".0123456789abcdef" / "model" / "m.onnx").write_bytes(b"x")
     (server.folder / ".config-of-theirs").mkdir()  # 17 letters as well: --folder named a folder of the user's
@@ -625,7 +625,7 @@ def test_a_thousand_connections(home):
     finally:
         for link in links:
             link.close()
-    # what was opened is given back
+    # every opened descriptor is closed
     until(lambda: len(os.listdir(f"/proc/{server.child.pid}/fd")) <= 60)
     assert server.stop() == 0
 
@@ -666,7 +666,7 @@ def test_a_model_gets_its_recommendation(home, model):
     manifest, = home.folder.glob("bundle-*/MANIFEST")
     done = subprocess.run([manifest.parent / "selftest"], env={}, cwd="/", capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0 and done.stdout.startswith("selftest: ok"), done
-    # what is downloaded lies among what --max-disk counts, once
+    # the downloadable bundle counts towards --max-disk, once
     kept = sorted(p.name for p in (server.folder / job.rsplit("/", 1)[1]).iterdir())
     assert kept == ["answer.json", "bundle.tar", "job.json", "log.txt", "model"], kept
     # it is still there after a restart, until it is removed
@@ -679,7 +679,7 @@ def test_a_model_gets_its_recommendation(home, model):
 
 
 def test_a_model_with_open_sizes_gets_those_of_the_form(server):
-    """Without them it says what to fill in."""
+    """Without sizes, the page says which to fill in."""
     value = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", "T"]) for name in "xy"]
     graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", value[:1], value[1:])
     data = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
@@ -691,7 +691,7 @@ def test_a_model_with_open_sizes_gets_those_of_the_form(server):
 
 
 def test_what_is_not_a_model_fails_and_is_no_study(home):
-    """Text, a picture, random bytes, an archive: the job has failed, its page says why, and nothing of it is kept as a result."""
+    """Text, a picture, random bytes, an archive: the job fails, its page says why, and no result is kept."""
     server = Server(home, store="no-models.db", folder="no-models")
     files = {"notes.onnx": (b"this is no model", "looks like text"), "notes.tflite": (b"a,b\n1,2\n", "looks like text"),
              "photo.onnx": (b"\x89PNG\r\n\x1a\n" + bytes(99), "E_FORMAT"), "m.pt": (b"\x80\2" + bytes(60), "E_TRUST"),

@@ -11,7 +11,7 @@ import pytest
 from hone import ROOT, without_compiler_cache
 
 NOBODY = 65534
-# What a shell script of ours may call; no compiler, no pkg-config, no python3.
+# Commands that our shell scripts may call; no compiler, no pkg-config, no python3.
 TOOLS = ["sh", "id", "dirname", "tr", "cat", "cmp", "cp", "sed", "head", "grep", "apt-get"]
 
 

@@ -135,7 +135,7 @@ LOADING = {"inspect": ["--no-measure"], "bench": SHORT, "profile": ["--no-measur
 
 @pytest.mark.parametrize("verb", LOADING)
 def test_weights_that_look_like_json_are_no_sink(hone, tmp_path, verb):
-    """What a file is called or looks like does not matter: it is the model's."""
+    """A file of the model is never replaced, even if its name and content look like a report."""
     weights = b'{"w": 1,' + b'"x": 2}\n'
     (tmp_path / "m.onnx").write_bytes(hostile.external("w.json").SerializeToString())
     (tmp_path / "w.json").write_bytes(weights)
@@ -278,7 +278,7 @@ def test_a_failing_sink_eats_nothing(report, tmp_path):
 
 @pytest.mark.parametrize("verb", ["report", "compare", "profile", "recommend"])
 def test_a_terminal_that_fails_eats_nothing(hone, tmp_path, verb):
-    """What goes to files is there although the standard output is full."""
+    """Output files are complete although the standard output is full."""
     shutil.copy(STORE, tmp_path / "v1.db")
     store = ["--store", tmp_path / "v1.db"]
     words = {"report": ["first", *store], "compare": ["first", "first", *store],

@@ -110,7 +110,7 @@ def test_a_csv_for_each_model_holds_its_rows_alone(study):
 
 
 def test_rows_that_ended_alike_are_named_with_their_variants(hone, tmp_path):
-    """On the terminal and on the page: which of an engine's ways did not run is what is asked."""
+    """The terminal and the page name the variants of an engine that did not run."""
     result = hone("bench", "zoo:mlp", "--backend", "torch:eager,torch:jit", "--engine", f"torch={tmp_path}", *FLAGS[2:],
                   "--html", tmp_path / "s.html")
     assert "torch:eager, torch:jit" in result.text, result

@@ -56,7 +56,7 @@ def test_what_stands_below_a_table_fits(hone, tmp_path, width):
 
 
 def on_a_terminal(hone, columns, *words, **env):
-    """What a command writes to its standard error, a terminal of so many columns."""
+    """The command's output to standard error, a terminal with the given number of columns."""
     ours, its = pty.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     child = hone.start(*words, stderr=its, env=env)

@@ -43,7 +43,7 @@ def test_kernel_refuses_what_is_no_problem(hone):
 
 
 def test_tune_keeps_what_every_compilation_uses(hone, tmp_path):
-    """Whether anything is faster depends on the machine; what is kept must be used and said."""
+    """Whether any choice is faster depends on the machine; stored choices must be used and reported."""
     result = hone("tune", "zoo:mlp", "--budget", "4", "--threads", "1")
     sound(result)
     problems, known, tried, kept = map(int, re.search(

@@ -25,7 +25,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def python(tmp_path):
-    """An environment whose python writes the identity model wherever it is asked to, and a line for each time."""
+    """An environment with a fake python that writes the identity model to the requested path, and logs a line per call."""
     model = tmp_path / "identity.onnx"
     model.write_bytes(hostile.identity().SerializeToString())
     program = tmp_path / "environment" / "bin" / "python"

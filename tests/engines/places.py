@@ -17,5 +17,5 @@ def places():
 
 
 def words(*names):
-    """Of the command, for the engines of those names that are here."""
+    """The flags of the hone command for those of the named engines that are installed."""
     return [word for name, path in places().items() if name in names for word in ("--engine", f"{name}={path}")]

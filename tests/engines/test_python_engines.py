@@ -59,7 +59,7 @@ def test_constants_that_a_trace_folded_are_no_pictures(tmp_path, variant):
 
 @pytest.mark.parametrize("target", ["cuda", "rocm", "vulkan"])
 def test_iree_compiles_for_what_is_not_here(tmp_path, target):
-    """The row says that it was compiled, and of the device what the runtime says; where one is it runs."""
+    """Without the device, the row says that the model was compiled, and gives the runtime's message; with it, the model runs."""
     if "iree" not in places():
         pytest.skip("hone backends install iree")
     rows = bench("zoo:mlp", "--backend", f"iree:{target}", "--threads", "1", "--store", tmp_path / "results.db", *engine_words("iree"))
@@ -142,7 +142,7 @@ torch.export.save(torch.export.export(Model().eval(), (x, z if form == "tensors"
 @pytest.mark.parametrize("name,option", [("torch", "mode=eager"), ("torch", "mode=script"), ("torch", "mode=compile"),
                                          ("torch", "mode=aoti"), ("executorch", "partitioner=xnnpack")])
 def test_a_torch_export_file_is_run_as_pytorch_has_it(tmp_path, name, option):
-    """Not by ONNX and back: what --route onnx-hone does where it is asked."""
+    """The file goes to the engine directly; only --route onnx-hone converts it through ONNX."""
     if name not in places():
         pytest.skip(f"hone backends install {name}")
     words = ["--backend", name, "--backend-option", f"{name}.{option}", "--threads", "1", "--store", tmp_path / "results.db", *engine_words(name)]

@@ -53,7 +53,7 @@ def acknowledged(database, folder):
 
 
 class Run:
-    """The command on a terminal, whose text is kept."""
+    """Runs the command on a terminal and captures its output."""
 
     def __init__(self, hone, command):
         ours, theirs = pty.openpty()

@@ -112,7 +112,7 @@ def test_save_is_a_library_of_its_own(compiled, tmp_path):
     precious.write_bytes((tmp_path / "kept.so").read_bytes())
     (tmp_path / "link.so").symlink_to(precious)
     before = precious.stat().st_mtime_ns
-    compiled.save(tmp_path / "link.so")  # the link goes, not what it points to
+    compiled.save(tmp_path / "link.so")  # the link is removed, not its target
     assert precious.stat().st_mtime_ns == before and not (tmp_path / "link.so").is_symlink()
 
 
@@ -191,7 +191,7 @@ def test_state_shares_memory(tmp_path):
 
 
 def test_progress_is_told_apart_from_the_rows():
-    """The command sees a terminal then; what it says is shown and kept, and its words in a notebook become a bar."""
+    """The command gets a terminal; its output is shown and captured, and in a notebook its progress becomes a bar."""
     from hone import _progress
     program = ("import sys; assert sys.stderr.isatty(); print('rows');"
                "sys.stderr.write('\\r[1/4] m native run, 0:09 left\\r[2/4] <m> native ru'); sys.stderr.write('n\\n')")
@@ -255,7 +255,7 @@ def test_the_notebook_s_cells_run(tmp_path, monkeypatch):
 
 
 def test_strings_go_in_and_out(tmp_path):
-    """Of any width, as bytes or objects; sizes may be open."""
+    """Strings of any width, as bytes or objects, with dynamic dimensions."""
     onnx = pytest.importorskip("onnx")
     from onnx import TensorProto, helper
     nodes = [helper.make_node("StringConcat", ["x", "mark"], ["said"]),

@@ -52,7 +52,7 @@ def _count_wrong(is_wrong):
 
 
 def test_each_call_has_its_own_shape(tmp_path):
-    """Of a size that the call brings, and of one known only at run time."""
+    """A shape given by the call's inputs, and a data-dependent shape."""
     opened = _compile(tmp_path / "open.onnx", lambda h, t: [h.make_node("Neg", ["x"], ["y"])], [("y", "INT64", ["n"])], "n",
                       "x[n<=40]")
     found = _compile(tmp_path / "found.onnx", lambda h, t: [h.make_node("NonZero", ["x"], ["y"])], [("y", "INT64", [1, "m"])], 40)
@@ -65,7 +65,7 @@ def test_each_call_has_its_own_shape(tmp_path):
 
 
 def test_each_call_has_its_own_strings(tmp_path):
-    """That a run makes in its working memory."""
+    """Strings that a run creates in its working memory."""
     model = _compile(tmp_path / "texts.onnx", lambda h, t: [h.make_node("Cast", ["x"], ["y"], to=t.STRING)],
                      [("y", "STRING", [40])], 40)
 

@@ -238,7 +238,7 @@ def _fresh():
 
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_gradients_go_through_a_compiled_backbone(dynamic):
-    """As in eager mode, with a head that is not compiled; each graph that ran so is counted."""
+    """Results equal eager mode, with a head that is not compiled; each compiled graph that ran is counted."""
     backbone, head, x = _fresh(), torch.nn.Linear(4, 1), torch.randn(5, 8, requires_grad=True)
     head(backbone(x)).sum().backward()
     wanted = [p.grad.clone() for p in (x, *backbone.parameters(), *head.parameters())]
