@@ -107,7 +107,7 @@ def shown(output):
 
 
 def count(output, ok):
-    """Tests that a step reports as passed, failed and left out; a step that reports none is one."""
+    """The numbers of passed, failed and skipped tests of a step; a step that reports none counts as one test."""
     found = {"passed": 0, "failed": 0, "skipped": 0}
     for number in re.findall(r"\[  PASSED  \] (\d+) test", output):
         found["passed"] += int(number)

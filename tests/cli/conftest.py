@@ -11,7 +11,7 @@ import hone as command  # noqa: E402
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
-    """A file that is run by hand also reports what was left out and why."""
+    """A file that is run directly also reports skipped tests and the reasons."""
     config.addinivalue_line("markers", "long: runs in `make test-full` and when it is named on the command line")
     if "s" not in config.option.reportchars:
         config.option.reportchars += "s"

@@ -52,7 +52,7 @@ sys.path.insert(0, os.getcwd())
 
 
 def engine_folder(folder, package, script, **words):
-    """`folder` with the look of an installed engine: metadata of `package` (None: of none), and `script` as its Python."""
+    """Makes `folder` look like an installed engine: metadata of `package` (None: without), and `script` as its Python."""
     (folder / "bin").mkdir(parents=True, exist_ok=True)
     if package:
         (folder / f"lib/python3.11/site-packages/{package}-9.9.dist-info").mkdir(parents=True, exist_ok=True)
@@ -64,9 +64,9 @@ def engine_folder(folder, package, script, **words):
 
 class Result:
     """One finished command: code (negative: died by that signal), out, err (bytes), seconds, wall, rss. `seconds`
-    are CPU time, of its children too: neighbours on a busy machine do not lengthen them. That nothing waits for
-    ever is seen by the timeout of each command, the same for all (long: among six neighbours a core 5 s of CPU took
-    50), or by `wall` where a test is about waiting."""
+    are CPU time including its children, so a busy machine does not lengthen them. The timeout of each command
+    detects hangs. It is the same for all, and long: with six other processes per core, 5 s of CPU time took 50 s.
+    A test about waiting uses `wall`."""
 
     def __init__(self, args, code, out, err, seconds, wall, rss):
         self.args, self.code, self.seconds, self.wall, self.rss = args, code, seconds, wall, rss
@@ -221,8 +221,8 @@ def catches(pid, number):
 
 
 def patiently(bench, sound_row, limit=2):
-    """Of a study with one engine that hangs: bench(words) -> (result, rows), with a --timeout that is long enough for the
-    row that nothing is wrong with. Where that one is not ok, the machine was busy, and the limit grows."""
+    """Runs a study with one engine that hangs: bench(words) -> (result, rows), with a --timeout that is long enough for the
+    intact row. If that row is not ok, the machine was busy, and the limit grows."""
     for seconds in (limit, 10 * limit, 100 * limit):
         result, rows = bench("--timeout", str(seconds))
         if rows[sound_row]["status"] == "ok":

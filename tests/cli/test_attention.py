@@ -19,8 +19,8 @@ def ints(*values):
 
 
 def run(op, inputs, attributes, outputs, tool, folder, constant=(), peer=None, only=lambda k, x: x, **tolerance):
-    """inputs by place, None: left out; peer: another node's (op, inputs, attributes) to be compared with; only: the
-    part of output k that means something."""
+    """inputs by position, None: omitted; peer: (op, inputs, attributes) of another node to compare with; only: the
+    part of output k that is defined."""
     def model(name, op, inputs, attributes):
         given = {f"x{k}": x for k, x in enumerate(inputs) if x is not None and k not in constant}
         constants = {f"x{k}": inputs[k] for k in constant if k < len(inputs) and inputs[k] is not None}

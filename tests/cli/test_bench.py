@@ -109,7 +109,7 @@ def test_everything_failed_is_said(bench):
 # -- row 65: the harness is killed --------------------------------------------------------------------
 
 def check_resumed(bench, before, ends_before, code=0):
-    """After the same command: all that was there is there unchanged, and nothing is there twice."""
+    """After the same command, all earlier rows are unchanged and none is duplicated."""
     result = bench.bench()
     sound(result, code)
     kept = [key for key, status in ends_before.items() if status == "ok"]

@@ -216,7 +216,7 @@ def test_the_workflow_runs(hone, tmp_path):
 
 
 def test_a_file_is_reported_as_its_study_is(studies, tmp_path):
-    """hone report FILE.json: every form, the same rows; what needs samples is left out."""
+    """hone report FILE.json: the same rows in every output format, without the parts that need samples."""
     stored = studies("report", "before", "--json", "-")
     (tmp_path / "b.json").write_text(stored.text)
     again = studies("report", tmp_path / "b.json", "--json", "-")

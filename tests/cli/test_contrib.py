@@ -34,7 +34,7 @@ def zero(x, dtype=np.uint8):
 BOXES = np.array([[0.4, 1.2, 17.6, 15.7], [3, 2, 3.4, 2.2], [-7.5, -4, 60, 80], [12, 12, 4, 6]], np.float32)
 PICTURES = np.array([0, 1, 1, 0])
 PLAIN = ("MaxRoiPool", "RoiAlign")
-# name, "name/what": inputs (None: left out), attributes, number of outputs
+# name, "name/variant": inputs (None: omitted), attributes, number of outputs
 CASES = {
     "MaxRoiPool": ([floats(2, 3, 9, 11), np.concatenate([PICTURES[:, None], BOXES], 1).astype(np.float32)],
                    {"pooled_shape": [3, 2], "spatial_scale": 0.5}, 1),

@@ -254,7 +254,7 @@ def test_onnxruntimes_levels_modes_and_providers(hone):
 
 
 def test_a_torch_export_file_reaches_engines_as_onnx_that_hone_writes(hone, engines):
-    """.pt2 is read by hone alone: the row says by which way the others got it."""
+    """Only hone reads the .pt2 file; the rows of other engines say by which route they got the model."""
     model = pathlib.Path(__file__).resolve().parents[1] / "cases/pt2/small.pt2"
     result, rows = engines(model, "--backend", "native,onnxruntime,openvino")
     assert {name: row["route"] for name, row in rows.items()} == \

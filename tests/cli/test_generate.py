@@ -219,8 +219,8 @@ def test_an_engine_of_one_size_generates_over_caches_of_one_size(hone, tmp_path,
 
 @pytest.mark.parametrize("length", [1, "T"])
 def test_the_reference_generates_what_numpy_does(hone, tmp_path, length):
-    """A file of the tokens that numpy generates is a prompt that goes on as numpy goes on: the row is right with the
-    right table, and wrong where an engine has another model (its embedding's first row moved)."""
+    """A prompt from a file of tokens that numpy generated is continued as numpy continues it: the row is right with the
+    right embedding table, and wrong for an engine with another model (the first row of its embedding is moved)."""
     model = decoder(tmp_path / "m.onnx", length)
     session = ort.InferenceSession(str(model))
     tokens, keys = [3, 1, 4], np.zeros((1, 0, WIDTH), np.float32)
@@ -287,7 +287,7 @@ def feed(session, tokens, caches):
 
 @pytest.mark.parametrize("name", sorted(DECODERS))
 def test_open_decoders_are_the_whole_sequence(hone, tmp_path, name):
-    """Any split of a sequence into calls gives the logits that the model without a cache gives."""
+    """Any split of a sequence into calls gives the logits of the model without a cache."""
     sizes = DECODERS[name]
     tokens = [3, 60, 1, 17, 17, 4, 9]
     for spec, path in ((f"{name},{sizes},sequence={len(tokens)}", "whole"), (f"{name}_decode,{sizes},past=open", "open")):

@@ -85,8 +85,8 @@ int main(void) {
 
 @pytest.mark.parametrize("more", [[], ["--embed"]])
 def test_c_files_need_no_flags_of_gcc(hone, tmp_path, more):
-    """gcc -O2 of the files that were written is the code that was meant; a compiler that does not take the level from
-    the text is asked for flags."""
+    """gcc -O2 alone compiles the written files for the intended level; a compiler that ignores the level given in the source
+    needs flags."""
     if not shutil.which("gcc"):
         pytest.skip("no gcc")
     x = inputs()

@@ -157,7 +157,7 @@ def test_a_known_count_above_what_is_unrolled(how, tool, tmp_path):
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_more_iterations_than_there_is_room_for(tool, tmp_path):
-    """Collected values have the bound of limit unroll, where nothing else gives one."""
+    """Scan outputs have the bound of --limit unroll if no other bound is known."""
     nodes, constants, outputs = counted()
     given = {"x": X, "trip": np.array(5000)}
     onnx.save(model_of(nodes, given, constants, outputs), tmp_path / "m.onnx")
@@ -180,7 +180,7 @@ def test_what_is_carried_keeps_its_shape(tmp_path):
 @pytest.mark.parametrize("count", ["", "most"])
 @pytest.mark.parametrize("how", ["true", "kept"])
 def test_a_loop_that_never_ends(how, count, tmp_path):
-    """Without a count, or with the largest one, which stands for none, and a condition that no iteration changes."""
+    """Without a trip count, or with the largest integer, which means none, and with a condition that no iteration changes."""
     on = KEEP if how == "kept" else n("Constant", [], ["next"], value=onnx.numpy_helper.from_array(np.array(True)))
     inner = body([on, *HALVE], [("v", "w", [3, 4])], constants=HALF)
     given, constants = {"x": X, "go": np.array(True)}, {"most": np.array(2**63 - 1)} if count else {}

@@ -66,7 +66,7 @@ def test_header_says_names_and_sizes(hone, tmp_path):
 
 
 def test_a_file_says_what_it_needs(hone, tmp_path):
-    """Never slow in silence: without its flags the text does not compile, and it says which they are."""
+    """Without its compiler flags the source does not compile, and the error names them; otherwise it would be slow without notice."""
     sound(hone("compile", "zoo:mlp", "-o", "m.c", "--cpu", "avx2", "-q", cwd=tmp_path))
     for cc in compilers():
         plain = subprocess.run([cc, "-O2", "-c", "m.c"], cwd=tmp_path, capture_output=True, text=True, check=False)

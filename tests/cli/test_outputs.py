@@ -358,7 +358,7 @@ GENERATED = [("zoo:conv", "baseline"), ("zoo:mobilenet_v3_small", "avx2"), ("zoo
 
 @pytest.mark.parametrize("model,level", with_long(GENERATED, ("zoo:yolov8n", "avx2")))
 def test_nothing_unused_is_generated(hone, tmp_path, model, level):
-    """Each unit alone holds no function, type or macro that it does not use, and lacks none."""
+    """Each translation unit contains no function, type or macro that it does not use, and lacks none."""
     words = ["--portable"] if level == "portable" else ["--cpu", level]
     sound(hone("compile", *model.split(), *words, "-o", tmp_path / "m.a", "--keep", tmp_path / "units", *WORDS))
     units = sorted((tmp_path / "units").glob("unit*.c"))
@@ -379,7 +379,7 @@ def test_nothing_unused_is_generated(hone, tmp_path, model, level):
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_products_that_are_rounded_first_are_not_fused(hone, tmp_path, compiler):
-    """A tenth of the way between two bytes: many sums are halves, which a fused product misses."""
+    """Interpolation at tenths between uint8 pixels: many sums are ties, which a fused multiply-add rounds differently."""
     shutil.which(compiler) or pytest.skip(f"no {compiler}")
     at = np.maximum((np.arange(120) + 0.5) * 0.1 - 0.5, 0)
     low = np.int32(at)

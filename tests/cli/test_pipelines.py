@@ -170,7 +170,7 @@ def columns_encoded(random):
 
 
 def trees_as_products(random):
-    """Hummingbird's form of trees: features by a product, decisions compared with paths, leaves by a product."""
+    """Trees as Hummingbird writes them: a matmul selects features, decisions are compared with paths, a matmul selects leaves."""
     inner, leaves, classes = 7, 8, 3
     a = np.zeros((COLUMNS, inner), np.float32)
     a[random.integers(COLUMNS, size=inner), range(inner)] = 1

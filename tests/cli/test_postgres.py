@@ -120,7 +120,7 @@ def test_a_server_that_dies_under_a_study_ends_it_and_keeps_what_it_acknowledged
 
 
 def test_a_killed_study_goes_on_in_it(hone, server, url, tmp_path):
-    """Every block that the server acknowledged is there as it was, the study is the same one, and no round is there twice."""
+    """Every block that the server acknowledged is stored unchanged, the study is the same, and no round is stored twice."""
     database = url.split("/")[3].split("?")[0]
     model = tmp_path / "m.onnx"
     model.write_bytes(hostile.identity().SerializeToString())

@@ -221,7 +221,7 @@ def test_what_the_budget_does_not_reach_for_is_in_the_answer(short_elimination):
 
 
 def test_records_of_this_machine_say_nothing_of_another(box, short_elimination):
-    """Nothing is left out on a device without known peaks and records: an adb that runs its commands here."""
+    """No candidate is skipped on a device without known peaks and records; a fake adb runs its commands here."""
     adb = box.folder / "bin" / "adb"
     adb.parent.mkdir()
     adb.write_text("#!/bin/sh\n[ \"$1\" = -s ] && shift 2\n[ \"$1 $2\" = 'shell -T' ] || exit 9\nshift 2\nexec \"$@\"\n")

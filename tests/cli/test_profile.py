@@ -31,7 +31,7 @@ def test_every_node_is_in_one_step(shared_hone, transformer):
             counts[node["op"]] = counts.get(node["op"], 0) + 1
     assert counts == {op: n for op, n in facts["operators"].items() if op != "Constant"}
     assert "attention_f32" in {step["kernel"] for step in profile["steps"]}
-    # each product of the graph is a step's, and no step's flops are made up
+    # the steps contain all multiplications of the graph, and few others
     products = sum(s["flops"] for s in profile["steps"] if s["kernel"].startswith(("gemm", "attention")))
     assert 0.9 * facts["flops"] < products < 1.3 * facts["flops"]
 

@@ -244,7 +244,7 @@ def test_what_it_refuses(shared_hone, work, tmp_path, best):
 
 
 def test_a_model_of_halves_is_quantised_as_floats(shared_hone, work, tmp_path):
-    """Its inputs and outputs keep their type; nothing between two products is rounded to 16 bits; ONNX Runtime reads it."""
+    """Inputs and outputs keep their type, values between two matmuls are not rounded to 16 bits, and ONNX Runtime reads the file."""
     model = onnx.load(work / "model.onnx")
     for io in (model.graph.input[0], model.graph.output[0]):
         io.type.tensor_type.elem_type = TensorProto.FLOAT16

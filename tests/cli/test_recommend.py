@@ -32,7 +32,7 @@ def test_the_choice_is_borne_out_by_its_rows(answer, shared_hone):
     assert chosen["standing"] == "chosen" and answer["objective"] == "latency"
     for row in rows.values():
         if row["standing"] in ("behind", "runner-up"):
-            # pairs side by side decide, not the two medians: on a busy machine these may stand the other way round
+            # paired measurements decide, not the two medians: on a busy machine the medians may be in reverse order
             assert row["latency"] > 0.5 * chosen["latency"] and row["reason"].startswith("median latency")
         assert row["reason"]
     if answer["is_decided"]:
@@ -53,7 +53,7 @@ def test_the_choice_is_borne_out_by_its_rows(answer, shared_hone):
         assert answer["ratio"] == pytest.approx([c["ratio"], *c["ci"]], rel=1e-4)
         assert answer["is_decided"] == (c["verdict"] == "slower"), answer
     time_of = answer["time"]
-    for phase in time_of["phases"]:  # nothing is begun with more than is left: each ends within a quarter more of what it was given
+    for phase in time_of["phases"]:  # no phase gets more time than is left, and each ends within an extra quarter of its time
         assert phase["begin_s"] + phase["budget_s"] <= time_of["budget_s"] or phase["budget_s"] <= 0.01, time_of
     assert "recommend: screening round" in [p["phase"] for p in time_of["phases"]] and all(p["all_s"] > 0 for p in time_of["phases"])
     assert time_of["budget_s"] in (4, 60, 600) and 0 <= time_of["reference_s"] < time_of["all_s"] and time_of["forms_s"] == 0, time_of
@@ -203,8 +203,7 @@ def test_results_of_an_earlier_round_are_carried_over(hone, tmp_path):
 
 @pytest.mark.parametrize("stage", ["open", "again"])
 def test_no_engine_that_hangs_outlasts_the_budget(hone, tmp_path, stage):
-    """One that never opens, or whose floor never does, would be waited for ten minutes by --timeout: the budget cuts it, as its row
-    says; how soon is tests/unit/test_turns.c's."""
+    """With --timeout alone, an engine that hangs would be waited for ten minutes. The budget stops it earlier, as its row says."""
     copier(tmp_path / "m.onnx")
     testing = {"HONE_TESTING": "1"}
     result = hone("recommend", tmp_path / "m.onnx", "--backend", "null,fake", "--backend-option", "fake.fault=sleep", "--backend-option",

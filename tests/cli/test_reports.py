@@ -26,7 +26,7 @@ def assert_same(found, expected):
 
 
 def report_ways():
-    """`make test` takes each report for the host, by the reference and in one of the other ways in turn."""
+    """`make test` runs each report compiled for the host, by the reference, and in one of the other ways by rotation."""
     others = [way for way in WAYS if way not in ("host", "reference")]
     for i, report in enumerate(REPORTS):
         for way in WAYS:

@@ -101,8 +101,8 @@ def test_words_that_are_none(hone, model, words, part):
 
 
 def test_the_highest_rate_within_a_bound_is_searched(hone, model, tmp_path):
-    """An engine of 4 ms: beyond 250 a second its queue grows without end, and 400 requests of a probe are over 400 ms late
-    from 333 a second on. Nothing shorter than that bound, as turns of a busy machine's neighbours, decides."""
+    """An engine of 4 ms: above 250 requests a second its queue grows without end, and from 333 a second on the 400 requests of a
+    probe are over 400 ms late. Delays shorter than that bound, such as time slices on a busy machine, do not matter."""
     store = tmp_path / "results.db"
     words = ["bench", model, "--backend-option", "fake.latency_us=4000", "--scenario", "server", "--rate", "max",
              *QUICK, "--rounds", "1", "--min-samples", "20", "--min-time", "0.001"]

@@ -88,7 +88,7 @@ def test_fail_on(hone, identity):
 
 
 def test_what_was_named_must_be_there(hone, tmp_path):
-    """An engine that was asked for by name and is not installed; nothing that could run at all is 3."""
+    """A requested engine that is not installed; exit code 3 if no engine can run."""
     model = tmp_path / "m.onnx"
     model.write_bytes(hostile.identity().SerializeToString())
     result, rows = records(hone, model, "--backend", "native,onnxruntime", "--engine", "onnxruntime=/none.so")

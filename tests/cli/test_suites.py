@@ -134,7 +134,7 @@ def test_the_winner_of_each_model_is_named(study):
 
 
 def test_a_folder_takes_every_form(hone, tmp_path):
-    """-o FOLDER: the names that scripts rely on; what has a flag of its own goes there; a dry run makes nothing."""
+    """-o FOLDER: stable file names for scripts; an output with its own flag goes to that path; a dry run writes nothing."""
     words = ["bench", "zoo:mlp", "zoo:mnist_cnn", "--backend", "native", *FLAGS[2:]]
     hone(*words, "--dry-run", "-o", tmp_path / "none/")
     assert not (tmp_path / "none").exists()
@@ -143,7 +143,7 @@ def test_a_folder_takes_every_form(hone, tmp_path):
     names = {str(p.relative_to(tmp_path / "all")) for p in (tmp_path / "all").rglob("*") if p.is_file()}
     assert names - {"study.png"} == {"study.json", "study.csv", "latency.csv", "study.html", "study.svg", "models/zoo_mlp.csv",
                                      "models/zoo_mnist_cnn.csv"}
-    assert (tmp_path / "mine.md").exists() and "native" in result.text  # the table still stands on the terminal
+    assert (tmp_path / "mine.md").exists() and "native" in result.text  # the table is still printed on the terminal
     assert len(json.loads((tmp_path / "all/study.json").read_text())["records"]) == 2
     sound(hone("report", "last", "-o", tmp_path / "all"))  # there already: its files are written again
     assert (tmp_path / "all/study.md").exists()

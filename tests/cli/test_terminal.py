@@ -45,7 +45,7 @@ def test_a_table_fits(hone, tmp_path):
 
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
 def test_what_stands_below_a_table_fits(hone, tmp_path, width):
-    """Sentences are broken between words, and nothing else of them changes."""
+    """Sentences are wrapped between words and otherwise unchanged."""
     shutil.copy(ROOT / "tests/cases/store/v6.db", tmp_path / "v6.db")
     words = ["report", "first", "--store", tmp_path / "v6.db", "--color", "always", "--columns", "p50"]
     whole, text = hone(*words).text, hone(*words, env={"COLUMNS": str(width)}).text

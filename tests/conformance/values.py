@@ -47,7 +47,7 @@ def save(path, value):
 
 
 def load(path, element):
-    """The array in the file, of the given element type (0: as the file says)."""
+    """The array in the file, of the given element type (0: the file's own)."""
     array = np.load(path)
     if element not in STORED:
         return array

@@ -45,7 +45,7 @@ def study(tmp_path):
 
 
 def acknowledged(database, folder):
-    """How many blocks there are while the study runs: the copy of a store in the middle of a transaction says nothing."""
+    """The number of blocks while the study runs; 0 if the store was copied in the middle of a transaction."""
     try:
         return len(stored_rows(database, folder)[0])
     except (AssertionError, OSError, sqlite3.DatabaseError):

@@ -137,7 +137,7 @@ def test_what_hone_cannot_do_runs_in_torch_and_is_counted():
 
 
 def test_what_is_compiled_writes_nothing(capfd):
-    """torch's exporter tells of its stages; neither a script nor a notebook's cell has asked for them."""
+    """torch's exporter prints its stages; neither a script nor a notebook cell must show them."""
     module, x = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU()).eval(), torch.randn(2, 4)
     with torch.no_grad():
         torch.testing.assert_close(hone.compile(module, (x,))(x), module(x))
