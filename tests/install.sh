@@ -1,6 +1,6 @@
 #!/bin/sh
-# What `make install` leaves is enough for a user: the example builds from the installed files alone, against the
-# shared and the static library, and runs; uninstall leaves nothing. usage: install.sh [BUILD]
+# Tests `make install`: the example builds from the installed files alone, against the shared and the static
+# library, and runs; uninstall removes every file. usage: install.sh [BUILD]
 set -eu
 build=${1:-build}
 work=$(mktemp -d)
@@ -25,12 +25,12 @@ ${CC:-cc} "$work/user.c" -o "$work/static" -I"$at/include" "$at/lib/libhone.a" $
 "$work/static" zoo:mlp "$work/mlp2.so" >"$work/static.out"
 cmp "$work/shared.out" "$work/static.out"
 grep -q 'output 0' "$work/shared.out"
-# only what hone.h declares leaves the libraries, the same from both
+# both libraries export only the names that hone.h declares
 nm -D --defined-only "$at/lib/libhone.so" | awk '{print $3}' | sort >"$work/shared.names"
 nm -g --defined-only "$at/lib/libhone.a" | awk 'NF == 3 {print $3}' | sort >"$work/static.names"
 grep -v '^hone_' "$work/shared.names" "$work/static.names" && exit 1
 cmp "$work/shared.names" "$work/static.names"
-# a static program's own names, and glibc's, are not taken by hone's
+# hone's names do not conflict with those of a static program or of glibc
 cat >"$work/names.c" <<'END'
 #include <err.h>
 #include <hone.h>

@@ -23,7 +23,7 @@ def reason_of(name):
 
 
 def page():
-    """The text, and complaints about the two files."""
+    """The page, and errors found in the two files."""
     rows = [line.split("\t") for line in (HERE / "native.txt").read_text().splitlines()]
     refused = [row[0] for row in rows if row[1] == "refused"]
     complaints = [f"{name} is refused without a reason" for name in refused if not reason_of(name)]

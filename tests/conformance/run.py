@@ -99,7 +99,7 @@ def write_inputs(folder, model, inputs):
 
 
 def read_outputs(prefix, names, model):
-    """One array an output; a list of them for a sequence."""
+    """One array per output; a list of arrays for a sequence."""
     found = {name: k for k, name in enumerate(names)}
     outputs = []
     for info in model.graph.output:
@@ -115,7 +115,7 @@ def read_outputs(prefix, names, model):
 
 
 def called(*command):
-    """What the command printed, or Refused with its sentence."""
+    """The command's output; raises Refused with its message."""
     try:
         done = subprocess.run(command, capture_output=True, timeout=600, check=False)
     except subprocess.TimeoutExpired:
@@ -132,7 +132,7 @@ def called(*command):
 
 
 def output_names(model, count):
-    """The names of so many outputs; a sequence's elements are those that no other output is."""
+    """Names of the given number of tensors; those that belong to no other output are the elements of a sequence."""
     names = []
     if sum(info.type.WhichOneof("value") != "tensor_type" for info in model.graph.output) > 1:
         raise NotAsked("whose elements the program's outputs are is not said")
@@ -144,7 +144,7 @@ def output_names(model, count):
 
 
 def run_tool(tool, folder, model, inputs):
-    """Evaluates once; the outputs, or Refused with the tool's sentence."""
+    """Evaluates once; returns the outputs, or raises Refused with the tool's message."""
     onnx.save(model, folder / "model.onnx")
     prefix = folder / "output_"
     paths, shapes = write_inputs(folder, model, inputs)
@@ -165,7 +165,7 @@ def decides_shape(model, name):
 
 
 def with_constant_operands(model, inputs):
-    """Small integer inputs, and floats that decide a shape, become initializers."""
+    """Small integer inputs, and floats that determine a shape, become initializers."""
     changed = onnx.ModelProto()
     changed.CopyFrom(model)
     constants = list(changed.graph.initializer)
@@ -197,7 +197,7 @@ def compare_tensor(case, where, want, got):
         return
     kind, name = want.dtype.kind, want.dtype.name
     rtol, atol = case.rtol, 1e-6 if NOISY.match(case.name) else case.atol
-    if name in ("float16", "bfloat16"):  # one rounding more or less at each step
+    if name in ("float16", "bfloat16"):  # one rounding error at each step
         rtol = max(rtol, 2**-9 if name == "float16" else 2**-6)
         want, got = want.astype(np.float32), got.astype(np.float32)
     elif kind == "V" or name.startswith(("float8", "float4", "int4", "uint4", "int2", "uint2")):

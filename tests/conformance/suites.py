@@ -48,7 +48,7 @@ def folder_cases(kind, load):
 
 
 def ramp(info):
-    """What the suite feeds its light models: evenly spaced numbers in [0, 1)."""
+    """The suite's inputs of its light models: evenly spaced numbers in [0, 1)."""
     shape = tuple(d.dim_value or 1 for d in info.type.tensor_type.shape.dim)
     count = int(np.prod(shape))
     return (np.arange(count).astype(np.float32) / np.float32(count)).reshape(shape)

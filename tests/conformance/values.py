@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, numpy_helper
 
-# element type -> how a file stores it, what it stands for
+# element type -> its storage type in a file, its own type
 STORED = {
     TensorProto.BFLOAT16: (np.uint16, ml_dtypes.bfloat16),
     TensorProto.FLOAT8E4M3FN: (np.uint8, ml_dtypes.float8_e4m3fn),

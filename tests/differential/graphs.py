@@ -88,7 +88,7 @@ class Maker:
         self.node("Clip", [x, self.constant(np.float32(-0.7)), self.constant(np.float32(0.9))], shape)
 
     def where(self, x, shape, _axis):
-        # Compared with what no rounding moves across it.
+        # Comparison operators get operands that rounding cannot move across the threshold.
         level = self.constant(np.float32(0.2531))
         far = self.node("Mul", [x, self.constant(np.float32(0))], shape)
         mask = self.node(self.random.choice(COMPARE), [far, level], shape, "bool")
@@ -232,7 +232,7 @@ def renamed(model, _random):
 
 
 def reordered(model, rng):
-    """Any order in which each node comes after what it reads."""
+    """A random topological order of the nodes."""
     other = copy_of(model)
     waiting, done, order = list(other.graph.node), {v.name for v in [*other.graph.input, *other.graph.initializer]} | {""}, []
     while waiting:
@@ -253,7 +253,7 @@ def copy_of_node(node):
 
 
 def behind(model, rng, make):
-    """Nodes put between a node and what reads it."""
+    """Inserts nodes between a node and its readers."""
     other = copy_of(model)
     outputs = {o.name for o in other.graph.output}
     inner = [n.output[0] for n in other.graph.node if n.output[0] not in outputs]

@@ -68,7 +68,7 @@ class Runner:
 
 
 def apart(a, b):
-    """None, or what differs."""
+    """None, or a description of the difference."""
     if len(a) != len(b):
         return f"{len(a)} and {len(b)} outputs"
     for k, (x, y) in enumerate(zip(a, b)):
@@ -128,7 +128,7 @@ class Differential:
             self.note(name, f"{what}: {difference}", path)
 
     def first_wrong(self, model, shapes, inputs):
-        """The first node whose result is another one than the reference's, alone in a model's outputs."""
+        """The first node whose result differs from the reference's, as the only output of a model."""
         for node in model.graph.node:
             part = graphs.copy_of(model)
             del part.graph.output[:]
@@ -175,7 +175,7 @@ class Differential:
     def metamorphic(self, name, model, shapes, inputs, truth, path, rng):
         changes = {"renamed": graphs.renamed, "reordered": graphs.reordered, "identities": graphs.with_identities,
                    "transposes": graphs.with_transposes(shapes), "opset": graphs.converted}
-        # Two a graph, in turn: all of them over three graphs.
+        # Two per graph, by rotation: all of them over three graphs.
         for what in rng.sample(sorted(changes), 2):
             try:
                 other = changes[what](model, rng)

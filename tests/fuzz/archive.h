@@ -56,7 +56,7 @@ static inline size_t zip_parts(const uint8_t *data, size_t size, struct zip_part
   return count;
 }
 
-/* The archive of these members, none of them packed anew; 0: it does not fit. */
+/* Writes the archive of these members without compressing them again; 0: it does not fit. */
 static inline size_t zip_write(const struct zip_part *parts, size_t count, uint8_t *out, size_t room) {
   size_t need = ZIP_END;
   uint32_t places[ZIP_MEMBERS];
@@ -99,7 +99,8 @@ static inline size_t zip_write(const struct zip_part *parts, size_t count, uint8
   return (size_t)(p - out);
 }
 
-/* One member, most often the largest, which describes the model. 0: nothing could be changed. */
+/* Changes one member, most often the largest, which describes the model. 0: no change was possible.
+   */
 static inline size_t zip_mutate(uint8_t *data, size_t size, size_t most, uint32_t seed) {
   static uint8_t content[ZIP_LARGEST], whole[ZIP_LARGEST];
   struct zip_part parts[ZIP_MEMBERS];

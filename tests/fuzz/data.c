@@ -32,7 +32,7 @@ static void require(bool holds) {
 }
 
 #if FUZZ_FORMAT == 10 || FUZZ_FORMAT == 14
-/* The bytes as a file, always the same one. */
+/* Writes the bytes to a file, always the same one. */
 static const char *file_of(const uint8_t *data, size_t size) {
   static int file = -1;
   static char path[64];
@@ -63,11 +63,11 @@ static void read_once(struct ctx *ctx, struct arena *arena, const uint8_t *data,
   free(again.data);
 }
 #elif FUZZ_FORMAT == 11
-/* The first two bytes are the size that it should have. */
+/* The first two bytes are the expected size. */
 static void read_once(struct ctx *ctx, struct arena *arena, const uint8_t *data, size_t size) {
   size_t bytes = size < 2 ? 0 : (size_t)data[0] | (size_t)data[1] << 8;
   (void)ctx, (void)arena;
-  uint8_t *out = malloc(bytes ? bytes : 1); /* exactly, so that a byte too many is seen */
+  uint8_t *out = malloc(bytes ? bytes : 1); /* exact size, so that one byte too many is detected */
   require(out != NULL);
   if (size >= 2) (void)!inflate_bytes(data + 2, size - 2, out, bytes);
   free(out);
@@ -127,7 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 }
 
 #if FUZZ_FORMAT == 10
-/* The length of the header is made right again: 6 bytes of magic, 2 of version, then it, 2 bytes. */
+/* Corrects the header's length: 2 bytes after 6 bytes of magic and 2 of version. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed) {
   if (size < 12 || seed % 8 == 0) return LLVMFuzzerMutate(data, size, max_size);
   size = 10 + words_mutate(data + 10, size - 10, max_size - 10, seed);

@@ -12,7 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__asan_default_options(void);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed);
 
-/* Blocks of 64 KiB go through the quarantine once an execution: a small one stays in the cache. */
+/* Each execution puts blocks of 64 KiB through ASan's quarantine; a small quarantine stays in the
+   cache. */
 const char *__asan_default_options(void) { return "quarantine_size_mb=8:malloc_context_size=4"; }
 
 #if FUZZ_FORMAT == 2
@@ -21,8 +22,9 @@ const char *__asan_default_options(void) { return "quarantine_size_mb=8:malloc_c
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
-/* JSON is hundreds of small pieces, for which ASan's allocator took most of the time: they are cut from one block that
- * every execution begins anew, with poison between them, and in them once they are freed. None may be left. */
+/* JSON needs hundreds of small allocations, on which ASan's allocator spent most of the time. They
+ * come from one block, reset for each execution, with poisoned gaps and poison after free. None may
+ * be left at the end. */
 enum { JSON_BYTES = 8 << 20, JSON_HEAD = 16 };
 static char json_block[JSON_BYTES] __attribute__((aligned(16)));
 static size_t json_used, json_pieces;
@@ -63,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct model_file file;
   struct graph *graph;
   ctx_init(&ctx);
-  ctx.limits[LIMIT_value_bytes] = 1 << 20; /* so that no execution is long */
+  ctx.limits[LIMIT_value_bytes] = 1 << 20; /* bounds the time of an execution */
   ctx.limits[LIMIT_total_value_bytes] = 16 << 20;
   ctx.limits[LIMIT_fold_bytes] = 1 << 20;
   if (arena_create(&ctx, 256 << 20, &arena)) return 0;
@@ -87,7 +89,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
     uint32_t word;
     memcpy(&word, data + at, 4);
     switch (next(&state) >> 29) {
-      case 0: /* a table, vector or number of elsewhere */
+      case 0: /* a table, vector or number from another offset */
         word = (uint32_t)(from - at);
         break;
       case 1:
@@ -129,7 +131,8 @@ static void repair(uint8_t *data, size_t size) {
   }
 }
 
-/* Mostly what a member holds; at times the archive's own bytes, its checksums right or not. */
+/* Mostly changes a member's content; sometimes the archive's own bytes, with or without correct
+   checksums. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed) {
   const size_t made = seed % 16 ? zip_mutate(data, size, max_size, seed / 16) : 0;
   if (made) return made;

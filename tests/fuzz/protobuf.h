@@ -106,7 +106,7 @@ static inline size_t pb_change(const uint8_t *p, const struct pb_field *f, const
     out[head + pb_next(seed) % (bytes - head)] = (uint8_t)pb_next(seed);
     return bytes;
   }
-  /* content of which nothing is known: changed as bytes, its length made right */
+  /* content of unknown structure: changed as bytes, with its length corrected */
   uint8_t *content = malloc(room);
   size_t length = f->end - f->body, most = length + 32 < room - 32 ? length + 32 : room - 32;
   size_t tag = 0;
@@ -124,7 +124,7 @@ static inline size_t pb_change(const uint8_t *p, const struct pb_field *f, const
   return n + length;
 }
 
-/* One change; the new size, or `size` where nothing fitted. */
+/* Makes one change; returns the new size, or `size` if no change fits. */
 static inline size_t pb_mutate(uint8_t *data, size_t size, size_t max_size, uint32_t seed) {
   struct pb_field fields[PB_FIELDS], way[PB_DEPTH];
   struct pb_span span = {0, size};

@@ -68,7 +68,7 @@ def choices(folder, hone):
 
 
 def graph(folder, hone, nodes):
-    """hone's own text of small models; constants of which only a hash is printed become seeded ones."""
+    """Small models in hone's text format; constants that are printed only as a hash are replaced by seeded ones."""
     with tempfile.TemporaryDirectory() as scratch:
         for name, model in nodes[::9]:
             path = pathlib.Path(scratch) / f"{name}.onnx"
@@ -111,14 +111,14 @@ UNREAD = {"metadata", "kind", "is_hop_single_tensor_return", "requires_grad", "d
 
 
 def shorter(item):
-    """Without what hone does not read: three quarters of it, on which mutations would be lost."""
+    """Removes the three quarters of the JSON that hone does not read, where mutations would have no effect."""
     if isinstance(item, list):
         return [shorter(one) for one in item]
     return {key: shorter(value) for key, value in item.items() if key not in UNREAD} if isinstance(item, dict) else item
 
 
 def short_json(text):
-    """An element of a list is a line, which is what the mutator takes for one piece."""
+    """Prints one list element per line, because the mutator works on lines."""
     root = shorter(json.loads(text))
     graph = root.get("graph_module", {}).get("graph")
     if graph:

@@ -56,7 +56,7 @@ struct distance distance(const struct tensor *expected, const struct tensor *act
   return d;
 }
 
-/* A copy whose floats are off by up to about one rounding. */
+/* A copy whose floats are perturbed by up to about one rounding error. */
 static hone_status shake(struct scene *s, uint64_t seed, const struct tensor *from,
                          const struct tensor **out) {
   struct tensor *copy;
@@ -139,7 +139,7 @@ static hone_status scene_open(struct scene *s) {
 }
 static void scene_close(struct scene *s) { arena_destroy(s->arena); }
 
-/* -- one variant of one graph, in a process of its own */
+/* -- one variant of one graph, in its own process */
 
 struct checker {
   struct scene *s;
@@ -303,7 +303,7 @@ static enum verdict check(struct scene *s, const struct variant *variant, const 
   if (child < 0) abort();
   if (child == 0) {
     close(ends[0]);
-    alarm(600); /* an artifact that does not end; a busy machine needs a part of that */
+    alarm(600); /* limit for an artifact that hangs; a busy machine needs part of it */
     memset(message, 0, room);
     enum verdict verdict = check_here(s, variant, dir, message, room);
     if (write(ends[1], message, strlen(message)) < 0) _exit(CRASHED);
@@ -328,7 +328,7 @@ struct failure {
   char message[1024];
 };
 
-/* Inputs that nothing reads go. */
+/* Removes unused inputs. */
 static hone_status drop_inputs(struct scene *s) {
   uint32_t *uses;
   size_t kept = 0, removed;
@@ -396,7 +396,7 @@ static void reduce(struct scene *s, const char *dir, struct failure *failure) {
   }
 }
 
-/* Constants made from noise print as their seed, not their elements. */
+/* Seeded constants are printed as their seed, not their elements. */
 static void print_graph(struct scene *s) {
   struct strbuf text = {0};
   if (graph_print(&s->ctx, &text, s->graph, op_names, &(struct print_options){true})) return;
@@ -437,7 +437,7 @@ static int report(struct scene *s, const struct options *o, const char *again,
   return 1;
 }
 
-/* Variant `host` and another one in turn, or the one asked for. */
+/* Variant `host` and one other by rotation, or the requested one. */
 static int check_graph(struct scene *s, const struct options *o, int64_t turn, const char *again) {
   struct failure failure;
   size_t other = 1 + (size_t)(turn % (int64_t)(COUNT(variants) - 1));

@@ -44,7 +44,7 @@ static int64_t elements(const struct value *value) {
   return shape_count(&value->shape, &count) ? count : INT64_MAX;
 }
 
-/* A value of the pool, rather a new one; NULL if none was found. */
+/* A value of the pool, preferably a new one; NULL if none was found. */
 static struct value *pick(struct gen *g, hone_dtype dtype, int low, int high) {
   for (int i = 0; i < 40 && g->count; i++) {
     size_t recent = g->count < 5 ? g->count : 5;
@@ -59,7 +59,7 @@ static struct value *pick(struct gen *g, hone_dtype dtype, int low, int high) {
 
 /* -- constants */
 
-/* f32 noise. Its name tells seed and scale, so that it prints as "seed= scale=". */
+/* f32 noise. Its name has seed and scale, so that it is printed as "seed= scale=". */
 static struct value *noise(struct gen *g, const struct shape *shape, const char *scale) {
   struct tensor *tensor;
   struct value *value;
@@ -152,7 +152,7 @@ static bool is_small(const struct node *node) {
   return flops < 6e6;
 }
 
-/* The first output, or NULL: the node was not fit and is gone. */
+/* The first output, or NULL: the node was unsuitable and is removed. */
 static struct value *commit(struct gen *g, struct node *node) {
   bool good = g->graph->values.count + 64 < MOST_VALUES &&
               !node_infer(&g->s->ctx, g->graph, node) && is_small(node) && !scene_node(g->s, node);
@@ -631,7 +631,7 @@ static bool make_transpose(struct gen *g) {
     perm[i] = perm[j];
     perm[j] = i;
   }
-  if (rank == 4 && chance(g, 40)) { /* the ways between image layouts */
+  if (rank == 4 && chance(g, 40)) { /* conversions between image layouts */
     static const int64_t nhwc[] = {0, 2, 3, 1}, nchw[] = {0, 3, 1, 2};
     memcpy(perm, chance(g, 50) ? nhwc : nchw, sizeof nhwc);
   }
@@ -920,7 +920,7 @@ static bool make_gate(struct gen *g) { /* squeeze and excite, or Swish written o
   return apply2(g, "Mul", x, apply1(g, "Sigmoid", q)) != NULL;
 }
 
-static bool make_branches(struct gen *g) { /* convolutions side by side, joined */
+static bool make_branches(struct gen *g) { /* parallel convolutions, concatenated */
   struct value *x = pick(g, HONE_F32, 4, 4), *part[3] = {0};
   if (!x || elements(x) == 0) return false;
   int64_t kernel[2] = {3, 3}, pads[4] = {1, 1, 1, 1};
@@ -957,8 +957,8 @@ static const struct {
     {make_shape_change, 4}, {make_conv_transpose, 1}, {make_layernorm_parts, 2},
 };
 
-/* Each graph knows only some of the makers, so that rare ones meet each other (swarm testing: Groce
-   et al. 2012). */
+/* Each graph uses only some of the makers, so that rare ones are combined (swarm testing: Groce et
+   al. 2012). */
 static void choose_makers(struct gen *g) {
   int keep = (int)between(g, 20, 100);
   for (size_t i = 0; i < COUNT(makers); i++)
@@ -1017,7 +1017,7 @@ hone_status random_graph(struct scene *s, uint64_t seed) {
   choose_makers(&g);
   size_t wanted = (size_t)(chance(&g, 25) ? between(&g, 1, 5) : between(&g, 6, 40));
   for (int i = 0; i < 400 && s->graph->nodes.count < wanted; i++) make_some(&g);
-  /* what nothing reads, and some that is read as well; now and then an input, or one twice */
+  /* unused values, and some used ones; sometimes an input, or a value twice */
   TRY(graph_uses(&s->ctx, s->arena, s->graph, &uses));
   size_t inputs = s->graph->inputs.count;
   for (size_t i = 0; i < g.count; i++) {

@@ -19,14 +19,14 @@ import onnxruntime
 
 SMALLEST_NORMAL = np.finfo(np.float32).tiny
 LOW, HIGH = 1e-4, 300.0  # mean square of an activation; unscaled attention scores reach 250, cosines are small
-PIXELS = {"yolov8n": 640.0 ** 2}  # mean squares of coordinates are bounded by the picture
+PIXELS = {"yolov8n": 640.0 ** 2}  # mean squares of coordinates are bounded by the image size
 LARGE = 600e6  # parameters; their ONNX files pass 2 GB, and tests/cli/test_zoo.py has them tiny
 MASKED = 1e30  # the lowest float stands for "masked"
 
 
 def parameters(model, name):
-    """Elements of initializers that are trained: those with a name of their own, no running statistics, no scales of
-    4-bit weights, and in DETR no batch norms, which are frozen there."""
+    """The number of trained elements in initializers: named ones, without running statistics, scales of 4-bit weights,
+    and DETR's batch norms, which are frozen."""
     first = 1 if name.startswith("detr") else 3
     apart = {name for node in model.graph.node if node.op_type == "BatchNormalization" for name in node.input[first:5]}
     trained = (onnx.TensorProto.FLOAT, onnx.TensorProto.INT4)
@@ -36,7 +36,7 @@ def parameters(model, name):
 
 
 def with_all_outputs(model):
-    """The model with each float value as an output; which node made it."""
+    """The model with each float value as an output, and the node that computes each."""
     inferred = onnx.shape_inference.infer_shapes(model)
     floats = {v.name for v in [*inferred.graph.value_info, *inferred.graph.output]
               if v.type.tensor_type.elem_type == onnx.TensorProto.FLOAT}
