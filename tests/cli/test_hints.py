@@ -11,7 +11,7 @@ from hone import ROOT, refused
 
 SOURCES = [p for pattern in ("*.c", "*.def", "*.h") for p in sorted((ROOT / "src").rglob(pattern))
            if "embedded" not in p.parts]
-# Programs whose flags stand in our source: compilers, linkers, pip, the artifact's own main.
+# Sources that contain flags of other programs: compilers, linkers, pip, the artifact's own main.
 OTHERS_FLAGS = {"src/compiler/toolchain", "src/bench/backends/engines.c", "src/judge/bundle/documents.c", "src/judge/gate", "src/ui/fleet", "src/core/machine/target.c", "src/ui/serve/job_pages.c", "src/compiler/run", "src/compiler/kernels", "src/compiler/import/gguf"}
 
 

@@ -31,7 +31,8 @@ static void compare_finds_the_change(void **state) {
   struct strbuf out = render_change(after, &changes, "table");
   assert_non_null(strstr(out.at, "different fingerprints"));
   assert_non_null(strstr(out.at, "fingerprint.kernel: Linux 6.1.0 -> Linux 6.6.9"));
-  assert_non_null(strstr(out.at, "4 regressions above 10 % among 14 configurations measured in both"));
+  assert_non_null(
+      strstr(out.at, "4 regressions above 10 % among 14 configurations measured in both"));
   assert_int_equal(count_of(out.at, "  regression\n"), 4);
   strbuf_deinit(&out);
   /* a slowdown that the interval does not prove is not a regression */

@@ -508,10 +508,10 @@ enum { CASES_AT_ONCE = 24, PARTS = (ALL + CASES_AT_ONCE - 1) / CASES_AT_ONCE };
 
 static void begin_part(struct ctx *ctx, struct strbuf *text) {
   strbuf_puts(text,
-            "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n"
-            "#define PLAIN_LINES 64\n#define NOIPA __attribute__((noinline))\n"
-            "#if defined __GNUC__ && !defined __clang__\n"
-            "#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n#endif\n");
+              "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n"
+              "#define PLAIN_LINES 64\n#define NOIPA __attribute__((noinline))\n"
+              "#if defined __GNUC__ && !defined __clang__\n"
+              "#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n#endif\n");
   REQUIRE(emit_kernel_source(ctx, "simd.h", text));
 }
 

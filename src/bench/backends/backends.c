@@ -51,7 +51,8 @@ hone_status backend_choose(struct ctx *ctx, const char *text, struct backend_cho
     out->variant = at;
   else
     status = fail(ctx, HONE_E_USAGE, place_name(text), "%s has %s%s", name,
-                  words.at ? "no variant of that name; choose " : "no variants", words.at ? words.at : "");
+                  words.at ? "no variant of that name; choose " : "no variants",
+                  words.at ? words.at : "");
   strbuf_deinit(&words);
   return status;
 }

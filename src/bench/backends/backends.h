@@ -89,9 +89,10 @@ struct backend {
   /* packages without a wheel on PyPI, separated by commas; NULL: none. Their source packages fetch
      the engine from its maker */
   const char *from_source;
-  int package_mb;     /* approximate size on disk */
-  const char *worker; /* NULL: `hone worker`; else the Python file in workers/, and the packages are
-                         installed with their dependencies */
+  int package_mb; /* approximate size on disk */
+  /* NULL: `hone worker`; else the Python file in workers/, and the packages are installed with
+     their dependencies */
+  const char *worker;
   const char *distribution; /* of a Python worker: distribution whose metadata has the version */
   const struct backend_device *device; /* NULL: the CPU */
   bool is_absent;                      /* absent.c: hone does not support it */

@@ -87,8 +87,9 @@ struct bench_case {
   char generation_dir[4096];
   double task_reference; /* task accuracy of the reference's outputs; NaN: no labels */
   struct worker_end generation_end;
-  enum record_status status; /* STATUS_ok, or why no backend can be measured: the file does not
-                                allow the batch size, or the values do not fit in JSON */
+  /* STATUS_ok, or why no backend can be measured: the file does not allow the batch size, or the
+     values do not fit in JSON */
+  enum record_status status;
   enum record_stage stage;
   char reason[1024];
 };

@@ -115,8 +115,8 @@ bool case_take_description(struct bench *bench, const json_t *reply, struct benc
 /* schedule.c: rounds in one process of a configuration whose inference takes median_ns; and whether
    a configuration with `own` rounds takes part in round `round` of a group with `rounds`. */
 int schedule_rounds(const struct bench_options *options, double median_ns);
-double schedule_rounds_ns(const struct bench_options *options, double median_ns); /* their
-                                                                                     duration */
+/* their duration */
+double schedule_rounds_ns(const struct bench_options *options, double median_ns);
 bool schedule_takes_part(int own, int rounds, int round);
 /* Largest number of rounds over all processes of a configuration. */
 int schedule_round_total(const struct bench_options *options);

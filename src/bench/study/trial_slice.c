@@ -77,7 +77,8 @@ static void take_block(struct trial *trial, const json_t *reply, const struct bl
   trial_accuracy(reply, &trial->record);
   if (message_bool(reply, "is_within")) return;
   struct worker_end end = {.status = STATUS_wrong, .stage = STAGE_verify, .rel_l2 = NAN};
-  snprintf(end.reason, sizeof end.reason, "inside the timed run, after a correct first inference: %s",
+  snprintf(end.reason, sizeof end.reason,
+           "inside the timed run, after a correct first inference: %s",
            message_text(reply, "where"));
   trial_end(trial, &end);
 }

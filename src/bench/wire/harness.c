@@ -226,9 +226,8 @@ void worker_tell(struct worker *worker, json_t *command) {
   worker_continue(worker);
   size_t length;
   char *line = message_line(command, &length);
-  if (line)
-    worker->transport->send(worker, line, length); /* if it is gone, worker_hear reports
-                                                              how */
+  if (line) /* if it is gone, worker_hear reports how */
+    worker->transport->send(worker, line, length);
   free(line);
 }
 

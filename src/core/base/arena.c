@@ -100,8 +100,8 @@ static hone_status past_limit(struct ctx *ctx, const struct arena *arena, size_t
   size_t total;
   if (!checked_add(arena->used, bytes, &total)) total = SIZE_MAX;
   return fail(ctx, HONE_E_LIMIT, place_none(),
-              "memory of one phase exceeds %zu bytes: it needs %zu (limit arena_bytes)", arena->limit,
-              total);
+              "memory of one phase exceeds %zu bytes: it needs %zu (limit arena_bytes)",
+              arena->limit, total);
 }
 
 hone_status arena_alloc(struct ctx *ctx, struct arena *arena, size_t count, size_t size,

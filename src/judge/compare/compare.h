@@ -26,8 +26,8 @@ struct summary {
   struct record *records;
   size_t comparison_count;
   struct comparison *comparisons;
-  const struct study_data
-      *data; /* raw samples, for distributions; NULL for a study read from JSON */
+  /* raw samples, for distributions; NULL for a study read from JSON */
+  const struct study_data *data;
 };
 /* Statistics over blocks, deterministic: seeds come from the study's key. Rows of test backends only with_synthetic.
    Records are grouped by model, shapes, batch, threads, precision and scenario, groups in order of first appearance. In a
@@ -162,8 +162,8 @@ const char *fact_find(const struct fact *facts, size_t count, const char *key);
 /* -- matrix.c: models by engines, the first table of the page, the terminal and README */
 struct engine {
   size_t record; /* one of its rows, for the color */
-  const struct config
-      *config;         /* for the name: that row's, without a route if the column has several */
+  /* for the name: that row's, without a route if the column has several */
+  const struct config *config;
   size_t ranked, wins; /* groups in which it has a rank; in which it is first or tied for first */
   double ratio;        /* geometric mean of its median by the group's fastest median */
   double ready_ms;     /* geometric mean over the groups where it is known; NaN: none */
@@ -201,8 +201,8 @@ struct matrix {
   size_t *begins;         /* [group_count] first record of each group */
   struct engine *engines; /* most ranks first, then the lowest mean ratio */
   size_t *cells;          /* [group_count][engine_count] record; SIZE_MAX: none */
-  struct matrix_mean
-      *means; /* of each precision if there are several; the last is over all groups */
+  /* of each precision if there are several; the last is over all groups */
+  struct matrix_mean *means;
   size_t mean_count;
 };
 MUST_USE hone_status matrix_make(struct ctx *ctx, struct arena *arena,

@@ -233,8 +233,8 @@ struct study_peaks {
   size_t config_count;
   struct peaks_config {
     struct config config;
-    struct bench_case
-        one; /* only the members that limits are computed from are valid after the study */
+    /* only the members that limits are computed from are valid after the study */
+    struct bench_case one;
   } * configs;
 };
 MUST_USE hone_status study_peaks_measure(struct ctx *ctx, struct arena *arena,

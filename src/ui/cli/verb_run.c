@@ -10,8 +10,8 @@ struct runner {
   const struct args *args;
   struct arena *arena;
   struct model model; /* with the sizes of this run, all static */
-  struct model
-      open; /* the model that is compiled, if it has dynamic dimensions; graph NULL: the same */
+  /* the model that is compiled, if it has dynamic dimensions; graph NULL: the same */
+  struct model open;
   hone_tensor *inputs, *outputs, *expected; /* in the arena, one for each of the model */
   struct yardstick *yardsticks;             /* of the outputs, for verify */
   struct loaded loaded;

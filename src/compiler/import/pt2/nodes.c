@@ -45,12 +45,12 @@ static hone_status find_copy(struct pt_op *op, pt_build_fn **build, bool *out_fo
 static hone_status unknown(const struct pt_op *op) {
   const hone_status status = fail(op->ctx, HONE_E_UNSUP, pt_place(op),
                                   "PyTorch operator \"%.100s\" is not supported", op->target);
-  return advise(
-      op->ctx, status, "%s",
-      strncmp(op->target, "aten.", 5)
-          ? "rewrite it with PyTorch's own operators; docs/reference/pytorch.md lists the supported ones"
-          : "export with torch.export.export(model, args).run_decompositions(), which "
-            "uses few operators; docs/reference/pytorch.md lists the supported ones");
+  return advise(op->ctx, status, "%s",
+                strncmp(op->target, "aten.", 5)
+                    ? "rewrite it with PyTorch's own operators; docs/reference/pytorch.md lists "
+                      "the supported ones"
+                    : "export with torch.export.export(model, args).run_decompositions(), which "
+                      "uses few operators; docs/reference/pytorch.md lists the supported ones");
 }
 
 /* Operators that do not need the size of an operand as a number, so that it may be dynamic

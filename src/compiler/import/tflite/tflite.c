@@ -241,9 +241,9 @@ static hone_status find_kind(struct tf *tf, const struct flat_table *operator, s
       name ? fail(tf->ctx, HONE_E_UNSUP, at, "TFLite operator %s is not supported: %s", name, why)
            : fail(tf->ctx, HONE_E_UNSUP, at, "TFLite operator %lld is not supported",
                   (long long)code);
-  return advise(
-      tf->ctx, status,
-      "docs/reference/tflite.md lists the supported operators; the engine litert of 'hone bench' may run it");
+  return advise(tf->ctx, status,
+                "docs/reference/tflite.md lists the supported operators; the engine litert of "
+                "'hone bench' may run it");
 }
 
 static hone_status open_operator(struct tf *tf, size_t index, struct tf_op *op) {
