@@ -2,7 +2,7 @@
 
 The hash covers the programs that the step runs, the files of the repository that it can read, the test environment, the
 compilers and the engines. All steps can read the files below tests/ that are not tests. A folder of sources, or a
-file beside them, counts for a step if the source of its test names it.
+file in the root, counts for a step if the source of its test names it.
 """
 import functools
 import hashlib
@@ -12,7 +12,7 @@ import re
 import shutil
 
 # Rooms that turn a graph into C source. A change in these alone does not repeat the steps of NOT_ABOUT_COMPILING.
-COMPILER_ROOMS = re.compile(r"^src/(?:[a-z]+/)?(?:passes|plan|schedule|emit|source|kernels|targets)/")
+COMPILER_ROOMS = re.compile(r"^src/compiler/(?:passes|plan|source|kernels)/")
 # Steps that need a compiled model but do not test how it was compiled: measuring, judging, reporting, the command
 # line, inputs, exports, the C compiler. The unit tests, the other steps and `make test-full` test the compiler rooms.
 NOT_ABOUT_COMPILING = {f"cli {name}" for name in (
@@ -21,7 +21,7 @@ NOT_ABOUT_COMPILING = {f"cli {name}" for name in (
     "limits", "load", "memory", "memory_over_time", "open_dimensions", "page", "postgres", "predict", "python_workers",
     "recommend", "recorded_runs", "regret", "scenarios", "serve", "setup", "sinks", "stablehlo", "steps", "studies", "suites",
     "terminal", "tflite_export", "zoo_dir")} | {"python package"}
-SOURCES = ("src", "docs", "bench", "tools", "examples", "python", "zoo", "workers", "include", "make", "engines")
+SOURCES = ("src", "docs", "bench", "tools", "examples", "python", "zoo", "workers", "include", "make")
 TOOLS = ("cc", "gcc", "clang", "chromium", "git", "node", "qemu-aarch64", "qemu-system-arm", "aarch64-linux-gnu-gcc",
          "arm-none-eabi-gcc", "riscv64-unknown-elf-gcc", "fish", "zsh", "taskset", "perf")
 
@@ -54,7 +54,7 @@ def test_data():
     whole = hashlib.blake2b(digest_size=16)
     for path in files_below("tests"):
         is_test = path.parts[1] in ("cli", "unit", "python") and path.suffix in (".py", ".c")
-        if not is_test and path.parts[1] not in ("run.py", "step_inputs.py", "changed.py"):
+        if not is_test and path.parts[1] not in ("run.py", "step_inputs.py", "check.py"):
             whole.update(str(path).encode() + digest(path))
     return whole.digest()
 

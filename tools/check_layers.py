@@ -21,8 +21,8 @@ PACKAGES = {
     "xxhash.h": {"base", "import"},
     "openssl": {"base", "toolchain"},
 }
-# A plan stands alone: the C text is made from it without its graph.
-WORDS = {"emit": re.compile(r"\bstruct (graph|node|value|fused_step)\b")}
+# C source is generated from a plan without its graph.
+WORDS = {"source": re.compile(r"\bstruct (graph|node|value|fused_step)\b")}
 
 
 def read_table():
@@ -74,11 +74,11 @@ def resolve(path, name):
 
 
 def check_file(path, rows, allowed):
-    folder, found = place_of(path), []
+    room, found = place_of(path), []
     for number, line in enumerate(path.read_text().splitlines(), 1):
-        word = WORDS[folder].search(line) if folder in WORDS else None
+        word = WORDS[room].search(line) if room in WORDS else None
         if word:
-            found.append(f"{path.relative_to(ROOT)}:{number}: {folder} does not know {word.group(0)}")
+            found.append(f"{path.relative_to(ROOT)}:{number}: {room} does not know {word.group(0)}")
         match = re.match(r'\s*#\s*include\s+([<"])([^>"]+)[>"]', line)
         if not match:
             continue
@@ -86,11 +86,11 @@ def check_file(path, rows, allowed):
         if match.group(1) == "<":
             if match.group(2) == "hone.h":
                 if "include/hone.h" not in allowed:
-                    found.append(f"{where}: {folder} may not include hone.h")
+                    found.append(f"{where}: {room} may not include hone.h")
                 continue
             owners = PACKAGES.get(match.group(2)) or PACKAGES.get(match.group(2).split("/")[0])
-            if owners and folder not in owners:
-                found.append(f"{where}: {folder} does not use {match.group(2)}")
+            if owners and room not in owners:
+                found.append(f"{where}: {room} does not use {match.group(2)}")
             continue
         target = resolve(path, match.group(2))
         if not target:
@@ -98,7 +98,7 @@ def check_file(path, rows, allowed):
             continue
         exact = str(target.relative_to(ROOT)).removeprefix("src/")
         if place_of(target) not in allowed and exact not in allowed:
-            found.append(f"{where}: {folder} may not include {exact}")
+            found.append(f"{where}: {room} may not include {exact}")
     return found
 
 
@@ -112,6 +112,8 @@ def main():
     found += [f"{name}: has no row in docs/ARCHITECTURE.md" for name in sorted(set(on_disk) - set(rows))]
     found += [f"docs/ARCHITECTURE.md: no room {name}" for name in sorted(set(rows) - set(on_disk) - {"include/hone.h"})]
     found += [f"{p.relative_to(ROOT)}: not in a wing" for p in (ROOT / "src").iterdir() if p.name not in WINGS]
+    named = set(WORDS).union(*PACKAGES.values())
+    found += [f"tools/check_layers.py: no room {name}" for name in sorted(named - set(on_disk))]
     for room in sorted(set(on_disk) & set(rows)):
         allowed = allowed_by(rows, room)
         found += [f"docs/ARCHITECTURE.md: {room} may include {one}, which is in a wing above it"

@@ -97,17 +97,21 @@ def main():
     options = parser.parse_args()
     lines = read_counts(options.build, options.only)
     folders, files, everything = collections.defaultdict(Sum), collections.defaultdict(Sum), Sum()
+    floored = {folder: Sum() for folder in FLOORS}  # with their sub-folders
     for path, file in lines.items():
         folders[str(pathlib.Path(path).parent)].add(file)
         files[path].add(file)
         everything.add(file)
+        for folder, total in floored.items():
+            if path.startswith(folder + "/"):
+                total.add(file)
     if options.missed:
         print_missed(lines, options.missed)
         table([(path, files[path]) for path in sorted(files) if options.missed in path])
     table({**dict(sorted(folders.items())), options.only: everything}.items())
-    below = [(folder, floor) for folder, floor in FLOORS.items() if folder in folders and folders[folder].shares()[1] < floor]
+    below = [(folder, floor) for folder, floor in FLOORS.items() if floored[folder].lines and floored[folder].shares()[1] < floor]
     for folder, floor in below:
-        print(f"{folder}: {folders[folder].shares()[1]:.2f} % of branches, its floor is {floor} %")
+        print(f"{folder}: {floored[folder].shares()[1]:.2f} % of branches, its floor is {floor} %")
     return 1 if below else 0
 
 
