@@ -87,9 +87,8 @@ static hone_status say(struct ctx *ctx, const struct source *source, const char 
 
 /* Its header begins with its length as 64 bits, followed by JSON. */
 static bool is_safetensors(const struct source *source) {
-  uint64_t length = 0;
   if (source->size < 10) return false;
-  for (int i = 7; i >= 0; i--) length = length << 8 | source->bytes[i];
+  const uint64_t length = little_endian(source->bytes, 8);
   return length >= 2 && length <= source->size - 8 && source->bytes[8] == '{' &&
          (source->bytes[9] == '"' || source->bytes[9] == '}');
 }
@@ -98,7 +97,7 @@ static bool is_safetensors(const struct source *source) {
 static bool is_npz(const struct source *source) {
   const uint8_t *b = source->bytes;
   if (source->size < 30 || memcmp(b, "PK\3\4", 4)) return false;
-  const size_t length = b[26] | (size_t)b[27] << 8;
+  const size_t length = (size_t)little_endian(b + 26, 2);
   return length > 4 && source->size >= 30 + length && !memcmp(b + 30 + length - 4, ".npy", 4);
 }
 

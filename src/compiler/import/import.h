@@ -57,7 +57,7 @@ MUST_USE hone_status import_bytes(struct ctx *ctx, struct arena *arena, const ui
                                   size_t size, const struct import_options *options,
                                   struct model_file *out_file, struct graph **out_graph);
 
-/* -- -- internal to src/compiler/import */
+/* -- internal to src/compiler/import */
 
 /* A model's bytes, passed to a reader. */
 struct source {

@@ -97,6 +97,13 @@ const char *limit_text(int id);
 /* Rounds up to a multiple of `alignment`, a power of two. */
 MUST_USE bool checked_align(size_t n, size_t alignment, size_t *out);
 
+/* An unsigned number of `width` bytes, at most 8, the lowest byte first. */
+static inline uint64_t little_endian(const uint8_t *bytes, size_t width) {
+  uint64_t x = 0;
+  for (size_t i = 0; i < width; i++) x |= (uint64_t)bytes[i] << (8 * i);
+  return x;
+}
+
 /* -- arena.c */
 
 struct arena;

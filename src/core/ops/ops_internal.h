@@ -1,4 +1,4 @@
-/* Internal to src/ops: what the family files share. Every infer_* and eval_* that ops.def names is
+/* Internal to src/core/ops: what the family files share. Every infer_* and eval_* that ops.def names is
  * declared here by the table itself; the rest are small helpers for shapes, constant operands and
  * blocks of elements.
  *

@@ -224,8 +224,8 @@ static hone_status read_mapped(struct ctx *ctx, const char *path, const struct m
     *out = *expect; /* raw bytes of the expected tensor */
     return take_payload(ctx, path, p, map->size, out);
   }
-  size_t start = p[6] == 1 ? 10 : 12, length = (size_t)p[8] | (size_t)p[9] << 8;
-  if (p[6] == 2 && map->size >= 12) length |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
+  size_t start = p[6] == 1 ? 10 : 12, length = (size_t)little_endian(p + 8, 2);
+  if (p[6] == 2 && map->size >= 12) length = (size_t)little_endian(p + 8, 4);
   char header[4096], type[8];
   bool fortran = false;
   if (p[6] < 1 || p[6] > 2 || map->size < start || length > map->size - start ||

@@ -7,7 +7,7 @@
 
 enum { SMALL = 32, SUPER = 256 }; /* elements of a block */
 
-static uint16_t word(const uint8_t *at) { return (uint16_t)(at[0] | at[1] << 8); }
+static uint16_t word(const uint8_t *at) { return (uint16_t)little_endian(at, 2); }
 static float half(const uint8_t *at) { return f16_to_f32(word(at)); }
 static int low4(uint8_t byte) { return byte & 15; }
 static int high4(uint8_t byte) { return byte >> 4; }

@@ -24,12 +24,6 @@ struct cursor {
   size_t size, at;
 };
 
-static uint64_t little_endian(const uint8_t *at, size_t bytes) {
-  uint64_t value = 0;
-  for (size_t i = bytes; i-- > 0;) value = value << 8 | at[i];
-  return value;
-}
-
 static hone_status ends(struct cursor *c, const char *what) {
   return fail(c->ctx, HONE_E_FORMAT, place_offset(c->at), "the GGUF file ends within %s", what);
 }

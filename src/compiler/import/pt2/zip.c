@@ -26,9 +26,7 @@ enum { MOST_OF_ARCHIVE = 8 };  /* weights hardly compress */
 enum { UNIX_TYPE = 0xf000, UNIX_LINK = 0xa000 };
 
 static uint64_t get(const struct zip *zip, size_t at, size_t width) {
-  uint64_t x = 0;
-  for (size_t i = 0; i < width; i++) x |= (uint64_t)zip->bytes[at + i] << (8 * i);
-  return x;
+  return little_endian(zip->bytes + at, width);
 }
 
 static bool fits(const struct zip *zip, uint64_t at, uint64_t bytes) {

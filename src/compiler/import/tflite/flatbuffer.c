@@ -16,12 +16,6 @@ static hone_status damaged(struct flat *flat, size_t at, const char *what) {
   return fail(flat->ctx, HONE_E_FORMAT, place_offset(at), "%s", what);
 }
 
-static uint64_t little_endian(const uint8_t *bytes, size_t width) {
-  uint64_t x = 0;
-  for (size_t i = 0; i < width; i++) x |= (uint64_t)bytes[i] << (8 * i);
-  return x;
-}
-
 static hone_status check_span(struct flat *flat, size_t at, size_t bytes, size_t alignment,
                               const char *what) {
   if (at > flat->size || bytes > flat->size - at)

@@ -49,7 +49,7 @@ static hone_status read_list(const struct flat_table *level, unsigned type_field
 static int64_t entry(const struct list *list, size_t i) {
   const uint8_t *at = list->at.flat->bytes + list->at.at + i * list->at.width;
   return list->type == 1   ? flat_i32_at(&list->at, i)
-         : list->type == 2 ? (int64_t)at[0] | (int64_t)at[1] << 8
+         : list->type == 2 ? (int64_t)little_endian(at, 2)
                            : at[0];
 }
 

@@ -127,8 +127,7 @@ static hone_status buffer_bytes(struct tf *tf, int64_t index, const char *name, 
 }
 
 static size_t word_at(const uint8_t *bytes, size_t i) {
-  bytes += 4 * i;
-  return (size_t)bytes[0] | (size_t)bytes[1] << 8 | (size_t)bytes[2] << 16 | (size_t)bytes[3] << 24;
+  return (size_t)little_endian(bytes + 4 * i, 4);
 }
 
 /* A buffer of strings: their number, the start of each and the end of the last one, in four bytes
