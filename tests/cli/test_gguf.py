@@ -206,7 +206,7 @@ def damaged():
     yield "pairs without end", counts(len(tensors), 2**64 - 1), "E_FORMAT", "do not fit"
     yield "one pair more", counts(len(tensors), len(pairs) + 1), "E_FORMAT", ""
     yield "one tensor more", counts(len(tensors) + 1, len(pairs)), "E_FORMAT", ""
-    yield "value type 13", gguf([("general.architecture", STRING, "llama")], {})[:-1] + b"", "E_FORMAT", ""
+    yield "value type 13", b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + text("x") + struct.pack("<IQ", 13, 0), "E_FORMAT", "value type 13"
     yield "key twice", gguf(pairs + [pairs[0]], tensors), "E_FORMAT", "twice"
     yield "string without end", with_pairs(("general.name", ARRAY, struct.pack("<IQQ", STRING, 1, 2**63))), "E_FORMAT", "ends"
     yield "array without end", with_pairs(("x", ARRAY, struct.pack("<IQ", U64, 2**61))), "E_FORMAT", "ends"
@@ -240,7 +240,7 @@ def damaged():
     yield "too many elements", with_tensor("x", ((2**40, 2**40), 0, bytes(4))), "E_FORMAT", "too many"
     yield "element type 4", with_tensor("x", ((32,), 4, bytes(32))), "E_UNSUP", "element type 4"
     yield "half a block", with_tensor("x", ((33,), 8, bytes(68))), "E_FORMAT", "whole blocks"
-    yield "data behind the end", with_tensor("x", ((2**30,), 0, bytes(4))), "E_FORMAT", "not in the file"
+    yield "data past the end", with_tensor("x", ((2**30,), 0, bytes(4))), "E_FORMAT", "not in the file"
     yield "name of 70 kB", with_tensor("x" * 70000, ((1,), 0, bytes(4))), "E_LIMIT", ""
 
 

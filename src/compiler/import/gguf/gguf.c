@@ -31,17 +31,28 @@ static const struct architecture architectures[] = {
 
 enum { MAX_POSITIONS = 1 << 17, MAX_HEADS = 1024, MAX_DEPTH = 4096, LOCAL_BASE = 10000 };
 
+/* A matrix [n, k] of integers with a scale, and perhaps a minimum, for each `block` of a row. */
+struct matrix {
+  struct value *integers, *scales, *minima; /* minima NULL: none */
+  int64_t n, k, block;
+};
+
 struct model {
   struct ctx *ctx;
   struct arena *arena;
   struct gguf file;
   struct make make;
+  /* by tensor: constants, so that a tied embedding is one; NULL: not made yet */
+  struct made {
+    struct value *floats;
+    struct matrix matrix;
+  } * made;
   const struct architecture *kind;
   int64_t blocks, width, inner, heads, key_heads, depth, positions, window, vocabulary;
   double epsilon;
   struct value *ids, *places; /* the inputs */
   struct value **caches;      /* [2 * blocks] */
-  int64_t rows, past;
+  int64_t rows;
   struct value *cosine[2], *sine[2]; /* of blocks that see all keys; of those that see a window */
 };
 
@@ -116,19 +127,31 @@ static hone_status find(struct model *m, const char *name, int64_t rows, int64_t
   const struct gguf_tensor *t = gguf_tensor(&m->file, name);
   if (!t) return fail(m->ctx, HONE_E_FORMAT, place_name(name), "is missing in the GGUF file");
   if (t->rank != (columns ? 2 : 1) || t->dims[0] != rows || (columns && t->dims[1] != columns))
-    return fail(m->ctx, HONE_E_SHAPE, place_name(name), "does not have the shape [%lld%s%lld]",
-                (long long)rows, columns ? ", " : "; ", (long long)columns);
+    return columns
+               ? fail(m->ctx, HONE_E_SHAPE, place_name(name),
+                      "does not have the shape [%lld, %lld]", (long long)rows, (long long)columns)
+               : fail(m->ctx, HONE_E_SHAPE, place_name(name), "does not have the shape [%lld]",
+                      (long long)rows);
   *out = t;
   return HONE_OK;
+}
+
+/* What was made of the tensor so far. */
+static struct made *made_of(struct model *m, const struct gguf_tensor *t) {
+  return &m->made[t - m->file.tensors];
 }
 
 static hone_status as_floats(struct model *m, const struct gguf_tensor *t, struct value **out) {
   struct shape shape = {.rank = t->rank};
   struct tensor *made;
+  *out = made_of(m, t)->floats;
+  if (*out) return HONE_OK;
   for (int d = 0; d < t->rank; d++) shape.dims[d] = t->dims[d];
   TRY(tensor_create(m->ctx, m->arena, HONE_F32, &shape, &made));
   blocks_decode(t->type, t->data, tensor_count(made), (float *)(uintptr_t)made->data);
-  return graph_constant(m->ctx, m->make.graph, NULL, made, out);
+  TRY(graph_constant(m->ctx, m->make.graph, NULL, made, out));
+  made_of(m, t)->floats = *out;
+  return HONE_OK;
 }
 
 static hone_status vector(struct model *m, const char *name, int64_t size, struct value **out) {
@@ -136,12 +159,6 @@ static hone_status vector(struct model *m, const char *name, int64_t size, struc
   TRY(find(m, name, size, 0, &t));
   return as_floats(m, t, out);
 }
-
-/* A matrix [n, k] of integers with a scale, and perhaps a minimum, for each `block` of a row. */
-struct matrix {
-  struct value *integers, *scales, *minima; /* minima NULL: none */
-  int64_t n, k, block;
-};
 
 static void put_integer(struct tensor *to, size_t i, int8_t q) {
   uint8_t *bytes = (uint8_t *)(uintptr_t)to->data;
@@ -156,22 +173,27 @@ static hone_status read_matrix(struct model *m, const struct gguf_tensor *t, hon
                                struct matrix *out) {
   const struct block_type *b = t->type;
   const size_t count = (size_t)(t->dims[0] * t->dims[1]), subs = b->elements / b->sub_elements;
-  struct tensor *q, *scales, *minima;
+  struct tensor *q, *scales, *minima = NULL;
+  *out = made_of(m, t)->matrix;
+  if (out->integers && out->integers->dtype == type) return HONE_OK;
   *out = (struct matrix){.n = t->dims[0], .k = t->dims[1], .block = b->sub_elements};
   const struct shape by_block = {2, {out->n, out->k / out->block}};
   TRY(tensor_create(m->ctx, m->arena, type, &(struct shape){2, {out->n, out->k}}, &q));
   TRY(tensor_create(m->ctx, m->arena, HONE_F32, &by_block, &scales));
-  TRY(tensor_create(m->ctx, m->arena, HONE_F32, &by_block, &minima));
-  float *scale = (float *)(uintptr_t)scales->data, *minimum = (float *)(uintptr_t)minima->data;
+  if (b->has_minimum) TRY(tensor_create(m->ctx, m->arena, HONE_F32, &by_block, &minima));
+  float *scale = (float *)(uintptr_t)scales->data;
+  float *minimum = minima ? (float *)(uintptr_t)minima->data : NULL;
   for (size_t i = 0; i < count / b->elements; i++) {
     int8_t integers[BLOCK_MAX];
-    b->split(t->data + i * b->bytes, integers, scale + i * subs, minimum + i * subs);
+    b->split(t->data + i * b->bytes, integers, scale + i * subs,
+             minimum ? minimum + i * subs : NULL);
     for (uint32_t k = 0; k < b->elements; k++) put_integer(q, i * b->elements + k, integers[k]);
   }
   TRY(graph_constant(m->ctx, m->make.graph, NULL, q, &out->integers));
   TRY(graph_constant(m->ctx, m->make.graph, NULL, scales, &out->scales));
-  return b->has_minimum ? graph_constant(m->ctx, m->make.graph, NULL, minima, &out->minima)
-                        : HONE_OK;
+  if (minima) TRY(graph_constant(m->ctx, m->make.graph, NULL, minima, &out->minima));
+  made_of(m, t)->matrix = *out;
+  return HONE_OK;
 }
 
 /* -- parts of the graph */
@@ -278,18 +300,20 @@ static hone_status rotation(struct model *m, double base, bool has_factors, stru
   const struct gguf_tensor *t = gguf_tensor(&m->file, "rope_freqs.weight");
   struct tensor *c, *s;
   float factors[MAX_DEPTH / 2];
+  double frequencies[MAX_DEPTH / 2];
   const struct shape shape = {2, {m->positions, half}};
   for (int64_t i = 0; i < half; i++) factors[i] = 1;
   if (t && has_factors) {
     TRY(find(m, "rope_freqs.weight", half, 0, &t));
     blocks_decode(t->type, t->data, (size_t)half, factors);
   }
+  for (int64_t i = 0; i < half; i++)
+    frequencies[i] = pow(base, -2 * (double)i / (double)m->depth) / (double)factors[i];
   TRY(tensor_create(m->ctx, m->arena, HONE_F32, &shape, &c));
   TRY(tensor_create(m->ctx, m->arena, HONE_F32, &shape, &s));
   for (int64_t at = 0; at < m->positions; at++)
     for (int64_t i = 0; i < half; i++) {
-      const double angle =
-          (double)at * pow(base, -2 * (double)i / (double)m->depth) / (double)factors[i];
+      const double angle = (double)at * frequencies[i];
       ((float *)(uintptr_t)c->data)[at * half + i] = (float)cos(angle);
       ((float *)(uintptr_t)s->data)[at * half + i] = (float)sin(angle);
     }
@@ -444,7 +468,6 @@ static hone_status add_inputs(struct model *m, const struct source *source) {
     TRY(graph_input(m->ctx, m->make.graph, raw[i].name, raw[i].dtype, &shapes[i], out));
   }
   m->rows = shapes[0].dims[1];
-  m->past = m->blocks ? shapes[2].dims[2] : 0;
   return HONE_OK;
 }
 
@@ -456,6 +479,7 @@ hone_status read_gguf(struct ctx *ctx, struct arena *arena, const struct source 
   *m = (struct model){.ctx = ctx, .arena = arena};
   m->make = (struct make){.ctx = ctx, .index = -1, .name = ""};
   TRY(gguf_read(ctx, arena, source->bytes, source->size, &m->file));
+  TRY(NEW_ARRAY(ctx, arena, m->made, m->file.tensor_count));
   TRY(read_facts(m));
   TRY(graph_create(ctx, arena, &m->make.graph));
   TRY(add_inputs(m, source));

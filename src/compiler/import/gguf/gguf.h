@@ -82,7 +82,8 @@ struct block_type {
   uint32_t sub_elements;    /* of one sub-block; 0: a plain float */
   hone_dtype integer;       /* I4, U4 or I8 holds the integers; of a float its own type */
   bool has_minimum;
-  /* One block to its integers, and the scale and minimum (unless NULL) of each sub-block. */
+  /* One block to its integers, and the scale and minimum of each sub-block; minima may be NULL
+     without has_minimum. */
   void (*split)(const uint8_t *block, int8_t *integers, float *scales, float *minima);
 };
 enum { BLOCK_MAX = 256, SUB_BLOCK_MAX = 16 }; /* elements of a block; sub-blocks of one */
