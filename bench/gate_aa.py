@@ -3,7 +3,7 @@
     gate_aa.py --hone build/hone [--runs 200] [--budget 1%] [--pairs N] [--model zoo:mlp ...] [--planted 1.03]
                [--state FILE] [--minutes N]
 
-Every second run has a disturber beside it (bench/aa.py). The slower build is the same one whose programs' clock runs
+Every second run is disturbed by another process (bench/aa.py). The slower build is the same one whose programs' clock runs
 PLANTED times as fast: real noise, a known difference. Prints false alarms among the A/A runs, with any verdict
 besides those over the budget, and how often the planted one was found. Exit 1 if more than 1 % of the A/A runs fail.
 
@@ -25,7 +25,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from aa import disturb  # noqa: E402
 
-# Its programs must lie where the gate puts them, so their clock is changed in place: what now_ms of src/compiler/run/embedded/main.c
+# Its programs must be where the gate puts them, so their clock is changed in place: what now_ms of src/compiler/run/embedded/main.c
 # multiplies seconds and nanoseconds by.
 SLOWER = """#!/usr/bin/env python3
 import pathlib, struct, subprocess, sys

@@ -278,7 +278,7 @@ def main():
     parser.add_argument("--tool", required=True, help="with --level: hone")
     parser.add_argument("--level", choices=LEVELS, help="programs of this level")
     parser.add_argument("--every", type=int, default=1, help="each so-manieth case")
-    parser.add_argument("--status", default="status.txt", help="file beside this one")
+    parser.add_argument("--status", default="status.txt", help="file in the folder of this one")
     parser.add_argument("--bless", action="store_true", help="rewrite the status of the cases that ran")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--kind", help="node, simple, pytorch-converted, pytorch-operator or light")

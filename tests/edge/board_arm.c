@@ -25,7 +25,7 @@ void board_start(void) {
   SYST_RVR = 0xffffff;
   SYST_CVR = 0;
   SYST_CSR = 7; /* on, its interrupt, the processor's clock */
-  while (!SYST_CVR) continue; /* it begins with a reload, which is no wrap */
+  while (!SYST_CVR) continue; /* its first event is a reload and does not count */
 }
 uint64_t board_ticks(void) {
   uint32_t before, now;

@@ -54,7 +54,7 @@ int main(void) {
   for (int i = 0; i < MODEL_COUNT; i++) {
     const struct model *m = &models[i];
     const struct hone_artifact_info *info = m->artifact();
-    memset(arena, 0x5a, sizeof arena); /* what it holds before is nobody's business */
+    memset(arena, 0x5a, sizeof arena); /* its content before a run does not matter */
     if (info->arena_bytes > sizeof arena) return 3;
     paint();
     const uint64_t start = board_ticks();
