@@ -481,7 +481,8 @@ class Worker:
             elapsed = time.perf_counter_ns() - start
         gc.enable()
         round_number = command["round"]
-        kept.append((k, [self.np.array(a) for a in self.engine.fetch(handle)]))
+        if len(samples) - 1 not in wanted:  # else fetched already, which may have overwritten the engine's memory
+            kept.append((k, [self.np.array(a) for a in self.engine.fetch(handle)]))
         checks = []
         for n, (k, arrays) in enumerate(kept):
             name = f"check_{round_number}_{n}"

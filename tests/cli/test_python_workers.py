@@ -50,6 +50,9 @@ ENGINE = """
             x = self.sets[k]
             self.act("run" if self.calls > 8 else "first")
             late = self.calls > 12
+            if self.fault == "overwrites":
+                time.sleep(0.002)
+                return [x.copy()]
             if self.fault == "wrong" or self.fault == "wrong_late" and late:
                 return [x + 1]
             if self.fault == "nan":
@@ -81,7 +84,11 @@ ENGINE = """
             return [x]
 
         def fetch(self, handle):
-            return handle
+            if self.fault != "overwrites":
+                return handle
+            result = handle[0].copy()
+            handle[0].fill(np.nan)
+            return [result]
 
         def act(self, when):
             name, _, place = self.fault.partition("@")
@@ -185,6 +192,16 @@ def test_a_fault_of_a_python_worker_is_one_row(hone, environment, tmp_path, faul
     if status == "ok":
         assert rows["iree"]["engine_version"] == "9.9" and rows["iree"]["busy_threads"] == 1
         assert rows["iree"]["latency_ms"]["p50"] > 0 and rows["iree"]["rel_l2"] == 0
+
+
+def test_outputs_are_fetched_once(hone, environment, tmp_path):
+    """An engine may overwrite its memory when outputs are fetched. In slices of one sample the random check is also the last."""
+    model = tmp_path / "model.onnx"
+    model.write_bytes(hostile.identity().SerializeToString())
+    result = hone("bench", model, "--backend", "iree", "--engine", f"iree={environment}", *QUICK, "--backend-option",
+                  "iree.fault=overwrites", "--min-samples", "1", "--min-time", "0.001", "--resume", "never")
+    row, = json.loads(result.text)["records"]
+    assert row["status"] == "ok" and row["samples"] == 2, result
 
 
 def test_arrivals_at_a_python_worker(hone, environment, tmp_path):

@@ -125,8 +125,7 @@ def test_the_rest_of_the_budget_goes_to_the_row_without_a_result(hone, tmp_path)
         answer = json.loads(result.text)
         measured = {row["backend"] for row in answer["rows"] if row["standing"] != "invalid"}
         assert (result.code, answer["conclusion"].startswith("undecided")) == ((5, True) if len(measured) == 1 else (0, False)), result
-        phases = answer["time"]["phases"]
-        assert all(p["begin_s"] + p["all_s"] < budget + 15 for p in phases[1:]), answer["time"]
+        assert all(p["begin_s"] + p["budget_s"] <= budget or p["budget_s"] <= 0.01 for p in answer["time"]["phases"]), answer["time"]
         rounds = [[row["backend"] for row in json.loads(hone("report", name, "--store", f"{budget}.db", "--json", "-", env={
             "HONE_TESTING": "1"}).text)["records"] if row["status"] == "ok"] for name in study_names(hone, f"{budget}.db")]
         if len(measured) == 2:
