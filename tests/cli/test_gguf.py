@@ -102,6 +102,7 @@ def model(name, matrix, seed=0):
 
 def evaluate(name, w, ids, past):
     """logits [rows, vocabulary] and the caches, in float64, from the published descriptions of the architectures."""
+    PAST, ROWS = past[0].shape[1], len(ids)
     facts = KINDS[name]
     w = {key: value.astype(np.float64) for key, value in w.items()}
     places = np.arange(PAST, PAST + ROWS)
@@ -167,6 +168,45 @@ def test_a_model_computes_what_its_architecture_says(hone, tmp_path, name, matri
     got = [np.load(outputs / f"out_{i}.npy")[0] for i in range(2 * BLOCKS + 1)]
     for want, have in zip(caches + [logits], got):
         np.testing.assert_allclose(have, want, rtol=2e-4, atol=2e-4 * np.abs(want).max())
+
+
+CACHE = 16  # tokens that a cache holds as state
+
+
+@pytest.mark.parametrize("how", [["--reference"], []], ids=["reference", "compiled"])
+@pytest.mark.parametrize("past, rows", [(3, 1), (0, 1), (15, 1), (0, 4), (5, 4), (12, 4)])
+@pytest.mark.parametrize("name", ["llama", "gemma3"])
+def test_caches_as_state_are_updated_in_place(hone, tmp_path, name, past, rows, how):
+    pairs, tensors, values = model(name, 8)
+    path, inputs, outputs = tmp_path / "model.gguf", tmp_path / "in", tmp_path / "out"
+    path.write_bytes(gguf(pairs, tensors))
+    inputs.mkdir()
+    rng = np.random.default_rng(past)
+    ids, last = rng.integers(0, VOCABULARY, rows), int(rng.integers(0, rows))
+    caches = [np.zeros((KEY_HEADS, CACHE, DEPTH), np.float16) for _ in range(2 * BLOCKS)]
+    for cache in caches:
+        cache[:, :past] = rng.standard_normal((KEY_HEADS, past, DEPTH))
+        cache[:, past:] = 99  # of an earlier text
+    np.save(inputs / "input_ids.npy", ids[None])
+    np.save(inputs / "past_length.npy", np.array([past]))
+    if rows > 1:
+        np.save(inputs / "last.npy", np.array([last]))
+    for i, cache in enumerate(caches):
+        np.save(inputs / f"past.{i // 2}.{'value' if i % 2 else 'key'}.npy", cache[None])
+    sound(hone("run", path, "--cache", str(CACHE), "--inputs", inputs, "-o", outputs, *how))
+    logits, new = evaluate(name, values, ids, [cache[:, :past].astype(np.float64) for cache in caches])
+    got = [np.load(outputs / f"out_{i}.npy")[0] for i in range(2 * BLOCKS + 1)]
+    np.testing.assert_allclose(got[-1][0], logits[last], rtol=0, atol=4e-3 * np.abs(logits).max())
+    for before, want, have in zip(caches, new, got):
+        np.testing.assert_array_equal(have[:, past + rows:], before[:, past + rows:])
+        np.testing.assert_allclose(have[:, :past + rows].astype(np.float64), want, rtol=4e-3, atol=4e-3 * np.abs(want).max())
+
+
+def test_a_cache_as_state_has_room(hone, tmp_path):
+    pairs, tensors, _ = model("llama", 8)
+    path = tmp_path / "model.gguf"
+    path.write_bytes(gguf(pairs, tensors))
+    refused(hone("inspect", path, "--no-measure", "--cache", "4", "--shape", "input_ids[1,5]"), "E_SHAPE", "5 tokens, with a cache of 4")
 
 
 def test_outputs_have_names(hone, tmp_path):

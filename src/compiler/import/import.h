@@ -35,6 +35,8 @@ struct import_options {
   /* signature of a TFLite file with several; NULL: its first graph */
   const char *signature;
   bool strict; /* nodes out of order are an error, not a warning */
+  /* GGUF: the key/value caches are states of this many tokens, updated in place; 0: they grow */
+  int64_t cache;
 };
 
 /* An open model file: mapped bytes that tensors point into, and its side files. */

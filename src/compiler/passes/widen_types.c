@@ -39,6 +39,9 @@ static bool takes_small_floats(const struct node *node) {
       return true;
     case OP_Mod:
       return node_int(node, "fmod", 0) != 0;
+    case OP_ScatterElements:
+    case OP_ScatterND:
+      return !strcmp(node_string(node, "reduction", "none"), "none");
     case OP_Pow:
       return node->inputs[0]->dtype == node->inputs[1]->dtype;
     case OP_Mean:

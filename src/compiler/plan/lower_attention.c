@@ -99,15 +99,19 @@ static hone_status place_score_operand(struct builder *b, const struct value *va
 /* A score at or below this has zero weight next to any score that a model computes. */
 #define NOTHING (-0x1p100)
 
-/* A constant that masks scores, as the condition of a Where or as a term that is added; NULL:
-   none. */
+/* What masks scores, as the condition of a Where or as a term that is added; NULL: nothing. */
 struct mask {
-  const struct tensor *at;
+  const struct value *at;
   bool is_condition, hides_true;
 };
 
-static const struct tensor *constant_of(const struct value **operands, int arg) {
-  return arg < PROGRAM_RAW ? operands[PROGRAM_INPUT_INDEX(arg)]->constant : NULL;
+static const struct value *operand_of(const struct value **operands, int arg) {
+  return arg < PROGRAM_RAW ? operands[PROGRAM_INPUT_INDEX(arg)] : NULL;
+}
+
+static bool is_nothing(const struct value *x) {
+  return x && x->constant && tensor_count(x->constant) == 1 &&
+         tensor_f64(x->constant, 0) <= NOTHING;
 }
 
 /* Only if it is the last operation on the score: a later one could unmask it. */
@@ -115,34 +119,73 @@ static struct mask find_mask(const struct expr *p, const struct value **operands
   const struct operation *last = p->result >= 0 ? &p->at[p->result] : NULL;
   struct mask mask = {0};
   for (int k = 0; last && last->op->id == OP_Add && k < 2; k++)
-    if (constant_of(operands, last->args[k])) mask.at = constant_of(operands, last->args[k]);
-  for (int k = 1; last && last->op->id == OP_Where && k <= 2; k++) {
-    const struct tensor *in_place = constant_of(operands, last->args[k]);
-    if (in_place && tensor_count(in_place) == 1 && tensor_f64(in_place, 0) <= NOTHING)
-      mask = (struct mask){constant_of(operands, last->args[0]), true, k == 1};
-  }
+    if (operand_of(operands, last->args[k])) mask.at = operand_of(operands, last->args[k]);
+  for (int k = 1; last && last->op->id == OP_Where && k <= 2; k++)
+    if (is_nothing(operand_of(operands, last->args[k])))
+      mask = (struct mask){operand_of(operands, last->args[0]), true, k == 1};
   return mask;
 }
 
 static bool is_hidden(const struct mask *mask, int64_t i) {
-  const double x = tensor_f64(mask->at, (size_t)i);
+  const double x = tensor_f64(mask->at->constant, (size_t)i);
   return mask->is_condition ? (x != 0) == mask->hides_true : x <= NOTHING;
 }
 
-/* The columns that a row sees; 0 if a row sees none, because Softmax then weighs all of them. */
+/* The columns that a row sees, by a constant mask; 0 if a row sees none, because Softmax then weighs
+   all of them. */
 static int64_t visible_columns(const struct mask *mask, int64_t m, int64_t n) {
-  const struct shape *shape = mask->at ? &mask->at->shape : NULL;
+  const struct shape *shape = mask->at && mask->at->constant ? &mask->at->shape : NULL;
   int64_t visible = 1;
   if (!shape || shape->rank < 2 || shape->dims[shape->rank - 1] != n ||
       shape->dims[shape->rank - 2] != m)
     return 0;
-  for (int64_t line = 0; line < (int64_t)tensor_count(mask->at) / n; line++) {
+  for (int64_t line = 0; line < (int64_t)tensor_count(mask->at->constant) / n; line++) {
     int64_t end = n;
     while (end && is_hidden(mask, line * n + end - 1)) end--;
     if (!end) return 0;
     visible = end - line % m > visible ? end - line % m : visible;
   }
   return visible < n ? visible : 0;
+}
+
+/* True for 0, 1, ... n - 1. */
+static bool counts_up(const struct value *x, int64_t n) {
+  if (!x || !x->constant || x->dtype != HONE_I64 || (int64_t)tensor_count(x->constant) != n)
+    return false;
+  for (int64_t i = 0; i < n; i++)
+    if (tensor_i64(x->constant, (size_t)i) != i) return false;
+  return x->shape.dims[x->shape.rank - 1] == n;
+}
+
+static const struct node *maker(const struct builder *b, const struct value *value) {
+  return value && graph_owns(b->graph, value) ? value->producer : NULL;
+}
+
+/* The scalar k if the condition holds at least for columns k, k + 1, ... of n: GreaterOrEqual of the
+   column, or that and other conditions joined by Or. NULL: not of that form. */
+static const struct value *find_key_count(const struct builder *b, const struct value *condition,
+                                          int64_t n) {
+  const struct node *node = maker(b, condition);
+  while (node && is_op(node, OP_Or)) {
+    const struct node *first = maker(b, node->inputs[0]), *second = maker(b, node->inputs[1]);
+    node = second && is_op(second, OP_GreaterOrEqual) ? second : first;
+  }
+  if (!node || !is_op(node, OP_GreaterOrEqual) || !counts_up(node->inputs[0], n)) return NULL;
+  int64_t count;
+  return shape_count(&node->inputs[1]->shape, &count) && count == 1 &&
+                 b->values[node->inputs[1]->index].count
+             ? node->inputs[1]
+             : NULL;
+}
+
+/* The number of keys that any query sees, if the mask computes with it; NULL: unknown. */
+static const struct value *key_count_of(const struct builder *b, const struct mask *mask,
+                                        int64_t n) {
+  if (!mask->at || mask->at->constant) return NULL;
+  if (mask->is_condition) return mask->hides_true ? find_key_count(b, mask->at, n) : NULL;
+  const struct node *node = maker(b, mask->at);
+  if (!node || !is_op(node, OP_Where) || !is_nothing(node->inputs[1])) return NULL;
+  return find_key_count(b, node->inputs[0], n);
 }
 
 static hone_status make_score_epilogue(struct builder *b, const struct attention *a,
@@ -154,8 +197,8 @@ static hone_status make_score_epilogue(struct builder *b, const struct attention
   *out = (struct epilogue){0};
   TRY(make_chain_program(b, a->scores, a->between, (size_t)a->between_count, &out->program,
                          &operands, &count));
-  TRY(NEW_ARRAY(b->ctx, b->arena, out->operands, count + 1));
-  TRY(NEW_ARRAY(b->ctx, b->arena, out->kinds, count + 1));
+  TRY(NEW_ARRAY(b->ctx, b->arena, out->operands, count + 2));
+  TRY(NEW_ARRAY(b->ctx, b->arena, out->kinds, count + 2));
   for (size_t i = 0; i < count; i++)
     TRY(place_score_operand(b, operands[i], scores, &out->operands[i], &out->kinds[i]));
   out->operands[count] = *v; /* operands of the kernel itself, after the program's */
@@ -164,6 +207,11 @@ static hone_status make_score_epilogue(struct builder *b, const struct attention
   const struct mask mask = find_mask(&out->program, operands);
   problem->v_operand = (int64_t)count;
   problem->visible = visible_columns(&mask, problem->m, problem->n);
+  const struct value *keys = key_count_of(b, &mask, problem->n);
+  if (!keys) return HONE_OK;
+  TRY(get_view(b, keys, &out->operands[out->count]));
+  out->kinds[out->count++] = OPERAND_FULL;
+  problem->keys_operand = (int64_t)out->count;
   return HONE_OK;
 }
 

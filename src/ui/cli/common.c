@@ -157,17 +157,19 @@ hone_status shapes_of_inputs(struct ctx *ctx, const struct args *args, const cha
 
 hone_status load_model(struct ctx *ctx, const struct args *args, const char *path,
                        struct model *out) {
-  int64_t batch;
+  int64_t batch, cache;
   const char *shapes;
   struct arena *arena;
   TRY(int_of(ctx, args, FLAG_batch, 1, 1 << 20, 0, &batch));
+  TRY(int_of(ctx, args, FLAG_cache, 1, 1 << 17, 0, &cache));
   TRY(arena_create(ctx, 0, &arena));
   hone_status status = shapes_of_inputs(ctx, args, path, arena, &shapes);
   struct import_options options = {.shapes = shapes,
                                    .batch = batch,
                                    .side_files_from = value_of(args, FLAG_side_files_from, NULL),
                                    .signature = value_of(args, FLAG_signature, NULL),
-                                   .strict = has(args, FLAG_strict)};
+                                   .strict = has(args, FLAG_strict),
+                                   .cache = cache};
   if (!status) status = about_model(ctx, model_load(ctx, path, &options, out));
   arena_destroy(arena);
   if (status) return status;

@@ -4,6 +4,10 @@
  * f32 [1, key heads, past, depth]. Outputs: logits f32 [1, sequence, vocabulary], and the caches with the new tokens appended,
  * present.N.key and present.N.value. Matrices stay integers with scales (DequantizeLinear), so that matmuls of few rows
  * read them as they are.
+ *
+ * With import_options.cache, caches are states of a fixed size that are updated in place: inputs past.N.key f16 [1, key heads, cache, depth],
+ * past_length i64 [1], the number of tokens in them, in place of position_ids, and, if there are several tokens, last i64 [1], the token whose
+ * logits [1, 1, vocabulary] are the output.
  */
 #include "gguf.h"
 
@@ -52,7 +56,8 @@ struct model {
   double epsilon;
   struct value *ids, *places; /* the inputs */
   struct value **caches;      /* [2 * blocks] */
-  int64_t rows;
+  struct value *past, *lengths, *last; /* with states: tokens before these, with these; of logits */
+  int64_t rows, cache;                 /* cache 0: caches grow */
   struct value *cosine[2], *sine[2]; /* of blocks that see all keys; of those that see a window */
 };
 
@@ -108,6 +113,7 @@ static hone_status read_facts(struct model *m) {
   TRY(read_int(m, "attention.sliding_window", INT32_MAX, MAX_POSITIONS, &m->window));
   TRY(read_float(m, "attention.layer_norm_rms_epsilon", 1e-6, &m->epsilon));
   if (m->positions > MAX_POSITIONS) m->positions = MAX_POSITIONS;
+  if (m->cache) m->positions = m->cache;
   if (m->depth < 2 || m->depth % 2 || m->heads % m->key_heads)
     return fail(m->ctx, HONE_E_FORMAT, place_name(m->kind->name),
                 "%lld heads of %lld elements over %lld key heads", (long long)m->heads,
@@ -348,6 +354,30 @@ static hone_status rotate(struct model *m, struct value *x, bool is_local, struc
                    ARGS(INT_ARG("interleaved", m->kind->rotates_pairs)), out);
 }
 
+/* The cache with the new keys or values: x [1, key heads, rows, depth] after the past ones. */
+static hone_status update_cache(struct model *m, size_t at, struct value *x, struct value **out) {
+  TRY(make_cast(&m->make, x, HONE_F16, &x));
+  return make_node(&m->make, OP_TensorScatter, VALUES(m->caches[at], x, m->past), NULL, out);
+}
+
+static hone_status attention(struct model *m, int64_t at, struct value *q, struct value *k,
+                             struct value *v, struct value *outs[3]) {
+  const bool is_local = m->kind->global_every && (at + 1) % m->kind->global_every;
+  const struct arg window = INT_ARG(is_local ? "left_window_size" : NULL, m->window - 1);
+  const struct arg args[] = {INT_ARG("is_causal", 1), window, {.name = NULL}};
+  const struct arg within[] = {INT_ARG("is_causal", 1), INT_ARG("within", 1), window, {.name = NULL}};
+  struct value **cache = &m->caches[2 * at];
+  if (!m->cache)
+    return make_nodes(&m->make, OP_Attention, VALUES(q, k, v, NULL, cache[0], cache[1]), args, 3,
+                      outs);
+  TRY(update_cache(m, (size_t)(2 * at), k, &outs[1]));
+  TRY(update_cache(m, (size_t)(2 * at + 1), v, &outs[2]));
+  TRY(make_cast(&m->make, outs[1], HONE_F32, &k));
+  TRY(make_cast(&m->make, outs[2], HONE_F32, &v));
+  return make_nodes(&m->make, OP_Attention, VALUES(q, k, v, NULL, NULL, NULL, m->lengths), within,
+                    1, outs);
+}
+
 static hone_status attend(struct model *m, int64_t at, const char *block, struct value *x,
                           struct value **out) {
   const bool is_local = m->kind->global_every && (at + 1) % m->kind->global_every;
@@ -366,10 +396,7 @@ static hone_status attend(struct model *m, int64_t at, const char *block, struct
   }
   TRY(rotate(m, q, is_local, &q));
   TRY(rotate(m, k, is_local, &k));
-  const struct arg window = INT_ARG(is_local ? "left_window_size" : NULL, m->window - 1);
-  TRY(make_nodes(&m->make, OP_Attention,
-                 VALUES(q, k, v, NULL, m->caches[2 * at], m->caches[2 * at + 1]),
-                 ((const struct arg[]){INT_ARG("is_causal", 1), window, {.name = NULL}}), 3, outs));
+  TRY(attention(m, at, q, k, v, outs));
   for (int i = 0; i < 2; i++) {
     TRY(arena_printf(m->ctx, m->arena, &name, "present.%lld.%s", (long long)at,
                      i ? "value" : "key"));
@@ -413,16 +440,18 @@ static hone_status add_block(struct model *m, int64_t at, struct value **x) {
 static hone_status add_logits(struct model *m, struct value *x) {
   const bool is_tied = !gguf_tensor(&m->file, "output.weight");
   const struct gguf_tensor *t;
+  const int64_t count = m->last ? 1 : m->rows;
+  if (m->last) TRY(op2(m, OP_Gather, x, m->last, &x));
   TRY(norm(m, "", "output_norm", x, m->width, &x));
   TRY(find(m, is_tied ? "token_embd.weight" : "output.weight", m->vocabulary, m->width, &t));
   TRY(multiply(m, x, t, &x));
-  TRY(make_reshape(&m->make, x, (int64_t[]){1, m->rows, m->vocabulary}, 3, &x));
+  TRY(make_reshape(&m->make, x, (int64_t[]){1, count, m->vocabulary}, 3, &x));
   return make_graph_output(&m->make, x, "logits");
 }
 
 /* -- inputs */
 
-enum { EXAMPLE_ROWS = 1, EXAMPLE_PAST = 127 };
+enum { EXAMPLE_ROWS = 1, EXAMPLE_PAST = 127, MAX_ROWS = 1024 };
 
 static hone_status describe_input(struct model *m, struct raw_value *raw, const char *name,
                                   hone_dtype dtype, int rank) {
@@ -432,24 +461,30 @@ static hone_status describe_input(struct model *m, struct raw_value *raw, const 
   return HONE_OK;
 }
 
-static hone_status describe_inputs(struct model *m, struct raw_value *raw, size_t count) {
-  const struct raw_dim sequence = {-1, "sequence", EXAMPLE_ROWS}, past = {-1, "past", EXAMPLE_PAST};
-  TRY(describe_input(m, &raw[0], "input_ids", HONE_I64, 2));
-  TRY(describe_input(m, &raw[1], "position_ids", HONE_I64, 2));
-  raw[0].dims[1] = raw[1].dims[1] = sequence;
-  for (size_t i = 2; i < count; i++) {
-    const char *name;
-    TRY(arena_printf(m->ctx, m->arena, &name, "past.%zu.%s", (i - 2) / 2, i % 2 ? "value" : "key"));
-    TRY(describe_input(m, &raw[i], name, HONE_F32, 4));
-    raw[i].dims[1].value = m->key_heads;
-    raw[i].dims[2] = past;
-    raw[i].dims[3].value = m->depth;
-  }
+static hone_status describe_cache(struct model *m, struct raw_value *raw, size_t i) {
+  const struct raw_dim past = {-1, "past", EXAMPLE_PAST};
+  const char *name;
+  TRY(arena_printf(m->ctx, m->arena, &name, "past.%zu.%s", i / 2, i % 2 ? "value" : "key"));
+  TRY(describe_input(m, raw, name, m->cache ? HONE_F16 : HONE_F32, 4));
+  raw->dims[1].value = m->key_heads;
+  raw->dims[2] = m->cache ? (struct raw_dim){.value = m->cache, .param = ""} : past;
+  raw->dims[3].value = m->depth;
   return HONE_OK;
 }
 
+/* Declares input i of the graph with the sizes asked for. */
+static hone_status add_input(struct model *m, const struct raw_value *raw,
+                             const struct shape *shape, struct value **out) {
+  int64_t elements;
+  size_t bytes;
+  TRY(shape_check(m->ctx, place_name(raw->name), raw->dtype, shape, &elements, &bytes));
+  return graph_input(m->ctx, m->make.graph, raw->name, raw->dtype, shape, out);
+}
+
+/* input_ids; position_ids, or past_length; the caches. */
 static hone_status add_inputs(struct model *m, const struct source *source) {
   const size_t count = (size_t)(2 + 2 * m->blocks);
+  const struct raw_dim sequence = {-1, "sequence", EXAMPLE_ROWS};
   struct raw_value *raw;
   struct shape *shapes;
   bool *is_real;
@@ -457,17 +492,42 @@ static hone_status add_inputs(struct model *m, const struct source *source) {
   TRY(NEW_ARRAY(m->ctx, m->arena, shapes, count));
   TRY(NEW_ARRAY(m->ctx, m->arena, is_real, count));
   TRY(NEW_ARRAY(m->ctx, m->arena, m->caches, count));
-  TRY(describe_inputs(m, raw, count));
+  TRY(describe_input(m, &raw[0], "input_ids", HONE_I64, 2));
+  TRY(describe_input(m, &raw[1], m->cache ? "past_length" : "position_ids", HONE_I64,
+                     m->cache ? 1 : 2));
+  raw[0].dims[1] = sequence;
+  if (!m->cache) raw[1].dims[1] = sequence;
+  for (size_t i = 2; i < count; i++) TRY(describe_cache(m, &raw[i], i - 2));
   for (size_t i = 0; i < count; i++) is_real[i] = true;
   TRY(bind_shapes(m->ctx, m->arena, source->options, raw, is_real, count, shapes, m->make.graph));
-  for (size_t i = 0; i < count; i++) {
-    struct value **out = i == 0 ? &m->ids : i == 1 ? &m->places : &m->caches[i - 2];
-    int64_t elements;
-    size_t bytes;
-    TRY(shape_check(m->ctx, place_name(raw[i].name), raw[i].dtype, &shapes[i], &elements, &bytes));
-    TRY(graph_input(m->ctx, m->make.graph, raw[i].name, raw[i].dtype, &shapes[i], out));
-  }
+  TRY(add_input(m, &raw[0], &shapes[0], &m->ids));
+  TRY(add_input(m, &raw[1], &shapes[1], m->cache ? &m->past : &m->places));
+  for (size_t i = 2; i < count; i++) TRY(add_input(m, &raw[i], &shapes[i], &m->caches[i - 2]));
   m->rows = shapes[0].dims[1];
+  return HONE_OK;
+}
+
+/* With states: the positions of the tokens, and how many the caches hold with them. */
+static hone_status add_positions(struct model *m) {
+  const struct shape one = {1, {1}}, row = {2, {1, m->rows}};
+  double numbers[MAX_ROWS];
+  struct value *after;
+  if (m->rows > MAX_ROWS || m->rows > m->cache)
+    return fail(m->ctx, HONE_E_SHAPE, place_name("input_ids"),
+                "%lld tokens, with a cache of %lld and at most %d at once", (long long)m->rows,
+                (long long)m->cache, MAX_ROWS);
+  for (int64_t i = 0; i < m->rows; i++) numbers[i] = (double)i;
+  TRY(make_numbers(&m->make, HONE_I64, &row, numbers, &after));
+  TRY(op2(m, OP_Add, after, m->past, &m->places));
+  TRY(make_with_scalar(&m->make, OP_Add, m->past, (double)m->rows, &m->lengths));
+  return m->rows == 1 ? HONE_OK
+                      : graph_input(m->ctx, m->make.graph, "last", HONE_I64, &one, &m->last);
+}
+
+static hone_status declare_states(struct model *m) {
+  const struct graph *graph = m->make.graph;
+  for (int64_t i = 0; i < 2 * m->blocks; i++)
+    TRY(graph_alias(m->ctx, m->make.graph, m->caches[i]->name, graph->outputs.at[i]->name));
   return HONE_OK;
 }
 
@@ -476,17 +536,19 @@ hone_status read_gguf(struct ctx *ctx, struct arena *arena, const struct source 
   struct model *m;
   struct value *x;
   TRY(NEW(ctx, arena, m));
-  *m = (struct model){.ctx = ctx, .arena = arena};
+  *m = (struct model){.ctx = ctx, .arena = arena, .cache = source->options->cache};
   m->make = (struct make){.ctx = ctx, .index = -1, .name = ""};
   TRY(gguf_read(ctx, arena, source->bytes, source->size, &m->file));
   TRY(NEW_ARRAY(ctx, arena, m->made, m->file.tensor_count));
   TRY(read_facts(m));
   TRY(graph_create(ctx, arena, &m->make.graph));
   TRY(add_inputs(m, source));
+  if (m->cache) TRY(add_positions(m));
   TRY(make_rotations(m));
   TRY(embed(m, &x));
   for (int64_t i = 0; i < m->blocks; i++) TRY(add_block(m, i, &x));
   TRY(add_logits(m, x));
+  if (m->cache) TRY(declare_states(m));
   *out_graph = m->make.graph;
   return HONE_OK;
 }

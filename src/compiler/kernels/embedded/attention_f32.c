@@ -6,8 +6,9 @@
  * Before the first block of a batch, b is packed as [N / NR][K][NR] and v as [COLUMNS / NR][N][NR]
  * in the thread's scratch, NR = VECTORS * LANES, zero-padded. The epilogue gets the row of the
  * scores times N as o. With IS_DIRECT, for few rows, nothing is packed: b and v are read once, in
- * place. Scores that the epilogue masks after a row's last visible column (VISIBLE) have zero
- * weight: neither matmul computes them. From defines(): VECTORS ROWS BLOCKS WIDE_BLOCKS UNIT_BLOCKS
+ * place. Scores that the epilogue masks after a row's last visible column (VISIBLE), or from a
+ * column on that is known at run time (KEYS_OPERAND), have zero weight: neither matmul computes
+ * them. From defines(): VECTORS ROWS BLOCKS WIDE_BLOCKS UNIT_BLOCKS
  * IS_DIRECT B_TYPE (of b and v, widened when read) C_TYPE (if not f32: rounded when stored).
  */
 #include "types.h"
@@ -29,11 +30,11 @@
 #define V_PANEL(v, panel) ((v) + (panel) * N * NR), NR, NR
 #endif
 #define BATCH_UNITS ((BLOCKS + UNIT_BLOCKS - 1) / UNIT_BLOCKS)
-/* Columns that at least one of the `rows` from `row` on sees. */
+/* Columns that at least one of the `rows` from `row` on sees, of the first `keys`. */
 #if VISIBLE && !IS_DIRECT
 #define SEEN(row, rows) ((row) + (rows) - 1 + VISIBLE < N ? (row) + (rows) - 1 + VISIBLE : N)
 #else
-#define SEEN(row, rows) N
+#define SEEN(row, rows) keys
 #endif
 
 #if !IS_DIRECT
@@ -54,8 +55,9 @@ INLINE_ void PASTE_(NAME, transpose)(const B_T *from, float *to) {
 }
 #endif
 
-INLINE_ void PASTE_(NAME, pack_b)(const B_T *b, float *packed) {
-  for (long n = 0; n < WIDTH; n += LANES) {
+/* The first `keys` columns of b, whole panels. */
+INLINE_ void PASTE_(NAME, pack_b)(const B_T *b, float *packed, const long keys) {
+  for (long n = 0; n < (keys + NR - 1) / NR * NR; n += LANES) {
     float *to = packed + n / NR * K * NR + n % NR;
     const long lanes = N - n;
     long k = 0;
@@ -73,11 +75,11 @@ INLINE_ void PASTE_(NAME, pack_b)(const B_T *b, float *packed) {
   }
 }
 
-INLINE_ void PASTE_(NAME, pack_v)(const B_T *v, float *packed) {
+INLINE_ void PASTE_(NAME, pack_v)(const B_T *v, float *packed, const long keys) {
   for (long n = 0; n < V_PANELS * NR; n += LANES) {
     float *to = packed + n / NR * N * NR + n % NR;
     const long lanes = COLUMNS - n;
-    for (long k = 0; k < N; k++)
+    for (long k = 0; k < keys; k++)
       storeu_(to + k * NR, lanes > 0 ? LOAD_SOME_B(v + k * V_ROW + n, lanes) : (vec){0});
   }
 }
@@ -105,10 +107,10 @@ INLINE_ void PASTE_(NAME, pack_v)(const B_T *v, float *packed) {
   } while (0)
 
 #if IS_DIRECT && B_COLUMN != 1
-/* The row a times each column of b: LANES columns at once, whose sums are reduced into one
-   vector. */
-INLINE_ void PASTE_(NAME, dots)(const float *a, const B_T *b, float *s) {
-  for (long n = 0; n < N; n += LANES) {
+/* The row a times the first `keys` columns of b: LANES columns at once, whose sums are reduced into
+   one vector. */
+INLINE_ void PASTE_(NAME, dots)(const float *a, const B_T *b, float *s, const long keys) {
+  for (long n = 0; n < keys; n += LANES) {
 #if B_ROW == 1 && LANES > 1
     vec acc[LANES];
     const B_T *column[LANES]; /* past the last column, that one again */
@@ -151,12 +153,13 @@ INLINE_ void PASTE_(NAME, panel)(const float *a, const PANEL_T *b, float *s, lon
       storeu_(s + y * WIDTH + panel * NR + x * LANES, acc[y][x]);
 }
 
-/* A block of rows times the panels of b that begin before column `seen`. */
+/* A block of rows times the columns of b before `seen`, whole panels. */
 INLINE_ void PASTE_(NAME, scores)(const float *a, const PANEL_T *b, float *s, const long seen,
                                   const int rows) {
-  (void)seen;
 #if IS_DIRECT && B_COLUMN != 1
-  for (int y = 0; y < rows; y++) PASTE_(NAME, dots)(a + y * A_ROW, b, s + y * WIDTH);
+  const long made = (seen + NR - 1) / NR * NR;
+  for (int y = 0; y < rows; y++)
+    PASTE_(NAME, dots)(a + y * A_ROW, b, s + y * WIDTH, made < N ? made : N);
 #else
   for (long panel = 0; panel < N / NR && panel * NR < seen; panel++)
     PASTE_(NAME, panel)(a, b, s, panel, rows, VECTORS);
@@ -253,6 +256,12 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
   float *b = scratch, *v = b + PANELS * K * NR, *s = v + V_PANELS * N * NR;
   long packed = -1;
 #endif
+#if KEYS_OPERAND
+  const int64_t given = *(const int64_t *)e[KEYS_OPERAND - 1];
+  const long keys = given < 1 ? 1 : given < N ? (long)given : N;
+#else
+  const long keys = N;
+#endif
   for (long u = begin; u < end; u++) {
     const long batch = u / BATCH_UNITS, batch0 = batch / BATCH1, batch1 = batch % BATCH1;
     const float *a = (const float *)a_ + batch0 * A_BATCH0 + batch1 * A_BATCH1;
@@ -263,8 +272,8 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
     const B_T *b = b_batch, *v = v_batch;
 #else
     if (packed != batch) {
-      PASTE_(NAME, pack_b)(b_batch, b);
-      PASTE_(NAME, pack_v)(v_batch, v);
+      PASTE_(NAME, pack_b)(b_batch, b, keys);
+      PASTE_(NAME, pack_v)(v_batch, v, keys);
       packed = batch;
     }
 #endif

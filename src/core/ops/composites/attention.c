@@ -107,6 +107,28 @@ static struct value *weights_of(struct expansion *e, struct value *scores, struc
   return x_3(e, OP_Where, none, x_scalar(e, weights->dtype, 0), weights);
 }
 
+/* False if a mask of these leading dimensions could not broadcast over grouped heads. */
+static bool broadcasts_over_heads(const struct value *mask, int64_t rows) {
+  for (int d = 0; mask && d < mask->shape.rank - 2; d++)
+    if (mask->shape.dims[d] != 1 && (d || rows > 1)) return false;
+  return true;
+}
+
+/* Query heads that share a key head become rows, or if a head has several rows already a batch over
+ * which the key heads broadcast. All nodes between the two matmuls then have one shape, and the
+ * plan makes one step of them. */
+static void group_heads(struct expansion *e, struct value **q, struct value **k, struct value **v) {
+  const int64_t *d = (*q)->shape.dims, *keys = (*k)->shape.dims, *values = (*v)->shape.dims;
+  const int64_t groups = keys[1], count = d[0] * groups;
+  if (d[2] == 1) {
+    *q = x_reshape(e, *q, (int64_t[]){d[0], groups, d[1] / groups, d[3]}, 4);
+    return;
+  }
+  *q = x_reshape(e, *q, (int64_t[]){count, d[1] / groups, d[2], d[3]}, 4);
+  *k = x_reshape(e, *k, (int64_t[]){count, 1, keys[2], keys[3]}, 4);
+  *v = x_reshape(e, *v, (int64_t[]){count, 1, values[2], values[3]}, 4);
+}
+
 void expand_attention(struct expansion *e) {
   enum { Q, K, V, MASK, PAST_KEY, PAST_VALUE, LENGTHS };
   struct value *q = x_in(e, Q), *k = x_in(e, K), *v = x_in(e, V);
@@ -122,24 +144,33 @@ void expand_attention(struct expansion *e) {
   x_out(e, 2, v);
   q = x_widened(e, q), k = x_widened(e, k), v = x_cast(e, x_widened(e, v), q->dtype);
   if (e->status) return;
-  const int64_t rows = q->shape.dims[2], size = q->shape.dims[3];
-  int64_t keys = k->shape.dims[2];
+  const int64_t batch = q->shape.dims[0], heads = q->shape.dims[1], few = k->shape.dims[1];
+  const int64_t rows = q->shape.dims[2], size = q->shape.dims[3], keys = k->shape.dims[2];
+  const int64_t columns = v->shape.dims[3];
+  const bool is_grouped = !e->graph->is_open && few > 0 && heads > few && heads % few == 0 &&
+                          v->shape.dims[1] == few && !(x_in(e, LENGTHS) && batch > 1) &&
+                          broadcasts_over_heads(x_in(e, MASK), rows);
+  if (is_grouped) group_heads(e, &q, &k, &v);
   double scale = x_float(e, "scale", size ? 1 / sqrt((double)size) : 1);
   double softcap = x_float(e, "softcap", 0);
   int64_t mode = x_int(e, "qk_matmul_output_mode", 0);
-  struct value *scores = scaled(e, x_of_heads(e, q, x_swap(e, k, 2, 3)), scale);
-  struct value *shown = scores;
+  k = x_swap(e, k, 2, 3);
+  struct value *scores = is_grouped ? x_2(e, OP_MatMul, q, k) : x_of_heads(e, q, k);
+  struct value *shown = scores = scaled(e, scores, scale);
   if (softcap > 0) scores = scaled(e, x_1(e, OP_Tanh, scaled(e, scores, 1 / softcap)), softcap);
   if (mode == 1) shown = scores;
   struct value *hidden = hidden_places(e, rows, keys, past, x_in(e, LENGTHS));
   struct value *bias = bias_of(e, x_in(e, MASK), hidden, scores->dtype, keys);
   if (bias) scores = x_2(e, OP_Add, scores, bias);
   if (mode == 2) shown = scores;
-  bool may_be_blind = x_in(e, MASK) || x_in(e, LENGTHS);
+  /* "within" is hone's own attribute: every query sees a key */
+  bool may_be_blind = x_in(e, MASK) || (x_in(e, LENGTHS) && !x_int(e, "within", 0));
   struct value *weights = weights_of(e, scores, may_be_blind ? bias : NULL);
   if (mode == 3) shown = weights;
+  shown = x_reshape(e, shown, (int64_t[]){batch, heads, rows, keys}, 4);
   x_out(e, 3, x_cast(e, shown, q_type));
-  struct value *y = x_of_heads(e, weights, v);
+  struct value *y = is_grouped ? x_2(e, OP_MatMul, weights, v) : x_of_heads(e, weights, v);
+  y = x_reshape(e, y, (int64_t[]){batch, heads, rows, columns}, 4);
   x_out(e, 0, x_cast(e, is_flat ? x_join_heads(e, y) : y, q_type));
   (void)v_type;
 }
