@@ -36,6 +36,11 @@ MUST_USE hone_status dir_user(struct ctx *ctx, const char *kind /* "data" | "cac
 /* The same path without creating the folder. */
 MUST_USE hone_status dir_user_name(struct ctx *ctx, const char *kind, char out[4096]);
 
+/* -- program.c */
+/* XXH3 of the code and constants of the program or library that contains hone: another one for each
+ * build. */
+void program_hash(char out[33]);
+
 /* -- output.c: every file of the user is written here */
 
 /* Writes all bytes to a descriptor, in several calls if necessary; false leaves errno. */

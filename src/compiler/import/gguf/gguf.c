@@ -54,11 +54,11 @@ struct model {
   const struct architecture *kind;
   int64_t blocks, width, inner, heads, key_heads, depth, positions, window, vocabulary;
   double epsilon;
-  struct value *ids, *places; /* the inputs */
-  struct value **caches;      /* [2 * blocks] */
+  struct value *ids, *places;          /* the inputs */
+  struct value **caches;               /* [2 * blocks] */
   struct value *past, *lengths, *last; /* with states: tokens before these, with these; of logits */
   int64_t rows, cache;                 /* cache 0: caches grow */
-  struct value *cosine[2], *sine[2]; /* of blocks that see all keys; of those that see a window */
+  struct value *cosine[2], *sine[2];   /* of blocks that see all keys; of those that see a window */
 };
 
 /* -- facts */
@@ -365,7 +365,8 @@ static hone_status attention(struct model *m, int64_t at, struct value *q, struc
   const bool is_local = m->kind->global_every && (at + 1) % m->kind->global_every;
   const struct arg window = INT_ARG(is_local ? "left_window_size" : NULL, m->window - 1);
   const struct arg args[] = {INT_ARG("is_causal", 1), window, {.name = NULL}};
-  const struct arg within[] = {INT_ARG("is_causal", 1), INT_ARG("within", 1), window, {.name = NULL}};
+  const struct arg within[] = {
+      INT_ARG("is_causal", 1), INT_ARG("within", 1), window, {.name = NULL}};
   struct value **cache = &m->caches[2 * at];
   if (!m->cache)
     return make_nodes(&m->make, OP_Attention, VALUES(q, k, v, NULL, cache[0], cache[1]), args, 3,

@@ -3,6 +3,7 @@
  *   file.c     header, pairs and tensors, every count and offset checked
  *   blocks.c   the element types that are stored in blocks with a scale
  *   gguf.c     the architecture's graph
+ *   vocabulary.c  the tokeniser
  *
  * Layout (little endian): "GGUF", u32 version, u64 tensor count, u64 pair count; pairs: string key, u32 type, value; tensors: string
  * name, u32 rank, u64 dims[rank] (innermost first), u32 type, u64 offset; then data at a multiple of general.alignment.
@@ -12,6 +13,7 @@
 #define HONE_GGUF_H
 
 #include "compiler/import/import.h"
+#include "core/tokens/tokens.h"
 
 enum gguf_kind {
   GGUF_U8,
@@ -71,6 +73,15 @@ MUST_USE hone_status gguf_float(struct ctx *ctx, const struct gguf *file, const 
 /* A string without control characters, copied; NULL if the key is absent. */
 MUST_USE hone_status gguf_string(struct ctx *ctx, struct arena *arena, const struct gguf *file,
                                  const char *key, const char **out);
+
+/* -- vocabulary.c */
+/* Its texts stay in the file. E_FORMAT for lists that do not fit, E_UNSUP for another kind of
+   tokeniser. */
+MUST_USE hone_status gguf_vocabulary(struct ctx *ctx, struct arena *arena, const struct gguf *file,
+                                     struct vocabulary *out);
+/* NULL: the file has none. */
+MUST_USE hone_status gguf_chat_template(struct ctx *ctx, struct arena *arena,
+                                        const struct gguf *file, const char **out);
 
 /* -- blocks.c */
 /* An element type. Integers in blocks have a scale for each sub-block, and some types a minimum:

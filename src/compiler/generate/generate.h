@@ -1,0 +1,137 @@
+/* generate: text from a language model in a GGUF file.
+ *
+ *   forms.c      the two artifacts of a model, one for a chunk of a prompt and one for a token; they
+ *                are compiled once and kept in the artifact cache
+ *   generator.c  a loaded model: caches of keys and values, steps
+ *   sample.c     the next token from logits
+ *   pieces.c     tokens to UTF-8, stop strings
+ *   text.c       a request: prompt to tokens, the loop over new tokens
+ */
+#ifndef HONE_GENERATE_H
+#define HONE_GENERATE_H
+
+#include <jansson.h>
+
+#include "compiler/pipeline/pipeline.h"
+#include "core/tokens/tokens.h"
+
+struct generator; /* a loaded model; serves one request at a time */
+struct generator_options {
+  struct compile_options
+      compile; /* target, threads, compiler; of a later run with the same cache */
+  int64_t
+      context; /* tokens of a prompt and its answer; 0: GENERATE_CONTEXT, or the model's if less */
+  void (*notice)(void *user,
+                 const char *text); /* before a compilation, which takes long; may be NULL */
+  void *user;
+};
+enum { GENERATE_CONTEXT = 4096 };
+
+MUST_USE hone_status generator_open(struct ctx *ctx, const char *path,
+                                    const struct generator_options *options,
+                                    struct generator **out);
+void generator_close(struct generator *generator); /* NULL is fine */
+int64_t generator_context(const struct generator *generator);
+/* general.name of the file, "" if it has none. */
+const char *generator_name(const struct generator *generator);
+/* NULL: the file has no chat template. */
+const char *generator_template(const struct generator *generator);
+double generator_load_ms(const struct generator *generator);
+
+/* How the next token is drawn. Candidates are first reduced to the top_k most likely, then to those
+   whose probabilities sum up to top_p, then to those with at least min_p of the largest probability.
+   Temperature divides their logits. */
+struct sampling {
+  double temperature;  /* 0: the most likely token */
+  int32_t top_k;       /* 0: all */
+  double top_p, min_p; /* 1, 0: all */
+  uint64_t seed;       /* the same seed gives the same text */
+};
+/* logits: [count], finite; `order` has room for count indices. */
+int32_t sample_token(const struct sampling *sampling, struct random *random, const float *logits,
+                     int32_t count, int32_t *order);
+
+struct generate_request {
+  const char *prompt;     /* text; NULL: messages */
+  const json_t *messages; /* [{role, content}], rendered by the model's chat template */
+  bool is_raw;            /* special tokens in the prompt are ordinary text */
+  int64_t most_tokens;    /* 0: until the context is full */
+  bool ignores_end;       /* does not stop at an end-of-text token */
+  struct sampling sampling;
+  const char *const *stops; /* text that ends generation, and is not part of it */
+  size_t stop_count;
+};
+/* A piece of valid UTF-8; false ends the generation. */
+typedef bool generate_piece(void *user, const char *bytes, size_t size);
+struct generate_result {
+  int64_t prompt_tokens, cached_tokens; /* cached: of the prompt, left from the request before */
+  int64_t new_tokens;
+  const char
+      *reason; /* "stop": an end token or a stop string; "length"; "cancelled" by the callback */
+  const int32_t *tokens; /* the new ones, valid until the next request */
+  double prompt_ms;      /* until the first token */
+  double rest_ms;        /* of the others */
+};
+/* E_USAGE: an empty prompt, messages without a template. E_LIMIT: a prompt that fills the context.
+   E_NUM: logits that are not finite. */
+MUST_USE hone_status generator_run(struct ctx *ctx, struct generator *generator,
+                                   const struct generate_request *request, generate_piece *piece,
+                                   void *user, struct generate_result *out);
+
+/* -- inside the room */
+
+/* The most tokens of a step: a chunk of a prompt. Shorter rests of a prompt go token by token. */
+enum { CHUNK_TOKENS = 128, FEW_TOKENS = 16 };
+enum form_kind { FORM_TOKEN, FORM_CHUNK, FORM_COUNT };
+
+struct generator {
+  struct arena *arena;
+  struct mapping file;
+  const char *name, *template;
+  const char *bos, *eos; /* their text, for the template */
+  struct tokeniser *tokeniser;
+  struct loaded forms[FORM_COUNT];
+  struct team *team;
+  int64_t context; /* and room for the padding of a last chunk */
+  int32_t vocabulary;
+  size_t cache_count;
+  void **caches;
+  size_t cache_bytes; /* of each */
+  const void **inputs;
+  void **outputs;
+  float *logits;
+  int32_t *order;  /* [vocabulary], for sampling */
+  int32_t *tokens; /* [context] of the current text */
+  int64_t count;   /* tokens in the caches */
+  /* of those, computed in whole chunks: reused by a prompt that begins with the same tokens, with
+     the same bits */
+  int64_t settled;
+  double load_ms;
+};
+
+/* forms.c */
+/* From the cache, or compiled and put there. hash: of the file's content. */
+MUST_USE hone_status form_open(struct ctx *ctx, const char *path, const char *hash,
+                               const struct generator_options *options, int64_t context,
+                               enum form_kind kind, struct loaded *out);
+
+/* generator.c */
+/* Computes `count` more tokens, at most CHUNK_TOKENS; the logits of the last are in
+   generator->logits. */
+MUST_USE hone_status generator_step(struct ctx *ctx, struct generator *generator,
+                                    const int32_t *tokens, int64_t count);
+
+/* pieces.c */
+/* Joins the bytes of tokens to characters, and holds back what may become a stop string. */
+struct pieces {
+  const struct generate_request *request;
+  generate_piece *piece;
+  void *user;
+  struct strbuf held; /* not passed on yet */
+  bool is_stopped, is_cancelled;
+};
+void pieces_add(struct pieces *pieces, const char *bytes, size_t size);
+/* Passes on the rest, with U+FFFD for an incomplete character. */
+void pieces_end(struct pieces *pieces);
+
+#endif
