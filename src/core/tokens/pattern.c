@@ -19,17 +19,15 @@ static void add_ascii_of(struct code_set *set, enum category category) {
 }
 
 static bool set_has(const struct code_set *set, uint32_t code) {
+  const enum category category = code < 128 ? IS_OTHER : category_of(code);
   bool found = false;
+  if (category == IS_SPACE) code = '\v';
   for (int i = 0; i < set->range_count && !found; i++)
     found = code >= set->ranges[i][0] && code <= set->ranges[i][1];
-  if (!found && code >= 128) {
-    const enum category category = category_of(code);
-    if (category == IS_SPACE)
-      code = '\v';
-    else
-      found = set->categories >> category & 1;
-  }
-  if (!found && code < 128) found = set->ascii[code / 64] >> code % 64 & 1;
+  if (!found && code < 128)
+    found = set->ascii[code / 64] >> code % 64 & 1;
+  else if (!found)
+    found = set->categories >> category & 1;
   return found != set->is_negated;
 }
 

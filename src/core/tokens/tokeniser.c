@@ -56,31 +56,71 @@ static bool is_one_of(const struct token_text *text, const char *const *names, s
   return false;
 }
 
+#define DEEPSEEK(name) "<\xEF\xBD\x9C" name "\xEF\xBD\x9C>"
 /* Tokens that end an answer, in models whose files do not say so. */
 static const char *const ends[] = {"<|eot_id|>",
                                    "<|im_end|>",
                                    "<|end|>",
+                                   "<|return|>",
+                                   "<|call|>",
+                                   "<|flush|>",
+                                   "<|calls|>",
                                    "<end_of_turn>",
                                    "<|endoftext|>",
-                                   "<|end_of_text|>",
+                                   "</s>",
+                                   "<|eom_id|>",
                                    "<EOT>",
                                    "_<EOT>",
                                    "[EOT]",
                                    "[EOS]",
-                                   "<|eom_id|>",
-                                   "<|return|>",
-                                   "<|call|>",
-                                   "<eos>",
+                                   "<|end_of_text|>",
                                    "<end_of_utterance>",
-                                   "<\xEF\xBD\x9C"
-                                   "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>"};
+                                   "<eos>",
+                                   "<turn|>",
+                                   DEEPSEEK("end\xE2\x96\x81of\xE2\x96\x81sentence")};
+/* Tokens of code models for text between two others. */
+static const char *const infill[] = {"<|fim_prefix|>",
+                                     "<fim-prefix>",
+                                     "<fim_prefix>",
+                                     "<PRE>",
+                                     "\xE2\x96\x81<PRE>",
+                                     "<|code_prefix|>",
+                                     "<|fim_suffix|>",
+                                     "<fim-suffix>",
+                                     "<fim_suffix>",
+                                     "<SUF>",
+                                     "\xE2\x96\x81<SUF>",
+                                     "<|code_suffix|>",
+                                     "<|fim_middle|>",
+                                     "<fim-middle>",
+                                     "<fim_middle>",
+                                     "<MID>",
+                                     "\xE2\x96\x81<MID>",
+                                     "<|code_middle|>",
+                                     "<|fim_pad|>",
+                                     "<fim-pad>",
+                                     "<fim_pad>",
+                                     "<PAD>",
+                                     "[PAD]",
+                                     "<|fim_repo|>",
+                                     "<|repo_name|>",
+                                     "<fim-repo>",
+                                     "<REPO>",
+                                     "<reponame>",
+                                     "<|file_sep|>",
+                                     DEEPSEEK("fim\xE2\x96\x81"
+                                              "begin"),
+                                     DEEPSEEK("fim\xE2\x96\x81hole"),
+                                     DEEPSEEK("fim\xE2\x96\x81"
+                                              "end")};
 
 static hone_status set_kinds(struct ctx *ctx, struct arena *arena, struct tokeniser *t) {
   TRY(NEW_ARRAY(ctx, arena, t->kinds, t->v.count + 1));
   for (size_t i = 0; i < t->v.count; i++) {
     t->kinds[i] = t->v.kinds ? t->v.kinds[i] : TOKEN_NORMAL;
     /* control tokens that a conversion declared as ordinary ones */
-    if (t->v.texts[i].size > 4 && is_one_of(&t->v.texts[i], ends, COUNT(ends)))
+    if (is_one_of(&t->v.texts[i], ends, COUNT(ends)) ||
+        is_one_of(&t->v.texts[i], infill, COUNT(infill)))
       t->kinds[i] = TOKEN_CONTROL;
   }
   return HONE_OK;
