@@ -3,7 +3,7 @@
 
 #include "families.h"
 
-#define MOST_SCRATCH ((int64_t)8 << 20)
+#define MOST_SCRATCH ((int64_t)64 << 20) /* of it, a run touches what its keys need */
 #define MOST_DIRECT 16 /* rows up to which both variants are worth a trial */
 
 /* The values of a choice, in the order of kernels.def. */
@@ -31,8 +31,9 @@ static int64_t scratch_floats(const struct problem *p, const struct kernel_targe
          tile->rows * panels * width;
 }
 
-/* With few rows, packing would read b and v as often as the rows do. */
-static bool is_direct(const struct problem *p) { return p->m < 4; }
+/* With few rows, packing would read b and v as often as the rows do. A cache of which only a part is in
+   use stays in L2 meanwhile. */
+static bool is_direct(const struct problem *p) { return p->m < (p->keys_operand ? 9 : 4); }
 
 static struct tile make_tile(const struct problem *p, const struct kernel_target *target,
                              bool direct) {

@@ -142,13 +142,14 @@ static hone_status check_zero_point(struct ctx *ctx, const struct node *node) {
               (long long)scales, (long long)points);
 }
 
-/* Constant scales are checked: zero, negative and NaN are invalid. */
+/* Constant scales are checked: quantisation divides by them, and its rounding needs positive ones. Blocks of
+ * language models have negative scales, and zero for a block of zeros. */
 static hone_status check_scale(struct ctx *ctx, const struct node *node) {
   const struct tensor *scale = node->inputs[1]->constant;
   size_t count = scale ? tensor_count(scale) : 0;
   for (size_t i = 0; i < count; i++) {
     double x = tensor_f64(scale, i);
-    if (!(x > 0) || isinf(x))
+    if (!isfinite(x) || (x <= 0 && !is_op(node, OP_DequantizeLinear)))
       return fail(ctx, HONE_E_NUM, node_place(node), "scale %zu is %g", i, x);
   }
   return HONE_OK;
