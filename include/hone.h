@@ -214,6 +214,67 @@ HONE_API HONE_MUST_USE hone_status hone_artifact_run_shaped(
 HONE_API HONE_MUST_USE hone_status hone_artifact_output_shape(const hone_artifact *artifact,
                                                               size_t i, int64_t *out_shape);
 
+/* -- text from a language model in a GGUF file */
+
+typedef struct hone_generator hone_generator;
+
+typedef struct hone_generator_options {
+  const char *cpu; /* feature level; NULL: host */
+  const char *cc;  /* C compiler, NULL: cc from PATH */
+  int32_t threads; /* 0: one per usable core */
+  int64_t context; /* tokens of a prompt and its answer; 0: 4096, or the model's context if less */
+} hone_generator_options;
+
+/* Loads a model. The first time it is compiled, which takes seconds to minutes; the result is kept in
+ * the artifact cache. options may be NULL. The generator serves one request at a time. E_FORMAT,
+ * E_UNSUP: the file, its architecture or its tokeniser. */
+HONE_API HONE_MUST_USE hone_status hone_generator_open(hone_context *context, const char *path,
+                                                       const hone_generator_options *options,
+                                                       hone_generator **out_generator);
+HONE_API void hone_generator_close(hone_generator *generator);
+
+typedef struct hone_message {
+  const char *role, *content; /* "system", "user" or "assistant"; UTF-8 */
+} hone_message;
+
+typedef struct hone_generate_options {
+  int64_t new_tokens; /* at most; 0: until the context is full */
+  double temperature; /* 0: the most likely token, else its logits are divided by it */
+  int32_t top_k;      /* draw from so many; 0: 40, negative: all */
+  double top_p;       /* draw from the most likely ones of this total probability; 0: 0.95 */
+  double min_p;       /* and of this share of the largest probability; 0: 0.05, negative: all */
+  uint64_t seed;      /* the same seed gives the same text */
+  const char *const *stops; /* texts that end the answer, and are not part of it */
+  size_t stop_count;
+  int32_t ignore_end; /* 1: continue after an end-of-text token */
+} hone_generate_options;
+
+typedef struct hone_generated {
+  int64_t prompt_tokens, cached_tokens; /* cached: the beginning of the prompt, left from before */
+  int64_t new_tokens;
+  const int32_t *tokens; /* the new ones, valid until the next request */
+  const char *reason;    /* "stop", "length", or "cancelled" by the callback */
+  double first_token_ms; /* from the call to the first token */
+  double rest_ms;        /* of the other tokens */
+} hone_generated;
+
+/* Receives a piece of valid UTF-8, which is not NUL-terminated; returns 0 to end the answer. */
+typedef int32_t (*hone_piece)(void *user, const char *text, size_t size);
+
+/* Continues a prompt; special tokens in it are recognised. options may be NULL. E_USAGE: an empty
+ * prompt. E_LIMIT: it fills the context. */
+HONE_API HONE_MUST_USE hone_status hone_generate(hone_context *context, hone_generator *generator,
+                                                 const char *prompt,
+                                                 const hone_generate_options *options,
+                                                 hone_piece piece, void *user,
+                                                 hone_generated *out_generated);
+/* Answers messages, which the model's chat template makes a prompt of. E_USAGE: the model has no
+ * template, or it refuses the messages. */
+HONE_API HONE_MUST_USE hone_status hone_chat(hone_context *context, hone_generator *generator,
+                                             const hone_message *messages, size_t message_count,
+                                             const hone_generate_options *options, hone_piece piece,
+                                             void *user, hone_generated *out_generated);
+
 /* Graph builder: values are numbers that the builder returns. The builder copies all its
  * arguments. */
 HONE_API HONE_MUST_USE hone_status hone_builder_create(hone_context *context,

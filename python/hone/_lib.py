@@ -34,6 +34,29 @@ class CompileOptions(ctypes.Structure):
                 ("debug", ctypes.c_int32)]
 
 
+class GeneratorOptions(ctypes.Structure):
+    _fields_ = [("cpu", ctypes.c_char_p), ("cc", ctypes.c_char_p), ("threads", ctypes.c_int32), ("context", ctypes.c_int64)]
+
+
+class Message(ctypes.Structure):
+    _fields_ = [("role", ctypes.c_char_p), ("content", ctypes.c_char_p)]
+
+
+class GenerateOptions(ctypes.Structure):
+    _fields_ = [("new_tokens", ctypes.c_int64), ("temperature", ctypes.c_double), ("top_k", ctypes.c_int32), ("top_p", ctypes.c_double),
+                ("min_p", ctypes.c_double), ("seed", ctypes.c_uint64), ("stops", ctypes.POINTER(ctypes.c_char_p)),
+                ("stop_count", ctypes.c_size_t), ("ignore_end", ctypes.c_int32)]
+
+
+class Generated(ctypes.Structure):
+    _fields_ = [("prompt_tokens", ctypes.c_int64), ("cached_tokens", ctypes.c_int64), ("new_tokens", ctypes.c_int64),
+                ("tokens", ctypes.POINTER(ctypes.c_int32)), ("reason", ctypes.c_char_p), ("first_token_ms", ctypes.c_double),
+                ("rest_ms", ctypes.c_double)]
+
+
+Piece = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+
+
 def _find(name: str, variable: str) -> pathlib.Path | None:
     """The file named by the environment variable, else that of the package, else that of the surrounding source tree."""
     if os.environ.get(variable):
@@ -76,6 +99,12 @@ def _load() -> ctypes.CDLL:
         "hone_artifact_shapes": (ctypes.c_int, [pointer, pointer, tensor, size, tensor, size]),
         "hone_artifact_run_shaped": (ctypes.c_int, [pointer, pointer, tensor, size, tensor, size,
                                                     ctypes.POINTER(ctypes.c_int64 * MAX_RANK)]),
+        "hone_generator_open": (ctypes.c_int, [pointer, text, ctypes.POINTER(GeneratorOptions), out]),
+        "hone_generator_close": (None, [pointer]),
+        "hone_generate": (ctypes.c_int, [pointer, pointer, text, ctypes.POINTER(GenerateOptions), Piece, pointer,
+                                         ctypes.POINTER(Generated)]),
+        "hone_chat": (ctypes.c_int, [pointer, pointer, ctypes.POINTER(Message), size, ctypes.POINTER(GenerateOptions), Piece, pointer,
+                                     ctypes.POINTER(Generated)]),
     }
     for name, (result, arguments) in signatures.items():
         function = getattr(library, name)

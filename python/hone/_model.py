@@ -18,6 +18,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _arrays, _lib, _zoo
+from ._generate import LanguageModel
 from ._lib import library
 
 
@@ -235,10 +236,15 @@ def _unpickle(files: dict[str, bytes], threads: int) -> Model:
     return Model(os.path.join(folder.name, "model.so"), threads, folder)
 
 
-def load(path: str | os.PathLike[str], *, threads: int = 0) -> Model:
-    """A model from a FILE.so that `hone compile` or Model.save() wrote, without compiling it again. It is code, which is
+def load(path: str | os.PathLike[str], *, threads: int = 0, context: int = 0) -> Any:
+    """A Model from a FILE.so that `hone compile` or Model.save() wrote, without compiling it again. It is code, which is
     run: load only what you trust. A damaged file, or one for another processor, is a HoneError. threads: 0 is one per
-    usable core."""
+    usable core.
+
+    A FILE.gguf gives a LanguageModel, which is compiled the first time. context: the most tokens of a prompt and its answer
+    (0: 4096, or the model's context if less)."""
+    if os.fspath(path).endswith(".gguf"):
+        return LanguageModel(os.path.abspath(os.fspath(path)), threads, context)
     return Model(os.path.abspath(os.fspath(path)), threads)
 
 

@@ -6,6 +6,7 @@
  *   sample.c     the next token from logits
  *   pieces.c     tokens to UTF-8, stop strings
  *   text.c       a request: prompt to tokens, the loop over new tokens
+ *   api.c        the functions of hone.h
  */
 #ifndef HONE_GENERATE_H
 #define HONE_GENERATE_H
@@ -15,7 +16,8 @@
 #include "compiler/pipeline/pipeline.h"
 #include "core/tokens/tokens.h"
 
-struct generator; /* a loaded model; serves one request at a time */
+/* A loaded model; serves one request at a time. */
+struct hone_generator;
 struct generator_options {
   struct compile_options
       compile; /* target, threads, compiler; of a later run with the same cache */
@@ -25,18 +27,20 @@ struct generator_options {
                  const char *text); /* before a compilation, which takes long; may be NULL */
   void *user;
 };
-enum { GENERATE_CONTEXT = 4096 };
+enum { GENERATE_CONTEXT = 4096, DEFAULT_TOP_K = 40 };
+#define DEFAULT_TOP_P 0.95
+#define DEFAULT_MIN_P 0.05
 
 MUST_USE hone_status generator_open(struct ctx *ctx, const char *path,
                                     const struct generator_options *options,
-                                    struct generator **out);
-void generator_close(struct generator *generator); /* NULL is fine */
-int64_t generator_context(const struct generator *generator);
+                                    struct hone_generator **out);
+void generator_close(struct hone_generator *generator); /* NULL is fine */
+int64_t generator_context(const struct hone_generator *generator);
 /* general.name of the file, "" if it has none. */
-const char *generator_name(const struct generator *generator);
+const char *generator_name(const struct hone_generator *generator);
 /* NULL: the file has no chat template. */
-const char *generator_template(const struct generator *generator);
-double generator_load_ms(const struct generator *generator);
+const char *generator_template(const struct hone_generator *generator);
+double generator_load_ms(const struct hone_generator *generator);
 
 /* How the next token is drawn. Candidates are first reduced to the top_k most likely, then to those
    whose probabilities sum up to top_p, then to those with at least min_p of the largest probability.
@@ -74,7 +78,7 @@ struct generate_result {
 };
 /* E_USAGE: an empty prompt, messages without a template. E_LIMIT: a prompt that fills the context.
    E_NUM: logits that are not finite. */
-MUST_USE hone_status generator_run(struct ctx *ctx, struct generator *generator,
+MUST_USE hone_status generator_run(struct ctx *ctx, struct hone_generator *generator,
                                    const struct generate_request *request, generate_piece *piece,
                                    void *user, struct generate_result *out);
 
@@ -84,7 +88,7 @@ MUST_USE hone_status generator_run(struct ctx *ctx, struct generator *generator,
 enum { CHUNK_TOKENS = 128, FEW_TOKENS = 16 };
 enum form_kind { FORM_TOKEN, FORM_CHUNK, FORM_COUNT };
 
-struct generator {
+struct hone_generator {
   struct arena *arena;
   struct mapping file;
   const char *name, *template;
@@ -118,7 +122,7 @@ MUST_USE hone_status form_open(struct ctx *ctx, const char *path, const char *ha
 /* generator.c */
 /* Computes `count` more tokens, at most CHUNK_TOKENS; the logits of the last are in
    generator->logits. */
-MUST_USE hone_status generator_step(struct ctx *ctx, struct generator *generator,
+MUST_USE hone_status generator_step(struct ctx *ctx, struct hone_generator *generator,
                                     const int32_t *tokens, int64_t count);
 
 /* pieces.c */

@@ -8,7 +8,7 @@ static const hone_tensor no_tensor;
 
 /* -- open */
 
-static hone_status read_facts(struct ctx *ctx, struct generator *g, const struct gguf *file,
+static hone_status read_facts(struct ctx *ctx, struct hone_generator *g, const struct gguf *file,
                               int64_t *out_positions) {
   char key[128];
   const char *architecture;
@@ -19,7 +19,7 @@ static hone_status read_facts(struct ctx *ctx, struct generator *g, const struct
   return gguf_int(ctx, file, key, 1, INT32_MAX, GENERATE_CONTEXT, out_positions);
 }
 
-static hone_status read_words(struct ctx *ctx, struct generator *g, const struct gguf *file) {
+static hone_status read_words(struct ctx *ctx, struct hone_generator *g, const struct gguf *file) {
   struct vocabulary vocabulary;
   TRY(gguf_vocabulary(ctx, g->arena, file, &vocabulary));
   TRY(tokeniser_create(ctx, g->arena, &vocabulary, &g->tokeniser));
@@ -36,7 +36,7 @@ static hone_status read_words(struct ctx *ctx, struct generator *g, const struct
 }
 
 /* The inputs and outputs that forms.c asked for: both artifacts have the same caches. */
-static hone_status check_forms(struct ctx *ctx, const struct generator *g) {
+static hone_status check_forms(struct ctx *ctx, const struct hone_generator *g) {
   const struct hone_artifact_info *token = g->forms[FORM_TOKEN].info;
   const struct hone_artifact_info *chunk = g->forms[FORM_CHUNK].info;
   const bool fits = token->output_count > 1 && token->input_count == token->output_count + 1 &&
@@ -50,7 +50,7 @@ static hone_status check_forms(struct ctx *ctx, const struct generator *g) {
               (long long)logits->dims[logits->rank - 1]);
 }
 
-static hone_status allocate_caches(struct ctx *ctx, struct generator *g) {
+static hone_status allocate_caches(struct ctx *ctx, struct hone_generator *g) {
   const struct hone_artifact_info *info = g->forms[FORM_TOKEN].info;
   hone_tensor form = no_tensor;
   g->cache_count = (size_t)info->output_count - 1;
@@ -67,7 +67,7 @@ static hone_status allocate_caches(struct ctx *ctx, struct generator *g) {
   return HONE_OK;
 }
 
-static hone_status allocate(struct ctx *ctx, struct generator *g) {
+static hone_status allocate(struct ctx *ctx, struct hone_generator *g) {
   const struct hone_artifact_info *info = g->forms[FORM_TOKEN].info;
   const struct hone_io_info *logits = &info->outputs[info->output_count - 1];
   TRY(allocate_caches(ctx, g));
@@ -78,7 +78,7 @@ static hone_status allocate(struct ctx *ctx, struct generator *g) {
   return NEW_ARRAY(ctx, g->arena, g->tokens, (size_t)g->context);
 }
 
-static hone_status open_forms(struct ctx *ctx, struct generator *g, const char *path,
+static hone_status open_forms(struct ctx *ctx, struct hone_generator *g, const char *path,
                               const struct generator_options *options) {
   char hash[33];
   const int64_t cache = (g->context + CHUNK_TOKENS - 1) / CHUNK_TOKENS * CHUNK_TOKENS;
@@ -88,7 +88,7 @@ static hone_status open_forms(struct ctx *ctx, struct generator *g, const char *
   return check_forms(ctx, g);
 }
 
-static hone_status open_all(struct ctx *ctx, struct generator *g, const char *path,
+static hone_status open_all(struct ctx *ctx, struct hone_generator *g, const char *path,
                             const struct generator_options *options) {
   struct gguf file;
   int64_t positions;
@@ -107,17 +107,17 @@ static hone_status open_all(struct ctx *ctx, struct generator *g, const char *pa
 }
 
 hone_status generator_open(struct ctx *ctx, const char *path,
-                           const struct generator_options *options, struct generator **out) {
+                           const struct generator_options *options, struct hone_generator **out) {
   const uint64_t start = clock_ns();
   struct arena *arena;
-  struct generator *g;
+  struct hone_generator *g;
   TRY(arena_create(ctx, 0, &arena));
   hone_status status = NEW(ctx, arena, g);
   if (status) {
     arena_destroy(arena);
     return status;
   }
-  *g = (struct generator){.arena = arena};
+  *g = (struct hone_generator){.arena = arena};
   status = open_all(ctx, g, path, options);
   g->load_ms = (double)(clock_ns() - start) / 1e6;
   if (status)
@@ -127,7 +127,7 @@ hone_status generator_open(struct ctx *ctx, const char *path,
   return status;
 }
 
-void generator_close(struct generator *g) {
+void generator_close(struct hone_generator *g) {
   if (!g) return;
   team_destroy(g->team);
   for (int kind = 0; kind < FORM_COUNT; kind++)
@@ -137,14 +137,14 @@ void generator_close(struct generator *g) {
   arena_destroy(g->arena);
 }
 
-int64_t generator_context(const struct generator *g) { return g->context; }
-const char *generator_name(const struct generator *g) { return g->name; }
-const char *generator_template(const struct generator *g) { return g->template; }
-double generator_load_ms(const struct generator *g) { return g->load_ms; }
+int64_t generator_context(const struct hone_generator *g) { return g->context; }
+const char *generator_name(const struct hone_generator *g) { return g->name; }
+const char *generator_template(const struct hone_generator *g) { return g->template; }
+double generator_load_ms(const struct hone_generator *g) { return g->load_ms; }
 
 /* -- step */
 
-hone_status generator_step(struct ctx *ctx, struct generator *g, const int32_t *tokens,
+hone_status generator_step(struct ctx *ctx, struct hone_generator *g, const int32_t *tokens,
                            int64_t count) {
   const struct loaded *form = &g->forms[count == 1 ? FORM_TOKEN : FORM_CHUNK];
   int64_t ids[CHUNK_TOKENS] = {0}, past = g->count, last = count - 1;

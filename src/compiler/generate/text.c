@@ -6,7 +6,7 @@
 
 /* -- prompt */
 
-static hone_status render(struct ctx *ctx, struct arena *arena, const struct generator *g,
+static hone_status render(struct ctx *ctx, struct arena *arena, const struct hone_generator *g,
                           const json_t *messages, const char **out) {
   struct strbuf text = {0};
   if (!g->template)
@@ -26,7 +26,7 @@ static hone_status render(struct ctx *ctx, struct arena *arena, const struct gen
   return status;
 }
 
-static hone_status read_prompt(struct ctx *ctx, struct arena *arena, const struct generator *g,
+static hone_status read_prompt(struct ctx *ctx, struct arena *arena, const struct hone_generator *g,
                                const struct generate_request *request, int32_t **out_ids,
                                size_t *out_count) {
   const char *prompt = request->prompt;
@@ -48,13 +48,13 @@ static hone_status read_prompt(struct ctx *ctx, struct arena *arena, const struc
 
 /* Keeps what the caches hold of the same beginning, in whole chunks. The last token is computed again
    for its logits. */
-static void keep_beginning(struct generator *g, const int32_t *ids, int64_t count) {
+static void keep_beginning(struct hone_generator *g, const int32_t *ids, int64_t count) {
   int64_t same = 0;
   while (same < g->settled && same < count - 1 && g->tokens[same] == ids[same]) same++;
   g->count = g->settled = same / CHUNK_TOKENS * CHUNK_TOKENS;
 }
 
-static hone_status take_prompt(struct ctx *ctx, struct generator *g, const int32_t *ids,
+static hone_status take_prompt(struct ctx *ctx, struct hone_generator *g, const int32_t *ids,
                                int64_t count) {
   while (g->count < count) {
     const int64_t left = count - g->count;
@@ -66,13 +66,13 @@ static hone_status take_prompt(struct ctx *ctx, struct generator *g, const int32
 
 /* -- answer */
 
-static hone_status check_logits(struct ctx *ctx, const struct generator *g) {
+static hone_status check_logits(struct ctx *ctx, const struct hone_generator *g) {
   float sum = 0;
   for (int32_t i = 0; i < g->vocabulary; i++) sum += g->logits[i] * 0;
   return isfinite(sum) ? HONE_OK : fail(ctx, HONE_E_NUM, place_name("logits"), "are not finite");
 }
 
-static hone_status add_piece(struct ctx *ctx, struct generator *g, struct arena *arena,
+static hone_status add_piece(struct ctx *ctx, struct hone_generator *g, struct arena *arena,
                              int32_t token, struct pieces *pieces) {
   struct token_text text;
   TRY(tokeniser_piece(ctx, arena, g->tokeniser, token, false, &text));
@@ -80,7 +80,7 @@ static hone_status add_piece(struct ctx *ctx, struct generator *g, struct arena 
   return strbuf_finish(ctx, &pieces->held);
 }
 
-static hone_status answer(struct ctx *ctx, struct generator *g, struct arena *arena,
+static hone_status answer(struct ctx *ctx, struct hone_generator *g, struct arena *arena,
                           const struct generate_request *request, struct pieces *pieces,
                           struct generate_result *out) {
   struct random random;
@@ -113,7 +113,7 @@ static hone_status answer(struct ctx *ctx, struct generator *g, struct arena *ar
   return HONE_OK;
 }
 
-hone_status generator_run(struct ctx *ctx, struct generator *g,
+hone_status generator_run(struct ctx *ctx, struct hone_generator *g,
                           const struct generate_request *request, generate_piece *piece, void *user,
                           struct generate_result *out) {
   struct pieces pieces = {.request = request, .piece = piece, .user = user};

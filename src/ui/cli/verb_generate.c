@@ -9,7 +9,7 @@
 struct session {
   struct ctx *ctx;
   const struct args *args;
-  struct generator *generator;
+  struct hone_generator *generator;
   struct generate_request request;
   struct strbuf text; /* of the answer */
   bool streams;       /* to standard output, as it is made */
@@ -24,9 +24,9 @@ static void notice(void *user, const char *text) {
 static hone_status read_sampling(struct ctx *ctx, const struct args *args, struct sampling *out) {
   int64_t top_k, seed;
   TRY(number_of(ctx, args, FLAG_temperature, 0, 100, 0, &out->temperature));
-  TRY(int_of(ctx, args, FLAG_top_k, 0, INT32_MAX, 40, &top_k));
-  TRY(number_of(ctx, args, FLAG_top_p, 0, 1, 0.95, &out->top_p));
-  TRY(number_of(ctx, args, FLAG_min_p, 0, 1, 0.05, &out->min_p));
+  TRY(int_of(ctx, args, FLAG_top_k, 0, INT32_MAX, DEFAULT_TOP_K, &top_k));
+  TRY(number_of(ctx, args, FLAG_top_p, 0, 1, DEFAULT_TOP_P, &out->top_p));
+  TRY(number_of(ctx, args, FLAG_min_p, 0, 1, DEFAULT_MIN_P, &out->min_p));
   TRY(int_of(ctx, args, FLAG_seed, 0, INT64_MAX, 1, &seed));
   out->top_k = (int32_t)top_k;
   out->seed = (uint64_t)seed;
@@ -43,7 +43,7 @@ static hone_status read_request(struct ctx *ctx, const struct args *args,
 }
 
 static hone_status open_model(struct ctx *ctx, const struct args *args, const char *path,
-                              struct generator **out) {
+                              struct hone_generator **out) {
   struct generator_options options = {.notice = has(args, FLAG_quiet) ? NULL : notice};
   TRY(read_compile_options(ctx, args, &options.compile));
   TRY(int_of(ctx, args, FLAG_context, 1, 1 << 17, 0, &options.context));
