@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 WINGS = ("core", "compiler", "bench", "judge", "ui")  # lowest first
 # Packages, and the rooms that may know them.
 PACKAGES = {
-    "jansson.h": {"base", "format", "machine", "metrics", "import", "profile", "record", "store", "backends", "check", "wire",
+    "jansson.h": {"base", "chat", "generate", "format", "machine", "metrics", "import", "profile", "record", "store", "backends", "check", "wire",
                   "worker", "study", "compare", "recommend", "predict", "bundle", "gate", "report", "serve", "fleet", "cli"},
     "sqlite3.h": {"store"},
     "postgresql": {"store"},

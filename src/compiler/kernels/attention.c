@@ -4,7 +4,7 @@
 #include "families.h"
 
 #define MOST_SCRATCH ((int64_t)64 << 20) /* of it, a run touches what its keys need */
-#define MOST_DIRECT 16 /* rows up to which both variants are worth a trial */
+#define MOST_DIRECT 16                   /* rows up to which both variants are worth a trial */
 
 /* The values of a choice, in the order of kernels.def. */
 struct tile {

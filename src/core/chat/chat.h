@@ -3,7 +3,7 @@
  *   parse.c      text, tags and expressions to a tree
  *   evaluate.c   statements and expressions over JSON values
  *   functions.c  filters, tests, methods and functions
- *   values.c     what values are as conditions, as text, and beside each other
+ *   values.c     values as conditions and as text, comparisons, limits
  *
  * Whitespace is as transformers sets it up: trim_blocks and lstrip_blocks.
  */

@@ -103,13 +103,6 @@ struct values {
 
 /* evaluate.c */
 MUST_USE hone_status evaluate(struct evaluation *e, const struct expr *expr, json_t **out);
-/* Keeps a new reference until the end of the evaluation; E_OOM if it is NULL. */
-MUST_USE hone_status own(struct evaluation *e, json_t *value, json_t **out);
-MUST_USE PRINTF(4, 5) hone_status
-    template_fail(struct evaluation *e, hone_status id, size_t offset, const char *format, ...);
-/* Counts work; E_LIMIT if there was too much. */
-MUST_USE hone_status spend(struct evaluation *e, int64_t steps);
-
 /* functions.c */
 MUST_USE hone_status apply_filter(struct evaluation *e, const struct expr *at, const char *name,
                                   json_t *x, const struct values *args, json_t **out);
@@ -121,6 +114,12 @@ MUST_USE hone_status call_function(struct evaluation *e, const struct expr *at, 
                                    const struct values *args, json_t **out);
 
 /* values.c */
+/* Keeps a new reference until the end of the evaluation; E_OOM if it is NULL. */
+MUST_USE hone_status own(struct evaluation *e, json_t *value, json_t **out);
+MUST_USE PRINTF(4, 5) hone_status
+    template_fail(struct evaluation *e, hone_status id, size_t offset, const char *format, ...);
+/* Counts work; E_LIMIT if there was too much. */
+MUST_USE hone_status spend(struct evaluation *e, int64_t steps);
 bool is_true(const struct evaluation *e, const json_t *x);
 bool is_number(const json_t *x); /* booleans too */
 double number_value(const json_t *x);

@@ -1,6 +1,33 @@
 /* Values of a template are JSON values; None is null, and one value stands for "undefined". */
 #include "template.h"
 
+hone_status template_fail(struct evaluation *e, hone_status id, size_t offset, const char *format,
+                          ...) {
+  char words[512];
+  va_list args;
+  int line = 1;
+  for (size_t i = 0; i < offset && e->text[i]; i++) line += e->text[i] == '\n';
+  va_start(args, format);
+  vsnprintf(words, sizeof words, format, args);
+  va_end(args);
+  return fail(e->ctx, id, place_name("chat template"), "line %d: %s", line, words);
+}
+
+hone_status spend(struct evaluation *e, int64_t steps) {
+  e->steps += steps;
+  return e->steps <= TEMPLATE_STEPS
+             ? HONE_OK
+             : fail(e->ctx, HONE_E_LIMIT, place_name("chat template"), "it does too much work");
+}
+
+hone_status own(struct evaluation *e, json_t *value, json_t **out) {
+  *out = value;
+  TRY(spend(e, 1));
+  return value && !json_array_append_new(e->pool, value)
+             ? HONE_OK
+             : fail(e->ctx, HONE_E_OOM, place_name("chat template"), "no memory for a value");
+}
+
 bool is_number(const json_t *x) { return json_is_number(x) || json_is_boolean(x); }
 
 double number_value(const json_t *x) {

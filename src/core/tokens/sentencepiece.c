@@ -1,5 +1,5 @@
 /* SentencePiece's byte-pair encoding (Kudo and Richardson 2018, arXiv:1808.06226): characters are merged to
- * tokens, the token with the highest score first; what is no token is written as bytes.
+ * tokens, the token with the highest score first; the rest is written as bytes.
  */
 #include "tokeniser.h"
 

@@ -1,6 +1,8 @@
 /* tokens: text to the token ids of a language model, and back.
  *
  *   tokeniser.c     a vocabulary with its tables; special tokens; pieces
+ *   string_table.c  strings to indices
+ *   merge.c         symbols that are joined in pairs
  *   bpe.c           byte-level byte-pair encoding ("gpt2")
  *   sentencepiece.c merges by score ("llama")
  *   split.c         pre-tokenisers: text to words

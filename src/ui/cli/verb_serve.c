@@ -1,4 +1,5 @@
 /* hone serve: runs the dashboard until a signal ends it. */
+#include "compiler/generate/generate.h"
 #include "ui/serve/serve.h"
 #include "cli.h"
 
@@ -75,9 +76,6 @@ static hone_status read_options(struct ctx *ctx, const struct args *args,
                                 .folder = value_of(args, FLAG_folder, NULL),
                                 .program = program,
                                 .has_bundles = knows_bundles()};
-  if (args->word_count)
-    return fail(ctx, HONE_E_USAGE, place_name(args->words[0]),
-                "serve takes no arguments, only flags");
   TRY(bytes_of(ctx, args, FLAG_max_upload, 1000000000, &out->upload_bytes));
   TRY(bytes_of(ctx, args, FLAG_max_disk, 8000000000, &out->disk_bytes));
   TRY(read_token(ctx, args, token, &out->token));
@@ -87,11 +85,29 @@ static hone_status read_options(struct ctx *ctx, const struct args *args,
   return HONE_OK;
 }
 
+static void notice(void *user, const char *text) {
+  (void)user;
+  fprintf(stderr, "hone: %s\n", text);
+}
+
+/* The language model of --model; NULL: none. */
+static hone_status open_model(struct ctx *ctx, const struct args *args,
+                              struct hone_generator **out) {
+  struct generator_options options = {.notice = notice};
+  const char *path;
+  *out = NULL;
+  if (!args->word_count) return HONE_OK;
+  TRY(one_word(ctx, args, "a GGUF file", &path));
+  TRY(read_compile_options(ctx, args, &options.compile));
+  TRY(int_of(ctx, args, FLAG_context, 1, 1 << 17, 0, &options.context));
+  return generator_open(ctx, path, &options, out);
+}
+
 /* The server's threads inherit the blocked signals; this thread waits for them. */
 int verb_serve(struct ctx *ctx, struct args *args) {
   static char token[TOKEN_MOST + 2], program[4096];
   struct serve_options options;
-  struct server *server;
+  struct server *server = NULL;
   sigset_t ends;
   int which = 0;
   sigemptyset(&ends);
@@ -99,13 +115,19 @@ int verb_serve(struct ctx *ctx, struct args *args) {
   sigaddset(&ends, SIGTERM);
   sigaddset(&ends, SIGHUP);
   sigprocmask(SIG_BLOCK, &ends, NULL);
-  if (read_options(ctx, args, token, program, &options) || serve_start(ctx, &options, &server))
+  hone_status status = read_options(ctx, args, token, program, &options);
+  if (!status) status = open_model(ctx, args, &options.generator);
+  if (!status) status = serve_start(ctx, &options, &server);
+  if (status) {
+    generator_close(options.generator);
     return report_failure(ctx);
+  }
   if (options.token && options.address)
     fprintf(stderr, "hone: warning: connections are not encrypted: use ssh or a TLS proxy\n");
   printf("%s\n", serve_url(server));
   fflush(stdout);
   sigwait(&ends, &which);
   serve_stop(server);
+  generator_close(options.generator);
   return 0;
 }

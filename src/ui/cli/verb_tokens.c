@@ -27,7 +27,7 @@ static hone_status make_json(struct ctx *ctx, struct arena *arena, const struct 
     const char *bytes;
     TRY(tokeniser_piece(ctx, arena, t, ids[i], true, &piece));
     TRY(arena_string(ctx, arena, piece.bytes, piece.size, &bytes));
-    strbuf_put_safe(&shown, bytes, piece.size);
+    strbuf_put_safe(&shown, bytes, 12 * piece.size + 16);
     json_t *json = json_pack("{s:i, s:s}", "id", (int)ids[i], "piece", shown.at ? shown.at : "");
     char *dumped = json ? json_dumps(json, JSON_COMPACT) : NULL;
     strbuf_printf(out, "%s\n  %s", i ? "," : "", dumped ? dumped : "null");

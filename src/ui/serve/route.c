@@ -5,6 +5,7 @@
  */
 #include "serve.h"
 
+#include "completions.h"
 #include "http.h"
 
 static const struct route routes[] = {
@@ -23,6 +24,9 @@ static const struct route routes[] = {
     {"POST", "/jobs", ACCESS_WRITE, job_create, job_create_begin},
     {"POST", "/job/*/cancel", ACCESS_WRITE, job_cancel, NULL},
     {"POST", "/job/*/remove", ACCESS_WRITE, job_remove, NULL},
+    {"GET", "/v1/models", ACCESS_API, api_models, NULL},
+    {"POST", "/v1/completions", ACCESS_API, api_completion, NULL},
+    {"POST", "/v1/chat/completions", ACCESS_API, api_chat, NULL},
     {"GET", "/login", ACCESS_ANYONE, page_login, NULL},
     {"POST", "/login", ACCESS_ANYONE, login, NULL},
 };
@@ -73,6 +77,14 @@ static enum MHD_Result see_header(void *user, enum MHD_ValueKind kind, const cha
 
 static bool refuse(struct request *request, int status, const char *why) {
   request->status = status;
+  if (request->route && request->route->access == ACCESS_API) {
+    snprintf(request->ctx.message, sizeof request->ctx.message, "%s", why);
+    request->ctx.status = HONE_E_USAGE;
+    api_failed(request);
+    return false;
+  }
+  strbuf_deinit(&request->out);
+  request->out = (struct strbuf){0};
   strbuf_puts(&request->out, why);
   strbuf_puts(&request->out, "\n");
   request->type = "text/plain; charset=utf-8";
@@ -183,6 +195,7 @@ bool request_admit(struct request *request, const char *method, const char *path
   if (request->route->access != ACCESS_ANYONE && !is_known(request)) {
     if (request->status) return refuse(request, request->status, TOO_MANY_GUESSES);
     request->status = 401;
+    if (request->route->access == ACCESS_API) return refuse(request, 401, "a token is required");
     return page_login(request) ? refuse(request, 401, "a token is required") : false;
   }
   const int64_t length = length_of(request);
@@ -190,8 +203,12 @@ bool request_admit(struct request *request, const char *method, const char *path
   if (strcmp(method, "POST")) return length <= 0 || refuse(request, 400, "unexpected body");
   if (length < 0) return refuse(request, 411, "Content-Length is required");
   if (request->route->access == ACCESS_WRITE && !admit_write(request)) return false;
-  return request->route->begin || length <= SMALL_BODY ||
-         refuse(request, 413, "the body is too long");
+  /* pages of other sites cannot send this type without asking first, which is not answered */
+  if (request->route->access == ACCESS_API &&
+      !is_media_type(request_header(request, "Content-Type"), "application/json"))
+    return refuse(request, 415, "the type must be application/json");
+  const int64_t most = request->route->access == ACCESS_API ? COMPLETION_BODY : SMALL_BODY;
+  return request->route->begin || length <= most || refuse(request, 413, "the body is too long");
 }
 
 /* -- failures */
@@ -212,6 +229,10 @@ hone_status request_failed(struct request *request) {
   const struct html_frame frame = page_frame("");
   char message[sizeof request->ctx.message], hint_text[sizeof request->ctx.hint];
   if (!request->status || request->status < 400) request->status = http_status(request->ctx.status);
+  if (request->route && request->route->access == ACCESS_API) {
+    api_failed(request);
+    return HONE_OK;
+  }
   snprintf(message, sizeof message, "%s", request->ctx.message);
   snprintf(hint_text, sizeof hint_text, "%s", ctx_hint(&request->ctx));
   ctx_clear(&request->ctx);

@@ -18,6 +18,7 @@ struct serve_options {
   const char *program;               /* path of hone, for `hone recommend` */
   bool has_bundles;                  /* its recommend accepts --bundle */
   uint64_t upload_bytes, disk_bytes; /* of one model, of all uploads */
+  struct hone_generator *generator;  /* the language model to serve; NULL: none */
 };
 struct server;
 /* The server listens when this returns. E_MISSING without libmicrohttpd, E_USAGE for an invalid address or token, E_BUSY if
@@ -65,7 +66,9 @@ struct request {
   char location[128], cookie[160], file_name[80];
   int out_fd; /* instead of `out`; -1 */
   uint64_t out_fd_bytes;
-  struct job_stream *stream; /* instead of both */
+  struct job_stream *stream;     /* instead of both */
+  struct completion *completion; /* of the language model; a stream of it is also instead */
+  bool is_waiting, is_stream;    /* the handler is called again; the completion is streamed */
 };
 /* state.c: a query value; NULL: absent */
 const char *request_query(struct request *request, const char *name);
@@ -75,7 +78,8 @@ bool is_media_type(const char *type, const char *wanted);
 /* Extends the deadline of this request, from now. */
 void request_deadline(struct request *request, int seconds);
 
-enum access { ACCESS_ANYONE, ACCESS_READ, ACCESS_WRITE };
+/* ACCESS_API: JSON from a program; a token, if there is one, as a bearer. */
+enum access { ACCESS_ANYONE, ACCESS_READ, ACCESS_WRITE, ACCESS_API };
 typedef hone_status handler(struct request *request);
 struct route {
   const char *method, *path; /* '*' matches 16 or 32 hex digits */

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "completion.h"
 #include "server.h"
 
 const char *serve_url(const struct server *server) { return server->url; }
@@ -96,6 +97,7 @@ static void request_free(struct request *request) {
   arena_destroy(request->arena);
   if (request->out_fd >= 0) close(request->out_fd);
   if (request->stream) stream_end(request->stream);
+  if (request->completion) completion_end(request->completion);
   free(request);
 }
 
@@ -110,6 +112,12 @@ static void forget_request(void *user, struct MHD_Connection *connection, void *
 }
 
 static struct MHD_Response *make_body(struct request *request) {
+  if (request->is_stream) {
+    struct completion *completion = request->completion;
+    request->completion = NULL; /* now of the response */
+    return request->http->create_response_from_callback(MHD_SIZE_UNKNOWN, 4096, completion_read,
+                                                        completion, completion_end);
+  }
   if (request->stream)
     return request->http->create_response_from_callback(MHD_SIZE_UNKNOWN, 4096, stream_read,
                                                         request->stream, stream_end);
@@ -165,11 +173,12 @@ static enum MHD_Result respond(struct request *request) {
 
 static enum MHD_Result run_handler(struct request *request, handler *run) {
   peer_listen(request->server, request->connection, false);
+  request->is_waiting = false;
   if (run(request) && request_failed(request)) {
     request->out = (struct strbuf){0};
     request->status = 500;
   }
-  return respond(request);
+  return request->is_waiting ? MHD_YES : respond(request);
 }
 
 static enum MHD_Result begin_request(struct server *server, struct MHD_Connection *connection,
@@ -349,7 +358,9 @@ static MUST_USE hone_status start(struct ctx *ctx, struct server *server) {
   TRY(make_secret(ctx, server->session, 32));
   TRY(make_policy(ctx, server));
   TRY(listen_on(ctx, server, &fd));
-  const hone_status status = jobs_open(ctx, server, &server->jobs);
+  hone_status status = jobs_open(ctx, server, &server->jobs);
+  if (!status)
+    status = completions_start(ctx, server, server->options.generator, &server->completions);
   if (status) {
     close(fd);
     return status;
@@ -391,8 +402,10 @@ void serve_stop(struct server *server) {
   pthread_cond_signal(&server->wake);
   pthread_mutex_unlock(&server->lock);
   if (server->has_clock) pthread_join(server->clock, NULL);
+  completions_end(server->completions);
   if (server->daemon) server->http.stop_daemon(server->daemon);
   jobs_close(server->jobs);
+  completions_stop(server->completions);
   pthread_cond_destroy(&server->wake);
   pthread_mutex_destroy(&server->lock);
   if (server->library) dlclose(server->library);

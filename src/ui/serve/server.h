@@ -21,6 +21,7 @@ struct server {
   void *library;
   struct MHD_Daemon *daemon;
   struct jobs *jobs;
+  struct completions *completions; /* NULL: no language model is served */
   pthread_mutex_t lock;
   pthread_cond_t wake;
   pthread_t clock;

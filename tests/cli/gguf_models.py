@@ -1,0 +1,213 @@
+"""GGUF files for tests: a writer that shares no code with hone's reader, small random models of each architecture, and what
+they compute, in NumPy."""
+import struct
+
+import numpy as np
+
+U8, I8, U16, I16, U32, I32, F32, BOOL, STRING, ARRAY, U64, I64, F64 = range(13)
+WIDTH, HEADS, KEY_HEADS, DEPTH, INNER, VOCABULARY, BLOCKS = 64, 4, 2, 32, 96, 50, 2
+PAST, ROWS = 3, 4
+
+
+# -- a writer that shares no code with the reader
+
+def text(string):
+    data = string.encode()
+    return struct.pack("<Q", len(data)) + data
+
+
+def pair(key, kind, value):
+    form = {U8: "B", U16: "H", U32: "I", I32: "i", F32: "f", U64: "Q", I64: "q", F64: "d", BOOL: "B"}
+    body = text(value) if kind == STRING else value if kind == ARRAY else struct.pack("<" + form[kind], value)
+    return text(key) + struct.pack("<I", kind) + body
+
+
+def gguf(pairs, tensors, version=3, alignment=32):
+    """tensors: {name: (dims outermost first, type id, bytes)}."""
+    head = b"GGUF" + struct.pack("<IQQ", version, len(tensors), len(pairs)) + b"".join(pair(*p) for p in pairs)
+    data = b""
+    for name, (dims, kind, payload) in tensors.items():
+        head += text(name) + struct.pack("<I", len(dims)) + struct.pack(f"<{len(dims)}Q", *dims[::-1]) + struct.pack("<IQ", kind, len(data))
+        data += payload + bytes(-len(payload) % alignment)
+    return head + bytes(-len(head) % alignment) + data
+
+
+# -- element types: floats, and two with scales, made here
+
+def stored(x, kind):
+    """The bytes of a tensor, and the values that they stand for."""
+    if kind == 0:
+        return x.astype("<f4").tobytes(), x.astype(np.float32)
+    blocks = x.reshape(-1, 32).astype(np.float64)
+    out, values = [], []
+    for block in blocks:
+        if kind == 8:  # Q8_0
+            d = np.float16(np.abs(block).max() / 127)
+            q = np.clip(np.rint(block / float(d)), -127, 127).astype(np.int8)
+            out.append(d.tobytes() + q.tobytes())
+            values.append(np.float32(d) * q.astype(np.float32))
+        else:  # Q4_1
+            d, m = np.float16((block.max() - block.min()) / 15), np.float16(block.min())
+            q = np.clip(np.rint((block - float(m)) / float(d)), 0, 15).astype(np.uint8)
+            out.append(d.tobytes() + m.tobytes() + (q[:16] | q[16:] << 4).tobytes())
+            values.append(np.float32(d) * q.astype(np.float32) + np.float32(m))
+    return b"".join(out), np.array(values, np.float32).reshape(x.shape)
+
+
+# -- a model, and what it computes
+
+KINDS = {"llama": {}, "qwen2": {"bias": True}, "qwen3": {"head_norm": True},
+         "gemma3": {"head_norm": True, "post": True, "gelu": True}}
+
+
+def model(name, matrix, seed=0, vocabulary=VOCABULARY, context=64):
+    """(pairs, tensors, values of the tensors)"""
+    rng = np.random.default_rng(seed)
+    facts, tensors, values = KINDS[name], {}, {}
+
+    def add(key, *dims, kind=0, about=0.0):
+        x = about + rng.standard_normal(dims) * (0.3 if len(dims) == 1 else 1 / np.sqrt(dims[-1]))
+        data, values[key] = stored(x, kind)
+        tensors[key] = (dims, kind, data)
+
+    add("token_embd.weight", vocabulary, WIDTH, kind=matrix)
+    for i in range(BLOCKS):
+        for part, n, k in (("attn_q", HEADS * DEPTH, WIDTH), ("attn_k", KEY_HEADS * DEPTH, WIDTH), ("attn_v", KEY_HEADS * DEPTH, WIDTH),
+                           ("attn_output", WIDTH, HEADS * DEPTH), ("ffn_gate", INNER, WIDTH), ("ffn_up", INNER, WIDTH),
+                           ("ffn_down", WIDTH, INNER)):
+            add(f"blk.{i}.{part}.weight", n, k, kind=matrix)
+        for part, n in (("attn_norm", WIDTH), ("ffn_norm", WIDTH)):
+            add(f"blk.{i}.{part}.weight", n, about=1.0)
+        if facts.get("bias"):
+            for part, n in (("attn_q", HEADS), ("attn_k", KEY_HEADS), ("attn_v", KEY_HEADS)):
+                add(f"blk.{i}.{part}.bias", n * DEPTH)
+        if facts.get("head_norm"):
+            add(f"blk.{i}.attn_q_norm.weight", DEPTH, about=1.0)
+            add(f"blk.{i}.attn_k_norm.weight", DEPTH, about=1.0)
+        if facts.get("post"):
+            add(f"blk.{i}.post_attention_norm.weight", WIDTH, about=1.0)
+            add(f"blk.{i}.post_ffw_norm.weight", WIDTH, about=1.0)
+    add("output_norm.weight", WIDTH, about=1.0)
+    pairs = [("general.architecture", STRING, name)] + [(f"{name}.{key}", U32, value) for key, value in (
+        ("block_count", BLOCKS), ("embedding_length", WIDTH), ("feed_forward_length", INNER), ("attention.head_count", HEADS),
+        ("attention.head_count_kv", KEY_HEADS), ("attention.key_length", DEPTH), ("context_length", context))] + [
+        (f"{name}.attention.layer_norm_rms_epsilon", F32, 1e-5), (f"{name}.rope.freq_base", F32, 500.0),
+        ("tokenizer.ggml.tokens", ARRAY, struct.pack("<IQ", STRING, 2) + text("a") + text("b"))]
+    if name == "gemma3":
+        pairs.append((f"{name}.attention.sliding_window", U32, 3))
+    return pairs, tensors, values
+
+
+def evaluate(name, w, ids, past):
+    """logits [rows, vocabulary] and the caches, in float64, from the published descriptions of the architectures."""
+    PAST, ROWS = past[0].shape[1], len(ids)  # the sizes of this call
+    facts = KINDS[name]
+    w = {key: value.astype(np.float64) for key, value in w.items()}
+    places = np.arange(PAST, PAST + ROWS)
+
+    def norm(x, gain):
+        return x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5) * gain
+
+    def rotate(x, base):  # [heads, rows, depth]
+        angles = places[:, None] * base ** (-2 * np.arange(DEPTH // 2) / DEPTH)
+        c, s = np.cos(angles), np.sin(angles)
+        y = np.empty_like(x)
+        a, b = (np.s_[..., 0::2], np.s_[..., 1::2]) if name == "llama" else (np.s_[..., :DEPTH // 2], np.s_[..., DEPTH // 2:])
+        y[a], y[b] = x[a] * c - x[b] * s, x[a] * s + x[b] * c
+        return y
+
+    x, caches = w["token_embd.weight"][ids], []
+    if name == "gemma3":
+        x = x * np.sqrt(np.float32(WIDTH)).astype(np.float64)
+    for i in range(BLOCKS):
+        b = f"blk.{i}."
+        is_local = name == "gemma3" and (i + 1) % 6 != 0
+        h = norm(x, w[b + "attn_norm.weight"])
+        q, k, v = ((h @ w[f"{b}{part}.weight"].T + w.get(f"{b}{part}.bias", 0)).reshape(ROWS, -1, DEPTH).swapaxes(0, 1)
+                   for part in ("attn_q", "attn_k", "attn_v"))
+        if facts.get("head_norm"):
+            q, k = norm(q, w[b + "attn_q_norm.weight"]), norm(k, w[b + "attn_k_norm.weight"])
+        q, k = (rotate(t, 10000.0 if is_local else 500.0) for t in (q, k))
+        k, v = np.concatenate([past[2 * i], k], 1), np.concatenate([past[2 * i + 1], v], 1)
+        caches += [k, v]
+        scores = q @ np.repeat(k, HEADS // KEY_HEADS, 0).swapaxes(1, 2) / np.sqrt(DEPTH)
+        distance = places[:, None] - np.arange(PAST + ROWS)
+        scores[:, (distance < 0) | (is_local & (distance >= 3))] = -np.inf
+        scores = np.exp(scores - scores.max(-1, keepdims=True))
+        y = (scores / scores.sum(-1, keepdims=True)) @ np.repeat(v, HEADS // KEY_HEADS, 0)
+        y = y.swapaxes(0, 1).reshape(ROWS, -1) @ w[b + "attn_output.weight"].T
+        x = x + (norm(y, w[b + "post_attention_norm.weight"]) if facts.get("post") else y)
+        h = norm(x, w[b + "ffn_norm.weight"])
+        gate, up = h @ w[b + "ffn_gate.weight"].T, h @ w[b + "ffn_up.weight"].T
+        gate = (0.5 * gate * (1 + np.tanh(np.sqrt(2 / np.pi) * (gate + 0.044715 * gate ** 3))) if facts.get("gelu")
+                else gate / (1 + np.exp(-gate)))
+        y = (gate * up) @ w[b + "ffn_down.weight"].T
+        x = x + (norm(y, w[b + "post_ffw_norm.weight"]) if facts.get("post") else y)
+    return norm(x, w["output_norm.weight"]) @ w["token_embd.weight"].T, caches
+
+
+# -- a language model with a tokeniser of bytes
+
+def byte_characters():
+    """Byte-level BPE writes each byte as a printable character."""
+    plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    made, n = {b: chr(b) for b in plain}, 0
+    for b in range(256):
+        if b not in made:
+            made[b] = chr(256 + n)
+            n += 1
+    return [made[b] for b in range(256)]
+
+
+MERGED, SPECIAL = ["he", "ll", "hell"], ["<|im_start|>", "<|im_end|>", "<s>"]
+TOKENS = byte_characters() + MERGED + SPECIAL
+TEMPLATE = ("{% for message in messages %}{% if message.role == 'tool' %}{{ raise_exception('no tools here') }}{% endif %}"
+            "{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>\n' }}{% endfor %}"
+            "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}")
+
+
+def array(kind, items):
+    packed = [text(x) if kind == STRING else struct.pack("<i", x) for x in items]
+    return struct.pack("<IQ", kind, len(items)) + b"".join(packed)
+
+
+def language_model(name="llama", matrix=8, context=512, template=TEMPLATE, seed=0):
+    """(bytes of the file, values of its tensors)"""
+    pairs, tensors, values = model(name, matrix, seed, len(TOKENS), context)
+    pairs = [p for p in pairs if not p[0].startswith("tokenizer")] + [
+        ("general.name", STRING, "Tiny"), ("tokenizer.ggml.model", STRING, "gpt2"), ("tokenizer.ggml.pre", STRING, "qwen2"),
+        ("tokenizer.ggml.tokens", ARRAY, array(STRING, TOKENS)),
+        ("tokenizer.ggml.token_type", ARRAY, array(I32, [1] * 259 + [3] * 3)),
+        ("tokenizer.ggml.merges", ARRAY, array(STRING, ["h e", "l l", "he ll"])), ("tokenizer.ggml.eos_token_id", U32, len(TOKENS) - 2)]
+    if template:
+        pairs.append(("tokenizer.chat_template", STRING, template))
+    return gguf(pairs, tensors), values
+
+
+def encode(string):
+    """Without special tokens, for texts in which only "hell" merges."""
+    ids, at, data = [], 0, string.encode()
+    while at < len(data):
+        if data[at:at + 4] == b"hell":
+            ids.append(TOKENS.index("hell"))
+            at += 4
+        else:
+            ids.append(data[at])
+            at += 1
+    return ids
+
+
+def decode(ids):
+    return b"".join(MERGED[i - 256].encode() if 256 <= i < 259 else bytes([i]) if i < 256 else b"" for i in ids)
+
+
+def continue_greedily(name, values, ids, count):
+    """Tokens, and the lead of each over the second best, by evaluating the whole text again for each."""
+    made, leads = [], []
+    nothing = [np.zeros((KEY_HEADS, 0, DEPTH)) for _ in range(2 * BLOCKS)]
+    for _ in range(count):
+        logits = evaluate(name, values, np.array(ids + made), nothing)[0][-1]
+        best = np.argsort(logits)[::-1]
+        leads.append(logits[best[0]] - logits[best[1]])
+        made.append(int(best[0]))
+    return made, leads
