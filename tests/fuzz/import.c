@@ -1,11 +1,12 @@
 /* import: a libFuzzer target for the readers of model files. FUZZ_FORMAT chooses the mutator: 1
  * FlatBuffers (words become offsets, counts and values close to the old ones), 2 zip archives
- * (archive.h), 3 protocol buffers (protobuf.h).  For any input, the import returns success or an
+ * (archive.h), 3 protocol buffers (protobuf.h), 4 GGUF (like 1), whose tokeniser also encodes a text.
+ * For any input, the import returns success or an
  * error that is not E_INTERNAL; sanitizers check the rest. */
 #include <stdlib.h>
 
 #include "archive.h"
-#include "compiler/import/import.h"
+#include "compiler/import/gguf/gguf.h"
 #include "protobuf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -59,6 +60,35 @@ static void json_rewind(void) {
 static void json_rewind(void) {}
 #endif
 
+#if FUZZ_FORMAT == 4
+static const struct import_options options = {.open_is = 2, .cache = 64};
+
+static void use_tokeniser(struct ctx *ctx, struct arena *arena, const uint8_t *data, size_t size) {
+  static const char text[] = "hello <|im_end|> \xF0\x9F\x99\x82\xFF  1234 it's\n";
+  struct gguf file;
+  struct vocabulary vocabulary;
+  struct tokeniser *t;
+  struct token_text piece;
+  const char *template;
+  int32_t *ids;
+  size_t count;
+  if (gguf_read(ctx, arena, data, size, &file) || gguf_vocabulary(ctx, arena, &file, &vocabulary) ||
+      gguf_chat_template(ctx, arena, &file, &template) ||
+      tokeniser_create(ctx, arena, &vocabulary, &t) ||
+      tokeniser_encode(ctx, arena, t, text, sizeof text, TOKENS_ADD_SPECIAL | TOKENS_PARSE_SPECIAL,
+                       &ids, &count))
+    return;
+  for (size_t i = 0; i < count; i++)
+    if (tokeniser_piece(ctx, arena, t, ids[i], i % 2, &piece)) abort();
+}
+#else
+static const struct import_options options;
+
+static void use_tokeniser(struct ctx *ctx, struct arena *arena, const uint8_t *data, size_t size) {
+  (void)ctx, (void)arena, (void)data, (void)size;
+}
+#endif
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct ctx ctx;
   struct arena *arena;
@@ -69,23 +99,30 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ctx.limits[LIMIT_total_value_bytes] = 16 << 20;
   ctx.limits[LIMIT_fold_bytes] = 1 << 20;
   if (arena_create(&ctx, 256 << 20, &arena)) return 0;
-  hone_status status = import_bytes(&ctx, arena, data, size, NULL, &file, &graph);
+  hone_status status = import_bytes(&ctx, arena, data, size, &options, &file, &graph);
   if (status == HONE_E_INTERNAL) abort();
   if (!status) model_file_close(&file);
+  ctx_clear(&ctx);
+  use_tokeniser(&ctx, arena, data, size);
   arena_destroy(arena);
   json_rewind();
   return 0;
 }
 
-#if FUZZ_FORMAT == 1
+#if FUZZ_FORMAT == 1 || FUZZ_FORMAT == 4
 static uint32_t next(uint32_t *seed) { return *seed = *seed * 1664525u + 1013904223u; }
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed) {
-  static const uint32_t words[] = {0, 1, 2, 4, 127, 255, 0x7fffffff, 0x80000000, 0xffffffff, 1u << 30};
+  static const uint32_t words[] = {0,   1,          2,          4,          127,
+                                   255, 0x7fffffff, 0x80000000, 0xffffffff, 1u << 30};
   uint32_t state = seed;
-  if (size < 16 || next(&state) >> 28 == 0) return LLVMFuzzerMutate(data, size, max_size);
+  /* words are not aligned in GGUF, and much of it is text */
+  if (size < 16 || next(&state) >> 28 < (FUZZ_FORMAT == 4 ? 8 : 1))
+    return LLVMFuzzerMutate(data, size, max_size);
   for (uint32_t n = 1 + (next(&state) >> 30); n--;) {
-    size_t at = (next(&state) >> 4) % (size / 4) * 4, from = (next(&state) >> 4) % (size / 4) * 4;
+    enum { STEP = FUZZ_FORMAT == 4 ? 1 : 4 };
+    const size_t places = (size - 4) / STEP;
+    size_t at = (next(&state) >> 4) % places * STEP, from = (next(&state) >> 4) % places * STEP;
     uint32_t word;
     memcpy(&word, data + at, 4);
     switch (next(&state) >> 29) {

@@ -145,10 +145,21 @@ def node_models():
         return [(case.name, case.model) for case in load_model_tests(kind="node")]
 
 
+def gguf(folder):
+    """Models of each architecture, small enough for the longest input."""
+    sys.path.insert(0, str(ROOT / "tests/cli"))
+    import gguf_models
+    gguf_models.WIDTH = gguf_models.DEPTH = gguf_models.INNER = 32
+    gguf_models.HEADS = gguf_models.KEY_HEADS = gguf_models.BLOCKS = 1
+    for name in gguf_models.KINDS:
+        for matrix in (3, 8):
+            put(folder, f"{name}-{matrix}", gguf_models.language_model(name, matrix, context=64)[0])
+
+
 def main():
     hone, out = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2])
     shutil.rmtree(out, ignore_errors=True)
-    names = ("onnx", "tflite", "pt2", "npy", "inflate", "choices", "graph", "study", "event")
+    names = ("onnx", "tflite", "pt2", "gguf", "npy", "inflate", "choices", "graph", "study", "event")
     at = {name: out / name for name in names}
     for folder in at.values():
         folder.mkdir(parents=True)
@@ -161,6 +172,7 @@ def main():
         with zipfile.ZipFile(path) as source:
             for name in sorted({member.split("/")[0] for member in source.namelist()}):
                 put(at["pt2"], name, pt2(source, name + "/"))
+    gguf(at["gguf"])
     npy(at["npy"])
     inflate(at["inflate"])
     choices(at["choices"], hone)
