@@ -1,6 +1,6 @@
 # make check: checks and unit tests of what changed, in half a minute. make test: set-up, then every test in its short form.
 # make test-full: every test in its long form. make asan, make debug: other builds; make format.
-UNIT_ASAN := test_base test_graph test_prune test_import test_import_types test_external test_upgrade test_store test_passes \
+UNIT_ASAN := test_base test_tokens test_chat test_graph test_prune test_import test_import_types test_external test_upgrade test_store test_passes \
              test_record test_export test_zip test_import_shapes test_old_forms test_pt2_archives test_damaged_onnx \
              test_damaged_store test_hostile_formats
 ASAN_TESTS := $(wildcard $(patsubst %,tests/unit/%.c,$(UNIT_ASAN)))

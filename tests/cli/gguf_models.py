@@ -177,7 +177,7 @@ def language_model(name="llama", matrix=8, context=512, template=TEMPLATE, seed=
     pairs = [p for p in pairs if not p[0].startswith("tokenizer")] + [
         ("general.name", STRING, "Tiny"), ("tokenizer.ggml.model", STRING, "gpt2"), ("tokenizer.ggml.pre", STRING, "qwen2"),
         ("tokenizer.ggml.tokens", ARRAY, array(STRING, TOKENS)),
-        ("tokenizer.ggml.token_type", ARRAY, array(I32, [1] * 259 + [3] * 3)),
+        ("tokenizer.ggml.token_type", ARRAY, array(I32, [1] * (len(TOKENS) - 3) + [3] * 3)),
         ("tokenizer.ggml.merges", ARRAY, array(STRING, ["h e", "l l", "he ll"])), ("tokenizer.ggml.eos_token_id", U32, len(TOKENS) - 2)]
     if template:
         pairs.append(("tokenizer.chat_template", STRING, template))

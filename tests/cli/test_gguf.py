@@ -9,6 +9,7 @@ from gguf_models import (ARRAY, BLOCKS, DEPTH, F32, I32, KEY_HEADS, KINDS, PAST,
                          model, text)
 from hone import refused, sound
 
+
 @pytest.mark.parametrize("how", [["--reference"], []], ids=["reference", "compiled"])
 @pytest.mark.parametrize("matrix", [0, 3, 8], ids=["F32", "Q4_1", "Q8_0"])
 @pytest.mark.parametrize("name", KINDS)
@@ -34,7 +35,7 @@ def test_a_model_computes_what_its_architecture_says(hone, tmp_path, name, matri
 CACHE = 16  # tokens that a cache holds as state
 
 
-@pytest.mark.parametrize("how", [["--reference"], []], ids=["reference", "compiled"])
+@pytest.mark.parametrize("how", [["--reference"], [], ["--cpu", "avx2"], ["--portable"]], ids=["reference", "compiled", "avx2", "portable"])
 @pytest.mark.parametrize("past, rows", [(3, 1), (0, 1), (15, 1), (0, 4), (5, 4), (12, 4)])
 @pytest.mark.parametrize("name", ["llama", "gemma3"])
 def test_caches_as_state_are_updated_in_place(hone, tmp_path, name, past, rows, how):

@@ -42,8 +42,8 @@ def agrees(got, want, leads):
     return len(got) == len(want) and (not different or different[0] < 0.02)
 
 
-@pytest.mark.parametrize("prompt", ["a", "hello, hell", "x" * 17, "ab" * 60, "A quick brown fox. " * 8],
-                         ids=["one token", "few", "a padded chunk", "nearly a chunk", "more than a chunk"])
+@pytest.mark.parametrize("prompt", ["a", "hello", "x" * 9, "ab" * 8, "x" * 17, "A quick brown fox. " * 8, "A quick brown fox. " * 15],
+                         ids=["one token", "few", "a padded chunk", "a chunk", "a chunk and a token", "many chunks", "blocks"])
 @pytest.mark.parametrize("name", ["llama", "gemma3", "qwen2"])
 def test_greedy_text_is_that_of_the_architecture(hone, tmp_path, name, prompt):
     data, values = language_model(name)
@@ -107,6 +107,27 @@ def test_messages_go_through_the_template(hone, tiny, tmp_path):
     assert talk.errors.count("4 new tokens") == 2
 
 
+REUSE = """
+import sys, hone
+long = "A quick brown fox jumps over a lazy dog. " * 12
+prompts = [long[:300], long[:290], long[:200], long[:210], long[:300], long[:430], long[:300] + "!" * 60, long[:100] + "!" * 200, long[:300]]
+m, cached = hone.load(sys.argv[1], threads=1, context=600), []
+for prompt in prompts:
+    text = m.generate(prompt, new_tokens=6, ignore_end=True)
+    fresh = hone.load(sys.argv[1], threads=1, context=600).generate(prompt, new_tokens=6, ignore_end=True)
+    assert str(text) == str(fresh) and text.result["tokens"] == fresh.result["tokens"] and not fresh.result["cached_tokens"]
+    cached.append(text.result["cached_tokens"])
+print(cached)
+"""
+
+
+def test_what_the_caches_hold_changes_no_text(hone, tiny):
+    """Prompts with the same beginning, computed in other steps: 256 tokens and more in blocks of 128, fewer in chunks of 16."""
+    env = {**hone.env, "HONE_LIBRARY": os.environ.get("HONE_LIBRARY", "build/libhone.so")}
+    result = subprocess.run([sys.executable, "-c", REUSE, str(tiny[0])], capture_output=True, text=True, env=env, timeout=600)
+    assert result.stdout == "[0, 288, 0, 192, 0, 256, 256, 0, 0]\n", result.stdout + result.stderr
+
+
 def test_what_generate_refuses(hone, tiny, tmp_path):
     path = tiny[0]
     refused(hone("generate", path), "E_USAGE", "--text")
@@ -146,6 +167,9 @@ long = m.generate("hello", new_tokens=150, ignore_end=True)
 for piece in long:
     break
 assert long.result["reason"] == "cancelled" and long.result["new_tokens"] < 150
+prompt = "A quick brown fox. " * 9
+first, again = (m.generate(prompt, new_tokens=9, ignore_end=True) for _ in range(2))
+assert str(first) == str(again) and first.result["cached_tokens"] < 16 and again.result["cached_tokens"] == (len(prompt) - 1) // 16 * 16
 assert str(m.chat([{"role": "user", "content": "hello"}], new_tokens=5, ignore_end=True))
 for call, word in ((lambda: m.generate(""), "E_USAGE"), (lambda: m.generate("a" * 300), "E_LIMIT"),
                    (lambda: m.chat([{"role": "tool", "content": "x"}]), "no tools here")):

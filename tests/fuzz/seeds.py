@@ -151,6 +151,7 @@ def gguf(folder):
     import gguf_models
     gguf_models.WIDTH = gguf_models.DEPTH = gguf_models.INNER = 32
     gguf_models.HEADS = gguf_models.KEY_HEADS = gguf_models.BLOCKS = 1
+    gguf_models.TOKENS = gguf_models.TOKENS[:64] + gguf_models.TOKENS[-6:]
     for name in gguf_models.KINDS:
         for matrix in (3, 8):
             put(folder, f"{name}-{matrix}", gguf_models.language_model(name, matrix, context=64)[0])

@@ -5,6 +5,10 @@
 #include "core/os/os.h"
 #include "generate.h"
 
+int64_t form_tokens(enum form_kind kind) {
+  return kind == FORM_TOKEN ? 1 : kind == FORM_CHUNK ? CHUNK_TOKENS : BLOCK_TOKENS;
+}
+
 /* Everything that determines the bytes of the artifact. */
 static hone_status form_key(struct ctx *ctx, const char *hash,
                             const struct compile_options *options, int64_t rows, int64_t cache,
@@ -44,7 +48,9 @@ static void announce(const struct generator_options *options, const char *path,
                      enum form_kind kind) {
   char text[4200];
   snprintf(text, sizeof text, "compiling %s for %s; the result is kept in the artifact cache", path,
-           kind == FORM_TOKEN ? "single tokens" : "prompts");
+           kind == FORM_TOKEN   ? "single tokens"
+           : kind == FORM_CHUNK ? "prompts"
+                                : "long prompts");
   if (options->notice) options->notice(options->user, text);
 }
 
@@ -68,7 +74,7 @@ static hone_status make_form(struct ctx *ctx, const char *path,
 hone_status form_open(struct ctx *ctx, const char *path, const char *hash,
                       const struct generator_options *options, int64_t context, enum form_kind kind,
                       struct loaded *out) {
-  const int64_t rows = kind == FORM_TOKEN ? 1 : CHUNK_TOKENS;
+  const int64_t rows = form_tokens(kind);
   char key[65], artifact[4096];
   bool is_there = false;
   TRY(form_key(ctx, hash, &options->compile, rows, context, key));

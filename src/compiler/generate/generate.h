@@ -84,9 +84,13 @@ MUST_USE hone_status generator_run(struct ctx *ctx, struct hone_generator *gener
 
 /* -- inside the room */
 
-/* The most tokens of a step: a chunk of a prompt. Shorter rests of a prompt go token by token. */
-enum { CHUNK_TOKENS = 128, FEW_TOKENS = 16 };
-enum form_kind { FORM_TOKEN, FORM_CHUNK, FORM_COUNT };
+/* How many tokens a step computes. Matmuls of up to 16 rows read the weights as the integers that they
+ * are. With 128 tokens weights are f32, several times the memory, which has to be read once: faster
+ * from some 256 tokens on. Such blocks are made when a prompt needs them, and only of models whose
+ * file is small enough. Shorter rests of a prompt go token by token. */
+enum { BLOCK_TOKENS = 128, CHUNK_TOKENS = 16, FEW_TOKENS = 4, LONG_PROMPT = 256 };
+#define BLOCK_FILE_BYTES ((size_t)512 << 20)
+enum form_kind { FORM_TOKEN, FORM_CHUNK, FORM_BLOCK, FORM_COUNT };
 
 struct hone_generator {
   struct arena *arena;
@@ -107,9 +111,12 @@ struct hone_generator {
   int32_t *order;  /* [vocabulary], for sampling */
   int32_t *tokens; /* [context] of the current text */
   int64_t count;   /* tokens in the caches */
-  /* of those, computed in whole chunks: reused by a prompt that begins with the same tokens, with
-     the same bits */
-  int64_t settled;
+  /* Of those, computed in whole blocks; then also in whole chunks. A prompt that begins with the same
+     tokens uses them again if it would compute them in the same steps, which gives the same bits. */
+  int64_t in_blocks, settled;
+  bool has_blocks; /* the form of blocks may be made */
+  char *path, hash[33];
+  struct generator_options options; /* to make it */
   double load_ms;
 };
 
@@ -120,10 +127,11 @@ MUST_USE hone_status form_open(struct ctx *ctx, const char *path, const char *ha
                                enum form_kind kind, struct loaded *out);
 
 /* generator.c */
-/* Computes `count` more tokens, at most CHUNK_TOKENS; the logits of the last are in
+/* Computes `count` more tokens, at most those of the form; the logits of the last are in
    generator->logits. */
 MUST_USE hone_status generator_step(struct ctx *ctx, struct hone_generator *generator,
-                                    const int32_t *tokens, int64_t count);
+                                    enum form_kind kind, const int32_t *tokens, int64_t count);
+int64_t form_tokens(enum form_kind kind);
 
 /* pieces.c */
 /* Joins the bytes of tokens to characters, and holds back what may become a stop string. */

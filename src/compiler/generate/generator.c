@@ -78,13 +78,25 @@ static hone_status allocate(struct ctx *ctx, struct hone_generator *g) {
   return NEW_ARRAY(ctx, g->arena, g->tokens, (size_t)g->context);
 }
 
+/* Room for the padding of a last chunk. */
+static int64_t cache_tokens(const struct hone_generator *g) {
+  return (g->context + CHUNK_TOKENS - 1) / CHUNK_TOKENS * CHUNK_TOKENS;
+}
+
+static hone_status open_form(struct ctx *ctx, struct hone_generator *g, enum form_kind kind) {
+  return form_open(ctx, g->path, g->hash, &g->options, cache_tokens(g), kind, &g->forms[kind]);
+}
+
 static hone_status open_forms(struct ctx *ctx, struct hone_generator *g, const char *path,
                               const struct generator_options *options) {
-  char hash[33];
-  const int64_t cache = (g->context + CHUNK_TOKENS - 1) / CHUNK_TOKENS * CHUNK_TOKENS;
-  hash_hex(hash, g->file.data, g->file.size);
-  for (enum form_kind kind = 0; kind < FORM_COUNT; kind++)
-    TRY(form_open(ctx, path, hash, options, cache, kind, &g->forms[kind]));
+  const char *copy;
+  TRY(arena_string(ctx, g->arena, path, strlen(path), &copy));
+  g->path = (char *)(uintptr_t)copy;
+  g->options = *options;
+  g->has_blocks = g->file.size <= BLOCK_FILE_BYTES && cache_tokens(g) >= BLOCK_TOKENS;
+  hash_hex(g->hash, g->file.data, g->file.size);
+  TRY(open_form(ctx, g, FORM_TOKEN));
+  TRY(open_form(ctx, g, FORM_CHUNK));
   return check_forms(ctx, g);
 }
 
@@ -144,10 +156,11 @@ double generator_load_ms(const struct hone_generator *g) { return g->load_ms; }
 
 /* -- step */
 
-hone_status generator_step(struct ctx *ctx, struct hone_generator *g, const int32_t *tokens,
-                           int64_t count) {
-  const struct loaded *form = &g->forms[count == 1 ? FORM_TOKEN : FORM_CHUNK];
-  int64_t ids[CHUNK_TOKENS] = {0}, past = g->count, last = count - 1;
+hone_status generator_step(struct ctx *ctx, struct hone_generator *g, enum form_kind kind,
+                           const int32_t *tokens, int64_t count) {
+  const struct loaded *form = &g->forms[kind];
+  int64_t ids[BLOCK_TOKENS] = {0}, past = g->count, last = count - 1;
+  if (!form->info) TRY(open_form(ctx, g, kind));
   for (int64_t i = 0; i < count; i++) ids[i] = tokens[i];
   g->inputs[0] = ids;
   g->inputs[1] = &past;
@@ -160,6 +173,7 @@ hone_status generator_step(struct ctx *ctx, struct hone_generator *g, const int3
     return fail(ctx, (hone_status)status, place_none(), "a token is out of the model's range");
   memmove(g->tokens + g->count, tokens, (size_t)count * sizeof *tokens);
   g->count += count;
-  if (count == CHUNK_TOKENS && g->settled == past) g->settled = g->count;
+  if (kind == FORM_BLOCK && g->in_blocks == past) g->in_blocks = g->count;
+  if (kind != FORM_TOKEN && count == form_tokens(kind) && g->settled == past) g->settled = g->count;
   return HONE_OK;
 }
