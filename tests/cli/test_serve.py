@@ -766,7 +766,7 @@ def test_others_need_a_token(home):
 
 def test_usage(home):
     refused(home("serve", "--port", "70000"), "E_USAGE")
-    refused(home("serve", "extra"), "E_USAGE", "only flags")
+    refused(home("serve", "extra"), "E_NOFILE", "extra")
     refused(home("serve", "--max-upload", "much"), "E_USAGE", "200MB")
     taken = socket.create_server(("127.0.0.1", 0))
     refused(home("serve", "--port", str(taken.getsockname()[1])), "E_BUSY", "cannot listen")

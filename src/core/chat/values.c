@@ -22,7 +22,11 @@ hone_status spend(struct evaluation *e, int64_t steps) {
 
 hone_status own(struct evaluation *e, json_t *value, json_t **out) {
   *out = value;
-  TRY(spend(e, 1));
+  hone_status status = spend(e, 1);
+  if (status) {
+    json_decref(value);
+    return status;
+  }
   return value && !json_array_append_new(e->pool, value)
              ? HONE_OK
              : fail(e->ctx, HONE_E_OOM, place_name("chat template"), "no memory for a value");

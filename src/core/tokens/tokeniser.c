@@ -116,7 +116,7 @@ static hone_status list_special(struct ctx *ctx, struct arena *arena, struct tok
     if (is_special(t, i)) t->special[t->special_count++] = (int32_t)i;
   struct token_text *texts;
   TRY(NEW_ARRAY(ctx, arena, texts, t->v.count + 1));
-  memcpy(texts, t->v.texts, t->v.count * sizeof *texts);
+  if (t->v.count) memcpy(texts, t->v.texts, t->v.count * sizeof *texts);
   qsort_r(t->special, t->special_count, sizeof *t->special, longest_first, texts);
   return HONE_OK;
 }
