@@ -10,6 +10,12 @@ from peer import TOOLS, hone_outputs, model_of, peer_outputs, same
 RANDOM = np.random.default_rng(5)
 
 
+@pytest.fixture(autouse=True)
+def same_data():
+    """The data of a test do not depend on the tests before it."""
+    RANDOM.bit_generator.state = np.random.default_rng(5).bit_generator.state
+
+
 def floats(*shape, scale=1.0):
     return (RANDOM.standard_normal(shape) * scale).astype(np.float32)
 
@@ -163,6 +169,27 @@ def test_grouped_attention_with_a_length_of_the_run(name, tool, tmp_path):
         return x
     run("GroupQueryAttention", inputs, {"num_heads": HEADS, "kv_num_heads": FEW, "do_rotary": 1}, 3, tool, tmp_path,
         constant=(7, 8), only=valid)
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("form", ["Where", "Add"])
+def test_large_finite_mask_hides_no_key_from_a_row_without_keys(form, tool, tmp_path):
+    """Softmax weighs all of them equally: only a mask of -inf lets the step leave out the keys after a count."""
+    q, kt, v = floats(1, 2, 3, SIZE), floats(1, 2, SIZE, 9), floats(1, 2, 9, SIZE)
+    constants = {"columns": np.arange(9, dtype=np.int64), "nothing": np.float32(-1e38), "zero": np.float32(0)}
+    nodes = [helper.make_node("MatMul", ["q", "k"], ["scores"]),
+             helper.make_node("GreaterOrEqual", ["columns", "count"], ["hidden"])]
+    if form == "Where":
+        nodes += [helper.make_node("Where", ["hidden", "nothing", "scores"], ["masked"])]
+    else:
+        nodes += [helper.make_node("Where", ["hidden", "nothing", "zero"], ["mask"]),
+                  helper.make_node("Add", ["scores", "mask"], ["masked"])]
+    nodes += [helper.make_node("Softmax", ["masked"], ["weights"], axis=-1),
+              helper.make_node("MatMul", ["weights", "v"], ["y"])]
+    for count in (0, 4):
+        given = {"q": q, "k": kt, "v": v, "count": np.array([count])}
+        onnx.save(model_of(nodes, given, constants, ["y"]), tmp_path / "model.onnx")
+        same(hone_outputs(tool, tmp_path / "model.onnx", given, tmp_path), peer_outputs(tmp_path / "model.onnx", given))
 
 
 def codes(*shape, dtype=np.uint8):

@@ -2,6 +2,8 @@
  * MatMul. The first of these groups finds the others, and the last one becomes the step. The
  * operations on the scores (a scale, a mask of any shape) become the step's epilogue.
  */
+#include <math.h>
+
 #include "builder.h"
 
 static bool is_waiting_for(const struct attention *a, const struct fusion_group *g) {
@@ -102,6 +104,7 @@ static hone_status place_score_operand(struct builder *b, const struct value *va
 /* What masks scores, as the condition of a Where or as a term that is added; NULL: nothing. */
 struct mask {
   const struct value *at;
+  const struct value *hidden; /* what the Where puts in place of a score */
   bool is_condition, hides_true;
 };
 
@@ -122,7 +125,8 @@ static struct mask find_mask(const struct expr *p, const struct value **operands
     if (operand_of(operands, last->args[k])) mask.at = operand_of(operands, last->args[k]);
   for (int k = 1; last && last->op->id == OP_Where && k <= 2; k++)
     if (is_nothing(operand_of(operands, last->args[k])))
-      mask = (struct mask){operand_of(operands, last->args[0]), true, k == 1};
+      mask = (struct mask){operand_of(operands, last->args[0]), operand_of(operands, last->args[k]),
+                           true, k == 1};
   return mask;
 }
 
@@ -178,13 +182,20 @@ static const struct value *find_key_count(const struct builder *b, const struct 
              : NULL;
 }
 
+/* -inf has no weight in any row; a large finite number has, in a row that sees no key. */
+static bool is_minus_infinity(const struct value *x) {
+  return is_nothing(x) && isinf(tensor_f64(x->constant, 0));
+}
+
 /* The number of keys that any query sees, if the mask computes with it; NULL: unknown. */
 static const struct value *key_count_of(const struct builder *b, const struct mask *mask,
                                         int64_t n) {
   if (!mask->at || mask->at->constant) return NULL;
-  if (mask->is_condition) return mask->hides_true ? find_key_count(b, mask->at, n) : NULL;
+  if (mask->is_condition)
+    return mask->hides_true && is_minus_infinity(mask->hidden) ? find_key_count(b, mask->at, n)
+                                                               : NULL;
   const struct node *node = maker(b, mask->at);
-  if (!node || !is_op(node, OP_Where) || !is_nothing(node->inputs[1])) return NULL;
+  if (!node || !is_op(node, OP_Where) || !is_minus_infinity(node->inputs[1])) return NULL;
   return find_key_count(b, node->inputs[0], n);
 }
 
