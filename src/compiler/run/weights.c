@@ -17,6 +17,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define COPY_FROM (16u << 20) /* smaller weights are within the reach of the second-level TLB */
@@ -107,6 +108,7 @@ static bool take_place(uint8_t *at, size_t bytes) {
 /* On any failure the weights stay in place. */
 static void *copy_in_parts(void *argument) {
   struct weights_copy *copy = argument;
+  setpriority(PRIO_PROCESS, (id_t)gettid(), 19); /* of this thread: runs gain from it later */
   for (size_t at = 0, part; at < copy->bytes; at += part) {
     part = copy->bytes - at < COPY_PART ? copy->bytes - at : COPY_PART;
     if (atomic_load_explicit(&copy->stop, memory_order_relaxed)) break;
