@@ -267,7 +267,8 @@ static void compare(const struct isa *isa, const char *line, const struct proble
       continue;
     }
     double got = element_at(c, p->types.c, o), want = stored(p, s->value[o]), bound = 0;
-    if (p->types.a == TYPE_F32) bound = s->size[o] * 0x1p-20 + 1e-30;
+    /* quantised weights: a is in 16 bits, of the largest element in a block */
+    if (p->types.a == TYPE_F32) bound = s->size[o] * (p->block ? 0x1p-15 : 0x1p-20) + 1e-30;
     if (p->types.a == TYPE_BF16) bound = s->size[o] * 0x1p-18 + 1e-30;
     if (p->types.c == TYPE_BF16) bound += fabs(want) * 0x1p-8;
     if (p->types.c == TYPE_F16) bound += fabs(want) * 0x1p-10 + 0x1p-24;

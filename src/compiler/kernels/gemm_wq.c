@@ -1,5 +1,5 @@
-/* Choices and packing for gemm_wq.c and gemm_wq_dot.c: matmuls of few rows with block-quantised
- * weights of 4 or 8 bits. b is [k][n] of these (4 bits: two per byte, low bits first), then one
+/* Choices and packing for gemm_wq.c and gemm_wq_dot.c: matmuls with block-quantised weights of 4 or
+ * 8 bits. b is [k][n] of these (4 bits: two per byte, low bits first), then one
  * float scale per block of k and column, then as many zero points in b's type if b_zeros is set.
  */
 #include <string.h>
@@ -13,13 +13,6 @@ static int bits_of(const struct problem *p) {
 /* Consecutive rows of k in four bytes, for an int8 dot product. */
 static int64_t quad_of(const struct choice *choice) {
   return choice->kernel->features & (FEATURE_AVX512_VNNI | FEATURE_AVX2) ? 4 : 1;
-}
-
-/* An int8 dot product without its instruction takes three others: for more rows, floats unpacked
-   once for all rows are faster. */
-enum { MOST_ROWS_BY_WORDS = 2 };
-static bool has_too_many_rows(const struct problem *p, const struct choice *choice) {
-  return choice->kernel->features & FEATURE_AVX2 && p->m > MOST_ROWS_BY_WORDS;
 }
 
 /* Rows of k per scale after packing: int8 sums must not overflow, so longer blocks are split
@@ -38,11 +31,11 @@ bool gemm_wq_accepts(const struct problem *p, const struct kernel_target *target
          p->batch1 <= 1 && (bits_of(p) == 8 || p->block % 2 == 0 || p->block == p->k);
 }
 
-/* Rows of a per read of b: the sums of a tile (two, or one for each byte) and its result must
-   fit in registers. */
+/* Rows of a per read of b: the sums of a tile (of dot products one, in floats) must fit in
+   registers. */
 static int64_t most_rows(int64_t vectors, const struct kernel_target *target,
                          const struct choice *choice) {
-  return quad_of(choice) > 1 ? max_i64(1, (target->vector_registers - 8) / (4 * vectors))
+  return quad_of(choice) > 1 ? max_i64(1, 16 / vectors)
                              : max_i64(1, (target->vector_registers - 4) / (3 * vectors));
 }
 
@@ -55,7 +48,7 @@ static int64_t panels_together(const struct choice *choice) { return quad_of(cho
 bool gemm_wq_enumerate(const struct problem *p, const struct kernel_target *target, int index,
                        struct choice *out) {
   int64_t vectors = p->m == 1 ? 4 : p->m <= max_i64(3, most_rows(2, target, out)) ? 2 : 1;
-  if (index || has_too_many_rows(p, out)) return false;
+  if (index) return false;
   vectors = min_i64(vectors, max_i64(1, target->vector_registers / 8));
   out->value[0] = min_i64(vectors, ceil_div(p->n, lanes_of(target)));
   int64_t tiles = ceil_div(p->m, most_rows(out->value[0], target, out));
@@ -117,12 +110,12 @@ size_t gemm_wq_packed_bytes(const struct problem *p, const struct kernel_target 
   return (size_t)(t.count * t.blocks * t.block_bytes);
 }
 
-/* What the source keeps of a: five numbers per block and three bytes per element. */
+/* What the source keeps of a: three numbers per block and two bytes per element. */
 size_t gemm_wq_scratch_bytes(const struct problem *p, const struct kernel_target *target,
                              const struct choice *choice) {
   struct panels t = panels_of(p, target, choice);
   int64_t group = t.quad * t.pair;
-  return (size_t)(p->m * t.blocks * (5 * 4 + 3 * ceil_div(t.step, group) * group));
+  return (size_t)(p->m * t.blocks * (3 * 4 + 2 * ceil_div(t.step, group) * group));
 }
 
 static int element(const struct problem *p, const uint8_t *from, int64_t i) {

@@ -120,26 +120,39 @@ INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
 }
 #endif
 
-/* acc + sums of eight products of elements of a below 16, four with each b: where dot_bytes_ has
-   no instruction, four of these products fit in 16 bits. */
+#if HONE_VECTOR_BYTES == 64 && defined __AVX512VNNI__
+/* The same with the four elements at p in every lane, without an instruction for that. */
+INLINE_ veci dot_bytes_at_(veci acc, veci a, const int8_t *p) {
+  __asm__("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(acc) : "v"(a), "m"(*(const group_ *)p));
+  return acc;
+}
+#endif
+
+/* Sums of four products as those of dot_bytes_, of elements of a below 16: where dot_bytes_ has no
+   instruction, the products of eight words of a fit in 16 bits, and are joined at the end. */
 #if (HONE_VECTOR_BYTES == 32 && defined __AVX2__ && !defined __AVXVNNI__) || \
     (HONE_VECTOR_BYTES == 64 && defined __AVX512BW__ && !defined __AVX512VNNI__)
-INLINE_ vec16_ pair_sums_(veci a, veci b) {
+typedef vec16_ nibble_sums_;
+INLINE_ nibble_sums_ dot_nibbles_(nibble_sums_ acc, veci a, veci b) {
   vec16_ sums;
 #if HONE_VECTOR_BYTES == 64
   __asm__("vpmaddubsw %2, %1, %0" : "=v"(sums) : "v"(a), "v"(b));
 #else
   __asm__("vpmaddubsw %2, %1, %0" : "=x"(sums) : "x"(a), "x"(b));
 #endif
-  return sums;
+  acc += sums;
+  IN_REGISTER_(acc); /* in this order: sums that are added later would be spilled */
+  return acc;
 }
-INLINE_ veci dot_nibbles_(veci acc, veci a0, veci b0, veci a1, veci b1) {
-  return acc + dot_words_((veci)(pair_sums_(a0, b0) + pair_sums_(a1, b1)), splati_(0x00010001));
+INLINE_ veci join_nibbles_(nibble_sums_ sums) {
+  return dot_words_((veci)sums, splati_(0x00010001));
 }
 #else
-INLINE_ veci dot_nibbles_(veci acc, veci a0, veci b0, veci a1, veci b1) {
-  return dot_bytes_(dot_bytes_(acc, a0, b0), a1, b1);
+typedef veci nibble_sums_;
+INLINE_ nibble_sums_ dot_nibbles_(nibble_sums_ acc, veci a, veci b) {
+  return dot_bytes_(acc, a, b);
 }
+INLINE_ veci join_nibbles_(nibble_sums_ sums) { return sums; }
 #endif
 
 /* acc + sums of two bf16 products. */
