@@ -122,10 +122,10 @@ print(cached)
 
 
 def test_what_the_caches_hold_changes_no_text(hone, tiny):
-    """Prompts with the same beginning, computed in other steps: 256 tokens and more in blocks of 128, fewer in chunks of 16."""
+    """Prompts with the same beginning, which are computed in chunks of 32 tokens."""
     env = {**hone.env, "HONE_LIBRARY": os.environ.get("HONE_LIBRARY", "build/libhone.so")}
     result = subprocess.run([sys.executable, "-c", REUSE, str(tiny[0])], capture_output=True, text=True, env=env, timeout=600)
-    assert result.stdout == "[0, 288, 0, 192, 0, 256, 256, 0, 0]\n", result.stdout + result.stderr
+    assert result.stdout == "[0, 288, 192, 192, 192, 288, 288, 96, 96]\n", result.stdout + result.stderr
 
 
 def test_what_generate_refuses(hone, tiny, tmp_path):

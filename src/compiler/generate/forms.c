@@ -5,22 +5,18 @@
 #include "core/os/os.h"
 #include "generate.h"
 
-int64_t form_tokens(enum form_kind kind) {
-  return kind == FORM_TOKEN ? 1 : kind == FORM_CHUNK ? CHUNK_TOKENS : BLOCK_TOKENS;
-}
+int64_t form_tokens(enum form_kind kind) { return kind == FORM_TOKEN ? 1 : CHUNK_TOKENS; }
 
-/* Everything that determines the bytes of the artifact. */
-static hone_status form_key(struct ctx *ctx, const char *hash,
-                            const struct compile_options *options, int64_t rows, int64_t cache,
-                            char out[65]) {
-  char compiler[128], program[33];
+hone_status forms_key(struct ctx *ctx, const struct mapping *file,
+                      const struct compile_options *options, int64_t cache, char out[65]) {
+  char compiler[128], program[33], hash[33];
   struct strbuf text = {0};
   TRY(toolchain_describe(ctx, options->cc, options->target.triple, compiler));
   program_hash(program);
-  strbuf_printf(&text, "generate|%s|%s|%s|%s|%s|%d|%d%d%d%d|%lld|%lld", program, hash, compiler,
+  hash_hex(hash, file->data, file->size);
+  strbuf_printf(&text, "generate|%s|%s|%s|%s|%s|%d|%d%d%d%d|%lld", program, hash, compiler,
                 options->target.triple, options->target.level, options->threads, options->bf16,
-                options->fp16, options->prefers_size, options->debug, (long long)rows,
-                (long long)cache);
+                options->fp16, options->prefers_size, options->debug, (long long)cache);
   for (const char *const *flag = options->target.flags; *flag; flag++)
     strbuf_printf(&text, "|%s", *flag);
   hone_status status = strbuf_finish(ctx, &text);
@@ -48,9 +44,7 @@ static void announce(const struct generator_options *options, const char *path,
                      enum form_kind kind) {
   char text[4200];
   snprintf(text, sizeof text, "compiling %s for %s; the result is kept in the artifact cache", path,
-           kind == FORM_TOKEN   ? "single tokens"
-           : kind == FORM_CHUNK ? "prompts"
-                                : "long prompts");
+           kind == FORM_TOKEN ? "single tokens" : "prompts");
   if (options->notice) options->notice(options->user, text);
 }
 
@@ -71,15 +65,15 @@ static hone_status make_form(struct ctx *ctx, const char *path,
   return status;
 }
 
-hone_status form_open(struct ctx *ctx, const char *path, const char *hash,
+hone_status form_open(struct ctx *ctx, const char *path, const char *key,
                       const struct generator_options *options, int64_t context, enum form_kind kind,
                       struct loaded *out) {
-  const int64_t rows = form_tokens(kind);
-  char key[65], artifact[4096];
+  char text[96], own[65], artifact[4096];
   bool is_there = false;
-  TRY(form_key(ctx, hash, &options->compile, rows, context, key));
-  if (!options->compile.no_cache) TRY(cache_lookup(ctx, key, artifact, &is_there));
+  const int length = snprintf(text, sizeof text, "%.64s|%lld", key, (long long)form_tokens(kind));
+  TRY(sha256_hex(ctx, own, text, (size_t)length));
+  if (!options->compile.no_cache) TRY(cache_lookup(ctx, own, artifact, &is_there));
   if (is_there) return artifact_load(ctx, artifact, NULL, out);
   announce(options, path, kind);
-  return make_form(ctx, path, options, rows, context, key, out);
+  return make_form(ctx, path, options, form_tokens(kind), context, own, out);
 }

@@ -19,12 +19,9 @@
 /* A loaded model; serves one request at a time. */
 struct hone_generator;
 struct generator_options {
-  struct compile_options
-      compile; /* target, threads, compiler; of a later run with the same cache */
-  int64_t
-      context; /* tokens of a prompt and its answer; 0: GENERATE_CONTEXT, or the model's if less */
-  void (*notice)(void *user,
-                 const char *text); /* before a compilation, which takes long; may be NULL */
+  struct compile_options compile; /* target, threads, compiler */
+  int64_t context; /* tokens of prompt and answer; 0: GENERATE_CONTEXT, or the model's if less */
+  void (*notice)(void *user, const char *text); /* before a compilation; may be NULL */
   void *user;
 };
 enum { GENERATE_CONTEXT = 4096, DEFAULT_TOP_K = 40 };
@@ -39,7 +36,6 @@ int64_t generator_context(const struct hone_generator *generator);
 /* general.name of the file, "" if it has none. */
 const char *generator_name(const struct hone_generator *generator);
 /* NULL: the file has no chat template. */
-const char *generator_template(const struct hone_generator *generator);
 double generator_load_ms(const struct hone_generator *generator);
 
 /* How the next token is drawn. Candidates are first reduced to the top_k most likely, then to those
@@ -70,8 +66,7 @@ typedef bool generate_piece(void *user, const char *bytes, size_t size);
 struct generate_result {
   int64_t prompt_tokens, cached_tokens; /* cached: of the prompt, left from the request before */
   int64_t new_tokens;
-  const char
-      *reason; /* "stop": an end token or a stop string; "length"; "cancelled" by the callback */
+  const char *reason;    /* "stop": an end token or a stop string; "length"; "cancelled" */
   const int32_t *tokens; /* the new ones, valid until the next request */
   double prompt_ms;      /* until the first token */
   double rest_ms;        /* of the others */
@@ -84,13 +79,10 @@ MUST_USE hone_status generator_run(struct ctx *ctx, struct hone_generator *gener
 
 /* -- inside the room */
 
-/* How many tokens a step computes. Matmuls of up to 16 rows read the weights as the integers that they
- * are. With 128 tokens weights are f32, several times the memory, which has to be read once: faster
- * from some 256 tokens on. Such blocks are made when a prompt needs them, and only of models whose
- * file is small enough. Shorter rests of a prompt go token by token. */
-enum { BLOCK_TOKENS = 128, CHUNK_TOKENS = 16, FEW_TOKENS = 4, LONG_PROMPT = 256 };
-#define BLOCK_FILE_BYTES ((size_t)512 << 20)
-enum form_kind { FORM_TOKEN, FORM_CHUNK, FORM_BLOCK, FORM_COUNT };
+/* Tokens that a step of a prompt computes: it reads the weights once for all of them. A rest of a
+   prompt up to FEW_TOKENS goes token by token, a longer one in a step that is not full. */
+enum { CHUNK_TOKENS = 32, FEW_TOKENS = 4 };
+enum form_kind { FORM_TOKEN, FORM_CHUNK, FORM_COUNT };
 
 struct hone_generator {
   struct arena *arena;
@@ -111,26 +103,27 @@ struct hone_generator {
   int32_t *order;  /* [vocabulary], for sampling */
   int32_t *tokens; /* [context] of the current text */
   int64_t count;   /* tokens in the caches */
-  /* Of those, computed in whole blocks; then also in whole chunks. A prompt that begins with the same
-     tokens uses them again if it would compute them in the same steps, which gives the same bits. */
-  int64_t in_blocks, settled;
-  bool has_blocks; /* the form of blocks may be made */
-  char *path, hash[33];
-  struct generator_options options; /* to make it */
+  /* Of those, computed in whole chunks. A prompt that begins with the same tokens uses them again:
+     it would compute them in the same steps, which gives the same bits. */
+  int64_t settled;
   double load_ms;
 };
 
 /* forms.c */
-/* From the cache, or compiled and put there. hash: of the file's content. */
-MUST_USE hone_status form_open(struct ctx *ctx, const char *path, const char *hash,
+/* A hash of everything that determines the bytes of the artifacts. */
+MUST_USE hone_status forms_key(struct ctx *ctx, const struct mapping *file,
+                               const struct compile_options *options, int64_t cache, char out[65]);
+/* From the artifact cache, or compiled and put there. */
+MUST_USE hone_status form_open(struct ctx *ctx, const char *path, const char *key,
                                const struct generator_options *options, int64_t context,
                                enum form_kind kind, struct loaded *out);
 
 /* generator.c */
-/* Computes `count` more tokens, at most those of the form; the logits of the last are in
+/* Computes `count` more tokens, at most those of the form; if is_end, the logits of the last are in
    generator->logits. */
 MUST_USE hone_status generator_step(struct ctx *ctx, struct hone_generator *generator,
-                                    enum form_kind kind, const int32_t *tokens, int64_t count);
+                                    enum form_kind kind, const int32_t *tokens, int64_t count,
+                                    bool is_end);
 int64_t form_tokens(enum form_kind kind);
 
 /* pieces.c */

@@ -4,8 +4,6 @@
 #include "compiler/import/gguf/gguf.h"
 #include "generate.h"
 
-static const hone_tensor no_tensor;
-
 /* -- open */
 
 static hone_status read_facts(struct ctx *ctx, struct hone_generator *g, const struct gguf *file,
@@ -52,7 +50,7 @@ static hone_status check_forms(struct ctx *ctx, const struct hone_generator *g) 
 
 static hone_status allocate_caches(struct ctx *ctx, struct hone_generator *g) {
   const struct hone_artifact_info *info = g->forms[FORM_TOKEN].info;
-  hone_tensor form = no_tensor;
+  hone_tensor form = {.rank = 0};
   g->cache_count = (size_t)info->output_count - 1;
   form.dtype = (hone_dtype)info->outputs[0].dtype;
   form.rank = info->outputs[0].rank;
@@ -83,20 +81,12 @@ static int64_t cache_tokens(const struct hone_generator *g) {
   return (g->context + CHUNK_TOKENS - 1) / CHUNK_TOKENS * CHUNK_TOKENS;
 }
 
-static hone_status open_form(struct ctx *ctx, struct hone_generator *g, enum form_kind kind) {
-  return form_open(ctx, g->path, g->hash, &g->options, cache_tokens(g), kind, &g->forms[kind]);
-}
-
 static hone_status open_forms(struct ctx *ctx, struct hone_generator *g, const char *path,
                               const struct generator_options *options) {
-  const char *copy;
-  TRY(arena_string(ctx, g->arena, path, strlen(path), &copy));
-  g->path = (char *)(uintptr_t)copy;
-  g->options = *options;
-  g->has_blocks = g->file.size <= BLOCK_FILE_BYTES && cache_tokens(g) >= BLOCK_TOKENS;
-  hash_hex(g->hash, g->file.data, g->file.size);
-  TRY(open_form(ctx, g, FORM_TOKEN));
-  TRY(open_form(ctx, g, FORM_CHUNK));
+  char key[65];
+  TRY(forms_key(ctx, &g->file, &options->compile, cache_tokens(g), key));
+  for (int kind = 0; kind < FORM_COUNT; kind++)
+    TRY(form_open(ctx, path, key, options, cache_tokens(g), kind, &g->forms[kind]));
   return check_forms(ctx, g);
 }
 
@@ -151,16 +141,14 @@ void generator_close(struct hone_generator *g) {
 
 int64_t generator_context(const struct hone_generator *g) { return g->context; }
 const char *generator_name(const struct hone_generator *g) { return g->name; }
-const char *generator_template(const struct hone_generator *g) { return g->template; }
 double generator_load_ms(const struct hone_generator *g) { return g->load_ms; }
 
 /* -- step */
 
 hone_status generator_step(struct ctx *ctx, struct hone_generator *g, enum form_kind kind,
-                           const int32_t *tokens, int64_t count) {
+                           const int32_t *tokens, int64_t count, bool is_end) {
   const struct loaded *form = &g->forms[kind];
-  int64_t ids[BLOCK_TOKENS] = {0}, past = g->count, last = count - 1;
-  if (!form->info) TRY(open_form(ctx, g, kind));
+  int64_t ids[CHUNK_TOKENS] = {0}, past = g->count, last = is_end ? count - 1 : -1;
   for (int64_t i = 0; i < count; i++) ids[i] = tokens[i];
   g->inputs[0] = ids;
   g->inputs[1] = &past;
@@ -173,7 +161,6 @@ hone_status generator_step(struct ctx *ctx, struct hone_generator *g, enum form_
     return fail(ctx, (hone_status)status, place_none(), "a token is out of the model's range");
   memmove(g->tokens + g->count, tokens, (size_t)count * sizeof *tokens);
   g->count += count;
-  if (kind == FORM_BLOCK && g->in_blocks == past) g->in_blocks = g->count;
-  if (kind != FORM_TOKEN && count == form_tokens(kind) && g->settled == past) g->settled = g->count;
+  if (kind == FORM_CHUNK && count == CHUNK_TOKENS && g->settled == past) g->settled = g->count;
   return HONE_OK;
 }

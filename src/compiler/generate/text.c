@@ -46,37 +46,20 @@ static hone_status read_prompt(struct ctx *ctx, struct arena *arena, const struc
                 "a larger context needs --context, and a model that was trained for it");
 }
 
-/* Tokens of a prompt that are computed in whole blocks; the last token is computed for its logits. */
-static int64_t tokens_in_blocks(const struct hone_generator *g, int64_t count) {
-  return g->has_blocks && count >= LONG_PROMPT ? count / BLOCK_TOKENS * BLOCK_TOKENS : 0;
-}
-
-/* Keeps what the caches hold of the same beginning and what this prompt would compute in the same
-   steps. The last token is computed again for its logits. */
+/* Keeps what the caches hold of the same beginning. The last token is computed again for its logits. */
 static void keep_beginning(struct hone_generator *g, const int32_t *ids, int64_t count) {
-  const int64_t blocks = tokens_in_blocks(g, count);
   int64_t same = 0;
   while (same < g->settled && same < count - 1 && g->tokens[same] == ids[same]) same++;
-  if (g->in_blocks == blocks && same >= blocks)
-    g->count = same / CHUNK_TOKENS * CHUNK_TOKENS;
-  else if (same > g->in_blocks)
-    g->count = g->in_blocks < blocks ? g->in_blocks : blocks;
-  else
-    g->count = (same < blocks ? same : blocks) / BLOCK_TOKENS * BLOCK_TOKENS;
-  g->settled = g->count;
-  g->in_blocks = g->count < blocks ? g->count : blocks;
+  g->count = g->settled = same / CHUNK_TOKENS * CHUNK_TOKENS;
 }
 
 static hone_status take_prompt(struct ctx *ctx, struct hone_generator *g, const int32_t *ids,
                                int64_t count) {
-  const int64_t blocks = tokens_in_blocks(g, count);
   while (g->count < count) {
     const int64_t left = count - g->count;
-    const enum form_kind kind = g->count < blocks    ? FORM_BLOCK
-                                : left <= FEW_TOKENS ? FORM_TOKEN
-                                                     : FORM_CHUNK;
+    const enum form_kind kind = left <= FEW_TOKENS ? FORM_TOKEN : FORM_CHUNK;
     const int64_t most = form_tokens(kind);
-    TRY(generator_step(ctx, g, kind, ids + g->count, left < most ? left : most));
+    TRY(generator_step(ctx, g, kind, ids + g->count, left < most ? left : most, left <= most));
   }
   return HONE_OK;
 }
@@ -123,7 +106,7 @@ static hone_status answer(struct ctx *ctx, struct hone_generator *g, struct aren
       out->reason = pieces->is_stopped ? "stop" : "cancelled";
       break;
     }
-    if (out->new_tokens < most) TRY(generator_step(ctx, g, FORM_TOKEN, &token, 1));
+    if (out->new_tokens < most) TRY(generator_step(ctx, g, FORM_TOKEN, &token, 1, true));
   }
   out->rest_ms = (double)(clock_ns() - start) / 1e6;
   pieces_end(pieces);

@@ -7,7 +7,7 @@
  *
  * With import_options.cache, caches are states of a fixed size that are updated in place: inputs past.N.key f16 [1, key heads, cache, depth],
  * past_length i64 [1], the number of tokens in them, in place of position_ids, and, if there are several tokens, last i64 [1], the token whose
- * logits [1, 1, vocabulary] are the output.
+ * logits [1, 1, vocabulary] are the output (zeros if it is negative: only the end of a prompt needs them).
  */
 #include "gguf.h"
 
@@ -437,17 +437,38 @@ static hone_status add_block(struct model *m, int64_t at, struct value **x) {
   return op2(m, OP_Add, *x, y, x);
 }
 
-/* The output matrix, or the embedding in its place. */
-static hone_status add_logits(struct model *m, struct value *x) {
+/* By the output matrix, or the embedding in its place. */
+static hone_status add_logits(struct model *m, struct value *x, int64_t count, struct value **out) {
   const bool is_tied = !gguf_tensor(&m->file, "output.weight");
   const struct gguf_tensor *t;
-  const int64_t count = m->last ? 1 : m->rows;
-  if (m->last) TRY(op2(m, OP_Gather, x, m->last, &x));
   TRY(norm(m, "", "output_norm", x, m->width, &x));
   TRY(find(m, is_tied ? "token_embd.weight" : "output.weight", m->vocabulary, m->width, &t));
   TRY(multiply(m, x, t, &x));
-  TRY(make_reshape(&m->make, x, (int64_t[]){1, count, m->vocabulary}, 3, &x));
-  return make_graph_output(&m->make, x, "logits");
+  return make_reshape(&m->make, x, (int64_t[]){1, count, m->vocabulary}, 3, out);
+}
+
+/* Those of one of the tokens, if `last` is not negative: only the end of a prompt needs them. */
+static hone_status add_last_logits(struct model *m, struct value *x, struct value **out) {
+  static const char *const names[] = {"then_branch", "else_branch"};
+  const struct shape scalar = {0}, sizes = {1, {3}};
+  struct graph *outer = m->make.graph, *made[2];
+  struct value *is_wanted, *zero, *shape, *y;
+  struct node *node;
+  TRY(make_with_scalar(&m->make, OP_GreaterOrEqual, m->last, 0, &is_wanted));
+  for (int i = 0; i < 2; i++) TRY(make_subgraph(&m->make, &made[i]));
+  m->make.graph = made[0];
+  TRY(op2(m, OP_Gather, x, m->last, &y));
+  TRY(add_logits(m, y, 1, &y));
+  TRY(make_graph_output(&m->make, y, NULL));
+  m->make.graph = made[1];
+  TRY(make_numbers(&m->make, HONE_F32, &scalar, (double[]){0}, &zero));
+  TRY(make_numbers(&m->make, HONE_I64, &sizes, (double[]){1, 1, (double)m->vocabulary}, &shape));
+  TRY(op2(m, OP_Expand, zero, shape, &y));
+  TRY(make_graph_output(&m->make, y, NULL));
+  m->make.graph = outer;
+  TRY(make_holder(&m->make, OP_If, VALUES(is_wanted), names, made, 2, 1, &node));
+  *out = node->outputs[0];
+  return HONE_OK;
 }
 
 /* -- inputs */
@@ -548,7 +569,8 @@ hone_status read_gguf(struct ctx *ctx, struct arena *arena, const struct source 
   TRY(make_rotations(m));
   TRY(embed(m, &x));
   for (int64_t i = 0; i < m->blocks; i++) TRY(add_block(m, i, &x));
-  TRY(add_logits(m, x));
+  TRY(m->last ? add_last_logits(m, x, &x) : add_logits(m, x, m->rows, &x));
+  TRY(make_graph_output(&m->make, x, "logits"));
   if (m->cache) TRY(declare_states(m));
   *out_graph = m->make.graph;
   return HONE_OK;
