@@ -13,11 +13,12 @@ from ._lib import GenerateOptions, Generated, GeneratorOptions, Message, Piece, 
 
 
 class Text:
-    """An answer as it is made: iterate over its pieces, or take all of it with str(). `result` has the counts and times, once it
-    is complete. Closing it, or leaving the loop, ends the generation."""
+    """An answer as it is made: iterate over its pieces, or take all of it with str(); both also work again. `result` has the
+    counts and times, once it is complete. Closing it, or leaving the loop, ends the generation."""
 
     def __init__(self, run: Any) -> None:
         self._pieces: queue.Queue[str | BaseException | None] = queue.Queue()
+        self._made: list[str] = []
         self._is_closed = threading.Event()
         self.result: dict[str, Any] | None = None
         self._thread = threading.Thread(target=self._work, args=[run], daemon=True)
@@ -33,12 +34,23 @@ class Text:
         except BaseException as error:  # noqa: BLE001 - handed to the caller's thread
             self._pieces.put(error)
 
+    def _take(self) -> bool:
+        """Waits for the next piece. What ends the answer stays in the queue for others."""
+        piece = self._pieces.get()
+        if isinstance(piece, str):
+            self._made.append(piece)
+            return True
+        self._pieces.put(piece)
+        if piece is not None:
+            raise piece
+        return False
+
     def __iter__(self) -> Iterator[str]:
+        at = 0
         try:
-            while (piece := self._pieces.get()) is not None:
-                if isinstance(piece, BaseException):
-                    raise piece
-                yield piece
+            while at < len(self._made) or self._take():
+                yield self._made[at]
+                at += 1
         finally:
             self.close()
 

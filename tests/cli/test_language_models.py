@@ -162,23 +162,29 @@ m = hone.load(sys.argv[1], threads=1, context=200)
 text = m.generate("hello", new_tokens=12, ignore_end=True)
 pieces = list(text)
 assert "".join(pieces) == str(m.generate("hello", new_tokens=12, ignore_end=True)) and len(pieces) > 1
+assert list(text) == pieces and str(text) == "".join(pieces)
 assert text.result["new_tokens"] == 12 and text.result["reason"] == "length" and len(text.result["tokens"]) == 12
 long = m.generate("hello", new_tokens=150, ignore_end=True)
 for piece in long:
     break
-assert long.result["reason"] == "cancelled" and long.result["new_tokens"] < 150
+assert long.result["reason"] == "cancelled" and long.result["new_tokens"] < 150 and str(long) == "".join(long)
 prompt = "A quick brown fox. " * 9
 first = m.generate(prompt, new_tokens=9, ignore_end=True)
 text = str(first)
 again = m.generate(prompt, new_tokens=9, ignore_end=True)
-assert str(again) == text and first.result["cached_tokens"] < 16 and again.result["cached_tokens"] == (len(prompt) - 1) // 16 * 16
+assert str(again) == text and first.result["cached_tokens"] < 32 and again.result["cached_tokens"] == (len(prompt) - 1) // 32 * 32
 assert str(m.chat([{"role": "user", "content": "hello"}], new_tokens=5, ignore_end=True))
 for call, word in ((lambda: m.generate(""), "E_USAGE"), (lambda: m.generate("a" * 300), "E_LIMIT"),
                    (lambda: m.chat([{"role": "tool", "content": "x"}]), "no tools here")):
     try:
-        str(call())
+        text = call()
+        str(text)
     except hone.HoneError as error:
         assert word in (error.id + str(error)), error
+        try:
+            list(text)
+        except hone.HoneError as again:
+            assert again is error
     else:
         raise AssertionError(word)
 print("done")
