@@ -254,26 +254,14 @@ static bool bind(struct statement *statement, int n, const void *bytes, size_t s
   return true;
 }
 
-static bool is_utf8(const unsigned char *at, size_t length) {
-  for (size_t i = 0; i < length;) {
-    const size_t n = at[i] < 0x80                    ? 1
-                     : at[i] >= 0xc2 && at[i] < 0xe0 ? 2
-                     : at[i] >= 0xe0 && at[i] < 0xf0 ? 3
-                     : at[i] >= 0xf0 && at[i] < 0xf5 ? 4
-                                                     : 0;
-    if (!n || i + n > length) return false;
-    for (size_t k = 1; k < n; k++)
-      if ((at[i + k] & 0xc0) != 0x80) return false;
-    if ((at[i] == 0xe0 && at[i + 1] < 0xa0) || (at[i] == 0xed && at[i + 1] > 0x9f) ||
-        (at[i] == 0xf0 && at[i + 1] < 0x90) || (at[i] == 0xf4 && at[i + 1] > 0x8f))
-      return false;
-    i += n;
-  }
-  return true;
+static bool is_utf8(const char *text, size_t length) {
+  size_t at = 0, n = 1;
+  for (; at < length && n; at += n) n = utf8_length(text + at, length - at);
+  return n > 0;
 }
 
 static bool bind_text(struct statement *statement, int n, const char *text, size_t length) {
-  if (is_utf8((const unsigned char *)text, length)) return bind(statement, n, text, length, 0);
+  if (is_utf8(text, length)) return bind(statement, n, text, length, 0);
   struct strbuf copy = {0}, safe = {0};
   strbuf_append(&copy, text, length);
   if (copy.at) strbuf_put_safe(&safe, copy.at, length);

@@ -6,20 +6,49 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Decodes one code point of strict UTF-8; returns its length, 0 if invalid. */
-static size_t decode_utf8(const unsigned char *s, uint32_t *out) {
-  if (s[0] < 0x80) return *out = s[0], 1;
-  int extra = s[0] >= 0xf0 ? 3 : s[0] >= 0xe0 ? 2 : s[0] >= 0xc2 ? 1 : -1;
-  if (extra < 0 || s[0] > 0xf4) return 0;
-  uint32_t c = s[0] & (0x3fu >> extra);
-  for (int i = 1; i <= extra; i++) {
+size_t utf8_length(const void *bytes, size_t size) {
+  static const struct {
+    uint8_t mask, lead, least_second, most_second;
+  } forms[] = {{0xff, 0xe0, 0xa0, 0xbf}, {0xff, 0xed, 0x80, 0x9f}, {0xff, 0xf0, 0x90, 0xbf},
+               {0xff, 0xf4, 0x80, 0x8f}, {0xe0, 0xc0, 0x80, 0xbf}, {0xf0, 0xe0, 0x80, 0xbf},
+               {0xf8, 0xf0, 0x80, 0xbf}};
+  const uint8_t *s = bytes;
+  if (s[0] < 0x80) return 1;
+  if (s[0] < 0xc2 || s[0] > 0xf4) return 0;
+  size_t length = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+  if (length > size) return 0;
+  size_t row = 0;
+  while ((s[0] & forms[row].mask) != forms[row].lead) row++;
+  if (s[1] < forms[row].least_second || s[1] > forms[row].most_second) return 0;
+  for (size_t i = 2; i < length; i++)
     if ((s[i] & 0xc0) != 0x80) return 0;
-    c = c << 6 | (s[i] & 0x3fu);
+  return length;
+}
+
+uint32_t utf8_read(const void *bytes, size_t size, size_t *out_size) {
+  const uint8_t *s = bytes;
+  const size_t want = s[0] < 0x80   ? 1
+                      : s[0] < 0xc0 ? 0
+                      : s[0] < 0xe0 ? 2
+                      : s[0] < 0xf0 ? 3
+                      : s[0] < 0xf8 ? 4
+                                    : 0;
+  uint32_t code = want < 2 ? s[0] : s[0] & (0x7fu >> want);
+  bool is_whole = want > 0 && want <= size;
+  for (size_t i = 1; i < want && is_whole; i++) {
+    is_whole = (s[i] & 0xc0) == 0x80;
+    code = code << 6 | (s[i] & 0x3f);
   }
-  static const uint32_t least[4] = {0, 0x80, 0x800, 0x10000};
-  if (c < least[extra] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return 0;
-  *out = c;
-  return (size_t)extra + 1;
+  *out_size = is_whole ? want : 1;
+  return is_whole && code <= 0x10ffff ? code : 0xfffd;
+}
+
+size_t utf8_write(uint32_t code, char out[4]) {
+  const size_t size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  static const uint8_t marks[] = {0, 0, 0xc0, 0xe0, 0xf0};
+  for (size_t i = size; i-- > 1; code >>= 6) out[i] = (char)(0x80 | (code & 0x3f));
+  out[0] = (char)(marks[size] | code);
+  return size;
 }
 
 static bool is_control(uint32_t c) {
@@ -28,12 +57,12 @@ static bool is_control(uint32_t c) {
 }
 
 size_t shown_as(const char *s, char out[16]) {
-  uint32_t c;
-  size_t n = decode_utf8((const unsigned char *)s, &c);
+  size_t n = utf8_length(s, 4); /* a NUL ends a sequence */
   if (!n) {
     snprintf(out, 16, "\\u{%02x}", (unsigned char)*s);
     return 1;
   }
+  const uint32_t c = utf8_read(s, n, &n);
   if (is_control(c)) {
     snprintf(out, 16, "\\u{%x}", c);
   } else {

@@ -125,38 +125,6 @@ static hone_status take_payload(struct ctx *ctx, const char *path, const uint8_t
 
 /* -- strings: NumPy's "U", UTF-32 padded with zeros */
 
-static size_t put_utf8(uint32_t c, char out[4]) {
-  if (c < 0x80) {
-    out[0] = (char)c;
-    return 1;
-  }
-  size_t length = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-  static const uint8_t first[] = {0, 0, 0xc0, 0xe0, 0xf0};
-  for (size_t i = length; i-- > 1; c >>= 6) out[i] = (char)(0x80 | (c & 63));
-  out[0] = (char)(first[length] | c);
-  return length;
-}
-
-/* The next code point; an invalid sequence gives U+FFFD and consumes one byte. */
-static uint32_t get_utf8(const char *at, size_t left, size_t *out_length) {
-  const uint8_t *p = (const uint8_t *)at;
-  size_t length = p[0] < 0x80       ? 1
-                  : p[0] >> 5 == 6  ? 2
-                  : p[0] >> 4 == 14 ? 3
-                  : p[0] >> 3 == 30 ? 4
-                                    : 0;
-  *out_length = 1;
-  if (!length || length > left) return 0xfffd;
-  if (length == 1) return p[0];
-  uint32_t c = p[0] & (0x7fu >> length);
-  for (size_t i = 1; i < length; i++) {
-    if (p[i] >> 6 != 2) return 0xfffd;
-    c = c << 6 | (p[i] & 63u);
-  }
-  *out_length = length;
-  return c;
-}
-
 /* One allocation holds the table of strings, then their bytes. */
 static hone_status take_strings(struct ctx *ctx, const char *path, const uint8_t *data, size_t size,
                                 size_t width, hone_tensor *out) {
@@ -177,7 +145,7 @@ static hone_status take_strings(struct ctx *ctx, const char *path, const uint8_t
       uint32_t c;
       memcpy(&c, data + (i * width + k) * 4, 4);
       if (!c) break;
-      text += put_utf8(c > 0x10ffff ? 0xfffd : c, text);
+      text += utf8_write(c > 0x10ffff ? 0xfffd : c, text);
     }
     strings[i].length = (size_t)(text - strings[i].bytes);
   }
@@ -187,7 +155,7 @@ static hone_status take_strings(struct ctx *ctx, const char *path, const uint8_t
 static size_t count_points(const hone_string *s) {
   size_t count = 0, length;
   for (size_t at = 0; at < s->length; at += length, count++)
-    (void)get_utf8(s->bytes + at, s->length - at, &length);
+    (void)utf8_read(s->bytes + at, s->length - at, &length);
   return count;
 }
 
@@ -207,7 +175,7 @@ static void put_strings(struct strbuf *text, const hone_tensor *tensor, size_t c
     const hone_string *s = &((const hone_string *)tensor->data)[i];
     size_t points = 0, length;
     for (size_t at = 0; at < s->length; at += length, points++) {
-      uint32_t c = get_utf8(s->bytes + at, s->length - at, &length);
+      uint32_t c = utf8_read(s->bytes + at, s->length - at, &length);
       strbuf_append(text, (const char *)&c, 4);
     }
     for (; points < width; points++) strbuf_append(text, zeros, 4);

@@ -37,10 +37,6 @@ struct ids {
 /* unicode.c */
 enum category { IS_OTHER, IS_LETTER, IS_NUMBER, IS_PUNCTUATION, IS_MARK, IS_SYMBOL, IS_SPACE };
 enum category category_of(uint32_t code);
-/* The code point at `bytes`, U+FFFD for a byte that begins none; *out_size: bytes read. Accepts
-   surrogates and overlong forms. */
-uint32_t utf8_read(const char *bytes, size_t size, size_t *out_size);
-size_t utf8_write(uint32_t code, char out[4]);
 
 /* pattern.c: a regular expression of the form that pre-tokenisers have */
 enum { PATTERN_ITEMS = 8, PATTERN_ALTERNATIVES = 20, PATTERN_RANGES = 24, PATTERNS = 5 };

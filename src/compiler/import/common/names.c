@@ -55,25 +55,6 @@ hone_status names_add(struct ctx *ctx, struct names *names, const char *name, vo
 
 /* -- the bytes of a name */
 
-/* Length of the UTF-8 sequence at s (shortest form, no surrogates), 0 if invalid. */
-static size_t utf8_length(const uint8_t *s, size_t left) {
-  static const struct {
-    uint8_t mask, lead, least_second, most_second;
-  } forms[] = {{0xff, 0xe0, 0xa0, 0xbf}, {0xff, 0xed, 0x80, 0x9f}, {0xff, 0xf0, 0x90, 0xbf},
-               {0xff, 0xf4, 0x80, 0x8f}, {0xe0, 0xc0, 0x80, 0xbf}, {0xf0, 0xe0, 0x80, 0xbf},
-               {0xf8, 0xf0, 0x80, 0xbf}};
-  if (s[0] < 0x80) return 1;
-  if (s[0] < 0xc2 || s[0] > 0xf4) return 0;
-  size_t length = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-  if (length > left) return 0;
-  size_t row = 0;
-  while ((s[0] & forms[row].mask) != forms[row].lead) row++;
-  if (s[1] < forms[row].least_second || s[1] > forms[row].most_second) return 0;
-  for (size_t i = 2; i < length; i++)
-    if ((s[i] & 0xc0) != 0x80) return 0;
-  return length;
-}
-
 /* Replaces each NUL by U+2400, so that the C string keeps the whole name. */
 static hone_status copy_with_nuls(struct ctx *ctx, struct arena *arena, const uint8_t *bytes,
                                   size_t length, size_t nuls, const char **out) {
