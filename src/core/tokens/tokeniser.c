@@ -86,15 +86,19 @@ static const char *const infill[] = {"<|fim_prefix|>",
                                      DEEPSEEK("fim\xE2\x96\x81"
                                               "end")};
 
+static void mark_as_control(struct tokeniser *t, const char *const *names, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const int64_t token = string_table_find(&t->tokens, names[i], strlen(names[i]));
+    if (token >= 0) t->kinds[token] = TOKEN_CONTROL;
+  }
+}
+
 static hone_status set_kinds(struct ctx *ctx, struct arena *arena, struct tokeniser *t) {
   TRY(NEW_ARRAY(ctx, arena, t->kinds, t->v.count + 1));
-  for (size_t i = 0; i < t->v.count; i++) {
-    t->kinds[i] = t->v.kinds ? t->v.kinds[i] : TOKEN_NORMAL;
-    /* control tokens that a conversion declared as ordinary ones */
-    if (is_one_of(&t->v.texts[i], ends, COUNT(ends)) ||
-        is_one_of(&t->v.texts[i], infill, COUNT(infill)))
-      t->kinds[i] = TOKEN_CONTROL;
-  }
+  for (size_t i = 0; i < t->v.count; i++) t->kinds[i] = t->v.kinds ? t->v.kinds[i] : TOKEN_NORMAL;
+  /* control tokens that a conversion declared as ordinary ones */
+  mark_as_control(t, ends, COUNT(ends));
+  mark_as_control(t, infill, COUNT(infill));
   return HONE_OK;
 }
 
@@ -104,7 +108,7 @@ static bool is_special(const struct tokeniser *t, size_t i) {
 }
 
 static int longest_first(const void *a, const void *b, void *user) {
-  const struct token_text *texts = user;
+  const struct token_text *texts = ((const struct tokeniser *)user)->v.texts;
   const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
   if (texts[x].size != texts[y].size) return texts[x].size > texts[y].size ? -1 : 1;
   return x < y ? -1 : 1;
@@ -114,10 +118,7 @@ static hone_status list_special(struct ctx *ctx, struct arena *arena, struct tok
   TRY(NEW_ARRAY(ctx, arena, t->special, t->v.count + 1));
   for (size_t i = 0; i < t->v.count; i++)
     if (is_special(t, i)) t->special[t->special_count++] = (int32_t)i;
-  struct token_text *texts;
-  TRY(NEW_ARRAY(ctx, arena, texts, t->v.count + 1));
-  if (t->v.count) memcpy(texts, t->v.texts, t->v.count * sizeof *texts);
-  qsort_r(t->special, t->special_count, sizeof *t->special, longest_first, texts);
+  qsort_r(t->special, t->special_count, sizeof *t->special, longest_first, t);
   return HONE_OK;
 }
 
