@@ -8,10 +8,14 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
+import onnx
 import pytest
+from onnx import helper
 
 from gguf_models import TOKENS, continue_greedily, decode, encode, language_model
 from hone import refused, sound
+from peer import model_of
 
 END = len(TOKENS) - 2
 
@@ -133,6 +137,9 @@ def test_what_generate_refuses(hone, tiny, tmp_path):
     refused(hone("generate", path), "E_USAGE", "--text")
     refused(hone("generate", path, "-p", "-"), "E_USAGE", "empty")
     refused(hone("generate", path, "-p", "a", "--system", "b"), "E_USAGE", "--chat")
+    refused(hone("compile", "zoo:mnist_cnn", "--cache", "64", "-o", tmp_path / "m.so"), "E_USAGE", "--cache")
+    onnx.save(model_of([helper.make_node("Relu", ["x"], ["y"])], {"x": np.zeros(3, np.float32)}, {}, ["y"]), tmp_path / "m.onnx")
+    refused(hone("compile", tmp_path / "m.onnx", "--cache", "64", "-o", tmp_path / "m.so"), "E_USAGE", "--cache")
     refused(hone("generate", path, "-p", "a" * 40, "--context", "40"), "E_LIMIT", "40 tokens")
     refused(hone("generate", path, "-p", "a", "--temperature", "-1"), "E_USAGE", "--temperature")
     refused(hone("generate", "zoo:mlp", "-p", "a"), "E_NOFILE", "zoo:mlp")

@@ -12,14 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Changes with every build of this program, so that files of another build are made again. */
-static void build_stamp(char out[64]) {
-  struct stat info = {0};
-  if (stat("/proc/self/exe", &info)) info.st_size = 0;
-  snprintf(out, 64, "%s-%lld-%lld", HONE_VERSION, (long long)info.st_size,
-           (long long)info.st_mtime);
-}
-
 static bool file_holds(const char *path, const char *text) {
   char found[128] = "";
   FILE *file = fopen(path, "re");
@@ -59,7 +51,7 @@ static hone_status write_sizes(struct ctx *ctx, const struct model *model, const
 /* Builds the zoo model and writes it as ONNX, unless this build has done so before. */
 static hone_status zoo_file(struct ctx *ctx, const char *spec, const char *cache_dir,
                             char out[4096]) {
-  char name[65], hash[33], folder[4096], stamp_path[4096], sizes_path[4096], stamp[64];
+  char name[65], hash[33], folder[4096], stamp_path[4096], sizes_path[4096], stamp[33];
   hash_hex(hash, spec, strlen(spec)); /* the name alone may be truncated */
   slug(name, spec);
   snprintf(folder, sizeof folder, "%.3900s/models", cache_dir);
@@ -67,7 +59,7 @@ static hone_status zoo_file(struct ctx *ctx, const char *spec, const char *cache
   snprintf(out, 4096, "%.4000s/%.40s-%.16s.onnx", folder, name, hash);
   snprintf(stamp_path, sizeof stamp_path, "%.4000s/%.40s-%.16s.stamp", folder, name, hash);
   snprintf(sizes_path, sizeof sizes_path, "%.4000s/%.40s-%.16s.sizes", folder, name, hash);
-  build_stamp(stamp);
+  program_hash(stamp); /* files of another build are made again */
   if (!access(out, R_OK) && file_holds(stamp_path, stamp)) return HONE_OK;
   struct model model;
   TRY(model_load(ctx, spec, NULL, &model));

@@ -39,6 +39,8 @@ static hone_status run_import(struct ctx *ctx, struct arena *arena, const char *
   read_format_fn *read;
   if (!source->options) source->options = &defaults;
   TRY(format_find(ctx, source, &read));
+  if (source->options->cache && read != read_gguf)
+    return fail(ctx, HONE_E_USAGE, place_name("--cache"), "only GGUF models have such caches");
   TRY(side_files_open(ctx, arena, folder, file, &sides));
   source->sides = &sides;
   hone_status status = read(ctx, arena, source, out_graph);

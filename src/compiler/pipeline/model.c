@@ -46,6 +46,8 @@ hone_status model_load(struct ctx *ctx, const char *path, const struct import_op
   static const struct import_options defaults;
   memset(out, 0, sizeof *out);
   journal_doing("reading %s", path);
+  if (zoo_is_spec(path) && options && options->cache)
+    return fail(ctx, HONE_E_USAGE, place_name("--cache"), "only GGUF models have such caches");
   if (zoo_is_spec(path) && options && options->shapes)
     return fail(ctx, HONE_E_USAGE, place_name(path),
                 "--shape is only for files; the name of a built-in model includes its sizes ('hone "

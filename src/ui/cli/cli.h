@@ -162,6 +162,8 @@ int finish_output(int code);
 MUST_USE hone_status apply_limits(struct ctx *ctx, const struct args *args);
 /* Returns the status; adds a hint if the model file is the cause and no hint is set. */
 MUST_USE hone_status about_model(struct ctx *ctx, hone_status status);
+/* The word, or for "-" what standard input has (64 MiB at most). */
+MUST_USE hone_status read_text(struct ctx *ctx, const char *word, struct strbuf *out);
 /* --shape, completed with the shapes of the files of --inputs and --input. */
 MUST_USE hone_status shapes_of_inputs(struct ctx *ctx, const struct args *args, const char *path,
                                       struct arena *arena, const char **out);

@@ -155,6 +155,17 @@ hone_status shapes_of_inputs(struct ctx *ctx, const struct args *args, const cha
   return status;
 }
 
+hone_status read_text(struct ctx *ctx, const char *word, struct strbuf *out) {
+  char block[4096];
+  size_t n;
+  if (strcmp(word, "-"))
+    strbuf_puts(out, word);
+  else
+    while ((n = fread(block, 1, sizeof block, stdin)) && out->length < (size_t)64 << 20)
+      strbuf_append(out, block, n);
+  return strbuf_finish(ctx, out);
+}
+
 hone_status load_model(struct ctx *ctx, const struct args *args, const char *path,
                        struct model *out) {
   int64_t batch, cache;

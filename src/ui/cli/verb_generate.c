@@ -135,14 +135,6 @@ static hone_status add_message(struct ctx *ctx, json_t *messages, const char *ro
   return HONE_OK;
 }
 
-static hone_status read_all(struct ctx *ctx, struct strbuf *out) {
-  char block[4096];
-  size_t n;
-  while ((n = fread(block, 1, sizeof block, stdin)) && out->length < ((size_t)64 << 20))
-    strbuf_append(out, block, n);
-  return strbuf_finish(ctx, out);
-}
-
 /* One message a line, until the end of input. */
 static hone_status talk(struct session *s, json_t *messages) {
   char *line = NULL;
@@ -183,7 +175,7 @@ static hone_status chat(struct session *s, const char *prompt) {
 
 static hone_status run(struct session *s, const char *path) {
   static const enum flag_id of_chat[] = {FLAG_system};
-  struct strbuf standard_input = {0};
+  struct strbuf text = {0};
   const char *prompt = value_of(s->args, FLAG_text, NULL);
   const bool is_chat = has(s->args, FLAG_chat);
   if (!prompt && !is_chat)
@@ -193,13 +185,11 @@ static hone_status run(struct session *s, const char *path) {
   TRY(read_request(s->ctx, s->args, &s->request));
   TRY(open_model(s->ctx, s->args, path, &s->generator));
   hone_status status = HONE_OK;
-  if (prompt && !strcmp(prompt, "-")) {
-    status = read_all(s->ctx, &standard_input);
-    prompt = standard_input.at ? standard_input.at : "";
-  }
+  if (prompt) status = read_text(s->ctx, prompt, &text);
+  if (prompt) prompt = text.at ? text.at : "";
   s->request.prompt = is_chat ? NULL : prompt;
   if (!status) status = is_chat ? chat(s, prompt) : answer_once(s);
-  strbuf_deinit(&standard_input);
+  strbuf_deinit(&text);
   return status;
 }
 

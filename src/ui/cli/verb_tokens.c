@@ -5,19 +5,6 @@
 #include "cli.h"
 #include "compiler/import/gguf/gguf.h"
 
-static hone_status read_text(struct ctx *ctx, const struct args *args, struct strbuf *out) {
-  const char *text = value_of(args, FLAG_text, "-");
-  char block[4096];
-  size_t n;
-  if (strcmp(text, "-")) {
-    strbuf_puts(out, text);
-  } else {
-    while (out->length < (size_t)64 << 20 && (n = fread(block, 1, sizeof block, stdin)))
-      strbuf_append(out, block, n);
-  }
-  return strbuf_finish(ctx, out);
-}
-
 static hone_status make_json(struct ctx *ctx, struct arena *arena, const struct tokeniser *t,
                              const int32_t *ids, size_t count, struct strbuf *out) {
   strbuf_puts(out, "[");
@@ -65,7 +52,7 @@ static hone_status tokens(struct ctx *ctx, const struct args *args, struct arena
   TRY(gguf_read(ctx, arena, file->data, file->size, &gguf));
   TRY(gguf_vocabulary(ctx, arena, &gguf, &vocabulary));
   TRY(tokeniser_create(ctx, arena, &vocabulary, &t));
-  hone_status status = read_text(ctx, args, &text);
+  hone_status status = read_text(ctx, value_of(args, FLAG_text, "-"), &text);
   if (!status)
     status = tokeniser_encode(ctx, arena, t, text.at ? text.at : "", text.length,
                               TOKENS_ADD_SPECIAL | TOKENS_PARSE_SPECIAL, &ids, &count);

@@ -78,9 +78,7 @@ static enum MHD_Result see_header(void *user, enum MHD_ValueKind kind, const cha
 static bool refuse(struct request *request, int status, const char *why) {
   request->status = status;
   if (request->route && request->route->access == ACCESS_API) {
-    snprintf(request->ctx.message, sizeof request->ctx.message, "%s", why);
-    request->ctx.status = HONE_E_USAGE;
-    api_failed(request);
+    if (fail(&request->ctx, HONE_E_USAGE, place_none(), "%s", why)) api_failed(request);
     return false;
   }
   strbuf_deinit(&request->out);

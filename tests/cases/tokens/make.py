@@ -5,10 +5,14 @@ SentencePiece. Needs the packages llama-cpp-python and gguf."""
 import json
 import pathlib
 import random
+import sys
 import tempfile
 
 import gguf
 import llama_cpp
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "cli"))
+from gguf_models import byte_characters  # noqa: E402
 
 PRE = ["default", "gpt-2", "smollm", "llama-bpe", "smaug-bpe", "qwen2", "minicpm5", "seed-coder", "tekken", "deepseek-coder", "deepseek-v3",
        "falcon", "bloom", "viking"]
@@ -19,16 +23,6 @@ TEXTS = ["", "a", " ", "  ", "Hello world", "it's they'll I'VE we'd", "123456789
          "e\u0301 n\u0303", "\u00a0\u2003\u3000x\u2028y\u200bz\ufeff", "foo_bar(x)[0] += {y: 'z'}; // c++ => <tag/> `$HOME`", "don''t 'S 's' \"quoted\"",
          "<|end|>a<|im_end|> b<user>c</s>", "\u2581\u2581x <0x0A> <unk>", "\x00\x01\x1b\x7f\x85", "((((((((((", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "ſK İi ǅ"]
 BAD = ["80", "c3", "e4bd", "f09f99", "c080", "eda080", "6180c36280", "fffe", "f4908080"[:6], "e282ac c3".replace(" ", "")]
-
-
-def byte_characters():
-    plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    made, n = {b: chr(b) for b in plain}, 0
-    for b in range(256):
-        if b not in made:
-            made[b] = chr(256 + n)
-            n += 1
-    return made
 
 
 def train(count):
