@@ -73,6 +73,10 @@ static const char *const lines[] = {
     GEMM("f32*u4:f32:f32", 1, 130, 1024, 1024, 130) " block512 b_zeros1",
     GEMM("f32*i4:f32:f32", 7, 40, 301, 304, 41) " block301",
     GEMM("f32*i8:f32:f32", 4, 20, 774, 774, 20) " block387",
+    GEMM("f32*i4:f32:f32", 33, 70, 96, 97, 70) " block32 a_digits2",
+    GEMM("f32*u8:f32:f32", 1, 130, 600, 600, 130) " block600 b_zeros1 a_digits2",
+    GEMM("f32*i8:f32:f32", 18, 40, 100, 100, 40) " block16 a_digits2",
+    GEMM("f32*u4:f32:f32", 2, 40, 301, 304, 41) " block301 b_zeros1 a_digits2",
     GEMM("f32*f16:f32:f32", 1, 70, 33, 33, 70),
     GEMM("f32*f16:f32:f32", 1, 1, 1, 1, 1),
     GEMM("f32*bf16:f32:f32", 1, 130, 257, 257, 130),
@@ -267,8 +271,8 @@ static void compare(const struct isa *isa, const char *line, const struct proble
       continue;
     }
     double got = element_at(c, p->types.c, o), want = stored(p, s->value[o]), bound = 0;
-    /* quantised weights: a is in 16 bits, of the largest element in a block */
-    if (p->types.a == TYPE_F32) bound = s->size[o] * (p->block ? 0x1p-15 : 0x1p-20) + 1e-30;
+    /* a_digits: a is in 16 bits, of the largest element in a block */
+    if (p->types.a == TYPE_F32) bound = s->size[o] * (p->a_digits ? 0x1p-15 : 0x1p-20) + 1e-30;
     if (p->types.a == TYPE_BF16) bound = s->size[o] * 0x1p-18 + 1e-30;
     if (p->types.c == TYPE_BF16) bound += fabs(want) * 0x1p-8;
     if (p->types.c == TYPE_F16) bound += fabs(want) * 0x1p-10 + 0x1p-24;

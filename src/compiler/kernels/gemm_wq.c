@@ -10,6 +10,9 @@ static int bits_of(const struct problem *p) {
   return p->types.b == TYPE_U4 || p->types.b == TYPE_I4 ? 4 : 8;
 }
 
+/* Of an element of a in int8 dot products. */
+static int64_t digits_of(const struct problem *p) { return p->a_digits ? p->a_digits : 3; }
+
 /* Consecutive rows of k in four bytes, for an int8 dot product. */
 static int64_t quad_of(const struct choice *choice) {
   return choice->kernel->features & (FEATURE_AVX512_VNNI | FEATURE_AVX2) ? 4 : 1;
@@ -28,7 +31,8 @@ static int64_t step_of(const struct problem *p, const struct choice *choice) {
 bool gemm_wq_accepts(const struct problem *p, const struct kernel_target *target) {
   (void)target;
   return p->m > 0 && p->n > 0 && p->k > 0 && p->block > 0 && p->block <= p->k && p->batch0 <= 1 &&
-         p->batch1 <= 1 && (bits_of(p) == 8 || p->block % 2 == 0 || p->block == p->k);
+         p->batch1 <= 1 && (!p->a_digits || p->a_digits == 2 || p->a_digits == 3) &&
+         (bits_of(p) == 8 || p->block % 2 == 0 || p->block == p->k);
 }
 
 /* Rows of a per read of b: the sums of a tile (of dot products one, in floats) must fit in
@@ -75,7 +79,8 @@ int gemm_wq_defines(const struct problem *p, const struct kernel_target *target,
                                       {"UNIT_PANELS", choice->value[2]},
                                       {"B_TYPE", p->types.b},
                                       {"B_BITS", bits_of(p)},
-                                      {"STEP", step_of(p, choice)}};
+                                      {"STEP", step_of(p, choice)},
+                                      {"DIGITS", digits_of(p)}};
   memcpy(defines, all, sizeof all);
   return COUNT(all);
 }
@@ -110,12 +115,12 @@ size_t gemm_wq_packed_bytes(const struct problem *p, const struct kernel_target 
   return (size_t)(t.count * t.blocks * t.block_bytes);
 }
 
-/* What the source keeps of a: three numbers per block and two bytes per element. */
+/* What the source keeps of a: four numbers per block and the digits of each element. */
 size_t gemm_wq_scratch_bytes(const struct problem *p, const struct kernel_target *target,
                              const struct choice *choice) {
   struct panels t = panels_of(p, target, choice);
   int64_t group = t.quad * t.pair;
-  return (size_t)(p->m * t.blocks * (3 * 4 + 2 * ceil_div(t.step, group) * group));
+  return (size_t)(p->m * t.blocks * (4 * 4 + digits_of(p) * ceil_div(t.step, group) * group));
 }
 
 static int element(const struct problem *p, const uint8_t *from, int64_t i) {

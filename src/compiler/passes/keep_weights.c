@@ -10,7 +10,7 @@ enum { MOST_ROWS = 64, LEAST_WEIGHTS = 4096 };
 /* The weights [k, n], or [n, k] if `turned`, with one scale (and zero point) per `block` of k. */
 struct weights {
   const struct tensor *q, *scale, *zero;
-  int64_t k, n, block, blocks;
+  int64_t k, n, block, blocks, digits;
   bool turned, blocked; /* blocked: scale has one element per block */
 };
 
@@ -32,6 +32,7 @@ static bool read_weights(const struct value *value, bool turned, struct weights 
                         .zero = zero ? zero->constant : NULL,
                         .k = q->shape.dims[turned],
                         .n = q->shape.dims[!turned],
+                        .digits = node_int(node, "a_digits", 0) == 2 ? 2 : 0,
                         .turned = turned,
                         .blocked = block > 0};
   w->block = block > 0 ? block : w->k;
@@ -103,6 +104,7 @@ static hone_status visit(struct rewrite *r, struct node *node) {
   TRY(rewrite_node(r, OP_MatMulWeights, in, has_zero ? 4 : 3, &made));
   node_stand_for(made, node);
   TRY(node_set_int(r->ctx, r->graph, made, "block_size", w.block));
+  if (w.digits) TRY(node_set_int(r->ctx, r->graph, made, "a_digits", w.digits));
   TRY(node_infer(r->ctx, r->graph, made));
   if (bias) {
     TRY(rewrite_node(r, OP_Add, (struct value *[]){made->outputs[0], bias}, 2, &made));

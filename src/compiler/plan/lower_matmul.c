@@ -333,6 +333,7 @@ hone_status lower_weights(struct builder *b, const struct fusion_group *g, bool 
       .c_row = n,
       .block = node_int(node, "block_size", k),
       .b_zeros = node->input_count > 3,
+      .a_digits = node_int(node, "a_digits", 0),
   };
   for (size_t i = 1; i < node->input_count; i++)
     if (!node->inputs[i]->constant) return HONE_OK;

@@ -229,7 +229,8 @@ static hone_status multiply(struct model *m, struct value *x, const struct gguf_
   }
   TRY(read_matrix(m, t, t->type->integer, &w));
   TRY(make_node(&m->make, OP_DequantizeLinear, VALUES(w.integers, w.scales),
-                ARGS(INT_ARG("axis", 1), INT_ARG("block_size", w.block)), &weights));
+                ARGS(INT_ARG("axis", 1), INT_ARG("block_size", w.block), INT_ARG("a_digits", 2)),
+                &weights));
   TRY(transposed_gemm(m, x, weights, out));
   if (!w.minima) return HONE_OK;
   TRY(make_reshape(&m->make, x, (int64_t[]){m->rows, w.k / w.block, w.block}, 3, &sums));

@@ -1,14 +1,15 @@
 /* c = epilogue(a * b) with block-quantised b of 4 or 8 bits as in gemm_wq.c, by int8 dot products.
- * A block of a row of a is converted to integers of 16 bits, scaled so that the largest is
- * +-32512, and each integer to two int8 digits; b's elements are multiplied unsigned. All integer
- * sums are exact: the only error is that of a's elements, 2^-16 of the largest in the block. An
- * infinity or NaN in a block makes the row NaN.
+ * A block of a row of a is converted to integers of DIGITS base-256 digits, scaled so that the
+ * largest is 127 and zeros, and these to int8 digits; b's elements are multiplied unsigned. All
+ * integer sums are exact: the only error is that of a's elements, 2^-16 of the largest in the
+ * block with two digits, and that of floats with three. An infinity or NaN in a block makes the
+ * row NaN.
  *
  * Panels of NR columns hold, STEP rows of b at a time (at most 256), [scale][NR], [zero][NR] if
  * B_ZEROS, then groups of four rows [NR][4], or of eight rows for 4 bits: the fifth is in the upper
  * half of the first one's byte. SIGN_ is added to signed elements. As many groups as fit in
  * registers (SLAB_) are unpacked once for all TILE_ROWS rows of a. From defines(): VECTORS,
- * TILE_ROWS, UNIT_PANELS, STEP, B_TYPE (ONNX), B_BITS.
+ * TILE_ROWS, UNIT_PANELS, STEP, DIGITS, B_TYPE (ONNX), B_BITS.
  */
 #define NR (VECTORS * LANES)
 #define PAIR (8 / B_BITS)
@@ -41,35 +42,47 @@
 #define SIGN_ 0
 #endif
 
+#if DIGITS == 2
+#define LARGEST_ 32512.0f /* 127 * 256 */
+#else
+#define LARGEST_ 8323072.0f
+#endif
+#define SUMS_OF_DIGITS_ (DIGITS - 1) /* the two lower digits have one sum */
+
 /* Of one row of a: digits, the low ones first. */
 struct PASTE_(NAME, block) {
-  float step, all; /* the value of one integer step; the sum of all integers */
-  int32_t first;   /* initial sum, which subtracts SIGN_ */
-  int8_t digit[2][GROUPS_(STEP) * GROUP];
+  float step, all;                /* the value of one integer step; the sum of all integers */
+  int32_t first[SUMS_OF_DIGITS_]; /* initial sums, which subtract SIGN_ */
+  int8_t digit[DIGITS][GROUPS_(STEP) * GROUP];
 };
 
 /* One block of a row: `depth` elements at a. */
 INLINE_ void PASTE_(NAME, split)(struct PASTE_(NAME, block) *to, const float *a, const long depth) {
   const long padded = GROUPS_(depth) * GROUP;
-  veci most = {0}, sum = {0};
+  veci most = {0}, sum = {0}, top = {0};
   for (long k = 0; k < depth; k += LANES)
     most = larger_(most, (veci)load_lanes_(a + k, depth - k) & 0x7fffffff);
   JOIN_LANES_(most, larger_);
   const float largest = LANE_((vec)larger_(most, splati_(23 << 23)), 0); /* at least 2^-104 */
-  const vec scale = splat_(32512.0f / largest);
+  const vec scale = splat_(LARGEST_ / largest);
   for (long k = 0; k < padded; k += LANES) {
-    const veci x = nearest_(load_lanes_(a + k, depth - k) * scale);
+    veci x = nearest_(load_lanes_(a + k, depth - k) * scale);
     sum = veci_add_(sum, x);
-    narrow_i8(to->digit[0] + k, x, padded - k);
-    narrow_i8(to->digit[1] + k, (x + 128) >> 8, padded - k);
+    UNROLL for (int d = 0; d < DIGITS; d++) {
+      if (d == 2) top = veci_add_(top, x);
+      narrow_i8(to->digit[d] + k, x, padded - k);
+      x = (x + 128) >> 8;
+    }
   }
-  to->step = LANE_(most, 0) < 0x7f800000 ? largest * (1 / 32512.0f) : NAN;
+  to->step = LANE_(most, 0) < 0x7f800000 ? largest * (1 / LARGEST_) : NAN;
 #if B_ZEROS || SIGN_
   JOIN_LANES_(sum, veci_add_);
+  JOIN_LANES_(top, veci_add_);
   to->all = (float)LANE_(sum, 0);
-  to->first = -SIGN_ * LANE_(sum, 0);
+  to->first[0] = -SIGN_ * (LANE_(sum, 0) - LANE_(top, 0) * 65536);
+  if (DIGITS == 3) to->first[DIGITS - 2] = -SIGN_ * LANE_(top, 0);
 #else
-  (void)sum;
+  (void)sum, (void)top;
 #endif
 }
 
@@ -83,32 +96,34 @@ INLINE_ const struct PASTE_(NAME, block) *PASTE_(NAME, split_rows)(const float *
   return scratch;
 }
 
-/* Sums of the products of groups of b with both digits of a. */
-INLINE_ void PASTE_(NAME, digits)(veci total[2][VECTORS], const veci w[SLAB_ * PAIR][VECTORS],
-                                  const int8_t *low, const int8_t *high, const long groups) {
-  SUMS_ sum[2][VECTORS];
-  UNROLL for (int v = 0; v < VECTORS; v++) sum[0][v] = sum[1][v] = (SUMS_){0};
-  UNROLL for (long i = 0; i < groups * PAIR; i++) {
+/* Sums of the products of groups of b, from group g on, with the digits of a. */
+INLINE_ void PASTE_(NAME, digits)(veci total[DIGITS][VECTORS], const veci w[SLAB_ * PAIR][VECTORS],
+                                  const struct PASTE_(NAME, block) *a, const long g,
+                                  const long groups) {
+  SUMS_ sum[DIGITS][VECTORS];
+  UNROLL for (int d = 0; d < DIGITS; d++)
+    UNROLL for (int v = 0; v < VECTORS; v++) sum[d][v] = (SUMS_){0};
+  UNROLL for (long i = 0; i < groups * PAIR; i++)
+    UNROLL for (int d = 0; d < DIGITS; d++) {
+      const int8_t *digit = a->digit[d] + g * GROUP + 4 * i;
 #if VECTORS == 1 && HONE_VECTOR_BYTES == 64 && defined __AVX512VNNI__
-    sum[0][0] = dot_bytes_at_(sum[0][0], w[i][0], low + 4 * i);
-    sum[1][0] = dot_bytes_at_(sum[1][0], w[i][0], high + 4 * i);
+      sum[d][0] = dot_bytes_at_(sum[d][0], w[i][0], digit);
 #else
-    const veci x = load_group_(low + 4 * i), y = load_group_(high + 4 * i);
-    UNROLL for (int v = 0; v < VECTORS; v++) {
-      sum[0][v] = DOT_(sum[0][v], w[i][v], x);
-      sum[1][v] = DOT_(sum[1][v], w[i][v], y);
-    }
+      const veci x = load_group_(digit);
+      UNROLL for (int v = 0; v < VECTORS; v++) sum[d][v] = DOT_(sum[d][v], w[i][v], x);
 #endif
-  }
-  UNROLL for (int v = 0; v < VECTORS; v++) total[0][v] = JOIN_(sum[0][v]);
-  UNROLL for (int v = 0; v < VECTORS; v++) total[1][v] = JOIN_(sum[1][v]);
+    }
+  UNROLL for (int d = 0; d < DIGITS; d++)
+    UNROLL for (int v = 0; v < VECTORS; v++) total[d][v] = JOIN_(sum[d][v]);
 }
 
-/* Adds groups g, g + 1, ... of a block at p to `total`, and at the end of the block that to acc. */
+/* Sums of a block, of the two lower digits and of the third. */
+#define TOTALS_ veci total[SUMS_OF_DIGITS_][TILE_ROWS][VECTORS]
+
+/* Adds groups g, g + 1, ... of a block to `total`, and at the end of the block that to acc. */
 INLINE_ void PASTE_(NAME, slab)(const struct PASTE_(NAME, block) *a, const uint8_t *panel,
-                                veci total[TILE_ROWS][VECTORS], vec acc[TILE_ROWS][VECTORS],
-                                const long g, const long groups, const int is_last,
-                                const int rows) {
+                                TOTALS_, vec acc[TILE_ROWS][VECTORS], const long g,
+                                const long groups, const int is_last, const int rows) {
   const float *scale = (const float *)(const void *)panel;
   const int32_t *p = (const int32_t *)(const void *)panel + (1 + B_ZEROS + g) * NR;
   veci w[SLAB_ * PAIR][VECTORS];
@@ -124,16 +139,18 @@ INLINE_ void PASTE_(NAME, slab)(const struct PASTE_(NAME, block) *a, const uint8
 #endif
     }
   UNROLL for (int r = 0; r < rows; r++) {
-    veci digits[2][VECTORS];
-    PASTE_(NAME, digits)(digits, (const veci(*)[VECTORS])w, a[r].digit[0] + g * GROUP,
-                         a[r].digit[1] + g * GROUP, groups);
+    veci digits[DIGITS][VECTORS];
+    PASTE_(NAME, digits)(digits, (const veci(*)[VECTORS])w, a + r, g, groups);
     UNROLL for (int v = 0; v < VECTORS; v++) {
-      const veci sum = total[r][v] + (digits[1][v] << 8) + digits[0][v];
+      veci sums[SUMS_OF_DIGITS_];
+      sums[0] = total[0][r][v] + (digits[1][v] << 8) + digits[0][v];
+      if (DIGITS == 3) sums[DIGITS - 2] = total[DIGITS - 2][r][v] + digits[DIGITS - 1][v];
       if (!is_last) {
-        total[r][v] = sum;
+        UNROLL for (int d = 0; d < SUMS_OF_DIGITS_; d++) total[d][r][v] = sums[d];
         continue;
       }
-      vec t = floats_(sum);
+      vec t = floats_(sums[0]);
+      if (DIGITS == 3) t += floats_(sums[DIGITS - 2]) * splat_(65536.0f);
 #if B_ZEROS
       t -= loadu_(scale + NR + v * LANES) * splat_(a[r].all);
 #endif
@@ -146,10 +163,11 @@ INLINE_ void PASTE_(NAME, add_block)(const struct PASTE_(NAME, block) *a, const 
                                      vec acc[TILE_ROWS][VECTORS], const long groups,
                                      const int rows) {
   const long last = (groups - 1) / SLAB_ * SLAB_;
-  veci total[TILE_ROWS][VECTORS];
+  TOTALS_;
   UNROLL for (int i = 0; i < (1 + B_ZEROS) * VECTORS; i++) PREFETCH_(panel + AHEAD_ + i * 4 * LANES);
-  UNROLL for (int r = 0; r < rows; r++)
-    UNROLL for (int v = 0; v < VECTORS; v++) total[r][v] = splati_(SIGN_ ? a[r].first : 0);
+  UNROLL for (int d = 0; d < SUMS_OF_DIGITS_; d++)
+    UNROLL for (int r = 0; r < rows; r++)
+      UNROLL for (int v = 0; v < VECTORS; v++) total[d][r][v] = splati_(SIGN_ ? a[r].first[d] : 0);
   for (long g = 0; g < last; g += SLAB_)
     PASTE_(NAME, slab)(a, panel, total, acc, g, SLAB_, 0, rows);
   PASTE_(NAME, slab)(a, panel, total, acc, last, groups - last, 1, rows);
@@ -175,6 +193,9 @@ INLINE_ void PASTE_(NAME, sums)(const struct PASTE_(NAME, block) *a, const uint8
 #undef BLOCK_BYTES
 #undef SIGN_
 #undef SLAB_
+#undef LARGEST_
+#undef SUMS_OF_DIGITS_
+#undef TOTALS_
 #undef SUMS_
 #undef DOT_
 #undef JOIN_

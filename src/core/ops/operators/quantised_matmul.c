@@ -2,8 +2,9 @@
  * bits.
  * y[.., n] = sum over k of a[.., k] * (b[k, n] - zero[k / block, n]) * scale[k / block, n]
  * b: u4, i4, u8 or i8 [k, n]; scale: f32 [blocks, n]; zero (0 if omitted): type of b. Attribute
- * block_size. Passes make it from MatMul with DequantizeLinear if few rows read the weights
- * once. */
+ * block_size. Attribute a_digits = 2: elements of a may be rounded to 16 bits of the largest in a
+ * block, as GGUF models allow. Passes make it from MatMul with DequantizeLinear, which hands the
+ * attribute on. */
 #include "quantize.h"
 
 hone_status infer_matmul_weights(struct ctx *ctx, struct graph *graph, struct node *node) {
