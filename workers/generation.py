@@ -37,13 +37,30 @@ class Plan:
         return {name: tensor.shape(self.holds, 1) for name, tensor in zip(names, self.inputs)} if self.holds else {}
 
 
+def prompts_of(numpy, command):
+    return [numpy.load(f"{command['generation_dir']}/tokens_{k}.npy")[:command["prompt"]].tolist() for k in range(4)]
+
+
+class WholeGenerator:
+    """For an engine that has the loop itself: generate(prompt, count) -> (tokens, the time at which each was there)."""
+
+    def __init__(self, numpy, engine, command):
+        self.engine, self.count, self.prompts = engine, command["count"], prompts_of(numpy, command)
+
+    def generate(self, k):
+        asked = time.perf_counter_ns()
+        tokens, ends = self.engine.generate(self.prompts[k], self.count)
+        if len(tokens) != self.count or len(ends) != self.count:
+            raise RuntimeError(f"the engine made {len(tokens)} tokens, with {len(ends)} times, in place of {self.count}")
+        return tokens, asked, list(zip([asked, *ends[:-1]], ends))
+
+
 class Generator:
     def __init__(self, numpy, engine, plan, command, input_places, output_places):
         self.numpy, self.engine, self.plan, self.count = numpy, engine, plan, command["count"]
         self.put = engine.bind
         self.input_places, self.output_places = input_places, output_places
-        self.prompts = [numpy.load(f"{command['generation_dir']}/tokens_{k}.npy")[:command["prompt"]].tolist()
-                        for k in range(4)]
+        self.prompts = prompts_of(numpy, command)
 
     def calls(self):
         """Number of tokens in the caches, and of new tokens, for each call of a generation."""

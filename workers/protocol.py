@@ -14,6 +14,8 @@ is a class with
     copy_in(k, inputs)        optional, for an engine with its own memory: copies inputs into set k; timed before each slice
     copied_out()              optional: ns that the last submit spent copying outputs to the host; None: unknown
     precisions                optional: supported precisions besides the file's own (default fp32)
+    generate(prompt, count)   in place of bind, submit and fetch, for an engine that only generates text, with its own loop:
+                              (the most likely tokens after the ids of the prompt, the time of each in ns of time.perf_counter_ns)
 
 bind may be called again for a set: with inputs of the same sizes or, if the engine's row in src/bench/backends has
 `grows`, of other sizes (request.grows), as text generation needs it (generation.py).
@@ -78,6 +80,7 @@ class Request:
     inputs: tuple = ()  # names in the model's order in a file converted by hone
     outputs: tuple = ()
     grows: bool = False  # input sizes change between inferences: no shapes
+    tokens: int = 0  # of a generation, with its prompt
 
 
 def resident():
@@ -296,6 +299,9 @@ class Worker:
         if "generation" in command:
             plan = generation.Plan(command["generation"])
             request.shapes, request.grows = plan.shapes(request.inputs), not plan.holds
+            request.tokens = command["prompt"] + command["count"]
+        elif hasattr(self.make_engine, "generate"):
+            raise Unsupported("this engine only generates text: --scenario generate")
         self.folder_of_inputs = command["dir"]
         self.engine = self.make_engine()
         self.engine.enter = self.enter
@@ -332,7 +338,8 @@ class Worker:
         return first_ms, checks
 
     def first_texts(self, command, plan):
-        self.generator = generation.Generator(self.np, self.engine, plan, command, self.input_places, self.output_places)
+        self.generator = (generation.WholeGenerator(self.np, self.engine, command) if hasattr(self.engine, "generate") else
+                          generation.Generator(self.np, self.engine, plan, command, self.input_places, self.output_places))
         first_ms, texts = None, []
         for k in range(SETS):
             tokens, asked, times = self.generator.generate(k)

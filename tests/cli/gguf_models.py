@@ -201,13 +201,14 @@ def decode(ids):
     return b"".join(MERGED[i - 256].encode() if 256 <= i < 259 else bytes([i]) if i < 256 else b"" for i in ids)
 
 
-def continue_greedily(name, values, ids, count):
-    """Tokens, and the lead of each over the second best, by evaluating the whole text again for each."""
+def continue_greedily(name, values, ids, count, of_largest=False):
+    """Tokens, and the lead of each over the second best (as a share of the largest |logit| if asked), by evaluating the whole
+    text again for each."""
     made, leads = [], []
     nothing = [np.zeros((KEY_HEADS, 0, DEPTH)) for _ in range(2 * BLOCKS)]
     for _ in range(count):
         logits = evaluate(name, values, np.array(ids + made), nothing)[0][-1]
         best = np.argsort(logits)[::-1]
-        leads.append(logits[best[0]] - logits[best[1]])
+        leads.append((logits[best[0]] - logits[best[1]]) / (np.abs(logits).max() if of_largest else 1))
         made.append(int(best[0]))
     return made, leads

@@ -10,6 +10,7 @@ import hostile
 import numpy as np
 import onnx
 import pytest
+from gguf_models import continue_greedily, language_model
 from hone import engine_folder, refused
 from onnx import TensorProto, helper, numpy_helper
 
@@ -168,6 +169,59 @@ def test_an_engine_that_is_called_from_python_generates(hone, tmp_path, length, 
         samples, asked, began = [struct.unpack(f"<{len(c) // 8}Q", c) for c in block]
         assert len(samples) == len(asked) == len(began) and len(samples) % 9 == 0
         assert all((a == b) == (i % 9 == 0) for i, (a, b) in enumerate(zip(asked, began)))
+
+
+WHOLE = """
+    import time
+    import protocol
+
+    class Engine:
+        def open(self, request):
+            import numpy as np
+            assert request.tokens == 5 + 12
+            self.answer = np.load(request.options["answer"]).tolist()
+            return protocol.Facts(version="9.9", inputs=list(request.inputs), outputs=list(request.outputs))
+
+        def generate(self, prompt, count):
+            assert prompt == [1, 2, 3, 4, 5] and count == 12
+            times = []
+            for _ in self.answer:
+                time.sleep(0.0005)
+                times.append(time.perf_counter_ns())
+            return self.answer, times
+
+    protocol.serve(Engine)
+"""
+
+
+@pytest.mark.parametrize("fault", ["", "departs", "wrong", "short"])
+def test_an_engine_with_its_own_loop(hone, tmp_path, fault):
+    """Its row is measured; text that departs where rounding does not decide has no rank, and random text is wrong."""
+    data, values = language_model()
+    (tmp_path / "m.gguf").write_bytes(data)
+    prompt = [1, 2, 3, 4, 5]
+    np.save(tmp_path / "prompt.npy", np.array(prompt))
+    answer, shares = continue_greedily("llama", values, prompt, 12, of_largest=True)
+    places = {"departs": [k for k, share in enumerate(shares) if 0.002 < share < 0.15],
+              "wrong": [k for k, share in enumerate(shares) if share > 0.25]}
+    if fault in places:
+        answer[places[fault][0]] = (answer[places[fault][0]] + 1) % 40
+    np.save(tmp_path / "answer.npy", np.array(answer[:-1] if fault == "short" else answer))
+    engine_folder(tmp_path / "engine", "xllamacpp", WHOLE)
+    result = hone("bench", tmp_path / "m.gguf", "--scenario", "generate,single", "--prompt", tmp_path / "prompt.npy", "--new-tokens", "12",
+                  "--backend", "llamacpp", "--engine", f"llamacpp={tmp_path}/engine",
+                  "--backend-option", f"llamacpp.answer={tmp_path}/answer.npy", *QUICK)
+    rows = {r["scenario"].partition(":")[0]: r for r in json.loads(result.text)["records"]}
+    row = rows["generate"]
+    assert rows["single"]["status"] == "unsupported" and "--scenario generate" in rows["single"]["reason"]
+    assert row["status"] == {"wrong": "wrong", "short": "error"}.get(fault, "ok"), (row, result)
+    assert ("departs" in row["flags"]) == (fault == "departs")
+    if fault == "departs":
+        assert 0.002 < row["max_rel_diff"] < 0.15 and row["top1"] == places["departs"][0] / 12 and not row["rank"]
+    if fault == "":
+        assert row["top1"] == 1 and row["rank"] == 1 and row["first_token_ms"]["p50"] >= 0.5 and row["latency_ms"]["p50"] >= 0.5
+    if fault == "short":
+        assert "11 tokens" in row["reason"]
 
 
 HELD = """

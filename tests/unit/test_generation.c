@@ -217,7 +217,8 @@ static bool is_right_of(enum cheat cheat, double lead, const struct backend *bac
   assert_int_equal(is_held, is_held && generation_hold(plan, ALL - 1));
   struct loop loop = {.backend = backend, .session = &session, .io = of};
   random_init(&loop.random, 1);
-  const struct generator_spec spec = {plan, places, places, PROMPT, COUNT_NEW, dir};
+  const struct generator_spec spec = {
+      plan, places, places, PROMPT, COUNT_NEW, generation_lead("onnx"), dir};
   assert_int_equal(generator_create(&ctx, &loop, &spec, &loop.generator), HONE_OK);
   const struct slice_plan plan_of = {
       .min_samples = 8 * COUNT_NEW,
@@ -274,6 +275,7 @@ static void a_tie_is_no_fault(void **state) {
   (void)state;
   assert_true(is_right(WRONG_ONCE, GENERATION_LEAD / 2));
   assert_false(is_right(SAYS_NAN, GENERATION_LEAD / 2));
+  assert_false(is_right(WRONG_ONCE, GENERATION_LEAD * 2));
 }
 
 int main(void) {

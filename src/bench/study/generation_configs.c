@@ -112,6 +112,7 @@ bool case_add_generation(const struct bench_case *one, const struct config *conf
     return false;
   }
   json_object_set_new(command, "generation_dir", json_string(one->generation_dir));
+  json_object_set_new(command, "lead_limit", json_real(generation_lead(one->format)));
   const bool may_grow = backend && backend->grows && !route_is_hones(config->route);
   const bool does = may_grow && !backend_holds_with(backend, config->options);
   if (!does && add_held(one, command)) return true;

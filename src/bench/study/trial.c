@@ -49,12 +49,15 @@ void trial_record(const struct bench *bench, size_t config, int number,
   snprintf(out->config, sizeof out->config, "%s", bench->study.configs[config].key);
 }
 
-void trial_accuracy(const json_t *message, struct process_record *record) {
+void trial_accuracy(const json_t *message, struct trial *trial) {
+  struct process_record *record = &trial->record;
   record->max_abs_diff = message_number(message, "max_abs_diff");
   record->max_rel_diff = message_number(message, "max_rel_diff");
   record->rel_l2 = message_number(message, "rel_l2");
   record->cosine = message_number(message, "cosine");
   record->top1 = message_number(message, "top1");
+  if (config_generates(trial->config) && record->max_rel_diff >= GENERATION_LEAD)
+    record->flags |= FLAG_MASK(departs);
 }
 
 /* If the engine's importer refuses the model, suggests its last route, for which hone writes the
@@ -115,7 +118,7 @@ static void take_opened(const struct bench *bench, struct trial *trial, const js
   r->rss_compile = message_int(reply, "rss_compile", -1);
   r->rss_load = message_int(reply, "rss_load", -1);
   trial->rss = r->rss_load;
-  trial_accuracy(reply, r);
+  trial_accuracy(reply, trial);
 }
 
 /* Precision "as-is" is the precision of the file; for dynamic-range quantised files floats are

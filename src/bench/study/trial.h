@@ -37,7 +37,7 @@ MUST_USE hone_status trial_open(struct bench *bench, struct config_run *progress
                                 bool is_anchor, struct trial *out);
 /* Marks it as ended with this reason. */
 void trial_end(struct trial *trial, const struct worker_end *end);
-void trial_accuracy(const json_t *message, struct process_record *record);
+void trial_accuracy(const json_t *message, struct trial *trial);
 /* Ends the worker and passes its record to the callback. */
 MUST_USE hone_status trial_close(struct bench *bench, struct trial *trial);
 

@@ -74,7 +74,7 @@ static void take_block(struct trial *trial, const json_t *reply, const struct bl
   trial->measured_ns += (double)wall_ns;
   if (trial->rounds > 1) /* the allocator's caches grow in the first round */
     add_point(trial, message_number(reply, "iterations"), (double)trial->rss);
-  trial_accuracy(reply, &trial->record);
+  trial_accuracy(reply, trial);
   if (message_bool(reply, "is_within")) return;
   struct worker_end end = {.status = STATUS_wrong, .stage = STAGE_verify, .rel_l2 = NAN};
   snprintf(end.reason, sizeof end.reason,

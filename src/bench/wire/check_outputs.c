@@ -52,9 +52,9 @@ static enum comparison compare_tokens(struct worker *worker, const char *name, i
   if (!status && actual.dtype == HONE_I64 && actual.rank == 2 && actual.shape[0] > 0 &&
       actual.shape[1] == scenario->count) {
     result = NO_REFERENCE;
-    const bool has_reference =
-        !reference_tokens_read(&ctx, worker->checked_case->generation_dir, set, scenario->prompt,
-                               scenario->count, &reference);
+    const bool has_reference = !reference_tokens_read(
+        &ctx, worker->checked_case->generation_dir, set, scenario->prompt, scenario->count,
+        generation_lead(worker->checked_case->format), &reference);
     for (int64_t i = 0; has_reference && i < actual.shape[0]; i++)
       if (reference_tokens_compare(&reference, (const int64_t *)actual.data + i * scenario->count,
                                    out))

@@ -79,6 +79,7 @@ hone_status begin_generation(struct ctx *ctx, struct state *state, const json_t 
                                       .output_place = state->output_place,
                                       .prompt = message_int(command, "prompt", 1),
                                       .count = message_int(command, "count", 1),
+                                      .limit = message_number(command, "lead_limit"),
                                       .dir = message_text(command, "generation_dir")};
   uint64_t first_ns = 0;
   size_t bytes;

@@ -92,6 +92,7 @@ struct generator_spec {
   const struct generation *plan;
   const int *input_place, *output_place; /* index in the model's lists of each engine tensor */
   int64_t prompt, count;
+  double limit;    /* of a reference token's margin */
   const char *dir; /* tokens_SET.npy, leads_SET.npy */
 };
 MUST_USE hone_status generator_create(struct ctx *ctx, const struct loop *loop,

@@ -88,7 +88,8 @@ hone_status generator_create(struct ctx *ctx, const struct loop *loop,
   g->input_place = spec->input_place;
   g->output_place = spec->output_place;
   for (int set = 0; set < BENCH_SETS; set++)
-    TRY(reference_tokens_read(ctx, spec->dir, set, spec->prompt, spec->count, &g->references[set]));
+    TRY(reference_tokens_read(ctx, spec->dir, set, spec->prompt, spec->count, spec->limit,
+                              &g->references[set]));
   return allocate_all(ctx, g);
 }
 

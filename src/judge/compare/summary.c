@@ -37,16 +37,22 @@ size_t group_end(const struct summary *summary, size_t begin) {
 
 bool is_measured(const struct record *record) { return record->sample_count > 0; }
 
-static bool is_right_without_rank(const struct record *record) {
-  return record->status == STATUS_ok && record->flags & FLAG_MASK(emulated);
+/* The flag for which a row that is measured and verified has no rank; -1: none. */
+static int flag_without_rank(const struct record *record) {
+  if (record->status != STATUS_ok) return -1;
+  return record->flags & FLAG_MASK(emulated)  ? (int)FLAG_BIT_emulated
+         : record->flags & FLAG_MASK(departs) ? (int)FLAG_BIT_departs
+                                              : -1;
 }
 
 const char *unranked_text(const struct record *record) {
-  return is_right_without_rank(record) ? flag_text(FLAG_BIT_emulated) : status_text(record->status);
+  const int flag = flag_without_rank(record);
+  return flag < 0 ? status_text(record->status) : flag_text(flag);
 }
 
 const char *unranked_help(const struct record *record) {
-  return is_right_without_rank(record) ? flag_help(FLAG_BIT_emulated) : status_help(record->status);
+  const int flag = flag_without_rank(record);
+  return flag < 0 ? status_help(record->status) : flag_help(flag);
 }
 bool is_native(const struct record *record) { return !strcmp(record->config.backend, "native"); }
 
@@ -577,9 +583,8 @@ struct ordered {
   size_t group, place; /* of first appearance */
 };
 
-/* Correct, and computed with the instructions of its precision. */
 static bool can_rank(const struct record *record) {
-  return record->status == STATUS_ok && !(record->flags & FLAG_MASK(emulated));
+  return record->status == STATUS_ok && flag_without_rank(record) < 0;
 }
 static int kind_of(const struct record *record) {
   return can_rank(record) ? 0 : is_measured(record) ? 1 : 2;

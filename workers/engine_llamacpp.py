@@ -1,0 +1,54 @@
+"""llama.cpp by the wheel xllamacpp: GGUF on the CPU, text generation only, with llama.cpp's own loop and defaults.
+
+Options: repack=off keeps the file's order of weights; flash=on|off; cache=f16|q8_0|... for keys and values (llama.cpp's own words)."""
+
+import importlib.metadata
+import os
+import time
+
+import protocol
+
+
+class Engine:
+    def open(self, request):
+        import numpy
+        import xllamacpp
+        self.numpy, self.ids = numpy, {}
+        params = xllamacpp.CommonParams()
+        params.model.path = request.model
+        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = request.threads
+        params.n_parallel, params.n_ctx = 1, request.tokens + 8
+        self.server = xllamacpp.Server(params)
+        return protocol.Facts(version=importlib.metadata.version("xllamacpp"), threads=request.threads, precision="int8",
+                              inputs=list(request.inputs), outputs=list(request.outputs),
+                              artifact_bytes=os.path.getsize(request.model))
+
+    def answer(self, prompt, count, **more):
+        """(pieces, when each came, their ids if n_probs asks for them)"""
+        clock, pieces, times, ids = time.perf_counter_ns, [], [], []
+
+        def take(event):
+            at, choice = clock(), event["choices"][0]
+            if choice["finish_reason"] is None:
+                pieces.append(choice["text"])
+                times.append(at)
+                ids.extend(token["id"] for token in (choice["logprobs"] or {}).get("content", ()))
+            return False
+        self.server.handle_completions({"prompt": prompt, "n_predict": count, "temperature": 0, "cache_prompt": False,
+                                        "ignore_eos": True, "stream": True, **more}, take)
+        return "".join(pieces), times, ids
+
+    def generate(self, prompt, count):
+        text, times, _ = self.answer(prompt, count)
+        if not times:
+            raise RuntimeError("llama.cpp returned no text")
+        if tuple(prompt) not in self.ids:  # llama.cpp streams text; ids cost it time
+            self.ids[tuple(prompt)] = self.answer(prompt, count, n_probs=1)
+        known, _, ids = self.ids[tuple(prompt)]
+        if len(times) != count:  # the bytes of a character came in several tokens
+            times = self.numpy.interp(range(count), self.numpy.linspace(0, count - 1, len(times)), times).astype(int).tolist()
+        return ids if text == known and len(ids) == count else [-1] * count, times
+
+
+if __name__ == "__main__":
+    protocol.serve(Engine)
