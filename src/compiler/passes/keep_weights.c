@@ -64,12 +64,31 @@ static hone_status element_of_blocks(struct rewrite *r, const struct weights *w,
   return HONE_OK;
 }
 
+/* Element (n, k) of q, unsigned. */
+static unsigned code_at(const struct weights *w, const uint8_t *q, bool is_half, int64_t n,
+                        int64_t k) {
+  const size_t i = (size_t)(n * w->k + k);
+  return is_half ? q[i / 2] >> i % 2 * 4 & 15u : q[i];
+}
+
+/* Tile by tile: both sides stay in the cache. */
 static hone_status turned_weights(struct rewrite *r, const struct weights *w, struct value **out) {
+  enum { TILE = 64 };
+  const bool is_half = dtype_bits(w->q->dtype) == 4;
+  const uint8_t *q = w->q->data;
   TRY(rewrite_constant(r, w->q->dtype, &(struct shape){2, {w->k, w->n}}, out));
-  for (int64_t k = 0; k < w->k; k++)
-    for (int64_t n = 0; n < w->n; n++)
-      tensor_set_i64((*out)->constant, (size_t)(k * w->n + n),
-                     tensor_i64(w->q, (size_t)(n * w->k + k)));
+  uint8_t *to = (uint8_t *)(uintptr_t)(*out)->constant->data;
+  for (int64_t first_k = 0; first_k < w->k; first_k += TILE)
+    for (int64_t first_n = 0; first_n < w->n; first_n += TILE)
+      for (int64_t k = first_k; k < w->k && k < first_k + TILE; k++)
+        for (int64_t n = first_n; n < w->n && n < first_n + TILE; n++) {
+          const size_t i = (size_t)(k * w->n + n);
+          const unsigned code = code_at(w, q, is_half, n, k);
+          if (is_half)
+            to[i / 2] = (uint8_t)(to[i / 2] | code << i % 2 * 4);
+          else
+            to[i] = (uint8_t)code;
+        }
   return HONE_OK;
 }
 

@@ -6,51 +6,46 @@
 #include <math.h>
 
 static const struct {
-  hone_dtype dtype;
   const char *name;
   unsigned bits;
 } dtypes[] = {
-    {HONE_F32, "f32", 32},
-    {HONE_U8, "u8", 8},
-    {HONE_I8, "i8", 8},
-    {HONE_U16, "u16", 16},
-    {HONE_I16, "i16", 16},
-    {HONE_I32, "i32", 32},
-    {HONE_I64, "i64", 64},
-    {HONE_STRING, "string", 0},
-    {HONE_BOOL, "bool", 8},
-    {HONE_F16, "f16", 16},
-    {HONE_F64, "f64", 64},
-    {HONE_U32, "u32", 32},
-    {HONE_U64, "u64", 64},
-    {HONE_BF16, "bf16", 16},
-    {HONE_U4, "u4", 4},
-    {HONE_I4, "i4", 4},
-    {HONE_U2, "u2", 2},
-    {HONE_I2, "i2", 2},
-    {HONE_F8E4M3FN, "f8e4m3fn", 8},
-    {HONE_F8E4M3FNUZ, "f8e4m3fnuz", 8},
-    {HONE_F8E5M2, "f8e5m2", 8},
-    {HONE_F8E5M2FNUZ, "f8e5m2fnuz", 8},
-    {HONE_F4E2M1, "f4e2m1", 4},
-    {HONE_F8E8M0, "f8e8m0", 8},
+    [HONE_F32] = {"f32", 32},
+    [HONE_U8] = {"u8", 8},
+    [HONE_I8] = {"i8", 8},
+    [HONE_U16] = {"u16", 16},
+    [HONE_I16] = {"i16", 16},
+    [HONE_I32] = {"i32", 32},
+    [HONE_I64] = {"i64", 64},
+    [HONE_STRING] = {"string", 0},
+    [HONE_BOOL] = {"bool", 8},
+    [HONE_F16] = {"f16", 16},
+    [HONE_F64] = {"f64", 64},
+    [HONE_U32] = {"u32", 32},
+    [HONE_U64] = {"u64", 64},
+    [HONE_BF16] = {"bf16", 16},
+    [HONE_U4] = {"u4", 4},
+    [HONE_I4] = {"i4", 4},
+    [HONE_U2] = {"u2", 2},
+    [HONE_I2] = {"i2", 2},
+    [HONE_F8E4M3FN] = {"f8e4m3fn", 8},
+    [HONE_F8E4M3FNUZ] = {"f8e4m3fnuz", 8},
+    [HONE_F8E5M2] = {"f8e5m2", 8},
+    [HONE_F8E5M2FNUZ] = {"f8e5m2fnuz", 8},
+    [HONE_F4E2M1] = {"f4e2m1", 4},
+    [HONE_F8E8M0] = {"f8e8m0", 8},
 };
 
 unsigned dtype_bits(hone_dtype dtype) {
-  for (size_t i = 0; i < COUNT(dtypes); i++)
-    if (dtypes[i].dtype == dtype) return dtypes[i].bits;
-  return 0;
+  return (size_t)dtype < COUNT(dtypes) ? dtypes[dtype].bits : 0;
 }
 
 const char *dtype_name(hone_dtype dtype) {
-  for (size_t i = 0; i < COUNT(dtypes); i++)
-    if (dtypes[i].dtype == dtype) return dtypes[i].name;
-  return "?";
+  return (size_t)dtype < COUNT(dtypes) && dtypes[dtype].name ? dtypes[dtype].name : "?";
 }
 
 hone_dtype dtype_parse(const char *name) {
   for (size_t i = 0; i < COUNT(dtypes); i++)
-    if (!strcmp(dtypes[i].name, name)) return dtypes[i].dtype;
+    if (dtypes[i].name && !strcmp(dtypes[i].name, name)) return (hone_dtype)i;
   return HONE_UNDEFINED;
 }
 

@@ -6,6 +6,23 @@ size_t element_bytes(hone_dtype dtype) {
   return dtype == HONE_STRING ? sizeof(struct string) : dtype_bits(dtype) / 8;
 }
 
+/* The types of quantised weights. */
+static bool read_small(const struct tensor *tensor, size_t start, size_t count, double *out) {
+  const uint8_t *at = (const uint8_t *)tensor->data;
+  if (tensor->dtype == HONE_U8)
+    for (size_t i = 0; i < count; i++) out[i] = at[start + i];
+  else if (tensor->dtype == HONE_I8)
+    for (size_t i = 0; i < count; i++) out[i] = (int8_t)at[start + i];
+  else if (tensor->dtype == HONE_U4)
+    for (size_t i = start; i < start + count; i++) out[i - start] = at[i / 2] >> i % 2 * 4 & 15;
+  else if (tensor->dtype == HONE_I4)
+    for (size_t i = start; i < start + count; i++)
+      out[i - start] = ((at[i / 2] >> i % 2 * 4 & 15) ^ 8) - 8;
+  else
+    return false;
+  return true;
+}
+
 void read_f64(const struct tensor *tensor, int64_t start, int64_t stride, size_t count,
               double *out) {
   if (tensor->dtype == HONE_F32) {
@@ -13,6 +30,9 @@ void read_f64(const struct tensor *tensor, int64_t start, int64_t stride, size_t
     for (size_t i = 0; i < count; i++) out[i] = (double)data[(int64_t)i * stride];
     return;
   }
+  if (stride == 1 && dtype_bits(tensor->dtype) <= 8 &&
+      read_small(tensor, (size_t)start, count, out))
+    return;
   for (size_t i = 0; i < count; i++)
     out[i] = tensor_f64(tensor, (size_t)(start + (int64_t)i * stride));
 }

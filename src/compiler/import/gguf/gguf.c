@@ -166,12 +166,14 @@ static hone_status vector(struct model *m, const char *name, int64_t size, struc
   return as_floats(m, t, out);
 }
 
-static void put_integer(struct tensor *to, size_t i, int8_t q) {
+/* A block from element `first` on; both are even. */
+static void put_integers(struct tensor *to, size_t first, const int8_t *q, size_t count) {
   uint8_t *bytes = (uint8_t *)(uintptr_t)to->data;
   if (dtype_bits(to->dtype) == 8)
-    bytes[i] = (uint8_t)q;
+    memcpy(bytes + first, q, count);
   else
-    bytes[i / 2] = (uint8_t)(bytes[i / 2] | (q & 15) << i % 2 * 4);
+    for (size_t i = 0; i < count; i += 2)
+      bytes[(first + i) / 2] = (uint8_t)((q[i] & 15) | (q[i + 1] & 15) << 4);
 }
 
 /* type: what holds the integers; I8 in place of a 4-bit type where rows are gathered. */
@@ -193,7 +195,7 @@ static hone_status read_matrix(struct model *m, const struct gguf_tensor *t, hon
     int8_t integers[BLOCK_MAX];
     b->split(t->data + i * b->bytes, integers, scale + i * subs,
              minimum ? minimum + i * subs : NULL);
-    for (uint32_t k = 0; k < b->elements; k++) put_integer(q, i * b->elements + k, integers[k]);
+    put_integers(q, i * b->elements, integers, b->elements);
   }
   TRY(graph_constant(m->ctx, m->make.graph, NULL, q, &out->integers));
   TRY(graph_constant(m->ctx, m->make.graph, NULL, scales, &out->scales));

@@ -99,6 +99,15 @@ static size_t scale_of(const struct granularity *g, size_t i) {
   return (i / (g->inner * g->dim) * g->blocks + along / g->block) * g->inner + i % g->inner;
 }
 
+/* Elements from i on that have the same scale. */
+static size_t run_of(const struct granularity *g, size_t i) {
+  if (g->dim == 0) return SIZE_MAX;
+  if (g->blocks == 0) return g->inner - i % g->inner;
+  if (g->inner > 1) return 1;
+  const size_t along = i % g->dim, left = g->dim - along, of_block = g->block - along % g->block;
+  return left < of_block ? left : of_block;
+}
+
 static hone_status granularity_of(struct ctx *ctx, const struct node *node, const struct shape *x,
                                   const struct shape *scale, struct granularity *out) {
   int64_t count = 0, block = node_int(node, "block_size", 0);
@@ -226,11 +235,15 @@ hone_status eval_dequantize_linear(struct ctx *ctx, struct arena *scratch, const
   struct granularity g;
   TRY(granularity_of(ctx, node, &in[0]->shape, &in[1]->shape, &g));
   const struct tensor *points = node->input_count > 2 ? in[2] : NULL;
-  size_t count = tensor_count(in[0]);
-  for (size_t i = 0; i < count; i++) {
-    size_t s = scale_of(&g, i);
-    double centred = tensor_f64(in[0], i) - (points ? tensor_f64(points, s) : 0);
-    tensor_set_f64(out[0], i, centred * tensor_f64(in[1], s));
+  double x[256];
+  for (size_t i = 0, count = tensor_count(in[0]), run; i < count; i += run) {
+    const size_t s = scale_of(&g, i), same = run_of(&g, i), left = count - i;
+    const double scale = tensor_f64(in[1], s), point = points ? tensor_f64(points, s) : 0;
+    run = same < left ? same : left;
+    if (run > COUNT(x)) run = COUNT(x);
+    read_f64(in[0], (int64_t)i, 1, run, x);
+    for (size_t k = 0; k < run; k++) x[k] = (x[k] - point) * scale;
+    write_f64(out[0], (int64_t)i, run, x);
   }
   return HONE_OK;
 }
