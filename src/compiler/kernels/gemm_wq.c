@@ -87,7 +87,7 @@ int gemm_wq_defines(const struct problem *p, const struct kernel_target *target,
 
 /* A panel in the order in which the source reads it. */
 struct panels {
-  int64_t width, count, blocks, block_bytes;
+  int64_t width, count, blocks, scale_bytes, block_bytes;
   /* rows of a block; consecutive rows in a word; consecutive rows in a byte */
   int64_t step, quad, pair;
 };
@@ -100,7 +100,9 @@ static struct panels panels_of(const struct problem *p, const struct kernel_targ
   t.pair = 8 / bits_of(p);
   t.count = ceil_div(p->n, t.width);
   t.blocks = ceil_div(p->k, t.step);
-  t.block_bytes = ((p->b_zeros ? 8 : 4) + ceil_div(t.step, t.quad * t.pair) * t.quad) * t.width;
+  t.scale_bytes = p->b_halves ? 2 : 4;
+  t.block_bytes =
+      (t.scale_bytes + (p->b_zeros ? 4 : 0) + ceil_div(t.step, t.quad * t.pair) * t.quad) * t.width;
   return t;
 }
 
@@ -138,19 +140,37 @@ static float zero_at(const struct problem *p, const uint8_t *from, int64_t i) {
   return (float)((element(p, from, i) ^ sign) - sign);
 }
 
+/* A float that is a finite number of f16, as such. */
+static uint16_t exact_half(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, 4);
+  const uint32_t sign = bits >> 16 & 0x8000, size = bits & 0x7fffffff;
+  memcpy(&x, &size, 4);
+  return (uint16_t)(sign |
+                    (size < 113u << 23 ? (uint32_t)(x * 0x1p24f) : (size >> 13) - (112u << 10)));
+}
+
+static void put_scale(const struct problem *p, const uint8_t *from, uint8_t *to) {
+  float scale;
+  memcpy(&scale, from, 4);
+  const uint16_t half = p->b_halves ? exact_half(scale) : 0;
+  memcpy(to, p->b_halves ? (const void *)&half : &scale, p->b_halves ? 2 : 4);
+}
+
 /* One block of a panel: `depth` rows from `first` on, columns from n on. */
 static void pack_block(const struct problem *p, const struct panels *t, const uint8_t *b,
                        int64_t first, int64_t n, uint8_t *to) {
   const uint8_t *scales = b + (bits_of(p) == 4 ? (p->k * p->n + 1) / 2 : p->k * p->n);
   const uint8_t *zeros = scales + ceil_div(p->k, p->block) * p->n * 4;
-  uint8_t *elements = to + (p->b_zeros ? 8 : 4) * t->width;
+  uint8_t *points = to + t->scale_bytes * t->width;
+  uint8_t *elements = points + (p->b_zeros ? 4 : 0) * t->width;
   const int64_t depth = min_i64(t->step, p->k - first), group = t->quad * t->pair;
   const int sign = t->quad > 1 ? sign_of(p) : 0;
   for (int64_t j = 0; j < min_i64(t->width, p->n - n); j++) {
     int64_t at = first / p->block * p->n + n + j;
-    memcpy(to + 4 * j, scales + 4 * at, 4);
+    put_scale(p, scales + 4 * at, to + t->scale_bytes * j);
     float zero = p->b_zeros ? zero_at(p, zeros, at) : 0;
-    if (p->b_zeros) memcpy(to + 4 * (t->width + j), &zero, 4);
+    if (p->b_zeros) memcpy(points + 4 * j, &zero, 4);
     for (int64_t k = 0; k < depth; k++)
       elements[(k / group * t->width + j) * t->quad + k % t->quad] |=
           (uint8_t)((element(p, b, (first + k) * p->n + n + j) ^ sign)

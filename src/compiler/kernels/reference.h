@@ -137,7 +137,7 @@ static inline double scaled_weight(const struct problem *p, const char *b, int64
 static inline void fill_scales(const struct problem *p, char *b) {
   char *scales = b + bytes_of(p->types.b, p->k * p->n);
   for (int64_t i = 0; i < scale_count(p); i++) {
-    const float scale = 0.01f + 0.003f * (float)(i % 7);
+    const float scale = 0x1p-7f * (1 + 0.25f * (float)(i % 7)); /* also a number of f16 */
     memcpy(scales + 4 * i, &scale, 4);
   }
 }

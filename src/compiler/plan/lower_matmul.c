@@ -1,4 +1,6 @@
 /* MatMul, Gemm and matmuls with block-quantised weights, lowered to rows of kernels.def. */
+#include <math.h>
+
 #include "builder.h"
 
 /* a[batch..., m, k], b[batch..., k, n], c[batch..., m, n]: logical views of equal rank. */
@@ -308,6 +310,14 @@ static hone_status weights_tensor(struct builder *b, const struct node *node, st
   return HONE_OK;
 }
 
+/* As in files whose scales are f16. */
+static bool are_halves(const struct tensor *scales) {
+  const float *x = scales->data;
+  for (size_t i = 0; i < tensor_count(scales); i++)
+    if (!isfinite(x[i]) || f16_to_f32(f32_to_f16(x[i])) != x[i]) return false;
+  return true;
+}
+
 hone_status lower_weights(struct builder *b, const struct fusion_group *g, bool *out_done) {
   const struct node *node = g->node;
   const struct value *a = node->inputs[0], *w = node->inputs[1], *c = g->result;
@@ -337,6 +347,9 @@ hone_status lower_weights(struct builder *b, const struct fusion_group *g, bool 
   };
   for (size_t i = 1; i < node->input_count; i++)
     if (!node->inputs[i]->constant) return HONE_OK;
+  /* without vectors, floats after scales of two bytes would not be aligned */
+  problem.b_halves =
+      b->plan->kernel_target.vector_bytes > 4 && are_halves(node->inputs[2]->constant);
   if (!choose_kernel(b, &problem, &choice)) return HONE_OK;
   TRY(ensure_dense(b, a, &av));
   TRY(weights_tensor(b, node, &tensor));

@@ -1,18 +1,19 @@
 /* c = epilogue(a * b) for few rows, with b in 4 or 8 bits and a scale (and a zero point) per block
  * of BLOCK rows of a column: only the small elements are read from memory. Panels of NR columns
- * hold, block by block, [scale][NR], [zero][NR] if B_ZEROS, then the elements: 8 bits row by row, 4
+ * hold, block by block, [scale][NR] (f16 if B_HALVES), [zero][NR] if B_ZEROS, then the elements: 8 bits row by row, 4
  * bits with two rows per byte, the first in the low bits. All products of a block are summed as
  * floats before its scale is applied. From defines(): VECTORS, TILE_ROWS, UNIT_PANELS, B_TYPE
  * (ONNX), B_BITS.
  */
 #define NR (VECTORS * LANES)
 #define BLOCKS_ ((K + BLOCK - 1) / BLOCK)
+#include "gemm_wq_head.h"
 #if B_BITS == 4
 #define PAIR 2 /* rows of b in one byte */
 #else
 #define PAIR 1
 #endif
-#define BLOCK_BYTES ((1 + B_ZEROS) * 4l * NR + (BLOCK + PAIR - 1) / PAIR * NR)
+#define BLOCK_BYTES (HEAD_BYTES_ + (BLOCK + PAIR - 1) / PAIR * NR)
 #define PANEL_BYTES (BLOCKS_ * BLOCK_BYTES)
 #define AHEAD_ 16384 /* bytes: prefetch distance into L2 for panels that are read once */
 #define FETCH_(from, bytes)                                         \
@@ -69,9 +70,9 @@ INLINE_ void PASTE_(NAME, sums)(const float *a, const uint8_t *panel, vec acc[TI
                                 const int rows) {
   for (long block = 0; block < BLOCKS_; block++, panel += BLOCK_BYTES) {
     vec sum[2][TILE_ROWS][VECTORS];
-    const float *scale = (const float *)(const void *)panel, *x = a + block * BLOCK;
-    const uint8_t *p = panel + (1 + B_ZEROS) * 4l * NR;
-    FETCH_(panel, (1 + B_ZEROS) * 4l * NR);
+    const float *x = a + block * BLOCK;
+    const uint8_t *p = panel + HEAD_BYTES_;
+    FETCH_(panel, HEAD_BYTES_);
     UNROLL for (int r = 0; r < rows; r++) {
       UNROLL for (int v = 0; v < VECTORS; v++) sum[0][r][v] = sum[1][r][v] = (vec){0};
     }
@@ -93,9 +94,9 @@ INLINE_ void PASTE_(NAME, sums)(const float *a, const uint8_t *panel, vec acc[TI
       UNROLL for (int v = 0; v < VECTORS; v++) {
         vec t = sum[0][r][v] + sum[1][r][v];
 #if B_ZEROS
-        t -= loadu_(scale + NR + v * LANES) * all;
+        t -= LOAD_ZERO_(panel, v * LANES) * all;
 #endif
-        acc[r][v] += loadu_(scale + v * LANES) * t;
+        acc[r][v] += LOAD_SCALE_(panel, v * LANES) * t;
       }
     }
   }
@@ -110,3 +111,7 @@ INLINE_ void PASTE_(NAME, sums)(const float *a, const uint8_t *panel, vec acc[TI
 #undef BLOCK_BYTES
 #undef AHEAD_
 #undef FETCH_
+#undef SCALES_
+#undef HEAD_BYTES_
+#undef LOAD_SCALE_
+#undef LOAD_ZERO_

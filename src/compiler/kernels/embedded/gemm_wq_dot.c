@@ -5,8 +5,8 @@
  * block with two digits, and that of floats with three. An infinity or NaN in a block makes the
  * row NaN.
  *
- * Panels of NR columns hold, STEP rows of b at a time (at most 256), [scale][NR], [zero][NR] if
- * B_ZEROS, then groups of four rows [NR][4], or of eight rows for 4 bits: the fifth is in the upper
+ * Panels of NR columns hold, STEP rows of b at a time (at most 256), [scale][NR] (f16 if B_HALVES),
+ * [zero][NR] if B_ZEROS, then groups of four rows [NR][4], or of eight rows for 4 bits: the fifth is in the upper
  * half of the first one's byte. SIGN_ is added to signed elements. As many groups as fit in
  * registers (SLAB_) are unpacked once for all TILE_ROWS rows of a. From defines(): VECTORS,
  * TILE_ROWS, UNIT_PANELS, STEP, DIGITS, B_TYPE (ONNX), B_BITS.
@@ -17,7 +17,8 @@
 #define GROUPS_(rows) (((rows) + GROUP - 1) / GROUP)
 #define BLOCKS_ ((K + STEP - 1) / STEP)
 #define LAST_ (K - (BLOCKS_ - 1) * STEP)
-#define BLOCK_BYTES ((1 + B_ZEROS + GROUPS_(STEP)) * 4l * NR)
+#include "gemm_wq_head.h"
+#define BLOCK_BYTES (HEAD_BYTES_ + GROUPS_(STEP) * 4l * NR)
 #define PANEL_BYTES (BLOCKS_ * BLOCK_BYTES)
 #define AHEAD_ 8192 /* bytes: prefetch distance into L2 */
 #if VECTORS > 1 && HONE_VECTOR_BYTES == 64
@@ -124,8 +125,7 @@ INLINE_ void PASTE_(NAME, digits)(veci total[DIGITS][VECTORS], const veci w[SLAB
 INLINE_ void PASTE_(NAME, slab)(const struct PASTE_(NAME, block) *a, const uint8_t *panel,
                                 TOTALS_, vec acc[TILE_ROWS][VECTORS], const long g,
                                 const long groups, const int is_last, const int rows) {
-  const float *scale = (const float *)(const void *)panel;
-  const int32_t *p = (const int32_t *)(const void *)panel + (1 + B_ZEROS + g) * NR;
+  const int32_t *p = (const int32_t *)(const void *)(panel + HEAD_BYTES_) + g * NR;
   veci w[SLAB_ * PAIR][VECTORS];
   UNROLL for (int i = 0; i < groups; i++)
     UNROLL for (int v = 0; v < VECTORS; v++) {
@@ -152,9 +152,9 @@ INLINE_ void PASTE_(NAME, slab)(const struct PASTE_(NAME, block) *a, const uint8
       vec t = floats_(sums[0]);
       if (DIGITS == 3) t += floats_(sums[DIGITS - 2]) * splat_(65536.0f);
 #if B_ZEROS
-      t -= loadu_(scale + NR + v * LANES) * splat_(a[r].all);
+      t -= LOAD_ZERO_(panel, v * LANES) * splat_(a[r].all);
 #endif
-      acc[r][v] += loadu_(scale + v * LANES) * splat_(a[r].step) * t;
+      acc[r][v] += LOAD_SCALE_(panel, v * LANES) * splat_(a[r].step) * t;
     }
   }
 }
@@ -164,7 +164,7 @@ INLINE_ void PASTE_(NAME, add_block)(const struct PASTE_(NAME, block) *a, const 
                                      const int rows) {
   const long last = (groups - 1) / SLAB_ * SLAB_;
   TOTALS_;
-  UNROLL for (int i = 0; i < (1 + B_ZEROS) * VECTORS; i++) PREFETCH_(panel + AHEAD_ + i * 4 * LANES);
+  UNROLL for (int i = 0; i < HEAD_BYTES_; i += 64) PREFETCH_(panel + AHEAD_ + i);
   UNROLL for (int d = 0; d < SUMS_OF_DIGITS_; d++)
     UNROLL for (int r = 0; r < rows; r++)
       UNROLL for (int v = 0; v < VECTORS; v++) total[d][r][v] = splati_(SIGN_ ? a[r].first[d] : 0);
@@ -200,3 +200,7 @@ INLINE_ void PASTE_(NAME, sums)(const struct PASTE_(NAME, block) *a, const uint8
 #undef DOT_
 #undef JOIN_
 #undef AHEAD_
+#undef SCALES_
+#undef HEAD_BYTES_
+#undef LOAD_SCALE_
+#undef LOAD_ZERO_

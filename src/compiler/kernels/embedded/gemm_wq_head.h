@@ -1,0 +1,10 @@
+/* What precedes the elements of a block in gemm_wq.c and gemm_wq_dot.c: scales, and zero points. */
+#if B_HALVES
+#define SCALES_ 2l
+#define LOAD_SCALE_(head, at) load_f16_((const uint16_t *)(const void *)(head) + (at), LANES)
+#else
+#define SCALES_ 4l
+#define LOAD_SCALE_(head, at) loadu_((const float *)(const void *)(head) + (at))
+#endif
+#define HEAD_BYTES_ ((SCALES_ + 4l * B_ZEROS) * NR)
+#define LOAD_ZERO_(head, at) loadu_((const float *)(const void *)((head) + SCALES_ * NR) + (at))
