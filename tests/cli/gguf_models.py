@@ -32,6 +32,13 @@ def gguf(pairs, tensors, version=3, alignment=32):
     return head + bytes(-len(head) % alignment) + data
 
 
+def in_parts(pairs, tensors, count):
+    """The bytes of each of `count` files, as llama-gguf-split writes them."""
+    names = list(tensors)
+    total = [("split.count", U16, count), ("split.tensors.count", I32, len(names))]
+    return [gguf((pairs if k == 0 else []) + total + [("split.no", U16, k)], {n: tensors[n] for n in names[k::count]}) for k in range(count)]
+
+
 # -- element types: floats, and two with scales, made here
 
 def stored(x, kind):
@@ -171,8 +178,8 @@ def array(kind, items):
     return struct.pack("<IQ", kind, len(items)) + b"".join(packed)
 
 
-def language_model(name="llama", matrix=8, context=512, template=TEMPLATE, seed=0):
-    """(bytes of the file, values of its tensors)"""
+def language_model(name="llama", matrix=8, context=512, template=TEMPLATE, seed=0, parts=1):
+    """(bytes of the file, or of each part; values of its tensors)"""
     pairs, tensors, values = model(name, matrix, seed, len(TOKENS), context)
     pairs = [p for p in pairs if not p[0].startswith("tokenizer")] + [
         ("general.name", STRING, "Tiny"), ("tokenizer.ggml.model", STRING, "gpt2"), ("tokenizer.ggml.pre", STRING, "qwen2"),
@@ -181,7 +188,7 @@ def language_model(name="llama", matrix=8, context=512, template=TEMPLATE, seed=
         ("tokenizer.ggml.merges", ARRAY, array(STRING, ["h e", "l l", "he ll"])), ("tokenizer.ggml.eos_token_id", U32, len(TOKENS) - 2)]
     if template:
         pairs.append(("tokenizer.chat_template", STRING, template))
-    return gguf(pairs, tensors), values
+    return gguf(pairs, tensors) if parts == 1 else in_parts(pairs, tensors, parts), values
 
 
 def encode(string):

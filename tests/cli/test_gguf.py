@@ -122,7 +122,7 @@ def damaged():
     yield "no architecture", with_pairs(("general.architecture",)), "E_FORMAT", "general.architecture"
     yield "architecture as number", with_pairs(("general.architecture", U32, 1)), "E_FORMAT", "string"
     yield "other architecture", with_pairs(("general.architecture", STRING, "mamba")), "E_UNSUP", "mamba"
-    yield "part of a model", with_pairs(("split.count", U16, 3)), "E_UNSUP", "one of 3 parts"
+    yield "part of a model", with_pairs(("split.count", U16, 3)), "E_USAGE", "first of 3 parts"
     yield "no blocks", with_pairs(("llama.block_count",)), "E_FORMAT", "llama.block_count"
     yield "blocks without end", with_pairs(("llama.block_count", U64, 2**40)), "E_FORMAT", "block_count"
     yield "negative heads", with_pairs(("llama.attention.head_count", I32, -4)), "E_FORMAT", "head_count"

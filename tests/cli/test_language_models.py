@@ -132,6 +132,28 @@ def test_what_the_caches_hold_changes_no_text(hone, tiny):
     assert result.stdout == "[0, 288, 192, 192, 192, 288, 288, 96, 96]\n", result.stdout + result.stderr
 
 
+def test_a_model_in_parts(hone, tmp_path):
+    """Three files, of which the first is passed. A change of any of them is another model."""
+    files, values = language_model(parts=3)
+    names = [tmp_path / f"m-{k:05}-of-00003.gguf" for k in (1, 2, 3)]
+    for name, data in zip(names, files):
+        name.write_bytes(data)
+    want, leads = continue_greedily("llama", values, encode("hello"), 8)
+    answer = generate(hone, names[0], "-p", "hello", "--new-tokens", "8", "--ignore-end")
+    assert agrees(answer["tokens"], want, leads)
+    refused(hone("generate", names[1], "-p", "a"), "E_USAGE", "NAME-00001-of-00003.gguf")
+    other, values = language_model(parts=3, seed=4)
+    names[2].write_bytes(other[2])
+    again = generate(hone, names[0], "-p", "hello", "--new-tokens", "8", "--ignore-end")
+    assert again["tokens"] != answer["tokens"]
+    names[2].write_bytes(files[1])
+    refused(hone("compile", names[0], "--shape", "input_ids[1,1]", "--cache", "64", "-o", tmp_path / "m.so"), "E_FORMAT", "two parts")
+    names[2].unlink()
+    refused(hone("compile", names[0], "--shape", "input_ids[1,1]", "--cache", "64", "-o", tmp_path / "m.so"), "E_NOFILE", "m-00003-of-00003.gguf")
+    names[0].rename(tmp_path / "m.gguf")
+    refused(hone("generate", tmp_path / "m.gguf", "-p", "a"), "E_USAGE", "-00001-of-00003.gguf")
+
+
 def test_what_generate_refuses(hone, tiny, tmp_path):
     path = tiny[0]
     refused(hone("generate", path), "E_USAGE", "--text")

@@ -51,11 +51,11 @@ void trial_record(const struct bench *bench, size_t config, int number,
 
 void trial_accuracy(const json_t *message, struct trial *trial) {
   struct process_record *record = &trial->record;
-  record->max_abs_diff = message_number(message, "max_abs_diff");
-  record->max_rel_diff = message_number(message, "max_rel_diff");
-  record->rel_l2 = message_number(message, "rel_l2");
-  record->cosine = message_number(message, "cosine");
-  record->top1 = message_number(message, "top1");
+  record->max_abs_diff = fmax(record->max_abs_diff, message_number(message, "max_abs_diff"));
+  record->max_rel_diff = fmax(record->max_rel_diff, message_number(message, "max_rel_diff"));
+  record->rel_l2 = fmax(record->rel_l2, message_number(message, "rel_l2"));
+  record->cosine = fmin(record->cosine, message_number(message, "cosine"));
+  record->top1 = fmin(record->top1, message_number(message, "top1"));
   if (config_generates(trial->config) && record->max_rel_diff >= GENERATION_LEAD)
     record->flags |= FLAG_MASK(departs);
 }

@@ -7,13 +7,12 @@
 
 int64_t form_tokens(enum form_kind kind) { return kind == FORM_TOKEN ? 1 : CHUNK_TOKENS; }
 
-hone_status forms_key(struct ctx *ctx, const struct mapping *file,
-                      const struct compile_options *options, int64_t cache, char out[65]) {
-  char compiler[128], program[33], hash[33];
+hone_status forms_key(struct ctx *ctx, const char *hash, const struct compile_options *options,
+                      int64_t cache, char out[65]) {
+  char compiler[128], program[33];
   struct strbuf text = {0};
   TRY(toolchain_describe(ctx, options->cc, options->target.triple, compiler));
   program_hash(program);
-  hash_hex(hash, file->data, file->size);
   strbuf_printf(&text, "generate|%s|%s|%s|%s|%s|%d|%d%d%d%d|%lld", program, hash, compiler,
                 options->target.triple, options->target.level, options->threads, options->bf16,
                 options->fp16, options->prefers_size, options->debug, (long long)cache);

@@ -110,8 +110,8 @@ struct hone_generator {
 };
 
 /* forms.c */
-/* A hash of everything that determines the bytes of the artifacts. */
-MUST_USE hone_status forms_key(struct ctx *ctx, const struct mapping *file,
+/* A hash of everything that determines the bytes of the artifacts. hash: of the model's files. */
+MUST_USE hone_status forms_key(struct ctx *ctx, const char *hash,
                                const struct compile_options *options, int64_t cache, char out[65]);
 /* From the artifact cache, or compiled and put there. */
 MUST_USE hone_status form_open(struct ctx *ctx, const char *path, const char *key,

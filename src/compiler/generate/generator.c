@@ -81,10 +81,30 @@ static int64_t cache_tokens(const struct hone_generator *g) {
   return (g->context + CHUNK_TOKENS - 1) / CHUNK_TOKENS * CHUNK_TOKENS;
 }
 
+/* Of the content of all files of the model. */
+static hone_status hash_files(struct ctx *ctx, const struct hone_generator *g, const char *path,
+                              const struct gguf *file, char out[33]) {
+  char part[4096], texts[2][33];
+  int64_t count;
+  hash_hex(out, g->file.data, g->file.size);
+  TRY(gguf_part_count(ctx, file, &count));
+  for (int64_t k = 2; k <= count; k++) {
+    struct mapping mapping;
+    TRY(gguf_part_path(ctx, path, k, count, part));
+    TRY(file_map(ctx, part, &mapping));
+    memcpy(texts[0], out, 33);
+    hash_hex(texts[1], mapping.data, mapping.size);
+    file_unmap(&mapping);
+    hash_hex(out, texts, sizeof texts);
+  }
+  return HONE_OK;
+}
+
 static hone_status open_forms(struct ctx *ctx, struct hone_generator *g, const char *path,
-                              const struct generator_options *options) {
-  char key[65];
-  TRY(forms_key(ctx, &g->file, &options->compile, cache_tokens(g), key));
+                              const struct gguf *file, const struct generator_options *options) {
+  char hash[33], key[65];
+  TRY(hash_files(ctx, g, path, file, hash));
+  TRY(forms_key(ctx, hash, &options->compile, cache_tokens(g), key));
   for (int kind = 0; kind < FORM_COUNT; kind++)
     TRY(form_open(ctx, path, key, options, cache_tokens(g), kind, &g->forms[kind]));
   return check_forms(ctx, g);
@@ -103,8 +123,9 @@ static hone_status open_all(struct ctx *ctx, struct hone_generator *g, const cha
   g->context = most < positions ? most : positions;
   TRY(features_check(ctx, place_name(options->compile.target.level),
                      options->compile.target.features));
-  TRY(open_forms(ctx, g, path, options));
+  TRY(open_forms(ctx, g, path, &file, options));
   TRY(team_create(ctx, threads, false, &g->team));
+  file_release(&g->file); /* texts of tokens are read on and on, weights are in the artifacts */
   return allocate(ctx, g);
 }
 

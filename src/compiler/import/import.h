@@ -123,6 +123,9 @@ struct side_files {
 MUST_USE hone_status side_files_open(struct ctx *ctx, struct arena *arena, const char *folder,
                                      struct model_file *file, struct side_files *out);
 void side_files_close(struct side_files *sides);
+/* The whole file at `location`, open as long as the model's. */
+MUST_USE hone_status side_files_map(struct ctx *ctx, struct side_files *sides, const char *location,
+                                    size_t location_length, struct mapping *out);
 /* Bytes [offset, offset + bytes) of the file at `location`; length < 0: not stated in the model. */
 MUST_USE hone_status side_files_read(struct ctx *ctx, struct side_files *sides,
                                      const char *location, size_t location_length, uint64_t offset,

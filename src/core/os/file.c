@@ -44,6 +44,11 @@ hone_status file_map(struct ctx *ctx, const char *path, struct mapping *out) {
   return status;
 }
 
+void file_release(const struct mapping *mapping) {
+  if (mapping->data && mapping->data != nothing)
+    madvise((void *)(uintptr_t)mapping->data, mapping->size, MADV_DONTNEED);
+}
+
 void file_unmap(struct mapping *mapping) {
   if (mapping->data && mapping->data != nothing)
     munmap((void *)(uintptr_t)mapping->data, mapping->size);

@@ -17,6 +17,8 @@ MUST_USE hone_status file_map(struct ctx *ctx, const char *path, struct mapping 
 /* The same from an open descriptor, which the caller keeps. name is for messages only. */
 MUST_USE hone_status file_map_fd(struct ctx *ctx, int fd, const char *name, struct mapping *out);
 void file_unmap(struct mapping *mapping);
+/* Releases the memory of what was read. Pages come back from the file when they are read again. */
+void file_release(const struct mapping *mapping);
 /* mkdir -p with mode 0700 for new folders. */
 MUST_USE hone_status dir_create(struct ctx *ctx, const char *path);
 /* A folder for the user's results: permissions follow the umask. */

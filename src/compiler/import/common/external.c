@@ -267,13 +267,20 @@ static hone_status find_side(struct ctx *ctx, struct side_files *sides, const ch
   return names_add(ctx, &sides->opened, key, item, &fresh);
 }
 
+hone_status side_files_map(struct ctx *ctx, struct side_files *sides, const char *location,
+                           size_t location_length, struct mapping *out) {
+  size_t index = 0;
+  TRY(check_location(ctx, location, location_length));
+  TRY(find_side(ctx, sides, location, &index));
+  *out = sides->file->sides.at[index];
+  return HONE_OK;
+}
+
 hone_status side_files_read(struct ctx *ctx, struct side_files *sides, const char *location,
                             size_t location_length, uint64_t offset, int64_t length, size_t bytes,
                             struct place at, const uint8_t **out) {
-  TRY(check_location(ctx, location, location_length));
-  size_t index = 0;
-  TRY(find_side(ctx, sides, location, &index));
-  const struct mapping *side = &sides->file->sides.at[index];
+  struct mapping mapping, *side = &mapping;
+  TRY(side_files_map(ctx, sides, location, location_length, side));
   if (offset > side->size || bytes > side->size - (size_t)offset)
     return fail(ctx, HONE_E_FORMAT, at,
                 "external data: %zu bytes at offset %llu of a file of %zu bytes", bytes,

@@ -95,14 +95,7 @@ static hone_status find_architecture(struct model *m) {
 
 static hone_status read_facts(struct model *m) {
   const struct gguf_tensor *embedding = gguf_tensor(&m->file, "token_embd.weight");
-  int64_t split;
   TRY(find_architecture(m));
-  TRY(gguf_int(m->ctx, &m->file, "split.count", 0, 1 << 16, 0, &split));
-  if (split > 1)
-    return advise(m->ctx,
-                  fail(m->ctx, HONE_E_UNSUP, place_name("split.count"),
-                       "one of %lld parts of a model", (long long)split),
-                  "join them with llama-gguf-split --merge");
   TRY(read_int(m, "block_count", 1024, -1, &m->blocks));
   TRY(read_int(m, "embedding_length", 1 << 20, -1, &m->width));
   TRY(read_int(m, "feed_forward_length", 1 << 24, -1, &m->inner));
@@ -556,6 +549,21 @@ static hone_status declare_states(struct model *m) {
   return HONE_OK;
 }
 
+/* The tensors of further files, in the folder of the first. */
+static hone_status read_parts(struct model *m, const struct source *source) {
+  const char *slash = strrchr(source->path, '/'), *name = slash ? slash + 1 : source->path;
+  char part[4096];
+  int64_t count;
+  TRY(gguf_part_count(m->ctx, &m->file, &count));
+  for (int64_t k = 2; k <= count; k++) {
+    struct mapping mapping;
+    TRY(gguf_part_path(m->ctx, name, k, count, part));
+    TRY(side_files_map(m->ctx, source->sides, part, strlen(part), &mapping));
+    TRY(gguf_add_part(m->ctx, m->arena, mapping.data, mapping.size, &m->file));
+  }
+  return HONE_OK;
+}
+
 hone_status read_gguf(struct ctx *ctx, struct arena *arena, const struct source *source,
                       struct graph **out_graph) {
   struct model *m;
@@ -564,6 +572,7 @@ hone_status read_gguf(struct ctx *ctx, struct arena *arena, const struct source 
   *m = (struct model){.ctx = ctx, .arena = arena, .cache = source->options->cache};
   m->make = (struct make){.ctx = ctx, .index = -1, .name = ""};
   TRY(gguf_read(ctx, arena, source->bytes, source->size, &m->file));
+  TRY(read_parts(m, source));
   TRY(NEW_ARRAY(ctx, arena, m->made, m->file.tensor_count));
   TRY(read_facts(m));
   TRY(graph_create(ctx, arena, &m->make.graph));

@@ -1,6 +1,7 @@
 /* gguf: files of llama.cpp. Key/value pairs, tensor descriptions, and tensor data; there is no graph in the file.
  *
  *   file.c     header, pairs and tensors, every count and offset checked
+ *   parts.c    models in several files
  *   blocks.c   the element types that are stored in blocks with a scale
  *   gguf.c     the architecture's graph
  *   vocabulary.c  the tokeniser
@@ -73,6 +74,16 @@ MUST_USE hone_status gguf_float(struct ctx *ctx, const struct gguf *file, const 
 /* A string without control characters, copied; NULL if the key is absent. */
 MUST_USE hone_status gguf_string(struct ctx *ctx, struct arena *arena, const struct gguf *file,
                                  const char *key, const char **out);
+
+/* -- parts.c: models in several files */
+/* The number of files, 1 to 1000; E_USAGE if this is not the first of several. */
+MUST_USE hone_status gguf_part_count(struct ctx *ctx, const struct gguf *file, int64_t *out);
+/* The path of part k (from 1) of `count`, from that of the first: "m-00002-of-00003.gguf". */
+MUST_USE hone_status gguf_part_path(struct ctx *ctx, const char *first, int64_t k, int64_t count,
+                                    char out[4096]);
+/* Adds the tensors of a further part, whose bytes stay mapped. */
+MUST_USE hone_status gguf_add_part(struct ctx *ctx, struct arena *arena, const uint8_t *bytes,
+                                   size_t size, struct gguf *file);
 
 /* -- vocabulary.c */
 /* Its texts stay in the file. E_FORMAT for lists that do not fit, E_UNSUP for another kind of

@@ -124,7 +124,9 @@ static hone_status read_special(struct ctx *ctx, const struct gguf *file, struct
 
 hone_status gguf_vocabulary(struct ctx *ctx, struct arena *arena, const struct gguf *file,
                             struct vocabulary *out) {
+  int64_t parts;
   *out = (struct vocabulary){.pre = ""};
+  TRY(gguf_part_count(ctx, file, &parts)); /* only the first part has it */
   TRY(read_kind(ctx, arena, file, out));
   TRY(read_strings(ctx, arena, file, "tokenizer.ggml.tokens", &out->texts, &out->count));
   if (!out->count) return lacks(ctx, "tokenizer.ggml.tokens");
