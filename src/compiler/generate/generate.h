@@ -35,7 +35,6 @@ void generator_close(struct hone_generator *generator); /* NULL is fine */
 int64_t generator_context(const struct hone_generator *generator);
 /* general.name of the file, "" if it has none. */
 const char *generator_name(const struct hone_generator *generator);
-/* NULL: the file has no chat template. */
 double generator_load_ms(const struct hone_generator *generator);
 
 /* How the next token is drawn. Candidates are first reduced to the top_k most likely, then to those

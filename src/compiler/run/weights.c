@@ -154,11 +154,15 @@ bool weights_are_settled(const struct loaded *loaded) {
   return !loaded->copy || atomic_load(&loaded->copy->done);
 }
 
+void weights_stay(struct loaded *loaded) {
+  if (!loaded->copy) return;
+  atomic_store(&loaded->copy->stop, true);
+  if (loaded->copy->forks == fork_count()) pthread_join(loaded->copy->thread, NULL);
+  free(loaded->copy);
+  loaded->copy = NULL;
+}
+
 void weights_unload(struct loaded *loaded) {
-  if (loaded->copy) {
-    atomic_store(&loaded->copy->stop, true);
-    if (loaded->copy->forks == fork_count()) pthread_join(loaded->copy->thread, NULL);
-    free(loaded->copy);
-  }
+  weights_stay(loaded);
   file_unmap(&loaded->weights_file);
 }
