@@ -73,9 +73,9 @@ hone_status form_open(struct ctx *ctx, const char *path, const char *key,
   TRY(sha256_hex(ctx, own, text, (size_t)length));
   if (!options->compile.no_cache) TRY(cache_lookup(ctx, own, artifact, &is_there));
   if (!is_there) announce(options, path, kind);
-  hone_status status =
-      is_there ? artifact_load(ctx, artifact, NULL, out)
-               : make_form(ctx, path, options, form_tokens(kind), context, own, out);
+  hone_status status = is_there
+                           ? artifact_load(ctx, artifact, NULL, out)
+                           : make_form(ctx, path, options, form_tokens(kind), context, own, out);
   if (!status && kind == FORM_CHUNK) weights_stay(out); /* read once for many tokens */
   return status;
 }

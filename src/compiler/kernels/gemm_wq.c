@@ -1,6 +1,7 @@
 /* Choices and packing for gemm_wq.c and gemm_wq_dot.c: matmuls with block-quantised weights of 4 or
  * 8 bits. b is [k][n] of these (4 bits: two per byte, low bits first), then one
- * float scale per block of k and column, then as many zero points in b's type if b_zeros is set.
+ * float scale per block of k and column, then as many zero points in b's type if b_zeros is 1, or
+ * minima as floats if it is 2.
  */
 #include <string.h>
 
@@ -87,7 +88,7 @@ int gemm_wq_defines(const struct problem *p, const struct kernel_target *target,
 
 /* A panel in the order in which the source reads it. */
 struct panels {
-  int64_t width, count, blocks, scale_bytes, block_bytes;
+  int64_t width, count, blocks, scale_bytes, zero_bytes, block_bytes;
   /* rows of a block; consecutive rows in a word; consecutive rows in a byte */
   int64_t step, quad, pair;
 };
@@ -101,8 +102,9 @@ static struct panels panels_of(const struct problem *p, const struct kernel_targ
   t.count = ceil_div(p->n, t.width);
   t.blocks = ceil_div(p->k, t.step);
   t.scale_bytes = p->b_halves ? 2 : 4;
+  t.zero_bytes = p->b_zeros == 2 ? t.scale_bytes : p->b_zeros ? 4 : 0;
   t.block_bytes =
-      (t.scale_bytes + (p->b_zeros ? 4 : 0) + ceil_div(t.step, t.quad * t.pair) * t.quad) * t.width;
+      (t.scale_bytes + t.zero_bytes + ceil_div(t.step, t.quad * t.pair) * t.quad) * t.width;
   return t;
 }
 
@@ -163,14 +165,15 @@ static void pack_block(const struct problem *p, const struct panels *t, const ui
   const uint8_t *scales = b + (bits_of(p) == 4 ? (p->k * p->n + 1) / 2 : p->k * p->n);
   const uint8_t *zeros = scales + ceil_div(p->k, p->block) * p->n * 4;
   uint8_t *points = to + t->scale_bytes * t->width;
-  uint8_t *elements = points + (p->b_zeros ? 4 : 0) * t->width;
+  uint8_t *elements = points + t->zero_bytes * t->width;
   const int64_t depth = min_i64(t->step, p->k - first), group = t->quad * t->pair;
   const int sign = t->quad > 1 ? sign_of(p) : 0;
   for (int64_t j = 0; j < min_i64(t->width, p->n - n); j++) {
     int64_t at = first / p->block * p->n + n + j;
     put_scale(p, scales + 4 * at, to + t->scale_bytes * j);
-    float zero = p->b_zeros ? zero_at(p, zeros, at) : 0;
-    if (p->b_zeros) memcpy(points + 4 * j, &zero, 4);
+    const float zero = p->b_zeros == 1 ? zero_at(p, zeros, at) : 0;
+    if (p->b_zeros == 1) memcpy(points + 4 * j, &zero, 4);
+    if (p->b_zeros == 2) put_scale(p, zeros + 4 * at, points + t->zero_bytes * j);
     for (int64_t k = 0; k < depth; k++)
       elements[(k / group * t->width + j) * t->quad + k % t->quad] |=
           (uint8_t)((element(p, b, (first + k) * p->n + n + j) ^ sign)

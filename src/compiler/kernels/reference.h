@@ -118,7 +118,7 @@ static inline int64_t scale_count(const struct problem *p) {
 static inline size_t weights_bytes(const struct problem *p, int64_t count) {
   if (!p->block) return bytes_of(p->types.b, count);
   return bytes_of(p->types.b, p->k * p->n) + 4 * (size_t)scale_count(p) +
-         (p->b_zeros ? bytes_of(p->types.b, scale_count(p)) : 0);
+         (p->b_zeros ? bytes_of(p->b_zeros == 2 ? TYPE_F32 : p->types.b, scale_count(p)) : 0);
 }
 
 static inline double code_at(const char *at, uint8_t type, int64_t i) {
@@ -130,15 +130,18 @@ static inline double code_at(const char *at, uint8_t type, int64_t i) {
 static inline double scaled_weight(const struct problem *p, const char *b, int64_t i) {
   const char *scales = b + bytes_of(p->types.b, p->k * p->n), *zeros = scales + 4 * scale_count(p);
   const int64_t at = i / p->n / p->block * p->n + i % p->n;
-  const double zero = p->b_zeros ? code_at(zeros, p->types.b, at) : 0;
-  return (code_at(b, p->types.b, i) - zero) * element_at(scales, TYPE_F32, at);
+  const double zero = p->b_zeros == 1 ? code_at(zeros, p->types.b, at) : 0;
+  const double minimum = p->b_zeros == 2 ? element_at(zeros, TYPE_F32, at) : 0;
+  return (code_at(b, p->types.b, i) - zero) * element_at(scales, TYPE_F32, at) + minimum;
 }
 
 static inline void fill_scales(const struct problem *p, char *b) {
   char *scales = b + bytes_of(p->types.b, p->k * p->n);
   for (int64_t i = 0; i < scale_count(p); i++) {
     const float scale = 0x1p-7f * (1 + 0.25f * (float)(i % 7)); /* also a number of f16 */
+    const float minimum = -3 * scale;
     memcpy(scales + 4 * i, &scale, 4);
+    if (p->b_zeros == 2) memcpy(scales + 4 * (scale_count(p) + i), &minimum, 4);
   }
 }
 

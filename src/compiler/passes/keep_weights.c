@@ -1,7 +1,8 @@
 /* keep-weights: MatMul | Gemm of up to 64 rows with DequantizeLinear of constant weights of 4 or 8
  * bits becomes hone.MatMulWeights, which reads them unconverted: f32 weights are four to eight
  * times the bytes, and int8 dot products are at least as fast. With more rows the kernels for
- * targets without dot products are slower than those for f32 weights.
+ * targets without dot products are slower than those for f32 weights. Minima of blocks, which GGUF
+ * adds as a product with sums over blocks, become its input.
  */
 #include "rewrite.h"
 
@@ -98,7 +99,58 @@ static bool is_all_zero(const struct tensor *x) {
   return true;
 }
 
+/* The value whose sums over blocks of the last dimension `sums` has: ReduceSum of a Reshape. */
+static const struct value *summed_in_blocks(const struct value *sums, int64_t block) {
+  const struct node *sum = producer_of(sums, OP_ReduceSum);
+  const struct node *parts = sum ? producer_of(sum->inputs[0], OP_Reshape) : NULL;
+  const struct value *axes = sum ? node_input(sum, 1) : NULL;
+  if (!parts || !axes || !axes->constant || node_int(sum, "keepdims", 1)) return NULL;
+  const struct shape *shape = &parts->outputs[0]->shape;
+  const bool is_last = tensor_count(axes->constant) == 1 && shape->rank == 3 &&
+                       (tensor_i64(axes->constant, 0) == 2 || tensor_i64(axes->constant, 0) == -1);
+  return is_last && shape->dims[2] == block ? parts->inputs[0] : NULL;
+}
+
+/* The Gemm that adds minima [n, blocks] times the sums over the blocks of a; NULL: another one. */
+static const struct value *minima_of(const struct node *product, const struct node *gemm) {
+  const struct value *a = product->inputs[0];
+  const int64_t block = node_int(product, "block_size", 0);
+  const struct value *minima = gemm->inputs[1];
+  if (product->input_count > 3 || node_input(gemm, 2) || !node_int(gemm, "transB", 0) ||
+      node_int(gemm, "transA", 0) || node_float(gemm, "alpha", 1) != 1 || a->shape.rank != 2)
+    return NULL;
+  const struct shape *scales = &product->inputs[2]->shape;
+  const bool fits = minima->constant && minima->dtype == HONE_F32 && minima->shape.rank == 2 &&
+                    minima->shape.dims[0] == scales->dims[1] &&
+                    minima->shape.dims[1] == scales->dims[0] && a->shape.dims[1] % block == 0;
+  return fits && summed_in_blocks(gemm->inputs[0], block) == a ? minima : NULL;
+}
+
+/* A product and what the minima of the weights add to it, as one node. */
+static hone_status take_minima(struct rewrite *r, struct node *add) {
+  for (int k = 0; k < 2; k++) {
+    struct node *product = producer_of(add->inputs[k], OP_MatMulWeights), *made;
+    const struct node *gemm = producer_of(add->inputs[!k], OP_Gemm);
+    const struct value *minima = product && gemm ? minima_of(product, gemm) : NULL;
+    if (!minima) continue;
+    struct value *in[] = {product->inputs[0], product->inputs[1], product->inputs[2], NULL};
+    const int64_t n = minima->shape.dims[0], blocks = minima->shape.dims[1];
+    TRY(rewrite_constant(r, HONE_F32, &(struct shape){2, {blocks, n}}, &in[3]));
+    for (int64_t i = 0; i < n * blocks; i++)
+      tensor_set_f64(in[3]->constant, (size_t)(i % blocks * n + i / blocks),
+                     tensor_f64(minima->constant, (size_t)i));
+    TRY(rewrite_node(r, OP_MatMulWeights, in, 4, &made));
+    node_stand_for(made, add);
+    TRY(node_set_int(r->ctx, r->graph, made, "block_size", node_int(product, "block_size", 0)));
+    TRY(node_set_int(r->ctx, r->graph, made, "a_digits", node_int(product, "a_digits", 0)));
+    TRY(node_infer(r->ctx, r->graph, made));
+    return rewrite_replace(r, add->outputs[0], made->outputs[0]);
+  }
+  return HONE_OK;
+}
+
 static hone_status visit(struct rewrite *r, struct node *node) {
+  if (is_op(node, OP_Add)) return take_minima(r, node);
   struct weights w;
   int64_t elements;
   bool gemm = is_op(node, OP_Gemm), turned = gemm && node_int(node, "transB", 0);

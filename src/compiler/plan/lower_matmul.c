@@ -342,14 +342,17 @@ hone_status lower_weights(struct builder *b, const struct fusion_group *g, bool 
       .b_batches = 1,
       .c_row = n,
       .block = node_int(node, "block_size", k),
-      .b_zeros = node->input_count > 3,
+      .b_zeros = node->input_count < 4                ? 0
+                 : node->inputs[3]->dtype == HONE_F32 ? 2
+                                                      : 1,
       .a_digits = node_int(node, "a_digits", 0),
   };
   for (size_t i = 1; i < node->input_count; i++)
     if (!node->inputs[i]->constant) return HONE_OK;
   /* without vectors, floats after scales of two bytes would not be aligned */
-  problem.b_halves =
-      b->plan->kernel_target.vector_bytes > 4 && are_halves(node->inputs[2]->constant);
+  problem.b_halves = b->plan->kernel_target.vector_bytes > 4 &&
+                     are_halves(node->inputs[2]->constant) &&
+                     (problem.b_zeros != 2 || are_halves(node->inputs[3]->constant));
   if (!choose_kernel(b, &problem, &choice)) return HONE_OK;
   TRY(ensure_dense(b, a, &av));
   TRY(weights_tensor(b, node, &tensor));

@@ -1,6 +1,6 @@
 /* c = epilogue(a * b) for few rows, with b in 4 or 8 bits and a scale (and a zero point) per block
  * of BLOCK rows of a column: only the small elements are read from memory. Panels of NR columns
- * hold, block by block, [scale][NR] (f16 if B_HALVES), [zero][NR] if B_ZEROS, then the elements: 8 bits row by row, 4
+ * hold, block by block, [scale][NR] (f16 if B_HALVES), [zero or minimum][NR] if B_ZEROS, then the elements: 8 bits row by row, 4
  * bits with two rows per byte, the first in the low bits. All products of a block are summed as
  * floats before its scale is applied. From defines(): VECTORS, TILE_ROWS, UNIT_PANELS, B_TYPE
  * (ONNX), B_BITS.
@@ -93,8 +93,10 @@ INLINE_ void PASTE_(NAME, sums)(const float *a, const uint8_t *panel, vec acc[TI
 #endif
       UNROLL for (int v = 0; v < VECTORS; v++) {
         vec t = sum[0][r][v] + sum[1][r][v];
-#if B_ZEROS
+#if B_ZEROS == 1
         t -= LOAD_ZERO_(panel, v * LANES) * all;
+#elif B_ZEROS == 2
+        acc[r][v] += LOAD_ZERO_(panel, v * LANES) * all;
 #endif
         acc[r][v] += LOAD_SCALE_(panel, v * LANES) * t;
       }
@@ -112,6 +114,7 @@ INLINE_ void PASTE_(NAME, sums)(const float *a, const uint8_t *panel, vec acc[TI
 #undef AHEAD_
 #undef FETCH_
 #undef SCALES_
+#undef ZEROS_
 #undef HEAD_BYTES_
 #undef LOAD_SCALE_
 #undef LOAD_ZERO_

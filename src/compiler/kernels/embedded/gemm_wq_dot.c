@@ -6,7 +6,7 @@
  * row NaN.
  *
  * Panels of NR columns hold, STEP rows of b at a time (at most 256), [scale][NR] (f16 if B_HALVES),
- * [zero][NR] if B_ZEROS, then groups of four rows [NR][4], or of eight rows for 4 bits: the fifth is in the upper
+ * [zero or minimum][NR] if B_ZEROS, then groups of four rows [NR][4], or of eight rows for 4 bits: the fifth is in the upper
  * half of the first one's byte. SIGN_ is added to signed elements. As many groups as fit in
  * registers (SLAB_) are unpacked once for all TILE_ROWS rows of a. From defines(): VECTORS,
  * TILE_ROWS, UNIT_PANELS, STEP, DIGITS, B_TYPE (ONNX), B_BITS.
@@ -52,7 +52,7 @@
 
 /* Of one row of a: digits, the low ones first. */
 struct PASTE_(NAME, block) {
-  float step, all;                /* the value of one integer step; the sum of all integers */
+  float step, all; /* the value of one integer step; the sum of all integers, with minima of all */
   int32_t first[SUMS_OF_DIGITS_]; /* initial sums, which subtract SIGN_ */
   int8_t digit[DIGITS][GROUPS_(STEP) * GROUP];
 };
@@ -79,7 +79,7 @@ INLINE_ void PASTE_(NAME, split)(struct PASTE_(NAME, block) *to, const float *a,
 #if B_ZEROS || SIGN_
   JOIN_LANES_(sum, veci_add_);
   JOIN_LANES_(top, veci_add_);
-  to->all = (float)LANE_(sum, 0);
+  to->all = (float)LANE_(sum, 0) * (B_ZEROS == 2 ? to->step : 1);
   to->first[0] = -SIGN_ * (LANE_(sum, 0) - LANE_(top, 0) * 65536);
   if (DIGITS == 3) to->first[DIGITS - 2] = -SIGN_ * LANE_(top, 0);
 #else
@@ -151,8 +151,10 @@ INLINE_ void PASTE_(NAME, slab)(const struct PASTE_(NAME, block) *a, const uint8
       }
       vec t = floats_(sums[0]);
       if (DIGITS == 3) t += floats_(sums[DIGITS - 2]) * splat_(65536.0f);
-#if B_ZEROS
+#if B_ZEROS == 1
       t -= LOAD_ZERO_(panel, v * LANES) * splat_(a[r].all);
+#elif B_ZEROS == 2
+      acc[r][v] += LOAD_ZERO_(panel, v * LANES) * splat_(a[r].all);
 #endif
       acc[r][v] += LOAD_SCALE_(panel, v * LANES) * splat_(a[r].step) * t;
     }
@@ -201,6 +203,7 @@ INLINE_ void PASTE_(NAME, sums)(const struct PASTE_(NAME, block) *a, const uint8
 #undef JOIN_
 #undef AHEAD_
 #undef SCALES_
+#undef ZEROS_
 #undef HEAD_BYTES_
 #undef LOAD_SCALE_
 #undef LOAD_ZERO_

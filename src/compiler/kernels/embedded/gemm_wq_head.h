@@ -1,4 +1,6 @@
-/* What precedes the elements of a block in gemm_wq.c and gemm_wq_dot.c: scales, and zero points. */
+/* What precedes the elements of a block in gemm_wq.c and gemm_wq_dot.c: scales, and zero points or
+ * minima.
+ */
 #if B_HALVES
 #define SCALES_ 2l
 #define LOAD_SCALE_(head, at) load_f16_((const uint16_t *)(const void *)(head) + (at), LANES)
@@ -6,5 +8,11 @@
 #define SCALES_ 4l
 #define LOAD_SCALE_(head, at) loadu_((const float *)(const void *)(head) + (at))
 #endif
-#define HEAD_BYTES_ ((SCALES_ + 4l * B_ZEROS) * NR)
+#if B_ZEROS == 2
+#define ZEROS_ SCALES_
+#define LOAD_ZERO_(head, at) LOAD_SCALE_((head) + SCALES_ * NR, at)
+#else
+#define ZEROS_ (4l * B_ZEROS)
 #define LOAD_ZERO_(head, at) loadu_((const float *)(const void *)((head) + SCALES_ * NR) + (at))
+#endif
+#define HEAD_BYTES_ ((SCALES_ + ZEROS_) * NR)
