@@ -187,23 +187,24 @@ def test_tokens_of_a_text(hone, tiny, tmp_path):
 
 SCRIPT = """
 import sys, hone
-m = hone.load(sys.argv[1], threads=1, context=200)
+sys.setswitchinterval(1e-4)  # the reader is to be quicker than the model
+m = hone.load(sys.argv[1], threads=1, context=500)
 text = m.generate("hello", new_tokens=12, ignore_end=True)
 pieces = list(text)
 assert "".join(pieces) == str(m.generate("hello", new_tokens=12, ignore_end=True)) and len(pieces) > 1
 assert list(text) == pieces and str(text) == "".join(pieces)
 assert text.result["new_tokens"] == 12 and text.result["reason"] == "length" and len(text.result["tokens"]) == 12
-long = m.generate("hello", new_tokens=150, ignore_end=True)
+long = m.generate("hello", new_tokens=490, ignore_end=True)
 for piece in long:
     break
-assert long.result["reason"] == "cancelled" and long.result["new_tokens"] < 150 and str(long) == "".join(long)
+assert long.result["reason"] == "cancelled" and long.result["new_tokens"] < 490 and str(long) == "".join(long)
 prompt = "A quick brown fox. " * 9
 first = m.generate(prompt, new_tokens=9, ignore_end=True)
 text = str(first)
 again = m.generate(prompt, new_tokens=9, ignore_end=True)
 assert str(again) == text and first.result["cached_tokens"] < 32 and again.result["cached_tokens"] == (len(prompt) - 1) // 32 * 32
 assert str(m.chat([{"role": "user", "content": "hello"}], new_tokens=5, ignore_end=True))
-for call, word in ((lambda: m.generate(""), "E_USAGE"), (lambda: m.generate("a" * 300), "E_LIMIT"),
+for call, word in ((lambda: m.generate(""), "E_USAGE"), (lambda: m.generate("a" * 600), "E_LIMIT"),
                    (lambda: m.chat([{"role": "tool", "content": "x"}]), "no tools here")):
     try:
         text = call()
