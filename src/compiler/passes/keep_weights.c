@@ -1,12 +1,12 @@
-/* keep-weights: MatMul | Gemm of up to 64 rows with DequantizeLinear of constant weights of 4 or 8
- * bits becomes hone.MatMulWeights, which reads them unconverted: f32 weights are four to eight
- * times the bytes, and int8 dot products are at least as fast. With more rows the kernels for
- * targets without dot products are slower than those for f32 weights. Minima of blocks, which GGUF
- * adds as a product with sums over blocks, become its input.
+/* keep-weights: MatMul | Gemm of few rows with DequantizeLinear of constant weights of 4 or 8 bits
+ * becomes hone.MatMulWeights, which reads them unconverted: such matmuls are memory-bound, and f32
+ * weights would be four to eight times the bytes. With more rows a matmul is compute-bound and
+ * stays f32; later, if activations may be rounded, because int8 products are then as fast. Minima
+ * of blocks, which GGUF adds as a product with sums over blocks, become its input.
  */
 #include "rewrite.h"
 
-enum { MOST_ROWS = 64, LEAST_WEIGHTS = 4096 };
+enum { MOST_ROWS = 16, MOST_ROWS_ROUNDED = 64, LEAST_WEIGHTS = 4096 };
 
 /* The weights [k, n], or [n, k] if `turned`, with one scale (and zero point) per `block` of k. */
 struct weights {
@@ -164,7 +164,8 @@ static hone_status visit(struct rewrite *r, struct node *node) {
   if (gemm && (node_int(node, "transA", 0) || node_float(node, "alpha", 1) != 1 ||
                (bias && node_float(node, "beta", 1) != 1)))
     return HONE_OK;
-  if (!read_weights(node->inputs[1], turned, &w) || elements > MOST_ROWS * w.k) return HONE_OK;
+  if (!read_weights(node->inputs[1], turned, &w)) return HONE_OK;
+  if (elements > (w.digits ? MOST_ROWS_ROUNDED : MOST_ROWS) * w.k) return HONE_OK;
   if (turned)
     TRY(turned_weights(r, &w, &in[1]));
   else
