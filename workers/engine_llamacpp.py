@@ -1,6 +1,4 @@
-"""llama.cpp by the wheel xllamacpp: GGUF on the CPU, text generation only, with llama.cpp's own loop and defaults.
-
-Options: repack=off keeps the file's order of weights; flash=on|off; cache=f16|q8_0|... for keys and values (llama.cpp's own words)."""
+"""llama.cpp by the wheel xllamacpp: GGUF on the CPU, text generation only, with llama.cpp's own loop and defaults."""
 
 import importlib.metadata
 import os
@@ -13,13 +11,15 @@ class Engine:
     def open(self, request):
         import numpy
         import xllamacpp
+        if request.options:
+            raise protocol.Unsupported("this engine takes no options")
         self.numpy, self.ids = numpy, {}
         params = xllamacpp.CommonParams()
         params.model.path = request.model
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = request.threads
         params.n_parallel, params.n_ctx = 1, request.tokens + 8
         self.server = xllamacpp.Server(params)
-        return protocol.Facts(version=importlib.metadata.version("xllamacpp"), threads=request.threads, precision="int8",
+        return protocol.Facts(version=importlib.metadata.version("xllamacpp"), threads=request.threads, precision="unknown",
                               inputs=list(request.inputs), outputs=list(request.outputs),
                               artifact_bytes=os.path.getsize(request.model))
 

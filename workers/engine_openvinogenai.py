@@ -19,7 +19,7 @@ class Engine:
             self.pipeline = openvino_genai.LLMPipeline(request.model, "CPU", INFERENCE_NUM_THREADS=request.threads, **request.options)
         except RuntimeError as error:
             raise protocol.Unsupported(protocol.last_error(str(error))) from error
-        return protocol.Facts(version=importlib.metadata.version("openvino-genai"), threads=request.threads, precision="int8",
+        return protocol.Facts(version=importlib.metadata.version("openvino-genai"), threads=request.threads, precision="unknown",
                               inputs=list(request.inputs), outputs=list(request.outputs),
                               artifact_bytes=os.path.getsize(request.model))
 

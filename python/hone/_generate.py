@@ -13,7 +13,7 @@ from ._lib import GenerateOptions, Generated, GeneratorOptions, Message, Piece, 
 
 
 class Text:
-    """An answer as it is made: iterate over its pieces, or take all of it with str(); both also work again. `result` has the
+    """An answer as it is made: iterate over its pieces, or take all of it with str(), as often as you like. `result` has the
     counts and times, once it is complete. Closing it, or leaving the loop, ends the generation."""
 
     def __init__(self, run: Any) -> None:

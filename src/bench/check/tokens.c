@@ -10,8 +10,7 @@
 
 void accuracy_of_tokens(struct accuracy *out) {
   accuracy_init(out);
-  out->max_abs_diff = out->rel_l2 = out->cosine = NAN;
-  out->max_rel_diff = 0;
+  out->max_abs_diff = out->max_rel_diff = out->rel_l2 = out->cosine = NAN;
 }
 
 double generation_lead(const char *format) {
@@ -57,8 +56,8 @@ bool reference_tokens_compare(const struct reference_tokens *reference, const in
   while (same < count && expected[same] == actual[same]) same++;
   const double share = (double)same / (double)count;
   if (share < accuracy->top1) accuracy->top1 = share;
+  accuracy->max_rel_diff = fmax(accuracy->max_rel_diff, same < count ? reference->leads[same] : 0);
   if (same == count) return true;
-  accuracy->max_rel_diff = fmax(accuracy->max_rel_diff, reference->leads[same]);
   if (actual[same] >= 0 && reference->leads[same] < reference->limit) return true;
   if (accuracy->is_within)
     snprintf(accuracy->where, sizeof accuracy->where,

@@ -3,24 +3,13 @@
 #include "generate.h"
 
 /* The size of the character at s, 0 if it may be one that is incomplete; *out_is_valid false: no
-   UTF-8 (RFC 3629). */
-static size_t character(const uint8_t *s, size_t size, bool *out_is_valid) {
-  const size_t want = s[0] < 0x80   ? 1
-                      : s[0] < 0xC2 ? 0
-                      : s[0] < 0xE0 ? 2
-                      : s[0] < 0xF0 ? 3
-                      : s[0] < 0xF5 ? 4
-                                    : 0;
-  *out_is_valid = want > 0;
-  if (want < 2) return 1;
-  const uint8_t low = s[0] == 0xE0 ? 0xA0 : s[0] == 0xF0 ? 0x90 : 0x80;
-  const uint8_t high = s[0] == 0xED ? 0x9F : s[0] == 0xF4 ? 0x8F : 0xBF;
-  for (size_t i = 1; i < want; i++) {
-    if (i == size) return 0;
-    *out_is_valid = i == 1 ? s[1] >= low && s[1] <= high : (s[i] & 0xC0) == 0x80;
-    if (!*out_is_valid) return i;
-  }
-  return want;
+   UTF-8, and as many bytes as look like the beginning of a character. */
+static size_t character(const char *s, size_t size, bool *out_is_valid) {
+  size_t length;
+  const size_t there = utf8_begin(s, size, &length);
+  *out_is_valid = length && (there == length || there == size);
+  if (*out_is_valid) return there == length ? length : 0;
+  return there ? there : 1;
 }
 
 static void pass_on(struct pieces *p, const char *bytes, size_t size) {
@@ -30,11 +19,10 @@ static void pass_on(struct pieces *p, const char *bytes, size_t size) {
 /* Passes on the first `size` bytes held, U+FFFD in place of what is not UTF-8. Returns the bytes that
    an incomplete character leaves. */
 static size_t pass_characters(struct pieces *p, size_t size) {
-  const uint8_t *s = (const uint8_t *)p->held.at;
   size_t from = 0, at = 0;
   while (at < size) {
     bool is_valid;
-    const size_t length = character(s + at, size - at, &is_valid);
+    const size_t length = character(p->held.at + at, size - at, &is_valid);
     if (!length) break;
     if (!is_valid) {
       pass_on(p, p->held.at + from, at - from);

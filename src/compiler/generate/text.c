@@ -46,7 +46,8 @@ static hone_status read_prompt(struct ctx *ctx, struct arena *arena, const struc
                 "a larger context needs --context, and a model that was trained for it");
 }
 
-/* Keeps what the caches hold of the same beginning. The last token is computed again for its logits. */
+/* Keeps what the caches hold of the same beginning. The last token is computed again for its
+   logits. */
 static void keep_beginning(struct hone_generator *g, const int32_t *ids, int64_t count) {
   int64_t same = 0;
   while (same < g->settled && same < count - 1 && g->tokens[same] == ids[same]) same++;

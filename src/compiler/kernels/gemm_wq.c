@@ -1,7 +1,7 @@
 /* Choices and packing for gemm_wq.c and gemm_wq_dot.c: matmuls with block-quantised weights of 4 or
- * 8 bits. b is [k][n] of these (4 bits: two per byte, low bits first), then one
- * float scale per block of k and column, then as many zero points in b's type if b_zeros is 1, or
- * minima as floats if it is 2.
+ * 8 bits. b is [k][n] of these (4 bits: two per byte, low bits first), then one float scale per
+ * block of k and column, then as many zero points in b's type if b_zeros is 1, or minima as floats
+ * if it is 2.
  */
 #include <string.h>
 
@@ -142,7 +142,7 @@ static float zero_at(const struct problem *p, const uint8_t *from, int64_t i) {
   return (float)((element(p, from, i) ^ sign) - sign);
 }
 
-/* A float that is a finite number of f16, as such. */
+/* The f16 with the value of x, which has one (problem.b_halves). */
 static uint16_t exact_half(float x) {
   uint32_t bits;
   memcpy(&bits, &x, 4);

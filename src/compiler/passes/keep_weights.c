@@ -1,8 +1,9 @@
-/* keep-weights: MatMul | Gemm of few rows with DequantizeLinear of constant weights of 4 or 8 bits
- * becomes hone.MatMulWeights, which reads them unconverted: such matmuls are memory-bound, and f32
- * weights would be four to eight times the bytes. With more rows a matmul is compute-bound and
- * stays f32; later, if activations may be rounded, because int8 products are then as fast. Minima
- * of blocks, which GGUF adds as a product with sums over blocks, become its input.
+/* keep-weights: MatMul | Gemm of at most 16 rows with DequantizeLinear of constant weights of 4 or 8
+ * bits becomes hone.MatMulWeights, which reads them unconverted: such matmuls are memory-bound, and
+ * f32 weights would be four to eight times the bytes. With more rows a matmul is compute-bound and
+ * stays f32; with at most 64 it becomes MatMulWeights too if activations may be rounded, because
+ * then int8 products are as fast. Minima of blocks, which GGUF adds as a product with sums over
+ * blocks, become its input.
  */
 #include "rewrite.h"
 
@@ -126,24 +127,33 @@ static const struct value *minima_of(const struct node *product, const struct no
   return fits && summed_in_blocks(gemm->inputs[0], block) == a ? minima : NULL;
 }
 
+/* in: a, weights, scales, zero points or minima if count is 4. */
+static hone_status make_product(struct rewrite *r, struct value *const *in, size_t count,
+                                int64_t block, int64_t digits, struct node *old,
+                                struct node **out) {
+  TRY(rewrite_node(r, OP_MatMulWeights, in, count, out));
+  node_stand_for(*out, old);
+  TRY(node_set_int(r->ctx, r->graph, *out, "block_size", block));
+  if (digits) TRY(node_set_int(r->ctx, r->graph, *out, "a_digits", digits));
+  return node_infer(r->ctx, r->graph, *out);
+}
+
 /* A product and what the minima of the weights add to it, as one node. */
 static hone_status take_minima(struct rewrite *r, struct node *add) {
   for (int k = 0; k < 2; k++) {
-    struct node *product = producer_of(add->inputs[k], OP_MatMulWeights), *made;
+    const struct node *product = producer_of(add->inputs[k], OP_MatMulWeights);
     const struct node *gemm = producer_of(add->inputs[!k], OP_Gemm);
     const struct value *minima = product && gemm ? minima_of(product, gemm) : NULL;
     if (!minima) continue;
+    const struct weights w = {.n = minima->shape.dims[0],
+                              .blocks = minima->shape.dims[1],
+                              .turned = true,
+                              .blocked = true};
     struct value *in[] = {product->inputs[0], product->inputs[1], product->inputs[2], NULL};
-    const int64_t n = minima->shape.dims[0], blocks = minima->shape.dims[1];
-    TRY(rewrite_constant(r, HONE_F32, &(struct shape){2, {blocks, n}}, &in[3]));
-    for (int64_t i = 0; i < n * blocks; i++)
-      tensor_set_f64(in[3]->constant, (size_t)(i % blocks * n + i / blocks),
-                     tensor_f64(minima->constant, (size_t)i));
-    TRY(rewrite_node(r, OP_MatMulWeights, in, 4, &made));
-    node_stand_for(made, add);
-    TRY(node_set_int(r->ctx, r->graph, made, "block_size", node_int(product, "block_size", 0)));
-    TRY(node_set_int(r->ctx, r->graph, made, "a_digits", node_int(product, "a_digits", 0)));
-    TRY(node_infer(r->ctx, r->graph, made));
+    struct node *made;
+    TRY(element_of_blocks(r, &w, minima->constant, &in[3]));
+    TRY(make_product(r, in, 4, node_int(product, "block_size", 0), node_int(product, "a_digits", 0),
+                     add, &made));
     return rewrite_replace(r, add->outputs[0], made->outputs[0]);
   }
   return HONE_OK;
@@ -173,11 +183,7 @@ static hone_status visit(struct rewrite *r, struct node *node) {
   TRY(element_of_blocks(r, &w, w.scale, &in[2]));
   bool has_zero = !is_all_zero(w.zero);
   if (has_zero) TRY(element_of_blocks(r, &w, w.zero, &in[3]));
-  TRY(rewrite_node(r, OP_MatMulWeights, in, has_zero ? 4 : 3, &made));
-  node_stand_for(made, node);
-  TRY(node_set_int(r->ctx, r->graph, made, "block_size", w.block));
-  if (w.digits) TRY(node_set_int(r->ctx, r->graph, made, "a_digits", w.digits));
-  TRY(node_infer(r->ctx, r->graph, made));
+  TRY(make_product(r, in, has_zero ? 4 : 3, w.block, w.digits, node, &made));
   if (bias) {
     TRY(rewrite_node(r, OP_Add, (struct value *[]){made->outputs[0], bias}, 2, &made));
     TRY(node_infer(r->ctx, r->graph, made));

@@ -152,11 +152,15 @@ void strbuf_puts(struct strbuf *text, const char *string);
 void strbuf_deinit(struct strbuf *text);
 /* E_OOM if any append failed. */
 MUST_USE hone_status strbuf_finish(struct ctx *ctx, const struct strbuf *text);
-/* Bytes of the UTF-8 character (RFC 3629) at `bytes`, 0 if there is none. */
+/* Bytes at `bytes` that a UTF-8 character (RFC 3629) of *out_length bytes can begin with, at most
+   `size` (not 0) and its length; 0, and length 0: none begins so. */
+size_t utf8_begin(const void *bytes, size_t size, size_t *out_length);
+/* Bytes of the character at `bytes`, 0 if there is none. */
 size_t utf8_length(const void *bytes, size_t size);
 /* The code point there, U+FFFD for a byte that begins none; *out_size: bytes read. Accepts
    surrogates and overlong forms. */
 uint32_t utf8_read(const void *bytes, size_t size, size_t *out_size);
+/* Bytes written; code: at most 0x10ffff. */
 size_t utf8_write(uint32_t code, char out[4]);
 /* Escapes untrusted text: C0/C1/bidi controls and invalid UTF-8 as \u{..}; at most max bytes. */
 void strbuf_put_safe(struct strbuf *text, const char *string, size_t max);

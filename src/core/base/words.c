@@ -6,23 +6,26 @@
 #include <math.h>
 #include <stdlib.h>
 
-size_t utf8_length(const void *bytes, size_t size) {
-  static const struct {
-    uint8_t mask, lead, least_second, most_second;
-  } forms[] = {{0xff, 0xe0, 0xa0, 0xbf}, {0xff, 0xed, 0x80, 0x9f}, {0xff, 0xf0, 0x90, 0xbf},
-               {0xff, 0xf4, 0x80, 0x8f}, {0xe0, 0xc0, 0x80, 0xbf}, {0xf0, 0xe0, 0x80, 0xbf},
-               {0xf8, 0xf0, 0x80, 0xbf}};
+size_t utf8_begin(const void *bytes, size_t size, size_t *out_length) {
   const uint8_t *s = bytes;
-  if (s[0] < 0x80) return 1;
-  if (s[0] < 0xc2 || s[0] > 0xf4) return 0;
-  size_t length = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-  if (length > size) return 0;
-  size_t row = 0;
-  while ((s[0] & forms[row].mask) != forms[row].lead) row++;
-  if (s[1] < forms[row].least_second || s[1] > forms[row].most_second) return 0;
-  for (size_t i = 2; i < length; i++)
-    if ((s[i] & 0xc0) != 0x80) return 0;
-  return length;
+  const uint8_t low = s[0] == 0xe0 ? 0xa0 : s[0] == 0xf0 ? 0x90 : 0x80;
+  const uint8_t high = s[0] == 0xed ? 0x9f : s[0] == 0xf4 ? 0x8f : 0xbf;
+  *out_length = s[0] < 0x80   ? 1
+                : s[0] < 0xc2 ? 0
+                : s[0] < 0xe0 ? 2
+                : s[0] < 0xf0 ? 3
+                : s[0] < 0xf5 ? 4
+                              : 0;
+  if (!*out_length) return 0;
+  size_t there = 1;
+  if (there < *out_length && there < size && s[1] >= low && s[1] <= high) there++;
+  while (there > 1 && there < *out_length && there < size && (s[there] & 0xc0) == 0x80) there++;
+  return there;
+}
+
+size_t utf8_length(const void *bytes, size_t size) {
+  size_t length;
+  return utf8_begin(bytes, size, &length) == length ? length : 0;
 }
 
 uint32_t utf8_read(const void *bytes, size_t size, size_t *out_size) {

@@ -30,9 +30,7 @@ void read_f64(const struct tensor *tensor, int64_t start, int64_t stride, size_t
     for (size_t i = 0; i < count; i++) out[i] = (double)data[(int64_t)i * stride];
     return;
   }
-  if (stride == 1 && dtype_bits(tensor->dtype) <= 8 &&
-      read_small(tensor, (size_t)start, count, out))
-    return;
+  if (stride == 1 && read_small(tensor, (size_t)start, count, out)) return;
   for (size_t i = 0; i < count; i++)
     out[i] = tensor_f64(tensor, (size_t)(start + (int64_t)i * stride));
 }

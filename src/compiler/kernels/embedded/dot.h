@@ -121,7 +121,7 @@ INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
 #endif
 
 #if HONE_VECTOR_BYTES == 64 && defined __AVX512VNNI__
-/* The same with the four elements at p in every lane, without an instruction for that. */
+/* dot_bytes_ with the four int8 at p in every lane, which the instruction reads itself. */
 INLINE_ veci dot_bytes_at_(veci acc, veci a, const int8_t *p) {
   __asm__("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(acc) : "v"(a), "m"(*(const group_ *)p));
   return acc;

@@ -1,9 +1,9 @@
 /* c = epilogue(a * b) for few rows, with b in 4 or 8 bits and a scale (and a zero point) per block
  * of BLOCK rows of a column: only the small elements are read from memory. Panels of NR columns
- * hold, block by block, [scale][NR] (f16 if B_HALVES), [zero or minimum][NR] if B_ZEROS, then the elements: 8 bits row by row, 4
- * bits with two rows per byte, the first in the low bits. All products of a block are summed as
- * floats before its scale is applied. From defines(): VECTORS, TILE_ROWS, UNIT_PANELS, B_TYPE
- * (ONNX), B_BITS.
+ * hold, block by block, [scale][NR] (f16 if B_HALVES), [zero or minimum][NR] if B_ZEROS, then the
+ * elements: 8 bits row by row, 4 bits with two rows per byte, the first in the low bits. All
+ * products of a block are summed as floats before its scale is applied. From defines(): VECTORS,
+ * TILE_ROWS, UNIT_PANELS, B_TYPE (ONNX), B_BITS.
  */
 #define NR (VECTORS * LANES)
 #define BLOCKS_ ((K + BLOCK - 1) / BLOCK)

@@ -1,15 +1,14 @@
 /* c = epilogue(a * b) with block-quantised b of 4 or 8 bits as in gemm_wq.c, by int8 dot products.
- * A block of a row of a is converted to integers of DIGITS base-256 digits, scaled so that the
- * largest is 127 and zeros, and these to int8 digits; b's elements are multiplied unsigned. All
- * integer sums are exact: the only error is that of a's elements, 2^-16 of the largest in the
- * block with two digits, and that of floats with three. An infinity or NaN in a block makes the
- * row NaN.
+ * A block of a row of a is rounded to integers of DIGITS int8 digits in base 256, scaled so that the
+ * largest is 127 * 256 with two digits and 127 * 65536 with three; b's elements are multiplied
+ * unsigned. All integer sums are exact: the error is that of rounding a, 2^-16 or 2^-24 of the
+ * largest in the block. An infinity or NaN in a block makes the row NaN.
  *
  * Panels of NR columns hold, STEP rows of b at a time (at most 256), [scale][NR] (f16 if B_HALVES),
- * [zero or minimum][NR] if B_ZEROS, then groups of four rows [NR][4], or of eight rows for 4 bits: the fifth is in the upper
- * half of the first one's byte. SIGN_ is added to signed elements. As many groups as fit in
- * registers (SLAB_) are unpacked once for all TILE_ROWS rows of a. From defines(): VECTORS,
- * TILE_ROWS, UNIT_PANELS, STEP, DIGITS, B_TYPE (ONNX), B_BITS.
+ * [zero or minimum][NR] if B_ZEROS, then groups of four rows [NR][4], or of eight rows for 4 bits:
+ * the fifth is in the upper half of the first one's byte. SIGN_ is added to signed elements. As many
+ * groups as fit in registers (SLAB_) are unpacked once for all TILE_ROWS rows of a. From defines():
+ * VECTORS, TILE_ROWS, UNIT_PANELS, STEP, DIGITS, B_TYPE (ONNX), B_BITS.
  */
 #define NR (VECTORS * LANES)
 #define PAIR (8 / B_BITS)
@@ -52,7 +51,8 @@
 
 /* Of one row of a: digits, the low ones first. */
 struct PASTE_(NAME, block) {
-  float step, all; /* the value of one integer step; the sum of all integers, with minima of all */
+  /* the value of an integer 1; the sum of all integers, times that with minima */
+  float step, all;
   int32_t first[SUMS_OF_DIGITS_]; /* initial sums, which subtract SIGN_ */
   int8_t digit[DIGITS][GROUPS_(STEP) * GROUP];
 };
