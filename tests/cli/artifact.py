@@ -9,6 +9,7 @@ import numpy as np
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 PAGE = mmap.PAGESIZE
+SYMBOLS, SIZES = 4, 16  # as in artifact.h
 DTYPES = {1: np.float32, 2: np.uint8, 3: np.int8, 6: np.int32, 7: np.int64, 9: np.bool_, 11: np.float64}
 
 
@@ -27,13 +28,19 @@ class Io(ctypes.Structure):
 RUN = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(Io), ctypes.c_void_p)
 
 
+class Derived(ctypes.Structure):
+    _fields_ = [("bound", ctypes.c_int64), ("a", ctypes.c_int64), ("b", ctypes.c_int64), ("a_slopes", ctypes.c_int64 * SIZES),
+                ("b_slopes", ctypes.c_int64 * SIZES), ("divisor", ctypes.c_int64)]
+
+
 class Info(ctypes.Structure):
     _fields_ = [("abi", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("build_id", ctypes.c_char_p),
                 ("generator", ctypes.c_char_p), ("arena_bytes", ctypes.c_uint64), ("weights_bytes", ctypes.c_uint64),
                 ("weights", ctypes.c_void_p), ("input_count", ctypes.c_int32), ("output_count", ctypes.c_int32),
                 ("inputs", ctypes.POINTER(Port)), ("outputs", ctypes.POINTER(Port)), ("run", RUN),
                 ("symbol_count", ctypes.c_int32), ("bounds", ctypes.POINTER(ctypes.c_int64)),
-                ("symbols", ctypes.POINTER(ctypes.c_char_p)), ("least", ctypes.POINTER(ctypes.c_int64))]
+                ("symbols", ctypes.POINTER(ctypes.c_char_p)), ("least", ctypes.POINTER(ctypes.c_int64)),
+                ("derived_count", ctypes.c_int32), ("derived", ctypes.POINTER(Derived))]
 
 
 class Guarded:
@@ -51,7 +58,7 @@ class Guarded:
 
 def slope(port, d):
     """How much dimension d shrinks for each step that a dynamic dimension is below its bound: one factor per dynamic dimension."""
-    return [port.slopes[k * port.rank + d] if port.slopes else 0 for k in range(4)]
+    return [port.slopes[k * port.rank + d] if port.slopes else 0 for k in range(SIZES)]
 
 
 def shape_of(port, less):
@@ -78,7 +85,7 @@ class Artifact:
     def __call__(self, *arrays, expect=0, fill=0xA5):
         """The outputs; the inputs' shapes set the dynamic dimensions. fill: the byte that fills the arena before the call."""
         info = self.info
-        held, pointers, dims, less = [], [], [], [0] * 4
+        held, pointers, dims, less = [], [], [], [0] * SIZES
         for port, array in zip(info.inputs[:info.input_count], arrays):
             array = np.ascontiguousarray(array, DTYPES[port.dtype])
             block = Guarded(array.nbytes)
@@ -88,8 +95,12 @@ class Artifact:
             dims.append((ctypes.c_int64 * max(1, port.rank))(*array.shape))
             for d in range(port.rank):
                 if sum(map(bool, slope(port, d))) == 1:
-                    k = next(k for k in range(4) if slope(port, d)[k])
+                    k = next(k for k in range(SIZES) if slope(port, d)[k])
                     less[k] = (port.dims[d] - array.shape[d]) // slope(port, d)[k]
+        for j, size in enumerate(info.derived[:info.derived_count]):
+            a, b = (bound - sum(s * n for s, n in zip(slopes, less))
+                    for bound, slopes in ((size.a, size.a_slopes), (size.b, size.b_slopes)))
+            less[SYMBOLS + j] = size.bound - a * b // size.divisor
         shapes = [shape_of(port, less) for port in info.outputs[:info.output_count]]
         dtypes = [DTYPES[port.dtype] for port in info.outputs[:info.output_count]]
         outputs = [Guarded(int(np.prod(s)) * np.dtype(t).itemsize) for s, t in zip(shapes, dtypes)]

@@ -150,7 +150,7 @@ static void copy_info(const struct hone_io_info *from, const long *less,
 /* Computes how far the request's shapes are below the bounds of an artifact with dynamic
    dimensions. */
 static hone_status find_less(struct ctx *ctx, const struct hone_artifact_info *info,
-                             const char *shapes, long less[HONE_ARTIFACT_SYMBOLS]) {
+                             const char *shapes, long less[HONE_ARTIFACT_SIZES]) {
   int64_t(*dims)[HONE_MAX_RANK] = calloc((size_t)info->input_count + 1, sizeof *dims);
   const int64_t **rows = calloc((size_t)info->input_count + 1, sizeof *rows);
   for (int32_t i = 0; dims && rows && i < info->input_count; i++) {
@@ -163,7 +163,7 @@ static hone_status find_less(struct ctx *ctx, const struct hone_artifact_info *i
   if (!dims || !rows)
     status = fail(ctx, HONE_E_OOM, place_none(), "no memory for the inputs' sizes");
   else if (!hone_find_less(info->inputs, info->input_count, info->bounds, info->least,
-                           info->symbol_count, rows, less))
+                           info->symbol_count, info->derived, info->derived_count, rows, less))
     status = fail(ctx, HONE_E_SHAPE, place_none(),
                   "%s does not fit the artifact's dynamic dimensions", shapes);
   free(dims);
@@ -226,7 +226,7 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
   TRY(team_create(ctx, request->threads, pin != 0, &s->team));
   const struct hone_artifact_info *info = s->loaded.info;
   TRY(backend_io_create(ctx, (size_t)info->input_count, (size_t)info->output_count, out_io));
-  long less[HONE_ARTIFACT_SYMBOLS];
+  long less[HONE_ARTIFACT_SIZES];
   TRY(find_less(ctx, info, request->shapes, less));
   for (int32_t i = 0; i < info->input_count; i++)
     copy_info(&info->inputs[i], less, &out_io->inputs[i]);

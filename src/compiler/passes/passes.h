@@ -34,4 +34,6 @@ MUST_USE hone_status passes_run(struct ctx *ctx, struct graph *graph,
 /* Runs passes of the pipeline and of export_passes, in the order given. NULL ends the names. */
 MUST_USE hone_status passes_run_named(struct ctx *ctx, struct graph *graph,
                                       const char *const *names);
+/* Operators that need the actual size of a dynamic dimension; after the slopes are found. */
+MUST_USE hone_status lower_open_sizes(struct ctx *ctx, struct graph *graph);
 #endif

@@ -31,6 +31,15 @@ static hone_status reduce_division(struct rewrite *r, struct node *node, double 
   if (node->inputs[0]->dtype != HONE_F32 || !isnormal(reciprocal)) return HONE_OK;
   TRY(rewrite_constant(r, HONE_F32, &node->inputs[1]->shape, &factor));
   tensor_set_f64(factor->constant, 0, (double)reciprocal);
+  struct node *from; /* the divisor may depend on a dynamic size */
+  TRY(NEW(r->ctx, r->graph->arena, from));
+  *from = (struct node){.op = &op_table[OP_Reciprocal],
+                        .name = node->name,
+                        .index = -1,
+                        .input_count = 1,
+                        .output_count = 1,
+                        .inputs = &node->inputs[1]};
+  factor->folded_from = from;
   TRY(rewrite_node(r, OP_Mul, (struct value *[]){node->inputs[0], factor}, 2, &made));
   return finish(r, node, made);
 }

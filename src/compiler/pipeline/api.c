@@ -205,7 +205,7 @@ enum { MAX_IO = 256 };
 
 static hone_status refuse_sizes(hone_context *context, const struct hone_artifact_info *info,
                                 const hone_tensor *inputs) {
-  const long none[HONE_ARTIFACT_SYMBOLS] = {0};
+  const long none[HONE_ARTIFACT_SIZES] = {0};
   char said[256] = "";
   for (int32_t i = 0; i < info->input_count; i++) /* fixed sizes are found by name */
     if (!info->inputs[i].slopes) TRY(check_tensor(context, &info->inputs[i], none, &inputs[i]));
@@ -222,7 +222,7 @@ static hone_status refuse_sizes(hone_context *context, const struct hone_artifac
    their bounds. */
 static hone_status check_inputs(hone_context *context, const struct hone_artifact_info *info,
                                 const hone_tensor *inputs, size_t input_count, size_t output_count,
-                                long less[HONE_ARTIFACT_SYMBOLS]) {
+                                long less[HONE_ARTIFACT_SIZES]) {
   const int64_t *dims[MAX_IO];
   if (input_count != (size_t)info->input_count || output_count != (size_t)info->output_count)
     return fail(context, HONE_E_USAGE, place_none(),
@@ -233,7 +233,7 @@ static hone_status check_inputs(hone_context *context, const struct hone_artifac
   for (size_t i = 0; i < input_count; i++)
     dims[i] = inputs[i].rank == info->inputs[i].rank ? inputs[i].shape : NULL;
   if (!hone_find_less(info->inputs, info->input_count, info->bounds, info->least,
-                      info->symbol_count, dims, less))
+                      info->symbol_count, info->derived, info->derived_count, dims, less))
     TRY(refuse_sizes(context, info, inputs));
   for (size_t i = 0; i < input_count; i++)
     TRY(check_tensor(context, &info->inputs[i], less, &inputs[i]));
@@ -244,7 +244,7 @@ hone_status hone_artifact_shapes(hone_context *context, const hone_artifact *art
                                  const hone_tensor *inputs, size_t input_count,
                                  hone_tensor *out_outputs, size_t output_count) {
   const struct hone_artifact_info *info = artifact->loaded.info;
-  long less[HONE_ARTIFACT_SYMBOLS];
+  long less[HONE_ARTIFACT_SIZES];
   ctx_clear(context);
   TRY(check_inputs(context, info, inputs, input_count, output_count, less));
   for (size_t i = 0; i < output_count; i++) {
@@ -305,7 +305,7 @@ hone_status hone_artifact_run_shaped(hone_context *context, hone_artifact *artif
   void *out[MAX_IO], *arena;
   int64_t *sizes[MAX_IO];
   const int64_t *dims[MAX_IO];
-  long less[HONE_ARTIFACT_SYMBOLS];
+  long less[HONE_ARTIFACT_SIZES];
   ctx_clear(context);
   TRY(check_inputs(context, info, inputs, input_count, output_count, less));
   for (size_t i = 0; i < output_count; i++)

@@ -3,17 +3,24 @@
  */
 #include "pipeline_internal.h"
 
-/* Sizes near the bound show what is linear, the others show what is linear only there. Size 1 is
-   used only for symbols of at most 2, because sizes of 1 broadcast. */
-static size_t probe_sizes(int64_t bound, int64_t sizes[5]) {
-  const int64_t wanted[] = {bound - 1, bound - 2, bound / 2, 3, 2};
+enum { PROBES = 6 };
+
+/* The first is 2^k - 1, so that it and its halves are odd: sizes of strided windows then differ
+   from multiples of each other. Sizes near the bound show what is linear, the others show what is
+   linear only there. Size 1 is used only for symbols of at most 2, because sizes of 1 broadcast. */
+static size_t probe_sizes(const struct symbol *symbol, int64_t sizes[PROBES]) {
+  const int64_t bound = symbol->bound, least = symbol->least > 2 ? symbol->least : 2;
+  int64_t odd = 1;
+  while (4 * (2 * odd + 1) <= 3 * bound) odd = 2 * odd + 1;
+  const int64_t wanted[PROBES] = {odd, bound - 1, bound - 2, bound / 2, 3, 2};
   size_t count = 0;
   for (size_t i = 0; i < COUNT(wanted); i++) {
-    bool is_new = wanted[i] >= 2 && wanted[i] < bound;
+    bool is_new = wanted[i] >= least && wanted[i] < bound;
     for (size_t k = 0; k < count && is_new; k++) is_new = sizes[k] != wanted[i];
     if (is_new) sizes[count++] = wanted[i];
   }
-  if (!count && bound == 2) sizes[count++] = 1;
+  if (!count && bound == 2 && symbol->least < 2) sizes[count++] = 1;
+  if (!count && symbol->least < bound) sizes[count++] = symbol->least;
   return count;
 }
 
@@ -33,12 +40,12 @@ static hone_status follow_at(struct ctx *ctx, const struct model *model,
 hone_status find_slopes(struct ctx *ctx, const struct model *model,
                         const struct pipeline_options *pipeline, struct graph *graph) {
   const struct symbols *symbols = &model->symbols;
-  int64_t probes[HONE_MAX_SYMBOLS][5], sizes[HONE_MAX_SYMBOLS];
+  int64_t probes[HONE_MAX_SYMBOLS][PROBES], sizes[HONE_MAX_SYMBOLS];
   size_t counts[HONE_MAX_SYMBOLS], most = 0;
   struct pipeline_options quiet = *pipeline;
   quiet.after = NULL;
   for (size_t k = 0; k < symbols->count; k++) {
-    counts[k] = probe_sizes(symbols->at[k].bound, probes[k]);
+    counts[k] = probe_sizes(&symbols->at[k], probes[k]);
     if (symbols->count > 1 && counts[k] > 3) counts[k] = 3;
     if (counts[k] > most) most = counts[k];
   }
@@ -53,6 +60,8 @@ hone_status find_slopes(struct ctx *ctx, const struct model *model,
       sizes[j] = counts[j] ? probes[j][(i + j) % counts[j]] : symbols->at[j].bound;
     TRY(follow_at(ctx, model, &quiet, graph, sizes));
   }
-  graph->symbols = *symbols;
-  return HONE_OK;
+  memcpy(graph->symbols.at, symbols->at, sizeof symbols->at);
+  graph->symbols.count = symbols->count; /* also those that nothing could be tried for */
+  TRY(symbol_finish(ctx, graph));
+  return lower_open_sizes(ctx, graph);
 }

@@ -65,10 +65,11 @@ hone_status model_at(struct ctx *ctx, const struct model *model, const int64_t *
   struct import_options options = model->options;
   for (size_t k = 0; k < model->symbols.count; k++) {
     const struct symbol *symbol = &model->symbols.at[k];
-    if (sizes[k] < 1 || sizes[k] > symbol->bound)
+    const int64_t least = symbol->least ? symbol->least : 1;
+    if (sizes[k] < least || sizes[k] > symbol->bound)
       return fail(ctx, HONE_E_USAGE, place_none(),
-                  "%s = %lld is out of range: the model supports 1 to %lld", symbol->name,
-                  (long long)sizes[k], (long long)symbol->bound);
+                  "%s = %lld is out of range: the model supports %lld to %lld", symbol->name,
+                  (long long)sizes[k], (long long)least, (long long)symbol->bound);
     options.sizes[k] = sizes[k];
   }
   options.is_probe = true;

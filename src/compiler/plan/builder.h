@@ -173,6 +173,10 @@ MUST_USE hone_status find_concat_parts(struct builder *b);
 MUST_USE hone_status carry_symbol(struct builder *b, const struct fusion_group *g);
 /* Checks that no view begins before its buffer when sizes are at their minimum. */
 MUST_USE hone_status check_least_sizes(struct builder *b);
+/* Dimensions of a Reshape whose strides must be those of their actual sizes, because a dynamic
+   dimension is joined with others, or split: bits by dimension of either side; 0 and 0: a view. */
+void find_joined(const struct value *in, const struct value *out, unsigned *out_in,
+                 unsigned *out_out);
 /* dimension d; negative counts from the end */
 bool is_open_at(const struct value *value, int64_t d);
 /* -- active_prefix.c */
@@ -186,6 +190,11 @@ MUST_USE hone_status new_step(struct builder *b, enum step_kind kind, const stru
 MUST_USE hone_status get_view(struct builder *b, const struct value *value, struct view *out);
 MUST_USE hone_status add_copy(struct builder *b, const struct node *node, const struct view *from,
                               const struct view *to, struct step **out);
+/* A copy in which dimensions have the strides of their actual sizes: bits by dimension of the views,
+   on each side. */
+MUST_USE hone_status add_packed_copy(struct builder *b, const struct node *node,
+                                     const struct view *from, const struct view *to,
+                                     unsigned packed_from, unsigned packed_to);
 /* Between the arena and a dynamic input or output, which is packed at its actual size. */
 MUST_USE hone_status add_port_copy(struct builder *b, const struct view *from,
                                    const struct view *to);

@@ -11,6 +11,7 @@
  */
 #include <math.h>
 
+#include "core/ops/operators/window.h"
 #include "builder.h"
 
 /* -- rules */
@@ -42,15 +43,15 @@ static hone_status refuse(struct dynamic_check *c, const char *why) {
   return HONE_OK;
 }
 
-/* Sets the elements past the actual size of dimension d, in every copy of the value. */
-static hone_status fill(struct dynamic_check *c, const struct value *value, int64_t d,
-                        double number) {
+/* Sets `most` elements past the actual size of dimension d, in every copy of the value. */
+static hone_status fill_some(struct dynamic_check *c, const struct value *value, int64_t d,
+                             double number, int64_t most) {
   struct builder *b = c->b;
   struct tensor *element;
   struct shape scalar = {0};
   struct view view;
   if (d < 0) d += value->shape.rank;
-  if (!is_open_at(value, d)) return HONE_OK;
+  if (!is_open_at(value, d) || !most) return HONE_OK;
   b->fills = true;
   TRY(get_view(b, value, &view));
   /* constants are finite, and the other operand is zero there */
@@ -72,6 +73,7 @@ static hone_status fill(struct dynamic_check *c, const struct value *value, int6
     TRY(new_step(b, STEP_FILL, c->node, 0, 1, &step));
     step->outputs[0] = state->views[i];
     step->fill_axis = (int)d;
+    step->fill_count = most < value->shape.dims[d] ? most : value->shape.dims[d];
     memcpy(&step->fill_bits, element->data, dtype_bytes(value->dtype));
     step->units = 1;
     for (int k = 0; k < value->shape.rank; k++)
@@ -79,6 +81,12 @@ static hone_status fill(struct dynamic_check *c, const struct value *value, int6
     step->serial = step->units * value->shape.dims[d] < 16384;
   }
   return HONE_OK;
+}
+
+/* All elements past the actual size. */
+static hone_status fill(struct dynamic_check *c, const struct value *value, int64_t d,
+                        double number) {
+  return fill_some(c, value, d, number, INT64_MAX);
 }
 
 static hone_status carry_any(struct dynamic_check *c) {
@@ -91,6 +99,65 @@ static hone_status carry_batch(struct dynamic_check *c) {
   for (size_t k = 0; k < node->input_count; k++)
     if (is_open_in(node->inputs[k], k ? 0 : 1, HONE_MAX_RANK))
       return refuse(c, "a dimension other than the batch is dynamic");
+  return HONE_OK;
+}
+
+/* Only the channels must be fixed. */
+static hone_status carry_places(struct dynamic_check *c) {
+  const struct node *node = c->node;
+  for (size_t k = 0; k < node->input_count; k++)
+    if (k ? is_open_value(node->inputs[k]) : is_open_at(node->inputs[0], 1))
+      return refuse(c, "its channels are dynamic");
+  return HONE_OK;
+}
+
+/* Padding after the actual size is written where the window reads it. */
+static hone_status carry_window(struct dynamic_check *c) {
+  const struct node *node = c->node;
+  const struct value *x = node->inputs[0];
+  struct window w;
+  bool has_window;
+  TRY(carry_places(c));
+  if (c->why_not || !is_open_in(x, 2, HONE_MAX_RANK)) return HONE_OK;
+  const bool is_average = is_op(node, OP_AveragePool), is_max = is_op(node, OP_MaxPool);
+  const bool all_read = is_op(node, OP_ConvTranspose);
+  if (!dtype_is_float(x->dtype) || is_op(node, OP_QLinearConv) || is_op(node, OP_ConvInteger))
+    return refuse(c, "a height or width of integers is dynamic");
+  if (is_max && node->output_count > 1 && node->outputs[1])
+    return refuse(c, "its indices depend on the size");
+  TRY(window_of_node(c->b->ctx, node, &w, &has_window));
+  for (int i = 0; i < w.rank; i++) {
+    if (!is_open_at(x, i + 2)) continue;
+    const bool rounds_up = node_int(node, "ceil_mode", 0) != 0;
+    if (!strncmp(node_string(node, "auto_pad", ""), "SAME", 4) && w.stride[i] > 1)
+      return refuse(c, "the padding of auto_pad depends on the size");
+    if (is_average && (rounds_up || w.pad_begin[i] || w.pad_end[i]) &&
+        (rounds_up || !node_int(node, "count_include_pad", 0)))
+      return refuse(c, "the padding that it does not average depends on the size");
+    const int64_t read = w.pad_end[i] + (rounds_up ? w.stride[i] - 1 : 0);
+    TRY(fill_some(c, x, i + 2, is_max ? -INFINITY : 0, all_read ? INT64_MAX : read));
+  }
+  return HONE_OK;
+}
+
+static hone_status carry_global_pool(struct dynamic_check *c) {
+  const struct value *x = c->node->inputs[0];
+  TRY(carry_places(c));
+  if (is_op(c->node, OP_GlobalAveragePool) && is_open_in(x, 2, HONE_MAX_RANK))
+    return refuse(c, "it averages over that dimension");
+  for (int d = 2; d < x->shape.rank && !c->why_not; d++)
+    TRY(fill(c, x, d, is_op(c->node, OP_GlobalMaxPool) ? -INFINITY : 0));
+  return HONE_OK;
+}
+
+/* Nearest neighbours by whole factors: each element is repeated. */
+static hone_status carry_resize(struct dynamic_check *c) {
+  int64_t repeats[HONE_MAX_RANK];
+  const struct value *x = c->node->inputs[0], *y = c->node->outputs[0];
+  for (int d = 0; d < x->shape.rank; d++)
+    if (is_open_at(x, d) && x->shape.dims[d] != y->shape.dims[d] &&
+        !resize_repeats(c->b->ctx, c->node, repeats))
+      return refuse(c, "it interpolates along that dimension");
   return HONE_OK;
 }
 
@@ -115,32 +182,46 @@ static hone_status carry_scaled_rows(struct dynamic_check *c) {
   return carry_rows(c);
 }
 
-/* In each smallest group of dimensions of equal size, both sides have the same dynamic
-   dimension, and the dimensions inside it are the same. */
-static hone_status carry_reshape(struct dynamic_check *c) {
-  const struct value *in = c->node->inputs[0], *out = c->node->outputs[0];
-  int i = 0, j = 0;
-  while (i < in->shape.rank || j < out->shape.rank) {
-    int64_t a = 1, z = 1;
-    struct slope a_inside = {0}, z_inside = {0};
-    do { /* the smallest group of equal size */
-      bool left = a <= z ? i < in->shape.rank : j >= out->shape.rank;
-      const struct value *value = left ? in : out;
-      int d = left ? i++ : j++;
-      int64_t *size = left ? &a : &z;
-      struct slope *inside = left ? &a_inside : &z_inside;
-      bool open = is_open_at(value, d);
-      if (open && !slope_is_zero(inside)) return refuse(c, "two dynamic dimensions are merged");
-      *size *= value->shape.dims[d];
-      *inside = open ? value->slope[d] : slope_times(inside, value->shape.dims[d]);
-    } while (a != z && (i < in->shape.rank || j < out->shape.rank));
-    /* a fixed dimension outside the dynamic one would interleave with it */
-    while (i < in->shape.rank && in->shape.dims[i] == 1 && !is_open_at(in, i)) i++;
-    while (j < out->shape.rank && out->shape.dims[j] == 1 && !is_open_at(out, j)) j++;
-    if (!slope_equal(&a_inside, &z_inside))
-      return refuse(c, "that dimension is merged with one before it");
+/* The next smallest group of dimensions of equal size, from *i and *j on; true if it is a view: both
+   sides have the same dynamic dimension, and the dimensions inside it are the same. */
+static bool next_group(const struct value *in, const struct value *out, int *i, int *j) {
+  int64_t a = 1, z = 1;
+  struct slope a_inside = {0}, z_inside = {0};
+  bool is_view = true;
+  do {
+    bool left = a <= z ? *i < in->shape.rank : *j >= out->shape.rank;
+    const struct value *value = left ? in : out;
+    int d = left ? (*i)++ : (*j)++;
+    int64_t *size = left ? &a : &z;
+    struct slope *inside = left ? &a_inside : &z_inside;
+    bool open = is_open_at(value, d);
+    if (open && !slope_is_zero(inside)) is_view = false; /* two dynamic dimensions are joined */
+    *size *= value->shape.dims[d];
+    *inside = open ? value->slope[d] : slope_times(inside, value->shape.dims[d]);
+  } while (a != z && (*i < in->shape.rank || *j < out->shape.rank));
+  /* a fixed dimension outside the dynamic one would interleave with it */
+  while (*i < in->shape.rank && in->shape.dims[*i] == 1 && !is_open_at(in, *i)) (*i)++;
+  while (*j < out->shape.rank && out->shape.dims[*j] == 1 && !is_open_at(out, *j)) (*j)++;
+  return is_view && slope_equal(&a_inside, &z_inside);
+}
+
+/* All dimensions from `first` to the one before the last of [first, end) whose size is not 1. */
+static unsigned outer_dimensions(const struct value *value, int first, int end) {
+  unsigned all = 0;
+  while (end > first && value->shape.dims[end - 1] == 1 && !is_open_at(value, end - 1)) end--;
+  for (int d = first; d + 1 < end; d++) all |= 1u << d;
+  return all;
+}
+
+void find_joined(const struct value *in, const struct value *out, unsigned *out_in,
+                 unsigned *out_out) {
+  *out_in = *out_out = 0;
+  for (int i = 0, j = 0; i < in->shape.rank || j < out->shape.rank;) {
+    const int first_in = i, first_out = j;
+    if (next_group(in, out, &i, &j)) continue;
+    *out_in |= outer_dimensions(in, first_in, i);
+    *out_out |= outer_dimensions(out, first_out, j);
   }
-  return HONE_OK;
 }
 
 static hone_status carry_slice(struct dynamic_check *c) {
@@ -153,8 +234,9 @@ static hone_status carry_slice(struct dynamic_check *c) {
     int64_t start = tensor_i64(starts->constant, i);
     if (!is_open_at(x, axis)) continue;
     if (axis < 0) axis += x->shape.rank;
-    if (steps && tensor_i64(steps->constant, i) != 1)
-      return refuse(c, "that dimension is sliced with a step other than 1");
+    const int64_t step = steps ? tensor_i64(steps->constant, i) : 1;
+    if (step < 1 || (step > 1 && start < 0))
+      return refuse(c, "that dimension is sliced from its end with a step other than 1");
     if (start < -x->shape.dims[axis]) return refuse(c, "the slice begins before the first element");
   }
   return HONE_OK;
@@ -305,10 +387,10 @@ static hone_status carry_cumulative(struct dynamic_check *c) {
   return node_int(c->node, "reverse", 0) ? refuse(c, "it runs in reverse") : HONE_OK;
 }
 
-/* Only the batch may be dynamic, in data, states and results alike. */
+/* Sequences end at the lengths of operand 4 (open_sizes.c). */
 static hone_status carry_recurrent(struct dynamic_check *c) {
   int steps = node_int(c->node, "layout", 0) ? 1 : 0;
-  return is_open_at(c->node->inputs[0], steps)
+  return is_open_at(c->node->inputs[0], steps) && !node_input(c->node, 4)
              ? refuse(c, "that dimension is the number of time steps")
              : HONE_OK;
 }
@@ -330,10 +412,10 @@ static const struct {
     {OP_Expand, carry_any},
     {OP_Trilu, carry_any},
     {OP_OneHot, carry_any},
-    {OP_Reshape, carry_reshape},
-    {OP_Flatten, carry_reshape},
-    {OP_Squeeze, carry_reshape},
-    {OP_Unsqueeze, carry_reshape},
+    {OP_Reshape, carry_any},
+    {OP_Flatten, carry_any},
+    {OP_Squeeze, carry_any},
+    {OP_Unsqueeze, carry_any},
     {OP_Slice, carry_slice},
     {OP_Gather, carry_gather},
     {OP_GatherElements, carry_gather},
@@ -382,21 +464,21 @@ static const struct {
     {OP_QuantizeHalfAway, carry_quantize},
     {OP_DequantizeLinear, carry_quantize},
     {OP_Requantize, carry_batch},
-    {OP_BatchNormalization, carry_batch},
-    {OP_Conv, carry_batch},
-    {OP_ConvInteger, carry_batch},
-    {OP_QLinearConv, carry_batch},
-    {OP_ConvTranspose, carry_batch},
-    {OP_MaxPool, carry_batch},
-    {OP_AveragePool, carry_batch},
-    {OP_LpPool, carry_batch},
-    {OP_GlobalAveragePool, carry_batch},
-    {OP_GlobalMaxPool, carry_batch},
-    {OP_GlobalLpPool, carry_batch},
+    {OP_BatchNormalization, carry_places},
+    {OP_Conv, carry_window},
+    {OP_ConvInteger, carry_window},
+    {OP_QLinearConv, carry_window},
+    {OP_ConvTranspose, carry_window},
+    {OP_MaxPool, carry_window},
+    {OP_AveragePool, carry_window},
+    {OP_LpPool, carry_window},
+    {OP_GlobalAveragePool, carry_global_pool},
+    {OP_GlobalMaxPool, carry_global_pool},
+    {OP_GlobalLpPool, carry_global_pool},
     {OP_InstanceNormalization, carry_batch},
     {OP_GroupNormalization, carry_batch},
-    {OP_LRN, carry_batch},
-    {OP_Resize, carry_batch},
+    {OP_LRN, carry_places},
+    {OP_Resize, carry_resize},
 };
 
 static carry_fn *find_rule(const struct node *node) {
@@ -425,7 +507,7 @@ static struct symbol_names {
   for (size_t k = 0; k < value_count(g); k++) {
     const struct value *value = value_at(g, k);
     for (int d = 0; value && value->slope && d < value->shape.rank; d++)
-      for (int s = 0; s < HONE_MAX_SYMBOLS; s++) all.of[s] |= value->slope[d].of[s];
+      for (int s = 0; s < HONE_MAX_SIZES; s++) all.of[s] |= value->slope[d].of[s];
   }
   size_t n = 0;
   for (size_t s = 0; s < b->plan->symbols.count; s++)
@@ -466,7 +548,7 @@ static hone_status check_begin(struct builder *b, const struct step *step, const
 
 hone_status check_least_sizes(struct builder *b) {
   const struct plan *plan = b->plan;
-  int64_t less[HONE_MAX_SYMBOLS] = {0};
+  int64_t less[HONE_MAX_SIZES] = {0};
   for (size_t k = 0; k < plan->symbols.count; k++)
     less[k] = plan->symbols.at[k].bound - plan->symbols.at[k].least;
   for (size_t i = 0; i < plan->steps.count; i++) {

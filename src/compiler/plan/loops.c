@@ -78,7 +78,7 @@ static bool is_closed_dim(const struct copy_dim *dim) {
 int plan_transposition(const struct step *step) {
   const int last = step->copy_rank - 1;
   int across = -1;
-  if (last < 1 || step->compact_io || !step->inputs[0].buffer) return -1;
+  if (last < 1 || step->packed_to || step->packed_from || !step->inputs[0].buffer) return -1;
   for (int d = 0; d <= last; d++) {
     if (!is_closed_dim(&step->copy[d])) return -1;
     if (d < last && step->copy[d].from == 1) across = d;

@@ -19,9 +19,38 @@ static bool may_stay_last(const struct builder *b, const struct value *out, cons
   return view_reshape(wanted, &out->shape, &result);
 }
 
+/* Dynamic dimensions that are joined, or split, are moved together first. */
+static hone_status as_joined(struct builder *b, const struct node *node, unsigned packed_in,
+                             unsigned packed_out) {
+  const struct value *in = node->inputs[0], *out = node->outputs[0];
+  struct view from, like, to;
+  TRY(ensure_dense_stored(b, in, &from));
+  if (packed_in) {
+    view_dense(&like, NULL, from.dtype, &in->shape);
+    like.slope = in->slope;
+    TRY(arena_view(b, &like, &to));
+    TRY(add_packed_copy(b, node, &from, &to, 0, packed_in));
+    from = to;
+  }
+  view_dense(&to, from.buffer, from.dtype, &out->shape);
+  to.offset = from.offset;
+  to.offset_slope = from.offset_slope;
+  to.slope = out->slope;
+  if (packed_out) {
+    from = to;
+    TRY(arena_view(b, &from, &to));
+    TRY(add_packed_copy(b, node, &from, &to, packed_out, 0));
+  }
+  set_view(b, out, &to);
+  return HONE_OK;
+}
+
 static hone_status as_reshape(struct builder *b, const struct node *node) {
   const struct value *out = node->outputs[0];
   struct view view, result, wanted;
+  unsigned packed_in, packed_out;
+  find_joined(node->inputs[0], out, &packed_in, &packed_out);
+  if (packed_in || packed_out) return as_joined(b, node, packed_in, packed_out);
   TRY(get_stored(b, node->inputs[0], &view));
   if (!view_reshape(&view, &out->shape, &result)) {
     if (may_stay_last(b, out, &view, &wanted))

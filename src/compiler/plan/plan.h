@@ -119,6 +119,7 @@ enum step_kind {
   STEP_COPY,        /* strided copy with optional constant border */
   STEP_GENERIC,     /* a generic kernel */
   STEP_FILL,        /* sets the elements past the actual size of outputs[0] */
+  STEP_SIZES,       /* computes outputs[0] from dynamic sizes */
   STEP_FAIL,        /* ends the run with E_SHAPE */
   /* Brackets: a plan is a tree, written as a list. Steps between IF and ELSE run if inputs[0],
      one bool, is true, those between ELSE and END if it is false. Steps between LOOP and END
@@ -165,12 +166,18 @@ struct step {
     int64_t to, from;      /* strides */
     int64_t before, inner; /* border before, elements taken from the source */
     struct slope slope;    /* of `size` and `inner` */
+    /* on that side, the stride is the actual size times the stride of the next dimension */
+    bool packed_to, packed_from;
   } copy[2 * HONE_MAX_RANK];
-  /* A copy of a dynamic input or output, which the caller stores densely at its actual size:
-     strides follow from the actual inner sizes. */
-  enum compact_side { COMPACT_NEITHER, COMPACT_FROM, COMPACT_TO } compact_io;
+  /* bits by dimension of the views: inputs and outputs of the model, which the caller stores
+     densely at their actual sizes; dimensions that are joined to one */
+  unsigned packed_to, packed_from;
   uint64_t fill_bits; /* border element; of STEP_FILL: the value, along dimension fill_axis */
   int fill_axis;
+  int64_t fill_count; /* STEP_FILL: elements at most */
+  /* STEP_SIZES: the elements at the bounds, and the slope of each */
+  const struct tensor *size_bounds;
+  const struct slope *size_slopes;
   /* elementwise */
   struct expr program;
   /* generic */

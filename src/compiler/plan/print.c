@@ -31,6 +31,8 @@ const char *step_kind_name(const struct step *step) {
       return "plain";
     case STEP_FILL:
       return "fill";
+    case STEP_SIZES:
+      return "sizes";
     case STEP_FAIL:
       return "fail";
     case STEP_IF:

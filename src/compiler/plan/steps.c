@@ -26,7 +26,8 @@ static void push_copy_dim(struct step *step, struct copy_dim dim) {
   if (step->copy_rank) {
     struct copy_dim *outer = &step->copy[step->copy_rank - 1];
     /* an inner dimension taken whole: the outer dimension's border is a multiple of it */
-    bool is_whole = dim.inner == dim.size && is_fixed;
+    bool is_whole = dim.inner == dim.size && is_fixed && dim.packed_to == outer->packed_to &&
+                    dim.packed_from == outer->packed_from;
     if (is_whole && outer->to == dim.to * dim.size && outer->from == dim.from * dim.size) {
       outer->size *= dim.size;
       outer->before *= dim.size;
@@ -64,7 +65,9 @@ static void set_copy_dims(struct step *step, const int64_t before[HONE_MAX_RANK]
                                           .from = from->stride[d],
                                           .before = before[d],
                                           .inner = from->shape.dims[d],
-                                          .slope = copy_slope(step, from, to, d)});
+                                          .slope = copy_slope(step, from, to, d),
+                                          .packed_to = step->packed_to >> d & 1,
+                                          .packed_from = step->packed_from >> d & 1});
   }
 }
 
@@ -134,11 +137,27 @@ hone_status add_copy(struct builder *b, const struct node *node, const struct vi
   return add_copy_border(b, node, from, to, none, 0, out);
 }
 
-hone_status add_port_copy(struct builder *b, const struct view *from, const struct view *to) {
+hone_status add_packed_copy(struct builder *b, const struct node *node, const struct view *from,
+                            const struct view *to, unsigned packed_from, unsigned packed_to) {
   struct step *step;
-  TRY(add_copy(b, NULL, from, to, &step));
-  step->compact_io = from->buffer->place == BUFFER_INPUT ? COMPACT_FROM : COMPACT_TO;
+  TRY(new_step(b, STEP_COPY, node, 1, 1, &step));
+  step->inputs[0] = *from;
+  step->outputs[0] = *to;
+  step->packed_from = packed_from;
+  step->packed_to = packed_to;
+  set_copy_dims(step, none);
+  step->units = plan_copy_units(step);
+  int64_t elements;
+  TRY(element_count(b, &to->shape, &elements));
+  step->serial = elements < 16384;
   return HONE_OK;
+}
+
+hone_status add_port_copy(struct builder *b, const struct view *from, const struct view *to) {
+  const int last = to->shape.rank - 1;
+  const unsigned all = last > 0 ? (1u << last) - 1 : 0;
+  const bool is_input = from->buffer->place == BUFFER_INPUT;
+  return add_packed_copy(b, NULL, from, to, is_input ? all : 0, is_input ? 0 : all);
 }
 
 hone_status ensure_strides(struct builder *b, const struct value *value, const struct view *wanted,

@@ -33,6 +33,20 @@ static hone_status constant_view(struct builder *b, const struct value *value, s
   return HONE_OK;
 }
 
+static hone_status sizes_view(struct builder *b, const struct value *value, struct view *out) {
+  struct view like;
+  struct step *step;
+  view_dense(&like, NULL, value->dtype, &value->shape);
+  TRY(arena_view(b, &like, out));
+  TRY(new_step(b, STEP_SIZES, NULL, 0, 1, &step));
+  step->outputs[0] = *out;
+  step->size_bounds = value->at_bounds;
+  step->size_slopes = value->elements;
+  step->units = 1;
+  step->serial = true;
+  return HONE_OK;
+}
+
 struct value_state *state_of(struct builder *b, const struct value *value, bool *out_captured) {
   struct builder *owner = b;
   while (owner && !graph_owns(owner->graph, value)) owner = owner->outer;
@@ -45,9 +59,9 @@ hone_status get_stored(struct builder *b, const struct value *value, struct view
   bool captured;
   struct value_state *state = state_of(b, value, &captured);
   if (!state->count) {
-    if (!value->constant)
+    if (!value->constant && !value->at_bounds)
       return fail(b->ctx, HONE_E_INTERNAL, place_name(value->name), "value read before it is made");
-    TRY(constant_view(b, value, &state->views[0]));
+    TRY((value->constant ? constant_view : sizes_view)(b, value, &state->views[0]));
     state->count = 1;
   }
   *out = state->views[0];

@@ -10,8 +10,9 @@
 
 #include <stdint.h>
 
-#define HONE_ARTIFACT_ABI 6
-#define HONE_ARTIFACT_SYMBOLS 4 /* maximum number of dynamic sizes */
+#define HONE_ARTIFACT_ABI 7
+#define HONE_ARTIFACT_SYMBOLS 4 /* maximum number of dynamic sizes that the caller gives */
+#define HONE_ARTIFACT_SIZES 16  /* with those computed from them */
 
 /* An element of a string tensor: UTF-8, not NUL-terminated. Strings made by a run point into its
    inputs, its arena or the weights, and are valid until one of them changes. */
@@ -32,9 +33,17 @@ struct hone_io_info {
      Dimensions with the same number have the same size. Buffers have room for the bounds; their
      content is dense at the actual sizes. */
   const int32_t *extents;
-  /* [HONE_ARTIFACT_SYMBOLS][rank]: dimension d is dims[d] less slopes[k * rank + d] for each
-     step that dynamic size k is below its bound; NULL: all are fixed. */
+  /* [HONE_ARTIFACT_SIZES][rank]: dimension d is dims[d] less slopes[k * rank + d] for each step
+     that size k is below its bound; NULL: all are fixed. Inputs depend on sizes that the caller
+     gives. */
   const int64_t *slopes;
+};
+
+/* Size HONE_ARTIFACT_SYMBOLS + j, computed from sizes before it: a * b / divisor, rounded down. */
+struct hone_derived_size {
+  int64_t bound, a, b; /* at the bounds */
+  int64_t a_slopes[HONE_ARTIFACT_SIZES], b_slopes[HONE_ARTIFACT_SIZES];
+  int64_t divisor;
 };
 
 /* The host provides the threads. A job is a sequence of stages, each with a number of chunks
@@ -110,7 +119,9 @@ struct hone_artifact_info {
   int32_t symbol_count;
   const int64_t *bounds;
   const char *const *symbols;
-  const int64_t *least; /* minimum of each: 1, or 0 */
+  const int64_t *least; /* minimum of each */
+  int32_t derived_count;
+  const struct hone_derived_size *derived;
 };
 
 /* An artifact compiled for profiling stores, after its arena, one of these for each thread and

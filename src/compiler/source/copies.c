@@ -24,24 +24,21 @@ static void emit_source_index(struct strbuf *out, const struct copy_dim *dim, in
   strbuf_puts(out, ";\n");
 }
 
-/* " + x0 * 64l", or y0. A packed side uses the actual sizes of the inner dimensions. */
-static void emit_term(struct strbuf *out, const struct step *step, int d, enum compact_side side) {
+/* " + x0 * 64l", or y0. A packed dimension's stride follows from the actual size of the next. */
+static void emit_term(struct strbuf *out, const struct step *step, int d, bool is_to) {
   const struct copy_dim *dim = &step->copy[d];
-  const bool is_to = side == COMPACT_TO;
-  const int64_t stride = is_to ? dim->to : dim->from;
   char index[16];
-  if (!stride) return;
+  if (!(is_to ? dim->to : dim->from)) return;
   snprintf(index, sizeof index, "%c%d", !is_to && has_border(dim) ? 'y' : 'x', d);
   strbuf_puts(out, " + ");
-  if (step->compact_io != side) {
-    emit_strided(out, index, stride);
-    return;
+  bool is_packed = false;
+  for (; (is_to ? dim->packed_to : dim->packed_from) && d + 1 < step->copy_rank; dim++, d++) {
+    strbuf_puts(out, is_packed ? " * " : "");
+    strbuf_printf(out, is_packed ? "" : "%s * ", index);
+    emit_size(out, dim[1].size, &dim[1].slope);
+    is_packed = true;
   }
-  strbuf_puts(out, index);
-  for (int k = d + 1; k < step->copy_rank; k++) {
-    strbuf_puts(out, " * ");
-    emit_size(out, step->copy[k].size, &step->copy[k].slope);
-  }
+  emit_strided(out, is_packed ? "" : index, is_to ? dim->to : dim->from);
 }
 
 /* True if one of the first dimensions has a border: `inside` is then false for rows in it. */
@@ -55,7 +52,7 @@ static void emit_row_pointers(struct strbuf *out, const struct step *step, int l
   const bool guarded = is_guarded(step, last);
   const char *join = "const int inside = ";
   strbuf_puts(out, "element *const o = (element *)to");
-  for (int d = 0; d < last; d++) emit_term(out, step, d, COMPACT_TO);
+  for (int d = 0; d < last; d++) emit_term(out, step, d, true);
   strbuf_puts(out, ";\n");
   for (int d = 0; d < last; d++) {
     if (!has_border(&step->copy[d])) continue;
@@ -66,7 +63,7 @@ static void emit_row_pointers(struct strbuf *out, const struct step *step, int l
   if (!step->inputs[0].buffer) return;
   strbuf_printf(out, "const element *const q = %s(const element *)from[0]",
                 guarded ? "!inside ? NULL : " : "");
-  for (int d = 0; d < last; d++) emit_term(out, step, d, COMPACT_FROM);
+  for (int d = 0; d < last; d++) emit_term(out, step, d, false);
   strbuf_puts(out, ";\n");
 }
 
@@ -195,9 +192,9 @@ static hone_status emit_transposition(struct emitter *e, const struct step *step
                 "element *const o = (element *)to",
                 (long long)dims[across].size, across, TRANSPOSED_BLOCK, TRANSPOSED_BLOCK,
                 (long long)dims[last].size, TRANSPOSED_PART, TRANSPOSED_PART);
-  for (int d = 0; d < last; d++) emit_term(&body, step, d, COMPACT_TO);
+  for (int d = 0; d < last; d++) emit_term(&body, step, d, true);
   strbuf_puts(&body, ";\nconst element *const q = (const element *)from[0]");
-  for (int d = 0; d < last; d++) emit_term(&body, step, d, COMPACT_FROM);
+  for (int d = 0; d < last; d++) emit_term(&body, step, d, false);
   strbuf_puts(&body, ";\nlong j = part;\n");
   if (has_squares) emit_squares(&body, to, from);
   strbuf_printf(&body,
@@ -214,7 +211,7 @@ enum { INTERLEAVED_MOST = 4 };
    last. */
 static bool is_interleaving(const struct step *step) {
   const int last = step->copy_rank - 1;
-  if (last < 1 || step->compact_io || !step->inputs[0].buffer ||
+  if (last < 1 || step->packed_to || step->packed_from || !step->inputs[0].buffer ||
       step->inputs[0].dtype == HONE_STRING)
     return false;
   const struct copy_dim *plane = &step->copy[last], *pixel = &step->copy[last - 1];
@@ -305,10 +302,14 @@ hone_status emit_fill(struct emitter *e, const struct step *step, int *out_numbe
                   (long long)to->shape.dims[d]);
   }
   const struct slope slope = view_slope(to, axis);
-  strbuf_puts(&body, "for (long j = ");
+  strbuf_puts(&body, "const long size = ");
   emit_size(&body, to->shape.dims[axis], &slope);
-  strbuf_printf(&body, "; j < %lldl; j++) o[j * %lldl] = (element)0x%llxu;\n(void)rest;\n}\n}\n",
-                (long long)to->shape.dims[axis], (long long)to->stride[axis],
+  strbuf_printf(&body,
+                ", room = %lldl - size, count = room < %lldl ? room : %lldl;\n"
+                "for (long j = size; j < size + count; j++) o[j * %lldl] = (element)0x%llxu;\n"
+                "(void)rest;\n}\n}\n",
+                (long long)to->shape.dims[axis], (long long)step->fill_count,
+                (long long)step->fill_count, (long long)to->stride[axis],
                 (unsigned long long)step->fill_bits);
   hone_status status = share_loops(e, step, &body, UNIT_LOOPS, out_number);
   strbuf_deinit(&body);

@@ -42,7 +42,7 @@ void emit_io(struct strbuf *out, const char *side, const struct port *ports, siz
     strbuf_puts(out, "0};\n");
     if (!ports[i].slope) continue;
     strbuf_printf(out, "static const int64_t %s%zu_slopes[] = {", side, i);
-    for (int k = 0; k < HONE_MAX_SYMBOLS; k++)
+    for (int k = 0; k < HONE_MAX_SIZES; k++)
       for (int d = 0; d < ports[i].shape.rank; d++)
         strbuf_printf(out, "%lld, ", (long long)ports[i].slope[d].of[k]);
     strbuf_puts(out, "0};\n");
@@ -60,6 +60,26 @@ void emit_io(struct strbuf *out, const char *side, const struct port *ports, siz
   strbuf_printf(out, "enum { %s_count = %zu };\n\n", side, count);
 }
 
+static void put_slope(struct strbuf *out, const struct slope *slope) {
+  strbuf_puts(out, "{");
+  for (int k = 0; k < HONE_MAX_SIZES; k++) strbuf_printf(out, "%lld, ", (long long)slope->of[k]);
+  strbuf_puts(out, "}");
+}
+
+static void emit_derived(struct strbuf *out, const struct symbols *symbols) {
+  strbuf_puts(out, "static const struct hone_derived_size derived[] = {\n");
+  for (size_t j = 0; j < symbols->derived_count; j++) {
+    const struct derived_size *size = &symbols->derived[j];
+    strbuf_printf(out, "    {%lld, %lld, %lld, ", (long long)size->bound, (long long)size->a,
+                  (long long)size->b);
+    put_slope(out, &size->a_slope);
+    strbuf_puts(out, ", ");
+    put_slope(out, &size->b_slope);
+    strbuf_printf(out, ", %lld},\n", (long long)size->divisor);
+  }
+  strbuf_puts(out, symbols->derived_count ? "};\n" : "    {0}};\n");
+}
+
 void emit_symbols(struct strbuf *out, const struct symbols *symbols) {
   size_t length = 0;
   const char *text = hone_embedded_text("run/less.h", &length);
@@ -73,7 +93,9 @@ void emit_symbols(struct strbuf *out, const struct symbols *symbols) {
     strbuf_printf(out, "%lld, ", (long long)symbols->at[k].least);
   strbuf_puts(out, "0};\nstatic const char *const symbols[] = {");
   for (size_t k = 0; k < symbols->count; k++) strbuf_printf(out, "\"%s\", ", symbols->at[k].name);
-  strbuf_puts(out, "0};\n\n");
+  strbuf_puts(out, "0};\n");
+  emit_derived(out, symbols);
+  strbuf_puts(out, "\n");
 }
 
 enum { TEXT_WEIGHTS = 64 << 10 };
@@ -182,8 +204,8 @@ hone_status emit_info(struct emitter *e, const char *prefix, struct emitted *mad
   if (e->plan->symbols.count)
     strbuf_printf(e->out,
                   "    .symbol_count = %zu,\n    .bounds = bounds,\n    .symbols = symbols,\n"
-                  "    .least = least,\n",
-                  e->plan->symbols.count);
+                  "    .least = least,\n    .derived_count = %zu,\n    .derived = derived,\n",
+                  e->plan->symbols.count, e->plan->symbols.derived_count);
   strbuf_puts(e->out, "};\n\n");
   strbuf_printf(e->out,
                 "EXPORTED const struct hone_artifact_info *%s_artifact(void);\n"

@@ -267,9 +267,9 @@ void emit_run(struct emitter *e) {
         plan->string_offset, plan->string_bytes);
   if (plan->symbols.count)
     strbuf_printf(e->out,
-                  "  if (!hone_find_less(inputs, input_count, bounds, least, %zu, io->input_dims, "
-                  "f.less)) return %d;\n",
-                  plan->symbols.count, (int)HONE_E_SHAPE);
+                  "  if (!hone_find_less(inputs, input_count, bounds, least, %zu, derived, %zu, "
+                  "io->input_dims, f.less)) return %d;\n",
+                  plan->symbols.count, plan->symbols.derived_count, (int)HONE_E_SHAPE);
   if (uses_tiles(plan))
     strbuf_printf(e->out, "  if (!has_tiles()) return %d; /* the system refuses AMX */\n",
                   (int)HONE_E_UNSUP);

@@ -20,22 +20,42 @@ static bool has_open_port(const struct plan *plan) {
   return false;
 }
 
-/* "3", "N" for a dynamic dimension, "N + 1", "2 * N + S"; prefix: of its name. */
-static void put_size(struct strbuf *out, const struct port *port, int d, const struct plan *plan,
-                     const char *prefix) {
-  int64_t rest = port->shape.dims[d];
+/* "3", "N + 1", "2 * N + S", "(N - 1) / 2 + 1", "H * W": a dimension as C; prefix: of names. */
+static void put_linear(struct strbuf *out, int64_t bound, const struct slope *slope,
+                       const struct symbols *symbols, const char *prefix) {
+  int64_t rest = bound;
   bool is_open = false;
-  for (size_t k = 0; port->slope && k < plan->symbols.count; k++) {
-    int64_t slope = port->slope[d].of[k];
-    if (!slope) continue;
+  for (size_t k = 0; k < HONE_MAX_SYMBOLS + symbols->derived_count; k++) {
+    const struct derived_size *size = k < HONE_MAX_SYMBOLS ? NULL : &symbols->derived[k - HONE_MAX_SYMBOLS];
+    const int64_t factor = slope->of[k];
+    if (!factor) continue;
     if (is_open) strbuf_puts(out, " + ");
-    if (slope > 1) strbuf_printf(out, "%lld * ", (long long)slope);
-    strbuf_printf(out, "%s%s", prefix, plan->symbols.at[k].name);
-    rest -= slope * plan->symbols.at[k].bound;
+    if (factor > 1) strbuf_printf(out, "%lld * ", (long long)factor);
+    rest -= factor * (size ? size->bound : symbols->at[k].bound);
     is_open = true;
+    if (!size) {
+      strbuf_printf(out, "%s%s", prefix, symbols->at[k].name);
+      continue;
+    }
+    strbuf_puts(out, "(");
+    put_linear(out, size->a, &size->a_slope, symbols, prefix);
+    strbuf_puts(out, size->divisor == 1 ? ") * (" : ") / ");
+    if (size->divisor == 1) {
+      put_linear(out, size->b, &size->b_slope, symbols, prefix);
+      strbuf_puts(out, ")");
+    } else {
+      strbuf_printf(out, "%lld", (long long)size->divisor);
+    }
   }
   if (is_open && rest) strbuf_puts(out, rest < 0 ? " - " : " + ");
   if (!is_open || rest) strbuf_printf(out, "%lld", (long long)(is_open && rest < 0 ? -rest : rest));
+}
+
+static void put_size(struct strbuf *out, const struct port *port, int d, const struct plan *plan,
+                     const char *prefix) {
+  static const struct slope none;
+  put_linear(out, port->shape.dims[d], port->slope ? &port->slope[d] : &none, &plan->symbols,
+             prefix);
 }
 
 /* "[N,3,224,224]"; "[2,<=40]": a data-dependent size, by its bound. */

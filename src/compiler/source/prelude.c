@@ -135,6 +135,6 @@ void emit_frame(const struct emitter *e) {
   if (has_strings) strbuf_puts(e->out, "  struct texts texts;\n");
   if (plan->symbols.count)
     strbuf_puts(e->out,
-                "  long less[HONE_ARTIFACT_SYMBOLS]; /* bound minus actual size, per symbol */\n");
+                "  long less[HONE_ARTIFACT_SIZES]; /* bound minus actual size */\n");
   strbuf_puts(e->out, "};\n\n");
 }

@@ -77,7 +77,7 @@ void emit_address(struct strbuf *out, const struct view *view, bool is_const) {
       break;
   }
   if (view->offset) strbuf_printf(out, " + %lldl", (long long)view->offset);
-  for (int k = 0; k < HONE_MAX_SYMBOLS; k++)
+  for (int k = 0; k < HONE_MAX_SIZES; k++)
     if (view->offset_slope.of[k])
       strbuf_printf(out, " - %lldl * f->less[%d]", (long long)view->offset_slope.of[k], k);
 }
@@ -85,7 +85,7 @@ void emit_address(struct strbuf *out, const struct view *view, bool is_const) {
 void emit_size(struct strbuf *out, int64_t size, const struct slope *slope) {
   bool is_fixed = slope_is_zero(slope);
   strbuf_printf(out, is_fixed ? "%lldl" : "(%lldl", (long long)size);
-  for (int k = 0; k < HONE_MAX_SYMBOLS; k++)
+  for (int k = 0; k < HONE_MAX_SIZES; k++)
     if (slope->of[k]) strbuf_printf(out, " - %lldl * less[%d]", (long long)slope->of[k], k);
   if (!is_fixed) strbuf_puts(out, ")");
 }

@@ -17,6 +17,7 @@ static hone_status emit_body(struct emitter *e, const struct step *step, int *ou
       return emit_generic(e, step, out_number);
     case STEP_FILL:
       return emit_fill(e, step, out_number);
+    case STEP_SIZES:
     case STEP_FAIL:
     case STEP_IF:
     case STEP_LOOP:
@@ -149,6 +150,23 @@ static void emit_generic_call(struct strbuf *out, const struct step *step, int n
               "  if (status) SET_STATUS_(f->status, status);\n");
 }
 
+/* A few elements, each linear in the sizes. */
+static void emit_sizes_of(struct strbuf *out, const struct step *step) {
+  const char *type = c_type(step->outputs[0].dtype);
+  const struct tensor *bounds = step->size_bounds;
+  strbuf_printf(out,
+                "  (void)begin, (void)end;\n  const long *const less = f->less;\n  (void)less;\n"
+                "  %s *const o = (%s *)",
+                type, type);
+  emit_address(out, &step->outputs[0], false);
+  strbuf_puts(out, ";\n");
+  for (size_t i = 0; i < tensor_count(bounds); i++) {
+    strbuf_printf(out, "  o[%zu] = (%s)", i, type);
+    emit_size(out, (int64_t)tensor_f64(bounds, i), &step->size_slopes[i]);
+    strbuf_puts(out, ";\n");
+  }
+}
+
 static void emit_call(const struct emitter *e, const struct step *step, int number) {
   struct strbuf *out = e->out;
   switch (step->kind) {
@@ -173,6 +191,9 @@ static void emit_call(const struct emitter *e, const struct step *step, int numb
       break;
     case STEP_GENERIC:
       emit_generic_call(out, step, number);
+      break;
+    case STEP_SIZES:
+      emit_sizes_of(out, step);
       break;
     case STEP_FAIL:
       strbuf_printf(out, "  (void)begin, (void)end;\n  f->status = %d;\n", (int)HONE_E_SHAPE);

@@ -20,19 +20,28 @@ struct shape {
   int64_t dims[HONE_MAX_RANK];
 };
 
-/* Symbolic sizes of dynamic input dimensions, and their bounds. */
-enum { HONE_MAX_SYMBOLS = 4 };
+/* Sizes known when an artifact is called: those that the caller gives, and those computed from
+ * them. Number k < HONE_MAX_SYMBOLS is symbol k, number HONE_MAX_SYMBOLS + j is derived[j]. */
+enum { HONE_MAX_SYMBOLS = 4, HONE_MAX_SIZES = 16 };
+/* Decrease of a dimension for each step that a size is below its bound, by size. */
+struct slope {
+  int64_t of[HONE_MAX_SIZES];
+};
 struct symbols {
   size_t count; /* 0: all sizes are fixed */
   struct symbol {
     const char *name;     /* as written by the user: letters, digits, _ */
-    int64_t least, bound; /* from 1 to the bound; from 0 only if requested ("0<=P<=64") */
+    int64_t least, bound; /* from 1 to the bound, or as requested ("0<=P<=64") */
     int64_t at;           /* default size ("N=8<=64"), the bound if not given */
   } at[HONE_MAX_SYMBOLS];
-};
-/* Decrease of a size for each step of a symbol below its bound, by symbol. */
-struct slope {
-  int64_t of[HONE_MAX_SYMBOLS];
+  size_t derived_count;
+  /* a * b / divisor, rounded down: a strided window (b is 1), or two dimensions joined to one
+     (divisor 1). a and b are linear in the sizes before it. */
+  struct derived_size {
+    int64_t bound, a, b; /* at the bounds */
+    struct slope a_slope, b_slope;
+    int64_t divisor;
+  } derived[HONE_MAX_SIZES - HONE_MAX_SYMBOLS];
 };
 /* A constant: dense, row-major, little endian. 4-bit and 2-bit types are packed, low bits first. A
  * string tensor's data is an array of struct string. */
@@ -74,6 +83,12 @@ struct value {
    * NULL: the first elements */
   const struct slope *begin;
   const struct tensor *constant; /* NULL unless known at compile time */
+  /* a value that depends only on sizes (no producer, no constant): its elements at the bounds, and
+   * the slope of each; NULL: any other */
+  const struct tensor *at_bounds;
+  const struct slope *elements;
+  const struct node *folded_from; /* of a constant: the node that computed it, or NULL */
+  bool is_computed; /* a constant at the bounds, computed again at run time by folded_from */
   /* For an integer input or output with a declared scale: it represents scale * (integer -
    * zero_point); 0: not declared. */
   double scale;
@@ -208,8 +223,10 @@ bool slope_is_zero(const struct slope *slope);
 bool slope_equal(const struct slope *a, const struct slope *b);
 struct slope slope_times(const struct slope *slope, int64_t factor);
 struct slope slope_plus(const struct slope *a, const struct slope *b);
-/* Decrease of the size if each symbol is `less` below its bound. */
-int64_t slope_loss(const struct slope *slope, const int64_t less[HONE_MAX_SYMBOLS]);
+/* Decrease of the dimension if each size is `less` below its bound. */
+int64_t slope_loss(const struct slope *slope, const int64_t less[HONE_MAX_SIZES]);
+/* Computes less of the derived sizes from that of the symbols; false: a size would be negative. */
+MUST_USE bool symbols_complete(const struct symbols *symbols, int64_t less[HONE_MAX_SIZES]);
 /* "N = 8, S = 100" */
 void symbols_print(struct strbuf *text, const struct symbols *symbols, const int64_t *sizes);
 

@@ -1,8 +1,8 @@
-/* Symbolic sizes: how a dimension depends on them. */
+/* Dynamic sizes: how a dimension depends on them. */
 #include "graph.h"
 
 bool slope_is_zero(const struct slope *slope) {
-  for (int k = 0; k < HONE_MAX_SYMBOLS; k++)
+  for (int k = 0; k < HONE_MAX_SIZES; k++)
     if (slope->of[k]) return false;
   return true;
 }
@@ -13,20 +13,31 @@ bool slope_equal(const struct slope *a, const struct slope *b) {
 
 struct slope slope_times(const struct slope *slope, int64_t factor) {
   struct slope out = *slope;
-  for (int k = 0; k < HONE_MAX_SYMBOLS; k++) out.of[k] *= factor;
+  for (int k = 0; k < HONE_MAX_SIZES; k++) out.of[k] *= factor;
   return out;
 }
 
 struct slope slope_plus(const struct slope *a, const struct slope *b) {
   struct slope out = *a;
-  for (int k = 0; k < HONE_MAX_SYMBOLS; k++) out.of[k] += b->of[k];
+  for (int k = 0; k < HONE_MAX_SIZES; k++) out.of[k] += b->of[k];
   return out;
 }
 
-int64_t slope_loss(const struct slope *slope, const int64_t less[HONE_MAX_SYMBOLS]) {
+int64_t slope_loss(const struct slope *slope, const int64_t less[HONE_MAX_SIZES]) {
   int64_t loss = 0;
-  for (int k = 0; k < HONE_MAX_SYMBOLS; k++) loss += slope->of[k] * less[k];
+  for (int k = 0; k < HONE_MAX_SIZES; k++) loss += slope->of[k] * less[k];
   return loss;
+}
+
+bool symbols_complete(const struct symbols *symbols, int64_t less[HONE_MAX_SIZES]) {
+  for (size_t j = 0; j < symbols->derived_count; j++) {
+    const struct derived_size *size = &symbols->derived[j];
+    const int64_t a = size->a - slope_loss(&size->a_slope, less);
+    const int64_t b = size->b - slope_loss(&size->b_slope, less);
+    if (a < 0 || b < 0) return false;
+    less[HONE_MAX_SYMBOLS + j] = size->bound - a * b / size->divisor;
+  }
+  return true;
 }
 
 void symbols_print(struct strbuf *text, const struct symbols *symbols, const int64_t *sizes) {

@@ -73,6 +73,7 @@ static hone_status fold_into(struct ctx *ctx, struct arena *scratch, struct grap
   for (size_t k = 0; k < node->output_count; k++) {
     if (!node->outputs[k]) continue;
     node->outputs[k]->constant = out[k];
+    node->outputs[k]->folded_from = node->output_count == 1 ? node : NULL;
     node->outputs[k]->producer = NULL;
     node->outputs[k] = NULL;
   }
@@ -85,6 +86,7 @@ hone_status node_fold(struct ctx *ctx, struct graph *graph, struct node *node, b
   if (is_op(node,
             OP_Identity)) { /* the payload is shared: weights may be large, or mapped from a file */
     node->outputs[0]->constant = node->inputs[0]->constant;
+    node->outputs[0]->folded_from = node->inputs[0]->folded_from;
     node->outputs[0]->producer = NULL;
     node->outputs[0] = NULL;
     *out_folded = true;

@@ -342,10 +342,11 @@ static hone_status verify_set(struct runner *r, int set, const char *expected_di
 enum { VERIFIED_SIZES = 6 };
 
 /* The bound, 1, or a size between them; a dimension that does not exist has its bound. */
-static int64_t verified_size(int64_t bound, size_t i) {
-  const int64_t sizes[VERIFIED_SIZES] = {bound, 1, bound - 1, 2, bound / 2 + 1, 3};
+static int64_t verified_size(const struct symbol *symbol, size_t i) {
+  const int64_t bound = symbol->bound, least = symbol->least ? symbol->least : 1;
+  const int64_t sizes[VERIFIED_SIZES] = {bound, least, bound - 1, least + 1, bound / 2 + 1, least + 2};
   int64_t size = sizes[i % VERIFIED_SIZES];
-  return size >= 1 && size <= bound ? size : bound;
+  return size >= least && size <= bound ? size : bound;
 }
 
 /* Sizes for dynamic dimensions: the bounds, the smallest, and between, in an order in which leftovers of one run could harm
@@ -358,7 +359,7 @@ static hone_status verify_sizes(struct runner *r, bool *ok) {
   for (size_t i = 0; i < turns && symbols->count; i++) {
     /* the second half: opposite ends */
     for (size_t k = 0; k < symbols->count; k++)
-      rows[count][k] = verified_size(symbols->at[k].bound, i + (i >= VERIFIED_SIZES) * (k + i % 2));
+      rows[count][k] = verified_size(&symbols->at[k], i + (i >= VERIFIED_SIZES) * (k + i % 2));
     bool is_new = true;
     for (size_t k = 0; k < count; k++) is_new &= memcmp(rows[k], rows[count], sizeof rows[k]) != 0;
     if (!is_new) continue;

@@ -116,21 +116,17 @@ static hone_status parse_bound(struct binder *b, const char *name, size_t length
   TRY(parse_size(b, text, 1, &symbol->bound));
   symbol->least = least;
   if (!has_at) symbol->at = symbol->bound;
-  if (symbol->at > symbol->bound) return bad_text(b, name);
+  if (symbol->at > symbol->bound || least > symbol->bound) return bad_text(b, name);
   b->symbols.count++;
   return arena_string(b->ctx, b->arena, name, length, &symbol->name);
 }
 
-/* "N<=64" or "N=8<=64", or "N" once its bound is known, with "0<=" before it if the size may be 0;
- * advances past it. */
-static hone_status parse_symbol(struct binder *b, const char **text, int64_t *out) {
-  static const char from_none[] = "0<=";
-  const bool may_be_none = !strncmp(*text, from_none, sizeof from_none - 1);
-  if (may_be_none) *text += sizeof from_none - 1;
+/* "N<=64" or "N=8<=64", or "N" once its bound is known; advances past it. */
+static hone_status parse_symbol(struct binder *b, const char **text, int64_t least, int64_t *out) {
   static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   const char *name = *text;
   size_t length = strspn(name, letters), k = 0;
-  if (!length || length > 32) return bad_text(b, name);
+  if (!length || length > 32 || (*name >= '0' && *name <= '9')) return bad_text(b, name);
   *text += length;
   while (k < b->symbols.count &&
          (strlen(b->symbols.at[k].name) != length || memcmp(b->symbols.at[k].name, name, length)))
@@ -139,23 +135,36 @@ static hone_status parse_symbol(struct binder *b, const char **text, int64_t *ou
     return fail(b->ctx, HONE_E_USAGE, place_none(),
                 "--shape: give the bound of %.*s once, at its first use: %.*s<=64", (int)length,
                 name, (int)length, name);
-  if (k == b->symbols.count) TRY(parse_bound(b, name, length, !may_be_none, text));
+  if (k == b->symbols.count) TRY(parse_bound(b, name, length, least, text));
   *out = b->options->sizes[k] ? b->options->sizes[k]
          : b->options->at_run ? b->symbols.at[k].at
                               : b->symbols.at[k].bound;
   return HONE_OK;
 }
 
-/* "3", "N<=64", "P+S", "N+1": sums of numbers and symbols. */
+/* "3", "N<=64", "0<=N<=64", "32*N<=20": a number, a symbol, or a multiple of one. */
+static hone_status parse_term(struct binder *b, const char **text, int64_t *out) {
+  int64_t number = 1;
+  if (**text < '0' || **text > '9') return parse_symbol(b, text, 1, out);
+  TRY(parse_size(b, text, 0, &number));
+  *out = number;
+  if (!strncmp(*text, "<=", 2)) {
+    *text += 2;
+    return parse_symbol(b, text, number, out);
+  }
+  if (**text != '*') return HONE_OK;
+  const char *at = (*text)++;
+  TRY(parse_symbol(b, text, 1, out));
+  return __builtin_mul_overflow(*out, number, out) ? bad_text(b, at) : HONE_OK;
+}
+
+/* "N+1", "P+S": sums of terms. */
 static hone_status parse_dimension(struct binder *b, const char **text, int64_t *out) {
   *out = 0;
   for (;; (*text)++) {
     int64_t term;
     const char *at = *text;
-    if (*at >= '0' && *at <= '9' && strncmp(at, "0<=", 3))
-      TRY(parse_size(b, text, 0, &term));
-    else
-      TRY(parse_symbol(b, text, &term));
+    TRY(parse_term(b, text, &term));
     if (__builtin_add_overflow(*out, term, out)) return bad_text(b, at);
     if (**text != '+') return HONE_OK;
   }

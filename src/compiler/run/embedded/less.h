@@ -8,10 +8,11 @@
    NULL, and dims NULL: the bounds. 0 if they are inconsistent or out of range. */
 static inline int hone_find_less(const struct hone_io_info *inputs, int32_t input_count,
                                  const int64_t *bounds, const int64_t *least,
-                                 int32_t symbol_count,
-                                 const int64_t *const *dims, long less[HONE_ARTIFACT_SYMBOLS]) {
-  int is_known[HONE_ARTIFACT_SYMBOLS];
-  for (int32_t k = 0; k < HONE_ARTIFACT_SYMBOLS; k++) less[k] = is_known[k] = 0;
+                                 int32_t symbol_count, const struct hone_derived_size *derived,
+                                 int32_t derived_count, const int64_t *const *dims,
+                                 long less[HONE_ARTIFACT_SIZES]) {
+  int is_known[HONE_ARTIFACT_SYMBOLS] = {0};
+  for (int32_t k = 0; k < HONE_ARTIFACT_SIZES; k++) less[k] = 0;
   /* each turn finds at least one size, if only from a sum whose other terms are known; the last
      turn compares */
   for (int32_t turn = 0; turn <= symbol_count; turn++)
@@ -36,14 +37,23 @@ static inline int hone_find_less(const struct hone_io_info *inputs, int32_t inpu
         less[unknown] = (long)(missing / step);
         is_known[unknown] = 1;
       }
+  for (int32_t j = 0; j < derived_count; j++) {
+    int64_t a = derived[j].a, b = derived[j].b;
+    for (int32_t k = 0; k < HONE_ARTIFACT_SIZES; k++) {
+      a -= derived[j].a_slopes[k] * less[k];
+      b -= derived[j].b_slopes[k] * less[k];
+    }
+    if (a < 0 || b < 0) return 0;
+    less[HONE_ARTIFACT_SYMBOLS + j] = (long)(derived[j].bound - a * b / derived[j].divisor);
+  }
   return 1;
 }
 
 /* Dimension d of an input or output. */
 static inline int64_t hone_open_dim(const struct hone_io_info *io, int32_t d,
-                                    const long less[HONE_ARTIFACT_SYMBOLS]) {
+                                    const long less[HONE_ARTIFACT_SIZES]) {
   int64_t size = io->dims[d];
-  for (int32_t k = 0; io->slopes && k < HONE_ARTIFACT_SYMBOLS; k++)
+  for (int32_t k = 0; io->slopes && k < HONE_ARTIFACT_SIZES; k++)
     size -= io->slopes[k * io->rank + d] * less[k];
   return size;
 }

@@ -214,7 +214,7 @@ static void read_all(int fd, const char *path, void *data, size_t size) {
 
 /* True for a dynamic dimension: any size up to its bound; run() checks that all inputs agree. */
 static int is_open(const struct hone_io_info *io, int32_t d) {
-  for (int32_t k = 0; io->slopes && k < HONE_ARTIFACT_SYMBOLS; k++)
+  for (int32_t k = 0; io->slopes && k < HONE_ARTIFACT_SIZES; k++)
     if (io->slopes[k * io->rank + d]) return 1;
   return 0;
 }

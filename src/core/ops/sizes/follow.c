@@ -2,10 +2,10 @@
  *
  * Instead of symbolic inference, the model is imported and transformed at several sizes and
  * compared node by node with the model at the bounds: a dimension is fixed, or linear in the
- * symbols, or the model cannot be compiled for more than one size. So every operator's inference,
- * every fold of Shape -> Gather -> Concat -> Reshape and every pass supports dynamic dimensions
- * unchanged. */
-#include "core/ops/ops.h"
+ * symbols and in sizes derived from them, or the model cannot be compiled for more than one size.
+ * So every operator's inference, every fold of Shape -> Gather -> Concat -> Reshape and every pass
+ * supports dynamic dimensions unchanged. */
+#include "core/ops/operators/window.h"
 
 struct follower {
   struct ctx *ctx;
@@ -13,8 +13,8 @@ struct follower {
   const struct symbols *symbols;
   const struct graph *at_n;
   const int64_t *sizes;
-  int64_t less[HONE_MAX_SYMBOLS]; /* bounds - sizes */
-  int first;                      /* the symbol whose slopes this call determines; -1: none */
+  int64_t less[HONE_MAX_SIZES]; /* bounds - sizes */
+  int first;                    /* the symbol whose slopes this call determines; -1: none */
   const struct value **pair;      /* of at_n, by the index of graph's value */
 };
 
@@ -32,36 +32,257 @@ static hone_status refuse(struct follower *f, const struct node *node, const cha
   return status;
 }
 
+/* -- derived sizes */
+
+/* True if the slope depends on the symbol whose slopes this call determines. */
+static bool is_active(const struct follower *f, const struct slope *slope) {
+  const struct symbols *known = &f->graph->symbols;
+  if (f->first < 0) return false;
+  if (slope->of[f->first]) return true;
+  for (size_t j = 0; j < known->derived_count; j++)
+    if (slope->of[HONE_MAX_SYMBOLS + j] && (is_active(f, &known->derived[j].a_slope) ||
+                                            is_active(f, &known->derived[j].b_slope)))
+      return true;
+  return false;
+}
+
+/* The part of a slope that this call determines. */
+static struct slope active_part(const struct follower *f, const struct slope *slope) {
+  struct slope out = *slope;
+  for (int k = 0; f->first >= 0 && k < HONE_MAX_SIZES; k++) {
+    struct slope one = {0};
+    one.of[k] = 1;
+    if (!is_active(f, &one)) out.of[k] = 0;
+  }
+  return out;
+}
+
+/* The slope of one size. */
+static struct slope slope_of(size_t size, int64_t factor) {
+  struct slope slope = {0};
+  slope.of[size] = factor;
+  return slope;
+}
+
+static bool same_size(const struct derived_size *x, const struct derived_size *y) {
+  return x->bound == y->bound && x->a == y->a && x->b == y->b && x->divisor == y->divisor &&
+         slope_equal(&x->a_slope, &y->a_slope) && slope_equal(&x->b_slope, &y->b_slope);
+}
+
+/* The slope of a derived size, an earlier one or a new one; false: there are too many. */
+static bool derive(struct follower *f, struct derived_size size, struct slope *out) {
+  struct symbols *known = &f->graph->symbols;
+  size_t j = 0;
+  size.bound = size.a * size.b / size.divisor;
+  while (j < known->derived_count && !same_size(&known->derived[j], &size)) j++;
+  if (j == COUNT(known->derived)) return false;
+  if (j == known->derived_count) {
+    const int64_t a = size.a - slope_loss(&size.a_slope, f->less),
+                  b = size.b - slope_loss(&size.b_slope, f->less);
+    if (a < 0 || b < 0) return false;
+    known->derived[known->derived_count++] = size;
+    f->less[HONE_MAX_SYMBOLS + j] = size.bound - a * b / size.divisor;
+  }
+  *out = slope_of(HONE_MAX_SYMBOLS + j, 1);
+  return true;
+}
+
+/* -- dimensions */
+
+/* A dimension of a value, as this call sees it. */
+struct dimension {
+  struct follower *f;
+  const struct node *node; /* that makes the value, or reads it if it is a constant; or NULL */
+  int d;
+  int64_t bound, size;
+  struct slope now; /* known before this call */
+};
+
+static bool fits(const struct dimension *at, const struct slope *slope) {
+  return at->bound - slope_loss(slope, at->f->less) == at->size;
+}
+
+static bool accept(const struct dimension *at, const struct slope *found, struct slope *out) {
+  const struct slope active = active_part(at->f, found);
+  *out = at->f->first < 0 ? *found : slope_plus(&at->now, &active);
+  return fits(at, out);
+}
+
+static struct slope divided(const struct slope *slope, int64_t by, bool *exact) {
+  struct slope out = *slope;
+  for (int k = 0; k < HONE_MAX_SIZES; k++) {
+    if (out.of[k] % by) *exact = false;
+    out.of[k] /= by;
+  }
+  return out;
+}
+
+/* Every `stride`-th place of the `room` + 1 places along a dimension with this slope. */
+static bool every(const struct dimension *at, int64_t room, const struct slope *slope,
+                  int64_t stride, struct slope *out) {
+  bool exact = true;
+  struct slope found = divided(slope, stride, &exact);
+  if (exact) return accept(at, &found, out);
+  struct derived_size size = {.a = room, .b = 1, .a_slope = *slope, .divisor = stride};
+  return derive(at->f, size, &found) && accept(at, &found, out);
+}
+
+/* A window of a convolution or pool: the formulas of window.c. */
+static bool by_window(const struct dimension *at, struct slope *out) {
+  struct window w;
+  struct ctx ctx;
+  bool has_window = false;
+  const struct value *x = at->node->inputs[0];
+  ctx_init(&ctx);
+  if (!x || at->d < 2 || !x->slope || window_of_node(&ctx, at->node, &w, &has_window) ||
+      !has_window)
+    return false;
+  const int i = at->d - 2;
+  const struct slope *slope = &x->slope[at->d];
+  if (is_op(at->node, OP_ConvTranspose)) {
+    const struct slope found = slope_times(slope, w.stride[i]);
+    return accept(at, &found, out);
+  }
+  const bool is_same = !strncmp(node_string(at->node, "auto_pad", ""), "SAME", 4);
+  const int64_t reach = (w.kernel[i] - 1) * w.dilation[i] + 1;
+  int64_t room = is_same ? w.in[i] - 1 : w.in[i] + w.pad_begin[i] + w.pad_end[i] - reach;
+  if (!is_same && node_int(at->node, "ceil_mode", 0)) room += w.stride[i] - 1;
+  return every(at, room, slope, w.stride[i], out);
+}
+
+/* A slice with a step. */
+static bool by_step(const struct dimension *at, struct slope *out) {
+  const struct value *x = at->node->inputs[0], *axes = node_input(at->node, 3);
+  int64_t starts[HONE_MAX_RANK], steps[HONE_MAX_RANK], list[HONE_MAX_RANK];
+  size_t count, n;
+  for (size_t k = 1; k < 5; k++)
+    if (node_input(at->node, k) && !at->node->inputs[k]->constant) return false;
+  if (!x || !x->slope || !node_input(at->node, 4) ||
+      !tensor_read_ints(at->node->inputs[1]->constant, HONE_MAX_RANK, starts, &count) ||
+      !tensor_read_ints(at->node->inputs[4]->constant, HONE_MAX_RANK, steps, &n) || n != count ||
+      (axes && (!tensor_read_ints(axes->constant, HONE_MAX_RANK, list, &n) || n != count)))
+    return false;
+  for (size_t i = 0; i < count; i++) {
+    const int64_t axis = !axes ? (int64_t)i : list[i] < 0 ? list[i] + x->shape.rank : list[i];
+    if (axis == at->d && steps[i] > 1 && starts[i] >= 0)
+      return every(at, x->shape.dims[axis] - starts[i] - 1, &x->slope[axis], steps[i], out);
+  }
+  return false;
+}
+
+/* As a dimension of an operand, or a multiple or a part of one. */
+static bool by_operand(const struct dimension *at, struct slope *out) {
+  for (size_t i = 0; i < at->node->input_count; i++) {
+    const struct value *x = at->node->inputs[i];
+    for (int e = 0; x && x->slope && e < x->shape.rank; e++) {
+      const int64_t own = x->shape.dims[e];
+      struct slope found = active_part(at->f, &x->slope[e]);
+      if (slope_is_zero(&found)) continue;
+      if (accept(at, &found, out)) return true;
+      bool exact = true;
+      if (own && at->bound % own == 0)
+        found = slope_times(&found, at->bound / own);
+      else if (at->bound && own % at->bound == 0)
+        found = divided(&found, own / at->bound, &exact);
+      if (exact && accept(at, &found, out)) return true;
+    }
+  }
+  return false;
+}
+
+/* As the sum of the operands' dimensions. */
+static bool by_sum(const struct dimension *at, struct slope *out) {
+  struct slope found = {0};
+  for (size_t i = 0; i < at->node->input_count; i++) {
+    const struct value *x = at->node->inputs[i];
+    if (x && x->slope && at->d < x->shape.rank) found = slope_plus(&found, &x->slope[at->d]);
+  }
+  return !slope_is_zero(&found) && accept(at, &found, out);
+}
+
+/* In proportion to one size: when several symbols are below their bounds, to a product. */
+static bool by_size(const struct dimension *at, struct slope *out) {
+  const struct follower *f = at->f;
+  for (size_t k = 0; k < HONE_MAX_SYMBOLS + f->graph->symbols.derived_count; k++) {
+    const int64_t less = f->less[k], difference = at->bound - at->size;
+    const struct derived_size *size =
+        k < HONE_MAX_SYMBOLS ? NULL : &f->graph->symbols.derived[k - HONE_MAX_SYMBOLS];
+    if (!less || difference % less) continue;
+    if (!size ? (int)k != f->first : f->first < 0 && slope_is_zero(&size->b_slope)) continue;
+    const struct slope found = slope_of(k, difference / less);
+    if (accept(at, &found, out)) return true;
+  }
+  return false;
+}
+
+/* As a multiple of the product of neighbouring dimensions of x, from `first` on. */
+static bool by_product_from(const struct dimension *at, const struct value *x, int first,
+                            struct slope *out) {
+  struct slope found = x->slope[first];
+  int64_t product = x->shape.dims[first];
+  for (int e = first + 1; e < x->shape.rank; e++) {
+    const int64_t own = x->shape.dims[e];
+    if (slope_is_zero(&x->slope[e])) continue;
+    struct derived_size size = {
+        .a = product, .b = own, .a_slope = found, .b_slope = x->slope[e], .divisor = 1};
+    if (!derive(at->f, size, &found)) return false;
+    product *= own;
+    if (at->bound % product) continue;
+    const struct slope times = slope_times(&found, at->bound / product);
+    if (accept(at, &times, out)) return true;
+  }
+  return false;
+}
+
+static bool by_product(const struct dimension *at, struct slope *out) {
+  for (size_t i = 0; i < at->node->input_count; i++) {
+    const struct value *x = at->node->inputs[i];
+    for (int d = 0; x && x->slope && d < x->shape.rank; d++)
+      if (!slope_is_zero(&x->slope[d]) && by_product_from(at, x, d, out)) return true;
+  }
+  return false;
+}
+
+/* The slope of a dimension from what is known of the node's operands, and from the sizes. */
+static bool explain(const struct dimension *at, struct slope *out) {
+  *out = at->now;
+  if (fits(at, out)) return true;
+  const bool has_operands = at->node && at->node->input_count;
+  return (has_operands &&
+          (by_window(at, out) || (is_op(at->node, OP_Slice) && by_step(at, out)) ||
+           by_operand(at, out) || by_sum(at, out))) ||
+         by_size(at, out) || (has_operands && by_product(at, out));
+}
+
 /* -- values */
 
-/* Slopes for the only symbol that is below its bound. */
-static hone_status set_slopes(struct follower *f, const struct node *node, struct value *value,
-                              const struct value *other) {
-  struct slope *slope;
-  int64_t less = f->less[f->first];
-  if (shape_equal(&value->shape, &other->shape)) return HONE_OK;
-  TRY(NEW_ARRAY(f->ctx, f->graph->arena, slope, HONE_MAX_RANK));
-  if (value->slope) memcpy(slope, value->slope, HONE_MAX_RANK * sizeof *slope);
-  for (int d = 0; d < value->shape.rank; d++) {
-    int64_t difference = value->shape.dims[d] - other->shape.dims[d];
-    if (difference < 0 || difference % less)
-      return refuse(f, node, "a dimension does not grow with it linearly");
-    slope[d].of[f->first] = difference / less;
-  }
-  value->slope = slope;
-  return HONE_OK;
+static bool grows_backwards(const struct slope *slope) {
+  for (int k = 0; k < HONE_MAX_SIZES; k++)
+    if (slope->of[k] < 0) return true;
+  return false;
 }
 
 static hone_status pair_values(struct follower *f, const struct node *node, struct value *value,
                                const struct value *other) {
+  struct slope *slope = NULL;
   f->pair[value->index] = other;
   if (value->dtype != other->dtype || value->shape.rank != other->shape.rank)
     return refuse(f, node, "a value has another type or rank");
-  if (f->first >= 0) TRY(set_slopes(f, node, value, other));
-  for (int d = 0; d < value->shape.rank; d++)
-    if (value->shape.dims[d] - (value->slope ? slope_loss(&value->slope[d], f->less) : 0) !=
-        other->shape.dims[d])
+  for (int d = 0; d < value->shape.rank; d++) {
+    struct dimension at = {
+        .f = f, .node = node, .d = d, .bound = value->shape.dims[d], .size = other->shape.dims[d]};
+    struct slope found;
+    if (value->slope) at.now = value->slope[d];
+    if (!explain(&at, &found) || grows_backwards(&found))
       return refuse(f, node, "a dimension does not grow with it linearly");
+    if (slope_equal(&found, &at.now)) continue;
+    if (!slope) {
+      TRY(NEW_ARRAY(f->ctx, f->graph->arena, slope, HONE_MAX_RANK));
+      if (value->slope) memcpy(slope, value->slope, HONE_MAX_RANK * sizeof *slope);
+    }
+    slope[d] = found;
+  }
+  if (slope) value->slope = slope;
   return HONE_OK;
 }
 
@@ -120,6 +341,59 @@ static hone_status find_window(struct follower *f, struct value *value, const st
   return HONE_OK;
 }
 
+/* -- constants that depend on sizes */
+
+enum { MOST_ELEMENTS = 64 };
+
+/* Element i as an integer; false if it is not one. */
+static bool whole_element(const struct tensor *tensor, size_t i, int64_t *out) {
+  if (dtype_is_integer(tensor->dtype)) {
+    *out = tensor_i64(tensor, i);
+    return true;
+  }
+  const double x = dtype_is_float(tensor->dtype) ? tensor_f64(tensor, i) : 0.5;
+  *out = x > -0x1p53 && x < 0x1p53 ? (int64_t)x : 0;
+  return (double)*out == x;
+}
+
+/* Each element is linear in the sizes. */
+static hone_status follow_elements(struct follower *f, struct value *value,
+                                   const struct tensor *other, bool *out_fits) {
+  const size_t count = tensor_count(value->constant);
+  struct slope *elements;
+  *out_fits = count <= MOST_ELEMENTS && value->dtype != HONE_STRING;
+  if (!*out_fits) return HONE_OK;
+  TRY(NEW_ARRAY(f->ctx, f->graph->arena, elements, count + 1));
+  for (size_t i = 0; i < count && *out_fits; i++) {
+    struct dimension at = {.f = f};
+    if (value->elements) at.now = value->elements[i];
+    *out_fits = whole_element(value->constant, i, &at.bound) && whole_element(other, i, &at.size) &&
+                explain(&at, &elements[i]);
+  }
+  if (*out_fits) value->elements = elements;
+  return HONE_OK;
+}
+
+/* The elements are linear in the sizes, or the value was folded from such values. */
+static hone_status follow_sized(struct follower *f, struct value *value, const struct value *other,
+                                bool *out_fits) {
+  const struct node *node = value->folded_from, *twin = other->folded_from;
+  *out_fits = value->constant && other->constant && value->dtype == other->dtype &&
+              shape_equal(&value->shape, &other->shape);
+  if (!*out_fits) return HONE_OK;
+  if (!value->elements && !value->is_computed && tensor_equal(value->constant, other->constant))
+    return HONE_OK;
+  if (!value->is_computed) TRY(follow_elements(f, value, other->constant, out_fits));
+  const bool is_linear = *out_fits && !value->is_computed;
+  bool is_folded = node && twin && node->op == twin->op && node->input_count == twin->input_count;
+  for (size_t k = 0; is_folded && k < node->input_count; k++)
+    if (node->inputs[k] && twin->inputs[k])
+      TRY(follow_sized(f, node->inputs[k], twin->inputs[k], &is_folded));
+  if (!is_linear) value->is_computed = is_folded;
+  *out_fits = is_linear || is_folded;
+  return HONE_OK;
+}
+
 static hone_status follow_constant(struct follower *f, const struct node *node, size_t k,
                                    struct value *value, const struct value *other) {
   if (!other->constant) return refuse(f, node, "an operand is not a constant");
@@ -130,7 +404,7 @@ static hone_status follow_constant(struct follower *f, const struct node *node, 
   if (value->slope)
     TRY(find_window(f, value, other->constant, &fits));
   else
-    fits = tensor_equal(value->constant, other->constant);
+    TRY(follow_sized(f, value, other, &fits));
   if (fits) return HONE_OK;
   return refuse(f, node, "a constant has other elements");
 }
@@ -196,11 +470,66 @@ hone_status symbol_follow(struct ctx *ctx, struct graph *graph, const struct sym
   }
   if (!below || (f.first >= 0 && below > 1))
     return fail(ctx, HONE_E_INTERNAL, place_none(), "%d symbols below their bounds", below);
+  if (!symbols_complete(&graph->symbols, f.less))
+    return refuse(&f, NULL, "a size would be negative");
   TRY(arena_create(ctx, 0, &scratch));
   hone_status status = NEW_ARRAY(ctx, scratch, f.pair, graph->values.count + 1);
   if (!status) status = follow(&f);
-  if (!status && f.first >= 0)
-    graph->symbols = *symbols, graph->symbols.count = (size_t)f.first + 1;
+  if (!status && f.first >= 0) {
+    memcpy(graph->symbols.at, symbols->at, sizeof symbols->at);
+    graph->symbols.count = (size_t)f.first + 1;
+  }
   arena_destroy(scratch);
   return status;
+}
+
+/* -- values computed from sizes at run time */
+
+static hone_status adopt(struct ctx *ctx, struct graph *graph, struct value *value) {
+  if (graph_owns(graph, value)) return HONE_OK;
+  value->index = (uint32_t)graph->values.count;
+  VEC_PUSH(ctx, graph->arena, &graph->values, value);
+  return HONE_OK;
+}
+
+/* Makes the value one that a run computes; its nodes go before the others. */
+static hone_status make_sized(struct ctx *ctx, struct graph *graph, struct value *value,
+                              struct node_list *first) {
+  if (!value || !value->constant || !(value->elements || value->is_computed)) return HONE_OK;
+  if (!value->is_computed) {
+    value->at_bounds = value->constant;
+    value->constant = NULL;
+    return HONE_OK;
+  }
+  const struct node *from = value->folded_from;
+  struct node *node;
+  value->constant = NULL;
+  value->elements = NULL;
+  TRY(NEW(ctx, graph->arena, node));
+  *node = *from;
+  TRY(NEW_ARRAY(ctx, graph->arena, node->outputs, 1));
+  node->outputs[0] = value;
+  value->producer = node;
+  for (size_t k = 0; k < node->input_count; k++) {
+    if (!node->inputs[k]) continue;
+    TRY(adopt(ctx, graph, node->inputs[k]));
+    TRY(make_sized(ctx, graph, node->inputs[k], first));
+  }
+  VEC_PUSH(ctx, graph->arena, first, node);
+  return HONE_OK;
+}
+
+hone_status symbol_finish(struct ctx *ctx, struct graph *graph) {
+  struct node_list all = {0};
+  for (size_t i = 0; i < graph->nodes.count; i++)
+    for (size_t k = 0; k < graph->nodes.at[i]->input_count; k++)
+      if (!is_shape_operand(graph->nodes.at[i], k))
+        TRY(make_sized(ctx, graph, graph->nodes.at[i]->inputs[k], &all));
+  if (!all.count) return HONE_OK;
+  for (size_t i = 0; i < graph->nodes.count; i++)
+    VEC_PUSH(ctx, graph->arena, &all, graph->nodes.at[i]);
+  graph->nodes.at = all.at;
+  graph->nodes.count = all.count;
+  graph->nodes.capacity = all.capacity;
+  return HONE_OK;
 }

@@ -50,7 +50,8 @@ class Info(ctypes.Structure):
                 ("run", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(Io),
                                          ctypes.c_void_p)),
                 ("symbol_count", ctypes.c_int32), ("bounds", ctypes.POINTER(ctypes.c_int64)),
-                ("symbols", ctypes.POINTER(ctypes.c_char_p)), ("least", ctypes.POINTER(ctypes.c_int64))]
+                ("symbols", ctypes.POINTER(ctypes.c_char_p)), ("least", ctypes.POINTER(ctypes.c_int64)),
+                ("derived_count", ctypes.c_int32), ("derived", ctypes.c_void_p)]
 
 
 def aligned(size):

@@ -199,7 +199,7 @@ static int is_close(const struct hone_io_info *io, const struct bundle_output *r
 static void *read_vector(const char *folder, int set, const char *kind, int32_t i, const struct hone_io_info *io,
                          int64_t *dims) {
   char path[8300];
-  int64_t open_dims[HONE_ARTIFACT_SYMBOLS * MAX_RANK] = {0};
+  int64_t open_dims[HONE_ARTIFACT_SIZES * MAX_RANK] = {0};
   struct hone_io_info any = *io;
   snprintf(path, sizeof path, "%s/vectors/%d/%s_%d.npy", folder, set, kind, (int)i);
   for (int32_t d = 0; d < io->rank && d < MAX_RANK; d++)
