@@ -12,6 +12,8 @@ bool kernel_active_prefix(const struct problem *problem, const struct kernel_tar
   const int64_t leading = has_images ? at_least_1(problem->images) : problem->rows;
   if (kernel->units == gemm_units || kernel->units == conv_units)
     return gemm_active_prefix(problem, target, choice, in_batch, out);
+  if (kernel->units == attention_units)
+    return in_batch && attention_active_prefix(problem, choice, out);
   bool is_outermost = kernel->units == depthwise_units || kernel->units == depthwise_dot_units ||
                       kernel->units == conv_small_oc_units || kernel->units == pool_units ||
                       kernel->units == softmax_units || kernel->units == layernorm_units ||

@@ -108,3 +108,14 @@ size_t attention_scratch_bytes(const struct problem *problem, const struct kerne
   struct tile tile = tile_of(choice);
   return (size_t)scratch_floats(problem, target, &tile) * sizeof(float);
 }
+
+bool attention_active_prefix(const struct problem *problem, const struct choice *choice,
+                             struct active_prefix *out) {
+  const struct tile tile = tile_of(choice);
+  const int64_t blocks = ceil_div(problem->m, tile.rows);
+  const bool has_narrow = blocks * tile.rows > problem->m; /* blocks of one row less */
+  *out = (struct active_prefix){.inner = ceil_div(blocks, tile.unit_blocks),
+                                .part = 1,
+                                .whole = tile.unit_blocks * (tile.rows - has_narrow)};
+  return out->whole > 0;
+}

@@ -89,6 +89,9 @@ int depthwise_shared_defines(ON, const struct choice *choice,
 int reduce_shared_defines(ON, const struct choice *choice,
                           struct kernel_define defines[KERNEL_DEFINES_MAX], int *out_sizes);
 int64_t gemm_pack_units(ON, const struct choice *choice);
+/* Rows of each batch. */
+bool attention_active_prefix(const struct problem *problem, const struct choice *choice,
+                             struct active_prefix *out);
 bool gemm_active_prefix(ON, const struct choice *choice, bool in_batch, struct active_prefix *out);
 void gemm_shorten(ON, struct choice *choice);
 size_t winograd_scratch_bytes(ON, const struct choice *choice);

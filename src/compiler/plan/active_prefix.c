@@ -22,7 +22,7 @@ static bool find_active_prefix(struct builder *b, struct step *step, int d, int6
   const int64_t size = to->shape.dims[d];
   const struct slope slope = view_slope(to, d);
   step->prefix = (struct active_prefix){0};
-  if (slope_is_zero(&slope) || leading < size || leading % size) return false;
+  if ((slope_is_zero(&slope) && !in_batch) || leading < size || leading % size) return false;
   if (!kernel_active_prefix(&step->problem, &b->plan->kernel_target, &step->choice, in_batch,
                             &step->prefix)) {
     step->prefix = (struct active_prefix){0};
@@ -38,7 +38,7 @@ static void shorten_groups(struct step *step, int d) {
   const struct view *to = &step->outputs[0];
   const struct slope slope = view_slope(to, d);
   int64_t groups = step->units / step->prefix.inner, size = to->shape.dims[d];
-  if (slope_is_zero(&slope) || groups % size) return;
+  if (d >= to->shape.rank - 2 || slope_is_zero(&slope) || groups % size) return;
   step->group_count = groups;
   step->group_slope = slope_times(&slope, groups / size);
 }
@@ -51,8 +51,10 @@ void set_active_prefix(struct builder *b, struct step *step) {
   for (int d = 0; d < rank && step->problem.kind != PROBLEM_reduce; d++) order[d] = d;
   while (first < rank && to->shape.dims[order[first]] == 1) first++;
   if (first == rank) return;
-  bool products = step->problem.kind == PROBLEM_gemm && rank > 2 && order[first] < rank - 2 &&
-                  to->shape.dims[rank - 2] == step->problem.m;
+  const bool is_attention = step->problem.kind == PROBLEM_attention;
+  const bool has_rows = rank > 1 && to->shape.dims[rank - 2] == step->problem.m;
+  const bool products = has_rows && (is_attention || (step->problem.kind == PROBLEM_gemm &&
+                                                      rank > 2 && order[first] < rank - 2));
   if (products && find_active_prefix(b, step, rank - 2, step->problem.m, true)) {
     shorten_groups(step, order[first]);
     return;

@@ -64,6 +64,7 @@ struct builder {
   struct part *parts; /* by value index of the graph; NULL if no Concat is written in place */
   int64_t *borders;   /* by value index: width of the zero border around the image; halo.c */
   bool is_open;       /* the node being lowered has sizes that depend on symbols */
+  bool opens_rows;    /* such a size may end its kernel's work items early */
   /* elements past their actual size are filled; copies made now must keep that */
   bool fills;
   /* by value index: the 16-bit type in which an f32 may be stored; 0: f32 */
@@ -169,8 +170,14 @@ MUST_USE hone_status find_concat_parts(struct builder *b);
 /* -- dynamic.c: groups with dynamic dimensions */
 /* Checks that the leading part of the group's results depends only on the leading parts of its
    operands. Where that holds only if the elements past the actual size are neutral, adds steps
-   that fill them. E_UNSUP with the reason. Sets b->is_open and b->fills for the group. */
+   that fill them. E_UNSUP with the reason. After look_at_sizes. */
 MUST_USE hone_status carry_symbol(struct builder *b, const struct fusion_group *g);
+/* Sets b->is_open and b->fills for the group; E_UNSUP if it has sizes of both kinds. */
+MUST_USE hone_status look_at_sizes(struct builder *b, const struct fusion_group *g);
+/* A value with the actual size of a dynamic dimension; negative counts from the end. i64, one
+   element. */
+MUST_USE hone_status size_of(struct builder *b, const struct value *value, int64_t d,
+                             const struct value **out);
 /* Checks that no view begins before its buffer when sizes are at their minimum. */
 MUST_USE hone_status check_least_sizes(struct builder *b);
 /* Dimensions of a Reshape whose strides must be those of their actual sizes, because a dynamic

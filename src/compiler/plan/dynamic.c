@@ -76,8 +76,9 @@ static hone_status fill_some(struct dynamic_check *c, const struct value *value,
     step->fill_count = most < value->shape.dims[d] ? most : value->shape.dims[d];
     memcpy(&step->fill_bits, element->data, dtype_bytes(value->dtype));
     step->units = 1;
+    const int lines = plan_fill_lines(step);
     for (int k = 0; k < value->shape.rank; k++)
-      if (k != d) step->units *= value->shape.dims[k];
+      if (k != d && k != lines) step->units *= value->shape.dims[k];
     step->serial = step->units * value->shape.dims[d] < 16384;
   }
   return HONE_OK;
@@ -561,16 +562,47 @@ hone_status check_least_sizes(struct builder *b) {
   return HONE_OK;
 }
 
-hone_status carry_symbol(struct builder *b, const struct fusion_group *g) {
-  const struct node *node = g->node;
-  struct dynamic_check c = {.b = b, .node = node};
+/* Work items of an image's kernel follow images, not their rows. */
+static bool opens_rows(const struct builder *b, const struct fusion_group *g) {
+  const struct value *x = g->node->input_count ? g->node->inputs[0] : NULL;
+  const bool is_image = find_rule(g->node) == carry_window;
+  return b->is_open && (!is_image || is_open_at(x, 0));
+}
+
+hone_status look_at_sizes(struct builder *b, const struct fusion_group *g) {
   b->is_open = b->fills = false;
   for (size_t k = 0; k < value_count(g) && !b->is_open; k++)
     b->is_open = is_open_value(value_at(g, k));
+  b->opens_rows = opens_rows(b, g);
   const char *own = group_reason(g, b->is_open);
-  if (own)
-    return fail(b->ctx, HONE_E_UNSUP, node_place(node),
-                "%s is not supported in a model with dynamic dimensions: %s", node->op->name, own);
+  return own ? fail(b->ctx, HONE_E_UNSUP, node_place(g->node),
+                    "%s is not supported in a model with dynamic dimensions: %s", g->node->op->name,
+                    own)
+             : HONE_OK;
+}
+
+hone_status size_of(struct builder *b, const struct value *value, int64_t d,
+                    const struct value **out) {
+  struct value *size;
+  struct tensor *bound;
+  const struct shape scalar = {0};
+  if (d < 0) d += value->shape.rank;
+  TRY(NEW(b->ctx, b->arena, size));
+  TRY(tensor_create(b->ctx, b->arena, HONE_I64, &scalar, &bound));
+  tensor_set_i64(bound, 0, value->shape.dims[d]);
+  *size = (struct value){.name = value->name,
+                         .dtype = HONE_I64,
+                         .has_shape = true,
+                         .at_bounds = bound,
+                         .elements = &value->slope[d],
+                         .index = b->value_count++};
+  *out = size;
+  return HONE_OK;
+}
+
+hone_status carry_symbol(struct builder *b, const struct fusion_group *g) {
+  const struct node *node = g->node;
+  struct dynamic_check c = {.b = b, .node = node};
   if (!b->is_open) return HONE_OK;
   carry_fn *carry = find_rule(node);
   if (reads_window(node))

@@ -108,3 +108,10 @@ int64_t plan_copy_units(const struct step *step) {
                            : step->copy[d].size;
   return units;
 }
+
+int plan_fill_lines(const struct step *step) {
+  const struct view *to = &step->outputs[0];
+  for (int d = 0; d < to->shape.rank; d++)
+    if (d != step->fill_axis && to->stride[d] == 1 && to->shape.dims[d] != 1) return d;
+  return -1;
+}

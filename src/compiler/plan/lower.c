@@ -153,9 +153,9 @@ static hone_status lower_group(struct builder *b, const struct fusion_group *g) 
   const size_t first = b->plan->steps.count;
   bool done = false;
   if (!has_elements(node)) return lower_empty(b, g);
-  if (b->graph->symbols.count) TRY(carry_symbol(b, g));
-  /* fused attention does not support dynamic dimensions */
-  if (!b->options->generic_only && !b->graph->symbols.count) TRY(lower_attention(b, g, &done));
+  if (b->graph->symbols.count) TRY(look_at_sizes(b, g));
+  if (!b->options->generic_only) TRY(lower_attention(b, g, &done));
+  if (!done && b->graph->symbols.count) TRY(carry_symbol(b, g));
   /* an index from the end of a dynamic dimension needs a view, also without fast kernels */
   bool plain = b->options->generic_only && !(b->is_open && node->op->id == OP_Gather);
   if (!plain) TRY(try_lowerings(b, g, false, &done));
@@ -174,7 +174,7 @@ static hone_status lower_group(struct builder *b, const struct fusion_group *g) 
 hone_status prepare_graph(struct builder *b) {
   TRY(find_groups(b, !b->options->generic_only));
   TRY(choose_storage_types(b));
-  if (b->outer || b->graph->symbols.count) return HONE_OK;
+  if (b->outer) return HONE_OK;
   TRY(find_borders(b));
   return find_concat_parts(b);
 }

@@ -217,8 +217,13 @@ static hone_status make_score_epilogue(struct builder *b, const struct attention
   out->count = count + 1;
   const struct mask mask = find_mask(&out->program, operands);
   problem->v_operand = (int64_t)count;
-  problem->visible = visible_columns(&mask, problem->m, problem->n);
-  const struct value *keys = key_count_of(b, &mask, problem->n);
+  if (!mask.at || !mask.at->begin) /* else it moves at run time */
+    problem->visible = visible_columns(&mask, problem->m, problem->n);
+  const struct value *keys = NULL;
+  if (is_open_at(a->scores->result, -1))
+    TRY(size_of(b, a->scores->result, -1, &keys));
+  else
+    keys = key_count_of(b, &mask, problem->n);
   if (!keys) return HONE_OK;
   TRY(get_view(b, keys, &out->operands[out->count]));
   out->kinds[out->count++] = OPERAND_FULL;
@@ -244,6 +249,15 @@ static hone_status add_attention(struct builder *b, const struct attention *a) {
                     &epilogue, flops, &step);
 }
 
+/* Lengths of queries and keys and the batches may be dynamic; elements past them are not read. */
+static bool may_be_open(const struct attention *a) {
+  const struct value *q = a->scores->node->inputs[0], *y = a->output_matmul->result;
+  if (is_open_at(q, -1) || is_open_at(y, -1)) return false;
+  for (size_t k = 0; k < 2; k++)
+    if (a->scores->node->inputs[k]->begin || a->output_matmul->node->inputs[k]->begin) return false;
+  return true;
+}
+
 hone_status lower_attention(struct builder *b, const struct fusion_group *g, bool *out_done) {
   struct attention found;
   for (size_t i = 0; i < b->pending.count; i++) {
@@ -256,7 +270,7 @@ hone_status lower_attention(struct builder *b, const struct fusion_group *g, boo
     return add_attention(b, &found);
   }
   if (!is_op(g->node, OP_MatMul) || !find_attention(b, g, &found)) return HONE_OK;
-  if (!attention_is_served(b, &found)) return HONE_OK;
+  if (!attention_is_served(b, &found) || !may_be_open(&found)) return HONE_OK;
   VEC_PUSH(b->ctx, b->arena, &b->pending, found);
   *out_done = true;
   return HONE_OK;

@@ -315,6 +315,8 @@ void plan_copy_loops(const struct step *step, int *out_inner, int64_t *out_chunk
    sizes, no borders. */
 enum { TRANSPOSED_BLOCK = 16, TRANSPOSED_PART = 512, TRANSPOSED_LEAST = 4 };
 int plan_transposition(const struct step *step);
+/* Of STEP_FILL: the dimension along which a work item writes neighbouring elements; -1: none. */
+int plan_fill_lines(const struct step *step);
 int64_t plan_transposed_blocks(const struct copy_dim *dim, int64_t size);
 int64_t plan_copy_units(const struct step *step);
 

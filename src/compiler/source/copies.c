@@ -285,31 +285,32 @@ hone_status emit_copy(struct emitter *e, const struct step *step, int *out_numbe
 
 /* -- fills */
 
-/* A work item is one index of all other dimensions. */
+/* A work item is one index of all other dimensions, except one of neighbouring elements. */
 hone_status emit_fill(struct emitter *e, const struct step *step, int *out_number) {
   const struct view *to = &step->outputs[0];
-  int axis = step->fill_axis;
+  const int axis = step->fill_axis, lines = plan_fill_lines(step);
+  const long long most = step->fill_count, across = to->stride[axis];
   struct strbuf body = {0};
   begin_loops(&body, step);
   emit_element_type(&body, dtype_bytes(to->dtype));
-  strbuf_puts(&body,
-              "(void)from;\nfor (long u = begin; u < end; u++) {\nlong rest = u;\n"
-              "element *o = to;\n");
+  const struct slope slope = view_slope(to, axis);
+  strbuf_puts(&body, "(void)from;\nconst long size = ");
+  emit_size(&body, to->shape.dims[axis], &slope);
+  strbuf_printf(&body,
+                ", room = %lldl - size, count = room < %lldl ? room : %lldl;\n"
+                "if (!count) return;\nfor (long u = begin; u < end; u++) {\nlong rest = u;\n"
+                "element *o = (element *)to + size * %lldl;\n",
+                (long long)to->shape.dims[axis], most, most, across);
   for (int d = to->shape.rank; d-- > 0;) {
-    if (d == axis || to->shape.dims[d] == 1) continue;
+    if (d == axis || d == lines || to->shape.dims[d] == 1) continue;
     strbuf_printf(&body, "o += rest %% %lldl * %lldl;\nrest /= %lldl;\n",
                   (long long)to->shape.dims[d], (long long)to->stride[d],
                   (long long)to->shape.dims[d]);
   }
-  const struct slope slope = view_slope(to, axis);
-  strbuf_puts(&body, "const long size = ");
-  emit_size(&body, to->shape.dims[axis], &slope);
   strbuf_printf(&body,
-                ", room = %lldl - size, count = room < %lldl ? room : %lldl;\n"
-                "for (long j = size; j < size + count; j++) o[j * %lldl] = (element)0x%llxu;\n"
-                "(void)rest;\n}\n}\n",
-                (long long)to->shape.dims[axis], (long long)step->fill_count,
-                (long long)step->fill_count, (long long)to->stride[axis],
+                "(void)rest;\nfor (long j = 0; j < count; j++)\n"
+                "for (long i = 0; i < %lldl; i++) o[j * %lldl + i] = (element)0x%llxu;\n}\n}\n",
+                lines < 0 ? 1ll : (long long)to->shape.dims[lines], across,
                 (unsigned long long)step->fill_bits);
   hone_status status = share_loops(e, step, &body, UNIT_LOOPS, out_number);
   strbuf_deinit(&body);

@@ -32,7 +32,7 @@
 #define BATCH_UNITS ((BLOCKS + UNIT_BLOCKS - 1) / UNIT_BLOCKS)
 /* Columns that at least one of the `rows` from `row` on sees, of the first `keys`. */
 #if VISIBLE && !IS_DIRECT
-#define SEEN(row, rows) ((row) + (rows) - 1 + VISIBLE < N ? (row) + (rows) - 1 + VISIBLE : N)
+#define SEEN(row, rows) ((row) + (rows) - 1 + VISIBLE < keys ? (row) + (rows) - 1 + VISIBLE : keys)
 #else
 #define SEEN(row, rows) keys
 #endif
@@ -170,31 +170,36 @@ INLINE_ void PASTE_(NAME, scores)(const float *a, const PANEL_T *b, float *s, co
 #endif
 }
 
-/* The scores [j, j + lanes) of row o / N; -Inf past them. */
-INLINE_ vec PASTE_(NAME, score)(float *s, const void *const *e, long o, long j, const long lanes) {
-  (void)e, (void)o;
+/* The scores [j, j + lanes) of row o / N; -Inf past them, and past the keys that exist. */
+INLINE_ vec PASTE_(NAME, score)(float *s, const void *const *e, long o, long j, const long lanes,
+                                const long keys) {
+  (void)e, (void)o, (void)keys;
   vec t = loadu_(s + j);
 #if HAS_EPILOGUE
   t = EPILOGUE(t, (o + j), j, lanes);
 #endif
   t = fill_lanes_(t, lanes, splat_(-INFINITY));
-  if (HAS_EPILOGUE || lanes < LANES) storeu_(s + j, t);
+#if KEYS_OPERAND
+  t = fill_lanes_(t, keys - j, splat_(-INFINITY));
+#endif
+  if (HAS_EPILOGUE || KEYS_OPERAND || lanes < LANES) storeu_(s + j, t);
   return t;
 }
 
 /* The maximum of row o / N over n products s: whole panels, or all of them; the products become
    scores. */
-INLINE_ float PASTE_(NAME, largest)(float *s, const void *const *e, long o, const long n) {
+INLINE_ float PASTE_(NAME, largest)(float *s, const void *const *e, long o, const long n,
+                                    const long keys) {
   vec high[4];
   UNROLL for (int i = 0; i < 4; i++) high[i] = splat_(-INFINITY);
   long j = 0;
   for (; j + 4 * LANES <= n; j += 4 * LANES)
     UNROLL for (int i = 0; i < 4; i++)
-      high[i] = MAX2_(high[i], PASTE_(NAME, score)(s, e, o, j + i * LANES, LANES));
+      high[i] = MAX2_(high[i], PASTE_(NAME, score)(s, e, o, j + i * LANES, LANES, keys));
   for (; j + LANES <= n; j += LANES)
-    high[0] = MAX2_(high[0], PASTE_(NAME, score)(s, e, o, j, LANES));
+    high[0] = MAX2_(high[0], PASTE_(NAME, score)(s, e, o, j, LANES, keys));
 #if N % LANES
-  if (n == N) high[1] = MAX2_(high[1], PASTE_(NAME, score)(s, e, o, j, N % LANES));
+  if (n == N) high[1] = MAX2_(high[1], PASTE_(NAME, score)(s, e, o, j, N % LANES, keys));
 #endif
   return LANE_(max_lanes_(MAX2_(MAX2_(high[0], high[1]), MAX2_(high[2], high[3]))), 0);
 }
@@ -227,13 +232,14 @@ INLINE_ float PASTE_(NAME, weights)(float *s, const float largest, const long n)
 }
 
 INLINE_ void PASTE_(NAME, rows)(const float *a, const PANEL_T *b, const PANEL_T *v, float *s, C_T *c,
-                                const void *const *e, long line, const long seen, const int rows) {
+                                const void *const *e, long line, const long seen, const long keys,
+                                const int rows) {
   float top[ROWS], scale[ROWS];
   const long begun = (seen + NR - 1) / NR * NR, made = begun < N ? begun : N;
   PASTE_(NAME, scores)(a, b, s, seen, rows);
   /* all rows first: computing a row's maximum has a long latency, and the weights depend on it */
   for (int y = 0; y < rows; y++)
-    top[y] = PASTE_(NAME, largest)(s + y * WIDTH, e, (line + y) * N, made);
+    top[y] = PASTE_(NAME, largest)(s + y * WIDTH, e, (line + y) * N, made, keys);
   for (int y = 0; y < rows; y++)
     scale[y] = PASTE_(NAME, weights)(s + y * WIDTH, top[y], made);
   for (long panel = 0; panel < V_PANELS; panel++) {
@@ -284,14 +290,15 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
       const long row = block * (ROWS - 1) + (block < WIDE_BLOCKS ? block : WIDE_BLOCKS);
       if (block >= WIDE_BLOCKS) {
         PASTE_(NAME, rows)
-        (a + row * A_ROW, b, v, s, c + row * C_ROW, e, batch * M + row, SEEN(row, ROWS - 1), ROWS - 1);
+        (a + row * A_ROW, b, v, s, c + row * C_ROW, e, batch * M + row, SEEN(row, ROWS - 1), keys,
+         ROWS - 1);
         continue;
       }
 #else
       const long row = block * ROWS;
 #endif
       PASTE_(NAME, rows)
-      (a + row * A_ROW, b, v, s, c + row * C_ROW, e, batch * M + row, SEEN(row, ROWS), ROWS);
+      (a + row * A_ROW, b, v, s, c + row * C_ROW, e, batch * M + row, SEEN(row, ROWS), keys, ROWS);
     }
   }
 }
