@@ -295,14 +295,15 @@ def joined():
 def images():
     """Height and width in convolutions and pools, padded and strided, and positions as a sequence."""
     nodes = [node("Conv", "x w", "a", pads=[1, 1, 1, 1], strides=[2, 2]), node("Relu", "a", "b"),
-             node("Conv", "b d", "c", pads=[1, 1, 1, 1], group=8), node("Add", "b c", "e"),
+             node("Conv", "b d", "c0", pads=[1, 1, 1, 1], group=24), node("Conv", "c0 v", "c1", pads=[1, 1, 1, 1]),
+             node("Conv", "c1 v", "c", pads=[1, 1, 1, 1]), node("Add", "b c", "e"),
              node("MaxPool", "e", "f", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]),
              node("Conv", "f o", "g"), node("GlobalAveragePool", "g", "h"), node("Flatten", "h", "i"),
              node("Gemm", "i u", "y"), node("Reshape", "g seq", "j"), node("Transpose", "j", "k", perm=[0, 2, 1]),
              node("MatMul", "k u", "l"), node("Softmax", "l", "z"), node("GlobalMaxPool", "g", "top")]
     return model(nodes, [("x", FLOAT, ["n", 3, "h", "w"])], [("y", FLOAT, ["n", 5]), ("z", FLOAT, ["n", "t", 5]), ("top", FLOAT, ["n", 6, 1, 1])],
-                 weights(w=floats(8, 3, 3, 3), d=floats(8, 1, 3, 3), o=floats(6, 8, 1, 1), u=floats(6, 5), seq=ints(0, 0, -1))), \
-        "x[N<=2,3,H<=21,W<=18]", {"n": 2, "h": 21, "w": 18}
+                 weights(w=floats(24, 3, 3, 3), d=floats(24, 1, 3, 3), v=floats(24, 24, 3, 3) / 3, o=floats(6, 24, 1, 1), u=floats(6, 5),
+                         seq=ints(0, 0, -1))), "x[N<=2,3,H<=41,W<=35]", {"n": 2, "h": 41, "w": 35}
 
 
 def pyramid():

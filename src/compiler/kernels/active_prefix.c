@@ -4,23 +4,48 @@
  */
 #include "families.h"
 
+/* Work items of one row of an image; 0: they do not follow its rows. */
+static int64_t units_of_row(const struct problem *problem, const struct kernel_target *target,
+                            const struct choice *choice) {
+  const struct kernel *kernel = choice->kernel;
+  const bool is_row = kernel->units == depthwise_units || kernel->units == depthwise_dot_units ||
+                      kernel->units == conv_small_oc_units || kernel->units == pool_units ||
+                      kernel->units == pool_max_units;
+  return is_row && problem->oh > 1
+             ? kernel->units(problem, target, choice) / (at_least_1(problem->images) * problem->oh)
+             : 0;
+}
+
+/* Work items begin with those of the first image or row. */
+static bool is_outermost(const struct kernel *kernel) {
+  return kernel->units == depthwise_units || kernel->units == depthwise_dot_units ||
+         kernel->units == conv_small_oc_units || kernel->units == pool_units ||
+         kernel->units == winograd_units || kernel->units == softmax_units ||
+         kernel->units == layernorm_units || kernel->units == reduce_units;
+}
+
 bool kernel_active_prefix(const struct problem *problem, const struct kernel_target *target,
-                          const struct choice *choice, bool in_batch, struct active_prefix *out) {
+                          const struct choice *choice, enum prefix_of of,
+                          struct active_prefix *out) {
   const struct kernel *kernel = choice->kernel;
   const bool has_images = problem->kind == PROBLEM_conv || problem->kind == PROBLEM_depthwise ||
                           problem->kind == PROBLEM_pool;
   const int64_t leading = has_images ? at_least_1(problem->images) : problem->rows;
+  if (of == PREFIX_IMAGE_ROWS && !has_images) return false;
   if (kernel->units == gemm_units || kernel->units == conv_units)
-    return gemm_active_prefix(problem, target, choice, in_batch, out);
+    return gemm_active_prefix(problem, target, choice, of, out);
   if (kernel->units == attention_units)
-    return in_batch && attention_active_prefix(problem, choice, out);
-  bool is_outermost = kernel->units == depthwise_units || kernel->units == depthwise_dot_units ||
-                      kernel->units == conv_small_oc_units || kernel->units == pool_units ||
-                      kernel->units == softmax_units || kernel->units == layernorm_units ||
-                      kernel->units == reduce_units;
-  if (!is_outermost || in_batch || leading < 1) return false;
+    return of == PREFIX_BATCH_ROWS && attention_active_prefix(problem, choice, out);
+  if (of == PREFIX_IMAGE_ROWS && kernel->units == winograd_units)
+    return winograd_active_prefix(problem, target, choice, out);
+  if (of == PREFIX_IMAGE_ROWS) {
+    const int64_t row = units_of_row(problem, target, choice);
+    *out = (struct active_prefix){row * problem->oh, row, 1, 0};
+    return row > 0;
+  }
+  if (!is_outermost(kernel) || of != PREFIX_ALL || leading < 1) return false;
   int64_t units = kernel->units(problem, target, choice);
-  *out = (struct active_prefix){units, units / leading, 1};
+  *out = (struct active_prefix){units, units / leading, 1, 0};
   return true;
 }
 
@@ -34,7 +59,7 @@ bool kernel_choose_for_prefix(const struct problem *problem, const struct kernel
     if (!kernel_choose_in(&kernel_table[i], problem, target, &now)) continue;
     if (now.kernel->units == gemm_units || now.kernel->units == conv_units)
       gemm_shorten(problem, target, &now);
-    if (!kernel_active_prefix(problem, target, &now, false, &prefix)) continue;
+    if (!kernel_active_prefix(problem, target, &now, PREFIX_ALL, &prefix)) continue;
     if (!found || (now.cost > 0 && (out->cost <= 0 || now.cost < out->cost))) *out = now;
     found = true;
   }

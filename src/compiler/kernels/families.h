@@ -89,10 +89,12 @@ int depthwise_shared_defines(ON, const struct choice *choice,
 int reduce_shared_defines(ON, const struct choice *choice,
                           struct kernel_define defines[KERNEL_DEFINES_MAX], int *out_sizes);
 int64_t gemm_pack_units(ON, const struct choice *choice);
-/* Rows of each batch. */
+/* kernel_active_prefix for one family */
 bool attention_active_prefix(const struct problem *problem, const struct choice *choice,
                              struct active_prefix *out);
-bool gemm_active_prefix(ON, const struct choice *choice, bool in_batch, struct active_prefix *out);
+bool gemm_active_prefix(ON, const struct choice *choice, enum prefix_of of,
+                        struct active_prefix *out);
+bool winograd_active_prefix(ON, const struct choice *choice, struct active_prefix *out);
 void gemm_shorten(ON, struct choice *choice);
 size_t winograd_scratch_bytes(ON, const struct choice *choice);
 size_t attention_scratch_bytes(ON, const struct choice *choice);

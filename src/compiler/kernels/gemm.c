@@ -76,25 +76,35 @@ int64_t gemm_units(const struct problem *problem, const struct kernel_target *ta
 /* Rows or images: the blocks of tiles of all merged batches, or of each batch. Tiles with one
    column less come last. */
 bool gemm_active_prefix(const struct problem *problem, const struct kernel_target *target,
-                        const struct choice *choice, bool in_batch, struct active_prefix *out) {
+                        const struct choice *choice, enum prefix_of of,
+                        struct active_prefix *out) {
   struct layout t = gemm_layout(problem, target, choice);
   if (t.tile.rows_first) return false;
-  bool is_conv = problem->kind == PROBLEM_conv;
-  int64_t blocks = ceil_div(t.tiles, t.tile.unit_tiles);
-  int64_t width = t.tile.columns - (t.wide_tiles < t.column_tiles);
-  int64_t rows = is_conv ? problem->oh * problem->ow : problem->m; /* of one image or batch */
-  int64_t count = is_conv ? at_least_1(problem->images)
-                          : at_least_1(problem->batch0) * at_least_1(problem->batch1);
-  bool joined = t.pixel_rows == 1 && t.pixel_columns == rows * count;
-  if (in_batch ? !is_conv && t.pixel_columns == rows : joined) {
-    *out = (struct active_prefix){blocks, is_conv ? rows : 1, t.tile.unit_tiles * width};
-  } else if (in_batch) {
+  const bool is_conv = problem->kind == PROBLEM_conv;
+  const int64_t blocks = ceil_div(t.tiles, t.tile.unit_tiles);
+  const int64_t width = t.tile.columns - (t.wide_tiles < t.column_tiles);
+  /* of one image or batch */
+  const int64_t pixels = is_conv ? problem->oh * problem->ow : problem->m;
+  const int64_t count = is_conv ? at_least_1(problem->images)
+                                : at_least_1(problem->batch0) * at_least_1(problem->batch1);
+  const bool joined = t.pixel_rows == 1 && t.pixel_columns == pixels * count;
+  const bool in_one = t.pixel_rows == 1 && t.pixel_columns == pixels;
+  if (of == PREFIX_IMAGE_ROWS && in_one) {
+    const int64_t row = problem->oh == 1 ? 1 : problem->ow;
+    *out = (struct active_prefix){blocks, row, t.tile.unit_tiles * width, 0};
+  } else if (of == PREFIX_IMAGE_ROWS && is_conv && t.pixel_rows == problem->oh) {
+    const int64_t rows = t.tile.rows; /* the last tile may begin at the last row */
+    *out = (struct active_prefix){blocks, t.column_tiles, rows * t.tile.unit_tiles,
+                                  (rows - 1) * t.column_tiles};
+  } else if (of == PREFIX_BATCH_ROWS ? !is_conv && in_one : of == PREFIX_ALL && joined) {
+    *out = (struct active_prefix){blocks, is_conv ? pixels : 1, t.tile.unit_tiles * width, 0};
+  } else if (of != PREFIX_ALL) {
     return false;
   } else if (is_conv) {
-    *out = (struct active_prefix){t.inner * blocks, blocks, 1};
+    *out = (struct active_prefix){t.inner * blocks, blocks, 1, 0};
   } else {
     int64_t panels = t.outer > 1 ? ceil_div(t.panels, t.tile.unit_panels) : 1;
-    *out = (struct active_prefix){t.outer * t.inner * panels * blocks, panels * blocks, rows};
+    *out = (struct active_prefix){t.outer * t.inner * panels * blocks, panels * blocks, pixels, 0};
   }
   return true;
 }

@@ -182,18 +182,22 @@ bool kernel_choose_in(const struct kernel *kernel, const struct problem *problem
                       const struct kernel_target *target, struct choice *out);
 const struct kernel *kernel_find(const char *name);
 
-/* -- active_prefix.c: problems whose leading size (images, rows, m) is smaller at run time */
-/* Of each `inner` work items, the first count * part / whole, rounded up, compute the first
-   `count` rows or images. */
-struct active_prefix {
-  int64_t inner, part, whole;
+/* -- active_prefix.c: problems of which a leading part is enough at run time */
+enum prefix_of {
+  PREFIX_ALL,        /* the leading images, or rows of all batches together */
+  PREFIX_BATCH_ROWS, /* the leading rows m of each batch */
+  PREFIX_IMAGE_ROWS  /* the leading rows of each image; of an image of one row, its pixels */
 };
-/* False if the row's work items do not follow the leading size. in_batch: m of each batch is
-   smaller, instead of the rows of all batches together. */
+/* Of each `inner` work items, the first (count * part + extra) / whole, rounded up, compute at least
+   the first `count` rows or images. */
+struct active_prefix {
+  int64_t inner, part, whole, extra;
+};
+/* False if the row's work items do not follow that part. */
 bool kernel_active_prefix(const struct problem *problem, const struct kernel_target *target,
-                          const struct choice *choice, bool in_batch, struct active_prefix *out);
-/* The cheapest choice of all rows that support an active prefix, with work items small enough
-   for it. */
+                          const struct choice *choice, enum prefix_of of,
+                          struct active_prefix *out);
+/* The cheapest choice of all rows that support PREFIX_ALL, with work items small enough for it. */
 bool kernel_choose_for_prefix(const struct problem *problem, const struct kernel_target *target,
                               struct choice *out);
 

@@ -178,6 +178,17 @@ int64_t winograd_units(const struct problem *problem, const struct kernel_target
   return at_least_1(problem->images) * w.blocks * ceil_div(w.panels, w.tile.unit_panels);
 }
 
+/* The units of a block of tiles, one for each block of panels, follow each other: whole blocks. */
+bool winograd_active_prefix(const struct problem *problem, const struct kernel_target *target,
+                            const struct choice *choice, struct active_prefix *out) {
+  const struct winograd w = winograd_of(problem, target, choice);
+  const int64_t panels = ceil_div(w.panels, w.tile.unit_panels);
+  const int64_t part = w.tiles_x * panels, whole = w.tile.out * w.tile.block;
+  *out = (struct active_prefix){w.blocks * panels, part, whole,
+                                (w.tile.out - 1) * part + (panels - 1) * whole};
+  return true;
+}
+
 size_t winograd_packed_bytes(const struct problem *problem, const struct kernel_target *target,
                              const struct choice *choice) {
   struct winograd w = winograd_of(problem, target, choice);

@@ -14,16 +14,17 @@ static int64_t leading_number(const struct problem *p) {
   }
 }
 
-/* True if `part` of the result's dimensions is the leading one: m of every matmul of a batch, or
-   of the first of all batches. */
+/* True if a part of the work items gives the leading part of dimension d of the result, of which
+   the kernel counts `leading`. */
 static bool find_active_prefix(struct builder *b, struct step *step, int d, int64_t leading,
-                               bool in_batch) {
+                               enum prefix_of of) {
   const struct view *to = &step->outputs[0];
   const int64_t size = to->shape.dims[d];
   const struct slope slope = view_slope(to, d);
   step->prefix = (struct active_prefix){0};
-  if ((slope_is_zero(&slope) && !in_batch) || leading < size || leading % size) return false;
-  if (!kernel_active_prefix(&step->problem, &b->plan->kernel_target, &step->choice, in_batch,
+  if ((slope_is_zero(&slope) && of != PREFIX_BATCH_ROWS) || leading < size || leading % size)
+    return false;
+  if (!kernel_active_prefix(&step->problem, &b->plan->kernel_target, &step->choice, of,
                             &step->prefix)) {
     step->prefix = (struct active_prefix){0};
     return false;
@@ -43,9 +44,23 @@ static void shorten_groups(struct step *step, int d) {
   step->group_slope = slope_times(&slope, groups / size);
 }
 
+/* The rows of an image. */
+static bool shorten_images(struct builder *b, struct step *step) {
+  const struct view *to = &step->outputs[0];
+  const struct problem *p = &step->problem;
+  const bool is_image =
+      p->kind == PROBLEM_conv || p->kind == PROBLEM_depthwise || p->kind == PROBLEM_pool;
+  if (!is_image || to->shape.rank < 3) return false;
+  const struct slope images = view_slope(to, 0);
+  if (!slope_is_zero(&images)) return false;
+  return to->shape.dims[2] == (p->oh == 1 ? p->ow : p->oh) &&
+         find_active_prefix(b, step, 2, to->shape.dims[2], PREFIX_IMAGE_ROWS);
+}
+
 void set_active_prefix(struct builder *b, struct step *step) {
   const struct view *to = &step->outputs[0];
   int order[HONE_MAX_RANK], first = 0, rank = to->shape.rank;
+  if (shorten_images(b, step)) return;
   view_order(to, order);
   /* reductions use the memory order, all others the order of dimensions */
   for (int d = 0; d < rank && step->problem.kind != PROBLEM_reduce; d++) order[d] = d;
@@ -55,9 +70,9 @@ void set_active_prefix(struct builder *b, struct step *step) {
   const bool has_rows = rank > 1 && to->shape.dims[rank - 2] == step->problem.m;
   const bool products = has_rows && (is_attention || (step->problem.kind == PROBLEM_gemm &&
                                                       rank > 2 && order[first] < rank - 2));
-  if (products && find_active_prefix(b, step, rank - 2, step->problem.m, true)) {
+  if (products && find_active_prefix(b, step, rank - 2, step->problem.m, PREFIX_BATCH_ROWS)) {
     shorten_groups(step, order[first]);
     return;
   }
-  find_active_prefix(b, step, order[first], leading_number(&step->problem), false);
+  find_active_prefix(b, step, order[first], leading_number(&step->problem), PREFIX_ALL);
 }

@@ -64,7 +64,7 @@ struct builder {
   struct part *parts; /* by value index of the graph; NULL if no Concat is written in place */
   int64_t *borders;   /* by value index: width of the zero border around the image; halo.c */
   bool is_open;       /* the node being lowered has sizes that depend on symbols */
-  bool opens_rows;    /* such a size may end its kernel's work items early */
+  bool opens_rows;    /* such a size is its number of images or rows, and ends a kernel early */
   /* elements past their actual size are filled; copies made now must keep that */
   bool fills;
   /* by value index: the 16-bit type in which an f32 may be stored; 0: f32 */

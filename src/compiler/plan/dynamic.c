@@ -135,7 +135,9 @@ static hone_status carry_window(struct dynamic_check *c) {
     if (is_average && (rounds_up || w.pad_begin[i] || w.pad_end[i]) &&
         (rounds_up || !node_int(node, "count_include_pad", 0)))
       return refuse(c, "the padding that it does not average depends on the size");
-    const int64_t read = w.pad_end[i] + (rounds_up ? w.stride[i] - 1 : 0);
+    /* Winograd's transforms read a whole tile, of up to four results, before they drop a part */
+    const int64_t tile = is_op(node, OP_Conv) && w.kernel[i] == 3 && w.stride[i] == 1 ? 3 : 0;
+    const int64_t read = w.pad_end[i] + tile + (rounds_up ? w.stride[i] - 1 : 0);
     TRY(fill_some(c, x, i + 2, is_max ? -INFINITY : 0, all_read ? INT64_MAX : read));
   }
   return HONE_OK;

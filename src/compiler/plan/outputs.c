@@ -18,6 +18,7 @@ static hone_status make_bordered(struct builder *b, const struct value *value,
   out->shape = like->shape;
   for (int i = 2; i < shape.rank; i++) out->offset += border * whole.stride[i];
   TRY(add_border(b, &whole, out, border));
+  out->slope = value->slope;
   set_view(b, value, out);
   b->values[value->index].border = border;
   return HONE_OK;
@@ -41,6 +42,7 @@ static hone_status make_part(struct builder *b, const struct value *value, const
   *out = whole->views[0];
   out->shape = like->shape;
   out->offset += part->channel;
+  out->slope = value->slope;
   set_view(b, value, out);
   return HONE_OK;
 }

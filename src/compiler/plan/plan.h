@@ -141,9 +141,9 @@ struct step {
   bool overlaps_previous; /* independent of the previous step: both run at the same time */
   bool in_place;          /* outputs[0] is written over an operand */
   bool at_bounds;         /* loops: over all elements at the symbols' bounds */
-  /* Kernels, where symbols shorten the leading dimension: of each `inner` work items, those from
-     0 to (count - slope * less) * part / whole, rounded up, are active; `less` is how far the
-     symbol is below its bound. inner 0: all items are active. Where the groups of `inner` are
+  /* Kernels, where sizes shorten the leading dimension: of each `inner` work items, the first
+     ((count - slope * less) * part + extra) / whole, rounded up, are active; `less` is how far a
+     size is below its bound. inner 0: all items are active. Where the groups of `inner` are
      shortened too, only the first group_count - group_slope * less of them are active. */
   struct active_prefix prefix;
   int64_t prefix_count, group_count;
