@@ -49,19 +49,9 @@ bool kernel_active_prefix(const struct problem *problem, const struct kernel_tar
   return true;
 }
 
-bool kernel_choose_for_prefix(const struct problem *problem, const struct kernel_target *target,
-                              struct choice *out) {
-  bool found = false;
-  for (size_t i = 0; i < kernel_count; i++) {
-    struct choice now;
-    struct active_prefix prefix;
-    if (!kernel_serves(&kernel_table[i], problem, target)) continue;
-    if (!kernel_choose_in(&kernel_table[i], problem, target, &now)) continue;
-    if (now.kernel->units == gemm_units || now.kernel->units == conv_units)
-      gemm_shorten(problem, target, &now);
-    if (!kernel_active_prefix(problem, target, &now, PREFIX_ALL, &prefix)) continue;
-    if (!found || (now.cost > 0 && (out->cost <= 0 || now.cost < out->cost))) *out = now;
-    found = true;
-  }
-  return found;
+bool kernel_limits(const struct problem *problem, const struct kernel_target *target,
+                   const struct choice *choice, int64_t *out_batches, int64_t *out_pixels) {
+  if (choice->kernel->units != gemm_units && choice->kernel->units != conv_units) return false;
+  gemm_limits(problem, target, choice, out_batches, out_pixels);
+  return true;
 }

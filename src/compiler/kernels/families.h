@@ -95,7 +95,8 @@ bool attention_active_prefix(const struct problem *problem, const struct choice 
 bool gemm_active_prefix(ON, const struct choice *choice, enum prefix_of of,
                         struct active_prefix *out);
 bool winograd_active_prefix(ON, const struct choice *choice, struct active_prefix *out);
-void gemm_shorten(ON, struct choice *choice);
+/* kernel_limits */
+void gemm_limits(ON, const struct choice *choice, int64_t *out_batches, int64_t *out_pixels);
 size_t winograd_scratch_bytes(ON, const struct choice *choice);
 size_t attention_scratch_bytes(ON, const struct choice *choice);
 size_t recurrent_scratch_bytes(ON, const struct choice *choice);

@@ -75,6 +75,13 @@ int64_t gemm_units(const struct problem *problem, const struct kernel_target *ta
 
 /* Rows or images: the blocks of tiles of all merged batches, or of each batch. Tiles with one
    column less come last. */
+void gemm_limits(const struct problem *problem, const struct kernel_target *target,
+                 const struct choice *choice, int64_t *out_batches, int64_t *out_pixels) {
+  const struct layout t = gemm_layout(problem, target, choice);
+  *out_batches = problem->kind == PROBLEM_conv ? t.inner : t.outer * t.inner;
+  *out_pixels = t.pixel_rows == 1 ? t.pixel_columns : t.pixel_rows;
+}
+
 bool gemm_active_prefix(const struct problem *problem, const struct kernel_target *target,
                         const struct choice *choice, enum prefix_of of,
                         struct active_prefix *out) {

@@ -339,20 +339,6 @@ bool gemm_fits(const struct problem *problem, const struct kernel_target *target
   return true;
 }
 
-/* One tile per work item: neighbouring items share their panel of b, which stays in L2. */
-enum { SHORTENED_UNITS = 8 }; /* at least, so that a part of them is about as large as asked for */
-
-void gemm_shorten(const struct problem *problem, const struct kernel_target *target,
-                  struct choice *choice) {
-  struct choice one = *choice;
-  struct tile tile = tile_of(choice);
-  const int64_t most = max_i64(1, gemm_layout(problem, target, choice).tiles / SHORTENED_UNITS);
-  tile.unit_tiles = min_i64(tile.unit_tiles, most);
-  tile.ahead = tile.rows_first = 0;
-  memcpy(one.value, &tile, sizeof tile);
-  if (gemm_fits(problem, target, &one)) *choice = one;
-}
-
 bool conv_enumerate(const struct problem *problem, const struct kernel_target *target, int index,
                     struct choice *out) {
   return gemm_enumerate(problem, target, index, out);

@@ -197,9 +197,10 @@ struct active_prefix {
 bool kernel_active_prefix(const struct problem *problem, const struct kernel_target *target,
                           const struct choice *choice, enum prefix_of of,
                           struct active_prefix *out);
-/* The cheapest choice of all rows that support PREFIX_ALL, with work items small enough for it. */
-bool kernel_choose_for_prefix(const struct problem *problem, const struct kernel_target *target,
-                              struct choice *out);
+/* What limit_operand counts in this choice: images or batches, and pixels of each, or rows of pixels;
+   false if the row has no such limit. */
+bool kernel_limits(const struct problem *problem, const struct kernel_target *target,
+                   const struct choice *choice, int64_t *out_batches, int64_t *out_pixels);
 
 /* True if the choice sums all of k at once, so that c never holds a partial sum. */
 bool kernel_sums_at_once(const struct problem *problem, const struct kernel_target *target,

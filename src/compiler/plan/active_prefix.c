@@ -76,3 +76,68 @@ void set_active_prefix(struct builder *b, struct step *step) {
   }
   find_active_prefix(b, step, order[first], leading_number(&step->problem), PREFIX_ALL);
 }
+
+/* -- limits inside work items */
+
+struct limits {
+  int64_t bounds[2]; /* batches or images, pixels or rows */
+  struct slope slopes[2];
+};
+
+static void limit_images(const struct problem *p, const struct view *to, struct limits *l) {
+  const struct slope images = view_slope(to, 0), rows = view_slope(to, 2);
+  const int64_t pixels = p->oh * p->ow, image_count = p->images > 1 ? p->images : 1;
+  if (l->bounds[0] == image_count) {
+    const bool counts_rows = l->bounds[1] == p->oh || p->oh == 1;
+    l->slopes[0] = images;
+    if (counts_rows || l->bounds[1] == pixels) l->slopes[1] = slope_times(&rows, counts_rows ? 1 : p->ow);
+  } else if (l->bounds[1] == pixels * image_count) {
+    l->slopes[1] = slope_times(&images, pixels);
+  }
+}
+
+/* A share of `count` things for each element of dimension d. */
+static struct slope share(const struct view *to, int d, int64_t count) {
+  const struct slope slope = view_slope(to, d);
+  const int64_t size = to->shape.dims[d];
+  return size && count % size == 0 ? slope_times(&slope, count / size) : (struct slope){0};
+}
+
+static void limit_rows(const struct problem *p, const struct view *to, struct limits *l) {
+  const int rank = to->shape.rank;
+  int first = 0;
+  while (first < rank - 2 && to->shape.dims[first] == 1) first++;
+  const bool has_rows = rank > 1 && to->shape.dims[rank - 2] == p->m && l->bounds[1] == p->m;
+  if (has_rows) l->slopes[1] = view_slope(to, rank - 2);
+  if (has_rows && first < rank - 2)
+    l->slopes[0] = share(to, first, l->bounds[0]);
+  else if (!has_rows && l->bounds[0] == 1 && rank)
+    l->slopes[1] = share(to, first, l->bounds[1]);
+}
+
+hone_status add_limits(struct builder *b, const struct choice *choice, const struct view *to,
+                       struct problem *problem, struct epilogue *epilogue) {
+  struct limits l = {{0}, {{{0}}}};
+  struct view *operands, view;
+  enum operand_kind *kinds;
+  const size_t count = epilogue->count;
+  if (!kernel_limits(problem, &b->plan->kernel_target, choice, &l.bounds[0], &l.bounds[1]))
+    return HONE_OK;
+  if (problem->kind == PROBLEM_conv)
+    limit_images(problem, to, &l);
+  else
+    limit_rows(problem, to, &l);
+  if (slope_is_zero(&l.slopes[0]) && slope_is_zero(&l.slopes[1])) return HONE_OK;
+  TRY(sizes_operand(b, 2, l.bounds, l.slopes, &view));
+  TRY(NEW_ARRAY(b->ctx, b->arena, operands, count + 1));
+  TRY(NEW_ARRAY(b->ctx, b->arena, kinds, count + 1));
+  if (count) memcpy(operands, epilogue->operands, count * sizeof *operands);
+  if (count) memcpy(kinds, epilogue->kinds, count * sizeof *kinds);
+  operands[count] = view;
+  kinds[count] = OPERAND_FULL;
+  epilogue->operands = operands;
+  epilogue->kinds = kinds;
+  epilogue->count = count + 1;
+  problem->limit_operand = (int64_t)epilogue->count;
+  return HONE_OK;
+}

@@ -26,13 +26,11 @@ hone_status bind_inputs(struct builder *b) {
     TRY(new_buffer(b, BUFFER_INPUT, 0, &buffer));
     buffer->index = (int)i;
     view_dense(&view, buffer, value->dtype, &value->shape);
-    if (value->slope) {
-      struct view packed = view;
-      packed.slope = value->slope;
-      TRY(arena_view(b, &packed, &view));
-      TRY(add_port_copy(b, &packed, &view));
-    }
     set_view(b, value, &view);
+    if (!value->slope) continue;
+    struct value_state *state = &b->values[value->index];
+    state->count = 0;
+    state->is_packed = true;
   }
   return HONE_OK;
 }

@@ -44,7 +44,7 @@ hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph 
   TRY(bind_inputs(&b));
   TRY(make_strings(&b));
   TRY(lower_graph(&b));
-  b.is_open = b.opens_rows = b.fills = false;
+  b.is_open = b.fills = false;
   TRY(bind_outputs(&b));
   TRY(check_least_sizes(&b));
   /* room for more threads than planned for, but not for every machine's core count */

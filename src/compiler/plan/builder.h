@@ -12,6 +12,9 @@ struct value_state {
   int count;
   struct view views[COPIES];
   int64_t border; /* rows and columns of zeros around the image of views[0] */
+  /* views[0] is a dynamic input as the caller stores it, and count 0: copied when a step needs it
+     in the strides of its bounds */
+  bool is_packed;
 };
 
 /* A node and the elementwise nodes fused into the same step (groups.c). The program is applied
@@ -63,8 +66,8 @@ struct builder {
   VEC(struct attention) pending;
   struct part *parts; /* by value index of the graph; NULL if no Concat is written in place */
   int64_t *borders;   /* by value index: width of the zero border around the image; halo.c */
+  VEC(struct value *) sizes; /* made by sizes_operand */
   bool is_open;       /* the node being lowered has sizes that depend on symbols */
-  bool opens_rows;    /* such a size is its number of images or rows, and ends a kernel early */
   /* elements past their actual size are filled; copies made now must keep that */
   bool fills;
   /* by value index: the 16-bit type in which an f32 may be stored; 0: f32 */
@@ -136,6 +139,9 @@ struct value_state *state_of(struct builder *b, const struct value *value, bool 
 /* The view in which the value was made, in its stored type; constants get a weights buffer at
    first use. */
 MUST_USE hone_status get_stored(struct builder *b, const struct value *value, struct view *out);
+/* The same, or a dynamic input as the caller stores it (*out_packed), if no step needed it before. */
+MUST_USE hone_status get_packed(struct builder *b, const struct value *value, struct view *out,
+                                bool *out_packed);
 /* Declares where a value is stored, without moving it. */
 void set_view(struct builder *b, const struct value *value, const struct view *view);
 /* A constant that is only packed (packed_weights), not also stored raw; `holder` lives as long
@@ -174,10 +180,9 @@ MUST_USE hone_status find_concat_parts(struct builder *b);
 MUST_USE hone_status carry_symbol(struct builder *b, const struct fusion_group *g);
 /* Sets b->is_open and b->fills for the group; E_UNSUP if it has sizes of both kinds. */
 MUST_USE hone_status look_at_sizes(struct builder *b, const struct fusion_group *g);
-/* A value with the actual size of a dynamic dimension; negative counts from the end. i64, one
-   element. */
-MUST_USE hone_status size_of(struct builder *b, const struct value *value, int64_t d,
-                             const struct value **out);
+/* Integers that are linear in the sizes, i64, as an operand of a step. */
+MUST_USE hone_status sizes_operand(struct builder *b, int count, const int64_t *bounds,
+                                   const struct slope *slopes, struct view *out);
 /* Checks that no view begins before its buffer when sizes are at their minimum. */
 MUST_USE hone_status check_least_sizes(struct builder *b);
 /* Dimensions of a Reshape whose strides must be those of their actual sizes, because a dynamic
@@ -189,6 +194,11 @@ bool is_open_at(const struct value *value, int64_t d);
 /* -- active_prefix.c */
 /* Sets which work items are active, from the slopes of the step's output. */
 void set_active_prefix(struct builder *b, struct step *step);
+/* Adds an operand to the epilogue of a kernel that writes `to`, with the numbers of images, batches
+   and rows to compute, if they are dynamic. */
+MUST_USE hone_status add_limits(struct builder *b, const struct choice *choice,
+                                const struct view *to, struct problem *problem,
+                                struct epilogue *epilogue);
 
 /* -- steps.c */
 MUST_USE hone_status new_step(struct builder *b, enum step_kind kind, const struct node *node,
@@ -197,6 +207,8 @@ MUST_USE hone_status new_step(struct builder *b, enum step_kind kind, const stru
 MUST_USE hone_status get_view(struct builder *b, const struct value *value, struct view *out);
 MUST_USE hone_status add_copy(struct builder *b, const struct node *node, const struct view *from,
                               const struct view *to, struct step **out);
+/* All dimensions but the last: those of a dynamic input or output as the caller stores it. */
+unsigned port_dimensions(const struct view *view);
 /* A copy in which dimensions have the strides of their actual sizes: bits by dimension of the views,
    on each side. */
 MUST_USE hone_status add_packed_copy(struct builder *b, const struct node *node,

@@ -89,7 +89,6 @@ bool choose_kernel_on(const struct builder *b, const struct kernel_target *targe
     warn(b->ctx, "the choice \"%s\" does not fit %s on %s: not used", choice, line,
          b->plan->target.level);
   }
-  if (b->opens_rows && kernel_choose_for_prefix(problem, target, out)) return true;
   return kernel_choose(problem, target, out);
 }
 

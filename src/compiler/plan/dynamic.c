@@ -564,18 +564,10 @@ hone_status check_least_sizes(struct builder *b) {
   return HONE_OK;
 }
 
-/* Work items of an image's kernel follow images, not their rows. */
-static bool opens_rows(const struct builder *b, const struct fusion_group *g) {
-  const struct value *x = g->node->input_count ? g->node->inputs[0] : NULL;
-  const bool is_image = find_rule(g->node) == carry_window;
-  return b->is_open && (!is_image || is_open_at(x, 0));
-}
-
 hone_status look_at_sizes(struct builder *b, const struct fusion_group *g) {
   b->is_open = b->fills = false;
   for (size_t k = 0; k < value_count(g) && !b->is_open; k++)
     b->is_open = is_open_value(value_at(g, k));
-  b->opens_rows = opens_rows(b, g);
   const char *own = group_reason(g, b->is_open);
   return own ? fail(b->ctx, HONE_E_UNSUP, node_place(g->node),
                     "%s is not supported in a model with dynamic dimensions: %s", g->node->op->name,
@@ -583,23 +575,35 @@ hone_status look_at_sizes(struct builder *b, const struct fusion_group *g) {
              : HONE_OK;
 }
 
-hone_status size_of(struct builder *b, const struct value *value, int64_t d,
-                    const struct value **out) {
-  struct value *size;
-  struct tensor *bound;
-  const struct shape scalar = {0};
-  if (d < 0) d += value->shape.rank;
-  TRY(NEW(b->ctx, b->arena, size));
-  TRY(tensor_create(b->ctx, b->arena, HONE_I64, &scalar, &bound));
-  tensor_set_i64(bound, 0, value->shape.dims[d]);
-  *size = (struct value){.name = value->name,
-                         .dtype = HONE_I64,
-                         .has_shape = true,
-                         .at_bounds = bound,
-                         .elements = &value->slope[d],
-                         .index = b->value_count++};
-  *out = size;
-  return HONE_OK;
+hone_status sizes_operand(struct builder *b, int count, const int64_t *bounds,
+                          const struct slope *slopes, struct view *out) {
+  struct tensor *at_bounds;
+  struct slope *elements;
+  struct value *value;
+  for (size_t i = 0; i < b->sizes.count; i++) {
+    const struct value *made = b->sizes.at[i];
+    const size_t bytes = (size_t)count * sizeof *slopes;
+    if (made->shape.dims[0] == count && !memcmp(made->elements, slopes, bytes) &&
+        !memcmp(made->at_bounds->data, bounds, (size_t)count * sizeof *bounds))
+      return get_view(b, made, out);
+  }
+  TRY(NEW(b->ctx, b->arena, value));
+  TRY(NEW_ARRAY(b->ctx, b->arena, elements, (size_t)count));
+  const struct shape shape = {1, {count}};
+  TRY(tensor_create(b->ctx, b->arena, HONE_I64, &shape, &at_bounds));
+  for (int i = 0; i < count; i++) {
+    tensor_set_i64(at_bounds, (size_t)i, bounds[i]);
+    elements[i] = slopes[i];
+  }
+  *value = (struct value){.name = "",
+                          .dtype = HONE_I64,
+                          .has_shape = true,
+                          .shape = shape,
+                          .at_bounds = at_bounds,
+                          .elements = elements,
+                          .index = b->value_count++};
+  VEC_PUSH(b->ctx, b->arena, &b->sizes, value);
+  return get_view(b, value, out);
 }
 
 hone_status carry_symbol(struct builder *b, const struct fusion_group *g) {

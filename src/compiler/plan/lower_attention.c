@@ -219,13 +219,15 @@ static hone_status make_score_epilogue(struct builder *b, const struct attention
   problem->v_operand = (int64_t)count;
   if (!mask.at || !mask.at->begin) /* else it moves at run time */
     problem->visible = visible_columns(&mask, problem->m, problem->n);
-  const struct value *keys = NULL;
-  if (is_open_at(a->scores->result, -1))
-    TRY(size_of(b, a->scores->result, -1, &keys));
+  const struct value *keys = key_count_of(b, &mask, problem->n);
+  const bool is_open = is_open_at(a->scores->result, -1);
+  if (is_open)
+    TRY(sizes_operand(b, 1, &problem->n, &a->scores->result->slope[scores->rank - 1],
+                      &out->operands[out->count]));
+  else if (keys)
+    TRY(get_view(b, keys, &out->operands[out->count]));
   else
-    keys = key_count_of(b, &mask, problem->n);
-  if (!keys) return HONE_OK;
-  TRY(get_view(b, keys, &out->operands[out->count]));
+    return HONE_OK;
   out->kinds[out->count++] = OPERAND_FULL;
   problem->keys_operand = (int64_t)out->count;
   return HONE_OK;

@@ -250,7 +250,8 @@ static hone_status most_run_channels_last(struct builder *b, const struct node *
   for (size_t i = 0; i < node->input_count; i++) {
     struct view from;
     int64_t count;
-    TRY(get_stored(b, node->inputs[i], &from));
+    bool is_packed;
+    TRY(get_packed(b, node->inputs[i], &from, &is_packed));
     if (!shape_count(&from.shape, &count) || is_repeated(&from)) continue;
     if (view_runs_channels_last(&from)) last += count;
     all += count;
@@ -275,11 +276,12 @@ static bool continues_view(const struct view *view, const struct view *next, int
 static hone_status as_adjacent_views(struct builder *b, const struct node *node, int64_t axis,
                                      bool *out_done) {
   struct view result, view, next;
+  bool is_packed;
   if (value_is_open(node->outputs[0])) return HONE_OK;
-  TRY(get_stored(b, node->inputs[0], &view));
+  TRY(get_packed(b, node->inputs[0], &view, &is_packed));
   result = view;
   for (size_t i = 1; i < node->input_count; i++, view = next) {
-    TRY(get_stored(b, node->inputs[i], &next));
+    TRY(get_packed(b, node->inputs[i], &next, &is_packed));
     if (value_is_open(node->inputs[i]) || !continues_view(&view, &next, axis)) return HONE_OK;
   }
   if (result.dtype != storage_of(b, node->outputs[0])) return HONE_OK;
@@ -296,9 +298,11 @@ static bool lies_at(const struct view *view, const struct view *place) {
 
 /* The copies of one Concat run at the same time. */
 static hone_status add_part(struct builder *b, const struct node *node, const struct view *from,
-                            const struct view *part, bool *first) {
+                            bool is_packed, const struct view *part, bool *first) {
   struct step *step;
-  if (from->dtype == part->dtype)
+  if (is_packed)
+    TRY(add_packed_copy(b, node, from, part, port_dimensions(from), 0));
+  else if (from->dtype == part->dtype)
     TRY(add_copy(b, node, from, part, &step));
   else
     TRY(add_conversion(b, node, from, part));
@@ -321,6 +325,15 @@ static hone_status concat_output(struct builder *b, const struct node *node, str
   return make_output(b, value, &like, out);
 }
 
+/* Dimensions lie in memory in their logical order. */
+static bool view_runs_in_order(const struct view *view) {
+  int order[HONE_MAX_RANK];
+  view_order(view, order);
+  for (int d = 0; d < view->shape.rank; d++)
+    if (order[d] != d) return false;
+  return true;
+}
+
 hone_status lower_concat(struct builder *b, const struct node *node, bool *out_done) {
   const struct value *value = node->outputs[0];
   struct view to, from;
@@ -332,12 +345,17 @@ hone_status lower_concat(struct builder *b, const struct node *node, bool *out_d
   bool first = true;
   for (size_t i = 0; i < node->input_count; i++) {
     int64_t count;
-    TRY(get_stored(b, node->inputs[i], &from));
+    bool is_packed;
+    TRY(get_packed(b, node->inputs[i], &from, &is_packed));
+    if (is_packed && (from.dtype != to.dtype || !view_runs_in_order(&to))) {
+      is_packed = false;
+      TRY(get_stored(b, node->inputs[i], &from));
+    }
     if (!shape_count(&from.shape, &count) || !count) continue;
     struct view part = to;
     part.shape = from.shape;
     part.slope = from.slope;
-    if (!lies_at(&from, &part)) TRY(add_part(b, node, &from, &part, &first));
+    if (!lies_at(&from, &part)) TRY(add_part(b, node, &from, is_packed, &part, &first));
     to.offset += to.stride[axis] * from.shape.dims[axis];
     const struct slope slope = view_slope(&from, (int)axis),
                        ahead = slope_times(&slope, to.stride[axis]);

@@ -144,6 +144,7 @@ hone_status add_packed_copy(struct builder *b, const struct node *node, const st
   step->inputs[0] = *from;
   step->outputs[0] = *to;
   step->packed_from = packed_from;
+  step->at_bounds = false; /* what the caller stores ends at the actual size */
   step->packed_to = packed_to;
   set_copy_dims(step, none);
   step->units = plan_copy_units(step);
@@ -153,9 +154,12 @@ hone_status add_packed_copy(struct builder *b, const struct node *node, const st
   return HONE_OK;
 }
 
+unsigned port_dimensions(const struct view *view) {
+  return view->shape.rank > 1 ? (1u << (view->shape.rank - 1)) - 1 : 0;
+}
+
 hone_status add_port_copy(struct builder *b, const struct view *from, const struct view *to) {
-  const int last = to->shape.rank - 1;
-  const unsigned all = last > 0 ? (1u << last) - 1 : 0;
+  const unsigned all = port_dimensions(to);
   const bool is_input = from->buffer->place == BUFFER_INPUT;
   return add_packed_copy(b, NULL, from, to, is_input ? all : 0, is_input ? 0 : all);
 }
@@ -242,21 +246,23 @@ hone_status add_kernel(struct builder *b, const struct node *node, const struct 
   const struct kernel_target *target = &b->plan->kernel_target;
   const struct kernel *kernel = choice->kernel;
   struct step *step;
+  struct problem limited = *problem;
+  struct epilogue own = {.program = {.result = PROGRAM_RAW}};
   size_t count = b->plan->steps.count;
   const struct step *before = count ? b->plan->steps.at[count - 1] : NULL;
+  if (epilogue) own = *epilogue;
+  if (b->is_open) TRY(add_limits(b, choice, &views[2], &limited, &own));
   TRY(new_step(b, STEP_KERNEL, node, 2, 1, &step));
   /* no other step uses the border around the image */
-  step->overlaps_previous = before && before->kind == STEP_COPY && !before->inputs[0].buffer &&
+  const bool is_next = b->plan->steps.count == count + 1; /* no step of sizes in between */
+  step->overlaps_previous = is_next && before && before->kind == STEP_COPY && !before->inputs[0].buffer &&
                             before->outputs[0].buffer == views[2].buffer;
   step->choice = *choice;
-  step->problem = *problem;
+  step->problem = limited;
   step->inputs[0] = views[0];
   step->inputs[1] = views[1];
   step->outputs[0] = views[2];
-  if (epilogue)
-    step->epilogue = *epilogue;
-  else
-    step->epilogue.program.result = PROGRAM_RAW;
+  step->epilogue = own;
   step->units = kernel->units(problem, target, choice);
   step->serial = flops < 200e3 || step->units < 2;
   if (b->is_open) set_active_prefix(b, step);

@@ -58,6 +58,12 @@ struct value_state *state_of(struct builder *b, const struct value *value, bool 
 hone_status get_stored(struct builder *b, const struct value *value, struct view *out) {
   bool captured;
   struct value_state *state = state_of(b, value, &captured);
+  if (state->is_packed) {
+    const struct view packed = state->views[0];
+    TRY(arena_view(b, &packed, out));
+    set_view(b, value, out);
+    return add_port_copy(b, &packed, out);
+  }
   if (!state->count) {
     if (!value->constant && !value->at_bounds)
       return fail(b->ctx, HONE_E_INTERNAL, place_name(value->name), "value read before it is made");
@@ -66,6 +72,15 @@ hone_status get_stored(struct builder *b, const struct value *value, struct view
   }
   *out = state->views[0];
   return HONE_OK;
+}
+
+hone_status get_packed(struct builder *b, const struct value *value, struct view *out,
+                       bool *out_packed) {
+  bool captured;
+  const struct value_state *state = state_of(b, value, &captured);
+  *out_packed = state->is_packed;
+  *out = state->views[0];
+  return *out_packed ? HONE_OK : get_stored(b, value, out);
 }
 
 hone_status element_count(struct builder *b, const struct shape *shape, int64_t *out) {

@@ -1,11 +1,12 @@
 /* From work items to tiles: the second part of grid.h. OWN: per-call state, END_CALL: its cleanup;
- * both are optional.
+ * both are optional. With LIMIT_OPERAND, only a leading part is computed: of the images or batches,
+ * and of the pixels of each (of the rows of pixels, if there are several).
  */
 
-/* The tiles [begin, end) of one image; o: the image's first element in c. */
+/* The tiles [begin, end) of one image, up to the limit; o: the image's first element in c. */
 INLINE_ void PASTE_(NAME, tiles)(struct PASTE_(NAME, panel) *s, const A_T *a, long o, long begin,
-                                 long end, const int vectors, const long lanes) {
-  (void)lanes;
+                                 long end, long limit, const int vectors, const long lanes) {
+  (void)lanes, (void)limit;
   for (long t = begin; t < end; t++) {
 #if AHEAD
     s->ahead += BLOCK_GROUPS * AHEAD;
@@ -15,6 +16,9 @@ INLINE_ void PASTE_(NAME, tiles)(struct PASTE_(NAME, panel) *s, const A_T *a, lo
     const long column = tile * (TILE_COLUMNS - 1) + (tile < WIDE_TILES ? tile : WIDE_TILES);
 #else
     const long column = tile * TILE_COLUMNS;
+#endif
+#if LIMIT_OPERAND
+    if ((PIXEL_ROWS == 1 ? column : row) >= limit) return;
 #endif
     const A_T *p = a + row * A_Y + column * A_X;
     const long at = o + row * C_Y + column * C_X;
@@ -42,6 +46,12 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
   OWN own = {0};
 #endif
   (void)scratch;
+#if LIMIT_OPERAND
+  const int64_t *const limits = e[LIMIT_OPERAND - 1];
+  const long most = (long)limits[0], limit = (long)limits[1];
+#else
+  const long limit = 0;
+#endif
   for (long u = begin; u < end; u++) {
 #if ROWS_FIRST
     const long panel_block = u % PANEL_BLOCKS, inner = u / PANEL_BLOCKS % INNER;
@@ -55,7 +65,13 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
     const long batch = outer * INNER + inner, batch0 = batch / BATCH1, batch1 = batch % BATCH1;
     const A_T *a_image = a + batch0 * A_BATCH0 + batch1 * A_BATCH1;
     const long o = batch0 * C_BATCH0 + batch1 * C_BATCH1, channel = 0;
+#if LIMIT_OPERAND
+    if (batch >= most) continue;
+#endif
 #else
+#if LIMIT_OPERAND
+    if (inner >= most) continue;
+#endif
     const A_T *a_image = a + inner * I_IMAGE + outer * (IC / GROUPS);
     const long channel = outer * (OC / GROUPS), o = inner * O_IMAGE + channel;
 #endif
@@ -92,13 +108,13 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
           if (panel == PANELS - 1) {
             s->columns = TAIL;
             PASTE_(NAME, tiles)
-            (s, a_block, at, first_tile, last_tile, (TAIL * VECTORS + NR - 1) / NR,
+            (s, a_block, at, first_tile, last_tile, limit, (TAIL * VECTORS + NR - 1) / NR,
              (TAIL + LANES - 1) % LANES + 1);
             continue;
           }
 #endif
 #if COLUMNS_ >= NR
-          PASTE_(NAME, tiles)(s, a_block, at, first_tile, last_tile, VECTORS, LANES);
+          PASTE_(NAME, tiles)(s, a_block, at, first_tile, last_tile, limit, VECTORS, LANES);
 #endif
         }
       }
