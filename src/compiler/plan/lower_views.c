@@ -327,10 +327,13 @@ static hone_status concat_output(struct builder *b, const struct node *node, str
 
 /* Dimensions lie in memory in their logical order. */
 static bool view_runs_in_order(const struct view *view) {
-  int order[HONE_MAX_RANK];
+  int order[HONE_MAX_RANK], last = -1;
   view_order(view, order);
-  for (int d = 0; d < view->shape.rank; d++)
-    if (order[d] != d) return false;
+  for (int i = 0; i < view->shape.rank; i++) {
+    if (view->shape.dims[order[i]] == 1) continue;
+    if (order[i] < last) return false;
+    last = order[i];
+  }
   return true;
 }
 

@@ -26,8 +26,8 @@ static void push_copy_dim(struct step *step, struct copy_dim dim) {
   if (step->copy_rank) {
     struct copy_dim *outer = &step->copy[step->copy_rank - 1];
     /* an inner dimension taken whole: the outer dimension's border is a multiple of it */
-    bool is_whole = dim.inner == dim.size && is_fixed && dim.packed_to == outer->packed_to &&
-                    dim.packed_from == outer->packed_from;
+    bool is_whole = dim.inner == dim.size && is_fixed && dim.packed_to <= outer->packed_to &&
+                    dim.packed_from <= outer->packed_from;
     if (is_whole && outer->to == dim.to * dim.size && outer->from == dim.from * dim.size) {
       outer->size *= dim.size;
       outer->before *= dim.size;
@@ -35,6 +35,8 @@ static void push_copy_dim(struct step *step, struct copy_dim dim) {
       outer->slope = slope_times(&outer->slope, dim.size);
       outer->to = dim.to;
       outer->from = dim.from;
+      outer->packed_to = dim.packed_to;
+      outer->packed_from = dim.packed_from;
       return;
     }
   }
