@@ -122,6 +122,17 @@ static bool is_open_arg(const struct node *node) {
          !node_int(node, "select_last_index", 0);
 }
 
+/* The dimension that a MatMul sums over, in its operand k. */
+static int summed_axis(const struct node *node, size_t k) {
+  const int rank = node->inputs[k]->shape.rank;
+  return k == 0 || rank < 2 ? rank - 1 : rank - 2;
+}
+static bool is_open_matmul(const struct node *node) {
+  for (size_t k = 0; k < 2; k++)
+    if (node->inputs[k] && is_open_along(node->inputs[k], summed_axis(node, k))) return true;
+  return false;
+}
+
 static bool is_whole_split(const struct node *node) {
   const struct value *sizes = node_input(node, 1);
   return node->output_count == 1 &&
@@ -625,6 +636,15 @@ static void open_softmax(struct expansion *e) {
   x_out(e, 0, keep(e, x_again(e, &x, 1), mask, axis));
 }
 
+static void open_matmul(struct expansion *e) {
+  struct value *in[2];
+  for (size_t k = 0; k < 2; k++) {
+    struct value *x = x_in(e, k);
+    in[k] = pad_with(e, x, summed_axis(e->node, k), filling(e, x, 0));
+  }
+  x_out(e, 0, x_again(e, in, 2));
+}
+
 /* The first of equal elements wins, and existing elements come before the padding. */
 static void open_arg(struct expansion *e) {
   struct value *x = x_in(e, 0);
@@ -799,6 +819,7 @@ expand_fn *expand_open_find(const struct node *node) {
       {OP_ReduceMean, is_open_reduce, open_mean},
       {OP_Softmax, is_open_softmax, open_softmax},
       {OP_LogSoftmax, is_open_softmax, open_softmax},
+      {OP_MatMul, is_open_matmul, open_matmul},
       {OP_ArgMax, is_open_arg, open_arg},
       {OP_ArgMin, is_open_arg, open_arg},
       {OP_Split, is_whole_split, open_split},

@@ -418,9 +418,26 @@ static hone_status rows_to(struct ctx *ctx, struct node *node, int most) {
   set_all(node, extents);
   return HONE_OK;
 }
+/* Rows of a, columns of b, and their batches; the sum runs over a known size (dynamic_axes.c). */
 static hone_status matmul(struct ctx *ctx, struct graph *graph, struct node *node) {
+  const struct value *a = node->inputs[0], *b = node->inputs[1];
+  const int ra = a->shape.rank, rb = b->shape.rank;
+  uint32_t extents[HONE_MAX_RANK] = {0};
+  int at = node->outputs[0]->shape.rank;
   (void)graph;
-  return rows_to(ctx, node, node->inputs[1]->shape.rank == 2 ? node->inputs[0]->shape.rank - 1 : 0);
+  if (a->extents[ra - 1] || b->extents[rb > 1 ? rb - 2 : 0]) return no_rule(ctx, node);
+  if (rb > 1) extents[--at] = b->extents[rb - 1];
+  if (ra > 1) extents[--at] = a->extents[ra - 2];
+  for (int i = 1; i <= at; i++) {
+    const int da = ra - 2 - i, db = rb - 2 - i;
+    const uint32_t na = da < 0 ? 0 : a->extents[da], nb = db < 0 ? 0 : b->extents[db];
+    const bool fixed_a = da >= 0 && !na && a->shape.dims[da] != 1;
+    const bool fixed_b = db >= 0 && !nb && b->shape.dims[db] != 1;
+    if ((na && nb && na != nb) || (na && fixed_b) || (nb && fixed_a)) return no_rule(ctx, node);
+    extents[at - i] = na ? na : nb;
+  }
+  set_all(node, extents);
+  return HONE_OK;
 }
 static hone_status gemm(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
