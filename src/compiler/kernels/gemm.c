@@ -83,8 +83,7 @@ void gemm_limits(const struct problem *problem, const struct kernel_target *targ
 }
 
 bool gemm_active_prefix(const struct problem *problem, const struct kernel_target *target,
-                        const struct choice *choice, enum prefix_of of,
-                        struct active_prefix *out) {
+                        const struct choice *choice, enum prefix_of of, struct active_prefix *out) {
   struct layout t = gemm_layout(problem, target, choice);
   if (t.tile.rows_first) return false;
   const bool is_conv = problem->kind == PROBLEM_conv;

@@ -68,8 +68,9 @@ void set_active_prefix(struct builder *b, struct step *step) {
   if (first == rank) return;
   const bool is_attention = step->problem.kind == PROBLEM_attention;
   const bool has_rows = rank > 1 && to->shape.dims[rank - 2] == step->problem.m;
-  const bool products = has_rows && (is_attention || (step->problem.kind == PROBLEM_gemm &&
-                                                      rank > 2 && order[first] < rank - 2));
+  const bool products =
+      has_rows &&
+      (is_attention || (step->problem.kind == PROBLEM_gemm && rank > 2 && order[first] < rank - 2));
   if (products && find_active_prefix(b, step, rank - 2, step->problem.m, PREFIX_BATCH_ROWS)) {
     shorten_groups(step, order[first]);
     return;
@@ -90,7 +91,8 @@ static void limit_images(const struct problem *p, const struct view *to, struct 
   if (l->bounds[0] == image_count) {
     const bool counts_rows = l->bounds[1] == p->oh || p->oh == 1;
     l->slopes[0] = images;
-    if (counts_rows || l->bounds[1] == pixels) l->slopes[1] = slope_times(&rows, counts_rows ? 1 : p->ow);
+    if (counts_rows || l->bounds[1] == pixels)
+      l->slopes[1] = slope_times(&rows, counts_rows ? 1 : p->ow);
   } else if (l->bounds[1] == pixels * image_count) {
     l->slopes[1] = slope_times(&images, pixels);
   }

@@ -67,7 +67,7 @@ struct builder {
   struct part *parts; /* by value index of the graph; NULL if no Concat is written in place */
   int64_t *borders;   /* by value index: width of the zero border around the image; halo.c */
   VEC(struct value *) sizes; /* made by sizes_operand */
-  bool is_open;       /* the node being lowered has sizes that depend on symbols */
+  bool is_open;              /* the node being lowered has sizes that depend on symbols */
   /* elements past their actual size are filled; copies made now must keep that */
   bool fills;
   /* by value index: the 16-bit type in which an f32 may be stored; 0: f32 */
@@ -136,12 +136,6 @@ MUST_USE hone_status element_count(struct builder *b, const struct shape *shape,
 MUST_USE hone_status arena_view(struct builder *b, const struct view *like, struct view *out);
 /* The state of the value in its own builder; *out_captured: it belongs to a surrounding graph. */
 struct value_state *state_of(struct builder *b, const struct value *value, bool *out_captured);
-/* The view in which the value was made, in its stored type; constants get a weights buffer at
-   first use. */
-MUST_USE hone_status get_stored(struct builder *b, const struct value *value, struct view *out);
-/* The same, or a dynamic input as the caller stores it (*out_packed), if no step needed it before. */
-MUST_USE hone_status get_packed(struct builder *b, const struct value *value, struct view *out,
-                                bool *out_packed);
 /* Declares where a value is stored, without moving it. */
 void set_view(struct builder *b, const struct value *value, const struct view *view);
 /* A constant that is only packed (packed_weights), not also stored raw; `holder` lives as long
@@ -180,9 +174,6 @@ MUST_USE hone_status find_concat_parts(struct builder *b);
 MUST_USE hone_status carry_symbol(struct builder *b, const struct fusion_group *g);
 /* Sets b->is_open and b->fills for the group; E_UNSUP if it has sizes of both kinds. */
 MUST_USE hone_status look_at_sizes(struct builder *b, const struct fusion_group *g);
-/* Integers that are linear in the sizes, i64, as an operand of a step. */
-MUST_USE hone_status sizes_operand(struct builder *b, int count, const int64_t *bounds,
-                                   const struct slope *slopes, struct view *out);
 /* Checks that no view begins before its buffer when sizes are at their minimum. */
 MUST_USE hone_status check_least_sizes(struct builder *b);
 /* Dimensions of a Reshape whose strides must be those of their actual sizes, because a dynamic
@@ -203,8 +194,6 @@ MUST_USE hone_status add_limits(struct builder *b, const struct choice *choice,
 /* -- steps.c */
 MUST_USE hone_status new_step(struct builder *b, enum step_kind kind, const struct node *node,
                               size_t inputs, size_t outputs, struct step **out);
-/* The view in which the value was made, in its own type. */
-MUST_USE hone_status get_view(struct builder *b, const struct value *value, struct view *out);
 MUST_USE hone_status add_copy(struct builder *b, const struct node *node, const struct view *from,
                               const struct view *to, struct step **out);
 /* All dimensions but the last: those of a dynamic input or output as the caller stores it. */
@@ -225,6 +214,19 @@ MUST_USE hone_status add_copy_border(struct builder *b, const struct node *node,
 /* A step that converts floats from the order and type of `from` to those of `to`. */
 MUST_USE hone_status add_conversion(struct builder *b, const struct node *node,
                                     const struct view *from, const struct view *to);
+/* Writes zeros around the image `inner` inside the buffer of `whole`, `border` rows and columns
+   on each side. */
+MUST_USE hone_status add_border(struct builder *b, const struct view *whole,
+                                const struct view *inner, int64_t border);
+/* -- reads.c */
+/* The view in which the value was made, in its stored type; constants get a weights buffer at
+   first use. */
+MUST_USE hone_status get_stored(struct builder *b, const struct value *value, struct view *out);
+/* The same, or a dynamic input as the caller stores it (*out_packed), if no step needed it before. */
+MUST_USE hone_status get_packed(struct builder *b, const struct value *value, struct view *out,
+                                bool *out_packed);
+/* The view in which the value was made, in its own type. */
+MUST_USE hone_status get_view(struct builder *b, const struct value *value, struct view *out);
 /* The value with exactly these strides and this type (buffer and offset of `wanted` are
    ignored): an existing copy, or a new step that makes one. */
 MUST_USE hone_status ensure_strides(struct builder *b, const struct value *value,
@@ -245,10 +247,11 @@ MUST_USE hone_status ensure_channels_last(struct builder *b, const struct value 
    pixels, rows and images; else a channels-last copy. */
 MUST_USE hone_status ensure_image(struct builder *b, const struct value *value, hone_dtype dtype,
                                   struct view *out);
-/* Writes zeros around the image `inner` inside the buffer of `whole`, `border` rows and columns
-   on each side. */
-MUST_USE hone_status add_border(struct builder *b, const struct view *whole,
-                                const struct view *inner, int64_t border);
+/* Integers that are linear in the sizes, i64, as an operand of a step. */
+MUST_USE hone_status sizes_operand(struct builder *b, int count, const int64_t *bounds,
+                                   const struct slope *slopes, struct view *out);
+
+/* -- kernel_step.c */
 /* A kernel step with operands a, b, c and epilogue (NULL: none); sets work items, scratch,
    serial. */
 MUST_USE hone_status add_kernel(struct builder *b, const struct node *node,

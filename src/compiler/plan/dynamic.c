@@ -575,37 +575,6 @@ hone_status look_at_sizes(struct builder *b, const struct fusion_group *g) {
              : HONE_OK;
 }
 
-hone_status sizes_operand(struct builder *b, int count, const int64_t *bounds,
-                          const struct slope *slopes, struct view *out) {
-  struct tensor *at_bounds;
-  struct slope *elements;
-  struct value *value;
-  for (size_t i = 0; i < b->sizes.count; i++) {
-    const struct value *made = b->sizes.at[i];
-    const size_t bytes = (size_t)count * sizeof *slopes;
-    if (made->shape.dims[0] == count && !memcmp(made->elements, slopes, bytes) &&
-        !memcmp(made->at_bounds->data, bounds, (size_t)count * sizeof *bounds))
-      return get_view(b, made, out);
-  }
-  TRY(NEW(b->ctx, b->arena, value));
-  TRY(NEW_ARRAY(b->ctx, b->arena, elements, (size_t)count));
-  const struct shape shape = {1, {count}};
-  TRY(tensor_create(b->ctx, b->arena, HONE_I64, &shape, &at_bounds));
-  for (int i = 0; i < count; i++) {
-    tensor_set_i64(at_bounds, (size_t)i, bounds[i]);
-    elements[i] = slopes[i];
-  }
-  *value = (struct value){.name = "",
-                          .dtype = HONE_I64,
-                          .has_shape = true,
-                          .shape = shape,
-                          .at_bounds = at_bounds,
-                          .elements = elements,
-                          .index = b->value_count++};
-  VEC_PUSH(b->ctx, b->arena, &b->sizes, value);
-  return get_view(b, value, out);
-}
-
 hone_status carry_symbol(struct builder *b, const struct fusion_group *g) {
   const struct node *node = g->node;
   struct dynamic_check c = {.b = b, .node = node};

@@ -325,7 +325,7 @@ static hone_status concat_output(struct builder *b, const struct node *node, str
   return make_output(b, value, &like, out);
 }
 
-/* Dimensions lie in memory in their logical order. */
+/* True if the memory order of the dimensions is their logical order. */
 static bool view_runs_in_order(const struct view *view) {
   int order[HONE_MAX_RANK], last = -1;
   view_order(view, order);

@@ -1,4 +1,4 @@
-/* New steps: any kind, copies with their loops, and the common fields of kernel steps. */
+/* New steps: any kind, and copies with their loops. */
 #include "builder.h"
 
 hone_status new_step(struct builder *b, enum step_kind kind, const struct node *node, size_t inputs,
@@ -166,117 +166,6 @@ hone_status add_port_copy(struct builder *b, const struct view *from, const stru
   return add_packed_copy(b, NULL, from, to, is_input ? all : 0, is_input ? 0 : all);
 }
 
-hone_status ensure_strides(struct builder *b, const struct value *value, const struct view *wanted,
-                           struct view *out) {
-  struct view made;
-  TRY(get_stored(b, value, &made));
-  bool captured; /* a copy made here does not exist outside this branch */
-  struct value_state *state = state_of(b, value, &captured);
-  for (int i = 0; i < state->count; i++)
-    if (state->views[i].dtype == wanted->dtype && view_same_strides(&state->views[i], wanted)) {
-      *out = state->views[i];
-      memcpy(out->stride, wanted->stride, sizeof out->stride); /* dimensions of 1 too */
-      return HONE_OK;
-    }
-  struct step *step;
-  TRY(arena_view(b, wanted, out));
-  out->slope = made.slope;
-  if (made.dtype == out->dtype)
-    TRY(add_copy(b, NULL, &made, out, &step));
-  else
-    TRY(add_conversion(b, NULL, &made, out));
-  if (!captured && state->count < COPIES) state->views[state->count++] = *out;
-  return HONE_OK;
-}
-
-hone_status ensure_type(struct builder *b, const struct value *value, hone_dtype dtype,
-                        struct view *out) {
-  TRY(get_stored(b, value, out));
-  if (out->dtype == dtype) return HONE_OK;
-  struct view wanted = *out;
-  if (!view_is_packed(&wanted)) view_dense(&wanted, NULL, dtype, &value->shape);
-  wanted.dtype = dtype;
-  return ensure_strides(b, value, &wanted, out);
-}
-
-hone_status ensure_dense_as(struct builder *b, const struct value *value, hone_dtype dtype,
-                            struct view *out) {
-  struct view wanted;
-  view_dense(&wanted, NULL, dtype, &value->shape);
-  return ensure_strides(b, value, &wanted, out);
-}
-
-hone_status ensure_dense(struct builder *b, const struct value *value, struct view *out) {
-  return ensure_dense_as(b, value, value->dtype, out);
-}
-
-hone_status ensure_dense_stored(struct builder *b, const struct value *value, struct view *out) {
-  TRY(get_stored(b, value, out));
-  return ensure_dense_as(b, value, out->dtype, out);
-}
-
-hone_status ensure_channels_last(struct builder *b, const struct value *value, hone_dtype dtype,
-                                 struct view *out) {
-  struct view wanted;
-  TRY(get_stored(b, value, out));
-  view_channels_last(&wanted, NULL, dtype ? dtype : out->dtype, &value->shape);
-  return ensure_strides(b, value, &wanted, out);
-}
-
-hone_status ensure_image(struct builder *b, const struct value *value, hone_dtype dtype,
-                         struct view *out) {
-  TRY(get_stored(b, value, out));
-  const struct shape *shape = &out->shape;
-  int last = shape->rank - 1;
-  bool is_image = out->dtype == dtype && last >= 2 &&
-                  (out->stride[1] == 1 || shape->dims[1] == 1) &&
-                  (out->stride[last] >= shape->dims[1] || shape->dims[last] == 1);
-  int64_t row = out->stride[last] * shape->dims[last];
-  for (int i = 2; i < last; i++) {
-    is_image = is_image && (out->stride[i] >= row || shape->dims[i] == 1);
-    row = out->stride[i] * shape->dims[i];
-  }
-  is_image = is_image && last <= 3 && (out->stride[0] >= row || shape->dims[0] == 1);
-  for (int i = 0; i <= last; i++)
-    is_image = is_image && (shape->dims[i] != 1 || out->stride[i] > 0);
-  return is_image ? HONE_OK : ensure_channels_last(b, value, dtype, out);
-}
-
-hone_status add_kernel(struct builder *b, const struct node *node, const struct choice *choice,
-                       const struct problem *problem, const struct view views[3],
-                       const struct epilogue *epilogue, double flops, struct step **out) {
-  const struct kernel_target *target = &b->plan->kernel_target;
-  const struct kernel *kernel = choice->kernel;
-  struct step *step;
-  struct problem limited = *problem;
-  struct epilogue own = {.program = {.result = PROGRAM_RAW}};
-  size_t count = b->plan->steps.count;
-  const struct step *before = count ? b->plan->steps.at[count - 1] : NULL;
-  if (epilogue) own = *epilogue;
-  if (b->is_open) TRY(add_limits(b, choice, &views[2], &limited, &own));
-  TRY(new_step(b, STEP_KERNEL, node, 2, 1, &step));
-  /* no other step uses the border around the image */
-  const bool is_next = b->plan->steps.count == count + 1; /* no step of sizes in between */
-  step->overlaps_previous = is_next && before && before->kind == STEP_COPY && !before->inputs[0].buffer &&
-                            before->outputs[0].buffer == views[2].buffer;
-  step->choice = *choice;
-  step->problem = limited;
-  step->inputs[0] = views[0];
-  step->inputs[1] = views[1];
-  step->outputs[0] = views[2];
-  step->epilogue = own;
-  step->units = kernel->units(problem, target, choice);
-  step->serial = flops < 200e3 || step->units < 2;
-  if (b->is_open) set_active_prefix(b, step);
-  *out = step;
-  size_t slice = kernel->scratch_bytes ? kernel->scratch_bytes(problem, target, choice) : 0;
-  if (!slice) return HONE_OK;
-  if (!checked_align(slice, 64, &step->scratch_slice))
-    return fail(b->ctx, HONE_E_LIMIT, node_place(node), "scratch too large");
-  /* set_lifetimes sets the size, for all threads */
-  return new_buffer(b, BUFFER_ARENA, 0, &step->scratch);
-}
-
 hone_status add_conversion(struct builder *b, const struct node *node, const struct view *from,
                            const struct view *to) {
   struct step *step;
@@ -293,8 +182,4 @@ hone_status add_conversion(struct builder *b, const struct node *node, const str
   step->units = nest.units;
   step->serial = elements < 8192 || nest.units < 2;
   return HONE_OK;
-}
-
-hone_status get_view(struct builder *b, const struct value *value, struct view *out) {
-  return ensure_type(b, value, value->dtype, out);
 }

@@ -1,6 +1,4 @@
-/* Where values are stored: buffers, the view in which a value was made, and its copies in other
- * orders.
- */
+/* Where values are stored: buffers, and the places that are declared for values. */
 #include "builder.h"
 
 hone_status new_buffer(struct builder *b, enum buffer_place place, size_t bytes,
@@ -19,68 +17,12 @@ void set_view(struct builder *b, const struct value *value, const struct view *v
   state->views[0].slope = value->slope;
 }
 
-static hone_status constant_view(struct builder *b, const struct value *value, struct view *out) {
-  struct buffer *buffer;
-  TRY(new_buffer(b, BUFFER_WEIGHTS, value->constant->bytes, &buffer));
-  buffer->tensor = value->constant;
-  view_dense(out, buffer, value->dtype, &value->shape);
-  out->slope = value->slope;
-  for (int d = 0; value->begin && d < value->shape.rank; d++) {
-    /* a slice that counts from the end begins earlier when the size is below its bound */
-    const struct slope ahead = slope_times(&value->begin[d], -out->stride[d]);
-    out->offset_slope = slope_plus(&out->offset_slope, &ahead);
-  }
-  return HONE_OK;
-}
-
-static hone_status sizes_view(struct builder *b, const struct value *value, struct view *out) {
-  struct view like;
-  struct step *step;
-  view_dense(&like, NULL, value->dtype, &value->shape);
-  TRY(arena_view(b, &like, out));
-  TRY(new_step(b, STEP_SIZES, NULL, 0, 1, &step));
-  step->outputs[0] = *out;
-  step->size_bounds = value->at_bounds;
-  step->size_slopes = value->elements;
-  step->units = 1;
-  step->serial = true;
-  return HONE_OK;
-}
-
 struct value_state *state_of(struct builder *b, const struct value *value, bool *out_captured) {
   struct builder *owner = b;
   while (owner && !graph_owns(owner->graph, value)) owner = owner->outer;
   if (!owner) owner = b; /* a value made by lowering */
   *out_captured = owner != b;
   return &owner->values[value->index];
-}
-
-hone_status get_stored(struct builder *b, const struct value *value, struct view *out) {
-  bool captured;
-  struct value_state *state = state_of(b, value, &captured);
-  if (state->is_packed) {
-    const struct view packed = state->views[0];
-    TRY(arena_view(b, &packed, out));
-    set_view(b, value, out);
-    return add_port_copy(b, &packed, out);
-  }
-  if (!state->count) {
-    if (!value->constant && !value->at_bounds)
-      return fail(b->ctx, HONE_E_INTERNAL, place_name(value->name), "value read before it is made");
-    TRY((value->constant ? constant_view : sizes_view)(b, value, &state->views[0]));
-    state->count = 1;
-  }
-  *out = state->views[0];
-  return HONE_OK;
-}
-
-hone_status get_packed(struct builder *b, const struct value *value, struct view *out,
-                       bool *out_packed) {
-  bool captured;
-  const struct value_state *state = state_of(b, value, &captured);
-  *out_packed = state->is_packed;
-  *out = state->views[0];
-  return *out_packed ? HONE_OK : get_stored(b, value, out);
 }
 
 hone_status element_count(struct builder *b, const struct shape *shape, int64_t *out) {

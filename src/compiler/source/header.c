@@ -26,7 +26,8 @@ static void put_linear(struct strbuf *out, int64_t bound, const struct slope *sl
   int64_t rest = bound;
   bool is_open = false;
   for (size_t k = 0; k < HONE_MAX_SYMBOLS + symbols->derived_count; k++) {
-    const struct derived_size *size = k < HONE_MAX_SYMBOLS ? NULL : &symbols->derived[k - HONE_MAX_SYMBOLS];
+    const struct derived_size *size =
+        k < HONE_MAX_SYMBOLS ? NULL : &symbols->derived[k - HONE_MAX_SYMBOLS];
     const int64_t factor = slope->of[k];
     if (!factor) continue;
     if (is_open) strbuf_puts(out, " + ");

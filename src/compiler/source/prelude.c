@@ -134,7 +134,6 @@ void emit_frame(const struct emitter *e) {
   if (has_extents) strbuf_puts(e->out, "  int64_t *extents; /* data-dependent sizes */\n");
   if (has_strings) strbuf_puts(e->out, "  struct texts texts;\n");
   if (plan->symbols.count)
-    strbuf_puts(e->out,
-                "  long less[HONE_ARTIFACT_SIZES]; /* bound minus actual size */\n");
+    strbuf_puts(e->out, "  long less[HONE_ARTIFACT_SIZES]; /* bound minus actual size */\n");
   strbuf_puts(e->out, "};\n\n");
 }

@@ -121,8 +121,8 @@ MUST_USE hone_status symbol_follow(struct ctx *ctx, struct graph *graph,
                                    const struct symbols *symbols, const struct graph *at_n,
                                    const int64_t *sizes);
 
-/* After the last symbol_follow: constants that depend on sizes become values that a run computes,
- * from the sizes alone or by nodes in front of all others. */
+/* After the last symbol_follow: constants that depend on sizes become values computed at run
+ * time, from the sizes alone or by nodes in front of all others. */
 MUST_USE hone_status symbol_finish(struct ctx *ctx, struct graph *graph);
 
 /* -- reference.c */

@@ -344,7 +344,8 @@ enum { VERIFIED_SIZES = 6 };
 /* The bound, 1, or a size between them; a dimension that does not exist has its bound. */
 static int64_t verified_size(const struct symbol *symbol, size_t i) {
   const int64_t bound = symbol->bound, least = symbol->least ? symbol->least : 1;
-  const int64_t sizes[VERIFIED_SIZES] = {bound, least, bound - 1, least + 1, bound / 2 + 1, least + 2};
+  const int64_t sizes[VERIFIED_SIZES] = {bound,     least,         bound - 1,
+                                         least + 1, bound / 2 + 1, least + 2};
   int64_t size = sizes[i % VERIFIED_SIZES];
   return size >= least && size <= bound ? size : bound;
 }

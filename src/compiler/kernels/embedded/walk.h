@@ -3,10 +3,16 @@
  * and of the pixels of each (of the rows of pixels, if there are several).
  */
 
+#if LIMIT_OPERAND
+#define LIMIT_(i) ((long)((const int64_t *)e[LIMIT_OPERAND - 1])[i])
+#else
+#define LIMIT_(i) INT64_MAX
+#endif
+
 /* The tiles [begin, end) of one image, up to the limit; o: the image's first element in c. */
 INLINE_ void PASTE_(NAME, tiles)(struct PASTE_(NAME, panel) *s, const A_T *a, long o, long begin,
                                  long end, long limit, const int vectors, const long lanes) {
-  (void)lanes, (void)limit;
+  (void)lanes;
   for (long t = begin; t < end; t++) {
 #if AHEAD
     s->ahead += BLOCK_GROUPS * AHEAD;
@@ -17,9 +23,7 @@ INLINE_ void PASTE_(NAME, tiles)(struct PASTE_(NAME, panel) *s, const A_T *a, lo
 #else
     const long column = tile * TILE_COLUMNS;
 #endif
-#if LIMIT_OPERAND
     if ((PIXEL_ROWS == 1 ? column : row) >= limit) return;
-#endif
     const A_T *p = a + row * A_Y + column * A_X;
     const long at = o + row * C_Y + column * C_X;
 #if PIXEL_ROWS % TILE_ROWS
@@ -46,12 +50,6 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
   OWN own = {0};
 #endif
   (void)scratch;
-#if LIMIT_OPERAND
-  const int64_t *const limits = e[LIMIT_OPERAND - 1];
-  const long most = (long)limits[0], limit = (long)limits[1];
-#else
-  const long limit = 0;
-#endif
   for (long u = begin; u < end; u++) {
 #if ROWS_FIRST
     const long panel_block = u % PANEL_BLOCKS, inner = u / PANEL_BLOCKS % INNER;
@@ -65,13 +63,9 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
     const long batch = outer * INNER + inner, batch0 = batch / BATCH1, batch1 = batch % BATCH1;
     const A_T *a_image = a + batch0 * A_BATCH0 + batch1 * A_BATCH1;
     const long o = batch0 * C_BATCH0 + batch1 * C_BATCH1, channel = 0;
-#if LIMIT_OPERAND
-    if (batch >= most) continue;
-#endif
+    if (batch >= LIMIT_(0)) continue;
 #else
-#if LIMIT_OPERAND
-    if (inner >= most) continue;
-#endif
+    if (inner >= LIMIT_(0)) continue;
     const A_T *a_image = a + inner * I_IMAGE + outer * (IC / GROUPS);
     const long channel = outer * (OC / GROUPS), o = inner * O_IMAGE + channel;
 #endif
@@ -108,13 +102,13 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
           if (panel == PANELS - 1) {
             s->columns = TAIL;
             PASTE_(NAME, tiles)
-            (s, a_block, at, first_tile, last_tile, limit, (TAIL * VECTORS + NR - 1) / NR,
+            (s, a_block, at, first_tile, last_tile, LIMIT_(1), (TAIL * VECTORS + NR - 1) / NR,
              (TAIL + LANES - 1) % LANES + 1);
             continue;
           }
 #endif
 #if COLUMNS_ >= NR
-          PASTE_(NAME, tiles)(s, a_block, at, first_tile, last_tile, limit, VECTORS, LANES);
+          PASTE_(NAME, tiles)(s, a_block, at, first_tile, last_tile, LIMIT_(1), VECTORS, LANES);
 #endif
         }
       }
@@ -150,3 +144,4 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 #undef PANEL_BLOCKS
 #undef K_ALL
 #undef B_T
+#undef LIMIT_

@@ -15,7 +15,7 @@ struct follower {
   const int64_t *sizes;
   int64_t less[HONE_MAX_SIZES]; /* bounds - sizes */
   int first;                    /* the symbol whose slopes this call determines; -1: none */
-  const struct value **pair;      /* of at_n, by the index of graph's value */
+  const struct value **pair;    /* of at_n, by the index of graph's value */
 };
 
 static hone_status refuse(struct follower *f, const struct node *node, const char *what) {
@@ -40,8 +40,8 @@ static bool is_active(const struct follower *f, const struct slope *slope) {
   if (f->first < 0) return false;
   if (slope->of[f->first]) return true;
   for (size_t j = 0; j < known->derived_count; j++)
-    if (slope->of[HONE_MAX_SYMBOLS + j] && (is_active(f, &known->derived[j].a_slope) ||
-                                            is_active(f, &known->derived[j].b_slope)))
+    if (slope->of[HONE_MAX_SYMBOLS + j] &&
+        (is_active(f, &known->derived[j].a_slope) || is_active(f, &known->derived[j].b_slope)))
       return true;
   return false;
 }
@@ -248,9 +248,8 @@ static bool explain(const struct dimension *at, struct slope *out) {
   *out = at->now;
   if (fits(at, out)) return true;
   const bool has_operands = at->node && at->node->input_count;
-  return (has_operands &&
-          (by_window(at, out) || (is_op(at->node, OP_Slice) && by_step(at, out)) ||
-           by_operand(at, out) || by_sum(at, out))) ||
+  return (has_operands && (by_window(at, out) || (is_op(at->node, OP_Slice) && by_step(at, out)) ||
+                           by_operand(at, out) || by_sum(at, out))) ||
          by_size(at, out) || (has_operands && by_product(at, out));
 }
 
@@ -492,7 +491,7 @@ static hone_status adopt(struct ctx *ctx, struct graph *graph, struct value *val
   return HONE_OK;
 }
 
-/* Makes the value one that a run computes; its nodes go before the others. */
+/* Makes the value one that is computed at run time; its nodes go before the others. */
 static hone_status make_sized(struct ctx *ctx, struct graph *graph, struct value *value,
                               struct node_list *first) {
   if (!value || !value->constant || !(value->elements || value->is_computed)) return HONE_OK;
