@@ -318,6 +318,34 @@ def pyramid():
                          list=ints(1, 8, -1), none=np.zeros(0, np.float32))), "x[1,3,2*H<=9,2*W<=7]", {"h": 9, "w": 7}
 
 
+def grid():
+    """Places of an image's pixels as detectors make them: two ranges, spread over each other, as a list."""
+    nodes = [node("Conv", "x w", "c", pads=[1, 1, 1, 1], strides=[2, 2]), node("Shape", "c", "shape"),
+             node("Gather", "shape two", "h"), node("Gather", "shape three", "v"), node("Range", "zero h one", "ys"), node("Range", "zero v one", "xs"),
+             node("Cast", "ys", "yf", to=FLOAT), node("Cast", "xs", "xf", to=FLOAT), node("Add", "yf half", "yc"), node("Add", "xf half", "xc"),
+             node("Reshape", "yc down", "yd"), node("Unsqueeze", "h first", "h1"), node("Unsqueeze", "v first", "v1"),
+             node("Concat", "h1 v1", "hv", axis=0), node("Expand", "yd hv", "ye"), node("Expand", "xc hv", "xe"),
+             node("Reshape", "ye flat", "yl"), node("Reshape", "xe flat", "xl"), node("Unsqueeze", "yl first", "y1"), node("Unsqueeze", "xl first", "x1"),
+             node("Concat", "x1 y1", "places", axis=0), node("Reshape", "c list", "boxes"), node("Add", "boxes places", "y")]
+    return model(nodes, [("x", FLOAT, ["n", 3, "h", "w"])], [("y", FLOAT, ["n", 2, "t"])],
+                 weights(w=floats(2, 3, 3, 3), two=np.array(2, np.int64), three=np.array(3, np.int64), zero=np.array(0, np.int64),
+                         one=np.array(1, np.int64), half=np.float32(0.5), down=ints(-1, 1), flat=ints(-1), first=ints(0), list=ints(0, 0, -1))), \
+        "x[N<=2,3,H<=21,W<=18]", {"n": 2, "h": 21, "w": 18}
+
+
+def tagger():
+    """A bidirectional LSTM with states of the batch's size, as PyTorch writes it with the batch first."""
+    nodes = [node("Transpose", "x", "t", perm=[1, 0, 2]), node("Shape", "x", "shape"), node("Slice", "shape zero one", "n"),
+             node("Concat", "two n five", "states", axis=0), node("ConstantOfShape", "states", "h0"),
+             node("LSTM", "t w r b  h0 h0".replace("  ", " none "), "y0 yh yc", hidden_size=5, direction="bidirectional"),
+             node("Transpose", "y0", "y1", perm=[0, 2, 1, 3]), node("Reshape", "y1 join", "y2"), node("Transpose", "y2", "y3", perm=[1, 0, 2]),
+             node("MatMul", "y3 u", "y"), node("Transpose", "yh", "z0", perm=[1, 0, 2]), node("Reshape", "z0 rows", "z")]
+    nodes[5].input[4] = ""
+    return model(nodes, [("x", FLOAT, ["n", "s", 4])], [("y", FLOAT, ["n", "s", 3]), ("z", FLOAT, ["n", 10])],
+                 weights(w=floats(2, 20, 4), r=floats(2, 20, 5), b=floats(2, 40), zero=ints(0), one=ints(1), two=ints(2), five=ints(5),
+                         join=ints(0, 0, -1), u=floats(10, 3), rows=ints(-1, 10))), "x[N<=3,S<=13,4]", {"n": 3, "s": 13}
+
+
 def recurrent():
     """All results of LSTM and GRU over a dynamic number of steps, in both directions."""
     nodes = [node("LSTM", "x w r b", "y yh yc", hidden_size=5, direction="bidirectional"),
@@ -330,7 +358,7 @@ def recurrent():
                          rw=floats(1, 5, 4), rr=floats(1, 5, 5))), "x[S<=13,N<=3,4]", {"s": 13, "n": 3}
 
 
-SEVERAL = [encoder, decoder, mean_of_a_sequence, mean_of_both, masked_mean, sizes_as_numbers, joined, images, pyramid, recurrent, pictures, grouped_decoder, many_heads_decoder, causal_decoder, scattered_cache]
+SEVERAL = [encoder, decoder, mean_of_a_sequence, mean_of_both, masked_mean, sizes_as_numbers, joined, images, pyramid, grid, tagger, recurrent, pictures, grouped_decoder, many_heads_decoder, causal_decoder, scattered_cache]
 
 
 def sizes_of(bounds):

@@ -261,19 +261,17 @@ static bool grows_backwards(const struct slope *slope) {
   return false;
 }
 
-static hone_status pair_values(struct follower *f, const struct node *node, struct value *value,
-                               const struct value *other) {
+/* Slopes of all dimensions; *out_fits: false if one of them is not linear in the sizes. */
+static hone_status find_dimensions(struct follower *f, const struct node *node, struct value *value,
+                                   const struct value *other, bool *out_fits) {
   struct slope *slope = NULL;
-  f->pair[value->index] = other;
-  if (value->dtype != other->dtype || value->shape.rank != other->shape.rank)
-    return refuse(f, node, "a value has another type or rank");
+  *out_fits = false;
   for (int d = 0; d < value->shape.rank; d++) {
     struct dimension at = {
         .f = f, .node = node, .d = d, .bound = value->shape.dims[d], .size = other->shape.dims[d]};
     struct slope found;
     if (value->slope) at.now = value->slope[d];
-    if (!explain(&at, &found) || grows_backwards(&found))
-      return refuse(f, node, "a dimension does not grow with it linearly");
+    if (!explain(&at, &found) || grows_backwards(&found)) return HONE_OK;
     if (slope_equal(&found, &at.now)) continue;
     if (!slope) {
       TRY(NEW_ARRAY(f->ctx, f->graph->arena, slope, HONE_MAX_RANK));
@@ -282,7 +280,18 @@ static hone_status pair_values(struct follower *f, const struct node *node, stru
     slope[d] = found;
   }
   if (slope) value->slope = slope;
+  *out_fits = true;
   return HONE_OK;
+}
+
+static hone_status pair_values(struct follower *f, const struct node *node, struct value *value,
+                               const struct value *other) {
+  bool fits;
+  f->pair[value->index] = other;
+  if (value->dtype != other->dtype || value->shape.rank != other->shape.rank)
+    return refuse(f, node, "a value has another type or rank");
+  TRY(find_dimensions(f, node, value, other, &fits));
+  return fits ? HONE_OK : refuse(f, node, "a dimension does not grow with it linearly");
 }
 
 /* -- constants */
@@ -373,39 +382,41 @@ static hone_status follow_elements(struct follower *f, struct value *value,
   return HONE_OK;
 }
 
-/* The elements are linear in the sizes, or the value was folded from such values. */
-static hone_status follow_sized(struct follower *f, struct value *value, const struct value *other,
-                                bool *out_fits) {
+/* The part at these sizes: a window of the constant, or elements that are linear in the sizes. */
+static hone_status follow_part(struct follower *f, struct value *value, const struct tensor *part,
+                               bool *out_fits) {
+  return value->slope ? find_window(f, value, part, out_fits)
+                      : follow_elements(f, value, part, out_fits);
+}
+
+/* A constant is a part of that at the bounds, or is computed again from such constants. */
+static hone_status follow_known(struct follower *f, const struct node *reader, struct value *value,
+                                const struct value *other, bool *out_fits) {
   const struct node *node = value->folded_from, *twin = other->folded_from;
+  const bool is_plain = !value->slope && !value->elements && !value->is_computed;
   *out_fits = value->constant && other->constant && value->dtype == other->dtype &&
-              shape_equal(&value->shape, &other->shape);
-  if (!*out_fits) return HONE_OK;
-  if (!value->elements && !value->is_computed && tensor_equal(value->constant, other->constant))
-    return HONE_OK;
-  if (!value->is_computed) TRY(follow_elements(f, value, other->constant, out_fits));
-  const bool is_linear = *out_fits && !value->is_computed;
+              value->shape.rank == other->shape.rank;
+  if (!*out_fits || (is_plain && tensor_equal(value->constant, other->constant))) return HONE_OK;
   bool is_folded = node && twin && node->op == twin->op && node->input_count == twin->input_count;
   for (size_t k = 0; is_folded && k < node->input_count; k++)
-    if (node->inputs[k] && twin->inputs[k])
-      TRY(follow_sized(f, node->inputs[k], twin->inputs[k], &is_folded));
-  if (!is_linear) value->is_computed = is_folded;
-  *out_fits = is_linear || is_folded;
+    if (node->inputs[k] && twin->inputs[k] && !is_shape_operand(node, k))
+      TRY(follow_known(f, node, node->inputs[k], twin->inputs[k], &is_folded));
+  TRY(find_dimensions(f, is_folded ? node : reader, value, other, out_fits));
+  if (!*out_fits) return HONE_OK;
+  if (!value->is_computed) TRY(follow_part(f, value, other->constant, out_fits));
+  if (!*out_fits || value->is_computed) *out_fits = value->is_computed = is_folded;
   return HONE_OK;
 }
 
 static hone_status follow_constant(struct follower *f, const struct node *node, size_t k,
                                    struct value *value, const struct value *other) {
+  bool fits;
   if (!other->constant) return refuse(f, node, "an operand is not a constant");
   if (f->pair[value->index] == other) return HONE_OK;
   if (is_shape_operand(node, k)) return HONE_OK;
-  TRY(pair_values(f, node, value, other));
-  bool fits = false;
-  if (value->slope)
-    TRY(find_window(f, value, other->constant, &fits));
-  else
-    TRY(follow_sized(f, value, other, &fits));
-  if (fits) return HONE_OK;
-  return refuse(f, node, "a constant has other elements");
+  f->pair[value->index] = other;
+  TRY(follow_known(f, node, value, other, &fits));
+  return fits ? HONE_OK : refuse(f, node, "a constant has other elements");
 }
 
 /* -- nodes */
@@ -504,6 +515,7 @@ static hone_status make_sized(struct ctx *ctx, struct graph *graph, struct value
   struct node *node;
   value->constant = NULL;
   value->elements = NULL;
+  value->begin = NULL;
   TRY(NEW(ctx, graph->arena, node));
   *node = *from;
   TRY(NEW_ARRAY(ctx, graph->arena, node->outputs, 1));
