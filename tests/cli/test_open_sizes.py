@@ -318,6 +318,19 @@ def pyramid():
                          list=ints(1, 8, -1), none=np.zeros(0, np.float32))), "x[1,3,2*H<=9,2*W<=7]", {"h": 9, "w": 7}
 
 
+def upsampling():
+    """Images enlarged by interpolation: by given scales, and to the size of another image."""
+    nodes = [node("Conv", "x w", "a", pads=[1, 1, 1, 1]), node("Resize", "a none scales", "b", mode="linear"),
+             node("Resize", "a none threes", "c", mode="cubic", coordinate_transformation_mode="pytorch_half_pixel", cubic_coeff_a=-0.75),
+             node("MaxPool", "a", "d", kernel_shape=[2, 2], strides=[2, 2]), node("Shape", "a", "shape"), node("Slice", "shape two four", "size"),
+             node("Shape", "d", "small"), node("Slice", "small zero two", "front"), node("Concat", "front size", "sizes", axis=0),
+             node("Resize", "d none none sizes", "e", mode="linear", coordinate_transformation_mode="asymmetric"), node("Add", "e a", "f")]
+    nodes[9].input[1] = nodes[9].input[2] = ""
+    return model(nodes, [("x", FLOAT, [1, 3, "2h", "2w"])], [("b", FLOAT, [1, 4, "i", "j"]), ("c", FLOAT, [1, 4, "k", "l"]), ("f", FLOAT, [1, 4, "2h", "2w"])],
+                 weights(w=floats(4, 3, 3, 3), scales=np.array([1, 1, 2, 2], np.float32), threes=np.array([1, 1, 3, 3], np.float32),
+                         none=np.zeros(0, np.float32), zero=ints(0), two=ints(2), four=ints(4))), "x[1,3,2*H<=9,2*W<=7]", {"h": 9, "w": 7}
+
+
 def grid():
     """Places of an image's pixels as detectors make them: two ranges, spread over each other, as a list."""
     nodes = [node("Conv", "x w", "c", pads=[1, 1, 1, 1], strides=[2, 2]), node("Shape", "c", "shape"),
@@ -358,7 +371,7 @@ def recurrent():
                          rw=floats(1, 5, 4), rr=floats(1, 5, 5))), "x[S<=13,N<=3,4]", {"s": 13, "n": 3}
 
 
-SEVERAL = [encoder, decoder, mean_of_a_sequence, mean_of_both, masked_mean, sizes_as_numbers, joined, images, pyramid, grid, tagger, recurrent, pictures, grouped_decoder, many_heads_decoder, causal_decoder, scattered_cache]
+SEVERAL = [encoder, decoder, mean_of_a_sequence, mean_of_both, masked_mean, sizes_as_numbers, joined, images, pyramid, upsampling, grid, tagger, recurrent, pictures, grouped_decoder, many_heads_decoder, causal_decoder, scattered_cache]
 
 
 def sizes_of(bounds):

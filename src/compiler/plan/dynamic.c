@@ -43,7 +43,8 @@ static hone_status refuse(struct dynamic_check *c, const char *why) {
   return HONE_OK;
 }
 
-/* Sets `most` elements past the actual size of dimension d, in every copy of the value. */
+/* Sets `most` elements past the actual size of dimension d, in every copy of the value. NAN: to the
+   last element within it. */
 static hone_status fill_some(struct dynamic_check *c, const struct value *value, int64_t d,
                              double number, int64_t most) {
   struct builder *b = c->b;
@@ -62,7 +63,9 @@ static hone_status fill_some(struct dynamic_check *c, const struct value *value,
     if (state->views[i].dtype == value->dtype) state->views[kept++] = state->views[i];
   state->count = kept;
   TRY(tensor_create(b->ctx, b->arena, value->dtype, &scalar, &element));
-  if (dtype_is_float(value->dtype) || isfinite(number))
+  if (isnan(number))
+    memset((void *)(uintptr_t)element->data, 0, element->bytes);
+  else if (dtype_is_float(value->dtype) || isfinite(number))
     tensor_set_f64(element, 0, number);
   else
     return refuse(c, "no integer is neutral here");
@@ -73,6 +76,7 @@ static hone_status fill_some(struct dynamic_check *c, const struct value *value,
     TRY(new_step(b, STEP_FILL, c->node, 0, 1, &step));
     step->outputs[0] = state->views[i];
     step->fill_axis = (int)d;
+    step->fill_repeats = isnan(number);
     step->fill_count = most < value->shape.dims[d] ? most : value->shape.dims[d];
     memcpy(&step->fill_bits, element->data, dtype_bytes(value->dtype));
     step->units = 1;
@@ -153,14 +157,36 @@ static hone_status carry_global_pool(struct dynamic_check *c) {
   return HONE_OK;
 }
 
-/* Nearest neighbours by whole factors: each element is repeated. */
+/* True if results depend on neighbours at a distance that is the same at each size: the scale is
+   fixed, and nothing is counted from the end. */
+static bool has_fixed_scale(const struct node *node, int d) {
+  static const char *const modes[] = {"half_pixel", "pytorch_half_pixel", "asymmetric"};
+  const struct value *x = node->inputs[0], *y = node->outputs[0];
+  const char *mode = node_string(node, "coordinate_transformation_mode", "half_pixel");
+  bool is_known = false;
+  for (size_t i = 0; i < COUNT(modes); i++) is_known = is_known || !strcmp(mode, modes[i]);
+  const struct slope to = slope_times(&y->slope[d], x->shape.dims[d]),
+                     from = slope_times(&x->slope[d], y->shape.dims[d]);
+  return is_known && slope_equal(&to, &from) && !node_int(node, "antialias", 0) &&
+         !node_int(node, "exclude_outside", 0);
+}
+
+/* Nearest neighbours by whole factors repeat each element; interpolation repeats the last one past
+   the actual size, as at the edge of an image. */
 static hone_status carry_resize(struct dynamic_check *c) {
   int64_t repeats[HONE_MAX_RANK];
-  const struct value *x = c->node->inputs[0], *y = c->node->outputs[0];
-  for (int d = 0; d < x->shape.rank; d++)
-    if (is_open_at(x, d) && x->shape.dims[d] != y->shape.dims[d] &&
-        !resize_repeats(c->b->ctx, c->node, repeats))
+  const struct node *node = c->node;
+  const struct value *x = node->inputs[0], *y = node->outputs[0];
+  const char *mode = node_string(node, "mode", "nearest");
+  const int reach = !strcmp(mode, "linear") ? 1 : !strcmp(mode, "cubic") ? 2 : 0;
+  for (int d = 0; d < x->shape.rank; d++) {
+    if (!is_open_at(x, d) || x->shape.dims[d] == y->shape.dims[d] ||
+        resize_repeats(c->b->ctx, node, repeats))
+      continue;
+    if (!reach || !dtype_is_float(x->dtype) || !has_fixed_scale(node, d))
       return refuse(c, "it interpolates along that dimension");
+    TRY(fill_some(c, x, d, (double)NAN, reach));
+  }
   return HONE_OK;
 }
 

@@ -175,6 +175,7 @@ struct step {
   uint64_t fill_bits; /* border element; of STEP_FILL: the value, along dimension fill_axis */
   int fill_axis;
   int64_t fill_count; /* STEP_FILL: elements at most */
+  bool fill_repeats;  /* STEP_FILL: the last element within the actual size, not fill_bits */
   /* STEP_SIZES: the elements at the bounds, and the slope of each */
   const struct tensor *size_bounds;
   const struct slope *size_slopes;

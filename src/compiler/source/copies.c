@@ -309,9 +309,12 @@ hone_status emit_fill(struct emitter *e, const struct step *step, int *out_numbe
   }
   strbuf_printf(&body,
                 "(void)rest;\nfor (long j = 0; j < count; j++)\n"
-                "for (long i = 0; i < %lldl; i++) o[j * %lldl + i] = (element)0x%llxu;\n}\n}\n",
-                lines < 0 ? 1ll : (long long)to->shape.dims[lines], across,
-                (unsigned long long)step->fill_bits);
+                "for (long i = 0; i < %lldl; i++) o[j * %lldl + i] = ",
+                lines < 0 ? 1ll : (long long)to->shape.dims[lines], across);
+  if (step->fill_repeats) /* nothing if there is no last element */
+    strbuf_printf(&body, "size ? o[i - %lldl] : 0;\n}\n}\n", across);
+  else
+    strbuf_printf(&body, "(element)0x%llxu;\n}\n}\n", (unsigned long long)step->fill_bits);
   hone_status status = share_loops(e, step, &body, UNIT_LOOPS, out_number);
   strbuf_deinit(&body);
   return status;
