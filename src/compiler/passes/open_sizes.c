@@ -6,7 +6,7 @@
 #include "core/ops/ops_internal.h"
 #include "rewrite.h"
 
-/* The dimensions that the node averages; false if it is not a mean. */
+/* The dimensions that the node averages; false if it is neither a mean nor a variance. */
 static bool averages(const struct node *node, bool goes[HONE_MAX_RANK]) {
   const struct value *x = node->inputs[0], *axes = node_input(node, 1);
   const int rank = x->shape.rank;
@@ -16,7 +16,8 @@ static bool averages(const struct node *node, bool goes[HONE_MAX_RANK]) {
   }
   struct ctx ctx;
   ctx_init(&ctx);
-  return is_op(node, OP_ReduceMean) && (!axes || axes->constant) &&
+  return (is_op(node, OP_ReduceMean) || is_op(node, OP_ReduceVariance)) &&
+         (!axes || axes->constant) &&
          !reduction_axes(&ctx, node, rank, axes ? axes->constant : NULL, goes);
 }
 
@@ -40,36 +41,69 @@ static hone_status size_value(struct rewrite *r, const struct value *x, int d, i
   return HONE_OK;
 }
 
-static hone_status divide_sum(struct rewrite *r, struct node *node) {
-  bool goes[HONE_MAX_RANK] = {false};
-  const struct value *x = node->input_count ? node->inputs[0] : NULL;
-  int64_t list[HONE_MAX_RANK], times = 1;
-  int count = 0;
-  if (!x || !x->slope || !dtype_is_float(x->dtype) || !averages(node, goes)) return HONE_OK;
-  struct value *axes, *divisor = NULL;
-  struct node *sum, *mean;
-  for (int d = 0; d < x->shape.rank; d++) {
-    if (goes[d]) list[count++] = d;
-    if (goes[d] && slope_is_zero(&x->slope[d])) times *= x->shape.dims[d];
-  }
+/* How many elements are averaged, a scalar; NULL: a fixed number. */
+static hone_status count_of(struct rewrite *r, const struct value *x, const int64_t *axes,
+                            int count, struct value **out) {
+  const struct shape scalar = {0};
+  int64_t times = 1;
+  *out = NULL;
+  for (int i = 0; i < count; i++)
+    if (slope_is_zero(&x->slope[axes[i]])) times *= x->shape.dims[axes[i]];
   for (int i = 0; i < count; i++) {
     struct value *size;
-    if (slope_is_zero(&x->slope[list[i]])) continue;
-    TRY(size_value(r, x, (int)list[i], divisor ? 1 : times, x->dtype, &(struct shape){0}, &size));
-    if (divisor) TRY(rewrite_binary(r, OP_Mul, divisor, size, &size));
-    divisor = size;
+    if (slope_is_zero(&x->slope[axes[i]])) continue;
+    TRY(size_value(r, x, (int)axes[i], *out ? 1 : times, x->dtype, &scalar, &size));
+    if (*out) TRY(rewrite_binary(r, OP_Mul, *out, size, &size));
+    *out = size;
   }
-  if (!divisor) return HONE_OK;
-  TRY(rewrite_ints(r, list, count, &axes));
-  TRY(rewrite_node(r, OP_ReduceSum, (struct value *[]){node->inputs[0], axes}, 2, &sum));
-  TRY(node_set_int(r->ctx, r->graph, sum, "keepdims",
-                   is_op(node, OP_GlobalAveragePool) ? 1 : node_int(node, "keepdims", 1)));
+  return HONE_OK;
+}
+
+/* op(x, y), with the slopes of its result. */
+static hone_status binary(struct rewrite *r, enum op_id op, struct value *x, struct value *y,
+                          const struct slope *slope, struct value **out) {
+  TRY(rewrite_binary(r, op, x, y, out));
+  (*out)->slope = slope;
+  return HONE_OK;
+}
+
+static hone_status mean_of(struct rewrite *r, struct value *x, struct value *axes,
+                           struct value *divisor, bool keeps, const struct slope *slope,
+                           struct value **out) {
+  struct node *sum;
+  TRY(rewrite_node(r, OP_ReduceSum, (struct value *[]){x, axes}, 2, &sum));
+  TRY(node_set_int(r->ctx, r->graph, sum, "keepdims", keeps));
   TRY(node_infer(r->ctx, r->graph, sum));
-  sum->outputs[0]->slope = node->outputs[0]->slope;
-  TRY(rewrite_node(r, OP_Div, (struct value *[]){sum->outputs[0], divisor}, 2, &mean));
-  TRY(node_infer(r->ctx, r->graph, mean));
-  mean->outputs[0]->slope = node->outputs[0]->slope;
-  return rewrite_replace(r, node->outputs[0], mean->outputs[0]);
+  sum->outputs[0]->slope = slope;
+  return binary(r, OP_Div, sum->outputs[0], divisor, slope, out);
+}
+
+static hone_status divide_sum(struct rewrite *r, struct node *node) {
+  bool goes[HONE_MAX_RANK] = {false};
+  struct value *x = node->inputs[0], *axes, *divisor, *mean, *spread;
+  const struct slope *slope = node->outputs[0]->slope;
+  struct slope *kept; /* of x without the dimensions that go */
+  int64_t list[HONE_MAX_RANK];
+  int count = 0;
+  if (!dtype_is_float(x->dtype) || !averages(node, goes)) return HONE_OK;
+  TRY(NEW_ARRAY(r->ctx, r->graph->arena, kept, HONE_MAX_RANK));
+  for (int d = 0; d < x->shape.rank; d++) {
+    if (goes[d])
+      list[count++] = d;
+    else
+      kept[d] = x->slope[d];
+  }
+  TRY(count_of(r, x, list, count, &divisor));
+  if (!divisor) return HONE_OK;
+  const bool keeps = is_op(node, OP_GlobalAveragePool) || node_int(node, "keepdims", 1);
+  TRY(rewrite_ints(r, list, count, &axes));
+  if (is_op(node, OP_ReduceVariance)) {
+    TRY(mean_of(r, x, axes, divisor, true, kept, &mean));
+    TRY(binary(r, OP_Sub, x, mean, x->slope, &spread));
+    TRY(binary(r, OP_Mul, spread, spread, x->slope, &x));
+  }
+  TRY(mean_of(r, x, axes, divisor, keeps, slope, &mean));
+  return rewrite_replace(r, node->outputs[0], mean);
 }
 
 static hone_status give_lengths(struct rewrite *r, struct node *node) {

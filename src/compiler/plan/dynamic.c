@@ -305,13 +305,41 @@ static hone_status carry_tile(struct dynamic_check *c) {
   return HONE_OK;
 }
 
+/* Elements added before dimension d; false if they are not constant. */
+static bool padding_before(const struct node *node, int d, int64_t *out) {
+  const struct value *pads = node_input(node, 1), *axes = node_input(node, 3);
+  const int rank = node->inputs[0]->shape.rank;
+  int64_t list[2 * HONE_MAX_RANK], at[HONE_MAX_RANK];
+  size_t count, named = (size_t)rank;
+  for (size_t i = 0; i < named; i++) at[i] = (int64_t)i;
+  if (!pads || !pads->constant || (axes && !axes->constant) ||
+      !tensor_read_ints(pads->constant, COUNT(list), list, &count) ||
+      (axes && !tensor_read_ints(axes->constant, COUNT(at), at, &named)) || count != 2 * named)
+    return false;
+  *out = 0;
+  for (size_t i = 0; i < named; i++)
+    if ((at[i] < 0 ? at[i] + rank : at[i]) == d) *out = list[i];
+  return true;
+}
+
+/* Padding after the actual size is what the elements there are set to. */
 static hone_status carry_pad(struct dynamic_check *c) {
   const struct value *in = c->node->inputs[0], *out = c->node->outputs[0];
-  if (strcmp(node_string(c->node, "mode", "constant"), "constant"))
-    return refuse(c, "pad mode must be constant");
-  for (int d = 0; d < in->shape.rank; d++)
-    if (is_open_at(in, d) && in->shape.dims[d] != out->shape.dims[d])
-      return refuse(c, "that dimension is padded");
+  const struct value *with = node_input(c->node, 2);
+  const char *mode = node_string(c->node, "mode", "constant");
+  const bool is_edge = !strcmp(mode, "edge"), is_constant = !strcmp(mode, "constant");
+  const double number = is_edge                  ? (double)NAN
+                        : with && with->constant ? tensor_f64(with->constant, 0)
+                                                 : 0;
+  for (int d = 0; d < in->shape.rank; d++) {
+    int64_t before;
+    if (!is_open_at(in, d) || in->shape.dims[d] == out->shape.dims[d]) continue;
+    if (!is_edge && !is_constant) return refuse(c, "pad mode must be constant or edge");
+    if ((with && !with->constant) || !padding_before(c->node, d, &before))
+      return refuse(c, "its padding must be constant");
+    const int64_t after = out->shape.dims[d] - in->shape.dims[d] - before;
+    if (after > 0) TRY(fill_some(c, in, d, number, after));
+  }
   return HONE_OK;
 }
 
@@ -455,8 +483,8 @@ static const struct {
     {OP_Split, carry_split},
     {OP_Tile, carry_tile},
     {OP_Pad, carry_pad},
-    {OP_DepthToSpace, carry_batch},
-    {OP_SpaceToDepth, carry_batch},
+    {OP_DepthToSpace, carry_places},
+    {OP_SpaceToDepth, carry_places},
     {OP_MatMul, carry_matmul},
     {OP_MatMulInteger, carry_matmul},
     {OP_QLinearMatMul, carry_matmul},

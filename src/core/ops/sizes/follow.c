@@ -301,8 +301,8 @@ static bool is_shape_operand(const struct node *node, size_t k) {
   static const struct {
     enum op_id op;
     size_t first, last;
-  } rows[] = {{OP_Reshape, 1, 1}, {OP_Expand, 1, 1},          {OP_Tile, 1, 1},
-              {OP_Slice, 2, 2},   {OP_ConstantOfShape, 0, 0}, {OP_Split, 1, 1}, {OP_Resize, 3, 3}};
+  } rows[] = {{OP_Reshape, 1, 1},         {OP_Expand, 1, 1}, {OP_Tile, 1, 1},  {OP_Slice, 2, 2},
+              {OP_ConstantOfShape, 0, 0}, {OP_Split, 1, 1},  {OP_Resize, 3, 3}};
   for (size_t i = 0; i < COUNT(rows); i++)
     if (is_op(node, rows[i].op) && k >= rows[i].first && k <= rows[i].last) return true;
   return false;
