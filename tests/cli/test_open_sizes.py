@@ -470,6 +470,15 @@ def test_verify_walks_through_combinations(hone, tmp_path):
     assert {(3, 4, 17), (1, 1, 1)} < seen and len(seen) >= 8
 
 
+@pytest.mark.parametrize("case", [encoder, joined, images, upsampling], ids=lambda c: c.__name__)
+def test_values_in_16_bits_with_several_sizes(hone, tmp_path, case):
+    made, shapes, _ = case()
+    onnx.save(sort_nodes(made), tmp_path / "m.onnx")
+    result = hone("verify", "m.onnx", "--shape", shapes, "--precision", "bf16")
+    sound(result)
+    assert result.text.count(" ok") > 6
+
+
 @pytest.mark.parametrize("nodes, shapes, reason", [
     ([node("CumSum", "x one", "y", reverse=1)], "x[N<=4,S<=6,3]", "it runs in reverse"),
     ([node("LpNormalization", "x", "y", axis=1)], "x[N<=4,S<=6,3]", "it normalises over that dimension"),

@@ -268,7 +268,6 @@ hone_status choose_storage_types(struct builder *b) {
   b->weights_stay = weights_stay(b);
   TRY(find_preferences(b));
   if (b->options->generic_only) return HONE_OK;
-  if (b->plan->symbols.count) return HONE_OK; /* conversions do not support dynamic dimensions */
   TRY(NEW_ARRAY(b->ctx, b->arena, s.could, room));
   TRY(NEW_ARRAY(b->ctx, b->arena, s.is_exact, room));
   TRY(NEW_ARRAY(b->ctx, b->arena, s.is_attended, room));
