@@ -470,6 +470,18 @@ def test_verify_walks_through_combinations(hone, tmp_path):
     assert {(3, 4, 17), (1, 1, 1)} < seen and len(seen) >= 8
 
 
+@pytest.mark.parametrize("level", ["portable", *(pytest.param(level, marks=pytest.mark.long) for level in ("baseline", "avx2", "avx512"))])
+@pytest.mark.parametrize("case", [images, tagger, decoder], ids=lambda c: c.__name__)
+def test_several_sizes_with_the_kernels_of_a_level(hone, tmp_path, case, level):
+    made, shapes, _ = case()
+    onnx.save(sort_nodes(made), tmp_path / "m.onnx")
+    result = hone("verify", "m.onnx", "--shape", shapes, "--cpu", level)
+    if result.id == "E_UNSUP" and "processor" in result.errors:
+        pytest.skip(f"this processor has no {level}")
+    sound(result)
+    assert result.text.count(" ok") > 6
+
+
 @pytest.mark.parametrize("case", [encoder, joined, images, upsampling], ids=lambda c: c.__name__)
 def test_values_in_16_bits_with_several_sizes(hone, tmp_path, case):
     made, shapes, _ = case()

@@ -34,9 +34,14 @@ static bool find_active_prefix(struct builder *b, struct step *step, int d, int6
   return true;
 }
 
-/* Fewer matmuls of m rows if dimension d, the first of the batch, is shorter. */
+/* Fewer matmuls of m rows if dimension d, the first of the batch, is shorter. Not where all matmuls of
+   the batch share a panel of b: then they follow each other within it. */
 static void shorten_groups(struct step *step, int d) {
   const struct view *to = &step->outputs[0];
+  const struct problem *p = &step->problem;
+  const int64_t batches = (p->batch0 > 1 ? p->batch0 : 1) * (p->batch1 > 1 ? p->batch1 : 1);
+  if (p->b_batches <= 1 && p->kind == PROBLEM_gemm && step->units / step->prefix.inner != batches)
+    return;
   const struct slope slope = view_slope(to, d);
   int64_t groups = step->units / step->prefix.inner, size = to->shape.dims[d];
   if (d >= to->shape.rank - 2 || slope_is_zero(&slope) || groups % size) return;
