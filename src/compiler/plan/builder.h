@@ -227,6 +227,9 @@ MUST_USE hone_status get_packed(struct builder *b, const struct value *value, st
                                 bool *out_packed);
 /* The view in which the value was made, in its own type. */
 MUST_USE hone_status get_view(struct builder *b, const struct value *value, struct view *out);
+/* As get_view, for a copy that ends at the actual size: may be a dynamic input as the caller stores
+   it. */
+MUST_USE hone_status get_source(struct builder *b, const struct value *value, struct view *out);
 /* The value with exactly these strides and this type (buffer and offset of `wanted` are
    ignored): an existing copy, or a new step that makes one. */
 MUST_USE hone_status ensure_strides(struct builder *b, const struct value *value,

@@ -150,7 +150,7 @@ static hone_status padded_input(struct builder *b, const struct fusion_group *gr
   if (g->types.a == TYPE_BF16)
     TRY(image_view(b, node, g, &from));
   else
-    TRY(get_view(b, x, &from));
+    TRY(get_source(b, x, &from));
   if (*ih < g->pt + g->h) *ih = g->pt + g->h;
   if (*iw < g->pl + g->w) *iw = g->pl + g->w;
   shape.dims[rank - 1] = *iw;

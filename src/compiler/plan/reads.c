@@ -57,6 +57,25 @@ hone_status get_packed(struct builder *b, const struct value *value, struct view
   return *out_packed ? HONE_OK : get_stored(b, value, out);
 }
 
+/* Only its outermost dimension is dynamic, so that the strides are those of the bounds. */
+static bool has_fixed_strides(const struct view *view) {
+  int first = 0;
+  while (first < view->shape.rank && view->shape.dims[first] == 1 &&
+         slope_is_zero(&view->slope[first]))
+    first++;
+  for (int d = first + 1; d < view->shape.rank; d++)
+    if (!slope_is_zero(&view->slope[d])) return false;
+  return true;
+}
+
+hone_status get_source(struct builder *b, const struct value *value, struct view *out) {
+  bool is_packed;
+  TRY(get_packed(b, value, out, &is_packed));
+  if (is_packed && !b->fills && out->dtype == value->dtype && has_fixed_strides(out))
+    return HONE_OK;
+  return get_view(b, value, out);
+}
+
 hone_status ensure_strides(struct builder *b, const struct value *value, const struct view *wanted,
                            struct view *out) {
   struct view made;
