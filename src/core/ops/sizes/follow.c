@@ -157,7 +157,7 @@ static bool by_step(const struct dimension *at, struct slope *out) {
   size_t count, n;
   for (size_t k = 1; k < 5; k++)
     if (node_input(at->node, k) && !at->node->inputs[k]->constant) return false;
-  if (!x || !x->slope || !node_input(at->node, 4) ||
+  if (!x || !x->slope || !node_input(at->node, 1) || !node_input(at->node, 4) ||
       !tensor_read_ints(at->node->inputs[1]->constant, HONE_MAX_RANK, starts, &count) ||
       !tensor_read_ints(at->node->inputs[4]->constant, HONE_MAX_RANK, steps, &n) || n != count ||
       (axes && (!tensor_read_ints(axes->constant, HONE_MAX_RANK, list, &n) || n != count)))
@@ -353,13 +353,10 @@ static hone_status find_window(struct follower *f, struct value *value, const st
 
 enum { MOST_ELEMENTS = 64 };
 
-/* Element i as an integer; false if it is not one. */
+/* Element i as an integer; false if it is not one, or not the size of anything. */
 static bool whole_element(const struct tensor *tensor, size_t i, int64_t *out) {
-  if (dtype_is_integer(tensor->dtype)) {
-    *out = tensor_i64(tensor, i);
-    return true;
-  }
-  const double x = dtype_is_float(tensor->dtype) ? tensor_f64(tensor, i) : 0.5;
+  const double x =
+      dtype_is_float(tensor->dtype) ? tensor_f64(tensor, i) : (double)tensor_i64(tensor, i);
   *out = x > -0x1p53 && x < 0x1p53 ? (int64_t)x : 0;
   return (double)*out == x;
 }
@@ -369,7 +366,9 @@ static hone_status follow_elements(struct follower *f, struct value *value,
                                    const struct tensor *other, bool *out_fits) {
   const size_t count = tensor_count(value->constant);
   struct slope *elements;
-  *out_fits = count <= MOST_ELEMENTS && value->dtype != HONE_STRING;
+  const hone_dtype dtype = value->dtype;
+  *out_fits = count <= MOST_ELEMENTS &&
+              (dtype == HONE_I64 || dtype == HONE_I32 || dtype == HONE_F32 || dtype == HONE_F64);
   if (!*out_fits) return HONE_OK;
   TRY(NEW_ARRAY(f->ctx, f->graph->arena, elements, count + 1));
   for (size_t i = 0; i < count && *out_fits; i++) {
