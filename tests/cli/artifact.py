@@ -9,7 +9,7 @@ import numpy as np
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 PAGE = mmap.PAGESIZE
-SYMBOLS, SIZES = 4, 16  # as in artifact.h
+SYMBOLS, SIZES = 4, 32  # as in artifact.h
 DTYPES = {1: np.float32, 2: np.uint8, 3: np.int8, 6: np.int32, 7: np.int64, 9: np.bool_, 11: np.float64}
 
 
@@ -103,7 +103,7 @@ class Artifact:
             less[SYMBOLS + j] = size.bound - a * b // size.divisor
         shapes = [shape_of(port, less) for port in info.outputs[:info.output_count]]
         dtypes = [DTYPES[port.dtype] for port in info.outputs[:info.output_count]]
-        outputs = [Guarded(int(np.prod(s)) * np.dtype(t).itemsize) for s, t in zip(shapes, dtypes)]
+        outputs = [Guarded(max(0, int(np.prod(s))) * np.dtype(t).itemsize) for s, t in zip(shapes, dtypes)]
         said = [(ctypes.c_int64 * max(1, len(s)))() for s in shapes]
         array = lambda items: (ctypes.c_void_p * max(1, len(items)))(*items)
         io_lists = [array(pointers), array([o.at for o in outputs]), array([ctypes.addressof(d) for d in dims]),

@@ -318,6 +318,26 @@ def pyramid():
                          list=ints(1, 8, -1), none=np.zeros(0, np.float32))), "x[1,3,2*H<=9,2*W<=7]", {"h": 9, "w": 7}
 
 
+def cut_short():
+    """Slices that end before the last element are summed and read by a window; the whole is read after them, and so is a fixed value that
+    is cut to a dynamic size."""
+    nodes = [node("Relu", "x", "r"), node("Slice", "r zero minus one", "s"), node("ReduceSum", "s one", "t", keepdims=1), node("Mul", "r r", "q"),
+             node("Add", "q t", "y"), node("Transpose", "s", "st", perm=[0, 2, 1]), node("Conv", "st w", "c", pads=[1, 1]), node("ReduceMax", "r one", "top"),
+             node("Add", "c side", "d"), node("Transpose", "top", "side", perm=[0, 2, 1]), node("Relu", "f", "g"), node("Shape", "x", "shape"),
+             node("Slice", "shape one two", "n"), node("Slice", "g zero n one", "h"), node("ReduceMean", "h one", "m"), node("Add", "g m", "z")]
+    return model(nodes, [("x", FLOAT, ["n", "s", 5]), ("f", FLOAT, [1, 9, 5])], [("y", FLOAT, ["n", "s", 5]), ("d", FLOAT, ["n", 5, "u"]), ("z", FLOAT, [1, 9, 5])],
+                 weights(zero=ints(0), minus=ints(-1), one=ints(1), two=ints(2), w=floats(5, 5, 3))), "x[N<=3,2<=S<=9,5],f[1,9,5]", {"n": 3, "s": 9}
+
+
+def deep():
+    """Five halvings of both sizes, and three products of them."""
+    nodes = [node("Conv", f"c{i} w{i}", f"c{i + 1}", pads=[1, 1, 1, 1], strides=[2, 2]) for i in range(5)]
+    nodes += [node("Reshape", f"c{i} list", f"l{i}") for i in (3, 4, 5)] + [node("Concat", "l3 l4 l5", "y", axis=2)]
+    return model(nodes, [("c0", FLOAT, [1, 3, "h", "w"])], [("y", FLOAT, [1, 4, "t"])],
+                 weights(w0=floats(4, 3, 3, 3), **{f"w{i}": floats(4, 4, 3, 3) for i in range(1, 5)}, list=ints(0, 0, -1))), \
+        "c0[1,3,H<=90,W<=70]", {"h": 90, "w": 70}
+
+
 def normalised():
     """Norms over the places of an image, of each channel and of groups, in two forms."""
     nodes = [node("InstanceNormalization", "x s b", "a"), node("Reshape", "a groups", "c"), node("InstanceNormalization", "c s4 b4", "d"),
@@ -390,7 +410,7 @@ def recurrent():
                          rw=floats(1, 5, 4), rr=floats(1, 5, 5))), "x[S<=13,N<=3,4]", {"s": 13, "n": 3}
 
 
-SEVERAL = [encoder, decoder, mean_of_a_sequence, mean_of_both, masked_mean, sizes_as_numbers, joined, images, pyramid, normalised, borders, upsampling, grid, tagger, recurrent, pictures, grouped_decoder, many_heads_decoder, causal_decoder, scattered_cache]
+SEVERAL = [encoder, decoder, mean_of_a_sequence, mean_of_both, masked_mean, sizes_as_numbers, joined, images, pyramid, deep, normalised, borders, upsampling, grid, tagger, recurrent, pictures, grouped_decoder, many_heads_decoder, causal_decoder, scattered_cache]
 
 
 def sizes_of(bounds):
@@ -459,6 +479,49 @@ def test_rows_of_a_batch_have_caches_of_unlike_lengths(hone, tmp_path):
             for have, c in zip(present, want[1:]):
                 np.testing.assert_allclose(have[row, :, :n + s], c[0], rtol=2e-4, atol=2e-5)
                 assert not have[row, :, max(p, n + s):].any()
+
+
+@pytest.mark.parametrize("passes", [[], ["--no-passes"]], ids=["passes", "plain"])
+def test_what_is_cut_off_stays(hone, tmp_path, passes):
+    made, shapes, _ = cut_short()
+    onnx.save(sort_nodes(made), tmp_path / "m.onnx")
+    sound(hone("compile", "m.onnx", "--shape", shapes, "-o", "m.so", *passes))
+    artifact, session = Artifact(tmp_path / "m.so"), ort.InferenceSession(str(tmp_path / "m.onnx"))
+    for k, (n, size) in enumerate([(3, 9), (1, 2), (2, 5), (3, 8), (1, 9), (3, 2)]):
+        inputs = arrays_for(session, {"n": n, "s": size})
+        for port, result, expected in zip(session.get_outputs(), artifact(*inputs.values(), fill=[0xFF, 0x7F, 0xA5][k % 3]), session.run(None, inputs)):
+            np.testing.assert_allclose(result, expected, rtol=2e-4, atol=2e-5, err_msg=f"{port.name} at {n}, {size}")
+
+
+@pytest.mark.parametrize("strides, least", [([1, 1], 5), ([2, 2], 5), (None, 3)], ids=["ones", "twos", "one"])
+def test_sizes_below_a_window_are_refused(hone, tmp_path, strides, least):
+    """Windows without padding."""
+    nodes = [node("Conv", "x w", "a"), node("Conv", "a w", "y", strides=strides)] if strides else [node("Conv", "x w", "y")]
+    made = model(nodes, [("x", FLOAT, [1, 3, "h", "w"])], [("y", FLOAT, [1, 3, "i", "j"])], weights(w=floats(3, 3, 3, 3)))
+    onnx.save(made, tmp_path / "m.onnx")
+    sound(hone("compile", "m.onnx", "--shape", "x[1,3,H<=19,W<=17]", "-o", "m.so"))
+    artifact, session = Artifact(tmp_path / "m.so"), ort.InferenceSession(str(tmp_path / "m.onnx"))
+    for h, w in ((19, 17), (least, least), (least, 17), (least + 1, 8)):
+        x = floats(1, 3, h, w)
+        np.testing.assert_allclose(artifact(x)[0], session.run(None, {"x": x})[0], rtol=2e-4, atol=2e-5)
+    for h, w in ((least - 1, 17), (1, 17), (19, least - 1), (19, 1), (1, 1)):
+        with pytest.raises(Exception):
+            session.run(None, {"x": floats(1, 3, h, w)})
+        artifact(floats(1, 3, h, w), expect=8)
+
+
+@pytest.mark.parametrize("made, shapes, sizes", [
+    (images, "x[1,3,S<=41,S]", [(s, s) for s in (41, 1, 2, 20, 40)]), (images, "x[1,3,H<=41,35]", [(s, 35) for s in (41, 1, 2, 20, 40)]),
+    (grid, "x[1,3,S<=21,S]", [(s, s) for s in (21, 1, 2, 10, 20)]), (deep, "c0[1,3,90,W<=70]", [(90, s) for s in (70, 1, 2, 31, 69)]),
+], ids=["square", "height", "squares", "deep"])
+def test_one_size_of_an_image(hone, tmp_path, made, shapes, sizes):
+    onnx.save(sort_nodes(made()[0]), tmp_path / "m.onnx")
+    sound(hone("compile", "m.onnx", "--shape", shapes, "-o", "m.so"))
+    artifact, session = Artifact(tmp_path / "m.so"), ort.InferenceSession(str(tmp_path / "m.onnx"))
+    for k, (h, w) in enumerate(sizes):
+        x = floats(1, 3, h, w)
+        for result, expected in zip(artifact(x, fill=[0xFF, 0x7F, 0xA5][k % 3]), session.run(None, {session.get_inputs()[0].name: x})):
+            np.testing.assert_allclose(result, expected, rtol=2e-4, atol=2e-5, err_msg=f"{h} x {w}")
 
 
 def test_verify_walks_through_combinations(hone, tmp_path):

@@ -1,5 +1,6 @@
 /* crop-kernels: drops kernel positions of a convolution that meet only padding: a dilation as wide
- * as the image (DeepLab's pyramids) or an image of one pixel leaves the middle of nine.
+ * as the image (DeepLab's pyramids) or an image of one pixel leaves the middle of nine. Not where
+ * images may be smaller at run time: other positions would be left.
  */
 #include "rewrite.h"
 
@@ -98,5 +99,5 @@ static hone_status visit(struct rewrite *r, struct node *node) {
 
 /* needs: shapes. keeps: order, shapes. breaks: uses. */
 hone_status pass_crop_kernels(struct ctx *ctx, struct graph *graph, size_t *out_changes) {
-  return rewrite_nodes(ctx, graph, visit, out_changes);
+  return graph->is_open_inside ? HONE_OK : rewrite_nodes(ctx, graph, visit, out_changes);
 }

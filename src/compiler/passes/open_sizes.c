@@ -1,5 +1,5 @@
-/* Operators that need the actual size of a dynamic dimension get it as an operand that is
- * computed at run time: a mean becomes a sum and a division, and recurrent operators get the length of their
+/* Operators that need the actual size of a dynamic dimension get it as an operand that is computed
+ * at run time: a mean becomes a sum and a division, and recurrent operators get the length of their
  * sequences. Not in the pipeline: it needs the slopes of dimensions, which are found after all
  * passes.
  */

@@ -24,22 +24,16 @@ static hone_status reduce_power(struct rewrite *r, struct node *node, double exp
   return finish(r, node, made);
 }
 
+/* The factor is folded, not only written: the divisor may depend on a dynamic size. */
 static hone_status reduce_division(struct rewrite *r, struct node *node, double divisor) {
-  struct value *factor;
-  struct node *made;
-  float reciprocal = (float)(1 / divisor);
-  if (node->inputs[0]->dtype != HONE_F32 || !isnormal(reciprocal)) return HONE_OK;
-  TRY(rewrite_constant(r, HONE_F32, &node->inputs[1]->shape, &factor));
-  tensor_set_f64(factor->constant, 0, (double)reciprocal);
-  struct node *from; /* the divisor may depend on a dynamic size */
-  TRY(NEW(r->ctx, r->graph->arena, from));
-  *from = (struct node){.op = &op_table[OP_Reciprocal],
-                        .name = node->name,
-                        .index = -1,
-                        .input_count = 1,
-                        .output_count = 1,
-                        .inputs = &node->inputs[1]};
-  factor->folded_from = from;
+  struct node *inverse, *made;
+  bool folded;
+  if (node->inputs[0]->dtype != HONE_F32 || !isnormal((float)(1 / divisor))) return HONE_OK;
+  TRY(rewrite_node(r, OP_Reciprocal, &node->inputs[1], 1, &inverse));
+  TRY(node_infer(r->ctx, r->graph, inverse));
+  struct value *factor = inverse->outputs[0];
+  TRY(node_fold(r->ctx, r->graph, inverse, &folded));
+  if (!folded) return HONE_OK;
   TRY(rewrite_node(r, OP_Mul, (struct value *[]){node->inputs[0], factor}, 2, &made));
   return finish(r, node, made);
 }

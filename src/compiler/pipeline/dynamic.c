@@ -24,44 +24,65 @@ static size_t probe_sizes(const struct symbol *symbol, int64_t sizes[PROBES]) {
   return count;
 }
 
-static hone_status follow_at(struct ctx *ctx, const struct model *model,
-                             const struct pipeline_options *pipeline, struct graph *graph,
-                             const int64_t *sizes) {
+/* The graphs to compare with. */
+struct probing {
+  const struct model *model;
+  struct pipeline_options pipeline;
+  struct graph *graph;
+  int64_t sizes[HONE_MAX_SYMBOLS][PROBES];
+  size_t counts[HONE_MAX_SYMBOLS], most;
+};
+
+static hone_status follow_at(struct ctx *ctx, const struct probing *p, const int64_t *sizes,
+                             bool *out_changed) {
   struct model at_n;
-  TRY(model_at(ctx, model, sizes, &at_n));
-  hone_status status = passes_run(ctx, at_n.graph, pipeline);
-  if (!status) status = symbol_follow(ctx, graph, &model->symbols, at_n.graph, sizes);
+  TRY(model_at(ctx, p->model, sizes, &at_n));
+  hone_status status = passes_run(ctx, at_n.graph, &p->pipeline);
+  if (!status)
+    status = symbol_follow(ctx, p->graph, &p->model->symbols, at_n.graph, sizes, out_changed);
   model_unload(&at_n);
   return status;
 }
 
-/* Each symbol alone below its bound, then all of them at once at unrelated sizes: a product of
-   two symbols is linear in either. */
+/* Each symbol alone below its bound, then all of them at once, because a product of two symbols is
+   linear in either: at their first sizes, at which all sizes derived from them are far below their
+   bounds, and at unrelated ones. out_changed NULL: only checks. */
+static hone_status follow_all(struct ctx *ctx, const struct probing *p, bool *out_changed) {
+  const struct symbols *symbols = &p->model->symbols;
+  int64_t sizes[HONE_MAX_SYMBOLS];
+  for (size_t k = 0; k < symbols->count; k++)
+    for (size_t i = 0; i < p->counts[k]; i++) {
+      for (size_t j = 0; j < symbols->count; j++) sizes[j] = symbols->at[j].bound;
+      sizes[k] = p->sizes[k][i];
+      TRY(follow_at(ctx, p, sizes, NULL));
+    }
+  for (size_t i = 0; symbols->count > 1 && i <= p->most; i++) {
+    bool changed = false;
+    for (size_t j = 0; j < symbols->count; j++)
+      sizes[j] = !p->counts[j] ? symbols->at[j].bound
+                 : i           ? p->sizes[j][(i - 1 + j) % p->counts[j]]
+                               : p->sizes[j][0];
+    TRY(follow_at(ctx, p, sizes, out_changed ? &changed : NULL));
+    if (changed) *out_changed = true;
+  }
+  return HONE_OK;
+}
+
 hone_status find_slopes(struct ctx *ctx, const struct model *model,
                         const struct pipeline_options *pipeline, struct graph *graph) {
   const struct symbols *symbols = &model->symbols;
-  int64_t probes[HONE_MAX_SYMBOLS][PROBES], sizes[HONE_MAX_SYMBOLS];
-  size_t counts[HONE_MAX_SYMBOLS], most = 0;
-  struct pipeline_options quiet = *pipeline;
-  quiet.after = NULL;
+  struct probing p = {.model = model, .pipeline = *pipeline, .graph = graph};
+  bool changed = false;
+  p.pipeline.after = NULL;
   for (size_t k = 0; k < symbols->count; k++) {
-    counts[k] = probe_sizes(&symbols->at[k], probes[k]);
-    if (symbols->count > 1 && counts[k] > 3) counts[k] = 3;
-    if (counts[k] > most) most = counts[k];
+    p.counts[k] = probe_sizes(&symbols->at[k], p.sizes[k]);
+    if (symbols->count > 1 && p.counts[k] > 3) p.counts[k] = 3;
+    if (p.counts[k] > p.most) p.most = p.counts[k];
   }
-  for (size_t k = 0; k < symbols->count; k++)
-    for (size_t i = 0; i < counts[k]; i++) {
-      for (size_t j = 0; j < symbols->count; j++) sizes[j] = symbols->at[j].bound;
-      sizes[k] = probes[k][i];
-      TRY(follow_at(ctx, model, &quiet, graph, sizes));
-    }
-  for (size_t i = 0; symbols->count > 1 && i < most; i++) {
-    for (size_t j = 0; j < symbols->count; j++)
-      sizes[j] = counts[j] ? probes[j][(i + j) % counts[j]] : symbols->at[j].bound;
-    TRY(follow_at(ctx, model, &quiet, graph, sizes));
-  }
+  TRY(follow_all(ctx, &p, &changed));
   memcpy(graph->symbols.at, symbols->at, sizeof symbols->at);
   graph->symbols.count = symbols->count; /* also those that nothing could be tried for */
+  if (changed) TRY(follow_all(ctx, &p, NULL));
   TRY(symbol_finish(ctx, graph));
   return lower_open_sizes(ctx, graph);
 }

@@ -43,48 +43,46 @@ static hone_status refuse(struct dynamic_check *c, const char *why) {
   return HONE_OK;
 }
 
+/* A fill of one view; NAN: with the last element within the actual size. */
+static hone_status fill_view(struct dynamic_check *c, const struct view *view, int d, double number,
+                             int64_t most) {
+  struct builder *b = c->b;
+  struct tensor *element;
+  const struct shape scalar = {0};
+  struct step *step;
+  if (!view->stride[d]) return refuse(c, "an operand is broadcast along that dimension");
+  TRY(tensor_create(b->ctx, b->arena, view->dtype, &scalar, &element));
+  if (!isnan(number)) tensor_set_f64(element, 0, number);
+  TRY(new_step(b, STEP_FILL, c->node, 0, 1, &step));
+  step->outputs[0] = *view;
+  step->fill_axis = d;
+  step->fill_repeats = isnan(number);
+  step->fill_count = most < view->shape.dims[d] ? most : view->shape.dims[d];
+  memcpy(&step->fill_bits, element->data, dtype_bytes(view->dtype));
+  step->units = 1;
+  const int lines = plan_fill_lines(step);
+  for (int k = 0; k < view->shape.rank; k++)
+    if (k != d && k != lines) step->units *= view->shape.dims[k];
+  step->serial = step->units * view->shape.dims[d] < 16384;
+  return HONE_OK;
+}
+
 /* Sets `most` elements past the actual size of dimension d, in every copy of the value. NAN: to the
    last element within it. */
 static hone_status fill_some(struct dynamic_check *c, const struct value *value, int64_t d,
                              double number, int64_t most) {
   struct builder *b = c->b;
-  struct tensor *element;
-  struct shape scalar = {0};
   struct view view;
   if (d < 0) d += value->shape.rank;
   if (!is_open_at(value, d) || !most) return HONE_OK;
   b->fills = true;
-  TRY(get_view(b, value, &view));
+  TRY(get_stored(b, value, &view));
   /* constants are finite, and the other operand is zero there */
   if (value->constant) return HONE_OK;
-  struct value_state *state = &b->values[value->index];
-  int kept = 0; /* drops copies in bf16 made before the fill: they are made again */
-  for (int i = 0; i < state->count; i++)
-    if (state->views[i].dtype == value->dtype) state->views[kept++] = state->views[i];
-  state->count = kept;
-  TRY(tensor_create(b->ctx, b->arena, value->dtype, &scalar, &element));
-  if (isnan(number))
-    memset((void *)(uintptr_t)element->data, 0, element->bytes);
-  else if (dtype_is_float(value->dtype) || isfinite(number))
-    tensor_set_f64(element, 0, number);
-  else
+  if (!dtype_is_float(value->dtype) && !isnan(number) && fabs(number) >= 0x1p53)
     return refuse(c, "no integer is neutral here");
-  for (int i = 0; i < state->count; i++) {
-    struct step *step;
-    if (!state->views[i].stride[d])
-      return refuse(c, "an operand is broadcast along that dimension");
-    TRY(new_step(b, STEP_FILL, c->node, 0, 1, &step));
-    step->outputs[0] = state->views[i];
-    step->fill_axis = (int)d;
-    step->fill_repeats = isnan(number);
-    step->fill_count = most < value->shape.dims[d] ? most : value->shape.dims[d];
-    memcpy(&step->fill_bits, element->data, dtype_bytes(value->dtype));
-    step->units = 1;
-    const int lines = plan_fill_lines(step);
-    for (int k = 0; k < value->shape.rank; k++)
-      if (k != d && k != lines) step->units *= value->shape.dims[k];
-    step->serial = step->units * value->shape.dims[d] < 16384;
-  }
+  const struct value_state *state = &b->values[value->index];
+  for (int i = 0; i < state->count; i++) TRY(fill_view(c, &state->views[i], (int)d, number, most));
   return HONE_OK;
 }
 

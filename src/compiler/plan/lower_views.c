@@ -100,6 +100,16 @@ static struct slope moved(const struct view *view, int axis) {
   return slope_plus(&view->offset_slope, &by);
 }
 
+/* True if elements of x follow the `size` elements from `start` on that the result has along a dynamic
+   dimension: what is written past the result's actual size would change x. */
+static bool is_cut(const struct value *x, const struct value *result, int d, int64_t start,
+                   int64_t step) {
+  if (!is_open_at(result, d)) return false;
+  const struct slope end = slope_times(&result->slope[d], step);
+  return !is_open_at(x, d) || !slope_equal(&end, &x->slope[d]) ||
+         start + result->shape.dims[d] * step < x->shape.dims[d];
+}
+
 /* Slice (opset 13, "Slice"): starts clamped as in ONNX; the ends follow from the output's shape. */
 static hone_status view_of_slice(struct builder *b, const struct node *node, bool *out_done) {
   int64_t starts[HONE_MAX_RANK], axes[HONE_MAX_RANK], steps[HONE_MAX_RANK];
@@ -109,6 +119,7 @@ static hone_status view_of_slice(struct builder *b, const struct node *node, boo
   if (node_input(node, 3) && (!constant_ints(node, 3, axes, &n) || n != count)) return HONE_OK;
   if (node_input(node, 4) && (!constant_ints(node, 4, steps, &n) || n != count)) return HONE_OK;
   struct view view;
+  bool cut = false;
   TRY(get_stored(b, node->inputs[0], &view));
   int rank = view.shape.rank;
   for (size_t i = 0; i < count; i++) {
@@ -122,8 +133,18 @@ static hone_status view_of_slice(struct builder *b, const struct node *node, boo
     start = start < low ? low : start > high ? high : start;
     view.offset += start * view.stride[axis];
     view.stride[axis] *= steps[i];
+    cut |= is_cut(node->inputs[0], node->outputs[0], (int)axis, start, steps[i]);
   }
   view.shape = node->outputs[0]->shape;
+  view.slope = node->outputs[0]->slope;
+  if (cut) {
+    struct view like, whole = view;
+    struct step *step;
+    view_dense(&like, NULL, whole.dtype, &whole.shape);
+    like.slope = whole.slope;
+    TRY(arena_view(b, &like, &view));
+    TRY(add_copy(b, node, &whole, &view, &step));
+  }
   set_view(b, node->outputs[0], &view);
   *out_done = true;
   return HONE_OK;

@@ -73,21 +73,24 @@ static void set_copy_dims(struct step *step, const int64_t before[HONE_MAX_RANK]
   }
 }
 
-static hone_status new_copy(struct builder *b, const struct node *node, const struct view *from,
-                            const struct view *to, const int64_t before[HONE_MAX_RANK],
-                            uint64_t fill_bits, struct step **out) {
-  struct step *step;
+static hone_status set_copy(struct builder *b, struct step *step, const struct view *from,
+                            const struct view *to, const int64_t before[HONE_MAX_RANK]) {
   int64_t elements;
-  TRY(new_step(b, STEP_COPY, node, 1, 1, &step));
   step->inputs[0] = *from;
   step->outputs[0] = *to;
-  step->fill_bits = fill_bits;
   set_copy_dims(step, before);
   TRY(element_count(b, &to->shape, &elements));
   step->units = plan_copy_units(step);
   step->serial = elements < 16384;
-  *out = step;
   return HONE_OK;
+}
+
+static hone_status new_copy(struct builder *b, const struct node *node, const struct view *from,
+                            const struct view *to, const int64_t before[HONE_MAX_RANK],
+                            uint64_t fill_bits, struct step **out) {
+  TRY(new_step(b, STEP_COPY, node, 1, 1, out));
+  (*out)->fill_bits = fill_bits;
+  return set_copy(b, *out, from, to, before);
 }
 
 /* True if there is a border around the image and the copy of the image alone would be a
@@ -143,17 +146,10 @@ hone_status add_packed_copy(struct builder *b, const struct node *node, const st
                             const struct view *to, unsigned packed_from, unsigned packed_to) {
   struct step *step;
   TRY(new_step(b, STEP_COPY, node, 1, 1, &step));
-  step->inputs[0] = *from;
-  step->outputs[0] = *to;
-  step->packed_from = packed_from;
   step->at_bounds = false; /* what the caller stores ends at the actual size */
+  step->packed_from = packed_from;
   step->packed_to = packed_to;
-  set_copy_dims(step, none);
-  step->units = plan_copy_units(step);
-  int64_t elements;
-  TRY(element_count(b, &to->shape, &elements));
-  step->serial = elements < 16384;
-  return HONE_OK;
+  return set_copy(b, step, from, to, none);
 }
 
 unsigned port_dimensions(const struct view *view) {

@@ -29,6 +29,9 @@ SAME_BIT(CPU_DOTPROD, HONE_NEEDS_DOTPROD);
 SAME_BIT(CPU_I8MM, HONE_NEEDS_I8MM);
 SAME_BIT(CPU_BF16, HONE_NEEDS_BF16);
 
+_Static_assert((int)HONE_MAX_SYMBOLS == HONE_ARTIFACT_SYMBOLS, "sizes of the caller");
+_Static_assert((int)HONE_MAX_SIZES == HONE_ARTIFACT_SIZES, "all sizes");
+
 void emit_io(struct strbuf *out, const char *side, const struct port *ports, size_t count) {
   for (size_t i = 0; i < count; i++) {
     strbuf_printf(out, "static const char %s%zu_name[] = ", side, i);

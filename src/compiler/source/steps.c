@@ -156,8 +156,8 @@ static void emit_sizes_of(struct strbuf *out, const struct step *step) {
   const struct tensor *bounds = step->size_bounds;
   strbuf_printf(out,
                 "  (void)begin, (void)end;\n  const long *const less = f->less;\n  (void)less;\n"
-                "  %s *const o = (%s *)",
-                type, type);
+                "  %s *const o = ",
+                type);
   emit_address(out, &step->outputs[0], false);
   strbuf_puts(out, ";\n");
   for (size_t i = 0; i < tensor_count(bounds); i++) {

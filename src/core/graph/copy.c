@@ -125,6 +125,7 @@ hone_status graph_copy(struct ctx *ctx, struct arena *arena, const struct graph 
   (*out)->parent = graph->parent;
   (*out)->fresh = graph->fresh;
   (*out)->is_open = graph->is_open;
+  (*out)->is_open_inside = graph->is_open_inside;
   for (size_t i = 0; i < graph->aliases.count; i++)
     VEC_PUSH(ctx, arena, &(*out)->aliases, graph->aliases.at[i]);
   for (size_t i = 0; i < graph->extents.count; i++)

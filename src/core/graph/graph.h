@@ -22,7 +22,7 @@ struct shape {
 
 /* Sizes known when an artifact is called: those that the caller gives, and those computed from
  * them. Number k < HONE_MAX_SYMBOLS is symbol k, number HONE_MAX_SYMBOLS + j is derived[j]. */
-enum { HONE_MAX_SYMBOLS = 4, HONE_MAX_SIZES = 16 };
+enum { HONE_MAX_SYMBOLS = 4, HONE_MAX_SIZES = 32 };
 /* Decrease of a dimension for each step that a size is below its bound, by size. */
 struct slope {
   int64_t of[HONE_MAX_SIZES];
@@ -176,6 +176,7 @@ struct graph {
   struct symbols symbols;
   struct graph *parent; /* of a subgraph: names may refer to its values */
   bool is_open;         /* some input dimensions are dynamic */
+  bool is_open_inside;  /* one of them is not the first of its input: not only the batch */
   bool impossible;      /* a branch whose shapes do not match: it can only fail. No nodes. */
   /* engines may quantise activations used with int8 weights: a .tflite's dynamic range */
   bool is_dynamic;
@@ -225,6 +226,9 @@ struct slope slope_times(const struct slope *slope, int64_t factor);
 struct slope slope_plus(const struct slope *a, const struct slope *b);
 /* Decrease of the dimension if each size is `less` below its bound. */
 int64_t slope_loss(const struct slope *slope, const int64_t less[HONE_MAX_SIZES]);
+/* How far a derived size is below its bound; false: a factor would be negative. */
+MUST_USE bool derived_less(const struct derived_size *size, const int64_t less[HONE_MAX_SIZES],
+                           int64_t *out);
 /* Computes less of the derived sizes from that of the symbols; false: a size would be negative. */
 MUST_USE bool symbols_complete(const struct symbols *symbols, int64_t less[HONE_MAX_SIZES]);
 /* "N = 8, S = 100" */

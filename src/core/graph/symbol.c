@@ -29,14 +29,18 @@ int64_t slope_loss(const struct slope *slope, const int64_t less[HONE_MAX_SIZES]
   return loss;
 }
 
+bool derived_less(const struct derived_size *size, const int64_t less[HONE_MAX_SIZES],
+                  int64_t *out) {
+  const int64_t a = size->a - slope_loss(&size->a_slope, less);
+  const int64_t b = size->b - slope_loss(&size->b_slope, less);
+  if (a < 0 || b < 0) return false;
+  *out = size->bound - a * b / size->divisor;
+  return true;
+}
+
 bool symbols_complete(const struct symbols *symbols, int64_t less[HONE_MAX_SIZES]) {
-  for (size_t j = 0; j < symbols->derived_count; j++) {
-    const struct derived_size *size = &symbols->derived[j];
-    const int64_t a = size->a - slope_loss(&size->a_slope, less);
-    const int64_t b = size->b - slope_loss(&size->b_slope, less);
-    if (a < 0 || b < 0) return false;
-    less[HONE_MAX_SYMBOLS + j] = size->bound - a * b / size->divisor;
-  }
+  for (size_t j = 0; j < symbols->derived_count; j++)
+    if (!derived_less(&symbols->derived[j], less, &less[HONE_MAX_SYMBOLS + j])) return false;
   return true;
 }
 

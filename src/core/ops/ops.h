@@ -114,13 +114,14 @@ size_t elementwise_operands(const struct node *node);
 
 /* -- follow.c: dynamic dimensions of the inputs */
 /* `at_n` is `graph` (the model at the bounds) inferred at these sizes of the symbols: same nodes,
- * other sizes. The first call with only symbol k below its bound determines the slopes for k; every
- * other call checks them: E_UNSUP names the node whose sizes are not linear in the symbols.
- * Constants that depend on a symbol are leading parts of those at the bounds. */
+ * other sizes. The first call with only symbol k below its bound determines the slopes for k. Calls
+ * with several below may find products of sizes, and set *out_changed: then all calls must be
+ * repeated with out_changed NULL. Every other call checks the slopes: E_UNSUP names the node whose
+ * sizes are not linear in the symbols and the sizes derived from them. Constants that depend on a
+ * size are windows of those at the bounds, or are computed (symbol_finish). */
 MUST_USE hone_status symbol_follow(struct ctx *ctx, struct graph *graph,
                                    const struct symbols *symbols, const struct graph *at_n,
-                                   const int64_t *sizes);
-
+                                   const int64_t *sizes, bool *out_changed);
 /* After the last symbol_follow: constants that depend on sizes become values computed at run
  * time, from the sizes alone or by nodes in front of all others. */
 MUST_USE hone_status symbol_finish(struct ctx *ctx, struct graph *graph);

@@ -341,7 +341,7 @@ static hone_status verify_set(struct runner *r, int set, const char *expected_di
 
 enum { VERIFIED_SIZES = 6 };
 
-/* The bound, 1, or a size between them; a dimension that does not exist has its bound. */
+/* The bound, the least size, or one between them; a dimension that does not exist has its bound. */
 static int64_t verified_size(const struct symbol *symbol, size_t i) {
   const int64_t bound = symbol->bound, least = symbol->least ? symbol->least : 1;
   const int64_t sizes[VERIFIED_SIZES] = {bound,     least,         bound - 1,

@@ -62,6 +62,8 @@ struct binder {
   struct arena *arena;
   const struct import_options *options;
   struct symbols symbols; /* of the user's text so far */
+  bool has_symbol;        /* in the dimension that is read */
+  bool is_inside;         /* a dimension other than the first of an input has one */
   const struct raw_value *inputs;
   const bool *is_real;
   size_t count;
@@ -136,6 +138,7 @@ static hone_status parse_symbol(struct binder *b, const char **text, int64_t lea
                 "--shape: give the bound of %.*s once, at its first use: %.*s<=64", (int)length,
                 name, (int)length, name);
   if (k == b->symbols.count) TRY(parse_bound(b, name, length, least, text));
+  b->has_symbol = true;
   *out = b->options->sizes[k] ? b->options->sizes[k]
          : b->options->at_run ? b->symbols.at[k].at
                               : b->symbols.at[k].bound;
@@ -176,7 +179,9 @@ static hone_status parse_sizes(struct binder *b, const char **text, struct shape
   *out = (struct shape){0};
   while (*at != ']') {
     if (out->rank == HONE_MAX_RANK) return bad_text(b, at);
+    b->has_symbol = false;
     TRY(parse_dimension(b, &at, &out->dims[out->rank++]));
+    b->is_inside |= b->has_symbol && out->rank > 1;
     if (*at == ',' && at[1] != ']')
       at++;
     else if (*at != ']')
@@ -437,6 +442,7 @@ hone_status bind_shapes(struct ctx *ctx, struct arena *arena, const struct impor
   TRY(apply_text(&b, options->shapes));
   if (options->symbols) *options->symbols = b.symbols;
   graph->is_open = b.symbols.count != 0;
+  graph->is_open_inside = b.is_inside;
   TRY(bind_given(&b));
   propagate(&b);
   if (options->asked) return list_asked(&b, options->asked);

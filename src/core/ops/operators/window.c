@@ -65,6 +65,10 @@ static int64_t reach(const struct window *w, int i) {
   return (w->kernel[i] - 1) * w->dilation[i] + 1;
 }
 
+int64_t window_room(const struct window *w, int i) {
+  return w->in[i] + w->pad_begin[i] + w->pad_end[i] - reach(w, i);
+}
+
 static void split_padding(struct window *w, int i, int64_t total, bool extra_at_end) {
   if (total < 0) total = 0;
   w->pad_begin[i] = extra_at_end ? total / 2 : total - total / 2;
@@ -80,7 +84,7 @@ static hone_status plan_axis(struct ctx *ctx, const struct node *node, enum auto
     return HONE_OK;
   }
   if (mode == VALID) w->pad_begin[i] = w->pad_end[i] = 0;
-  int64_t room = w->in[i] + w->pad_begin[i] + w->pad_end[i] - reach(w, i);
+  int64_t room = window_room(w, i);
   if (room < 0)
     return fail(ctx, HONE_E_SHAPE, node_place(node),
                 "kernel_shape covers %lld elements of %lld along spatial axis %d",

@@ -23,6 +23,8 @@ MUST_USE hone_status window_plan_transposed(struct ctx *ctx, const struct node *
 /* The window of a node that has one; *out_has false for any other node. */
 MUST_USE hone_status window_of_node(struct ctx *ctx, const struct node *node, struct window *out,
                                     bool *out_has);
+/* How many elements the window can move along spatial dimension i; negative: it does not fit. */
+int64_t window_room(const struct window *window, int i);
 int64_t window_in_count(const struct window *window);
 int64_t window_out_count(const struct window *window);
 int64_t window_kernel_count(const struct window *window);

@@ -15,6 +15,10 @@ struct follower {
   const int64_t *sizes;
   int64_t less[HONE_MAX_SIZES]; /* bounds - sizes */
   int first;                    /* the symbol whose slopes this call determines; -1: none */
+  bool active[HONE_MAX_SIZES];  /* by size: it depends on that symbol */
+  bool is_full;                 /* a derived size found no room */
+  bool finds_products;          /* slopes may change where sizes are multiplied */
+  bool has_changed;             /* slopes */
   const struct value **pair;    /* of at_n, by the index of graph's value */
 };
 
@@ -36,25 +40,22 @@ static hone_status refuse(struct follower *f, const struct node *node, const cha
 
 /* True if the slope depends on the symbol whose slopes this call determines. */
 static bool is_active(const struct follower *f, const struct slope *slope) {
-  const struct symbols *known = &f->graph->symbols;
-  if (f->first < 0) return false;
-  if (slope->of[f->first]) return true;
-  for (size_t j = 0; j < known->derived_count; j++)
-    if (slope->of[HONE_MAX_SYMBOLS + j] &&
-        (is_active(f, &known->derived[j].a_slope) || is_active(f, &known->derived[j].b_slope)))
-      return true;
+  for (int k = 0; k < HONE_MAX_SIZES; k++)
+    if (slope->of[k] && f->active[k]) return true;
   return false;
 }
 
 /* The part of a slope that this call determines. */
 static struct slope active_part(const struct follower *f, const struct slope *slope) {
   struct slope out = *slope;
-  for (int k = 0; f->first >= 0 && k < HONE_MAX_SIZES; k++) {
-    struct slope one = {0};
-    one.of[k] = 1;
-    if (!is_active(f, &one)) out.of[k] = 0;
-  }
+  for (int k = 0; f->first >= 0 && k < HONE_MAX_SIZES; k++)
+    if (!f->active[k]) out.of[k] = 0;
   return out;
+}
+
+static void set_active(struct follower *f, size_t j) {
+  const struct derived_size *size = &f->graph->symbols.derived[j];
+  f->active[HONE_MAX_SYMBOLS + j] = is_active(f, &size->a_slope) || is_active(f, &size->b_slope);
 }
 
 /* The slope of one size. */
@@ -75,13 +76,12 @@ static bool derive(struct follower *f, struct derived_size size, struct slope *o
   size_t j = 0;
   size.bound = size.a * size.b / size.divisor;
   while (j < known->derived_count && !same_size(&known->derived[j], &size)) j++;
+  if (j == COUNT(known->derived)) f->is_full = true;
   if (j == COUNT(known->derived)) return false;
   if (j == known->derived_count) {
-    const int64_t a = size.a - slope_loss(&size.a_slope, f->less),
-                  b = size.b - slope_loss(&size.b_slope, f->less);
-    if (a < 0 || b < 0) return false;
+    if (!derived_less(&size, f->less, &f->less[HONE_MAX_SYMBOLS + j])) return false;
     known->derived[known->derived_count++] = size;
-    f->less[HONE_MAX_SYMBOLS + j] = size.bound - a * b / size.divisor;
+    set_active(f, j);
   }
   *out = slope_of(HONE_MAX_SYMBOLS + j, 1);
   return true;
@@ -144,8 +144,7 @@ static bool by_window(const struct dimension *at, struct slope *out) {
     return accept(at, &found, out);
   }
   const bool is_same = !strncmp(node_string(at->node, "auto_pad", ""), "SAME", 4);
-  const int64_t reach = (w.kernel[i] - 1) * w.dilation[i] + 1;
-  int64_t room = is_same ? w.in[i] - 1 : w.in[i] + w.pad_begin[i] + w.pad_end[i] - reach;
+  int64_t room = is_same ? w.in[i] - 1 : window_room(&w, i);
   if (!is_same && node_int(at->node, "ceil_mode", 0)) room += w.stride[i] - 1;
   return every(at, room, slope, w.stride[i], out);
 }
@@ -200,8 +199,9 @@ static bool by_sum(const struct dimension *at, struct slope *out) {
   return !slope_is_zero(&found) && accept(at, &found, out);
 }
 
-/* In proportion to one size: when several symbols are below their bounds, to a product. */
-static bool by_size(const struct dimension *at, struct slope *out) {
+/* In proportion to one size, with a rest or without; when several symbols are below their bounds, to
+   a product. */
+static bool by_size(const struct dimension *at, bool has_rest, struct slope *out) {
   const struct follower *f = at->f;
   for (size_t k = 0; k < HONE_MAX_SYMBOLS + f->graph->symbols.derived_count; k++) {
     const int64_t less = f->less[k], difference = at->bound - at->size;
@@ -209,8 +209,10 @@ static bool by_size(const struct dimension *at, struct slope *out) {
         k < HONE_MAX_SYMBOLS ? NULL : &f->graph->symbols.derived[k - HONE_MAX_SYMBOLS];
     if (!less || difference % less) continue;
     if (!size ? (int)k != f->first : f->first < 0 && slope_is_zero(&size->b_slope)) continue;
+    const int64_t bound = size ? size->bound : f->symbols->at[k].bound;
     const struct slope found = slope_of(k, difference / less);
-    if (accept(at, &found, out)) return true;
+    if ((difference / less * bound != at->bound) == has_rest && accept(at, &found, out))
+      return true;
   }
   return false;
 }
@@ -243,14 +245,19 @@ static bool by_product(const struct dimension *at, struct slope *out) {
   return false;
 }
 
-/* The slope of a dimension from what is known of the node's operands, and from the sizes. */
+/* The slope of a dimension from what is known of the node's operands, and from the sizes. Where all
+   slopes are known, only a product of sizes can differ from them. */
 static bool explain(const struct dimension *at, struct slope *out) {
+  struct follower *f = at->f;
+  const bool has_operands = at->node && at->node->input_count;
   *out = at->now;
   if (fits(at, out)) return true;
-  const bool has_operands = at->node && at->node->input_count;
+  if (f->first < 0 && !f->finds_products) return false;
+  f->has_changed = true;
+  if (f->first < 0 && has_operands && by_product(at, out)) return true;
   return (has_operands && (by_window(at, out) || (is_op(at->node, OP_Slice) && by_step(at, out)) ||
                            by_operand(at, out) || by_sum(at, out))) ||
-         by_size(at, out) || (has_operands && by_product(at, out));
+         by_size(at, false, out) || (has_operands && by_product(at, out)) || by_size(at, true, out);
 }
 
 /* -- values */
@@ -291,7 +298,9 @@ static hone_status pair_values(struct follower *f, const struct node *node, stru
   if (value->dtype != other->dtype || value->shape.rank != other->shape.rank)
     return refuse(f, node, "a value has another type or rank");
   TRY(find_dimensions(f, node, value, other, &fits));
-  return fits ? HONE_OK : refuse(f, node, "a dimension does not grow with it linearly");
+  return fits         ? HONE_OK
+         : f->is_full ? refuse(f, node, "too many sizes are derived from it")
+                      : refuse(f, node, "a dimension does not grow with it linearly");
 }
 
 /* -- constants */
@@ -466,7 +475,7 @@ static hone_status follow(struct follower *f) {
 }
 
 hone_status symbol_follow(struct ctx *ctx, struct graph *graph, const struct symbols *symbols,
-                          const struct graph *at_n, const int64_t *sizes) {
+                          const struct graph *at_n, const int64_t *sizes, bool *out_changed) {
   struct follower f = {
       .ctx = ctx, .graph = graph, .symbols = symbols, .at_n = at_n, .sizes = sizes, .first = -1};
   struct arena *scratch;
@@ -479,6 +488,9 @@ hone_status symbol_follow(struct ctx *ctx, struct graph *graph, const struct sym
   }
   if (!below || (f.first >= 0 && below > 1))
     return fail(ctx, HONE_E_INTERNAL, place_none(), "%d symbols below their bounds", below);
+  f.finds_products = out_changed && below > 1;
+  if (f.first >= 0) f.active[f.first] = true;
+  for (size_t j = 0; j < graph->symbols.derived_count; j++) set_active(&f, j);
   if (!symbols_complete(&graph->symbols, f.less))
     return refuse(&f, NULL, "a size would be negative");
   TRY(arena_create(ctx, 0, &scratch));
@@ -488,6 +500,7 @@ hone_status symbol_follow(struct ctx *ctx, struct graph *graph, const struct sym
     memcpy(graph->symbols.at, symbols->at, sizeof symbols->at);
     graph->symbols.count = (size_t)f.first + 1;
   }
+  if (out_changed) *out_changed = f.first < 0 && f.has_changed;
   arena_destroy(scratch);
   return status;
 }
@@ -529,8 +542,65 @@ static hone_status make_sized(struct ctx *ctx, struct graph *graph, struct value
   return HONE_OK;
 }
 
+/* -- sizes at which the model is not defined */
+
+/* How far each size is below its bound where every symbol has its least. */
+static void least_sizes(const struct symbols *symbols, int64_t less[HONE_MAX_SIZES]) {
+  for (size_t k = 0; k < symbols->count; k++) less[k] = symbols->at[k].bound - symbols->at[k].least;
+  for (size_t j = 0; j < symbols->derived_count; j++) /* a run refuses factors below 0 */
+    if (!derived_less(&symbols->derived[j], less, &less[HONE_MAX_SYMBOLS + j]))
+      less[HONE_MAX_SYMBOLS + j] = symbols->derived[j].bound;
+}
+
+/* A number that would be negative at the least sizes becomes a derived size, so that a run refuses
+   such sizes. */
+static hone_status guard(struct ctx *ctx, struct symbols *symbols, struct place place,
+                         int64_t bound, const struct slope *slope,
+                         const int64_t less[HONE_MAX_SIZES]) {
+  const struct derived_size size = {
+      .bound = bound, .a = bound, .b = 1, .a_slope = *slope, .divisor = 1};
+  size_t j = 0;
+  if (bound >= slope_loss(slope, less)) return HONE_OK;
+  while (j < symbols->derived_count && !same_size(&symbols->derived[j], &size)) j++;
+  if (j == COUNT(symbols->derived)) {
+    hone_status status =
+        fail(ctx, HONE_E_UNSUP, place, "too many sizes are derived from the dynamic dimensions");
+    hint(ctx, "lower bounds need fewer: --shape \"x[1,3,32<=H<=640,32<=W<=640]\"");
+    return status;
+  }
+  if (j == symbols->derived_count) symbols->derived[symbols->derived_count++] = size;
+  return HONE_OK;
+}
+
+static hone_status guard_node(struct ctx *ctx, struct symbols *symbols, const struct node *node,
+                              const int64_t less[HONE_MAX_SIZES]) {
+  const struct value *x = node->input_count ? node->inputs[0] : NULL;
+  struct window w;
+  bool has_window = false;
+  if (x && x->slope && !is_op(node, OP_ConvTranspose))
+    TRY(window_of_node(ctx, node, &w, &has_window));
+  for (int i = 0; has_window && i < w.rank; i++)
+    TRY(guard(ctx, symbols, node_place(node), window_room(&w, i), &x->slope[i + 2], less));
+  for (size_t k = 0; k < node->output_count; k++) {
+    const struct value *y = node->outputs[k];
+    for (int d = 0; y && y->slope && d < y->shape.rank; d++)
+      TRY(guard(ctx, symbols, node_place(node), y->shape.dims[d], &y->slope[d], less));
+  }
+  return HONE_OK;
+}
+
+/* Windows that do not fit, and negative dimensions. */
+static hone_status guard_sizes(struct ctx *ctx, struct graph *graph) {
+  int64_t less[HONE_MAX_SIZES] = {0};
+  least_sizes(&graph->symbols, less);
+  for (size_t i = 0; i < graph->nodes.count; i++)
+    TRY(guard_node(ctx, &graph->symbols, graph->nodes.at[i], less));
+  return HONE_OK;
+}
+
 hone_status symbol_finish(struct ctx *ctx, struct graph *graph) {
   struct node_list all = {0};
+  TRY(guard_sizes(ctx, graph));
   for (size_t i = 0; i < graph->nodes.count; i++)
     for (size_t k = 0; k < graph->nodes.at[i]->input_count; k++)
       if (!is_shape_operand(graph->nodes.at[i], k))
