@@ -136,6 +136,8 @@ MUST_USE hone_status element_count(struct builder *b, const struct shape *shape,
 MUST_USE hone_status arena_view(struct builder *b, const struct view *like, struct view *out);
 /* The state of the value in its own builder; *out_captured: it belongs to a surrounding graph. */
 struct value_state *state_of(struct builder *b, const struct value *value, bool *out_captured);
+/* Adds to the view's offset_slope. */
+MUST_USE hone_status move_view(struct builder *b, struct view *view, const struct slope *by);
 /* Declares where a value is stored, without moving it. */
 void set_view(struct builder *b, const struct value *value, const struct view *view);
 /* A constant that is only packed (packed_weights), not also stored raw; `holder` lives as long
@@ -184,7 +186,7 @@ void find_joined(const struct value *in, const struct value *out, unsigned *out_
 bool is_open_at(const struct value *value, int64_t d);
 /* -- active_prefix.c */
 /* Sets which work items are active, from the slopes of the step's output. */
-void set_active_prefix(struct builder *b, struct step *step);
+MUST_USE hone_status set_active_prefix(struct builder *b, struct step *step);
 /* Adds an operand to the epilogue of a kernel that writes `to`, with the numbers of images, batches
    and rows to compute, if they are dynamic. */
 MUST_USE hone_status add_limits(struct builder *b, const struct choice *choice,

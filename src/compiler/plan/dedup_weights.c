@@ -67,7 +67,7 @@ static bool takes_rows(const struct step *step, const struct buffer *table) {
     if (!strcmp(step->attributes[i].name, "axis") && step->attributes[i].i != 0 &&
         step->attributes[i].i != -2)
       return false;
-  return slope_is_zero(&from->offset_slope) && view_is_dense(from) && !view_is_open(from);
+  return !from->offset_slope && view_is_dense(from) && !view_is_open(from);
 }
 
 static bool reads(const struct step *step, const struct buffer *buffer) {

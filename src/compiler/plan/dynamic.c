@@ -595,7 +595,8 @@ static bool reads_window(const struct node *node) {
 
 static hone_status check_begin(struct builder *b, const struct step *step, const struct view *view,
                                const int64_t *less) {
-  if (!view->buffer || view->offset >= slope_loss(&view->offset_slope, less)) return HONE_OK;
+  if (!view->buffer || !view->offset_slope || view->offset >= slope_loss(view->offset_slope, less))
+    return HONE_OK;
   return fail(b->ctx, HONE_E_UNSUP, step->place,
               "%s indexes from the end of a dynamic dimension that may be 0",
               step->op ? step->op->name : "a copy");

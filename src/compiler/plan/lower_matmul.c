@@ -161,8 +161,8 @@ static hone_status constant_b(struct builder *b, const struct value *value, stru
   int64_t count;
   TRY(get_stored(b, value, out));
   const struct buffer *from = out->buffer;
-  const bool is_raw = from->place == BUFFER_WEIGHTS && !from->pack.kernel && !out->slope &&
-                      slope_is_zero(&out->offset_slope);
+  const bool is_raw =
+      from->place == BUFFER_WEIGHTS && !from->pack.kernel && !out->slope && !out->offset_slope;
   if (!is_raw || from->tensor->dtype != HONE_F32 || out->dtype != HONE_F32) return HONE_OK;
   if (!shape_count(&out->shape, &count) || (size_t)count != tensor_count(from->tensor))
     return HONE_OK;

@@ -94,10 +94,11 @@ static bool constant_ints(const struct node *node, size_t input, int64_t *out, s
          tensor_read_ints(value->constant, HONE_MAX_RANK, out, out_count);
 }
 
-/* The view's offset_slope if it begins after the end of `axis`. */
-static struct slope moved(const struct view *view, int axis) {
+/* Lets the view begin after the end of `axis`. */
+static hone_status move_to_end(struct builder *b, const struct view *view, int axis,
+                               struct view *to) {
   const struct slope slope = view_slope(view, axis), by = slope_times(&slope, view->stride[axis]);
-  return slope_plus(&view->offset_slope, &by);
+  return move_view(b, to, &by);
 }
 
 /* True if elements of x follow the `size` elements from `start` on that the result has along a dynamic
@@ -129,7 +130,7 @@ static hone_status view_of_slice(struct builder *b, const struct node *node, boo
     int64_t size = view.shape.dims[axis], start = starts[i] < 0 ? starts[i] + size : starts[i];
     int64_t low = 0, high = steps[i] < 0 ? size - 1 : size;
     if (starts[i] < 0 && start >= 0) /* counted from the end of a dynamic dimension */
-      view.offset_slope = moved(&view, (int)axis);
+      TRY(move_to_end(b, &view, (int)axis, &view));
     start = start < low ? low : start > high ? high : start;
     view.offset += start * view.stride[axis];
     view.stride[axis] *= steps[i];
@@ -193,7 +194,7 @@ static hone_status view_of_gather(struct builder *b, const struct node *node, bo
   if (!find_steps(index->constant, length, steps)) return HONE_OK;
   result = view;
   result.offset += at * view.stride[axis];
-  if (tensor_i64(index->constant, 0) < 0) result.offset_slope = moved(&view, (int)axis);
+  if (tensor_i64(index->constant, 0) < 0) TRY(move_to_end(b, &view, (int)axis, &result));
   result.shape = node->outputs[0]->shape;
   int to = 0;
   for (int i = 0; i < rank; i++) {
@@ -284,8 +285,7 @@ static hone_status most_run_channels_last(struct builder *b, const struct node *
 /* True if `next` directly follows `view` along the axis, as a part of one tensor. */
 static bool continues_view(const struct view *view, const struct view *next, int64_t axis) {
   bool alike = view->buffer == next->buffer && view->dtype == next->dtype && !view->slope &&
-               !next->slope && slope_is_zero(&view->offset_slope) &&
-               slope_is_zero(&next->offset_slope) && view->stride[axis] > 0;
+               !next->slope && !view->offset_slope && !next->offset_slope && view->stride[axis] > 0;
   for (int d = 0; d < view->shape.rank; d++)
     alike =
         alike && (view->stride[d] == next->stride[d] || (d != axis && view->shape.dims[d] == 1));
@@ -383,7 +383,7 @@ hone_status lower_concat(struct builder *b, const struct node *node, bool *out_d
     to.offset += to.stride[axis] * from.shape.dims[axis];
     const struct slope slope = view_slope(&from, (int)axis),
                        ahead = slope_times(&slope, to.stride[axis]);
-    to.offset_slope = slope_plus(&to.offset_slope, &ahead);
+    TRY(move_view(b, &to, &ahead));
   }
   *out_done = true;
   return HONE_OK;

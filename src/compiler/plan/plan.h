@@ -45,7 +45,7 @@ struct view {
      Elements past the actual size are undefined: kernels may compute them, fill steps set them.
      NULL: fixed. */
   const struct slope *slope;
-  struct slope offset_slope;
+  const struct slope *offset_slope; /* NULL: fixed */
 };
 
 /* An operand of an epilogue's program or an elementwise loop. */
@@ -147,7 +147,7 @@ struct step {
      shortened too, only the first group_count - group_slope * less of them are active. */
   struct active_prefix prefix;
   int64_t prefix_count, group_count;
-  struct slope prefix_slope, group_slope;
+  const struct slope *prefix_slope, *group_slope; /* NULL: fixed */
   /* kernel, pack: a, b, c; elementwise, generic: inputs and outputs; copy: inputs[0] ->
      outputs[0] */
   size_t input_count, output_count;
@@ -168,7 +168,7 @@ struct step {
     struct slope slope;    /* of `size` and `inner` */
     /* on that side, the stride is the actual size times the stride of the next dimension */
     bool packed_to, packed_from;
-  } copy[2 * HONE_MAX_RANK];
+  } * copy;
   /* bits by dimension of the views: inputs and outputs of the model, which the caller stores
      densely at their actual sizes; dimensions that are joined to one */
   unsigned packed_to, packed_from;

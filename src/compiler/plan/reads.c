@@ -10,7 +10,7 @@ static hone_status constant_view(struct builder *b, const struct value *value, s
   for (int d = 0; value->begin && d < value->shape.rank; d++) {
     /* a slice that counts from the end begins earlier when the size is below its bound */
     const struct slope ahead = slope_times(&value->begin[d], -out->stride[d]);
-    out->offset_slope = slope_plus(&out->offset_slope, &ahead);
+    TRY(move_view(b, out, &ahead));
   }
   return HONE_OK;
 }

@@ -78,6 +78,7 @@ static hone_status set_copy(struct builder *b, struct step *step, const struct v
   int64_t elements;
   step->inputs[0] = *from;
   step->outputs[0] = *to;
+  TRY(NEW_ARRAY(b->ctx, b->arena, step->copy, (size_t)to->shape.rank));
   set_copy_dims(step, before);
   TRY(element_count(b, &to->shape, &elements));
   step->units = plan_copy_units(step);
@@ -99,7 +100,9 @@ static bool is_transposed_inside(const struct builder *b, const struct view *fro
                                  const struct view *to, const int64_t before[HONE_MAX_RANK],
                                  struct view *out_inside) {
   struct view source = *from;
-  struct step inner = {.at_bounds = b->fills, .inputs = &source, .outputs = out_inside};
+  struct copy_dim dims[HONE_MAX_RANK];
+  struct step inner = {
+      .at_bounds = b->fills, .inputs = &source, .outputs = out_inside, .copy = dims};
   bool has_border = false;
   *out_inside = *to;
   out_inside->shape = from->shape;

@@ -11,6 +11,15 @@ hone_status new_buffer(struct builder *b, enum buffer_place place, size_t bytes,
   return HONE_OK;
 }
 
+hone_status move_view(struct builder *b, struct view *view, const struct slope *by) {
+  struct slope *slope;
+  if (slope_is_zero(by)) return HONE_OK;
+  TRY(NEW(b->ctx, b->arena, slope));
+  *slope = view->offset_slope ? slope_plus(view->offset_slope, by) : *by;
+  view->offset_slope = slope;
+  return HONE_OK;
+}
+
 void set_view(struct builder *b, const struct value *value, const struct view *view) {
   struct value_state *state = &b->values[value->index];
   *state = (struct value_state){.count = 1, .views = {*view}};
@@ -49,7 +58,7 @@ hone_status arena_view(struct builder *b, const struct view *like, struct view *
   TRY(reach_of(b, like, &elements));
   *out = *like;
   out->offset = 0;
-  out->offset_slope = (struct slope){0};
+  out->offset_slope = NULL;
   return new_buffer(b, BUFFER_ARENA, dense_bytes(like->dtype, elements), &out->buffer);
 }
 

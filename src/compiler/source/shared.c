@@ -77,15 +77,15 @@ void emit_address(struct strbuf *out, const struct view *view, bool is_const) {
       break;
   }
   if (view->offset) strbuf_printf(out, " + %lldl", (long long)view->offset);
-  for (int k = 0; k < HONE_MAX_SIZES; k++)
-    if (view->offset_slope.of[k])
-      strbuf_printf(out, " - %lldl * f->less[%d]", (long long)view->offset_slope.of[k], k);
+  for (int k = 0; view->offset_slope && k < HONE_MAX_SIZES; k++)
+    if (view->offset_slope->of[k])
+      strbuf_printf(out, " - %lldl * f->less[%d]", (long long)view->offset_slope->of[k], k);
 }
 
 void emit_size(struct strbuf *out, int64_t size, const struct slope *slope) {
-  bool is_fixed = slope_is_zero(slope);
+  bool is_fixed = !slope || slope_is_zero(slope);
   strbuf_printf(out, is_fixed ? "%lldl" : "(%lldl", (long long)size);
-  for (int k = 0; k < HONE_MAX_SIZES; k++)
+  for (int k = 0; !is_fixed && k < HONE_MAX_SIZES; k++)
     if (slope->of[k]) strbuf_printf(out, " - %lldl * less[%d]", (long long)slope->of[k], k);
   if (!is_fixed) strbuf_puts(out, ")");
 }

@@ -67,13 +67,13 @@ static void emit_open_range(struct strbuf *out, const struct step *step) {
   strbuf_puts(out, "  const long *const less = f->less;\n  (void)less;\n");
   if (prefix->inner) {
     strbuf_puts(out, "  long led = (");
-    emit_size(out, step->prefix_count, &step->prefix_slope);
+    emit_size(out, step->prefix_count, step->prefix_slope);
     strbuf_printf(out, " * %lldl + %lldl) / %lldl;\n  if (led > %lldl) led = %lldl;\n",
                   (long long)prefix->part, (long long)(prefix->extra + prefix->whole - 1),
                   (long long)prefix->whole, (long long)prefix->inner, (long long)prefix->inner);
     strbuf_puts(out, "  const long units = led * ");
     if (step->group_count)
-      emit_size(out, step->group_count, &step->group_slope);
+      emit_size(out, step->group_count, step->group_slope);
     else
       strbuf_printf(out, "%lldl", (long long)(step->units / prefix->inner));
     strbuf_puts(out, ";\n");
