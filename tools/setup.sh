@@ -31,6 +31,7 @@ missing_build() {
 missing_test() {
   missing_build
   have_cmocka || echo libcmocka-dev
+  have_program g++ || echo g++
 }
 missing_page() {
   have_browser || echo chromium

@@ -141,8 +141,11 @@ import hone
 model = hone.compile("zoo:mlp", threads=2)
 x = np.ones(model.inputs[0].shape, np.float32)
 def call():
-    while True:
-        model(x)
+    try:
+        while True:
+            model(x)
+    except NameError:  # it is deleted; a traceback could meet the end of the interpreter, which CPython ends by abort
+        pass
 for _ in range(4):
     threading.Thread(target=call, daemon=True).start()
 time.sleep(0.2)
