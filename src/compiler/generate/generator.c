@@ -37,8 +37,8 @@ static hone_status read_words(struct ctx *ctx, struct hone_generator *g, const s
 static hone_status check_forms(struct ctx *ctx, const struct hone_generator *g) {
   const struct hone_artifact_info *token = g->forms[FORM_TOKEN].info;
   const struct hone_artifact_info *chunk = g->forms[FORM_CHUNK].info;
-  const bool fits = token->output_count > 1 && token->input_count == token->output_count + 1 &&
-                    chunk->input_count == token->input_count + 1 &&
+  const bool fits = token->output_count > 1 && token->input_count == token->output_count + 2 &&
+                    chunk->input_count == token->input_count &&
                     chunk->output_count == token->output_count;
   if (!fits) return fail(ctx, HONE_E_INTERNAL, place_none(), "the artifacts do not fit together");
   const struct hone_io_info *logits = &token->outputs[token->output_count - 1];

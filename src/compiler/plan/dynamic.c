@@ -485,6 +485,7 @@ static const struct {
     {OP_SpaceToDepth, carry_places},
     {OP_MatMul, carry_matmul},
     {OP_MatMulInteger, carry_matmul},
+    {OP_MatMulWeights, carry_any}, /* its depth is a constant's */
     {OP_QLinearMatMul, carry_matmul},
     {OP_Gemm, carry_gemm},
     {OP_Softmax, carry_softmax},

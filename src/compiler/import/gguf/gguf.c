@@ -6,8 +6,8 @@
  * read them as they are.
  *
  * With import_options.cache, caches are states of a fixed size that are updated in place: inputs past.N.key f16 [1, key heads, cache, depth],
- * past_length i64 [1], the number of tokens in them, in place of position_ids, and, if there are several tokens, last i64 [1], the token whose
- * logits [1, 1, vocabulary] are the output (zeros if it is negative: only the end of a prompt needs them).
+ * past_length i64 [1], the number of tokens in them, in place of position_ids, and last i64 [1], the token whose logits [1, 1, vocabulary]
+ * are the output (zeros if it is negative: only the end of a prompt needs them).
  */
 #include "gguf.h"
 
@@ -448,13 +448,14 @@ static hone_status add_last_logits(struct model *m, struct value *x, struct valu
   static const char *const names[] = {"then_branch", "else_branch"};
   const struct shape scalar = {0}, sizes = {1, {3}};
   struct graph *outer = m->make.graph, *made[2];
-  struct value *is_wanted, *zero, *shape, *y;
+  struct value *is_wanted, *zero, *shape, *token, *y;
   struct node *node;
   TRY(make_with_scalar(&m->make, OP_GreaterOrEqual, m->last, 0, &is_wanted));
+  TRY(make_with_scalar(&m->make, OP_Max, m->last, 0, &token));
+  TRY(make_node(&m->make, OP_Gather, VALUES(x, token), ARGS(INT_ARG("within", 1)), &x));
   for (int i = 0; i < 2; i++) TRY(make_subgraph(&m->make, &made[i]));
   m->make.graph = made[0];
-  TRY(op2(m, OP_Gather, x, m->last, &y));
-  TRY(add_logits(m, y, 1, &y));
+  TRY(add_logits(m, x, 1, &y));
   TRY(make_graph_output(&m->make, y, NULL));
   m->make.graph = made[1];
   TRY(make_numbers(&m->make, HONE_F32, &scalar, (double[]){0}, &zero));
@@ -538,8 +539,7 @@ static hone_status add_positions(struct model *m) {
   TRY(make_numbers(&m->make, HONE_I64, &row, numbers, &after));
   TRY(op2(m, OP_Add, after, m->past, &m->places));
   TRY(make_with_scalar(&m->make, OP_Add, m->past, (double)m->rows, &m->lengths));
-  return m->rows == 1 ? HONE_OK
-                      : graph_input(m->ctx, m->make.graph, "last", HONE_I64, &one, &m->last);
+  return graph_input(m->ctx, m->make.graph, "last", HONE_I64, &one, &m->last);
 }
 
 static hone_status declare_states(struct model *m) {

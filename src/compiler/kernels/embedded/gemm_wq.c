@@ -3,9 +3,8 @@
  * hold, block by block, [scale][NR] (f16 if B_HALVES), [zero or minimum][NR] if B_ZEROS, then the
  * elements: 8 bits row by row, 4 bits with two rows per byte, the first in the low bits. All
  * products of a block are summed as floats before its scale is applied. From defines(): VECTORS,
- * TILE_ROWS, UNIT_PANELS, B_TYPE (ONNX), B_BITS.
+ * PANEL_VECTORS, TILE_ROWS, UNIT_PANELS, B_TYPE (ONNX), B_BITS.
  */
-#define NR (VECTORS * LANES)
 #define BLOCKS_ ((K + BLOCK - 1) / BLOCK)
 #include "gemm_wq_head.h"
 #if B_BITS == 4
@@ -21,14 +20,15 @@
     PREFETCH_((const uint8_t *)(from) + AHEAD_ + i)
 
 /* One block of `depth` rows of b, its elements at p, into sum. */
-INLINE_ void PASTE_(NAME, block)(vec sum[2][TILE_ROWS][VECTORS], const float *a, const uint8_t *p,
-                                 const long depth, const int rows) {
+INLINE_ void PASTE_(NAME, block)(vec sum[2][TILE_ROWS][PANEL_VECTORS], const float *a,
+                                 const uint8_t *p, const long depth, const int rows,
+                                 const int vectors) {
   long k = 0;
 #if B_BITS == 4
   const vec table = NIBBLE_TABLE_(B_TYPE == 22);
   for (; k + 2 <= depth; k += 2, p += NR) {
-    FETCH_(p, NR);
-    UNROLL for (int v = 0; v < VECTORS; v++) {
+    FETCH_(p, vectors * LANES);
+    UNROLL for (int v = 0; v < vectors; v++) {
       const veci x = widen_u8(p + v * LANES, LANES);
       const vec low = nibbles_(table, x), high = nibbles_(table, x >> 4);
       UNROLL for (int r = 0; r < rows; r++) {
@@ -38,7 +38,7 @@ INLINE_ void PASTE_(NAME, block)(vec sum[2][TILE_ROWS][VECTORS], const float *a,
     }
   }
   if (k < depth)
-    UNROLL for (int v = 0; v < VECTORS; v++) {
+    UNROLL for (int v = 0; v < vectors; v++) {
       const vec low = nibbles_(table, widen_u8(p + v * LANES, LANES));
       UNROLL for (int r = 0; r < rows; r++) sum[0][r][v] += splat_(a[r * A_ROW + k]) * low;
     }
@@ -49,15 +49,15 @@ INLINE_ void PASTE_(NAME, block)(vec sum[2][TILE_ROWS][VECTORS], const float *a,
 #define ELEMENTS_(at) floats_(widen_u8(p + (at), LANES))
 #endif
   for (; k + 2 <= depth; k += 2, p += 2 * NR) {
-    FETCH_(p, 2 * NR);
+    UNROLL for (int u = 0; u < 2; u++) FETCH_(p + u * NR, vectors * LANES);
     UNROLL for (int u = 0; u < 2; u++)
-      UNROLL for (int v = 0; v < VECTORS; v++) {
+      UNROLL for (int v = 0; v < vectors; v++) {
         const vec w = ELEMENTS_(u * NR + v * LANES);
         UNROLL for (int r = 0; r < rows; r++) sum[u][r][v] += splat_(a[r * A_ROW + k + u]) * w;
       }
   }
   if (k < depth)
-    UNROLL for (int v = 0; v < VECTORS; v++) {
+    UNROLL for (int v = 0; v < vectors; v++) {
       const vec w = ELEMENTS_(v * LANES);
       UNROLL for (int r = 0; r < rows; r++) sum[0][r][v] += splat_(a[r * A_ROW + k]) * w;
     }
@@ -65,23 +65,25 @@ INLINE_ void PASTE_(NAME, block)(vec sum[2][TILE_ROWS][VECTORS], const float *a,
 #endif
 }
 
-/* Sums of `rows` rows of a with one panel. */
-INLINE_ void PASTE_(NAME, sums)(const float *a, const uint8_t *panel, vec acc[TILE_ROWS][VECTORS],
-                                const int rows) {
+/* Sums of `rows` rows of a with the vectors of a panel from `first` on. */
+INLINE_ void PASTE_(NAME, sums)(const float *a, const uint8_t *panel, long stride,
+                                long first, vec acc[TILE_ROWS][PANEL_VECTORS],
+                                const int rows, const int vectors) {
+  (void)stride;
   for (long block = 0; block < BLOCKS_; block++, panel += BLOCK_BYTES) {
-    vec sum[2][TILE_ROWS][VECTORS];
+    vec sum[2][TILE_ROWS][PANEL_VECTORS];
     const float *x = a + block * BLOCK;
-    const uint8_t *p = panel + HEAD_BYTES_;
+    const uint8_t *p = panel + HEAD_BYTES_ + first * LANES;
     FETCH_(panel, HEAD_BYTES_);
     UNROLL for (int r = 0; r < rows; r++) {
-      UNROLL for (int v = 0; v < VECTORS; v++) sum[0][r][v] = sum[1][r][v] = (vec){0};
+      UNROLL for (int v = 0; v < vectors; v++) sum[0][r][v] = sum[1][r][v] = (vec){0};
     }
 #if K % BLOCK
     if (block == BLOCKS_ - 1)
-      PASTE_(NAME, block)(sum, x, p, K % BLOCK, rows);
+      PASTE_(NAME, block)(sum, x, p, K % BLOCK, rows, vectors);
     else
 #endif
-      PASTE_(NAME, block)(sum, x, p, BLOCK, rows);
+      PASTE_(NAME, block)(sum, x, p, BLOCK, rows, vectors);
     UNROLL for (int r = 0; r < rows; r++) {
 #if B_ZEROS
       const long depth = block == BLOCKS_ - 1 ? K - (BLOCKS_ - 1) * BLOCK : BLOCK;
@@ -91,14 +93,14 @@ INLINE_ void PASTE_(NAME, sums)(const float *a, const uint8_t *panel, vec acc[TI
       if (k < depth) all += load_lanes_(x + r * A_ROW + k, depth - k);
       all = sum_lanes_(all);
 #endif
-      UNROLL for (int v = 0; v < VECTORS; v++) {
+      UNROLL for (int v = 0; v < vectors; v++) {
         vec t = sum[0][r][v] + sum[1][r][v];
 #if B_ZEROS == 1
-        t -= LOAD_ZERO_(panel, v * LANES) * all;
+        t -= LOAD_ZERO_(panel, (first + v) * LANES) * all;
 #elif B_ZEROS == 2
-        acc[r][v] += LOAD_ZERO_(panel, v * LANES) * all;
+        acc[r][v] += LOAD_ZERO_(panel, (first + v) * LANES) * all;
 #endif
-        acc[r][v] += LOAD_SCALE_(panel, v * LANES) * t;
+        acc[r][v] += LOAD_SCALE_(panel, (first + v) * LANES) * t;
       }
     }
   }
@@ -106,7 +108,7 @@ INLINE_ void PASTE_(NAME, sums)(const float *a, const uint8_t *panel, vec acc[TI
 
 #define ROW_T float
 #define ROW_STEP A_ROW
-#define ROWS_ ((const float *)a_)
+#define ROWS_(count) ((const float *)a_)
 #include "gemm_wq_walk.h"
 #undef BLOCKS_
 #undef PAIR

@@ -4,13 +4,12 @@
  * unsigned. All integer sums are exact: the error is that of rounding a, 2^-16 or 2^-24 of the
  * largest in the block. An infinity or NaN in a block makes the row NaN.
  *
- * Panels of NR columns hold, STEP rows of b at a time (at most 256), [scale][NR] (f16 if B_HALVES),
- * [zero or minimum][NR] if B_ZEROS, then groups of four rows [NR][4], or of eight rows for 4 bits:
+ * Panels of NR columns hold, STEP rows of b at a time (at most 256), [scale][NR] (f16 if
+ * B_HALVES), [zero or minimum][NR] if B_ZEROS, then groups of four rows [NR][4], or of eight rows for 4 bits:
  * the fifth is in the upper half of the first one's byte. SIGN_ is added to signed elements. As many
  * groups as fit in registers (SLAB_) are unpacked once for all TILE_ROWS rows of a. From defines():
- * VECTORS, TILE_ROWS, UNIT_PANELS, STEP, DIGITS, B_TYPE (ONNX), B_BITS.
+ * VECTORS, PANEL_VECTORS, TILE_ROWS, UNIT_PANELS, STEP, DIGITS, B_TYPE (ONNX), B_BITS.
  */
-#define NR (VECTORS * LANES)
 #define PAIR (8 / B_BITS)
 #define GROUP (4 * PAIR)
 #define GROUPS_(rows) (((rows) + GROUP - 1) / GROUP)
@@ -20,11 +19,11 @@
 #define BLOCK_BYTES (HEAD_BYTES_ + GROUPS_(STEP) * 4l * NR)
 #define PANEL_BYTES (BLOCKS_ * BLOCK_BYTES)
 #define AHEAD_ 8192 /* bytes: prefetch distance into L2 */
-#if VECTORS > 1 && HONE_VECTOR_BYTES == 64
-#define SLAB_ (16 / PAIR / VECTORS > 0 ? 16 / PAIR / VECTORS : 1)
-#else
-#define SLAB_ (8 / PAIR / VECTORS > 0 ? 8 / PAIR / VECTORS : 1)
-#endif
+/* Groups unpacked at once, in `registers` vectors if there are so many. */
+#define FITS_(registers, vectors) \
+  ((registers) / PAIR / (vectors) > 0 ? (registers) / PAIR / (vectors) : 1)
+#define SLAB_(vectors) FITS_((vectors) > 1 && HONE_VECTOR_BYTES == 64 ? 16 : 8, vectors)
+#define UNPACKED_ 16 /* at most, of SLAB_ * PAIR */
 #if PAIR == 2
 #define SUMS_ nibble_sums_
 #define DOT_ dot_nibbles_
@@ -87,50 +86,55 @@ INLINE_ void PASTE_(NAME, split)(struct PASTE_(NAME, block) *to, const float *a,
 #endif
 }
 
-/* All blocks of the first M rows, one block after the other. */
-INLINE_ const struct PASTE_(NAME, block) *PASTE_(NAME, split_rows)(const float *a, void *scratch) {
+/* All blocks of the first `count` rows, one block after the other. */
+INLINE_ const struct PASTE_(NAME, block) *PASTE_(NAME, split_rows)(const float *a, void *scratch,
+                                                                   long count) {
   struct PASTE_(NAME, block) *to = scratch;
   for (long block = 0; block < BLOCKS_ - 1; block++)
-    for (long m = 0; m < M; m++) PASTE_(NAME, split)(to++, a + m * A_ROW + block * STEP, STEP);
-  for (long m = 0; m < M; m++)
+    for (long m = 0; m < count; m++) PASTE_(NAME, split)(to++, a + m * A_ROW + block * STEP, STEP);
+  for (long m = 0; m < count; m++)
     PASTE_(NAME, split)(to++, a + m * A_ROW + (BLOCKS_ - 1) * STEP, LAST_);
   return scratch;
 }
 
 /* Sums of the products of groups of b, from group g on, with the digits of a. */
-INLINE_ void PASTE_(NAME, digits)(veci total[DIGITS][VECTORS], const veci w[SLAB_ * PAIR][VECTORS],
+INLINE_ void PASTE_(NAME, digits)(veci total[DIGITS][PANEL_VECTORS],
+                                  const veci w[UNPACKED_][PANEL_VECTORS],
                                   const struct PASTE_(NAME, block) *a, const long g,
-                                  const long groups) {
-  SUMS_ sum[DIGITS][VECTORS];
+                                  const long groups, const int vectors) {
+  SUMS_ sum[DIGITS][PANEL_VECTORS];
   UNROLL for (int d = 0; d < DIGITS; d++)
-    UNROLL for (int v = 0; v < VECTORS; v++) sum[d][v] = (SUMS_){0};
+    UNROLL for (int v = 0; v < vectors; v++) sum[d][v] = (SUMS_){0};
   UNROLL for (long i = 0; i < groups * PAIR; i++)
     UNROLL for (int d = 0; d < DIGITS; d++) {
       const int8_t *digit = a->digit[d] + g * GROUP + 4 * i;
-#if VECTORS == 1 && HONE_VECTOR_BYTES == 64 && defined __AVX512VNNI__
-      sum[d][0] = dot_bytes_at_(sum[d][0], w[i][0], digit);
-#else
-      const veci x = load_group_(digit);
-      UNROLL for (int v = 0; v < VECTORS; v++) sum[d][v] = DOT_(sum[d][v], w[i][v], x);
+#if HONE_VECTOR_BYTES == 64 && defined __AVX512VNNI__
+      if (vectors == 1) {
+        sum[d][0] = dot_bytes_at_(sum[d][0], w[i][0], digit);
+        continue;
+      }
 #endif
+      const veci x = load_group_(digit);
+      UNROLL for (int v = 0; v < vectors; v++) sum[d][v] = DOT_(sum[d][v], w[i][v], x);
     }
   UNROLL for (int d = 0; d < DIGITS; d++)
-    UNROLL for (int v = 0; v < VECTORS; v++) total[d][v] = JOIN_(sum[d][v]);
+    UNROLL for (int v = 0; v < vectors; v++) total[d][v] = JOIN_(sum[d][v]);
 }
 
 /* Sums of a block, of the two lower digits and of the third. */
-#define TOTALS_ veci total[SUMS_OF_DIGITS_][TILE_ROWS][VECTORS]
+#define TOTALS_ veci total[SUMS_OF_DIGITS_][TILE_ROWS][PANEL_VECTORS]
 
 /* Adds groups g, g + 1, ... of a block to `total`, and at the end of the block that to acc. */
 INLINE_ void PASTE_(NAME, slab)(const struct PASTE_(NAME, block) *a, const uint8_t *panel,
-                                TOTALS_, vec acc[TILE_ROWS][VECTORS], const long g,
-                                const long groups, const int is_last, const int rows) {
-  const int32_t *p = (const int32_t *)(const void *)(panel + HEAD_BYTES_) + g * NR;
-  veci w[SLAB_ * PAIR][VECTORS];
+                                TOTALS_, vec acc[TILE_ROWS][PANEL_VECTORS], const long g,
+                                const long groups, const int is_last, const long first,
+                                const int rows, const int vectors) {
+  veci w[UNPACKED_][PANEL_VECTORS];
   UNROLL for (int i = 0; i < groups; i++)
-    UNROLL for (int v = 0; v < VECTORS; v++) {
-      const veci x = load_panel_(p + i * NR + v * LANES);
-      PREFETCH_((const uint8_t *)(p + i * NR + v * LANES) + AHEAD_);
+    UNROLL for (int v = 0; v < vectors; v++) {
+      const uint8_t *p = panel + HEAD_BYTES_ + ((g + i) * NR + (first + v) * LANES) * 4;
+      const veci x = load_panel_((const int32_t *)(const void *)p);
+      PREFETCH_(p + AHEAD_);
 #if PAIR == 2
       w[2 * i][v] = x & 0x0f0f0f0f;
       w[2 * i + 1][v] = (x >> 4) & 0x0f0f0f0f;
@@ -139,9 +143,9 @@ INLINE_ void PASTE_(NAME, slab)(const struct PASTE_(NAME, block) *a, const uint8
 #endif
     }
   UNROLL for (int r = 0; r < rows; r++) {
-    veci digits[DIGITS][VECTORS];
-    PASTE_(NAME, digits)(digits, (const veci(*)[VECTORS])w, a + r, g, groups);
-    UNROLL for (int v = 0; v < VECTORS; v++) {
+    veci digits[DIGITS][PANEL_VECTORS];
+    PASTE_(NAME, digits)(digits, (const veci(*)[PANEL_VECTORS])w, a + r, g, groups, vectors);
+    UNROLL for (int v = 0; v < vectors; v++) {
       veci sums[SUMS_OF_DIGITS_];
       sums[0] = total[0][r][v] + (digits[1][v] << 8) + digits[0][v];
       if (DIGITS == 3) sums[DIGITS - 2] = total[DIGITS - 2][r][v] + digits[DIGITS - 1][v];
@@ -152,40 +156,42 @@ INLINE_ void PASTE_(NAME, slab)(const struct PASTE_(NAME, block) *a, const uint8
       vec t = floats_(sums[0]);
       if (DIGITS == 3) t += floats_(sums[DIGITS - 2]) * splat_(65536.0f);
 #if B_ZEROS == 1
-      t -= LOAD_ZERO_(panel, v * LANES) * splat_(a[r].all);
+      t -= LOAD_ZERO_(panel, (first + v) * LANES) * splat_(a[r].all);
 #elif B_ZEROS == 2
-      acc[r][v] += LOAD_ZERO_(panel, v * LANES) * splat_(a[r].all);
+      acc[r][v] += LOAD_ZERO_(panel, (first + v) * LANES) * splat_(a[r].all);
 #endif
-      acc[r][v] += LOAD_SCALE_(panel, v * LANES) * splat_(a[r].step) * t;
+      acc[r][v] += LOAD_SCALE_(panel, (first + v) * LANES) * splat_(a[r].step) * t;
     }
   }
 }
 
 INLINE_ void PASTE_(NAME, add_block)(const struct PASTE_(NAME, block) *a, const uint8_t *panel,
-                                     vec acc[TILE_ROWS][VECTORS], const long groups,
-                                     const int rows) {
-  const long last = (groups - 1) / SLAB_ * SLAB_;
+                                     vec acc[TILE_ROWS][PANEL_VECTORS], const long groups,
+                                     const long first, const int rows, const int vectors) {
+  const long slab = SLAB_(vectors), last = (groups - 1) / slab * slab;
   TOTALS_;
   UNROLL for (int i = 0; i < HEAD_BYTES_; i += 64) PREFETCH_(panel + AHEAD_ + i);
   UNROLL for (int d = 0; d < SUMS_OF_DIGITS_; d++)
     UNROLL for (int r = 0; r < rows; r++)
-      UNROLL for (int v = 0; v < VECTORS; v++) total[d][r][v] = splati_(SIGN_ ? a[r].first[d] : 0);
-  for (long g = 0; g < last; g += SLAB_)
-    PASTE_(NAME, slab)(a, panel, total, acc, g, SLAB_, 0, rows);
-  PASTE_(NAME, slab)(a, panel, total, acc, last, groups - last, 1, rows);
+      UNROLL for (int v = 0; v < vectors; v++) total[d][r][v] = splati_(SIGN_ ? a[r].first[d] : 0);
+  for (long g = 0; g < last; g += slab)
+    PASTE_(NAME, slab)(a, panel, total, acc, g, slab, 0, first, rows, vectors);
+  PASTE_(NAME, slab)(a, panel, total, acc, last, groups - last, 1, first, rows, vectors);
 }
 
-/* Sums of `rows` rows of a with one panel. */
+/* Sums of `rows` rows of a with the vectors of a panel from `first` on; stride: from one block of a row
+   to the next. */
 INLINE_ void PASTE_(NAME, sums)(const struct PASTE_(NAME, block) *a, const uint8_t *panel,
-                                vec acc[TILE_ROWS][VECTORS], const int rows) {
-  for (long block = 0; block < BLOCKS_ - 1; block++, a += M, panel += BLOCK_BYTES)
-    PASTE_(NAME, add_block)(a, panel, acc, GROUPS_(STEP), rows);
-  PASTE_(NAME, add_block)(a, panel, acc, GROUPS_(LAST_), rows);
+                                long stride, long first, vec acc[TILE_ROWS][PANEL_VECTORS],
+                                const int rows, const int vectors) {
+  for (long block = 0; block < BLOCKS_ - 1; block++, a += stride, panel += BLOCK_BYTES)
+    PASTE_(NAME, add_block)(a, panel, acc, GROUPS_(STEP), first, rows, vectors);
+  PASTE_(NAME, add_block)(a, panel, acc, GROUPS_(LAST_), first, rows, vectors);
 }
 
 #define ROW_T struct PASTE_(NAME, block)
 #define ROW_STEP 1
-#define ROWS_ PASTE_(NAME, split_rows)(a_, scratch)
+#define ROWS_(count) PASTE_(NAME, split_rows)(a_, scratch, count)
 #include "gemm_wq_walk.h"
 #undef PAIR
 #undef GROUP
@@ -195,6 +201,8 @@ INLINE_ void PASTE_(NAME, sums)(const struct PASTE_(NAME, block) *a, const uint8
 #undef BLOCK_BYTES
 #undef SIGN_
 #undef SLAB_
+#undef FITS_
+#undef UNPACKED_
 #undef LARGEST_
 #undef SUMS_OF_DIGITS_
 #undef TOTALS_

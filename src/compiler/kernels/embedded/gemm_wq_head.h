@@ -1,6 +1,8 @@
 /* What precedes the elements of a block in gemm_wq.c and gemm_wq_dot.c: scales, and zero points or
- * minima.
+ * minima. A panel has PANEL_VECTORS vectors of columns; a tile reads VECTORS of them, a single row of
+ * several all.
  */
+#define NR (PANEL_VECTORS * LANES)
 #if B_HALVES
 #define SCALES_ 2l
 #define LOAD_SCALE_(head, at) load_f16_((const uint16_t *)(const void *)(head) + (at), LANES)

@@ -1,28 +1,55 @@
 /* From work items to panels: the end of gemm_wq.c and gemm_wq_dot.c. They define PASTE_(NAME,
- * sums); ROW_T, the type of a's rows, ROW_STEP, the elements of a row, and ROWS_, the address of
- * the first row; NR and PANEL_BYTES.
+ * sums); ROW_T, the type of a's rows, ROW_STEP, the elements of a row, ROWS_, the address of the
+ * first row, and PANEL_BYTES. With LIMIT_OPERAND, only leading rows are computed: whole tiles, then
+ * tiles of FEW_ rows, then single ones. A row has the same bits in each of them.
  */
+#if TILE_ROWS > 4
+#define FEW_ 4
+#else
+#define FEW_ TILE_ROWS
+#endif
 
-/* Rows of one panel: input at a, results at element o of c. */
+/* Rows of the vectors of a panel from `first` on, which begins in column j. */
 INLINE_ void PASTE_(NAME, rows)(const ROW_T *a, const uint8_t *panel, float *c,
-                                const void *const *e, long o, long j, long columns,
-                                const int rows) {
-  vec acc[TILE_ROWS][VECTORS];
+                                const void *const *e, long row, long stride, long j, long first,
+                                const int rows, const int vectors) {
+  vec acc[TILE_ROWS][PANEL_VECTORS];
   UNROLL for (int r = 0; r < rows; r++)
-    UNROLL for (int v = 0; v < VECTORS; v++) acc[r][v] = (vec){0};
-  PASTE_(NAME, sums)(a, panel, acc, rows);
-  (void)e, (void)j;
+    UNROLL for (int v = 0; v < vectors; v++) acc[r][v] = (vec){0};
+  PASTE_(NAME, sums)(a + row * ROW_STEP, panel, stride, first, acc, rows, vectors);
+  (void)e;
   UNROLL for (int r = 0; r < rows; r++)
-    UNROLL for (int v = 0; v < VECTORS; v++) {
-      const long at = o + r * C_ROW + v * LANES, left = columns - v * LANES;
+    UNROLL for (int v = 0; v < vectors; v++) {
+      const long column = j + (first + v) * LANES, at = (row + r) * C_ROW + column, left = N - column;
       const long lanes = left < LANES ? left : LANES;
-      if (lanes > 0) store_lanes_(c + at, EPILOGUE(acc[r][v], at, (j + v * LANES), lanes), lanes);
+      if (lanes > 0) store_lanes_(c + at, EPILOGUE(acc[r][v], at, column, lanes), lanes);
     }
+}
+
+/* All rows of VECTORS vectors of a panel. */
+INLINE_ void PASTE_(NAME, tiles)(const ROW_T *a, const uint8_t *panel, float *c,
+                                 const void *const *e, long count, long j, long first) {
+  long m = 0;
+#define ROWS_FROM_M_(number) \
+  PASTE_(NAME, rows)(a, panel, c, e, m, count, j, first, number, VECTORS)
+  for (; m + TILE_ROWS <= count; m += TILE_ROWS) ROWS_FROM_M_(TILE_ROWS);
+#if LIMIT_OPERAND
+  for (; FEW_ < TILE_ROWS && m + FEW_ <= count; m += FEW_) ROWS_FROM_M_(FEW_);
+  for (; TILE_ROWS > 1 && m < count; m++) ROWS_FROM_M_(1);
+#elif M % TILE_ROWS
+  ROWS_FROM_M_(M % TILE_ROWS);
+#endif
+#undef ROWS_FROM_M_
 }
 
 void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
           long begin, long end) {
-  const ROW_T *a = ROWS_;
+#if LIMIT_OPERAND
+  const long limit = ((const int64_t *)e[LIMIT_OPERAND - 1])[1], count = limit < M ? limit : M;
+#else
+  const long count = M;
+#endif
+  const ROW_T *a = ROWS_(count);
   const uint8_t *b = b_;
   float *c = c_;
   (void)scratch;
@@ -30,14 +57,17 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
   for (long panel = begin * UNIT_PANELS; panel < (beyond < panels ? beyond : panels); panel++) {
     const long j = panel * NR, columns = N - j < NR ? N - j : NR;
     const uint8_t *p = b + panel * PANEL_BYTES;
-    long m = 0;
-    for (; m + TILE_ROWS <= M; m += TILE_ROWS)
-      PASTE_(NAME, rows)(a + m * ROW_STEP, p, c, e, m * C_ROW + j, j, columns, TILE_ROWS);
-#if M % TILE_ROWS
-    PASTE_(NAME, rows)(a + m * ROW_STEP, p, c, e, m * C_ROW + j, j, columns, M % TILE_ROWS);
+#if LIMIT_OPERAND && VECTORS < PANEL_VECTORS
+    if (count == 1) {
+      PASTE_(NAME, rows)(a, p, c, e, 0, 1, j, 0, 1, PANEL_VECTORS);
+      continue;
+    }
 #endif
+    for (long v = 0; v * LANES < columns; v += VECTORS)
+      PASTE_(NAME, tiles)(a, p, c, e, count, j, v);
   }
 }
+#undef FEW_
 #undef NR
 #undef PANEL_BYTES
 #undef ROW_T

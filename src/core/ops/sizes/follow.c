@@ -20,6 +20,7 @@ struct follower {
   bool finds_products;          /* slopes may change where sizes are multiplied */
   bool has_changed;             /* slopes */
   const struct value **pair;    /* of at_n, by the index of graph's value */
+  struct arena *scratch;
 };
 
 static hone_status refuse(struct follower *f, const struct node *node, const char *what) {
@@ -427,18 +428,96 @@ static hone_status follow_constant(struct follower *f, const struct node *node, 
   return fits ? HONE_OK : refuse(f, node, "a constant has other elements");
 }
 
+/* -- subgraphs: nothing inside may depend on sizes */
+
+struct level {
+  struct follower *f;
+  const struct level *outer; /* NULL: the subgraph of a node of f->graph */
+  const struct graph *graph, *at_n;
+  const struct value **pair; /* as follower.pair */
+};
+
+static bool same_form(const struct value *a, const struct value *b) {
+  return a->dtype == b->dtype && shape_equal(&a->shape, &b->shape) && !a->slope;
+}
+
+static bool same_value(const struct level *level, const struct value *a, const struct value *b) {
+  if (!a || !b) return a == b;
+  if (a->constant) return b->constant && tensor_equal(a->constant, b->constant);
+  for (; level && !graph_owns(level->graph, a); level = level->outer)
+    if (!level->outer) return same_form(a, b) && level->f->pair[a->index] == b;
+  return level && level->pair[a->index] == b;
+}
+
+static bool pair_same(const struct level *level, const struct value *a, const struct value *b) {
+  if (!a || !b) return a == b;
+  if (!same_form(a, b)) return false;
+  level->pair[a->index] = b;
+  return true;
+}
+
+static hone_status same_graph(struct follower *f, const struct level *outer,
+                              const struct graph *graph, const struct graph *at_n, bool *out);
+
+static hone_status same_attributes(struct follower *f, const struct level *level,
+                                   const struct node *a, const struct node *b, bool *out) {
+  for (size_t i = 0; i < a->attribute_count && *out; i++) {
+    const struct attribute *x = &a->attributes[i], *y = &b->attributes[i];
+    if (x->kind == ATTRIBUTE_GRAPH && y->kind == ATTRIBUTE_GRAPH)
+      TRY(same_graph(f, level, x->graph, y->graph, out));
+    else
+      *out = attribute_equal(x, y);
+  }
+  return HONE_OK;
+}
+
+static bool same_counts(const struct node *a, const struct node *b) {
+  return a->op == b->op && a->input_count == b->input_count && a->output_count == b->output_count &&
+         a->attribute_count == b->attribute_count;
+}
+
+static hone_status same_node(const struct level *level, const struct node *a, const struct node *b,
+                             bool *out) {
+  *out = same_counts(a, b);
+  for (size_t k = 0; *out && k < a->input_count; k++)
+    *out = same_value(level, a->inputs[k], b->inputs[k]);
+  if (*out) TRY(same_attributes(level->f, level, a, b, out));
+  for (size_t k = 0; *out && k < a->output_count; k++)
+    *out = pair_same(level, a->outputs[k], b->outputs[k]);
+  return HONE_OK;
+}
+
+static hone_status same_graph(struct follower *f, const struct level *outer,
+                              const struct graph *graph, const struct graph *at_n, bool *out) {
+  struct level level = {f, outer, graph, at_n, NULL};
+  *out = graph->inputs.count == at_n->inputs.count && graph->nodes.count == at_n->nodes.count &&
+         graph->outputs.count == at_n->outputs.count && graph->impossible == at_n->impossible;
+  TRY(NEW_ARRAY(f->ctx, f->scratch, level.pair, graph->values.count + 1));
+  for (size_t i = 0; *out && i < graph->inputs.count; i++)
+    *out = pair_same(&level, graph->inputs.at[i], at_n->inputs.at[i]);
+  for (size_t i = 0; *out && i < graph->nodes.count; i++)
+    TRY(same_node(&level, graph->nodes.at[i], at_n->nodes.at[i], out));
+  for (size_t i = 0; *out && i < graph->outputs.count; i++)
+    *out = same_value(&level, graph->outputs.at[i], at_n->outputs.at[i]);
+  return HONE_OK;
+}
+
 /* -- nodes */
+
+static hone_status follow_attribute(struct follower *f, const struct node *node,
+                                    const struct attribute *a, const struct attribute *b) {
+  bool is_same = attribute_equal(a, b);
+  if (is_same) return HONE_OK;
+  if (a->kind != ATTRIBUTE_GRAPH || b->kind != ATTRIBUTE_GRAPH)
+    return refuse(f, node, "an attribute has another value");
+  TRY(same_graph(f, NULL, a->graph, b->graph, &is_same));
+  return is_same ? HONE_OK : refuse(f, node, "a subgraph depends on it");
+}
 
 static hone_status follow_node(struct follower *f, const struct node *node,
                                const struct node *other) {
-  if (node->op != other->op || node->input_count != other->input_count ||
-      node->output_count != other->output_count || node->attribute_count != other->attribute_count)
+  if (!same_counts(node, other))
     return refuse(f, node, "the passes transform it into a different node");
-  for (size_t i = 0; i < node->attribute_count; i++)
-    if (!attribute_equal(&node->attributes[i], &other->attributes[i])) {
-      if (node->attributes[i].kind == ATTRIBUTE_GRAPH) return refuse(f, node, "it has subgraphs");
-      return refuse(f, node, "an attribute has another value");
-    }
   for (size_t k = 0; k < node->input_count; k++) {
     struct value *value = node->inputs[k];
     const struct value *at_n = other->inputs[k];
@@ -448,6 +527,8 @@ static hone_status follow_node(struct follower *f, const struct node *node,
     else if (value && f->pair[value->index] != at_n)
       return refuse(f, node, "it reads another value");
   }
+  for (size_t i = 0; i < node->attribute_count; i++)
+    TRY(follow_attribute(f, node, &node->attributes[i], &other->attributes[i]));
   for (size_t k = 0; k < node->output_count; k++) {
     if (!node->outputs[k] != !other->outputs[k]) return refuse(f, node, "an output is missing");
     if (node->outputs[k]) TRY(pair_values(f, node, node->outputs[k], other->outputs[k]));
@@ -478,7 +559,6 @@ hone_status symbol_follow(struct ctx *ctx, struct graph *graph, const struct sym
                           const struct graph *at_n, const int64_t *sizes, bool *out_changed) {
   struct follower f = {
       .ctx = ctx, .graph = graph, .symbols = symbols, .at_n = at_n, .sizes = sizes, .first = -1};
-  struct arena *scratch;
   int below = 0;
   for (size_t k = 0; k < symbols->count; k++) {
     f.less[k] = symbols->at[k].bound - sizes[k];
@@ -493,15 +573,15 @@ hone_status symbol_follow(struct ctx *ctx, struct graph *graph, const struct sym
   for (size_t j = 0; j < graph->symbols.derived_count; j++) set_active(&f, j);
   if (!symbols_complete(&graph->symbols, f.less))
     return refuse(&f, NULL, "a size would be negative");
-  TRY(arena_create(ctx, 0, &scratch));
-  hone_status status = NEW_ARRAY(ctx, scratch, f.pair, graph->values.count + 1);
+  TRY(arena_create(ctx, 0, &f.scratch));
+  hone_status status = NEW_ARRAY(ctx, f.scratch, f.pair, graph->values.count + 1);
   if (!status) status = follow(&f);
   if (!status && f.first >= 0) {
     memcpy(graph->symbols.at, symbols->at, sizeof symbols->at);
     graph->symbols.count = (size_t)f.first + 1;
   }
   if (out_changed) *out_changed = f.first < 0 && f.has_changed;
-  arena_destroy(scratch);
+  arena_destroy(f.scratch);
   return status;
 }
 
