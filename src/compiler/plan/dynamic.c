@@ -276,14 +276,15 @@ static bool is_not_negative(const struct value *value) {
   return true;
 }
 
-/* Indices past the actual size become 0, so that none is out of range. */
+/* Indices past the actual size become 0, so that none is out of range. within: hone's own attribute,
+   all others are within the actual size. */
 static hone_status carry_gather(struct dynamic_check *c) {
   const struct node *node = c->node;
   const struct value *x = node->inputs[0], *index = node->inputs[1];
   bool one = index->constant && tensor_count(index->constant) == 1; /* lowered to a view */
   int64_t axis = node_int(node, "axis", 0);
   if (is_op(node, OP_GatherND) ? is_open_value(x) : is_open_at(x, axis))
-    if (!is_not_negative(index) && !(one && is_op(node, OP_Gather)))
+    if (!is_not_negative(index) && !(one && is_op(node, OP_Gather)) && !node_int(node, "within", 0))
       return refuse(c, "indices may be negative: they count from the end of that dimension");
   for (int d = 0; d < index->shape.rank; d++) TRY(fill(c, index, d, 0));
   return HONE_OK;

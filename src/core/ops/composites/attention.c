@@ -108,19 +108,20 @@ static struct value *weights_of(struct expansion *e, struct value *scores, struc
 }
 
 /* False if a mask of these leading dimensions could not broadcast over grouped heads. */
-static bool broadcasts_over_heads(const struct value *mask, int64_t rows) {
+static bool broadcasts_over_heads(const struct value *mask, bool is_one_row) {
   for (int d = 0; mask && d < mask->shape.rank - 2; d++)
-    if (mask->shape.dims[d] != 1 && (d || rows > 1)) return false;
+    if (mask->shape.dims[d] != 1 && (d || !is_one_row)) return false;
   return true;
 }
 
 /* Query heads that share a key head become rows, or if a head has several rows already a batch over
  * which the key heads broadcast. All nodes between the two matmuls then have one shape, and the
  * plan makes one step of them. */
-static void group_heads(struct expansion *e, struct value **q, struct value **k, struct value **v) {
+static void group_heads(struct expansion *e, bool is_one_row, struct value **q, struct value **k,
+                        struct value **v) {
   const int64_t *d = (*q)->shape.dims, *keys = (*k)->shape.dims, *values = (*v)->shape.dims;
   const int64_t groups = keys[1], count = d[0] * groups;
-  if (d[2] == 1) {
+  if (is_one_row) {
     *q = x_reshape(e, *q, (int64_t[]){d[0], groups, d[1] / groups, d[3]}, 4);
     return;
   }
@@ -147,10 +148,13 @@ void expand_attention(struct expansion *e) {
   const int64_t batch = q->shape.dims[0], heads = q->shape.dims[1], few = k->shape.dims[1];
   const int64_t rows = q->shape.dims[2], size = q->shape.dims[3], keys = k->shape.dims[2];
   const int64_t columns = v->shape.dims[3];
-  const bool is_grouped = !e->graph->is_open && few > 0 && heads > few && heads % few == 0 &&
-                          v->shape.dims[1] == few && !(x_in(e, LENGTHS) && batch > 1) &&
-                          broadcasts_over_heads(x_in(e, MASK), rows);
-  if (is_grouped) group_heads(e, &q, &k, &v);
+  /* the graph has one structure at all sizes */
+  const bool is_one_row = rows == 1 && !e->graph->is_open;
+  const bool has_batch = batch > 1 || (e->graph->is_open && !e->graph->is_open_inside);
+  const bool is_grouped = few > 0 && heads > few && heads % few == 0 && v->shape.dims[1] == few &&
+                          !(x_in(e, LENGTHS) && has_batch) &&
+                          broadcasts_over_heads(x_in(e, MASK), is_one_row);
+  if (is_grouped) group_heads(e, is_one_row, &q, &k, &v);
   double scale = x_float(e, "scale", size ? 1 / sqrt((double)size) : 1);
   double softcap = x_float(e, "softcap", 0);
   int64_t mode = x_int(e, "qk_matmul_output_mode", 0);
