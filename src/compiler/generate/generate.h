@@ -1,7 +1,7 @@
 /* generate: text from a language model in a GGUF file.
  *
- *   forms.c      the two artifacts of a model, one for a chunk of a prompt and one for a token; they
- *                are compiled once and kept in the artifact cache
+ *   build.c      the artifact of a model, for one token up to a chunk of a prompt; it is compiled once
+ *                and kept in the artifact cache
  *   generator.c  a loaded model: caches of keys and values, steps
  *   sample.c     the next token from logits
  *   pieces.c     tokens to UTF-8, stop strings
@@ -78,10 +78,8 @@ MUST_USE hone_status generator_run(struct ctx *ctx, struct hone_generator *gener
 
 /* -- inside the room */
 
-/* Tokens that a step of a prompt computes: it reads the weights once for all of them. A rest of a
-   prompt up to FEW_TOKENS goes token by token, a longer one in a step that is not full. */
-enum { CHUNK_TOKENS = 32, FEW_TOKENS = 4 };
-enum form_kind { FORM_TOKEN, FORM_CHUNK, FORM_COUNT };
+/* Tokens that a step computes at most: it reads the weights once for all of them. */
+enum { CHUNK_TOKENS = 32 };
 
 struct hone_generator {
   struct arena *arena;
@@ -89,15 +87,16 @@ struct hone_generator {
   const char *name, *template;
   const char *bos, *eos; /* their text, for the template */
   struct tokeniser *tokeniser;
-  struct loaded forms[FORM_COUNT];
+  struct loaded artifact;
   struct team *team;
-  int64_t context; /* and room for the padding of a last chunk */
+  int64_t context;
   int32_t vocabulary;
   size_t cache_count;
   void **caches;
   size_t cache_bytes; /* of each */
   const void **inputs;
   void **outputs;
+  const int64_t **input_dims;
   float *logits;
   int32_t *order;  /* [vocabulary], for sampling */
   int32_t *tokens; /* [context] of the current text */
@@ -108,22 +107,17 @@ struct hone_generator {
   double load_ms;
 };
 
-/* forms.c */
-/* A hash of everything that determines the bytes of the artifacts. hash: of the model's files. */
-MUST_USE hone_status forms_key(struct ctx *ctx, const char *hash,
-                               const struct compile_options *options, int64_t cache, char out[65]);
-/* From the artifact cache, or compiled and put there. */
-MUST_USE hone_status form_open(struct ctx *ctx, const char *path, const char *key,
-                               const struct generator_options *options, int64_t context,
-                               enum form_kind kind, struct loaded *out);
+/* build.c */
+/* From the artifact cache, or compiled and put there. hash: of the model's files. */
+MUST_USE hone_status generator_artifact(struct ctx *ctx, const char *path, const char *hash,
+                                        const struct generator_options *options, int64_t cache,
+                                        struct loaded *out);
 
 /* generator.c */
-/* Computes `count` more tokens, at most those of the form; if is_end, the logits of the last are in
+/* Computes up to CHUNK_TOKENS more tokens; if is_end, the logits of the last are in
    generator->logits. */
 MUST_USE hone_status generator_step(struct ctx *ctx, struct hone_generator *generator,
-                                    enum form_kind kind, const int32_t *tokens, int64_t count,
-                                    bool is_end);
-int64_t form_tokens(enum form_kind kind);
+                                    const int32_t *tokens, int64_t count, bool is_end);
 
 /* pieces.c */
 /* Joins the bytes of tokens to characters, and holds back what may become a stop string. */

@@ -1,4 +1,4 @@
-/* A loaded language model. The caches are states of the artifacts: one memory that both update in place. */
+/* A loaded language model. The caches are states of the artifact, which it updates in place. */
 #include <stdlib.h>
 
 #include "compiler/import/gguf/gguf.h"
@@ -33,15 +33,12 @@ static hone_status read_words(struct ctx *ctx, struct hone_generator *g, const s
   return HONE_OK;
 }
 
-/* The inputs and outputs that forms.c asked for: both artifacts have the same caches. */
-static hone_status check_forms(struct ctx *ctx, const struct hone_generator *g) {
-  const struct hone_artifact_info *token = g->forms[FORM_TOKEN].info;
-  const struct hone_artifact_info *chunk = g->forms[FORM_CHUNK].info;
-  const bool fits = token->output_count > 1 && token->input_count == token->output_count + 2 &&
-                    chunk->input_count == token->input_count &&
-                    chunk->output_count == token->output_count;
-  if (!fits) return fail(ctx, HONE_E_INTERNAL, place_none(), "the artifacts do not fit together");
-  const struct hone_io_info *logits = &token->outputs[token->output_count - 1];
+/* The inputs and outputs that build.c asked for. */
+static hone_status check_artifact(struct ctx *ctx, const struct hone_generator *g) {
+  const struct hone_artifact_info *info = g->artifact.info;
+  if (info->output_count < 2 || info->input_count != info->output_count + 2)
+    return fail(ctx, HONE_E_INTERNAL, place_none(), "the artifact has other inputs or outputs");
+  const struct hone_io_info *logits = &info->outputs[info->output_count - 1];
   if (logits->dims[logits->rank - 1] >= g->vocabulary) return HONE_OK;
   return fail(ctx, HONE_E_FORMAT, place_name("tokenizer.ggml.tokens"),
               "%d tokens, and logits for %lld", g->vocabulary,
@@ -49,7 +46,7 @@ static hone_status check_forms(struct ctx *ctx, const struct hone_generator *g) 
 }
 
 static hone_status allocate_caches(struct ctx *ctx, struct hone_generator *g) {
-  const struct hone_artifact_info *info = g->forms[FORM_TOKEN].info;
+  const struct hone_artifact_info *info = g->artifact.info;
   hone_tensor form = {.rank = 0};
   g->cache_count = (size_t)info->output_count - 1;
   form.dtype = (hone_dtype)info->outputs[0].dtype;
@@ -66,19 +63,21 @@ static hone_status allocate_caches(struct ctx *ctx, struct hone_generator *g) {
 }
 
 static hone_status allocate(struct ctx *ctx, struct hone_generator *g) {
-  const struct hone_artifact_info *info = g->forms[FORM_TOKEN].info;
+  const struct hone_artifact_info *info = g->artifact.info;
   const struct hone_io_info *logits = &info->outputs[info->output_count - 1];
   TRY(allocate_caches(ctx, g));
   TRY(NEW_ARRAY(ctx, g->arena, g->inputs, g->cache_count + 3));
   TRY(NEW_ARRAY(ctx, g->arena, g->outputs, g->cache_count + 1));
+  TRY(NEW_ARRAY(ctx, g->arena, g->input_dims, g->cache_count + 3));
+  for (int i = 0; i < info->input_count; i++) g->input_dims[i] = info->inputs[i].dims;
   TRY(NEW_ARRAY(ctx, g->arena, g->logits, (size_t)logits->dims[logits->rank - 1]));
   TRY(NEW_ARRAY(ctx, g->arena, g->order, (size_t)g->vocabulary));
   return NEW_ARRAY(ctx, g->arena, g->tokens, (size_t)g->context);
 }
 
-/* Room for the padding of a last chunk. */
+/* Room for a whole step. */
 static int64_t cache_tokens(const struct hone_generator *g) {
-  return (g->context + CHUNK_TOKENS - 1) / CHUNK_TOKENS * CHUNK_TOKENS;
+  return g->context < CHUNK_TOKENS ? CHUNK_TOKENS : g->context;
 }
 
 /* Of the content of all files of the model. */
@@ -100,14 +99,13 @@ static hone_status hash_files(struct ctx *ctx, const struct hone_generator *g, c
   return HONE_OK;
 }
 
-static hone_status open_forms(struct ctx *ctx, struct hone_generator *g, const char *path,
-                              const struct gguf *file, const struct generator_options *options) {
-  char hash[33], key[65];
+static hone_status open_artifact(struct ctx *ctx, struct hone_generator *g, const char *path,
+                                 const struct gguf *file,
+                                 const struct generator_options *options) {
+  char hash[33];
   TRY(hash_files(ctx, g, path, file, hash));
-  TRY(forms_key(ctx, hash, &options->compile, cache_tokens(g), key));
-  for (int kind = 0; kind < FORM_COUNT; kind++)
-    TRY(form_open(ctx, path, key, options, cache_tokens(g), kind, &g->forms[kind]));
-  return check_forms(ctx, g);
+  TRY(generator_artifact(ctx, path, hash, options, cache_tokens(g), &g->artifact));
+  return check_artifact(ctx, g);
 }
 
 static hone_status open_all(struct ctx *ctx, struct hone_generator *g, const char *path,
@@ -123,9 +121,9 @@ static hone_status open_all(struct ctx *ctx, struct hone_generator *g, const cha
   g->context = most < positions ? most : positions;
   TRY(features_check(ctx, place_name(options->compile.target.level),
                      options->compile.target.features));
-  TRY(open_forms(ctx, g, path, &file, options));
+  TRY(open_artifact(ctx, g, path, &file, options));
   TRY(team_create(ctx, threads, false, &g->team));
-  file_release(&g->file); /* texts of tokens are read on and on, weights are in the artifacts */
+  file_release(&g->file); /* texts of tokens are read on and on, weights are in the artifact */
   return allocate(ctx, g);
 }
 
@@ -153,8 +151,7 @@ hone_status generator_open(struct ctx *ctx, const char *path,
 void generator_close(struct hone_generator *g) {
   if (!g) return;
   team_destroy(g->team);
-  for (int kind = 0; kind < FORM_COUNT; kind++)
-    if (g->forms[kind].info) artifact_unload(&g->forms[kind]);
+  if (g->artifact.info) artifact_unload(&g->artifact);
   for (size_t i = 0; g->caches && i < g->cache_count; i++) free(g->caches[i]);
   if (g->file.data) file_unmap(&g->file);
   arena_destroy(g->arena);
@@ -166,22 +163,26 @@ double generator_load_ms(const struct hone_generator *g) { return g->load_ms; }
 
 /* -- step */
 
-hone_status generator_step(struct ctx *ctx, struct hone_generator *g, enum form_kind kind,
-                           const int32_t *tokens, int64_t count, bool is_end) {
-  const struct loaded *form = &g->forms[kind];
-  int64_t ids[CHUNK_TOKENS] = {0}, past = g->count, last = is_end ? count - 1 : -1;
+hone_status generator_step(struct ctx *ctx, struct hone_generator *g, const int32_t *tokens,
+                           int64_t count, bool is_end) {
+  const struct loaded *artifact = &g->artifact;
+  const int64_t sizes[] = {1, count}, past = g->count, last = is_end ? count - 1 : -1;
+  int64_t ids[CHUNK_TOKENS];
   for (int64_t i = 0; i < count; i++) ids[i] = tokens[i];
   g->inputs[0] = ids;
+  g->input_dims[0] = sizes;
   g->inputs[1] = &past;
   for (size_t i = 0; i < g->cache_count; i++) g->inputs[2 + i] = g->outputs[i] = g->caches[i];
   g->inputs[2 + g->cache_count] = &last;
   g->outputs[g->cache_count] = g->logits;
-  const struct hone_io io = {.inputs = g->inputs, .outputs = g->outputs};
-  const int32_t status = form->info->run(form->weights, form->arena, &io, team_interface(g->team));
+  const struct hone_io io = {
+      .inputs = g->inputs, .outputs = g->outputs, .input_dims = g->input_dims};
+  const int32_t status =
+      artifact->info->run(artifact->weights, artifact->arena, &io, team_interface(g->team));
   if (status)
     return fail(ctx, (hone_status)status, place_none(), "a token is out of the model's range");
   memmove(g->tokens + g->count, tokens, (size_t)count * sizeof *tokens);
   g->count += count;
-  if (kind == FORM_CHUNK && count == CHUNK_TOKENS && g->settled == past) g->settled = g->count;
+  if (count == CHUNK_TOKENS && g->settled == past) g->settled = g->count;
   return HONE_OK;
 }

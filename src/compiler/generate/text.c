@@ -57,10 +57,8 @@ static void keep_beginning(struct hone_generator *g, const int32_t *ids, int64_t
 static hone_status take_prompt(struct ctx *ctx, struct hone_generator *g, const int32_t *ids,
                                int64_t count) {
   while (g->count < count) {
-    const int64_t left = count - g->count;
-    const enum form_kind kind = left <= FEW_TOKENS ? FORM_TOKEN : FORM_CHUNK;
-    const int64_t most = form_tokens(kind);
-    TRY(generator_step(ctx, g, kind, ids + g->count, left < most ? left : most, left <= most));
+    const int64_t left = count - g->count, next = left < CHUNK_TOKENS ? left : CHUNK_TOKENS;
+    TRY(generator_step(ctx, g, ids + g->count, next, next == left));
   }
   return HONE_OK;
 }
@@ -107,7 +105,7 @@ static hone_status answer(struct ctx *ctx, struct hone_generator *g, struct aren
       out->reason = pieces->is_stopped ? "stop" : "cancelled";
       break;
     }
-    if (out->new_tokens < most) TRY(generator_step(ctx, g, FORM_TOKEN, &token, 1, true));
+    if (out->new_tokens < most) TRY(generator_step(ctx, g, &token, 1, true));
   }
   out->rest_ms = (double)(clock_ns() - start) / 1e6;
   pieces_end(pieces);
