@@ -51,9 +51,11 @@ bool kernel_active_prefix(const struct problem *problem, const struct kernel_tar
 
 bool kernel_limits(const struct problem *problem, const struct kernel_target *target,
                    const struct choice *choice, int64_t *out_batches, int64_t *out_pixels) {
-  *out_batches = 1;
+  const bool has_rows =
+      choice->kernel->units == gemm_wq_units || choice->kernel->units == attention_units;
+  *out_batches = at_least_1(problem->batch0) * at_least_1(problem->batch1);
   *out_pixels = problem->m;
-  if (choice->kernel->units == gemm_wq_units) return true;
+  if (has_rows) return true;
   if (choice->kernel->units != gemm_units && choice->kernel->units != conv_units) return false;
   gemm_limits(problem, target, choice, out_batches, out_pixels);
   return true;

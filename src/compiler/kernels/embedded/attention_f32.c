@@ -6,7 +6,8 @@
  * Before the first block of a batch, b is packed as [N / NR][K][NR] and v as [COLUMNS / NR][N][NR]
  * in the thread's scratch, NR = VECTORS * LANES, zero-padded. The epilogue gets the row of the
  * scores times N as o. With IS_DIRECT, for few rows, nothing is packed: b and v are read once, in
- * place. Scores that the epilogue masks after a row's last visible column (VISIBLE), or from a
+ * place. With LIMIT_OPERAND, only leading rows are computed; a single one reads b and v in place too,
+ * together with those of the batches that share b. Scores that the epilogue masks after a row's last visible column (VISIBLE), or from a
  * column on that is known at run time (KEYS_OPERAND), have zero weight: neither matmul computes
  * them. From defines(): VECTORS ROWS BLOCKS WIDE_BLOCKS UNIT_BLOCKS
  * IS_DIRECT B_TYPE (of b and v, widened when read) C_TYPE (if not f32: rounded when stored).
@@ -17,18 +18,7 @@
 #define PANELS ((N + NR - 1) / NR)
 #define WIDTH (PANELS * NR) /* of a row of scores */
 #define V_PANELS ((COLUMNS + NR - 1) / NR)
-/* Panels of b and v: begin, distance of rows, columns that may be read. */
-#if IS_DIRECT
-#define PANEL_T B_T
-#define LOAD_PANEL LOAD_SOME_B
-#define B_PANEL(b, panel) ((b) + (panel) * NR), B_ROW, N - (panel) * NR
-#define V_PANEL(v, panel) ((v) + (panel) * NR), V_ROW, COLUMNS - (panel) * NR
-#else
-#define PANEL_T float
-#define LOAD_PANEL load_lanes_
-#define B_PANEL(b, panel) ((b) + (panel) * K * NR), NR, NR
-#define V_PANEL(v, panel) ((v) + (panel) * N * NR), NR, NR
-#endif
+#define READS_IN_PLACE (IS_DIRECT || LIMIT_OPERAND)
 #define BATCH_UNITS ((BLOCKS + UNIT_BLOCKS - 1) / UNIT_BLOCKS)
 /* Columns that at least one of the `rows` from `row` on sees, of the first `keys`. */
 #if VISIBLE && !IS_DIRECT
@@ -86,27 +76,33 @@ INLINE_ void PASTE_(NAME, pack_v)(const B_T *v, float *packed, const long keys) 
 
 #endif
 
-/* One panel of a matmul in registers. */
-#define PRODUCT_(acc, rows, vectors, a, a_row, panel, depth) \
-  PRODUCT_OF_(acc, rows, vectors, a, a_row, panel, depth)
-#define PRODUCT_OF_(acc, rows, vectors, a, a_row, b, b_row, columns, depth)                \
-  do {                                                                                     \
-    UNROLL for (int y = 0; y < rows; y++)                                                  \
-      UNROLL for (int x = 0; x < vectors; x++) acc[y][x] = (vec){0};                       \
-    for (long k = 0; k < depth; k++) {                                                     \
-      vec w[VECTORS];                                                                      \
-      UNROLL for (int x = 0; x < vectors; x++) {                                           \
-        const long left = (columns) - x * LANES;                                           \
-        w[x] = left > 0 ? LOAD_PANEL((b) + k * (b_row) + x * LANES, left) : (vec){0};     \
-      }                                                                                    \
-      UNROLL for (int y = 0; y < rows; y++) {                                              \
-        float t = (a)[y * (a_row) + k];                                                    \
-        UNROLL for (int x = 0; x < vectors; x++) acc[y][x] += t * w[x];                    \
-      }                                                                                    \
-    }                                                                                      \
-  } while (0)
+/* One panel of a matmul in registers. The panel is packed, or begins at column `first` of b, whose rows
+   of `columns` are b_row apart. */
+INLINE_ void PASTE_(NAME, product)(vec acc[ROWS][VECTORS], const float *a, const long a_row,
+                                   const void *b, const long b_row, const long panel,
+                                   const long columns, const long packed_depth, const long depth,
+                                   const int rows, const int vectors, const int direct) {
+  const B_T *in_place = (const B_T *)b + panel * NR;
+  const float *packed = (const float *)b + panel * packed_depth * NR;
+  UNROLL for (int y = 0; y < rows; y++)
+    UNROLL for (int x = 0; x < vectors; x++) acc[y][x] = (vec){0};
+  for (long k = 0; k < depth; k++) {
+    vec w[VECTORS];
+    UNROLL for (int x = 0; x < vectors; x++) {
+      const long left = columns - panel * NR - x * LANES;
+      if (!direct)
+        w[x] = loadu_(packed + k * NR + x * LANES);
+      else
+        w[x] = left > 0 ? LOAD_SOME_B(in_place + k * b_row + x * LANES, left) : (vec){0};
+    }
+    UNROLL for (int y = 0; y < rows; y++) {
+      float t = a[y * a_row + k];
+      UNROLL for (int x = 0; x < vectors; x++) acc[y][x] += t * w[x];
+    }
+  }
+}
 
-#if IS_DIRECT && B_COLUMN != 1
+#if READS_IN_PLACE && B_COLUMN != 1
 /* The row a times the first `keys` columns of b: LANES columns at once, whose sums are reduced into
    one vector. */
 INLINE_ void PASTE_(NAME, dots)(const float *a, const B_T *b, float *s, const long keys) {
@@ -143,30 +139,32 @@ INLINE_ void PASTE_(NAME, dots)(const float *a, const B_T *b, float *s, const lo
 }
 #endif
 
-/* A block of rows times the first `vectors` of a panel of b. */
-INLINE_ void PASTE_(NAME, panel)(const float *a, const PANEL_T *b, float *s, long panel,
-                                 const int rows, const int vectors) {
+/* Rows of a, a_row apart, times the first `vectors` of a panel of b. */
+INLINE_ void PASTE_(NAME, panel)(const float *a, const long a_row, const void *b, float *s,
+                                 long panel, const int rows, const int vectors,
+                                 const int direct) {
   vec acc[ROWS][VECTORS];
-  PRODUCT_(acc, rows, vectors, a, A_ROW, B_PANEL(b, panel), K);
+  PASTE_(NAME, product)(acc, a, a_row, b, B_ROW, panel, N, K, K, rows, vectors, direct);
   UNROLL for (int y = 0; y < rows; y++)
     UNROLL for (int x = 0; x < vectors; x++)
       storeu_(s + y * WIDTH + panel * NR + x * LANES, acc[y][x]);
 }
 
-/* A block of rows times the columns of b before `seen`, whole panels. */
-INLINE_ void PASTE_(NAME, scores)(const float *a, const PANEL_T *b, float *s, const long seen,
-                                  const int rows) {
-#if IS_DIRECT && B_COLUMN != 1
+/* Rows of a times the columns of b before `seen`, whole panels. */
+INLINE_ void PASTE_(NAME, scores)(const float *a, const long a_row, const void *b, float *s,
+                                  const long seen, const int rows, const int direct) {
+#if READS_IN_PLACE && B_COLUMN != 1
   const long made = (seen + NR - 1) / NR * NR;
-  for (int y = 0; y < rows; y++)
-    PASTE_(NAME, dots)(a + y * A_ROW, b, s + y * WIDTH, made < N ? made : N);
-#else
+  for (int y = 0; direct && y < rows; y++)
+    PASTE_(NAME, dots)(a + y * a_row, b, s + y * WIDTH, made < N ? made : N);
+  if (direct) return;
+#endif
   for (long panel = 0; panel < N / NR && panel * NR < seen; panel++)
-    PASTE_(NAME, panel)(a, b, s, panel, rows, VECTORS);
+    PASTE_(NAME, panel)(a, a_row, b, s, panel, rows, VECTORS, direct);
 #if N % NR
   if (N / NR * NR < seen)
-    PASTE_(NAME, panel)(a, b, s, N / NR, rows, (N % NR + LANES - 1) / LANES);
-#endif
+    PASTE_(NAME, panel)
+    (a, a_row, b, s, N / NR, rows, (N % NR + LANES - 1) / LANES, direct);
 #endif
 }
 
@@ -231,28 +229,37 @@ INLINE_ float PASTE_(NAME, weights)(float *s, const float largest, const long n)
   return 1.0f / whole;
 }
 
-INLINE_ void PASTE_(NAME, rows)(const float *a, const PANEL_T *b, const PANEL_T *v, float *s, C_T *c,
-                                const void *const *e, long line, const long seen, const long keys,
-                                const int rows) {
+/* Rows of a, of c and of the scores, in whose numbers they are a_row, c_row and `step` apart. */
+INLINE_ void PASTE_(NAME, rows)(const float *a, const long a_row, const void *b, const void *v,
+                                float *s, C_T *c, const long c_row, const void *const *e,
+                                long line, const long step, const long seen, const long keys,
+                                const int rows, const int direct) {
   float top[ROWS], scale[ROWS];
   const long begun = (seen + NR - 1) / NR * NR, made = begun < N ? begun : N;
-  PASTE_(NAME, scores)(a, b, s, seen, rows);
+  PASTE_(NAME, scores)(a, a_row, b, s, seen, rows, direct);
   /* all rows first: computing a row's maximum has a long latency, and the weights depend on it */
   for (int y = 0; y < rows; y++)
-    top[y] = PASTE_(NAME, largest)(s + y * WIDTH, e, (line + y) * N, made, keys);
+    top[y] = PASTE_(NAME, largest)(s + y * WIDTH, e, (line + y * step) * N, made, keys);
   for (int y = 0; y < rows; y++)
     scale[y] = PASTE_(NAME, weights)(s + y * WIDTH, top[y], made);
   for (long panel = 0; panel < V_PANELS; panel++) {
     vec acc[ROWS][VECTORS];
-    PRODUCT_(acc, rows, VECTORS, s, WIDTH, V_PANEL(v, panel), seen);
+    PASTE_(NAME, product)
+    (acc, s, WIDTH, v, V_ROW, panel, COLUMNS, N, seen, rows, VECTORS, direct);
     UNROLL for (int y = 0; y < rows; y++)
       UNROLL for (int x = 0; x < VECTORS; x++) {
         const long n = panel * NR + x * LANES;
-        if (n < COLUMNS)
-          STORE_C(c + y * C_ROW + n, acc[y][x] * splat_(scale[y]), COLUMNS - n);
+        if (n < COLUMNS) STORE_C(c + y * c_row + n, acc[y][x] * splat_(scale[y]), COLUMNS - n);
       }
   }
 }
+
+/* Batches whose single rows are computed together. */
+#if B_BATCH1 == 0 && V_BATCH1 == 0 && BATCH1 <= ROWS
+#define TOGETHER BATCH1
+#else
+#define TOGETHER 1
+#endif
 
 void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *scratch,
           long begin, long end) {
@@ -268,6 +275,10 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 #else
   const long keys = N;
 #endif
+#if LIMIT_OPERAND
+  const int64_t *limits = (const int64_t *)e[LIMIT_OPERAND - 1];
+  const long batches = limits[0], limit = limits[1];
+#endif
   for (long u = begin; u < end; u++) {
     const long batch = u / BATCH_UNITS, batch0 = batch / BATCH1, batch1 = batch % BATCH1;
     const float *a = (const float *)a_ + batch0 * A_BATCH0 + batch1 * A_BATCH1;
@@ -277,6 +288,15 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 #if IS_DIRECT
     const B_T *b = b_batch, *v = v_batch;
 #else
+#if LIMIT_OPERAND
+    if (limit == 1 && batches == BATCH0 * BATCH1) {
+      if (u % BATCH_UNITS == 0 && batch1 % TOGETHER == 0)
+        PASTE_(NAME, rows)
+        (a, A_BATCH1, b_batch, v_batch, s, c, C_BATCH1, e, batch * M, M, SEEN(0, 1), keys, TOGETHER,
+         1);
+      continue;
+    }
+#endif
     if (packed != batch) {
       PASTE_(NAME, pack_b)(b_batch, b, keys);
       PASTE_(NAME, pack_v)(v_batch, v, keys);
@@ -288,17 +308,24 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
     for (long block = first; block < last; block++) {
 #if WIDE_BLOCKS < BLOCKS
       const long row = block * (ROWS - 1) + (block < WIDE_BLOCKS ? block : WIDE_BLOCKS);
-      if (block >= WIDE_BLOCKS) {
-        PASTE_(NAME, rows)
-        (a + row * A_ROW, b, v, s, c + row * C_ROW, e, batch * M + row, SEEN(row, ROWS - 1), keys,
-         ROWS - 1);
-        continue;
-      }
 #else
       const long row = block * ROWS;
 #endif
-      PASTE_(NAME, rows)
-      (a + row * A_ROW, b, v, s, c + row * C_ROW, e, batch * M + row, SEEN(row, ROWS), keys, ROWS);
+#if LIMIT_OPERAND
+      if (row >= limit) break;
+#endif
+#define BLOCK_OF_(number)                                                                \
+  PASTE_(NAME, rows)                                                                     \
+  (a + row * A_ROW, A_ROW, b, v, s, c + row * C_ROW, C_ROW, e, batch * M + row, 1,       \
+   SEEN(row, number), keys, number, IS_DIRECT)
+#if WIDE_BLOCKS < BLOCKS
+      if (block >= WIDE_BLOCKS) {
+        BLOCK_OF_(ROWS - 1);
+        continue;
+      }
+#endif
+      BLOCK_OF_(ROWS);
+#undef BLOCK_OF_
     }
   }
 }
@@ -308,10 +335,6 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 #undef V_PANELS
 #undef BATCH_UNITS
 #undef SEEN
-#undef B_PANEL
-#undef V_PANEL
-#undef PRODUCT_
-#undef PRODUCT_OF_
-#undef PANEL_T
-#undef LOAD_PANEL
+#undef READS_IN_PLACE
+#undef TOGETHER
 #undef B_T
