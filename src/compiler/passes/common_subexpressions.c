@@ -3,7 +3,7 @@
  */
 #include "rewrite.h"
 
-enum { SMALL_CONSTANT_BYTES = 1024 };
+enum { SMALL_CONSTANT_BYTES = 1 << 20 }; /* as the numbers of the places in a cache */
 
 static uint64_t mix(uint64_t hash, const void *data, size_t size) { /* FNV-1a */
   const unsigned char *bytes = data;
@@ -41,7 +41,7 @@ static hone_status merge_constants(struct ctx *ctx, struct graph *graph, struct 
     struct value *value = graph->values.at[v];
     if (!is_mergeable(value)) continue;
     const struct tensor *tensor = value->constant;
-    uint64_t hash = mix(MIX(14695981039346656037u, tensor->dtype), tensor->data, tensor->bytes);
+    const uint64_t hash = hash_64(tensor->data, tensor->bytes) + tensor->dtype;
     size_t slot = hash & (table.capacity - 1);
     for (; table.at[slot]; slot = (slot + 1) & (table.capacity - 1)) {
       struct value *other = graph->values.at[table.at[slot] - 1];

@@ -105,8 +105,7 @@ static hone_status wants_attribute(const struct exporter *e, const struct node *
     return is_default(attribute, newer[i].otherwise) ? HONE_OK : lacks(e, node, attribute->name);
   }
   /* hone's own attributes: non-negative indices, or a key for every query; rounding of operands */
-  if (((is_op(node, OP_ScatterElements) || is_op(node, OP_Attention)) &&
-       !strcmp(attribute->name, "within")) ||
+  if (!strcmp(attribute->name, "within") ||
       (is_op(node, OP_DequantizeLinear) && !strcmp(attribute->name, "a_digits")))
     *out = false;
   if (is_op(node, OP_Split) && e->opset < 18 && !strcmp(attribute->name, "num_outputs")) {

@@ -369,6 +369,17 @@ void expand_swiglu(struct expansion *e) {
   x_out(e, 0, x_2(e, OP_Mul, gate, x_in(e, 1)));
 }
 
+/* Each tuple of a dense tensor of them, [..., rank - 1], counts its own place. */
+static void fill_places(const struct shape *shape, int64_t *to) {
+  const int length = shape->rank - 1;
+  int64_t at[HONE_MAX_RANK] = {0}, count = 1;
+  for (int k = 0; k < length; k++) count *= shape->dims[k];
+  for (int64_t i = 0; i < count; i++, to += length) {
+    memcpy(to, at, (size_t)length * sizeof *at);
+    for (int k = length - 1; k >= 0 && ++at[k] == shape->dims[k]; k--) at[k] = 0;
+  }
+}
+
 void expand_tensor_scatter(struct expansion *e) {
   struct value *cache = x_in(e, 0), *update = x_in(e, 1), *first = x_in(e, 2);
   int axis = 0, rank = update->shape.rank;
@@ -380,18 +391,28 @@ void expand_tensor_scatter(struct expansion *e) {
       x_fail(e, HONE_E_SHAPE, "axis %d of ranks %d and %d", axis, cache->shape.rank, rank);
     return;
   }
-  int64_t dims[HONE_MAX_RANK], batch[HONE_MAX_RANK];
-  for (int i = 0; i < rank; i++) {
-    dims[i] = i == axis ? update->shape.dims[i] : 1;
-    batch[i] = i == 0 ? update->shape.dims[0] : 1;
+  /* the index tuple of each run of the update: its own place, `first` further along the axis */
+  const struct tensor *places;
+  struct shape shape = {.rank = axis + 2};
+  int64_t along[HONE_MAX_RANK] = {0}, batch[HONE_MAX_RANK] = {update->shape.dims[0]};
+  if (axis + 2 > HONE_MAX_RANK) {
+    x_fail(e, HONE_E_LIMIT, "the update has too many dimensions");
+    return;
   }
-  struct value *index = x_range(e, HONE_I64, update->shape.dims[axis], 0, 1);
-  index = x_reshape(e, index, dims, rank);
-  if (first) index = x_2(e, OP_Add, index, x_reshape(e, x_cast(e, first, HONE_I64), batch, rank));
+  for (int i = 0; i <= axis; i++) shape.dims[i] = update->shape.dims[i];
+  for (int i = 1; i <= axis + 1; i++) batch[i] = 1;
+  shape.dims[axis + 1] = axis + 1;
+  along[axis] = 1;
+  struct value *index = x_constant(e, HONE_I64, &shape, &places);
+  if (e->status) return;
+  fill_places(&shape, (int64_t *)(uintptr_t)places->data);
+  if (first) {
+    first = x_reshape(e, x_cast(e, first, HONE_I64), batch, axis + 2);
+    first = x_2(e, OP_Mul, first, x_list(e, along, (size_t)axis + 1));
+    index = x_2(e, OP_Add, index, first);
+  }
   if (x_is(e, "mode", "linear", "circular"))
-    index = x_2(e, OP_Mod, index, x_scalar(e, HONE_I64, (double)cache->shape.dims[axis]));
-  index = x_expand(e, index, &update->shape);
-  x_with_int(e, "axis", axis);
+    index = x_2(e, OP_Mod, index, x_list(e, cache->shape.dims, (size_t)axis + 1));
   x_with_int(e, "within", 1); /* tokens and a cache of dynamic length: compiler/plan/dynamic.c */
-  x_out(e, 0, x_3(e, OP_ScatterElements, cache, index, update));
+  x_out(e, 0, x_3(e, OP_ScatterND, cache, index, update));
 }

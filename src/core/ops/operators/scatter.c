@@ -82,16 +82,16 @@ static hone_status check_types(struct ctx *ctx, const struct node *node) {
   return HONE_OK;
 }
 
-/* -- ScatterElements */
-
 /* hone's own attribute `within`: indices count from the beginning, and updates with a negative one
- * are skipped. */
+ * are skipped (*out is -1). */
 static hone_status place_along(struct ctx *ctx, const struct node *node, int64_t i, int64_t dim,
                                int64_t *out) {
   *out = -1;
   if (i < 0 && node_int(node, "within", 0)) return HONE_OK;
   return node_index(ctx, node, i, dim, out);
 }
+
+/* -- ScatterElements */
 
 hone_status infer_scatter_elements(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
@@ -161,7 +161,7 @@ hone_status infer_scatter_nd(struct ctx *ctx, struct graph *graph, struct node *
   const struct tensor *known = node->inputs[1]->constant;
   for (size_t i = 0; known && length && i < tensor_count(known); i++) {
     int64_t at;
-    TRY(node_index(ctx, node, tensor_i64(known, i), data->dims[i % (size_t)length], &at));
+    TRY(place_along(ctx, node, tensor_i64(known, i), data->dims[i % (size_t)length], &at));
   }
   return set_output(ctx, node, 0, node->inputs[0]->dtype, data);
 }
@@ -181,12 +181,14 @@ hone_status eval_scatter_nd(struct ctx *ctx, struct arena *scratch, const struct
   if (in[0]->bytes) memcpy(tensor_data(out[0]), in[0]->data, in[0]->bytes);
   for (size_t row = 0; row < rows; row++) {
     int64_t offset = 0, at;
+    bool is_skipped = false;
     for (int k = 0; k < length; k++) {
       int64_t i = tensor_i64(in[1], row * (size_t)length + (size_t)k);
-      TRY(node_index(ctx, node, i, data->dims[k], &at));
+      TRY(place_along(ctx, node, i, data->dims[k], &at));
+      is_skipped |= at < 0;
       offset += at * strides[k];
     }
-    update(out[0], (size_t)offset, in[2], row * run, run, size, reduction);
+    if (!is_skipped) update(out[0], (size_t)offset, in[2], row * run, run, size, reduction);
   }
   return HONE_OK;
 }
