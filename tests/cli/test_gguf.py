@@ -35,7 +35,11 @@ def test_a_model_computes_what_its_architecture_says(hone, tmp_path, name, matri
 CACHE = 16  # tokens that a cache holds as state
 
 
-@pytest.mark.parametrize("how", [["--reference"], [], ["--cpu", "avx2"], ["--portable"]], ids=["reference", "compiled", "avx2", "portable"])
+UP_TO_7 = ["--shape", "input_ids[1,N=ROWS<=7]"]
+
+
+@pytest.mark.parametrize("how", [["--reference"], [], ["--cpu", "avx2"], ["--portable"], UP_TO_7, [*UP_TO_7, "--cpu", "avx2"], [*UP_TO_7, "--portable"]],
+                         ids=["reference", "compiled", "avx2", "portable", "up-to-7", "up-to-7-avx2", "up-to-7-portable"])
 @pytest.mark.parametrize("past, rows", [(3, 1), (0, 1), (15, 1), (0, 4), (5, 4), (12, 4)])
 @pytest.mark.parametrize("name", ["llama", "gemma3"])
 def test_caches_as_state_are_updated_in_place(hone, tmp_path, name, past, rows, how):
@@ -51,11 +55,10 @@ def test_caches_as_state_are_updated_in_place(hone, tmp_path, name, past, rows, 
         cache[:, past:] = 99  # of an earlier text
     np.save(inputs / "input_ids.npy", ids[None])
     np.save(inputs / "past_length.npy", np.array([past]))
-    if rows > 1:
-        np.save(inputs / "last.npy", np.array([last]))
+    np.save(inputs / "last.npy", np.array([last]))
     for i, cache in enumerate(caches):
         np.save(inputs / f"past.{i // 2}.{'value' if i % 2 else 'key'}.npy", cache[None])
-    sound(hone("run", path, "--cache", str(CACHE), "--inputs", inputs, "-o", outputs, *how))
+    sound(hone("run", path, "--cache", str(CACHE), "--inputs", inputs, "-o", outputs, *(word.replace("ROWS", str(rows)) for word in how)))
     logits, new = evaluate(name, values, ids, [cache[:, :past].astype(np.float64) for cache in caches])
     got = [np.load(outputs / f"out_{i}.npy")[0] for i in range(2 * BLOCKS + 1)]
     np.testing.assert_allclose(got[-1][0], logits[last], rtol=0, atol=4e-3 * np.abs(logits).max())

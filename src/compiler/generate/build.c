@@ -14,7 +14,8 @@ static hone_status artifact_key(struct ctx *ctx, const char *hash,
   program_hash(program);
   strbuf_printf(&text, "generate|%s|%s|%s|%s|%s|%d|%d%d%d%d|%d|%lld", program, hash, compiler,
                 options->target.triple, options->target.level, options->threads, options->bf16,
-                options->fp16, options->prefers_size, options->debug, CHUNK_TOKENS, (long long)cache);
+                options->fp16, options->prefers_size, options->debug, CHUNK_TOKENS,
+                (long long)cache);
   for (const char *const *flag = options->target.flags; *flag; flag++)
     strbuf_printf(&text, "|%s", *flag);
   hone_status status = strbuf_finish(ctx, &text);

@@ -100,8 +100,7 @@ static hone_status hash_files(struct ctx *ctx, const struct hone_generator *g, c
 }
 
 static hone_status open_artifact(struct ctx *ctx, struct hone_generator *g, const char *path,
-                                 const struct gguf *file,
-                                 const struct generator_options *options) {
+                                 const struct gguf *file, const struct generator_options *options) {
   char hash[33];
   TRY(hash_files(ctx, g, path, file, hash));
   TRY(generator_artifact(ctx, path, hash, options, cache_tokens(g), &g->artifact));

@@ -84,14 +84,11 @@ bool gemm_wq_fits(const struct problem *p, const struct kernel_target *target,
 
 int gemm_wq_defines(const struct problem *p, const struct kernel_target *target,
                     const struct choice *choice, struct kernel_define defines[KERNEL_DEFINES_MAX]) {
-  const struct kernel_define all[] = {{"VECTORS", choice->value[0]},
-                                      {"PANEL_VECTORS", panel_vectors(p, target, choice)},
-                                      {"TILE_ROWS", choice->value[1]},
-                                      {"UNIT_PANELS", choice->value[2]},
-                                      {"B_TYPE", p->types.b},
-                                      {"B_BITS", bits_of(p)},
-                                      {"STEP", step_of(p, choice)},
-                                      {"DIGITS", digits_of(p)}};
+  const struct kernel_define all[] = {
+      {"VECTORS", choice->value[0]},   {"PANEL_VECTORS", panel_vectors(p, target, choice)},
+      {"TILE_ROWS", choice->value[1]}, {"UNIT_PANELS", choice->value[2]},
+      {"B_TYPE", p->types.b},          {"B_BITS", bits_of(p)},
+      {"STEP", step_of(p, choice)},    {"DIGITS", digits_of(p)}};
   memcpy(defines, all, sizeof all);
   return COUNT(all);
 }

@@ -266,7 +266,7 @@ static inline void reference_layernorm(const struct problem *p, const float *x, 
   float epsilon;
   memcpy(&epsilon, &bits, sizeof epsilon);
   double mean = 0, variance = 0, n = (double)p->columns;
-  for (int64_t j = 0; j < p->columns; j++) mean += (double)x[j] / n;
+  for (int64_t j = 0; j < p->columns && !p->is_rms; j++) mean += (double)x[j] / n;
   for (int64_t j = 0; j < p->columns; j++)
     variance += ((double)x[j] - mean) * ((double)x[j] - mean) / n;
   for (int64_t j = 0; j < p->columns; j++) {

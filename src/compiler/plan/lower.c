@@ -48,6 +48,7 @@ static const struct {
     {OP_ReduceVariance, lower_reduce, NULL},
     {OP_Softmax, lower_softmax, NULL},
     {OP_LayerNormalization, lower_layernorm, NULL},
+    {OP_RMSNormalization, lower_layernorm, NULL},
     {OP_LSTM, lower_recurrent, NULL},
     {OP_GRU, lower_recurrent, NULL},
     {OP_RNN, lower_recurrent, NULL},

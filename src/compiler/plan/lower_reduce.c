@@ -1,5 +1,5 @@
 /* Reductions over axes that are adjacent in memory: Reduce*, global pools, Softmax,
- * LayerNormalization.
+ * LayerNormalization, RMSNormalization.
  */
 #include "builder.h"
 
@@ -180,7 +180,8 @@ hone_status lower_layernorm(struct builder *b, const struct node *node, bool *ou
   struct problem p = {.kind = PROBLEM_layernorm,
                       .types = SAME_TYPES(TYPE_F32),
                       .has_scale = 1,
-                      .has_bias = bias != NULL};
+                      .has_bias = bias != NULL,
+                      .is_rms = is_op(node, OP_RMSNormalization)};
   float epsilon = (float)node_float(node, "epsilon", 1e-5);
   uint32_t bits;
   memcpy(&bits, &epsilon, sizeof bits);

@@ -217,6 +217,7 @@ static bool reads_stored(const struct builder *b, const struct storage *s,
     case OP_Concat:
       return b->stored_as[node->outputs[0]->index] == half;
     case OP_LayerNormalization:
+    case OP_RMSNormalization:
     case OP_MaxPool:
     case OP_AveragePool:
     case OP_GlobalAveragePool:

@@ -1,5 +1,5 @@
 /* c[r] = (a[r] - mean) / sqrt(variance + epsilon) * scale + bias over COLUMNS; b: scale, e[0]:
- * bias. A work item is a row; two rows are computed together, because each waits for the latency of
+ * bias. With IS_RMS the mean is 0. A work item is a row; two rows are computed together, because each waits for the latency of
  * its own sums. The variance is the mean of squared distances (a second pass over a row in L1),
  * each sum in four accumulators. c may be a. A_TYPE, C_TYPE: ONNX numbers, f32 or bf16.
  */
@@ -18,7 +18,7 @@ INLINE_ void PASTE_(NAME, rows)(const A_T *a, const float *b, C_T *c, const void
   C_T *y = c + r * O_STRIDE;
   vec mean[SIDE_BY_SIDE], scale[SIDE_BY_SIDE];
   UNROLL for (int i = 0; i < rows; i++) mean[i] = (vec){0};
-  UNROLL for (int pass = 0; pass < 2; pass++) {
+  UNROLL for (int pass = IS_RMS; pass < 2; pass++) {
     vec sum[SIDE_BY_SIDE][4];
     UNROLL for (int i = 0; i < rows; i++)
       UNROLL for (int k = 0; k < 4; k++) sum[i][k] = (vec){0};
