@@ -103,6 +103,7 @@ static hone_status open_artifact(struct ctx *ctx, struct hone_generator *g, cons
                                  const struct gguf *file, const struct generator_options *options) {
   char hash[33];
   TRY(hash_files(ctx, g, path, file, hash));
+  file_release(&g->file); /* from here on, texts of tokens are all that is read of it */
   TRY(generator_artifact(ctx, path, hash, options, cache_tokens(g), &g->artifact));
   return check_artifact(ctx, g);
 }
@@ -122,7 +123,6 @@ static hone_status open_all(struct ctx *ctx, struct hone_generator *g, const cha
                      options->compile.target.features));
   TRY(open_artifact(ctx, g, path, &file, options));
   TRY(team_create(ctx, threads, false, &g->team));
-  file_release(&g->file); /* texts of tokens are read on and on, weights are in the artifact */
   return allocate(ctx, g);
 }
 
