@@ -13,7 +13,7 @@ import onnx
 import pytest
 from onnx import helper
 
-from gguf_models import TOKENS, continue_greedily, decode, encode, language_model
+from gguf_models import BLOCKS, DEPTH, KEY_HEADS, TOKENS, continue_greedily, decode, encode, evaluate, language_model
 from hone import refused, sound
 from peer import model_of
 
@@ -57,6 +57,32 @@ def test_greedy_text_is_that_of_the_architecture(hone, tmp_path, name, prompt):
     assert answer["prompt_tokens"] == len(encode(prompt)) and answer["new_tokens"] == 8 and answer["reason"] == "length", answer
     assert agrees(answer["tokens"], want, leads), (answer["tokens"], want, leads)
     assert answer["text"] == decode(answer["tokens"]).decode(errors="replace")
+
+
+def log_softmax(x):
+    return x - x.max(-1, keepdims=True) - np.log(np.exp(x - x.max(-1, keepdims=True)).sum(-1, keepdims=True))
+
+
+@pytest.mark.parametrize("context, text", [(300, "A quick brown fox, hell. " * 6), (64, "A quick brown fox, hell. " * 6)], ids=["one window", "several"])
+@pytest.mark.parametrize("name", ["llama", "gemma3"])
+def test_the_score_of_a_text(hone, tmp_path, name, context, text):
+    data, values = language_model(name)
+    (tmp_path / "model.gguf").write_bytes(data)
+    score = generate(hone, tmp_path / "model.gguf", "-p", text, "--score", "--context", str(context))
+    ids, loss = np.array(encode(text)), []
+    for first in range(0, len(ids) - 1, context):
+        window = ids[first:first + context]
+        logits = evaluate(name, values, window, [np.zeros((KEY_HEADS, 0, DEPTH)) for _ in range(2 * BLOCKS)])[0]
+        loss += [-log_softmax(logits)[k, token] for k, token in enumerate(window[1:])]
+    assert score["tokens"] == len(loss)
+    assert abs(score["reference_perplexity"] / np.exp(np.mean(loss)) - 1) < 1e-4, (score, np.exp(np.mean(loss)))
+    assert abs(score["perplexity"] / score["reference_perplexity"] - 1) < 1e-2  # caches of 16 bits
+    assert 0 <= score["kl_divergence"] <= score["largest_kl_divergence"] < 1e-3 and score["same_top_token"] > 0.9
+
+
+def test_a_text_without_a_score(hone, tiny):
+    refused(hone("generate", tiny[0], "-p", "a", "--score"), "E_USAGE", "fewer than two tokens")
+    refused(hone("generate", tiny[0], "-p", "ab", "--chat", "--score"), "E_USAGE", "scores a text")
 
 
 def test_the_second_start_compiles_nothing(hone, tiny):

@@ -6,6 +6,7 @@
  *   sample.c     the next token from logits
  *   pieces.c     tokens to UTF-8, stop strings
  *   text.c       a request: prompt to tokens, the loop over new tokens
+ *   score.c      how well the model predicts a text, compared with the float reference
  *   api.c        the functions of hone.h
  */
 #ifndef HONE_GENERATE_H
@@ -75,6 +76,20 @@ struct generate_result {
 MUST_USE hone_status generator_run(struct ctx *ctx, struct hone_generator *generator,
                                    const struct generate_request *request, generate_piece *piece,
                                    void *user, struct generate_result *out);
+
+/* Of the tokens of a text, each predicted from those before it in its window of 512 tokens. */
+struct generate_score {
+  int64_t tokens;                          /* predicted */
+  double perplexity, reference_perplexity; /* exp of the mean of -log p(token) */
+  /* of the reference's distribution from this one: mean and largest, in nats */
+  double divergence, largest_divergence;
+  double agreement; /* share of the tokens for which both have the same most likely one */
+};
+/* Scores the text by the loaded model and by the float reference of the model in the file at `path`.
+   E_USAGE: fewer than two tokens. E_NUM: logits that are not finite. */
+MUST_USE hone_status generator_score(struct ctx *ctx, struct hone_generator *generator,
+                                     const char *path, const char *text,
+                                     struct generate_score *out);
 
 /* -- inside the room */
 

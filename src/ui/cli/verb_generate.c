@@ -1,4 +1,4 @@
-/* hone generate: text from a language model, streamed as it is made. */
+/* hone generate: text from a language model, streamed as it is made, or the score of a text. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -125,6 +125,46 @@ static hone_status answer_once(struct session *s) {
   return json ? write_json(s, &result, json) : HONE_OK;
 }
 
+/* -- quality */
+
+/* A build whose mean divergence is larger is not a faithful one: about that of 4-bit weights from
+   those of 16 bits. */
+#define MOST_DIVERGENCE 0.02
+
+static hone_status write_score(const struct session *s, const struct generate_score *score,
+                               const char *path) {
+  struct strbuf text = {0};
+  strbuf_printf(&text,
+                "{\n  \"tokens\": %lld,\n  \"perplexity\": %.6g,\n"
+                "  \"reference_perplexity\": %.6g,\n  \"kl_divergence\": %.6g,\n"
+                "  \"largest_kl_divergence\": %.6g,\n  \"same_top_token\": %.6g\n}\n",
+                (long long)score->tokens, score->perplexity, score->reference_perplexity,
+                score->divergence, score->largest_divergence, score->agreement);
+  hone_status status = write_output(s->ctx, path, &text);
+  strbuf_deinit(&text);
+  return status;
+}
+
+static hone_status print_score(const struct session *s, const char *path, const char *text) {
+  const char *json = value_of(s->args, FLAG_json, NULL);
+  struct generate_score score;
+  TRY(generator_score(s->ctx, s->generator, path, text, &score));
+  if (!json || strcmp(json, "-") != 0)
+    printf(
+        "%lld tokens\n"
+        "perplexity     %10.4f   float reference %.4f\n"
+        "KL divergence  %10.6f   largest %.6f\n"
+        "same top token %9.2f %%\n",
+        (long long)score.tokens, score.perplexity, score.reference_perplexity, score.divergence,
+        score.largest_divergence, score.agreement * 100);
+  if (json) TRY(write_score(s, &score, json));
+  return score.divergence <= MOST_DIVERGENCE
+             ? HONE_OK
+             : fail(s->ctx, HONE_E_ACCURACY, place_file(path),
+                    "mean KL divergence %.4f from the float reference, the limit is %g",
+                    score.divergence, MOST_DIVERGENCE);
+}
+
 /* -- prompts */
 
 static hone_status add_message(struct ctx *ctx, json_t *messages, const char *role,
@@ -177,10 +217,12 @@ static hone_status run(struct session *s, const char *path) {
   static const enum flag_id of_chat[] = {FLAG_system};
   struct strbuf text = {0};
   const char *prompt = value_of(s->args, FLAG_text, NULL);
-  const bool is_chat = has(s->args, FLAG_chat);
+  const bool is_chat = has(s->args, FLAG_chat), is_scored = has(s->args, FLAG_score);
   if (!prompt && !is_chat)
     return fail(s->ctx, HONE_E_USAGE, place_name("--text"),
                 "give a prompt, or --chat for a dialogue");
+  if (is_scored && is_chat)
+    return fail(s->ctx, HONE_E_USAGE, place_name("--score"), "scores a text, not a dialogue");
   TRY(flags_need(s->ctx, s->args, of_chat, COUNT(of_chat), is_chat, "--chat"));
   TRY(read_request(s->ctx, s->args, &s->request));
   TRY(open_model(s->ctx, s->args, path, &s->generator));
@@ -188,7 +230,8 @@ static hone_status run(struct session *s, const char *path) {
   if (prompt) status = read_text(s->ctx, prompt, &text);
   if (prompt) prompt = text.at ? text.at : "";
   s->request.prompt = is_chat ? NULL : prompt;
-  if (!status) status = is_chat ? chat(s, prompt) : answer_once(s);
+  if (!status)
+    status = is_scored ? print_score(s, path, prompt) : is_chat ? chat(s, prompt) : answer_once(s);
   strbuf_deinit(&text);
   return status;
 }
