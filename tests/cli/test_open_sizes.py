@@ -410,7 +410,21 @@ def recurrent():
                          rw=floats(1, 5, 4), rr=floats(1, 5, 5))), "x[S<=13,N<=3,4]", {"s": 13, "n": 3}
 
 
-SEVERAL = [encoder, decoder, mean_of_a_sequence, mean_of_both, masked_mean, sizes_as_numbers, joined, images, pyramid, deep, normalised, borders, upsampling, grid, tagger, recurrent, pictures, grouped_decoder, many_heads_decoder, causal_decoder, scattered_cache]
+def branch(out, *nodes):
+    return helper.make_graph(list(nodes), out, [], [helper.make_tensor_value_info(out, FLOAT, None)])
+
+
+def decided():
+    """An If whose branches read what is left of dynamic dimensions after a sum."""
+    nodes = [node("ReduceSum", "x all", "s", keepdims=0), node("ReduceSum", "s zero", "t", keepdims=0), node("Greater", "t low", "is"),
+             node("If", "is", "c", then_branch=branch("a", node("Mul", "s v", "a0"), node("Sub", "a0 u", "a")), else_branch=branch("b", node("Add", "s s", "b"))),
+             node("Add", "x c", "y")]
+    made = model(nodes, [("x", FLOAT, ["n", "s", 6])], [("y", FLOAT, ["n", "s", 6])],
+                 weights(all=ints(0, 1), zero=ints(0), low=np.float32(0), v=floats(6), u=floats(6)))
+    return made, "x[N<=3,S<=9,6]", {"n": 3, "s": 9}
+
+
+SEVERAL = [decided, encoder, decoder, mean_of_a_sequence, mean_of_both, masked_mean, sizes_as_numbers, joined, images, pyramid, deep, normalised, borders, upsampling, grid, tagger, recurrent, pictures, grouped_decoder, many_heads_decoder, causal_decoder, scattered_cache]
 
 
 def sizes_of(bounds):
@@ -557,12 +571,15 @@ def test_values_in_16_bits_with_several_sizes(hone, tmp_path, case):
 @pytest.mark.parametrize("nodes, shapes, reason", [
     ([node("CumSum", "x one", "y", reverse=1)], "x[N<=4,S<=6,3]", "it runs in reverse"),
     ([node("LpNormalization", "x", "y", axis=1)], "x[N<=4,S<=6,3]", "it normalises over that dimension"),
+    ([node("If", "is", "y", then_branch=branch("a", node("Neg", "x", "a")), else_branch=branch("b", node("Abs", "x", "b")))], "x[N<=4,S<=6,3]",
+     "a subgraph depends on it"),
     ([node("Relu", "x", "y")], "x[A<=2,B<=3,C<=4,D<=5,E<=6]", "more than 4 dynamic dimensions"),
-], ids=["reverse", "norm", "five"])
+], ids=["reverse", "norm", "branches", "five"])
 def test_what_several_sizes_cannot_do_is_refused_with_its_place(hone, tmp_path, nodes, shapes, reason):
     rank = shapes.count(",") + 1
     made = model(nodes, [("x", FLOAT, [f"d{i}" for i in range(rank)])], [("y", FLOAT, None)],
                  weights(one=np.array(1, np.int64)))
+    made.graph.input.extend([helper.make_tensor_value_info("is", TensorProto.BOOL, [])] if nodes[0].op_type == "If" else [])
     made.graph.output[0].type.tensor_type.ClearField("shape")
     onnx.save(made, tmp_path / "m.onnx")
     result = hone("compile", "m.onnx", "--shape", shapes, "-o", "m.so")

@@ -148,6 +148,8 @@ MUST_USE hone_status packed_weights(struct builder *b, const struct choice *choi
                                     struct view *out);
 /* True if the value reaches, through reshapes only, a graph output that needs logical order. */
 bool ends_in_output(const struct builder *b, const struct value *value, int *out_index);
+/* True if the node writes only some elements of a state. */
+bool is_written_in_place(const struct builder *b, const struct node *node);
 
 /* -- outputs.c */
 /* A new place for a value that a step writes, with the strides of `like`; the model's output if
@@ -196,6 +198,8 @@ MUST_USE hone_status add_limits(struct builder *b, const struct choice *choice,
 /* -- steps.c */
 MUST_USE hone_status new_step(struct builder *b, enum step_kind kind, const struct node *node,
                               size_t inputs, size_t outputs, struct step **out);
+/* One thread does all of it if its work, in any unit, is below `least`, also at run-time sizes. */
+void step_share(struct step *step, double work, double least);
 MUST_USE hone_status add_copy(struct builder *b, const struct node *node, const struct view *from,
                               const struct view *to, struct step **out);
 /* All dimensions but the last: those of a dynamic input or output as the caller stores it. */

@@ -26,7 +26,7 @@ hone_status add_kernel(struct builder *b, const struct node *node, const struct 
   step->outputs[0] = views[2];
   step->epilogue = own;
   step->units = kernel->units(problem, target, choice);
-  step->serial = flops < 200e3 || step->units < 2;
+  step_share(step, flops, 200e3);
   if (b->is_open) TRY(set_active_prefix(b, step));
   *out = step;
   size_t slice = kernel->scratch_bytes ? kernel->scratch_bytes(problem, target, choice) : 0;

@@ -57,9 +57,14 @@ static hone_status split_step(struct builder *b, struct step *step, const struct
   }
   double flops, bytes;
   node_cost(node, &flops, &bytes);
+  if (is_written_in_place(b, node)) { /* neither read nor written as a whole */
+    int64_t elements;
+    TRY(element_count(b, &node->inputs[0]->shape, &elements));
+    bytes -= 2 * (double)dense_bytes(node->inputs[0]->dtype, elements);
+  }
   step->generic_flops = flops;
   step->units = step->generic->units(&problem);
-  step->serial = step->units < 2 || flops + bytes < 64e3;
+  step_share(step, flops + bytes, 64e3);
   size_t scratch = step->generic->scratch_bytes ? step->generic->scratch_bytes(&problem) : 0;
   if (!scratch) return HONE_OK;
   if (!checked_align(scratch, 64, &step->scratch_slice))

@@ -137,6 +137,7 @@ struct step {
   const char *value;      /* name of its node's first output; NULL for a copy between layouts */
   int64_t units;          /* independent work units */
   bool serial;            /* one thread does all work items */
+  int64_t alone_units;    /* also if sizes leave so few of them or fewer; step_share */
   int64_t chunks;         /* into how many parts the work items are cut; chunks.c */
   bool overlaps_previous; /* independent of the previous step: both run at the same time */
   bool in_place;          /* outputs[0] is written over an operand */

@@ -1,4 +1,6 @@
 /* New steps: any kind, and copies with their loops. */
+#include <math.h>
+
 #include "builder.h"
 
 hone_status new_step(struct builder *b, enum step_kind kind, const struct node *node, size_t inputs,
@@ -17,6 +19,11 @@ hone_status new_step(struct builder *b, enum step_kind kind, const struct node *
   VEC_PUSH(b->ctx, b->arena, &b->plan->steps, step);
   *out = step;
   return HONE_OK;
+}
+
+void step_share(struct step *step, double work, double least) {
+  step->serial = work < least || step->units < 2;
+  step->alone_units = (int64_t)(least / fmax(work, 1) * (double)step->units);
 }
 
 /* Adjacent dimensions without border are merged where both sides are contiguous. */
@@ -82,7 +89,7 @@ static hone_status set_copy(struct builder *b, struct step *step, const struct v
   set_copy_dims(step, before);
   TRY(element_count(b, &to->shape, &elements));
   step->units = plan_copy_units(step);
-  step->serial = elements < 16384;
+  step_share(step, (double)elements, 16384);
   return HONE_OK;
 }
 
@@ -179,6 +186,6 @@ hone_status add_conversion(struct builder *b, const struct node *node, const str
   plan_loops(step, &nest);
   TRY(element_count(b, &to->shape, &elements));
   step->units = nest.units;
-  step->serial = elements < 8192 || nest.units < 2;
+  step_share(step, (double)elements, 8192);
   return HONE_OK;
 }

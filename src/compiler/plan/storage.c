@@ -71,6 +71,13 @@ static bool updates_state(const struct builder *b, const struct node *node, size
   return node->inputs[0] == before && b->uses[before->index] == 1;
 }
 
+bool is_written_in_place(const struct builder *b, const struct node *node) {
+  for (size_t i = 0; !b->outer && i < b->graph->outputs.count; i++)
+    if (b->graph->outputs.at[i] == node->outputs[0])
+      return graph_state_at(b->graph, i) && updates_state(b, node, i);
+  return false;
+}
+
 bool ends_in_output(const struct builder *b, const struct value *value, int *out_index) {
   const struct node *maker = value->producer;
   for (;;) {

@@ -158,6 +158,19 @@ static size_t single_thread_end(const struct plan *plan, size_t first) {
   return i;
 }
 
+/* Of a stage of one step: sizes may leave so little work that this thread does it. */
+static bool emit_alone(struct run_source *run, const struct step *step, size_t i) {
+  struct strbuf *out = &run->functions;
+  if (!has_open_units(step) || step->alone_units < 1) return false;
+  strbuf_puts(out, "      {\n");
+  emit_open_units(out, step);
+  strbuf_printf(out, "  is_small = units <= %lldl;\n      }\n      if (is_small) {\n",
+                (long long)step->alone_units);
+  emit_calls(out, i, i + 1, "0, 1", run->profiles);
+  strbuf_puts(out, "      } else {\n");
+  return true;
+}
+
 static void emit_next(const struct plan *plan, struct run_source *run) {
   struct strbuf *out = &run->functions;
   int stage = 0;
@@ -169,6 +182,7 @@ static void emit_next(const struct plan *plan, struct run_source *run) {
      first thread's */
   strbuf_printf(out, "  const long t = thread < %d ? thread : 0;\n  (void)t;\n",
                 plan->scratch_threads);
+  if (plan->symbols.count) strbuf_puts(out, "  int is_small = 0;\n  (void)is_small;\n");
   strbuf_puts(out, "  switch (f->stage) {\n    case 0:;\n");
   for (size_t i = 0; i < plan->steps.count;) {
     if (plan->steps.at[i]->kind >= STEP_IF) {
@@ -183,10 +197,12 @@ static void emit_next(const struct plan *plan, struct run_source *run) {
     }
     const struct fusion_group g = group_at(plan, i);
     stage++;
+    const bool has_choice = g.end == i + 1 && emit_alone(run, plan->steps.at[i], i);
     strbuf_printf(out, "      share(f, stage, %d, %lldl, %lldl, ", stage, (long long)g.units,
                   (long long)g.chunks);
     strbuf_printf(out, g.scratch ? "%d" : "INT32_MAX", plan->scratch_threads);
-    strbuf_printf(out, ");\n      return;\n    case %d:;\n", stage);
+    strbuf_printf(out, ");\n      return;\n%s    case %d:;\n", has_choice ? "      }\n" : "",
+                  stage);
     i = g.end;
   }
   strbuf_puts(out, "  }\n  stage->chunks = 0;\n}\n\n");

@@ -119,6 +119,10 @@ MUST_USE hone_status emit_generic(struct emitter *e, const struct step *step, in
 
 /* -- steps.c: step i as a function s<i>, and the body that it calls if that is new */
 MUST_USE hone_status emit_step(struct emitter *e, size_t i);
+/* True if the number of work items depends on symbols. */
+bool has_open_units(const struct step *step);
+/* That number as the variable "units", and for a kernel "led", the active ones of each group. */
+void emit_open_units(struct strbuf *out, const struct step *step);
 /* True if its generic kernel gets data-dependent sizes or space for new strings. */
 bool step_takes_extents(const struct step *step);
 bool step_takes_strings(const struct step *step);

@@ -60,9 +60,9 @@ static void emit_pointers(struct strbuf *out, const char *declaration, const str
   strbuf_puts(out, count || last ? "};\n" : "NULL};\n");
 }
 
-/* The number of work items if it depends on symbols: "units", and for a kernel "led", the active
-   ones of each group. */
-static void emit_open_range(struct strbuf *out, const struct step *step) {
+bool has_open_units(const struct step *step) { return step->prefix.inner || is_open_loop(step); }
+
+void emit_open_units(struct strbuf *out, const struct step *step) {
   const struct active_prefix *prefix = &step->prefix;
   strbuf_puts(out, "  const long *const less = f->less;\n  (void)less;\n");
   if (prefix->inner) {
@@ -82,25 +82,18 @@ static void emit_open_range(struct strbuf *out, const struct step *step) {
     emit_loop_units(out, step);
     strbuf_puts(out, ";\n");
   }
-  if (step->serial) {
-    strbuf_puts(out, "  if (c) return;\n  (void)n;\n  const long begin = 0, end = units;\n");
-    return;
-  }
-  strbuf_puts(out, "  const long begin = units * c / n, end = units * (c + 1) / n;\n");
 }
 
 static void emit_range(struct strbuf *out, const struct step *step) {
-  if (step->prefix.inner || is_open_loop(step)) {
-    emit_open_range(out, step);
-    return;
-  }
-  if (step->serial) {
-    strbuf_printf(out, "  if (c) return;\n  (void)n;\n  const long begin = 0, end = %lldl;\n",
-                  (long long)step->units);
-    return;
-  }
-  strbuf_printf(out, "  const long begin = %lldl * c / n, end = %lldl * (c + 1) / n;\n",
-                (long long)step->units, (long long)step->units);
+  char units[24] = "units";
+  if (has_open_units(step))
+    emit_open_units(out, step);
+  else
+    snprintf(units, sizeof units, "%lldl", (long long)step->units);
+  if (step->serial)
+    strbuf_printf(out, "  if (c) return;\n  (void)n;\n  const long begin = 0, end = %s;\n", units);
+  else
+    strbuf_printf(out, "  const long begin = %s * c / n, end = %s * (c + 1) / n;\n", units, units);
 }
 
 static void emit_scratch(struct strbuf *out, const struct step *step, const char *type) {
