@@ -448,11 +448,10 @@ static hone_status add_last_logits(struct model *m, struct value *x, struct valu
   static const char *const names[] = {"then_branch", "else_branch"};
   const struct shape scalar = {0}, sizes = {1, {3}};
   struct graph *outer = m->make.graph, *made[2];
-  struct value *is_wanted, *zero, *shape, *token, *y;
+  struct value *is_wanted, *zero, *shape, *y;
   struct node *node;
   TRY(make_with_scalar(&m->make, OP_GreaterOrEqual, m->last, 0, &is_wanted));
-  TRY(make_with_scalar(&m->make, OP_Max, m->last, 0, &token));
-  TRY(make_node(&m->make, OP_Gather, VALUES(x, token), ARGS(INT_ARG("within", 1)), &x));
+  TRY(make_node(&m->make, OP_Gather, VALUES(x, m->last), ARGS(INT_ARG("within", 1)), &x));
   for (int i = 0; i < 2; i++) TRY(make_subgraph(&m->make, &made[i]));
   m->make.graph = made[0];
   TRY(add_logits(m, x, 1, &y));
