@@ -18,13 +18,9 @@
 #include "gemm_wq_head.h"
 #define BLOCK_BYTES (HEAD_BYTES_ + GROUPS_(STEP) * 4l * NR)
 #define PANEL_BYTES (BLOCKS_ * BLOCK_BYTES)
-/* Bytes: prefetch distance into L2. Zen 4, one row, 36 steps of Gemma 3 270M in turns: with 64-byte
-   vectors and 8192, 22 GB/s, with 512 to 2048, 31 to 35; with 32-byte vectors 28 to 34 and 17 to 28. */
-#if HONE_VECTOR_BYTES == 64
-#define AHEAD_ 1024
-#else
-#define AHEAD_ 8192
-#endif
+/* Bytes: prefetch distance into L2. Zen 4, one row, the matmuls of Gemma 3 270M: with 64-byte vectors
+   and 8192, 22 GB/s, with 512 to 2048, 31 to 35; with 32-byte vectors 28 to 34 and 17 to 28. */
+#define AHEAD_(rows) ((rows) == 1 && HONE_VECTOR_BYTES == 64 ? 1024 : 8192)
 /* Groups unpacked at once, in `registers` vectors if there are so many. */
 #define FITS_(registers, vectors) \
   ((registers) / PAIR / (vectors) > 0 ? (registers) / PAIR / (vectors) : 1)
@@ -140,7 +136,7 @@ INLINE_ void PASTE_(NAME, slab)(const struct PASTE_(NAME, block) *a, const uint8
     UNROLL for (int v = 0; v < vectors; v++) {
       const uint8_t *p = panel + HEAD_BYTES_ + ((g + i) * NR + (first + v) * LANES) * 4;
       const veci x = load_panel_((const int32_t *)(const void *)p);
-      PREFETCH_(p + AHEAD_);
+      PREFETCH_(p + AHEAD_(rows));
 #if PAIR == 2
       w[2 * i][v] = x & 0x0f0f0f0f;
       w[2 * i + 1][v] = (x >> 4) & 0x0f0f0f0f;
@@ -176,7 +172,7 @@ INLINE_ void PASTE_(NAME, add_block)(const struct PASTE_(NAME, block) *a, const 
                                      const long first, const int rows, const int vectors) {
   const long slab = SLAB_(vectors), last = (groups - 1) / slab * slab;
   TOTALS_;
-  UNROLL for (int i = 0; i < HEAD_BYTES_; i += 64) PREFETCH_(panel + AHEAD_ + i);
+  UNROLL for (int i = 0; i < HEAD_BYTES_; i += 64) PREFETCH_(panel + AHEAD_(rows) + i);
   UNROLL for (int d = 0; d < SUMS_OF_DIGITS_; d++)
     UNROLL for (int r = 0; r < rows; r++)
       UNROLL for (int v = 0; v < vectors; v++) total[d][r][v] = splati_(SIGN_ ? a[r].first[d] : 0);
