@@ -76,31 +76,25 @@ INLINE_ void PASTE_(NAME, pack_v)(const B_T *v, float *packed, const long keys) 
 
 #endif
 
-/* One panel of a matmul in registers. The panel is packed, or begins at column `first` of b, whose rows
-   of `columns` are b_row apart. */
-INLINE_ void PASTE_(NAME, product)(vec acc[ROWS][VECTORS], const float *a, const long a_row,
-                                   const void *b, const long b_row, const long panel,
-                                   const long columns, const long packed_depth, const long depth,
-                                   const int rows, const int vectors, const int direct) {
-  const B_T *in_place = (const B_T *)b + panel * NR;
-  const float *packed = (const float *)b + panel * packed_depth * NR;
-  UNROLL for (int y = 0; y < rows; y++)
-    UNROLL for (int x = 0; x < vectors; x++) acc[y][x] = (vec){0};
-  for (long k = 0; k < depth; k++) {
-    vec w[VECTORS];
-    UNROLL for (int x = 0; x < vectors; x++) {
-      const long left = columns - panel * NR - x * LANES;
-      if (!direct)
-        w[x] = loadu_(packed + k * NR + x * LANES);
-      else
-        w[x] = left > 0 ? LOAD_SOME_B(in_place + k * b_row + x * LANES, left) : (vec){0};
-    }
-    UNROLL for (int y = 0; y < rows; y++) {
-      float t = a[y * a_row + k];
-      UNROLL for (int x = 0; x < vectors; x++) acc[y][x] += t * w[x];
-    }
-  }
-}
+/* One panel of a matmul in registers; load: vector x of row k of the panel. */
+#define PRODUCT_(acc, rows, vectors, a, a_row, depth, load)                          \
+  do {                                                                               \
+    UNROLL for (int y = 0; y < rows; y++)                                            \
+      UNROLL for (int x = 0; x < vectors; x++) acc[y][x] = (vec){0};                 \
+    for (long k = 0; k < depth; k++) {                                               \
+      vec w[VECTORS];                                                                \
+      UNROLL for (int x = 0; x < vectors; x++) w[x] = load;                          \
+      UNROLL for (int y = 0; y < rows; y++) {                                        \
+        float t = (a)[y * (a_row) + k];                                              \
+        UNROLL for (int x = 0; x < vectors; x++) acc[y][x] += t * w[x];              \
+      }                                                                              \
+    }                                                                                \
+  } while (0)
+/* Of a panel that begins at p: packed; or in place, with rows `row` apart and `left` columns. */
+#define PACKED_(p) loadu_((p) + k * NR + x * LANES)
+#define IN_PLACE_(p, row, left)                                                         \
+  ((left) - x * LANES > 0 ? LOAD_SOME_B((p) + k * (row) + x * LANES, (left) - x * LANES) \
+                          : (vec){0})
 
 #if READS_IN_PLACE && B_COLUMN != 1
 /* The row a times the first `keys` columns of b: LANES columns at once, whose sums are reduced into
@@ -144,7 +138,12 @@ INLINE_ void PASTE_(NAME, panel)(const float *a, const long a_row, const void *b
                                  long panel, const int rows, const int vectors,
                                  const int direct) {
   vec acc[ROWS][VECTORS];
-  PASTE_(NAME, product)(acc, a, a_row, b, B_ROW, panel, N, K, K, rows, vectors, direct);
+  const float *packed = (const float *)b + panel * K * NR;
+  const B_T *in_place = (const B_T *)b + panel * NR;
+  if (direct)
+    PRODUCT_(acc, rows, vectors, a, a_row, K, IN_PLACE_(in_place, B_ROW, N - panel * NR));
+  else
+    PRODUCT_(acc, rows, vectors, a, a_row, K, PACKED_(packed));
   UNROLL for (int y = 0; y < rows; y++)
     UNROLL for (int x = 0; x < vectors; x++)
       storeu_(s + y * WIDTH + panel * NR + x * LANES, acc[y][x]);
@@ -244,8 +243,12 @@ INLINE_ void PASTE_(NAME, rows)(const float *a, const long a_row, const void *b,
     scale[y] = PASTE_(NAME, weights)(s + y * WIDTH, top[y], made);
   for (long panel = 0; panel < V_PANELS; panel++) {
     vec acc[ROWS][VECTORS];
-    PASTE_(NAME, product)
-    (acc, s, WIDTH, v, V_ROW, panel, COLUMNS, N, seen, rows, VECTORS, direct);
+    const float *packed = (const float *)v + panel * N * NR;
+    const B_T *in_place = (const B_T *)v + panel * NR;
+    if (direct)
+      PRODUCT_(acc, rows, VECTORS, s, WIDTH, seen, IN_PLACE_(in_place, V_ROW, COLUMNS - panel * NR));
+    else
+      PRODUCT_(acc, rows, VECTORS, s, WIDTH, seen, PACKED_(packed));
     UNROLL for (int y = 0; y < rows; y++)
       UNROLL for (int x = 0; x < VECTORS; x++) {
         const long n = panel * NR + x * LANES;
@@ -336,5 +339,8 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 #undef BATCH_UNITS
 #undef SEEN
 #undef READS_IN_PLACE
+#undef PRODUCT_
+#undef PACKED_
+#undef IN_PLACE_
 #undef TOGETHER
 #undef B_T
