@@ -83,6 +83,7 @@ def test_the_score_of_a_text(hone, tmp_path, name, context, text):
 def test_a_text_without_a_score(hone, tiny):
     refused(hone("generate", tiny[0], "-p", "a", "--score"), "E_USAGE", "fewer than two tokens")
     refused(hone("generate", tiny[0], "-p", "ab", "--chat", "--score"), "E_USAGE", "scores a text")
+    refused(hone("generate", tiny[0], "-p", "ab", "--score", "--new-tokens", "3"), "E_USAGE", "goes with an answer")
 
 
 def test_the_second_start_compiles_nothing(hone, tiny):

@@ -40,9 +40,6 @@ MUST_USE hone_status artifact_load(struct ctx *ctx, const char *path, const char
                                    struct loaded *out);
 /* True once the weights are in their final memory. Runs need not check. */
 bool weights_are_settled(const struct loaded *loaded);
-/* Ends the copying: weights that are read rarely stay in the file, where only pages that are read
-   need memory. */
-void weights_stay(struct loaded *loaded);
 /* No run may be in progress. */
 void artifact_unload(struct loaded *loaded);
 

@@ -154,7 +154,7 @@ bool weights_are_settled(const struct loaded *loaded) {
   return !loaded->copy || atomic_load(&loaded->copy->done);
 }
 
-void weights_stay(struct loaded *loaded) {
+static void end_copy(struct loaded *loaded) {
   if (!loaded->copy) return;
   atomic_store(&loaded->copy->stop, true);
   if (loaded->copy->forks == fork_count()) pthread_join(loaded->copy->thread, NULL);
@@ -163,6 +163,6 @@ void weights_stay(struct loaded *loaded) {
 }
 
 void weights_unload(struct loaded *loaded) {
-  weights_stay(loaded);
+  end_copy(loaded);
   file_unmap(&loaded->weights_file);
 }

@@ -84,8 +84,21 @@ static void print_summary(const struct session *s, const struct generate_result 
   fprintf(stderr, "; %s; loaded in %.2f s\n", r->reason, generator_load_ms(s->generator) / 1e3);
 }
 
-static hone_status write_json(const struct session *s, const struct generate_result *r,
-                              const char *path) {
+/* Takes the reference to json. */
+static hone_status write_json(const struct session *s, json_t *json, const char *path) {
+  char *dumped = json ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
+  struct strbuf text = {0};
+  if (dumped) strbuf_printf(&text, "%s\n", dumped);
+  hone_status status = dumped ? write_output(s->ctx, path, &text)
+                              : fail(s->ctx, HONE_E_OOM, place_none(), "no memory for the result");
+  strbuf_deinit(&text);
+  free(dumped);
+  json_decref(json);
+  return status;
+}
+
+static hone_status write_result(const struct session *s, const struct generate_result *r,
+                                const char *path) {
   json_t *tokens = json_array();
   for (int64_t i = 0; i < r->new_tokens; i++)
     json_array_append_new(tokens, json_integer(r->tokens[i]));
@@ -97,15 +110,7 @@ static hone_status write_json(const struct session *s, const struct generate_res
       generator_load_ms(s->generator), "first_token_ms", r->prompt_ms, "prompt_per_s",
       per_s(r->prompt_tokens - r->cached_tokens, r->prompt_ms), "new_per_s",
       per_s(r->new_tokens - 1, r->rest_ms));
-  char *dumped = json ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
-  struct strbuf text = {0};
-  if (dumped) strbuf_printf(&text, "%s\n", dumped);
-  hone_status status = dumped ? write_output(s->ctx, path, &text)
-                              : fail(s->ctx, HONE_E_OOM, place_none(), "no memory for the result");
-  strbuf_deinit(&text);
-  free(dumped);
-  json_decref(json);
-  return status;
+  return write_json(s, json, path);
 }
 
 static hone_status answer(struct session *s, struct generate_result *out) {
@@ -122,7 +127,7 @@ static hone_status answer_once(struct session *s) {
   TRY(answer(s, &result));
   if (s->streams && (!s->text.length || s->text.at[s->text.length - 1] != '\n')) putchar('\n');
   print_summary(s, &result);
-  return json ? write_json(s, &result, json) : HONE_OK;
+  return json ? write_result(s, &result, json) : HONE_OK;
 }
 
 /* -- quality */
@@ -131,18 +136,12 @@ static hone_status answer_once(struct session *s) {
    those of 16 bits. */
 #define MOST_DIVERGENCE 0.02
 
-static hone_status write_score(const struct session *s, const struct generate_score *score,
-                               const char *path) {
-  struct strbuf text = {0};
-  strbuf_printf(&text,
-                "{\n  \"tokens\": %lld,\n  \"perplexity\": %.6g,\n"
-                "  \"reference_perplexity\": %.6g,\n  \"kl_divergence\": %.6g,\n"
-                "  \"largest_kl_divergence\": %.6g,\n  \"same_top_token\": %.6g\n}\n",
-                (long long)score->tokens, score->perplexity, score->reference_perplexity,
-                score->divergence, score->largest_divergence, score->agreement);
-  hone_status status = write_output(s->ctx, path, &text);
-  strbuf_deinit(&text);
-  return status;
+static json_t *pack_score(const struct generate_score *score) {
+  return json_pack("{s:I, s:f, s:f, s:f, s:f, s:f}", "tokens", (json_int_t)score->tokens,
+                   "perplexity", score->perplexity, "reference_perplexity",
+                   score->reference_perplexity, "kl_divergence", score->divergence,
+                   "largest_kl_divergence", score->largest_divergence, "same_top_token",
+                   score->agreement);
 }
 
 static hone_status print_score(const struct session *s, const char *path, const char *text) {
@@ -157,7 +156,7 @@ static hone_status print_score(const struct session *s, const char *path, const 
         "same top token %9.2f %%\n",
         (long long)score.tokens, score.perplexity, score.reference_perplexity, score.divergence,
         score.largest_divergence, score.agreement * 100);
-  if (json) TRY(write_score(s, &score, json));
+  if (json) TRY(write_json(s, pack_score(&score), json));
   return score.divergence <= MOST_DIVERGENCE
              ? HONE_OK
              : fail(s->ctx, HONE_E_ACCURACY, place_file(path),
@@ -214,7 +213,10 @@ static hone_status chat(struct session *s, const char *prompt) {
 }
 
 static hone_status run(struct session *s, const char *path) {
-  static const enum flag_id of_chat[] = {FLAG_system};
+  static const enum flag_id of_chat[] = {FLAG_system},
+                            of_answer[] = {FLAG_new_tokens,  FLAG_ignore_end, FLAG_stop,
+                                           FLAG_temperature, FLAG_top_k,      FLAG_top_p,
+                                           FLAG_min_p,       FLAG_seed};
   struct strbuf text = {0};
   const char *prompt = value_of(s->args, FLAG_text, NULL);
   const bool is_chat = has(s->args, FLAG_chat), is_scored = has(s->args, FLAG_score);
@@ -224,6 +226,8 @@ static hone_status run(struct session *s, const char *path) {
   if (is_scored && is_chat)
     return fail(s->ctx, HONE_E_USAGE, place_name("--score"), "scores a text, not a dialogue");
   TRY(flags_need(s->ctx, s->args, of_chat, COUNT(of_chat), is_chat, "--chat"));
+  TRY(flags_need(s->ctx, s->args, of_answer, COUNT(of_answer), !is_scored,
+                 "an answer, which --score does not make"));
   TRY(read_request(s->ctx, s->args, &s->request));
   TRY(open_model(s->ctx, s->args, path, &s->generator));
   hone_status status = HONE_OK;

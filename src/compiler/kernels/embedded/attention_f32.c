@@ -90,7 +90,18 @@ INLINE_ void PASTE_(NAME, pack_v)(const B_T *v, float *packed, const long keys) 
       }                                                                              \
     }                                                                                \
   } while (0)
-/* Of a panel that begins at p: packed; or in place, with rows `row` apart and `left` columns. */
+/* The panel is packed, with `length` rows; or begins in place, in rows of `columns` that are `row`
+   apart. */
+#define PANEL_PRODUCT_(acc, rows, vectors, a, a_row, depth, from, length, row, columns) \
+  do {                                                                                  \
+    const float *packed = (const float *)(from) + panel * (length) * NR;                \
+    const B_T *in_place = (const B_T *)(from) + panel * NR;                             \
+    const long left = (columns) - panel * NR;                                           \
+    if (direct)                                                                         \
+      PRODUCT_(acc, rows, vectors, a, a_row, depth, IN_PLACE_(in_place, row, left));    \
+    else                                                                                \
+      PRODUCT_(acc, rows, vectors, a, a_row, depth, PACKED_(packed));                   \
+  } while (0)
 #define PACKED_(p) loadu_((p) + k * NR + x * LANES)
 #define IN_PLACE_(p, row, left)                                                         \
   ((left) - x * LANES > 0 ? LOAD_SOME_B((p) + k * (row) + x * LANES, (left) - x * LANES) \
@@ -138,12 +149,7 @@ INLINE_ void PASTE_(NAME, panel)(const float *a, const long a_row, const void *b
                                  long panel, const int rows, const int vectors,
                                  const int direct) {
   vec acc[ROWS][VECTORS];
-  const float *packed = (const float *)b + panel * K * NR;
-  const B_T *in_place = (const B_T *)b + panel * NR;
-  if (direct)
-    PRODUCT_(acc, rows, vectors, a, a_row, K, IN_PLACE_(in_place, B_ROW, N - panel * NR));
-  else
-    PRODUCT_(acc, rows, vectors, a, a_row, K, PACKED_(packed));
+  PANEL_PRODUCT_(acc, rows, vectors, a, a_row, K, b, K, B_ROW, N);
   UNROLL for (int y = 0; y < rows; y++)
     UNROLL for (int x = 0; x < vectors; x++)
       storeu_(s + y * WIDTH + panel * NR + x * LANES, acc[y][x]);
@@ -228,7 +234,8 @@ INLINE_ float PASTE_(NAME, weights)(float *s, const float largest, const long n)
   return 1.0f / whole;
 }
 
-/* Rows of a, of c and of the scores, in whose numbers they are a_row, c_row and `step` apart. */
+/* Rows of a and c that are a_row and c_row apart. Row y is number line + y * step of all scores'
+   rows, for the epilogue. */
 INLINE_ void PASTE_(NAME, rows)(const float *a, const long a_row, const void *b, const void *v,
                                 float *s, C_T *c, const long c_row, const void *const *e,
                                 long line, const long step, const long seen, const long keys,
@@ -243,12 +250,7 @@ INLINE_ void PASTE_(NAME, rows)(const float *a, const long a_row, const void *b,
     scale[y] = PASTE_(NAME, weights)(s + y * WIDTH, top[y], made);
   for (long panel = 0; panel < V_PANELS; panel++) {
     vec acc[ROWS][VECTORS];
-    const float *packed = (const float *)v + panel * N * NR;
-    const B_T *in_place = (const B_T *)v + panel * NR;
-    if (direct)
-      PRODUCT_(acc, rows, VECTORS, s, WIDTH, seen, IN_PLACE_(in_place, V_ROW, COLUMNS - panel * NR));
-    else
-      PRODUCT_(acc, rows, VECTORS, s, WIDTH, seen, PACKED_(packed));
+    PANEL_PRODUCT_(acc, rows, VECTORS, s, WIDTH, seen, v, N, V_ROW, COLUMNS);
     UNROLL for (int y = 0; y < rows; y++)
       UNROLL for (int x = 0; x < VECTORS; x++) {
         const long n = panel * NR + x * LANES;
@@ -340,6 +342,7 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 #undef SEEN
 #undef READS_IN_PLACE
 #undef PRODUCT_
+#undef PANEL_PRODUCT_
 #undef PACKED_
 #undef IN_PLACE_
 #undef TOGETHER
