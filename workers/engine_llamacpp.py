@@ -6,6 +6,8 @@ import time
 
 import protocol
 
+LIKELIEST = 2000
+
 
 class Engine:
     def open(self, request):
@@ -37,6 +39,21 @@ class Engine:
         self.server.handle_completions({"prompt": prompt, "n_predict": count, "temperature": 0, "cache_prompt": False,
                                         "ignore_eos": True, "stream": True, **more}, take)
         return "".join(pieces), times, ids
+
+    def score(self, tokens):
+        """The likeliest tokens alone: a list of all takes seconds. All, if the token that follows is not among them."""
+        def ask(count, n):
+            answer = self.server.handle_completions({"prompt": tokens[:count], "n_predict": 1, "temperature": 0, "n_probs": n,
+                                                     "cache_prompt": True})
+            return answer["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
+        vocabulary = max(token["id"] for token in ask(1, 1 << 20)) + 1
+        for count in range(1, len(tokens)):
+            row = self.numpy.full(vocabulary, self.numpy.nan, self.numpy.float32)
+            for n in (LIKELIEST, 1 << 20):
+                if self.numpy.isnan(row[tokens[count]]):
+                    for token in ask(count, n):
+                        row[token["id"]] = token["logprob"]
+            yield row
 
     def generate(self, prompt, count):
         text, times, _ = self.answer(prompt, count)

@@ -14,7 +14,7 @@ class Engine:
         import numpy
         import openvino
         import openvino_genai
-        self.numpy, self.openvino, self.genai = numpy, openvino, openvino_genai
+        self.numpy, self.openvino, self.genai, self.request = numpy, openvino, openvino_genai, request
         try:
             self.pipeline = openvino_genai.LLMPipeline(request.model, "CPU", INFERENCE_NUM_THREADS=request.threads, **request.options)
         except RuntimeError as error:
@@ -22,6 +22,19 @@ class Engine:
         return protocol.Facts(version=importlib.metadata.version("openvino-genai"), threads=request.threads, precision="unknown",
                               inputs=list(request.inputs), outputs=list(request.outputs),
                               artifact_bytes=os.path.getsize(request.model))
+
+    def score(self, tokens):
+        """Log probabilities of the tokens themselves, by the pipeline for several requests: LLMPipeline gives none."""
+        del self.pipeline
+        scheduler = self.genai.SchedulerConfig()
+        scheduler.cache_size = 1  # GB
+        pipeline = self.genai.ContinuousBatchingPipeline(self.request.model, scheduler, "CPU",
+                                                         {"INFERENCE_NUM_THREADS": self.request.threads, **self.request.options})
+        config = self.genai.GenerationConfig(max_new_tokens=1, do_sample=False, echo=True, logprobs=1, apply_chat_template=False)
+        handle = pipeline.add_request(0, self.openvino.Tensor(self.numpy.array([tokens], self.numpy.int64)), config)
+        while pipeline.has_non_finished_requests():
+            pipeline.step()
+        yield from handle.read_all()[0].generated_log_probs[1:len(tokens)]
 
     def generate(self, prompt, count):
         times, clock, running = [], time.perf_counter_ns, self.genai.StreamingStatus.RUNNING

@@ -16,6 +16,8 @@ is a class with
     precisions                optional: supported precisions besides the file's own (default fp32)
     generate(prompt, count)   in place of bind, submit and fetch, for an engine that only generates text, with its own loop:
                               (the most likely tokens after the ids of the prompt, the time of each in ns of time.perf_counter_ns)
+    score(tokens)             optional, beside generate: yields for each token but the last a float32 array of the logits (or log
+                              probabilities) of the next one, or the log probability of the token that follows
 
 bind may be called again for a set: with inputs of the same sizes or, if the engine's row in src/bench/backends has
 `grows`, of other sizes (request.grows), as text generation needs it (generation.py).
@@ -531,6 +533,19 @@ class Worker:
             where = f"{type(error).__name__}: {' '.join(str(error).split())}"[:1000]
         self.say(event="labelled", samples=done, where=where)
 
+    def quality(self, command):
+        """Writes what the engine predicts for each token of the text; the harness compares it with the reference."""
+        np, rows, where = self.np, 0, ""
+        try:
+            tokens = np.load(f"{command['dir']}/quality_tokens.npy").tolist()
+            with open(f"{self.folder}/quality.f32", "wb") as file:
+                for row in getattr(self.engine, "score", lambda tokens: ())(tokens):
+                    np.asarray(row, np.float32).tofile(file)
+                    rows += 1
+        except Exception as error:  # the configuration is measured: only its quality is lost
+            rows, where = 0, f"{type(error).__name__}: {' '.join(str(error).split())}"[:1000]
+        self.say(event="predicted", rows=rows, where=where)
+
     def survey(self, command):
         getattr(self.engine, "survey", lambda: None)()
         self.say(event="surveyed", precision=self.facts.precision[:31],
@@ -552,11 +567,11 @@ class Worker:
         self.say(event="kept", files=written + list(names), why=why)
 
     def close(self, command):
-        self.say(event="closed", rss_peak=peak_resident())
+        self.say(event="closed")
 
     def run(self):
         acts = {"open": self.open, "warmup": self.warmup, "slice": self.slice, "label": self.label,
-                "survey": self.survey, "keep": self.leave, "close": self.close}
+                "quality": self.quality, "survey": self.survey, "keep": self.leave, "close": self.close}
         with os.fdopen(FD_IN) as commands:
             for line in commands:
                 command = json.loads(line)

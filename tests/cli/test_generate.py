@@ -10,7 +10,7 @@ import hostile
 import numpy as np
 import onnx
 import pytest
-from gguf_models import continue_greedily, language_model
+from gguf_models import BLOCKS, DEPTH, KEY_HEADS, continue_greedily, encode, evaluate, language_model
 from hone import engine_folder, refused
 from onnx import TensorProto, helper, numpy_helper
 
@@ -222,6 +222,80 @@ def test_an_engine_with_its_own_loop(hone, tmp_path, fault):
         assert row["top1"] == 1 and row["rank"] == 1 and row["first_token_ms"]["p50"] >= 0.5 and row["latency_ms"]["p50"] >= 0.5
     if fault == "short":
         assert "11 tokens" in row["reason"]
+
+
+SCORED = WHOLE.replace("    protocol.serve", """
+        def score(self, tokens):
+            import numpy as np
+            rows = np.load(self.rows)
+            assert len(tokens) == len(rows) + 1
+            yield from rows
+
+    protocol.serve""").replace('self.answer = np', 'self.rows = request.options["rows"]\n            self.answer = np')
+TEXT = "hello, hell: some text to predict"
+
+
+def perplexity_of(logs):
+    return float(np.exp(-np.mean(logs)))
+
+
+@pytest.mark.parametrize("given,noise", [("logits", 0.01), ("logits", 1), ("likeliest", 0.01), ("next", 0.01), ("next", 3), ("few", 0), ("nan", 0)])
+def test_the_quality_of_a_text(hone, tmp_path, given, noise):
+    """Perplexity and KL divergence as numpy computes them from both models' logits; they decide whether the row is ranked."""
+    data, values = language_model()
+    (tmp_path / "m.gguf").write_bytes(data)
+    (tmp_path / "text").write_text(TEXT)
+    prompt, tokens = [1, 2, 3, 4, 5], encode(TEXT)
+    np.save(tmp_path / "prompt.npy", np.array(prompt))
+    np.save(tmp_path / "answer.npy", np.array(continue_greedily("llama", values, prompt, 12)[0]))
+    nothing = [np.zeros((KEY_HEADS, 0, DEPTH)) for _ in range(2 * BLOCKS)]
+    want = evaluate("llama", values, np.array(tokens), nothing)[0][:-1]
+    rows = want + noise * np.random.default_rng(0).standard_normal(want.shape)
+    p, q = (x - np.log(np.exp(x).sum(-1, keepdims=True)) for x in (want, rows))
+    follows = np.arange(len(want)), np.array(tokens[1:])
+    divergence = (np.exp(p) * (p - q)).sum(-1)
+    if given == "likeliest":  # the others as one, except the token that follows
+        hidden = q < np.sort(q)[:, -20:-19]
+        hidden[follows] = False
+        divergence = np.where(hidden, 0, np.exp(p) * (p - q)).sum(-1)
+        rest_p, rest_q = (np.where(hidden, np.exp(x), 0).sum(-1) for x in (p, q))
+        divergence = divergence + rest_p * np.log(rest_p / rest_q)
+        rows = np.where(hidden, np.nan, q)
+    given_rows = {"next": q[follows], "few": rows[:-1], "nan": np.full_like(rows, np.nan)}.get(given, rows)
+    np.save(tmp_path / "rows.npy", given_rows.astype(np.float32))
+    script = SCORED.replace("len(rows) + 1", "len(rows) + 2") if given == "few" else SCORED
+    engine_folder(tmp_path / "engine", "xllamacpp", script)
+    result = hone("bench", tmp_path / "m.gguf", "--scenario", "generate", "--prompt", tmp_path / "prompt.npy", "--new-tokens", "12",
+                  "--backend", "llamacpp,native", "--engine", f"llamacpp={tmp_path}/engine", "--quality-text", tmp_path / "text",
+                  "--backend-option", f"llamacpp.answer={tmp_path}/answer.npy", "--backend-option", f"llamacpp.rows={tmp_path}/rows.npy", *QUICK)
+    rows = rows_of(result)
+    row, native = rows["llamacpp"], rows["native"]
+    assert native["status"] == "ok" and native["task_metric"] == "perplexity" and 0 <= native["kl_divergence"] < 1e-3, result
+    assert abs(native["task_accuracy"] / perplexity_of(p[follows]) - 1) < 1e-2 and native["rank"]
+    if given in ("few", "nan"):
+        assert row["status"] == "ok" and row["task_accuracy"] is None and row["rank"]
+        assert ("no quality is measured" in result.err.decode()) == (given == "nan")
+        return
+    assert abs(row["task_reference"] / perplexity_of(p[follows]) - 1) < 1e-4
+    assert abs(row["task_accuracy"] / perplexity_of(q[follows]) - 1) < 1e-4, (row, perplexity_of(q[follows]))
+    assert abs(row["accuracy_retention"] - row["task_reference"] / row["task_accuracy"]) < 1e-6
+    if given == "next":
+        assert row["kl_divergence"] is None
+    else:
+        assert abs(row["kl_divergence"] - divergence.mean()) < 1e-3 * max(1e-3, divergence.mean()), divergence.mean()
+    assert bool(row["rank"]) == (noise < 0.1) and ("departs" in row["flags"]) == (noise > 0.1)
+
+
+def test_prompts_of_several_lengths(hone, tmp_path):
+    (tmp_path / "m.gguf").write_bytes(language_model()[0])
+    result = hone("bench", tmp_path / "m.gguf", "--scenario", "generate", "--prompt", "3,40", "--new-tokens", "4", "--backend", "native", *QUICK)
+    rows = {r["scenario"]: r for r in json.loads(result.text)["records"]}
+    assert list(rows) == ["generate:3+4", "generate:40+4"] and all(r["status"] == "ok" and r["top1"] == 1 for r in rows.values()), result
+    for length in (3, 40):
+        words = rows[f"generate:{length}+4"]["repeat"].split()
+        assert words[words.index("--prompt") + 1] == str(length) and words.count("--prompt") == 1
+    again = hone("bench", tmp_path / "m.gguf", *rows["generate:40+4"]["repeat"].split()[3:], "--json", "-")
+    assert [r["scenario"] for r in json.loads(again.text)["records"]] == ["generate:40+4"]
 
 
 HELD = """

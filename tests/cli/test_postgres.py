@@ -169,10 +169,10 @@ def test_tables_of_an_earlier_version_are_brought_up(hone, server, url):
                "alter table incarnation drop column task_metric, drop column task_accuracy,"
                " drop column task_reference, drop column accuracy_retention,"
                " drop column memory_when, drop column rate_per_s, drop column memory_bytes, drop column largest_batch,"
-               " drop column largest_batch_end; alter table block drop column energy_uj, drop column copy_in, drop column copy_out;"
+               " drop column largest_batch_end, drop column kl_divergence; alter table block drop column energy_uj, drop column copy_in, drop column copy_out;"
                "update hone_store set version = 2", database)
     sound(hone("studies", "import", STORE / "v1.db", "--store", url))
-    assert server.sql("select version from hone_store", database) == "6"
+    assert server.sql("select version from hone_store", database) == "7"
     assert report(hone, "last", url) == before
     server.sql("update hone_store set version = 99", database)
     refused(hone("studies", "--store", url), "E_FORMAT", "newer hone")

@@ -28,6 +28,8 @@ struct backend_request {
      followed by those of the first call if it has other sizes, or NULL. */
   bool grows;
   const char *first_shapes;
+  /* Of an engine with `extend`: tokens of the longest text; 0: inferences of the model. */
+  int64_t text_tokens;
   int in_flight;           /* requests in flight; 1: one after the other */
   const char *options;     /* "key=value;..." or "" */
   const char *engine_path; /* --engine NAME=PATH, or NULL */
@@ -139,6 +141,11 @@ struct backend {
      final. */
   hone_status (*survey)(struct ctx *ctx, struct session *session,
                         const struct backend_request *request, struct backend_facts *facts);
+  /* Text generation with a loop of the engine's own, for GGUF files: computes `count` tokens that
+     follow the first `past` of the text so far. *out_logits: float [vocabulary] of the last, valid
+     until the next call. NULL: the harness runs the loop with bind, submit and wait. */
+  hone_status (*extend)(struct ctx *ctx, struct session *session, const int64_t *tokens,
+                        int64_t past, int64_t count, const float **out_logits);
   /* Writes what the engine made of the model to request->work_dir, as files that another process
      can load, and lists their names, one per line. Called once, after all measurements. NULL: not
      supported. */

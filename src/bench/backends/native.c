@@ -2,8 +2,12 @@
  * second compilation may use the toolchain's cache); open loads it like any user of the artifact.
  * Threads are pinned to one CPU each; pin=0 leaves them to the scheduler, as in `hone run` and
  * libhone (docs/understand/fairness.md has the effect).
+ *
+ * Text from GGUF files is generated as `hone generate` does it: by one artifact for prompt and single
+ * tokens, with caches as state.
  */
 #include "backends.h"
+#include "compiler/generate/generate.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -22,6 +26,8 @@ struct native_set {
 struct session {
   struct loaded loaded, first; /* first: for the first call of a growing request */
   struct team *team;
+  struct hone_generator *text; /* of request->text_tokens; the rest is then unused */
+  int32_t *tokens;
   struct native_set sets[BACKEND_MAX_SETS];
   /* for several requests in flight: run is re-entrant, each has its own arena and team */
   struct streams *streams;
@@ -86,6 +92,23 @@ static int64_t file_bytes(const char *path) {
   return stat(path, &info) ? 0 : (int64_t)info.st_size;
 }
 
+static hone_status compile_file(struct ctx *ctx, const struct backend_request *request,
+                                const struct compile_options *options, const char *path,
+                                struct backend_facts *facts, struct compile_report *report) {
+  const struct import_options import = {.shapes = request->shapes};
+  const uint64_t start = clock_ns();
+  struct model model;
+  facts->is_importing = true;
+  TRY(model_load(ctx, request->model_path, &import, &model));
+  facts->is_importing = false;
+  facts->import_ms = (double)(clock_ns() - start) / 1e6;
+  facts->rss_import = resident_bytes();
+  hone_status status = apply_aliases(ctx, request->options, model.graph);
+  if (!status) status = compile_model(ctx, &model, options, path, report);
+  model_unload(&model);
+  return status;
+}
+
 /* The first call has no cache and other sizes, so it gets its own artifact. */
 static hone_status compile_first(struct ctx *ctx, const struct backend_request *request,
                                  const struct compile_options *options) {
@@ -109,19 +132,10 @@ static hone_status prepare(struct ctx *ctx, const struct backend_request *reques
   TRY(artifact_path(ctx, request, "model.so", path));
   TRY(artifact_path(ctx, request, "model.weights", weights));
   if (request->first_shapes) TRY(compile_first(ctx, request, &options));
-  struct import_options import = {.shapes = request->shapes};
-  struct model model;
-  uint64_t start = clock_ns();
-  facts->is_importing = true;
-  TRY(model_load(ctx, request->model_path, &import, &model));
-  facts->is_importing = false;
-  facts->import_ms = (double)(clock_ns() - start) / 1e6;
-  facts->rss_import = resident_bytes();
   struct compile_report report = {0};
-  hone_status status = apply_aliases(ctx, request->options, model.graph);
-  if (!status) status = compile_model(ctx, &model, &options, path, &report);
-  model_unload(&model);
-  TRY(status);
+  TRY(request->text_tokens ? generator_compile(ctx, request->model_path, &options,
+                                               request->text_tokens, path, &report)
+                           : compile_file(ctx, request, &options, path, facts, &report));
   facts->from_cache = report.from_cache;
   facts->arena_bytes = (int64_t)report.arena_bytes;
   struct precision_mix mix = {.all_ns = 0}; /* weighted by work instead of time */
@@ -131,6 +145,7 @@ static hone_status prepare(struct ctx *ctx, const struct backend_request *reques
   precision_mix_tell(&mix, facts);
   facts->fallback_share = report.generic_share;
   facts->artifact_bytes = file_bytes(path) + file_bytes(weights) + RUNTIME_BYTES;
+  if (request->text_tokens) facts->artifact_bytes += file_bytes(request->model_path); /* words */
   if (report.tuned_steps)
     snprintf(facts->version, sizeof facts->version, "%s, %zu steps tuned", HONE_VERSION,
              report.tuned_steps);
@@ -188,6 +203,8 @@ static void close_session(struct session *s) {
   for (int set = 0; set < BACKEND_MAX_SETS; set++) {
     free_set(&s->sets[set]);
   }
+  generator_close(s->text);
+  free(s->tokens);
   if (s->team) team_destroy(s->team);
   if (s->loaded.library) artifact_unload(&s->loaded);
   if (s->first.library) artifact_unload(&s->first);
@@ -210,11 +227,38 @@ static hone_status open_lanes(struct ctx *ctx, struct session *s,
   return streams_create(ctx, count, run_lane, s, &s->streams);
 }
 
+static void put_facts(struct backend_facts *facts, int threads) {
+  if (!facts->version[0]) snprintf(facts->version, sizeof facts->version, "%s", HONE_VERSION);
+  snprintf(facts->device, sizeof facts->device, "cpu");
+  if (!facts->precision[0]) snprintf(facts->precision, sizeof facts->precision, "fp32");
+  facts->threads = threads;
+}
+
+static hone_status open_text(struct ctx *ctx, struct session *s,
+                             const struct backend_request *request, const char *artifact,
+                             struct backend_facts *facts, struct backend_io *out_io) {
+  struct generator_options options = {.context = request->text_tokens, .artifact = artifact};
+  char level[256];
+  TRY(read_options(ctx, request, &options.compile, level));
+  TRY(generator_open(ctx, request->model_path, &options, &s->text));
+  s->tokens = calloc((size_t)request->text_tokens, sizeof *s->tokens);
+  if (!s->tokens) return fail(ctx, HONE_E_OOM, place_none(), "no memory for a text");
+  put_facts(facts, request->threads);
+  return backend_io_create(ctx, 0, 0, out_io);
+}
+
+static hone_status extend(struct ctx *ctx, struct session *s, const int64_t *tokens, int64_t past,
+                          int64_t count, const float **out_logits) {
+  for (int64_t i = 0; i < count; i++) s->tokens[i] = (int32_t)tokens[i];
+  return generator_extend(ctx, s->text, s->tokens, past, count, out_logits);
+}
+
 static hone_status open_session(struct ctx *ctx, struct session *s,
                                 const struct backend_request *request, struct backend_facts *facts,
                                 struct backend_io *out_io) {
   char path[4096];
   TRY(artifact_path(ctx, request, "model.so", path));
+  if (request->text_tokens) return open_text(ctx, s, request, path, facts, out_io);
   TRY(artifact_load(ctx, path, NULL, &s->loaded));
   if (request->first_shapes) {
     TRY(artifact_path(ctx, request, "first.so", path));
@@ -232,10 +276,7 @@ static hone_status open_session(struct ctx *ctx, struct session *s,
     copy_info(&info->inputs[i], less, &out_io->inputs[i]);
   for (int32_t i = 0; i < info->output_count; i++)
     copy_info(&info->outputs[i], less, &out_io->outputs[i]);
-  if (!facts->version[0]) snprintf(facts->version, sizeof facts->version, "%s", HONE_VERSION);
-  snprintf(facts->device, sizeof facts->device, "cpu");
-  if (!facts->precision[0]) snprintf(facts->precision, sizeof facts->precision, "fp32");
-  facts->threads = team_interface(s->team)->thread_count;
+  put_facts(facts, team_interface(s->team)->thread_count);
   facts->arena_bytes = (int64_t)info->arena_bytes;
   return request->in_flight > 1 ? open_lanes(ctx, s, request, facts) : HONE_OK;
 }
@@ -323,6 +364,7 @@ const struct backend backend_native = {
     .bind = bind_set,
     .submit = submit,
     .wait = wait,
+    .extend = extend,
     .keep = keep,
     .close = close_session,
 };

@@ -84,8 +84,9 @@ struct bench_case {
   /* how the model generates text (generation.h), if a configuration needs it; NULL: see
      generation_end */
   json_t *generation;
-  char generation_dir[4096];
-  double task_reference; /* task accuracy of the reference's outputs; NaN: no labels */
+  char generation_dir[4096]; /* has a folder for each scenario: generation_path */
+  int64_t quality_tokens;    /* of the text that measures quality; 0: there is none */
+  double task_reference;     /* task accuracy of the reference's outputs; NaN: no labels */
   struct worker_end generation_end;
   /* STATUS_ok, or why no backend can be measured: the file does not allow the batch size, or the
      values do not fit in JSON */
@@ -165,12 +166,11 @@ bool reference_tokens_compare(const struct reference_tokens *reference, const in
 /* Accuracy of tokens: top1 is the share that agrees, max_rel_diff the largest margin of a reference
    token that was missed; other differences of values are NaN. */
 void accuracy_of_tokens(struct accuracy *out);
-/* A token that differs counts only if the reference's margin is larger than this share of its
-   largest logit; below that, rounding decides. As the tolerance of max|d|/max|r| in fp32. */
-#define GENERATION_LEAD 1e-3
 /* Engines round the activations of files with weights in blocks (GGUF) to 8 bits: up to the
    tolerance of int8 such a text is not wrong. It is flagged `departs`. */
 #define GENERATION_LEAD_OF_BLOCKS 2e-1
 double generation_lead(const char *format);
+/* Folder of the prompts and the reference's tokens of that scenario. */
+void generation_path(const struct bench_case *one, const struct scenario *scenario, char out[4096]);
 
 #endif

@@ -17,6 +17,11 @@ double generation_lead(const char *format) {
   return strcmp(format, "gguf") ? GENERATION_LEAD : GENERATION_LEAD_OF_BLOCKS;
 }
 
+void generation_path(const struct bench_case *one, const struct scenario *scenario,
+                     char out[4096]) {
+  snprintf(out, 4096, "%.4000s/%d+%d", one->generation_dir, scenario->prompt, scenario->count);
+}
+
 hone_status reference_tokens_read(struct ctx *ctx, const char *dir, int set, int64_t prompt,
                                   int64_t count, double limit, struct reference_tokens *out) {
   char path[4096];

@@ -3,6 +3,7 @@
  * A column is read through its offset and size, so a new column is one row in columns.def. "Not
  * available" (NaN, or -1 for counts) is the empty string in every output format.
  */
+#include "core/metrics/metrics.h"
 #include "record.h"
 
 #include <math.h>
@@ -216,6 +217,12 @@ static size_t put_number(char *out, size_t size, size_t at, const char *name, in
 
 bool config_generates(const struct config *config) {
   return !strncmp(config->scenario, "generate:", 9);
+}
+
+bool text_departs(const struct process_record *facts) {
+  if (isfinite(facts->kl_divergence)) return facts->kl_divergence > MOST_DIVERGENCE;
+  if (isfinite(facts->accuracy_retention)) return facts->accuracy_retention < LEAST_RETENTION;
+  return facts->max_rel_diff >= GENERATION_LEAD;
 }
 
 void config_key(struct config *config) {

@@ -71,6 +71,10 @@ struct config {
 void config_key(struct config *config); /* fills key */
 /* Scenario "generate:16+32": a sample is a token. */
 bool config_generates(const struct config *config);
+/* A generated token that differs from the reference's counts only if its margin is larger than this
+   share of the largest logit; below that, rounding decides. As max|d|/max|r| in fp32. */
+#define GENERATION_LEAD 1e-3
+#define LEAST_RETENTION 0.99 /* of the reference's perplexity */
 
 /* Noise during one block. -1: not available on this machine. */
 struct noise {
@@ -137,7 +141,12 @@ struct process_record {
   char output_hash[33];
   char task_metric[16]; /* metric for the labels, "top1"; "": no labels */
   double task_accuracy, task_reference, accuracy_retention; /* NaN: no labels */
+  double kl_divergence; /* nats, mean over the tokens of a text; NaN: not measured */
 };
+
+/* Generated text is not the reference's: by the KL divergence of its predictions if that is known
+   (MOST_DIVERGENCE), else by its perplexity, else by its tokens. */
+bool text_departs(const struct process_record *facts);
 
 /* Computed by stats from the blocks and processes of one configuration. */
 struct record {

@@ -126,6 +126,7 @@ static const struct stored_field process_record_fields[] = {
     ROW_SINCE(5, "NULL", process_record, "rate_per_s", rate_per_s, DOUBLE),
     ROW_SINCE(5, "-1", process_record, "largest_batch", largest_batch, INT),
     ROW_SINCE(5, "''", process_record, "largest_batch_end", largest_batch_end, TEXT),
+    ROW_SINCE(7, "NULL", process_record, "kl_divergence", kl_divergence, DOUBLE),
 };
 static const struct stored_field block_fields[] = {
     ROW(block, "study", study, TEXT),

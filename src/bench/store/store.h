@@ -130,7 +130,7 @@ MUST_USE hone_status store_copy_study(struct ctx *ctx, struct store *from, struc
 /* -- internal to this folder */
 
 #define STORE_APPLICATION_ID 0x686f6e65 /* "hone" */
-#define STORE_VERSION 6                 /* raised with the first new field after a release */
+#define STORE_VERSION 7                 /* raised with the first new field after a release */
 
 /* fields.c: tables that map structs to SQL rows */
 enum dialect { DIALECT_sqlite, DIALECT_postgres };

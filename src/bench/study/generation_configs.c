@@ -15,17 +15,25 @@ const struct scenario *bench_generates(const struct bench *bench) {
   return NULL;
 }
 
+const struct scenario *generation_scenario(const struct bench *bench, const struct config *config) {
+  for (size_t i = 0; i < bench->scenario_count; i++)
+    if (bench->scenarios[i].kind == SCENARIO_generate &&
+        !strcmp(bench->scenarios[i].text, config->scenario))
+      return &bench->scenarios[i];
+  return NULL;
+}
+
 static json_t *command_for(const struct bench *bench, const struct bench_case *one,
                            const struct scenario *scenario, int set, bool plan_only) {
-  char sides[4096] = "", prompt[4096] = "";
+  char sides[4096] = "", prompt[4096] = "", dir[4096];
   const struct bench_options *o = &bench->options;
   if (o->side_files_from && !realpath(o->side_files_from, sides)) sides[0] = 0;
   if (o->prompt_file && !realpath(o->prompt_file, prompt)) prompt[0] = 0;
+  generation_path(one, scenario, dir);
   return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:i, s:i, s:b}", "do", "generate",
-                   "path", one->path, "shapes", one->shapes, "side_files_from", sides, "dir",
-                   one->generation_dir, "prompt_file", prompt, "seed", (json_int_t)o->seed, "set",
-                   set, "prompt", scenario->prompt, "count", scenario->count, "plan_only",
-                   plan_only);
+                   "path", one->path, "shapes", one->shapes, "side_files_from", sides, "dir", dir,
+                   "prompt_file", prompt, "seed", (json_int_t)o->seed, "set", set, "prompt",
+                   scenario->prompt, "count", scenario->count, "plan_only", plan_only);
 }
 
 static bool take_plan(struct bench_case *one, const json_t *reply) {
@@ -70,23 +78,32 @@ static hone_status make_sets(struct bench *bench, struct bench_case *one,
   return status;
 }
 
+static hone_status make_scenario(struct bench *bench, struct bench_case *one,
+                                 const struct scenario *scenario) {
+  char dir[4096];
+  generation_path(one, scenario, dir);
+  TRY(dir_create(bench->ctx, dir));
+  reference_deadline_begin(bench);
+  hone_status status = make_sets(bench, one, scenario, false);
+  reference_deadline_end(bench);
+  if (status || one->generation_end.status != STATUS_timeout) return status;
+  /* no reference tokens: the rows are unverified */
+  one->generation_end.status = STATUS_ok;
+  dir_remove_tree(dir);
+  TRY(dir_create(bench->ctx, dir));
+  return make_sets(bench, one, scenario, true);
+}
+
 hone_status case_generate(struct bench *bench, struct bench_case *one) {
-  const struct scenario *scenario = bench_generates(bench);
-  if (!scenario || one->status != STATUS_ok) return HONE_OK;
+  hone_status status = HONE_OK;
+  if (!bench_generates(bench) || one->status != STATUS_ok) return HONE_OK;
   one->generation_end = (struct worker_end){.status = STATUS_ok, .rel_l2 = NAN};
   snprintf(one->generation_dir, sizeof one->generation_dir, "%.4000s/generate-%d", bench->dir,
            bench->worker_number);
   TRY(dir_create(bench->ctx, one->generation_dir));
-  reference_deadline_begin(bench);
-  hone_status status = make_sets(bench, one, scenario, false);
-  reference_deadline_end(bench);
-  if (!status && one->generation_end.status == STATUS_timeout) {
-    /* no reference tokens: the rows are unverified */
-    one->generation_end.status = STATUS_ok;
-    dir_remove_tree(one->generation_dir);
-    TRY(dir_create(bench->ctx, one->generation_dir));
-    status = make_sets(bench, one, scenario, true);
-  }
+  for (size_t i = 0; !status && i < bench->scenario_count; i++)
+    if (bench->scenarios[i].kind == SCENARIO_generate)
+      status = make_scenario(bench, one, &bench->scenarios[i]);
   return status;
 }
 
@@ -101,9 +118,11 @@ static bool add_held(const struct bench_case *one, json_t *command) {
   return holds;
 }
 
-bool case_add_generation(const struct bench_case *one, const struct config *config, json_t *command,
-                         struct worker_end *end) {
+bool case_add_generation(const struct bench *bench, const struct bench_case *one,
+                         const struct config *config, json_t *command, struct worker_end *end) {
   const struct backend *backend = backend_find(config->backend);
+  const struct scenario *scenario = generation_scenario(bench, config);
+  char dir[4096];
   *end = one->generation_end;
   if (!one->generation) {
     if (!end->status) *end = (struct worker_end){STATUS_unsupported, STAGE_load, "", NAN};
@@ -111,7 +130,13 @@ bool case_add_generation(const struct bench_case *one, const struct config *conf
       snprintf(end->reason, sizeof end->reason, "how this model generates text is unknown");
     return false;
   }
-  json_object_set_new(command, "generation_dir", json_string(one->generation_dir));
+  generation_path(one, scenario, dir);
+  const int64_t text = scenario->prompt + scenario->count;
+  json_object_set_new(command, "generation_dir", json_string(dir));
+  if (!strcmp(config->route, "gguf"))
+    json_object_set_new(
+        command, "text_tokens",
+        json_integer((json_int_t)(text > one->quality_tokens ? text : one->quality_tokens)));
   json_object_set_new(command, "lead_limit", json_real(generation_lead(one->format)));
   const bool may_grow = backend && backend->grows && !route_is_hones(config->route);
   const bool does = may_grow && !backend_holds_with(backend, config->options);

@@ -85,8 +85,9 @@ static hone_status check_scenario_flags(const struct bench *bench) {
       {"--streams", "multi", o->streams > 0, is_multi},
       {"--rate", "server or rate", o->rate_per_s > 0 || o->finds_rate, has_arrivals},
       {"--latency-bound", "server or rate", o->bound_ms > 0, has_arrivals},
-      {"--prompt", "generate", o->prompt_tokens || o->prompt_file, generates},
+      {"--prompt", "generate", o->prompt_count || o->prompt_file, generates},
       {"--new-tokens", "generate", o->new_tokens > 0, generates},
+      {"--quality-text", "generate", o->quality_text, generates},
   };
   for (size_t i = 0; i < COUNT(rows); i++)
     if (rows[i].is_given && !rows[i].is_used)
@@ -99,10 +100,15 @@ static hone_status make_scenarios(struct bench *bench) {
   const struct bench_options *o = &bench->options;
   static const char *const usual[] = {"single"};
   const char *const *names = o->scenario_count ? o->scenarios : usual;
-  bench->scenario_count = o->scenario_count ? o->scenario_count : 1;
-  TRY(NEW_ARRAY(bench->ctx, bench->arena, bench->scenarios, bench->scenario_count));
-  for (size_t i = 0; i < bench->scenario_count; i++)
-    TRY(scenario_make(bench->ctx, names[i], o, &bench->scenarios[i]));
+  static const int usual_prompt[] = {16};
+  const size_t count = o->scenario_count ? o->scenario_count : 1;
+  const int *prompts = o->prompt_count ? o->prompt_tokens : usual_prompt;
+  const size_t prompt_count = o->prompt_count ? o->prompt_count : 1;
+  TRY(NEW_ARRAY(bench->ctx, bench->arena, bench->scenarios, count * prompt_count));
+  for (size_t i = 0; i < count; i++)
+    for (size_t p = 0; p < (strcmp(names[i], "generate") ? 1 : prompt_count); p++)
+      TRY(scenario_make(bench->ctx, names[i], prompts[p], o,
+                        &bench->scenarios[bench->scenario_count++]));
   return check_scenario_flags(bench);
 }
 

@@ -54,8 +54,8 @@ static hone_status read_prompt(struct ctx *ctx, const char *path, struct scenari
   return HONE_OK;
 }
 
-hone_status scenario_make(struct ctx *ctx, const char *name, const struct bench_options *o,
-                          struct scenario *out) {
+hone_status scenario_make(struct ctx *ctx, const char *name, int prompt,
+                          const struct bench_options *o, struct scenario *out) {
   for (size_t i = 0; i < COUNT(kinds); i++) {
     if (strcmp(kinds[i].name, name) != 0) continue;
     *out = (struct scenario){.kind = kinds[i].kind,
@@ -63,7 +63,7 @@ hone_status scenario_make(struct ctx *ctx, const char *name, const struct bench_
                              .rate_per_s = o->rate_per_s,
                              .finds_rate = kinds[i].has_rate && o->finds_rate,
                              .bound_ms = o->bound_ms,
-                             .prompt = o->prompt_tokens ? o->prompt_tokens : 16,
+                             .prompt = prompt,
                              .count = o->new_tokens ? o->new_tokens : 32};
     if (out->finds_rate && !(o->bound_ms > 0))
       return fail(ctx, HONE_E_USAGE, place_name(name), "--rate max needs --latency-bound");

@@ -37,6 +37,7 @@ static hone_status interrupted(struct bench *bench) {
 static hone_status prepare(struct bench *bench, struct bench_case *one) {
   if (one->status == STATUS_ok) TRY(case_reference(bench, one));
   TRY(case_generate(bench, one));
+  TRY(case_quality(bench, one));
   return case_label(bench, one);
 }
 

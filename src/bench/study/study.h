@@ -26,10 +26,13 @@ struct bench_options {
   size_t device_count;
   const char *const *scenarios; /* names; none: "single" */
   size_t scenario_count;
-  int streams;                     /* scenario multi; 0: 2 */
-  double rate_per_s, bound_ms;     /* scenarios server and rate; 0: not given */
-  bool finds_rate;                 /* --rate max */
-  int prompt_tokens, new_tokens;   /* scenario generate; 0: 16, 32 */
+  int streams;                 /* scenario multi; 0: 2 */
+  double rate_per_s, bound_ms; /* scenarios server and rate; 0: not given */
+  bool finds_rate;             /* --rate max */
+  /* scenario generate: lengths of the prompt, one scenario each; new tokens, 0: 32 */
+  int prompt_tokens[16], new_tokens;
+  size_t prompt_count;             /* 0: a prompt of 16 tokens */
+  const char *quality_text;        /* text for perplexity and KL divergence; NULL: a usual one */
   const char *prompt_file;         /* token ids, a .npy; NULL: random */
   const char *device_hone;         /* path of hone on the devices; NULL: by their kind */
   const char *const *cache_states; /* "warm", "cold"; none: "warm" */

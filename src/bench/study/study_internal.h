@@ -100,12 +100,18 @@ MUST_USE hone_status labels_find(struct bench *bench);
 MUST_USE hone_status case_label(struct bench *bench, struct bench_case *one);
 bool ask_labels(struct bench *bench, const struct bench_case *one, struct worker *worker,
                 struct process_record *record);
+/* quality.c: the same for text generation and the text of options.quality_text. */
+MUST_USE hone_status case_quality(struct bench *bench, struct bench_case *one);
+bool ask_quality(struct bench *bench, const struct bench_case *one, struct worker *worker,
+                 const char *backend, struct process_record *record);
 /* generation_configs.c: the study's scenario "generate", or NULL; what a case needs for it; adds it
    to a command, false with the reason if it is not possible. */
 const struct scenario *bench_generates(const struct bench *bench);
+/* The scenario of a configuration that generates text. */
+const struct scenario *generation_scenario(const struct bench *bench, const struct config *config);
 MUST_USE hone_status case_generate(struct bench *bench, struct bench_case *one);
-bool case_add_generation(const struct bench_case *one, const struct config *config, json_t *command,
-                         struct worker_end *end);
+bool case_add_generation(const struct bench *bench, const struct bench_case *one,
+                         const struct config *config, json_t *command, struct worker_end *end);
 /* fallback_reference.c: without a reference, uses the outputs of two engines that agree; if none
    do, outputs are unverified. */
 bool backend_is_peer(const struct bench *bench, const struct backend *backend);
@@ -220,7 +226,7 @@ void bench_report(struct bench *bench, const struct config *config, const char *
                   const char *phase);
 
 /* E_USAGE for an unknown name or a missing rate. */
-MUST_USE hone_status scenario_make(struct ctx *ctx, const char *name,
+MUST_USE hone_status scenario_make(struct ctx *ctx, const char *name, int prompt,
                                    const struct bench_options *options, struct scenario *out);
 /* Path of a new folder for an engine's outputs of this case. The worker creates it. */
 void engine_output_dir(const struct bench *bench, struct bench_case *one, char out[4096]);

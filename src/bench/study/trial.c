@@ -44,6 +44,7 @@ void trial_record(const struct bench *bench, size_t config, int number,
       .task_accuracy = NAN,
       .task_reference = NAN,
       .accuracy_retention = NAN,
+      .kl_divergence = NAN,
   };
   snprintf(out->study, sizeof out->study, "%s", bench->study.key);
   snprintf(out->config, sizeof out->config, "%s", bench->study.configs[config].key);
@@ -56,8 +57,6 @@ void trial_accuracy(const json_t *message, struct trial *trial) {
   record->rel_l2 = fmax(record->rel_l2, message_number(message, "rel_l2"));
   record->cosine = fmin(record->cosine, message_number(message, "cosine"));
   record->top1 = fmin(record->top1, message_number(message, "top1"));
-  if (config_generates(trial->config) && record->max_rel_diff >= GENERATION_LEAD)
-    record->flags |= FLAG_MASK(departs);
 }
 
 /* If the engine's importer refuses the model, suggests its last route, for which hone writes the
@@ -137,10 +136,8 @@ static void flag_fallback(const struct bench *bench, struct trial *trial) {
    only this. */
 static bool ask_survey(struct trial *trial) {
   struct worker_end end;
-  const int64_t peak = trial->worker.rss_peak_seen;
   json_t *reply =
       worker_ask(&trial->worker, json_pack("{s:s}", "do", "survey"), "surveyed", ASK_PATIENT, &end);
-  trial->worker.rss_peak_seen = peak;
   if (!reply) return false;
   snprintf(trial->record.effective_precision, sizeof trial->record.effective_precision, "%s",
            message_text(reply, "precision"));
@@ -200,7 +197,7 @@ static bool ask_open(struct bench *bench, struct trial *trial) {
   }
   struct worker_end end;
   const bool generates = config_generates(trial->config);
-  if ((generates && !case_add_generation(one, trial->config, command, &end)) ||
+  if ((generates && !case_add_generation(bench, one, trial->config, command, &end)) ||
       !send_case(&trial->worker, one, command, &end)) {
     json_decref(command);
     trial_end(trial, &end);
@@ -250,7 +247,7 @@ hone_status trial_open(struct bench *bench, struct config_run *progress, int num
   out->worker.memory = &out->memory;
   const struct bench_case *one = trial_case(bench, out);
   out->worker.checked_case = one;
-  out->worker.generates = config_generates(out->config) ? bench_generates(bench) : NULL;
+  out->worker.generates = generation_scenario(bench, out->config);
   snprintf(out->worker.precision, sizeof out->worker.precision, "%s",
            row_precision(one, out->config));
   out->is_live = ask_open(bench, out) && ask_warmup(out, (int64_t)(bench->options.warmup_s * 1e9));
@@ -287,8 +284,12 @@ hone_status trial_close(struct bench *bench, struct trial *trial) {
   struct process_record *record = &trial->record;
   const bool asks = trial->is_live && !record->number;
   if (asks) budget_bound_survey(bench);
-  bool has_survived = !asks || (ask_survey(trial) && ask_labels(bench, trial_case(bench, trial),
-                                                                &trial->worker, record));
+  const struct bench_case *one = trial_case(bench, trial);
+  const int64_t seen =
+      trial->worker.rss_peak_seen; /* before questions that need memory of their own */
+  bool has_survived =
+      !asks || (ask_survey(trial) && ask_labels(bench, one, &trial->worker, record) &&
+                ask_quality(bench, one, &trial->worker, trial->config->backend, record));
   budget_bound_close(bench);
   hone_status kept = HONE_OK;
   if (bench->options.keep_dir && trial->is_live && has_survived && !record->number)
@@ -298,17 +299,13 @@ hone_status trial_close(struct bench *bench, struct trial *trial) {
     struct worker_end end;
     json_t *reply =
         worker_ask(&trial->worker, json_pack("{s:s}", "do", "close"), "closed", ASK_PATIENT, &end);
-    if (reply)
-      trial->rss_peak = message_int(reply, "rss_peak", trial->rss_peak);
-    else
-      trial_end(trial, &end);
+    if (!reply) trial_end(trial, &end);
     json_decref(reply);
   }
   bench->harness.deadline_ns = 0;
   bool is_clean = worker_close(&trial->worker, trial->is_live ? CLOSE_GRACE_NS : 0) && has_survived;
   if (trial->is_live && !is_clean) record->flags |= FLAG_MASK(unclean_exit);
   if (trial->is_live && !trial->verified) mark_unverified(trial_case(bench, trial), record);
-  int64_t seen = trial->worker.rss_peak_seen;
   record->rss_peak = trial->rss_peak > seen ? trial->rss_peak : seen > 0 ? seen : -1;
   record->rss_steady = trial->rounds ? trial->rss : -1;
   record->rss_slope = slope(trial);

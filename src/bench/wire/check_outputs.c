@@ -45,16 +45,18 @@ static enum comparison compare_tokens(struct worker *worker, const char *name, i
   const struct scenario *scenario = worker->generates;
   struct reference_tokens reference;
   struct ctx ctx;
+  char dir[4096];
   ctx_init(&ctx);
+  generation_path(worker->checked_case, scenario, dir);
   hone_tensor actual = {.data = NULL};
   const hone_status status = take_file(worker, name, "tokens", &actual);
   enum comparison result = DAMAGED;
   if (!status && actual.dtype == HONE_I64 && actual.rank == 2 && actual.shape[0] > 0 &&
       actual.shape[1] == scenario->count) {
     result = NO_REFERENCE;
-    const bool has_reference = !reference_tokens_read(
-        &ctx, worker->checked_case->generation_dir, set, scenario->prompt, scenario->count,
-        generation_lead(worker->checked_case->format), &reference);
+    const bool has_reference =
+        !reference_tokens_read(&ctx, dir, set, scenario->prompt, scenario->count,
+                               generation_lead(worker->checked_case->format), &reference);
     for (int64_t i = 0; has_reference && i < actual.shape[0]; i++)
       if (reference_tokens_compare(&reference, (const int64_t *)actual.data + i * scenario->count,
                                    out))

@@ -51,6 +51,9 @@ static const struct field referenced_fields[] = {KEY, {"seconds", FIELD_NUMBER, 
 static const struct field generated_fields[] = {KEY, {"plan", FIELD_LIST, false, 8, 1 << 16}};
 static const struct field labelled_fields[] = {
     KEY, {"samples", FIELD_INT, false, 0, 1 << 24}, {"where", FIELD_TEXT, true, 0, 4096}};
+static const struct field predicted_fields[] = {
+    KEY, {"rows", FIELD_INT, false, 0, 1 << 24}, {"where", FIELD_TEXT, true, 0, 4096}};
+static const struct field quality_fields[] = {KEY, {"tokens", FIELD_INT, false, 2, 1 << 24}};
 static const struct field opened_fields[] = {
     KEY,
     {"version", FIELD_TEXT, false, 0, 63},
@@ -98,7 +101,7 @@ static const struct field block_fields[] = {
     {"rss_peak", FIELD_INT, false, -1, MAX_BYTES},
     ACCURACY,
 };
-static const struct field closed_fields[] = {KEY, {"rss_peak", FIELD_INT, false, -1, MAX_BYTES}};
+static const struct field closed_fields[] = {KEY};
 
 /* how the engine computed, by its profile, after all measurements */
 static const struct field surveyed_fields[] = {
@@ -117,6 +120,8 @@ static const struct schema event_schemas[] = {
     {"kept", kept_fields, COUNT(kept_fields)},
     {"labelled", labelled_fields, COUNT(labelled_fields)},
     {"opened", opened_fields, COUNT(opened_fields)},
+    {"predicted", predicted_fields, COUNT(predicted_fields)},
+    {"quality_made", quality_fields, COUNT(quality_fields)},
     {"referenced", referenced_fields, COUNT(referenced_fields)},
     {"stage", stage_fields, COUNT(stage_fields)},
     {"surveyed", surveyed_fields, COUNT(surveyed_fields)},

@@ -50,7 +50,8 @@ hone_status read_generation(struct ctx *ctx, struct state *state, const json_t *
     status = fail(ctx, HONE_E_INTERNAL, place_none(), "the command's generation plan is invalid");
   for (size_t i = 0; names && i < json_array_size(inputs); i++)
     names[i] = json_string_value(json_array_get(inputs, i));
-  if (!status)
+  if (state->backend->extend) state->request.text_tokens = message_int(command, "text_tokens", 0);
+  if (!status && !state->request.text_tokens)
     status = make_shapes(ctx, state, names, (int)message_int(command, "prompt", 1),
                          (int)message_int(command, "count", 1));
   free(names);
@@ -79,6 +80,7 @@ hone_status begin_generation(struct ctx *ctx, struct state *state, const json_t 
                                       .output_place = state->output_place,
                                       .prompt = message_int(command, "prompt", 1),
                                       .count = message_int(command, "count", 1),
+                                      .is_own = state->request.text_tokens > 0,
                                       .limit = message_number(command, "lead_limit"),
                                       .dir = message_text(command, "generation_dir")};
   uint64_t first_ns = 0;

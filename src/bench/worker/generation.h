@@ -86,12 +86,19 @@ MUST_USE hone_status prepare_generation(struct ctx *ctx, const json_t *command, 
 MUST_USE hone_status prompt_read(struct ctx *ctx, const char *path, int64_t **out,
                                  size_t *out_count);
 
+/* quality.c: files of the text that measures quality: token ids; float rows of the reference and of
+   an engine, [tokens - 1][vocabulary] logits or, of an engine, [tokens - 1] log probabilities. */
+#define QUALITY_TOKENS "quality_tokens.npy"
+#define QUALITY_REFERENCE "quality_reference.f32"
+#define QUALITY_ROWS "quality.f32"
+
 /* loop_generate.c */
 struct generator;
 struct generator_spec {
   const struct generation *plan;
   const int *input_place, *output_place; /* index in the model's lists of each engine tensor */
   int64_t prompt, count;
+  bool is_own;     /* the engine's own loop (backend.extend) */
   double limit;    /* of a reference token's margin */
   const char *dir; /* tokens_SET.npy, leads_SET.npy */
 };

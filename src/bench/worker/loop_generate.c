@@ -2,7 +2,8 @@
  * writes are the inputs of the next. A step is all that an application does between two tokens:
  * fill in ids and positions, bind the tensors with their new sizes, run the model, find the most
  * likely token. With caches of fixed size only the first set is bound (once per generation if the
- * engine has copy_in), and a step ends by moving the appended values.
+ * engine has copy_in), and a step ends by moving the appended values. An engine with a loop of its
+ * own (extend) keeps the text itself and gets new tokens only.
  *
  * Every token is compared with the reference's when its generation is complete. Before one random
  * step of each generation the logits are poisoned, outside the timed part.
@@ -14,6 +15,7 @@
 
 struct generator {
   const struct generation *plan;
+  bool is_own;
   int64_t prompt, count, steps; /* steps: calls of one generation */
   const int *input_place, *output_place;
   struct reference_tokens references[BENCH_SETS];
@@ -24,6 +26,7 @@ struct generator {
   void **others[2];              /* outputs that are not read */
   hone_tensor *in, *out;         /* model order */
   hone_tensor *inputs, *outputs; /* engine order */
+  const void *last_logits;       /* of the latest step */
   size_t logits_bytes;
 };
 
@@ -53,6 +56,9 @@ static int cache_of(const struct generation *plan, bool is_input, size_t at) {
 
 static hone_status allocate_all(struct ctx *ctx, struct generator *g) {
   const struct generation *plan = g->plan;
+  g->now = calloc((size_t)(g->prompt + g->count) + 1, sizeof *g->now);
+  if (!g->now) return fail(ctx, HONE_E_OOM, place_none(), "no memory for a generation");
+  if (g->is_own) return HONE_OK;
   for (size_t i = 0; i < plan->input_count; i++)
     if (cache_of(plan, true, i) < 0) TRY(allocate(ctx, g, i, &g->rest[i]));
   for (int turn = 0; turn < 2; turn++) {
@@ -70,8 +76,7 @@ static hone_status allocate_all(struct ctx *ctx, struct generator *g) {
   g->out = calloc(most, sizeof *g->out);
   g->inputs = calloc(most, sizeof *g->inputs);
   g->outputs = calloc(most, sizeof *g->outputs);
-  g->now = calloc((size_t)(g->prompt + g->count) + 1, sizeof *g->now);
-  return g->in && g->out && g->inputs && g->outputs && g->now
+  return g->in && g->out && g->inputs && g->outputs
              ? HONE_OK
              : fail(ctx, HONE_E_OOM, place_none(), "no memory for a generation");
 }
@@ -84,7 +89,8 @@ hone_status generator_create(struct ctx *ctx, const struct loop *loop,
   g->plan = spec->plan;
   g->prompt = spec->prompt;
   g->count = spec->count;
-  g->steps = generation_prompt_calls(spec->plan, spec->prompt) - 1 + spec->count;
+  g->is_own = spec->is_own;
+  g->steps = (g->is_own ? 1 : generation_prompt_calls(spec->plan, spec->prompt)) - 1 + spec->count;
   g->input_place = spec->input_place;
   g->output_place = spec->output_place;
   for (int set = 0; set < BENCH_SETS; set++)
@@ -116,7 +122,7 @@ static int turn_of(const struct generator *g, int64_t index) {
 
 const void *generator_logits(const struct generator *g, size_t *out_bytes) {
   *out_bytes = g->logits_bytes;
-  return g->logits[turn_of(g, g->steps - 1)];
+  return g->last_logits;
 }
 
 /* -- one step */
@@ -137,8 +143,25 @@ static void put_forms(struct generator *g, struct generation_call call, int turn
   }
 }
 
+static hone_status own_step(struct ctx *ctx, struct loop *loop, int64_t index, int64_t *out_token) {
+  struct generator *g = loop->generator;
+  const int64_t past = index ? g->prompt + index - 1 : 0,
+                vocabulary = generation_vocabulary(g->plan);
+  const float *logits;
+  double lead;
+  TRY(loop->backend->extend(ctx, loop->session, g->now + past, past, index ? 1 : g->prompt,
+                            &logits));
+  g->last_logits = logits;
+  g->logits_bytes = (size_t)vocabulary * sizeof *logits;
+  const hone_tensor tensor = {
+      .data = (void *)(uintptr_t)logits, .dtype = HONE_F32, .rank = 1, .shape = {vocabulary}};
+  *out_token = generation_argmax(g->plan, &tensor, &lead);
+  return HONE_OK;
+}
+
 static hone_status step(struct ctx *ctx, struct loop *loop, int64_t index, int64_t *out_token) {
   struct generator *g = loop->generator;
+  if (g->is_own) return own_step(ctx, loop, index, out_token);
   const struct generation_call call = generation_call(g->plan, g->prompt, index);
   const struct backend *backend = loop->backend;
   const int turn = turn_of(g, index);
@@ -154,11 +177,14 @@ static hone_status step(struct ctx *ctx, struct loop *loop, int64_t index, int64
   TRY(backend->submit(ctx, loop->session, turn));
   TRY(backend->wait(ctx, loop->session, turn));
   if (g->plan->holds) generation_keep(g->plan, call, g->out, g->in);
+  g->last_logits = g->logits[turn];
   *out_token = generation_argmax(g->plan, &g->out[g->plan->logits], &lead);
   return HONE_OK;
 }
 
+/* Not of an own loop, whose logits are the engine's. */
 static void poison(struct generator *g, int64_t index) {
+  if (g->is_own) return;
   const struct generation_call call = generation_call(g->plan, g->prompt, index);
   const hone_tensor form =
       generation_form(g->plan, g->plan->input_count + (size_t)g->plan->logits, call);

@@ -296,7 +296,7 @@ static hone_status begin_cell(struct ctx *ctx, struct state *state, const json_t
   backend_facts_init(&state->facts);
   accuracy_init(&state->accuracy);
   TRY(open_backend(ctx, state));
-  TRY(check_counts(ctx, state, command));
+  if (!state->request.text_tokens) TRY(check_counts(ctx, state, command));
   state->loop.streams = state->facts.in_flight > 1 ? state->facts.in_flight : 1;
   if (state->scenario.kind == SCENARIO_multi && state->loop.streams < state->scenario.streams)
     return fail(ctx, HONE_E_UNSUP, place_name(state->backend->name),

@@ -32,8 +32,7 @@ static hone_status make_generation(struct ctx *ctx, struct state *state, const j
 static hone_status close_config(struct ctx *ctx, struct state *state, const json_t *command,
                                 json_t **out_reply) {
   (void)ctx, (void)state, (void)command;
-  *out_reply =
-      json_pack("{s:s, s:I}", "event", "closed", "rss_peak", (json_int_t)peak_resident_bytes());
+  *out_reply = json_pack("{s:s}", "event", "closed");
   return HONE_OK;
 }
 
@@ -61,6 +60,8 @@ static const struct command {
                 {"label", label_samples},
                 {"open", open_config},
                 {"probe", probe},
+                {"quality", measure_quality},
+                {"quality_reference", prepare_quality},
                 {"reference", make_reference},
                 {"slice", measure_slice},
                 {"survey", survey},

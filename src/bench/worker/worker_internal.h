@@ -4,6 +4,7 @@
  *   answer.c        answers, stages and failures
  *   open.c          one configuration: request, engine, input sets, first inferences
  *   generate.c      a configuration that generates text
+ *   quality.c       how well a text is predicted, by the reference and by an engine
  *   slice.c         warm-up and slices
  *   probe.c         an engine in place of the reference
  *   keep.c          the files that an engine made of the model
@@ -73,6 +74,12 @@ MUST_USE hone_status read_generation(struct ctx *ctx, struct state *state, const
 /* With the engine open: allocates buffers and compares the first generation with the reference. */
 MUST_USE hone_status begin_generation(struct ctx *ctx, struct state *state, const json_t *command);
 void release_generation(struct state *state);
+
+/* quality.c: the commands quality_reference, for a model, and quality, for an open engine. */
+MUST_USE hone_status prepare_quality(struct ctx *ctx, struct state *state, const json_t *command,
+                                     json_t **out_reply);
+MUST_USE hone_status measure_quality(struct ctx *ctx, struct state *state, const json_t *command,
+                                     json_t **out_reply);
 
 /* label.c: writes the outputs for each sample of a labelled set to task_SAMPLE_I.npy, in the
    model's order. */

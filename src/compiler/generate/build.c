@@ -6,7 +6,7 @@
 
 /* Of everything that determines the bytes of the artifact; hash: of the model's files. */
 static hone_status artifact_key(struct ctx *ctx, const char *hash,
-                                const struct compile_options *options, int64_t cache,
+                                const struct compile_options *options, int64_t context,
                                 char out[65]) {
   char compiler[128], program[33];
   struct strbuf text = {0};
@@ -15,7 +15,7 @@ static hone_status artifact_key(struct ctx *ctx, const char *hash,
   strbuf_printf(&text, "generate|%s|%s|%s|%s|%s|%d|%d%d%d%d|%d|%lld", program, hash, compiler,
                 options->target.triple, options->target.level, options->threads, options->bf16,
                 options->fp16, options->prefers_size, options->debug, CHUNK_TOKENS,
-                (long long)cache);
+                (long long)context);
   for (const char *const *flag = options->target.flags; *flag; flag++)
     strbuf_printf(&text, "|%s", *flag);
   hone_status status = strbuf_finish(ctx, &text);
@@ -24,17 +24,16 @@ static hone_status artifact_key(struct ctx *ctx, const char *hash,
   return status;
 }
 
-static hone_status compile_for_tokens(struct ctx *ctx, const char *path,
-                                      const struct compile_options *options, int64_t cache,
-                                      const char *artifact) {
-  struct compile_options compile = *options;
+hone_status generator_compile(struct ctx *ctx, const char *path,
+                              const struct compile_options *options, int64_t context,
+                              const char *artifact, struct compile_report *out_report) {
   struct model model;
   char shapes[64];
   snprintf(shapes, sizeof shapes, "input_ids[1,tokens<=%d]", CHUNK_TOKENS);
-  const struct import_options import = {.shapes = shapes, .cache = cache};
-  compile.no_cache = true; /* kept under a key of its own */
+  const struct import_options import = {.shapes = shapes,
+                                        .cache = context < CHUNK_TOKENS ? CHUNK_TOKENS : context};
   TRY(model_load(ctx, path, &import, &model));
-  hone_status status = compile_model(ctx, &model, &compile, artifact, NULL);
+  hone_status status = compile_model(ctx, &model, options, artifact, out_report);
   model_unload(&model);
   return status;
 }
@@ -46,12 +45,14 @@ static void announce(const struct generator_options *options, const char *path) 
 }
 
 static hone_status make(struct ctx *ctx, const char *path, const struct generator_options *options,
-                        int64_t cache, const char *key, struct loaded *out) {
+                        int64_t context, const char *key, struct loaded *out) {
+  struct compile_options compile = options->compile;
   char dir[4096], artifact[4200];
+  compile.no_cache = true; /* kept under a key of its own */
   announce(options, path);
   TRY(dir_temporary(ctx, dir));
   snprintf(artifact, sizeof artifact, "%s/model.so", dir);
-  hone_status status = compile_for_tokens(ctx, path, &options->compile, cache, artifact);
+  hone_status status = generator_compile(ctx, path, &compile, context, artifact, NULL);
   if (!status && !options->compile.no_cache) {
     struct ctx quiet = *ctx; /* a full disk costs only the next start some time */
     if (cache_store(&quiet, key, artifact))
@@ -63,12 +64,12 @@ static hone_status make(struct ctx *ctx, const char *path, const struct generato
 }
 
 hone_status generator_artifact(struct ctx *ctx, const char *path, const char *hash,
-                               const struct generator_options *options, int64_t cache,
+                               const struct generator_options *options, int64_t context,
                                struct loaded *out) {
   char key[65], artifact[4096];
   bool is_there = false;
-  TRY(artifact_key(ctx, hash, &options->compile, cache, key));
+  TRY(artifact_key(ctx, hash, &options->compile, context, key));
   if (!options->compile.no_cache) TRY(cache_lookup(ctx, key, artifact, &is_there));
   return is_there ? artifact_load(ctx, artifact, NULL, out)
-                  : make(ctx, path, options, cache, key, out);
+                  : make(ctx, path, options, context, key, out);
 }

@@ -6,7 +6,7 @@
  *   sample.c     the next token from logits
  *   pieces.c     tokens to UTF-8, stop strings
  *   text.c       a request: prompt to tokens, the loop over new tokens
- *   score.c      how well the model predicts a text, compared with the float reference
+ *   score.c      how well a model predicts a text, compared with the float reference
  *   api.c        the functions of hone.h
  */
 #ifndef HONE_GENERATE_H
@@ -15,6 +15,7 @@
 #include <jansson.h>
 
 #include "compiler/pipeline/pipeline.h"
+#include "core/metrics/metrics.h"
 #include "core/tokens/tokens.h"
 
 /* A loaded model; serves one request at a time. */
@@ -22,6 +23,8 @@ struct hone_generator;
 struct generator_options {
   struct compile_options compile; /* target, threads, compiler */
   int64_t context; /* tokens of prompt and answer; 0: GENERATE_CONTEXT, or the model's if less */
+  /* a library of generator_compile for this context; NULL: from the artifact cache, or compiled */
+  const char *artifact;
   void (*notice)(void *user, const char *text); /* before a compilation; may be NULL */
   void *user;
 };
@@ -33,6 +36,15 @@ MUST_USE hone_status generator_open(struct ctx *ctx, const char *path,
                                     const struct generator_options *options,
                                     struct hone_generator **out);
 void generator_close(struct hone_generator *generator); /* NULL is fine */
+/* Writes the artifact of a model: up to CHUNK_TOKENS tokens at once, with caches as state. */
+MUST_USE hone_status generator_compile(struct ctx *ctx, const char *path,
+                                       const struct compile_options *options, int64_t context,
+                                       const char *artifact, struct compile_report *out_report);
+/* Computes `count` tokens that follow the first `past` of the text so far. *out_logits: float
+   [vocabulary] of the last, valid until the next call. */
+MUST_USE hone_status generator_extend(struct ctx *ctx, struct hone_generator *generator,
+                                      const int32_t *tokens, int64_t past, int64_t count,
+                                      const float **out_logits);
 int64_t generator_context(const struct hone_generator *generator);
 /* general.name of the file, "" if it has none. */
 const char *generator_name(const struct hone_generator *generator);
@@ -77,20 +89,24 @@ MUST_USE hone_status generator_run(struct ctx *ctx, struct hone_generator *gener
                                    const struct generate_request *request, generate_piece *piece,
                                    void *user, struct generate_result *out);
 
-/* Of the tokens of a text, each predicted from those before it in its window of 512 tokens. */
-struct generate_score {
-  int64_t tokens;                          /* predicted */
-  double perplexity, reference_perplexity; /* exp of the mean of -log p(token) */
-  /* of the reference's distribution from this one: mean and largest, in nats */
-  double divergence, largest_divergence;
-  double agreement; /* share of the tokens for which both have the same most likely one */
-};
-/* Scores the text by the loaded model and by the float reference of the model in the file at `path`.
+enum { SCORE_WINDOW = 512 };
+/* Of the tokens of a text, each predicted from those before it in its window of SCORE_WINDOW tokens.
+   Scores the text by the loaded model and by the float reference of the model in the file at `path`.
    E_USAGE: fewer than two tokens. E_NUM: logits that are not finite. */
 MUST_USE hone_status generator_score(struct ctx *ctx, struct hone_generator *generator,
-                                     const char *path, const char *text,
-                                     struct generate_score *out);
-
+                                     const char *path, const char *text, struct text_score *out);
+/* The float reference's logits [count][vocabulary] of a text without a past; the
+   memory is the arena's. */
+struct cache_form {
+  int64_t heads, depth;
+};
+struct text_logits {
+  const float *at;
+  int64_t vocabulary;
+};
+MUST_USE hone_status text_logits(struct ctx *ctx, struct arena *arena, const char *path,
+                                 const struct cache_form *cache, const int32_t *ids, int64_t count,
+                                 struct text_logits *out);
 /* -- inside the room */
 
 /* Tokens that a step computes at most: it reads the weights once for all of them. */
@@ -125,7 +141,7 @@ struct hone_generator {
 /* build.c */
 /* From the artifact cache, or compiled and put there. hash: of the model's files. */
 MUST_USE hone_status generator_artifact(struct ctx *ctx, const char *path, const char *hash,
-                                        const struct generator_options *options, int64_t cache,
+                                        const struct generator_options *options, int64_t context,
                                         struct loaded *out);
 
 /* generator.c */

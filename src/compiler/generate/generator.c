@@ -75,11 +75,6 @@ static hone_status allocate(struct ctx *ctx, struct hone_generator *g) {
   return NEW_ARRAY(ctx, g->arena, g->tokens, (size_t)g->context);
 }
 
-/* Room for a whole step. */
-static int64_t cache_tokens(const struct hone_generator *g) {
-  return g->context < CHUNK_TOKENS ? CHUNK_TOKENS : g->context;
-}
-
 /* Of the content of all files of the model. */
 static hone_status hash_files(struct ctx *ctx, const struct hone_generator *g, const char *path,
                               const struct gguf *file, char out[33]) {
@@ -102,9 +97,13 @@ static hone_status hash_files(struct ctx *ctx, const struct hone_generator *g, c
 static hone_status open_artifact(struct ctx *ctx, struct hone_generator *g, const char *path,
                                  const struct gguf *file, const struct generator_options *options) {
   char hash[33];
+  if (options->artifact) {
+    TRY(artifact_load(ctx, options->artifact, NULL, &g->artifact));
+    return check_artifact(ctx, g);
+  }
   TRY(hash_files(ctx, g, path, file, hash));
   file_release(&g->file); /* from here on, texts of tokens are all that is read of it */
-  TRY(generator_artifact(ctx, path, hash, options, cache_tokens(g), &g->artifact));
+  TRY(generator_artifact(ctx, path, hash, options, g->context, &g->artifact));
   return check_artifact(ctx, g);
 }
 
@@ -183,5 +182,20 @@ hone_status generator_step(struct ctx *ctx, struct hone_generator *g, const int3
   memmove(g->tokens + g->count, tokens, (size_t)count * sizeof *tokens);
   g->count += count;
   if (count == CHUNK_TOKENS && g->settled == past) g->settled = g->count;
+  return HONE_OK;
+}
+
+hone_status generator_extend(struct ctx *ctx, struct hone_generator *g, const int32_t *tokens,
+                             int64_t past, int64_t count, const float **out_logits) {
+  const int64_t end = past + count;
+  if (end > g->context)
+    return fail(ctx, HONE_E_LIMIT, place_name("text"), "%lld tokens, in a context of %lld",
+                (long long)end, (long long)g->context);
+  if (g->settled > past) g->settled = past / CHUNK_TOKENS * CHUNK_TOKENS;
+  for (g->count = past; g->count < end;) {
+    const int64_t left = end - g->count, next = left < CHUNK_TOKENS ? left : CHUNK_TOKENS;
+    TRY(generator_step(ctx, g, tokens + count - left, next, next == left));
+  }
+  *out_logits = g->logits;
   return HONE_OK;
 }

@@ -54,15 +54,6 @@ static void keep_beginning(struct hone_generator *g, const int32_t *ids, int64_t
   g->count = g->settled = same / CHUNK_TOKENS * CHUNK_TOKENS;
 }
 
-static hone_status take_prompt(struct ctx *ctx, struct hone_generator *g, const int32_t *ids,
-                               int64_t count) {
-  while (g->count < count) {
-    const int64_t left = count - g->count, next = left < CHUNK_TOKENS ? left : CHUNK_TOKENS;
-    TRY(generator_step(ctx, g, ids + g->count, next, next == left));
-  }
-  return HONE_OK;
-}
-
 /* -- answer */
 
 static hone_status check_logits(struct ctx *ctx, const struct hone_generator *g) {
@@ -117,6 +108,7 @@ hone_status generator_run(struct ctx *ctx, struct hone_generator *g,
                           struct generate_result *out) {
   struct pieces pieces = {.request = request, .piece = piece, .user = user};
   struct arena *arena;
+  const float *logits; /* the generator's, which `answer` reads */
   int32_t *ids;
   size_t count = 0;
   *out = (struct generate_result){.reason = "stop"};
@@ -127,7 +119,7 @@ hone_status generator_run(struct ctx *ctx, struct hone_generator *g,
     keep_beginning(g, ids, (int64_t)count);
     out->prompt_tokens = (int64_t)count;
     out->cached_tokens = g->count;
-    status = take_prompt(ctx, g, ids, (int64_t)count);
+    status = generator_extend(ctx, g, ids + g->count, g->count, (int64_t)count - g->count, &logits);
     out->prompt_ms = (double)(clock_ns() - start) / 1e6;
   }
   if (!status) status = answer(ctx, g, arena, request, &pieces, out);

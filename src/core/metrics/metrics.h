@@ -50,6 +50,28 @@ void score_end(struct score *score);
 /* The retained share of the reference's score: value / reference; for errors (1 - value) / (1 -
  * reference), for perplexity reference / value. NaN if the reference's score is zero. */
 double score_retention(const struct labels *labels, double value, double reference);
+/* -- text_score.c: of the tokens of a text, each predicted from those before it */
+struct text_score {
+  int64_t tokens;                          /* predicted */
+  double perplexity, reference_perplexity; /* exp of the mean of -log p(token) */
+  /* of the reference's distribution from this one: mean and largest, in nats */
+  double divergence, largest_divergence;
+  double agreement; /* share of the tokens for which both have the same most likely one */
+};
+/* A model whose mean divergence is larger departs from its float reference: about that of 4-bit
+   weights from those of 16 bits. */
+#define MOST_DIVERGENCE 0.02
+/* Adds how well logits [count] of the reference and of the model predict the next token. got may
+   also be log probabilities with NaN where they are unknown, which must not be the next token's: of
+   those tokens only the sum is compared, so that the divergence is a lower bound. Then means and perplexities. `score` begins with zeros. */
+void text_score_add(const float *wanted, const float *got, int64_t count, int64_t next,
+                    struct text_score *score);
+/* The same of an engine that gives only the logarithm of the next token's probability; there is no
+   divergence then. */
+void text_score_add_next(const float *wanted, int64_t count, int64_t next, double log_probability,
+                         struct text_score *score);
+MUST_USE hone_status text_score_finish(struct ctx *ctx, struct text_score *score);
+
 /* Index of the largest of `count` elements. */
 size_t largest_element(const void *data, hone_dtype dtype, size_t count);
 

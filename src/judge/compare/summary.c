@@ -280,6 +280,7 @@ static const struct {
     OF(fallback_share, JOIN_MAX), OF(max_abs_diff, JOIN_MAX),   OF(max_rel_diff, JOIN_MAX),
     OF(rel_l2, JOIN_MAX),         OF(cosine, JOIN_MIN),         OF(top1, JOIN_MIN),
     OF(task_accuracy, JOIN_MIN),  OF(task_reference, JOIN_MIN), OF(accuracy_retention, JOIN_MIN),
+    OF(kl_divergence, JOIN_MAX),
 };
 static const size_t joined_counts[] = {
     offsetof(struct process_record, rss_import),  offsetof(struct process_record, rss_compile),
@@ -459,6 +460,8 @@ static MUST_USE hone_status fill_outcome(struct ctx *ctx, struct arena *arena,
   if (record->status == STATUS_ok || is_doubted(record->status))
     TRY(join_processes(ctx, arena, data, &record->worst));
   copy_first_process(data, &record->worst);
+  if (config_generates(&data->config) && text_departs(&record->worst))
+    record->flags |= FLAG_MASK(departs);
   /* later processes load from the cache on purpose, so the mark is only for a configuration that was never compiled cold */
   if (isfinite(record->worst.compile_ms)) record->flags &= ~FLAG_MASK(cached);
   if (record->status == STATUS_ok && !was_compared(data, &record->worst)) {
@@ -515,13 +518,17 @@ static void put_backend_word(struct strbuf *out, const struct config *config) {
   strbuf_deinit(&name);
 }
 
-/* "multi:2" and "server:100/s:15ms" as flags. */
+/* "multi:2", "server:100/s:15ms" and "generate:16+32" as flags. */
 static void put_scenario(struct strbuf *out, const char *scenario) {
   const char *colon = strchr(scenario, ':'), *bound = strrchr(scenario, ':');
   if (!scenario[0] || !strcmp(scenario, "single")) return;
   strbuf_printf(out, " --scenario %.*s", (int)strcspn(scenario, ":"), scenario);
   if (!colon) return;
-  if (!strncmp(scenario, "generate", 8)) return; /* its sizes are among the study's flags */
+  if (!strncmp(scenario, "generate", 8)) { /* the number of new tokens is among the study's flags */
+    if (bound == colon)
+      strbuf_printf(out, " --prompt %.*s", (int)strcspn(colon + 1, "+"), colon + 1);
+    return; /* so is a prompt from a file, whose hash ends the name */
+  }
   if (!strncmp(scenario, "multi", 5))
     strbuf_printf(out, " --streams %s", colon + 1);
   else

@@ -38,9 +38,10 @@ enum named { A_FILE, A_PAIR, A_FOLDER };
 static const struct {
   enum flag_id flag;
   enum named is;
-} read_by[] = {{FLAG_baseline, A_FILE}, {FLAG_choices, A_FILE},  {FLAG_labels, A_FILE},
-               {FLAG_prompt, A_FILE},   {FLAG_store, A_FILE},    {FLAG_input, A_PAIR},
-               {FLAG_engine, A_PAIR},   {FLAG_inputs, A_FOLDER}, {FLAG_calibrate, A_FOLDER}};
+} read_by[] = {{FLAG_baseline, A_FILE},   {FLAG_choices, A_FILE},      {FLAG_labels, A_FILE},
+               {FLAG_prompt, A_FILE},     {FLAG_quality_text, A_FILE}, {FLAG_store, A_FILE},
+               {FLAG_input, A_PAIR},      {FLAG_engine, A_PAIR},       {FLAG_inputs, A_FOLDER},
+               {FLAG_calibrate, A_FOLDER}};
 
 static void add_id(struct inputs_seen *seen, const struct stat *info) {
   for (size_t i = 0; i < seen->count; i++)

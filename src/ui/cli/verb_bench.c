@@ -175,14 +175,18 @@ static hone_status check_texts(struct ctx *ctx, const struct args *args) {
   return HONE_OK;
 }
 
+static bool is_number_list(const char *text) { return !text[strspn(text, "0123456789,")]; }
+
 static hone_status read_generation(struct ctx *ctx, const struct args *args,
                                    struct bench_options *out) {
   const char *prompt = value_of(args, FLAG_prompt, NULL);
   int64_t number;
-  if (prompt && parse_i64(prompt, 1, 65536, &number))
-    out->prompt_tokens = (int)number;
+  if (prompt && is_number_list(prompt))
+    TRY(ints_of(ctx, args, FLAG_prompt, 1, 65536, out->prompt_tokens, COUNT(out->prompt_tokens),
+                &out->prompt_count));
   else
     out->prompt_file = prompt;
+  out->quality_text = value_of(args, FLAG_quality_text, NULL);
   TRY(int_of(ctx, args, FLAG_new_tokens, 2, 65536, 0, &number));
   out->new_tokens = (int)number;
   return HONE_OK;
@@ -379,11 +383,13 @@ static void print_estimate(const struct bench_study *study) {
 }
 
 /* " --flag value" for every flag that `wanted` accepts, with shell quotes. */
-static void put_flags(const struct args *args, bool (*wanted)(enum flag_id), struct strbuf *out) {
+static void put_flags(const struct args *args, bool (*wanted)(enum flag_id, const char *value),
+                      struct strbuf *out) {
   for (int f = 0; f < FLAG_ID_COUNT; f++)
-    for (size_t i = 0; wanted((enum flag_id)f) && i < args->repeated[f].count; i++) {
+    for (size_t i = 0; i < args->repeated[f].count; i++) {
       char spelling[64];
       const char *value = args->repeated[f].at[i];
+      if (!wanted((enum flag_id)f, value)) continue;
       strbuf_printf(out, " %s", flag_spelling((enum flag_id)f, spelling));
       if (!*value) continue;
       strbuf_puts(out, " ");
@@ -392,18 +398,21 @@ static void put_flags(const struct args *args, bool (*wanted)(enum flag_id), str
 }
 
 /* Flags that influence the figures of a row, besides its configuration. */
-static bool changes_figures(enum flag_id flag) {
+static bool changes_figures(enum flag_id flag, const char *value) {
   static const enum flag_id flags[] = {
-      FLAG_prompt,          FLAG_new_tokens, FLAG_device_hone, FLAG_engine,    FLAG_shape,
-      FLAG_side_files_from, FLAG_input,      FLAG_inputs,      FLAG_min_time,  FLAG_max_time,
-      FLAG_min_samples,     FLAG_warmup,     FLAG_rounds,      FLAG_processes, FLAG_memory_limit,
-      FLAG_largest_batch,   FLAG_seed,       FLAG_limit};
+      FLAG_new_tokens, FLAG_device_hone, FLAG_engine,      FLAG_shape,        FLAG_side_files_from,
+      FLAG_input,      FLAG_inputs,      FLAG_min_time,    FLAG_max_time,     FLAG_min_samples,
+      FLAG_warmup,     FLAG_rounds,      FLAG_processes,   FLAG_memory_limit, FLAG_largest_batch,
+      FLAG_seed,       FLAG_limit,       FLAG_quality_text};
   for (size_t i = 0; i < COUNT(flags); i++)
     if (flags[i] == flag) return true;
-  return false;
+  return flag == FLAG_prompt && !is_number_list(value); /* numbers are in the configuration */
 }
 /* Models, also those of a suite, are words. */
-static bool is_no_model(enum flag_id flag) { return flag != FLAG_model && flag != FLAG_suite; }
+static bool is_no_model(enum flag_id flag, const char *value) {
+  (void)value;
+  return flag != FLAG_model && flag != FLAG_suite;
+}
 
 static void command_line(const struct args *args, char *out, size_t size) {
   struct strbuf text = {0};

@@ -132,11 +132,7 @@ static hone_status answer_once(struct session *s) {
 
 /* -- quality */
 
-/* A build whose mean divergence is larger is not a faithful one: about that of 4-bit weights from
-   those of 16 bits. */
-#define MOST_DIVERGENCE 0.02
-
-static json_t *pack_score(const struct generate_score *score) {
+static json_t *pack_score(const struct text_score *score) {
   return json_pack("{s:I, s:f, s:f, s:f, s:f, s:f}", "tokens", (json_int_t)score->tokens,
                    "perplexity", score->perplexity, "reference_perplexity",
                    score->reference_perplexity, "kl_divergence", score->divergence,
@@ -146,7 +142,7 @@ static json_t *pack_score(const struct generate_score *score) {
 
 static hone_status print_score(const struct session *s, const char *path, const char *text) {
   const char *json = value_of(s->args, FLAG_json, NULL);
-  struct generate_score score;
+  struct text_score score;
   TRY(generator_score(s->ctx, s->generator, path, text, &score));
   if (!json || strcmp(json, "-") != 0)
     printf(

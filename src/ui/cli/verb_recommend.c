@@ -88,10 +88,11 @@ static hone_status pass_through(const struct verb_state *v, const enum flag_id *
 }
 
 static hone_status read_pass_through(struct verb_state *v) {
-  static const enum flag_id bench[] = {FLAG_shape,          FLAG_side_files_from, FLAG_input,
-                                       FLAG_backend_option, FLAG_engine,          FLAG_batch,
-                                       FLAG_precision,      FLAG_store,           FLAG_seed,
-                                       FLAG_limit,          FLAG_memory_limit,    FLAG_device_hone};
+  static const enum flag_id bench[] = {
+      FLAG_shape,    FLAG_side_files_from, FLAG_input,        FLAG_backend_option,
+      FLAG_engine,   FLAG_batch,           FLAG_precision,    FLAG_store,
+      FLAG_seed,     FLAG_limit,           FLAG_memory_limit, FLAG_device_hone,
+      FLAG_scenario, FLAG_prompt,          FLAG_new_tokens,   FLAG_quality_text};
   static const enum flag_id quantise[] = {FLAG_shape, FLAG_side_files_from, FLAG_batch, FLAG_seed,
                                           FLAG_limit};
   static const enum flag_id hybrid[] = {FLAG_shape,  FLAG_side_files_from, FLAG_input, FLAG_inputs,

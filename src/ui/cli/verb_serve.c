@@ -106,7 +106,7 @@ static hone_status open_model(struct ctx *ctx, const struct args *args,
 /* The server's threads inherit the blocked signals; this thread waits for them. */
 int verb_serve(struct ctx *ctx, struct args *args) {
   static char token[TOKEN_MOST + 2], program[4096];
-  struct serve_options options;
+  struct serve_options options = {.generator = NULL};
   struct server *server = NULL;
   sigset_t ends;
   int which = 0;

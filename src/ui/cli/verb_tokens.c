@@ -43,15 +43,11 @@ static hone_status print_ids(struct ctx *ctx, const struct args *args, struct ar
 
 static hone_status tokens(struct ctx *ctx, const struct args *args, struct arena *arena,
                           const struct mapping *file) {
-  struct gguf gguf;
-  struct vocabulary vocabulary;
   struct tokeniser *t;
   struct strbuf text = {0};
   int32_t *ids;
   size_t count;
-  TRY(gguf_read(ctx, arena, file->data, file->size, &gguf));
-  TRY(gguf_vocabulary(ctx, arena, &gguf, &vocabulary));
-  TRY(tokeniser_create(ctx, arena, &vocabulary, &t));
+  TRY(gguf_tokeniser(ctx, arena, file, &t));
   hone_status status = read_text(ctx, value_of(args, FLAG_text, "-"), &text);
   if (!status)
     status = tokeniser_encode(ctx, arena, t, text.at ? text.at : "", text.length,

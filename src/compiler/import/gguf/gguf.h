@@ -90,6 +90,9 @@ MUST_USE hone_status gguf_add_part(struct ctx *ctx, struct arena *arena, const u
    tokeniser. */
 MUST_USE hone_status gguf_vocabulary(struct ctx *ctx, struct arena *arena, const struct gguf *file,
                                      struct vocabulary *out);
+/* The tokeniser of a mapped file, which must stay mapped. */
+MUST_USE hone_status gguf_tokeniser(struct ctx *ctx, struct arena *arena,
+                                    const struct mapping *file, struct tokeniser **out);
 /* NULL: the file has none. */
 MUST_USE hone_status gguf_chat_template(struct ctx *ctx, struct arena *arena,
                                         const struct gguf *file, const char **out);

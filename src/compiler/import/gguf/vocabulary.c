@@ -143,3 +143,12 @@ hone_status gguf_chat_template(struct ctx *ctx, struct arena *arena, const struc
   if (!value || value->kind != GGUF_STRING) return HONE_OK;
   return arena_string(ctx, arena, (const char *)value->at, (size_t)value->count, out);
 }
+
+hone_status gguf_tokeniser(struct ctx *ctx, struct arena *arena, const struct mapping *file,
+                           struct tokeniser **out) {
+  struct gguf gguf;
+  struct vocabulary vocabulary;
+  TRY(gguf_read(ctx, arena, file->data, file->size, &gguf));
+  TRY(gguf_vocabulary(ctx, arena, &gguf, &vocabulary));
+  return tokeniser_create(ctx, arena, &vocabulary, out);
+}
