@@ -30,10 +30,11 @@ static json_t *command_for(const struct bench *bench, const struct bench_case *o
   if (o->side_files_from && !realpath(o->side_files_from, sides)) sides[0] = 0;
   if (o->prompt_file && !realpath(o->prompt_file, prompt)) prompt[0] = 0;
   generation_path(one, scenario, dir);
-  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:i, s:i, s:b}", "do", "generate",
+  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:i, s:i, s:b, s:b}", "do", "generate",
                    "path", one->path, "shapes", one->shapes, "side_files_from", sides, "dir", dir,
                    "prompt_file", prompt, "seed", (json_int_t)o->seed, "set", set, "prompt",
-                   scenario->prompt, "count", scenario->count, "plan_only", plan_only);
+                   scenario->prompt, "count", scenario->count, "plan_only", plan_only, "is_gguf",
+                   !strcmp(one->format, "gguf"));
 }
 
 static bool take_plan(struct bench_case *one, const json_t *reply) {

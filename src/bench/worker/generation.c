@@ -312,6 +312,15 @@ int64_t generation_argmax(const struct generation *g, const hone_tensor *logits,
   return token;
 }
 
+int64_t generation_argmax_floats(const struct generation *g, const float *logits,
+                                 double *out_lead) {
+  const hone_tensor tensor = {.data = (void *)(uintptr_t)logits,
+                              .dtype = HONE_F32,
+                              .rank = 1,
+                              .shape = {generation_vocabulary(g)}};
+  return generation_argmax(g, &tensor, out_lead);
+}
+
 /* -- as numbers */
 
 static void add(json_t *list, int64_t x) { json_array_append_new(list, json_integer(x)); }

@@ -75,6 +75,9 @@ void generation_fill(const struct generation *generation, struct generation_call
    |logit|. -1 if logits are not finite. */
 int64_t generation_argmax(const struct generation *generation, const hone_tensor *logits,
                           double *out_lead);
+/* The same of the logits of one token. */
+int64_t generation_argmax_floats(const struct generation *generation, const float *logits,
+                                 double *out_lead);
 /* Serialise as a list of integers. generation_unpack returns false if the list is invalid. */
 json_t *generation_pack(const struct generation *generation);
 MUST_USE bool generation_unpack(const json_t *list, struct generation *out);

@@ -1,7 +1,9 @@
 /* In a worker: generates tokens with hone's reference evaluation, the most likely one each time.
- * Each call has other sizes, so the model is read again for each; its weights stay mapped.
+ * Each call has other sizes, so the model is read again for each; its weights stay mapped. Of GGUF
+ * files there is a form whose sizes stay (compiler/generate/reference_text.c).
  */
 #include "bench/wire/wire.h"
+#include "compiler/generate/generate.h"
 #include "generation.h"
 
 #include <math.h>
@@ -10,7 +12,8 @@
 struct text_model {
   const char *path, *side_files_from;
   struct generation plan;
-  const char **names; /* input names, in the arena */
+  const char **names;            /* input names, in the arena */
+  struct text_reference *steady; /* of a GGUF file */
   struct arena *arena;
 };
 
@@ -114,6 +117,17 @@ static hone_status evaluate(struct ctx *ctx, struct text_model *text, struct are
                          : fail(ctx, HONE_E_NUM, place_none(), "the logits are not finite");
 }
 
+static hone_status steady_call(struct ctx *ctx, struct text_model *text,
+                               struct generation_call call, const int64_t *tokens,
+                               int64_t *out_token, double *out_lead) {
+  const float *logits;
+  TRY(text_reference_extend(ctx, text->steady, tokens + call.past, call.past, call.tokens,
+                            &logits));
+  *out_token = generation_argmax_floats(&text->plan, logits, out_lead);
+  return *out_token >= 0 ? HONE_OK
+                         : fail(ctx, HONE_E_NUM, place_none(), "the logits are not finite");
+}
+
 static hone_status one_call(struct ctx *ctx, struct text_model *text, struct generation_call call,
                             const int64_t *tokens, void **caches, int64_t *out_token,
                             double *out_lead) {
@@ -144,7 +158,8 @@ static hone_status generate(struct ctx *ctx, struct text_model *text, int64_t *t
     const struct generation_call call = generation_call(&text->plan, prompt, k);
     int64_t token = 0;
     double lead = 0;
-    status = one_call(ctx, text, call, tokens, caches, &token, &lead);
+    status = text->steady ? steady_call(ctx, text, call, tokens, &token, &lead)
+                          : one_call(ctx, text, call, tokens, caches, &token, &lead);
     if (status || k < before - 1) continue;
     tokens[prompt + k - before + 1] = token;
     leads[k - before + 1] = lead;
@@ -218,6 +233,8 @@ static hone_status generate_set(struct ctx *ctx, struct text_model *text, const 
   /* written first: available even if the evaluation does not finish */
   TRY(write_array(ctx, command, "tokens", HONE_I64, tokens, prompt));
   if (message_bool(command, "plan_only")) return HONE_OK;
+  if (message_bool(command, "is_gguf"))
+    TRY(text_reference_open(ctx, text->path, prompt + count, &text->steady));
   TRY(generate(ctx, text, tokens, leads, prompt, count));
   TRY(write_array(ctx, command, "leads", HONE_F64, leads, count));
   return write_array(ctx, command, "tokens", HONE_I64, tokens, prompt + count);
@@ -231,6 +248,7 @@ hone_status prepare_generation(struct ctx *ctx, const json_t *command, json_t **
   TRY(arena_create(ctx, 0, &text.arena));
   hone_status status = make_plan(ctx, &text, *shapes ? shapes : NULL);
   if (!status) status = generate_set(ctx, &text, command);
+  text_reference_close(text.steady);
   arena_destroy(text.arena);
   TRY(status);
   *out_reply = json_pack("{s:s, s:o}", "event", "generated", "plan", generation_pack(&text.plan));

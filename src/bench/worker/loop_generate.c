@@ -153,9 +153,7 @@ static hone_status own_step(struct ctx *ctx, struct loop *loop, int64_t index, i
                             &logits));
   g->last_logits = logits;
   g->logits_bytes = (size_t)vocabulary * sizeof *logits;
-  const hone_tensor tensor = {
-      .data = (void *)(uintptr_t)logits, .dtype = HONE_F32, .rank = 1, .shape = {vocabulary}};
-  *out_token = generation_argmax(g->plan, &tensor, &lead);
+  *out_token = generation_argmax_floats(g->plan, logits, &lead);
   return HONE_OK;
 }
 

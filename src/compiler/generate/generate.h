@@ -6,6 +6,7 @@
  *   sample.c     the next token from logits
  *   pieces.c     tokens to UTF-8, stop strings
  *   text.c       a request: prompt to tokens, the loop over new tokens
+ *   reference_text.c  the same steps by the float reference
  *   score.c      how well a model predicts a text, compared with the float reference
  *   api.c        the functions of hone.h
  */
@@ -107,6 +108,16 @@ struct text_logits {
 MUST_USE hone_status text_logits(struct ctx *ctx, struct arena *arena, const char *path,
                                  const struct cache_form *cache, const int32_t *ids, int64_t count,
                                  struct text_logits *out);
+/* -- reference_text.c: the same steps by the float reference, for texts of at most `context` tokens.
+   path must stay valid. Close it also after a failure. */
+struct text_reference;
+MUST_USE hone_status text_reference_open(struct ctx *ctx, const char *path, int64_t context,
+                                         struct text_reference **out);
+MUST_USE hone_status text_reference_extend(struct ctx *ctx, struct text_reference *reference,
+                                           const int64_t *tokens, int64_t past, int64_t count,
+                                           const float **out_logits);
+void text_reference_close(struct text_reference *reference); /* NULL is fine */
+
 /* -- inside the room */
 
 /* Tokens that a step computes at most: it reads the weights once for all of them. */

@@ -37,6 +37,7 @@ struct import_options {
   bool strict; /* nodes out of order are an error, not a warning */
   /* GGUF: the key/value caches are states of this many tokens, updated in place; 0: they grow */
   int64_t cache;
+  bool cache_is_float; /* of f32 instead of f16 */
 };
 
 /* An open model file: mapped bytes that tensors point into, and its side files. */

@@ -58,7 +58,8 @@ struct model {
   struct value **caches;               /* [2 * blocks] */
   struct value *past, *lengths, *last; /* with states: tokens before these, with these; of logits */
   int64_t rows, cache;                 /* cache 0: caches grow */
-  struct value *cosine[2], *sine[2];   /* of blocks that see all keys; of those that see a window */
+  hone_dtype cache_type;
+  struct value *cosine[2], *sine[2]; /* of blocks that see all keys; of those that see a window */
 };
 
 /* -- facts */
@@ -352,7 +353,7 @@ static hone_status rotate(struct model *m, struct value *x, bool is_local, struc
 
 /* The cache with the new keys or values: x [1, key heads, rows, depth] after the past ones. */
 static hone_status update_cache(struct model *m, size_t at, struct value *x, struct value **out) {
-  TRY(make_cast(&m->make, x, HONE_F16, &x));
+  if (m->cache_type == HONE_F16) TRY(make_cast(&m->make, x, HONE_F16, &x));
   return make_node(&m->make, OP_TensorScatter, VALUES(m->caches[at], x, m->past), NULL, out);
 }
 
@@ -483,7 +484,7 @@ static hone_status describe_cache(struct model *m, struct raw_value *raw, size_t
   const struct raw_dim past = {-1, "past", EXAMPLE_PAST};
   const char *name;
   TRY(arena_printf(m->ctx, m->arena, &name, "past.%zu.%s", i / 2, i % 2 ? "value" : "key"));
-  TRY(describe_input(m, raw, name, m->cache ? HONE_F16 : HONE_F32, 4));
+  TRY(describe_input(m, raw, name, m->cache_type, 4));
   raw->dims[1].value = m->key_heads;
   raw->dims[2] = m->cache ? (struct raw_dim){.value = m->cache, .param = ""} : past;
   raw->dims[3].value = m->depth;
@@ -568,7 +569,12 @@ hone_status read_gguf(struct ctx *ctx, struct arena *arena, const struct source 
   struct model *m;
   struct value *x;
   TRY(NEW(ctx, arena, m));
-  *m = (struct model){.ctx = ctx, .arena = arena, .cache = source->options->cache};
+  *m = (struct model){.ctx = ctx,
+                      .arena = arena,
+                      .cache = source->options->cache,
+                      .cache_type = source->options->cache && !source->options->cache_is_float
+                                        ? HONE_F16
+                                        : HONE_F32};
   m->make = (struct make){.ctx = ctx, .index = -1, .name = ""};
   TRY(gguf_read(ctx, arena, source->bytes, source->size, &m->file));
   TRY(read_parts(m, source));

@@ -78,7 +78,39 @@ static void store_panel(void *user, int64_t row, int64_t column, int64_t count,
   write_f64(x->out, x->out_at + row * x->n + column, (size_t)count, out);
 }
 
+/* A single row reads each element of b once, in the order of memory: contract's panels would take
+   longer to fill than to use. Sums in the order of contract. */
+enum { ROW_COLUMNS = 512 };
+
+static void add_row(const struct matrices *x, const double *a, int64_t column, int64_t count,
+                    double *sums) {
+  const float *b = (const float *)x->b->data + x->b_at + column * x->b_step;
+  if (x->b_step == 1)
+    for (int64_t i = 0; i < x->k; i++)
+      for (int64_t j = 0; j < count; j++) sums[j] += a[i] * (double)b[i * x->b_row + j];
+  else
+    for (int64_t j = 0; j < count; j += 4)
+      for (int64_t i = 0; i < x->k; i++)
+        for (int64_t l = j; l < j + 4 && l < count; l++)
+          sums[l] += a[i] * (double)b[i * x->b_row + l * x->b_step];
+}
+
+static void multiply_row(const struct matrices *x, const struct contraction_work *work) {
+  load_row((void *)(uintptr_t)x, 0, work->rows);
+  for (int64_t at = 0; at < x->n; at += ROW_COLUMNS) {
+    const int64_t count = x->n - at < ROW_COLUMNS ? x->n - at : ROW_COLUMNS;
+    double sums[ROW_COLUMNS] = {0};
+    add_row(x, work->rows, at, count, sums);
+    for (int64_t c = 0; c < count; c += PANEL)
+      store_panel((void *)(uintptr_t)x, 0, at + c, count - c < PANEL ? count - c : PANEL, sums + c);
+  }
+}
+
 static void multiply_f64(const struct matrices *x, const struct contraction_work *work) {
+  if (x->m == 1 && x->b->dtype == HONE_F32) {
+    multiply_row(x, work);
+    return;
+  }
   struct contraction contraction = {x->m, x->n, x->k, (void *)x, load_row, load_panel, store_panel};
   contract(&contraction, work);
 }
