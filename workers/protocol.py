@@ -16,7 +16,7 @@ is a class with
     precisions                optional: supported precisions besides the file's own (default fp32)
     generate(prompt, count)   in place of bind, submit and fetch, for an engine that only generates text, with its own loop:
                               (the most likely tokens after the ids of the prompt, the time of each in ns of time.perf_counter_ns)
-    score(tokens)             optional, beside generate: yields for each token but the last a float32 array of the logits (or log
+    score(tokens)             optional, next to generate: yields for each token but the last a float32 array of the logits (or log
                               probabilities) of the next one, or the log probability of the token that follows
 
 bind may be called again for a set: with inputs of the same sizes or, if the engine's row in src/bench/backends has

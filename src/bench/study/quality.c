@@ -1,4 +1,4 @@
-/* The quality of generated text beside its speed: perplexity and KL divergence of a text, for engines that give their
+/* The quality of generated text next to its speed: perplexity and KL divergence of a text, for engines that give their
  * probabilities. The reference evaluates the text once; each configuration's first process evaluates it after everything
  * is timed.
  */

@@ -44,9 +44,6 @@ static int64_t most_rows(int64_t vectors, const struct kernel_target *target,
                              : max_i64(1, (target->vector_registers - 4) / (3 * vectors));
 }
 
-/* Each call quantises a to int8: with several panels per call that cost is small. */
-static int64_t panels_together(const struct choice *choice) { return quad_of(choice) > 1 ? 8 : 1; }
-
 /* Vectors of columns in a panel: one row needs several chains of sums to hide latency. Wide vectors
    are long enough: with AVX-512 VNNI one was 7 to 20 % faster than four in decode steps. It does not
    depend on the number of rows, so that one packed copy serves one row and many. */
@@ -66,29 +63,24 @@ bool gemm_wq_enumerate(const struct problem *p, const struct kernel_target *targ
   if (index) return false;
   out->value[0] = min_i64(vectors, most);
   int64_t tiles = ceil_div(p->m, most_rows(out->value[0], target, out));
-  int64_t panels = ceil_div(p->n, lanes_of(target) * most);
   out->value[1] = ceil_div(p->m, tiles);
-  out->value[2] =
-      max_i64(1, min_i64(panels_together(out), panels / (2 * max_i64(1, target->threads))));
   return true;
 }
 
 bool gemm_wq_fits(const struct problem *p, const struct kernel_target *target,
                   struct choice *choice) {
   const int64_t most = panel_vectors(p, target, choice);
-  const int64_t panels = ceil_div(p->n, lanes_of(target) * most);
   return choice->value[0] >= 1 && most % choice->value[0] == 0 && choice->value[1] >= 1 &&
-         choice->value[1] <= min_i64(p->m, 16) && choice->value[2] >= 1 &&
-         choice->value[2] <= panels;
+         choice->value[1] <= min_i64(p->m, 16);
 }
 
 int gemm_wq_defines(const struct problem *p, const struct kernel_target *target,
                     const struct choice *choice, struct kernel_define defines[KERNEL_DEFINES_MAX]) {
   const struct kernel_define all[] = {
       {"VECTORS", choice->value[0]},   {"PANEL_VECTORS", panel_vectors(p, target, choice)},
-      {"TILE_ROWS", choice->value[1]}, {"UNIT_PANELS", choice->value[2]},
-      {"B_TYPE", p->types.b},          {"B_BITS", bits_of(p)},
-      {"STEP", step_of(p, choice)},    {"DIGITS", digits_of(p)}};
+      {"TILE_ROWS", choice->value[1]}, {"B_TYPE", p->types.b},
+      {"B_BITS", bits_of(p)},          {"STEP", step_of(p, choice)},
+      {"DIGITS", digits_of(p)}};
   memcpy(defines, all, sizeof all);
   return COUNT(all);
 }
@@ -117,7 +109,7 @@ static struct panels panels_of(const struct problem *p, const struct kernel_targ
 
 int64_t gemm_wq_units(const struct problem *p, const struct kernel_target *target,
                       const struct choice *choice) {
-  return ceil_div(panels_of(p, target, choice).count, choice->value[2]);
+  return panels_of(p, target, choice).count;
 }
 
 size_t gemm_wq_packed_bytes(const struct problem *p, const struct kernel_target *target,

@@ -519,21 +519,18 @@ static void put_backend_word(struct strbuf *out, const struct config *config) {
 }
 
 /* "multi:2", "server:100/s:15ms" and "generate:16+32" as flags. */
-static void put_scenario(struct strbuf *out, const char *scenario) {
+static void put_scenario(struct strbuf *out, const struct config *config) {
+  const char *scenario = config->scenario;
   const char *colon = strchr(scenario, ':'), *bound = strrchr(scenario, ':');
   if (!scenario[0] || !strcmp(scenario, "single")) return;
   strbuf_printf(out, " --scenario %.*s", (int)strcspn(scenario, ":"), scenario);
   if (!colon) return;
-  if (!strncmp(scenario, "generate", 8)) { /* the number of new tokens is among the study's flags */
-    if (bound == colon)
-      strbuf_printf(out, " --prompt %.*s", (int)strcspn(colon + 1, "+"), colon + 1);
-    return; /* so is a prompt from a file, whose hash ends the name */
-  }
-  if (!strncmp(scenario, "multi", 5))
-    strbuf_printf(out, " --streams %s", colon + 1);
-  else
-    strbuf_printf(out, " --rate %.*s", (int)strcspn(colon + 1, "/"), colon + 1);
-  if (bound != colon) strbuf_printf(out, " --latency-bound %s", bound + 1);
+  const bool generates = config_generates(config);
+  const char *flag = generates ? "prompt" : !strncmp(scenario, "multi", 5) ? "streams" : "rate";
+  /* a hash ends the name of a prompt from a file, which is among the study's flags */
+  if (!generates || bound == colon)
+    strbuf_printf(out, " --%s %.*s", flag, (int)strcspn(colon + 1, "/+"), colon + 1);
+  if (!generates && bound != colon) strbuf_printf(out, " --latency-bound %s", bound + 1);
 }
 
 /* Flags of every row of the study, stored with shell quotes. */
@@ -572,7 +569,7 @@ static void fill_repeat(const struct study_row *study, struct record *record) {
     put_shell_word(&out, config->route);
   }
   if (!strcmp(config->cache_state, "cold")) strbuf_puts(&out, " --cache-state cold");
-  put_scenario(&out, config->scenario);
+  put_scenario(&out, config);
   put_study_flags(&out, study);
   if (!out.failed && out.length < sizeof record->repeat)
     memcpy(record->repeat, out.at, out.length + 1);

@@ -3,7 +3,7 @@
  * hold, block by block, [scale][NR] (f16 if B_HALVES), [zero or minimum][NR] if B_ZEROS, then the
  * elements: 8 bits row by row, 4 bits with two rows per byte, the first in the low bits. All
  * products of a block are summed as floats before its scale is applied. From defines(): VECTORS,
- * PANEL_VECTORS, TILE_ROWS, UNIT_PANELS, B_TYPE (ONNX), B_BITS.
+ * PANEL_VECTORS, TILE_ROWS, B_TYPE (ONNX), B_BITS.
  */
 #define BLOCKS_ ((K + BLOCK - 1) / BLOCK)
 #include "gemm_wq_head.h"

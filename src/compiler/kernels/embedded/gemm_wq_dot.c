@@ -8,7 +8,7 @@
  * B_HALVES), [zero or minimum][NR] if B_ZEROS, then groups of four rows [NR][4], or of eight rows for 4 bits:
  * the fifth is in the upper half of the first one's byte. SIGN_ is added to signed elements. As many
  * groups as fit in registers (SLAB_) are unpacked once for all TILE_ROWS rows of a. From defines():
- * VECTORS, PANEL_VECTORS, TILE_ROWS, UNIT_PANELS, STEP, DIGITS, B_TYPE (ONNX), B_BITS.
+ * VECTORS, PANEL_VECTORS, TILE_ROWS, STEP, DIGITS, B_TYPE (ONNX), B_BITS.
  */
 #define PAIR (8 / B_BITS)
 #define GROUP (4 * PAIR)

@@ -53,8 +53,7 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
   const uint8_t *b = b_;
   float *c = c_;
   (void)scratch;
-  const long panels = (N + NR - 1) / NR, beyond = end * UNIT_PANELS;
-  for (long panel = begin * UNIT_PANELS; panel < (beyond < panels ? beyond : panels); panel++) {
+  for (long panel = begin; panel < end; panel++) {
     const long j = panel * NR, columns = N - j < NR ? N - j : NR;
     const uint8_t *p = b + panel * PANEL_BYTES;
 #if LIMIT_OPERAND && VECTORS < PANEL_VECTORS
