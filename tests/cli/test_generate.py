@@ -286,6 +286,27 @@ def test_the_quality_of_a_text(hone, tmp_path, given, noise):
     assert bool(row["rank"]) == (noise < 0.1) and ("departs" in row["flags"]) == (noise > 0.1)
 
 
+def test_a_recommendation_with_a_least_quality(hone, tmp_path):
+    """The engine that predicts a text worse misses the bound, whatever its speed."""
+    data, values = language_model()
+    (tmp_path / "m.gguf").write_bytes(data)
+    (tmp_path / "text").write_text(TEXT)
+    np.save(tmp_path / "prompt.npy", np.array([1, 2, 3, 4, 5]))
+    np.save(tmp_path / "answer.npy", np.array(continue_greedily("llama", values, [1, 2, 3, 4, 5], 12)[0]))
+    np.save(tmp_path / "rows.npy", np.full(len(encode(TEXT)) - 1, -9, np.float32))  # of probability e^-9 each
+    engine_folder(tmp_path / "engine", "xllamacpp", SCORED.replace("time.sleep(0.0005)", "pass"))
+    result = hone("recommend", tmp_path / "m.gguf", "--scenario", "generate", "--prompt", tmp_path / "prompt.npy", "--new-tokens", "12",
+                  "--quality-text", tmp_path / "text", "--backend", "llamacpp,native", "--engine", f"llamacpp={tmp_path}/engine",
+                  "--backend-option", f"llamacpp.answer={tmp_path}/answer.npy", "--backend-option", f"llamacpp.rows={tmp_path}/rows.npy",
+                  "--min-accuracy", "0.99", "--threads", "1", "--budget", "40s", "--json", "-")
+    advice = json.loads(result.text)
+    assert advice["rows"][0]["backend"] == "native" and advice["rows"][0]["standing"] == "chosen", result
+    dropped, = advice["dropped"]
+    assert dropped["backend"] == "llamacpp" and "below the limit of 0.99" in dropped["reason"] and "quantised" not in advice, result
+    refused(hone("recommend", tmp_path / "m.gguf", "--scenario", "server"), "E_USAGE", "single or generate")
+    refused(hone("recommend", tmp_path / "m.gguf", "--scenario", "generate", "--hybrid"), "E_USAGE", "goes with --scenario single")
+
+
 def test_prompts_of_several_lengths(hone, tmp_path):
     (tmp_path / "m.gguf").write_bytes(language_model()[0])
     result = hone("bench", tmp_path / "m.gguf", "--scenario", "generate", "--prompt", "3,40", "--new-tokens", "4", "--backend", "native", *QUICK)

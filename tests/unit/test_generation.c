@@ -217,8 +217,13 @@ static bool is_right_of(enum cheat cheat, double lead, const struct backend *bac
   assert_int_equal(is_held, is_held && generation_hold(plan, ALL - 1));
   struct loop loop = {.backend = backend, .session = &session, .io = of};
   random_init(&loop.random, 1);
-  const struct generator_spec spec = {
-      plan, places, places, PROMPT, COUNT_NEW, generation_lead("onnx"), dir};
+  const struct generator_spec spec = {.plan = plan,
+                                      .input_place = places,
+                                      .output_place = places,
+                                      .prompt = PROMPT,
+                                      .count = COUNT_NEW,
+                                      .limit = generation_lead("onnx"),
+                                      .dir = dir};
   assert_int_equal(generator_create(&ctx, &loop, &spec, &loop.generator), HONE_OK);
   const struct slice_plan plan_of = {
       .min_samples = 8 * COUNT_NEW,

@@ -237,7 +237,7 @@ static bool wants_predictions(const struct recommendation *r) {
 static hone_status add_variants(struct recommendation *r) {
   const double budget_s = VARIANTS_SHARE * r->options->budget_s;
   r->takes_part[0] = true;
-  if (isnan(r->options->constraints.bound[CONSTRAINT_accuracy]) ||
+  if (r->options->generates || isnan(r->options->constraints.bound[CONSTRAINT_accuracy]) ||
       strcmp(r->options->device, "cpu") != 0)
     return HONE_OK;
   report(r, "recommend: int8, int4, fp16 and bf16 variants by hone quantise");

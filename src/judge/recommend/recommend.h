@@ -29,6 +29,7 @@ struct recommend_options {
   const char *device;  /* "cpu": this machine */
   struct constraints constraints;
   double budget_s;
+  bool generates; /* scenario generate: text of the model as it is, without smaller variants */
   bool tries_hybrid;
   /* Of flags that were not given: NULL, or a count of 0. */
   struct argument_list backends; /* "native,openvino:async" */

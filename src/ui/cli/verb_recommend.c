@@ -72,6 +72,16 @@ static hone_status read_constraints(struct verb_state *v) {
   return HONE_OK;
 }
 
+/* "single", the default, or "generate". */
+static hone_status read_scenario(struct verb_state *v) {
+  const char *scenario = value_of(v->args, FLAG_scenario, "single");
+  v->options.generates = !strcmp(scenario, "generate");
+  if (!v->options.generates && strcmp(scenario, "single") != 0)
+    return fail(v->ctx, HONE_E_USAGE, place_name("--scenario"), "takes single or generate here");
+  return flags_need(v->ctx, v->args, (const enum flag_id[]){FLAG_hybrid, FLAG_bundle}, 2,
+                    !v->options.generates, "--scenario single");
+}
+
 static struct argument_list values_of(const struct verb_state *v, enum flag_id flag) {
   const struct repeated *values = &v->args->repeated[flag];
   return (struct argument_list){values->at, values->count};
@@ -115,6 +125,7 @@ static hone_status read_options(struct verb_state *v) {
   TRY(self_path(v->ctx, v->program));
   TRY(read_constraints(v));
   TRY(read_device(v));
+  TRY(read_scenario(v));
   TRY(check_predict(v));
   TRY(recommend_check(v->ctx, o));
   TRY(amount_of(v->ctx, args, FLAG_budget, AMOUNT_SECONDS, 0.01, 1e6, 60, &o->budget_s));
