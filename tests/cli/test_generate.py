@@ -287,7 +287,7 @@ def test_the_quality_of_a_text(hone, tmp_path, given, noise):
 
 
 def test_a_recommendation_with_a_least_quality(hone, tmp_path):
-    """The engine that predicts a text worse misses the bound, whatever its speed."""
+    """The engine that predicts a text worse misses the bound, however fast it is."""
     data, values = language_model()
     (tmp_path / "m.gguf").write_bytes(data)
     (tmp_path / "text").write_text(TEXT)
