@@ -2,7 +2,10 @@
 
 import json
 
+import numpy as np
 import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 import hostile
 from hone import ROOT, refused, sound
@@ -60,3 +63,23 @@ def test_it_counts_quantised_parameters_and_names_the_files_operators(hone, tmp_
     (tmp_path / "q.onnx").write_bytes(model.SerializeToString())
     facts = facts_of(hone, tmp_path, tmp_path / "q.onnx")
     assert facts["precision"] == "int8" and facts["parameters"] == 8, facts
+
+
+@pytest.mark.parametrize("transposed,scale", [(False, 0.5), (True, 0.5), (False, 0.3)])
+def test_weights_in_blocks_count_as_they_are_stored(hone, tmp_path, transposed, scale):
+    """A matmul reads 4 bits per weight and its scales, of two bytes where f16 holds them, not the floats made of them."""
+    k, n, block = 64, 96, 32
+    shape, axis = ([n, k], 1) if transposed else ([k, n], 0)
+    scales = np.full([n, k // block] if transposed else [k // block, n], scale, np.float32)
+    weights = helper.make_tensor("w", TensorProto.UINT4, shape, bytes(k * n // 2), raw=True)
+    nodes = [helper.make_node("DequantizeLinear", ["w", "s"], ["d"], axis=axis, block_size=block),
+             *([helper.make_node("Transpose", ["d"], ["t"])] if transposed else []),
+             helper.make_node("MatMul", ["x", "t" if transposed else "d"], ["y"])]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, k])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, n])], [weights, numpy_helper.from_array(scales, "s")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), tmp_path / "m.onnx")
+    result = hone("inspect", tmp_path / "m.onnx", "--json", "-")
+    stored = k * n / 2 + scales.size * (2 if scale == 0.5 else 4)
+    made = k * n / 2 + scales.size * 4 + k * n * 4  # read and written by DequantizeLinear
+    moved = (k * n / 2 + scales.size * (2 if scale == 0.5 else 4) + k * n * 4) if transposed else 0
+    assert json.loads(result.text)["bytes"] == made + moved + 4 * k + stored + 4 * n, result

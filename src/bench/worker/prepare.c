@@ -112,6 +112,8 @@ static hone_status write_costs(struct ctx *ctx, const struct graph *graph, const
 static double bytes_read(const struct node *node, size_t input) {
   const struct tensor *constant = node->inputs[input]->constant;
   double all = (double)constant->bytes, rows = dtype_bits(constant->dtype) / 8.0;
+  const bool is_scale = input && is_op(node, OP_DequantizeLinear);
+  if (is_scale && tensor_holds_halves(constant)) return all / 2; /* as files have them */
   if (input || strcmp(node->op->name, "Gather") || !node->outputs[0]) return all;
   for (int d = 0; d < node->outputs[0]->shape.rank; d++)
     rows *= (double)node->outputs[0]->shape.dims[d];

@@ -310,14 +310,6 @@ static hone_status weights_tensor(struct builder *b, const struct node *node, st
   return HONE_OK;
 }
 
-/* As in files whose scales are f16. */
-static bool are_halves(const struct tensor *scales) {
-  const float *x = scales->data;
-  for (size_t i = 0; i < tensor_count(scales); i++)
-    if (!isfinite(x[i]) || f16_to_f32(f32_to_f16(x[i])) != x[i]) return false;
-  return true;
-}
-
 hone_status lower_weights(struct builder *b, const struct fusion_group *g, bool *out_done) {
   const struct node *node = g->node;
   const struct value *a = node->inputs[0], *w = node->inputs[1], *c = g->result;
@@ -351,8 +343,8 @@ hone_status lower_weights(struct builder *b, const struct fusion_group *g, bool 
     if (!node->inputs[i]->constant) return HONE_OK;
   /* without vectors, floats after scales of two bytes would not be aligned */
   problem.b_halves = b->plan->kernel_target.vector_bytes > 4 &&
-                     are_halves(node->inputs[2]->constant) &&
-                     (problem.b_zeros != 2 || are_halves(node->inputs[3]->constant));
+                     tensor_holds_halves(node->inputs[2]->constant) &&
+                     (problem.b_zeros != 2 || tensor_holds_halves(node->inputs[3]->constant));
   if (!choose_kernel(b, &problem, &choice)) return HONE_OK;
   TRY(ensure_dense(b, a, &av));
   TRY(weights_tensor(b, node, &tensor));

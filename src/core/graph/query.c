@@ -48,6 +48,14 @@ size_t tensor_count(const struct tensor *tensor) {
   return shape_count(&tensor->shape, &count) ? (size_t)count : 0;
 }
 
+bool tensor_holds_halves(const struct tensor *tensor) {
+  const float *x = tensor->data;
+  if (tensor->dtype != HONE_F32) return false;
+  for (size_t i = 0; i < tensor_count(tensor); i++)
+    if (!isfinite(x[i]) || f16_to_f32(f32_to_f16(x[i])) != x[i]) return false;
+  return true;
+}
+
 static bool are_same_strings(const struct string *a, const struct string *b, size_t count) {
   for (size_t i = 0; i < count; i++)
     if (a[i].length != b[i].length || memcmp(a[i].bytes, b[i].bytes, a[i].length)) return false;

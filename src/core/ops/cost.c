@@ -13,6 +13,22 @@ static double bytes_of(const struct value *value) {
   return value ? count_of(value) * dtype_bits(value->dtype) / 8 : 0;
 }
 
+/* Weights that a node makes floats of count in the type and with the scales in which they are stored: no engine need
+   write the floats. */
+static double read_bytes(const struct value *value) {
+  const struct node *from = value ? value->producer : NULL;
+  if (from && is_op(from, OP_Transpose)) from = from->inputs[0]->producer;
+  if (!from || !is_op(from, OP_DequantizeLinear) || !from->inputs[0]->constant)
+    return bytes_of(value);
+  double bytes = 0;
+  for (size_t k = 0; k < from->input_count; k++) {
+    const struct value *part = from->inputs[k];
+    const bool is_half = part && part->constant && tensor_holds_halves(part->constant);
+    bytes += is_half ? bytes_of(part) / 2 : bytes_of(part);
+  }
+  return bytes;
+}
+
 static double dim_of(const struct value *value, int axis) {
   int rank = value ? value->shape.rank : 0;
   if (axis < 0) axis += rank;
@@ -110,7 +126,7 @@ double node_winograd_flops(const struct node *node) {
 void node_cost(const struct node *node, double *out_flops, double *out_bytes) {
   double flops = 0, bytes = 0;
   if (node->output_count > 0 && node->outputs[0]) flops = own_flops(node);
-  for (size_t k = 0; k < node->input_count; k++) bytes += bytes_of(node->inputs[k]);
+  for (size_t k = 0; k < node->input_count; k++) bytes += read_bytes(node->inputs[k]);
   for (size_t k = 0; k < node->output_count; k++) bytes += bytes_of(node->outputs[k]);
   *out_flops = flops;
   *out_bytes = bytes;
