@@ -59,6 +59,15 @@ def test_greedy_text_is_that_of_the_architecture(hone, tmp_path, name, prompt):
     assert answer["text"] == decode(answer["tokens"]).decode(errors="replace")
 
 
+def test_a_tied_embedding_in_blocks_with_minima(hone, tmp_path):
+    """The logits need the sums of one row of x, not of as many as a step takes tokens."""
+    data, values = language_model("llama", 3)
+    (tmp_path / "model.gguf").write_bytes(data)
+    want, leads = continue_greedily("llama", values, encode("hello"), 8)
+    answer = generate(hone, tmp_path / "model.gguf", "-p", "hello", "--new-tokens", "8", "--ignore-end", "--context", "64")
+    assert agrees(answer["tokens"], want, leads), (answer["tokens"], want, leads)
+
+
 def log_softmax(x):
     return x - x.max(-1, keepdims=True) - np.log(np.exp(x - x.max(-1, keepdims=True)).sum(-1, keepdims=True))
 

@@ -229,7 +229,7 @@ static hone_status multiply(struct model *m, struct value *x, const struct gguf_
                 &weights));
   TRY(transposed_gemm(m, x, weights, out));
   if (!w.minima) return HONE_OK;
-  TRY(make_reshape(&m->make, x, (int64_t[]){m->rows, w.k / w.block, w.block}, 3, &sums));
+  TRY(make_reshape(&m->make, x, (int64_t[]){-1, w.k / w.block, w.block}, 3, &sums));
   TRY(make_ints(&m->make, (int64_t[]){2}, 1, &axes));
   TRY(make_node(&m->make, OP_ReduceSum, VALUES(sums, axes), ARGS(INT_ARG("keepdims", 0)), &sums));
   TRY(transposed_gemm(m, sums, w.minima, &added));
@@ -265,17 +265,17 @@ static hone_status norm(struct model *m, const char *block, const char *name, st
 /* The rows of the embedding that the ids name: [rows, width]. */
 static hone_status embed(struct model *m, struct value **out) {
   const struct gguf_tensor *t = gguf_tensor(&m->file, "token_embd.weight");
-  const int64_t flat[] = {m->rows, m->width};
+  const int64_t flat[] = {-1, m->width};
   struct value *ids, *x, *scales, *minima;
   struct matrix w;
   TRY(find(m, "token_embd.weight", m->vocabulary, m->width, &t));
-  TRY(make_reshape(&m->make, m->ids, (int64_t[]){m->rows}, 1, &ids));
+  TRY(make_reshape(&m->make, m->ids, (int64_t[]){-1}, 1, &ids));
   if (!t->type->split) {
     TRY(as_floats(m, t, &x));
     TRY(op2(m, OP_Gather, x, ids, &x));
   } else {
     TRY(read_matrix(m, t, HONE_I8, &w));
-    const int64_t blocks[] = {m->rows, w.k / w.block, w.block}, one[] = {m->rows, w.k / w.block, 1};
+    const int64_t blocks[] = {-1, w.k / w.block, w.block}, one[] = {-1, w.k / w.block, 1};
     TRY(op2(m, OP_Gather, w.integers, ids, &x));
     TRY(make_cast(&m->make, x, HONE_F32, &x));
     TRY(make_reshape(&m->make, x, blocks, 3, &x));
@@ -341,7 +341,7 @@ static hone_status make_rotations(struct model *m) {
 
 /* x [rows, heads * depth] as [1, heads, rows, depth]; normed and rotated where asked. */
 static hone_status heads_of(struct model *m, struct value *x, int64_t heads, struct value **out) {
-  TRY(make_reshape(&m->make, x, (int64_t[]){1, m->rows, heads, m->depth}, 4, &x));
+  TRY(make_reshape(&m->make, x, (int64_t[]){1, -1, heads, m->depth}, 4, &x));
   return make_transpose(&m->make, x, (int64_t[]){0, 2, 1, 3}, out);
 }
 
@@ -401,7 +401,7 @@ static hone_status attend(struct model *m, int64_t at, const char *block, struct
     TRY(make_graph_output(&m->make, outs[1 + i], name));
   }
   TRY(make_transpose(&m->make, outs[0], (int64_t[]){0, 2, 1, 3}, &x));
-  TRY(make_reshape(&m->make, x, (int64_t[]){m->rows, m->heads * m->depth}, 2, &x));
+  TRY(make_reshape(&m->make, x, (int64_t[]){-1, m->heads * m->depth}, 2, &x));
   return dense(m, block, "attn_output", x, m->heads * m->depth, m->width, false, out);
 }
 
@@ -435,13 +435,13 @@ static hone_status add_block(struct model *m, int64_t at, struct value **x) {
 }
 
 /* By the output matrix, or the embedding in its place. */
-static hone_status add_logits(struct model *m, struct value *x, int64_t count, struct value **out) {
+static hone_status add_logits(struct model *m, struct value *x, struct value **out) {
   const bool is_tied = !gguf_tensor(&m->file, "output.weight");
   const struct gguf_tensor *t;
   TRY(norm(m, "", "output_norm", x, m->width, &x));
   TRY(find(m, is_tied ? "token_embd.weight" : "output.weight", m->vocabulary, m->width, &t));
   TRY(multiply(m, x, t, &x));
-  return make_reshape(&m->make, x, (int64_t[]){1, count, m->vocabulary}, 3, out);
+  return make_reshape(&m->make, x, (int64_t[]){1, -1, m->vocabulary}, 3, out);
 }
 
 /* Those of one of the tokens, if `last` is not negative: only the end of a prompt needs them. */
@@ -455,7 +455,7 @@ static hone_status add_last_logits(struct model *m, struct value *x, struct valu
   TRY(make_node(&m->make, OP_Gather, VALUES(x, m->last), ARGS(INT_ARG("within", 1)), &x));
   for (int i = 0; i < 2; i++) TRY(make_subgraph(&m->make, &made[i]));
   m->make.graph = made[0];
-  TRY(add_logits(m, x, 1, &y));
+  TRY(add_logits(m, x, &y));
   TRY(make_graph_output(&m->make, y, NULL));
   m->make.graph = made[1];
   TRY(make_numbers(&m->make, HONE_F32, &scalar, (double[]){0}, &zero));
@@ -586,7 +586,7 @@ hone_status read_gguf(struct ctx *ctx, struct arena *arena, const struct source 
   TRY(make_rotations(m));
   TRY(embed(m, &x));
   for (int64_t i = 0; i < m->blocks; i++) TRY(add_block(m, i, &x));
-  TRY(m->last ? add_last_logits(m, x, &x) : add_logits(m, x, m->rows, &x));
+  TRY(m->last ? add_last_logits(m, x, &x) : add_logits(m, x, &x));
   TRY(make_graph_output(&m->make, x, "logits"));
   if (m->cache) TRY(declare_states(m));
   *out_graph = m->make.graph;
