@@ -15,7 +15,7 @@ from onnx import helper
 
 from gguf_models import BLOCKS, DEPTH, KEY_HEADS, TOKENS, continue_greedily, decode, encode, evaluate, language_model
 from hone import refused, sound
-from peer import model_of
+from peer import model_of, peer_session
 
 END = len(TOKENS) - 2
 
@@ -66,6 +66,42 @@ def test_a_tied_embedding_in_blocks_with_minima(hone, tmp_path):
     want, leads = continue_greedily("llama", values, encode("hello"), 8)
     answer = generate(hone, tmp_path / "model.gguf", "-p", "hello", "--new-tokens", "8", "--ignore-end", "--context", "64")
     assert agrees(answer["tokens"], want, leads), (answer["tokens"], want, leads)
+
+
+@pytest.mark.parametrize("matrix", [8, 3], ids=["Q8_0", "Q4_1"])
+def test_the_folder_for_onnx_runtime_genai(hone, tmp_path, matrix):
+    """Its model gives the architecture's logits for any number of tokens, with weights of 4 or 8 bits, and the configuration names
+    its inputs and outputs."""
+    data, values = language_model("llama", matrix)
+    (tmp_path / "model.gguf").write_bytes(data)
+    sound(hone("export", tmp_path / "model.gguf", "-o", f"{tmp_path}/folder/"))
+    config = json.loads((tmp_path / "folder/genai_config.json").read_text())["model"]
+    decoder = config["decoder"]
+    assert config["eos_token_id"] == END and decoder["num_hidden_layers"] == BLOCKS and decoder["head_size"] == DEPTH
+    file = onnx.load(tmp_path / "folder" / decoder["filename"])
+    kinds = {node.op_type: [a.i for a in node.attribute if a.name == "bits"] for node in file.graph.node}
+    assert kinds["MatMulNBits"] == [4 if matrix == 3 else 8], kinds
+    session = peer_session(tmp_path / "folder" / decoder["filename"])
+    caches = {decoder["inputs"][f"past_{part}_names"] % i: np.zeros((1, KEY_HEADS, 0, DEPTH), np.float32)
+              for i in range(BLOCKS) for part in ("key", "value")}
+    ids, past = encode("A quick brown fox"), 0
+    nothing = [np.zeros((KEY_HEADS, 0, DEPTH)) for _ in range(2 * BLOCKS)]
+    want = evaluate("llama", values, np.array(ids), nothing)[0]
+    for count in (5, 1, len(ids) - 6):
+        names = [o.name for o in session.get_outputs()]
+        out = dict(zip(names, session.run(None, {"input_ids": np.array([ids[past:past + count]]), **caches,
+                                                 "position_ids": np.arange(past, past + count)[None]})))
+        caches = {name: out[name.replace("past", "present")] for name in caches}
+        past += count
+        got = out[decoder["outputs"]["logits"]][0]
+        distance = np.linalg.norm(got - want[past - count:past]) / np.linalg.norm(want[past - count:past])
+        assert distance < 0.08, distance  # activations in 8 bits
+
+
+def test_folders_are_made_from_gguf_alone(hone, tmp_path):
+    (tmp_path / "m.onnx").write_bytes(model_of([helper.make_node("Relu", ["x"], ["y"])], {"x": np.zeros((1, 4), np.float32)}).SerializeToString())
+    refused(hone("export", tmp_path / "m.onnx", "-o", f"{tmp_path}/folder/"), "E_FORMAT E_USAGE")
+    assert not (tmp_path / "folder").exists()
 
 
 def log_softmax(x):

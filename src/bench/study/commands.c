@@ -164,13 +164,14 @@ static void add_scenario(const struct bench *bench, const struct config *config,
   }
 }
 
-/* Python workers call this program to convert the model for a route. */
+/* Python workers call this program to convert the model. */
 static void add_route(const struct config *config, json_t *command) {
   char program[4096];
   const ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-  if (!route_is_hones(config->route) || n <= 0) return;
+  if (route_is_hones(config->route))
+    json_object_set_new(command, "route", json_string(config->route));
+  if (n <= 0) return;
   program[n] = 0;
-  json_object_set_new(command, "route", json_string(config->route));
   json_object_set_new(command, "hone", json_string(program));
 }
 

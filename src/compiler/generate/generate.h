@@ -8,6 +8,7 @@
  *   text.c       a request: prompt to tokens, the loop over new tokens
  *   reference_text.c  the same steps by the float reference
  *   score.c      how well a model predicts a text, compared with the float reference
+ *   genai.c      a folder for ONNX Runtime GenAI
  *   api.c        the functions of hone.h
  */
 #ifndef HONE_GENERATE_H
@@ -117,6 +118,9 @@ MUST_USE hone_status text_reference_extend(struct ctx *ctx, struct text_referenc
                                            const int64_t *tokens, int64_t past, int64_t count,
                                            const float **out_logits);
 void text_reference_close(struct text_reference *reference); /* NULL is fine */
+
+/* -- genai.c: writes the GGUF model at `path` as a folder for ONNX Runtime GenAI. E_FORMAT for other models. */
+MUST_USE hone_status export_genai(struct ctx *ctx, const char *path, const char *folder);
 
 /* -- inside the room */
 

@@ -74,6 +74,8 @@ const struct pass export_passes[] = {
      "fold-constants, except int8 operands of integer kernels"},
     {"fold-all-constants", pass_fold_all_constants, PASS_OPTIONAL,
      "fold-constants, including weights that the plan packs transposed"},
+    {"pack-nbits", pass_pack_nbits, PASS_OPTIONAL,
+     "ONNX Runtime does not fuse Gemm with DequantizeLinear; the plan has MatMulWeights"},
 };
 const size_t export_pass_count = COUNT(export_passes);
 

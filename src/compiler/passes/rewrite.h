@@ -70,6 +70,6 @@ pass_fn pass_fold_constants, pass_fold_identity, pass_eliminate_common_subexpres
     pass_lower_channel_norms, pass_repeat_channels;
 /* For exports only. */
 pass_fn pass_recognise_gelu, pass_move_bytes, pass_sign_bytes, pass_fold_but_weights,
-    pass_fold_all_constants;
+    pass_fold_all_constants, pass_pack_nbits;
 
 #endif
