@@ -186,7 +186,8 @@ void put_group_facts(struct strbuf *out, const struct record *record) {
   if (strchr(config->shapes, '[')) strbuf_printf(out, " \xc2\xb7 %s", config->shapes);
 }
 
+/* Generated text has the sizes of its scenario. */
 void put_open_dimensions(struct strbuf *out, const struct record *record) {
-  if (record->config.open_dimensions[0])
+  if (record->config.open_dimensions[0] && !config_generates(&record->config))
     strbuf_printf(out, "dynamic dimensions: %s", record->config.open_dimensions);
 }

@@ -188,12 +188,11 @@ static void put_group_title(const struct page *page, size_t begin, bool is_sweep
                 begin);
   html_take(page->html, &facts);
   strbuf_puts(page->html.out, is_sweep ? "</h3>\n" : "</p>\n");
-  if (!page->summary->records[begin].config.open_dimensions[0]) return;
   struct strbuf open = {0};
   put_open_dimensions(&open, &page->summary->records[begin]);
-  LITERAL(page->html.out, "<p class=\"facts\">");
+  if (open.length) LITERAL(page->html.out, "<p class=\"facts\">");
   html_take(page->html, &open);
-  LITERAL(page->html.out, "</p>\n");
+  if (open.length) LITERAL(page->html.out, "</p>\n");
 }
 
 static MUST_USE hone_status put_model(struct ctx *ctx, const struct page *page,

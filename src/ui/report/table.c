@@ -464,12 +464,11 @@ static void put_model(struct tty tty, const struct record *record) {
   LITERAL(tty.out, "\n");
   if (facts.failed) tty.out->failed = true;
   strbuf_deinit(&facts);
-  if (!record->config.open_dimensions[0]) return;
   struct strbuf open = {0};
   put_open_dimensions(&open, record);
-  LITERAL(tty.out, "  ");
+  if (open.length) LITERAL(tty.out, "  ");
   tty_text(tty, shown(&open), 400);
-  LITERAL(tty.out, "\n");
+  if (open.length) LITERAL(tty.out, "\n");
   if (open.failed) tty.out->failed = true;
   strbuf_deinit(&open);
 }
