@@ -168,10 +168,12 @@ static void run_case(const char *pass, const char *path) {
   status = run_pass(&ctx, graph, pass);
   if (status) print_error("%s: %s\n", path, ctx.message);
   assert_int_equal(status, HONE_OK);
-  struct outcome behind = run(&ctx, graph);
-  expect_same(path, &before, &behind, tolerance);
   assert_int_equal(graph_print(&ctx, &text, graph, op_names, NULL), HONE_OK);
   compare(&ctx, path, &text);
+  if (!strcmp(pass, "pack-nbits")) /* expands the operator, which has no evaluation of its own */
+    assert_int_equal(graph_infer(&ctx, graph), HONE_OK);
+  struct outcome behind = run(&ctx, graph);
+  expect_same(path, &before, &behind, tolerance);
   strbuf_deinit(&text);
   release(&before);
   release(&behind);
