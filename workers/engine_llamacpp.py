@@ -1,7 +1,6 @@
 """llama.cpp by the wheel xllamacpp: GGUF on the CPU, text generation only, with llama.cpp's own loop and defaults."""
 
 import importlib.metadata
-import os
 import time
 
 import protocol
@@ -23,7 +22,7 @@ class Engine:
         self.server = xllamacpp.Server(params)
         return protocol.Facts(version=importlib.metadata.version("xllamacpp"), threads=request.threads, precision="unknown",
                               inputs=list(request.inputs), outputs=list(request.outputs),
-                              artifact_bytes=os.path.getsize(request.model))
+                              artifact_bytes=0)  # hone adds the model's files
 
     def answer(self, prompt, count, **more):
         """(pieces, when each came, their ids if n_probs asks for them)"""

@@ -29,7 +29,7 @@ class Engine:
         try:
             self.model = onnxruntime_genai.Model(folder)
         except Exception as error:
-            raise protocol.Unsupported(str(error)[:600]) from error
+            raise protocol.Unsupported(str(error).rpartition(" , Error ")[2][-600:]) from error  # the node comes first
         self.most = request.tokens + 8
         return protocol.Facts(version=importlib.metadata.version("onnxruntime-genai"), threads=request.threads, precision="unknown",
                               inputs=list(request.inputs), outputs=list(request.outputs), import_ms=import_ms,
@@ -41,7 +41,7 @@ class Engine:
         return self.genai.Generator(self.model, params)
 
     def score(self, tokens):
-        generator = self.generator(len(tokens) + 1)
+        generator = self.generator(len(tokens))
         for token in tokens[:-1]:
             generator.append_tokens([token])
             yield generator.get_logits()[0, -1]

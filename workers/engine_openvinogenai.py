@@ -3,7 +3,6 @@
 Options: PROPERTY=VALUE are properties of OpenVINO."""
 
 import importlib.metadata
-import os
 import time
 
 import protocol
@@ -21,7 +20,7 @@ class Engine:
             raise protocol.Unsupported(protocol.last_error(str(error))) from error
         return protocol.Facts(version=importlib.metadata.version("openvino-genai"), threads=request.threads, precision="unknown",
                               inputs=list(request.inputs), outputs=list(request.outputs),
-                              artifact_bytes=os.path.getsize(request.model))
+                              artifact_bytes=0)  # hone adds the model's files
 
     def score(self, tokens):
         """Log probabilities of the tokens themselves, by the pipeline for several requests: LLMPipeline gives none."""

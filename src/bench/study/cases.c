@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CASE_CONFIG "case" /* in messages instead of a configuration's key */
 #define MAX_REFERENCE_WORKERS 4
 
 static json_t *optional_text(const char *text) { return json_string(text ? text : ""); }

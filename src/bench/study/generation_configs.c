@@ -7,8 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define CASE_CONFIG "case"
-
 const struct scenario *bench_generates(const struct bench *bench) {
   for (size_t i = 0; i < bench->scenario_count; i++)
     if (bench->scenarios[i].kind == SCENARIO_generate) return &bench->scenarios[i];

@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CASE_CONFIG "case"
-
 hone_status labels_find(struct bench *bench) {
   static const char *const names[] = {"labels.json", "labels.txt"};
   struct bench_options *o = &bench->options;

@@ -11,8 +11,6 @@
 #include "core/metrics/metrics.h"
 #include "study_internal.h"
 
-#define CASE_CONFIG "case"
-
 /* Heads and depth of the model's caches, whose lengths are 0 at the begin of a text. */
 static void cache_form(const struct bench_case *one, int64_t *heads, int64_t *depth) {
   struct generation *plan = malloc(sizeof *plan);
@@ -125,7 +123,9 @@ bool ask_quality(struct bench *bench, const struct bench_case *one, struct worke
       worker_ask(worker, json_pack("{s:s, s:s}", "do", "quality", "dir", one->generation_dir),
                  "predicted", ASK_PATIENT, &end);
   const char *why = reply ? message_text(reply, "where") : end.reason;
-  const bool is_given = reply && message_int(reply, "rows", 0) == one->quality_tokens - 1;
+  const int64_t rows = reply ? message_int(reply, "rows", 0) : 0;
+  const bool is_given = rows == one->quality_tokens - 1;
+  if (rows && !is_given) why = "the engine predicted another number of tokens";
   if (is_given && !compare_files(&own, one, worker, &score)) {
     snprintf(record->task_metric, sizeof record->task_metric, "perplexity");
     record->task_accuracy = score.perplexity;

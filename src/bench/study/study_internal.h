@@ -57,6 +57,8 @@ struct bench {
     bool has_surveyed;
   } budget;
 };
+#define CASE_CONFIG "case" /* in messages instead of a configuration's key */
+
 /* options.c: rejects unknown names and missing files; fills in defaults. */
 MUST_USE hone_status options_check(struct bench *bench);
 void options_set_defaults(struct bench_options *options, struct harness *harness);

@@ -30,21 +30,20 @@ static hone_status write_rows(struct ctx *ctx, FILE *file, const float *rows, in
   const size_t n = (size_t)(count * vocabulary);
   return fwrite(rows, sizeof *rows, n, file) == n
              ? HONE_OK
-             : fail(ctx, HONE_E_PATH, place_file("quality"), "%s", strerror(errno));
+             : fail(ctx, HONE_E_IO, place_file("quality"), "%s", strerror(errno));
 }
 
 static hone_status open_rows(struct ctx *ctx, const char *dir, const char *name, FILE **out) {
   char path[4096 + 32];
   snprintf(path, sizeof path, "%s/%s", dir, name);
   *out = fopen(path, "wbe");
-  return *out ? HONE_OK : fail(ctx, HONE_E_PATH, place_file(path), "%s", strerror(errno));
+  return *out ? HONE_OK : fail(ctx, HONE_E_IO, place_file(path), "%s", strerror(errno));
 }
 
 static hone_status close_rows(struct ctx *ctx, hone_status status, FILE *file) {
   const bool is_written = !fclose(file);
-  return status || is_written
-             ? status
-             : fail(ctx, HONE_E_PATH, place_file("quality"), "%s", strerror(errno));
+  return status || is_written ? status
+                              : fail(ctx, HONE_E_IO, place_file("quality"), "%s", strerror(errno));
 }
 
 /* -- the reference */
