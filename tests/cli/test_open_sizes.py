@@ -507,6 +507,72 @@ def test_what_is_cut_off_stays(hone, tmp_path, passes):
             np.testing.assert_allclose(result, expected, rtol=2e-4, atol=2e-5, err_msg=f"{port.name} at {n}, {size}")
 
 
+IMAGE = [1, 2, "h", "w"]
+# What reads at positions that depend on a size: nodes, constants, and the bounds of sizes (from 4).
+MOVED = {
+    "reflect": ([node("Pad", "x p", "y", mode="reflect")], dict(p=ints(0, 0, 2, 1, 0, 0, 1, 3))),
+    "reflect, one axis": ([node("Pad", "x p none last", "y0", mode="reflect"), node("Conv", "y0 w", "y", strides=[2, 2])],
+                          dict(p=ints(2, 2), none=np.float32(0), last=ints(-1), w=floats(3, 2, 3, 3))),
+    "wrap": ([node("Pad", "x p", "y", mode="wrap")], dict(p=ints(0, 0, 2, 1, 0, 0, 1, 3))),
+    "to a multiple": ([node("Shape", "x", "s"), node("Slice", "s two four", "hw"), node("Neg", "hw", "n"), node("Mod", "n eight", "rest"),
+                       node("Concat", "zeros rest", "p", axis=0), node("Pad", "x p", "a", mode="reflect"), node("Conv", "a w", "b", pads=[1, 1, 1, 1]),
+                       node("Slice", "b none2 hw axes", "y")],
+                      dict(two=ints(2), four=ints(4), eight=ints(4), zeros=ints(0, 0, 0, 0, 0, 0), w=floats(2, 2, 3, 3), none2=ints(0, 0), axes=ints(2, 3))),
+    "to a multiple, zeros": ([node("Shape", "x", "s"), node("Slice", "s two four", "hw"), node("Neg", "hw", "n"), node("Mod", "n eight", "rest"),
+                              node("Concat", "zeros rest", "p", axis=0), node("Pad", "x p seven", "y")],
+                             dict(two=ints(2), four=ints(4), eight=ints(8), zeros=ints(0, 0, 0, 0, 0, 0), seven=np.float32(7))),
+    "reversed": ([node("Slice", "x minus first axes steps", "y")], dict(minus=ints(-1, -2), first=ints(-100, -100), axes=ints(2, 3), steps=ints(-1, -2))),
+    "halves": ([node("Concat", "x x", "xx", axis=2), node("Split", "xx", "a b", axis=2, num_outputs=2), node("Add", "a b", "z"), node("Shape", "x", "s", start=2, end=3),
+                node("Sub", "s two", "less"), node("Concat", "two less", "parts", axis=0), node("Split", "x parts", "c y", axis=2)], dict(two=ints(2)), ["y", "z", "c"]),
+    "repeated": ([node("Tile", "x r", "y")], dict(r=ints(2, 1, 3, 2))),
+    "same": ([node("Conv", "x w", "a", auto_pad="SAME_UPPER", strides=[2, 2]), node("Conv", "a v", "b", auto_pad="SAME_LOWER", strides=[3, 2]),
+              node("MaxPool", "b", "y", auto_pad="SAME_UPPER", kernel_shape=[3, 3], strides=[2, 2])], dict(w=floats(4, 2, 3, 3), v=floats(4, 4, 4, 3))),
+    "same, averaged": ([node("AveragePool", "x", "y", auto_pad="SAME_UPPER", kernel_shape=[3, 3], strides=[2, 2]),
+                        node("AveragePool", "x", "z", auto_pad="SAME_LOWER", kernel_shape=[2, 3], strides=[1, 1])], {}, ["y", "z"]),
+    "averaged": ([node("AveragePool", "x", "y", kernel_shape=[3, 3], pads=[1, 1, 1, 1], strides=[2, 1]),
+                  node("AveragePool", "x", "z", kernel_shape=[3, 2], pads=[1, 0, 1, 1], strides=[2, 2], ceil_mode=1)], {}, ["y", "z"]),
+    "corners": ([node("Resize", "x none scales", "y", mode="linear", coordinate_transformation_mode="align_corners"),
+                 node("Resize", "x none scales", "z", mode="cubic", coordinate_transformation_mode="align_corners")],
+                dict(none=np.zeros(0, np.float32), scales=np.array([1, 1, 2, 3], np.float32)), ["y", "z"]),
+    "to another's size": ([node("MaxPool", "x", "d", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]), node("Shape", "x", "shape"),
+                           *[n for out, mode, how in (("y", "linear", "half_pixel"), ("z", "nearest", "asymmetric"), ("u", "cubic", "half_pixel"), ("v", "nearest", "half_pixel"))
+                             for n in (helper.make_node("Resize", ["d", "", "", "shape"], [out], mode=mode, coordinate_transformation_mode=how, nearest_mode="floor"),)]],
+                          {}, ["y", "z", "u", "v"]),
+    "a fixed grid to a size": ([node("Shape", "x", "shape"), node("Slice", "shape two four", "hw"), node("Concat", "front hw", "sizes", axis=0),
+                                helper.make_node("Resize", ["grid", "", "", "sizes"], ["g"], mode="cubic", coordinate_transformation_mode="half_pixel"), node("Add", "x g", "y")],
+                               dict(two=ints(2), four=ints(4), front=ints(1, 2), grid=floats(1, 2, 5, 5))),
+    "sums": ([node("CumSum", "x three", "y", reverse=1, exclusive=1), node("CumSum", "x two", "z", reverse=1), node("LpNormalization", "x", "u", axis=2),
+              node("LpNormalization", "x", "v", axis=3, p=1)], dict(three=np.int64(3), two=np.int64(2)), ["y", "z", "u", "v"]),
+    "products of integers": ([node("QuantizeLinear", "x s z", "q"), node("DequantizeLinear", "q s z", "d"), node("Transpose", "d", "t", perm=[0, 1, 3, 2]), node("MatMul", "d t", "m"),
+                              node("QuantizeLinear", "m s2 z", "q2"), node("DequantizeLinear", "q2 s2 z", "y")], dict(s=np.float32(0.03), s2=np.float32(0.1), z=np.uint8(120))),
+    "integers": ([node("QuantizeLinear", "x s z", "q"), node("DequantizeLinear", "q s z", "d"), node("Conv", "d wd", "c", pads=[1, 1, 1, 1], strides=[2, 2]), node("DequantizeLinear", "w ws wz", "wd"),
+                  node("QuantizeLinear", "c s2 z", "q2"), node("DequantizeLinear", "q2 s2 z", "d2"), node("MaxPool", "d2", "m", kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
+                  node("Conv", "m vd", "e", pads=[1, 1, 1, 1]), node("DequantizeLinear", "v ws wz", "vd"), node("QuantizeLinear", "e s2 z", "q3"), node("DequantizeLinear", "q3 s2 z", "y")],
+                 dict(s=np.float32(0.03), s2=np.float32(0.05), z=np.uint8(120), w=RANDOM.integers(-90, 90, (8, 2, 3, 3)).astype(np.int8), v=RANDOM.integers(-90, 90, (4, 8, 3, 3)).astype(np.int8),
+                      ws=np.float32(0.004), wz=np.int8(0))),
+}
+
+
+@pytest.mark.parametrize("passes", with_long([[]], ["--no-passes"]), ids=["passes", "plain"])
+@pytest.mark.parametrize("name", MOVED)
+def test_what_moves_with_a_size(hone, tmp_path, name, passes):
+    nodes, constants, *outputs = MOVED[name]
+    made = model(nodes, [("x", FLOAT, IMAGE)], [(o, FLOAT, None) for o in (outputs or [["y"]])[0]], weights(**constants), 19)
+    for port in made.graph.output:
+        port.type.tensor_type.ClearField("shape")
+    onnx.save(sort_nodes(made), tmp_path / "m.onnx")
+    sound(hone("compile", "m.onnx", "--shape", "x[1,2,4<=H<=13,4<=W<=11]", "-o", "m.so", *passes))
+    artifact, session = Artifact(tmp_path / "m.so"), ort.InferenceSession(str(tmp_path / "m.onnx"))
+    for i, (h, w) in enumerate([(13, 11), (4, 4), (12, 10), (5, 11), (13, 7), (9, 8), (13, 11)]):
+        x = RANDOM.standard_normal((1, 2, h, w)).astype(np.float32)
+        for port, result, expected in zip(session.get_outputs(), artifact(x, fill=[0xFF, 0x7F, 0xA5][i % 3]), session.run(None, {"x": x})):
+            assert result.shape == expected.shape, (h, w, port.name)
+            if "integers" in name:
+                assert np.mean(np.abs(result - expected) > 1e-5) < 0.02 and np.max(np.abs(result - expected)) < 0.11, (h, w)
+            else:
+                np.testing.assert_allclose(result, expected, rtol=2e-4, atol=2e-5, err_msg=f"{port.name} at {h}, {w}")
+
+
 @pytest.mark.parametrize("strides, least", [([1, 1], 5), ([2, 2], 5), (None, 3)], ids=["ones", "twos", "one"])
 def test_sizes_below_a_window_are_refused(hone, tmp_path, strides, least):
     """Windows without padding."""
@@ -569,12 +635,12 @@ def test_values_in_16_bits_with_several_sizes(hone, tmp_path, case):
 
 
 @pytest.mark.parametrize("nodes, shapes, reason", [
-    ([node("CumSum", "x one", "y", reverse=1)], "x[N<=4,S<=6,3]", "it runs in reverse"),
-    ([node("LpNormalization", "x", "y", axis=1)], "x[N<=4,S<=6,3]", "it normalises over that dimension"),
+    ([node("ArgMax", "x", "a", axis=1, select_last_index=1), node("Cast", "a", "y", to=FLOAT)], "x[N<=4,S<=6,3]", "select_last_index is set"),
+    ([node("Hardmax", "x", "a", axis=1), node("LRN", "a", "y", size=3)], "x[N<=4,S<=6,3]", "its channels are dynamic"),
     ([node("If", "is", "y", then_branch=branch("a", node("Neg", "x", "a")), else_branch=branch("b", node("Abs", "x", "b")))], "x[N<=4,S<=6,3]",
      "a subgraph depends on it"),
     ([node("Relu", "x", "y")], "x[A<=2,B<=3,C<=4,D<=5,E<=6]", "more than 4 dynamic dimensions"),
-], ids=["reverse", "norm", "branches", "five"])
+], ids=["last", "channels", "branches", "five"])
 def test_what_several_sizes_cannot_do_is_refused_with_its_place(hone, tmp_path, nodes, shapes, reason):
     rank = shapes.count(",") + 1
     made = model(nodes, [("x", FLOAT, [f"d{i}" for i in range(rank)])], [("y", FLOAT, None)],

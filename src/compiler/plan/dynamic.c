@@ -114,6 +114,13 @@ static hone_status carry_places(struct dynamic_check *c) {
   return HONE_OK;
 }
 
+/* Of input 0, an integer; false if it is not one constant. */
+static bool zero_point_of(const struct node *node, double *out) {
+  const struct value *zero = node_input(node, 2);
+  *out = zero && zero->constant ? tensor_f64(zero->constant, 0) : 0;
+  return !zero || (zero->constant && tensor_count(zero->constant) == 1);
+}
+
 /* Padding after the actual size is written where the window reads it. */
 static hone_status carry_window(struct dynamic_check *c) {
   const struct node *node = c->node;
@@ -124,8 +131,12 @@ static hone_status carry_window(struct dynamic_check *c) {
   if (c->why_not || !is_open_in(x, 2, HONE_MAX_RANK)) return HONE_OK;
   const bool is_average = is_op(node, OP_AveragePool), is_max = is_op(node, OP_MaxPool);
   const bool all_read = is_op(node, OP_ConvTranspose);
-  if (!dtype_is_float(x->dtype) || is_op(node, OP_QLinearConv) || is_op(node, OP_ConvInteger))
-    return refuse(c, "a height or width of integers is dynamic");
+  double neutral = is_max ? -INFINITY : 0;
+  if (is_op(node, OP_QLinearConv) || is_op(node, OP_ConvInteger)) {
+    if (!zero_point_of(node, &neutral)) return refuse(c, "its zero point is not one constant");
+  } else if (!dtype_is_float(x->dtype)) {
+    neutral = x->dtype == HONE_I8 ? -128 : 0; /* MaxPool */
+  }
   if (is_max && node->output_count > 1 && node->outputs[1])
     return refuse(c, "its indices depend on the size");
   TRY(window_of_node(c->b->ctx, node, &w, &has_window));
@@ -140,7 +151,7 @@ static hone_status carry_window(struct dynamic_check *c) {
     /* Winograd's transforms read a whole tile, of up to four results, before they drop a part */
     const int64_t tile = is_op(node, OP_Conv) && w.kernel[i] == 3 && w.stride[i] == 1 ? 3 : 0;
     const int64_t read = w.pad_end[i] + tile + (rounds_up ? w.stride[i] - 1 : 0);
-    TRY(fill_some(c, x, i + 2, is_max ? -INFINITY : 0, all_read ? INT64_MAX : read));
+    TRY(fill_some(c, x, i + 2, neutral, all_read ? INT64_MAX : read));
   }
   return HONE_OK;
 }
@@ -155,34 +166,16 @@ static hone_status carry_global_pool(struct dynamic_check *c) {
   return HONE_OK;
 }
 
-/* True if results depend on neighbours at a distance that is the same at each size: the scale is
-   fixed, and nothing is counted from the end. */
-static bool has_fixed_scale(const struct node *node, int d) {
-  static const char *const modes[] = {"half_pixel", "pytorch_half_pixel", "asymmetric"};
-  const struct value *x = node->inputs[0], *y = node->outputs[0];
-  const char *mode = node_string(node, "coordinate_transformation_mode", "half_pixel");
-  bool is_known = false;
-  for (size_t i = 0; i < COUNT(modes); i++) is_known = is_known || !strcmp(mode, modes[i]);
-  const struct slope to = slope_times(&y->slope[d], x->shape.dims[d]),
-                     from = slope_times(&x->slope[d], y->shape.dims[d]);
-  return is_known && slope_equal(&to, &from) && !node_int(node, "antialias", 0) &&
-         !node_int(node, "exclude_outside", 0);
-}
-
 /* Nearest neighbours by whole factors repeat each element; interpolation repeats the last one past
    the actual size, as at the edge of an image. */
 static hone_status carry_resize(struct dynamic_check *c) {
-  int64_t repeats[HONE_MAX_RANK];
   const struct node *node = c->node;
   const struct value *x = node->inputs[0], *y = node->outputs[0];
   const char *mode = node_string(node, "mode", "nearest");
   const int reach = !strcmp(mode, "linear") ? 1 : !strcmp(mode, "cubic") ? 2 : 0;
   for (int d = 0; d < x->shape.rank; d++) {
-    if (!is_open_at(x, d) || x->shape.dims[d] == y->shape.dims[d] ||
-        resize_repeats(c->b->ctx, node, repeats))
-      continue;
-    if (!reach || !dtype_is_float(x->dtype) || !has_fixed_scale(node, d))
-      return refuse(c, "it interpolates along that dimension");
+    if ((!is_open_at(x, d) && !is_open_at(y, d)) || x->shape.dims[d] == y->shape.dims[d]) continue;
+    if (!resize_keeps_places(node, d)) return refuse(c, "it interpolates along that dimension");
     TRY(fill_some(c, x, d, (double)NAN, reach));
   }
   return HONE_OK;
@@ -344,12 +337,13 @@ static hone_status carry_pad(struct dynamic_check *c) {
 
 static hone_status carry_matmul(struct dynamic_check *c) {
   const struct value *a = c->node->inputs[0], *w = c->node->inputs[1];
-  bool integer = !is_op(c->node, OP_MatMul);
-  int k = w->shape.rank > 1 ? w->shape.rank - 2 : 0;
+  const int k = w->shape.rank > 1 ? w->shape.rank - 2 : 0;
+  double zero = 0;
   if (!is_open_at(a, -1)) return HONE_OK;
-  if (integer) return refuse(c, "it sums integers over that dimension");
-  TRY(fill(c, a, -1, 0));
-  return fill(c, w, k, 0);
+  if (is_op(c->node, OP_MatMul)) TRY(fill(c, w, k, 0)); /* not NaN */
+  if (!is_op(c->node, OP_MatMul) && !zero_point_of(c->node, &zero))
+    return refuse(c, "it sums integers over that dimension, without one constant zero point");
+  return fill(c, a, -1, zero);
 }
 
 static hone_status carry_gemm(struct dynamic_check *c) {
@@ -440,7 +434,15 @@ static hone_status carry_scatter(struct dynamic_check *c) {
 }
 
 static hone_status carry_cumulative(struct dynamic_check *c) {
-  return node_int(c->node, "reverse", 0) ? refuse(c, "it runs in reverse") : HONE_OK;
+  const struct value *axis = node_input(c->node, 1);
+  if (!node_int(c->node, "reverse", 0)) return HONE_OK;
+  if (!axis || !axis->constant) return refuse(c, "its axis must be constant");
+  return fill(c, c->node->inputs[0], tensor_i64(axis->constant, 0),
+              is_op(c->node, OP_CumProd) ? 1 : 0);
+}
+
+static hone_status carry_norm(struct dynamic_check *c) {
+  return fill(c, c->node->inputs[0], node_int(c->node, "axis", -1), 0);
 }
 
 /* Sequences end at the lengths of operand 4 (open_sizes.c). */
@@ -495,7 +497,7 @@ static const struct {
     {OP_TableSoftmax, carry_rows},
     {OP_NormalizeBytes, carry_rows},
     {OP_NormalizeWords, carry_rows},
-    {OP_LpNormalization, carry_rows},
+    {OP_LpNormalization, carry_norm},
     {OP_LayerNormalization, carry_scaled_rows},
     {OP_RMSNormalization, carry_scaled_rows},
     {OP_ReduceL1, carry_reduce},

@@ -153,6 +153,26 @@ hone_status graph_output(struct ctx *ctx, struct graph *graph, struct value *val
   return HONE_OK;
 }
 
+hone_status graph_sized(struct ctx *ctx, struct graph *graph, hone_dtype dtype,
+                        const struct shape *shape, int64_t bound, const struct slope *slope,
+                        struct value **out) {
+  struct tensor *at_bounds;
+  struct slope *elements;
+  TRY(graph_value(ctx, graph, NULL, out));
+  TRY(tensor_create(ctx, graph->arena, dtype, shape, &at_bounds));
+  TRY(NEW_ARRAY(ctx, graph->arena, elements, tensor_count(at_bounds) + 1));
+  for (size_t i = 0; i < tensor_count(at_bounds); i++) {
+    tensor_set_f64(at_bounds, i, (double)bound);
+    elements[i] = *slope;
+  }
+  (*out)->dtype = dtype;
+  (*out)->shape = *shape;
+  (*out)->has_shape = true;
+  (*out)->at_bounds = at_bounds;
+  (*out)->elements = elements;
+  return HONE_OK;
+}
+
 hone_status node_set(struct ctx *ctx, struct graph *graph, struct node *node,
                      const struct attribute *attribute) {
   struct attribute *grown;

@@ -239,6 +239,10 @@ MUST_USE hone_status graph_create(struct ctx *ctx, struct arena *arena, struct g
 /* A new value; name NULL: a fresh one ("%12"). */
 MUST_USE hone_status graph_value(struct ctx *ctx, struct graph *graph, const char *name,
                                  struct value **out);
+/* A value that depends only on sizes: each element is `bound` at the bounds and has this slope. */
+MUST_USE hone_status graph_sized(struct ctx *ctx, struct graph *graph, hone_dtype dtype,
+                                 const struct shape *shape, int64_t bound,
+                                 const struct slope *slope, struct value **out);
 MUST_USE hone_status graph_input(struct ctx *ctx, struct graph *graph, const char *name,
                                  hone_dtype dtype, const struct shape *shape, struct value **out);
 /* A new extent of the outermost graph; E_LIMIT above HONE_MAX_EXTENTS of them. */

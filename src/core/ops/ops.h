@@ -103,6 +103,11 @@ MUST_USE hone_status node_lower(struct ctx *ctx, struct graph *graph, const stru
 /* The same for composites (composites.def). */
 MUST_USE hone_status node_expand(struct ctx *ctx, struct graph *graph, const struct node *node,
                                  struct value **out_results, bool *out_done);
+/* The same for an operator that needs the actual size of a dynamic input dimension; the slopes of
+ * all dimensions must be known. */
+MUST_USE hone_status node_expand_sized(struct ctx *ctx, struct graph *graph,
+                                       const struct node *node, struct value **out_results,
+                                       bool *out_done);
 /* alpha and beta of an elementwise node as named in its expression (LeakyRelu alpha, Clip's
  * constant min and max, ...); false if they are not known at compile time. */
 MUST_USE bool elementwise_parameters(const struct node *node, double *out_alpha, double *out_beta);
@@ -138,6 +143,9 @@ MUST_USE hone_status reference_run(struct ctx *ctx, const struct graph *graph,
 /* True if a Resize with known sizes repeats each element along each dimension; *repeats: how
  * often. */
 bool resize_repeats(struct ctx *ctx, const struct node *node, int64_t repeats[HONE_MAX_RANK]);
+/* True if a Resize reads along dimension d at places that do not depend on a dynamic size: whole
+ * factors, or interpolation at a fixed scale with nothing counted from the end. */
+bool resize_keeps_places(const struct node *node, int d);
 /* resize_int.c: true if row i (places 1: the input with the rows' positions) or column i (places 3)
  * of a ResizeInt result is a bit-exact copy of one input row or column, given constants;
  * *out_place: its index. */

@@ -107,6 +107,57 @@ void x_with_ints(struct expansion *e, const char *name, const int64_t *ints, siz
   with(e, (struct attribute){.name = name, .kind = ATTRIBUTE_INTS, .ints = copy, .count = count});
 }
 
+/* -- dimensions with slopes: only in expansions after all passes (sizes.c) */
+
+struct slope x_slope(const struct value *x, int d) {
+  return x->slope ? x->slope[d] : (struct slope){0};
+}
+
+static hone_status set_slope(struct expansion *e, struct value *x, int d,
+                             const struct slope *slope) {
+  struct slope *slopes;
+  if (slope_is_zero(slope)) return HONE_OK;
+  TRY(NEW_ARRAY(e->ctx, e->graph->arena, slopes, HONE_MAX_RANK));
+  if (x->slope) memcpy(slopes, x->slope, HONE_MAX_RANK * sizeof *slopes);
+  slopes[d] = *slope;
+  x->slope = slopes;
+  return HONE_OK;
+}
+
+void x_set_slope(struct expansion *e, struct value *x, int d, struct slope slope) {
+  hone_status status = e->status ? e->status : set_slope(e, x, d, &slope);
+  if (status) (void)broken(e, status);
+}
+
+/* The dimension of the result that dimension d of operand k becomes; -1: none. */
+static int carried_to(const struct node *node, size_t k, int d) {
+  const struct value *x = node->inputs[k], *y = node->outputs[0];
+  if (is_op(node, OP_Gather)) {
+    int axis = (int)node_int(node, "axis", 0);
+    if (axis < 0) axis += node->inputs[0]->shape.rank;
+    return k ? axis + d : d == axis ? -1 : d < axis ? d : d + node->inputs[1]->shape.rank - 1;
+  }
+  if (is_op(node, OP_Reshape)) { /* of a list, to a list along another axis */
+    for (int i = 0; i < y->shape.rank; i++)
+      if (y->shape.dims[i] == x->shape.dims[d]) return i;
+    return -1;
+  }
+  if (is_op(node, OP_Pad)) return k ? -1 : d;
+  return node->op->class == OP_ELEMENTWISE ? d + y->shape.rank - x->shape.rank : -1;
+}
+
+/* Enough for lists of positions and what is read at them; others set the slopes of their result. */
+static hone_status carry_slopes(struct expansion *e, const struct node *node) {
+  for (size_t k = 0; k < node->input_count; k++) {
+    const struct value *x = node->inputs[k];
+    for (int d = 0; x && x->slope && d < x->shape.rank; d++) {
+      const int to = carried_to(node, k, d);
+      if (to >= 0) TRY(set_slope(e, node->outputs[0], to, &x->slope[d]));
+    }
+  }
+  return HONE_OK;
+}
+
 static hone_status finish(struct expansion *e, struct node *node, struct value **out) {
   bool folded = false;
   size_t bytes = 0, budget = (size_t)e->ctx->limits[LIMIT_total_value_bytes];
@@ -133,6 +184,7 @@ static hone_status finish(struct expansion *e, struct node *node, struct value *
     return HONE_OK;
   }
   TRY(node_infer(e->ctx, e->graph, node));
+  TRY(carry_slopes(e, node));
   const struct value *value = node->outputs[0];
   TRY(extent(e->ctx, node_place(node), value->dtype, &value->shape, &elements, &bytes));
   if (!checked_add(e->bytes, bytes, &e->bytes) || e->bytes > budget)
@@ -164,8 +216,13 @@ struct value *x_op(struct expansion *e, enum op_id op, struct value *const *inpu
   return out;
 }
 struct value *x_again(struct expansion *e, struct value *const *inputs, size_t count) {
+  struct attribute own[COUNT(e->attributes)];
+  const size_t own_count = e->attribute_count;
+  memcpy(own, e->attributes, sizeof own);
+  e->attribute_count = 0;
   for (size_t a = 0; a < e->node->attribute_count && !e->status; a++)
     with(e, e->node->attributes[a]);
+  for (size_t a = 0; a < own_count && !e->status; a++) with(e, own[a]); /* the last one holds */
   return x_op(e, e->node->op->id, inputs, count);
 }
 struct value *x_1(struct expansion *e, enum op_id op, struct value *a) {
@@ -269,6 +326,15 @@ struct value *x_range(struct expansion *e, hone_dtype dtype, int64_t count, doub
   for (int64_t i = 0; !e->status && i < count; i++)
     tensor_set_f64(tensor, (size_t)i, start + step * (double)i);
   return value;
+}
+
+struct value *x_sized(struct expansion *e, hone_dtype dtype, int64_t bound, struct slope slope) {
+  struct value *out = NULL;
+  if (slope_is_zero(&slope)) return x_scalar(e, dtype, (double)bound);
+  hone_status status = e->status;
+  if (!status)
+    status = graph_sized(e->ctx, e->graph, dtype, &(struct shape){0}, bound, &slope, &out);
+  return status ? broken(e, status) : out;
 }
 
 /* -- frequent operations */

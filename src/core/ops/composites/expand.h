@@ -43,6 +43,9 @@ expand_fn expand_sized_constant, expand_sized_range, expand_sized_tile, expand_s
 expand_fn *expand_find(const struct node *node);
 /* The expansion of an operator along a dynamic axis (dynamic_axes.c), or NULL. */
 expand_fn *expand_open_find(const struct node *node);
+/* The expansion of an operator that needs the actual size of a dynamic input dimension (sizes.c), or
+ * NULL. */
+expand_fn *expand_sized_find(const struct node *node);
 /* Appends the nodes to the graph; e->results has a value for each used output. */
 MUST_USE hone_status expand_node(struct ctx *ctx, struct graph *graph, const struct node *node,
                                  expand_fn *expand, struct expansion *e);
@@ -134,6 +137,21 @@ struct value *x_open_entry(struct expansion *e, struct value *x, int axis,
                            const struct size_list *list, size_t i);
 /* Sets at[i] to the upper bound of each entry computed at run time; E_UNSUP if one has none. */
 bool x_bounds(struct expansion *e, struct size_list *list);
+
+/* For dimensions that depend on sizes given at run time (sizes.c), after all passes. The slope of a
+ * dimension; x_set_slope gives it one. */
+struct slope x_slope(const struct value *x, int d);
+void x_set_slope(struct expansion *e, struct value *x, int d, struct slope slope);
+/* A scalar that is `bound` at the bounds: a constant without a slope. */
+struct value *x_sized(struct expansion *e, hone_dtype dtype, int64_t bound, struct slope slope);
+
+/* Resize along one axis (shape_operands.c) of `length` elements to `count`, both scalars i64, at the
+ * places `at`, f32 [bound of count]. */
+struct value *x_resize(struct expansion *e, struct value *x, int axis, struct value *at,
+                       struct value *length, struct value *count);
+/* The axis that entry i of sizes or scales refers to, or -1. */
+int x_resized_axis(const struct expansion *e, size_t i);
+bool x_can_resize(const struct expansion *e);
 
 /* For attention (attention.c). */
 /* [batch, rows, heads * size] to [batch, heads, rows, size]; 4-D stays. */

@@ -53,3 +53,11 @@ hone_status node_expand(struct ctx *ctx, struct graph *graph, const struct node 
                         struct value **out_results, bool *out_done) {
   return expand_by(ctx, graph, node, expand_find(node), out_results, out_done);
 }
+
+hone_status node_expand_sized(struct ctx *ctx, struct graph *graph, const struct node *node,
+                              struct value **out_results, bool *out_done) {
+  TRY(expand_by(ctx, graph, node, expand_sized_find(node), out_results, out_done));
+  for (size_t k = 0; *out_done && k < node->output_count; k++)
+    if (node->outputs[k]) out_results[k]->slope = node->outputs[k]->slope;
+  return HONE_OK;
+}

@@ -107,18 +107,17 @@ void expand_sized_expand(struct expansion *e) {
 
 static struct value *f32(struct expansion *e, double x) { return x_scalar(e, HONE_F32, x); }
 
-/* f32 [places]: the source coordinate of each output element if there are n of them; in f32, as in
- * ONNX Runtime. */
-static struct value *sources(struct expansion *e, int64_t length, int64_t places, struct value *n) {
+/* f32: the source coordinate of each place; in f32, as in ONNX Runtime. */
+static struct value *sources(struct expansion *e, struct value *at, struct value *length,
+                             struct value *count) {
   static const char how[] = "coordinate_transformation_mode", half[] = "half_pixel";
-  struct value *at = x_range(e, HONE_F32, places, 0, 1), *count = x_cast(e, n, HONE_F32);
-  struct value *scale = x_2(e, OP_Div, count, f32(e, (double)length)), *x;
+  struct value *scale = x_2(e, OP_Div, count, length), *x;
   const bool is_nn = x_is(e, how, half, "tf_half_pixel_for_nn"),
              is_aligned = x_is(e, how, half, "align_corners"),
              is_torch = x_is(e, how, half, "pytorch_half_pixel");
   if (x_is(e, how, half, "asymmetric")) return x_2(e, OP_Div, at, scale);
   if (is_aligned) {
-    x = x_2(e, OP_Mul, at, f32(e, (double)(length - 1)));
+    x = x_2(e, OP_Mul, at, x_2(e, OP_Sub, length, f32(e, 1)));
     x = x_2(e, OP_Div, x, x_2(e, OP_Sub, count, f32(e, 1)));
   } else {
     x = x_2(e, OP_Div, x_2(e, OP_Add, at, f32(e, 0.5)), scale);
@@ -129,50 +128,81 @@ static struct value *sources(struct expansion *e, int64_t length, int64_t places
   return x;
 }
 
-static struct value *within(struct expansion *e, struct value *index, int64_t length) {
-  return x_3(e, OP_Clip, x_cast(e, index, HONE_I64), x_scalar(e, HONE_I64, 0),
-             x_scalar(e, HONE_I64, (double)(length - 1)));
+/* What is read at each of these indices, f32; those outside read the first or last element. */
+static struct value *read_at(struct expansion *e, struct value *x, int axis, struct value *index,
+                             struct value *length) {
+  struct value *last = x_2(e, OP_Sub, x_cast(e, length, HONE_F32), f32(e, 1));
+  index = x_2(e, OP_Min, x_2(e, OP_Max, index, f32(e, 0)), last);
+  index = x_cast(e, index, HONE_I64);
+  if (!length->constant) x_with_int(e, "within", 1);
+  return x_gather(e, x, index, axis);
 }
 
-static struct value *nearest(struct expansion *e, struct value *at, int64_t length) {
+static struct value *nearest(struct expansion *e, struct value *at) {
   static const char how[] = "nearest_mode", down[] = "round_prefer_floor";
   if (x_is(e, how, down, down)) at = x_1(e, OP_Ceil, x_2(e, OP_Sub, at, f32(e, 0.5)));
   if (x_is(e, how, down, "round_prefer_ceil"))
     at = x_1(e, OP_Floor, x_2(e, OP_Add, at, f32(e, 0.5)));
-  return within(e, x_1(e, x_is(e, how, down, "ceil") ? OP_Ceil : OP_Floor, at), length);
+  return x_1(e, x_is(e, how, down, "ceil") ? OP_Ceil : OP_Floor, at);
 }
 
-/* Linear interpolation of the two neighbours of each coordinate. */
+/* The polynomial in x, the factor of the highest power first. */
+static struct value *polynomial(struct expansion *e, struct value *x, const double *factors,
+                                size_t count) {
+  struct value *y = f32(e, factors[0]);
+  for (size_t i = 1; i < count; i++) y = x_2(e, OP_Add, x_2(e, OP_Mul, y, x), f32(e, factors[i]));
+  return y;
+}
+
+/* The weight of neighbour i of a coordinate that lies `part` after the one before it; as kernel() of
+ * resize.c. */
+static struct value *weight(struct expansion *e, struct value *part, int i, bool is_cubic) {
+  const double a = x_float(e, "cubic_coeff_a", -0.75);
+  struct value *distance =
+      i > 0 ? x_2(e, OP_Sub, f32(e, i), part) : x_2(e, OP_Sub, part, f32(e, i));
+  if (!is_cubic) return x_2(e, OP_Sub, f32(e, 1), distance);
+  const double near[] = {a + 2, -(a + 3), 0, 1}, far[] = {a, -5 * a, 8 * a, -4 * a};
+  return polynomial(e, distance, i == 0 || i == 1 ? near : far, 4);
+}
+
+/* Interpolation of the two or four neighbours of each coordinate; edges are repeated. */
 static struct value *between(struct expansion *e, struct value *x, int axis, struct value *at,
-                             int64_t length) {
+                             struct value *length, bool is_cubic) {
   int64_t dims[HONE_MAX_RANK];
   for (int d = 0; d < x->shape.rank; d++) dims[d] = d == axis ? at->shape.dims[0] : 1;
-  at = x_3(e, OP_Clip, at, f32(e, 0), f32(e, (double)(length - 1)));
-  struct value *low = x_1(e, OP_Floor, at);
-  struct value *part =
-                   x_cast(e, x_reshape(e, x_2(e, OP_Sub, at, low), dims, x->shape.rank), x->dtype),
-               *rest = x_2(e, OP_Sub, x_scalar(e, x->dtype, 1), part),
-               *first = within(e, low, length),
-               *second = within(e, x_2(e, OP_Add, low, f32(e, 1)), length);
-  return x_2(e, OP_Add, x_2(e, OP_Mul, x_gather(e, x, first, axis), rest),
-             x_2(e, OP_Mul, x_gather(e, x, second, axis), part));
+  struct value *low = x_1(e, OP_Floor, at), *part = x_2(e, OP_Sub, at, low), *sum = NULL;
+  for (int i = is_cubic ? -1 : 0; i <= (is_cubic ? 2 : 1); i++) {
+    struct value *by = x_reshape(e, weight(e, part, i, is_cubic), dims, x->shape.rank);
+    struct value *y = read_at(e, x, axis, x_2(e, OP_Add, low, f32(e, i)), length);
+    y = x_2(e, OP_Mul, y, x_cast(e, by, x->dtype));
+    sum = sum ? x_2(e, OP_Add, sum, y) : y;
+  }
+  return sum;
 }
 
-static bool is_resizable(const struct expansion *e) {
-  const bool is_linear = x_is(e, "mode", "nearest", "linear");
-  return (is_linear || x_is(e, "mode", "nearest", "nearest")) && !x_int(e, "antialias", 0) &&
+bool x_can_resize(const struct expansion *e) {
+  const bool is_nearest = x_is(e, "mode", "nearest", "nearest");
+  return !x_int(e, "antialias", 0) && !x_int(e, "exclude_outside", 0) &&
          !x_is(e, "coordinate_transformation_mode", "half_pixel", "tf_crop_and_resize") &&
+         !x_is(e, "coordinate_transformation_mode", "half_pixel", "half_pixel_symmetric") &&
          x_is(e, "keep_aspect_ratio_policy", "stretch", "stretch") &&
-         (!is_linear || dtype_is_float(x_in(e, 0)->dtype));
+         (is_nearest || dtype_is_float(x_in(e, 0)->dtype));
 }
 
-/* The axis that entry i refers to, or -1. */
-static int resized_axis(const struct expansion *e, size_t i) {
+int x_resized_axis(const struct expansion *e, size_t i) {
   size_t count = 0;
   const int64_t *axes = node_ints(e->node, "axes", &count);
   const int rank = x_in(e, 0)->shape.rank;
   const int64_t axis = !axes ? (int64_t)i : i < count ? axes[i] + (axes[i] < 0 ? rank : 0) : -1;
   return axis >= 0 && axis < rank ? (int)axis : -1;
+}
+
+struct value *x_resize(struct expansion *e, struct value *x, int axis, struct value *at,
+                       struct value *length, struct value *count) {
+  at = sources(e, at, x_cast(e, length, HONE_F32), x_cast(e, count, HONE_F32));
+  if (!x_is(e, "mode", "nearest", "nearest"))
+    return between(e, x, axis, at, length, x_is(e, "mode", "nearest", "cubic"));
+  return read_at(e, x, axis, nearest(e, at), length);
 }
 
 /* Resizes the axes with constant sizes. */
@@ -181,7 +211,7 @@ static struct value *resized_by_file(struct expansion *e, struct value *x,
   int64_t known[HONE_MAX_RANK];
   bool any = false;
   for (size_t i = 0; i < to->count; i++) {
-    const int64_t own = x->shape.dims[resized_axis(e, i)];
+    const int64_t own = x->shape.dims[x_resized_axis(e, i)];
     known[i] = to->extent[i] || to->number[i] ? own : to->at[i];
     any = any || known[i] != own;
   }
@@ -196,33 +226,31 @@ static struct value *resized_along(struct expansion *e, struct value *x, int axi
     x_fail(e, HONE_E_UNSUP, "Resize from one dynamic dimension to another is not supported");
     return x;
   }
-  struct value *at = sources(e, length, to->at[i], x_entry(e, to, i));
-  if (x_is(e, "mode", "nearest", "linear")) return between(e, x, axis, at, length);
-  return x_gather(e, x, nearest(e, at, length), axis);
+  struct value *at = x_range(e, HONE_F32, to->at[i], 0, 1);
+  return x_resize(e, x, axis, at, x_scalar(e, HONE_I64, (double)length), x_entry(e, to, i));
 }
 
-/* One axis after the other, computed at the bounds; nearest or linear, by sizes and not by
- * scales. */
+/* One axis after the other, computed at the bounds; by sizes and not by scales. */
 void expand_sized_resize(struct expansion *e) {
   struct size_list to;
   struct value *x = x_in(e, 0), *scales = x_in(e, 2);
   const hone_dtype dtype = x->dtype;
   if (!sizes(e, 3, &to)) return;
-  bool fits = is_resizable(e) && !(scales && dims_product(&scales->shape, 0, scales->shape.rank));
+  bool fits = x_can_resize(e) && !(scales && dims_product(&scales->shape, 0, scales->shape.rank));
   bool is_axis = true;
-  for (size_t i = 0; i < to.count; i++) is_axis = is_axis && resized_axis(e, i) >= 0;
+  for (size_t i = 0; i < to.count; i++) is_axis = is_axis && x_resized_axis(e, i) >= 0;
   if (!fits)
     x_fail(e, HONE_E_UNSUP,
-           "Resize to sizes known only at run time supports the modes nearest and linear");
+           "Resize to sizes known only at run time supports neither antialias nor scales");
   if (!is_axis || (!node_attribute(e->node, "axes") && to.count != (size_t)x->shape.rank))
     x_fail(e, HONE_E_SHAPE, "%zu sizes do not fit rank %d", to.count, x->shape.rank);
   if (e->status) return;
   x = resized_by_file(e, x, &to);
-  if (x_is(e, "mode", "nearest", "linear")) x = x_widened(e, x);
+  if (!x_is(e, "mode", "nearest", "nearest")) x = x_widened(e, x);
   for (size_t i = 0; i < to.count && !e->status; i++)
-    if (to.extent[i] || to.number[i]) x = resized_along(e, x, resized_axis(e, i), &to, i);
+    if (to.extent[i] || to.number[i]) x = resized_along(e, x, x_resized_axis(e, i), &to, i);
   x = x_cast(e, x, dtype);
   for (size_t i = 0; i < to.count && !e->status; i++)
-    if (!x->extents[resized_axis(e, i)]) x = x_open_entry(e, x, resized_axis(e, i), &to, i);
+    if (!x->extents[x_resized_axis(e, i)]) x = x_open_entry(e, x, x_resized_axis(e, i), &to, i);
   x_out(e, 0, x);
 }

@@ -385,6 +385,23 @@ bool resize_repeats(struct ctx *ctx, const struct node *node, int64_t repeats[HO
   return true;
 }
 
+bool resize_keeps_places(const struct node *node, int d) {
+  const struct value *x = node->inputs[0], *y = node->outputs[0];
+  const struct slope none = {0}, in = x->slope ? x->slope[d] : none,
+                     out = y->slope ? y->slope[d] : none;
+  const struct slope to = slope_times(&out, x->shape.dims[d]),
+                     from = slope_times(&in, y->shape.dims[d]);
+  int64_t repeats[HONE_MAX_RANK];
+  struct resize r = {0};
+  struct ctx ctx;
+  ctx_init(&ctx);
+  if (!slope_equal(&to, &from) || read_modes(&ctx, node, &r)) return false;
+  if (r.mode == NEAREST) return resize_repeats(&ctx, node, repeats);
+  return dtype_is_float(x->dtype) && !r.antialias && !r.exclude_outside &&
+         (r.transform == HALF_PIXEL || r.transform == PYTORCH_HALF_PIXEL ||
+          r.transform == ASYMMETRIC);
+}
+
 hone_status resize_weights(struct ctx *ctx, struct arena *arena, const struct node *node, int axis,
                            struct tensor **out) {
   const struct tensor *scales, *sizes;

@@ -146,8 +146,46 @@ static bool by_window(const struct dimension *at, struct slope *out) {
   }
   const bool is_same = !strncmp(node_string(at->node, "auto_pad", ""), "SAME", 4);
   int64_t room = is_same ? w.in[i] - 1 : window_room(&w, i);
-  if (!is_same && node_int(at->node, "ceil_mode", 0)) room += w.stride[i] - 1;
+  if (!is_same && node_int(at->node, "ceil_mode", 0)) {
+    room += w.stride[i] - 1; /* no window starts in the padding after the image */
+    const int64_t last = w.in[i] + w.pad_begin[i] - 1;
+    if (room > last) room = last;
+  }
   return every(at, room, slope, w.stride[i], out);
+}
+
+/* True if the integer n is an operand of the arithmetic that computes this value. */
+static bool reads_number(const struct value *value, int64_t n, int depth) {
+  const struct node *node = value ? value->folded_from : NULL;
+  for (size_t k = 0; node && depth && k < node->input_count; k++) {
+    const struct value *x = node->inputs[k];
+    const bool is_number = x && x->constant && !x->folded_from && dtype_is_integer(x->dtype) &&
+                           tensor_count(x->constant) == 1;
+    if (is_number && node->op->class == OP_ELEMENTWISE && tensor_i64(x->constant, 0) == n)
+      return true;
+    if (reads_number(x, n, depth - 1)) return true;
+  }
+  return false;
+}
+
+/* Padded up to a multiple of a number, from which the padding is computed. */
+static bool by_multiple(const struct dimension *at, struct slope *out) {
+  enum { MOST_FACTOR = 1024, MOST_DEPTH = 8 };
+  const struct value *x = at->node->inputs[0], *pads = node_input(at->node, 1);
+  if (!x || !x->slope || slope_is_zero(&x->slope[at->d]) || !pads || !pads->is_computed)
+    return false;
+  const int64_t own = x->shape.dims[at->d];
+  for (int64_t n = 2; n <= MOST_FACTOR; n++) {
+    const struct derived_size size = {
+        .a = own + n - 1, .b = 1, .a_slope = x->slope[at->d], .divisor = n};
+    struct slope found;
+    if (size.a / n * n != at->bound || !reads_number(pads, n, MOST_DEPTH) ||
+        !derive(at->f, size, &found))
+      continue;
+    found = slope_times(&found, n);
+    if (accept(at, &found, out)) return true;
+  }
+  return false;
 }
 
 /* A slice with a step. */
@@ -164,8 +202,11 @@ static bool by_step(const struct dimension *at, struct slope *out) {
     return false;
   for (size_t i = 0; i < count; i++) {
     const int64_t axis = !axes ? (int64_t)i : list[i] < 0 ? list[i] + x->shape.rank : list[i];
-    if (axis == at->d && steps[i] > 1 && starts[i] >= 0)
+    if (axis != at->d) continue;
+    if (steps[i] > 1 && starts[i] >= 0)
       return every(at, x->shape.dims[axis] - starts[i] - 1, &x->slope[axis], steps[i], out);
+    if (steps[i] < 0 && steps[i] > -INT32_MAX && starts[i] < 0 && -starts[i] <= x->shape.dims[axis])
+      return every(at, x->shape.dims[axis] + starts[i], &x->slope[axis], -steps[i], out);
   }
   return false;
 }
@@ -256,7 +297,10 @@ static bool explain(const struct dimension *at, struct slope *out) {
   if (f->first < 0 && !f->finds_products) return false;
   f->has_changed = true;
   if (f->first < 0 && has_operands && by_product(at, out)) return true;
-  return (has_operands && (by_window(at, out) || (is_op(at->node, OP_Slice) && by_step(at, out)) ||
+  const bool is_slice = has_operands && is_op(at->node, OP_Slice); /* often to an earlier size */
+  return (is_slice && by_size(at, false, out)) ||
+         (has_operands && (by_window(at, out) || (is_slice && by_step(at, out)) ||
+                           (is_op(at->node, OP_Pad) && by_multiple(at, out)) ||
                            by_operand(at, out) || by_sum(at, out))) ||
          by_size(at, false, out) || (has_operands && by_product(at, out)) || by_size(at, true, out);
 }
