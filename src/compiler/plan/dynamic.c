@@ -132,8 +132,9 @@ static hone_status carry_window(struct dynamic_check *c) {
   const bool is_average = is_op(node, OP_AveragePool), is_max = is_op(node, OP_MaxPool);
   const bool all_read = is_op(node, OP_ConvTranspose);
   double neutral = is_max ? -INFINITY : 0;
+  bool is_known = true;
   if (is_op(node, OP_QLinearConv) || is_op(node, OP_ConvInteger)) {
-    if (!zero_point_of(node, &neutral)) return refuse(c, "its zero point is not one constant");
+    is_known = zero_point_of(node, &neutral);
   } else if (!dtype_is_float(x->dtype)) {
     neutral = x->dtype == HONE_I8 ? -128 : 0; /* MaxPool */
   }
@@ -151,6 +152,7 @@ static hone_status carry_window(struct dynamic_check *c) {
     /* Winograd's transforms read a whole tile, of up to four results, before they drop a part */
     const int64_t tile = is_op(node, OP_Conv) && w.kernel[i] == 3 && w.stride[i] == 1 ? 3 : 0;
     const int64_t read = w.pad_end[i] + tile + (rounds_up ? w.stride[i] - 1 : 0);
+    if (read && !is_known) return refuse(c, "its zero point is not one constant");
     TRY(fill_some(c, x, i + 2, neutral, all_read ? INT64_MAX : read));
   }
   return HONE_OK;

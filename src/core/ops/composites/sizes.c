@@ -309,6 +309,14 @@ static bool moves_window(const struct node *node, const struct window *w, int i)
   return is_dynamic(node->inputs[0], i + 2) && is_same_padded(node) && w->stride[i] > 1;
 }
 
+/* Padding that no rule of the plan can write: its number is computed at run time. */
+static bool pads_with_value(const struct node *node, const struct window *w, int i) {
+  const bool is_integer = is_op(node, OP_ConvInteger) || is_op(node, OP_QLinearConv);
+  const struct value *zero = is_integer ? node_input(node, 2) : NULL;
+  return is_dynamic(node->inputs[0], i + 2) && zero && !zero->constant &&
+         (w->pad_begin[i] || w->pad_end[i]);
+}
+
 /* An average that divides by the number of elements within the image. */
 static bool counts_elements(const struct node *node, const struct window *w, int i) {
   const bool includes = node_int(node, "count_include_pad", 0) != 0,
@@ -323,7 +331,8 @@ static bool is_window(const struct node *node) {
   bool any = false, is_dilated = false;
   if (!window_at(node, &w)) return false;
   for (int i = 0; i < w.rank; i++) {
-    any = any || moves_window(node, &w, i) || counts_elements(node, &w, i);
+    any = any || moves_window(node, &w, i) || pads_with_value(node, &w, i) ||
+          counts_elements(node, &w, i);
     is_dilated = is_dilated || w.dilation[i] > 1;
   }
   return any && !(is_dilated && is_op(node, OP_AveragePool)) && node->output_count == 1;
@@ -382,8 +391,9 @@ static void sized_window(struct expansion *e) {
     const int64_t after = w.pad_end[i]; /* as the attribute says it */
     pads[i] = w.pad_begin[i];
     pads[w.rank + i] = after;
-    if (moves_window(e->node, &w, i)) {
-      before = padding_before(e, &w, i, length, slope);
+    const bool moves = moves_window(e->node, &w, i);
+    if (moves || pads_with_value(e->node, &w, i)) {
+      if (moves) before = padding_before(e, &w, i, length, slope);
       struct value *at = x_2(e, OP_Sub, places(e, HONE_I64, length, slope), before);
       x = take_padded(e, x, i + 2, at, neutral(e, x));
       pads[i] = pads[w.rank + i] = 0;
