@@ -64,7 +64,7 @@ static void begin(struct scene *s, double noise, bool bent) {
       for (int t = 0; t < THREADS; t++)
         for (size_t e = 0; e < BACKENDS; e++) {
           struct sample *row = &s->samples.at[s->samples.count++];
-          const struct run_setup setup = {1 << b, t + 1, 0, 0};
+          const struct run_setup setup = {1 << b, t + 1, PRECISION_FP32};
           row->model = m;
           memcpy(row->backend, s->samples.backends[e], sizeof row->backend);
           features_fill(&facts, &setup, &machines[t], row->x);

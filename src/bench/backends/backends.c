@@ -227,37 +227,29 @@ hone_status tensor_bytes(struct ctx *ctx, const char *name, const hone_tensor *t
   return HONE_OK;
 }
 
-static const char *const mix_names[] = {"fp32", "fp16", "bf16", "int8", "fp64"};
-
 void precision_mix_add(struct precision_mix *mix, const char *word, double ns, bool is_fallback) {
-  static const struct {
-    const char *word;
-    int kind;
-  } words[] = {{"float", 0},    {"f32", 0},  {"fp32", 0}, {"float16", 1}, {"f16", 1},
-               {"bfloat16", 2}, {"bf16", 2}, {"int8", 3}, {"uint8", 3},   {"i8", 3},
-               {"u8", 3},       {"I8", 3},   {"U8", 3},   {"double", 4},  {"f64", 4}};
+  const enum precision precision = precision_of_word(word);
   mix->all_ns += ns;
   if (is_fallback) mix->fallback_ns += ns;
-  for (size_t i = 0; i < COUNT(words); i++)
-    if (!strcmp(words[i].word, word)) mix->ns[words[i].kind] += ns;
+  if (precision < PRECISION_COUNT) mix->ns[precision] += ns;
 }
 
 void precision_mix_tell(const struct precision_mix *mix, struct backend_facts *facts) {
   double sum = 0;
-  bool is_told[COUNT(mix_names)] = {false};
+  bool is_told[PRECISION_COUNT] = {false};
   char text[32] = "";
-  for (size_t i = 0; i < COUNT(mix_names); i++) sum += mix->ns[i];
+  for (size_t i = 0; i < PRECISION_COUNT; i++) sum += mix->ns[i];
   if (!(sum > 0)) return;
-  for (size_t round = 0; round < COUNT(mix_names); round++) {
-    size_t best = COUNT(mix_names);
-    for (size_t i = 0; i < COUNT(mix_names); i++)
+  for (size_t round = 0; round < PRECISION_COUNT; round++) {
+    size_t best = PRECISION_COUNT;
+    for (size_t i = 0; i < PRECISION_COUNT; i++)
       if (!is_told[i] && mix->ns[i] >= 0.05 * sum &&
-          (best == COUNT(mix_names) || mix->ns[i] > mix->ns[best]))
+          (best == PRECISION_COUNT || mix->ns[i] > mix->ns[best]))
         best = i;
-    if (best == COUNT(mix_names)) break;
+    if (best == PRECISION_COUNT) break;
     is_told[best] = true;
     size_t length = strlen(text);
-    snprintf(text + length, sizeof text - length, "%s%s", length ? "+" : "", mix_names[best]);
+    snprintf(text + length, sizeof text - length, "%s%s", length ? "+" : "", precisions[best].name);
   }
   snprintf(facts->precision, sizeof facts->precision, "%s", text);
   facts->fallback_share = mix->fallback_ns / mix->all_ns;

@@ -252,7 +252,7 @@ MUST_USE hone_status tensor_bytes(struct ctx *ctx, const char *name, const hone_
                                   size_t *out_bytes);
 /* Time by precision from an engine's profile. */
 struct precision_mix {
-  double ns[5], fallback_ns, all_ns;
+  double ns[PRECISION_COUNT], fallback_ns, all_ns;
 };
 /* word: a type name in the profile ("float", "f32", "I8", ...); unknown names add to the total
    only. */

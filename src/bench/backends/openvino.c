@@ -243,7 +243,6 @@ static hone_status set_property(struct ctx *ctx, struct properties *all, const c
 
 static hone_status set_properties(struct ctx *ctx, const struct backend_request *request,
                                   struct properties *out) {
-  static const char *const precisions[][2] = {{"fp32", "f32"}, {"bf16", "bf16"}, {"fp16", "f16"}};
   char threads[24], streams[24];
   snprintf(threads, sizeof threads, "%d", request->threads);
   const bool has_streams = request->in_flight > 1;
@@ -253,17 +252,13 @@ static hone_status set_properties(struct ctx *ctx, const struct backend_request 
   TRY(set_property(ctx, out, "NUM_STREAMS", has_streams ? streams : "1"));
   TRY(set_property(ctx, out, "INFERENCE_NUM_THREADS", threads));
   TRY(set_property(ctx, out, "ENABLE_HYPER_THREADING", "YES"));
-  const bool is_float = strcmp(request->file_precision, "int8") != 0 &&
-                        strcmp(request->file_precision, "dynamic") != 0;
-  const char *wanted = strcmp(request->precision, "as-is") ? request->precision
-                       : is_float                          ? request->file_precision
-                                                           : "fp32";
-  size_t i = 0;
-  while (i < COUNT(precisions) && strcmp(precisions[i][0], wanted)) i++;
-  if (i == COUNT(precisions))
+  enum precision wanted = precision_find(request->precision);
+  if (wanted == PRECISION_AS_IS) wanted = precision_find(request->file_precision);
+  if (wanted == PRECISION_INT8 || wanted == PRECISION_DYNAMIC) wanted = PRECISION_FP32;
+  if (wanted == PRECISION_COUNT || !precisions[wanted].can_ask)
     return fail(ctx, HONE_E_UNSUP, place_name(request->precision),
                 "OpenVINO supports as-is, fp32, bf16 and fp16");
-  TRY(set_property(ctx, out, "INFERENCE_PRECISION_HINT", precisions[i][1]));
+  TRY(set_property(ctx, out, "INFERENCE_PRECISION_HINT", dtype_name(precisions[wanted].dtype)));
   /* the default 32 would quantise the activations of 4-bit weights, which only the variant int8
      allows */
   TRY(set_property(ctx, out, "DYNAMIC_QUANTIZATION_GROUP_SIZE", "0"));
@@ -286,10 +281,9 @@ static void read_facts(const struct session *s, struct backend_facts *facts) {
   read_property(s, "EXECUTION_DEVICES", facts->device, sizeof facts->device);
   read_property(s, "INFERENCE_PRECISION_HINT", precision, sizeof precision);
   read_property(s, "INFERENCE_NUM_THREADS", threads, sizeof threads);
+  const enum precision own = precision_of_word(precision);
   snprintf(facts->precision, sizeof facts->precision, "%s",
-           !strcmp(precision, "f32")   ? "fp32"
-           : !strcmp(precision, "f16") ? "fp16"
-                                       : precision);
+           own == PRECISION_COUNT ? precision : precisions[own].name);
   int64_t count;
   if (parse_i64(threads, 0, 100000, &count)) facts->threads = (int)count;
   facts->fallback_share = 0; /* the CPU plugin compiles a whole model or refuses it */

@@ -36,19 +36,9 @@
 #define DEEP_L2_CEILING STEP_L2
 #define DEEP_REL_CEILING 0.6
 
-static const struct tolerance {
-  const char *precision;
-  double rel_l2, max_rel;
-} tolerances[] = {{"fp32", 1e-4, 1e-3},
-                  {"fp16", 5e-3, 2e-2},
-                  {"bf16", 3e-2, 1e-1},
-                  {"int8", 5e-2, 2e-1}, /* floats of a quantised graph whose step is not known */
-                  {"dynamic", 1e-4, 1e-3}};
-
-static const struct tolerance *find_tolerance(const char *precision) {
-  for (size_t i = 0; i < COUNT(tolerances); i++)
-    if (!strcmp(tolerances[i].precision, precision)) return &tolerances[i];
-  return &tolerances[0];
+static const struct precision_facts *find_tolerance(const char *precision) {
+  const enum precision at = precision_find(precision);
+  return &precisions[at == PRECISION_COUNT ? PRECISION_FP32 : at];
 }
 
 /* An element of the reference as a number; a string is 1, see actual_element. */
@@ -132,8 +122,9 @@ static double flips(double tolerance, double condition, double ceiling) {
 
 const char *row_precision(const struct bench_case *one, const struct config *config) {
   const char *own = one->tolerance, *asked = config->precision;
-  const bool is_float = !own[0] || !strcmp(own, "fp32");
-  const bool is_less = !strcmp(own, "dynamic") && find_tolerance(asked) != tolerances; /* bf16 */
+  const bool is_float = !own[0] || precision_find(own) == PRECISION_FP32;
+  const bool is_less = precision_find(own) == PRECISION_DYNAMIC &&
+                       find_tolerance(asked)->rel_l2 > find_tolerance(own)->rel_l2; /* bf16 */
   return is_float || is_less ? asked : own;
 }
 
@@ -144,11 +135,11 @@ static double widened(double tolerance, double condition) {
 
 void accuracy_tolerance(const struct yardstick *yardstick, double *out_rel_l2,
                         double *out_max_rel) {
-  const struct tolerance *own = find_tolerance(yardstick->precision),
-                         *int8 = find_tolerance("int8");
+  const struct precision_facts *own = find_tolerance(yardstick->precision),
+                               *int8 = &precisions[PRECISION_INT8];
   const double *condition = yardstick->condition;
   const bool has_step = yardstick->step > 0, flipping = has_step || own == int8;
-  const bool is_dynamic = !has_step && !strcmp(own->precision, "dynamic");
+  const bool is_dynamic = !has_step && own == &precisions[PRECISION_DYNAMIC];
   *out_rel_l2 = flipping ? flips(int8->rel_l2, condition[0], DEEP_L2_CEILING)
                          : widened(own->rel_l2, condition[0]);
   *out_max_rel = flipping ? flips(int8->max_rel, condition[1], DEEP_REL_CEILING)

@@ -143,19 +143,18 @@ static bool quantises(const struct node *node) {
 }
 
 const char *file_precision(const struct graph *graph) {
-  const char *precision = "fp32";
+  enum precision found = graph->is_dynamic ? PRECISION_DYNAMIC : PRECISION_FP32;
   for (size_t i = 0; i < graph->nodes.count; i++)
-    if (quantises(graph->nodes.at[i])) return "int8";
-  for (size_t i = 0; i < graph->values.count; i++) {
-    if (graph->values.at[i]->dtype == HONE_BF16) return "bf16";
-    if (graph->values.at[i]->dtype == HONE_F16) precision = "fp16";
-  }
-  return graph->is_dynamic && !strcmp(precision, "fp32") ? "dynamic" : precision;
+    if (quantises(graph->nodes.at[i])) return precisions[PRECISION_INT8].name;
+  for (size_t i = 0; i < graph->values.count && found != PRECISION_BF16; i++)
+    if (dtype_is_half(graph->values.at[i]->dtype)) found = precision_of(graph->values.at[i]->dtype);
+  return precisions[found].name;
 }
 
 const char *judged_precision(const struct graph *graph, const char *asked) {
   const char *own = file_precision(graph);
+  const enum precision to = precision_find(asked);
   const bool is_coarser =
-      !strcmp(asked, "bf16") || (!strcmp(asked, "fp16") && !strcmp(own, "fp32"));
+      to == PRECISION_BF16 || (to == PRECISION_FP16 && precision_find(own) == PRECISION_FP32);
   return is_coarser ? asked : own;
 }

@@ -15,9 +15,10 @@ static double move_s(const struct peaks *peaks, double bytes) {
 
 static double limit_ms(const struct bench_case *one, const struct peaks *peaks, bool winograd,
                        const char *precision) {
-  const bool bf16 = !strcmp(precision, "bf16");
-  const double peak = bf16 ? fmax(peaks->bf16_flops, peaks->f32_flops) : peaks->f32_flops;
-  const double size = bf16 || !strcmp(precision, "fp16") ? 0.5 : 1;
+  const enum precision asked = precision_find(precision);
+  const bool is_bf16 = asked == PRECISION_BF16;
+  const double peak = is_bf16 ? fmax(peaks->bf16_flops, peaks->f32_flops) : peaks->f32_flops;
+  const double size = is_bf16 || asked == PRECISION_FP16 ? 0.5 : 1;
   if (!isfinite(one->flops) || one->weights_bytes < 0 || !(peak > 0)) return NAN;
   double sum_s = 0;
   for (size_t i = 0; i < one->contraction_count; i++) {
@@ -35,6 +36,6 @@ double bench_limit_ms(const struct bench_case *one, const struct peaks *peaks,
 }
 double bench_winograd_limit_ms(const struct bench_case *one, const struct peaks *peaks,
                                const char *precision) {
-  const bool is_bf16 = !strcmp(precision, "bf16"); /* too coarse for Winograd's transforms */
-  return limit_ms(one, peaks, !is_bf16, precision);
+  const bool is_bf16 = precision_find(precision) == PRECISION_BF16;
+  return limit_ms(one, peaks, !is_bf16, precision); /* too coarse for Winograd's transforms */
 }

@@ -4,9 +4,10 @@
 #include "pipeline_internal.h"
 
 bool compile_precision(const char *name, struct compile_options *out) {
-  out->bf16 = !strcmp(name, "bf16");
-  out->fp16 = !strcmp(name, "fp16");
-  return out->bf16 || out->fp16 || !strcmp(name, "as-is") || !strcmp(name, "fp32");
+  const enum precision precision = precision_find(name);
+  out->bf16 = precision == PRECISION_BF16;
+  out->fp16 = precision == PRECISION_FP16;
+  return precision < PRECISION_COUNT && precisions[precision].can_ask;
 }
 
 static hone_status dump_graph(struct run *run, const char *stage, const struct graph *graph) {

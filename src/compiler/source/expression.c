@@ -7,35 +7,6 @@ static bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-static const struct {
-  hone_dtype dtype;
-  const char *type, *prefix, *class_type;
-} types[] = {
-    {HONE_F32, "float", "f32_", "float"},
-    {HONE_F64, "double", "f64_", "double"},
-    {HONE_I64, "int64_t", "i64_", "int64_t"},
-    {HONE_I32, "int32_t", "i64_", "int64_t"},
-    {HONE_I16, "int16_t", "i64_", "int64_t"},
-    {HONE_I8, "int8_t", "i64_", "int64_t"},
-    {HONE_U64, "uint64_t", "i64_", "int64_t"},
-    {HONE_U32, "uint32_t", "i64_", "int64_t"},
-    {HONE_U16, "uint16_t", "i64_", "int64_t"},
-    {HONE_U8, "uint8_t", "i64_", "int64_t"},
-    {HONE_BOOL, "unsigned char", "i64_", "int64_t"},
-    {HONE_F16, "uint16_t", NULL, NULL},
-    {HONE_BF16, "uint16_t", NULL, NULL},
-    {HONE_F8E4M3FN, "uint8_t", NULL, NULL},
-    {HONE_F8E4M3FNUZ, "uint8_t", NULL, NULL},
-    {HONE_F8E5M2, "uint8_t", NULL, NULL},
-    {HONE_F8E5M2FNUZ, "uint8_t", NULL, NULL},
-    {HONE_F8E8M0, "uint8_t", NULL, NULL},
-    {HONE_F4E2M1, "uint8_t", NULL, NULL},
-    {HONE_I4, "uint8_t", NULL, NULL},
-    {HONE_U4, "uint8_t", NULL, NULL},
-    {HONE_I2, "uint8_t", NULL, NULL},
-    {HONE_U2, "uint8_t", NULL, NULL},
-};
-
 const struct vector_form *vector_form(hone_dtype dtype) {
   static const struct vector_form forms[] = {
       {HONE_F32, "vec", "load_lanes_", "store_lanes_", "splat_"},
@@ -49,23 +20,18 @@ const struct vector_form *vector_form(hone_dtype dtype) {
   return NULL;
 }
 
-const char *c_type(hone_dtype dtype) {
-  if (dtype == HONE_STRING) return "struct hone_text";
-  for (size_t i = 0; i < COUNT(types); i++)
-    if (types[i].dtype == dtype) return types[i].type;
-  return NULL;
-}
+const char *c_type(hone_dtype dtype) { return dtype_facts(dtype)->c_type; }
 
+/* Integers and booleans compute in i64; floats of less than 32 bits are widened first. */
 const char *class_prefix(hone_dtype dtype) {
-  for (size_t i = 0; i < COUNT(types); i++)
-    if (types[i].dtype == dtype) return types[i].prefix;
-  return NULL;
+  if (dtype == HONE_F32) return "f32_";
+  if (dtype == HONE_F64) return "f64_";
+  return dtype_bits(dtype) >= 8 && !dtype_is_float(dtype) ? "i64_" : NULL;
 }
 
 const char *class_type(hone_dtype dtype) {
-  for (size_t i = 0; i < COUNT(types); i++)
-    if (types[i].dtype == dtype) return types[i].class_type;
-  return NULL;
+  const bool is_whole = class_prefix(dtype) && !dtype_is_float(dtype);
+  return is_whole ? "int64_t" : class_prefix(dtype) ? c_type(dtype) : NULL;
 }
 
 void emit_float(struct strbuf *out, double x) {

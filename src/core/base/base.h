@@ -227,6 +227,28 @@ void limit_to_memory(struct ctx *ctx, uint64_t bytes);
 
 /* -- dtype.c */
 
+enum dtype_kind {
+  DTYPE_NONE,
+  DTYPE_FLOAT, /* of 16 bits and more */
+  DTYPE_TINY,  /* floats of 8 or 4 bits */
+  DTYPE_SIGNED,
+  DTYPE_UNSIGNED,
+  DTYPE_BOOL,
+  DTYPE_TEXT
+};
+enum { DTYPE_COUNT = HONE_I2 + 1 }; /* numbers below it, HONE_UNDEFINED included */
+struct dtype_facts {                /* a row of dtypes.def */
+  const char *name;                 /* "f32", "i64", "bool"; "?" if unknown */
+  unsigned bits;                    /* per element, 0 for unknown and string */
+  enum dtype_kind kind;
+  const char *c_type, *numpy, *onnx, *stablehlo; /* NULL: it has none */
+  int tflite;                                    /* -1: none */
+};
+const struct dtype_facts *dtype_facts(hone_dtype dtype);
+/* The smallest or largest number of an integer type, or of bool; u64: as its bits. */
+int64_t integer_edge(hone_dtype dtype, bool largest);
+bool dtype_is_signed(hone_dtype dtype);
+bool dtype_is_unsigned(hone_dtype dtype); /* bool excluded */
 /* Bits per element, 0 for unknown and string. */
 unsigned dtype_bits(hone_dtype dtype);
 const char *dtype_name(hone_dtype dtype); /* "f32", "i64", "bool"; "?" if unknown */
@@ -252,6 +274,27 @@ uint16_t f32_to_bf16(float x);
 enum tiny_rounding { TINY_UP, TINY_DOWN, TINY_NEAREST };
 double tiny_to_f64(hone_dtype dtype, unsigned bits);
 unsigned f64_to_tiny(hone_dtype dtype, double x, enum tiny_rounding rounding, bool saturate);
+
+/* -- precision.c */
+
+enum precision {
+#define PRECISION(id, name, dtype, rel_l2, max_rel, can_ask) PRECISION_##id,
+#include "precisions.def"
+#undef PRECISION
+  PRECISION_COUNT
+};
+extern const struct precision_facts {
+  const char *name;
+  hone_dtype dtype;       /* HONE_UNDEFINED: none of its own */
+  double rel_l2, max_rel; /* tolerances */
+  bool can_ask;           /* by --precision */
+} precisions[PRECISION_COUNT];
+/* By the name; by the element type; by the word of an engine ("float16"). PRECISION_COUNT: none. */
+enum precision precision_find(const char *name);
+enum precision precision_of(hone_dtype dtype);
+enum precision precision_of_word(const char *word);
+/* Those that can be asked for: "fp32, as-is, bf16, fp16". */
+void precision_names(char *out, size_t size);
 
 /* -- hash.c */
 

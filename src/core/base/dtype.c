@@ -5,48 +5,36 @@
 
 #include <math.h>
 
-static const struct {
-  const char *name;
-  unsigned bits;
-} dtypes[] = {
-    [HONE_F32] = {"f32", 32},
-    [HONE_U8] = {"u8", 8},
-    [HONE_I8] = {"i8", 8},
-    [HONE_U16] = {"u16", 16},
-    [HONE_I16] = {"i16", 16},
-    [HONE_I32] = {"i32", 32},
-    [HONE_I64] = {"i64", 64},
-    [HONE_STRING] = {"string", 0},
-    [HONE_BOOL] = {"bool", 8},
-    [HONE_F16] = {"f16", 16},
-    [HONE_F64] = {"f64", 64},
-    [HONE_U32] = {"u32", 32},
-    [HONE_U64] = {"u64", 64},
-    [HONE_BF16] = {"bf16", 16},
-    [HONE_U4] = {"u4", 4},
-    [HONE_I4] = {"i4", 4},
-    [HONE_U2] = {"u2", 2},
-    [HONE_I2] = {"i2", 2},
-    [HONE_F8E4M3FN] = {"f8e4m3fn", 8},
-    [HONE_F8E4M3FNUZ] = {"f8e4m3fnuz", 8},
-    [HONE_F8E5M2] = {"f8e5m2", 8},
-    [HONE_F8E5M2FNUZ] = {"f8e5m2fnuz", 8},
-    [HONE_F4E2M1] = {"f4e2m1", 4},
-    [HONE_F8E8M0] = {"f8e8m0", 8},
+static const struct dtype_facts dtypes[] = {
+#define DTYPE(id, name, bits, kind, c_type, numpy, onnx, stablehlo, tflite) \
+  [HONE_##id] = {name, bits, DTYPE_##kind, c_type, numpy, onnx, stablehlo, tflite},
+#include "dtypes.def"
+#undef DTYPE
 };
 
-unsigned dtype_bits(hone_dtype dtype) {
-  return (size_t)dtype < COUNT(dtypes) ? dtypes[dtype].bits : 0;
+const struct dtype_facts *dtype_facts(hone_dtype dtype) {
+  static const struct dtype_facts unknown = {"?", 0, DTYPE_NONE, NULL, NULL, NULL, NULL, -1};
+  return (size_t)dtype < COUNT(dtypes) && dtypes[dtype].name ? &dtypes[dtype] : &unknown;
 }
 
-const char *dtype_name(hone_dtype dtype) {
-  return (size_t)dtype < COUNT(dtypes) && dtypes[dtype].name ? dtypes[dtype].name : "?";
-}
+unsigned dtype_bits(hone_dtype dtype) { return dtype_facts(dtype)->bits; }
+const char *dtype_name(hone_dtype dtype) { return dtype_facts(dtype)->name; }
 
 hone_dtype dtype_parse(const char *name) {
   for (size_t i = 0; i < COUNT(dtypes); i++)
     if (dtypes[i].name && !strcmp(dtypes[i].name, name)) return (hone_dtype)i;
   return HONE_UNDEFINED;
+}
+
+bool dtype_is_signed(hone_dtype dtype) { return dtype_facts(dtype)->kind == DTYPE_SIGNED; }
+bool dtype_is_unsigned(hone_dtype dtype) { return dtype_facts(dtype)->kind == DTYPE_UNSIGNED; }
+
+int64_t integer_edge(hone_dtype dtype, bool largest) {
+  const unsigned bits = dtype_bits(dtype);
+  if (dtype == HONE_BOOL) return largest;
+  const int64_t most = bits == 64 ? INT64_MAX : ((int64_t)1 << (bits - 1)) - 1;
+  if (dtype_is_unsigned(dtype)) return !largest ? 0 : bits == 64 ? -1 : 2 * most + 1;
+  return largest ? most : -most - 1;
 }
 
 /* -- floats of at most 8 bits */
@@ -75,7 +63,7 @@ static const struct tiny_float *find_tiny(hone_dtype dtype) {
   return NULL;
 }
 
-bool dtype_is_tiny_float(hone_dtype dtype) { return dtype == HONE_F8E8M0 || find_tiny(dtype); }
+bool dtype_is_tiny_float(hone_dtype dtype) { return dtype_facts(dtype)->kind == DTYPE_TINY; }
 
 double tiny_to_f64(hone_dtype dtype, unsigned bits) {
   const struct tiny_float *t = find_tiny(dtype);
@@ -152,16 +140,14 @@ unsigned f64_to_tiny(hone_dtype dtype, double x, enum tiny_rounding rounding, bo
   return t->specials == UNSIGNED && !bits ? 0 : sign | bits;
 }
 
-bool dtype_is_wide_float(hone_dtype dtype) {
-  return dtype == HONE_F32 || dtype == HONE_F64 || dtype == HONE_F16 || dtype == HONE_BF16;
-}
+bool dtype_is_wide_float(hone_dtype dtype) { return dtype_facts(dtype)->kind == DTYPE_FLOAT; }
 
 bool dtype_is_float(hone_dtype dtype) {
   return dtype_is_wide_float(dtype) || dtype_is_tiny_float(dtype);
 }
 
 bool dtype_is_integer(hone_dtype dtype) {
-  return dtype_bits(dtype) && !dtype_is_float(dtype) && dtype != HONE_BOOL;
+  return dtype_is_signed(dtype) || dtype_is_unsigned(dtype);
 }
 
 bool dtype_is_half(hone_dtype dtype) { return dtype == HONE_F16 || dtype == HONE_BF16; }

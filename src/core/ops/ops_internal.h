@@ -53,8 +53,6 @@ static inline int64_t hold_index(int64_t at, int64_t size, int64_t low, int64_t 
   if (at < 0) at += size;
   return at < low ? low : at > high ? high : at;
 }
-/* The smallest or largest value of an integer type or bool; u64's largest as its bits. */
-int64_t integer_edge(hone_dtype dtype, bool largest);
 /* Which axes a reduction removes: those of its operand `axes`; without it all, or none with
  * noop_with_empty_axes. */
 MUST_USE hone_status reduction_axes(struct ctx *ctx, const struct node *node, int rank,

@@ -6,21 +6,15 @@
 
 #include <stdlib.h>
 
-/* NumPy's type string without byte order; types that NumPy lacks are written as raw unsigned
- * integers. */
-static const struct {
-  hone_dtype dtype;
-  const char *code;
-} codes[] = {
-    {HONE_F32, "f4"}, {HONE_F64, "f8"},  {HONE_F16, "f2"},  {HONE_I8, "i1"},  {HONE_I16, "i2"},
-    {HONE_I32, "i4"}, {HONE_I64, "i8"},  {HONE_U8, "u1"},   {HONE_U16, "u2"}, {HONE_U32, "u4"},
-    {HONE_U64, "u8"}, {HONE_BOOL, "b1"}, {HONE_BF16, "u2"},
-};
-static const char *code_of(hone_dtype dtype) {
-  for (size_t i = 0; i < COUNT(codes); i++)
-    if (codes[i].dtype == dtype) return codes[i].code;
-  if (dtype == HONE_I4 || dtype == HONE_I2) return "i1";
-  return dtype_bits(dtype) && dtype_bits(dtype) <= 8 ? "u1" : NULL;
+static const char *code_of(hone_dtype dtype) { return dtype_facts(dtype)->numpy; }
+
+/* hone_dtype lists the types that NumPy has before those that share their code. */
+static hone_dtype dtype_of(const char *code) {
+  for (int i = 1; i < DTYPE_COUNT; i++) {
+    const char *own = code_of((hone_dtype)i);
+    if (own && !strcmp(own, code)) return (hone_dtype)i;
+  }
+  return HONE_UNDEFINED;
 }
 
 static hone_status tensor_bytes(struct ctx *ctx, const char *path, const hone_tensor *tensor,
@@ -207,9 +201,7 @@ static hone_status read_mapped(struct ctx *ctx, const char *path, const struct m
   if (fortran && out->rank > 1)
     return advise(ctx, fail(ctx, HONE_E_UNSUP, place_file(path), "an array in Fortran order"),
                   "save numpy.ascontiguousarray(x) instead of x");
-  for (size_t i = 0; i < COUNT(codes) && !out->dtype; i++)
-    if (strlen(type) == 3 && strchr("<|=", type[0]) && !strcmp(type + 1, codes[i].code))
-      out->dtype = codes[i].dtype;
+  if (strlen(type) == 3 && strchr("<|=", type[0])) out->dtype = dtype_of(type + 1);
   const uint8_t *payload = p + start + length;
   size_t payload_bytes = map->size - start - length;
   if (type[0] && type[1] == 'U') {

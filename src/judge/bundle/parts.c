@@ -113,18 +113,16 @@ static void put_onnxruntime_options(struct strbuf *out, const char *options) {
 /* OpenVINO: the properties that the study sets, then the record's own. */
 static void put_openvino_options(struct strbuf *out, const struct bundle *b, const char *options) {
   const struct config *config = &b->request->choice->config;
-  const char *precision =
-      strcmp(config->precision, "as-is") ? config->precision : file_precision(b->model.graph);
+  enum precision own = precision_find(config->precision);
+  if (own == PRECISION_AS_IS) own = precision_find(file_precision(b->model.graph));
+  const bool is_half = own == PRECISION_BF16 || own == PRECISION_FP16;
   char key[64], value[256];
   strbuf_printf(
       out,
       "#define ENGINE_OPTIONS {\"PERFORMANCE_HINT\", \"LATENCY\"}, {\"NUM_STREAMS\", \"1\"}, "
       "{\"ENABLE_HYPER_THREADING\", \"YES\"}, {\"INFERENCE_NUM_THREADS\", \"%d\"}, "
       "{\"INFERENCE_PRECISION_HINT\", \"%s\"}, {\"DYNAMIC_QUANTIZATION_GROUP_SIZE\", \"0\"}, ",
-      config->threads,
-      !strcmp(precision, "bf16")   ? "bf16"
-      : !strcmp(precision, "fp16") ? "f16"
-                                   : "f32");
+      config->threads, dtype_name(is_half ? precisions[own].dtype : HONE_F32));
   for (const char *at = options; option_next(&at, key, value);) {
     if (!strcmp(key, "requests")) continue;
     strbuf_puts(out, "{");

@@ -24,7 +24,8 @@ struct model_facts {
   double elementwise_nodes, movement_nodes, reduction_nodes, recurrent_nodes;
 };
 struct run_setup {
-  double batch, threads, bf16, fp16; /* bf16, fp16: 0 or 1 */
+  double batch, threads;
+  enum precision precision; /* as asked for */
 };
 struct machine_facts {
   double flops, bandwidth; /* FLOP/s and bytes/s with the number of threads */

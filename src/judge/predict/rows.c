@@ -85,8 +85,7 @@ static hone_status visit_record(struct reader *r, const struct summary *s,
   if (model && model->is_usable &&
       facts_of_machine(s->study.machine_json, record->config.threads, &machine)) {
     const struct run_setup setup = {record->config.batch, record->config.threads,
-                                    !strcmp(record->config.precision, "bf16"),
-                                    !strcmp(record->config.precision, "fp16")};
+                                    precision_find(record->config.precision)};
     features_fill(&model->facts, &setup, &machine, x);
     row.model = model->number;
     row.x = x;

@@ -142,8 +142,7 @@ static hone_status add_candidate(struct prediction_table *t, const char *backend
                                  const struct axes *axes, size_t p, size_t n, size_t i) {
   struct candidate_prediction *row = &t->found.at[t->found.count++];
   const struct run_setup setup = {axes->batches[n], axes->threads[i],
-                                  !strcmp(axes->precisions[p], "bf16"),
-                                  !strcmp(axes->precisions[p], "fp16")};
+                                  precision_find(axes->precisions[p])};
   float x[FEATURE_COUNT];
   *row = (struct candidate_prediction){.threads = axes->threads[i], .batch = axes->batches[n]};
   snprintf(row->backend, sizeof row->backend, "%s", backend);

@@ -138,7 +138,6 @@ static hone_status split_backends(struct ctx *ctx, const struct args *args, stru
 /* "fp32,bf16" */
 static hone_status split_precisions(struct ctx *ctx, const struct args *args, struct lists *lists,
                                     size_t *out_count) {
-  static const char *const known[] = {"fp32", "as-is", "bf16", "fp16"};
   const char *given = value_of(args, FLAG_precision, NULL);
   char *const text = lists->precision_text;
   *out_count = 0;
@@ -147,14 +146,15 @@ static hone_status split_precisions(struct ctx *ctx, const struct args *args, st
   for (char *p = text, *next; p; p = next) {
     next = strchr(p, ',');
     if (next) *next++ = 0;
-    size_t k = 0;
-    while (k < COUNT(known) && strcmp(known[k], p)) k++;
-    if (k == COUNT(known) || strlen(given) >= sizeof lists->precision_text ||
-        *out_count == COUNT(lists->precisions))
+    const enum precision k = precision_find(p);
+    if (k == PRECISION_COUNT || !precisions[k].can_ask ||
+        strlen(given) >= sizeof lists->precision_text || *out_count == COUNT(lists->precisions)) {
+      char names[64];
+      precision_names(names, sizeof names);
       return fail(ctx, HONE_E_USAGE, place_name("--precision"),
-                  "\"%s\" is not a precision of hone bench; there are fp32, as-is, bf16, fp16",
-                  given);
-    lists->precisions[(*out_count)++] = known[k];
+                  "\"%s\" is not a precision of hone bench; there are %s", given, names);
+    }
+    lists->precisions[(*out_count)++] = precisions[k].name;
   }
   return HONE_OK;
 }

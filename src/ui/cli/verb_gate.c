@@ -90,15 +90,15 @@ static bool has_word(const struct command *command, const char *word) {
    configurations. */
 static hone_status add_configs(struct gating *g, const struct config *const *configs, size_t count,
                                struct command *how) {
-  static char backends[LIST], threads[LIST], batches[LIST], precisions[LIST];
-  backends[0] = threads[0] = batches[0] = precisions[0] = 0;
+  static char backends[LIST], threads[LIST], batches[LIST], asked[LIST];
+  backends[0] = threads[0] = batches[0] = asked[0] = 0;
   for (size_t i = 0; i < count; i++) {
     char number[16], word[64];
     const char *model;
     TRY(gate_config_model(g->ctx, g->arena, configs[i], &model));
     if (!g->args->word_count && !has_word(how, model)) TRY(command_add_model(g->ctx, how, model));
     list_add(backends, LIST, backend_word(configs[i], word));
-    list_add(precisions, LIST, configs[i]->precision);
+    list_add(asked, LIST, configs[i]->precision);
     snprintf(number, sizeof number, "%d", configs[i]->threads);
     list_add(threads, LIST, number);
     snprintf(number, sizeof number, "%d", configs[i]->batch);
@@ -111,7 +111,7 @@ static hone_status add_configs(struct gating *g, const struct config *const *con
   }
   TRY(command_add_flag(g->ctx, how, FLAG_backend, value_of(g->args, FLAG_backend, backends)));
   TRY(command_add_flag(g->ctx, how, FLAG_threads, value_of(g->args, FLAG_threads, threads)));
-  TRY(command_add_flag(g->ctx, how, FLAG_precision, value_of(g->args, FLAG_precision, precisions)));
+  TRY(command_add_flag(g->ctx, how, FLAG_precision, value_of(g->args, FLAG_precision, asked)));
   return command_add_flag(g->ctx, how, FLAG_batch, value_of(g->args, FLAG_batch, batches));
 }
 

@@ -262,15 +262,11 @@ static hone_status put_bits(struct hlo *h, const struct node *node) {
 
 /* -- Mod */
 
-static bool is_signed(hone_dtype dtype) {
-  return dtype == HONE_I8 || dtype == HONE_I16 || dtype == HONE_I32 || dtype == HONE_I64;
-}
-
 /* A divisor of 0, or one that would overflow, is replaced by 1. */
 static struct term divisor_of(struct hlo *h, struct term y) {
   const struct term one = hlo_splat(h, 1, y.dtype, &y.shape);
   struct term is_one = hlo_compare(h, "EQ", y, hlo_splat(h, 0, y.dtype, &y.shape));
-  if (is_signed(y.dtype))
+  if (dtype_is_signed(y.dtype))
     is_one = hlo_binary(h, "stablehlo.or", is_one,
                         hlo_compare(h, "EQ", y, hlo_splat(h, -1, y.dtype, &y.shape)));
   return hlo_select(h, is_one, one, y);
@@ -287,7 +283,7 @@ static hone_status put_mod(struct hlo *h, const struct node *node) {
   y = hlo_broadcast(h, y, shape);
   if (!is_float) y = divisor_of(h, y);
   struct term rest = hlo_binary(h, "stablehlo.remainder", x, y);
-  if (!node_int(node, "fmod", 0) && (is_float || is_signed(x.dtype))) {
+  if (!node_int(node, "fmod", 0) && (is_float || dtype_is_signed(x.dtype))) {
     const struct term zero = hlo_splat(h, 0, x.dtype, shape);
     const struct term differs =
         hlo_compare(h, "NE", hlo_compare(h, "LT", rest, zero), hlo_compare(h, "LT", y, zero));

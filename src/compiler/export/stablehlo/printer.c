@@ -3,38 +3,7 @@
 
 #include <math.h>
 
-const char *hlo_type(hone_dtype dtype) {
-  switch (dtype) {
-    case HONE_F32:
-      return "f32";
-    case HONE_F64:
-      return "f64";
-    case HONE_F16:
-      return "f16";
-    case HONE_BF16:
-      return "bf16";
-    case HONE_I8:
-      return "i8";
-    case HONE_I16:
-      return "i16";
-    case HONE_I32:
-      return "i32";
-    case HONE_I64:
-      return "i64";
-    case HONE_U8:
-      return "ui8";
-    case HONE_U16:
-      return "ui16";
-    case HONE_U32:
-      return "ui32";
-    case HONE_U64:
-      return "ui64";
-    case HONE_BOOL:
-      return "i1";
-    default:
-      return NULL;
-  }
-}
+const char *hlo_type(hone_dtype dtype) { return dtype_facts(dtype)->stablehlo; }
 
 /* -- text */
 
@@ -206,8 +175,7 @@ static struct term put_splat(struct hlo *h, const struct tensor *element,
  * effect. */
 static int64_t held(double value, hone_dtype dtype) {
   const int bits = dtype == HONE_BOOL ? 1 : (int)dtype_bits(dtype);
-  const bool is_unsigned = dtype == HONE_BOOL || dtype == HONE_U8 || dtype == HONE_U16 ||
-                           dtype == HONE_U32 || dtype == HONE_U64;
+  const bool is_unsigned = dtype == HONE_BOOL || dtype_is_unsigned(dtype);
   const int digits = is_unsigned ? (bits > 62 ? 62 : bits) : bits - 1;
   const double high = ldexp(1, digits);
   const double low = is_unsigned ? 0 : -high;

@@ -12,14 +12,6 @@ enum { SCHEMA = 3, LARGEST_OLD_CODE = 127, DATA_ALIGNMENT = 16 };
 /* Offsets have 32 bits, and readers treat them as signed. */
 #define MOST_BYTES ((size_t)INT32_MAX)
 
-/* TensorType. */
-static const struct {
-  hone_dtype dtype;
-  int type;
-} types[] = {{HONE_F32, 0},  {HONE_F16, 1},  {HONE_I32, 2}, {HONE_U8, 3},   {HONE_I64, 4},
-             {HONE_BOOL, 6}, {HONE_I16, 7},  {HONE_I8, 9},  {HONE_F64, 10}, {HONE_U64, 12},
-             {HONE_U32, 15}, {HONE_U16, 16}, {HONE_I4, 17}, {HONE_BF16, 18}};
-
 /* The union BuiltinOptions, and the operator version for the options written here. */
 static const struct code_row {
   enum lite_code code;
@@ -69,11 +61,8 @@ static const struct code_row *row_of(enum lite_code code) {
 }
 
 static hone_status type_of(struct lite *l, const struct lite_tensor *tensor, int *out) {
-  for (size_t i = 0; i < COUNT(types); i++)
-    if (types[i].dtype == tensor->dtype) {
-      *out = types[i].type;
-      return HONE_OK;
-    }
+  *out = dtype_facts(tensor->dtype)->tflite;
+  if (*out >= 0) return HONE_OK;
   return fail(l->ctx, HONE_E_UNSUP, place_name(tensor->name), "TFLite has no type for %s",
               dtype_name(tensor->dtype));
 }

@@ -282,16 +282,10 @@ static hone_status lp_pool_p(struct rewrite *r) {
 }
 
 static hone_status cast_to_number(struct rewrite *r) {
-  static const struct {
-    const char *name;
-    hone_dtype dtype;
-  } types[] = {{"FLOAT", HONE_F32},   {"UINT8", HONE_U8},      {"INT8", HONE_I8},
-               {"UINT16", HONE_U16},  {"INT16", HONE_I16},     {"INT32", HONE_I32},
-               {"INT64", HONE_I64},   {"STRING", HONE_STRING}, {"BOOL", HONE_BOOL},
-               {"FLOAT16", HONE_F16}, {"DOUBLE", HONE_F64},    {"UINT32", HONE_U32},
-               {"UINT64", HONE_U64}};
-  for (size_t i = 0; i < COUNT(types); i++)
-    if (string_is(r, "to", types[i].name)) return put_int(r, "to", types[i].dtype);
+  for (int i = 1; i < DTYPE_COUNT; i++) {
+    const char *name = dtype_facts((hone_dtype)i)->onnx;
+    if (name && string_is(r, "to", name)) return put_int(r, "to", i);
+  }
   return attribute_of(r, "to") && attribute_of(r, "to")->kind == ATTRIBUTE_INT
              ? HONE_OK
              : refuse(r, "an unknown type in attribute to");

@@ -18,18 +18,17 @@ enum { DETAILS_NONE, DETAILS_BLOCKWISE = 2 };
 enum { BLOCKWISE_SCALES, BLOCKWISE_ZERO_POINTS, BLOCKWISE_SIZE };
 enum { BUFFER_DATA, BUFFER_OFFSET, BUFFER_SIZE };
 
-/* TensorType in the schema's order; complex64 is a pair of floats. */
-static const struct {
-  hone_dtype dtype;
-  const char *name;
-} types[] = {{HONE_F32, "FLOAT32"},   {HONE_F16, "FLOAT16"},  {HONE_I32, "INT32"},
-             {HONE_U8, "UINT8"},      {HONE_I64, "INT64"},    {HONE_STRING, "STRING"},
-             {HONE_BOOL, "BOOL"},     {HONE_I16, "INT16"},    {HONE_F32, "COMPLEX64"},
-             {HONE_I8, "INT8"},       {HONE_F64, "FLOAT64"},  {HONE_UNDEFINED, "COMPLEX128"},
-             {HONE_U64, "UINT64"},    {HONE_I32, "RESOURCE"}, {HONE_UNDEFINED, "VARIANT"},
-             {HONE_U32, "UINT32"},    {HONE_U16, "UINT16"},   {HONE_I4, "INT4"},
-             {HONE_BF16, "BFLOAT16"}, {HONE_I2, "INT2"},      {HONE_U4, "UINT4"}};
-enum { TYPE_COMPLEX = 8 };
+/* TensorType: those that are read as an element type of dtypes.def are complex64, a pair of floats,
+ * and resource, a handle. */
+enum { TYPE_COMPLEX = 8, TYPE_RESOURCE = 13 };
+
+static hone_dtype dtype_of(int64_t type) {
+  if (type == TYPE_COMPLEX) return HONE_F32;
+  if (type == TYPE_RESOURCE) return HONE_I32;
+  for (int i = 1; i < DTYPE_COUNT; i++)
+    if (dtype_facts((hone_dtype)i)->tflite == type) return (hone_dtype)i;
+  return HONE_UNDEFINED;
+}
 
 static hone_status read_shape(struct tf *tf, const struct flat_table *table, const char *name,
                               struct shape *out) {
@@ -193,12 +192,10 @@ static hone_status read_tensor_table(struct tf *tf, const struct flat_table *tab
   size_t size;
   TRY(flat_text(table, TENSOR_NAME, tf->arena, "a tensor's name", &out->name));
   TRY(flat_number(table, TENSOR_TYPE, FLAT_I8, 0, &type));
-  if (type < 0 || type >= (int64_t)COUNT(types) || !types[type].dtype)
-    return fail(tf->ctx, HONE_E_TYPE, place_name(out->name), "element type %lld%s%s",
-                (long long)type, type >= 0 && type < (int64_t)COUNT(types) ? ", " : "",
-                type >= 0 && type < (int64_t)COUNT(types) ? types[type].name : "");
+  out->dtype = type < 0 ? HONE_UNDEFINED : dtype_of(type);
+  if (!out->dtype)
+    return fail(tf->ctx, HONE_E_TYPE, place_name(out->name), "element type %lld", (long long)type);
   out->type = (int)type;
-  out->dtype = types[type].dtype;
   out->is_complex = type == TYPE_COMPLEX;
   TRY(read_shape(tf, table, out->name, &out->shape));
   TRY(read_quantisation(tf, table, out->name, &out->quantisation));

@@ -168,18 +168,13 @@ static void set_saturated(const struct tensor *out, size_t i, double x) {
     tensor_set_f64(out, i, x);
     return;
   }
-  unsigned bits = dtype_bits(out->dtype);
-  static const hone_dtype unsigned_types[] = {HONE_U2,  HONE_U4,  HONE_U8,
-                                              HONE_U16, HONE_U32, HONE_U64};
-  bool is_unsigned = false;
-  for (size_t k = 0; k < COUNT(unsigned_types); k++) is_unsigned |= out->dtype == unsigned_types[k];
-  double high = ldexp(1, (int)bits - !is_unsigned), low = is_unsigned ? 0 : -high;
+  const bool is_unsigned = dtype_is_unsigned(out->dtype);
+  const double high = ldexp(1, (int)dtype_bits(out->dtype) - !is_unsigned);
+  const double low = is_unsigned ? 0 : -high;
   if (isnan(x))
     tensor_set_i64(out, i, 0);
-  else if (x >= high)
-    tensor_set_i64(out, i, is_unsigned ? -1 : (int64_t)(UINT64_MAX >> (65 - bits)));
-  else if (x <= low)
-    tensor_set_i64(out, i, is_unsigned ? 0 : (int64_t)(UINT64_MAX << (bits - 1)));
+  else if (x >= high || x <= low)
+    tensor_set_i64(out, i, integer_edge(out->dtype, x >= high));
   else
     tensor_set_i64(out, i, is_unsigned ? (int64_t)(uint64_t)x : (int64_t)x);
 }
@@ -251,8 +246,7 @@ static hone_status eval_pairs(const struct node *node, const struct tensor *cons
   int64_t strides[2][HONE_MAX_RANK], index[HONE_MAX_RANK] = {0};
   bool is_unsigned = out->dtype == HONE_U64, is_fmod = node_int(node, "fmod", 0) != 0;
   bool is_left = strcmp(node_string(node, "direction", ""), "LEFT") == 0;
-  bool is_signed = out->dtype == HONE_I8 || out->dtype == HONE_I16 || out->dtype == HONE_I32 ||
-                   out->dtype == HONE_I64;
+  bool is_signed = dtype_is_signed(out->dtype);
   for (size_t k = 0; k < 2; k++) broadcast_strides(&in[k]->shape, shape, strides[k]);
   for (size_t i = 0; i < tensor_count(out); i++) {
     size_t a = (size_t)index_offset(shape->rank, index, strides[0]);

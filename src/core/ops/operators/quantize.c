@@ -5,29 +5,11 @@
 #include "helpers_double.h"
 #include "quantize.h"
 
-static const struct {
-  hone_dtype dtype;
-  double min, max;
-} integer_ranges[] = {
-    {HONE_U8, 0, 255},
-    {HONE_I8, -128, 127},
-    {HONE_U16, 0, 65535},
-    {HONE_I16, -32768, 32767},
-    {HONE_U4, 0, 15},
-    {HONE_I4, -8, 7},
-    {HONE_I32, INT32_MIN, INT32_MAX},
-    {HONE_U2, 0, 3},
-    {HONE_I2, -2, 1},
-};
-
 bool integer_range(hone_dtype dtype, double *out_min, double *out_max) {
-  for (size_t i = 0; i < COUNT(integer_ranges); i++) {
-    if (integer_ranges[i].dtype != dtype) continue;
-    *out_min = integer_ranges[i].min;
-    *out_max = integer_ranges[i].max;
-    return true;
-  }
-  return false;
+  if (!dtype_is_integer(dtype) || (dtype_bits(dtype) > 16 && dtype != HONE_I32)) return false;
+  *out_min = (double)integer_edge(dtype, false);
+  *out_max = (double)integer_edge(dtype, true);
+  return true;
 }
 
 double requantize(double x, double zero_point, hone_dtype dtype) {

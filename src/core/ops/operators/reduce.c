@@ -211,16 +211,6 @@ static int64_t step_i64(enum reduction kind, int64_t sum, int64_t x, bool is_uns
   }
 }
 
-int64_t integer_edge(hone_dtype dtype, bool largest) {
-  unsigned bits = dtype_bits(dtype);
-  bool is_unsigned = dtype == HONE_U8 || dtype == HONE_U16 || dtype == HONE_U32 ||
-                     dtype == HONE_U64 || dtype == HONE_U4 || dtype == HONE_U2;
-  if (dtype == HONE_BOOL) return largest;
-  int64_t most = bits == 64 ? INT64_MAX : ((int64_t)1 << (bits - 1)) - 1;
-  if (is_unsigned) return !largest ? 0 : bits == 64 ? -1 : 2 * most + 1;
-  return largest ? most : -most - 1;
-}
-
 /* The result of an empty maximum or minimum: the opposite end of the element type. */
 static int64_t start_i64(enum reduction kind, hone_dtype dtype) {
   if (kind == REDUCE_PROD) return 1;

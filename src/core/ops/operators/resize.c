@@ -300,16 +300,11 @@ static void extrapolate(const struct resize *r, const struct taps *taps, double 
   } while (index_next(r->out.rank, r->out.dims, index));
 }
 
-static bool is_signed(hone_dtype dtype) {
-  return dtype == HONE_I8 || dtype == HONE_I16 || dtype == HONE_I32 || dtype == HONE_I64 ||
-         dtype == HONE_I4 || dtype == HONE_I2;
-}
-
 /* Converts a sum to an integer type: truncated, as in ONNX Runtime, with a tolerance just below a
  * whole number; with antialias rounded half up. Values out of range saturate. */
 static void make_whole(const struct resize *r, hone_dtype dtype, size_t count, double *y) {
-  const int bits = (int)dtype_bits(dtype) - is_signed(dtype);
-  const double high = ldexp(1, bits), low = is_signed(dtype) ? -high : 0;
+  const int bits = (int)dtype_bits(dtype) - dtype_is_signed(dtype);
+  const double high = ldexp(1, bits), low = dtype_is_signed(dtype) ? -high : 0;
   if (dtype_is_float(dtype) || r->mode == NEAREST) return;
   for (size_t i = 0; i < count; i++) {
     const double x = y[i], close = fmin(0x1p-20 + fabs(x) * 0x1p-44, 0.25);
