@@ -21,12 +21,6 @@ static bool is_small_float(hone_dtype dtype) {
 
 static bool is_packed(hone_dtype dtype) { return dtype != HONE_STRING && dtype_bits(dtype) < 8; }
 
-static hone_dtype widened(hone_dtype dtype) {
-  if (is_small_float(dtype)) return HONE_F32;
-  if (dtype == HONE_I4 || dtype == HONE_I2) return HONE_I8;
-  return dtype == HONE_U4 || dtype == HONE_U2 ? HONE_U8 : dtype;
-}
-
 /* Their kernels support small floats: as bytes, or by loading and storing them. */
 static bool takes_small_floats(const struct node *node) {
   switch (node->op->id) {
@@ -120,7 +114,7 @@ static hone_status copy_attributes(struct rewrite *r, const struct node *from, s
     struct attribute attribute = from->attributes[a];
     bool is_type = !strcmp(attribute.name, "dtype") || !strcmp(attribute.name, "output_dtype") ||
                    !strcmp(attribute.name, "stash_type") || !strcmp(attribute.name, "precision");
-    if (is_type) attribute.i = widened((hone_dtype)attribute.i);
+    if (is_type) attribute.i = dtype_widened((hone_dtype)attribute.i);
     TRY(node_set(r->ctx, r->graph, to, &attribute));
   }
   return HONE_OK;
@@ -136,7 +130,7 @@ static hone_status widen(struct rewrite *r, const struct node *node, struct node
     if (wide)
       inputs[k] = wide;
     else
-      TRY(cast(r, inputs[k], widened(inputs[k]->dtype), true, &inputs[k]));
+      TRY(cast(r, inputs[k], dtype_widened(inputs[k]->dtype), true, &inputs[k]));
   }
   TRY(graph_node(r->ctx, r->graph, node->op, inputs, node->input_count, node->output_count, out));
   r->is_unsorted = true;
@@ -228,7 +222,7 @@ static hone_status from_tiny_float(struct rewrite *r, const struct node *node) {
 
 /* As int8, which saturates at its bounds, then clipped to the narrow type's bounds. */
 static hone_status to_packed(struct rewrite *r, const struct node *node) {
-  hone_dtype narrow = node->outputs[0]->dtype, wide = widened(narrow);
+  hone_dtype narrow = node->outputs[0]->dtype, wide = dtype_widened(narrow);
   int bits = (int)dtype_bits(narrow);
   int64_t high = wide == HONE_I8 ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
   struct node *quantize;

@@ -290,7 +290,6 @@ enum { STRING_BYTES = 16 };           /* sizeof struct hone_text in an artifact 
 size_t dtype_bytes(hone_dtype dtype); /* 0 for types below a byte, which are packed */
 /* The type that a value is computed in: f32 for floats below 32 bits, int8 for integers below 8
    bits. */
-hone_dtype compute_dtype(hone_dtype dtype);
 /* Of a dense tensor whose element count was checked. */
 size_t dense_bytes(hone_dtype dtype, int64_t elements);
 

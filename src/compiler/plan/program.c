@@ -117,12 +117,12 @@ static hone_status simplify(struct maker *m, size_t first_input, bool is_epilogu
 hone_status make_program(struct builder *b, const struct fusion_group *g, struct expr *out) {
   const struct node *node = g->node;
   struct maker m = {.b = b, .group = g, .node = node, .program = out};
-  hone_dtype dtype = compute_dtype(raw_dtype(g));
+  hone_dtype dtype = dtype_widened(raw_dtype(g));
   const char *mode = node_string(node, "round_mode", "up");
   size_t inputs = group_input_count(g);
   TRY(begin(&m, inputs, node->input_count + 1 + g->count));
   for (size_t i = 0; i < inputs; i++)
-    out->inputs[i] = group_input(g, i) ? compute_dtype(group_input(g, i)->dtype) : HONE_UNDEFINED;
+    out->inputs[i] = group_input(g, i) ? dtype_widened(group_input(g, i)->dtype) : HONE_UNDEFINED;
   out->saturates = node_int(node, "saturate", 1) != 0;
   out->rounding = !strcmp(mode, "up") ? TINY_UP : !strcmp(mode, "down") ? TINY_DOWN : TINY_NEAREST;
   TRY(push_own(&m, dtype));

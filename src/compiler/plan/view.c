@@ -5,12 +5,6 @@ size_t dtype_bytes(hone_dtype dtype) {
   return dtype == HONE_STRING ? STRING_BYTES : dtype_bits(dtype) / 8;
 }
 
-hone_dtype compute_dtype(hone_dtype dtype) {
-  if (dtype_is_float(dtype) && dtype_bits(dtype) < 32) return HONE_F32;
-  if (dtype == HONE_I4 || dtype == HONE_I2) return HONE_I8;
-  return dtype == HONE_U4 || dtype == HONE_U2 ? HONE_U8 : dtype;
-}
-
 size_t dense_bytes(hone_dtype dtype, int64_t elements) {
   size_t bits = dtype_bits(dtype), count = (size_t)elements;
   if (dtype == HONE_STRING) return count * STRING_BYTES;

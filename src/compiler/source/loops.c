@@ -71,18 +71,19 @@ static bool is_packed(hone_dtype dtype) { return dtype_bits(dtype) < 8 && dtype 
 
 /* "const float i0 = f16_load_(q0[j * 4l]);" */
 static void emit_load(struct strbuf *out, hone_dtype dtype, size_t k, int64_t stride) {
-  hone_dtype as = compute_dtype(dtype);
+  hone_dtype as = dtype_widened(dtype);
   unsigned bits = dtype_bits(dtype);
   strbuf_printf(out, "const %s i%zu = ", c_type(as), k);
   if (dtype != as && dtype_is_float(dtype)) strbuf_printf(out, "%s_load_(", dtype_name(dtype));
-  if (dtype == HONE_I4 || dtype == HONE_I2) strbuf_puts(out, "signed_(");
+  const bool is_signed = is_packed(dtype) && dtype_is_signed(dtype);
+  if (is_signed) strbuf_puts(out, "signed_(");
   strbuf_printf(out, is_packed(dtype) ? "packed_load_(q%zu, " : "q%zu[", k);
   emit_strided(out, "j", stride);
   if (is_packed(dtype))
     strbuf_printf(out, ", %u)", bits);
   else
     strbuf_puts(out, "]");
-  if (dtype == HONE_I4 || dtype == HONE_I2) strbuf_printf(out, ", %u)", bits);
+  if (is_signed) strbuf_printf(out, ", %u)", bits);
   if (dtype != as && dtype_is_float(dtype)) strbuf_puts(out, ")");
   strbuf_puts(out, ";\n");
 }
@@ -95,7 +96,7 @@ static void emit_store(struct strbuf *out, const struct step *step, const char *
   if (dtype_is_tiny_float(dtype)) {
     strbuf_printf(&stored, "%s_store_(%s, %d, %d)", dtype_name(dtype), result,
                   step->program.saturates, (int)step->program.rounding);
-  } else if (compute_dtype(dtype) == HONE_F32 && dtype != HONE_F32) {
+  } else if (dtype_widened(dtype) == HONE_F32 && dtype != HONE_F32) {
     strbuf_printf(&stored, "%s_store_(%s)", dtype_name(dtype), result);
   } else {
     strbuf_puts(&stored, result);

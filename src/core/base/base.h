@@ -253,6 +253,10 @@ bool dtype_is_unsigned(hone_dtype dtype); /* bool excluded */
 unsigned dtype_bits(hone_dtype dtype);
 const char *dtype_name(hone_dtype dtype); /* "f32", "i64", "bool"; "?" if unknown */
 hone_dtype dtype_parse(const char *name); /* HONE_UNDEFINED if unknown */
+/* The type with this number in a file, HONE_UNDEFINED if there is none. */
+hone_dtype dtype_of_number(int64_t number);
+/* In which kernels compute with it: floats below 32 bits in f32, integers below a byte in bytes. */
+hone_dtype dtype_widened(hone_dtype dtype);
 bool dtype_is_float(hone_dtype dtype);
 bool dtype_is_wide_float(hone_dtype dtype); /* of 16 bits and more */
 bool dtype_is_half(hone_dtype dtype);       /* f16, bf16 */

@@ -26,6 +26,17 @@ hone_dtype dtype_parse(const char *name) {
   return HONE_UNDEFINED;
 }
 
+hone_dtype dtype_of_number(int64_t number) {
+  const bool is_known = number > 0 && number < DTYPE_COUNT && dtypes[number].name;
+  return is_known ? (hone_dtype)number : HONE_UNDEFINED;
+}
+
+hone_dtype dtype_widened(hone_dtype dtype) {
+  if (dtype_is_float(dtype) && dtype_bits(dtype) < 32) return HONE_F32;
+  if (!dtype_is_integer(dtype) || dtype_bits(dtype) >= 8) return dtype;
+  return dtype_is_signed(dtype) ? HONE_I8 : HONE_U8;
+}
+
 bool dtype_is_signed(hone_dtype dtype) { return dtype_facts(dtype)->kind == DTYPE_SIGNED; }
 bool dtype_is_unsigned(hone_dtype dtype) { return dtype_facts(dtype)->kind == DTYPE_UNSIGNED; }
 

@@ -114,12 +114,6 @@ static unsigned packed_get(const struct tensor *tensor, size_t i) {
   return byte >> i % each * bits & ((1u << bits) - 1);
 }
 
-static int64_t packed_i64(const struct tensor *tensor, size_t i) {
-  int x = (int)packed_get(tensor, i);
-  if (tensor->dtype == HONE_I4) return x > 7 ? x - 16 : x;
-  return tensor->dtype == HONE_I2 && x > 1 ? x - 4 : x;
-}
-
 static void packed_set(const struct tensor *tensor, size_t i, unsigned x) {
   unsigned bits = dtype_bits(tensor->dtype), each = 8 / bits, mask = (1u << bits) - 1;
   uint8_t *byte = (uint8_t *)(uintptr_t)tensor->data + i / each;
@@ -160,42 +154,36 @@ static int64_t to_i64(double x) {
   return (int64_t)x;
 }
 
-int64_t tensor_i64(const struct tensor *tensor, size_t i) {
-  switch (tensor->dtype) {
-    case HONE_I64:
-    case HONE_U64: {
-      READ(int64_t, x);
+/* The bits of an integer or bool. */
+static uint64_t read_bits(const struct tensor *tensor, size_t i, unsigned bits) {
+  switch (bits) {
+    case 64: {
+      READ(uint64_t, x);
       return x;
     }
-    case HONE_I32: {
-      READ(int32_t, x);
-      return x;
-    }
-    case HONE_U32: {
+    case 32: {
       READ(uint32_t, x);
       return x;
     }
-    case HONE_I16: {
-      READ(int16_t, x);
-      return x;
-    }
-    case HONE_U16: {
+    case 16: {
       READ(uint16_t, x);
       return x;
     }
-    case HONE_I8:
-      return ((const int8_t *)tensor->data)[i];
-    case HONE_U8:
-    case HONE_BOOL:
+    case 8:
       return ((const uint8_t *)tensor->data)[i];
-    case HONE_I4:
-    case HONE_U4:
-    case HONE_I2:
-    case HONE_U2:
-      return packed_i64(tensor, i);
     default:
-      return dtype_is_float(tensor->dtype) ? to_i64(read_float(tensor, i)) : 0;
+      return packed_get(tensor, i);
   }
+}
+
+int64_t tensor_i64(const struct tensor *tensor, size_t i) {
+  const struct dtype_facts *facts = dtype_facts(tensor->dtype);
+  if (dtype_is_float(tensor->dtype)) return to_i64(read_float(tensor, i));
+  if (!facts->bits) return 0;
+  const uint64_t bits = read_bits(tensor, i, facts->bits);
+  if (facts->kind != DTYPE_SIGNED || facts->bits == 64) return (int64_t)bits;
+  const uint64_t sign = 1ull << (facts->bits - 1);
+  return (int64_t)((bits ^ sign) - sign);
 }
 
 double tensor_f64(const struct tensor *tensor, size_t i) {
@@ -261,34 +249,27 @@ void tensor_set_f64(const struct tensor *tensor, size_t i, double x) {
 }
 
 void tensor_set_i64(const struct tensor *tensor, size_t i, int64_t x) {
-  switch (tensor->dtype) {
-    case HONE_I64:
-    case HONE_U64:
+  if (dtype_is_float(tensor->dtype)) {
+    tensor_set_f64(tensor, i, (double)x);
+    return;
+  }
+  switch (dtype_bits(tensor->dtype)) {
+    case 64:
       WRITE(int64_t, x);
       break;
-    case HONE_I32:
-    case HONE_U32:
+    case 32:
       WRITE(uint32_t, (uint64_t)x);
       break;
-    case HONE_I16:
-    case HONE_U16:
+    case 16:
       WRITE(uint16_t, (uint64_t)x);
       break;
-    case HONE_I8:
-    case HONE_U8:
-      WRITE(uint8_t, (uint64_t)x);
+    case 8:
+      WRITE(uint8_t, tensor->dtype == HONE_BOOL ? x != 0 : (uint64_t)x);
       break;
-    case HONE_BOOL:
-      WRITE(uint8_t, x != 0);
-      break;
-    case HONE_I4:
-    case HONE_U4:
-    case HONE_I2:
-    case HONE_U2:
-      packed_set(tensor, i, (unsigned)x);
+    case 0: /* strings */
       break;
     default:
-      if (dtype_is_float(tensor->dtype)) tensor_set_f64(tensor, i, (double)x);
+      packed_set(tensor, i, (unsigned)x);
   }
 }
 

@@ -94,7 +94,7 @@ static void pack(const hone_tensor *tensor, size_t count) {
 
 static void unpack(const hone_tensor *tensor, size_t count, uint8_t *out) {
   unsigned bits = dtype_bits(tensor->dtype), each = 8 / bits;
-  bool is_signed = tensor->dtype == HONE_I4 || tensor->dtype == HONE_I2;
+  const bool is_signed = dtype_is_signed(tensor->dtype);
   for (size_t i = 0; i < count; i++) {
     unsigned code = (unsigned)((const uint8_t *)tensor->data)[i / each] >> i % each * bits;
     code &= (1u << bits) - 1;

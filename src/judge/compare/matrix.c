@@ -180,8 +180,7 @@ static MUST_USE hone_status add_mean(struct ctx *ctx, struct arena *arena,
 static MUST_USE hone_status fill_means(struct ctx *ctx, struct arena *arena,
                                        const struct summary *summary, struct matrix *matrix) {
   size_t kinds = 0;
-  for (size_t g = 0; g < matrix->group_count; g++)
-    kinds += is_new_precision(matrix, summary, g);
+  for (size_t g = 0; g < matrix->group_count; g++) kinds += is_new_precision(matrix, summary, g);
   TRY(NEW_ARRAY(ctx, arena, matrix->means, kinds + 1));
   for (size_t g = 0; kinds > 1 && g < matrix->group_count; g++)
     if (is_new_precision(matrix, summary, g))

@@ -178,7 +178,7 @@ hone_status tf_dequantised(struct tf_op *op, struct tf_tensor *tensor, struct va
   op->tf->root->is_dynamic = true;
   if (tensor->constant && dtype_bits(tensor->dtype) < 4 &&
       !q->block) /* kernels read 4-bit weights */
-    TRY(constant_as(op, tensor->constant, tensor->dtype == HONE_I2 ? HONE_I4 : HONE_U4, out));
+    TRY(constant_as(op, tensor->constant, dtype_is_signed(tensor->dtype) ? HONE_I4 : HONE_U4, out));
   return dequantised(op, tensor, *out, q->axis, out);
 }
 
@@ -237,7 +237,7 @@ hone_status tf_dequantised_rows(struct tf_op *op, struct tf_tensor *tensor, stru
 }
 
 hone_status tf_integer_weights(struct tf_op *op, struct tf_tensor *tensor, struct value **out) {
-  const bool is_signed = tensor->dtype == HONE_I4 || tensor->dtype == HONE_I2;
+  const bool is_signed = dtype_is_signed(tensor->dtype);
   TRY(tf_value(op, tensor, out));
   if (tensor->quantisation.block) return tf_refuse(op, "of integers with block-quantised weights");
   if (!dtype_is_integer(tensor->dtype) || dtype_bits(tensor->dtype) >= 8) return HONE_OK;

@@ -195,8 +195,7 @@ void expand_flex_attention(struct expansion *e) {
   hone_dtype type = q->dtype;
   int64_t precision = x_int(e, "softmax_precision", type == HONE_F64 ? HONE_F64 : HONE_F32);
   if (q->shape.rank != 4 || k->shape.rank != 4 || v->shape.rank != 4 || !k->shape.dims[1] ||
-      q->shape.dims[1] % k->shape.dims[1] || precision < 1 || precision > HONE_I2 ||
-      !dtype_is_float((hone_dtype)precision)) {
+      q->shape.dims[1] % k->shape.dims[1] || !dtype_is_float(dtype_of_number(precision))) {
     x_fail(e, HONE_E_SHAPE, "Q, K and V do not fit together");
     return;
   }

@@ -10,7 +10,7 @@ enum { LONGEST = 1 << 20 };
 /* The dtype given by attribute output_datatype; float by default. */
 static hone_dtype output_type(struct expansion *e) {
   int64_t number = x_int(e, "output_datatype", HONE_F32);
-  if (number < 1 || number > HONE_I2 || !dtype_bits((hone_dtype)number))
+  if (!dtype_bits(dtype_of_number(number)))
     x_fail(e, HONE_E_TYPE, "output_datatype is %lld", (long long)number);
   return e->status ? HONE_F32 : (hone_dtype)number;
 }

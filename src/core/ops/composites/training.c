@@ -24,7 +24,7 @@ static uint64_t seed_of(const struct expansion *e) {
 
 static hone_dtype dtype_or(struct expansion *e, hone_dtype otherwise) {
   int64_t number = x_int(e, "dtype", otherwise);
-  bool is_known = number > 0 && number <= HONE_I2 && dtype_bits((hone_dtype)number);
+  bool is_known = dtype_bits(dtype_of_number(number)) > 0;
   if (!is_known) x_fail(e, HONE_E_TYPE, "dtype is %lld", (long long)number);
   return is_known ? (hone_dtype)number : HONE_F32;
 }

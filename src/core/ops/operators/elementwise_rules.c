@@ -312,7 +312,7 @@ hone_status eval_clip(struct ctx *ctx, struct arena *scratch, const struct node 
 static hone_status infer_cast_to(struct ctx *ctx, const struct node *node, int64_t to) {
   hone_dtype from = node->inputs[0]->dtype;
   bool from_known = is_number(from) || from == HONE_BOOL;
-  bool to_known = to > 0 && to <= HONE_I2 && (is_number((hone_dtype)to) || to == HONE_BOOL);
+  bool to_known = is_number(dtype_of_number(to)) || to == HONE_BOOL;
   if (!from_known || !to_known)
     return fail(ctx, HONE_E_UNSUP, node_place(node), "cast from %s to type %lld", dtype_name(from),
                 (long long)to);

@@ -211,7 +211,7 @@ hone_status infer_eye_like(struct ctx *ctx, struct graph *graph, struct node *no
   (void)graph;
   int64_t dtype = node_int(node, "dtype", (int64_t)node->inputs[0]->dtype);
   TRY(want_rank(ctx, node, 0, 2));
-  if (dtype < 0 || dtype > HONE_I2 || dtype_bits((hone_dtype)dtype) < 8)
+  if (dtype_bits(dtype_of_number(dtype)) < 8)
     return fail(ctx, HONE_E_TYPE, node_place(node), "EyeLike of type %lld", (long long)dtype);
   return set_output(ctx, node, 0, (hone_dtype)dtype, &node->inputs[0]->shape);
 }

@@ -12,8 +12,7 @@ hone_status infer_bit_cast(struct ctx *ctx, struct graph *graph, struct node *no
   (void)graph;
   int64_t to = node_int(node, "to", 0);
   hone_dtype from = node->inputs[0]->dtype;
-  if (to < 1 || to > HONE_I2 || !dtype_bits((hone_dtype)to) ||
-      dtype_bits((hone_dtype)to) != dtype_bits(from))
+  if (!dtype_bits(from) || dtype_bits(dtype_of_number(to)) != dtype_bits(from))
     return fail(ctx, HONE_E_TYPE, node_place(node), "the bits of %s as type %lld", dtype_name(from),
                 (long long)to);
   return set_output(ctx, node, 0, (hone_dtype)to, &node->inputs[0]->shape);
