@@ -29,7 +29,8 @@ static hone_status lay(struct run *run, struct level *levels, size_t i, struct l
     struct buffer *b = plan->buffers.at[k];
     if (b->place != BUFFER_WEIGHTS || b->first < 0 || b->over) continue;
     const struct buffer *same = NULL;
-    bool one_width = i && levels[i - 1].plan->target.vector_bytes == plan->target.vector_bytes;
+    bool one_width =
+        i && levels[i - 1].plan->schedule.target.vector_bytes == plan->schedule.target.vector_bytes;
     for (size_t j = 0; (one_width || !b->pack.kernel) && j < laid->buffers.count && !same; j++)
       if (buffers_equal(laid->buffers.at[j], b)) same = laid->buffers.at[j];
     b->offset = same ? same->offset : laid->bytes;
@@ -63,6 +64,7 @@ static hone_status make_plans(struct run *run, const struct graph *graph, struct
   for (size_t i = 0; i < options->level_count; i++) {
     levels[i].plan->arena_bytes = arena_bytes;
     levels[i].plan->weights_bytes = laid.bytes;
+    levels[i].plan->table_bytes = 0; /* laid in another order */
   }
   run->report->arena_bytes = arena_bytes;
   run->report->weights_bytes = laid.bytes;
@@ -70,7 +72,7 @@ static hone_status make_plans(struct run *run, const struct graph *graph, struct
 }
 
 static hone_status emit_level(struct run *run, struct level *level, const char *prefix) {
-  const struct target *target = &level->plan->target;
+  const struct target *target = &level->plan->schedule.target;
   struct emit_options options = {
       .prefix = level->prefix, .weights = prefix, .kernel_dir = run->options->kernel_dir};
   int n = snprintf(level->prefix, sizeof level->prefix, "%s_%s", prefix, target->level);
@@ -132,7 +134,7 @@ static hone_status join(struct run *run, struct level *levels, const char *prefi
   struct emit_level entries[TARGET_LEVELS_MAX];
   size_t level_count = run->options->level_count, count = 1;
   for (size_t i = 0; i < level_count; i++) {
-    entries[i] = (struct emit_level){levels[i].prefix, levels[i].plan->target.features};
+    entries[i] = (struct emit_level){levels[i].prefix, levels[i].plan->schedule.target.features};
     count += levels[i].emitted.unit_count;
   }
   TRY(NEW_ARRAY(run->ctx, run->arena, out->units, count));

@@ -34,7 +34,7 @@ static hone_status find_active_prefix(struct builder *b, struct step *step, int 
   step->prefix = (struct active_prefix){0};
   if ((slope_is_zero(&slope) && of != PREFIX_BATCH_ROWS) || leading < size || leading % size)
     return HONE_OK;
-  *out_found = kernel_active_prefix(&step->problem, &b->plan->kernel_target, &step->choice, of,
+  *out_found = kernel_active_prefix(&step->problem, &b->plan->schedule.kernels, &step->choice, of,
                                     &step->prefix);
   if (!*out_found) step->prefix = (struct active_prefix){0};
   const struct slope all = slope_times(&slope, leading / size);
@@ -137,7 +137,7 @@ hone_status add_limits(struct builder *b, const struct choice *choice, const str
   struct view *operands, view;
   enum operand_kind *kinds;
   const size_t count = epilogue->count;
-  if (!kernel_limits(problem, &b->plan->kernel_target, choice, &l.bounds[0], &l.bounds[1]))
+  if (!kernel_limits(problem, &b->plan->schedule.kernels, choice, &l.bounds[0], &l.bounds[1]))
     return HONE_OK;
   if (problem->kind == PROBLEM_conv)
     limit_images(problem, to, &l);

@@ -95,7 +95,7 @@ struct problem attention_sizes(const struct attention *a) {
 bool attention_is_served(const struct builder *b, const struct attention *a) {
   const struct problem problem = attention_sizes(a);
   struct choice choice;
-  return kernel_choose(&problem, &b->plan->kernel_target, &choice);
+  return kernel_choose(&problem, &b->plan->schedule.kernels, &choice);
 }
 
 bool attention_reads(const struct builder *b, const struct fusion_group *g,

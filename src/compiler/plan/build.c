@@ -35,10 +35,9 @@ hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph 
   TRY(NEW(ctx, arena, plan));
   plan->name = graph->name;
   plan->symbols = graph->symbols;
-  plan->target = *options->target;
   plan->extent_count = graph->extents.count;
-  kernel_target_init(&plan->kernel_target, options->target, options->threads);
-  plan->kernel_target.prefers_size = options->prefers_size;
+  schedule_init(&plan->schedule, options->target, options->threads, options->prefers_size,
+                options->choices);
   struct builder b = {.ctx = ctx, .arena = arena, .graph = graph, .plan = plan, .options = options};
   TRY(prepare_graph(&b));
   TRY(bind_inputs(&b));

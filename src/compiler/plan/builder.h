@@ -198,8 +198,8 @@ MUST_USE hone_status add_limits(struct builder *b, const struct choice *choice,
 /* -- steps.c */
 MUST_USE hone_status new_step(struct builder *b, enum step_kind kind, const struct node *node,
                               size_t inputs, size_t outputs, struct step **out);
-/* One thread does all of it if its work, in any unit, is below `least`, also at run-time sizes. */
-void step_share(struct step *step, double work, double least);
+/* One thread does all of it if there is little work of this kind, also at run-time sizes. */
+void step_share(struct step *step, double work, enum work_kind kind);
 MUST_USE hone_status add_copy(struct builder *b, const struct node *node, const struct view *from,
                               const struct view *to, struct step **out);
 /* All dimensions but the last: those of a dynamic input or output as the caller stores it. */
@@ -261,20 +261,14 @@ MUST_USE hone_status sizes_operand(struct builder *b, int count, const int64_t *
                                    const struct slope *slopes, struct view *out);
 
 /* -- kernel_step.c */
+/* schedule_choose with the plan's schedule. */
+bool choose_kernel(const struct builder *b, const struct problem *problem, struct choice *out);
 /* A kernel step with operands a, b, c and epilogue (NULL: none); sets work items, scratch,
    serial. */
 MUST_USE hone_status add_kernel(struct builder *b, const struct node *node,
                                 const struct choice *choice, const struct problem *problem,
                                 const struct view views[3], const struct epilogue *epilogue,
                                 double flops, struct step **out);
-
-/* -- choices.c */
-/* The choice table's entry if it fits (a warning if it does not), else the cheapest row's best.
-   False if no row accepts the problem. */
-bool choose_kernel(const struct builder *b, const struct problem *problem, struct choice *out);
-/* The same on another core than the plan's. */
-bool choose_kernel_on(const struct builder *b, const struct kernel_target *target,
-                      const struct problem *problem, struct choice *out);
 
 /* -- bind_io.c */
 MUST_USE hone_status bind_inputs(struct builder *b);

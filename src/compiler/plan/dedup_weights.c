@@ -54,7 +54,7 @@ static int64_t panel_of(const struct plan *plan, const struct buffer *packed,
   if (!packed->pack.kernel || packed->over || packed->pack_offset) return 0;
   if (p->kind != PROBLEM_gemm || p->n != table->dims[0] || p->k != table->dims[1]) return 0;
   if (p->b_row != 1 || p->b_column != p->k) return 0;
-  return kernel_panel_columns(p, &plan->kernel_target, &packed->pack);
+  return kernel_panel_columns(p, &plan->schedule.kernels, &packed->pack);
 }
 
 /* Reads whole rows of an unpacked float matrix. */

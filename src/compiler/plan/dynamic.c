@@ -63,7 +63,7 @@ static hone_status fill_view(struct dynamic_check *c, const struct view *view, i
   const int lines = plan_fill_lines(step);
   for (int k = 0; k < view->shape.rank; k++)
     if (k != d && k != lines) step->units *= view->shape.dims[k];
-  step_share(step, (double)step->units * (double)view->shape.dims[d], 16384);
+  step_share(step, (double)step->units * (double)view->shape.dims[d], WORK_COPY);
   return HONE_OK;
 }
 

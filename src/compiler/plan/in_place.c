@@ -49,7 +49,7 @@ static bool may_overwrite(const struct plan *plan, const struct step *step, size
     return k == 0 && over & OVER_A && step->problem.i_stride == step->problem.o_stride;
   if (step->epilogue.kinds[k - step->input_count] != OPERAND_FULL) return false;
   if (over & OVER_OPERANDS_OF_WHOLE)
-    return kernel_sums_at_once(&step->problem, &plan->kernel_target, &step->choice);
+    return kernel_sums_at_once(&step->problem, &plan->schedule.kernels, &step->choice);
   return over & OVER_OPERANDS;
 }
 

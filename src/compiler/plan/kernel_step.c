@@ -1,10 +1,14 @@
 /* A step of a kernel: its work items, scratch memory, and what of it is needed at run time. */
 #include "builder.h"
 
+bool choose_kernel(const struct builder *b, const struct problem *problem, struct choice *out) {
+  return schedule_choose(b->ctx, &b->plan->schedule, problem, out);
+}
+
 hone_status add_kernel(struct builder *b, const struct node *node, const struct choice *choice,
                        const struct problem *problem, const struct view views[3],
                        const struct epilogue *epilogue, double flops, struct step **out) {
-  const struct kernel_target *target = &b->plan->kernel_target;
+  const struct kernel_target *target = &b->plan->schedule.kernels;
   const struct kernel *kernel = choice->kernel;
   struct step *step;
   struct problem limited = *problem;
@@ -26,7 +30,7 @@ hone_status add_kernel(struct builder *b, const struct node *node, const struct 
   step->outputs[0] = views[2];
   step->epilogue = own;
   step->units = kernel->units(problem, target, choice);
-  step_share(step, flops, 200e3);
+  step_share(step, flops, WORK_KERNEL);
   if (b->is_open) TRY(set_active_prefix(b, step));
   *out = step;
   size_t slice = kernel->scratch_bytes ? kernel->scratch_bytes(problem, target, choice) : 0;

@@ -118,7 +118,7 @@ hone_status lower_elementwise(struct builder *b, const struct fusion_group *g, b
   if (!shape_count(&value->shape, &elements))
     return fail(b->ctx, HONE_E_LIMIT, node_place(node), "too large");
   step->units = nest.units;
-  step_share(step, (double)elements * (double)(1 + g->count), 8192);
+  step_share(step, (double)elements * (double)(1 + g->count), WORK_LOOP);
   *out_done = true;
   return HONE_OK;
 }

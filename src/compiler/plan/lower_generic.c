@@ -64,7 +64,7 @@ static hone_status split_step(struct builder *b, struct step *step, const struct
   }
   step->generic_flops = flops;
   step->units = step->generic->units(&problem);
-  step_share(step, flops + bytes, 64e3);
+  step_share(step, flops + bytes, WORK_GENERIC);
   size_t scratch = step->generic->scratch_bytes ? step->generic->scratch_bytes(&problem) : 0;
   if (!scratch) return HONE_OK;
   if (!checked_align(scratch, 64, &step->scratch_slice))

@@ -84,7 +84,7 @@ static hone_status pack_step(struct builder *b, const struct node *node,
                              const struct view *from, struct view *out) {
   struct step *step;
   struct buffer *buffer;
-  size_t bytes = choice->kernel->packed_bytes(problem, &b->plan->kernel_target, choice);
+  size_t bytes = choice->kernel->packed_bytes(problem, &b->plan->schedule.kernels, choice);
   TRY(new_buffer(b, BUFFER_ARENA, bytes, &buffer));
   struct shape shape = {1, {(int64_t)(bytes / 4)}};
   view_dense(out, buffer, HONE_F32, &shape);
@@ -93,7 +93,7 @@ static hone_status pack_step(struct builder *b, const struct node *node,
   step->problem = *problem;
   step->inputs[0] = *from;
   step->outputs[0] = *out;
-  step->units = choice->kernel->pack_units(problem, &b->plan->kernel_target, choice);
+  step->units = choice->kernel->pack_units(problem, &b->plan->schedule.kernels, choice);
   step->serial = problem->k * problem->n * problem->b_batches < 8192 || step->units < 2;
   return HONE_OK;
 }
@@ -342,7 +342,7 @@ hone_status lower_weights(struct builder *b, const struct fusion_group *g, bool 
   for (size_t i = 1; i < node->input_count; i++)
     if (!node->inputs[i]->constant) return HONE_OK;
   /* without vectors, floats after scales of two bytes would not be aligned */
-  problem.b_halves = b->plan->kernel_target.vector_bytes > 4 &&
+  problem.b_halves = b->plan->schedule.kernels.vector_bytes > 4 &&
                      tensor_holds_halves(node->inputs[2]->constant) &&
                      (problem.b_zeros != 2 || tensor_holds_halves(node->inputs[3]->constant));
   if (!choose_kernel(b, &problem, &choice)) return HONE_OK;

@@ -223,10 +223,10 @@ hone_status lower_depthwise(struct builder *b, const struct fusion_group *group,
   problem.pl = g.pl;
   dense_strides(node, &problem);
   struct choice choice;
-  bool is_known = kernel_choose(&problem, &b->plan->kernel_target, &choice);
+  bool is_known = kernel_choose(&problem, &b->plan->schedule.kernels, &choice);
   if (!is_known && is_integer) { /* few taps: their sum is exact in a float */
     problem.types.acc = TYPE_F32;
-    is_known = kernel_choose(&problem, &b->plan->kernel_target, &choice);
+    is_known = kernel_choose(&problem, &b->plan->schedule.kernels, &choice);
   }
   if (!is_known) return HONE_OK;
   TRY(ensure_image(b, node->inputs[0], x.dtype, &x));
@@ -305,7 +305,7 @@ hone_status lower_pool(struct builder *b, const struct node *node, bool *out_don
     problem.types.a = problem_type(in.dtype);
     problem.types.c = problem_type(storage_of(b, node->outputs[0]));
   }
-  if (!kernel_choose(&problem, &b->plan->kernel_target, &choice)) return HONE_OK;
+  if (!kernel_choose(&problem, &b->plan->schedule.kernels, &choice)) return HONE_OK;
   struct step *step;
   TRY(ensure_image(b, node->inputs[0], in.dtype, &in));
   TRY(conv_output(b, node->outputs[0], &problem, &out));

@@ -117,6 +117,47 @@ static hone_status set_lower_bound(struct ctx *ctx, struct arena *arena, struct 
   return HONE_OK;
 }
 
+static int64_t view_count(const struct view *view) {
+  int64_t count = 0;
+  return shape_count(&view->shape, &count) ? count : INT64_MAX;
+}
+
+/* Large weights that only Gathers of few rows read come after the others, so that the loader can
+   leave them in their file. */
+static void find_tables(struct plan *plan) {
+  enum { LEAST_TABLE = 1 << 20, LEAST_PART = 16 };
+  for (size_t i = 0; i < plan->buffers.count; i++) {
+    struct buffer *buffer = plan->buffers.at[i];
+    buffer->is_table = buffer->place == BUFFER_WEIGHTS && buffer->bytes >= LEAST_TABLE;
+  }
+  for (size_t i = 0; i < plan->steps.count; i++) {
+    const struct step *step = plan->steps.at[i];
+    for (size_t k = 0; k < step->input_count; k++) {
+      struct buffer *buffer = step->inputs[k].buffer;
+      while (buffer && buffer->over) buffer = buffer->over;
+      if (!buffer || !buffer->is_table) continue;
+      const int64_t read = view_count(&step->outputs[0]);
+      buffer->is_table = step->op && step->op->id == OP_Gather && !k &&
+                         read <= view_count(&step->inputs[0]) / LEAST_PART;
+    }
+    for (size_t k = 0; k < step->epilogue.count; k++)
+      if (step->epilogue.operands[k].buffer) step->epilogue.operands[k].buffer->is_table = false;
+  }
+}
+
+static hone_status place_weights(struct ctx *ctx, struct plan *plan, bool tables) {
+  for (size_t i = 0; i < plan->buffers.count; i++) {
+    struct buffer *buffer = plan->buffers.at[i];
+    if (buffer->place != BUFFER_WEIGHTS || buffer->first < 0 || buffer->over ||
+        buffer->is_table != tables)
+      continue;
+    buffer->offset = plan->weights_bytes;
+    if (!checked_add(plan->weights_bytes, buffer->bytes, &plan->weights_bytes))
+      return fail(ctx, HONE_E_LIMIT, place_none(), "the weights are too large");
+  }
+  return HONE_OK;
+}
+
 hone_status plan_memory(struct ctx *ctx, struct arena *arena, struct plan *plan) {
   struct buffer **order;
   size_t count = 0;
@@ -128,12 +169,12 @@ hone_status plan_memory(struct ctx *ctx, struct arena *arena, struct plan *plan)
       return fail(ctx, HONE_E_LIMIT, place_none(), "a buffer is too large");
     if (buffer->place == BUFFER_ARENA && buffer->first >= 0 && !buffer->over)
       order[count++] = buffer;
-    if (buffer->place == BUFFER_WEIGHTS && buffer->first >= 0 && !buffer->over) {
-      buffer->offset = plan->weights_bytes;
-      if (!checked_add(plan->weights_bytes, buffer->bytes, &plan->weights_bytes))
-        return fail(ctx, HONE_E_LIMIT, place_none(), "the weights are too large");
-    }
   }
+  find_tables(plan);
+  TRY(place_weights(ctx, plan, false));
+  plan->table_bytes = plan->weights_bytes;
+  TRY(place_weights(ctx, plan, true));
+  plan->table_bytes = plan->weights_bytes - plan->table_bytes;
   qsort(order, count, sizeof *order, by_size);
   TRY(set_lower_bound(ctx, arena, plan, order, count));
   size_t largest = count < LARGEST ? count : LARGEST;

@@ -10,8 +10,7 @@
 #ifndef HONE_PLAN_H
 #define HONE_PLAN_H
 
-#include "compiler/kernels/kernels.h"
-#include "core/machine/machine.h"
+#include "compiler/schedule/schedule.h"
 #include "core/ops/ops.h"
 
 enum buffer_place { BUFFER_INPUT, BUFFER_OUTPUT, BUFFER_WEIGHTS, BUFFER_ARENA };
@@ -26,6 +25,7 @@ struct buffer {
       /* the buffer that it shares memory with (in_place.c, dedup_weights.c); NULL: its own
          memory */
       *over;
+  bool is_table; /* weights: a run reads a few of its rows */
   /* weights: raw payload, or what a kernel packs from it */
   const struct tensor *tensor;
   struct choice pack; /* kernel NULL: stored unchanged */
@@ -138,7 +138,7 @@ struct step {
   int64_t units;          /* independent work units */
   bool serial;            /* one thread does all work items */
   int64_t alone_units;    /* also if sizes leave so few of them or fewer; step_share */
-  int64_t chunks;         /* into how many parts the work items are cut; chunks.c */
+  int64_t chunks;         /* into how many parts the work items are cut */
   bool overlaps_previous; /* independent of the previous step: both run at the same time */
   bool in_place;          /* outputs[0] is written over an operand */
   bool at_bounds;         /* loops: over all elements at the symbols' bounds */
@@ -193,27 +193,18 @@ struct step {
 struct plan {
   const char *name; /* name of the graph */
   struct symbols symbols;
-  struct target target;
-  struct kernel_target kernel_target;
+  struct schedule schedule;
   size_t input_count, output_count;
   struct port *inputs, *outputs;
   VEC(struct step *) steps;
   VEC(struct buffer *) buffers;
   size_t arena_bytes, weights_bytes;
+  size_t table_bytes;                 /* of the weights, at their end: see is_table */
   size_t string_offset, string_bytes; /* of the arena: where new strings are stored */
   size_t extent_count; /* number of sizes known only at run time: a table per run, entry 0 unused */
   /* threads that have scratch memory; further threads skip steps that need it */
   int scratch_threads;
   size_t lower_bound_bytes; /* most bytes alive at once: a lower bound for every plan */
-};
-
-/* Choices from outside (a tuner, a file). An entry is used where it fits the target. */
-struct choice_table {
-  VEC(struct choice_entry {
-    struct problem problem;
-    struct choice choice;
-  })
-  entries;
 };
 
 struct plan_options {
@@ -237,14 +228,6 @@ void plan_print(struct strbuf *text, const struct plan *plan);
 void operations_print(struct strbuf *text, const struct operation *operations, size_t count);
 /* "gemm_f32", "elementwise", "copy", "plain" (a generic kernel), ... */
 const char *step_kind_name(const struct step *step);
-/* Lines "PROBLEM -> CHOICE", as plan_print prints them; blank lines and lines that start with #
-   are skipped. E_USAGE with the line number if a line is malformed or names no row. */
-MUST_USE hone_status choices_parse(struct ctx *ctx, struct arena *arena, struct place place,
-                                   const char *text, size_t length, struct choice_table *out);
-/* NULL: the table has no entry for it. */
-const struct choice *choices_find(const struct choice_table *table, const struct problem *problem);
-void kernel_target_init(struct kernel_target *out, const struct target *target, int threads);
-
 /* -- program.c */
 /* True if the program can run on vectors: floats, int32 (a few operations), and Casts between
    them and int8, which vectors hold as int32. Only clipped floats may become int8. */
@@ -321,8 +304,8 @@ int plan_fill_lines(const struct step *step);
 int64_t plan_transposed_blocks(const struct copy_dim *dim, int64_t size);
 int64_t plan_copy_units(const struct step *step);
 
-/* -- chunks.c: into how many parts the work items of a step may be cut */
-void set_chunks(struct plan *plan);
+void set_chunks(
+    struct plan *plan); /* steps.c: into how many parts the work items of steps are cut */
 
 /* -- lifetimes.c, in_place.c, memory.c */
 void set_lifetimes(struct plan *plan);  /* also sizes scratch for plan->scratch_threads */

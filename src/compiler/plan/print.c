@@ -72,7 +72,7 @@ static void print_program(struct strbuf *text, const struct expr *program) {
 void plan_print(struct strbuf *text, const struct plan *plan) {
   strbuf_printf(text, "plan: %zu steps, arena %zu bytes (lower bound %zu), weights %zu bytes, %s\n",
                 plan->steps.count, plan->arena_bytes, plan->lower_bound_bytes, plan->weights_bytes,
-                plan->target.level);
+                plan->schedule.target.level);
   for (size_t i = 0; i < plan->steps.count; i++) {
     const struct step *step = plan->steps.at[i];
     char line[512] = "", choice[512] = "";

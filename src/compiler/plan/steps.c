@@ -21,9 +21,30 @@ hone_status new_step(struct builder *b, enum step_kind kind, const struct node *
   return HONE_OK;
 }
 
-void step_share(struct step *step, double work, double least) {
+void step_share(struct step *step, double work, enum work_kind kind) {
+  const double least = schedule_least_shared(kind);
   step->serial = work < least || step->units < 2;
   step->alone_units = (int64_t)(least / fmax(work, 1) * (double)step->units);
+}
+
+static double view_elements(const struct view *views, size_t count) {
+  double sum = 0;
+  for (size_t i = 0; i < count; i++) {
+    double elements = views[i].buffer ? 1 : 0;
+    for (int d = 0; d < views[i].shape.rank; d++) elements *= (double)views[i].shape.dims[d];
+    sum += elements;
+  }
+  return sum;
+}
+
+void set_chunks(struct plan *plan) {
+  for (size_t i = 0; i < plan->steps.count; i++) {
+    struct step *step = plan->steps.at[i];
+    const double elements = view_elements(step->inputs, step->input_count) +
+                            view_elements(step->outputs, step->output_count);
+    const struct choice *choice = step->kind == STEP_KERNEL ? &step->choice : NULL;
+    step->chunks = schedule_parts(&plan->schedule, choice, elements, step->units);
+  }
 }
 
 /* Adjacent dimensions without border are merged where both sides are contiguous. */
@@ -89,7 +110,7 @@ static hone_status set_copy(struct builder *b, struct step *step, const struct v
   set_copy_dims(step, before);
   TRY(element_count(b, &to->shape, &elements));
   step->units = plan_copy_units(step);
-  step_share(step, (double)elements, 16384);
+  step_share(step, (double)elements, WORK_COPY);
   return HONE_OK;
 }
 
@@ -186,6 +207,6 @@ hone_status add_conversion(struct builder *b, const struct node *node, const str
   plan_loops(step, &nest);
   TRY(element_count(b, &to->shape, &elements));
   step->units = nest.units;
-  step_share(step, (double)elements, 8192);
+  step_share(step, (double)elements, WORK_LOOP);
   return HONE_OK;
 }

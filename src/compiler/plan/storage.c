@@ -100,7 +100,7 @@ hone_status packed_weights(struct builder *b, const struct choice *choice,
                            const struct problem *problem, const struct view *view,
                            struct view *out) {
   struct buffer *buffer;
-  size_t bytes = choice->kernel->packed_bytes(problem, &b->plan->kernel_target, choice);
+  size_t bytes = choice->kernel->packed_bytes(problem, &b->plan->schedule.kernels, choice);
   TRY(new_buffer(b, BUFFER_WEIGHTS, bytes, &buffer));
   buffer->tensor = view->buffer->tensor;
   buffer->pack = *choice;

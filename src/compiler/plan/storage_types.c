@@ -84,24 +84,17 @@ static bool matmul_sizes(const struct node *node, struct problem *out) {
 /* Another precision needs conversions around it: it must be faster by a tenth. */
 #define BETTER 0.9
 
-/* Predicted time of the best row; weights that stay in L2 between runs are read from there. */
 static double cost_of(const struct builder *b, const struct problem *problem) {
-  struct kernel_target target = b->plan->kernel_target;
-  struct choice choice;
-  if (b->weights_stay) target.memory_bytes_per_cycle = target.l2_bytes_per_cycle;
-  return choose_kernel_on(b, &target, problem, &choice) ? choice.cost : INFINITY;
+  return schedule_cost(b->ctx, &b->plan->schedule, problem, b->weights_stay);
 }
 
-/* True if bf16 matmuls are slower than f32 ones, as with vdpbf16ps on Intel cores. Then only
-   memory-bound matmuls compute in bf16, for half the weight bytes; the others multiply weights
-   rounded to bf16 as f32. A target without bf16 instructions always uses bf16, to show the
-   results of other processors; small constants stay small. */
+/* True if bf16 matmuls are slower than f32 ones. Then only memory-bound matmuls compute in bf16, for
+   half the weight bytes; the others multiply weights rounded to bf16 as f32. A target without bf16
+   instructions always uses bf16, to show the results of other processors; small constants stay
+   small. */
 static bool prefers_floats(const struct builder *b, const struct node *node) {
-  const struct kernel_target *target = &b->plan->kernel_target;
   struct problem problem = {.m = 0};
-  const uint32_t has = CPU_AVX512_BF16 | CPU_AMX_BF16 | CPU_BF16;
-  if (target->bf16_macs >= target->f32_macs || !(target->features & has) || target->prefers_size)
-    return false;
+  if (!schedule_has_slow_bf16(&b->plan->schedule) || b->options->prefers_size) return false;
   const bool is_product = is_op(node, OP_MatMul) || is_op(node, OP_Gemm);
   if (is_product ? !matmul_sizes(node, &problem)
                  : !is_op(node, OP_Conv) || !conv_sizes(b, node, &problem))
@@ -142,7 +135,7 @@ static bool weights_stay(const struct builder *b) {
   size_t bytes = 0;
   for (size_t i = 0; i < b->graph->values.count; i++)
     if (b->graph->values.at[i]->constant) bytes += b->graph->values.at[i]->constant->bytes;
-  return bytes <= b->plan->kernel_target.l2_bytes / 2 * 3;
+  return schedule_keeps(&b->plan->schedule, bytes);
 }
 
 /* -- which values are stored in 16 bits */
@@ -359,7 +352,7 @@ static bool choose_weights(struct builder *b, const struct tensor *weights, stru
                            struct choice *out) {
   const bool may = weights && weights->dtype == HONE_F32 && problem->types.a == TYPE_F32 &&
                    problem->types.b == TYPE_F32;
-  const bool is_size = b->plan->kernel_target.prefers_size;
+  const bool is_size = b->options->prefers_size;
   struct problem narrow = *problem;
   for (size_t i = 0; i < COUNT(halves) && may; i++) {
     narrow.types.b = (uint8_t)halves[i].dtype;
@@ -375,7 +368,7 @@ static bool choose_weights(struct builder *b, const struct tensor *weights, stru
 static bool stores_once(const struct builder *b, const struct problem *problem,
                         const struct choice *choice) {
   return !(choice->kernel->traits & OVER_OPERANDS_OF_WHOLE) ||
-         kernel_sums_at_once(problem, &b->plan->kernel_target, choice);
+         kernel_sums_at_once(problem, &b->plan->schedule.kernels, choice);
 }
 
 bool choose_kernel_and_storage(struct builder *b, const struct tensor *weights,

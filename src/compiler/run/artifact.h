@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#define HONE_ARTIFACT_ABI 7
+#define HONE_ARTIFACT_ABI 8
 #define HONE_ARTIFACT_SYMBOLS 4 /* maximum number of dynamic sizes that the caller gives */
 #define HONE_ARTIFACT_SIZES 32  /* with those computed from them */
 
@@ -107,7 +107,8 @@ struct hone_artifact_info {
   const char *generator; /* "hone 0.1.0", "hone 0.1.0, prefer size" */
   uint64_t arena_bytes;  /* 64-byte aligned memory that run needs */
   uint64_t weights_bytes;
-  const void *weights; /* embedded packed weights, or NULL: read them from the .weights file */
+  uint64_t table_bytes; /* of them, at their end: tables of which a run reads a few rows */
+  const void *weights;  /* embedded packed weights, or NULL: read them from the .weights file */
   int32_t input_count, output_count;
   const struct hone_io_info *inputs, *outputs;
   /* One inference; team NULL: on one thread. 0, or a hone_status (HONE_E_SHAPE: an index out of

@@ -173,7 +173,7 @@ static hone_status emit_transposition(struct emitter *e, const struct step *step
   const long long parts = plan_transposed_blocks(&dims[last], TRANSPOSED_PART);
   begin_loops(&body, step);
   emit_element_type(&body, bytes);
-  const bool has_squares = bytes == 4 && e->plan->target.vector_bytes >= 16;
+  const bool has_squares = bytes == 4 && e->plan->schedule.target.vector_bytes >= 16;
   if (has_squares)
     strbuf_puts(
         &body,

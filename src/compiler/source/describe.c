@@ -155,7 +155,7 @@ hone_status emit_weights_text(struct ctx *ctx, struct arena *arena, const struct
 
 static hone_status emit_weights(struct emitter *e, const struct emitted *made) {
   /* the C standard guarantees strings of 4,095 bytes, not more */
-  if (made->weights_bytes > TEXT_WEIGHTS && !e->plan->target.is_portable)
+  if (made->weights_bytes > TEXT_WEIGHTS && !e->plan->schedule.target.is_portable)
     return emit_string(e, made);
   if (!made->weights_bytes) {
     strbuf_puts(e->out, "static const uint32_t packed[1];\n");
@@ -200,10 +200,11 @@ hone_status emit_info(struct emitter *e, const char *prefix, struct emitted *mad
       "static const struct hone_artifact_info info = {\n"
       "    .abi = HONE_ARTIFACT_ABI,\n    .flags = 0x%x,\n    .build_id = \"%s\",\n"
       "    .generator = \"hone %s%s\",\n    .arena_bytes = %zuu,\n    .weights_bytes = %zuu,\n"
+      "    .table_bytes = %zuu,\n"
       "    .weights = %s,\n    .input_count = input_count,\n    .output_count = output_count,\n"
       "    .inputs = inputs,\n    .outputs = outputs,\n    .run = run,\n",
-      e->plan->target.features, made->build_id, HONE_VERSION, plan_preference(e->plan), arena_bytes,
-      made->weights_bytes, as_source ? "packed" : "PACKED");
+      e->plan->schedule.target.features, made->build_id, HONE_VERSION, plan_preference(e->plan),
+      arena_bytes, made->weights_bytes, e->plan->table_bytes, as_source ? "packed" : "PACKED");
   if (e->plan->symbols.count)
     strbuf_printf(e->out,
                   "    .symbol_count = %zu,\n    .bounds = bounds,\n    .symbols = symbols,\n"

@@ -302,14 +302,14 @@ static const struct {
 
 const char *requirement(const struct plan *plan, size_t i) {
   if (i >= COUNT(macros)) return NULL;
-  return plan->target.features & macros[i].feature ? macros[i].names[0] : "";
+  return plan->schedule.target.features & macros[i].feature ? macros[i].names[0] : "";
 }
 
 /* Without its flags the source would compile and silently run 40 times slower (mlp, gcc -O2). */
 void emit_requirements(const struct plan *plan, struct strbuf *out) {
   bool has_any = false;
   for (size_t i = 0; i < COUNT(macros); i++) {
-    if (!(plan->target.features & macros[i].feature)) continue;
+    if (!(plan->schedule.target.features & macros[i].feature)) continue;
     strbuf_puts(out, has_any ? " || " : "#if ");
     if (macros[i].names[1])
       strbuf_printf(out, "(!defined %s && !defined %s)", macros[i].names[0], macros[i].names[1]);
@@ -319,13 +319,13 @@ void emit_requirements(const struct plan *plan, struct strbuf *out) {
   }
   strbuf_puts(out, has_any ? "\n" : "");
   if (has_any) strbuf_puts(out, "#error \"compile this file with: -O2");
-  for (const char *const *flag = plan->target.flags; has_any && *flag; flag++)
+  for (const char *const *flag = plan->schedule.target.flags; has_any && *flag; flag++)
     strbuf_printf(out, " %s", *flag);
   if (has_any) strbuf_puts(out, "\"\n#endif\n");
   strbuf_puts(out,
               "#if defined __GNUC__ && !defined __OPTIMIZE__\n"
               "#warning \"not optimised: many times slower than with -O2\"\n#endif\n");
-  if (plan->target.is_portable)
+  if (plan->schedule.target.is_portable)
     strbuf_puts(
         out,
         "/* Plain C11. The processor must have: bytes of 8 bits, float and double of IEEE "

@@ -66,7 +66,7 @@ static void put_undefines(const struct defines *d, struct strbuf *out) {
 
 bool emit_kernel_sizes(const struct emitter *e, const struct step *step, struct strbuf *out) {
   struct defines d;
-  collect(&step->problem, &step->choice, &e->plan->kernel_target, false, &d);
+  collect(&step->problem, &step->choice, &e->plan->schedule.kernels, false, &d);
   if (d.literals == d.count) return false;
   for (size_t i = d.literals; i < d.count; i++)
     strbuf_printf(out, "%s%lldl", i > d.literals ? ", " : "  static const long sizes[] = {",
@@ -235,7 +235,7 @@ static hone_status emit_text(struct emitter *e, const struct step *step, bool pa
   struct strbuf body = {0};
   hone_status status = HONE_OK;
   struct defines d;
-  const char *file = collect(&step->problem, &step->choice, &e->plan->kernel_target, packs, &d);
+  const char *file = collect(&step->problem, &step->choice, &e->plan->schedule.kernels, packs, &d);
   char line[512] = "sizes at run time";
   if (d.literals == d.count) problem_print(line, sizeof line, &step->problem);
   strbuf_printf(&body, "/* %s: %s */\n", step->choice.kernel->name, line);

@@ -174,7 +174,7 @@ static hone_status emit_element(struct emitter *e, struct strbuf *out, const str
 static hone_status emit_row(struct emitter *e, struct strbuf *out, const struct step *step,
                             const struct loop_nest *nest) {
   int last = nest->rank - 1;
-  int64_t lanes = e->plan->target.vector_bytes / 4, n = last < 0 ? 1 : nest->size[last];
+  int64_t lanes = e->plan->schedule.target.vector_bytes / 4, n = last < 0 ? 1 : nest->size[last];
   const struct slope slope = last < 0 ? (struct slope){0} : nest->slope[last];
   bool vector = is_vector(step, nest);
   bool tail = !slope_is_zero(&slope) ||

@@ -6,7 +6,7 @@
 #include "compiler/run/artifact.h"
 
 const char *plan_preference(const struct plan *plan) {
-  return plan->kernel_target.prefers_size ? ", prefer size" : "";
+  return plan->schedule.kernels.prefers_size ? ", prefer size" : "";
 }
 
 /* The macros that describe the plan's processor to the kernel sources. */
@@ -15,7 +15,7 @@ static hone_status add_known(struct ctx *ctx, struct arena *arena, const struct 
   const char *macro;
   for (size_t i = 0; (macro = requirement(plan, i)); i++)
     if (*macro) TRY(macros_add(ctx, arena, macros, macro, "1"));
-  if (strncmp(plan->target.triple, "x86_64", 6)) return HONE_OK;
+  if (strncmp(plan->schedule.target.triple, "x86_64", 6)) return HONE_OK;
   TRY(macros_add(ctx, arena, macros, "__x86_64__", "1"));
   return macros_add(ctx, arena, macros, "__SSE2__", "1"); /* every x86-64 processor has it */
 }
@@ -41,11 +41,12 @@ static hone_status add_sources(struct ctx *ctx, struct arena *arena, const struc
       "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n"
       "#if defined __clang__\n#pragma clang fp contract(fast)\n#endif\n"
       "#define HONE_VECTOR_BYTES %d\n%s",
-      plan->target.vector_bytes, plan->target.is_portable ? "#define HONE_PORTABLE 1\n" : ""));
+      plan->schedule.target.vector_bytes,
+      plan->schedule.target.is_portable ? "#define HONE_PORTABLE 1\n" : ""));
   TRY(add_source(ctx, arena, head, start, strlen(start), all));
   for (size_t i = 0; kernel_helpers[i]; i++) {
     size_t length = 0;
-    const char *name = !i && plan->target.vector_bytes == 4 ? "lane.h" : kernel_helpers[i];
+    const char *name = !i && plan->schedule.target.vector_bytes == 4 ? "lane.h" : kernel_helpers[i];
     const char *source = kernel_source(name, &length);
     if (!source)
       return fail(ctx, HONE_E_INTERNAL, place_none(), "embedded file %s is missing", name);
@@ -68,8 +69,8 @@ hone_status head_make(struct ctx *ctx, struct arena *arena, const struct plan *p
   strbuf_printf(
       &top,
       "/* Made by hone %s. %zu steps; arena %zu bytes, weights %zu bytes; target %s %s%s. */\n",
-      HONE_VERSION, plan->steps.count, plan->arena_bytes, plan->weights_bytes, plan->target.triple,
-      plan->target.level, plan_preference(plan));
+      HONE_VERSION, plan->steps.count, plan->arena_bytes, plan->weights_bytes,
+      plan->schedule.target.triple, plan->schedule.target.level, plan_preference(plan));
   emit_requirements(plan, &top);
   strbuf_append(&all, top.at ? top.at : "", top.length);
   hone_status status = strbuf_finish(ctx, &top);
@@ -90,7 +91,7 @@ hone_status head_print(const struct head *head, struct strbuf *out) {
 
 hone_status emit_alone_head(struct ctx *ctx, const struct target *target, const struct strbuf *unit,
                             struct strbuf *out) {
-  const struct plan plan = {.target = *target};
+  const struct plan plan = {.schedule = {.target = *target}};
   struct arena *arena;
   struct head head;
   TRY(arena_create(ctx, 0, &arena));

@@ -19,7 +19,7 @@ static int64_t sliced_columns(const struct buffer *b, const struct kernel_target
 }
 
 static hone_status add_slices(struct emitter *e, const struct buffer *b) {
-  const struct kernel_target *target = &e->plan->kernel_target;
+  const struct kernel_target *target = &e->plan->schedule.kernels;
   int64_t columns = 0, stride = 0, width = sliced_columns(b, target, &columns, &stride);
   int64_t panels = width ? (columns + width - 1) / width : 1, at_a_time = panels;
   size_t exact = b->pack.kernel->packed_bytes(&b->problem, target, &b->pack);

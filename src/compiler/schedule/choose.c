@@ -1,7 +1,9 @@
 /* Chooses the kernel for a problem and its parameters: the entry of a choice table, else the row
  * with the least predicted cost.
  */
-#include "builder.h"
+#include "schedule.h"
+
+#include <math.h>
 
 void kernel_target_init(struct kernel_target *out, const struct target *target, int threads) {
   const struct speeds *speeds = &target->speeds;
@@ -26,6 +28,23 @@ void kernel_target_init(struct kernel_target *out, const struct target *target, 
                                 .winograd_loss = speeds->winograd_loss,
                                 .amx_tile_cycles = speeds->amx_tile_cycles,
                                 .claim_ns = speeds->claim_ns};
+}
+
+void schedule_init(struct schedule *out, const struct target *target, int threads,
+                   bool prefers_size, const struct choice_table *choices) {
+  *out = (struct schedule){.target = *target, .choices = choices};
+  kernel_target_init(&out->kernels, target, threads);
+  out->kernels.prefers_size = prefers_size;
+}
+
+bool schedule_keeps(const struct schedule *schedule, size_t bytes) {
+  return bytes <= schedule->kernels.l2_bytes / 2 * 3;
+}
+
+bool schedule_has_slow_bf16(const struct schedule *schedule) {
+  const struct kernel_target *target = &schedule->kernels;
+  const uint32_t has = CPU_AVX512_BF16 | CPU_AMX_BF16 | CPU_BF16;
+  return target->bf16_macs < target->f32_macs && (target->features & has);
 }
 
 /* -- choice tables */
@@ -76,9 +95,10 @@ const struct choice *choices_find(const struct choice_table *table, const struct
   return NULL;
 }
 
-bool choose_kernel_on(const struct builder *b, const struct kernel_target *target,
-                      const struct problem *problem, struct choice *out) {
-  const struct choice *wanted = choices_find(b->options->choices, problem);
+static bool choose_on(struct ctx *ctx, const struct schedule *schedule,
+                      const struct kernel_target *target, const struct problem *problem,
+                      struct choice *out) {
+  const struct choice *wanted = choices_find(schedule->choices, problem);
   if (wanted) {
     *out = *wanted;
     if (kernel_serves(out->kernel, problem, target) && out->kernel->fits(problem, target, out))
@@ -86,12 +106,21 @@ bool choose_kernel_on(const struct builder *b, const struct kernel_target *targe
     char line[LINE_BYTES], choice[LINE_BYTES];
     problem_print(line, sizeof line, problem);
     choice_print(choice, sizeof choice, wanted);
-    warn(b->ctx, "the choice \"%s\" does not fit %s on %s: not used", choice, line,
-         b->plan->target.level);
+    warn(ctx, "the choice \"%s\" does not fit %s on %s: not used", choice, line,
+         schedule->target.level);
   }
   return kernel_choose(problem, target, out);
 }
 
-bool choose_kernel(const struct builder *b, const struct problem *problem, struct choice *out) {
-  return choose_kernel_on(b, &b->plan->kernel_target, problem, out);
+bool schedule_choose(struct ctx *ctx, const struct schedule *schedule,
+                     const struct problem *problem, struct choice *out) {
+  return choose_on(ctx, schedule, &schedule->kernels, problem, out);
+}
+
+double schedule_cost(struct ctx *ctx, const struct schedule *schedule,
+                     const struct problem *problem, bool in_cache) {
+  struct kernel_target target = schedule->kernels;
+  struct choice choice;
+  if (in_cache) target.memory_bytes_per_cycle = target.l2_bytes_per_cycle;
+  return choose_on(ctx, schedule, &target, problem, &choice) ? choice.cost : INFINITY;
 }
