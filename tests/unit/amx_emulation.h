@@ -1,5 +1,5 @@
 /* AMX tiles in plain C, for kernel sources on processors without AMX. Follows Intel's SDM (volume
- * 2, TDPBF16PS, TDPBUSD, TDPBSSD, TILELOADD, TILESTORED), with sums of bf16 products in float. An
+ * 2, TDPBF16PS, TDPBUSD, TDPBSSD, TDPBSUD, TILELOADD, TILESTORED), with sums of bf16 products in float. An
  * unconfigured tile, or tiles whose sizes do not match, end the program. One thread at a time. */
 #include <stdint.h>
 
@@ -42,13 +42,15 @@ static float amx_half_(int32_t pair, int i) {
   __builtin_memcpy(&x, &bits, 4);
   return x;
 }
-/* One word of c after the products of one word of a and of b. kind: 0 bf16, 1 u8 * i8, 2 i8 * i8 */
+/* One word of c after the products of one word of a and of b. kind: 0 bf16, 1 u8 * i8, 2 i8 * i8,
+   3 i8 * u8 */
 static int32_t amx_word_(int32_t c, int32_t a, int32_t b, int kind) {
   float sum;
   if (kind) {
     for (int i = 0; i < 4; i++) {
       int x = kind == 1 ? (uint8_t)((uint32_t)a >> 8 * i) : (int8_t)((uint32_t)a >> 8 * i);
-      c += x * (int8_t)((uint32_t)b >> 8 * i);
+      int y = kind == 3 ? (uint8_t)((uint32_t)b >> 8 * i) : (int8_t)((uint32_t)b >> 8 * i);
+      c += x * y;
     }
     return c;
   }
@@ -75,3 +77,4 @@ static void amx_dot_(int c, int a, int b, int kind) {
 #define TILE_DOT_BF16_(c, a, b) amx_dot_(c, a, b, 0)
 #define TILE_DOT_U8_(c, a, b) amx_dot_(c, a, b, 1)
 #define TILE_DOT_I8_(c, a, b) amx_dot_(c, a, b, 2)
+#define TILE_DOT_SU8_(c, a, b) amx_dot_(c, a, b, 3)

@@ -209,7 +209,8 @@ static void run_problem(const struct isa *isa, void *library, int index,
   fill(&a, n.a, 1), fill(&b, n.b, 2), fill(&norm_bias, n.columns, 3);
   fill(&bias, n.columns, 4), fill(&residual, n.c, 5);
   if (kernel->pack) kernel->pack(&p, &isa->target, &choice, b.at, packed.at);
-  if (kernel->pack_source) { /* the packing at run time gives the same bytes */
+  if (kernel->pack_source &&
+      !(kernel->traits & SPLITS_A)) { /* the packing at run time gives the same bytes */
     struct guarded again = guarded_floats((int64_t)(packed_bytes / sizeof(float)));
     snprintf(name, sizeof name, "pack_%d", job_number(index, kernel));
     pack_function *pack = (pack_function *)dlsym(library, name);

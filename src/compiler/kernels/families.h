@@ -76,6 +76,10 @@ PACKED_FAMILY(depthwise_dot)
 PACKED_FAMILY(winograd)
 PACKED_FAMILY(recurrent)
 PACKED_FAMILY(gemm_wq)
+/* Differs in what it accepts. */
+#define gemm_wq_tiles_defines gemm_wq_defines
+#define gemm_wq_tiles_units gemm_wq_units
+FAMILY(gemm_wq_tiles)
 FAMILY(pool)
 FAMILY(pool_max)
 FAMILY(softmax)
@@ -102,6 +106,8 @@ size_t attention_scratch_bytes(ON, const struct choice *choice);
 size_t recurrent_scratch_bytes(ON, const struct choice *choice);
 size_t softmax_scratch_bytes(ON, const struct choice *choice);
 size_t gemm_wq_scratch_bytes(ON, const struct choice *choice);
+int64_t gemm_wq_split_units(ON, const struct choice *choice);
+
 #undef PACKED_FAMILY
 #undef FAMILY
 #undef ON

@@ -74,13 +74,39 @@ bool gemm_wq_fits(const struct problem *p, const struct kernel_target *target,
          choice->value[1] <= min_i64(p->m, 16);
 }
 
+/* On AMX tiles: 16 rows of a times 16 columns, and blocks that are a part of a tile, or some. */
+enum { TILE_SIDE = 16, TILE_BYTES = 64 };
+
+bool gemm_wq_tiles_accepts(const struct problem *p, const struct kernel_target *target) {
+  const int64_t group = 4 * (8 / bits_of(p)), bytes = ceil_div(p->block, group) * group;
+  return gemm_wq_accepts(p, target) && p->m >= TILE_SIDE && digits_of(p) == 2 &&
+         p->block <= MOST_SUMMED && (bytes <= TILE_BYTES || bytes % TILE_BYTES == 0);
+}
+
+bool gemm_wq_tiles_enumerate(const struct problem *p, const struct kernel_target *target, int index,
+                             struct choice *out) {
+  (void)p, (void)target;
+  out->value[0] = 1;
+  out->value[1] = TILE_SIDE;
+  return !index;
+}
+
+bool gemm_wq_tiles_fits(const struct problem *p, const struct kernel_target *target,
+                        struct choice *choice) {
+  return gemm_wq_fits(p, target, choice) && choice->value[1] == TILE_SIDE;
+}
+
 int gemm_wq_defines(const struct problem *p, const struct kernel_target *target,
                     const struct choice *choice, struct kernel_define defines[KERNEL_DEFINES_MAX]) {
   const struct kernel_define all[] = {
-      {"VECTORS", choice->value[0]},   {"PANEL_VECTORS", panel_vectors(p, target, choice)},
-      {"TILE_ROWS", choice->value[1]}, {"B_TYPE", p->types.b},
-      {"B_BITS", bits_of(p)},          {"STEP", step_of(p, choice)},
-      {"DIGITS", digits_of(p)}};
+      {"VECTORS", choice->value[0]},
+      {"PANEL_VECTORS", panel_vectors(p, target, choice)},
+      {"TILE_ROWS", choice->value[1]},
+      {"B_TYPE", p->types.b},
+      {"B_BITS", bits_of(p)},
+      {"STEP", step_of(p, choice)},
+      {"DIGITS", digits_of(p)},
+      {"TILES", (choice->kernel->features & FEATURE_AMX_TILE) != 0}};
   memcpy(defines, all, sizeof all);
   return COUNT(all);
 }
@@ -119,11 +145,22 @@ size_t gemm_wq_packed_bytes(const struct problem *p, const struct kernel_target 
 }
 
 /* What the source keeps of a: four numbers per block and the digits of each element. */
-size_t gemm_wq_scratch_bytes(const struct problem *p, const struct kernel_target *target,
-                             const struct choice *choice) {
+size_t kernel_split_bytes(const struct problem *p, const struct kernel_target *target,
+                          const struct choice *choice) {
   struct panels t = panels_of(p, target, choice);
   int64_t group = t.quad * t.pair;
   return (size_t)(p->m * t.blocks * (4 * 4 + digits_of(p) * ceil_div(t.step, group) * group));
+}
+
+size_t gemm_wq_scratch_bytes(const struct problem *p, const struct kernel_target *target,
+                             const struct choice *choice) {
+  return p->a_split ? 0 : kernel_split_bytes(p, target, choice);
+}
+
+int64_t gemm_wq_split_units(const struct problem *p, const struct kernel_target *target,
+                            const struct choice *choice) {
+  (void)target, (void)choice;
+  return p->m;
 }
 
 static int element(const struct problem *p, const uint8_t *from, int64_t i) {

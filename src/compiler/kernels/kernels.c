@@ -238,6 +238,12 @@ static int print_types(char *out, size_t size, const struct problem_types *t) {
                   type_name(t->c));
 }
 
+struct problem problem_before_choice(const struct problem *problem) {
+  struct problem p = *problem;
+  p.a_split = p.limit_operand = 0;
+  return p;
+}
+
 int problem_print(char *out, size_t size, const struct problem *problem) {
   char name[64];
   print_types(name, sizeof name, &problem->types);

@@ -107,16 +107,16 @@ struct type_sets {
   uint32_t a, b, acc, c;
 };
 
-/* Traits of a source: which operands may share memory with c at the same addresses; and
-   UNROLLS_LATE. */
+/* Traits of a source: which operands may share memory with c at the same addresses; UNROLLS_LATE: its
+   innermost loops have no spills (tests/unit/test_census.c) only if the compiler unrolls tiles late;
+   SPLITS_A: pack_source
+   transforms a, not b; without a_split each call does that for all of a before it multiplies. */
 enum {
   OVER_A = 1,        /* a, if its strides are those of c */
   OVER_OPERANDS = 2, /* the epilogue's: an element is stored once, after it was read there */
   OVER_OPERANDS_OF_WHOLE = 4, /* the same if kernel_sums_at_once */
-  UNROLLS_LATE =
-      /* its innermost loops have no spills (tests/unit/test_census.c) only if the compiler
-         unrolls tiles late */
-  8
+  UNROLLS_LATE = 8,
+  SPLITS_A = 16
 };
 
 struct kernel {
@@ -162,7 +162,7 @@ struct kernel {
   /* Scratch memory of each thread during the step; NULL: none. */
   size_t (*scratch_bytes)(const struct problem *problem, const struct kernel_target *target,
                           const struct choice *choice);
-  unsigned traits; /* OVER_A, ..., UNROLLS_LATE */
+  unsigned traits; /* OVER_A, ..., SPLITS_A */
 };
 
 extern const struct kernel kernel_table[];
@@ -205,6 +205,12 @@ bool kernel_limits(const struct problem *problem, const struct kernel_target *ta
 /* True if the choice sums all of k at once, so that c never holds a partial sum. */
 bool kernel_sums_at_once(const struct problem *problem, const struct kernel_target *target,
                          const struct choice *choice);
+
+/* Bytes of a after pack_source of a row with SPLITS_A. */
+size_t kernel_split_bytes(const struct problem *problem, const struct kernel_target *target,
+                          const struct choice *choice);
+/* The problem for which a choice is made: without the numbers that a plan sets after it. */
+struct problem problem_before_choice(const struct problem *problem);
 
 /* The columns per panel of a packed float b stored as [panel][k][column of the panel]. 0:
    another layout. */

@@ -74,7 +74,8 @@ struct builder {
   hone_dtype *stored_as;
   /* by index of a matmul's result: weights rounded to bf16, computed in f32 */
   bool *prefers_floats;
-  bool weights_stay; /* L2 holds most of the constants */
+  bool weights_stay;        /* L2 holds most of the constants */
+  const struct step *split; /* the last one of split_a, or NULL */
 };
 
 /* -- attention.c */

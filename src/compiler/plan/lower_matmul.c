@@ -297,6 +297,66 @@ hone_status lower_gemm(struct builder *b, const struct fusion_group *g, bool *ou
   return add_product(b, g, &p, &choice, &problem, bias);
 }
 
+/* The slope of the m rows of a, whose last dimension is k; false if they do not end together. */
+static bool slope_of_rows(const struct view *a, int64_t m, struct slope *out) {
+  int64_t before = 1;
+  *out = (struct slope){0};
+  for (int d = 0; d + 1 < a->shape.rank; before *= a->shape.dims[d++]) {
+    const struct slope own = view_slope(a, d);
+    if (slope_is_zero(&own)) continue;
+    if (before > 1 || !slope_is_zero(out)) return false;
+    *out = slope_times(&own, m / a->shape.dims[d]);
+  }
+  return true;
+}
+
+static bool splits_the_same(const struct step *step, const struct problem *problem,
+                            const struct choice *choice, const struct view *a) {
+  const struct view *from = &step->inputs[0];
+  return step->choice.kernel == choice->kernel && from->buffer == a->buffer &&
+         from->offset == a->offset && !memcmp(&step->problem, problem, sizeof *problem);
+}
+
+/* A step that transforms a for the kernel, once for neighbouring matmuls of the same a: each call of the
+   kernel would do it for all of a. Replaces *a by its result. */
+static hone_status split_a(struct builder *b, const struct node *node, const struct choice *choice,
+                           struct problem *problem, struct view *a) {
+  const struct kernel_target *target = &b->plan->schedule.kernels;
+  struct buffer *buffer;
+  struct slope slope, *slopes;
+  struct step *step;
+  if (!(choice->kernel->traits & SPLITS_A) || !slope_of_rows(a, problem->m, &slope)) return HONE_OK;
+  problem->a_split = 1;
+  struct problem own = *problem;
+  own.n = 1; /* nothing of b and c */
+  own.b_row = own.c_row = own.b_halves = 0;
+  if (b->split && splits_the_same(b->split, &own, choice, a)) {
+    *a = b->split->outputs[0];
+    return HONE_OK;
+  }
+  const size_t bytes = kernel_split_bytes(problem, target, choice);
+  TRY(new_buffer(b, BUFFER_ARENA, bytes, &buffer));
+  TRY(new_step(b, STEP_PACK, node, 1, 1, &step));
+  step->choice = *choice;
+  step->problem = own;
+  step->inputs[0] = *a;
+  step->units = choice->kernel->pack_units(&own, target, choice);
+  view_dense(&step->outputs[0], buffer, HONE_U8,
+             &(struct shape){2, {own.m, (int64_t)bytes / own.m}});
+  if (!slope_is_zero(&slope)) {
+    TRY(NEW_ARRAY(b->ctx, b->arena, slopes, HONE_MAX_RANK));
+    slopes[0] = slope;
+    step->outputs[0].slope = slopes;
+    step->prefix = (struct active_prefix){step->units, 1, 1, 0};
+    step->prefix_count = own.m;
+    step->prefix_slope = slopes;
+  }
+  step_share(step, (double)own.m * (double)own.k, WORK_COPY);
+  b->split = step;
+  *a = step->outputs[0];
+  return HONE_OK;
+}
+
 /* Elements, scales and zero points concatenated, as gemm_wq_pack reads them. */
 static hone_status weights_tensor(struct builder *b, const struct node *node, struct tensor **out) {
   size_t bytes = 0, own = node->input_count;
@@ -355,6 +415,7 @@ hone_status lower_weights(struct builder *b, const struct fusion_group *g, bool 
   TRY(make_output(b, c, &out, &out));
   TRY(make_epilogue(b, g, NULL, &out, c->shape.rank - 1, &epilogue));
   *out_done = true;
+  TRY(split_a(b, node, &choice, &problem, &av));
   return add_kernel(b, node, &choice, &problem, (struct view[]){av, packed, out}, &epilogue,
                     group_flops(g), &step);
 }

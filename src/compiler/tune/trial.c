@@ -416,7 +416,7 @@ static hone_status run_in(struct bench_rig *rig, struct arena *arena) {
 hone_status trial_run(struct ctx *ctx, struct arena *arena, const struct problem *problem,
                       const struct trial_options *options, struct trial *out) {
   struct bench_rig rig = {.ctx = ctx, .options = options, .trial = out};
-  *out = (struct trial){.problem = *problem, .macs = problem_macs(problem)};
+  *out = (struct trial){.problem = problem_before_choice(problem), .macs = problem_macs(problem)};
   TRY(features_check(ctx, place_none(), options->target->features));
   kernel_target_init(&rig.target, options->target, options->threads);
   hone_status status = run_in(&rig, arena);

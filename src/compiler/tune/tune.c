@@ -47,11 +47,11 @@ static hone_status list_problems(struct tuning *t) {
     const struct step *step = plan->steps.at[i];
     size_t k = 0;
     if (step->kind != STEP_KERNEL) continue;
-    while (k < t->problems.count &&
-           memcmp(&t->problems.at[k].problem, &step->problem, sizeof step->problem) != 0)
+    const struct problem problem = problem_before_choice(&step->problem);
+    while (k < t->problems.count && memcmp(&t->problems.at[k].problem, &problem, sizeof problem))
       k++;
     if (k == t->problems.count)
-      VEC_PUSH(t->ctx, t->arena, &t->problems, ((struct wanted_problem){step->problem, 0}));
+      VEC_PUSH(t->ctx, t->arena, &t->problems, ((struct wanted_problem){problem, 0}));
     t->problems.at[k].cost += step->choice.cost;
   }
   if (t->problems.count)

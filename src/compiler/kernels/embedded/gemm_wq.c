@@ -109,6 +109,7 @@ INLINE_ void PASTE_(NAME, sums)(const float *a, const uint8_t *panel, long strid
 #define ROW_T float
 #define ROW_STEP A_ROW
 #define ROWS_(count) ((const float *)a_)
+#define STRIDE_(count) (count)
 #include "gemm_wq_walk.h"
 #undef BLOCKS_
 #undef PAIR

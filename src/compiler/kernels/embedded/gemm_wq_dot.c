@@ -7,14 +7,11 @@
  * Panels of NR columns hold, STEP rows of b at a time (at most 256), [scale][NR] (f16 if
  * B_HALVES), [zero or minimum][NR] if B_ZEROS, then groups of four rows [NR][4], or of eight rows for 4 bits:
  * the fifth is in the upper half of the first one's byte. SIGN_ is added to signed elements. As many
- * groups as fit in registers (SLAB_) are unpacked once for all TILE_ROWS rows of a. From defines():
- * VECTORS, PANEL_VECTORS, TILE_ROWS, STEP, DIGITS, B_TYPE (ONNX), B_BITS.
+ * groups as fit in registers (SLAB_) are unpacked once for all TILE_ROWS rows of a. With TILES, the
+ * integer sums of 16 rows are made by AMX: the same numbers. From defines(): VECTORS, PANEL_VECTORS,
+ * TILE_ROWS, STEP, DIGITS, TILES, B_TYPE (ONNX), B_BITS.
  */
-#define PAIR (8 / B_BITS)
-#define GROUP (4 * PAIR)
-#define GROUPS_(rows) (((rows) + GROUP - 1) / GROUP)
-#define BLOCKS_ ((K + STEP - 1) / STEP)
-#define LAST_ (K - (BLOCKS_ - 1) * STEP)
+#include "gemm_wq_block.h"
 #include "gemm_wq_head.h"
 #define BLOCK_BYTES (HEAD_BYTES_ + GROUPS_(STEP) * 4l * NR)
 #define PANEL_BYTES (BLOCKS_ * BLOCK_BYTES)
@@ -35,59 +32,10 @@
 #define DOT_ dot_bytes_
 #define JOIN_(sums) (sums)
 #endif
-#if B_TYPE == 22
-#define SIGN_ 8
-#elif B_TYPE == 3
-#define SIGN_ 128
+#if A_SPLIT
+#define ROWS_(count) a_
+#define STRIDE_(count) M
 #else
-#define SIGN_ 0
-#endif
-
-#if DIGITS == 2
-#define LARGEST_ 32512.0f /* 127 * 256 */
-#else
-#define LARGEST_ 8323072.0f
-#endif
-#define SUMS_OF_DIGITS_ (DIGITS - 1) /* the two lower digits have one sum */
-
-/* Of one row of a: digits, the low ones first. */
-struct PASTE_(NAME, block) {
-  /* the value of an integer 1; the sum of all integers, times that with minima */
-  float step, all;
-  int32_t first[SUMS_OF_DIGITS_]; /* initial sums, which subtract SIGN_ */
-  int8_t digit[DIGITS][GROUPS_(STEP) * GROUP];
-};
-
-/* One block of a row: `depth` elements at a. */
-INLINE_ void PASTE_(NAME, split)(struct PASTE_(NAME, block) *to, const float *a, const long depth) {
-  const long padded = GROUPS_(depth) * GROUP;
-  veci most = {0}, sum = {0}, top = {0};
-  for (long k = 0; k < depth; k += LANES)
-    most = larger_(most, (veci)load_lanes_(a + k, depth - k) & 0x7fffffff);
-  JOIN_LANES_(most, larger_);
-  const float largest = LANE_((vec)larger_(most, splati_(23 << 23)), 0); /* at least 2^-104 */
-  const vec scale = splat_(LARGEST_ / largest);
-  for (long k = 0; k < padded; k += LANES) {
-    veci x = nearest_(load_lanes_(a + k, depth - k) * scale);
-    sum = veci_add_(sum, x);
-    UNROLL for (int d = 0; d < DIGITS; d++) {
-      if (d == 2) top = veci_add_(top, x);
-      narrow_i8(to->digit[d] + k, x, padded - k);
-      x = (x + 128) >> 8;
-    }
-  }
-  to->step = LANE_(most, 0) < 0x7f800000 ? largest * (1 / LARGEST_) : NAN;
-#if B_ZEROS || SIGN_
-  JOIN_LANES_(sum, veci_add_);
-  JOIN_LANES_(top, veci_add_);
-  to->all = (float)LANE_(sum, 0) * (B_ZEROS == 2 ? to->step : 1);
-  to->first[0] = -SIGN_ * (LANE_(sum, 0) - LANE_(top, 0) * 65536);
-  if (DIGITS == 3) to->first[DIGITS - 2] = -SIGN_ * LANE_(top, 0);
-#else
-  (void)sum, (void)top;
-#endif
-}
-
 /* All blocks of the first `count` rows, one block after the other. */
 INLINE_ const struct PASTE_(NAME, block) *PASTE_(NAME, split_rows)(const float *a, void *scratch,
                                                                    long count) {
@@ -99,32 +47,76 @@ INLINE_ const struct PASTE_(NAME, block) *PASTE_(NAME, split_rows)(const float *
   return scratch;
 }
 
-/* Sums of the products of groups of b, from group g on, with the digits of a. */
-INLINE_ void PASTE_(NAME, digits)(veci total[DIGITS][PANEL_VECTORS],
+#define ROWS_(count) PASTE_(NAME, split_rows)(a_, scratch, count)
+#define STRIDE_(count) (count)
+#endif
+
+/* Rows whose sums are made at the same time: one row's are too few chains of additions for cores with
+   small schedulers. */
+#if HONE_VECTOR_BYTES == 64
+#define TOGETHER_ 2
+#else
+#define TOGETHER_ 1
+#endif
+
+/* Sums of the products of groups of b, from group g on, with the digits of rows of a. */
+INLINE_ void PASTE_(NAME, digits)(veci total[TOGETHER_][DIGITS][PANEL_VECTORS],
                                   const veci w[UNPACKED_][PANEL_VECTORS],
                                   const struct PASTE_(NAME, block) *a, const long g,
-                                  const long groups, const int vectors) {
-  SUMS_ sum[DIGITS][PANEL_VECTORS];
-  UNROLL for (int d = 0; d < DIGITS; d++)
-    UNROLL for (int v = 0; v < vectors; v++) sum[d][v] = (SUMS_){0};
+                                  const long groups, const int rows, const int vectors) {
+  SUMS_ sum[TOGETHER_][DIGITS][PANEL_VECTORS];
+  UNROLL for (int r = 0; r < rows; r++)
+    UNROLL for (int d = 0; d < DIGITS; d++)
+      UNROLL for (int v = 0; v < vectors; v++) sum[r][d][v] = (SUMS_){0};
   UNROLL for (long i = 0; i < groups * PAIR; i++)
-    UNROLL for (int d = 0; d < DIGITS; d++) {
-      const int8_t *digit = a->digit[d] + g * GROUP + 4 * i;
+    UNROLL for (int r = 0; r < rows; r++)
+      UNROLL for (int d = 0; d < DIGITS; d++) {
+        const int8_t *digit = a[r].digit[d] + g * GROUP + 4 * i;
 #if HONE_VECTOR_BYTES == 64 && defined __AVX512VNNI__
-      if (vectors == 1) {
-        sum[d][0] = dot_bytes_at_(sum[d][0], w[i][0], digit);
-        continue;
-      }
+        if (vectors == 1) {
+          sum[r][d][0] = dot_bytes_at_(sum[r][d][0], w[i][0], digit);
+          continue;
+        }
 #endif
-      const veci x = load_group_(digit);
-      UNROLL for (int v = 0; v < vectors; v++) sum[d][v] = DOT_(sum[d][v], w[i][v], x);
-    }
-  UNROLL for (int d = 0; d < DIGITS; d++)
-    UNROLL for (int v = 0; v < vectors; v++) total[d][v] = JOIN_(sum[d][v]);
+        const veci x = load_group_(digit);
+        UNROLL for (int v = 0; v < vectors; v++) sum[r][d][v] = DOT_(sum[r][d][v], w[i][v], x);
+      }
+  UNROLL for (int r = 0; r < rows; r++)
+    UNROLL for (int d = 0; d < DIGITS; d++)
+      UNROLL for (int v = 0; v < vectors; v++) total[r][d][v] = JOIN_(sum[r][d][v]);
 }
 
 /* Sums of a block, of the two lower digits and of the third. */
 #define TOTALS_ veci total[SUMS_OF_DIGITS_][TILE_ROWS][PANEL_VECTORS]
+
+/* Scales of the vector of columns at `at` of a panel, and its zero points or minima. Kept in registers:
+   compilers convert them again for each row. */
+struct PASTE_(NAME, columns) {
+  vec scale, zero;
+};
+INLINE_ struct PASTE_(NAME, columns) PASTE_(NAME, columns)(const uint8_t *panel, const long at) {
+  struct PASTE_(NAME, columns) columns = {LOAD_SCALE_(panel, at), {0}};
+  IN_REGISTER_(columns.scale);
+#if B_ZEROS
+  columns.zero = LOAD_ZERO_(panel, at);
+  IN_REGISTER_(columns.zero);
+#endif
+  return columns;
+}
+
+/* Adds the sums of a block to acc. */
+INLINE_ vec PASTE_(NAME, scaled)(vec acc, const veci sums[SUMS_OF_DIGITS_],
+                                 const struct PASTE_(NAME, block) *a,
+                                 const struct PASTE_(NAME, columns) columns) {
+  vec t = floats_(sums[0]);
+  if (DIGITS == 3) t += floats_(sums[DIGITS - 2]) * splat_(65536.0f);
+#if B_ZEROS == 1
+  t -= columns.zero * splat_(a->all);
+#elif B_ZEROS == 2
+  acc += columns.zero * splat_(a->all);
+#endif
+  return acc + columns.scale * splat_(a->step) * t;
+}
 
 /* Adds groups g, g + 1, ... of a block to `total`, and at the end of the block that to acc. */
 INLINE_ void PASTE_(NAME, slab)(const struct PASTE_(NAME, block) *a, const uint8_t *panel,
@@ -144,25 +136,26 @@ INLINE_ void PASTE_(NAME, slab)(const struct PASTE_(NAME, block) *a, const uint8
       w[i][v] = x;
 #endif
     }
+  struct PASTE_(NAME, columns) columns[PANEL_VECTORS];
+  if (is_last)
+    UNROLL for (int v = 0; v < vectors; v++)
+      columns[v] = PASTE_(NAME, columns)(panel, (first + v) * LANES);
+  veci digits[TOGETHER_][DIGITS][PANEL_VECTORS];
   UNROLL for (int r = 0; r < rows; r++) {
-    veci digits[DIGITS][PANEL_VECTORS];
-    PASTE_(NAME, digits)(digits, (const veci(*)[PANEL_VECTORS])w, a + r, g, groups, vectors);
+    if (r % TOGETHER_ == 0)
+      PASTE_(NAME, digits)(digits, (const veci(*)[PANEL_VECTORS])w, a + r, g, groups,
+                           rows - r < TOGETHER_ ? rows - r : TOGETHER_, vectors);
     UNROLL for (int v = 0; v < vectors; v++) {
+      const veci *of = digits[r % TOGETHER_][0] + v;
       veci sums[SUMS_OF_DIGITS_];
-      sums[0] = total[0][r][v] + (digits[1][v] << 8) + digits[0][v];
-      if (DIGITS == 3) sums[DIGITS - 2] = total[DIGITS - 2][r][v] + digits[DIGITS - 1][v];
+      sums[0] = total[0][r][v] + (of[PANEL_VECTORS] << 8) + of[0];
+      if (DIGITS == 3)
+        sums[DIGITS - 2] = total[DIGITS - 2][r][v] + of[(DIGITS - 1) * PANEL_VECTORS];
       if (!is_last) {
         UNROLL for (int d = 0; d < SUMS_OF_DIGITS_; d++) total[d][r][v] = sums[d];
         continue;
       }
-      vec t = floats_(sums[0]);
-      if (DIGITS == 3) t += floats_(sums[DIGITS - 2]) * splat_(65536.0f);
-#if B_ZEROS == 1
-      t -= LOAD_ZERO_(panel, (first + v) * LANES) * splat_(a[r].all);
-#elif B_ZEROS == 2
-      acc[r][v] += LOAD_ZERO_(panel, (first + v) * LANES) * splat_(a[r].all);
-#endif
-      acc[r][v] += LOAD_SCALE_(panel, (first + v) * LANES) * splat_(a[r].step) * t;
+      acc[r][v] = PASTE_(NAME, scaled)(acc[r][v], sums, a + r, columns[v]);
     }
   }
 }
@@ -181,11 +174,93 @@ INLINE_ void PASTE_(NAME, add_block)(const struct PASTE_(NAME, block) *a, const 
   PASTE_(NAME, slab)(a, panel, total, acc, last, groups - last, 1, first, rows, vectors);
 }
 
+#if TILES
+#define TILE_BYTES_ (GROUPS_(STEP) * GROUP) /* of a block in a row of a */
+#define PART_ (TILE_BYTES_ < 64 ? TILE_BYTES_ : 64)
+
+/* The elements of a block as bytes, in the order of a tile of b. */
+INLINE_ const void *PASTE_(NAME, bytes)(veci *to, const uint8_t *panel) {
+  const uint8_t *p = panel + HEAD_BYTES_;
+#if PAIR == 2
+  UNROLL for (int g = 0; g < GROUPS_(STEP); g++) {
+    const veci x = load_panel_((const int32_t *)(const void *)(p + g * 64));
+    PREFETCH_(p + g * 64 + AHEAD_(TILE_ROWS));
+    to[2 * g] = x & 0x0f0f0f0f;
+    to[2 * g + 1] = (x >> 4) & 0x0f0f0f0f;
+  }
+  return to;
+#else
+  UNROLL for (int g = 0; g < GROUPS_(STEP); g++) PREFETCH_(p + g * 64 + AHEAD_(TILE_ROWS));
+  (void)to;
+  return p;
+#endif
+}
+
+/* sums[digit][row]: of 16 rows of a block, in tiles low and high, with the elements in tile b. */
+#define PRODUCTS_(low, high, elements)                                   \
+  {                                                                      \
+    const uint8_t *w = PASTE_(NAME, bytes)(unpacked[high / 2], panel);    \
+    TILE_ZERO_(low);                                                     \
+    TILE_ZERO_(high);                                                    \
+    UNROLL for (long k = 0; k < TILE_BYTES_; k += PART_) {               \
+      TILE_LOAD_(elements, w + k * 16, 64);                              \
+      TILE_LOAD_(4, a->digit[0] + k, sizeof *a);                         \
+      TILE_DOT_SU8_(low, 4, elements);                                   \
+      TILE_LOAD_(5, a->digit[1] + k, sizeof *a);                         \
+      TILE_DOT_SU8_(high, 5, elements);                                  \
+    }                                                                    \
+    TILE_STORE_(low, sums[high / 2][0], 64);                             \
+    TILE_STORE_(high, sums[high / 2][1], 64);                            \
+  }
+
+INLINE_ void PASTE_(NAME, add_tile)(const struct PASTE_(NAME, block) *a, const uint8_t *panel,
+                                    veci sums[2][16], vec acc[TILE_ROWS][PANEL_VECTORS]) {
+  const struct PASTE_(NAME, columns) columns = PASTE_(NAME, columns)(panel, 0);
+  UNROLL for (int r = 0; r < 16; r++) {
+    const veci sum = splati_(SIGN_ ? a[r].first[0] : 0) + (sums[1][r] << 8) + sums[0][r];
+    acc[r][0] = PASTE_(NAME, scaled)(acc[r][0], &sum, a + r, columns);
+  }
+}
+
+/* 16 rows: the tiles of a block are multiplied while the sums of the one before it are scaled. */
+INLINE_ void PASTE_(NAME, tile_sums)(const struct PASTE_(NAME, block) *a, const uint8_t *panel,
+                                     long stride, vec acc[TILE_ROWS][PANEL_VECTORS]) {
+  veci sums[2][2][16], unpacked[2][PAIR == 2 ? TILE_BYTES_ / 4 : 1];
+  for (long block = 0; block < BLOCKS_; block++, a += stride, panel += BLOCK_BYTES) {
+    if (block & 1)
+      PRODUCTS_(2, 3, 7)
+    else
+      PRODUCTS_(0, 1, 6)
+    if (block) PASTE_(NAME, add_tile)(a - stride, panel - BLOCK_BYTES, sums[~block & 1], acc);
+  }
+  PASTE_(NAME, add_tile)(a - stride, panel - BLOCK_BYTES, sums[~BLOCKS_ & 1], acc);
+}
+
+INLINE_ void PASTE_(NAME, configure)(void) {
+  struct tile_config_ config = {.palette = 1};
+  for (int t = 0; t < 8; t++) {
+    config.row_bytes[t] = t == 4 || t == 5 ? PART_ : 64;
+    config.rows[t] = t < 6 ? 16 : PART_ / 4;
+  }
+  TILE_CONFIG_(&config);
+}
+#define BEGIN_ROWS_(count) \
+  if ((count) >= TILE_ROWS) PASTE_(NAME, configure)()
+#define END_ROWS_(count) \
+  if ((count) >= TILE_ROWS) TILE_RELEASE_()
+#endif
+
 /* Sums of `rows` rows of a with the vectors of a panel from `first` on; stride: from one block of a row
    to the next. */
 INLINE_ void PASTE_(NAME, sums)(const struct PASTE_(NAME, block) *a, const uint8_t *panel,
                                 long stride, long first, vec acc[TILE_ROWS][PANEL_VECTORS],
                                 const int rows, const int vectors) {
+#if TILES
+  if (rows == TILE_ROWS) {
+    PASTE_(NAME, tile_sums)(a, panel, stride, acc);
+    return;
+  }
+#endif
   for (long block = 0; block < BLOCKS_ - 1; block++, a += stride, panel += BLOCK_BYTES)
     PASTE_(NAME, add_block)(a, panel, acc, GROUPS_(STEP), first, rows, vectors);
   PASTE_(NAME, add_block)(a, panel, acc, GROUPS_(LAST_), first, rows, vectors);
@@ -193,27 +268,25 @@ INLINE_ void PASTE_(NAME, sums)(const struct PASTE_(NAME, block) *a, const uint8
 
 #define ROW_T struct PASTE_(NAME, block)
 #define ROW_STEP 1
-#define ROWS_(count) PASTE_(NAME, split_rows)(a_, scratch, count)
 #include "gemm_wq_walk.h"
-#undef PAIR
-#undef GROUP
-#undef GROUPS_
-#undef BLOCKS_
-#undef LAST_
 #undef BLOCK_BYTES
-#undef SIGN_
 #undef SLAB_
 #undef FITS_
 #undef UNPACKED_
-#undef LARGEST_
-#undef SUMS_OF_DIGITS_
 #undef TOTALS_
 #undef SUMS_
 #undef DOT_
 #undef JOIN_
 #undef AHEAD_
+#undef TOGETHER_
+#undef TILE_BYTES_
+#undef PART_
+#undef PRODUCTS_
+#undef BEGIN_ROWS_
+#undef END_ROWS_
 #undef SCALES_
 #undef ZEROS_
 #undef HEAD_BYTES_
 #undef LOAD_SCALE_
 #undef LOAD_ZERO_
+#include "gemm_wq_block_end.h"

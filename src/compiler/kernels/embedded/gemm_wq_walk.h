@@ -1,6 +1,6 @@
 /* From work items to panels: the end of gemm_wq.c and gemm_wq_dot.c. They define PASTE_(NAME,
  * sums); ROW_T, the type of a's rows, ROW_STEP, the elements of a row, ROWS_, the address of the
- * first row, and PANEL_BYTES. With LIMIT_OPERAND, only leading rows are computed: whole tiles, then
+ * first row, STRIDE_, the rows from one block of a row to the next, and PANEL_BYTES; BEGIN_ROWS_ and END_ROWS_ if a call needs them. With LIMIT_OPERAND, only leading rows are computed: whole tiles, then
  * tiles of FEW_ rows, then single ones. A row has the same bits in each of them.
  */
 #if TILE_ROWS > 4
@@ -31,7 +31,7 @@ INLINE_ void PASTE_(NAME, tiles)(const ROW_T *a, const uint8_t *panel, float *c,
                                  const void *const *e, long count, long j, long first) {
   long m = 0;
 #define ROWS_FROM_M_(number) \
-  PASTE_(NAME, rows)(a, panel, c, e, m, count, j, first, number, VECTORS)
+  PASTE_(NAME, rows)(a, panel, c, e, m, STRIDE_(count), j, first, number, VECTORS)
   for (; m + TILE_ROWS <= count; m += TILE_ROWS) ROWS_FROM_M_(TILE_ROWS);
 #if LIMIT_OPERAND
   for (; FEW_ < TILE_ROWS && m + FEW_ <= count; m += FEW_) ROWS_FROM_M_(FEW_);
@@ -53,18 +53,24 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
   const uint8_t *b = b_;
   float *c = c_;
   (void)scratch;
+#ifdef BEGIN_ROWS_
+  BEGIN_ROWS_(count);
+#endif
   for (long panel = begin; panel < end; panel++) {
     const long j = panel * NR, columns = N - j < NR ? N - j : NR;
     const uint8_t *p = b + panel * PANEL_BYTES;
 #if LIMIT_OPERAND && VECTORS < PANEL_VECTORS
     if (count == 1) {
-      PASTE_(NAME, rows)(a, p, c, e, 0, 1, j, 0, 1, PANEL_VECTORS);
+      PASTE_(NAME, rows)(a, p, c, e, 0, STRIDE_(1), j, 0, 1, PANEL_VECTORS);
       continue;
     }
 #endif
     for (long v = 0; v * LANES < columns; v += VECTORS)
       PASTE_(NAME, tiles)(a, p, c, e, count, j, v);
   }
+#ifdef END_ROWS_
+  END_ROWS_(count);
+#endif
 }
 #undef FEW_
 #undef NR
@@ -72,3 +78,4 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 #undef ROW_T
 #undef ROW_STEP
 #undef ROWS_
+#undef STRIDE_

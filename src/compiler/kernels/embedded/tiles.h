@@ -14,6 +14,7 @@ struct tile_config_ {
   __asm__ volatile("tilestored %%tmm" #t ", (%0,%1,1)" : : "r"(p), "r"((long)(stride)) : "memory")
 #define TILE_DOT_BF16_(c, a, b) __asm__ volatile("tdpbf16ps %%tmm" #b ", %%tmm" #a ", %%tmm" #c : :)
 #define TILE_DOT_U8_(c, a, b) __asm__ volatile("tdpbusd %%tmm" #b ", %%tmm" #a ", %%tmm" #c : :)
+#define TILE_DOT_SU8_(c, a, b) __asm__ volatile("tdpbsud %%tmm" #b ", %%tmm" #a ", %%tmm" #c : :)
 #define TILE_DOT_I8_(c, a, b) __asm__ volatile("tdpbssd %%tmm" #b ", %%tmm" #a ", %%tmm" #c : :)
 #endif
 /* Sets the rows of the sums and of a, for the first and the second tile of pixels. */

@@ -1,0 +1,8 @@
+#undef PAIR
+#undef GROUP
+#undef GROUPS_
+#undef BLOCKS_
+#undef LAST_
+#undef SIGN_
+#undef LARGEST_
+#undef SUMS_OF_DIGITS_
