@@ -77,6 +77,10 @@ static const char *const lines[] = {
     GEMM("f32*u8:f32:f32", 1, 130, 600, 600, 130) " block600 b_zeros1 b_halves1 a_digits2",
     GEMM("f32*i8:f32:f32", 18, 40, 100, 100, 40) " block16 b_zeros2 a_digits2",
     GEMM("f32*u4:f32:f32", 17, 40, 96, 97, 40) " block32 b_zeros2 b_halves1 a_digits2",
+    GEMM("f32*i4:f32:f32", 33, 40, 75, 80, 40) " block32 b_halves1 a_digits2 a_split1",
+    GEMM("f32*i8:f32:f32", 18, 40, 100, 100, 40) " block16 b_zeros2 a_digits2 a_split1",
+    GEMM("f32*u4:f32:f32", 35, 70, 192, 192, 70) " block64 b_zeros2 b_halves1 a_digits2 a_split1",
+    GEMM("f32*u4:f32:f32", 3, 40, 96, 97, 40) " block32 b_zeros1 a_split1",
     GEMM("f32*u4:f32:f32", 1, 130, 600, 600, 130) " block300 b_zeros2",
     GEMM("f32*u4:f32:f32", 2, 40, 301, 304, 41) " block301 b_zeros1 a_digits2",
     GEMM("f32*f16:f32:f32", 1, 70, 33, 33, 70),
@@ -399,16 +403,24 @@ static void run_job(const struct isa *isa, void *library, int index, const struc
   }
   sum_all(&operands, &s);
   spoil(p->types.a, a.at, s.read, n.a);
-  run_splits(run, kernel->units(p, &isa->target, &job->choice), a.at, packed.at, c.at,
-             (size_t)n.c * element_bytes(p->types.c), scratch.at);
+  struct guarded split =
+      guarded_create(p->a_split ? kernel_split_bytes(p, &isa->target, &job->choice) : 0);
+  if (p->a_split) {
+    snprintf(name, sizeof name, "pack_%d", index);
+    pack_function *pack = (pack_function *)dlsym(library, name);
+    assert_non_null(pack);
+    pack(a.at, split.at, 0, kernel->pack_units(p, &isa->target, &job->choice));
+  }
+  run_splits(run, kernel->units(p, &isa->target, &job->choice), p->a_split ? split.at : a.at,
+             packed.at, c.at, (size_t)n.c * element_bytes(p->types.c), scratch.at);
   if (strstr(kernel->name, "winograd"))
     spread_sizes(&s, n.c, choice_value(&job->choice, "halves", 0) ? 0x1p8 : 1);
   compare(isa, lines[index], p, &s, c.at, n.c);
-  if (p->block)
+  if (p->block && !p->a_split)
     check_extremes(isa, lines[index], p, run, kernel->units(p, &isa->target, &job->choice), a.at,
                    packed.at, c.at, (size_t)n.c * 4, scratch.at);
   free(s.value), free(s.size), free(s.there), free(s.read);
-  struct guarded *all[] = {&a, &b, &c, &packed, &scratch};
+  struct guarded *all[] = {&a, &b, &c, &packed, &scratch, &split};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) guarded_destroy(all[i]);
 }
 
@@ -445,6 +457,7 @@ static int check_some(const struct isa *isa, bool amx, const char *before, int f
       jobs[i].choice.kernel = NULL;
       continue;
     }
+    if (!(jobs[i].choice.kernel->traits & SPLITS_A)) jobs[i].p.a_split = 0;
     snippet_add(&text, isa, &jobs[i].p, &jobs[i].choice, i, epilogue_of(&jobs[i].p));
     count++;
   }

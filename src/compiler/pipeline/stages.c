@@ -21,8 +21,11 @@ static hone_status read_choices(struct run *run, struct choice_table *out) {
 /* The type of the operands as the step reads them; values only stored in 16 bits are computed in
    f32. */
 static hone_dtype read_dtype(const struct step *step) {
-  const hone_dtype dtype = step->input_count ? step->inputs[0].dtype : HONE_UNDEFINED;
-  if (step->kind == STEP_KERNEL && step->problem.types.a == TYPE_BF16) return HONE_BF16;
+  const bool is_kernel = step->kind == STEP_KERNEL;
+  const hone_dtype dtype = is_kernel           ? (hone_dtype)step->problem.types.a
+                           : step->input_count ? step->inputs[0].dtype
+                                               : HONE_UNDEFINED;
+  if (is_kernel && dtype == HONE_BF16) return HONE_BF16;
   return dtype == HONE_BF16 || dtype == HONE_F16 ? HONE_F32 : dtype;
 }
 

@@ -51,6 +51,7 @@ hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph 
   set_lifetimes(plan);
   set_chunks(plan);
   TRY(dedup_weights(ctx, arena, plan));
+  find_tables(plan);
   TRY(place_buffers(ctx, arena, plan));
   TRY(place_strings(ctx, plan));
   *out = plan;

@@ -124,7 +124,7 @@ static int64_t view_count(const struct view *view) {
 
 /* Large weights that only Gathers of few rows read come after the others, so that the loader can
    leave them in their file. */
-static void find_tables(struct plan *plan) {
+void find_tables(struct plan *plan) {
   enum { LEAST_TABLE = 1 << 20, LEAST_PART = 16 };
   for (size_t i = 0; i < plan->buffers.count; i++) {
     struct buffer *buffer = plan->buffers.at[i];
@@ -170,7 +170,6 @@ hone_status plan_memory(struct ctx *ctx, struct arena *arena, struct plan *plan)
     if (buffer->place == BUFFER_ARENA && buffer->first >= 0 && !buffer->over)
       order[count++] = buffer;
   }
-  find_tables(plan);
   TRY(place_weights(ctx, plan, false));
   plan->table_bytes = plan->weights_bytes;
   TRY(place_weights(ctx, plan, true));

@@ -308,6 +308,7 @@ void set_chunks(
     struct plan *plan); /* steps.c: into how many parts the work items of steps are cut */
 
 /* -- lifetimes.c, in_place.c, memory.c */
+void find_tables(struct plan *plan);    /* sets buffer.is_table; after dedup_weights */
 void set_lifetimes(struct plan *plan);  /* also sizes scratch for plan->scratch_threads */
 bool write_in_place(struct plan *plan); /* true if any step is; lifetimes must be set */
 void undo_in_place(struct plan *plan);  /* undoes write_in_place */
