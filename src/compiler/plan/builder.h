@@ -263,7 +263,10 @@ MUST_USE hone_status sizes_operand(struct builder *b, int count, const int64_t *
 
 /* -- kernel_step.c */
 /* schedule_choose with the plan's schedule. */
-bool choose_kernel(const struct builder *b, const struct problem *problem, struct choice *out);
+static inline bool choose_kernel(const struct builder *b, const struct problem *problem,
+                                 struct choice *out) {
+  return schedule_choose(b->ctx, &b->plan->schedule, problem, out);
+}
 /* A kernel step with operands a, b, c and epilogue (NULL: none); sets work items, scratch,
    serial. */
 MUST_USE hone_status add_kernel(struct builder *b, const struct node *node,

@@ -1,10 +1,6 @@
 /* A step of a kernel: its work items, scratch memory, and what of it is needed at run time. */
 #include "builder.h"
 
-bool choose_kernel(const struct builder *b, const struct problem *problem, struct choice *out) {
-  return schedule_choose(b->ctx, &b->plan->schedule, problem, out);
-}
-
 hone_status add_kernel(struct builder *b, const struct node *node, const struct choice *choice,
                        const struct problem *problem, const struct view views[3],
                        const struct epilogue *epilogue, double flops, struct step **out) {

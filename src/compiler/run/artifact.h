@@ -107,7 +107,7 @@ struct hone_artifact_info {
   const char *generator; /* "hone 0.1.0", "hone 0.1.0, prefer size" */
   uint64_t arena_bytes;  /* 64-byte aligned memory that run needs */
   uint64_t weights_bytes;
-  uint64_t table_bytes; /* of them, at their end: tables of which a run reads a few rows */
+  uint64_t table_bytes; /* of them, at their end: tables; a run reads a few of their rows */
   const void *weights;  /* embedded packed weights, or NULL: read them from the .weights file */
   int32_t input_count, output_count;
   const struct hone_io_info *inputs, *outputs;
