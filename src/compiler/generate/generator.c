@@ -80,14 +80,14 @@ static hone_status hash_files(struct ctx *ctx, const struct hone_generator *g, c
                               const struct gguf *file, char out[33]) {
   char part[4096], texts[2][33];
   int64_t count;
-  hash_hex(out, g->file.data, g->file.size);
+  file_hash_hex(&g->file, out);
   TRY(gguf_part_count(ctx, file, &count));
   for (int64_t k = 2; k <= count; k++) {
     struct mapping mapping;
     TRY(gguf_part_path(ctx, path, k, count, part));
     TRY(file_map(ctx, part, &mapping));
     memcpy(texts[0], out, 33);
-    hash_hex(texts[1], mapping.data, mapping.size);
+    file_hash_hex(&mapping, texts[1]);
     file_unmap(&mapping);
     hash_hex(out, texts, sizeof texts);
   }

@@ -38,7 +38,7 @@ static bool sum_matches(struct ctx *ctx, const char *path, const char *sum_path)
   want[SUM_LENGTH] = 0;
   file_unmap(&sum);
   if (!ok || file_map(ctx, path, &file)) return false;
-  hash_hex(got, file.data, file.size);
+  file_hash_hex(&file, got);
   ok = !strcmp(got, want);
   file_unmap(&file);
   return ok;

@@ -304,6 +304,9 @@ void precision_names(char *out, size_t size);
 
 /* XXH3-128 as 32 hex digits. */
 void hash_hex(char out[33], const void *data, size_t size);
+/* The same; `done` is called after each part of so many bytes. */
+void hash_hex_in_parts(char out[33], const void *data, size_t size, size_t part,
+                       void (*done)(const void *at, size_t bytes));
 uint64_t hash_64(const void *data, size_t size); /* XXH3, 64 bits */
 /* SHA-256 as 64 hex digits. E_INTERNAL if libcrypto fails. */
 MUST_USE hone_status sha256_hex(struct ctx *ctx, char out[65], const void *data, size_t size);

@@ -13,6 +13,21 @@ void hash_hex(char out[33], const void *data, size_t size) {
            (unsigned long long)hash.low64);
 }
 
+void hash_hex_in_parts(char out[33], const void *data, size_t size, size_t part,
+                       void (*done)(const void *at, size_t bytes)) {
+  XXH3_state_t state;
+  XXH3_128bits_reset(&state);
+  for (size_t at = 0; at < size; at += part) {
+    const size_t bytes = size - at < part ? size - at : part;
+    const char *from = (const char *)data + at;
+    XXH3_128bits_update(&state, from, bytes);
+    done(from, bytes);
+  }
+  const XXH128_hash_t hash = XXH3_128bits_digest(&state);
+  snprintf(out, 33, "%016llx%016llx", (unsigned long long)hash.high64,
+           (unsigned long long)hash.low64);
+}
+
 uint64_t hash_64(const void *data, size_t size) { return XXH3_64bits(data, size); }
 
 hone_status sha256_hex(struct ctx *ctx, char out[65], const void *data, size_t size) {

@@ -44,9 +44,17 @@ hone_status file_map(struct ctx *ctx, const char *path, struct mapping *out) {
   return status;
 }
 
+static void give_back(const void *at, size_t bytes) {
+  madvise((void *)(uintptr_t)at, bytes, MADV_DONTNEED);
+}
+
 void file_release(const struct mapping *mapping) {
-  if (mapping->data && mapping->data != nothing)
-    madvise((void *)(uintptr_t)mapping->data, mapping->size, MADV_DONTNEED);
+  if (mapping->data && mapping->data != nothing) give_back(mapping->data, mapping->size);
+}
+
+void file_hash_hex(const struct mapping *mapping, char out[33]) {
+  enum { PART = 16 << 20 }; /* whole pages */
+  hash_hex_in_parts(out, mapping->data, mapping->size, PART, give_back);
 }
 
 void file_unmap(struct mapping *mapping) {

@@ -19,6 +19,8 @@ MUST_USE hone_status file_map_fd(struct ctx *ctx, int fd, const char *name, stru
 void file_unmap(struct mapping *mapping);
 /* Releases the memory of what was read. Pages come back from the file when they are read again. */
 void file_release(const struct mapping *mapping);
+/* hash_hex of the content; its pages are given back, so that a large file is never in memory whole. */
+void file_hash_hex(const struct mapping *mapping, char out[33]);
 /* mkdir -p with mode 0700 for new folders. */
 MUST_USE hone_status dir_create(struct ctx *ctx, const char *path);
 /* A folder for the user's results: permissions follow the umask. */
