@@ -30,6 +30,22 @@ static void arena_gives_zeroed_aligned_memory(void **state) {
   arena_destroy(arena);
 }
 
+static size_t hashed;
+static void count_part(const void *at, size_t bytes) { hashed += at ? bytes : 0; }
+
+static void a_hash_in_parts_is_the_hash(void **state) {
+  (void)state;
+  char text[1000], whole[33], parts[33];
+  for (size_t i = 0; i < sizeof text; i++) text[i] = (char)(i * 7 % 251);
+  for (size_t size = 0; size <= sizeof text; size += 125) {
+    hashed = 0;
+    hash_hex(whole, text, size);
+    hash_hex_in_parts(parts, text, size, 300, count_part);
+    assert_string_equal(parts, whole);
+    assert_int_equal(hashed, size);
+  }
+}
+
 static void numbers_are_parsed_strictly(void **state) {
   (void)state;
   static const struct {
@@ -302,6 +318,7 @@ static void first_failure_wins(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(arena_gives_zeroed_aligned_memory),
+      cmocka_unit_test(a_hash_in_parts_is_the_hash),
       cmocka_unit_test(numbers_are_parsed_strictly),
       cmocka_unit_test(amounts_have_units_of_their_kind),
       cmocka_unit_test(doubles_are_printed_shortest),

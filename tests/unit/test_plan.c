@@ -730,6 +730,32 @@ static void turned_weights_are_not_copied(void **state) {
 
 /* Weights that two steps pack alike are stored once. A table that is also a matmul's weights is not
    stored again, and weights that no step reads are not stored. */
+static void tables_lie_last(void **state) {
+  struct fixture *f = *state;
+  static const struct {
+    const char *body;
+    size_t rows; /* of tables that stay in their file */
+  } cases[] = {{"  a = Gather(t, i)\n  b = MatMul(a, u)\n", 4096},
+               {"  c = Gather(t, i)\n  a = Add(c, c)\n  d = Mul(t, t)\n  b = ReduceSum(d)\n", 0},
+               {"  a = Gather(t, i) axis=1\n  b = Neg(a)\n", 0}, /* a part of every row */
+               {"  a = Gather(t, many)\n  b = Neg(a)\n", 0}};    /* most rows */
+  char text[1024];
+  for (size_t c = 0; c < COUNT(cases); c++) {
+    snprintf(text, sizeof text,
+             "graph(i: i64[3], many: i64[3000]) -> (a, b) {\n  u = const f32[128,8] seed=2\n"
+             "  t = const f32[4096,128] seed=1\n%s}\n",
+             cases[c].body);
+    read_graph(f, text);
+    const struct plan *plan = make_plan(f);
+    assert_int_equal(plan->table_bytes, cases[c].rows * 128 * sizeof(float));
+    for (size_t k = 0; k < plan->buffers.count; k++) {
+      const struct buffer *b = plan->buffers.at[k];
+      if (b->is_table && b->first >= 0 && !b->over)
+        assert_true(b->offset >= plan->weights_bytes - plan->table_bytes);
+    }
+  }
+}
+
 static void weights_lie_once(void **state) {
   struct fixture *f = *state;
   static const struct {
@@ -782,6 +808,7 @@ int main(void) {
       TEST(ranges_are_views),
       TEST(weights_of_16_bits),
       TEST(weights_lie_once),
+      TEST(tables_lie_last),
       TEST(turned_weights_are_not_copied),
       TEST(pools_round_up_in_kernels),
   };

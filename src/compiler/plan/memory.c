@@ -117,15 +117,29 @@ static hone_status set_lower_bound(struct ctx *ctx, struct arena *arena, struct 
   return HONE_OK;
 }
 
-static int64_t view_count(const struct view *view) {
-  int64_t count = 0;
-  return shape_count(&view->shape, &count) ? count : INT64_MAX;
+enum {
+  LEAST_TABLE = 1 << 20,
+  LEAST_PART = 16
+}; /* bytes; rows of the table for each one that is read */
+
+/* A Gather of a few rows: its result ends in the dimensions of a row. */
+static bool reads_few_rows(const struct step *step) {
+  const struct shape *from = &step->inputs[0].shape, *to = &step->outputs[0].shape;
+  int64_t rows = 1;
+  const int rest = to->rank - (from->rank - 1);
+  if (!step->op || step->op->id != OP_Gather || rest < 0) return false;
+  for (int d = 0; d < to->rank; d++) {
+    if (d < rest)
+      rows *= to->dims[d];
+    else if (to->dims[d] != from->dims[1 + d - rest])
+      return false;
+  }
+  return rows <= from->dims[0] / LEAST_PART;
 }
 
 /* Large weights that only Gathers of few rows read come after the others, so that the loader can
    leave them in their file. */
 void find_tables(struct plan *plan) {
-  enum { LEAST_TABLE = 1 << 20, LEAST_PART = 16 };
   for (size_t i = 0; i < plan->buffers.count; i++) {
     struct buffer *buffer = plan->buffers.at[i];
     buffer->is_table = buffer->place == BUFFER_WEIGHTS && buffer->bytes >= LEAST_TABLE;
@@ -135,10 +149,7 @@ void find_tables(struct plan *plan) {
     for (size_t k = 0; k < step->input_count; k++) {
       struct buffer *buffer = step->inputs[k].buffer;
       while (buffer && buffer->over) buffer = buffer->over;
-      if (!buffer || !buffer->is_table) continue;
-      const int64_t read = view_count(&step->outputs[0]);
-      buffer->is_table = step->op && step->op->id == OP_Gather && !k &&
-                         read <= view_count(&step->inputs[0]) / LEAST_PART;
+      if (buffer && buffer->is_table) buffer->is_table = !k && reads_few_rows(step);
     }
     for (size_t k = 0; k < step->epilogue.count; k++)
       if (step->epilogue.operands[k].buffer) step->epilogue.operands[k].buffer->is_table = false;
