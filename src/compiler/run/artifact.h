@@ -107,8 +107,7 @@ struct hone_artifact_info {
   const char *generator; /* "hone 0.1.0", "hone 0.1.0, prefer size" */
   uint64_t arena_bytes;  /* 64-byte aligned memory that run needs */
   uint64_t weights_bytes;
-  uint64_t table_bytes; /* of them, at their end: tables; a run reads a few of their rows */
-  const void *weights;  /* embedded packed weights, or NULL: read them from the .weights file */
+  const void *weights; /* embedded packed weights, or NULL: read them from the .weights file */
   int32_t input_count, output_count;
   const struct hone_io_info *inputs, *outputs;
   /* One inference; team NULL: on one thread. 0, or a hone_status (HONE_E_SHAPE: an index out of
@@ -123,6 +122,8 @@ struct hone_artifact_info {
   const int64_t *least; /* minimum of each */
   int32_t derived_count;
   const struct hone_derived_size *derived;
+  /* of the weights, at their end: tables; a run reads a few of their rows */
+  uint64_t table_bytes;
 };
 
 /* An artifact compiled for profiling stores, after its arena, one of these for each thread and
