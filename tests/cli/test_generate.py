@@ -272,6 +272,7 @@ def test_the_quality_of_a_text(hone, tmp_path, given, noise):
     row, native = rows["llamacpp"], rows["native"]
     assert native["status"] == "ok" and native["task_metric"] == "perplexity" and 0 <= native["kl_divergence"] < 1e-3, result
     assert abs(native["task_accuracy"] / perplexity_of(p[follows]) - 1) < 1e-2 and native["rank"]
+    assert native["effective_precision"] == "fp32" and "fallback" not in native["flags"], native
     if given in ("few", "nan"):
         assert row["status"] == "ok" and row["task_accuracy"] is None and row["rank"]
         assert "no quality is measured" in result.err.decode()

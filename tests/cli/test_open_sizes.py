@@ -550,8 +550,8 @@ MOVED = {
     "integers": ([node("QuantizeLinear", "x s z", "q"), node("DequantizeLinear", "q s z", "d"), node("Conv", "d wd", "c", pads=[1, 1, 1, 1], strides=[2, 2]), node("DequantizeLinear", "w ws wz", "wd"),
                   node("QuantizeLinear", "c s2 z", "q2"), node("DequantizeLinear", "q2 s2 z", "d2"), node("MaxPool", "d2", "m", kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
                   node("Conv", "m vd", "e", pads=[1, 1, 1, 1]), node("DequantizeLinear", "v ws wz", "vd"), node("QuantizeLinear", "e s2 z", "q3"), node("DequantizeLinear", "q3 s2 z", "y")],
-                 dict(s=np.float32(0.03), s2=np.float32(0.05), z=np.uint8(120), w=RANDOM.integers(-90, 90, (8, 2, 3, 3)).astype(np.int8), v=RANDOM.integers(-90, 90, (4, 8, 3, 3)).astype(np.int8),
-                      ws=np.float32(0.004), wz=np.int8(0))),
+                 dict(s=np.float32(0.03), s2=np.float32(0.05), z=np.uint8(120), w=RANDOM.integers(-60, 60, (8, 2, 3, 3)).astype(np.int8), v=RANDOM.integers(-60, 60, (4, 8, 3, 3)).astype(np.int8),
+                      ws=np.float32(0.006), wz=np.int8(0))),
 }
 
 
@@ -570,9 +570,7 @@ def test_what_moves_with_a_size(hone, tmp_path, name, passes):
         for port, result, expected in zip(session.get_outputs(), artifact(x, fill=[0xFF, 0x7F, 0xA5][i % 3]), session.run(None, {"x": x})):
             assert result.shape == expected.shape, (h, w, port.name)
             if "integers" in name:
-                # a rounding that flips moves a result by a step, and a few of the next layer
-                off = np.abs(result - expected)
-                assert np.mean(off > 1e-4) < 0.06 and np.max(off) < 0.21, (h, w, np.mean(off > 1e-4), np.max(off))
+                assert np.mean(np.abs(result - expected) > 1e-4) < 0.02 and np.max(np.abs(result - expected)) < 0.11, (h, w)
             else:
                 np.testing.assert_allclose(result, expected, rtol=2e-4, atol=2e-5, err_msg=f"{port.name} at {h}, {w}")
 

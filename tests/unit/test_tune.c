@@ -101,6 +101,27 @@ static void tables_are_kept_apart(void **state) {
   arena_destroy(arena);
 }
 
+/* As a plan of a dynamic model prints the problem: with numbers that were set after the choice. */
+static void a_choice_is_found_by_the_line_of_a_plan(void **state) {
+  (void)state;
+  struct ctx ctx;
+  struct arena *arena;
+  struct choice_table table;
+  struct problem problem;
+  char text[512];
+  ctx_init(&ctx);
+  assert_int_equal(arena_create(&ctx, 0, &arena), HONE_OK);
+  int length = snprintf(text, sizeof text, "%s limit_operand1 -> gemm_f32 vectors1", line);
+  assert_int_equal(choices_parse(&ctx, arena, place_none(), text, (size_t)length, &table), 0);
+  assert_true(problem_parse(line, &problem));
+  assert_non_null(choices_find(&table, &problem));
+  problem.limit_operand = 2;
+  assert_non_null(choices_find(&table, &problem));
+  problem.m++;
+  assert_null(choices_find(&table, &problem));
+  arena_destroy(arena);
+}
+
 /* Choices that are faster in isolation are discarded unless the whole model is proven faster with
    them. */
 static void a_model_that_is_not_faster_keeps_nothing(void **state) {
@@ -195,6 +216,7 @@ int main(void) {
       cmocka_unit_test(every_way_is_right),
       cmocka_unit_test(luck_is_not_enough),
       cmocka_unit_test(tables_are_kept_apart),
+      cmocka_unit_test(a_choice_is_found_by_the_line_of_a_plan),
       cmocka_unit_test(a_model_that_is_not_faster_keeps_nothing),
       cmocka_unit_test(models_share_what_was_found),
   };

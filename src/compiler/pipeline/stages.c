@@ -49,8 +49,8 @@ static void count_tuned(const struct plan *plan, const struct choice_table *tabl
                         struct compile_report *report) {
   for (size_t i = 0; table && i < plan->steps.count; i++) {
     const struct step *step = plan->steps.at[i];
-    const struct problem problem = problem_before_choice(&step->problem);
-    const struct choice *choice = step->kind == STEP_KERNEL ? choices_find(table, &problem) : NULL;
+    const struct choice *choice =
+        step->kind == STEP_KERNEL ? choices_find(table, &step->problem) : NULL;
     report->tuned_steps += choice && choice->kernel == step->choice.kernel &&
                            !memcmp(choice->value, step->choice.value, sizeof choice->value);
   }

@@ -176,9 +176,9 @@ static hone_status carry_resize(struct dynamic_check *c) {
   const char *mode = node_string(node, "mode", "nearest");
   const int reach = !strcmp(mode, "linear") ? 1 : !strcmp(mode, "cubic") ? 2 : 0;
   for (int d = 0; d < x->shape.rank; d++) {
-    if ((!is_open_at(x, d) && !is_open_at(y, d)) || x->shape.dims[d] == y->shape.dims[d]) continue;
+    if (!is_open_at(x, d) && !is_open_at(y, d)) continue;
     if (!resize_keeps_places(node, d)) return refuse(c, "it interpolates along that dimension");
-    TRY(fill_some(c, x, d, (double)NAN, reach));
+    if (x->shape.dims[d] != y->shape.dims[d]) TRY(fill_some(c, x, d, (double)NAN, reach));
   }
   return HONE_OK;
 }

@@ -61,7 +61,9 @@ static bool parse_entry(const char *line, struct choice_entry *out, bool *out_bl
   if (!arrow) return false;
   memcpy(problem, line, (size_t)(arrow - line));
   problem[arrow - line] = 0;
-  return problem_parse(problem + first, &out->problem) && choice_parse(arrow + 2, &out->choice);
+  if (!problem_parse(problem + first, &out->problem)) return false;
+  out->problem = problem_before_choice(&out->problem);
+  return choice_parse(arrow + 2, &out->choice);
 }
 
 hone_status choices_parse(struct ctx *ctx, struct arena *arena, struct place place,
@@ -89,8 +91,9 @@ hone_status choices_parse(struct ctx *ctx, struct arena *arena, struct place pla
 
 /* The last entry for a problem counts: a table is corrected by appending. */
 const struct choice *choices_find(const struct choice_table *table, const struct problem *problem) {
+  const struct problem wanted = problem_before_choice(problem);
   for (size_t i = table ? table->entries.count : 0; i-- > 0;)
-    if (!memcmp(&table->entries.at[i].problem, problem, sizeof *problem))
+    if (!memcmp(&table->entries.at[i].problem, &wanted, sizeof wanted))
       return &table->entries.at[i].choice;
   return NULL;
 }

@@ -7,10 +7,13 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-void hash_hex(char out[33], const void *data, size_t size) {
-  XXH128_hash_t hash = XXH3_128bits(data, size);
+static void put_hex(char out[33], XXH128_hash_t hash) {
   snprintf(out, 33, "%016llx%016llx", (unsigned long long)hash.high64,
            (unsigned long long)hash.low64);
+}
+
+void hash_hex(char out[33], const void *data, size_t size) {
+  put_hex(out, XXH3_128bits(data, size));
 }
 
 void hash_hex_in_parts(char out[33], const void *data, size_t size, size_t part,
@@ -23,9 +26,7 @@ void hash_hex_in_parts(char out[33], const void *data, size_t size, size_t part,
     XXH3_128bits_update(&state, from, bytes);
     done(from, bytes);
   }
-  const XXH128_hash_t hash = XXH3_128bits_digest(&state);
-  snprintf(out, 33, "%016llx%016llx", (unsigned long long)hash.high64,
-           (unsigned long long)hash.low64);
+  put_hex(out, XXH3_128bits_digest(&state));
 }
 
 uint64_t hash_64(const void *data, size_t size) { return XXH3_64bits(data, size); }

@@ -793,11 +793,7 @@ static void open_merged(struct expansion *e) {
 }
 
 expand_fn *expand_open_find(const struct node *node) {
-  static const struct {
-    enum op_id op;
-    bool (*is)(const struct node *node);
-    expand_fn *expand;
-  } rows[] = {
+  static const struct expand_row rows[] = {
       {OP_NonZero, is_any_open, open_non_zero},
       {OP_NonMaxSuppression, is_any_open, open_boxes},
       {OP_Compress, is_open_compress, open_compress},
@@ -837,7 +833,5 @@ expand_fn *expand_open_find(const struct node *node) {
       {OP_Reshape, is_merged, open_merged},
       {OP_Range, is_shaped, expand_sized_range},
   };
-  for (size_t i = 0; i < COUNT(rows); i++)
-    if (rows[i].op == node->op->id && rows[i].is(node)) return rows[i].expand;
-  return NULL;
+  return expand_by_row(rows, COUNT(rows), node);
 }

@@ -18,6 +18,12 @@ static void expand_integer_shrink(struct expansion *e) {
   x_out(e, 0, x_cast(e, x_1(e, OP_Shrink, x), dtype));
 }
 
+expand_fn *expand_by_row(const struct expand_row *rows, size_t count, const struct node *node) {
+  for (size_t i = 0; i < count; i++)
+    if (is_op(node, rows[i].op) && rows[i].is(node)) return rows[i].expand;
+  return NULL;
+}
+
 expand_fn *expand_find(const struct node *node) {
   if (is_op(node, OP_Dropout) &&
       (is_true(node_input(node, 2)) || (node->output_count > 1 && node->outputs[1])))

@@ -41,6 +41,13 @@ expand_fn expand_sized_constant, expand_sized_range, expand_sized_tile, expand_s
 /* The function of composites.def, of a training form, or of expand_open_find; NULL for an operator
  * with its own evaluation. */
 expand_fn *expand_find(const struct node *node);
+/* The first row for the node's operator that applies to the node; NULL: none. */
+struct expand_row {
+  enum op_id op;
+  bool (*is)(const struct node *node);
+  expand_fn *expand;
+};
+expand_fn *expand_by_row(const struct expand_row *rows, size_t count, const struct node *node);
 /* The expansion of an operator along a dynamic axis (dynamic_axes.c), or NULL. */
 expand_fn *expand_open_find(const struct node *node);
 /* The expansion of an operator that needs the actual size of a dynamic input dimension (sizes.c), or

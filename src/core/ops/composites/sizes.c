@@ -168,13 +168,17 @@ static void sized_tile(struct expansion *e) {
   int64_t repeats[HONE_MAX_RANK];
   struct value *x = x_in(e, 0);
   const struct shape was = x->shape;
+  bool any = false; /* of the fixed dimensions */
   for (int d = 0; d < was.rank; d++) {
     repeats[d] = was.dims[d] ? y->shape.dims[d] / was.dims[d] : 1;
-    if (!is_dynamic(x, d) || !changes_along(e->node, d)) continue;
+    if (!is_dynamic(x, d) || !changes_along(e->node, d)) {
+      any = any || repeats[d] != 1;
+      continue;
+    }
     repeats[d] = 1;
     x = take(e, x, d, x_2(e, OP_Mod, places_of(e, y, d), length_of(e, x, d, HONE_I64)));
   }
-  x_out(e, 0, x_2(e, OP_Tile, x, x_list(e, repeats, (size_t)was.rank)));
+  x_out(e, 0, any ? x_2(e, OP_Tile, x, x_list(e, repeats, (size_t)was.rank)) : x);
 }
 
 /* The dimensions that a Slice names, with the step of each; 0 where they are not constant. */
@@ -424,8 +428,7 @@ static void sized_window(struct expansion *e) {
 
 static bool moves_pixels(const struct node *node, int d) {
   const struct value *x = node->inputs[0], *y = node->outputs[0];
-  return (is_dynamic(x, d) || is_dynamic(y, d)) && changes_along(node, d) &&
-         !resize_keeps_places(node, d);
+  return (is_dynamic(x, d) || is_dynamic(y, d)) && !resize_keeps_places(node, d);
 }
 
 static bool is_constant(const struct value *x) { return !x || x->constant; }
@@ -473,11 +476,7 @@ static void sized_resize(struct expansion *e) {
 
 /* -- the table */
 
-static const struct {
-  enum op_id op;
-  bool (*needs)(const struct node *node);
-  expand_fn *expand;
-} rows[] = {
+static const struct expand_row rows[] = {
     {OP_ReduceMean, is_mean, sized_mean},
     {OP_ReduceVariance, is_mean, sized_mean},
     {OP_GlobalAveragePool, is_mean, sized_mean},
@@ -500,7 +499,5 @@ expand_fn *expand_sized_find(const struct node *node) {
     any = any || (node->inputs[k] && node->inputs[k]->slope);
   for (size_t k = 0; k < node->output_count; k++)
     any = any || (node->outputs[k] && node->outputs[k]->slope);
-  for (size_t i = 0; any && i < COUNT(rows); i++)
-    if (is_op(node, rows[i].op)) return rows[i].needs(node) ? rows[i].expand : NULL;
-  return NULL;
+  return any ? expand_by_row(rows, COUNT(rows), node) : NULL;
 }
