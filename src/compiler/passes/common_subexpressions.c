@@ -39,7 +39,7 @@ static hone_status merge_constants(struct ctx *ctx, struct graph *graph, struct 
   TRY(table_create(ctx, scratch, graph->values.count, &table));
   for (size_t v = 0; v < graph->values.count; v++) {
     struct value *value = graph->values.at[v];
-    if (!is_mergeable(value)) continue;
+    if (!is_mergeable(value) || (graph->keeps_sizes && is_from_shape(value))) continue;
     const struct tensor *tensor = value->constant;
     const uint64_t hash = hash_64(tensor->data, tensor->bytes) + tensor->dtype;
     size_t slot = hash & (table.capacity - 1);

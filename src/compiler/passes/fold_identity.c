@@ -95,11 +95,19 @@ static bool pads_nothing(const struct node *node) {
   return true;
 }
 
+/* At other sizes the node may do something. */
+static bool depends_on_sizes(const struct node *node) {
+  for (size_t k = 0; k < node->input_count; k++)
+    if (is_from_shape(node->inputs[k])) return true;
+  return false;
+}
+
 static hone_status visit(struct rewrite *r, struct node *node) {
   if (!node->output_count || !node->outputs[0]) return HONE_OK;
   int k = passed_on(node);
   if (k < 0 || !node->inputs[k] || !same_type(node->inputs[k], node->outputs[0])) return HONE_OK;
   if (is_op(node, OP_Pad) && !pads_nothing(node)) return HONE_OK;
+  if (r->graph->keeps_sizes && depends_on_sizes(node)) return HONE_OK;
   /* such an Identity gives an output to an input, a constant or a value with two names */
   const struct value *from = node->inputs[k];
   if (is_op(node, OP_Identity) && node->outputs[0]->is_output &&

@@ -53,6 +53,8 @@ MUST_USE hone_status rewrite_reshape(struct rewrite *r, struct value *x, const s
 struct node *producer_of(const struct value *value, enum op_id op);
 /* An operator that only changes the shape, not the order, as a Reshape by a constant does. */
 bool is_shape_op(const struct node *node);
+/* True if the constant was computed from the shape of a value, or by more nodes than are looked at. */
+bool is_from_shape(const struct value *value);
 /* False if it contains graphs or draws random numbers (Dropout in training): never merged or
    folded. */
 bool is_pure(const struct node *node);

@@ -5,16 +5,29 @@
 
 enum { PROBES = 6 };
 
-/* The first is 2^k - 1, so that it and its halves are odd: sizes of strided windows then differ
-   from multiples of each other. Sizes near the bound show what is linear, the others show what is
-   linear only there. Size 1 is used only for symbols of at most 2, because sizes of 1 broadcast. */
+/* One less than a multiple of a large power of two, so that it and its halves are odd: sizes of
+   strided windows then differ from multiples of each other. In the lower three quarters. */
+static int64_t odd_size(int64_t least, int64_t bound) {
+  const int64_t most = least + 3 * (bound - least) / 4;
+  int64_t power = 1, size = least;
+  while (2 * power - 1 <= most) power *= 2;
+  for (size = most; power > 1; power /= 2) {
+    size = (most + 1) / power * power - 1;
+    if (size >= least) break;
+  }
+  return size;
+}
+
+/* Sizes near the bound show what is linear, the others show what is linear only there. Size 1 is
+   used only for symbols of at most 2, because sizes of 1 broadcast. */
 static size_t probe_sizes(const struct symbol *symbol, int64_t sizes[PROBES]) {
   const int64_t bound = symbol->bound, least = symbol->least > 2 ? symbol->least : 2;
-  int64_t odd = 1;
-  while (4 * (2 * odd + 1) <= 3 * bound) odd = 2 * odd + 1;
-  const int64_t wanted[PROBES] = {odd, bound - 1, bound - 2, bound / 2, 3, 2};
+  const int64_t low[PROBES] = {odd_size(1, bound), bound - 1, bound - 2, bound / 2, 3, 2};
+  const int64_t high[PROBES] = {odd_size(least, bound),      least,     bound - 1,
+                                least + (bound - least) / 2, least + 1, bound - 2};
+  const int64_t *wanted = least > 2 ? high : low;
   size_t count = 0;
-  for (size_t i = 0; i < COUNT(wanted); i++) {
+  for (size_t i = 0; i < PROBES; i++) {
     bool is_new = wanted[i] >= least && wanted[i] < bound;
     for (size_t k = 0; k < count && is_new; k++) is_new = sizes[k] != wanted[i];
     if (is_new) sizes[count++] = wanted[i];
@@ -31,30 +44,45 @@ struct probing {
   struct graph *graph;
   int64_t sizes[HONE_MAX_SYMBOLS][PROBES];
   size_t counts[HONE_MAX_SYMBOLS], most;
+  struct followed followed;
 };
 
-static hone_status follow_at(struct ctx *ctx, const struct probing *p, const int64_t *sizes,
+static hone_status follow_at(struct ctx *ctx, struct probing *p, const int64_t *sizes,
                              bool *out_changed) {
   struct model at_n;
   TRY(model_at(ctx, p->model, sizes, &at_n));
+  at_n.graph->keeps_sizes = p->graph->keeps_sizes;
   hone_status status = passes_run(ctx, at_n.graph, &p->pipeline);
   if (!status)
-    status = symbol_follow(ctx, p->graph, &p->model->symbols, at_n.graph, sizes, out_changed);
+    status = symbol_follow(ctx, p->graph, &p->model->symbols, at_n.graph, sizes, &p->followed,
+                           out_changed);
   model_unload(&at_n);
   return status;
+}
+
+/* Equal sizes of several symbols look like one dimension: each gets a size of its own if it can. */
+static void make_unlike(const struct probing *p, int64_t *sizes) {
+  for (size_t j = 1; j < p->model->symbols.count; j++)
+    for (size_t i = 0; i < p->counts[j]; i++) {
+      bool is_new = true;
+      for (size_t k = 0; k < j; k++) is_new = is_new && sizes[k] != sizes[j];
+      if (is_new) break;
+      sizes[j] = p->sizes[j][i];
+    }
 }
 
 /* Each symbol alone below its bound, then all of them at once, because a product of two symbols is
    linear in either: at their first sizes, at which all sizes derived from them are far below their
    bounds, and at unrelated ones. out_changed NULL: only checks. */
-static hone_status follow_all(struct ctx *ctx, const struct probing *p, bool *out_changed) {
+static hone_status follow_all(struct ctx *ctx, struct probing *p, bool *out_changed) {
   const struct symbols *symbols = &p->model->symbols;
   int64_t sizes[HONE_MAX_SYMBOLS];
   for (size_t k = 0; k < symbols->count; k++)
     for (size_t i = 0; i < p->counts[k]; i++) {
       for (size_t j = 0; j < symbols->count; j++) sizes[j] = symbols->at[j].bound;
       sizes[k] = p->sizes[k][i];
-      TRY(follow_at(ctx, p, sizes, NULL));
+      bool changed = false; /* by the first calls, which find the slopes */
+      TRY(follow_at(ctx, p, sizes, out_changed ? &changed : NULL));
     }
   for (size_t i = 0; symbols->count > 1 && i <= p->most; i++) {
     bool changed = false;
@@ -62,6 +90,7 @@ static hone_status follow_all(struct ctx *ctx, const struct probing *p, bool *ou
       sizes[j] = !p->counts[j] ? symbols->at[j].bound
                  : i           ? p->sizes[j][(i - 1 + j) % p->counts[j]]
                                : p->sizes[j][0];
+    make_unlike(p, sizes);
     TRY(follow_at(ctx, p, sizes, out_changed ? &changed : NULL));
     if (changed) *out_changed = true;
   }

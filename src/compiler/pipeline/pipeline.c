@@ -29,18 +29,35 @@ static hone_status after_pass(void *user, struct ctx *ctx, const struct pass *pa
   return dump_graph(run, pass->name, graph);
 }
 
-static hone_status improve(struct run *run, const struct model *model, struct graph *graph) {
-  uint64_t start = clock_ns();
+static hone_status improve_copy(struct run *run, const struct model *model, bool keeps_sizes,
+                                struct graph **out) {
   struct pipeline_options pipeline = {.stop_after = run->options->stop_after,
                                       .required_only = run->options->no_passes,
                                       .after = after_pass,
                                       .user = run};
-  TRY(dump_graph(run, "import", graph));
+  TRY(graph_copy(run->ctx, run->arena, model->graph, out));
+  (*out)->keeps_sizes = keeps_sizes;
+  TRY(dump_graph(run, "import", *out));
   if (is_stage(run->options->stop_after, "import")) run->stopped = true;
-  if (!run->stopped) TRY(passes_run(run->ctx, graph, &pipeline));
-  if (!run->stopped && model->symbols.count) TRY(find_slopes(run->ctx, model, &pipeline, graph));
+  if (!run->stopped) TRY(passes_run(run->ctx, *out, &pipeline));
+  return run->stopped || !model->symbols.count ? HONE_OK
+                                               : find_slopes(run->ctx, model, &pipeline, *out);
+}
+
+/* If the passes do not give the same nodes at all sizes, once more without those that need not run
+   at all sizes. */
+static hone_status improve(struct run *run, const struct model *model, struct graph **out) {
+  uint64_t start = clock_ns();
+  hone_status status = improve_copy(run, model, false, out);
+  if (status == HONE_E_UNSUP && model->symbols.count) {
+    const struct ctx first = *run->ctx;
+    ctx_clear(run->ctx);
+    status = improve_copy(run, model, true, out);
+    if (status) *run->ctx = first;
+  }
+  TRY(status);
   run->report->passes_ms = (double)(clock_ns() - start) / 1e6;
-  run->report->node_count = graph->nodes.count;
+  run->report->node_count = (*out)->nodes.count;
   return HONE_OK;
 }
 
@@ -77,9 +94,8 @@ static hone_status emit_and_build(struct run *run, const struct plan *plan, cons
 static hone_status compile_in(struct run *run, const struct model *model, const char *path) {
   struct graph *graph;
   struct plan *plan;
-  TRY(graph_copy(run->ctx, run->arena, model->graph, &graph));
   TRY(find_scales(run->ctx, run->arena, model->graph, &run->scales));
-  TRY(improve(run, model, graph));
+  TRY(improve(run, model, &graph));
   if (run->stopped) return HONE_OK;
   if (run->options->level_count) return compile_levels(run, graph, path);
   TRY(make_plan(run, graph, &plan));
@@ -133,7 +149,6 @@ hone_status compile_plan(struct ctx *ctx, struct arena *arena, const struct mode
   struct compile_report report = {0};
   struct run run = {.ctx = ctx, .options = options, .report = &report, .arena = arena};
   struct graph *graph;
-  TRY(graph_copy(ctx, arena, model->graph, &graph));
-  TRY(improve(&run, model, graph));
+  TRY(improve(&run, model, &graph));
   return make_plan(&run, graph, out);
 }

@@ -101,6 +101,19 @@ static hone_status clone_nodes(struct cloner *c, size_t clone, struct node_list 
   return HONE_OK;
 }
 
+/* The nodes that computed constants, which are in no list. */
+static hone_status clone_folded(struct cloner *c, size_t clone) {
+  const struct clone at = c->clones.at[clone];
+  for (size_t i = 0; i < at.from->values.count; i++) {
+    const struct value *from = at.from->values.at[i];
+    struct node *node;
+    if (!from->folded_from || !at.map[i]) continue;
+    TRY(clone_node(c, clone, from->folded_from, &node));
+    at.map[i]->folded_from = node;
+  }
+  return HONE_OK;
+}
+
 /* Nodes, inputs and outputs of every clone from `first` on; subgraphs are appended to the list
  * meanwhile. */
 static hone_status fill_clones(struct cloner *c, size_t first) {
@@ -108,6 +121,7 @@ static hone_status fill_clones(struct cloner *c, size_t first) {
     struct clone at = c->clones.at[k];
     struct node_list nodes = {0};
     TRY(clone_nodes(c, k, &nodes));
+    TRY(clone_folded(c, k));
     for (size_t i = 0; i < nodes.count; i++) VEC_PUSH(c->ctx, c->arena, &at.to->nodes, nodes.at[i]);
     for (size_t i = 0; i < at.from->inputs.count; i++)
       VEC_PUSH(c->ctx, c->arena, &at.to->inputs, became(c, k, at.from->inputs.at[i]));

@@ -87,6 +87,10 @@ struct value {
    * the slope of each; NULL: any other */
   const struct tensor *at_bounds;
   const struct slope *elements;
+  /* what it was at the other sizes, while slopes are found (follow.c) */
+  struct sightings {
+    int64_t *dims, *elements;
+  } seen;
   const struct node *folded_from; /* of a constant: the node that computed it, or NULL */
   bool is_computed; /* a constant at the bounds, computed again at run time by folded_from */
   /* For an integer input or output with a declared scale: it represents scale * (integer -
@@ -177,7 +181,10 @@ struct graph {
   struct graph *parent; /* of a subgraph: names may refer to its values */
   bool is_open;         /* some input dimensions are dynamic */
   bool is_open_inside;  /* one of them is not the first of its input: not only the batch */
-  bool impossible;      /* a branch whose shapes do not match: it can only fail. No nodes. */
+  /* its dimensions will be compared with those at other sizes: passes must not rely on numbers that
+   * were computed from shapes */
+  bool keeps_sizes;
+  bool impossible; /* a branch whose shapes do not match: it can only fail. No nodes. */
   /* engines may quantise activations used with int8 weights: a .tflite's dynamic range */
   bool is_dynamic;
   uint64_t fresh; /* counter for names of new values */

@@ -116,17 +116,27 @@ enum { BYTE_TABLE_ENTRIES = 256 }; /* of hone.ByteTable */
 /* Number of inputs that are operands of the expression: Clip's bounds and CastLike's type are
  * not. */
 size_t elementwise_operands(const struct node *node);
+/* True if the indices of a Gather, GatherElements, GatherND or of a scatter count along dimension d
+ * of input 0. */
+bool is_indexed_at(const struct node *node, int d);
 
 /* -- follow.c: dynamic dimensions of the inputs */
+/* The sizes of the symbols at which the model was followed so far. */
+enum { HONE_MOST_FOLLOWED = 32 };
+struct followed {
+  size_t count; /* calls after the first HONE_MOST_FOLLOWED are not listed */
+  int64_t sizes[HONE_MOST_FOLLOWED][HONE_MAX_SYMBOLS];
+};
 /* `at_n` is `graph` (the model at the bounds) inferred at these sizes of the symbols: same nodes,
- * other sizes. The first call with only symbol k below its bound determines the slopes for k. Calls
- * with several below may find products of sizes, and set *out_changed: then all calls must be
- * repeated with out_changed NULL. Every other call checks the slopes: E_UNSUP names the node whose
- * sizes are not linear in the symbols and the sizes derived from them. Constants that depend on a
- * size are windows of those at the bounds, or are computed (symbol_finish). */
+ * other sizes. Calls with only symbol k below its bound, in the order of symbols, determine the
+ * slopes for k: the first that fit all calls so far. Calls with several below may find products of
+ * sizes, and set *out_changed: then all calls must be repeated with out_changed NULL, which only
+ * checks the slopes. E_UNSUP names the node whose sizes are not linear in the symbols and the sizes
+ * derived from them. Constants that depend on a size are windows of those at the bounds, or are
+ * computed (symbol_finish). */
 MUST_USE hone_status symbol_follow(struct ctx *ctx, struct graph *graph,
                                    const struct symbols *symbols, const struct graph *at_n,
-                                   const int64_t *sizes, bool *out_changed);
+                                   const int64_t *sizes, struct followed *past, bool *out_changed);
 /* After the last symbol_follow: constants that depend on sizes become values computed at run
  * time, from the sizes alone or by nodes in front of all others. */
 MUST_USE hone_status symbol_finish(struct ctx *ctx, struct graph *graph);

@@ -149,6 +149,10 @@ bool x_bounds(struct expansion *e, struct size_list *list);
  * dimension; x_set_slope gives it one. */
 struct slope x_slope(const struct value *x, int d);
 void x_set_slope(struct expansion *e, struct value *x, int d, struct slope slope);
+/* Indices into dynamic dimensions of size n: negative ones count from the actual end, and those out of
+ * range are out of range of the bound too. */
+struct value *x_within(struct expansion *e, struct value *index, struct value *n,
+                       struct value *bound);
 /* A scalar that is `bound` at the bounds: a constant without a slope. */
 struct value *x_sized(struct expansion *e, hone_dtype dtype, int64_t bound, struct slope slope);
 

@@ -9,10 +9,8 @@ static int64_t input_axis(const struct node *node) {
   return x ? axis + (axis < 0 ? x->shape.rank : 0) : -1;
 }
 
-/* Converts indices into dynamic sizes n: negative ones count from the actual end, and out-of-range
- * indices stay out of range of the bound. */
-static struct value *within(struct expansion *e, struct value *index, struct value *n,
-                            struct value *bound) {
+struct value *x_within(struct expansion *e, struct value *index, struct value *n,
+                       struct value *bound) {
   struct value *zero = x_scalar(e, HONE_I64, 0);
   index = x_cast(e, index, HONE_I64);
   index = x_3(e, OP_Where, x_2(e, OP_Less, index, zero), x_2(e, OP_Add, index, n), index);
@@ -25,7 +23,7 @@ void expand_open_gather(struct expansion *e) {
   struct value *x = x_in(e, 0);
   const int axis = (int)input_axis(e->node);
   struct value *bound = x_scalar(e, HONE_I64, (double)x->shape.dims[axis]);
-  struct value *index = within(e, x_in(e, 1), x_size(e, x->extents[axis]), bound);
+  struct value *index = x_within(e, x_in(e, 1), x_size(e, x->extents[axis]), bound);
   x_with_int(e, "within", 1);
   x_out(e, 0, x_gather(e, x, index, axis));
 }
@@ -38,7 +36,7 @@ void expand_open_gather_nd(struct expansion *e) {
     return;
   }
   struct value *n = x_slice(e, x_1(e, OP_Shape, x), 0, 0, count);
-  index = within(e, index, n, x_list(e, x->shape.dims, (size_t)count));
+  index = x_within(e, index, n, x_list(e, x->shape.dims, (size_t)count));
   x_with_int(e, "within", 1);
   x_out(e, 0, x_2(e, OP_GatherND, x, index));
 }
@@ -58,7 +56,7 @@ void expand_open_gather_elements(struct expansion *e) {
   const int64_t room = x->shape.dims[axis];
   struct value *bound = x_scalar(e, HONE_I64, (double)room);
   struct value *to =
-      within(e, index, x->extents[axis] ? x_size(e, x->extents[axis]) : bound, bound);
+      x_within(e, index, x->extents[axis] ? x_size(e, x->extents[axis]) : bound, bound);
   y = x_again(e, (struct value *[]){x_pad_all_to_bound(e, x, 0), x_pad_all_to_bound(e, to, 0)}, 2);
   for (int d = 0; d < index->shape.rank; d++) y = x_open(e, y, d, index->extents[d]);
   x_out(e, 0, y);
@@ -76,7 +74,7 @@ void expand_open_scatter(struct expansion *e) {
   const int64_t room = x->shape.dims[axis];
   none = x_scalar(e, HONE_I64, (double)room);
   n = x->extents[axis] ? x_size(e, x->extents[axis]) : none;
-  index = within(e, index, n, x_scalar(e, HONE_I64, (double)(room + 1)));
+  index = x_within(e, index, n, x_scalar(e, HONE_I64, (double)(room + 1)));
   for (int d = 0; d < index->shape.rank && !e->status; d++)
     index = x_pad_to_bound(e, index, d, index->shape.dims[d], (double)room);
   struct value *in[] = {x_pad(e, x_pad_all_to_bound(e, x, 0), axis, 0, 1), index,
@@ -111,7 +109,7 @@ void expand_open_scatter_nd(struct expansion *e) {
     return;
   }
   n = x_slice(e, x_1(e, OP_Shape, x), 0, 0, named);
-  index = within(e, index, n, x_list(e, x->shape.dims, (size_t)named));
+  index = x_within(e, index, n, x_list(e, x->shape.dims, (size_t)named));
   index = x_pad_all_to_bound(e, x_2(e, OP_Add, index, x_scalar(e, HONE_I64, 1)), 0);
   y = x_pad_all_to_bound(e, x, 0);
   for (int d = 0; d < named; d++) y = x_pad(e, y, d, 1, 0);

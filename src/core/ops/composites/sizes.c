@@ -231,6 +231,52 @@ static void sized_slice(struct expansion *e) {
   x_out(e, 0, x);
 }
 
+/* -- indices */
+
+static bool is_not_negative(const struct value *index) {
+  for (size_t i = 0; index->constant && i < tensor_count(index->constant); i++)
+    if (tensor_i64(index->constant, i) < 0) return false;
+  return index->constant;
+}
+
+static bool is_indexed(const struct node *node) {
+  const struct value *x = node->inputs[0], *index = node->inputs[1];
+  const bool places = is_op(node, OP_ScatterElements) || is_op(node, OP_ScatterND);
+  const bool reduces = strcmp(node_string(node, "reduction", "none"), "none") != 0;
+  bool any = false;
+  for (int d = 0; d < x->shape.rank; d++) any = any || (is_indexed_at(node, d) && is_dynamic(x, d));
+  if (places && !reduces && !node_int(node, "within", 0))
+    for (int d = 0; d < index->shape.rank; d++) any = any || is_dynamic(index, d);
+  if (places && any) return !node_int(node, "within", 0);
+  if (is_op(node, OP_Gather) && index->constant && tensor_count(index->constant) == 1)
+    return false; /* lowered to a view */
+  return any && !is_not_negative(index) && !node_int(node, "within", 0);
+}
+
+static void sized_index(struct expansion *e) {
+  struct value *inputs[3] = {x_in(e, 0), x_in(e, 1), x_in(e, 2)};
+  struct value *lengths[HONE_MAX_RANK] = {0};
+  int64_t bounds[HONE_MAX_RANK] = {0};
+  size_t count = 0;
+  const struct value *y = e->node->outputs[0];
+  for (int d = 0; d < inputs[0]->shape.rank; d++) {
+    if (!is_indexed_at(e->node, d)) continue;
+    bounds[count] = inputs[0]->shape.dims[d];
+    lengths[count++] = length_of(e, inputs[0], d, HONE_I64);
+  }
+  struct value *length = lengths[0], *bound = i64(e, bounds[0]);
+  if (is_op(e->node, OP_GatherND) || is_op(e->node, OP_ScatterND)) {
+    for (size_t i = 0; i < count; i++) lengths[i] = x_unsqueeze(e, lengths[i], 0);
+    length = x_concat(e, 0, lengths, count);
+    bound = x_list(e, bounds, count);
+  }
+  inputs[1] = x_within(e, inputs[1], length, bound);
+  x_with_int(e, "within", 1);
+  struct value *out = x_again(e, inputs, e->node->input_count);
+  for (int d = 0; d < out->shape.rank && !e->status; d++) x_set_slope(e, out, d, x_slope(y, d));
+  x_out(e, 0, out);
+}
+
 /* -- Pad */
 
 /* Modes that read elements at positions counted from the end, and padding known at run time. */
@@ -483,6 +529,11 @@ static const struct expand_row rows[] = {
     {OP_Split, is_split, sized_split},
     {OP_Tile, is_tile, sized_tile},
     {OP_Slice, is_slice, sized_slice},
+    {OP_Gather, is_indexed, sized_index},
+    {OP_GatherElements, is_indexed, sized_index},
+    {OP_GatherND, is_indexed, sized_index},
+    {OP_ScatterElements, is_indexed, sized_index},
+    {OP_ScatterND, is_indexed, sized_index},
     {OP_Pad, is_pad, sized_pad},
     {OP_Conv, is_window, sized_window},
     {OP_ConvInteger, is_window, sized_window},

@@ -192,3 +192,13 @@ hone_status eval_array_feature_extractor(struct ctx *ctx, struct arena *scratch,
     }
   return HONE_OK;
 }
+
+bool is_indexed_at(const struct node *node, int d) {
+  const struct value *index = node->inputs[1];
+  if (is_op(node, OP_GatherND) || is_op(node, OP_ScatterND)) {
+    const int64_t first = node_int(node, "batch_dims", 0);
+    return d >= first && d < first + index->shape.dims[index->shape.rank - 1];
+  }
+  const int64_t axis = node_int(node, "axis", 0);
+  return d == (axis < 0 ? axis + node->inputs[0]->shape.rank : axis);
+}

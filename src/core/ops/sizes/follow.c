@@ -15,11 +15,14 @@ struct follower {
   const int64_t *sizes;
   int64_t less[HONE_MAX_SIZES]; /* bounds - sizes */
   int first;                    /* the symbol whose slopes this call determines; -1: none */
+  bool is_first_call;           /* for that symbol */
   bool active[HONE_MAX_SIZES];  /* by size: it depends on that symbol */
   bool is_full;                 /* a derived size found no room */
-  bool finds_products;          /* slopes may change where sizes are multiplied */
+  bool finds;                   /* slopes may change */
   bool has_changed;             /* slopes */
-  const struct value **pair;    /* of at_n, by the index of graph's value */
+  const struct followed *past;
+  int64_t past_less[HONE_MOST_FOLLOWED][HONE_MAX_SIZES];
+  const struct value **pair; /* of at_n, by the index of graph's value */
   struct arena *scratch;
 };
 
@@ -81,6 +84,9 @@ static bool derive(struct follower *f, struct derived_size size, struct slope *o
   if (j == COUNT(known->derived)) return false;
   if (j == known->derived_count) {
     if (!derived_less(&size, f->less, &f->less[HONE_MAX_SYMBOLS + j])) return false;
+    for (size_t i = 0; i < f->past->count; i++)
+      if (!derived_less(&size, f->past_less[i], &f->past_less[i][HONE_MAX_SYMBOLS + j]))
+        return false;
     known->derived[known->derived_count++] = size;
     set_active(f, j);
   }
@@ -96,17 +102,30 @@ struct dimension {
   const struct node *node; /* that makes the value, or reads it if it is a constant; or NULL */
   int d;
   int64_t bound, size;
-  struct slope now; /* known before this call */
+  struct slope now;    /* known before this call */
+  const int64_t *seen; /* its sizes in earlier calls; NULL: as at the bounds */
 };
 
 static bool fits(const struct dimension *at, const struct slope *slope) {
   return at->bound - slope_loss(slope, at->f->less) == at->size;
 }
 
+/* Also in earlier calls: a first size may have fitted by accident. */
+static bool fits_always(const struct dimension *at, const struct slope *slope) {
+  if (!fits(at, slope)) return false;
+  for (size_t i = 0; i < at->f->past->count; i++)
+    if (at->bound - slope_loss(slope, at->f->past_less[i]) != (at->seen ? at->seen[i] : at->bound))
+      return false;
+  return true;
+}
+
 static bool accept(const struct dimension *at, const struct slope *found, struct slope *out) {
   const struct slope active = active_part(at->f, found);
-  *out = at->f->first < 0 ? *found : slope_plus(&at->now, &active);
-  return fits(at, out);
+  struct slope rest = at->now;
+  for (int k = 0; k < HONE_MAX_SIZES; k++)
+    if (at->f->active[k]) rest.of[k] = 0;
+  *out = at->f->first < 0 ? *found : slope_plus(&rest, &active);
+  return fits_always(at, out);
 }
 
 static struct slope divided(const struct slope *slope, int64_t by, bool *exact) {
@@ -294,7 +313,7 @@ static bool explain(const struct dimension *at, struct slope *out) {
   const bool has_operands = at->node && at->node->input_count;
   *out = at->now;
   if (fits(at, out)) return true;
-  if (f->first < 0 && !f->finds_products) return false;
+  if (!f->finds) return false;
   f->has_changed = true;
   if (f->first < 0 && has_operands && by_product(at, out)) return true;
   const bool is_slice = has_operands && is_op(at->node, OP_Slice); /* often to an earlier size */
@@ -313,14 +332,40 @@ static bool grows_backwards(const struct slope *slope) {
   return false;
 }
 
+/* -- what was seen in earlier calls */
+
+/* Numbers that are as at the bounds in every call need no list. */
+static hone_status see(struct follower *f, int64_t **seen, size_t count, const int64_t *bounds,
+                       const int64_t *sizes) {
+  const size_t now = f->past->count;
+  if (now == HONE_MOST_FOLLOWED || (!*seen && !memcmp(bounds, sizes, count * sizeof *sizes)))
+    return HONE_OK;
+  if (!*seen) {
+    TRY(NEW_ARRAY(f->ctx, f->graph->arena, *seen, count * HONE_MOST_FOLLOWED));
+    for (size_t i = 0; i < count * HONE_MOST_FOLLOWED; i++)
+      (*seen)[i] = bounds[i / HONE_MOST_FOLLOWED];
+  }
+  for (size_t i = 0; i < count; i++) (*seen)[i * HONE_MOST_FOLLOWED + now] = sizes[i];
+  return HONE_OK;
+}
+
+static const int64_t *seen_at(const int64_t *seen, size_t i) {
+  return seen ? seen + i * HONE_MOST_FOLLOWED : NULL;
+}
+
 /* Slopes of all dimensions; *out_fits: false if one of them is not linear in the sizes. */
 static hone_status find_dimensions(struct follower *f, const struct node *node, struct value *value,
                                    const struct value *other, bool *out_fits) {
   struct slope *slope = NULL;
   *out_fits = false;
+  TRY(see(f, &value->seen.dims, (size_t)value->shape.rank, value->shape.dims, other->shape.dims));
   for (int d = 0; d < value->shape.rank; d++) {
-    struct dimension at = {
-        .f = f, .node = node, .d = d, .bound = value->shape.dims[d], .size = other->shape.dims[d]};
+    struct dimension at = {.f = f,
+                           .node = node,
+                           .d = d,
+                           .bound = value->shape.dims[d],
+                           .size = other->shape.dims[d],
+                           .seen = seen_at(value->seen.dims, (size_t)d)};
     struct slope found;
     if (value->slope) at.now = value->slope[d];
     if (!explain(&at, &found) || grows_backwards(&found)) return HONE_OK;
@@ -388,7 +433,7 @@ static hone_status find_window(struct follower *f, struct value *value, const st
   for (int d = 0; value->begin && d < whole->shape.rank; d++)
     start[d] = slope_loss(&value->begin[d], f->less);
   *out_found = is_part(whole, part, start);
-  for (int d = 0; !*out_found && f->first >= 0 && d < whole->shape.rank; d++) {
+  for (int d = 0; !*out_found && f->is_first_call && d < whole->shape.rank; d++) {
     struct slope *begin;
     if (!value->slope[d].of[f->first]) continue;
     start[d] = whole->shape.dims[d] - part->shape.dims[d];
@@ -415,21 +460,41 @@ static bool whole_element(const struct tensor *tensor, size_t i, int64_t *out) {
   return (double)*out == x;
 }
 
+/* The slope of the dimension that element i of a shape is. */
+static bool by_shape(const struct dimension *at, size_t i, struct slope *out) {
+  const struct value *x = at->node->inputs[0];
+  if (!is_op(at->node, OP_Shape) || !x || !x->slope) return false;
+  const int64_t start = node_int(at->node, "start", 0);
+  const int64_t d = (int64_t)i + (start < 0 ? start + x->shape.rank : start);
+  if (d < 0 || d >= x->shape.rank || x->shape.dims[d] != at->bound) return false;
+  *out = x->slope[d];
+  return fits_always(at, out);
+}
+
 /* Each element is linear in the sizes. */
 static hone_status follow_elements(struct follower *f, struct value *value,
                                    const struct tensor *other, bool *out_fits) {
   const size_t count = tensor_count(value->constant);
   struct slope *elements;
+  int64_t bounds[MOST_ELEMENTS], sizes[MOST_ELEMENTS];
   const hone_dtype dtype = value->dtype;
   *out_fits = count <= MOST_ELEMENTS &&
               (dtype == HONE_I64 || dtype == HONE_I32 || dtype == HONE_F32 || dtype == HONE_F64);
+  for (size_t i = 0; i < count && *out_fits; i++)
+    *out_fits = whole_element(value->constant, i, &bounds[i]) && whole_element(other, i, &sizes[i]);
   if (!*out_fits) return HONE_OK;
+  TRY(see(f, &value->seen.elements, count, bounds, sizes));
   TRY(NEW_ARRAY(f->ctx, f->graph->arena, elements, count + 1));
   for (size_t i = 0; i < count && *out_fits; i++) {
-    struct dimension at = {.f = f};
+    struct dimension at = {.f = f,
+                           .node = value->folded_from,
+                           .bound = bounds[i],
+                           .size = sizes[i],
+                           .seen = seen_at(value->seen.elements, i)};
     if (value->elements) at.now = value->elements[i];
-    *out_fits = whole_element(value->constant, i, &at.bound) && whole_element(other, i, &at.size) &&
-                explain(&at, &elements[i]);
+    if (at.node && by_shape(&at, i, &elements[i])) continue;
+    at.node = NULL;
+    *out_fits = explain(&at, &elements[i]);
   }
   if (*out_fits) value->elements = elements;
   return HONE_OK;
@@ -449,11 +514,15 @@ static hone_status follow_known(struct follower *f, const struct node *reader, s
   const bool is_plain = !value->slope && !value->elements && !value->is_computed;
   *out_fits = value->constant && other->constant && value->dtype == other->dtype &&
               value->shape.rank == other->shape.rank;
-  if (!*out_fits || (is_plain && tensor_equal(value->constant, other->constant))) return HONE_OK;
+  if (!*out_fits) return HONE_OK;
+  const bool is_same = is_plain && tensor_equal(value->constant, other->constant);
   bool is_folded = node && twin && node->op == twin->op && node->input_count == twin->input_count;
+  /* what it was computed from may differ: another call will need to know */
+  if (is_same && tensor_count(value->constant) > MOST_ELEMENTS) return HONE_OK;
   for (size_t k = 0; is_folded && k < node->input_count; k++)
     if (node->inputs[k] && twin->inputs[k] && !is_shape_operand(node, k))
       TRY(follow_known(f, node, node->inputs[k], twin->inputs[k], &is_folded));
+  if (is_same) return HONE_OK;
   TRY(find_dimensions(f, is_folded ? node : reader, value, other, out_fits));
   if (!*out_fits) return HONE_OK;
   if (!value->is_computed) TRY(follow_part(f, value, other->constant, out_fits));
@@ -600,30 +669,46 @@ static hone_status follow(struct follower *f) {
 }
 
 hone_status symbol_follow(struct ctx *ctx, struct graph *graph, const struct symbols *symbols,
-                          const struct graph *at_n, const int64_t *sizes, bool *out_changed) {
-  struct follower f = {
-      .ctx = ctx, .graph = graph, .symbols = symbols, .at_n = at_n, .sizes = sizes, .first = -1};
+                          const struct graph *at_n, const int64_t *sizes, struct followed *past,
+                          bool *out_changed) {
+  struct follower f = {.ctx = ctx,
+                       .graph = graph,
+                       .symbols = symbols,
+                       .at_n = at_n,
+                       .sizes = sizes,
+                       .first = -1,
+                       .finds = out_changed,
+                       .past = past};
   int below = 0;
   for (size_t k = 0; k < symbols->count; k++) {
     f.less[k] = symbols->at[k].bound - sizes[k];
     if (!f.less[k]) continue;
     below++;
-    if (k >= graph->symbols.count) f.first = (int)k; /* symbols are processed in order */
+    f.first = (int)k;
+    f.is_first_call = k >= graph->symbols.count; /* symbols are processed in order */
   }
-  if (!below || (f.first >= 0 && below > 1))
+  if (!below || (f.is_first_call && below > 1))
     return fail(ctx, HONE_E_INTERNAL, place_none(), "%d symbols below their bounds", below);
-  f.finds_products = out_changed && below > 1;
+  if (below > 1 || !f.finds) f.first = -1;
   if (f.first >= 0) f.active[f.first] = true;
   for (size_t j = 0; j < graph->symbols.derived_count; j++) set_active(&f, j);
+  for (size_t i = 0; i < past->count; i++) {
+    for (size_t k = 0; k < symbols->count; k++)
+      f.past_less[i][k] = symbols->at[k].bound - past->sizes[i][k];
+    if (!symbols_complete(&graph->symbols, f.past_less[i]))
+      return fail(ctx, HONE_E_INTERNAL, place_none(), "a size was negative");
+  }
   if (!symbols_complete(&graph->symbols, f.less))
     return refuse(&f, NULL, "a size would be negative");
   TRY(arena_create(ctx, 0, &f.scratch));
   hone_status status = NEW_ARRAY(ctx, f.scratch, f.pair, graph->values.count + 1);
   if (!status) status = follow(&f);
-  if (!status && f.first >= 0) {
+  if (!status && f.is_first_call) {
     memcpy(graph->symbols.at, symbols->at, sizeof symbols->at);
     graph->symbols.count = (size_t)f.first + 1;
   }
+  if (!status && past->count < HONE_MOST_FOLLOWED)
+    memcpy(past->sizes[past->count++], sizes, symbols->count * sizeof *sizes);
   if (out_changed) *out_changed = f.first < 0 && f.has_changed;
   arena_destroy(f.scratch);
   return status;
