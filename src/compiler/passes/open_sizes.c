@@ -1,6 +1,6 @@
 /* Operators that need the actual size of a dynamic dimension: expanded into others that read it
- * (core/ops/composites/sizes.c); recurrent operators get the length of their sequences. Not in the
- * pipeline: it needs the slopes of dimensions, which are found after all passes.
+ * (core/ops/composites/sizes.c); recurrent operators get the length of their sequences; constants of
+ * which a part is read from a moving start are copied. Not in the pipeline: it needs the slopes of dimensions, which are found after all passes.
  */
 #include "rewrite.h"
 
@@ -22,9 +22,32 @@ static hone_status give_lengths(struct rewrite *r, struct node *node) {
   return HONE_OK;
 }
 
+/* A window whose start depends on sizes, read by an operator that needs its first element at a fixed
+   place. */
+static hone_status copy_window(struct rewrite *r, struct value *x, struct value **out) {
+  struct node *copy;
+  int d = 0;
+  while (d + 1 < x->shape.rank && slope_is_zero(&x->slope[d])) d++;
+  TRY(rewrite_node(r, OP_Concat, &x, 1, &copy));
+  TRY(node_set_int(r->ctx, r->graph, copy, "axis", d));
+  TRY(node_infer(r->ctx, r->graph, copy));
+  *out = copy->outputs[0];
+  (*out)->slope = x->slope;
+  return HONE_OK;
+}
+
+static hone_status copy_windows(struct rewrite *r, struct node *node) {
+  if (node->op->class == OP_ELEMENTWISE || is_op(node, OP_Concat)) return HONE_OK;
+  for (size_t k = 0; k < node->input_count; k++)
+    if (node->inputs[k] && node->inputs[k]->constant && node->inputs[k]->begin)
+      TRY(copy_window(r, node->inputs[k], &node->inputs[k]));
+  return HONE_OK;
+}
+
 static hone_status visit(struct rewrite *r, struct node *node) {
   struct value *results[16];
   bool done;
+  TRY(copy_windows(r, node));
   if (node->op->class == OP_RECURRENT) return give_lengths(r, node);
   if (node->output_count > COUNT(results)) return HONE_OK;
   TRY(node_expand_sized(r->ctx, r->graph, node, results, &done));

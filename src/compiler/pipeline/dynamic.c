@@ -81,8 +81,9 @@ static hone_status follow_all(struct ctx *ctx, struct probing *p, bool *out_chan
     for (size_t i = 0; i < p->counts[k]; i++) {
       for (size_t j = 0; j < symbols->count; j++) sizes[j] = symbols->at[j].bound;
       sizes[k] = p->sizes[k][i];
-      bool changed = false; /* by the first calls, which find the slopes */
+      bool changed = false;
       TRY(follow_at(ctx, p, sizes, out_changed ? &changed : NULL));
+      if (changed) *out_changed = true;
     }
   for (size_t i = 0; symbols->count > 1 && i <= p->most; i++) {
     bool changed = false;

@@ -52,7 +52,10 @@ static hone_status fill_view(struct dynamic_check *c, const struct view *view, i
   struct step *step;
   if (!view->stride[d]) return refuse(c, "an operand is broadcast along that dimension");
   TRY(tensor_create(b->ctx, b->arena, view->dtype, &scalar, &element));
-  if (!isnan(number)) tensor_set_f64(element, 0, number);
+  if (isinf(number) && dtype_is_integer(view->dtype))
+    tensor_set_i64(element, 0, integer_edge(view->dtype, number > 0));
+  else if (!isnan(number))
+    tensor_set_f64(element, 0, number);
   TRY(new_step(b, STEP_FILL, c->node, 0, 1, &step));
   step->outputs[0] = *view;
   step->fill_axis = d;
@@ -79,7 +82,7 @@ static hone_status fill_some(struct dynamic_check *c, const struct value *value,
   TRY(get_stored(b, value, &view));
   /* constants are finite, and the other operand is zero there */
   if (value->constant) return HONE_OK;
-  if (!dtype_is_float(value->dtype) && !isnan(number) && fabs(number) >= 0x1p53)
+  if (isinf(number) && number > 0 && value->dtype == HONE_U64)
     return refuse(c, "no integer is neutral here");
   const struct value_state *state = &b->values[value->index];
   for (int i = 0; i < state->count; i++) TRY(fill_view(c, &state->views[i], (int)d, number, most));

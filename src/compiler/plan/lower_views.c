@@ -299,6 +299,8 @@ static hone_status as_adjacent_views(struct builder *b, const struct node *node,
   struct view result, view, next;
   bool is_packed;
   if (value_is_open(node->outputs[0])) return HONE_OK;
+  /* elements past the actual size may be written, which a constant does not allow */
+  if (node->inputs[0]->constant && node->inputs[0]->slope) return HONE_OK;
   TRY(get_packed(b, node->inputs[0], &view, &is_packed));
   result = view;
   for (size_t i = 1; i < node->input_count; i++, view = next) {

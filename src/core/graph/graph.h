@@ -90,6 +90,9 @@ struct value {
   /* what it was at the other sizes, while slopes are found (follow.c) */
   struct sightings {
     int64_t *dims, *elements;
+    /* of a constant, by dimension and symbol: where the part that is read lies: 0 at the start, 1 at
+     * the end, 2 in the middle */
+    uint8_t (*places)[HONE_MAX_SYMBOLS];
   } seen;
   const struct node *folded_from; /* of a constant: the node that computed it, or NULL */
   bool is_computed; /* a constant at the bounds, computed again at run time by folded_from */

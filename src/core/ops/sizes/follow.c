@@ -15,11 +15,12 @@ struct follower {
   const int64_t *sizes;
   int64_t less[HONE_MAX_SIZES]; /* bounds - sizes */
   int first;                    /* the symbol whose slopes this call determines; -1: none */
-  bool is_first_call;           /* for that symbol */
   bool active[HONE_MAX_SIZES];  /* by size: it depends on that symbol */
   bool is_full;                 /* a derived size found no room */
   bool finds;                   /* slopes may change */
   bool has_changed;             /* slopes */
+  bool is_first_call;           /* for that symbol */
+  bool has_moved;               /* the place of a part, unknown to earlier calls */
   const struct followed *past;
   int64_t past_less[HONE_MOST_FOLLOWED][HONE_MAX_SIZES];
   const struct value **pair; /* of at_n, by the index of graph's value */
@@ -187,6 +188,16 @@ static bool reads_number(const struct value *value, int64_t n, int depth) {
   return false;
 }
 
+/* By numbers that were followed before. */
+static bool by_padding(const struct dimension *at, struct slope *out) {
+  const struct value *x = at->node->inputs[0], *pads = node_input(at->node, 1);
+  if (!x || node_input(at->node, 3) || !pads || !pads->elements || pads->is_computed) return false;
+  const struct slope *own = &pads->elements[at->d];
+  struct slope found = slope_plus(own, own + x->shape.rank);
+  if (x->slope) found = slope_plus(&found, &x->slope[at->d]);
+  return accept(at, &found, out);
+}
+
 /* Padded up to a multiple of a number, from which the padding is computed. */
 static bool by_multiple(const struct dimension *at, struct slope *out) {
   enum { MOST_FACTOR = 1024, MOST_DEPTH = 8 };
@@ -260,19 +271,32 @@ static bool by_sum(const struct dimension *at, struct slope *out) {
   return !slope_is_zero(&found) && accept(at, &found, out);
 }
 
+/* What the dimension loses for each step of size k, in the first call that has less of it, this one
+   before earlier ones; 0: nothing, or no whole number. */
+static int64_t loss_per_step(const struct dimension *at, size_t k) {
+  const struct follower *f = at->f;
+  const bool is_now = f->less[k] != 0;
+  size_t i = 0;
+  while (!is_now && i < f->past->count && !f->past_less[i][k]) i++;
+  if (!is_now && i == f->past->count) return 0;
+  const int64_t less = is_now ? f->less[k] : f->past_less[i][k];
+  const int64_t size = is_now ? at->size : at->seen ? at->seen[i] : at->bound;
+  return (at->bound - size) % less ? 0 : (at->bound - size) / less;
+}
+
 /* In proportion to one size, with a rest or without; when several symbols are below their bounds, to
    a product. */
 static bool by_size(const struct dimension *at, bool has_rest, struct slope *out) {
   const struct follower *f = at->f;
   for (size_t k = 0; k < HONE_MAX_SYMBOLS + f->graph->symbols.derived_count; k++) {
-    const int64_t less = f->less[k], difference = at->bound - at->size;
+    const int64_t factor = loss_per_step(at, k);
     const struct derived_size *size =
         k < HONE_MAX_SYMBOLS ? NULL : &f->graph->symbols.derived[k - HONE_MAX_SYMBOLS];
-    if (!less || difference % less) continue;
+    if (!factor) continue;
     if (!size ? (int)k != f->first : f->first < 0 && slope_is_zero(&size->b_slope)) continue;
     const int64_t bound = size ? size->bound : f->symbols->at[k].bound;
-    const struct slope found = slope_of(k, difference / less);
-    if ((difference / less * bound != at->bound) == has_rest && accept(at, &found, out))
+    const struct slope found = slope_of(k, factor);
+    if ((factor * bound != at->bound) == has_rest && accept(at, &found, out))
       return true;
   }
   return false;
@@ -319,7 +343,8 @@ static bool explain(const struct dimension *at, struct slope *out) {
   const bool is_slice = has_operands && is_op(at->node, OP_Slice); /* often to an earlier size */
   return (is_slice && by_size(at, false, out)) ||
          (has_operands && (by_window(at, out) || (is_slice && by_step(at, out)) ||
-                           (is_op(at->node, OP_Pad) && by_multiple(at, out)) ||
+                           (is_op(at->node, OP_Pad) &&
+                            (by_padding(at, out) || by_multiple(at, out))) ||
                            by_operand(at, out) || by_sum(at, out))) ||
          by_size(at, false, out) || (has_operands && by_product(at, out)) || by_size(at, true, out);
 }
@@ -423,27 +448,63 @@ static bool is_part(const struct tensor *whole, const struct tensor *part, const
   return true;
 }
 
+/* Where the part lies in dimension d: what it loses for this symbol is cut off at the end (place 0),
+ * the start (1) or half at either (2). */
+static hone_status place_part(struct follower *f, struct value *value, int d, uint8_t place) {
+  struct slope *begin;
+  bool exact = true;
+  TRY(NEW_ARRAY(f->ctx, f->graph->arena, begin, HONE_MAX_RANK));
+  if (value->begin) memcpy(begin, value->begin, HONE_MAX_RANK * sizeof *begin);
+  const struct slope lost = divided(&value->slope[d], place ? place : 1, &exact);
+  for (int k = 0; k < HONE_MAX_SIZES; k++)
+    if (f->active[k]) begin[d].of[k] = place && exact ? lost.of[k] : 0;
+  value->begin = begin;
+  if (!value->seen.places)
+    TRY(NEW_ARRAY(f->ctx, f->graph->arena, value->seen.places, HONE_MAX_RANK));
+  value->seen.places[d][f->first] = place;
+  return HONE_OK;
+}
+
+/* False: the slope does not show where the part is, so it is not the right one. */
+static bool is_placed(const struct value *value, int d, size_t symbol) {
+  const uint8_t place = value->seen.places ? value->seen.places[d][symbol] : 0;
+  bool exact = true;
+  divided(&value->slope[d], place ? place : 1, &exact);
+  return exact;
+}
+
+static bool is_part_now(const struct follower *f, const struct value *value,
+                        const struct tensor *part) {
+  int64_t start[HONE_MAX_RANK] = {0};
+  for (int d = 0; value->begin && d < value->shape.rank; d++) {
+    const int64_t lost = value->shape.dims[d] - part->shape.dims[d];
+    start[d] = f->first >= 0 && !is_placed(value, d, (size_t)f->first)
+                   ? lost / value->seen.places[d][f->first]
+                   : slope_loss(&value->begin[d], f->less);
+    if (start[d] < 0 || start[d] > lost) return false;
+  }
+  return is_part(value->constant, part, start);
+}
+
 /* Finds the part as a window of the constant at the bounds: the leading elements, or in a dimension
  * that this symbol shortens the trailing ones (positions counted from the end of a dynamic
- * dimension). */
+ * dimension) or those in the middle (distances between positions). */
 static hone_status find_window(struct follower *f, struct value *value, const struct tensor *part,
                                bool *out_found) {
-  const struct tensor *whole = value->constant;
-  int64_t start[HONE_MAX_RANK] = {0};
-  for (int d = 0; value->begin && d < whole->shape.rank; d++)
-    start[d] = slope_loss(&value->begin[d], f->less);
-  *out_found = is_part(whole, part, start);
-  for (int d = 0; !*out_found && f->is_first_call && d < whole->shape.rank; d++) {
-    struct slope *begin;
-    if (!value->slope[d].of[f->first]) continue;
-    start[d] = whole->shape.dims[d] - part->shape.dims[d];
-    *out_found = is_part(whole, part, start);
-    start[d] = 0;
-    if (!*out_found) continue;
-    TRY(NEW_ARRAY(f->ctx, f->graph->arena, begin, HONE_MAX_RANK));
-    if (value->begin) memcpy(begin, value->begin, HONE_MAX_RANK * sizeof *begin);
-    begin[d].of[f->first] = value->slope[d].of[f->first];
-    value->begin = begin;
+  const int rank = value->shape.rank;
+  for (int d = 0; value->seen.places && f->first >= 0 && d < rank; d++) /* slopes may be new */
+    if (value->seen.places[d][f->first])
+      TRY(place_part(f, value, d, value->seen.places[d][f->first]));
+  *out_found = is_part_now(f, value, part);
+  for (int d = 0; f->finds && f->first >= 0 && d < rank; d++) {
+    const bool is_known = value->seen.places && value->seen.places[d][f->first];
+    if (*out_found || is_known || !is_active(f, &value->slope[d])) continue;
+    f->has_moved = !f->is_first_call;
+    for (uint8_t place = 1; place <= 2 && !*out_found; place++) {
+      TRY(place_part(f, value, d, place));
+      *out_found = is_part_now(f, value, part);
+    }
+    if (!*out_found) TRY(place_part(f, value, d, 0));
   }
   return HONE_OK;
 }
@@ -709,7 +770,7 @@ hone_status symbol_follow(struct ctx *ctx, struct graph *graph, const struct sym
   }
   if (!status && past->count < HONE_MOST_FOLLOWED)
     memcpy(past->sizes[past->count++], sizes, symbols->count * sizeof *sizes);
-  if (out_changed) *out_changed = f.first < 0 && f.has_changed;
+  if (out_changed) *out_changed = (f.first < 0 && f.has_changed) || f.has_moved;
   arena_destroy(f.scratch);
   return status;
 }
@@ -781,6 +842,18 @@ static hone_status guard(struct ctx *ctx, struct symbols *symbols, struct place 
   return HONE_OK;
 }
 
+static hone_status check_places(struct ctx *ctx, const struct graph *graph,
+                                const struct node *node, const struct value *value) {
+  for (size_t k = 0; value && value->seen.places && !value->is_computed && k < graph->symbols.count;
+       k++)
+    for (int d = 0; d < value->shape.rank; d++)
+      if (!is_placed(value, d, k))
+        return fail(ctx, HONE_E_UNSUP, node_place(node),
+                    "the part of constant \"%s\" that is read moves unevenly with %s", value->name,
+                    graph->symbols.at[k].name);
+  return HONE_OK;
+}
+
 static hone_status guard_node(struct ctx *ctx, struct symbols *symbols, const struct node *node,
                               const int64_t less[HONE_MAX_SIZES]) {
   const struct value *x = node->input_count ? node->inputs[0] : NULL;
@@ -812,8 +885,10 @@ hone_status symbol_finish(struct ctx *ctx, struct graph *graph) {
   TRY(guard_sizes(ctx, graph));
   for (size_t i = 0; i < graph->nodes.count; i++)
     for (size_t k = 0; k < graph->nodes.at[i]->input_count; k++)
-      if (!is_shape_operand(graph->nodes.at[i], k))
+      if (!is_shape_operand(graph->nodes.at[i], k)) {
+        TRY(check_places(ctx, graph, graph->nodes.at[i], graph->nodes.at[i]->inputs[k]));
         TRY(make_sized(ctx, graph, graph->nodes.at[i]->inputs[k], &all));
+      }
   if (!all.count) return HONE_OK;
   for (size_t i = 0; i < graph->nodes.count; i++)
     VEC_PUSH(ctx, graph->arena, &all, graph->nodes.at[i]);
