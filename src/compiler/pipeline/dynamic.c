@@ -3,7 +3,7 @@
  */
 #include "pipeline_internal.h"
 
-enum { PROBES = 6 };
+enum { PROBES = 6, SEVERAL_PROBES = 4 }; /* of one symbol, and of each of several */
 
 /* One less than a multiple of a large power of two, so that it and its halves are odd: sizes of
    strided windows then differ from multiples of each other. In the lower three quarters. */
@@ -19,21 +19,19 @@ static int64_t odd_size(int64_t least, int64_t bound) {
 }
 
 /* Sizes near the bound show what is linear, the others show what is linear only there. Size 1 is
-   used only for symbols of at most 2, because sizes of 1 broadcast. */
-static size_t probe_sizes(const struct symbol *symbol, int64_t sizes[PROBES]) {
-  const int64_t bound = symbol->bound, least = symbol->least > 2 ? symbol->least : 2;
-  const int64_t low[PROBES] = {odd_size(1, bound), bound - 1, bound - 2, bound / 2, 3, 2};
+   used only for bounds of 2, because sizes of 1 broadcast. */
+static size_t probe_sizes(int64_t least, int64_t bound, size_t most, int64_t sizes[PROBES]) {
+  const int64_t low[PROBES] = {odd_size(1, bound), bound - 1, 2, bound - 2, bound / 2, 3};
   const int64_t high[PROBES] = {odd_size(least, bound),      least,     bound - 1,
                                 least + (bound - least) / 2, least + 1, bound - 2};
   const int64_t *wanted = least > 2 ? high : low;
   size_t count = 0;
-  for (size_t i = 0; i < PROBES; i++) {
-    bool is_new = wanted[i] >= least && wanted[i] < bound;
+  for (size_t i = 0; i < PROBES && count < most; i++) {
+    bool is_new = wanted[i] >= least && wanted[i] >= 2 && wanted[i] < bound;
     for (size_t k = 0; k < count && is_new; k++) is_new = sizes[k] != wanted[i];
     if (is_new) sizes[count++] = wanted[i];
   }
-  if (!count && bound == 2 && symbol->least < 2) sizes[count++] = 1;
-  if (!count && symbol->least < bound) sizes[count++] = symbol->least;
+  if (!count && least < bound) sizes[count++] = bound > 1 && least < 1 ? 1 : least;
   return count;
 }
 
@@ -44,8 +42,36 @@ struct probing {
   struct graph *graph;
   int64_t sizes[HONE_MAX_SYMBOLS][PROBES];
   size_t counts[HONE_MAX_SYMBOLS], most;
+  int64_t least[HONE_MAX_SYMBOLS];
   struct followed followed;
 };
+
+static bool is_defined(const struct ctx *ctx, const struct model *model, size_t k, int64_t size) {
+  struct ctx quiet = *ctx;
+  struct model at_n;
+  int64_t sizes[HONE_MAX_SYMBOLS];
+  for (size_t j = 0; j < model->symbols.count; j++) sizes[j] = model->symbols.at[j].bound;
+  sizes[k] = size;
+  if (model_at(&quiet, model, sizes, &at_n)) return false;
+  model_unload(&at_n);
+  return true;
+}
+
+/* The least size of symbol k: as requested, or from which on the model is defined, where windows fit
+   and so on. */
+static int64_t find_least(const struct ctx *ctx, const struct model *model, size_t k) {
+  const struct symbol *symbol = &model->symbols.at[k];
+  int64_t low = 2, high = odd_size(1, symbol->bound);
+  if (symbol->least > low || high <= low || is_defined(ctx, model, k, low)) return symbol->least;
+  while (high - low > 1) {
+    const int64_t middle = low + (high - low) / 2;
+    if (is_defined(ctx, model, k, middle))
+      high = middle;
+    else
+      low = middle;
+  }
+  return high;
+}
 
 static hone_status follow_at(struct ctx *ctx, struct probing *p, const int64_t *sizes,
                              bool *out_changed) {
@@ -105,13 +131,15 @@ hone_status find_slopes(struct ctx *ctx, const struct model *model,
   bool changed = false;
   p.pipeline.after = NULL;
   for (size_t k = 0; k < symbols->count; k++) {
-    p.counts[k] = probe_sizes(&symbols->at[k], p.sizes[k]);
-    if (symbols->count > 1 && p.counts[k] > 3) p.counts[k] = 3;
+    p.least[k] = find_least(ctx, model, k);
+    p.counts[k] = probe_sizes(p.least[k], symbols->at[k].bound,
+                              symbols->count > 1 ? SEVERAL_PROBES : PROBES, p.sizes[k]);
     if (p.counts[k] > p.most) p.most = p.counts[k];
   }
   TRY(follow_all(ctx, &p, &changed));
   memcpy(graph->symbols.at, symbols->at, sizeof symbols->at);
   graph->symbols.count = symbols->count; /* also those that nothing could be tried for */
+  for (size_t k = 0; k < symbols->count; k++) graph->symbols.at[k].least = p.least[k];
   if (changed) TRY(follow_all(ctx, &p, NULL));
   TRY(symbol_finish(ctx, graph));
   return lower_open_sizes(ctx, graph);

@@ -175,15 +175,16 @@ static bool by_window(const struct dimension *at, struct slope *out) {
 }
 
 /* True if the integer n is an operand of the arithmetic that computes this value. */
-static bool reads_number(const struct value *value, int64_t n, int depth) {
-  const struct node *node = value ? value->folded_from : NULL;
-  for (size_t k = 0; node && depth && k < node->input_count; k++) {
+static bool reads_number(const struct value *value, int64_t n, size_t *left) {
+  const struct node *node = value && *left ? value->folded_from : NULL;
+  if (node) --*left;
+  for (size_t k = 0; node && k < node->input_count; k++) {
     const struct value *x = node->inputs[k];
     const bool is_number = x && x->constant && !x->folded_from && dtype_is_integer(x->dtype) &&
                            tensor_count(x->constant) == 1;
     if (is_number && node->op->class == OP_ELEMENTWISE && tensor_i64(x->constant, 0) == n)
       return true;
-    if (reads_number(x, n, depth - 1)) return true;
+    if (reads_number(x, n, left)) return true;
   }
   return false;
 }
@@ -200,7 +201,7 @@ static bool by_padding(const struct dimension *at, struct slope *out) {
 
 /* Padded up to a multiple of a number, from which the padding is computed. */
 static bool by_multiple(const struct dimension *at, struct slope *out) {
-  enum { MOST_FACTOR = 1024, MOST_DEPTH = 8 };
+  enum { MOST_FACTOR = 1024, MOST_NODES = 256 };
   const struct value *x = at->node->inputs[0], *pads = node_input(at->node, 1);
   if (!x || !x->slope || slope_is_zero(&x->slope[at->d]) || !pads || !pads->is_computed)
     return false;
@@ -209,7 +210,8 @@ static bool by_multiple(const struct dimension *at, struct slope *out) {
     const struct derived_size size = {
         .a = own + n - 1, .b = 1, .a_slope = x->slope[at->d], .divisor = n};
     struct slope found;
-    if (size.a / n * n != at->bound || !reads_number(pads, n, MOST_DEPTH) ||
+    size_t left = MOST_NODES;
+    if (size.a / n * n != at->bound || !reads_number(pads, n, &left) ||
         !derive(at->f, size, &found))
       continue;
     found = slope_times(&found, n);
@@ -296,10 +298,22 @@ static bool by_size(const struct dimension *at, bool has_rest, struct slope *out
     if (!size ? (int)k != f->first : f->first < 0 && slope_is_zero(&size->b_slope)) continue;
     const int64_t bound = size ? size->bound : f->symbols->at[k].bound;
     const struct slope found = slope_of(k, factor);
-    if ((factor * bound != at->bound) == has_rest && accept(at, &found, out))
-      return true;
+    if ((factor * bound != at->bound) == has_rest && accept(at, &found, out)) return true;
   }
   return false;
+}
+
+/* As the product of two sizes, one of which is a multiple: S * (4 * N) elements in rows of 4. */
+static bool by_part_of_product(const struct dimension *at, struct derived_size size,
+                               struct slope *out) {
+  bool exact = true;
+  if (!at->bound || size.a * size.b % at->bound) return false;
+  const int64_t part = size.a * size.b / at->bound;
+  if (part < 2 || size.b % part) return false;
+  size.b /= part;
+  size.b_slope = divided(&size.b_slope, part, &exact);
+  struct slope found;
+  return exact && derive(at->f, size, &found) && accept(at, &found, out);
 }
 
 /* As a multiple of the product of neighbouring dimensions of x, from `first` on. */
@@ -312,6 +326,7 @@ static bool by_product_from(const struct dimension *at, const struct value *x, i
     if (slope_is_zero(&x->slope[e])) continue;
     struct derived_size size = {
         .a = product, .b = own, .a_slope = found, .b_slope = x->slope[e], .divisor = 1};
+    if (by_part_of_product(at, size, out)) return true;
     if (!derive(at->f, size, &found)) return false;
     product *= own;
     if (at->bound % product) continue;
@@ -342,10 +357,10 @@ static bool explain(const struct dimension *at, struct slope *out) {
   if (f->first < 0 && has_operands && by_product(at, out)) return true;
   const bool is_slice = has_operands && is_op(at->node, OP_Slice); /* often to an earlier size */
   return (is_slice && by_size(at, false, out)) ||
-         (has_operands && (by_window(at, out) || (is_slice && by_step(at, out)) ||
-                           (is_op(at->node, OP_Pad) &&
-                            (by_padding(at, out) || by_multiple(at, out))) ||
-                           by_operand(at, out) || by_sum(at, out))) ||
+         (has_operands &&
+          (by_window(at, out) || (is_slice && by_step(at, out)) ||
+           (is_op(at->node, OP_Pad) && (by_padding(at, out) || by_multiple(at, out))) ||
+           by_operand(at, out) || by_sum(at, out))) ||
          by_size(at, false, out) || (has_operands && by_product(at, out)) || by_size(at, true, out);
 }
 
@@ -425,8 +440,8 @@ static bool is_shape_operand(const struct node *node, size_t k) {
   static const struct {
     enum op_id op;
     size_t first, last;
-  } rows[] = {{OP_Reshape, 1, 1},         {OP_Expand, 1, 1}, {OP_Tile, 1, 1},  {OP_Slice, 2, 2},
-              {OP_ConstantOfShape, 0, 0}, {OP_Split, 1, 1},  {OP_Resize, 3, 3}};
+  } rows[] = {{OP_Reshape, 1, 1},         {OP_Expand, 1, 1}, {OP_Tile, 1, 1},   {OP_Slice, 2, 2},
+              {OP_ConstantOfShape, 0, 0}, {OP_Split, 1, 1},  {OP_Resize, 3, 3}, {OP_TopK, 1, 1}};
   for (size_t i = 0; i < COUNT(rows); i++)
     if (is_op(node, rows[i].op) && k >= rows[i].first && k <= rows[i].last) return true;
   return false;
@@ -842,8 +857,8 @@ static hone_status guard(struct ctx *ctx, struct symbols *symbols, struct place 
   return HONE_OK;
 }
 
-static hone_status check_places(struct ctx *ctx, const struct graph *graph,
-                                const struct node *node, const struct value *value) {
+static hone_status check_places(struct ctx *ctx, const struct graph *graph, const struct node *node,
+                                const struct value *value) {
   for (size_t k = 0; value && value->seen.places && !value->is_computed && k < graph->symbols.count;
        k++)
     for (int d = 0; d < value->shape.rank; d++)
