@@ -9,7 +9,7 @@ import numpy as np
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 PAGE = mmap.PAGESIZE
-SYMBOLS, SIZES = 4, 32  # as in artifact.h
+SYMBOLS, SIZES = 4, 64  # as in artifact.h
 DTYPES = {1: np.float32, 2: np.uint8, 3: np.int8, 6: np.int32, 7: np.int64, 9: np.bool_, 11: np.float64}
 
 

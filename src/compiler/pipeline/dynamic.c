@@ -3,10 +3,11 @@
  */
 #include "pipeline_internal.h"
 
-enum { PROBES = 6, SEVERAL_PROBES = 4 }; /* of one symbol, and of each of several */
+enum { PROBES = 7, SEVERAL_PROBES = 5 }; /* of one symbol, and of each of several */
 
-/* One less than a multiple of a large power of two, so that it and its halves are odd: sizes of
-   strided windows then differ from multiples of each other. In the lower three quarters. */
+/* One less than a multiple of a large power of two, so that it and its halves are odd, rounded down
+   (and 2 more: rounded up): sizes of strided windows then differ from multiples of each other. In
+   the lower three quarters. */
 static int64_t odd_size(int64_t least, int64_t bound) {
   const int64_t most = least + 3 * (bound - least) / 4;
   int64_t power = 1, size = least;
@@ -18,12 +19,22 @@ static int64_t odd_size(int64_t least, int64_t bound) {
   return size;
 }
 
+/* Neither a multiple of small powers of two nor next to one: every second bit is set. */
+static int64_t uneven_size(int64_t least, int64_t bound) {
+  const int64_t most = least + 3 * (bound - least) / 4;
+  for (int64_t power = 256; power > 1; power /= 2) {
+    const int64_t size = most / power * power + (0x55 & (power - 1));
+    if (size > least && size < bound) return size;
+  }
+  return least;
+}
+
 /* Sizes near the bound show what is linear, the others show what is linear only there. Size 1 is
    used only for bounds of 2, because sizes of 1 broadcast. */
 static size_t probe_sizes(int64_t least, int64_t bound, size_t most, int64_t sizes[PROBES]) {
-  const int64_t low[PROBES] = {odd_size(1, bound), bound - 1, 2, bound - 2, bound / 2, 3};
-  const int64_t high[PROBES] = {odd_size(least, bound),      least,     bound - 1,
-                                least + (bound - least) / 2, least + 1, bound - 2};
+  const int64_t odd = odd_size(least > 2 ? least : 1, bound), uneven = uneven_size(least, bound);
+  const int64_t low[PROBES] = {odd, bound - 1, 2, odd + 2, bound - 2, uneven, 3};
+  const int64_t high[PROBES] = {odd, least, bound - 1, odd + 2, uneven, least + 1, bound - 2};
   const int64_t *wanted = least > 2 ? high : low;
   size_t count = 0;
   for (size_t i = 0; i < PROBES && count < most; i++) {
@@ -97,8 +108,15 @@ static void make_unlike(const struct probing *p, int64_t *sizes) {
     }
 }
 
+static int64_t smallest(const int64_t *sizes, size_t count) {
+  int64_t least = sizes[0];
+  for (size_t i = 1; i < count; i++)
+    if (sizes[i] < least) least = sizes[i];
+  return least;
+}
+
 /* Each symbol alone below its bound, then all of them at once, because a product of two symbols is
-   linear in either: at their first sizes, at which all sizes derived from them are far below their
+   linear in either: at their least sizes, at which all sizes derived from them are far below their
    bounds, and at unrelated ones. out_changed NULL: only checks. */
 static hone_status follow_all(struct ctx *ctx, struct probing *p, bool *out_changed) {
   const struct symbols *symbols = &p->model->symbols;
@@ -116,7 +134,7 @@ static hone_status follow_all(struct ctx *ctx, struct probing *p, bool *out_chan
     for (size_t j = 0; j < symbols->count; j++)
       sizes[j] = !p->counts[j] ? symbols->at[j].bound
                  : i           ? p->sizes[j][(i - 1 + j) % p->counts[j]]
-                               : p->sizes[j][0];
+                               : smallest(p->sizes[j], p->counts[j]);
     make_unlike(p, sizes);
     TRY(follow_at(ctx, p, sizes, out_changed ? &changed : NULL));
     if (changed) *out_changed = true;

@@ -181,7 +181,7 @@ static hone_status carry_resize(struct dynamic_check *c) {
   for (int d = 0; d < x->shape.rank; d++) {
     if (!is_open_at(x, d) && !is_open_at(y, d)) continue;
     if (!resize_keeps_places(node, d)) return refuse(c, "it interpolates along that dimension");
-    if (x->shape.dims[d] != y->shape.dims[d]) TRY(fill_some(c, x, d, (double)NAN, reach));
+    TRY(fill_some(c, x, d, (double)NAN, reach)); /* also where they have no weight: not NaN */
   }
   return HONE_OK;
 }

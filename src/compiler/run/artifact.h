@@ -10,9 +10,9 @@
 
 #include <stdint.h>
 
-#define HONE_ARTIFACT_ABI 8
+#define HONE_ARTIFACT_ABI 9
 #define HONE_ARTIFACT_SYMBOLS 4 /* maximum number of dynamic sizes that the caller gives */
-#define HONE_ARTIFACT_SIZES 32  /* with those computed from them */
+#define HONE_ARTIFACT_SIZES 64  /* with those computed from them */
 
 /* An element of a string tensor: UTF-8, not NUL-terminated. Strings made by a run point into its
    inputs, its arena or the weights, and are valid until one of them changes. */

@@ -22,7 +22,7 @@ struct shape {
 
 /* Sizes known when an artifact is called: those that the caller gives, and those computed from
  * them. Number k < HONE_MAX_SYMBOLS is symbol k, number HONE_MAX_SYMBOLS + j is derived[j]. */
-enum { HONE_MAX_SYMBOLS = 4, HONE_MAX_SIZES = 32 };
+enum { HONE_MAX_SYMBOLS = 4, HONE_MAX_SIZES = 64 };
 /* Decrease of a dimension for each step that a size is below its bound, by size. */
 struct slope {
   int64_t of[HONE_MAX_SIZES];

@@ -75,7 +75,16 @@ static bool same_size(const struct derived_size *x, const struct derived_size *y
          slope_equal(&x->a_slope, &y->a_slope) && slope_equal(&x->b_slope, &y->b_slope);
 }
 
-/* The slope of a derived size, an earlier one or a new one; false: there are too many. */
+/* The size that derive() made last stays, if a slope refers to it. */
+static void keep_derived(struct follower *f, const struct slope *slope) {
+  struct symbols *known = &f->graph->symbols;
+  if (known->derived_count < COUNT(known->derived) &&
+      slope->of[HONE_MAX_SYMBOLS + known->derived_count])
+    known->derived_count++;
+}
+
+/* The slope of a derived size, an earlier one or a new one, which the next call replaces unless
+   keep_derived was called; false: there are too many. */
 static bool derive(struct follower *f, struct derived_size size, struct slope *out) {
   struct symbols *known = &f->graph->symbols;
   size_t j = 0;
@@ -88,7 +97,7 @@ static bool derive(struct follower *f, struct derived_size size, struct slope *o
     for (size_t i = 0; i < f->past->count; i++)
       if (!derived_less(&size, f->past_less[i], &f->past_less[i][HONE_MAX_SYMBOLS + j]))
         return false;
-    known->derived[known->derived_count++] = size;
+    known->derived[j] = size;
     set_active(f, j);
   }
   *out = slope_of(HONE_MAX_SYMBOLS + j, 1);
@@ -126,7 +135,9 @@ static bool accept(const struct dimension *at, const struct slope *found, struct
   for (int k = 0; k < HONE_MAX_SIZES; k++)
     if (at->f->active[k]) rest.of[k] = 0;
   *out = at->f->first < 0 ? *found : slope_plus(&rest, &active);
-  return fits_always(at, out);
+  if (!fits_always(at, out)) return false;
+  keep_derived(at->f, out);
+  return true;
 }
 
 static struct slope divided(const struct slope *slope, int64_t by, bool *exact) {
@@ -243,7 +254,42 @@ static bool by_step(const struct dimension *at, struct slope *out) {
   return false;
 }
 
-/* As a dimension of an operand, or a multiple or a part of one. */
+/* Operands that give a shape; the output's shape holds the same information. */
+static bool is_shape_operand(const struct node *node, size_t k) {
+  static const struct {
+    enum op_id op;
+    size_t first, last;
+  } rows[] = {{OP_Reshape, 1, 1},         {OP_Expand, 1, 1}, {OP_Tile, 1, 1},   {OP_Slice, 2, 2},
+              {OP_ConstantOfShape, 0, 0}, {OP_Split, 1, 1},  {OP_Resize, 3, 3}, {OP_TopK, 1, 1}};
+  for (size_t i = 0; i < COUNT(rows); i++)
+    if (is_op(node, rows[i].op) && k >= rows[i].first && k <= rows[i].last) return true;
+  return false;
+}
+
+/* As a dimension of an operand. */
+static bool by_equal(const struct dimension *at, struct slope *out) {
+  for (size_t i = 0; i < at->node->input_count; i++) {
+    const struct value *x = at->node->inputs[i];
+    for (int e = 0; x && x->slope && e < x->shape.rank; e++)
+      if (x->shape.dims[e] == at->bound && accept(at, &x->slope[e], out)) return true;
+  }
+  return false;
+}
+
+/* As a list of sizes that the operator reads says. */
+static bool by_list(const struct dimension *at, struct slope *out) {
+  for (size_t k = 0; k < at->node->input_count; k++) {
+    const struct value *x = at->node->inputs[k];
+    if (!x || !is_shape_operand(at->node, k) || is_op(at->node, OP_Slice) || !x->constant ||
+        !x->elements || x->is_computed || tensor_count(x->constant) <= (size_t)at->d)
+      continue;
+    if (tensor_i64(x->constant, (size_t)at->d) == at->bound && accept(at, &x->elements[at->d], out))
+      return true;
+  }
+  return false;
+}
+
+/* As a dimension of an operand, with a rest, or a multiple or a part of one. */
 static bool by_operand(const struct dimension *at, struct slope *out) {
   for (size_t i = 0; i < at->node->input_count; i++) {
     const struct value *x = at->node->inputs[i];
@@ -326,6 +372,7 @@ static bool by_product_from(const struct dimension *at, const struct value *x, i
     if (slope_is_zero(&x->slope[e])) continue;
     struct derived_size size = {
         .a = product, .b = own, .a_slope = found, .b_slope = x->slope[e], .divisor = 1};
+    keep_derived(at->f, &size.a_slope);
     if (by_part_of_product(at, size, out)) return true;
     if (!derive(at->f, size, &found)) return false;
     product *= own;
@@ -360,7 +407,7 @@ static bool explain(const struct dimension *at, struct slope *out) {
          (has_operands &&
           (by_window(at, out) || (is_slice && by_step(at, out)) ||
            (is_op(at->node, OP_Pad) && (by_padding(at, out) || by_multiple(at, out))) ||
-           by_operand(at, out) || by_sum(at, out))) ||
+           by_list(at, out) || by_equal(at, out) || by_operand(at, out) || by_sum(at, out))) ||
          by_size(at, false, out) || (has_operands && by_product(at, out)) || by_size(at, true, out);
 }
 
@@ -434,18 +481,6 @@ static hone_status pair_values(struct follower *f, const struct node *node, stru
 }
 
 /* -- constants */
-
-/* Operands that give a shape; the output's shape holds the same information. */
-static bool is_shape_operand(const struct node *node, size_t k) {
-  static const struct {
-    enum op_id op;
-    size_t first, last;
-  } rows[] = {{OP_Reshape, 1, 1},         {OP_Expand, 1, 1}, {OP_Tile, 1, 1},   {OP_Slice, 2, 2},
-              {OP_ConstantOfShape, 0, 0}, {OP_Split, 1, 1},  {OP_Resize, 3, 3}, {OP_TopK, 1, 1}};
-  for (size_t i = 0; i < COUNT(rows); i++)
-    if (is_op(node, rows[i].op) && k >= rows[i].first && k <= rows[i].last) return true;
-  return false;
-}
 
 /* True if `part`, smaller in some dimensions, equals the elements of `whole` from `start` on. */
 static bool is_part(const struct tensor *whole, const struct tensor *part, const int64_t *start) {
@@ -611,9 +646,9 @@ static hone_status follow_constant(struct follower *f, const struct node *node, 
   bool fits;
   if (!other->constant) return refuse(f, node, "an operand is not a constant");
   if (f->pair[value->index] == other) return HONE_OK;
-  if (is_shape_operand(node, k)) return HONE_OK;
   f->pair[value->index] = other;
   TRY(follow_known(f, node, value, other, &fits));
+  if (is_shape_operand(node, k)) return HONE_OK; /* by_list */
   return fits ? HONE_OK : refuse(f, node, "a constant has other elements");
 }
 
