@@ -18,8 +18,9 @@ static size_t bytes_of(const struct value *value) {
   return (size_t)elements * dtype_bits(value->dtype) / 8;
 }
 
-static bool is_worth_it(const struct node *node) {
+static bool is_worth_it(const struct rewrite *r, const struct node *node) {
   size_t in = 0, out = 0;
+  if (r->graph->keeps_sizes && depends_on_sizes(node)) return true; /* at all sizes, or at none */
   for (size_t i = 0; i < node->input_count; i++) in += bytes_of(node->inputs[i]);
   for (size_t o = 0; o < node->output_count; o++) out += bytes_of(node->outputs[o]);
   return out <= ALWAYS_FOLDED_BYTES || out / LARGEST_GROWTH <= in;
@@ -80,7 +81,7 @@ static hone_status visit(struct rewrite *r, struct node *node) {
   bool folded = false;
   if (is_spared(r, node)) return HONE_OK;
   if (node->output_count && is_pure(node)) TRY(fold_spread(r, node));
-  if (is_pure(node) && is_worth_it(node)) TRY(node_fold(r->ctx, r->graph, node, &folded));
+  if (is_pure(node) && is_worth_it(r, node)) TRY(node_fold(r->ctx, r->graph, node, &folded));
   r->changes += folded;
   return HONE_OK;
 }

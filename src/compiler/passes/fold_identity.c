@@ -95,13 +95,6 @@ static bool pads_nothing(const struct node *node) {
   return true;
 }
 
-/* At other sizes the node may do something. */
-static bool depends_on_sizes(const struct node *node) {
-  for (size_t k = 0; k < node->input_count; k++)
-    if (is_from_shape(node->inputs[k])) return true;
-  return false;
-}
-
 static hone_status visit(struct rewrite *r, struct node *node) {
   if (!node->output_count || !node->outputs[0]) return HONE_OK;
   int k = passed_on(node);

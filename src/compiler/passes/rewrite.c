@@ -127,6 +127,12 @@ bool is_from_shape(const struct value *value) {
   return has_shape_before(value, &left);
 }
 
+bool depends_on_sizes(const struct node *node) {
+  for (size_t k = 0; k < node->input_count; k++)
+    if (is_from_shape(node->inputs[k])) return true;
+  return false;
+}
+
 bool is_pure(const struct node *node) {
   if (node->op->class == OP_CONTROL) return false;
   for (size_t a = 0; a < node->attribute_count; a++)

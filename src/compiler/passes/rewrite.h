@@ -55,6 +55,8 @@ struct node *producer_of(const struct value *value, enum op_id op);
 bool is_shape_op(const struct node *node);
 /* True if the constant was computed from the shape of a value, or by more nodes than are looked at. */
 bool is_from_shape(const struct value *value);
+/* True if it reads such a constant: at other sizes it may do something else. */
+bool depends_on_sizes(const struct node *node);
 /* False if it contains graphs or draws random numbers (Dropout in training): never merged or
    folded. */
 bool is_pure(const struct node *node);

@@ -50,10 +50,8 @@ static hone_status improve(struct run *run, const struct model *model, struct gr
   uint64_t start = clock_ns();
   hone_status status = improve_copy(run, model, false, out);
   if (status == HONE_E_UNSUP && model->symbols.count) {
-    const struct ctx first = *run->ctx;
     ctx_clear(run->ctx);
     status = improve_copy(run, model, true, out);
-    if (status) *run->ctx = first;
   }
   TRY(status);
   run->report->passes_ms = (double)(clock_ns() - start) / 1e6;
