@@ -104,8 +104,9 @@ static hone_status wants_attribute(const struct exporter *e, const struct node *
     *out = false;
     return is_default(attribute, newer[i].otherwise) ? HONE_OK : lacks(e, node, attribute->name);
   }
-  /* hone's own attributes: non-negative indices, or a key for every query; rounding of operands */
-  if (!strcmp(attribute->name, "within") ||
+  /* hone's own attributes: non-negative indices, or a key for every query; frames of a signal;
+     rounding of operands */
+  if (!strcmp(attribute->name, "within") || !strncmp(attribute->name, "frame_", 6) ||
       (is_op(node, OP_DequantizeLinear) && !strcmp(attribute->name, "a_digits")))
     *out = false;
   if (is_op(node, OP_Split) && e->opset < 18 && !strcmp(attribute->name, "num_outputs")) {

@@ -185,6 +185,15 @@ static bool by_window(const struct dimension *at, struct slope *out) {
   return every(at, room, slope, w.stride[i], out);
 }
 
+/* Frames of a signal (expand_stft). */
+static bool by_frames(const struct dimension *at, struct slope *out) {
+  const struct value *x = at->node->inputs[0];
+  const int64_t step = node_int(at->node, "frame_step", 0);
+  return step && x && x->slope &&
+         every(at, x->shape.dims[1] - node_int(at->node, "frame_length", 0), &x->slope[1], step,
+               out);
+}
+
 /* True if the integer n is an operand of the arithmetic that computes this value. */
 static bool reads_number(const struct value *value, int64_t n, size_t *left) {
   const struct node *node = value && *left ? value->folded_from : NULL;
@@ -405,7 +414,7 @@ static bool explain(const struct dimension *at, struct slope *out) {
   const bool is_slice = has_operands && is_op(at->node, OP_Slice); /* often to an earlier size */
   return (is_slice && by_size(at, false, out)) ||
          (has_operands &&
-          (by_window(at, out) || (is_slice && by_step(at, out)) ||
+          (by_window(at, out) || (is_slice && by_step(at, out)) || by_frames(at, out) ||
            (is_op(at->node, OP_Pad) && (by_padding(at, out) || by_multiple(at, out))) ||
            by_list(at, out) || by_equal(at, out) || by_operand(at, out) || by_sum(at, out))) ||
          by_size(at, false, out) || (has_operands && by_product(at, out)) || by_size(at, true, out);
