@@ -825,3 +825,45 @@ def test_a_small_size_costs_little(hone, tmp_path):
             best = min(best, time.perf_counter() - begin)
         return best
     assert fastest(8) * 4 < fastest(256)
+
+
+def detector():
+    """Boxes of every place of an image, of which data decide how many are left."""
+    nodes = [node("Conv", "x w b", "c", strides=[4, 4]), node("Reshape", "c rows", "r"), node("Transpose", "r", "t", perm=[0, 2, 1]), node("Slice", "t zero four last", "raw"),
+             node("Abs", "raw", "boxes"), node("Slice", "r four five one", "scores"), helper.make_node("NonMaxSuppression", ["boxes", "scores", "most", "iou", "least"], ["kept"]),
+             node("Gather", "kept two", "index", axis=1), node("Gather", "boxes index", "y", axis=1), node("Squeeze", "scores front", "s"), node("Gather", "s index", "z", axis=0),
+             node("ReduceSum", "z keep", "sum", keepdims=0)]
+    return model(nodes, [("x", FLOAT, [1, 3, "h", "w"])], [("y", FLOAT, None), ("z", FLOAT, None), ("sum", FLOAT, None)],
+                 weights(w=floats(5, 3, 4, 4), b=floats(5), rows=ints(1, 5, -1), zero=ints(0), four=ints(4), last=ints(2), five=ints(5), one=ints(1), most=ints(20), iou=np.array([0.5], np.float32),
+                         least=np.array([0.1], np.float32), two=np.int64(2), front=ints(0, 1), keep=ints(0)), 19), "x[1,3,4<=H<=41,4<=W<=33]", (41, 33)
+
+
+def selected():
+    """Rows by a condition, in four ways."""
+    nodes = [node("ReduceMax", "x one", "m", keepdims=0), node("Greater", "m limit", "is"), node("Compress", "x is", "y", axis=0), node("NonZero", "is", "at"), node("Transpose", "at", "rows", perm=[1, 0]),
+             node("GatherND", "x rows", "z"), node("Squeeze", "at zero", "list"), node("Gather", "x list", "u", axis=0), node("ReduceMean", "u zero", "v", keepdims=1), node("NonZero", "x", "all"),
+             node("Cast", "all", "places", to=FLOAT)]
+    return model(nodes, [("x", FLOAT, ["h", "w"])], [(o, FLOAT, None) for o in ("y", "z", "u", "v", "places")], weights(one=ints(1), zero=ints(0), limit=np.float32(0.5)), 19), "x[2<=H<=20,7]", (20, 7)
+
+
+@pytest.mark.parametrize("case", [detector, selected], ids=lambda c: c.__name__)
+def test_data_decide_how_much_of_a_dynamic_dimension_is_left(hone, tmp_path, case):
+    made, shapes, (high, wide) = case()
+    for port in made.graph.output:
+        port.type.tensor_type.ClearField("shape")
+    onnx.save(sort_nodes(made), tmp_path / "m.onnx")
+    sound(hone("compile", "m.onnx", "--shape", shapes, "-o", "m.so"))
+    artifact, session = Artifact(tmp_path / "m.so"), ort.InferenceSession(str(tmp_path / "m.onnx"))
+    rank = len(session.get_inputs()[0].shape)
+    counts = set()
+    for i in range(24):
+        random = np.random.default_rng(i)
+        h = [high, 4, high - 1, int(random.integers(4, high))][i % 4]
+        w = wide if rank == 2 else [wide, 4, int(random.integers(4, wide))][i % 3]
+        x = random.standard_normal((1, 3, h, w) if rank == 4 else (h, w)).astype(np.float32)
+        for port, result, expected in zip(session.get_outputs(), artifact(x, fill=[0xFF, 0x7F, 0xA5][i % 3]), session.run(None, {"x": x})):
+            counts.add((port.name, expected.shape))
+            assert result.shape == expected.shape, (h, w, port.name)
+            np.testing.assert_allclose(result, expected, rtol=2e-4, atol=2e-5, err_msg=f"{port.name} at {h}, {w}")
+    assert len(counts) > 12
+    sound(hone("verify", "m.onnx", "--shape", shapes))

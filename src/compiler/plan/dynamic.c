@@ -410,6 +410,15 @@ static hone_status carry_arg(struct dynamic_check *c) {
   return fill(c, c->node->inputs[0], axis, least ? INFINITY : -INFINITY);
 }
 
+/* Elements past the actual size are not selected. */
+static hone_status carry_selection(struct dynamic_check *c) {
+  const bool is_boxes = is_op(c->node, OP_NonMaxSuppression);
+  const size_t k = is_boxes || is_op(c->node, OP_Compress);
+  const struct value *x = c->node->inputs[k];
+  for (int d = 0; d < x->shape.rank; d++) TRY(fill(c, x, d, is_boxes ? -INFINITY : 0));
+  return HONE_OK;
+}
+
 static hone_status carry_topk(struct dynamic_check *c) {
   bool largest = node_int(c->node, "largest", 1) != 0;
   return fill(c, c->node->inputs[0], node_int(c->node, "axis", -1), largest ? -INFINITY : INFINITY);
@@ -524,6 +533,10 @@ static const struct {
     {OP_ArgMax, carry_arg},
     {OP_ArgMin, carry_arg},
     {OP_TopK, carry_topk},
+    {OP_PadToBound, carry_any},
+    {OP_NonZero, carry_selection},
+    {OP_Compress, carry_selection},
+    {OP_NonMaxSuppression, carry_selection},
     {OP_CumSum, carry_cumulative},
     {OP_CumProd, carry_cumulative},
     {OP_LSTM, carry_recurrent},
@@ -592,7 +605,8 @@ static const char *group_reason(const struct fusion_group *g, bool is_open) {
   for (size_t k = 0; k < value_count(g); k++) {
     const struct value *value = value_at(g, k);
     if (!value) continue;
-    if (value_is_open(value)) return "another size is data-dependent";
+    if (is_open_value(value) && value_is_open(value))
+      return "a value has this and a data-dependent dimension";
     if (is_open && value->dtype == HONE_STRING) return "it has string values";
   }
   return NULL;

@@ -74,7 +74,8 @@ static hone_status make_places(struct runner *r) {
   TRY(NEW_ARRAY(r->ctx, r->arena, r->inputs, r->model.graph->inputs.count));
   TRY(NEW_ARRAY(r->ctx, r->arena, r->outputs, r->model.graph->outputs.count));
   TRY(NEW_ARRAY(r->ctx, r->arena, r->expected, r->model.graph->outputs.count));
-  return make_outputs(r->ctx, &r->model, r->arena, r->outputs);
+  /* a data-dependent dimension takes up to its bound at the bounds of all others */
+  return make_outputs(r->ctx, r->open.graph ? &r->open : &r->model, r->arena, r->outputs);
 }
 
 static hone_status open_runner(struct runner *r, const char *path) {

@@ -449,6 +449,14 @@ static const int64_t *seen_at(const int64_t *seen, size_t i) {
   return seen ? seen + i * HONE_MOST_FOLLOWED : NULL;
 }
 
+/* True if the dimension is the bound of a data-dependent one. */
+static bool is_bound(const struct node *node, const struct value *value, const struct value *other,
+                     int d) {
+  if (value->extents[d]) return value->extents[d] == other->extents[d];
+  return node && value->producer == node && is_op(node, OP_PadToBound) &&
+         node_int(node, "axis", 0) == d;
+}
+
 /* Slopes of all dimensions; *out_fits: false if one of them is not linear in the sizes. */
 static hone_status find_dimensions(struct follower *f, const struct node *node, struct value *value,
                                    const struct value *other, bool *out_fits) {
@@ -463,6 +471,7 @@ static hone_status find_dimensions(struct follower *f, const struct node *node, 
                            .size = other->shape.dims[d],
                            .seen = seen_at(value->seen.dims, (size_t)d)};
     struct slope found;
+    if (is_bound(node, value, other, d)) continue;
     if (value->slope) at.now = value->slope[d];
     if (!explain(&at, &found) || grows_backwards(&found)) return HONE_OK;
     if (slope_equal(&found, &at.now)) continue;
@@ -740,7 +749,7 @@ static hone_status same_graph(struct follower *f, const struct level *outer,
 static hone_status follow_attribute(struct follower *f, const struct node *node,
                                     const struct attribute *a, const struct attribute *b) {
   bool is_same = attribute_equal(a, b);
-  if (is_same) return HONE_OK;
+  if (is_same || is_op(node, OP_PadToBound)) return HONE_OK; /* its length is a bound */
   if (a->kind != ATTRIBUTE_GRAPH || b->kind != ATTRIBUTE_GRAPH)
     return refuse(f, node, "an attribute has another value");
   TRY(same_graph(f, NULL, a->graph, b->graph, &is_same));
