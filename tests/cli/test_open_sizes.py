@@ -782,19 +782,74 @@ def test_a_program_takes_its_size_from_its_input(hone, tmp_path):
         np.testing.assert_allclose(np.load(tmp_path / "output_0.npy"), expected, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("op, reason", [
-    (node("Split", "x", "y z", axis=0, num_outputs=2), "dimension does not grow"),
-    (node("Resize", "x empty scales", "y"), "linearly"),
-    (node("NonZero", "x", "y"), "another size is data-dependent"),
-], ids=lambda x: x.op_type if hasattr(x, "op_type") else "")
-def test_what_cannot_carry_it_is_refused_by_name(hone, tmp_path, op, reason):
-    made = model([op], [("x", FLOAT, ["n", 4])], [("y", FLOAT, None)],
-                 weights(axes=ints(0), empty=np.zeros(0, np.float32), scales=np.array([1.5, 1], np.float32)))
+def chosen_by_size():
+    """An If whose condition depends on the size alone."""
+    def branch(name, op):
+        return helper.make_graph([node(op, "x", name)], name, [], [helper.make_tensor_value_info(name, FLOAT, None)])
+    return [node("Shape", "x", "s", start=0, end=1), node("Squeeze", "s", "n"), node("Greater", "n five", "is"),
+            helper.make_node("If", ["is"], ["y"], then_branch=branch("a", "Exp"), else_branch=branch("b", "Neg"))]
+
+
+@pytest.mark.parametrize("nodes, reason", [
+    ([node("Split", "x", "y z", axis=0, num_outputs=2)], "dimension does not grow"), ([node("Resize", "x empty scales", "y")], "linearly"),
+    ([node("ReduceSum", "x axes", "row", keepdims=0), node("NonZero", "row", "at"), node("Squeeze", "at axes", "i"), node("Gather", "x i", "y", axis=1)], "a data-dependent dimension"),
+    (chosen_by_size(), "the passes"),
+], ids=["Split", "Resize", "both", "If"])
+def test_what_cannot_carry_it_is_refused_by_name(hone, tmp_path, nodes, reason):
+    made = model(nodes, [("x", FLOAT, ["n", 4])], [("y", FLOAT, None)],
+                 weights(axes=ints(0), empty=np.zeros(0, np.float32), scales=np.array([1.5, 1], np.float32), five=np.int64(5)))
     made.graph.output[0].type.tensor_type.ClearField("shape")
-    if op.op_type == "NonZero":
-        made.graph.output[0].type.tensor_type.elem_type = INT64
     onnx.save(made, tmp_path / "m.onnx")
     refused(hone("compile", "m.onnx", "--shape", "x[N<=8,4]", "-o", "m.so"), "E_UNSUP E_SHAPE", reason)
+
+
+def test_sizes_between_a_lower_bound_and_a_bound(hone, tmp_path):
+    """Strided levels, of which the last have the same size at most of the heights."""
+    levels = [node("Conv", f"c{k} w{k}", f"c{k + 1}", strides=[2, 2], pads=[1, 1, 1, 1]) for k in range(5)]
+    nodes = [*levels, node("Shape", "c2", "s"), helper.make_node("Resize", ["c5", "", "", "s"], ["u"], mode="linear"), node("Add", "u c2", "v"), node("GlobalAveragePool", "c5", "g"),
+             node("Shape", "c4", "t"), helper.make_node("Resize", ["c5", "", "", "t"], ["z"], mode="nearest"), node("Mul", "v g", "y")]
+    made = model(nodes, [("c0", FLOAT, ["n", 3, "h", "w"])], [("y", FLOAT, None), ("z", FLOAT, None)], weights(**{f"w{k}": floats(4, 4 if k else 3, 3, 3) for k in range(5)}))
+    for port in made.graph.output:
+        port.type.tensor_type.ClearField("shape")
+    onnx.save(sort_nodes(made), tmp_path / "m.onnx")
+    sound(hone("compile", "m.onnx", "--shape", "c0[N<=3,3,64<=H<=112,64<=W<=128]", "-o", "m.so"))
+    artifact, session = Artifact(tmp_path / "m.so"), ort.InferenceSession(str(tmp_path / "m.onnx"))
+    for i, (n, h, w) in enumerate([(3, 112, 128), (1, 64, 64), (2, 65, 65), (1, 97, 65), (3, 64, 97), (2, 80, 96), (1, 111, 66), (3, 66, 127)]):
+        x = floats(n, 3, h, w)
+        for result, expected in zip(artifact(x, fill=[0xFF, 0x7F, 0xA5][i % 3]), session.run(None, {"c0": x})):
+            assert result.shape == expected.shape, (h, w)
+            np.testing.assert_allclose(result, expected, rtol=2e-4, atol=2e-5, err_msg=f"{n}, {h} x {w}")
+
+
+def test_two_dimensions_with_the_same_bound(hone, tmp_path):
+    """What is a copy where both have the same size is none elsewhere; rows of a product are followed too."""
+    nodes = [node("Shape", "a", "sa", start=1, end=2), node("Shape", "b", "sb", start=1, end=2), node("Concat", "minus sa sb", "square", axis=0), node("Unsqueeze", "mask one", "m"), node("Expand", "m square", "e"),
+             node("Transpose", "b", "t", perm=[0, 2, 1]), node("MatMul", "a t", "s"), node("Add", "s e", "k"), node("Softmax", "k", "p"), node("MatMul", "p b", "o"),
+             node("Reshape", "o heads", "h"), node("Transpose", "h", "ht", perm=[2, 1, 0, 3]), node("Reshape", "ht flat", "f"), node("Reshape", "f rows", "y")]
+    made = model(nodes, [("a", FLOAT, ["n", "s", 8]), ("b", FLOAT, ["n", "e", 8]), ("mask", FLOAT, ["n", "e"])], [("o", FLOAT, None), ("y", FLOAT, None)],
+                 weights(minus=ints(-1), one=ints(1), heads=ints(0, 0, 2, 4), flat=ints(2, -1, 4), rows=ints(-1, 8)))
+    for port in made.graph.output:
+        port.type.tensor_type.ClearField("shape")
+    onnx.save(sort_nodes(made), tmp_path / "m.onnx")
+    sound(hone("compile", "m.onnx", "--shape", "a[N<=3,S<=16,8],b[N,E<=16,8],mask[N,E]", "-o", "m.so"))
+    artifact, session = Artifact(tmp_path / "m.so"), ort.InferenceSession(str(tmp_path / "m.onnx"))
+    for i, (n, s, e) in enumerate([(3, 16, 16), (1, 1, 1), (2, 7, 12), (3, 12, 7), (2, 5, 5), (1, 16, 1), (3, 1, 16)]):
+        arrays = [floats(n, s, 8), floats(n, e, 8), floats(n, e)]
+        for result, expected in zip(artifact(*arrays, fill=[0xFF, 0x7F, 0xA5][i % 3]), session.run(None, dict(zip(("a", "b", "mask"), arrays)))):
+            np.testing.assert_allclose(result, expected, rtol=2e-4, atol=2e-5, err_msg=f"{n}, {s}, {e}")
+
+
+def test_a_signal_of_dynamic_length(hone, tmp_path):
+    made = model([helper.make_node("STFT", ["x", "step", "window"], ["y"])], [("x", FLOAT, ["n", "l", 1])], [("y", FLOAT, None)], weights(step=np.int64(8), window=np.hanning(32).astype(np.float32)))
+    made.graph.output[0].type.tensor_type.ClearField("shape")
+    onnx.save(made, tmp_path / "m.onnx")
+    sound(hone("compile", "m.onnx", "--shape", "x[N<=3,L<=200,1]", "-o", "m.so"))
+    artifact, session = Artifact(tmp_path / "m.so"), ort.InferenceSession(str(tmp_path / "m.onnx"))
+    for n, length in ((3, 200), (1, 32), (2, 39), (3, 40), (1, 199), (2, 101)):
+        x = floats(n, length, 1)
+        np.testing.assert_allclose(artifact(x, fill=0x7F)[0], session.run(None, {"x": x})[0], rtol=2e-4, atol=2e-5)
+    for length in (31, 1):  # no frame fits
+        artifact(floats(1, length, 1), expect=8)
 
 
 @pytest.mark.parametrize("text, reason", [
@@ -828,7 +883,7 @@ def test_a_small_size_costs_little(hone, tmp_path):
 
 
 def detector():
-    """Boxes of every place of an image, of which data decide how many are left."""
+    """Boxes of every place of an image, whose number depends on the data."""
     nodes = [node("Conv", "x w b", "c", strides=[4, 4]), node("Reshape", "c rows", "r"), node("Transpose", "r", "t", perm=[0, 2, 1]), node("Slice", "t zero four last", "raw"),
              node("Abs", "raw", "boxes"), node("Slice", "r four five one", "scores"), helper.make_node("NonMaxSuppression", ["boxes", "scores", "most", "iou", "least"], ["kept"]),
              node("Gather", "kept two", "index", axis=1), node("Gather", "boxes index", "y", axis=1), node("Squeeze", "scores front", "s"), node("Gather", "s index", "z", axis=0),

@@ -44,7 +44,7 @@ static hone_status improve_copy(struct run *run, const struct model *model, bool
                                                : find_slopes(run->ctx, model, &pipeline, *out);
 }
 
-/* If the passes do not give the same nodes at all sizes, once more without those that need not run
+/* If the passes do not give the same nodes at all sizes, again without those that need not run
    at all sizes. */
 static hone_status improve(struct run *run, const struct model *model, struct graph **out) {
   uint64_t start = clock_ns();

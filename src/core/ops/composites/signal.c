@@ -151,7 +151,7 @@ void expand_stft(struct expansion *e) {
   for (int64_t i = 0; !e->status && i < frames * length; i++)
     tensor_set_i64(index, (size_t)i, i / length * step + i % length);
   x_with_int(e, "within", 1);
-  x_with_int(e, "frame_step", step); /* hone's own, for signals of dynamic length (follow.c) */
+  x_with_int(e, "frame_step", step); /* hone's own, for signals of dynamic length (explain.c) */
   x_with_int(e, "frame_length", length);
   x = x_gather(e, x, at, 1); /* [batch, frames, length, parts] */
   if (window) x = x_2(e, OP_Mul, x, x_reshape(e, window, (int64_t[]){length, 1}, 2));

@@ -1,0 +1,376 @@
+/* explain: how a dimension depends on sizes, from the operator's operands and from the sizes
+ * themselves: candidates in the order in which they are likely, the first that fits all calls. */
+#include "follow.h"
+
+/* -- derived sizes */
+
+bool is_active(const struct follower *f, const struct slope *slope) {
+  for (int k = 0; k < HONE_MAX_SIZES; k++)
+    if (slope->of[k] && f->active[k]) return true;
+  return false;
+}
+
+/* The part of a slope that this call determines. */
+static struct slope active_part(const struct follower *f, const struct slope *slope) {
+  struct slope out = *slope;
+  for (int k = 0; f->first >= 0 && k < HONE_MAX_SIZES; k++)
+    if (!f->active[k]) out.of[k] = 0;
+  return out;
+}
+
+void set_active(struct follower *f, size_t j) {
+  const struct derived_size *size = &f->graph->symbols.derived[j];
+  f->active[HONE_MAX_SYMBOLS + j] = is_active(f, &size->a_slope) || is_active(f, &size->b_slope);
+}
+
+/* The slope of one size. */
+static struct slope slope_of(size_t size, int64_t factor) {
+  struct slope slope = {0};
+  slope.of[size] = factor;
+  return slope;
+}
+
+bool same_size(const struct derived_size *x, const struct derived_size *y) {
+  return x->bound == y->bound && x->a == y->a && x->b == y->b && x->divisor == y->divisor &&
+         slope_equal(&x->a_slope, &y->a_slope) && slope_equal(&x->b_slope, &y->b_slope);
+}
+
+/* The size that derive() made last stays, if a slope refers to it. */
+static void keep_derived(struct follower *f, const struct slope *slope) {
+  struct symbols *known = &f->graph->symbols;
+  if (known->derived_count < COUNT(known->derived) &&
+      slope->of[HONE_MAX_SYMBOLS + known->derived_count])
+    known->derived_count++;
+}
+
+/* The slope of a derived size, an earlier one or a new one, which the next call replaces unless
+   keep_derived was called; false: there are too many. */
+static bool derive(struct follower *f, struct derived_size size, struct slope *out) {
+  struct symbols *known = &f->graph->symbols;
+  size_t j = 0;
+  size.bound = size.a * size.b / size.divisor;
+  while (j < known->derived_count && !same_size(&known->derived[j], &size)) j++;
+  if (j == COUNT(known->derived)) f->is_full = true;
+  if (j == COUNT(known->derived)) return false;
+  if (j == known->derived_count) {
+    if (!derived_less(&size, f->less, &f->less[HONE_MAX_SYMBOLS + j])) return false;
+    for (size_t i = 0; i < f->past->count; i++)
+      if (!derived_less(&size, f->past_less[i], &f->past_less[i][HONE_MAX_SYMBOLS + j]))
+        return false;
+    known->derived[j] = size;
+    set_active(f, j);
+  }
+  *out = slope_of(HONE_MAX_SYMBOLS + j, 1);
+  return true;
+}
+
+/* -- dimensions */
+
+static bool fits(const struct dimension *at, const struct slope *slope) {
+  return at->bound - slope_loss(slope, at->f->less) == at->size;
+}
+
+/* Also in earlier calls: a first size may have fitted by accident. */
+bool fits_always(const struct dimension *at, const struct slope *slope) {
+  if (!fits(at, slope)) return false;
+  for (size_t i = 0; i < at->f->past->count; i++)
+    if (at->bound - slope_loss(slope, at->f->past_less[i]) != (at->seen ? at->seen[i] : at->bound))
+      return false;
+  return true;
+}
+
+static bool accept(const struct dimension *at, const struct slope *found, struct slope *out) {
+  const struct slope active = active_part(at->f, found);
+  struct slope rest = at->now;
+  for (int k = 0; k < HONE_MAX_SIZES; k++)
+    if (at->f->active[k]) rest.of[k] = 0;
+  *out = at->f->first < 0 ? *found : slope_plus(&rest, &active);
+  if (!fits_always(at, out)) return false;
+  keep_derived(at->f, out);
+  return true;
+}
+
+struct slope divided(const struct slope *slope, int64_t by, bool *exact) {
+  struct slope out = *slope;
+  for (int k = 0; k < HONE_MAX_SIZES; k++) {
+    if (out.of[k] % by) *exact = false;
+    out.of[k] /= by;
+  }
+  return out;
+}
+
+/* Every `stride`-th place of the `room` + 1 places along a dimension with this slope. */
+static bool every(const struct dimension *at, int64_t room, const struct slope *slope,
+                  int64_t stride, struct slope *out) {
+  bool exact = true;
+  struct slope found = divided(slope, stride, &exact);
+  if (exact) return accept(at, &found, out);
+  struct derived_size size = {.a = room, .b = 1, .a_slope = *slope, .divisor = stride};
+  return derive(at->f, size, &found) && accept(at, &found, out);
+}
+
+/* A window of a convolution or pool: the formulas of window.c. */
+static bool by_window(const struct dimension *at, struct slope *out) {
+  struct window w;
+  struct ctx ctx;
+  bool has_window = false;
+  const struct value *x = at->node->inputs[0];
+  ctx_init(&ctx);
+  if (!x || at->d < 2 || !x->slope || window_of_node(&ctx, at->node, &w, &has_window) ||
+      !has_window)
+    return false;
+  const int i = at->d - 2;
+  const struct slope *slope = &x->slope[at->d];
+  if (is_op(at->node, OP_ConvTranspose)) {
+    const struct slope found = slope_times(slope, w.stride[i]);
+    return accept(at, &found, out);
+  }
+  const bool is_same = !strncmp(node_string(at->node, "auto_pad", ""), "SAME", 4);
+  int64_t room = is_same ? w.in[i] - 1 : window_room(&w, i);
+  if (!is_same && node_int(at->node, "ceil_mode", 0)) {
+    room += w.stride[i] - 1; /* no window starts in the padding after the image */
+    const int64_t last = w.in[i] + w.pad_begin[i] - 1;
+    if (room > last) room = last;
+  }
+  return every(at, room, slope, w.stride[i], out);
+}
+
+/* Frames of a signal (expand_stft). */
+static bool by_frames(const struct dimension *at, struct slope *out) {
+  const struct value *x = at->node->inputs[0];
+  const int64_t step = node_int(at->node, "frame_step", 0);
+  return step && x && x->slope &&
+         every(at, x->shape.dims[1] - node_int(at->node, "frame_length", 0), &x->slope[1], step,
+               out);
+}
+
+/* True if the integer n is an operand of the arithmetic that computes this value. */
+static bool reads_number(const struct value *value, int64_t n, size_t *left) {
+  const struct node *node = value && *left ? value->folded_from : NULL;
+  if (node) --*left;
+  for (size_t k = 0; node && k < node->input_count; k++) {
+    const struct value *x = node->inputs[k];
+    const bool is_number = x && x->constant && !x->folded_from && dtype_is_integer(x->dtype) &&
+                           tensor_count(x->constant) == 1;
+    if (is_number && node->op->class == OP_ELEMENTWISE && tensor_i64(x->constant, 0) == n)
+      return true;
+    if (reads_number(x, n, left)) return true;
+  }
+  return false;
+}
+
+/* By numbers that were followed before. */
+static bool by_padding(const struct dimension *at, struct slope *out) {
+  const struct value *x = at->node->inputs[0], *pads = node_input(at->node, 1);
+  if (!x || node_input(at->node, 3) || !pads || !pads->elements || pads->is_computed) return false;
+  const struct slope *own = &pads->elements[at->d];
+  struct slope found = slope_plus(own, own + x->shape.rank);
+  if (x->slope) found = slope_plus(&found, &x->slope[at->d]);
+  return accept(at, &found, out);
+}
+
+/* Padded up to a multiple of a number, from which the padding is computed. */
+static bool by_multiple(const struct dimension *at, struct slope *out) {
+  enum { MOST_FACTOR = 1024, MOST_NODES = 256 };
+  const struct value *x = at->node->inputs[0], *pads = node_input(at->node, 1);
+  if (!x || !x->slope || slope_is_zero(&x->slope[at->d]) || !pads || !pads->is_computed)
+    return false;
+  const int64_t own = x->shape.dims[at->d];
+  for (int64_t n = 2; n <= MOST_FACTOR; n++) {
+    const struct derived_size size = {
+        .a = own + n - 1, .b = 1, .a_slope = x->slope[at->d], .divisor = n};
+    struct slope found;
+    size_t left = MOST_NODES;
+    if (size.a / n * n != at->bound || !reads_number(pads, n, &left) ||
+        !derive(at->f, size, &found))
+      continue;
+    found = slope_times(&found, n);
+    if (accept(at, &found, out)) return true;
+  }
+  return false;
+}
+
+/* A slice with a step. */
+static bool by_step(const struct dimension *at, struct slope *out) {
+  const struct value *x = at->node->inputs[0], *axes = node_input(at->node, 3);
+  int64_t starts[HONE_MAX_RANK], steps[HONE_MAX_RANK], list[HONE_MAX_RANK];
+  size_t count, n;
+  for (size_t k = 1; k < 5; k++)
+    if (node_input(at->node, k) && !at->node->inputs[k]->constant) return false;
+  if (!x || !x->slope || !node_input(at->node, 1) || !node_input(at->node, 4) ||
+      !tensor_read_ints(at->node->inputs[1]->constant, HONE_MAX_RANK, starts, &count) ||
+      !tensor_read_ints(at->node->inputs[4]->constant, HONE_MAX_RANK, steps, &n) || n != count ||
+      (axes && (!tensor_read_ints(axes->constant, HONE_MAX_RANK, list, &n) || n != count)))
+    return false;
+  for (size_t i = 0; i < count; i++) {
+    const int64_t axis = !axes ? (int64_t)i : list[i] < 0 ? list[i] + x->shape.rank : list[i];
+    if (axis != at->d) continue;
+    if (steps[i] > 1 && starts[i] >= 0)
+      return every(at, x->shape.dims[axis] - starts[i] - 1, &x->slope[axis], steps[i], out);
+    if (steps[i] < 0 && steps[i] > -INT32_MAX && starts[i] < 0 && -starts[i] <= x->shape.dims[axis])
+      return every(at, x->shape.dims[axis] + starts[i], &x->slope[axis], -steps[i], out);
+  }
+  return false;
+}
+
+bool is_shape_operand(const struct node *node, size_t k) {
+  static const struct {
+    enum op_id op;
+    size_t first, last;
+  } rows[] = {{OP_Reshape, 1, 1},         {OP_Expand, 1, 1}, {OP_Tile, 1, 1},   {OP_Slice, 2, 2},
+              {OP_ConstantOfShape, 0, 0}, {OP_Split, 1, 1},  {OP_Resize, 3, 3}, {OP_TopK, 1, 1}};
+  for (size_t i = 0; i < COUNT(rows); i++)
+    if (is_op(node, rows[i].op) && k >= rows[i].first && k <= rows[i].last) return true;
+  return false;
+}
+
+/* As a dimension of an operand. */
+static bool by_equal(const struct dimension *at, struct slope *out) {
+  for (size_t i = 0; i < at->node->input_count; i++) {
+    const struct value *x = at->node->inputs[i];
+    for (int e = 0; x && x->slope && e < x->shape.rank; e++)
+      if (x->shape.dims[e] == at->bound && accept(at, &x->slope[e], out)) return true;
+  }
+  return false;
+}
+
+/* As a list of sizes that the operator reads says. */
+static bool by_list(const struct dimension *at, struct slope *out) {
+  for (size_t k = 0; k < at->node->input_count; k++) {
+    const struct value *x = at->node->inputs[k];
+    if (!x || !is_shape_operand(at->node, k) || is_op(at->node, OP_Slice) || !x->constant ||
+        !x->elements || x->is_computed || tensor_count(x->constant) <= (size_t)at->d)
+      continue;
+    if (tensor_i64(x->constant, (size_t)at->d) == at->bound && accept(at, &x->elements[at->d], out))
+      return true;
+  }
+  return false;
+}
+
+/* As a dimension of an operand, with a rest, or a multiple or a part of one. */
+static bool by_operand(const struct dimension *at, struct slope *out) {
+  for (size_t i = 0; i < at->node->input_count; i++) {
+    const struct value *x = at->node->inputs[i];
+    for (int e = 0; x && x->slope && e < x->shape.rank; e++) {
+      const int64_t own = x->shape.dims[e];
+      struct slope found = active_part(at->f, &x->slope[e]);
+      if (slope_is_zero(&found)) continue;
+      if (accept(at, &found, out)) return true;
+      bool exact = true;
+      if (own && at->bound % own == 0)
+        found = slope_times(&found, at->bound / own);
+      else if (at->bound && own % at->bound == 0)
+        found = divided(&found, own / at->bound, &exact);
+      if (exact && accept(at, &found, out)) return true;
+    }
+  }
+  return false;
+}
+
+/* As the sum of the operands' dimensions. */
+static bool by_sum(const struct dimension *at, struct slope *out) {
+  struct slope found = {0};
+  for (size_t i = 0; i < at->node->input_count; i++) {
+    const struct value *x = at->node->inputs[i];
+    if (x && x->slope && at->d < x->shape.rank) found = slope_plus(&found, &x->slope[at->d]);
+  }
+  return !slope_is_zero(&found) && accept(at, &found, out);
+}
+
+/* What the dimension loses for each step of size k, in the first call that has less of it, this one
+   before earlier ones; 0: nothing, or no whole number. */
+static int64_t loss_per_step(const struct dimension *at, size_t k) {
+  const struct follower *f = at->f;
+  const bool is_now = f->less[k] != 0;
+  size_t i = 0;
+  while (!is_now && i < f->past->count && !f->past_less[i][k]) i++;
+  if (!is_now && i == f->past->count) return 0;
+  const int64_t less = is_now ? f->less[k] : f->past_less[i][k];
+  const int64_t size = is_now ? at->size : at->seen ? at->seen[i] : at->bound;
+  return (at->bound - size) % less ? 0 : (at->bound - size) / less;
+}
+
+/* In proportion to one size, with a rest or without; when several symbols are below their bounds, to
+   a product. */
+static bool by_size(const struct dimension *at, bool has_rest, struct slope *out) {
+  const struct follower *f = at->f;
+  for (size_t k = 0; k < HONE_MAX_SYMBOLS + f->graph->symbols.derived_count; k++) {
+    const int64_t factor = loss_per_step(at, k);
+    const struct derived_size *size =
+        k < HONE_MAX_SYMBOLS ? NULL : &f->graph->symbols.derived[k - HONE_MAX_SYMBOLS];
+    if (!factor) continue;
+    if (!size ? (int)k != f->first : f->first < 0 && slope_is_zero(&size->b_slope)) continue;
+    const int64_t bound = size ? size->bound : f->symbols->at[k].bound;
+    const struct slope found = slope_of(k, factor);
+    if ((factor * bound != at->bound) == has_rest && accept(at, &found, out)) return true;
+  }
+  return false;
+}
+
+/* As the product of two sizes, one of which is a multiple: S * (4 * N) elements in rows of 4. */
+static bool by_part_of_product(const struct dimension *at, struct derived_size size,
+                               struct slope *out) {
+  bool exact = true;
+  if (!at->bound || size.a * size.b % at->bound) return false;
+  const int64_t part = size.a * size.b / at->bound;
+  if (part < 2 || size.b % part) return false;
+  size.b /= part;
+  size.b_slope = divided(&size.b_slope, part, &exact);
+  struct slope found;
+  return exact && derive(at->f, size, &found) && accept(at, &found, out);
+}
+
+/* As a multiple of the product of neighbouring dimensions of x, from `first` on. */
+static bool by_product_from(const struct dimension *at, const struct value *x, int first,
+                            struct slope *out) {
+  struct slope found = x->slope[first];
+  int64_t product = x->shape.dims[first];
+  for (int e = first + 1; e < x->shape.rank; e++) {
+    const int64_t own = x->shape.dims[e];
+    if (slope_is_zero(&x->slope[e])) continue;
+    struct derived_size size = {
+        .a = product, .b = own, .a_slope = found, .b_slope = x->slope[e], .divisor = 1};
+    keep_derived(at->f, &size.a_slope);
+    if (by_part_of_product(at, size, out)) return true;
+    if (!derive(at->f, size, &found)) return false;
+    product *= own;
+    if (at->bound % product) continue;
+    const struct slope times = slope_times(&found, at->bound / product);
+    if (accept(at, &times, out)) return true;
+  }
+  return false;
+}
+
+static bool by_product(const struct dimension *at, struct slope *out) {
+  for (size_t i = 0; i < at->node->input_count; i++) {
+    const struct value *x = at->node->inputs[i];
+    for (int d = 0; x && x->slope && d < x->shape.rank; d++)
+      if (!slope_is_zero(&x->slope[d]) && by_product_from(at, x, d, out)) return true;
+  }
+  return false;
+}
+
+/* Where all slopes are known, only a product of sizes can differ from them. */
+bool explain(const struct dimension *at, struct slope *out) {
+  struct follower *f = at->f;
+  const bool has_operands = at->node && at->node->input_count;
+  *out = at->now;
+  if (fits(at, out)) return true;
+  if (!f->finds) return false;
+  f->has_changed = true;
+  if (f->first < 0 && has_operands && by_product(at, out)) return true;
+  const bool is_slice = has_operands && is_op(at->node, OP_Slice); /* often to an earlier size */
+  return (is_slice && by_size(at, false, out)) ||
+         (has_operands &&
+          (by_window(at, out) || (is_slice && by_step(at, out)) || by_frames(at, out) ||
+           (is_op(at->node, OP_Pad) && (by_padding(at, out) || by_multiple(at, out))) ||
+           by_list(at, out) || by_equal(at, out) || by_operand(at, out) || by_sum(at, out))) ||
+         by_size(at, false, out) || (has_operands && by_product(at, out)) || by_size(at, true, out);
+}
+
+bool is_placed(const struct value *value, int d, size_t symbol) {
+  const uint8_t place = value->seen.places ? value->seen.places[d][symbol] : 0;
+  bool exact = true;
+  divided(&value->slope[d], place ? place : 1, &exact);
+  return exact;
+}

@@ -1,0 +1,126 @@
+/* finish: after all sizes were followed: constants that depend on sizes become values computed at run
+ * time, and sizes at which the model is not defined are refused by a run. */
+#include "follow.h"
+
+/* -- values computed from sizes at run time */
+
+static hone_status adopt(struct ctx *ctx, struct graph *graph, struct value *value) {
+  if (graph_owns(graph, value)) return HONE_OK;
+  value->index = (uint32_t)graph->values.count;
+  VEC_PUSH(ctx, graph->arena, &graph->values, value);
+  return HONE_OK;
+}
+
+/* Makes the value one that is computed at run time; its nodes go before the others. */
+static hone_status make_sized(struct ctx *ctx, struct graph *graph, struct value *value,
+                              struct node_list *first) {
+  if (!value || !value->constant || !(value->elements || value->is_computed)) return HONE_OK;
+  if (!value->is_computed) {
+    value->at_bounds = value->constant;
+    value->constant = NULL;
+    return HONE_OK;
+  }
+  const struct node *from = value->folded_from;
+  struct node *node;
+  value->constant = NULL;
+  value->elements = NULL;
+  value->begin = NULL;
+  TRY(NEW(ctx, graph->arena, node));
+  *node = *from;
+  TRY(NEW_ARRAY(ctx, graph->arena, node->outputs, 1));
+  node->outputs[0] = value;
+  value->producer = node;
+  for (size_t k = 0; k < node->input_count; k++) {
+    if (!node->inputs[k]) continue;
+    TRY(adopt(ctx, graph, node->inputs[k]));
+    TRY(make_sized(ctx, graph, node->inputs[k], first));
+  }
+  VEC_PUSH(ctx, graph->arena, first, node);
+  return HONE_OK;
+}
+
+/* -- sizes at which the model is not defined */
+
+/* How far each size is below its bound where every symbol has its least. */
+static void least_sizes(const struct symbols *symbols, int64_t less[HONE_MAX_SIZES]) {
+  for (size_t k = 0; k < symbols->count; k++) less[k] = symbols->at[k].bound - symbols->at[k].least;
+  for (size_t j = 0; j < symbols->derived_count; j++) /* a run refuses factors below 0 */
+    if (!derived_less(&symbols->derived[j], less, &less[HONE_MAX_SYMBOLS + j]))
+      less[HONE_MAX_SYMBOLS + j] = symbols->derived[j].bound;
+}
+
+/* A number that would be negative at the least sizes becomes a derived size, so that a run refuses
+   such sizes. */
+static hone_status guard(struct ctx *ctx, struct symbols *symbols, struct place place,
+                         int64_t bound, const struct slope *slope,
+                         const int64_t less[HONE_MAX_SIZES]) {
+  const struct derived_size size = {
+      .bound = bound, .a = bound, .b = 1, .a_slope = *slope, .divisor = 1};
+  size_t j = 0;
+  if (bound >= slope_loss(slope, less)) return HONE_OK;
+  while (j < symbols->derived_count && !same_size(&symbols->derived[j], &size)) j++;
+  if (j == COUNT(symbols->derived)) {
+    hone_status status =
+        fail(ctx, HONE_E_UNSUP, place, "too many sizes are derived from the dynamic dimensions");
+    hint(ctx, "lower bounds need fewer: --shape \"x[1,3,32<=H<=640,32<=W<=640]\"");
+    return status;
+  }
+  if (j == symbols->derived_count) symbols->derived[symbols->derived_count++] = size;
+  return HONE_OK;
+}
+
+static hone_status check_places(struct ctx *ctx, const struct graph *graph, const struct node *node,
+                                const struct value *value) {
+  for (size_t k = 0; value && value->seen.places && !value->is_computed && k < graph->symbols.count;
+       k++)
+    for (int d = 0; d < value->shape.rank; d++)
+      if (!is_placed(value, d, k))
+        return fail(ctx, HONE_E_UNSUP, node_place(node),
+                    "the part of constant \"%s\" that is read moves unevenly with %s", value->name,
+                    graph->symbols.at[k].name);
+  return HONE_OK;
+}
+
+static hone_status guard_node(struct ctx *ctx, struct symbols *symbols, const struct node *node,
+                              const int64_t less[HONE_MAX_SIZES]) {
+  const struct value *x = node->input_count ? node->inputs[0] : NULL;
+  struct window w;
+  bool has_window = false;
+  if (x && x->slope && !is_op(node, OP_ConvTranspose))
+    TRY(window_of_node(ctx, node, &w, &has_window));
+  for (int i = 0; has_window && i < w.rank; i++)
+    TRY(guard(ctx, symbols, node_place(node), window_room(&w, i), &x->slope[i + 2], less));
+  for (size_t k = 0; k < node->output_count; k++) {
+    const struct value *y = node->outputs[k];
+    for (int d = 0; y && y->slope && d < y->shape.rank; d++)
+      TRY(guard(ctx, symbols, node_place(node), y->shape.dims[d], &y->slope[d], less));
+  }
+  return HONE_OK;
+}
+
+/* Windows that do not fit, and negative dimensions. */
+static hone_status guard_sizes(struct ctx *ctx, struct graph *graph) {
+  int64_t less[HONE_MAX_SIZES] = {0};
+  least_sizes(&graph->symbols, less);
+  for (size_t i = 0; i < graph->nodes.count; i++)
+    TRY(guard_node(ctx, &graph->symbols, graph->nodes.at[i], less));
+  return HONE_OK;
+}
+
+hone_status symbol_finish(struct ctx *ctx, struct graph *graph) {
+  struct node_list all = {0};
+  TRY(guard_sizes(ctx, graph));
+  for (size_t i = 0; i < graph->nodes.count; i++)
+    for (size_t k = 0; k < graph->nodes.at[i]->input_count; k++)
+      if (!is_shape_operand(graph->nodes.at[i], k)) {
+        TRY(check_places(ctx, graph, graph->nodes.at[i], graph->nodes.at[i]->inputs[k]));
+        TRY(make_sized(ctx, graph, graph->nodes.at[i]->inputs[k], &all));
+      }
+  if (!all.count) return HONE_OK;
+  for (size_t i = 0; i < graph->nodes.count; i++)
+    VEC_PUSH(ctx, graph->arena, &all, graph->nodes.at[i]);
+  graph->nodes.at = all.at;
+  graph->nodes.count = all.count;
+  graph->nodes.capacity = all.capacity;
+  return HONE_OK;
+}
