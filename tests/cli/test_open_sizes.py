@@ -823,11 +823,11 @@ def test_sizes_between_a_lower_bound_and_a_bound(hone, tmp_path):
 
 def test_two_dimensions_with_the_same_bound(hone, tmp_path):
     """What is a copy where both have the same size is none elsewhere; rows of a product are followed too."""
-    nodes = [node("Shape", "a", "sa", start=1, end=2), node("Shape", "b", "sb", start=1, end=2), node("Concat", "minus sa sb", "square", axis=0), node("Unsqueeze", "mask one", "m"), node("Expand", "m square", "e"),
+    nodes = [node("Shape", "a", "sa", start=1, end=2), node("Shape", "b", "sb", start=1, end=2), node("Concat", "one sa sb", "square", axis=0), node("Unsqueeze", "mask one", "m"), node("Expand", "m square", "e"),
              node("Transpose", "b", "t", perm=[0, 2, 1]), node("MatMul", "a t", "s"), node("Add", "s e", "k"), node("Softmax", "k", "p"), node("MatMul", "p b", "o"),
              node("Reshape", "o heads", "h"), node("Transpose", "h", "ht", perm=[2, 1, 0, 3]), node("Reshape", "ht flat", "f"), node("Reshape", "f rows", "y")]
     made = model(nodes, [("a", FLOAT, ["n", "s", 8]), ("b", FLOAT, ["n", "e", 8]), ("mask", FLOAT, ["n", "e"])], [("o", FLOAT, None), ("y", FLOAT, None)],
-                 weights(minus=ints(-1), one=ints(1), heads=ints(0, 0, 2, 4), flat=ints(2, -1, 4), rows=ints(-1, 8)))
+                 weights(one=ints(1), heads=ints(0, 0, 2, 4), flat=ints(2, -1, 4), rows=ints(-1, 8)))
     for port in made.graph.output:
         port.type.tensor_type.ClearField("shape")
     onnx.save(sort_nodes(made), tmp_path / "m.onnx")
