@@ -71,7 +71,7 @@ static bool fits(const struct dimension *at, const struct slope *slope) {
 }
 
 /* Also in earlier calls: a first size may have fitted by accident. */
-bool fits_always(const struct dimension *at, const struct slope *slope) {
+static bool fits_always(const struct dimension *at, const struct slope *slope) {
   if (!fits(at, slope)) return false;
   for (size_t i = 0; i < at->f->past->count; i++)
     if (at->bound - slope_loss(slope, at->f->past_less[i]) != (at->seen ? at->seen[i] : at->bound))
@@ -142,6 +142,20 @@ static bool by_frames(const struct dimension *at, struct slope *out) {
   return step && x && x->slope &&
          every(at, x->shape.dims[1] - node_int(at->node, "frame_length", 0), &x->slope[1], step,
                out);
+}
+
+/* The length of a Range in steps of 1. */
+static bool by_limits(const struct dimension *at, struct slope *out) {
+  static const struct slope none;
+  if (!is_op(at->node, OP_Range)) return false;
+  const struct value *from = at->node->inputs[0], *to = at->node->inputs[1];
+  double step;
+  if (!from || !to || from->is_computed || to->is_computed ||
+      !constant_scalar(at->node->inputs[2], &step) || step != 1)
+    return false;
+  const struct slope less = slope_times(from->elements ? from->elements : &none, -1);
+  const struct slope found = slope_plus(to->elements ? to->elements : &none, &less);
+  return accept(at, &found, out);
 }
 
 /* True if the integer n is an operand of the arithmetic that computes this value. */
@@ -363,6 +377,7 @@ bool explain(const struct dimension *at, struct slope *out) {
   return (is_slice && by_size(at, false, out)) ||
          (has_operands &&
           (by_window(at, out) || (is_slice && by_step(at, out)) || by_frames(at, out) ||
+           by_limits(at, out) ||
            (is_op(at->node, OP_Pad) && (by_padding(at, out) || by_multiple(at, out))) ||
            by_list(at, out) || by_equal(at, out) || by_operand(at, out) || by_sum(at, out))) ||
          by_size(at, false, out) || (has_operands && by_product(at, out)) || by_size(at, true, out);
@@ -373,4 +388,126 @@ bool is_placed(const struct value *value, int d, size_t symbol) {
   bool exact = true;
   divided(&value->slope[d], place ? place : 1, &exact);
   return exact;
+}
+
+/* -- elements of constants that are computed from sizes */
+
+bool whole_element(const struct tensor *tensor, size_t i, int64_t *out) {
+  const double x =
+      dtype_is_float(tensor->dtype) ? tensor_f64(tensor, i) : (double)tensor_i64(tensor, i);
+  *out = x > -0x1p53 && x < 0x1p53 ? (int64_t)x : 0;
+  return (double)*out == x;
+}
+
+/* Element i of an operand at the bounds, and its slope. */
+struct element {
+  int64_t bound;
+  struct slope slope;
+};
+
+static bool element_of(const struct value *x, size_t i, struct element *out) {
+  if (!x || !x->constant || x->slope || x->is_computed) return false;
+  const size_t count = tensor_count(x->constant);
+  if (count == 1) i = 0;
+  out->slope = x->elements && i < count ? x->elements[i] : (struct slope){0};
+  return i < count && whole_element(x->constant, i, &out->bound);
+}
+
+/* a / b, rounded down: b is fixed. */
+static bool quotient(const struct dimension *at, const struct element *a, const struct element *b,
+                     struct slope *out) {
+  bool exact = true;
+  if (b->bound < 1 || a->bound < 0 || !slope_is_zero(&b->slope)) return false;
+  *out = divided(&a->slope, b->bound, &exact);
+  const struct derived_size size = {
+      .a = a->bound, .b = 1, .a_slope = a->slope, .divisor = b->bound};
+  return exact || derive(at->f, size, out);
+}
+
+static bool product(const struct dimension *at, const struct element *a, const struct element *b,
+                    struct slope *out) {
+  const bool is_fixed = slope_is_zero(&a->slope);
+  const struct derived_size size = {
+      .a = a->bound, .b = b->bound, .a_slope = a->slope, .b_slope = b->slope, .divisor = 1};
+  if (!is_fixed && !slope_is_zero(&b->slope)) return derive(at->f, size, out);
+  *out = slope_times(is_fixed ? &b->slope : &a->slope, is_fixed ? a->bound : b->bound);
+  return true;
+}
+
+/* The arithmetic of integers: slopes of two operands give the slope of the result. */
+static bool combined(const struct dimension *at, const struct element *a, const struct element *b,
+                     struct slope *out) {
+  struct slope part;
+  switch (at->node->op->id) {
+    case OP_Add:
+      *out = slope_plus(&a->slope, &b->slope);
+      return true;
+    case OP_Sub:
+      part = slope_times(&b->slope, -1);
+      *out = slope_plus(&a->slope, &part);
+      return true;
+    case OP_Mul:
+      return product(at, a, b, out);
+    case OP_Div:
+      return quotient(at, a, b, out);
+    case OP_Mod: /* a - a / b * b */
+      if (!quotient(at, a, b, &part)) return false;
+      part = slope_times(&part, -b->bound);
+      *out = slope_plus(&a->slope, &part);
+      return true;
+    default:
+      return false;
+  }
+}
+
+/* The operand and its element that the operator moves to element i. */
+static bool moved_from(const struct node *node, size_t i, const struct value **out_from,
+                       size_t *out_i) {
+  const struct value *x = node->inputs[0], *index = node_input(node, 1);
+  *out_from = x;
+  *out_i = i;
+  switch (node->op->id) {
+    case OP_Cast:
+    case OP_Identity:
+    case OP_Squeeze:
+    case OP_Unsqueeze:
+    case OP_Reshape:
+      return true;
+    case OP_Gather:
+      if (!x || x->shape.rank != 1 || !index || !index->constant || !x->shape.dims[0]) return false;
+      const int64_t at = tensor_i64(index->constant, i);
+      *out_i = (size_t)(at < 0 ? at + x->shape.dims[0] : at);
+      return true;
+    case OP_Concat:
+      for (size_t k = 0; k < node->input_count; k++) {
+        *out_from = node->inputs[k];
+        if (!*out_from || !(*out_from)->constant || (*out_from)->shape.rank != 1) return false;
+        const size_t count = tensor_count((*out_from)->constant);
+        if (*out_i < count) return true;
+        *out_i -= count;
+      }
+      return false;
+    default:
+      return false;
+  }
+}
+
+bool explain_element(const struct dimension *at, size_t i, struct slope *out) {
+  const struct node *node = at->node;
+  const struct value *x = node && node->input_count ? node->inputs[0] : NULL;
+  struct element a, b;
+  size_t from_i;
+  if (!x) return false;
+  if (is_op(node, OP_Shape)) { /* a dimension of x */
+    const int64_t start = node_int(node, "start", 0);
+    const int64_t d = (int64_t)i + (start < 0 ? start + x->shape.rank : start);
+    if (!x->slope || d < 0 || d >= x->shape.rank || x->shape.dims[d] != at->bound) return false;
+    return accept(at, &x->slope[d], out);
+  }
+  if (moved_from(node, i, &x, &from_i))
+    return element_of(x, from_i, &a) && accept(at, &a.slope, out);
+  struct slope found;
+  return element_of(x, i, &a) && element_of(node_input(node, 1), i, &b) &&
+         dtype_is_integer(node->inputs[0]->dtype) && combined(at, &a, &b, &found) &&
+         accept(at, &found, out);
 }

@@ -116,6 +116,8 @@ hone_status symbol_finish(struct ctx *ctx, struct graph *graph) {
         TRY(check_places(ctx, graph, graph->nodes.at[i], graph->nodes.at[i]->inputs[k]));
         TRY(make_sized(ctx, graph, graph->nodes.at[i]->inputs[k], &all));
       }
+  for (size_t i = 0; i < graph->outputs.count; i++)
+    TRY(make_sized(ctx, graph, graph->outputs.at[i], &all));
   if (!all.count) return HONE_OK;
   for (size_t i = 0; i < graph->nodes.count; i++)
     VEC_PUSH(ctx, graph->arena, &all, graph->nodes.at[i]);

@@ -173,25 +173,6 @@ static hone_status find_window(struct follower *f, struct value *value, const st
 
 enum { MOST_ELEMENTS = 64 };
 
-/* Element i as an integer; false if it is not one, or not the size of anything. */
-static bool whole_element(const struct tensor *tensor, size_t i, int64_t *out) {
-  const double x =
-      dtype_is_float(tensor->dtype) ? tensor_f64(tensor, i) : (double)tensor_i64(tensor, i);
-  *out = x > -0x1p53 && x < 0x1p53 ? (int64_t)x : 0;
-  return (double)*out == x;
-}
-
-/* The slope of the dimension that element i of a shape is. */
-static bool by_shape(const struct dimension *at, size_t i, struct slope *out) {
-  const struct value *x = at->node->inputs[0];
-  if (!is_op(at->node, OP_Shape) || !x || !x->slope) return false;
-  const int64_t start = node_int(at->node, "start", 0);
-  const int64_t d = (int64_t)i + (start < 0 ? start + x->shape.rank : start);
-  if (d < 0 || d >= x->shape.rank || x->shape.dims[d] != at->bound) return false;
-  *out = x->slope[d];
-  return fits_always(at, out);
-}
-
 /* Each element is linear in the sizes. */
 static hone_status follow_elements(struct follower *f, struct value *value,
                                    const struct tensor *other, bool *out_fits) {
@@ -213,7 +194,7 @@ static hone_status follow_elements(struct follower *f, struct value *value,
                            .size = sizes[i],
                            .seen = seen_at(value->seen.elements, i)};
     if (value->elements) at.now = value->elements[i];
-    if (at.node && by_shape(&at, i, &elements[i])) continue;
+    if (explain_element(&at, i, &elements[i])) continue;
     at.node = NULL;
     *out_fits = explain(&at, &elements[i]);
   }
@@ -251,6 +232,7 @@ static hone_status follow_known(struct follower *f, const struct node *reader, s
   return HONE_OK;
 }
 
+/* node: that reads it as operand k; NULL: an output */
 static hone_status follow_constant(struct follower *f, const struct node *node, size_t k,
                                    struct value *value, const struct value *other) {
   bool fits;
@@ -258,7 +240,7 @@ static hone_status follow_constant(struct follower *f, const struct node *node, 
   if (f->pair[value->index] == other) return HONE_OK;
   f->pair[value->index] = other;
   TRY(follow_known(f, node, value, other, &fits));
-  if (is_shape_operand(node, k)) return HONE_OK; /* by_list */
+  if (node && is_shape_operand(node, k)) return HONE_OK; /* by_list */
   return fits ? HONE_OK : refuse(f, node, "a constant has other elements");
 }
 
@@ -381,8 +363,7 @@ static hone_status follow(struct follower *f) {
     TRY(follow_node(f, graph->nodes.at[i], at_n->nodes.at[i]));
   for (size_t i = 0; i < graph->outputs.count; i++) {
     struct value *value = graph->outputs.at[i];
-    if (value->constant && !tensor_equal(value->constant, at_n->outputs.at[i]->constant))
-      return refuse(f, NULL, "an output is another constant");
+    if (value->constant) TRY(follow_constant(f, NULL, 0, value, at_n->outputs.at[i]));
     if (!value->constant && f->pair[value->index] != at_n->outputs.at[i])
       return refuse(f, NULL, "an output is another value");
   }

@@ -37,7 +37,10 @@ struct dimension {
 /* The slope of a dimension from what is known of the node's operands, and from the sizes; false:
  * none fits this call and the earlier ones. */
 bool explain(const struct dimension *at, struct slope *out);
-bool fits_always(const struct dimension *at, const struct slope *slope);
+/* The same for element i of a constant that at->node computed from sizes, by its arithmetic. */
+bool explain_element(const struct dimension *at, size_t i, struct slope *out);
+/* Element i as an integer; false if it is not one, or not the size of anything. */
+bool whole_element(const struct tensor *tensor, size_t i, int64_t *out);
 /* Operands that give a shape; the output's shape holds the same information. */
 bool is_shape_operand(const struct node *node, size_t k);
 /* True if the slope depends on the symbol whose slopes this call determines. */
