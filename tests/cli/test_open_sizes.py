@@ -659,18 +659,25 @@ def test_values_in_16_bits_with_several_sizes(hone, tmp_path, case):
     assert result.text.count(" ok") > 6
 
 
+def body():
+    """One turn of a loop that ends when x has a negative element."""
+    def port(name, dtype, shape=None):
+        return helper.make_tensor_value_info(name, dtype, shape)
+    return helper.make_graph([node("Neg", "v", "w"), node("ReduceMax", "w", "top", keepdims=0), node("Cast", "top", "go", to=TensorProto.BOOL)], "body",
+                             [port("i", INT64, []), port("c", TensorProto.BOOL, []), port("v", FLOAT)], [port("go", TensorProto.BOOL, []), port("w", FLOAT)])
+
+
 @pytest.mark.parametrize("nodes, shapes, reason", [
     ([node("ArgMax", "x", "a", axis=1, select_last_index=1), node("Cast", "a", "y", to=FLOAT)], "x[N<=4,S<=6,3]", "select_last_index is set"),
     ([node("Hardmax", "x", "a", axis=1), node("LRN", "a", "y", size=3)], "x[N<=4,S<=6,3]", "its channels are dynamic"),
-    ([node("If", "is", "y", then_branch=branch("a", node("Neg", "x", "a")), else_branch=branch("b", node("Abs", "x", "b")))], "x[N<=4,S<=6,3]",
-     "a subgraph depends on it"),
+    ([helper.make_node("Loop", ["", "is", "x"], ["y"], body=body())], "x[N<=4,S<=6,3]", "a subgraph depends on it"),
     ([node("Relu", "x", "y")], "x[A<=2,B<=3,C<=4,D<=5,E<=6]", "more than 4 dynamic dimensions"),
-], ids=["last", "channels", "branches", "five"])
+], ids=["last", "channels", "loop", "five"])
 def test_what_several_sizes_cannot_do_is_refused_with_its_place(hone, tmp_path, nodes, shapes, reason):
     rank = shapes.count(",") + 1
     made = model(nodes, [("x", FLOAT, [f"d{i}" for i in range(rank)])], [("y", FLOAT, None)],
                  weights(one=np.array(1, np.int64)))
-    made.graph.input.extend([helper.make_tensor_value_info("is", TensorProto.BOOL, [])] if nodes[0].op_type == "If" else [])
+    made.graph.input.extend([helper.make_tensor_value_info("is", TensorProto.BOOL, [])] if nodes[0].op_type == "Loop" else [])
     made.graph.output[0].type.tensor_type.ClearField("shape")
     onnx.save(made, tmp_path / "m.onnx")
     result = hone("compile", "m.onnx", "--shape", shapes, "-o", "m.so")
@@ -784,10 +791,8 @@ def test_a_program_takes_its_size_from_its_input(hone, tmp_path):
 
 def chosen_by_size():
     """An If whose condition depends on the size alone."""
-    def branch(name, op):
-        return helper.make_graph([node(op, "x", name)], name, [], [helper.make_tensor_value_info(name, FLOAT, None)])
     return [node("Shape", "x", "s", start=0, end=1), node("Squeeze", "s", "n"), node("Greater", "n five", "is"),
-            helper.make_node("If", ["is"], ["y"], then_branch=branch("a", "Exp"), else_branch=branch("b", "Neg"))]
+            helper.make_node("If", ["is"], ["y"], then_branch=branch("a", node("Exp", "x", "a")), else_branch=branch("b", node("Neg", "x", "b")))]
 
 
 @pytest.mark.parametrize("nodes, reason", [
@@ -837,6 +842,29 @@ def test_two_dimensions_with_the_same_bound(hone, tmp_path):
         arrays = [floats(n, s, 8), floats(n, e, 8), floats(n, e)]
         for result, expected in zip(artifact(*arrays, fill=[0xFF, 0x7F, 0xA5][i % 3]), session.run(None, dict(zip(("a", "b", "mask"), arrays)))):
             np.testing.assert_allclose(result, expected, rtol=2e-4, atol=2e-5, err_msg=f"{n}, {s}, {e}")
+
+
+def branches():
+    """An If of which both branches sum along the dimension, read a table of positions and divide by the size."""
+    first = [node("Transpose", "x", "t", perm=[0, 2, 1]), node("MatMul", "x t", "s"), node("Softmax", "s", "p"), node("MatMul", "p x", "o"), node("ReduceMean", "o one", "m", keepdims=1), node("Sub", "o m", "a")]
+    second = [node("Slice", "table zero n zero", "part"), node("Add", "x part", "b0"), node("ReduceMax", "b0 one", "most", keepdims=1), node("Sub", "b0 most", "b")]
+    nodes = [node("Shape", "x", "n", start=1, end=2), node("ReduceSum", "x", "sum", keepdims=0), node("Greater", "sum none", "is"),
+             helper.make_node("If", ["is"], ["r"], then_branch=branch("a", *first), else_branch=branch("b", *second)), node("Relu", "r", "y"), node("ReduceSum", "r one", "z", keepdims=0)]
+    return model(nodes, [("x", FLOAT, ["n", "s", 8])], [("y", FLOAT, None), ("z", FLOAT, None)], weights(table=floats(16, 8), zero=ints(0), one=ints(1), none=np.float32(0)))
+
+
+@pytest.mark.parametrize("passes", with_long([[]], ["--no-passes"]), ids=["passes", "plain"])
+def test_branches_depend_on_a_size(hone, tmp_path, passes):
+    made = branches()
+    for port in made.graph.output:
+        port.type.tensor_type.ClearField("shape")
+    onnx.save(made, tmp_path / "m.onnx")
+    sound(hone("compile", "m.onnx", "--shape", "x[N<=3,S<=16,8]", "-o", "m.so", *passes))
+    artifact, session = Artifact(tmp_path / "m.so"), ort.InferenceSession(str(tmp_path / "m.onnx"))
+    for i, (n, s) in enumerate([(3, 16), (1, 1), (2, 7), (3, 15), (1, 9), (2, 16)] * 2):
+        x = np.abs(floats(n, s, 8)) * (1 if i < 6 else -1)
+        for result, expected in zip(artifact(x, fill=[0xFF, 0x7F, 0xA5][i % 3]), session.run(None, {"x": x})):
+            np.testing.assert_allclose(result, expected, rtol=2e-4, atol=2e-5, err_msg=f"{n}, {s}")
 
 
 def test_a_signal_of_dynamic_length(hone, tmp_path):

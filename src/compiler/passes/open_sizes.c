@@ -58,6 +58,9 @@ static hone_status visit(struct rewrite *r, struct node *node) {
 }
 
 hone_status lower_open_sizes(struct ctx *ctx, struct graph *graph) {
+  struct graph_list graphs;
   size_t changes = 0;
-  return rewrite_nodes(ctx, graph, visit, &changes);
+  TRY(graph_nested(ctx, graph->arena, graph, &graphs));
+  for (size_t g = graphs.count; g-- > 0;) TRY(rewrite_nodes(ctx, graphs.at[g], visit, &changes));
+  return HONE_OK;
 }

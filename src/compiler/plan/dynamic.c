@@ -534,6 +534,7 @@ static const struct {
     {OP_ArgMin, carry_arg},
     {OP_TopK, carry_topk},
     {OP_PadToBound, carry_any},
+    {OP_If, carry_any}, /* its branches by their own nodes */
     {OP_NonZero, carry_selection},
     {OP_Compress, carry_selection},
     {OP_NonMaxSuppression, carry_selection},

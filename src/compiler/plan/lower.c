@@ -154,9 +154,9 @@ static hone_status lower_group(struct builder *b, const struct fusion_group *g) 
   const size_t first = b->plan->steps.count;
   bool done = false;
   if (!has_elements(node)) return lower_empty(b, g);
-  if (b->graph->symbols.count) TRY(look_at_sizes(b, g));
+  if (b->plan->symbols.count) TRY(look_at_sizes(b, g));
   if (!b->options->generic_only) TRY(lower_attention(b, g, &done));
-  if (!done && b->graph->symbols.count) TRY(carry_symbol(b, g));
+  if (!done && b->plan->symbols.count) TRY(carry_symbol(b, g));
   /* an index from the end of a dynamic dimension needs a view, also without fast kernels */
   bool plain = b->options->generic_only && !(b->is_open && node->op->id == OP_Gather);
   if (!plain) TRY(try_lowerings(b, g, false, &done));

@@ -281,6 +281,21 @@ static bool by_operand(const struct dimension *at, struct slope *out) {
   return false;
 }
 
+/* As the result of a branch of an If. */
+static bool by_branch(const struct dimension *at, struct slope *out) {
+  for (size_t a = 0; is_op(at->node, OP_If) && a < at->node->attribute_count; a++) {
+    const struct graph *branch = at->node->attributes[a].graph;
+    if (at->node->attributes[a].kind != ATTRIBUTE_GRAPH || branch->impossible) continue;
+    for (size_t k = 0; k < branch->outputs.count && k < at->node->output_count; k++) {
+      const struct value *x = branch->outputs.at[k];
+      if (at->node->outputs[k] == at->value && x->slope && at->d < x->shape.rank &&
+          accept(at, &x->slope[at->d], out))
+        return true;
+    }
+  }
+  return false;
+}
+
 /* As the sum of the operands' dimensions. */
 static bool by_sum(const struct dimension *at, struct slope *out) {
   struct slope found = {0};
@@ -379,7 +394,8 @@ bool explain(const struct dimension *at, struct slope *out) {
           (by_window(at, out) || (is_slice && by_step(at, out)) || by_frames(at, out) ||
            by_limits(at, out) ||
            (is_op(at->node, OP_Pad) && (by_padding(at, out) || by_multiple(at, out))) ||
-           by_list(at, out) || by_equal(at, out) || by_operand(at, out) || by_sum(at, out))) ||
+           by_branch(at, out) || by_list(at, out) || by_equal(at, out) || by_operand(at, out) ||
+           by_sum(at, out))) ||
          by_size(at, false, out) || (has_operands && by_product(at, out)) || by_size(at, true, out);
 }
 

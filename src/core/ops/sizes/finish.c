@@ -4,16 +4,25 @@
 
 /* -- values computed from sizes at run time */
 
-static hone_status adopt(struct ctx *ctx, struct graph *graph, struct value *value) {
-  if (graph_owns(graph, value)) return HONE_OK;
+/* The graph and its subgraphs, with new nodes that go before those of each. */
+struct growth {
+  struct ctx *ctx;
+  struct graph_list graphs;
+  struct node_list *first;
+};
+
+/* The graph that owns the value; `otherwise` if none does: the value is added to it. */
+static hone_status owner_of(struct growth *g, struct value *value, size_t otherwise, size_t *out) {
+  for (*out = 0; *out < g->graphs.count; ++*out)
+    if (graph_owns(g->graphs.at[*out], value)) return HONE_OK;
+  struct graph *graph = g->graphs.at[ *out = otherwise];
   value->index = (uint32_t)graph->values.count;
-  VEC_PUSH(ctx, graph->arena, &graph->values, value);
+  VEC_PUSH(g->ctx, graph->arena, &graph->values, value);
   return HONE_OK;
 }
 
-/* Makes the value one that is computed at run time; its nodes go before the others. */
-static hone_status make_sized(struct ctx *ctx, struct graph *graph, struct value *value,
-                              struct node_list *first) {
+/* Makes the value one that is computed at run time. reader: the graph of the node that reads it */
+static hone_status make_sized(struct growth *g, size_t reader, struct value *value) {
   if (!value || !value->constant || !(value->elements || value->is_computed)) return HONE_OK;
   if (!value->is_computed) {
     value->at_bounds = value->constant;
@@ -22,20 +31,24 @@ static hone_status make_sized(struct ctx *ctx, struct graph *graph, struct value
   }
   const struct node *from = value->folded_from;
   struct node *node;
+  size_t owner;
+  TRY(owner_of(g, value, reader, &owner));
+  struct arena *arena = g->graphs.at[owner]->arena;
   value->constant = NULL;
   value->elements = NULL;
   value->begin = NULL;
-  TRY(NEW(ctx, graph->arena, node));
+  TRY(NEW(g->ctx, arena, node));
   *node = *from;
-  TRY(NEW_ARRAY(ctx, graph->arena, node->outputs, 1));
+  TRY(NEW_ARRAY(g->ctx, arena, node->outputs, 1));
   node->outputs[0] = value;
   value->producer = node;
   for (size_t k = 0; k < node->input_count; k++) {
+    size_t unused;
     if (!node->inputs[k]) continue;
-    TRY(adopt(ctx, graph, node->inputs[k]));
-    TRY(make_sized(ctx, graph, node->inputs[k], first));
+    TRY(owner_of(g, node->inputs[k], owner, &unused));
+    TRY(make_sized(g, owner, node->inputs[k]));
   }
-  VEC_PUSH(ctx, graph->arena, first, node);
+  VEC_PUSH(g->ctx, arena, &g->first[owner], node);
   return HONE_OK;
 }
 
@@ -69,15 +82,14 @@ static hone_status guard(struct ctx *ctx, struct symbols *symbols, struct place 
   return HONE_OK;
 }
 
-static hone_status check_places(struct ctx *ctx, const struct graph *graph, const struct node *node,
-                                const struct value *value) {
-  for (size_t k = 0; value && value->seen.places && !value->is_computed && k < graph->symbols.count;
-       k++)
+static hone_status check_places(struct ctx *ctx, const struct symbols *symbols,
+                                const struct node *node, const struct value *value) {
+  for (size_t k = 0; value && value->seen.places && !value->is_computed && k < symbols->count; k++)
     for (int d = 0; d < value->shape.rank; d++)
       if (!is_placed(value, d, k))
         return fail(ctx, HONE_E_UNSUP, node_place(node),
                     "the part of constant \"%s\" that is read moves unevenly with %s", value->name,
-                    graph->symbols.at[k].name);
+                    symbols->at[k].name);
   return HONE_OK;
 }
 
@@ -98,31 +110,41 @@ static hone_status guard_node(struct ctx *ctx, struct symbols *symbols, const st
   return HONE_OK;
 }
 
-/* Windows that do not fit, and negative dimensions. */
-static hone_status guard_sizes(struct ctx *ctx, struct graph *graph) {
-  int64_t less[HONE_MAX_SIZES] = {0};
-  least_sizes(&graph->symbols, less);
+static hone_status finish_graph(struct growth *g, size_t k, struct symbols *symbols,
+                                const int64_t less[HONE_MAX_SIZES]) {
+  const struct graph *graph = g->graphs.at[k];
+  for (size_t i = 0; i < graph->nodes.count; i++) {
+    const struct node *node = graph->nodes.at[i];
+    TRY(guard_node(g->ctx, symbols, node, less)); /* windows that do not fit, negative dimensions */
+    for (size_t n = 0; n < node->input_count; n++) {
+      if (is_shape_operand(node, n)) continue;
+      TRY(check_places(g->ctx, symbols, node, node->inputs[n]));
+      TRY(make_sized(g, k, node->inputs[n]));
+    }
+  }
+  for (size_t i = 0; i < graph->outputs.count; i++) TRY(make_sized(g, k, graph->outputs.at[i]));
+  return HONE_OK;
+}
+
+static hone_status put_first(struct growth *g, size_t k) {
+  struct graph *graph = g->graphs.at[k];
+  struct node_list *all = &g->first[k];
+  if (!all->count) return HONE_OK;
   for (size_t i = 0; i < graph->nodes.count; i++)
-    TRY(guard_node(ctx, &graph->symbols, graph->nodes.at[i], less));
+    VEC_PUSH(g->ctx, graph->arena, all, graph->nodes.at[i]);
+  graph->nodes.at = all->at;
+  graph->nodes.count = all->count;
+  graph->nodes.capacity = all->capacity;
   return HONE_OK;
 }
 
 hone_status symbol_finish(struct ctx *ctx, struct graph *graph) {
-  struct node_list all = {0};
-  TRY(guard_sizes(ctx, graph));
-  for (size_t i = 0; i < graph->nodes.count; i++)
-    for (size_t k = 0; k < graph->nodes.at[i]->input_count; k++)
-      if (!is_shape_operand(graph->nodes.at[i], k)) {
-        TRY(check_places(ctx, graph, graph->nodes.at[i], graph->nodes.at[i]->inputs[k]));
-        TRY(make_sized(ctx, graph, graph->nodes.at[i]->inputs[k], &all));
-      }
-  for (size_t i = 0; i < graph->outputs.count; i++)
-    TRY(make_sized(ctx, graph, graph->outputs.at[i], &all));
-  if (!all.count) return HONE_OK;
-  for (size_t i = 0; i < graph->nodes.count; i++)
-    VEC_PUSH(ctx, graph->arena, &all, graph->nodes.at[i]);
-  graph->nodes.at = all.at;
-  graph->nodes.count = all.count;
-  graph->nodes.capacity = all.capacity;
+  struct growth g = {.ctx = ctx};
+  int64_t less[HONE_MAX_SIZES] = {0};
+  least_sizes(&graph->symbols, less);
+  TRY(graph_nested(ctx, graph->arena, graph, &g.graphs));
+  TRY(NEW_ARRAY(ctx, graph->arena, g.first, g.graphs.count));
+  for (size_t k = 0; k < g.graphs.count; k++) TRY(finish_graph(&g, k, &graph->symbols, less));
+  for (size_t k = 0; k < g.graphs.count; k++) TRY(put_first(&g, k));
   return HONE_OK;
 }

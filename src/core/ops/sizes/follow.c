@@ -22,6 +22,24 @@ static hone_status refuse(struct follower *f, const struct node *node, const cha
 }
 /* -- values */
 
+/* The place of the value's pair; NULL: it is in none of the graphs. */
+static const struct value **pair_at(const struct follower *f, const struct value *value) {
+  for (const struct scope *scope = f->scope; scope; scope = scope->outer)
+    if (graph_owns(scope->graph, value)) return &scope->pair[value->index];
+  return NULL;
+}
+
+static const struct value *pair_of(const struct follower *f, const struct value *value) {
+  const struct value **at = pair_at(f, value);
+  return at ? *at : NULL;
+}
+
+static void set_pair(const struct follower *f, const struct value *value,
+                     const struct value *other) {
+  const struct value **at = pair_at(f, value);
+  if (at) *at = other;
+}
+
 static bool grows_backwards(const struct slope *slope) {
   for (int k = 0; k < HONE_MAX_SIZES; k++)
     if (slope->of[k] < 0) return true;
@@ -66,6 +84,7 @@ static hone_status find_dimensions(struct follower *f, const struct node *node, 
   for (int d = 0; d < value->shape.rank; d++) {
     struct dimension at = {.f = f,
                            .node = node,
+                           .value = value,
                            .d = d,
                            .bound = value->shape.dims[d],
                            .size = other->shape.dims[d],
@@ -89,7 +108,7 @@ static hone_status find_dimensions(struct follower *f, const struct node *node, 
 static hone_status pair_values(struct follower *f, const struct node *node, struct value *value,
                                const struct value *other) {
   bool fits;
-  f->pair[value->index] = other;
+  set_pair(f, value, other);
   if (value->dtype != other->dtype || value->shape.rank != other->shape.rank)
     return refuse(f, node, "a value has another type or rank");
   TRY(find_dimensions(f, node, value, other, &fits));
@@ -237,20 +256,20 @@ static hone_status follow_constant(struct follower *f, const struct node *node, 
                                    struct value *value, const struct value *other) {
   bool fits;
   if (!other->constant) return refuse(f, node, "an operand is not a constant");
-  if (f->pair[value->index] == other) return HONE_OK;
-  f->pair[value->index] = other;
+  if (pair_of(f, value) == other) return HONE_OK;
+  set_pair(f, value, other);
   TRY(follow_known(f, node, value, other, &fits));
   if (node && is_shape_operand(node, k)) return HONE_OK; /* by_list */
   return fits ? HONE_OK : refuse(f, node, "a constant has other elements");
 }
 
-/* -- subgraphs: nothing inside may depend on sizes */
+/* -- bodies of loops: nothing inside may depend on sizes */
 
 struct level {
   struct follower *f;
   const struct level *outer; /* NULL: the subgraph of a node of f->graph */
   const struct graph *graph, *at_n;
-  const struct value **pair; /* as follower.pair */
+  const struct value **pair; /* as scope.pair */
 };
 
 static bool same_form(const struct value *a, const struct value *b) {
@@ -261,7 +280,7 @@ static bool same_value(const struct level *level, const struct value *a, const s
   if (!a || !b) return a == b;
   if (a->constant) return b->constant && tensor_equal(a->constant, b->constant);
   for (; level && !graph_owns(level->graph, a); level = level->outer)
-    if (!level->outer) return same_form(a, b) && level->f->pair[a->index] == b;
+    if (!level->outer) return same_form(a, b) && pair_of(level->f, a) == b;
   return level && level->pair[a->index] == b;
 }
 
@@ -320,12 +339,16 @@ static hone_status same_graph(struct follower *f, const struct level *outer,
 
 /* -- nodes */
 
+static hone_status follow_graph(struct follower *f, const struct graph *graph,
+                                const struct graph *at_n);
+
 static hone_status follow_attribute(struct follower *f, const struct node *node,
                                     const struct attribute *a, const struct attribute *b) {
   bool is_same = attribute_equal(a, b);
   if (is_same || is_op(node, OP_PadToBound)) return HONE_OK; /* its length is a bound */
   if (a->kind != ATTRIBUTE_GRAPH || b->kind != ATTRIBUTE_GRAPH)
     return refuse(f, node, "an attribute has another value");
+  if (is_op(node, OP_If)) return follow_graph(f, a->graph, b->graph);
   TRY(same_graph(f, NULL, a->graph, b->graph, &is_same));
   return is_same ? HONE_OK : refuse(f, node, "a subgraph depends on it");
 }
@@ -340,7 +363,7 @@ static hone_status follow_node(struct follower *f, const struct node *node,
     if (!value != !at_n) return refuse(f, node, "an operand is missing");
     if (value && value->constant)
       TRY(follow_constant(f, node, k, value, at_n));
-    else if (value && f->pair[value->index] != at_n)
+    else if (value && pair_of(f, value) != at_n)
       return refuse(f, node, "it reads another value");
   }
   for (size_t i = 0; i < node->attribute_count; i++)
@@ -352,11 +375,12 @@ static hone_status follow_node(struct follower *f, const struct node *node,
   return HONE_OK;
 }
 
-static hone_status follow(struct follower *f) {
-  struct graph *graph = f->graph;
-  const struct graph *at_n = f->at_n;
-  if (graph->nodes.count != at_n->nodes.count)
+static hone_status follow_within(struct follower *f, const struct graph *graph,
+                                 const struct graph *at_n) {
+  if (graph->nodes.count != at_n->nodes.count || graph->inputs.count != at_n->inputs.count ||
+      graph->outputs.count != at_n->outputs.count || graph->impossible != at_n->impossible)
     return refuse(f, NULL, "the passes give a different number of nodes");
+  if (graph->impossible) return HONE_OK;
   for (size_t i = 0; i < graph->inputs.count; i++)
     TRY(pair_values(f, NULL, graph->inputs.at[i], at_n->inputs.at[i]));
   for (size_t i = 0; i < graph->nodes.count; i++)
@@ -364,10 +388,20 @@ static hone_status follow(struct follower *f) {
   for (size_t i = 0; i < graph->outputs.count; i++) {
     struct value *value = graph->outputs.at[i];
     if (value->constant) TRY(follow_constant(f, NULL, 0, value, at_n->outputs.at[i]));
-    if (!value->constant && f->pair[value->index] != at_n->outputs.at[i])
+    if (!value->constant && pair_of(f, value) != at_n->outputs.at[i])
       return refuse(f, NULL, "an output is another value");
   }
   return HONE_OK;
+}
+
+static hone_status follow_graph(struct follower *f, const struct graph *graph,
+                                const struct graph *at_n) {
+  struct scope scope = {f->scope, graph, NULL};
+  TRY(NEW_ARRAY(f->ctx, f->scratch, scope.pair, graph->values.count + 1));
+  f->scope = &scope;
+  hone_status status = follow_within(f, graph, at_n);
+  f->scope = scope.outer;
+  return status;
 }
 
 hone_status symbol_follow(struct ctx *ctx, struct graph *graph, const struct symbols *symbols,
@@ -403,8 +437,7 @@ hone_status symbol_follow(struct ctx *ctx, struct graph *graph, const struct sym
   if (!symbols_complete(&graph->symbols, f.less))
     return refuse(&f, NULL, "a size would be negative");
   TRY(arena_create(ctx, 0, &f.scratch));
-  hone_status status = NEW_ARRAY(ctx, f.scratch, f.pair, graph->values.count + 1);
-  if (!status) status = follow(&f);
+  hone_status status = follow_graph(&f, graph, at_n);
   if (!status && f.is_first_call) {
     memcpy(graph->symbols.at, symbols->at, sizeof symbols->at);
     graph->symbols.count = (size_t)f.first + 1;

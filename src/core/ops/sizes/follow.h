@@ -4,6 +4,13 @@
 
 #include "core/ops/operators/window.h"
 
+/* A graph: the outermost, or a branch of an If. */
+struct scope {
+  const struct scope *outer;
+  const struct graph *graph;
+  const struct value **pair; /* of at_n, by the index of graph's value */
+};
+
 struct follower {
   struct ctx *ctx;
   struct graph *graph;
@@ -20,13 +27,14 @@ struct follower {
   bool has_moved;               /* the place of a part, unknown to earlier calls */
   const struct followed *past;
   int64_t past_less[HONE_MOST_FOLLOWED][HONE_MAX_SIZES];
-  const struct value **pair; /* of at_n, by the index of graph's value */
+  const struct scope *scope; /* of the graph that is followed */
   struct arena *scratch;
 };
 /* A dimension of a value, as this call sees it. */
 struct dimension {
   struct follower *f;
-  const struct node *node; /* that makes the value, or reads it if it is a constant; or NULL */
+  const struct node *node;   /* that makes the value, or reads it if it is a constant; or NULL */
+  const struct value *value; /* NULL: an element */
   int d;
   int64_t bound, size;
   struct slope now;    /* known before this call */
