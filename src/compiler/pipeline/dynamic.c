@@ -6,8 +6,8 @@
 enum { PROBES = 7, SEVERAL_PROBES = 5 }; /* of one symbol, and of each of several */
 
 /* One less than a multiple of a large power of two, so that it and its halves are odd, rounded down
-   (and 2 more: rounded up): sizes of strided windows then differ from multiples of each other. In
-   the lower three quarters. */
+   (1 more: even; 2 more: odd, rounded up): sizes of strided windows then differ from multiples of
+   each other. In the lower three quarters. */
 static int64_t odd_size(int64_t least, int64_t bound) {
   const int64_t most = least + 3 * (bound - least) / 4;
   int64_t power = 1, size = least;
@@ -33,8 +33,8 @@ static int64_t uneven_size(int64_t least, int64_t bound) {
    used only for bounds of 2, because sizes of 1 broadcast. */
 static size_t probe_sizes(int64_t least, int64_t bound, size_t most, int64_t sizes[PROBES]) {
   const int64_t odd = odd_size(least > 2 ? least : 1, bound), uneven = uneven_size(least, bound);
-  const int64_t low[PROBES] = {odd, bound - 1, 2, odd + 2, bound - 2, uneven, 3};
-  const int64_t high[PROBES] = {odd, least, bound - 1, odd + 2, uneven, least + 1, bound - 2};
+  const int64_t low[PROBES] = {odd, bound - 1, 2, odd + 2, odd + 1, uneven, 3};
+  const int64_t high[PROBES] = {odd, least, bound - 1, odd + 2, odd + 1, uneven, least + 1};
   const int64_t *wanted = least > 2 ? high : low;
   size_t count = 0;
   for (size_t i = 0; i < PROBES && count < most; i++) {

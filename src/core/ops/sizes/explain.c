@@ -23,6 +23,13 @@ void set_active(struct follower *f, size_t j) {
   f->active[HONE_MAX_SYMBOLS + j] = is_active(f, &size->a_slope) || is_active(f, &size->b_slope);
 }
 
+/* Bounds are the largest sizes: nothing may be larger where a symbol is smaller. */
+bool grows_backwards(const struct slope *slope) {
+  for (int k = 0; k < HONE_MAX_SIZES; k++)
+    if (slope->of[k] < 0) return true;
+  return false;
+}
+
 /* The slope of one size. */
 static struct slope slope_of(size_t size, int64_t factor) {
   struct slope slope = {0};
@@ -33,6 +40,30 @@ static struct slope slope_of(size_t size, int64_t factor) {
 bool same_size(const struct derived_size *x, const struct derived_size *y) {
   return x->bound == y->bound && x->a == y->a && x->b == y->b && x->divisor == y->divisor &&
          slope_equal(&x->a_slope, &y->a_slope) && slope_equal(&x->b_slope, &y->b_slope);
+}
+
+/* Also if they are a multiple of the divisor apart: both lose the same. */
+static bool same_loss(const struct derived_size *x, const struct derived_size *y) {
+  return same_size(x, y) ||
+         (x->b == 1 && y->b == 1 && slope_is_zero(&x->b_slope) && slope_is_zero(&y->b_slope) &&
+          x->divisor == y->divisor && (x->a - y->a) % x->divisor == 0 &&
+          slope_equal(&x->a_slope, &y->a_slope));
+}
+
+/* A quotient of a quotient as one: ((a / m) + c) / n is (a + c * m) / (m * n). */
+static void flatten(const struct symbols *known, struct derived_size *size) {
+  int only = -1;
+  for (int k = 0; k < HONE_MAX_SIZES; k++) {
+    if (!size->a_slope.of[k]) continue;
+    if (only >= 0 || size->a_slope.of[k] != 1 || k < HONE_MAX_SYMBOLS) return;
+    only = k - HONE_MAX_SYMBOLS;
+  }
+  if (only < 0 || size->b != 1 || !slope_is_zero(&size->b_slope)) return;
+  const struct derived_size *inner = &known->derived[only];
+  if (inner->b != 1 || !slope_is_zero(&inner->b_slope)) return;
+  size->a = inner->a + (size->a - inner->bound) * inner->divisor;
+  size->a_slope = inner->a_slope;
+  size->divisor *= inner->divisor;
 }
 
 /* The size that derive() made last stays, if a slope refers to it. */
@@ -48,8 +79,11 @@ static void keep_derived(struct follower *f, const struct slope *slope) {
 static bool derive(struct follower *f, struct derived_size size, struct slope *out) {
   struct symbols *known = &f->graph->symbols;
   size_t j = 0;
+  if (grows_backwards(&size.a_slope) || grows_backwards(&size.b_slope)) return false;
+  flatten(known, &size);
+  if (size.a < 0) return false;
   size.bound = size.a * size.b / size.divisor;
-  while (j < known->derived_count && !same_size(&known->derived[j], &size)) j++;
+  while (j < known->derived_count && !same_loss(&known->derived[j], &size)) j++;
   if (j == COUNT(known->derived)) f->is_full = true;
   if (j == COUNT(known->derived)) return false;
   if (j == known->derived_count) {
@@ -60,6 +94,7 @@ static bool derive(struct follower *f, struct derived_size size, struct slope *o
     known->derived[j] = size;
     set_active(f, j);
   }
+  if (size.a > known->derived[j].a) known->derived[j] = size; /* a run refuses an a below 0 */
   *out = slope_of(HONE_MAX_SYMBOLS + j, 1);
   return true;
 }
@@ -429,15 +464,21 @@ static bool element_of(const struct value *x, size_t i, struct element *out) {
   return i < count && whole_element(x->constant, i, &out->bound);
 }
 
-/* a / b, rounded down: b is fixed. */
-static bool quotient(const struct dimension *at, const struct element *a, const struct element *b,
-                     struct slope *out) {
+/* a / b for a fixed b; a negative a is rounded towards zero, or down. */
+static bool quotient(const struct dimension *at, struct element a, const struct element *b,
+                     bool rounds_down, struct slope *out) {
   bool exact = true;
-  if (b->bound < 1 || a->bound < 0 || !slope_is_zero(&b->slope)) return false;
-  *out = divided(&a->slope, b->bound, &exact);
-  const struct derived_size size = {
-      .a = a->bound, .b = 1, .a_slope = a->slope, .divisor = b->bound};
-  return exact || derive(at->f, size, out);
+  const bool is_negative = a.bound < 0;
+  if (b->bound < 1 || !slope_is_zero(&b->slope)) return false;
+  if (is_negative) {
+    a.bound = -a.bound + (rounds_down ? b->bound - 1 : 0);
+    a.slope = slope_times(&a.slope, -1);
+  }
+  *out = divided(&a.slope, b->bound, &exact);
+  const struct derived_size size = {.a = a.bound, .b = 1, .a_slope = a.slope, .divisor = b->bound};
+  if (!exact && !derive(at->f, size, out)) return false;
+  if (is_negative) *out = slope_times(out, -1);
+  return true;
 }
 
 static bool product(const struct dimension *at, const struct element *a, const struct element *b,
@@ -450,9 +491,24 @@ static bool product(const struct dimension *at, const struct element *a, const s
   return true;
 }
 
-/* The arithmetic of integers: slopes of two operands give the slope of the result. */
+/* The product of all elements of a list. */
+static bool whole_product(const struct dimension *at, const struct value *list, struct slope *out) {
+  struct element all, next;
+  const size_t count = list->constant ? tensor_count(list->constant) : 0;
+  if (!count || !element_of(list, 0, &all)) return false;
+  for (size_t i = 1; i < count; i++) {
+    if (!element_of(list, i, &next) || !product(at, &all, &next, out)) return false;
+    keep_derived(at->f, out);
+    all = (struct element){all.bound * next.bound, *out};
+  }
+  *out = all.slope;
+  return true;
+}
+
+/* The arithmetic of whole numbers: slopes of two operands give the slope of the result. */
 static bool combined(const struct dimension *at, const struct element *a, const struct element *b,
                      struct slope *out) {
+  const bool is_integer = dtype_is_integer(at->node->inputs[0]->dtype);
   struct slope part;
   switch (at->node->op->id) {
     case OP_Add:
@@ -465,9 +521,9 @@ static bool combined(const struct dimension *at, const struct element *a, const 
     case OP_Mul:
       return product(at, a, b, out);
     case OP_Div:
-      return quotient(at, a, b, out);
+      return is_integer && quotient(at, *a, b, false, out);
     case OP_Mod: /* a - a / b * b */
-      if (!quotient(at, a, b, &part)) return false;
+      if (!is_integer || !quotient(at, *a, b, !node_int(at->node, "fmod", 0), &part)) return false;
       part = slope_times(&part, -b->bound);
       *out = slope_plus(&a->slope, &part);
       return true;
@@ -523,7 +579,13 @@ bool explain_element(const struct dimension *at, size_t i, struct slope *out) {
   if (moved_from(node, i, &x, &from_i))
     return element_of(x, from_i, &a) && accept(at, &a.slope, out);
   struct slope found;
-  return element_of(x, i, &a) && element_of(node_input(node, 1), i, &b) &&
-         dtype_is_integer(node->inputs[0]->dtype) && combined(at, &a, &b, &found) &&
+  if (is_op(node, OP_ReduceProd)) /* of a list: there is one result */
+    return x->shape.rank == 1 && whole_product(at, x, &found) && accept(at, &found, out);
+  if (!element_of(x, i, &a)) return false;
+  if (is_op(node, OP_Neg)) {
+    found = slope_times(&a.slope, -1);
+    return accept(at, &found, out);
+  }
+  return element_of(node_input(node, 1), i, &b) && combined(at, &a, &b, &found) &&
          accept(at, &found, out);
 }

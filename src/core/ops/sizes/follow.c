@@ -40,12 +40,6 @@ static void set_pair(const struct follower *f, const struct value *value,
   if (at) *at = other;
 }
 
-static bool grows_backwards(const struct slope *slope) {
-  for (int k = 0; k < HONE_MAX_SIZES; k++)
-    if (slope->of[k] < 0) return true;
-  return false;
-}
-
 /* -- what was seen in earlier calls */
 
 /* Numbers that are as at the bounds in every call need no list. */

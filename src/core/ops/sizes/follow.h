@@ -57,5 +57,6 @@ void set_active(struct follower *f, size_t j);
 struct slope divided(const struct slope *slope, int64_t by, bool *exact);
 /* False: the slope does not show where the part of a constant is, so it is not the right one. */
 bool is_placed(const struct value *value, int d, size_t symbol);
+bool grows_backwards(const struct slope *slope);
 bool same_size(const struct derived_size *x, const struct derived_size *y);
 #endif
