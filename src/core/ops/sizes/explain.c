@@ -182,7 +182,6 @@ static bool by_frames(const struct dimension *at, struct slope *out) {
 /* The length of a Range in steps of 1. */
 static bool by_limits(const struct dimension *at, struct slope *out) {
   static const struct slope none;
-  if (!is_op(at->node, OP_Range)) return false;
   const struct value *from = at->node->inputs[0], *to = at->node->inputs[1];
   double step;
   if (!from || !to || from->is_computed || to->is_computed ||
@@ -318,7 +317,7 @@ static bool by_operand(const struct dimension *at, struct slope *out) {
 
 /* As the result of a branch of an If. */
 static bool by_branch(const struct dimension *at, struct slope *out) {
-  for (size_t a = 0; is_op(at->node, OP_If) && a < at->node->attribute_count; a++) {
+  for (size_t a = 0; a < at->node->attribute_count; a++) {
     const struct graph *branch = at->node->attributes[a].graph;
     if (at->node->attributes[a].kind != ATTRIBUTE_GRAPH || branch->impossible) continue;
     for (size_t k = 0; k < branch->outputs.count && k < at->node->output_count; k++) {
@@ -414,6 +413,26 @@ static bool by_product(const struct dimension *at, struct slope *out) {
   return false;
 }
 
+static bool by_proportion(const struct dimension *at, struct slope *out) {
+  return by_size(at, false, out);
+}
+static bool by_rest(const struct dimension *at, struct slope *out) {
+  return by_size(at, true, out);
+}
+
+/* In this order; a Slice is often to an earlier size. */
+static const struct rule {
+  bool (*find)(const struct dimension *at, struct slope *out);
+  enum op_id op; /* OP_COUNT: any */
+  bool is_alone; /* needs no node */
+} rules[] = {
+    {by_proportion, OP_Slice, false}, {by_window, OP_COUNT, false},  {by_step, OP_Slice, false},
+    {by_frames, OP_Gather, false},    {by_limits, OP_Range, false},  {by_padding, OP_Pad, false},
+    {by_multiple, OP_Pad, false},     {by_branch, OP_If, false},     {by_list, OP_COUNT, false},
+    {by_equal, OP_COUNT, false},      {by_operand, OP_COUNT, false}, {by_sum, OP_COUNT, false},
+    {by_proportion, OP_COUNT, true},  {by_product, OP_COUNT, false}, {by_rest, OP_COUNT, true},
+};
+
 /* Where all slopes are known, only a product of sizes can differ from them. */
 bool explain(const struct dimension *at, struct slope *out) {
   struct follower *f = at->f;
@@ -423,15 +442,11 @@ bool explain(const struct dimension *at, struct slope *out) {
   if (!f->finds) return false;
   f->has_changed = true;
   if (f->first < 0 && has_operands && by_product(at, out)) return true;
-  const bool is_slice = has_operands && is_op(at->node, OP_Slice); /* often to an earlier size */
-  return (is_slice && by_size(at, false, out)) ||
-         (has_operands &&
-          (by_window(at, out) || (is_slice && by_step(at, out)) || by_frames(at, out) ||
-           by_limits(at, out) ||
-           (is_op(at->node, OP_Pad) && (by_padding(at, out) || by_multiple(at, out))) ||
-           by_branch(at, out) || by_list(at, out) || by_equal(at, out) || by_operand(at, out) ||
-           by_sum(at, out))) ||
-         by_size(at, false, out) || (has_operands && by_product(at, out)) || by_size(at, true, out);
+  for (size_t i = 0; i < COUNT(rules); i++)
+    if (rules[i].is_alone ||
+        (has_operands && (rules[i].op == OP_COUNT || is_op(at->node, rules[i].op))))
+      if (rules[i].find(at, out)) return true;
+  return false;
 }
 
 bool is_placed(const struct value *value, int d, size_t symbol) {

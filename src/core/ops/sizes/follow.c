@@ -16,10 +16,15 @@ static hone_status refuse(struct follower *f, const struct node *node, const cha
       fail(f->ctx, HONE_E_UNSUP, node ? node_place(node) : place_none(),
            "%s%scannot carry %s: %s at %s", node ? node->op->name : "", node ? " " : "the model ",
            names.at ? names.at : "", what, at.at ? at.at : "");
+  hint(
+      f->ctx,
+      "a lower bound may leave that size out (--shape \"x[1,3,32<=H<=640]\"); or compile the model "
+      "for fixed sizes");
   strbuf_deinit(&names);
   strbuf_deinit(&at);
   return status;
 }
+
 /* -- values */
 
 /* The place of the value's pair; NULL: it is in none of the graphs. */

@@ -1,4 +1,5 @@
-/* follow: which dimensions depend on the dynamic dimensions of the inputs. Internal to follow.c, explain.c and finish.c. */
+/* follow: which dimensions depend on the dynamic dimensions of the inputs. Internal to follow.c,
+ * explain.c and finish.c. */
 #ifndef HONE_FOLLOW_H
 #define HONE_FOLLOW_H
 
@@ -30,6 +31,7 @@ struct follower {
   const struct scope *scope; /* of the graph that is followed */
   struct arena *scratch;
 };
+
 /* A dimension of a value, as this call sees it. */
 struct dimension {
   struct follower *f;
