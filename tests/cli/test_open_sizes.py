@@ -812,6 +812,22 @@ def test_what_cannot_carry_it_is_refused_by_name(hone, tmp_path, nodes, reason):
     refused(hone("compile", "m.onnx", "--shape", "x[N<=8,4]", "-o", "m.so"), "E_UNSUP E_SHAPE", reason)
 
 
+def test_small_sizes_with_another_graph_are_refused_by_the_artifact(hone, tmp_path):
+    made = model(chosen_by_size(), [("x", FLOAT, ["n", 4])], [("y", FLOAT, None)], weights(five=np.int64(5)))
+    made.graph.output[0].type.tensor_type.ClearField("shape")
+    onnx.save(made, tmp_path / "m.onnx")
+    result = hone("compile", "m.onnx", "--shape", "x[N<=24,4]", "-o", "m.so")
+    sound(result)
+    assert "refuses sizes of N below 7" in result.errors
+    artifact = Artifact(tmp_path / "m.so")
+    for n in (24, 7, 11):
+        x = floats(n, 4)
+        np.testing.assert_allclose(artifact(x)[0], np.exp(x), rtol=1e-5)
+    for n in (6, 5, 1):
+        artifact(floats(n, 4), expect=8)
+    refused(hone("compile", "m.onnx", "--shape", "x[2<=N<=24,4]", "-o", "m.so"), "E_UNSUP", "the passes")
+
+
 def test_sizes_between_a_lower_bound_and_a_bound(hone, tmp_path):
     """Strided levels, of which the last have the same size at most of the heights."""
     levels = [node("Conv", f"c{k} w{k}", f"c{k + 1}", strides=[2, 2], pads=[1, 1, 1, 1]) for k in range(5)]

@@ -108,6 +108,34 @@ static void make_unlike(const struct probing *p, int64_t *sizes) {
     }
 }
 
+/* Only probe i of symbol k is below its bound. If small sizes give another graph, the least size is
+   raised, unless one was requested. */
+static hone_status follow_one(struct ctx *ctx, struct probing *p, size_t k, size_t i,
+                              bool *out_changed) {
+  const struct symbols *symbols = &p->model->symbols;
+  const int64_t first = p->sizes[k][0];
+  int64_t sizes[HONE_MAX_SYMBOLS], size = p->sizes[k][i];
+  for (size_t j = 0; j < symbols->count; j++) sizes[j] = symbols->at[j].bound;
+  sizes[k] = size;
+  hone_status status = follow_at(ctx, p, sizes, out_changed);
+  if (status != HONE_E_UNSUP || !p->graph->keeps_sizes || symbols->at[k].least != 1 ||
+      size >= first)
+    return status;
+  while (status == HONE_E_UNSUP && size < first) {
+    size = size + size / 2 + 1 < first ? size + size / 2 + 1 : first;
+    sizes[k] = size;
+    ctx_clear(ctx);
+    if (size < first) status = follow_at(ctx, p, sizes, out_changed);
+  }
+  if (status && size < first) return status;
+  p->least[k] = size;
+  for (size_t n = 0; n < p->counts[k]; n++)
+    if (p->sizes[k][n] < size) p->sizes[k][n] = size;
+  warn(ctx, "the artifact refuses sizes of %s below %lld: there the model's graph is another one",
+       symbols->at[k].name, (long long)size);
+  return HONE_OK;
+}
+
 static int64_t smallest(const int64_t *sizes, size_t count) {
   int64_t least = sizes[0];
   for (size_t i = 1; i < count; i++)
@@ -123,10 +151,8 @@ static hone_status follow_all(struct ctx *ctx, struct probing *p, bool *out_chan
   int64_t sizes[HONE_MAX_SYMBOLS];
   for (size_t k = 0; k < symbols->count; k++)
     for (size_t i = 0; i < p->counts[k]; i++) {
-      for (size_t j = 0; j < symbols->count; j++) sizes[j] = symbols->at[j].bound;
-      sizes[k] = p->sizes[k][i];
       bool changed = false;
-      TRY(follow_at(ctx, p, sizes, out_changed ? &changed : NULL));
+      TRY(follow_one(ctx, p, k, i, out_changed ? &changed : NULL));
       if (changed) *out_changed = true;
     }
   for (size_t i = 0; symbols->count > 1 && i <= p->most; i++) {
