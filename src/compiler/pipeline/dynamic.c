@@ -3,7 +3,7 @@
  */
 #include "pipeline_internal.h"
 
-enum { PROBES = 7, SEVERAL_PROBES = 5 }; /* of one symbol, and of each of several */
+enum { PROBES = 6, SEVERAL_PROBES = 5 }; /* of one symbol, and of each of several */
 
 /* One less than a multiple of a large power of two, so that it and its halves are odd, rounded down
    (1 more: even; 2 more: odd, rounded up): sizes of strided windows then differ from multiples of
@@ -33,8 +33,8 @@ static int64_t uneven_size(int64_t least, int64_t bound) {
    used only for bounds of 2, because sizes of 1 broadcast. */
 static size_t probe_sizes(int64_t least, int64_t bound, size_t most, int64_t sizes[PROBES]) {
   const int64_t odd = odd_size(least > 2 ? least : 1, bound), uneven = uneven_size(least, bound);
-  const int64_t low[PROBES] = {odd, bound - 1, 2, odd + 2, odd + 1, uneven, 3};
-  const int64_t high[PROBES] = {odd, least, bound - 1, odd + 2, odd + 1, uneven, least + 1};
+  const int64_t low[PROBES] = {odd, bound - 1, 2, odd + 2, odd + 1, uneven};
+  const int64_t high[PROBES] = {odd, least, bound - 1, odd + 2, odd + 1, uneven};
   const int64_t *wanted = least > 2 ? high : low;
   size_t count = 0;
   for (size_t i = 0; i < PROBES && count < most; i++) {
@@ -54,42 +54,18 @@ struct probing {
   int64_t sizes[HONE_MAX_SYMBOLS][PROBES];
   size_t counts[HONE_MAX_SYMBOLS], most;
   int64_t least[HONE_MAX_SYMBOLS];
+  bool is_undefined; /* the model could not be imported at the last sizes */
   struct followed followed;
 };
-
-static bool is_defined(const struct ctx *ctx, const struct model *model, size_t k, int64_t size) {
-  struct ctx quiet = *ctx;
-  struct model at_n;
-  int64_t sizes[HONE_MAX_SYMBOLS];
-  for (size_t j = 0; j < model->symbols.count; j++) sizes[j] = model->symbols.at[j].bound;
-  sizes[k] = size;
-  if (model_at(&quiet, model, sizes, &at_n)) return false;
-  model_unload(&at_n);
-  return true;
-}
-
-/* The least size of symbol k: as requested, or from which on the model is defined, where windows fit
-   and so on. */
-static int64_t find_least(const struct ctx *ctx, const struct model *model, size_t k) {
-  const struct symbol *symbol = &model->symbols.at[k];
-  int64_t low = 2, high = odd_size(1, symbol->bound);
-  if (symbol->least > low || high <= low || is_defined(ctx, model, k, low)) return symbol->least;
-  while (high - low > 1) {
-    const int64_t middle = low + (high - low) / 2;
-    if (is_defined(ctx, model, k, middle))
-      high = middle;
-    else
-      low = middle;
-  }
-  return high;
-}
 
 static hone_status follow_at(struct ctx *ctx, struct probing *p, const int64_t *sizes,
                              bool *out_changed) {
   struct model at_n;
-  TRY(model_at(ctx, p->model, sizes, &at_n));
+  hone_status status = model_at(ctx, p->model, sizes, &at_n);
+  p->is_undefined = status != HONE_OK;
+  TRY(status);
   at_n.graph->keeps_sizes = p->graph->keeps_sizes;
-  hone_status status = passes_run(ctx, at_n.graph, &p->pipeline);
+  status = passes_run(ctx, at_n.graph, &p->pipeline);
   if (!status)
     status = symbol_follow(ctx, p->graph, &p->model->symbols, at_n.graph, sizes, &p->followed,
                            out_changed);
@@ -108,31 +84,59 @@ static void make_unlike(const struct probing *p, int64_t *sizes) {
     }
 }
 
-/* Only probe i of symbol k is below its bound. If small sizes give another graph, the least size is
-   raised, unless one was requested. */
-static hone_status follow_one(struct ctx *ctx, struct probing *p, size_t k, size_t i,
-                              bool *out_changed) {
-  const struct symbols *symbols = &p->model->symbols;
-  const int64_t first = p->sizes[k][0];
-  int64_t sizes[HONE_MAX_SYMBOLS], size = p->sizes[k][i];
-  for (size_t j = 0; j < symbols->count; j++) sizes[j] = symbols->at[j].bound;
-  sizes[k] = size;
-  hone_status status = follow_at(ctx, p, sizes, out_changed);
-  if (status != HONE_E_UNSUP || !p->graph->keeps_sizes || symbols->at[k].least != 1 ||
-      size >= first)
-    return status;
-  while (status == HONE_E_UNSUP && size < first) {
-    size = size + size / 2 + 1 < first ? size + size / 2 + 1 : first;
-    sizes[k] = size;
-    ctx_clear(ctx);
-    if (size < first) status = follow_at(ctx, p, sizes, out_changed);
-  }
-  if (status && size < first) return status;
+static void raise_least(struct probing *p, size_t k, int64_t size) {
   p->least[k] = size;
   for (size_t n = 0; n < p->counts[k]; n++)
     if (p->sizes[k][n] < size) p->sizes[k][n] = size;
+}
+
+/* The least size of symbol k at which the model can be imported, where windows fit and so on:
+   between one at which it cannot and one at which it can. */
+static int64_t least_defined(const struct ctx *ctx, const struct model *model, size_t k,
+                             int64_t *sizes, int64_t high) {
+  int64_t low = sizes[k];
+  while (high - low > 1) {
+    struct ctx quiet = *ctx;
+    struct model at_n;
+    sizes[k] = low + (high - low) / 2;
+    if (model_at(&quiet, model, sizes, &at_n)) {
+      low = sizes[k];
+    } else {
+      high = sizes[k];
+      model_unload(&at_n);
+    }
+  }
+  return high;
+}
+
+/* Only probe i of symbol k is below its bound. If the model is not defined at small sizes, or is
+   another graph there, the least size is raised, unless one was requested. */
+static hone_status follow_one(struct ctx *ctx, struct probing *p, size_t k, size_t i,
+                              bool *out_changed) {
+  const struct symbol *symbol = &p->model->symbols.at[k];
+  const int64_t first = p->sizes[k][0];
+  int64_t sizes[HONE_MAX_SYMBOLS];
+  for (size_t j = 0; j < p->model->symbols.count; j++) sizes[j] = p->model->symbols.at[j].bound;
+  sizes[k] = p->sizes[k][i];
+  hone_status status = follow_at(ctx, p, sizes, out_changed);
+  const bool may_raise = symbol->least == 1 && sizes[k] < first;
+  if (status && p->is_undefined && may_raise) {
+    sizes[k] = least_defined(ctx, p->model, k, sizes, first);
+    raise_least(p, k, sizes[k]);
+    ctx_clear(ctx);
+    status = sizes[k] < first ? follow_at(ctx, p, sizes, out_changed) : HONE_OK;
+  }
+  if (status != HONE_E_UNSUP || !may_raise || !p->graph->keeps_sizes) return status;
+  while (status == HONE_E_UNSUP) {
+    sizes[k] = sizes[k] + sizes[k] / 2 + 1;
+    ctx_clear(ctx);
+    if (sizes[k] > first) sizes[k] = first; /* which was followed */
+    status = sizes[k] < first ? follow_at(ctx, p, sizes, out_changed) : HONE_OK;
+  }
+  TRY(status);
+  raise_least(p, k, sizes[k]);
   warn(ctx, "the artifact refuses sizes of %s below %lld: there the model's graph is another one",
-       symbols->at[k].name, (long long)size);
+       symbol->name, (long long)sizes[k]);
   return HONE_OK;
 }
 
@@ -175,7 +179,7 @@ hone_status find_slopes(struct ctx *ctx, const struct model *model,
   bool changed = false;
   p.pipeline.after = NULL;
   for (size_t k = 0; k < symbols->count; k++) {
-    p.least[k] = find_least(ctx, model, k);
+    p.least[k] = symbols->at[k].least;
     p.counts[k] = probe_sizes(p.least[k], symbols->at[k].bound,
                               symbols->count > 1 ? SEVERAL_PROBES : PROBES, p.sizes[k]);
     if (p.counts[k] > p.most) p.most = p.counts[k];
