@@ -22,7 +22,11 @@ struct shape {
 
 /* Sizes known when an artifact is called: those that the caller gives, and those computed from
  * them. Number k < HONE_MAX_SYMBOLS is symbol k, number HONE_MAX_SYMBOLS + j is derived[j]. */
-enum { HONE_MAX_SYMBOLS = 4, HONE_MAX_SIZES = 64 };
+enum {
+  HONE_MAX_SYMBOLS = 4,
+  HONE_MAX_SIZES = 64,
+  HONE_MAX_DERIVED = HONE_MAX_SIZES - HONE_MAX_SYMBOLS
+};
 /* Decrease of a dimension for each step that a size is below its bound, by size. */
 struct slope {
   int64_t of[HONE_MAX_SIZES];
@@ -41,7 +45,7 @@ struct symbols {
     int64_t bound, a, b; /* at the bounds */
     struct slope a_slope, b_slope;
     int64_t divisor;
-  } derived[HONE_MAX_SIZES - HONE_MAX_SYMBOLS];
+  } * derived; /* [HONE_MAX_DERIVED], in the graph's arena; NULL: none */
 };
 /* A constant: dense, row-major, little endian. 4-bit and 2-bit types are packed, low bits first. A
  * string tensor's data is an array of struct string. */
@@ -87,15 +91,9 @@ struct value {
    * the slope of each; NULL: any other */
   const struct tensor *at_bounds;
   const struct slope *elements;
-  /* what it was at the other sizes, while slopes are found (follow.c) */
-  struct sightings {
-    int64_t *dims, *elements;
-    /* of a constant, by dimension and symbol: where the part that is read lies: 0 at the start, 1 at
-     * the end, 2 in the middle */
-    uint8_t (*places)[HONE_MAX_SYMBOLS];
-  } seen;
+  /* what it was at the other sizes, while slopes are found (follow.h); NULL: as at the bounds */
+  struct sightings *seen;
   const struct node *folded_from; /* of a constant: the node that computed it, or NULL */
-  bool is_computed; /* a constant at the bounds, computed again at run time by folded_from */
   /* For an integer input or output with a declared scale: it represents scale * (integer -
    * zero_point); 0: not declared. */
   double scale;
@@ -106,6 +104,7 @@ struct value {
   bool is_input, is_output;
   /* a state input that the model's file does not list: its own engines keep it internally */
   bool is_kept;
+  bool is_computed; /* a constant at the bounds, computed again at run time by folded_from */
 };
 
 enum attribute_kind {

@@ -69,8 +69,7 @@ static void flatten(const struct symbols *known, struct derived_size *size) {
 /* The size that derive() made last stays, if a slope refers to it. */
 static void keep_derived(struct follower *f, const struct slope *slope) {
   struct symbols *known = &f->graph->symbols;
-  if (known->derived_count < COUNT(known->derived) &&
-      slope->of[HONE_MAX_SYMBOLS + known->derived_count])
+  if (known->derived_count < HONE_MAX_DERIVED && slope->of[HONE_MAX_SYMBOLS + known->derived_count])
     known->derived_count++;
 }
 
@@ -84,8 +83,8 @@ static bool derive(struct follower *f, struct derived_size size, struct slope *o
   if (size.a < 0) return false;
   size.bound = size.a * size.b / size.divisor;
   while (j < known->derived_count && !same_loss(&known->derived[j], &size)) j++;
-  if (j == COUNT(known->derived)) f->is_full = true;
-  if (j == COUNT(known->derived)) return false;
+  if (j == HONE_MAX_DERIVED) f->is_full = true;
+  if (j == HONE_MAX_DERIVED) return false;
   if (j == known->derived_count) {
     if (!derived_less(&size, f->less, &f->less[HONE_MAX_SYMBOLS + j])) return false;
     for (size_t i = 0; i < f->past->count; i++)
@@ -450,7 +449,7 @@ bool explain(const struct dimension *at, struct slope *out) {
 }
 
 bool is_placed(const struct value *value, int d, size_t symbol) {
-  const uint8_t place = value->seen.places ? value->seen.places[d][symbol] : 0;
+  const uint8_t place = value->seen && value->seen->places ? value->seen->places[d][symbol] : 0;
   bool exact = true;
   divided(&value->slope[d], place ? place : 1, &exact);
   return exact;

@@ -72,7 +72,7 @@ static hone_status guard(struct ctx *ctx, struct symbols *symbols, struct place 
   size_t j = 0;
   if (bound >= slope_loss(slope, less)) return HONE_OK;
   while (j < symbols->derived_count && !same_size(&symbols->derived[j], &size)) j++;
-  if (j == COUNT(symbols->derived)) {
+  if (j == HONE_MAX_DERIVED) {
     hone_status status =
         fail(ctx, HONE_E_UNSUP, place, "too many sizes are derived from the dynamic dimensions");
     hint(ctx, "lower bounds need fewer: --shape \"x[1,3,32<=H<=640,32<=W<=640]\"");
@@ -84,7 +84,9 @@ static hone_status guard(struct ctx *ctx, struct symbols *symbols, struct place 
 
 static hone_status check_places(struct ctx *ctx, const struct symbols *symbols,
                                 const struct node *node, const struct value *value) {
-  for (size_t k = 0; value && value->seen.places && !value->is_computed && k < symbols->count; k++)
+  for (size_t k = 0;
+       value && value->seen && value->seen->places && !value->is_computed && k < symbols->count;
+       k++)
     for (int d = 0; d < value->shape.rank; d++)
       if (!is_placed(value, d, k))
         return fail(ctx, HONE_E_UNSUP, node_place(node),
@@ -141,6 +143,8 @@ static hone_status put_first(struct growth *g, size_t k) {
 hone_status symbol_finish(struct ctx *ctx, struct graph *graph) {
   struct growth g = {.ctx = ctx};
   int64_t less[HONE_MAX_SIZES] = {0};
+  if (!graph->symbols.derived)
+    TRY(NEW_ARRAY(ctx, graph->arena, graph->symbols.derived, HONE_MAX_DERIVED));
   least_sizes(&graph->symbols, less);
   TRY(graph_nested(ctx, graph->arena, graph, &g.graphs));
   TRY(NEW_ARRAY(ctx, graph->arena, g.first, g.graphs.count));

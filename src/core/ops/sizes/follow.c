@@ -79,7 +79,8 @@ static hone_status find_dimensions(struct follower *f, const struct node *node, 
                                    const struct value *other, bool *out_fits) {
   struct slope *slope = NULL;
   *out_fits = false;
-  TRY(see(f, &value->seen.dims, (size_t)value->shape.rank, value->shape.dims, other->shape.dims));
+  if (!value->seen) TRY(NEW(f->ctx, f->graph->arena, value->seen));
+  TRY(see(f, &value->seen->dims, (size_t)value->shape.rank, value->shape.dims, other->shape.dims));
   for (int d = 0; d < value->shape.rank; d++) {
     struct dimension at = {.f = f,
                            .node = node,
@@ -87,7 +88,7 @@ static hone_status find_dimensions(struct follower *f, const struct node *node, 
                            .d = d,
                            .bound = value->shape.dims[d],
                            .size = other->shape.dims[d],
-                           .seen = seen_at(value->seen.dims, (size_t)d)};
+                           .seen = seen_at(value->seen->dims, (size_t)d)};
     struct slope found;
     if (is_bound(node, value, other, d)) continue;
     if (value->slope) at.now = value->slope[d];
@@ -145,9 +146,9 @@ static hone_status place_part(struct follower *f, struct value *value, int d, ui
   for (int k = 0; k < HONE_MAX_SIZES; k++)
     if (f->active[k]) begin[d].of[k] = place && exact ? lost.of[k] : 0;
   value->begin = begin;
-  if (!value->seen.places)
-    TRY(NEW_ARRAY(f->ctx, f->graph->arena, value->seen.places, HONE_MAX_RANK));
-  value->seen.places[d][f->first] = place;
+  if (!value->seen->places)
+    TRY(NEW_ARRAY(f->ctx, f->graph->arena, value->seen->places, HONE_MAX_RANK));
+  value->seen->places[d][f->first] = place;
   return HONE_OK;
 }
 
@@ -157,7 +158,7 @@ static bool is_part_now(const struct follower *f, const struct value *value,
   for (int d = 0; value->begin && d < value->shape.rank; d++) {
     const int64_t lost = value->shape.dims[d] - part->shape.dims[d];
     start[d] = f->first >= 0 && !is_placed(value, d, (size_t)f->first)
-                   ? lost / value->seen.places[d][f->first]
+                   ? lost / value->seen->places[d][f->first]
                    : slope_loss(&value->begin[d], f->less);
     if (start[d] < 0 || start[d] > lost) return false;
   }
@@ -170,12 +171,12 @@ static bool is_part_now(const struct follower *f, const struct value *value,
 static hone_status find_window(struct follower *f, struct value *value, const struct tensor *part,
                                bool *out_found) {
   const int rank = value->shape.rank;
-  for (int d = 0; value->seen.places && f->first >= 0 && d < rank; d++) /* slopes may be new */
-    if (value->seen.places[d][f->first])
-      TRY(place_part(f, value, d, value->seen.places[d][f->first]));
+  const struct sightings *seen = value->seen;                     /* its dimensions were followed */
+  for (int d = 0; seen->places && f->first >= 0 && d < rank; d++) /* slopes may be new */
+    if (seen->places[d][f->first]) TRY(place_part(f, value, d, seen->places[d][f->first]));
   *out_found = is_part_now(f, value, part);
   for (int d = 0; f->finds && f->first >= 0 && d < rank; d++) {
-    const bool is_known = value->seen.places && value->seen.places[d][f->first];
+    const bool is_known = seen->places && seen->places[d][f->first];
     if (*out_found || is_known || !is_active(f, &value->slope[d])) continue;
     f->has_moved = !f->is_first_call;
     for (uint8_t place = 1; place <= 2 && !*out_found; place++) {
@@ -203,14 +204,15 @@ static hone_status follow_elements(struct follower *f, struct value *value,
   for (size_t i = 0; i < count && *out_fits; i++)
     *out_fits = whole_element(value->constant, i, &bounds[i]) && whole_element(other, i, &sizes[i]);
   if (!*out_fits) return HONE_OK;
-  TRY(see(f, &value->seen.elements, count, bounds, sizes));
+  if (!value->seen) TRY(NEW(f->ctx, f->graph->arena, value->seen));
+  TRY(see(f, &value->seen->elements, count, bounds, sizes));
   TRY(NEW_ARRAY(f->ctx, f->graph->arena, elements, count + 1));
   for (size_t i = 0; i < count && *out_fits; i++) {
     struct dimension at = {.f = f,
                            .node = value->folded_from,
                            .bound = bounds[i],
                            .size = sizes[i],
-                           .seen = seen_at(value->seen.elements, i)};
+                           .seen = seen_at(value->seen->elements, i)};
     if (value->elements) at.now = value->elements[i];
     if (explain_element(&at, i, &elements[i])) continue;
     at.node = NULL;
@@ -403,6 +405,20 @@ static hone_status follow_graph(struct follower *f, const struct graph *graph,
   return status;
 }
 
+/* How far all sizes are below their bounds, in this call and the earlier ones. */
+static hone_status start_call(struct follower *f) {
+  struct symbols *known = &f->graph->symbols;
+  TRY(NEW_ARRAY(f->ctx, f->scratch, f->past_less, HONE_MOST_FOLLOWED));
+  for (size_t j = 0; j < known->derived_count; j++) set_active(f, j);
+  for (size_t i = 0; i < f->past->count; i++) {
+    for (size_t k = 0; k < f->symbols->count; k++)
+      f->past_less[i][k] = f->symbols->at[k].bound - f->past->sizes[i][k];
+    if (!symbols_complete(known, f->past_less[i]))
+      return fail(f->ctx, HONE_E_INTERNAL, place_none(), "a size was negative");
+  }
+  return symbols_complete(known, f->less) ? HONE_OK : refuse(f, NULL, "a size would be negative");
+}
+
 hone_status symbol_follow(struct ctx *ctx, struct graph *graph, const struct symbols *symbols,
                           const struct graph *at_n, const int64_t *sizes, struct followed *past,
                           bool *out_changed) {
@@ -426,17 +442,11 @@ hone_status symbol_follow(struct ctx *ctx, struct graph *graph, const struct sym
     return fail(ctx, HONE_E_INTERNAL, place_none(), "%d symbols below their bounds", below);
   if (below > 1 || !f.finds) f.first = -1;
   if (f.first >= 0) f.active[f.first] = true;
-  for (size_t j = 0; j < graph->symbols.derived_count; j++) set_active(&f, j);
-  for (size_t i = 0; i < past->count; i++) {
-    for (size_t k = 0; k < symbols->count; k++)
-      f.past_less[i][k] = symbols->at[k].bound - past->sizes[i][k];
-    if (!symbols_complete(&graph->symbols, f.past_less[i]))
-      return fail(ctx, HONE_E_INTERNAL, place_none(), "a size was negative");
-  }
-  if (!symbols_complete(&graph->symbols, f.less))
-    return refuse(&f, NULL, "a size would be negative");
+  if (!graph->symbols.derived)
+    TRY(NEW_ARRAY(ctx, graph->arena, graph->symbols.derived, HONE_MAX_DERIVED));
   TRY(arena_create(ctx, 0, &f.scratch));
-  hone_status status = follow_graph(&f, graph, at_n);
+  hone_status status = start_call(&f);
+  if (!status) status = follow_graph(&f, graph, at_n);
   if (!status && f.is_first_call) {
     memcpy(graph->symbols.at, symbols->at, sizeof symbols->at);
     graph->symbols.count = (size_t)f.first + 1;

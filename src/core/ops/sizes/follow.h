@@ -12,6 +12,14 @@ struct scope {
   const struct value **pair; /* of at_n, by the index of graph's value */
 };
 
+/* What a value was in earlier calls. */
+struct sightings {
+  int64_t *dims, *elements; /* NULL: as at the bounds */
+  /* of a constant, by dimension and symbol: where the part that is read is: 0 at the start, 1 at the
+   * end, 2 in the middle; NULL: at the start */
+  uint8_t (*places)[HONE_MAX_SYMBOLS];
+};
+
 struct follower {
   struct ctx *ctx;
   struct graph *graph;
@@ -27,8 +35,8 @@ struct follower {
   bool is_first_call;           /* for that symbol */
   bool has_moved;               /* the place of a part, unknown to earlier calls */
   const struct followed *past;
-  int64_t past_less[HONE_MOST_FOLLOWED][HONE_MAX_SIZES];
-  const struct scope *scope; /* of the graph that is followed */
+  int64_t (*past_less)[HONE_MAX_SIZES]; /* by earlier call */
+  const struct scope *scope;            /* of the graph that is followed */
   struct arena *scratch;
 };
 
