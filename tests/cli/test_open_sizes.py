@@ -887,6 +887,13 @@ def test_branches_depend_on_a_size(hone, tmp_path, passes):
             np.testing.assert_allclose(result, expected, rtol=2e-4, atol=2e-5, err_msg=f"{n}, {s}")
 
 
+def test_two_bounds_of_1(hone, tmp_path):
+    made = model([node("Exp", "x", "y")], [("x", FLOAT, ["n", "s"])], [("y", FLOAT, ["n", "s"])], [])
+    onnx.save(made, tmp_path / "m.onnx")
+    sound(hone("compile", "m.onnx", "--shape", "x[N<=1,S<=1]", "-o", "m.so"))
+    np.testing.assert_allclose(Artifact(tmp_path / "m.so")(np.ones((1, 1), np.float32))[0], [[np.e]], rtol=1e-5)
+
+
 def test_a_signal_of_dynamic_length(hone, tmp_path):
     made = model([helper.make_node("STFT", ["x", "step", "window"], ["y"])], [("x", FLOAT, ["n", "l", 1])], [("y", FLOAT, None)], weights(step=np.int64(8), window=np.hanning(32).astype(np.float32)))
     made.graph.output[0].type.tensor_type.ClearField("shape")

@@ -1,6 +1,7 @@
 /* Operators that need the actual size of a dynamic dimension: expanded into others that read it
  * (core/ops/composites/sizes.c); recurrent operators get the length of their sequences; constants of
- * which a part is read from a moving start are copied. Not in the pipeline: it needs the slopes of dimensions, which are found after all passes.
+ * which a part is read from a moving start are copied. Not in the pipeline: it needs the slopes of
+ * dimensions, which are found after all passes.
  */
 #include "rewrite.h"
 

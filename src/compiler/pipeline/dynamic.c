@@ -159,7 +159,7 @@ static hone_status follow_all(struct ctx *ctx, struct probing *p, bool *out_chan
       TRY(follow_one(ctx, p, k, i, out_changed ? &changed : NULL));
       if (changed) *out_changed = true;
     }
-  for (size_t i = 0; symbols->count > 1 && i <= p->most; i++) {
+  for (size_t i = 0; symbols->count > 1 && p->most && i <= p->most; i++) {
     bool changed = false;
     for (size_t j = 0; j < symbols->count; j++)
       sizes[j] = !p->counts[j] ? symbols->at[j].bound

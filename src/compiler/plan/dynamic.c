@@ -267,28 +267,10 @@ static hone_status carry_slice(struct dynamic_check *c) {
   return HONE_OK;
 }
 
-static bool is_not_negative(const struct value *value) {
-  if (!value->constant) return false;
-  for (size_t i = 0; i < tensor_count(value->constant); i++)
-    if (tensor_i64(value->constant, i) < 0) return false;
-  return true;
-}
-
-static bool is_indexed_open(const struct node *node) {
-  for (int d = 0; d < node->inputs[0]->shape.rank; d++)
-    if (is_indexed_at(node, d) && is_open_at(node->inputs[0], d)) return true;
-  return false;
-}
-
-/* Indices past the actual size become 0, so that none is out of range. within: hone's own attribute,
-   all others are within the actual size. */
+/* Indices past the actual size become 0, so that none is out of range. Negative ones were replaced
+   (core/ops/composites/sizes.c). */
 static hone_status carry_gather(struct dynamic_check *c) {
-  const struct node *node = c->node;
-  const struct value *index = node->inputs[1];
-  bool one = index->constant && tensor_count(index->constant) == 1; /* lowered to a view */
-  if (is_indexed_open(node))
-    if (!is_not_negative(index) && !(one && is_op(node, OP_Gather)) && !node_int(node, "within", 0))
-      return refuse(c, "indices may be negative: they count from the end of that dimension");
+  const struct value *index = c->node->inputs[1];
   for (int d = 0; d < index->shape.rank; d++) TRY(fill(c, index, d, 0));
   return HONE_OK;
 }
@@ -441,8 +423,6 @@ static hone_status carry_scatter(struct dynamic_check *c) {
   const struct value *index = c->node->inputs[1], *updates = c->node->inputs[2];
   const char *word = node_string(c->node, "reduction", "none");
   if (node_int(c->node, "within", 0)) return carry_placed(c);
-  if (is_indexed_open(c->node))
-    return refuse(c, "indices may be negative: they count from the end of that dimension");
   for (size_t i = 0; i < COUNT(reductions); i++) {
     if (strcmp(word, reductions[i].word)) continue;
     for (int d = 0; d < index->shape.rank; d++) TRY(fill(c, index, d, 0));

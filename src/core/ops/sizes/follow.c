@@ -425,7 +425,6 @@ hone_status symbol_follow(struct ctx *ctx, struct graph *graph, const struct sym
   struct follower f = {.ctx = ctx,
                        .graph = graph,
                        .symbols = symbols,
-                       .at_n = at_n,
                        .sizes = sizes,
                        .first = -1,
                        .finds = out_changed,

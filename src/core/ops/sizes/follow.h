@@ -24,7 +24,6 @@ struct follower {
   struct ctx *ctx;
   struct graph *graph;
   const struct symbols *symbols;
-  const struct graph *at_n;
   const int64_t *sizes;
   int64_t less[HONE_MAX_SIZES]; /* bounds - sizes */
   int first;                    /* the symbol whose slopes this call determines; -1: none */
