@@ -18,11 +18,12 @@ struct isa {
   const char *flags[16];
 };
 /* features: bits of machine.h (SSE42 AVX AVX2 FMA AVX512, VNNI BF16 VBMI). Speeds as the levels of target.c. */
-#define SPEEDS(lanes, halves)                                                                \
-  .l1_way_bytes = 4 << 10, .clock_ghz = 3.8, .f32_macs = 2 * (lanes), .bf16_macs = (halves), \
-  .i8_macs = 4 * (lanes), .fma_latency = 4, .loads = 2, .l2_bytes_per_cycle = 32,            \
-  .memory_bytes_per_cycle = 9, .memory_sharing = 1.5, .transform_cycles = 3.5,               \
-  .transform_half_cycles = 4.75, .winograd_loss = 1.08, .amx_tile_cycles = 60, .claim_ns = 100
+#define SPEEDS(lanes, halves)                                                                   \
+  .l1_way_bytes = 4 << 10, .clock_ghz = 3.8, .f32_macs = 2 * (lanes), .bf16_macs = (halves),    \
+  .i8_macs = 4 * (lanes), .fma_latency = 4, .loads = 2, .l2_bytes_per_cycle = 32,               \
+  .memory_bytes_per_cycle = 9, .memory_sharing = 1.5, .transform_cycles = 3.5,                  \
+  .transform_half_cycles = 4.75, .winograd_loss = 1.08, .amx_tile_cycles = 60, .claim_ns = 100, \
+  .fetch_ahead = 8192
 static const struct isa isas[] = {
     {"sse2", {16, 16, 48 << 10, 1 << 20, 0, 2, SPEEDS(4, 4)}, {"-msse2", NULL}},
     {"avx2", {32, 16, 48 << 10, 1 << 20, 0xf, 2, SPEEDS(8, 8)}, {"-mavx2", "-mfma", NULL}},

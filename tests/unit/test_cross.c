@@ -40,6 +40,8 @@ static const char *const models[] = {
     "tests/compile/attention.hg",
     "tests/compile/cache-halves.hg",
     "tests/compile/stored-halves.hg",
+    "tests/compile/kept-weights.hg",
+    "tests/compile/weight-bits.hg",
     "tests/compile/concat-chain.hg",
     "tests/compile/depthwise-groups.hg",
     "tests/compile/integer-products.hg",

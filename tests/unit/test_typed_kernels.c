@@ -83,6 +83,12 @@ static const char *const lines[] = {
     GEMM("f32*u4:f32:f32", 3, 40, 96, 97, 40) " block32 b_zeros1 a_split1",
     GEMM("f32*u4:f32:f32", 1, 130, 600, 600, 130) " block300 b_zeros2",
     GEMM("f32*u4:f32:f32", 2, 40, 301, 304, 41) " block301 b_zeros1 a_digits2",
+    GEMM("f32*i8:f32:f32", 1, 130, 96, 96, 130) " block32 b_halves1 b_used_bits5 a_digits2",
+    GEMM("f32*i8:f32:f32", 35, 70, 75, 80, 70) " block16 b_halves1 b_used_bits6 a_digits2 a_split1",
+    GEMM("f32*u8:f32:f32", 18, 40, 160, 160, 40) " block40 b_zeros2 b_used_bits5 a_digits2 a_split1",
+    GEMM("f32*u8:f32:f32", 33, 40, 301, 304, 41) " block301 b_zeros1 b_used_bits6",
+    GEMM("f32*i8:f32:f32", 5, 200, 600, 600, 200) " block300 b_zeros2 b_used_bits5",
+    GEMM("f32*i8:f32:f32", 17, 40, 192, 192, 40) " block64 b_used_bits6 a_digits2",
     GEMM("f32*f16:f32:f32", 1, 70, 33, 33, 70),
     GEMM("f32*f16:f32:f32", 1, 1, 1, 1, 1),
     GEMM("f32*bf16:f32:f32", 1, 130, 257, 257, 130),
@@ -525,6 +531,18 @@ static void test_amx(void **state) {
   isa.flags[n] = "-mamx-tile", isa.flags[n + 1] = "-mamx-bf16", isa.flags[n + 2] = "-mamx-int8";
   check_lines(&isa, true, "");
 }
+
+static void test_avxvnni(void **state) {
+  struct isa isa = isas[1];
+  int n = 0;
+  (void)state;
+  if (!(cpu_features() & CPU_AVX_VNNI)) skip();
+  while (isa.flags[n]) n++;
+  isa.name = "avxvnni", isa.flags[n] = "-mavxvnni";
+  isa.target.features |= CPU_AVX_VNNI;
+  check_lines(&isa, false, "");
+}
+
 /* Winograd multiplies bf16 where the processor does, deep enough, and floats elsewhere. */
 static void test_winograd_halves(void **state) {
   (void)state;
@@ -546,7 +564,8 @@ static void test_avx2(void **state) { (void)state, check_isa(&isas[1]); }
 static void test_avx512(void **state) { (void)state, check_isa(&isas[2]); }
 static void test_avx512bf16(void **state) { (void)state, check_isa(&isas[3]); }
 
-/* Each row over other types has a line here, and lines print as they parse. */
+/* Each row over other types has a line here, and lines print as they parse. Arm's rows are run by
+   tests/compile/weight-bits.hg. */
 static void test_rows_are_covered(void **state) {
   (void)state;
   for (size_t row = 0; row < kernel_count; row++) {
@@ -561,6 +580,7 @@ static void test_rows_are_covered(void **state) {
       assert_memory_equal(&p, &again, sizeof p);
       for (int k = 0; k < ISA_COUNT; k++) {
         struct isa isa = with_amx(&isas[k], "");
+        isa.target.features |= CPU_AVX_VNNI | CPU_DOTPROD | CPU_I8MM;
         covered += kernel_serves(&kernel_table[row], &p, &isa.target);
       }
     }
@@ -573,6 +593,7 @@ int main(void) {
                                      cmocka_unit_test(test_rows_are_covered),
                                      cmocka_unit_test(test_sse2),
                                      cmocka_unit_test(test_avx2),
+                                     cmocka_unit_test(test_avxvnni),
                                      cmocka_unit_test(test_avx512),
                                      cmocka_unit_test(test_avx512bf16),
                                      cmocka_unit_test(test_amx_emulated),

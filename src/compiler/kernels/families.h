@@ -21,6 +21,7 @@ enum {
   FEATURE_AVX_VNNI = 1 << 12,
   FEATURE_AVX512_VBMI = 1 << 14,
   FEATURE_NEON = 1 << 20,
+  FEATURE_DOTPROD = 1 << 21,
   FEATURE_I8MM = 1 << 22
 };
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
@@ -80,6 +81,11 @@ PACKED_FAMILY(gemm_wq)
 #define gemm_wq_tiles_defines gemm_wq_defines
 #define gemm_wq_tiles_units gemm_wq_units
 FAMILY(gemm_wq_tiles)
+#define gemm_wq_small_enumerate gemm_wq_enumerate
+#define gemm_wq_small_fits gemm_wq_fits
+#define gemm_wq_small_defines gemm_wq_defines
+#define gemm_wq_small_units gemm_wq_units
+FAMILY(gemm_wq_small)
 FAMILY(pool)
 FAMILY(pool_max)
 FAMILY(softmax)

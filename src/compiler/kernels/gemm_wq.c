@@ -1,22 +1,34 @@
-/* Choices and packing for gemm_wq.c and gemm_wq_dot.c: matmuls with block-quantised weights of 4 or
- * 8 bits. b is [k][n] of these (4 bits: two per byte, low bits first), then one float scale per
- * block of k and column, then as many zero points in b's type if b_zeros is 1, or minima as floats
- * if it is 2.
+/* Choices and packing for gemm_wq.c and gemm_wq_dot.c: matmuls with block-quantised weights of 4 to
+ * 8 bits. b is [k][n] of these (4 bits: two per byte, low bits first; else bytes), then one float
+ * scale per block of k and column, then as many zero points in b's type if b_zeros is 1, or minima
+ * as floats if it is 2.
  */
 #include <string.h>
 
 #include "families.h"
 
-static int bits_of(const struct problem *p) {
-  return p->types.b == TYPE_U4 || p->types.b == TYPE_I4 ? 4 : 8;
+static bool has_nibbles(const struct problem *p) {
+  return p->types.b == TYPE_U4 || p->types.b == TYPE_I4;
 }
+
+/* Of a packed element if the kernel multiplies integers: the values of bytes may need fewer. */
+static int bits_of(const struct problem *p) {
+  return has_nibbles(p) ? 4 : p->b_used_bits ? (int)p->b_used_bits : 8;
+}
+
+/* Lower halves of elements in a byte. */
+static int64_t pair_of(int bits) { return bits < 8 ? 2 : 1; }
 
 /* Of an element of a in int8 dot products. */
 static int64_t digits_of(const struct problem *p) { return p->a_digits ? p->a_digits : 3; }
 
 /* Consecutive rows of k in four bytes, for an int8 dot product. */
 static int64_t quad_of(const struct choice *choice) {
-  return choice->kernel->features & (FEATURE_AVX512_VNNI | FEATURE_AVX2) ? 4 : 1;
+  return choice->kernel->traits & SPLITS_A ? 4 : 1;
+}
+
+static int packed_bits(const struct problem *p, const struct choice *choice) {
+  return quad_of(choice) > 1 || has_nibbles(p) ? bits_of(p) : 8;
 }
 
 /* Rows of k per scale after packing: int8 sums must not overflow, so longer blocks are split
@@ -33,7 +45,12 @@ bool gemm_wq_accepts(const struct problem *p, const struct kernel_target *target
   (void)target;
   return p->m > 0 && p->n > 0 && p->k > 0 && p->block > 0 && p->block <= p->k && p->batch0 <= 1 &&
          p->batch1 <= 1 && (!p->a_digits || p->a_digits == 2 || p->a_digits == 3) &&
-         (bits_of(p) == 8 || p->block % 2 == 0 || p->block == p->k);
+         (!p->b_used_bits || (!has_nibbles(p) && (p->b_used_bits == 5 || p->b_used_bits == 6))) &&
+         (!has_nibbles(p) || p->block % 2 == 0 || p->block == p->k);
+}
+
+bool gemm_wq_small_accepts(const struct problem *p, const struct kernel_target *target) {
+  return gemm_wq_accepts(p, target) && bits_of(p) < 8;
 }
 
 /* Rows of a per read of b: the sums of a tile (of dot products one, in floats) must fit in
@@ -54,16 +71,21 @@ static int64_t panel_vectors(const struct problem *p, const struct kernel_target
   return ceil_div(p->n, lanes_of(target)) < most ? 1 : most;
 }
 
+/* Bytes of b from what one row reads to what it fetches into L2; for more rows it is fixed. */
+static const int64_t ahead[] = {8192, 1024, 2048, 4096, 16384, 32768};
+
 /* One row: memory is the limit. Few rows: all at once with two vectors if registers allow, so that
    each element of a that is read serves both. */
 bool gemm_wq_enumerate(const struct problem *p, const struct kernel_target *target, int index,
                        struct choice *out) {
-  const int64_t most = panel_vectors(p, target, out);
+  const int64_t most = panel_vectors(p, target, out), best = target->fetch_ahead;
   int64_t vectors = p->m == 1 ? most : p->m <= max_i64(3, most_rows(2, target, out)) ? 2 : 1;
-  if (index) return false;
+  const bool has_ahead = quad_of(out) > 1 && (p->m == 1 || p->limit_operand);
+  if (index && (index >= COUNT(ahead) || !has_ahead)) return false;
   out->value[0] = min_i64(vectors, most);
   int64_t tiles = ceil_div(p->m, most_rows(out->value[0], target, out));
   out->value[1] = ceil_div(p->m, tiles);
+  out->value[2] = !index ? best : ahead[index] == best ? ahead[0] : ahead[index];
   return true;
 }
 
@@ -71,23 +93,25 @@ bool gemm_wq_fits(const struct problem *p, const struct kernel_target *target,
                   struct choice *choice) {
   const int64_t most = panel_vectors(p, target, choice);
   return choice->value[0] >= 1 && most % choice->value[0] == 0 && choice->value[1] >= 1 &&
-         choice->value[1] <= min_i64(p->m, 16);
+         choice->value[1] <= min_i64(p->m, 16) && choice->value[2] >= 0 &&
+         choice->value[2] <= ahead[COUNT(ahead) - 1];
 }
 
 /* On AMX tiles: 16 rows of a times 16 columns, and blocks that are a part of a tile, or some. */
 enum { TILE_SIDE = 16, TILE_BYTES = 64 };
 
 bool gemm_wq_tiles_accepts(const struct problem *p, const struct kernel_target *target) {
-  const int64_t group = 4 * (8 / bits_of(p)), bytes = ceil_div(p->block, group) * group;
+  const int64_t group = 4 * pair_of(bits_of(p)), bytes = ceil_div(p->block, group) * group;
   return gemm_wq_accepts(p, target) && p->m >= TILE_SIDE && digits_of(p) == 2 &&
          p->block <= MOST_SUMMED && (bytes <= TILE_BYTES || bytes % TILE_BYTES == 0);
 }
 
 bool gemm_wq_tiles_enumerate(const struct problem *p, const struct kernel_target *target, int index,
                              struct choice *out) {
-  (void)p, (void)target;
+  (void)p;
   out->value[0] = 1;
   out->value[1] = TILE_SIDE;
+  out->value[2] = target->fetch_ahead;
   return !index;
 }
 
@@ -103,7 +127,8 @@ int gemm_wq_defines(const struct problem *p, const struct kernel_target *target,
       {"PANEL_VECTORS", panel_vectors(p, target, choice)},
       {"TILE_ROWS", choice->value[1]},
       {"B_TYPE", p->types.b},
-      {"B_BITS", bits_of(p)},
+      {"B_BITS", packed_bits(p, choice)},
+      {"AHEAD", choice->value[2]},
       {"STEP", step_of(p, choice)},
       {"DIGITS", digits_of(p)},
       {"TILES", (choice->kernel->features & FEATURE_AMX_TILE) != 0}};
@@ -116,6 +141,8 @@ struct panels {
   int64_t width, count, blocks, scale_bytes, zero_bytes, block_bytes;
   /* rows of a block; consecutive rows in a word; consecutive rows in a byte */
   int64_t step, quad, pair;
+  /* Bits of an element above its lower half, bytes of a column that hold them for a block. */
+  int64_t upper_bits, upper_bytes;
 };
 
 static struct panels panels_of(const struct problem *p, const struct kernel_target *target,
@@ -123,13 +150,15 @@ static struct panels panels_of(const struct problem *p, const struct kernel_targ
   struct panels t = {.width = panel_vectors(p, target, choice) * lanes_of(target)};
   t.step = step_of(p, choice);
   t.quad = quad_of(choice);
-  t.pair = 8 / bits_of(p);
+  t.pair = pair_of(packed_bits(p, choice));
+  t.upper_bits = t.pair == 2 ? packed_bits(p, choice) - 4 : 0;
   t.count = ceil_div(p->n, t.width);
   t.blocks = ceil_div(p->k, t.step);
   t.scale_bytes = p->b_halves ? 2 : 4;
   t.zero_bytes = p->b_zeros == 2 ? t.scale_bytes : p->b_zeros ? 4 : 0;
-  t.block_bytes =
-      (t.scale_bytes + t.zero_bytes + ceil_div(t.step, t.quad * t.pair) * t.quad) * t.width;
+  const int64_t groups = ceil_div(t.step, t.quad * t.pair);
+  t.upper_bytes = ceil_div(groups * t.pair * t.upper_bits, 8) * t.quad;
+  t.block_bytes = (t.scale_bytes + t.zero_bytes + t.upper_bytes + groups * t.quad) * t.width;
   return t;
 }
 
@@ -164,17 +193,17 @@ int64_t gemm_wq_split_units(const struct problem *p, const struct kernel_target 
 }
 
 static int element(const struct problem *p, const uint8_t *from, int64_t i) {
-  if (bits_of(p) == 4) return from[i / 2] >> (i % 2 * 4) & 15;
+  if (has_nibbles(p)) return from[i / 2] >> (i % 2 * 4) & 15;
   return from[i];
 }
 
-/* Added to signed elements, it makes them unsigned. */
-static int sign_of(const struct problem *p) {
-  return p->types.b == TYPE_I4 ? 8 : p->types.b == TYPE_I8 ? 128 : 0;
+/* Added to signed elements of so many bits, it makes them unsigned. */
+static int sign_of(const struct problem *p, int bits) {
+  return p->types.b == TYPE_I4 || p->types.b == TYPE_I8 ? 1 << (bits - 1) : 0;
 }
 
 static float zero_at(const struct problem *p, const uint8_t *from, int64_t i) {
-  int sign = sign_of(p);
+  const int sign = sign_of(p, has_nibbles(p) ? 4 : 8);
   return (float)((element(p, from, i) ^ sign) - sign);
 }
 
@@ -195,15 +224,25 @@ static void put_scale(const struct problem *p, const uint8_t *from, uint8_t *to)
   memcpy(to, p->b_halves ? (const void *)&half : &scale, p->b_halves ? 2 : 4);
 }
 
+/* Element k of a block in a column of the panel; without a sign. */
+static void put_element(const struct panels *t, uint8_t *upper, int64_t j, int64_t k, int x) {
+  uint8_t *lower = upper + t->upper_bytes * t->width;
+  const int64_t word = k / t->quad, byte = k % t->quad, bit = word * t->upper_bits;
+  lower[(word / t->pair * t->width + j) * t->quad + byte] |=
+      (uint8_t)((t->upper_bits ? x & 15 : x) << word % t->pair * 4);
+  if (t->upper_bits)
+    upper[(bit / 8 * t->width + j) * t->quad + byte] |= (uint8_t)(x >> 4 << bit % 8);
+}
+
 /* One block of a panel: `depth` rows from `first` on, columns from n on. */
 static void pack_block(const struct problem *p, const struct panels *t, const uint8_t *b,
                        int64_t first, int64_t n, uint8_t *to) {
-  const uint8_t *scales = b + (bits_of(p) == 4 ? (p->k * p->n + 1) / 2 : p->k * p->n);
+  const uint8_t *scales = b + (has_nibbles(p) ? (p->k * p->n + 1) / 2 : p->k * p->n);
   const uint8_t *zeros = scales + ceil_div(p->k, p->block) * p->n * 4;
   uint8_t *points = to + t->scale_bytes * t->width;
   uint8_t *elements = points + t->zero_bytes * t->width;
-  const int64_t depth = min_i64(t->step, p->k - first), group = t->quad * t->pair;
-  const int sign = t->quad > 1 ? sign_of(p) : 0;
+  const int64_t depth = min_i64(t->step, p->k - first);
+  const int bits = bits_of(p), sign = t->quad > 1 ? sign_of(p, bits) : 0, mask = (1 << bits) - 1;
   for (int64_t j = 0; j < min_i64(t->width, p->n - n); j++) {
     int64_t at = first / p->block * p->n + n + j;
     put_scale(p, scales + 4 * at, to + t->scale_bytes * j);
@@ -211,9 +250,9 @@ static void pack_block(const struct problem *p, const struct panels *t, const ui
     if (p->b_zeros == 1) memcpy(points + 4 * j, &zero, 4);
     if (p->b_zeros == 2) put_scale(p, zeros + 4 * at, points + t->zero_bytes * j);
     for (int64_t k = 0; k < depth; k++)
-      elements[(k / group * t->width + j) * t->quad + k % t->quad] |=
-          (uint8_t)((element(p, b, (first + k) * p->n + n + j) ^ sign)
-                    << (k / t->quad % t->pair * 4));
+      put_element(t, elements, j, k,
+                  t->quad > 1 ? (element(p, b, (first + k) * p->n + n + j) ^ sign) & mask
+                              : element(p, b, (first + k) * p->n + n + j));
   }
 }
 

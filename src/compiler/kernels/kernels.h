@@ -49,6 +49,7 @@ struct kernel_target {
   double l2_bytes_per_cycle, memory_bytes_per_cycle;
   double memory_sharing; /* memory bandwidth of all threads divided by that of one */
   double transform_cycles, transform_half_cycles, winograd_loss, amx_tile_cycles, claim_ns;
+  int64_t fetch_ahead; /* bytes from what is read from memory to what is prefetched */
 };
 
 enum problem_kind {

@@ -135,8 +135,12 @@ static inline double scaled_weight(const struct problem *p, const char *b, int64
   return (code_at(b, p->types.b, i) - zero) * element_at(scales, TYPE_F32, at) + minimum;
 }
 
+/* Scales and minima for random elements, which are cut to b_used_bits. */
 static inline void fill_scales(const struct problem *p, char *b) {
   char *scales = b + bytes_of(p->types.b, p->k * p->n);
+  const int spare = p->b_used_bits ? 8 - (int)p->b_used_bits : 0;
+  for (int64_t i = 0; spare && i < p->k * p->n; i++)
+    b[i] = p->types.b == TYPE_U8 ? (char)((uint8_t)b[i] >> spare) : (char)((int8_t)b[i] >> spare);
   for (int64_t i = 0; i < scale_count(p); i++) {
     const float scale = 0x1p-7f * (1 + 0.25f * (float)(i % 7)); /* also a number of f16 */
     const float minimum = -3 * scale;

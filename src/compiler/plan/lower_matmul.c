@@ -405,6 +405,7 @@ hone_status lower_weights(struct builder *b, const struct fusion_group *g, bool 
   problem.b_halves = b->plan->schedule.kernels.vector_bytes > 4 &&
                      tensor_holds_halves(node->inputs[2]->constant) &&
                      (problem.b_zeros != 2 || tensor_holds_halves(node->inputs[3]->constant));
+  problem.b_used_bits = tensor_byte_bits(node->inputs[1]->constant);
   if (!choose_kernel(b, &problem, &choice)) return HONE_OK;
   TRY(ensure_dense(b, a, &av));
   TRY(weights_tensor(b, node, &tensor));

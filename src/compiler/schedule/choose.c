@@ -27,7 +27,8 @@ void kernel_target_init(struct kernel_target *out, const struct target *target, 
                                 .transform_half_cycles = speeds->transform_half_cycles,
                                 .winograd_loss = speeds->winograd_loss,
                                 .amx_tile_cycles = speeds->amx_tile_cycles,
-                                .claim_ns = speeds->claim_ns};
+                                .claim_ns = speeds->claim_ns,
+                                .fetch_ahead = (int64_t)speeds->fetch_ahead};
 }
 
 void schedule_init(struct schedule *out, const struct target *target, int threads,

@@ -346,6 +346,8 @@ void tensor_set_tiny(const struct tensor *tensor, size_t i, double x, enum tiny_
 size_t tensor_count(const struct tensor *tensor);
 /* f32 whose elements are all values of f16, as the scales of quantised weights in files. */
 bool tensor_holds_halves(const struct tensor *tensor);
+/* Bits that hold every element of bytes, signed if they are: 5 or 6. 0: more, or no bytes. */
+int tensor_byte_bits(const struct tensor *tensor);
 /* Same type, shape and elements, floats compared as bits; both may be NULL. */
 bool tensor_equal(const struct tensor *a, const struct tensor *b);
 /* Same name, kind and value, floats compared as bits; graphs are never equal. */

@@ -56,6 +56,23 @@ bool tensor_holds_halves(const struct tensor *tensor) {
   return true;
 }
 
+int tensor_byte_bits(const struct tensor *tensor) {
+  const size_t count = tensor_count(tensor);
+  uint8_t used = 0;
+  if (tensor->dtype != HONE_I8 && tensor->dtype != HONE_U8) return 0;
+  for (size_t i = 0; i < count && !(used >> 6);) {
+    const size_t end = count - i < 4096 ? count : i + 4096;
+    if (tensor->dtype == HONE_U8)
+      for (; i < end; i++) used |= ((const uint8_t *)tensor->data)[i];
+    else /* a bit for the sign: x and -x - 1 need as many */
+      for (; i < end; i++) {
+        const int8_t x = ((const int8_t *)tensor->data)[i];
+        used |= (uint8_t)((x ^ (x >> 7)) << 1);
+      }
+  }
+  return used >> 6 ? 0 : used >> 5 ? 6 : 5;
+}
+
 static bool are_same_strings(const struct string *a, const struct string *b, size_t count) {
   for (size_t i = 0; i < count; i++)
     if (a[i].length != b[i].length || memcmp(a[i].bytes, b[i].bytes, a[i].length)) return false;

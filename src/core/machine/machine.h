@@ -41,6 +41,7 @@ struct speeds {
   double transform_cycles, transform_half_cycles, winograd_loss;
   double amx_tile_cycles; /* to start and to finish a tile of sums */
   double claim_ns;        /* for a thread to claim a part of a step */
+  double fetch_ahead;     /* bytes from what is read from memory to what is prefetched */
 };
 
 /* The target of code generation. Never derived from this machine by accident: --target, --cpu. */

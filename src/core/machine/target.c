@@ -19,8 +19,9 @@
 
 /* Assumed equal on all processors, the end of each row: Winograd's transforms, timed on a Zen 5
  * (floats) and a Zen 4 (bf16), one thread; start and end of an AMX tile, estimated; a
- * compare-and-swap of a cache line owned by another core. */
-#define OVERHEADS 3.5, 4.75, 1.08, 60, 100
+ * compare-and-swap of a cache line owned by another core; how far ahead weights are best fetched, measured on a
+ * Zen 5. */
+#define OVERHEADS 3.5, 4.75, 1.08, 60, 100, 8192
 
 /* Speeds of a typical processor of each kind: clock, multiply-adds (f32, bf16, i8), FMA latency,
  * loads, L2, memory. Two vector units; without instructions for 8-bit and bf16 products these are
@@ -246,30 +247,32 @@ static const struct level {
  * Intel: Golden Cove starts two 512-bit FMA per cycle, vdpbf16ps in two: half as many products of
  * bf16 as of floats. Older client processors fuse two 256-bit units into one of 512 bits.
  *
- * AMD: Zen 4 splits each 512-bit instruction in two. Zen 5 has full-width units and reads 64 bytes
+ * AMD: Zen 4 splits each 512-bit instruction in two, and with 512-bit loads reads weights fastest if it fetches
+ * them 512 to 2048 bytes ahead (31 to 35 GB/s; 8192: 22). Zen 5 has full-width units and reads 64 bytes
  * per cycle from L2, except for two mobile processors with the units of Zen 4. */
 static const struct {
   const char *vendor;
   int family, first_model, last_model;
   bool splits_512;
   double clock_ghz, dot_bf16_macs, l2_bytes, memory_bytes, memory_sharing;
-  double transform_cycles, transform_half_cycles;
+  double transform_cycles, transform_half_cycles, fetch_ahead;
 } processors[] = {
-    {"GenuineIntel", 6, 0x7d, 0x7e, true, 3.9, 0, 0, 0, 0, 0, 0},      /* Ice Lake, client */
-    {"GenuineIntel", 6, 0x8c, 0x8d, true, 4.8, 0, 0, 0, 0, 0, 0},      /* Tiger Lake */
-    {"GenuineIntel", 6, 0xa7, 0xa7, true, 5.0, 0, 0, 0, 0, 0, 0},      /* Rocket Lake */
-    {"GenuineIntel", 6, 0x8f, 0x8f, false, 3.0, 16, 48, 4, 1.8, 0, 0}, /* Sapphire Rapids */
-    {"GenuineIntel", 6, 0xad, 0xae, false, 3.0, 16, 48, 4, 1.8, 0, 0}, /* Granite Rapids */
-    {"GenuineIntel", 6, 0xcf, 0xcf, false, 3.0, 16, 48, 4, 1.8, 0, 0}, /* Emerald Rapids */
-    {"AuthenticAMD", 25, 0x10, 0x1f, true, 3.7, 0, 32, 6, 1.8, 10, 5}, /* Zen 4: Genoa */
-    {"AuthenticAMD", 25, 0x60, 0x6f, true, 5.0, 0, 32, 0, 0, 10, 5},   /* Zen 4: Raphael */
-    {"AuthenticAMD", 25, 0x70, 0x7f, true, 5.0, 0, 32, 0, 0, 10, 5},   /* Zen 4: Phoenix */
-    {"AuthenticAMD", 25, 0xa0, 0xaf, true, 3.1, 0, 32, 6, 1.8, 10, 5}, /* Zen 4c: Bergamo, Siena */
-    {"AuthenticAMD", 26, 0x00, 0x1f, false, 4.1, 0, 64, 0, 0, 0, 0},   /* Zen 5 and 5c: Turin */
-    {"AuthenticAMD", 26, 0x20, 0x2f, true, 5.0, 0, 0, 0, 0, 10, 5},    /* Zen 5: Strix Point */
-    {"AuthenticAMD", 26, 0x40, 0x4f, false, 5.4, 0, 64, 0, 0, 0, 0},   /* Zen 5: Granite Ridge */
-    {"AuthenticAMD", 26, 0x60, 0x6f, true, 5.0, 0, 0, 0, 0, 10, 5},    /* Zen 5: Krackan Point */
-    {"AuthenticAMD", 26, 0x70, 0x7f, false, 5.1, 0, 64, 0, 0, 0, 0},   /* Zen 5: Strix Halo */
+    {"GenuineIntel", 6, 0x7d, 0x7e, true, 3.9, 0, 0, 0, 0, 0, 0, 0},         /* Ice Lake, client */
+    {"GenuineIntel", 6, 0x8c, 0x8d, true, 4.8, 0, 0, 0, 0, 0, 0, 0},         /* Tiger Lake */
+    {"GenuineIntel", 6, 0xa7, 0xa7, true, 5.0, 0, 0, 0, 0, 0, 0, 0},         /* Rocket Lake */
+    {"GenuineIntel", 6, 0x8f, 0x8f, false, 3.0, 16, 48, 4, 1.8, 0, 0, 0},    /* Sapphire Rapids */
+    {"GenuineIntel", 6, 0xad, 0xae, false, 3.0, 16, 48, 4, 1.8, 0, 0, 0},    /* Granite Rapids */
+    {"GenuineIntel", 6, 0xcf, 0xcf, false, 3.0, 16, 48, 4, 1.8, 0, 0, 0},    /* Emerald Rapids */
+    {"AuthenticAMD", 25, 0x10, 0x1f, true, 3.7, 0, 32, 6, 1.8, 10, 5, 1024}, /* Zen 4: Genoa */
+    {"AuthenticAMD", 25, 0x60, 0x6f, true, 5.0, 0, 32, 0, 0, 10, 5, 1024},   /* Zen 4: Raphael */
+    {"AuthenticAMD", 25, 0x70, 0x7f, true, 5.0, 0, 32, 0, 0, 10, 5, 1024},   /* Zen 4: Phoenix */
+    {"AuthenticAMD", 25, 0xa0, 0xaf, true, 3.1, 0, 32, 6, 1.8, 10, 5,
+     1024},                                                             /* Zen 4c: Bergamo, Siena */
+    {"AuthenticAMD", 26, 0x00, 0x1f, false, 4.1, 0, 64, 0, 0, 0, 0, 0}, /* Zen 5 and 5c: Turin */
+    {"AuthenticAMD", 26, 0x20, 0x2f, true, 5.0, 0, 0, 0, 0, 10, 5, 0},  /* Zen 5: Strix Point */
+    {"AuthenticAMD", 26, 0x40, 0x4f, false, 5.4, 0, 64, 0, 0, 0, 0, 0}, /* Zen 5: Granite Ridge */
+    {"AuthenticAMD", 26, 0x60, 0x6f, true, 5.0, 0, 0, 0, 0, 10, 5, 0},  /* Zen 5: Krackan Point */
+    {"AuthenticAMD", 26, 0x70, 0x7f, false, 5.1, 0, 64, 0, 0, 0, 0, 0}, /* Zen 5: Strix Halo */
 };
 
 static void take_known(double *speed, double known) {
@@ -291,6 +294,7 @@ void processor_speeds(const struct processor *processor, uint32_t features, stru
     if (!(features & CPU_AVX512)) continue;
     take_known(&speeds->transform_cycles, processors[i].transform_cycles);
     take_known(&speeds->transform_half_cycles, processors[i].transform_half_cycles);
+    take_known(&speeds->fetch_ahead, processors[i].fetch_ahead);
     if (processors[i].splits_512) {
       speeds->f32_macs /= 2;
       speeds->bf16_macs /= 2;

@@ -128,10 +128,12 @@ INLINE_ veci dot_bytes_at_(veci acc, veci a, const int8_t *p) {
 }
 #endif
 
-/* Sums of four products as those of dot_bytes_, of elements of a below 16: where dot_bytes_ has no
-   instruction, the products of eight words of a fit in 16 bits, and are joined at the end. */
+/* Sums of four products as those of dot_bytes_, of elements of a below 64: where dot_bytes_ has no
+   instruction, the products of SUMMED_IN_WORDS_ words of a below 16 fit in 16 bits, of half as many
+   below 32 and of a quarter below 64, and are joined at the end. */
 #if (HONE_VECTOR_BYTES == 32 && defined __AVX2__ && !defined __AVXVNNI__) || \
     (HONE_VECTOR_BYTES == 64 && defined __AVX512BW__ && !defined __AVX512VNNI__)
+#define SUMMED_IN_WORDS_ 8
 typedef vec16_ nibble_sums_;
 INLINE_ nibble_sums_ dot_nibbles_(nibble_sums_ acc, veci a, veci b) {
   vec16_ sums;

@@ -1,5 +1,5 @@
 /* How gemm_wq_dot.c reads a: integers of DIGITS int8 digits for each block, made here. */
-#define PAIR (8 / B_BITS)
+#define PAIR (B_BITS < 8 ? 2 : 1)
 #define GROUP (4 * PAIR)
 #define GROUPS_(rows) (((rows) + GROUP - 1) / GROUP)
 #define BLOCKS_ ((K + STEP - 1) / STEP)
@@ -7,7 +7,7 @@
 #if B_TYPE == 22
 #define SIGN_ 8
 #elif B_TYPE == 3
-#define SIGN_ 128
+#define SIGN_ (B_BITS == 8 ? 128 : B_BITS == 6 ? 32 : 16)
 #else
 #define SIGN_ 0
 #endif

@@ -1,27 +1,42 @@
-/* c = epilogue(a * b) with block-quantised b of 4 or 8 bits as in gemm_wq.c, by int8 dot products.
+/* c = epilogue(a * b) with block-quantised b of 4, 5, 6 or 8 bits, by int8 dot products.
  * A block of a row of a is rounded to integers of DIGITS int8 digits in base 256, scaled so that the
  * largest is 127 * 256 with two digits and 127 * 65536 with three; b's elements are multiplied
  * unsigned. All integer sums are exact: the error is that of rounding a, 2^-16 or 2^-24 of the
  * largest in the block. An infinity or NaN in a block makes the row NaN.
  *
  * Panels of NR columns hold, STEP rows of b at a time (at most 256), [scale][NR] (f16 if
- * B_HALVES), [zero or minimum][NR] if B_ZEROS, then groups of four rows [NR][4], or of eight rows for 4 bits:
- * the fifth is in the upper half of the first one's byte. SIGN_ is added to signed elements. As many
- * groups as fit in registers (SLAB_) are unpacked once for all TILE_ROWS rows of a. With TILES, the
- * integer sums of 16 rows are made by AMX: the same numbers. From defines(): VECTORS, PANEL_VECTORS,
- * TILE_ROWS, STEP, DIGITS, TILES, B_TYPE (ONNX), B_BITS.
+ * B_HALVES), [zero or minimum][NR] if B_ZEROS, then groups of four rows [NR][4], or of eight rows for fewer
+ * than 8 bits: the lower half of the fifth is in the upper half of the first one's byte. Before the groups of 5
+ * or 6 bits stand their upper bits, [NR][4] for as many fours of rows as a byte holds, the first in the lowest
+ * bits. SIGN_ is added to signed elements. As many groups as fit in registers (SLAB_) are unpacked once for all
+ * TILE_ROWS rows of a. With TILES, the integer sums of 16 rows are made by AMX: the same numbers. From
+ * defines(): VECTORS, PANEL_VECTORS, TILE_ROWS, STEP, DIGITS, TILES, B_TYPE (ONNX), B_BITS, AHEAD: the bytes
+ * from what a row reads to what it fetches into L2.
  */
 #include "gemm_wq_block.h"
 #include "gemm_wq_head.h"
-#define BLOCK_BYTES (HEAD_BYTES_ + GROUPS_(STEP) * 4l * NR)
+#if B_BITS == 5 || B_BITS == 6
+#define UPPER_ (B_BITS - 4)
+#define UPPER_GROUPS_ (4 / UPPER_) /* whose upper bits are in a vector */
+#define UPPERS_ ((GROUPS_(STEP) + UPPER_GROUPS_ - 1) / UPPER_GROUPS_)
+#else
+#define UPPER_ 0
+#define UPPERS_ 0
+#endif
+#define ELEMENTS_ (HEAD_BYTES_ + UPPERS_ * 4l * NR) /* before the groups of a block */
+#define BLOCK_BYTES (ELEMENTS_ + GROUPS_(STEP) * 4l * NR)
 #define PANEL_BYTES (BLOCKS_ * BLOCK_BYTES)
-/* Bytes: prefetch distance into L2. Zen 4, one row, the matmuls of Gemma 3 270M: with 64-byte vectors
-   and 8192, 22 GB/s, with 512 to 2048, 31 to 35; with 32-byte vectors 28 to 34 and 17 to 28. */
-#define AHEAD_(rows) ((rows) == 1 && HONE_VECTOR_BYTES == 64 ? 1024 : 8192)
+#define AHEAD_(rows) ((rows) == 1 ? AHEAD : 8192)
 /* Groups unpacked at once, in `registers` vectors if there are so many. */
 #define FITS_(registers, vectors) \
   ((registers) / PAIR / (vectors) > 0 ? (registers) / PAIR / (vectors) : 1)
-#define SLAB_(vectors) FITS_((vectors) > 1 && HONE_VECTOR_BYTES == 64 ? 16 : 8, vectors)
+#define SLAB_FITS_(vectors) FITS_((vectors) > 1 && HONE_VECTOR_BYTES == 64 ? 16 : 8, vectors)
+#ifdef SUMMED_IN_WORDS_ /* elements in so many bits that their sums fit */
+#define SUMMED_ (SUMMED_IN_WORDS_ >> UPPER_)
+#define SLAB_(vectors) (SLAB_FITS_(vectors) * PAIR > SUMMED_ ? SUMMED_ / PAIR : SLAB_FITS_(vectors))
+#else
+#define SLAB_(vectors) SLAB_FITS_(vectors)
+#endif
 #define UNPACKED_ 16 /* at most, of SLAB_ * PAIR */
 #if PAIR == 2
 #define SUMS_ nibble_sums_
@@ -118,6 +133,28 @@ INLINE_ vec PASTE_(NAME, scaled)(vec acc, const veci sums[SUMS_OF_DIGITS_],
   return acc + columns.scale * splat_(a->step) * t;
 }
 
+/* The words of group g of a block, of the vector of columns at `at` of the panel. */
+INLINE_ void PASTE_(NAME, unpack)(veci *first, veci *second, const uint8_t *panel, const long g,
+                                  const long at, const long ahead) {
+  const uint8_t *p = panel + ELEMENTS_ + (g * NR + at) * 4;
+  const veci x = load_panel_((const int32_t *)(const void *)p);
+  PREFETCH_(p + ahead);
+#if PAIR == 1
+  *first = x;
+  (void)second;
+#else
+  *first = x & 0x0f0f0f0f;
+  *second = (x >> 4) & 0x0f0f0f0f;
+#endif
+#if UPPER_
+  const uint8_t *q = panel + HEAD_BYTES_ + (g / UPPER_GROUPS_ * NR + at) * 4;
+  const veci y = load_panel_((const int32_t *)(const void *)q) >> g % UPPER_GROUPS_ * 2 * UPPER_;
+  const int32_t mask = UPPER_ == 1 ? 0x10101010 : 0x30303030;
+  *first |= (y << 4) & mask;
+  *second |= (y << (4 - UPPER_)) & mask;
+#endif
+}
+
 /* Adds groups g, g + 1, ... of a block to `total`, and at the end of the block that to acc. */
 INLINE_ void PASTE_(NAME, slab)(const struct PASTE_(NAME, block) *a, const uint8_t *panel,
                                 TOTALS_, vec acc[TILE_ROWS][PANEL_VECTORS], const long g,
@@ -125,17 +162,9 @@ INLINE_ void PASTE_(NAME, slab)(const struct PASTE_(NAME, block) *a, const uint8
                                 const int rows, const int vectors) {
   veci w[UNPACKED_][PANEL_VECTORS];
   UNROLL for (int i = 0; i < groups; i++)
-    UNROLL for (int v = 0; v < vectors; v++) {
-      const uint8_t *p = panel + HEAD_BYTES_ + ((g + i) * NR + (first + v) * LANES) * 4;
-      const veci x = load_panel_((const int32_t *)(const void *)p);
-      PREFETCH_(p + AHEAD_(rows));
-#if PAIR == 2
-      w[2 * i][v] = x & 0x0f0f0f0f;
-      w[2 * i + 1][v] = (x >> 4) & 0x0f0f0f0f;
-#else
-      w[i][v] = x;
-#endif
-    }
+    UNROLL for (int v = 0; v < vectors; v++)
+      PASTE_(NAME, unpack)(&w[PAIR * i][v], &w[PAIR * i + PAIR - 1][v], panel, g + i,
+                           (first + v) * LANES, AHEAD_(rows));
   struct PASTE_(NAME, columns) columns[PANEL_VECTORS];
   if (is_last)
     UNROLL for (int v = 0; v < vectors; v++)
@@ -165,11 +194,11 @@ INLINE_ void PASTE_(NAME, add_block)(const struct PASTE_(NAME, block) *a, const 
                                      const long first, const int rows, const int vectors) {
   const long slab = SLAB_(vectors), last = (groups - 1) / slab * slab;
   TOTALS_;
-  UNROLL for (int i = 0; i < HEAD_BYTES_; i += 64) PREFETCH_(panel + AHEAD_(rows) + i);
+  UNROLL for (int i = 0; i < ELEMENTS_; i += 64) PREFETCH_(panel + AHEAD_(rows) + i);
   UNROLL for (int d = 0; d < SUMS_OF_DIGITS_; d++)
     UNROLL for (int r = 0; r < rows; r++)
       UNROLL for (int v = 0; v < vectors; v++) total[d][r][v] = splati_(SIGN_ ? a[r].first[d] : 0);
-  for (long g = 0; g < last; g += slab)
+  UNROLL for (long g = 0; g < last; g += slab)
     PASTE_(NAME, slab)(a, panel, total, acc, g, slab, 0, first, rows, vectors);
   PASTE_(NAME, slab)(a, panel, total, acc, last, groups - last, 1, first, rows, vectors);
 }
@@ -180,16 +209,12 @@ INLINE_ void PASTE_(NAME, add_block)(const struct PASTE_(NAME, block) *a, const 
 
 /* The elements of a block as bytes, in the order of a tile of b. */
 INLINE_ const void *PASTE_(NAME, bytes)(veci *to, const uint8_t *panel) {
-  const uint8_t *p = panel + HEAD_BYTES_;
 #if PAIR == 2
-  UNROLL for (int g = 0; g < GROUPS_(STEP); g++) {
-    const veci x = load_panel_((const int32_t *)(const void *)(p + g * 64));
-    PREFETCH_(p + g * 64 + AHEAD_(TILE_ROWS));
-    to[2 * g] = x & 0x0f0f0f0f;
-    to[2 * g + 1] = (x >> 4) & 0x0f0f0f0f;
-  }
+  UNROLL for (int g = 0; g < GROUPS_(STEP); g++)
+    PASTE_(NAME, unpack)(&to[2 * g], &to[2 * g + 1], panel, g, 0, AHEAD_(TILE_ROWS));
   return to;
 #else
+  const uint8_t *p = panel + ELEMENTS_;
   UNROLL for (int g = 0; g < GROUPS_(STEP); g++) PREFETCH_(p + g * 64 + AHEAD_(TILE_ROWS));
   (void)to;
   return p;
@@ -271,6 +296,12 @@ INLINE_ void PASTE_(NAME, sums)(const struct PASTE_(NAME, block) *a, const uint8
 #include "gemm_wq_walk.h"
 #undef BLOCK_BYTES
 #undef SLAB_
+#undef SLAB_FITS_
+#undef SUMMED_
+#undef UPPER_
+#undef UPPER_GROUPS_
+#undef UPPERS_
+#undef ELEMENTS_
 #undef FITS_
 #undef UNPACKED_
 #undef TOTALS_
