@@ -3,6 +3,7 @@
  * scale per block of k and column, then as many zero points in b's type if b_zeros is 1, or minima
  * as floats if it is 2.
  */
+#include <math.h>
 #include <string.h>
 
 #include "families.h"
@@ -46,7 +47,10 @@ bool gemm_wq_accepts(const struct problem *p, const struct kernel_target *target
   return p->m > 0 && p->n > 0 && p->k > 0 && p->block > 0 && p->block <= p->k && p->batch0 <= 1 &&
          p->batch1 <= 1 && (!p->a_digits || p->a_digits == 2 || p->a_digits == 3) &&
          (!p->b_used_bits || (!has_nibbles(p) && (p->b_used_bits == 5 || p->b_used_bits == 6))) &&
-         (!has_nibbles(p) || p->block % 2 == 0 || p->block == p->k);
+         (!has_nibbles(p) || p->block % 2 == 0 || p->block == p->k) &&
+         (p->b_halves != 2 ||
+          (p->b_run > 0 && p->b_run <= MOST_SUMMED && p->k % (p->b_run * p->block) == 0 &&
+           p->block <= MOST_SUMMED && p->b_zeros != 1));
 }
 
 bool gemm_wq_small_accepts(const struct problem *p, const struct kernel_target *target) {
@@ -139,6 +143,8 @@ int gemm_wq_defines(const struct problem *p, const struct kernel_target *target,
 /* A panel in the order in which the source reads it. */
 struct panels {
   int64_t width, count, blocks, scale_bytes, zero_bytes, block_bytes;
+  int64_t run,
+      run_bytes; /* blocks that share a half; bytes of these before the blocks of a panel */
   /* rows of a block; consecutive rows in a word; consecutive rows in a byte */
   int64_t step, quad, pair;
   /* Bits of an element above its lower half, bytes of a column that hold them for a block. */
@@ -154,8 +160,10 @@ static struct panels panels_of(const struct problem *p, const struct kernel_targ
   t.upper_bits = t.pair == 2 ? packed_bits(p, choice) - 4 : 0;
   t.count = ceil_div(p->n, t.width);
   t.blocks = ceil_div(p->k, t.step);
-  t.scale_bytes = p->b_halves ? 2 : 4;
+  t.run = p->b_halves == 2 && t.quad > 1 ? p->b_run : 0;
+  t.scale_bytes = t.run ? 1 : p->b_halves == 1 ? 2 : 4;
   t.zero_bytes = p->b_zeros == 2 ? t.scale_bytes : p->b_zeros ? 4 : 0;
+  t.run_bytes = t.run ? t.blocks / t.run * 2 * (p->b_zeros ? 2 : 1) * t.width : 0;
   const int64_t groups = ceil_div(t.step, t.quad * t.pair);
   t.upper_bytes = ceil_div(groups * t.pair * t.upper_bits, 8) * t.quad;
   t.block_bytes = (t.scale_bytes + t.zero_bytes + t.upper_bytes + groups * t.quad) * t.width;
@@ -170,7 +178,7 @@ int64_t gemm_wq_units(const struct problem *p, const struct kernel_target *targe
 size_t gemm_wq_packed_bytes(const struct problem *p, const struct kernel_target *target,
                             const struct choice *choice) {
   struct panels t = panels_of(p, target, choice);
-  return (size_t)(t.count * t.blocks * t.block_bytes);
+  return (size_t)(t.count * (t.run_bytes + t.blocks * t.block_bytes));
 }
 
 /* What the source keeps of a: four numbers per block and the digits of each element. */
@@ -207,6 +215,40 @@ static float zero_at(const struct problem *p, const uint8_t *from, int64_t i) {
   return (float)((element(p, from, i) ^ sign) - sign);
 }
 
+static bool is_half(float x) {
+  uint32_t bits;
+  x = fabsf(x);
+  memcpy(&bits, &x, 4);
+  if (!(x < 65520)) return false;
+  return x < 0x1p-14f ? x * 0x1p24f == (float)(uint32_t)(x * 0x1p24f) : !(bits & 0x1fff);
+}
+
+static bool are_multiples(const float *x, int64_t count, int64_t stride, float of, int8_t *bytes) {
+  for (int64_t i = 0; i < count; i++) {
+    const float times = x[i * stride] / of;
+    if (!(times >= -128 && times <= 127)) return false;
+    bytes[i] = (int8_t)times;
+    if ((float)bytes[i] * of != x[i * stride]) return false;
+  }
+  return true;
+}
+
+bool gemm_wq_factors(const float *x, int64_t count, int64_t stride, float *out_half,
+                     int8_t *bytes) {
+  static const int8_t common[] = {63, -128, 127}; /* of the largest, as quantisers make it */
+  float largest = 0;
+  for (int64_t i = 0; i < count; i++)
+    if (fabsf(x[i * stride]) > fabsf(largest)) largest = x[i * stride];
+  *out_half = 0;
+  for (int64_t i = 0; i < count; i++) bytes[i] = 0;
+  if (largest == 0) return true; /* NaN, which is not larger: its own product is not equal */
+  for (int i = -COUNT(common); i < 127; i++) {
+    *out_half = largest / (float)(i < 0 ? common[i + COUNT(common)] : i + 1);
+    if (is_half(*out_half) && are_multiples(x, count, stride, *out_half, bytes)) return true;
+  }
+  return false;
+}
+
 /* The f16 with the value of x, which has one (problem.b_halves). */
 static uint16_t exact_half(float x) {
   uint32_t bits;
@@ -217,43 +259,68 @@ static uint16_t exact_half(float x) {
                     (size < 113u << 23 ? (uint32_t)(x * 0x1p24f) : (size >> 13) - (112u << 10)));
 }
 
-static void put_scale(const struct problem *p, const uint8_t *from, uint8_t *to) {
-  float scale;
-  memcpy(&scale, from, 4);
-  const uint16_t half = p->b_halves ? exact_half(scale) : 0;
-  memcpy(to, p->b_halves ? (const void *)&half : &scale, p->b_halves ? 2 : 4);
+/* In two or four bytes. */
+static void put_scale(const struct panels *t, float scale, uint8_t *to) {
+  const uint16_t half = t->scale_bytes == 2 ? exact_half(scale) : 0;
+  memcpy(to, t->scale_bytes == 2 ? (const void *)&half : &scale, (size_t)t->scale_bytes);
 }
 
-/* Element k of a block in a column of the panel; without a sign. */
-static void put_element(const struct panels *t, uint8_t *upper, int64_t j, int64_t k, int x) {
-  uint8_t *lower = upper + t->upper_bytes * t->width;
-  const int64_t word = k / t->quad, byte = k % t->quad, bit = word * t->upper_bits;
-  lower[(word / t->pair * t->width + j) * t->quad + byte] |=
-      (uint8_t)((t->upper_bits ? x & 15 : x) << word % t->pair * 4);
-  if (t->upper_bits)
-    upper[(bit / 8 * t->width + j) * t->quad + byte] |= (uint8_t)(x >> 4 << bit % 8);
+/* Row k of a block, columns n, n + 1, ... */
+static void pack_row(const struct problem *p, const struct panels *t, const uint8_t *b, int64_t k,
+                     int64_t n, int64_t at, uint8_t *upper) {
+  const int bits = bits_of(p), sign = t->quad > 1 ? sign_of(p, bits) : 0;
+  const int mask = t->quad > 1 ? (1 << bits) - 1 : 255, below = t->upper_bits ? 15 : 255;
+  const int64_t word = at / t->quad, byte = at % t->quad, bit = word * t->upper_bits;
+  const int64_t columns = min_i64(t->width, p->n - n);
+  const int shift = (int)(word % t->pair * 4), up = (int)(bit % 8);
+  uint8_t *lower = upper + t->upper_bytes * t->width + word / t->pair * t->width * t->quad + byte;
+  upper += bit / 8 * t->width * t->quad + byte;
+  for (int64_t j = 0; j < columns; j++) {
+    const int x = (element(p, b, k * p->n + n + j) ^ sign) & mask;
+    lower[j * t->quad] |= (uint8_t)((x & below) << shift);
+    if (t->upper_bits) upper[j * t->quad] |= (uint8_t)(x >> 4 << up);
+  }
 }
 
-/* One block of a panel: `depth` rows from `first` on, columns from n on. */
+/* The scales (or minima) of a run of blocks of a column: an f16, and a byte in each block at `to`. */
+static void pack_run(const struct panels *t, const float *scales, int64_t stride, uint8_t *half,
+                     uint8_t *to) {
+  int8_t bytes[MOST_SUMMED];
+  float x;
+  gemm_wq_factors(scales, t->run, stride, &x, bytes);
+  const uint16_t bits = exact_half(x);
+  memcpy(half, &bits, 2);
+  for (int64_t i = 0; i < t->run; i++) to[i * t->block_bytes] = (uint8_t)bytes[i];
+}
+
+/* One block of a panel: `depth` rows from `first` on, columns from n on. run: its halves, or NULL for blocks
+   inside a run. */
 static void pack_block(const struct problem *p, const struct panels *t, const uint8_t *b,
-                       int64_t first, int64_t n, uint8_t *to) {
+                       int64_t first, int64_t n, uint8_t *run, uint8_t *to) {
   const uint8_t *scales = b + (has_nibbles(p) ? (p->k * p->n + 1) / 2 : p->k * p->n);
   const uint8_t *zeros = scales + ceil_div(p->k, p->block) * p->n * 4;
   uint8_t *points = to + t->scale_bytes * t->width;
-  uint8_t *elements = points + t->zero_bytes * t->width;
-  const int64_t depth = min_i64(t->step, p->k - first);
-  const int bits = bits_of(p), sign = t->quad > 1 ? sign_of(p, bits) : 0, mask = (1 << bits) - 1;
-  for (int64_t j = 0; j < min_i64(t->width, p->n - n); j++) {
-    int64_t at = first / p->block * p->n + n + j;
-    put_scale(p, scales + 4 * at, to + t->scale_bytes * j);
-    const float zero = p->b_zeros == 1 ? zero_at(p, zeros, at) : 0;
-    if (p->b_zeros == 1) memcpy(points + 4 * j, &zero, 4);
-    if (p->b_zeros == 2) put_scale(p, zeros + 4 * at, points + t->zero_bytes * j);
-    for (int64_t k = 0; k < depth; k++)
-      put_element(t, elements, j, k,
-                  t->quad > 1 ? (element(p, b, (first + k) * p->n + n + j) ^ sign) & mask
-                              : element(p, b, (first + k) * p->n + n + j));
+  const int64_t depth = min_i64(t->step, p->k - first), columns = min_i64(t->width, p->n - n);
+  for (int64_t j = 0; j < columns; j++) {
+    const int64_t at = first / p->block * p->n + n + j;
+    float scale[MOST_SUMMED], minimum[MOST_SUMMED];
+    const int64_t count = t->run ? (run ? t->run : 0) : 1;
+    for (int64_t i = 0; i < count; i++) {
+      memcpy(scale + i, scales + 4 * (at + i * p->n), 4);
+      if (p->b_zeros == 2) memcpy(minimum + i, zeros + 4 * (at + i * p->n), 4);
+    }
+    if (p->b_zeros == 1) minimum[0] = zero_at(p, zeros, at);
+    if (run) {
+      pack_run(t, scale, 1, run + 2 * j, to + j);
+      if (p->b_zeros) pack_run(t, minimum, 1, run + 2 * (t->width + j), points + j);
+    } else if (!t->run) {
+      put_scale(t, scale[0], to + t->scale_bytes * j);
+      if (p->b_zeros == 1) memcpy(points + 4 * j, minimum, 4);
+      if (p->b_zeros == 2) put_scale(t, minimum[0], points + t->zero_bytes * j);
+    }
   }
+  for (int64_t k = 0; k < depth; k++)
+    pack_row(p, t, b, first + k, n, k, points + t->zero_bytes * t->width);
 }
 
 void gemm_wq_pack(const struct problem *p, const struct kernel_target *target,
@@ -261,7 +328,16 @@ void gemm_wq_pack(const struct problem *p, const struct kernel_target *target,
   struct panels t = panels_of(p, target, choice);
   uint8_t *to = packed;
   memset(packed, 0, gemm_wq_packed_bytes(p, target, choice));
-  for (int64_t panel = 0; panel < t.count; panel++)
-    for (int64_t block = 0; block < t.blocks; block++, to += t.block_bytes)
-      pack_block(p, &t, b, block * t.step, panel * t.width, to);
+  for (int64_t panel = 0; panel < t.count; panel++) {
+    uint8_t *runs = to;
+    to += t.run_bytes;
+    for (int64_t block = 0; block < t.blocks; block++, to += t.block_bytes) {
+      uint8_t *run = NULL;
+      if (t.run && block % t.run == 0) {
+        run = runs;
+        runs += t.run_bytes / (t.blocks / t.run);
+      }
+      pack_block(p, &t, b, block * t.step, panel * t.width, run, to);
+    }
+  }
 }

@@ -207,6 +207,9 @@ bool kernel_limits(const struct problem *problem, const struct kernel_target *ta
 bool kernel_sums_at_once(const struct problem *problem, const struct kernel_target *target,
                          const struct choice *choice);
 
+/* Numbers x[0], x[stride], ... as products of an f16 and integers of 8 bits (problem.b_halves 2). False: they are
+   not. */
+bool gemm_wq_factors(const float *x, int64_t count, int64_t stride, float *out_half, int8_t *bytes);
 /* Bytes of a after pack_source of a row with SPLITS_A. */
 size_t kernel_split_bytes(const struct problem *problem, const struct kernel_target *target,
                           const struct choice *choice);

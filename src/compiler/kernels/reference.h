@@ -142,8 +142,11 @@ static inline void fill_scales(const struct problem *p, char *b) {
   for (int64_t i = 0; spare && i < p->k * p->n; i++)
     b[i] = p->types.b == TYPE_U8 ? (char)((uint8_t)b[i] >> spare) : (char)((int8_t)b[i] >> spare);
   for (int64_t i = 0; i < scale_count(p); i++) {
-    const float scale = 0x1p-7f * (1 + 0.25f * (float)(i % 7)); /* also a number of f16 */
-    const float minimum = -3 * scale;
+    /* also numbers of f16, or of products of them and integers of 8 bits that reach the ends */
+    const int64_t row = i / p->n, column = i % p->n;
+    const float half = 0x1p-24f * (float)(1 + column % 1023), times = (float)(row * 37 % 256 - 128);
+    const float scale = p->b_halves == 2 ? half * times : 0x1p-7f * (1 + 0.25f * (float)(i % 7));
+    const float minimum = p->b_halves == 2 ? -half * (float)(row * 11 % 64) : -3 * scale;
     memcpy(scales + 4 * i, &scale, 4);
     if (p->b_zeros == 2) memcpy(scales + 4 * (scale_count(p) + i), &minimum, 4);
   }

@@ -329,7 +329,7 @@ static hone_status split_a(struct builder *b, const struct node *node, const str
   problem->a_split = 1;
   struct problem own = *problem;
   own.n = 1; /* nothing of b and c */
-  own.b_row = own.c_row = own.b_halves = 0;
+  own.b_row = own.c_row = own.b_halves = own.b_run = 0;
   if (b->split && splits_the_same(b->split, &own, choice, a)) {
     *a = b->split->outputs[0];
     return HONE_OK;
@@ -370,6 +370,20 @@ static hone_status weights_tensor(struct builder *b, const struct node *node, st
   return HONE_OK;
 }
 
+/* GGUF's blocks of 256 elements have a half, and integers for the scales of smaller blocks. */
+enum { BLOCK_OF_RUNS = 256 };
+static bool holds_runs(const struct problem *p, const struct tensor *scales) {
+  const int64_t run = BLOCK_OF_RUNS / p->block;
+  const float *x = scales->data;
+  int8_t bytes[BLOCK_OF_RUNS];
+  float half;
+  if (run < 2 || BLOCK_OF_RUNS % p->block || p->k % BLOCK_OF_RUNS) return false;
+  for (int64_t row = 0; row < p->k / p->block; row += run)
+    for (int64_t column = 0; column < p->n; column++)
+      if (!gemm_wq_factors(x + row * p->n + column, run, p->n, &half, bytes)) return false;
+  return true;
+}
+
 hone_status lower_weights(struct builder *b, const struct fusion_group *g, bool *out_done) {
   const struct node *node = g->node;
   const struct value *a = node->inputs[0], *w = node->inputs[1], *c = g->result;
@@ -402,9 +416,18 @@ hone_status lower_weights(struct builder *b, const struct fusion_group *g, bool 
   for (size_t i = 1; i < node->input_count; i++)
     if (!node->inputs[i]->constant) return HONE_OK;
   /* without vectors, floats after scales of two bytes would not be aligned */
-  problem.b_halves = b->plan->schedule.kernels.vector_bytes > 4 &&
-                     tensor_holds_halves(node->inputs[2]->constant) &&
-                     (problem.b_zeros != 2 || tensor_holds_halves(node->inputs[3]->constant));
+  if (b->plan->schedule.kernels.vector_bytes > 4) {
+    const bool has_minima = problem.b_zeros == 2;
+    const struct tensor *scales = node->inputs[2]->constant;
+    const struct tensor *minima = has_minima ? node->inputs[3]->constant : scales;
+    if (tensor_holds_halves(scales) && tensor_holds_halves(minima)) {
+      problem.b_halves = 1;
+    } else if (problem.b_zeros != 1 && holds_runs(&problem, scales) &&
+               (!has_minima || holds_runs(&problem, minima))) {
+      problem.b_halves = 2;
+      problem.b_run = BLOCK_OF_RUNS / problem.block;
+    }
+  }
   problem.b_used_bits = tensor_byte_bits(node->inputs[1]->constant);
   if (!choose_kernel(b, &problem, &choice)) return HONE_OK;
   TRY(ensure_dense(b, a, &av));

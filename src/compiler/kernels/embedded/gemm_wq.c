@@ -1,11 +1,12 @@
 /* c = epilogue(a * b) for few rows, with b in 4 or 8 bits and a scale (and a zero point) per block
  * of BLOCK rows of a column: only the small elements are read from memory. Panels of NR columns
- * hold, block by block, [scale][NR] (f16 if B_HALVES), [zero or minimum][NR] if B_ZEROS, then the
+ * hold, block by block, [scale][NR] (f16 if B_HALVES is 1), [zero or minimum][NR] if B_ZEROS, then the
  * elements: 8 bits row by row, 4 bits with two rows per byte, the first in the low bits. All
  * products of a block are summed as floats before its scale is applied. From defines(): VECTORS,
  * PANEL_VECTORS, TILE_ROWS, B_TYPE (ONNX), B_BITS.
  */
 #define BLOCKS_ ((K + BLOCK - 1) / BLOCK)
+#define HAS_RUNS_ 0
 #include "gemm_wq_head.h"
 #if B_BITS == 4
 #define PAIR 2 /* rows of b in one byte */
@@ -96,11 +97,11 @@ INLINE_ void PASTE_(NAME, sums)(const float *a, const uint8_t *panel, long strid
       UNROLL for (int v = 0; v < vectors; v++) {
         vec t = sum[0][r][v] + sum[1][r][v];
 #if B_ZEROS == 1
-        t -= LOAD_ZERO_(panel, (first + v) * LANES) * all;
+        t -= LOAD_ZERO_(panel, panel, (first + v) * LANES) * all;
 #elif B_ZEROS == 2
-        acc[r][v] += LOAD_ZERO_(panel, (first + v) * LANES) * all;
+        acc[r][v] += LOAD_ZERO_(panel, panel, (first + v) * LANES) * all;
 #endif
-        acc[r][v] += LOAD_SCALE_(panel, (first + v) * LANES) * t;
+        acc[r][v] += LOAD_SCALE_(panel, panel, (first + v) * LANES) * t;
       }
     }
   }
@@ -121,3 +122,7 @@ INLINE_ void PASTE_(NAME, sums)(const float *a, const uint8_t *panel, long strid
 #undef HEAD_BYTES_
 #undef LOAD_SCALE_
 #undef LOAD_ZERO_
+#undef HALVES_
+#undef HAS_RUNS_
+#undef RUNS_BYTES_
+#undef RUN_OF_

@@ -4,8 +4,8 @@
  * unsigned. All integer sums are exact: the error is that of rounding a, 2^-16 or 2^-24 of the
  * largest in the block. An infinity or NaN in a block makes the row NaN.
  *
- * Panels of NR columns hold, STEP rows of b at a time (at most 256), [scale][NR] (f16 if
- * B_HALVES), [zero or minimum][NR] if B_ZEROS, then groups of four rows [NR][4], or of eight rows for fewer
+ * Panels of NR columns hold, STEP rows of b at a time (at most 256), [scale][NR] (B_HALVES 1: f16, 2: integers
+ * of 8 bits, whose f16 for each B_RUN blocks stand at the beginning of the panel), [zero or minimum][NR] if B_ZEROS, then groups of four rows [NR][4], or of eight rows for fewer
  * than 8 bits: the lower half of the fifth is in the upper half of the first one's byte. Before the groups of 5
  * or 6 bits stand their upper bits, [NR][4] for as many fours of rows as a byte holds, the first in the lowest
  * bits. SIGN_ is added to signed elements. As many groups as fit in registers (SLAB_) are unpacked once for all
@@ -14,6 +14,7 @@
  * from what a row reads to what it fetches into L2.
  */
 #include "gemm_wq_block.h"
+#define HAS_RUNS_ (B_HALVES == 2)
 #include "gemm_wq_head.h"
 #if B_BITS == 5 || B_BITS == 6
 #define UPPER_ (B_BITS - 4)
@@ -25,7 +26,7 @@
 #endif
 #define ELEMENTS_ (HEAD_BYTES_ + UPPERS_ * 4l * NR) /* before the groups of a block */
 #define BLOCK_BYTES (ELEMENTS_ + GROUPS_(STEP) * 4l * NR)
-#define PANEL_BYTES (BLOCKS_ * BLOCK_BYTES)
+#define PANEL_BYTES (RUNS_BYTES_ + BLOCKS_ * BLOCK_BYTES)
 #define AHEAD_(rows) ((rows) == 1 ? AHEAD : 8192)
 /* Groups unpacked at once, in `registers` vectors if there are so many. */
 #define FITS_(registers, vectors) \
@@ -109,13 +110,15 @@ INLINE_ void PASTE_(NAME, digits)(veci total[TOGETHER_][DIGITS][PANEL_VECTORS],
 struct PASTE_(NAME, columns) {
   vec scale, zero;
 };
-INLINE_ struct PASTE_(NAME, columns) PASTE_(NAME, columns)(const uint8_t *panel, const long at) {
-  struct PASTE_(NAME, columns) columns = {LOAD_SCALE_(panel, at), {0}};
+INLINE_ struct PASTE_(NAME, columns) PASTE_(NAME, columns)(const uint8_t *panel, const uint8_t *run,
+                                                      const long at) {
+  struct PASTE_(NAME, columns) columns = {LOAD_SCALE_(panel, run, at), {0}};
   IN_REGISTER_(columns.scale);
 #if B_ZEROS
-  columns.zero = LOAD_ZERO_(panel, at);
+  columns.zero = LOAD_ZERO_(panel, run, at);
   IN_REGISTER_(columns.zero);
 #endif
+  (void)run;
   return columns;
 }
 
@@ -157,7 +160,7 @@ INLINE_ void PASTE_(NAME, unpack)(veci *first, veci *second, const uint8_t *pane
 
 /* Adds groups g, g + 1, ... of a block to `total`, and at the end of the block that to acc. */
 INLINE_ void PASTE_(NAME, slab)(const struct PASTE_(NAME, block) *a, const uint8_t *panel,
-                                TOTALS_, vec acc[TILE_ROWS][PANEL_VECTORS], const long g,
+                                const uint8_t *run, TOTALS_, vec acc[TILE_ROWS][PANEL_VECTORS], const long g,
                                 const long groups, const int is_last, const long first,
                                 const int rows, const int vectors) {
   veci w[UNPACKED_][PANEL_VECTORS];
@@ -168,7 +171,7 @@ INLINE_ void PASTE_(NAME, slab)(const struct PASTE_(NAME, block) *a, const uint8
   struct PASTE_(NAME, columns) columns[PANEL_VECTORS];
   if (is_last)
     UNROLL for (int v = 0; v < vectors; v++)
-      columns[v] = PASTE_(NAME, columns)(panel, (first + v) * LANES);
+      columns[v] = PASTE_(NAME, columns)(panel, run, (first + v) * LANES);
   veci digits[TOGETHER_][DIGITS][PANEL_VECTORS];
   UNROLL for (int r = 0; r < rows; r++) {
     if (r % TOGETHER_ == 0)
@@ -190,6 +193,7 @@ INLINE_ void PASTE_(NAME, slab)(const struct PASTE_(NAME, block) *a, const uint8
 }
 
 INLINE_ void PASTE_(NAME, add_block)(const struct PASTE_(NAME, block) *a, const uint8_t *panel,
+                                     const uint8_t *run,
                                      vec acc[TILE_ROWS][PANEL_VECTORS], const long groups,
                                      const long first, const int rows, const int vectors) {
   const long slab = SLAB_(vectors), last = (groups - 1) / slab * slab;
@@ -199,8 +203,8 @@ INLINE_ void PASTE_(NAME, add_block)(const struct PASTE_(NAME, block) *a, const 
     UNROLL for (int r = 0; r < rows; r++)
       UNROLL for (int v = 0; v < vectors; v++) total[d][r][v] = splati_(SIGN_ ? a[r].first[d] : 0);
   UNROLL for (long g = 0; g < last; g += slab)
-    PASTE_(NAME, slab)(a, panel, total, acc, g, slab, 0, first, rows, vectors);
-  PASTE_(NAME, slab)(a, panel, total, acc, last, groups - last, 1, first, rows, vectors);
+    PASTE_(NAME, slab)(a, panel, run, total, acc, g, slab, 0, first, rows, vectors);
+  PASTE_(NAME, slab)(a, panel, run, total, acc, last, groups - last, 1, first, rows, vectors);
 }
 
 #if TILES
@@ -239,8 +243,8 @@ INLINE_ const void *PASTE_(NAME, bytes)(veci *to, const uint8_t *panel) {
   }
 
 INLINE_ void PASTE_(NAME, add_tile)(const struct PASTE_(NAME, block) *a, const uint8_t *panel,
-                                    veci sums[2][16], vec acc[TILE_ROWS][PANEL_VECTORS]) {
-  const struct PASTE_(NAME, columns) columns = PASTE_(NAME, columns)(panel, 0);
+                                    const uint8_t *run, veci sums[2][16], vec acc[TILE_ROWS][PANEL_VECTORS]) {
+  const struct PASTE_(NAME, columns) columns = PASTE_(NAME, columns)(panel, run, 0);
   UNROLL for (int r = 0; r < 16; r++) {
     const veci sum = splati_(SIGN_ ? a[r].first[0] : 0) + (sums[1][r] << 8) + sums[0][r];
     acc[r][0] = PASTE_(NAME, scaled)(acc[r][0], &sum, a + r, columns);
@@ -251,14 +255,18 @@ INLINE_ void PASTE_(NAME, add_tile)(const struct PASTE_(NAME, block) *a, const u
 INLINE_ void PASTE_(NAME, tile_sums)(const struct PASTE_(NAME, block) *a, const uint8_t *panel,
                                      long stride, vec acc[TILE_ROWS][PANEL_VECTORS]) {
   veci sums[2][2][16], unpacked[2][PAIR == 2 ? TILE_BYTES_ / 4 : 1];
+  const uint8_t *runs = panel;
+  panel += RUNS_BYTES_;
   for (long block = 0; block < BLOCKS_; block++, a += stride, panel += BLOCK_BYTES) {
     if (block & 1)
       PRODUCTS_(2, 3, 7)
     else
       PRODUCTS_(0, 1, 6)
-    if (block) PASTE_(NAME, add_tile)(a - stride, panel - BLOCK_BYTES, sums[~block & 1], acc);
+    if (block) PASTE_(NAME, add_tile)(a - stride, panel - BLOCK_BYTES, RUN_OF_(runs, block - 1),
+                                      sums[~block & 1], acc);
   }
-  PASTE_(NAME, add_tile)(a - stride, panel - BLOCK_BYTES, sums[~BLOCKS_ & 1], acc);
+  PASTE_(NAME, add_tile)(a - stride, panel - BLOCK_BYTES, RUN_OF_(runs, BLOCKS_ - 1),
+                         sums[~BLOCKS_ & 1], acc);
 }
 
 INLINE_ void PASTE_(NAME, configure)(void) {
@@ -286,9 +294,13 @@ INLINE_ void PASTE_(NAME, sums)(const struct PASTE_(NAME, block) *a, const uint8
     return;
   }
 #endif
+  const uint8_t *runs = panel;
+  UNROLL for (long i = 0; i < RUNS_BYTES_; i += 64) PREFETCH_(panel + AHEAD_(rows) + i);
+  panel += RUNS_BYTES_;
   for (long block = 0; block < BLOCKS_ - 1; block++, a += stride, panel += BLOCK_BYTES)
-    PASTE_(NAME, add_block)(a, panel, acc, GROUPS_(STEP), first, rows, vectors);
-  PASTE_(NAME, add_block)(a, panel, acc, GROUPS_(LAST_), first, rows, vectors);
+    PASTE_(NAME, add_block)(a, panel, RUN_OF_(runs, block), acc, GROUPS_(STEP), first, rows, vectors);
+  PASTE_(NAME, add_block)(a, panel, RUN_OF_(runs, BLOCKS_ - 1), acc, GROUPS_(LAST_), first, rows,
+                          vectors);
 }
 
 #define ROW_T struct PASTE_(NAME, block)
@@ -320,4 +332,9 @@ INLINE_ void PASTE_(NAME, sums)(const struct PASTE_(NAME, block) *a, const uint8
 #undef HEAD_BYTES_
 #undef LOAD_SCALE_
 #undef LOAD_ZERO_
+#undef HALVES_
+#undef HAS_RUNS_
+#undef RUN_BYTES_
+#undef RUNS_BYTES_
+#undef RUN_OF_
 #include "gemm_wq_block_end.h"
