@@ -17,6 +17,9 @@
   "gemm " types " m" #m " n" #n " k" #k " batch01 batch11 a_row" #a_row " b_row" #n \
   " b_column1"                                                                      \
   " b_batches1 c_row" #c_row
+#define GEMM_TURNED(types, m, n, k)                                                       \
+  "gemm " types " m" #m " n" #n " k" #k " batch01 batch11 a_row" #k " b_row1 b_column" #k \
+  " b_batches1 c_row" #n
 #define IMAGE(types, i, ic, o, oc, k, s)                                                           \
   types " images2 ih" #i " iw" #i " ic" #ic " oh" #o " ow" #o " oc" #oc " kh" #k " kw" #k " sh" #s \
         " sw" #s " dh1 dw1"
@@ -93,6 +96,10 @@ static const char *const lines[] = {
     GEMM("f32*i8:f32:f32", 35, 40, 256, 256, 40) " block16 b_halves2 b_run16 b_used_bits6 a_digits2",
     GEMM("f32*u8:f32:f32", 18, 40, 256, 256, 40) " block32 b_zeros2 b_halves2 b_run4 b_used_bits5 a_digits2 a_split1",
     GEMM("f32*i8:f32:f32", 3, 70, 192, 192, 70) " block16 b_halves2 b_run3",
+    GEMM_TURNED("f32*i4:f32:f32", 1, 130, 96) " block32 b_halves1 a_digits2",
+    GEMM_TURNED("f32*u4:f32:f32", 18, 40, 75) " block16 b_zeros1",
+    GEMM_TURNED("f32*u4:f32:f32", 5, 40, 512) " block32 b_zeros2 b_halves2 b_run8 a_digits2 a_split1",
+    GEMM_TURNED("f32*i8:f32:f32", 35, 70, 100) " block20 b_used_bits5 a_digits2 a_split1",
     GEMM("f32*f16:f32:f32", 1, 70, 33, 33, 70),
     GEMM("f32*f16:f32:f32", 1, 1, 1, 1, 1),
     GEMM("f32*bf16:f32:f32", 1, 130, 257, 257, 130),

@@ -29,6 +29,8 @@ struct import_options {
   bool at_run;                     /* use the symbols' default sizes, else their bounds */
   struct symbols *symbols;         /* receives the symbols' names and bounds; may be NULL */
   bool is_probe;                   /* no warnings and no hashes: the file was read before */
+  /* the graph as it was read before, with other sizes; readers may share its constants; NULL: none */
+  const struct graph *before;
   /* receives the inputs; reading then ends with E_SHAPE; may be NULL */
   struct asked_inputs *asked;
   const char *side_files_from; /* folder of external data; NULL: the model's own */

@@ -1,12 +1,18 @@
 /* Choices and packing for gemm_wq.c and gemm_wq_dot.c: matmuls with block-quantised weights of 4 to
- * 8 bits. b is [k][n] of these (4 bits: two per byte, low bits first; else bytes), then one float
- * scale per block of k and column, then as many zero points in b's type if b_zeros is 1, or minima
- * as floats if it is 2.
+ * 8 bits. b is [k][n] of these (4 bits: two per byte, low bits first; else bytes), then float scales
+ * [blocks][n], then as many zero points in b's type if b_zeros is 1, or minima as floats if it is 2;
+ * or all three transposed.
  */
 #include <math.h>
 #include <string.h>
 
 #include "families.h"
+
+static bool is_turned(const struct problem *p) { return p->b_column != 1; }
+
+int64_t gemm_wq_scale(const struct problem *p, int64_t block, int64_t column) {
+  return is_turned(p) ? column * ceil_div(p->k, p->block) + block : block * p->n + column;
+}
 
 static bool has_nibbles(const struct problem *p) {
   return p->types.b == TYPE_U4 || p->types.b == TYPE_I4;
@@ -45,7 +51,9 @@ static int64_t step_of(const struct problem *p, const struct choice *choice) {
 bool gemm_wq_accepts(const struct problem *p, const struct kernel_target *target) {
   (void)target;
   return p->m > 0 && p->n > 0 && p->k > 0 && p->block > 0 && p->block <= p->k && p->batch0 <= 1 &&
-         p->batch1 <= 1 && (!p->a_digits || p->a_digits == 2 || p->a_digits == 3) &&
+         p->batch1 <= 1 && p->b_row == (is_turned(p) ? 1 : p->n) &&
+         p->b_column == (is_turned(p) ? p->k : 1) &&
+         (!p->a_digits || p->a_digits == 2 || p->a_digits == 3) &&
          (!p->b_used_bits || (!has_nibbles(p) && (p->b_used_bits == 5 || p->b_used_bits == 6))) &&
          (!has_nibbles(p) || p->block % 2 == 0 || p->block == p->k) &&
          (p->b_halves != 2 ||
@@ -276,18 +284,17 @@ static void pack_row(const struct problem *p, const struct panels *t, const uint
   uint8_t *lower = upper + t->upper_bytes * t->width + word / t->pair * t->width * t->quad + byte;
   upper += bit / 8 * t->width * t->quad + byte;
   for (int64_t j = 0; j < columns; j++) {
-    const int x = (element(p, b, k * p->n + n + j) ^ sign) & mask;
+    const int x = (element(p, b, k * p->b_row + (n + j) * p->b_column) ^ sign) & mask;
     lower[j * t->quad] |= (uint8_t)((x & below) << shift);
     if (t->upper_bits) upper[j * t->quad] |= (uint8_t)(x >> 4 << up);
   }
 }
 
 /* The scales (or minima) of a run of blocks of a column: an f16, and a byte in each block at `to`. */
-static void pack_run(const struct panels *t, const float *scales, int64_t stride, uint8_t *half,
-                     uint8_t *to) {
+static void pack_run(const struct panels *t, const float *scales, uint8_t *half, uint8_t *to) {
   int8_t bytes[MOST_SUMMED];
   float x;
-  gemm_wq_factors(scales, t->run, stride, &x, bytes);
+  gemm_wq_factors(scales, t->run, 1, &x, bytes);
   const uint16_t bits = exact_half(x);
   memcpy(half, &bits, 2);
   for (int64_t i = 0; i < t->run; i++) to[i * t->block_bytes] = (uint8_t)bytes[i];
@@ -302,17 +309,17 @@ static void pack_block(const struct problem *p, const struct panels *t, const ui
   uint8_t *points = to + t->scale_bytes * t->width;
   const int64_t depth = min_i64(t->step, p->k - first), columns = min_i64(t->width, p->n - n);
   for (int64_t j = 0; j < columns; j++) {
-    const int64_t at = first / p->block * p->n + n + j;
+    const int64_t at = gemm_wq_scale(p, first / p->block, n + j), next = gemm_wq_scale(p, 1, 0);
     float scale[MOST_SUMMED], minimum[MOST_SUMMED];
     const int64_t count = t->run ? (run ? t->run : 0) : 1;
     for (int64_t i = 0; i < count; i++) {
-      memcpy(scale + i, scales + 4 * (at + i * p->n), 4);
-      if (p->b_zeros == 2) memcpy(minimum + i, zeros + 4 * (at + i * p->n), 4);
+      memcpy(scale + i, scales + 4 * (at + i * next), 4);
+      if (p->b_zeros == 2) memcpy(minimum + i, zeros + 4 * (at + i * next), 4);
     }
     if (p->b_zeros == 1) minimum[0] = zero_at(p, zeros, at);
     if (run) {
-      pack_run(t, scale, 1, run + 2 * j, to + j);
-      if (p->b_zeros) pack_run(t, minimum, 1, run + 2 * (t->width + j), points + j);
+      pack_run(t, scale, run + 2 * j, to + j);
+      if (p->b_zeros) pack_run(t, minimum, run + 2 * (t->width + j), points + j);
     } else if (!t->run) {
       put_scale(t, scale[0], to + t->scale_bytes * j);
       if (p->b_zeros == 1) memcpy(points + 4 * j, minimum, 4);

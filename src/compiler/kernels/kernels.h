@@ -207,6 +207,8 @@ bool kernel_limits(const struct problem *problem, const struct kernel_target *ta
 bool kernel_sums_at_once(const struct problem *problem, const struct kernel_target *target,
                          const struct choice *choice);
 
+/* Index of the scale of a block of rows of a column. */
+int64_t gemm_wq_scale(const struct problem *problem, int64_t block, int64_t column);
 /* Numbers x[0], x[stride], ... as products of an f16 and integers of 8 bits (problem.b_halves 2). False: they are
    not. */
 bool gemm_wq_factors(const float *x, int64_t count, int64_t stride, float *out_half, int8_t *bytes);

@@ -129,7 +129,9 @@ static inline double code_at(const char *at, uint8_t type, int64_t i) {
 
 static inline double scaled_weight(const struct problem *p, const char *b, int64_t i) {
   const char *scales = b + bytes_of(p->types.b, p->k * p->n), *zeros = scales + 4 * scale_count(p);
-  const int64_t at = i / p->n / p->block * p->n + i % p->n;
+  const int64_t row = p->b_column == 1 ? i / p->n : i % p->k;
+  const int64_t column = p->b_column == 1 ? i % p->n : i / p->k;
+  const int64_t at = gemm_wq_scale(p, row / p->block, column);
   const double zero = p->b_zeros == 1 ? code_at(zeros, p->types.b, at) : 0;
   const double minimum = p->b_zeros == 2 ? element_at(zeros, TYPE_F32, at) : 0;
   return (code_at(b, p->types.b, i) - zero) * element_at(scales, TYPE_F32, at) + minimum;
@@ -143,7 +145,9 @@ static inline void fill_scales(const struct problem *p, char *b) {
     b[i] = p->types.b == TYPE_U8 ? (char)((uint8_t)b[i] >> spare) : (char)((int8_t)b[i] >> spare);
   for (int64_t i = 0; i < scale_count(p); i++) {
     /* also numbers of f16, or of products of them and integers of 8 bits that reach the ends */
-    const int64_t row = i / p->n, column = i % p->n;
+    const int64_t blocks = scale_count(p) / p->n;
+    const int64_t row = p->b_column == 1 ? i / p->n : i % blocks;
+    const int64_t column = p->b_column == 1 ? i % p->n : i / blocks;
     const float half = 0x1p-24f * (float)(1 + column % 1023), times = (float)(row * 37 % 256 - 128);
     const float scale = p->b_halves == 2 ? half * times : 0x1p-7f * (1 + 0.25f * (float)(i % 7));
     const float minimum = p->b_halves == 2 ? -half * (float)(row * 11 % 64) : -3 * scale;

@@ -11,8 +11,8 @@ enum { MOST_ROWS = 16, MOST_ROWS_ROUNDED = 64, LEAST_WEIGHTS = 4096 };
 
 /* The weights [k, n], or [n, k] if `turned`, with one scale (and zero point) per `block` of k. */
 struct weights {
-  const struct tensor *q, *scale, *zero;
-  int64_t k, n, block, blocks, digits;
+  struct value *q, *scale, *zero;
+  int64_t k, n, block, digits;
   bool turned, blocked; /* blocked: scale has one element per block */
 };
 
@@ -23,15 +23,15 @@ static bool is_small(hone_dtype dtype) {
 static bool read_weights(const struct value *value, bool turned, struct weights *w) {
   const struct node *node = producer_of(value, OP_DequantizeLinear);
   if (!node || value->dtype != HONE_F32 || value->shape.rank != 2) return false;
-  const struct value *q = node->inputs[0], *scale = node->inputs[1], *zero = node_input(node, 2);
+  struct value *q = node->inputs[0], *scale = node->inputs[1], *zero = node_input(node, 2);
   if (!q->constant || !scale->constant || (zero && !zero->constant) || !is_small(q->dtype) ||
       scale->dtype != HONE_F32)
     return false;
   int64_t block = node_int(node, "block_size", 0), axis = node_int(node, "axis", 1);
   if (axis < 0) axis += 2;
-  *w = (struct weights){.q = q->constant,
-                        .scale = scale->constant,
-                        .zero = zero ? zero->constant : NULL,
+  *w = (struct weights){.q = q,
+                        .scale = scale,
+                        .zero = zero,
                         .k = q->shape.dims[turned],
                         .n = q->shape.dims[!turned],
                         .digits = node_int(node, "a_digits", 0) == 2 ? 2 : 0,
@@ -39,64 +39,31 @@ static bool read_weights(const struct value *value, bool turned, struct weights 
                         .blocked = block > 0};
   w->block = block > 0 ? block : w->k;
   if (w->block < 1 || w->block > w->k || w->k * w->n < LEAST_WEIGHTS) return false;
-  w->blocks = (w->k + w->block - 1) / w->block;
   if (dtype_bits(q->dtype) == 4 && w->block % 2 && w->block != w->k) return false;
   if (w->blocked) return axis == (turned ? 1 : 0);
-  return tensor_count(w->scale) == 1 || axis == (turned ? 0 : 1);
+  return tensor_count(scale->constant) == 1 || axis == (turned ? 0 : 1);
 }
 
-/* The index of the scale of (block, column). */
-static size_t scale_at(const struct weights *w, const struct tensor *x, int64_t block, int64_t n) {
-  if (tensor_count(x) == 1) return 0;
-  if (!w->blocked) return (size_t)n;
-  return (size_t)(w->turned ? n * w->blocks + block : block * w->n + n);
-}
-
-static hone_status element_of_blocks(struct rewrite *r, const struct weights *w,
-                                     const struct tensor *from, struct value **out) {
-  TRY(rewrite_constant(r, from->dtype, &(struct shape){2, {w->blocks, w->n}}, out));
-  for (int64_t block = 0; block < w->blocks; block++)
-    for (int64_t n = 0; n < w->n; n++) {
-      size_t to = (size_t)(block * w->n + n), at = scale_at(w, from, block, n);
-      if (from->dtype == HONE_F32)
-        tensor_set_f64((*out)->constant, to, tensor_f64(from, at));
-      else
-        tensor_set_i64((*out)->constant, to, tensor_i64(from, at));
-    }
+/* One element per block and column, from `from`, which has one, or one per column if they are not blocked. */
+static hone_status element_of_blocks(struct rewrite *r, const struct weights *w, struct value *from,
+                                     struct value **out) {
+  *out = from;
+  if (w->blocked) return HONE_OK;
+  struct shape shape = {2, {w->n, w->n}};
+  shape.dims[w->turned] = 1;
+  TRY(rewrite_constant(r, from->dtype, &shape, out));
+  const bool is_one = tensor_count(from->constant) == 1;
+  for (size_t n = 0; n < (size_t)w->n; n++)
+    if (from->dtype == HONE_F32)
+      tensor_set_f64((*out)->constant, n, tensor_f64(from->constant, is_one ? 0 : n));
+    else
+      tensor_set_i64((*out)->constant, n, tensor_i64(from->constant, is_one ? 0 : n));
   return HONE_OK;
 }
 
-/* Element (n, k) of q, unsigned. */
-static unsigned code_at(const struct weights *w, const uint8_t *q, bool is_half, int64_t n,
-                        int64_t k) {
-  const size_t i = (size_t)(n * w->k + k);
-  return is_half ? q[i / 2] >> i % 2 * 4 & 15u : q[i];
-}
-
-/* Tile by tile: both sides stay in the cache. */
-static hone_status turned_weights(struct rewrite *r, const struct weights *w, struct value **out) {
-  enum { TILE = 64 };
-  const bool is_half = dtype_bits(w->q->dtype) == 4;
-  const uint8_t *q = w->q->data;
-  TRY(rewrite_constant(r, w->q->dtype, &(struct shape){2, {w->k, w->n}}, out));
-  uint8_t *to = (uint8_t *)(uintptr_t)(*out)->constant->data;
-  for (int64_t first_k = 0; first_k < w->k; first_k += TILE)
-    for (int64_t first_n = 0; first_n < w->n; first_n += TILE)
-      for (int64_t k = first_k; k < w->k && k < first_k + TILE; k++)
-        for (int64_t n = first_n; n < w->n && n < first_n + TILE; n++) {
-          const size_t i = (size_t)(k * w->n + n);
-          const unsigned code = code_at(w, q, is_half, n, k);
-          if (is_half)
-            to[i / 2] = (uint8_t)(to[i / 2] | code << i % 2 * 4);
-          else
-            to[i] = (uint8_t)code;
-        }
-  return HONE_OK;
-}
-
-static bool is_all_zero(const struct tensor *x) {
-  for (size_t i = 0; x && i < tensor_count(x); i++)
-    if (tensor_i64(x, i)) return false;
+static bool is_all_zero(const struct value *x) {
+  for (size_t i = 0; x && i < tensor_count(x->constant); i++)
+    if (tensor_i64(x->constant, i)) return false;
   return true;
 }
 
@@ -113,28 +80,28 @@ static const struct value *summed_in_blocks(const struct value *sums, int64_t bl
 }
 
 /* The Gemm that adds minima [n, blocks] times the sums over the blocks of a; NULL: another one. */
-static const struct value *minima_of(const struct node *product, const struct node *gemm) {
+static struct value *minima_of(const struct node *product, const struct node *gemm) {
   const struct value *a = product->inputs[0];
   const int64_t block = node_int(product, "block_size", 0);
-  const struct value *minima = gemm->inputs[1];
+  struct value *minima = gemm->inputs[1];
   if (product->input_count > 3 || node_input(gemm, 2) || !node_int(gemm, "transB", 0) ||
       node_int(gemm, "transA", 0) || node_float(gemm, "alpha", 1) != 1 || a->shape.rank != 2)
     return NULL;
   const struct shape *scales = &product->inputs[2]->shape;
   const bool fits = minima->constant && minima->dtype == HONE_F32 && minima->shape.rank == 2 &&
-                    minima->shape.dims[0] == scales->dims[1] &&
-                    minima->shape.dims[1] == scales->dims[0] && a->shape.dims[1] % block == 0;
+                    node_int(product, "transB", 0) && shape_equal(&minima->shape, scales) &&
+                    a->shape.dims[1] % block == 0;
   return fits && summed_in_blocks(gemm->inputs[0], block) == a ? minima : NULL;
 }
 
 /* in: a, weights, scales, zero points or minima if count is 4. */
 static hone_status make_product(struct rewrite *r, struct value *const *in, size_t count,
-                                int64_t block, int64_t digits, struct node *old,
-                                struct node **out) {
+                                const struct weights *w, struct node *old, struct node **out) {
   TRY(rewrite_node(r, OP_MatMulWeights, in, count, out));
   node_stand_for(*out, old);
-  TRY(node_set_int(r->ctx, r->graph, *out, "block_size", block));
-  if (digits) TRY(node_set_int(r->ctx, r->graph, *out, "a_digits", digits));
+  TRY(node_set_int(r->ctx, r->graph, *out, "block_size", w->block));
+  if (w->digits) TRY(node_set_int(r->ctx, r->graph, *out, "a_digits", w->digits));
+  if (w->turned) TRY(node_set_int(r->ctx, r->graph, *out, "transB", 1));
   return node_infer(r->ctx, r->graph, *out);
 }
 
@@ -143,17 +110,14 @@ static hone_status take_minima(struct rewrite *r, struct node *add) {
   for (int k = 0; k < 2; k++) {
     const struct node *product = producer_of(add->inputs[k], OP_MatMulWeights);
     const struct node *gemm = producer_of(add->inputs[!k], OP_Gemm);
-    const struct value *minima = product && gemm ? minima_of(product, gemm) : NULL;
+    struct value *minima = product && gemm ? minima_of(product, gemm) : NULL;
     if (!minima) continue;
-    const struct weights w = {.n = minima->shape.dims[0],
-                              .blocks = minima->shape.dims[1],
-                              .turned = true,
-                              .blocked = true};
-    struct value *in[] = {product->inputs[0], product->inputs[1], product->inputs[2], NULL};
+    const struct weights w = {.block = node_int(product, "block_size", 0),
+                              .digits = node_int(product, "a_digits", 0),
+                              .turned = true};
+    struct value *in[] = {product->inputs[0], product->inputs[1], product->inputs[2], minima};
     struct node *made;
-    TRY(element_of_blocks(r, &w, minima->constant, &in[3]));
-    TRY(make_product(r, in, 4, node_int(product, "block_size", 0), node_int(product, "a_digits", 0),
-                     add, &made));
+    TRY(make_product(r, in, 4, &w, add, &made));
     return rewrite_replace(r, add->outputs[0], made->outputs[0]);
   }
   return HONE_OK;
@@ -176,14 +140,11 @@ static hone_status visit(struct rewrite *r, struct node *node) {
     return HONE_OK;
   if (!read_weights(node->inputs[1], turned, &w)) return HONE_OK;
   if (elements > (w.digits ? MOST_ROWS_ROUNDED : MOST_ROWS) * w.k) return HONE_OK;
-  if (turned)
-    TRY(turned_weights(r, &w, &in[1]));
-  else
-    in[1] = node->inputs[1]->producer->inputs[0];
+  in[1] = w.q;
   TRY(element_of_blocks(r, &w, w.scale, &in[2]));
   bool has_zero = !is_all_zero(w.zero);
   if (has_zero) TRY(element_of_blocks(r, &w, w.zero, &in[3]));
-  TRY(make_product(r, in, has_zero ? 4 : 3, w.block, w.digits, node, &made));
+  TRY(make_product(r, in, has_zero ? 4 : 3, &w, node, &made));
   if (bias) {
     TRY(rewrite_node(r, OP_Add, (struct value *[]){made->outputs[0], bias}, 2, &made));
     TRY(node_infer(r->ctx, r->graph, made));

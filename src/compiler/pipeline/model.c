@@ -73,6 +73,7 @@ hone_status model_at(struct ctx *ctx, const struct model *model, const int64_t *
     options.sizes[k] = sizes[k];
   }
   options.is_probe = true;
+  options.before = model->graph;
   void (*say)(void *, const char *) = ctx->warn;
   ctx->warn = NULL; /* the file's warnings were printed when it was first read */
   hone_status status = model_load(ctx, model->path, &options, out);

@@ -26,7 +26,8 @@ struct model {
 MUST_USE hone_status model_load(struct ctx *ctx, const char *path,
                                 const struct import_options *options, struct model *out);
 void model_unload(struct model *model);
-/* The model with its dynamic sizes fixed, 1 <= sizes[k] <= bound of symbol k. */
+/* The model with its dynamic sizes fixed, 1 <= sizes[k] <= bound of symbol k. It may share constants with
+ * `model`, which must outlive it. */
 MUST_USE hone_status model_at(struct ctx *ctx, const struct model *model, const int64_t *sizes,
                               struct model *out);
 

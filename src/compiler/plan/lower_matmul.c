@@ -329,7 +329,7 @@ static hone_status split_a(struct builder *b, const struct node *node, const str
   problem->a_split = 1;
   struct problem own = *problem;
   own.n = 1; /* nothing of b and c */
-  own.b_row = own.c_row = own.b_halves = own.b_run = 0;
+  own.b_row = own.b_column = own.c_row = own.b_halves = own.b_run = 0;
   if (b->split && splits_the_same(b->split, &own, choice, a)) {
     *a = b->split->outputs[0];
     return HONE_OK;
@@ -378,16 +378,21 @@ static bool holds_runs(const struct problem *p, const struct tensor *scales) {
   int8_t bytes[BLOCK_OF_RUNS];
   float half;
   if (run < 2 || BLOCK_OF_RUNS % p->block || p->k % BLOCK_OF_RUNS) return false;
-  for (int64_t row = 0; row < p->k / p->block; row += run)
+  const int64_t blocks = p->k / p->block;
+  for (int64_t block = 0; block < blocks; block += run)
     for (int64_t column = 0; column < p->n; column++)
-      if (!gemm_wq_factors(x + row * p->n + column, run, p->n, &half, bytes)) return false;
+      if (!gemm_wq_factors(x + gemm_wq_scale(p, block, column), run, gemm_wq_scale(p, 1, 0), &half,
+                           bytes))
+        return false;
   return true;
 }
 
 hone_status lower_weights(struct builder *b, const struct fusion_group *g, bool *out_done) {
   const struct node *node = g->node;
   const struct value *a = node->inputs[0], *w = node->inputs[1], *c = g->result;
-  int64_t elements, k = w->shape.dims[0], n = w->shape.dims[1];
+  const bool turned = node_int(node, "transB", 0);
+  const int64_t k = w->shape.dims[turned], n = w->shape.dims[!turned];
+  int64_t elements;
   struct tensor *tensor;
   struct view av, packed, out;
   struct epilogue epilogue;
@@ -403,8 +408,8 @@ hone_status lower_weights(struct builder *b, const struct fusion_group *g, bool 
       .batch0 = 1,
       .batch1 = 1,
       .a_row = k,
-      .b_row = n,
-      .b_column = 1,
+      .b_row = turned ? 1 : n,
+      .b_column = turned ? k : 1,
       .b_batches = 1,
       .c_row = n,
       .block = node_int(node, "block_size", k),

@@ -54,6 +54,8 @@ struct model {
   const struct architecture *kind;
   int64_t blocks, width, inner, heads, key_heads, depth, positions, window, vocabulary;
   double epsilon;
+  const struct graph *before;          /* of the same file, read before; NULL: none */
+  size_t before_at;                    /* the value after the constant that was taken last */
   struct value *ids, *places;          /* the inputs */
   struct value **caches;               /* [2 * blocks] */
   struct value *past, *lengths, *last; /* with states: tokens before these, with these; of logits */
@@ -141,15 +143,36 @@ static struct made *made_of(struct model *m, const struct gguf_tensor *t) {
   return &m->made[t - m->file.tensors];
 }
 
+/* A constant for what NAME + part of the file holds: *out_made, which is to be filled, or NULL if the constant was read
+   before. Both times they are read in the same order. */
+static hone_status constant(struct model *m, const char *name, const char *part, hone_dtype dtype,
+                            const struct shape *shape, struct tensor **out_made,
+                            struct value **out) {
+  char full[256];
+  const size_t count = m->before ? m->before->values.count : 0;
+  snprintf(full, sizeof full, "%s%s", name, part);
+  *out_made = NULL;
+  for (size_t i = 0; i < count; i++) {
+    const size_t at = (m->before_at + i) % count;
+    const struct value *value = m->before->values.at[at];
+    if (!value->constant || value->dtype != dtype || strcmp(value->name, full) != 0 ||
+        !shape_equal(&value->shape, shape))
+      continue;
+    m->before_at = at + 1;
+    return graph_constant(m->ctx, m->make.graph, full, value->constant, out);
+  }
+  TRY(tensor_create(m->ctx, m->arena, dtype, shape, out_made));
+  return graph_constant(m->ctx, m->make.graph, full, *out_made, out);
+}
+
 static hone_status as_floats(struct model *m, const struct gguf_tensor *t, struct value **out) {
   struct shape shape = {.rank = t->rank};
   struct tensor *made;
   *out = made_of(m, t)->floats;
   if (*out) return HONE_OK;
   for (int d = 0; d < t->rank; d++) shape.dims[d] = t->dims[d];
-  TRY(tensor_create(m->ctx, m->arena, HONE_F32, &shape, &made));
-  blocks_decode(t->type, t->data, tensor_count(made), (float *)(uintptr_t)made->data);
-  TRY(graph_constant(m->ctx, m->make.graph, NULL, made, out));
+  TRY(constant(m, t->name, "", HONE_F32, &shape, &made, out));
+  if (made) blocks_decode(t->type, t->data, tensor_count(made), (float *)(uintptr_t)made->data);
   made_of(m, t)->floats = *out;
   return HONE_OK;
 }
@@ -175,14 +198,21 @@ static hone_status read_matrix(struct model *m, const struct gguf_tensor *t, hon
                                struct matrix *out) {
   const struct block_type *b = t->type;
   const size_t count = (size_t)(t->dims[0] * t->dims[1]), subs = b->elements / b->sub_elements;
+  char scales_of[16], minima_of[16];
+  const char *part = type == b->integer ? "" : ".bytes";
   struct tensor *q, *scales, *minima = NULL;
   *out = made_of(m, t)->matrix;
   if (out->integers && out->integers->dtype == type) return HONE_OK;
   *out = (struct matrix){.n = t->dims[0], .k = t->dims[1], .block = b->sub_elements};
   const struct shape by_block = {2, {out->n, out->k / out->block}};
-  TRY(tensor_create(m->ctx, m->arena, type, &(struct shape){2, {out->n, out->k}}, &q));
-  TRY(tensor_create(m->ctx, m->arena, HONE_F32, &by_block, &scales));
-  if (b->has_minimum) TRY(tensor_create(m->ctx, m->arena, HONE_F32, &by_block, &minima));
+  TRY(constant(m, t->name, part, type, &(struct shape){2, {out->n, out->k}}, &q, &out->integers));
+  snprintf(scales_of, sizeof scales_of, "%s.scales", part);
+  snprintf(minima_of, sizeof minima_of, "%s.minima", part);
+  TRY(constant(m, t->name, scales_of, HONE_F32, &by_block, &scales, &out->scales));
+  if (b->has_minimum)
+    TRY(constant(m, t->name, minima_of, HONE_F32, &by_block, &minima, &out->minima));
+  made_of(m, t)->matrix = *out;
+  if (!q || !scales || (b->has_minimum && !minima)) return HONE_OK;
   float *scale = (float *)(uintptr_t)scales->data;
   float *minimum = minima ? (float *)(uintptr_t)minima->data : NULL;
   for (size_t i = 0; i < count / b->elements; i++) {
@@ -191,10 +221,6 @@ static hone_status read_matrix(struct model *m, const struct gguf_tensor *t, hon
              minimum ? minimum + i * subs : NULL);
     put_integers(q, i * b->elements, integers, b->elements);
   }
-  TRY(graph_constant(m->ctx, m->make.graph, NULL, q, &out->integers));
-  TRY(graph_constant(m->ctx, m->make.graph, NULL, scales, &out->scales));
-  if (minima) TRY(graph_constant(m->ctx, m->make.graph, NULL, minima, &out->minima));
-  made_of(m, t)->matrix = *out;
   return HONE_OK;
 }
 
@@ -571,6 +597,7 @@ hone_status read_gguf(struct ctx *ctx, struct arena *arena, const struct source 
   TRY(NEW(ctx, arena, m));
   *m = (struct model){.ctx = ctx,
                       .arena = arena,
+                      .before = source->options->before,
                       .cache = source->options->cache,
                       .cache_type = source->options->cache && !source->options->cache_is_float
                                         ? HONE_F16

@@ -4,11 +4,14 @@
  * unsigned. All integer sums are exact: the error is that of rounding a, 2^-16 or 2^-24 of the
  * largest in the block. An infinity or NaN in a block makes the row NaN.
  *
- * Panels of NR columns hold, STEP rows of b at a time (at most 256), [scale][NR] (B_HALVES 1: f16, 2: integers
- * of 8 bits, whose f16 for each B_RUN blocks stand at the beginning of the panel), [zero or minimum][NR] if B_ZEROS, then groups of four rows [NR][4], or of eight rows for fewer
- * than 8 bits: the lower half of the fifth is in the upper half of the first one's byte. Before the groups of 5
- * or 6 bits stand their upper bits, [NR][4] for as many fours of rows as a byte holds, the first in the lowest
- * bits. SIGN_ is added to signed elements. As many groups as fit in registers (SLAB_) are unpacked once for all
+ * A panel of NR columns holds, with B_HALVES 2, the f16 numbers of its runs of blocks (scale[NR], and
+ * minimum[NR] if B_ZEROS), then its blocks of STEP rows of b, at most 256: scale[NR] (B_HALVES 0: f32,
+ * 1: f16, 2: an integer of 8 bits, times that of its run), zero or minimum[NR] if B_ZEROS, upper bits, groups of
+ * rows. A group of bytes is four rows [NR][4]. With fewer bits it is eight: the byte of a row has the lower half of its
+ * element and that of the fourth row after it. What 5 or 6 bits have above that is packed
+ * into vectors [NR][4], the first row in the lowest bits.
+ *
+ * SIGN_ is added to signed elements. As many groups as fit in registers (SLAB_) are unpacked once for all
  * TILE_ROWS rows of a. With TILES, the integer sums of 16 rows are made by AMX: the same numbers. From
  * defines(): VECTORS, PANEL_VECTORS, TILE_ROWS, STEP, DIGITS, TILES, B_TYPE (ONNX), B_BITS, AHEAD: the bytes
  * from what a row reads to what it fetches into L2.

@@ -199,12 +199,11 @@ struct nbits {
   const struct tensor *b, *scales, *zeros; /* zeros NULL: the middle of the range */
 };
 
-/* Transposes [n, k] to [k, n] and subtracts `middle` in place of the zero points of `to`; 4 bits:
- * two per byte. */
-static void turn_codes(const struct nbits *w, int64_t middle, uint8_t *to) {
+/* The codes [n, k] less `middle`, the zero point that `to` has not; 4 bits: two per byte. */
+static void put_codes(const struct nbits *w, int64_t middle, uint8_t *to) {
   for (int64_t j = 0; j < w->n; j++)
     for (int64_t i = 0; i < w->k; i++) {
-      int64_t at = i * w->n + j;
+      int64_t at = j * w->k + i;
       uint8_t x = (uint8_t)(code_at(w->b, w->bits, w->blocks * w->block, j, i) - middle);
       if (w->bits == 8)
         to[at] = x;
@@ -213,26 +212,26 @@ static void turn_codes(const struct nbits *w, int64_t middle, uint8_t *to) {
     }
 }
 
-/* The same elements as [k, n] of 4 or 8 bits. Zero points at the middle of the range make them
+/* The same elements as [n, k] of 4 or 8 bits. Zero points at the middle of the range make them
  * signed, without zero points. */
 static struct value *nbits_product(struct expansion *e, struct value *a, const struct nbits *w) {
   const struct tensor *q, *scales, *zeros = NULL;
-  struct shape shape = {2, {w->k, w->n}}, blocks = {2, {w->blocks, w->n}};
+  struct shape shape = {2, {w->n, w->k}}, blocks = {2, {w->n, w->blocks}};
   hone_dtype dtype = w->bits == 4 ? (w->zeros ? HONE_U4 : HONE_I4) : w->zeros ? HONE_U8 : HONE_I8;
   int64_t middle = w->zeros ? 0 : INT64_C(1) << (w->bits - 1);
   struct value *in[3] = {x_constant(e, dtype, &shape, &q),
                          x_constant(e, HONE_F32, &blocks, &scales), NULL};
   if (w->zeros) in[2] = x_constant(e, dtype, &blocks, &zeros);
   if (e->status) return a;
-  turn_codes(w, middle, tensor_data(q));
+  put_codes(w, middle, tensor_data(q));
   for (int64_t j = 0; j < w->n; j++)
     for (int64_t i = 0; i < w->blocks; i++) {
-      tensor_set_f64(scales, (size_t)(i * w->n + j),
-                     tensor_f64(w->scales, (size_t)(j * w->blocks + i)));
-      if (zeros)
-        tensor_set_i64(zeros, (size_t)(i * w->n + j), code_at(w->zeros, w->bits, w->blocks, j, i));
+      const size_t at = (size_t)(j * w->blocks + i);
+      tensor_set_f64(scales, at, tensor_f64(w->scales, at));
+      if (zeros) tensor_set_i64(zeros, at, code_at(w->zeros, w->bits, w->blocks, j, i));
     }
   x_with_int(e, "block_size", w->block);
+  x_with_int(e, "transB", 1);
   return x_op(e, OP_MatMulWeights, (struct value *[]){a, in[0], in[1], in[2]}, w->zeros ? 4 : 3);
 }
 
