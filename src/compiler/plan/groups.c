@@ -4,7 +4,8 @@
  * value twice (GELU), and sums with another tensor (residuals). A node taken later cannot depend on
  * a result of the group, so no cycle can arise.
  *
- * A contraction also takes a producer of an operand of its program, if that has no other reader.
+ * A contraction also takes a producer of an operand of its program, if that has no other reader; a
+ * loop does if all of it is arithmetic.
  *
  * Contractions go first, the last one first: if two meet in a sum, the later one takes it, because
  * only then the other operand exists already. Elementwise groups follow in graph order.
@@ -174,6 +175,22 @@ static const struct node *maker_of(const struct finder *f, const struct growth *
   return is_own && !value->is_output && f->uses[value->index] == 1 ? maker : NULL;
 }
 
+/* Loops take only arithmetic from producers: an operand that is not contiguous would make functions in the same
+   loop run element by element. */
+static bool is_arithmetic(const struct op *op) {
+  enum { MOST_FLOPS = 8 }; /* a division */
+  return op->class == OP_ELEMENTWISE && op_flops(op) <= MOST_FLOPS;
+}
+
+static bool may_take_makers(const struct growth *g, const struct node *node) {
+  const struct op *first = g->group.node->op;
+  if (first->class != OP_ELEMENTWISE) return true;
+  bool is_cheap = is_arithmetic(first) && is_arithmetic(node->op);
+  for (size_t i = 0; is_cheap && i < g->program.count; i++)
+    is_cheap = is_arithmetic(g->program.at[i].op);
+  return is_cheap;
+}
+
 /* How many of the producers are better fused here than left to a contraction before them that
    could fuse them too: minimises the bytes that go through memory. Without such a contraction:
    all. */
@@ -198,8 +215,8 @@ static size_t makers_worth_taking(const struct finder *f, const struct growth *g
   return best;
 }
 
-/* Fuses the producer of an operand of a contraction's program (for example a rescaled residual),
-   so that it does not go through memory either. */
+/* Fuses the producer of an operand of the program (a rescaled residual, the other product of a rotation), so that
+   it does not go through memory either. */
 static hone_status take_makers(struct finder *f, struct growth *g, const struct node *node) {
   const struct node *chain[MOST_CHAIN], *reader = node;
   size_t count = 0;
@@ -207,7 +224,7 @@ static hone_status take_makers(struct finder *f, struct growth *g, const struct 
     const struct node *maker = NULL;
     for (size_t i = 0; i < elementwise_operands(reader) && !maker; i++) {
       maker = maker_of(f, g, reader->inputs[i]);
-      if (maker && !is_next(f, g, maker)) maker = NULL;
+      if (maker && (!is_next(f, g, maker) || !may_take_makers(g, maker))) maker = NULL;
     }
     if (!maker) break;
     chain[count++] = maker;
@@ -239,7 +256,7 @@ static hone_status grow(struct finder *f, struct growth *g, struct closed *close
     if (position == UINT32_MAX || f->is_taken[position]) break;
     const struct node *node = f->graph->nodes.at[position];
     if (!is_next(f, g, node)) break; /* its operand would be read outside forever */
-    if (g->group.node->op->class != OP_ELEMENTWISE) TRY(take_makers(f, g, node));
+    if (may_take_makers(g, node)) TRY(take_makers(f, g, node));
     if (g->count > MOST_STEPS || !is_next(f, g, node)) break;
     TRY(take(f, g, node, position));
     if (is_closed(g)) *closed = (struct closed){g->count, g->operands.count, g->program.count};

@@ -245,6 +245,8 @@ struct work {
   hone_dtype dtype;                 /* type of the multiplications, which selects the peak */
 };
 void step_work(const struct step *step, struct work *out);
+/* Of an elementwise operator, per element. */
+double op_flops(const struct op *op);
 
 /* -- view.c: pure functions on views */
 void view_dense(struct view *view, struct buffer *buffer, hone_dtype dtype,

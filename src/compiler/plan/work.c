@@ -77,13 +77,14 @@ static double expression_flops(const char *expression) {
   return flops;
 }
 
+double op_flops(const struct op *op) {
+  const char *text = op->expression ? op->expression : op->integer;
+  return text ? expression_flops(text) : 1;
+}
+
 static double program_flops(const struct expr *program) {
   double flops = 0;
-  for (size_t k = 0; k < program->count; k++) {
-    const struct op *op = program->at[k].op;
-    const char *text = op->expression ? op->expression : op->integer;
-    flops += text ? expression_flops(text) : 1;
-  }
+  for (size_t k = 0; k < program->count; k++) flops += op_flops(program->at[k].op);
   return flops;
 }
 

@@ -1,0 +1,20 @@
+/* llama.cpp that pip compiles for this processor (workers/engine_llamacppbuilt.py). */
+#include "backends.h"
+
+const struct backend backend_llamacppbuilt = {
+    .name = "llamacppbuilt",
+    .title = "llama.cpp, built here",
+    .routes = "gguf",
+    .formats = "gguf",
+    .package = "llama-cpp-python==0.3.36 numpy==2.4.6",
+    .package_mb = 400,
+    .worker = "engine_llamacppbuilt.py",
+    .distribution = "llama-cpp-python",
+    .grows = true,
+    .ships_model = true,
+    .only_installed = true,
+    .traits = {"CPUs, NVIDIA, AMD and Apple GPUs, Vulkan", "GGUF; others by its converters",
+               "ggml graph, GGUF blocks", "repacked weights, int8 activations, f16 caches",
+               "fp32 fp16 bf16 and 1.5 to 8 bits per weight"},
+    .describe = describe_environment,
+};
