@@ -8,6 +8,7 @@ const struct backend backend_llamacppbuilt = {
     .formats = "gguf",
     .package = "llama-cpp-python==0.3.36 numpy==2.4.6",
     .package_mb = 400,
+    .from_source = "llama-cpp-python", /* PyPI has no wheel */
     .worker = "engine_llamacppbuilt.py",
     .distribution = "llama-cpp-python",
     .grows = true,

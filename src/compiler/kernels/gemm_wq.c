@@ -104,6 +104,7 @@ bool gemm_wq_enumerate(const struct problem *p, const struct kernel_target *targ
 bool gemm_wq_fits(const struct problem *p, const struct kernel_target *target,
                   struct choice *choice) {
   const int64_t most = panel_vectors(p, target, choice);
+  if (!choice->value[2]) choice->value[2] = target->fetch_ahead; /* a table without it */
   return choice->value[0] >= 1 && most % choice->value[0] == 0 && choice->value[1] >= 1 &&
          choice->value[1] <= min_i64(p->m, 16) && choice->value[2] >= 0 &&
          choice->value[2] <= ahead[COUNT(ahead) - 1];
