@@ -578,6 +578,66 @@ static bool moved_from(const struct node *node, size_t i, const struct value **o
   }
 }
 
+/* A fraction that float arithmetic makes of whole numbers, as lengths of frames are computed before they are rounded:
+   element i of x is `over` divided by `by`. */
+struct fraction {
+  struct element over;
+  int64_t by;
+};
+
+static struct element scaled(const struct element *a, int64_t by) {
+  return (struct element){a->bound * by, slope_times(&a->slope, by)};
+}
+
+static bool fraction_of(const struct value *x, size_t i, int depth, struct fraction *out) {
+  enum { DEEPEST = 8, LARGEST = 1 << 20 };
+  const struct node *node = x ? x->folded_from : NULL;
+  const struct value *from;
+  struct fraction b;
+  size_t from_i;
+  out->by = 1;
+  if (element_of(x, i, &out->over)) return true;
+  if (!node || !node->input_count || depth > DEEPEST) return false;
+  if (moved_from(node, i, &from, &from_i)) return fraction_of(from, from_i, depth + 1, out);
+  if (!fraction_of(node->inputs[0], i, depth + 1, out) ||
+      !fraction_of(node_input(node, 1), i, depth + 1, &b))
+    return false;
+  const bool is_fixed = slope_is_zero(&b.over.slope);
+  switch (node->op->id) {
+    case OP_Add:
+    case OP_Sub:
+      b.over = scaled(&b.over, out->by * (is_op(node, OP_Sub) ? -1 : 1));
+      out->over = scaled(&out->over, b.by);
+      out->over.bound += b.over.bound;
+      out->over.slope = slope_plus(&out->over.slope, &b.over.slope);
+      out->by *= b.by;
+      break;
+    case OP_Mul:
+      if (!is_fixed) return false;
+      out->over = scaled(&out->over, b.over.bound);
+      out->by *= b.by;
+      break;
+    case OP_Div:
+      if (!is_fixed || b.over.bound < 1 || b.over.bound > LARGEST ||
+          !dtype_is_float(node->inputs[0]->dtype))
+        return false;
+      out->over = scaled(&out->over, b.by);
+      out->by *= b.over.bound;
+      break;
+    default:
+      return false;
+  }
+  return out->by <= LARGEST;
+}
+
+/* Ceil and Floor of a fraction. */
+static bool rounded(const struct dimension *at, size_t i, struct slope *out) {
+  struct fraction x;
+  if (!fraction_of(at->node->inputs[0], i, 0, &x)) return false;
+  if (is_op(at->node, OP_Ceil)) x.over.bound += x.by - 1;
+  return quotient(at, x.over, &(struct element){.bound = x.by}, true, out);
+}
+
 bool explain_element(const struct dimension *at, size_t i, struct slope *out) {
   const struct node *node = at->node;
   const struct value *x = node && node->input_count ? node->inputs[0] : NULL;
@@ -595,6 +655,8 @@ bool explain_element(const struct dimension *at, size_t i, struct slope *out) {
   struct slope found;
   if (is_op(node, OP_ReduceProd)) /* of a list: there is one result */
     return x->shape.rank == 1 && whole_product(at, x, &found) && accept(at, &found, out);
+  if (is_op(node, OP_Ceil) || is_op(node, OP_Floor))
+    return rounded(at, i, &found) && accept(at, &found, out);
   if (!element_of(x, i, &a)) return false;
   if (is_op(node, OP_Neg)) {
     found = slope_times(&a.slope, -1);
