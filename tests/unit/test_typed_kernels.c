@@ -599,9 +599,36 @@ static void test_rows_are_covered(void **state) {
   }
 }
 
+/* Scales of a run of blocks as an f16 and integers; numbers that are none. */
+static void test_factors(void **state) {
+  static const struct {
+    float x[4];
+    bool is_product;
+  } cases[] = {
+      {{63 * 0.5f, -32 * 0.5f, 0, 7 * 0.5f}, true},
+      {{-128 * 0x1p-24f, 127 * 0x1p-24f, 0x1p-24f, 0}, true},
+      {{2047, 2047 * 3, 2047 * 5, -2047 * 100}, true},
+      {{0, 0, 0, -0.0f}, true},
+      {{NAN, 0, 0, 0}, false},
+      {{1, NAN, 0, 0}, false},
+      {{INFINITY, 1, 0, 0}, false},
+      {{4097, 1, 0, 0}, false},
+      {{0x1p-30f, 0, 0, 0}, false},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    int8_t bytes[4];
+    float half;
+    assert_int_equal(gemm_wq_factors(cases[i].x, 4, 1, &half, bytes), cases[i].is_product);
+    for (int k = 0; cases[i].is_product && k < 4; k++)
+      assert_true((float)bytes[k] * half == cases[i].x[k]);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_winograd_halves),
                                      cmocka_unit_test(test_rows_are_covered),
+                                     cmocka_unit_test(test_factors),
                                      cmocka_unit_test(test_sse2),
                                      cmocka_unit_test(test_avx2),
                                      cmocka_unit_test(test_avxvnni),

@@ -244,13 +244,16 @@ static bool are_multiples(const float *x, int64_t count, int64_t stride, float o
 
 bool gemm_wq_factors(const float *x, int64_t count, int64_t stride, float *out_half,
                      int8_t *bytes) {
-  static const int8_t common[] = {63, -128, 127}; /* of the largest, as quantisers make it */
+  static const int8_t common[] = {63, -128, -32, 15}; /* of the largest, as quantisers make it */
   float largest = 0;
   for (int64_t i = 0; i < count; i++)
     if (fabsf(x[i * stride]) > fabsf(largest)) largest = x[i * stride];
   *out_half = 0;
-  for (int64_t i = 0; i < count; i++) bytes[i] = 0;
-  if (largest == 0) return true; /* NaN, which is not larger: its own product is not equal */
+  if (largest == 0) { /* or NaN */
+    bool is_zero = true;
+    for (int64_t i = 0; i < count; i++) bytes[i] = 0, is_zero = is_zero && x[i * stride] == 0;
+    return is_zero;
+  }
   for (int i = -COUNT(common); i < 127; i++) {
     *out_half = largest / (float)(i < 0 ? common[i + COUNT(common)] : i + 1);
     if (is_half(*out_half) && are_multiples(x, count, stride, *out_half, bytes)) return true;
