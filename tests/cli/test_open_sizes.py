@@ -607,6 +607,18 @@ def test_what_moves_with_a_size(hone, tmp_path, name, passes):
                 np.testing.assert_allclose(result, expected, rtol=2e-4, atol=2e-5, err_msg=f"{port.name} at {h}, {w}")
 
 
+def test_a_border_longer_than_the_image_is_reflected_again(hone, tmp_path):
+    """As NumPy does it; ONNX Runtime refuses such sizes."""
+    made = model([node("Pad", "x p", "y", mode="reflect")], [("x", FLOAT, [1, "w"])], [("y", FLOAT, None)], weights(p=ints(0, 7, 0, 5)), 19)
+    made.graph.output[0].type.tensor_type.ClearField("shape")
+    onnx.save(made, tmp_path / "m.onnx")
+    sound(hone("compile", "m.onnx", "--shape", "x[1,1<=W<=9]", "-o", "m.so"))
+    artifact = Artifact(tmp_path / "m.so")
+    for w in range(1, 10):
+        x = np.random.default_rng(w).standard_normal((1, w)).astype(np.float32)
+        np.testing.assert_array_equal(artifact(x)[0], np.pad(x, ((0, 0), (7, 5)), mode="reflect"))
+
+
 @pytest.mark.parametrize("strides, least", [([1, 1], 5), ([2, 2], 5), (None, 3)], ids=["ones", "twos", "one"])
 def test_sizes_below_a_window_are_refused(hone, tmp_path, strides, least):
     """Windows without padding."""

@@ -315,8 +315,10 @@ static struct value *padded_along(struct expansion *e, struct value *x, int d, i
   if (x_is(e, "mode", "constant", "wrap")) return take(e, x, d, x_2(e, OP_Mod, at, length));
   if (x_is(e, "mode", "constant", "constant"))
     return take_padded(e, x, d, at, number ? number : x_scalar(e, x->dtype, 0));
-  struct value *last = x_2(e, OP_Sub, length, i64(e, 1)); /* reflect: last - |last - |at|| */
-  at = x_1(e, OP_Abs, x_2(e, OP_Sub, last, x_1(e, OP_Abs, at)));
+  /* reflect, as often as padding is longer than x: last - |last - at % (2 * last)| */
+  struct value *last = x_2(e, OP_Sub, length, i64(e, 1));
+  struct value *period = x_2(e, OP_Max, x_2(e, OP_Add, last, last), i64(e, 1));
+  at = x_1(e, OP_Abs, x_2(e, OP_Sub, last, x_2(e, OP_Mod, at, period)));
   return take(e, x, d, x_2(e, OP_Sub, last, at));
 }
 
