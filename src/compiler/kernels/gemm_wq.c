@@ -152,8 +152,8 @@ int gemm_wq_defines(const struct problem *p, const struct kernel_target *target,
 /* A panel in the order in which the source reads it. */
 struct panels {
   int64_t width, count, blocks, scale_bytes, zero_bytes, block_bytes;
-  int64_t run,
-      run_bytes; /* blocks that share a half; bytes of these before the blocks of a panel */
+  /* Blocks that share a half; bytes of these halves before the blocks of a panel. */
+  int64_t run, run_bytes;
   /* rows of a block; consecutive rows in a word; consecutive rows in a byte */
   int64_t step, quad, pair;
   /* Bits of an element above its lower half, bytes of a column that hold them for a block. */
@@ -224,6 +224,7 @@ static float zero_at(const struct problem *p, const uint8_t *from, int64_t i) {
   return (float)((element(p, from, i) ^ sign) - sign);
 }
 
+/* True if f16 has the value. */
 static bool is_half(float x) {
   uint32_t bits;
   x = fabsf(x);

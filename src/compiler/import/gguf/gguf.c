@@ -212,14 +212,15 @@ static hone_status read_matrix(struct model *m, const struct gguf_tensor *t, hon
   if (b->has_minimum)
     TRY(constant(m, t->name, minima_of, HONE_F32, &by_block, &minima, &out->minima));
   made_of(m, t)->matrix = *out;
-  if (!q || !scales || (b->has_minimum && !minima)) return HONE_OK;
-  float *scale = (float *)(uintptr_t)scales->data;
+  if (!q && !scales && !minima) return HONE_OK;
+  float *scale = scales ? (float *)(uintptr_t)scales->data : NULL;
   float *minimum = minima ? (float *)(uintptr_t)minima->data : NULL;
   for (size_t i = 0; i < count / b->elements; i++) {
     int8_t integers[BLOCK_MAX];
-    b->split(t->data + i * b->bytes, integers, scale + i * subs,
-             minimum ? minimum + i * subs : NULL);
-    put_integers(q, i * b->elements, integers, b->elements);
+    float unused[2][SUB_BLOCK_MAX]; /* of a part that was read before */
+    b->split(t->data + i * b->bytes, integers, scale ? scale + i * subs : unused[0],
+             minimum ? minimum + i * subs : unused[1]);
+    if (q) put_integers(q, i * b->elements, integers, b->elements);
   }
   return HONE_OK;
 }
