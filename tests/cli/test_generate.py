@@ -299,7 +299,7 @@ def test_a_recommendation_with_a_least_quality(hone, tmp_path):
     result = hone("recommend", tmp_path / "m.gguf", "--scenario", "generate", "--prompt", tmp_path / "prompt.npy", "--new-tokens", "12",
                   "--quality-text", tmp_path / "text", "--backend", "llamacpp,native", "--engine", f"llamacpp={tmp_path}/engine",
                   "--backend-option", f"llamacpp.answer={tmp_path}/answer.npy", "--backend-option", f"llamacpp.rows={tmp_path}/rows.npy",
-                  "--min-accuracy", "0.99", "--threads", "1", "--budget", "40s", "--json", "-")
+                  "--min-quality", "0.99", "--threads", "1", "--budget", "40s", "--json", "-")
     advice = json.loads(result.text)
     assert advice["rows"][0]["backend"] == "native" and advice["rows"][0]["standing"] == "chosen", result
     dropped, = advice["dropped"]

@@ -414,5 +414,6 @@ def test_a_variant_that_cannot_be_made_is_named_with_its_reason(hone, tmp_path):
     assert "native, fp32, 1 thread" in result.text
     for form in ("int8", "int4-weights", "fp16", "bf16"):
         assert f"dropped    {form}: E_UNSUP" in result.text, result.text
+    refused(hone("recommend", "zoo:mlp", "--min-quality", "0.9"), "E_USAGE", "--scenario generate")
     refused(hone("recommend", "zoo:mlp", "--min-accuracy", "0.9", "--labels", tmp_path / "l"), "E_USAGE", "--calibrate")
     refused(hone("recommend", "zoo:mlp", "--calibrate", tmp_path), "E_USAGE", "goes with --min-accuracy")

@@ -34,6 +34,8 @@ const struct pass pass_pipeline[] = {
     {"recognise-layernorm", pass_recognise_layernorm, PASS_OPTIONAL,
      "before reduce-strength, which would change its Pow and Div"},
     {"reduce-strength", pass_reduce_strength, PASS_OPTIONAL, "the plan fuses what remains"},
+    {"swap-halves", pass_swap_halves, PASS_OPTIONAL,
+     "after fold-constants, which makes the bounds of slices constant; the plan fuses the signs"},
     {"normalise-gemm", pass_normalise_gemm, PASS_OPTIONAL,
      "kernels do not support alpha, beta or a matrix C; before fold-batchnorm, which needs the "
      "simple form"},

@@ -71,7 +71,7 @@ pass_fn pass_fold_constants, pass_fold_identity, pass_eliminate_common_subexpres
     pass_lower_composites, pass_lower_quantised, pass_lower_fixed_point, pass_lower_byte_sums,
     pass_widen_types, pass_fuse_edges, pass_place_slabs, pass_keep_weights, pass_lower_byte_tables,
     pass_unsign_bytes, pass_sink_reshapes, pass_crop_kernels, pass_lower_volumes,
-    pass_lower_channel_norms, pass_repeat_channels;
+    pass_lower_channel_norms, pass_repeat_channels, pass_swap_halves;
 /* For exports only. */
 pass_fn pass_recognise_gelu, pass_move_bytes, pass_sign_bytes, pass_fold_but_weights,
     pass_fold_all_constants, pass_pack_nbits;

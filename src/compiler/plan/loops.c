@@ -3,17 +3,19 @@
  */
 #include "plan.h"
 
-enum { CHUNK = 2048 };
+enum { CHUNK = 2048, SHORT = 8 };
 
 /* Outer dimensions become work items; two inner loops unless that leaves too few items for all
-   threads. */
+   threads, and even then if the innermost is shorter than a vector and the other no longer than
+   one item should be. */
 static void split(const int64_t *size, int rank, bool can_chunk, int *out_inner, int64_t *out_chunk,
                   int64_t *out_units) {
   *out_chunk = 0;
   *out_inner = rank < 2 ? rank : 2;
   int64_t units = 1;
   for (int i = 0; i < rank - *out_inner; i++) units *= size[i];
-  if (rank >= 2 && units < 8) {
+  const bool is_short = rank >= 2 && size[rank - 1] < SHORT && size[rank - 2] <= CHUNK;
+  if (rank >= 2 && units < 8 && !is_short) {
     *out_inner = 1;
     units *= size[rank - 2];
   }

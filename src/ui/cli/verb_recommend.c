@@ -35,10 +35,10 @@ static hone_status read_device(struct verb_state *v) {
 /* With --predict nothing is measured: flags of the measurement are errors. */
 static hone_status check_predict(const struct verb_state *v) {
   static const enum flag_id of_measurement[] = {
-      FLAG_objective, FLAG_max_latency, FLAG_min_throughput, FLAG_max_memory,
-      FLAG_max_size,  FLAG_max_start,   FLAG_max_compile,    FLAG_max_energy,
-      FLAG_budget,    FLAG_hybrid,      FLAG_bundle,         FLAG_min_accuracy,
-      FLAG_inputs,    FLAG_input,       FLAG_calibrate,      FLAG_labels};
+      FLAG_objective, FLAG_max_latency,  FLAG_min_throughput, FLAG_max_memory, FLAG_max_size,
+      FLAG_max_start, FLAG_max_compile,  FLAG_max_energy,     FLAG_budget,     FLAG_hybrid,
+      FLAG_bundle,    FLAG_min_accuracy, FLAG_min_quality,    FLAG_inputs,     FLAG_input,
+      FLAG_calibrate, FLAG_labels};
   const struct repeated *records = &v->args->repeated[FLAG_records];
   for (size_t i = 0; i < records->count; i++) TRY(records_check(v->ctx, records->at[i]));
   return flags_need(v->ctx, v->args, of_measurement, COUNT(of_measurement),
@@ -53,12 +53,14 @@ static hone_status read_constraints(struct verb_state *v) {
       {FLAG_max_latency, CONSTRAINT_latency}, {FLAG_min_throughput, CONSTRAINT_throughput},
       {FLAG_max_memory, CONSTRAINT_memory},   {FLAG_max_size, CONSTRAINT_size},
       {FLAG_max_start, CONSTRAINT_start},     {FLAG_max_compile, CONSTRAINT_compile},
-      {FLAG_max_energy, CONSTRAINT_energy},   {FLAG_min_accuracy, CONSTRAINT_accuracy}};
+      {FLAG_max_energy, CONSTRAINT_energy},   {FLAG_min_accuracy, CONSTRAINT_accuracy},
+      {FLAG_min_quality, CONSTRAINT_accuracy}};
   const char *objective = value_of(v->args, FLAG_objective, "latency");
   struct constraints *out = &v->options.constraints;
   int id = 0;
   constraints_init(out);
   for (size_t i = 0; i < COUNT(bounds); i++) {
+    if (!has(v->args, bounds[i].flag)) continue;
     TRY(amount_of(v->ctx, v->args, bounds[i].flag, constraint_kinds[bounds[i].id].amount, 0, 1e18,
                   NAN, &out->bound[bounds[i].id]));
   }
@@ -78,6 +80,8 @@ static hone_status read_scenario(struct verb_state *v) {
   v->options.generates = !strcmp(scenario, "generate");
   if (!v->options.generates && strcmp(scenario, "single") != 0)
     return fail(v->ctx, HONE_E_USAGE, place_name("--scenario"), "takes single or generate here");
+  TRY(flags_need(v->ctx, v->args, (const enum flag_id[]){FLAG_min_quality}, 1, v->options.generates,
+                 "--scenario generate"));
   return flags_need(v->ctx, v->args, (const enum flag_id[]){FLAG_hybrid, FLAG_bundle}, 2,
                     !v->options.generates, "--scenario single");
 }

@@ -222,7 +222,7 @@ static struct value *angles(struct expansion *e, struct value *table, int64_t ha
 }
 
 void expand_rotary(struct expansion *e) {
-  struct value *x = x_in(e, 0), *part[2], *turned[2];
+  struct value *x = x_in(e, 0), *part[2], *table[2];
   bool is_flat = x->shape.rank == 3, interleaved = x_int(e, "interleaved", 0) != 0;
   int64_t heads = x_int(e, "num_heads", 0);
   struct shape given = x->shape;
@@ -248,18 +248,18 @@ void expand_rotary(struct expansion *e) {
   int64_t half = turn / 2;
   const int64_t rows =
       d[0] && d[2] ? -1 : d[1]; /* the number of tokens is not a constant: for exports */
-  struct value *cosine = angles(e, x_in(e, 1), half), *sine = angles(e, x_in(e, 2), half);
   struct value *front = x_slice(e, x, 3, 0, turn);
   struct value *pairs = interleaved
                             ? x_reshape(e, front, (int64_t[]){d[0], rows, d[2], half, 2}, 5)
                             : x_reshape(e, front, (int64_t[]){d[0], rows, d[2], 2, half}, 5);
   int axis = interleaved ? 4 : 3;
-  for (int i = 0; i < 2; i++) part[i] = x_squeeze(e, x_slice(e, pairs, axis, i, i + 1), axis);
-  turned[0] = x_2(e, OP_Sub, x_2(e, OP_Mul, cosine, part[0]), x_2(e, OP_Mul, sine, part[1]));
-  turned[1] = x_2(e, OP_Add, x_2(e, OP_Mul, sine, part[0]), x_2(e, OP_Mul, cosine, part[1]));
-  for (int i = 0; i < 2; i++) turned[i] = x_unsqueeze(e, turned[i], axis);
-  struct value *y =
-      x_reshape(e, x_concat(e, axis, turned, 2), (int64_t[]){d[0], rows, d[2], turn}, 4);
+  for (int i = 0; i < 2; i++) part[i] = x_slice(e, pairs, axis, i, i + 1);
+  part[1] = x_1(e, OP_Neg, part[1]);
+  struct value *turned = x_concat(e, axis, (struct value *[]){part[1], part[0]}, 2);
+  for (int i = 0; i < 2; i++)
+    table[i] = x_unsqueeze(e, angles(e, x_in(e, 1 + (size_t)i), half), axis);
+  turned = x_2(e, OP_Add, x_2(e, OP_Mul, pairs, table[0]), x_2(e, OP_Mul, turned, table[1]));
+  struct value *y = x_reshape(e, turned, (int64_t[]){d[0], rows, d[2], turn}, 4);
   if (turn < size) y = x_concat(e, 3, (struct value *[]){y, x_slice(e, x, 3, turn, size)}, 2);
   y = is_flat ? x_reshape(e, y, given.dims, 3) : x_swap(e, y, 1, 2);
   x_out(e, 0, y);
