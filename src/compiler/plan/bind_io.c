@@ -49,6 +49,19 @@ static hone_status bind_body_outputs(struct builder *b) {
   return HONE_OK;
 }
 
+/* The extents of a value, with one of its own for each dimension that depends on the caller's sizes. */
+static hone_status all_extents(struct builder *b, const struct value *value,
+                               uint32_t out[HONE_MAX_RANK]) {
+  memcpy(out, value->extents, sizeof value->extents);
+  for (int d = 0; d < value->shape.rank; d++) {
+    if (out[d] || !is_open_at(value, d)) continue;
+    out[d] = (uint32_t)++b->plan->extent_count;
+    VEC_PUSH(b->ctx, b->arena, &b->plan->sized_extents,
+             (struct sized_extent){out[d], value->shape.dims[d], value->slope[d]});
+  }
+  return HONE_OK;
+}
+
 /* A dynamic output is dense at its actual size. */
 static hone_status compact(struct builder *b, const struct value *value, const struct view *to) {
   const struct generic_shape shape = {value->shape.rank, value->shape.dims};
@@ -64,7 +77,7 @@ static hone_status compact(struct builder *b, const struct value *value, const s
   step->generic = generic_find("Compact");
   step->inputs[0] = from;
   step->outputs[0] = *to;
-  memcpy(step->inputs[0].extents, value->extents, sizeof value->extents);
+  TRY(all_extents(b, value, step->inputs[0].extents));
   step->units = step->generic->units(&problem);
   step->serial = step->units < 64;
   return HONE_OK;

@@ -99,15 +99,6 @@ static hone_status carry_any(struct dynamic_check *c) {
   return c->node ? HONE_OK : HONE_E_INTERNAL;
 }
 
-/* Only dimension 0 of the data, the batch, may be dynamic. */
-static hone_status carry_batch(struct dynamic_check *c) {
-  const struct node *node = c->node;
-  for (size_t k = 0; k < node->input_count; k++)
-    if (is_open_in(node->inputs[k], k ? 0 : 1, HONE_MAX_RANK))
-      return refuse(c, "a dimension other than the batch is dynamic");
-  return HONE_OK;
-}
-
 /* Only the channels must be fixed. */
 static hone_status carry_places(struct dynamic_check *c) {
   const struct node *node = c->node;
@@ -186,27 +177,6 @@ static hone_status carry_resize(struct dynamic_check *c) {
   return HONE_OK;
 }
 
-/* Only dimensions before `axis` may be dynamic. */
-static hone_status carry_rows(struct dynamic_check *c) {
-  const struct value *x = c->node->inputs[0];
-  int64_t axis = node_int(c->node, "axis", -1);
-  if (axis < 0) axis += x->shape.rank;
-  return is_open_in(x, (int)axis, HONE_MAX_RANK) ? refuse(c, "it normalises over that dimension")
-                                                 : HONE_OK;
-}
-
-/* A scale or bias along a dynamic dimension of x would have to be dynamic too. */
-static hone_status carry_scaled_rows(struct dynamic_check *c) {
-  const struct value *x = c->node->inputs[0];
-  for (size_t k = 1; k < c->node->input_count; k++) {
-    const struct value *scale = c->node->inputs[k];
-    for (int d = 0; scale && d < scale->shape.rank; d++)
-      if (scale->shape.dims[d] != 1 && is_open_at(x, d + x->shape.rank - scale->shape.rank))
-        return refuse(c, "its scale varies along that dimension");
-  }
-  return carry_rows(c);
-}
-
 /* The next smallest group of dimensions of equal size, from *i and *j on; true if it is a view: both
    sides have the same dynamic dimension, and the dimensions inside it are the same. */
 static bool next_group(const struct value *in, const struct value *out, int *i, int *j) {
@@ -279,14 +249,6 @@ static hone_status carry_split(struct dynamic_check *c) {
   return is_open_at(c->node->inputs[0], node_int(c->node, "axis", 0))
              ? refuse(c, "that dimension is split")
              : HONE_OK;
-}
-
-static hone_status carry_tile(struct dynamic_check *c) {
-  const struct value *in = c->node->inputs[0], *out = c->node->outputs[0];
-  for (int d = 0; d < in->shape.rank; d++)
-    if (is_open_at(in, d) && (in->shape.dims[d] != out->shape.dims[d]))
-      return refuse(c, "that dimension is repeated");
-  return HONE_OK;
 }
 
 /* Elements added before dimension d; false if they are not constant. */
@@ -463,16 +425,9 @@ static const struct {
   enum op_id op;
   carry_fn *carry;
 } rules[] = {
-    {OP_Identity, carry_any},
-    {OP_Transpose, carry_any},
-    {OP_Dropout, carry_any},
     {OP_Expand, carry_any},
-    {OP_Trilu, carry_any},
-    {OP_OneHot, carry_any},
     {OP_Reshape, carry_any},
     {OP_Flatten, carry_any},
-    {OP_Squeeze, carry_any},
-    {OP_Unsqueeze, carry_any},
     {OP_Slice, carry_slice},
     {OP_Gather, carry_gather},
     {OP_GatherElements, carry_gather},
@@ -481,24 +436,15 @@ static const struct {
     {OP_ScatterND, carry_scatter},
     {OP_Concat, carry_any},
     {OP_Split, carry_split},
-    {OP_Tile, carry_tile},
     {OP_Pad, carry_pad},
-    {OP_DepthToSpace, carry_places},
-    {OP_SpaceToDepth, carry_places},
     {OP_MatMul, carry_matmul},
     {OP_MatMulInteger, carry_matmul},
-    {OP_MatMulWeights, carry_any}, /* its depth is a constant's */
     {OP_QLinearMatMul, carry_matmul},
     {OP_Gemm, carry_gemm},
     {OP_Softmax, carry_softmax},
     {OP_LogSoftmax, carry_softmax},
     {OP_Hardmax, carry_softmax},
-    {OP_TableSoftmax, carry_rows},
-    {OP_NormalizeBytes, carry_rows},
-    {OP_NormalizeWords, carry_rows},
     {OP_LpNormalization, carry_norm},
-    {OP_LayerNormalization, carry_scaled_rows},
-    {OP_RMSNormalization, carry_scaled_rows},
     {OP_ReduceL1, carry_reduce},
     {OP_ReduceL2, carry_reduce},
     {OP_ReduceLogSum, carry_reduce},
@@ -526,8 +472,6 @@ static const struct {
     {OP_QuantizeLinear, carry_quantize},
     {OP_QuantizeHalfAway, carry_quantize},
     {OP_DequantizeLinear, carry_quantize},
-    {OP_Requantize, carry_batch},
-    {OP_BatchNormalization, carry_places},
     {OP_Conv, carry_window},
     {OP_ConvInteger, carry_window},
     {OP_QLinearConv, carry_window},
@@ -538,9 +482,6 @@ static const struct {
     {OP_GlobalAveragePool, carry_global_pool},
     {OP_GlobalMaxPool, carry_global_pool},
     {OP_GlobalLpPool, carry_global_pool},
-    {OP_InstanceNormalization, carry_batch},
-    {OP_GroupNormalization, carry_batch},
-    {OP_LRN, carry_places},
     {OP_Resize, carry_resize},
 };
 
@@ -586,8 +527,6 @@ static const char *group_reason(const struct fusion_group *g, bool is_open) {
   for (size_t k = 0; k < value_count(g); k++) {
     const struct value *value = value_at(g, k);
     if (!value) continue;
-    if (is_open_value(value) && value_is_open(value))
-      return "a value has this and a data-dependent dimension";
     if (is_open && value->dtype == HONE_STRING) return "it has string values";
   }
   return NULL;
@@ -637,6 +576,13 @@ hone_status look_at_sizes(struct builder *b, const struct fusion_group *g) {
              : HONE_OK;
 }
 
+static bool may_all_be_shorter(const struct node *node) {
+  for (size_t k = 0; k < node->input_count; k++)
+    for (int d = 0; node->inputs[k] && d < node->inputs[k]->shape.rank; d++)
+      if (is_open_at(node->inputs[k], d) && !may_be_shorter(node, k, d)) return false;
+  return true;
+}
+
 hone_status carry_symbol(struct builder *b, const struct fusion_group *g) {
   const struct node *node = g->node;
   struct dynamic_check c = {.b = b, .node = node};
@@ -644,8 +590,12 @@ hone_status carry_symbol(struct builder *b, const struct fusion_group *g) {
   carry_fn *carry = find_rule(node);
   if (reads_window(node))
     c.why_not = "a constant index counts from the end of a dynamic dimension";
+  else if (may_all_be_shorter(node))
+    return HONE_OK;
   else if (carry)
     TRY(carry(&c));
+  else if (has_shorter_rule(node))
+    c.why_not = "other elements depend on all of that dimension";
   else
     c.why_not = "the operator does not support dynamic dimensions";
   if (!c.why_not) return HONE_OK;

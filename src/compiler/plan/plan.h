@@ -190,6 +190,13 @@ struct step {
   const struct attribute *attributes;
 };
 
+/* An entry of the table of a run that follows from what the caller gives: bound minus slope. */
+struct sized_extent {
+  uint32_t number;
+  int64_t bound;
+  struct slope slope;
+};
+
 struct plan {
   const char *name; /* name of the graph */
   struct symbols symbols;
@@ -202,6 +209,7 @@ struct plan {
   size_t table_bytes;                 /* of the weights, at their end: see is_table */
   size_t string_offset, string_bytes; /* of the arena: where new strings are stored */
   size_t extent_count; /* number of sizes known only at run time: a table per run, entry 0 unused */
+  VEC(struct sized_extent) sized_extents;
   /* threads that have scratch memory; further threads skip steps that need it */
   int scratch_threads;
   size_t lower_bound_bytes; /* most bytes alive at once: a lower bound for every plan */

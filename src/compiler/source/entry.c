@@ -100,6 +100,16 @@ static void emit_sizes(struct strbuf *out, const struct plan *plan) {
       "    }\n");
 }
 
+static void emit_sized_extents(struct strbuf *out, const struct plan *plan) {
+  if (plan->sized_extents.count) strbuf_puts(out, "  const long *const less = f.less;\n");
+  for (size_t i = 0; i < plan->sized_extents.count; i++) {
+    const struct sized_extent *extent = &plan->sized_extents.at[i];
+    strbuf_printf(out, "  extents[%u] = ", (unsigned)extent->number);
+    emit_size(out, extent->bound, &extent->slope);
+    strbuf_puts(out, ";\n");
+  }
+}
+
 static void emit_output_sizes(struct strbuf *out, const struct plan *plan) {
   strbuf_puts(
       out,
@@ -286,6 +296,7 @@ void emit_run(struct emitter *e) {
                   "  if (!hone_find_less(inputs, input_count, bounds, least, %zu, derived, %zu, "
                   "io->input_dims, f.less)) return %d;\n",
                   plan->symbols.count, plan->symbols.derived_count, (int)HONE_E_SHAPE);
+  emit_sized_extents(e->out, plan);
   if (uses_tiles(plan))
     strbuf_printf(e->out, "  if (!has_tiles()) return %d; /* the system refuses AMX */\n",
                   (int)HONE_E_UNSUP);

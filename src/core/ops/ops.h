@@ -156,6 +156,11 @@ bool resize_repeats(struct ctx *ctx, const struct node *node, int64_t repeats[HO
 /* True if a Resize reads along dimension d at places that do not depend on a dynamic size: whole
  * factors, or interpolation at a fixed scale with nothing counted from the end. */
 bool resize_keeps_places(const struct node *node, int d);
+/* True if dimension d of operand k may be shorter at run time than at the bound, and the results are
+ * then only shorter too: no other element depends on those that are missing. */
+bool may_be_shorter(const struct node *node, size_t k, int d);
+/* The operator is in the table of shorter.c. */
+bool has_shorter_rule(const struct node *node);
 /* resize_int.c: true if row i (places 1: the input with the rows' positions) or column i (places 3)
  * of a ResizeInt result is a bit-exact copy of one input row or column, given constants;
  * *out_place: its index. */

@@ -156,6 +156,15 @@ static struct value *pad_with(struct expansion *e, struct value *x, int axis, st
   return x_2(e, OP_PadToBound, x, rest);
 }
 
+/* As long as a mask of the axis at any of the caller's sizes: for elements that a Concat or a Reshape
+   moves. */
+static struct value *pad_as_mask(struct expansion *e, struct value *x, int axis) {
+  struct value *rest = filling(e, x, 0);
+  if (e->status || !x->extents[axis]) return x;
+  x_with_int(e, "grows", 1);
+  return pad_with(e, x, axis, rest);
+}
+
 struct value *x_pad_to_bound(struct expansion *e, struct value *x, int axis, int64_t length,
                              double fill) {
   if (e->status || (!x->extents[axis] && x->shape.dims[axis] == length)) return x;
@@ -408,7 +417,7 @@ static void open_concat(struct expansion *e) {
     is_along = is_along || x->extents[axis];
     x = limit_other_axes(e, x, axis);
     masks[k] = places_or_all(e, x, axis);
-    parts[k] = pad_with(e, x, axis, filling(e, x, 0));
+    parts[k] = pad_as_mask(e, x, axis);
   }
   struct value *y = x_concat(e, axis, parts, count);
   x_out(e, 0, is_along ? keep(e, y, shared(e, x_concat(e, 0, masks, count)), axis) : y);
@@ -788,7 +797,8 @@ static void open_merged(struct expansion *e) {
   for (size_t i = 1; i < count; i++) rest *= dims[i];
   rows = dims[0] = dims_product(&x->shape, 0, x->shape.rank) / rest;
   struct value *is = merged_places(e, x, last, times, rows);
-  x = x_reshape(e, pad_all(e, x, 0), dims, (int)count);
+  for (int d = 0; d < x->shape.rank; d++) x = pad_as_mask(e, x, d);
+  x = x_reshape(e, x, dims, (int)count);
   x_out(e, 0, keep(e, x, is, 0));
 }
 
@@ -833,5 +843,6 @@ expand_fn *expand_open_find(const struct node *node) {
       {OP_Reshape, is_merged, open_merged},
       {OP_Range, is_shaped, expand_sized_range},
   };
-  return expand_by_row(rows, COUNT(rows), node);
+  expand_fn *expand = expand_by_row(rows, COUNT(rows), node);
+  return expand || !is_any_open(node) ? expand : expand_evaluated_find(node);
 }

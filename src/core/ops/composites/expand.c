@@ -350,9 +350,31 @@ struct value *x_cast(struct expansion *e, struct value *x, hone_dtype to) {
   x_with_int(e, "to", to);
   return x_1(e, OP_Cast, x);
 }
+/* Where the only data-dependent dimension of x stays as it is, its bound becomes -1. */
+static void keep_open_dimension(const struct value *x, const struct shape *shape, int64_t *to) {
+  int open = -1, count = 0;
+  for (int d = 0; d < x->shape.rank; d++)
+    if (x->extents[d]) open = d, count++;
+  for (int i = 0; i < shape->rank; i++)
+    if (to[i] == -1) return;
+  for (int i = 0; i < shape->rank && count == 1; i++)
+    if (to[i] == x->shape.dims[open] &&
+        dims_product(shape, 0, i) == dims_product(&x->shape, 0, open) &&
+        dims_product(shape, i + 1, shape->rank) ==
+            dims_product(&x->shape, open + 1, x->shape.rank)) {
+      to[i] = -1;
+      return;
+    }
+}
+
 struct value *x_reshape(struct expansion *e, struct value *x, const int64_t *dims, int rank) {
+  int64_t to[HONE_MAX_RANK];
+  struct shape shape = {.rank = rank};
+  memcpy(to, dims, (size_t)rank * sizeof *to);
+  memcpy(shape.dims, dims, (size_t)rank * sizeof *dims);
+  if (!e->status && value_is_open(x)) keep_open_dimension(x, &shape, to);
   x_with_int(e, "allowzero", 1);
-  return x_2(e, OP_Reshape, x, x_list(e, dims, (size_t)rank));
+  return x_2(e, OP_Reshape, x, x_list(e, to, (size_t)rank));
 }
 struct value *x_expand(struct expansion *e, struct value *x, const struct shape *shape) {
   if (shape_equal(&x->shape, shape)) return x;

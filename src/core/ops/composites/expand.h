@@ -50,6 +50,8 @@ struct expand_row {
 expand_fn *expand_by_row(const struct expand_row *rows, size_t count, const struct node *node);
 /* The expansion of an operator along a dynamic axis (dynamic_axes.c), or NULL. */
 expand_fn *expand_open_find(const struct node *node);
+/* The expansion of an operator that has an evaluation of its own too (lower.c), or NULL. */
+expand_fn *expand_evaluated_find(const struct node *node);
 /* The expansion of an operator that needs the actual size of a dynamic input dimension (sizes.c), or
  * NULL. */
 expand_fn *expand_sized_find(const struct node *node);

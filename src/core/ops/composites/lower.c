@@ -24,6 +24,25 @@ static void expand_long_list(struct expansion *e) {
   x_out(e, 0, y);
 }
 
+expand_fn *expand_evaluated_find(const struct node *node) {
+  switch (node->op->id) {
+    case OP_Attention:
+      return expand_attention;
+    case OP_Einsum:
+      return expand_einsum;
+    case OP_DynamicQuantizeLinear:
+      return expand_dynamic_quantize;
+    case OP_ArrayFeatureExtractor:
+      return expand_array_feature_extractor;
+    case OP_TreeEnsembleClassifier:
+      return expand_tree_classifier;
+    case OP_TreeEnsembleRegressor:
+      return expand_tree_regressor;
+    default:
+      return is_long_list(node) ? expand_long_list : NULL;
+  }
+}
+
 /* expand NULL: the operator cannot be expressed in others. */
 static hone_status expand_by(struct ctx *ctx, struct graph *graph, const struct node *node,
                              expand_fn *expand, struct value **out_results, bool *out_done) {
@@ -38,15 +57,7 @@ static hone_status expand_by(struct ctx *ctx, struct graph *graph, const struct 
 
 hone_status node_lower(struct ctx *ctx, struct graph *graph, const struct node *node,
                        struct value **out_results, bool *out_done) {
-  expand_fn *expand = is_op(node, OP_Attention)                ? expand_attention
-                      : is_op(node, OP_Einsum)                 ? expand_einsum
-                      : is_op(node, OP_DynamicQuantizeLinear)  ? expand_dynamic_quantize
-                      : is_op(node, OP_ArrayFeatureExtractor)  ? expand_array_feature_extractor
-                      : is_op(node, OP_TreeEnsembleClassifier) ? expand_tree_classifier
-                      : is_op(node, OP_TreeEnsembleRegressor)  ? expand_tree_regressor
-                      : is_long_list(node)                     ? expand_long_list
-                                                               : NULL;
-  return expand_by(ctx, graph, node, expand, out_results, out_done);
+  return expand_by(ctx, graph, node, expand_evaluated_find(node), out_results, out_done);
 }
 
 hone_status node_expand(struct ctx *ctx, struct graph *graph, const struct node *node,

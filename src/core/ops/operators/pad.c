@@ -178,7 +178,8 @@ hone_status eval_reverse_sequence(struct ctx *ctx, struct arena *scratch, const 
 }
 
 /* -- PadToBound: pads an axis to `length` with input 1; must_be: the size required at run time, -1
- * for any -- */
+ * for any; grows: it is shorter if the caller's sizes make the bound of its operand smaller, else it
+ * has the length of the largest -- */
 
 hone_status infer_pad_to_bound(struct ctx *ctx, struct graph *graph, struct node *node) {
   struct shape to = node->inputs[0]->shape;

@@ -162,12 +162,6 @@ static void set_all(struct node *node, const uint32_t extents[HONE_MAX_RANK]) {
       memcpy(node->outputs[k]->extents, extents, HONE_MAX_RANK * sizeof *extents);
 }
 
-static hone_status same(struct ctx *ctx, struct graph *graph, struct node *node) {
-  (void)ctx, (void)graph;
-  set_all(node, node->inputs[0]->extents);
-  return HONE_OK;
-}
-
 /* Dimensions are aligned from the right; a dynamic one matches itself or a broadcast 1. */
 static hone_status broadcast(struct ctx *ctx, struct graph *graph, struct node *node) {
   uint32_t extents[HONE_MAX_RANK] = {0};
@@ -191,64 +185,6 @@ static hone_status broadcast(struct ctx *ctx, struct graph *graph, struct node *
   }
   set_all(node, extents);
   return HONE_OK;
-}
-
-static hone_status transpose(struct ctx *ctx, struct graph *graph, struct node *node) {
-  const struct value *x = node->inputs[0];
-  uint32_t extents[HONE_MAX_RANK] = {0};
-  size_t count = 0;
-  const int64_t *perm = node_ints(node, "perm", &count);
-  (void)ctx, (void)graph;
-  for (int i = 0; i < x->shape.rank; i++)
-    extents[i] = x->extents[perm ? perm[i] : x->shape.rank - 1 - i];
-  set_all(node, extents);
-  return HONE_OK;
-}
-
-/* Squeeze, Unsqueeze: the other dimensions in order. A squeezed dimension is 1, not a bound of
- * 1. */
-static hone_status insert_ones(struct ctx *ctx, struct graph *graph, struct node *node) {
-  const struct value *x = node->inputs[0];
-  struct value *y = node->outputs[0];
-  bool grows = is_op(node, OP_Unsqueeze), is_one[HONE_MAX_RANK] = {false};
-  const struct value *longer = grows ? y : x;
-  uint32_t extents[HONE_MAX_RANK] = {0};
-  int64_t axes[HONE_MAX_RANK];
-  size_t count = 0;
-  (void)graph;
-  if (has_input(node, 1)) {
-    TRY(want_ints(ctx, node, 1, "axes", HONE_MAX_RANK, axes, &count));
-  } else {
-    for (int i = 0; i < x->shape.rank; i++)
-      if (x->shape.dims[i] == 1 && !x->extents[i]) axes[count++] = i;
-    if (x->shape.rank - (int)count != y->shape.rank) return no_rule(ctx, node);
-  }
-  for (size_t i = 0; i < count; i++)
-    is_one[axes[i] < 0 ? axes[i] + longer->shape.rank : axes[i]] = true;
-  for (int i = 0, j = 0; i < longer->shape.rank; i++) {
-    if (is_one[i] && !grows && x->extents[i]) return no_rule(ctx, node);
-    if (is_one[i]) continue;
-    extents[grows ? i : j] = x->extents[grows ? j : i];
-    j++;
-  }
-  set_all(node, extents);
-  return HONE_OK;
-}
-
-/* The extents of input 0 unless `axis`, which the operator changes or mixes, is dynamic. */
-static hone_status keep_other_axes(struct ctx *ctx, struct node *node, int64_t axis) {
-  const struct value *x = node->inputs[0];
-  if (axis < 0) axis += x->shape.rank;
-  if (axis < 0 || axis >= x->shape.rank || x->extents[axis]) return no_rule(ctx, node);
-  for (size_t k = 1; k < node->input_count; k++)
-    if (is_open(node->inputs[k])) return no_rule(ctx, node);
-  set_all(node, x->extents);
-  return HONE_OK;
-}
-
-static hone_status beside_last(struct ctx *ctx, struct graph *graph, struct node *node) {
-  (void)graph;
-  return keep_other_axes(ctx, node, node_int(node, "axis", -1));
 }
 
 static hone_status gather(struct ctx *ctx, struct graph *graph, struct node *node) {
@@ -325,39 +261,6 @@ static hone_status pad_to_bound(struct ctx *ctx, struct graph *graph, struct nod
   return HONE_OK;
 }
 
-/* The axes that remain; the removed ones are not dynamic (dynamic_axes.c). */
-static hone_status reduced(struct ctx *ctx, struct node *node, const bool goes[HONE_MAX_RANK]) {
-  const struct value *x = node->inputs[0];
-  uint32_t extents[HONE_MAX_RANK] = {0};
-  int n = 0;
-  for (int d = 0; d < x->shape.rank; d++) {
-    if (goes[d] && x->extents[d]) return no_rule(ctx, node);
-    if (!goes[d] || node_int(node, "keepdims", 1)) extents[n++] = x->extents[d];
-  }
-  set_all(node, extents);
-  return HONE_OK;
-}
-static hone_status reduce(struct ctx *ctx, struct graph *graph, struct node *node) {
-  const struct value *axes = node_input(node, 1);
-  bool goes[HONE_MAX_RANK];
-  (void)graph;
-  TRY(reduction_axes(ctx, node, node->inputs[0]->shape.rank, axes ? axes->constant : NULL, goes));
-  return reduced(ctx, node, goes);
-}
-static hone_status reduce_one(struct ctx *ctx, struct graph *graph, struct node *node) {
-  bool goes[HONE_MAX_RANK] = {false};
-  int axis;
-  (void)graph;
-  TRY(axis_attribute(ctx, node, "axis", 0, node->inputs[0]->shape.rank, &axis));
-  goes[axis] = true;
-  return reduced(ctx, node, goes);
-}
-
-static hone_status split(struct ctx *ctx, struct graph *graph, struct node *node) {
-  (void)graph;
-  return keep_other_axes(ctx, node, node_int(node, "axis", 0));
-}
-
 /* A dynamic dimension is kept if the shape has -1 there and the same number of elements before and
  * after it. */
 static hone_status reshape(struct ctx *ctx, struct graph *graph, struct node *node) {
@@ -402,22 +305,6 @@ static hone_status expand(struct ctx *ctx, struct graph *graph, struct node *nod
   return HONE_OK;
 }
 
-/* Rows or images of input 0, equally many in the result; all other sizes are known. */
-static hone_status rows_to(struct ctx *ctx, struct node *node, int most) {
-  const struct value *x = node->inputs[0];
-  /* the indices of maxima */
-  if (!node->outputs[0]) return is_open(x) ? no_rule(ctx, node) : HONE_OK;
-  const int shift = node->outputs[0]->shape.rank - x->shape.rank;
-  uint32_t extents[HONE_MAX_RANK] = {0};
-  for (size_t k = 1; k < node->input_count; k++)
-    if (is_open(node->inputs[k])) return no_rule(ctx, node);
-  for (int d = 0; d < x->shape.rank; d++) {
-    if (x->extents[d] && (d >= most || d + shift < 0)) return no_rule(ctx, node);
-    if (x->extents[d]) extents[d + shift] = x->extents[d];
-  }
-  set_all(node, extents);
-  return HONE_OK;
-}
 /* Rows of a, columns of b, and their batches; the sum runs over a known size (dynamic_axes.c). */
 static hone_status matmul(struct ctx *ctx, struct graph *graph, struct node *node) {
   const struct value *a = node->inputs[0], *b = node->inputs[1];
@@ -439,36 +326,65 @@ static hone_status matmul(struct ctx *ctx, struct graph *graph, struct node *nod
   set_all(node, extents);
   return HONE_OK;
 }
-static hone_status gemm(struct ctx *ctx, struct graph *graph, struct node *node) {
-  (void)graph;
-  return rows_to(ctx, node, node_int(node, "transA", 0) ? 0 : 1);
-}
-static hone_status images(struct ctx *ctx, struct graph *graph, struct node *node) {
-  (void)graph;
-  return rows_to(ctx, node, 1);
+/* -- results by shape inference (shorter.c says whether they are right) */
+
+/* The node with copies of its operands, longer by one in all dimensions of this extent. */
+static hone_status lengthened(struct ctx *ctx, struct arena *arena, const struct node *node,
+                              uint32_t extent, struct node *out) {
+  *out = *node;
+  TRY(NEW_ARRAY(ctx, arena, out->inputs, node->input_count + 1));
+  TRY(NEW_ARRAY(ctx, arena, out->outputs, node->output_count + 1));
+  for (size_t k = 0; k < node->input_count; k++) {
+    if (!node->inputs[k]) continue;
+    TRY(NEW(ctx, arena, out->inputs[k]));
+    *out->inputs[k] = *node->inputs[k];
+    for (int d = 0; d < HONE_MAX_RANK; d++)
+      if (node->inputs[k]->extents[d] == extent) out->inputs[k]->shape.dims[d]++;
+  }
+  for (size_t k = 0; k < node->output_count; k++)
+    if (node->outputs[k]) TRY(NEW(ctx, arena, out->outputs[k]));
+  return HONE_OK;
 }
 
-/* Only along other dimensions than the dynamic ones. */
-static hone_status pad(struct ctx *ctx, struct graph *graph, struct node *node) {
-  (void)graph;
-  const struct value *x = node->inputs[0], *pads = node_input(node, 1), *axes = node_input(node, 3);
-  int64_t list[2 * HONE_MAX_RANK], at[HONE_MAX_RANK];
-  size_t count = 0, named = (size_t)x->shape.rank;
-  bool open = false;
-  for (size_t k = 1; k < node->input_count; k++) open = open || is_open(node->inputs[k]);
-  if (!is_open(x) && !open) return HONE_OK;
-  if (open || !node->outputs[0] || !pads || !pads->constant || (axes && !axes->constant) ||
-      !tensor_read_ints(pads->constant, COUNT(list), list, &count))
-    return no_rule(ctx, node);
-  for (size_t i = 0; i < named; i++) at[i] = (int64_t)i;
-  if (axes && !tensor_read_ints(axes->constant, COUNT(at), at, &named)) return no_rule(ctx, node);
-  if (count != 2 * named) return no_rule(ctx, node);
-  for (size_t i = 0; i < named; i++) {
-    const int64_t axis = at[i] + (at[i] < 0 ? x->shape.rank : 0);
-    if (axis < 0 || axis >= x->shape.rank || (x->extents[axis] && (list[i] || list[i + named])))
-      return no_rule(ctx, node);
+/* The dimensions of `value` that grow with an extent by as much as it; false: none does, or one by
+   another amount. */
+static bool grows_with(struct value *value, const struct value *longer, uint32_t extent) {
+  bool is_found = false;
+  if (longer->shape.rank != value->shape.rank) return false;
+  for (int d = 0; d < value->shape.rank; d++) {
+    const int64_t more = longer->shape.dims[d] - value->shape.dims[d];
+    if (!more) continue;
+    if (more != 1) return false;
+    value->extents[d] = extent;
+    is_found = true;
   }
-  set_all(node, x->extents);
+  return is_found;
+}
+
+static hone_status take_extent(struct ctx *ctx, struct graph *graph, struct node *node,
+                               uint32_t extent) {
+  struct node longer;
+  struct ctx own; /* a failure means that there is no rule */
+  ctx_init(&own);
+  TRY(lengthened(ctx, graph->arena, node, extent, &longer));
+  if (node->op->infer(&own, graph, &longer)) return no_rule(ctx, node);
+  for (size_t k = 0; k < node->output_count; k++)
+    if (node->outputs[k] && !grows_with(node->outputs[k], longer.outputs[k], extent))
+      return no_rule(ctx, node);
+  return HONE_OK;
+}
+
+static hone_status by_shape(struct ctx *ctx, struct graph *graph, struct node *node) {
+  for (size_t k = 0; k < node->output_count; k++)
+    if (node->outputs[k]) memset(node->outputs[k]->extents, 0, sizeof node->outputs[k]->extents);
+  for (size_t k = 0; k < node->input_count; k++) {
+    const struct value *x = node->inputs[k];
+    for (int d = 0; x && d < x->shape.rank; d++) {
+      if (!x->extents[d]) continue;
+      if (!may_be_shorter(node, k, d)) return no_rule(ctx, node);
+      TRY(take_extent(ctx, graph, node, x->extents[d]));
+    }
+  }
   return HONE_OK;
 }
 
@@ -482,59 +398,16 @@ static const struct {
   enum op_id op;
   extents_fn *rule;
 } rules[] = {
-    {OP_NonZero, of_non_zero},
-    {OP_Compress, of_compress},
-    {OP_Unique, of_unique},
-    {OP_NonMaxSuppression, of_boxes},
-    {OP_StringSplit, of_split},
-    {OP_NormalizeStrings, of_stop_words},
-    {OP_FindTokens, of_split},
-    {OP_PadToBound, pad_to_bound},
-    {OP_Identity, same},
-    {OP_Dropout, same},
-    {OP_BitCast, same},
-    {OP_Lookup, same},
-    {OP_HashBytes, same},
-    {OP_MatchStrings, same},
-    {OP_StringConcat, broadcast},
-    {OP_StringEqual, broadcast},
-    {OP_Transpose, transpose},
-    {OP_Squeeze, insert_ones},
-    {OP_Unsqueeze, insert_ones},
-    {OP_Gather, gather},
-    {OP_GatherND, gather_nd},
-    {OP_Concat, concat},
-    {OP_Slice, slice},
-    {OP_Softmax, beside_last},
-    {OP_LogSoftmax, beside_last},
-    {OP_Hardmax, beside_last},
-    {OP_TopK, beside_last},
-    {OP_Shape, no_extents},
-    {OP_Loop, of_loop},
-    {OP_ReduceMax, reduce},
-    {OP_ReduceMin, reduce},
-    {OP_ReduceSum, reduce},
-    {OP_ReduceMean, reduce},
-    {OP_ReduceProd, reduce},
-    {OP_ReduceL1, reduce},
-    {OP_ReduceL2, reduce},
-    {OP_ReduceSumSquare, reduce},
-    {OP_ReduceLogSum, reduce},
-    {OP_ReduceLogSumExp, reduce},
-    {OP_ArgMax, reduce_one},
-    {OP_ArgMin, reduce_one},
-    {OP_Expand, expand},
-    {OP_Split, split},
-    {OP_Reshape, reshape},
-    {OP_MatMul, matmul},
-    {OP_Gemm, gemm},
-    {OP_Conv, images},
-    {OP_ConvTranspose, images},
-    {OP_MaxPool, images},
-    {OP_AveragePool, images},
-    {OP_GlobalAveragePool, images},
-    {OP_BatchNormalization, images},
-    {OP_Pad, pad},
+    {OP_NonZero, of_non_zero},    {OP_Compress, of_compress},
+    {OP_Unique, of_unique},       {OP_NonMaxSuppression, of_boxes},
+    {OP_StringSplit, of_split},   {OP_NormalizeStrings, of_stop_words},
+    {OP_FindTokens, of_split},    {OP_PadToBound, pad_to_bound},
+    {OP_StringConcat, broadcast}, {OP_StringEqual, broadcast},
+    {OP_Gather, gather},          {OP_GatherND, gather_nd},
+    {OP_Concat, concat},          {OP_Slice, slice},
+    {OP_Shape, no_extents},       {OP_Loop, of_loop},
+    {OP_Expand, expand},          {OP_Reshape, reshape},
+    {OP_MatMul, matmul},          {OP_MatMulInteger, matmul},
 };
 
 hone_status infer_extents(struct ctx *ctx, struct graph *graph, struct node *node) {
@@ -545,7 +418,8 @@ hone_status infer_extents(struct ctx *ctx, struct graph *graph, struct node *nod
     if (rules[i].op == node->op->id) return rules[i].rule(ctx, graph, node);
   for (size_t k = 0; k < node->input_count; k++)
     if (is_open(node->inputs[k]))
-      return node->op->class == OP_ELEMENTWISE && node->outputs[0] ? broadcast(ctx, graph, node)
-                                                                   : no_rule(ctx, node);
+      return has_shorter_rule(node)                                  ? by_shape(ctx, graph, node)
+             : node->op->class == OP_ELEMENTWISE && node->outputs[0] ? broadcast(ctx, graph, node)
+                                                                     : no_rule(ctx, node);
   return HONE_OK;
 }

@@ -71,7 +71,7 @@ static bool is_bound(const struct node *node, const struct value *value, const s
                      int d) {
   if (value->extents[d]) return value->extents[d] == other->extents[d];
   return node && value->producer == node && is_op(node, OP_PadToBound) &&
-         node_int(node, "axis", 0) == d;
+         node_int(node, "axis", 0) == d && !node_int(node, "grows", 0);
 }
 
 /* Slopes of all dimensions; *out_fits: false if one of them is not linear in the sizes. */
