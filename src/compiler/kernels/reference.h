@@ -13,6 +13,7 @@
 
 struct operand_counts {
   int64_t a, b, c, columns; /* in elements; columns: of epilogue operands along the channels */
+  int64_t v;                /* of attention */
 };
 
 /* Of an operand's element; 4-bit elements are packed and have none. */
@@ -68,16 +69,21 @@ static inline double element_at(const void *operand, uint8_t type, int64_t i) {
 static inline int64_t one(int64_t n) { return n > 1 ? n : 1; }
 
 static inline struct operand_counts problem_counts(const struct problem *p) {
-  struct operand_counts n = {0, 0, 0, 0};
+  struct operand_counts n = {0, 0, 0, 0, 0};
   switch (p->kind) {
     case PROBLEM_gemm:
+    case PROBLEM_attention:
       n.a = (one(p->batch0) - 1) * p->a_batch0 + (one(p->batch1) - 1) * p->a_batch1 +
             (p->m - 1) * p->a_row + p->k;
       n.b = (one(p->batch0) - 1) * p->b_batch0 + (one(p->batch1) - 1) * p->b_batch1 +
             (p->k - 1) * p->b_row + (p->n - 1) * p->b_column + 1;
       n.c = (one(p->batch0) - 1) * p->c_batch0 + (one(p->batch1) - 1) * p->c_batch1 +
-            (p->m - 1) * p->c_row + p->n;
-      n.columns = p->n;
+            (p->m - 1) * p->c_row;
+      n.columns = p->kind == PROBLEM_gemm ? p->n : p->columns;
+      n.c += n.columns;
+      if (p->kind == PROBLEM_attention)
+        n.v = (one(p->batch0) - 1) * p->v_batch0 + (one(p->batch1) - 1) * p->v_batch1 +
+              (p->n - 1) * p->v_row + p->columns;
       return n;
     case PROBLEM_conv:
     case PROBLEM_depthwise:
@@ -158,9 +164,9 @@ static inline void fill_scales(const struct problem *p, char *b) {
 
 /* Multiply-adds, for benchmarks. */
 static inline double problem_macs(const struct problem *p) {
-  if (p->kind == PROBLEM_gemm)
+  if (p->kind == PROBLEM_gemm || p->kind == PROBLEM_attention)
     return (double)one(p->batch0) * (double)one(p->batch1) * (double)p->m * (double)p->n *
-           (double)p->k;
+           (double)(p->k + (p->kind == PROBLEM_attention ? p->columns : 0));
   if (p->kind == PROBLEM_conv || p->kind == PROBLEM_depthwise)
     return (double)one(p->images) * (double)p->oh * (double)p->ow * (double)p->oc * (double)p->kh *
            (double)p->kw * (p->kind == PROBLEM_conv ? (double)(p->ic / one(p->groups)) : 1.0);
@@ -313,9 +319,39 @@ static inline void reference_reduce(const struct problem *p, const float *x, int
   }
 }
 
+/* A row of scores, softmax and the product with v, without an epilogue. */
+static inline void reference_attention(const struct problem *p, const float *a, const float *b,
+                                       const float *v, struct wanted *w) {
+  const int64_t batch1 = one(p->batch1);
+  for (int64_t row = 0; row < one(p->batch0) * batch1 * p->m; row++) {
+    const int64_t i = row / p->m / batch1, j = row / p->m % batch1, y = row % p->m;
+    const float *x = a + i * p->a_batch0 + j * p->a_batch1 + y * p->a_row;
+    const int64_t o = i * p->c_batch0 + j * p->c_batch1 + y * p->c_row;
+    double top = -INFINITY, whole = 0;
+    for (int pass = 0; pass < 2; pass++)
+      for (int64_t n = 0; n < p->n; n++) {
+        const float *key = b + i * p->b_batch0 + j * p->b_batch1 + n * p->b_column;
+        const float *value = v + i * p->v_batch0 + j * p->v_batch1 + n * p->v_row;
+        double score = 0;
+        for (int64_t k = 0; k < p->k; k++) score += (double)x[k] * (double)key[k * p->b_row];
+        if (!pass) {
+          top = fmax(top, score);
+          continue;
+        }
+        const double weight = exp(score - top);
+        whole += weight;
+        for (int64_t d = 0; d < p->columns; d++)
+          w->value[o + d] = (n ? w->value[o + d] : 0) + weight * (double)value[d];
+      }
+    for (int64_t d = 0; d < p->columns; d++) w->value[o + d] /= whole;
+  }
+}
+
+/* bias: of a norm; of attention v. */
 static inline void reference_problem(const struct problem *p, const float *a, const float *b,
                                      const float *bias, struct wanted *w) {
   if (p->kind == PROBLEM_gemm) reference_gemm(p, a, b, w);
+  if (p->kind == PROBLEM_attention) reference_attention(p, a, b, bias, w);
   if (p->kind == PROBLEM_conv || p->kind == PROBLEM_depthwise || p->kind == PROBLEM_pool)
     reference_images(p, a, b, w);
   for (int64_t r = 0; r < p->rows; r++) {

@@ -35,7 +35,10 @@ struct bench_rig {
   char **scratch; /* [count], one slice per thread */
   size_t *slices; /* bytes */
   float *extra;   /* e[0] of layernorm */
+  char *v;        /* of attention */
+  int64_t keys;
 };
+enum { MOST_OPERANDS = 16 };
 
 static char *aligned(size_t bytes) {
   char *p = aligned_alloc(4096, (bytes + 8191) / 4096 * 4096);
@@ -172,8 +175,8 @@ static void release(struct bench_rig *rig) {
     free(rig->scratch[i]);
     rig->packed[i] = rig->scratch[i] = NULL;
   }
-  free(rig->a), free(rig->b), free(rig->c), free(rig->extra);
-  rig->a = rig->b = rig->c = NULL;
+  free(rig->a), free(rig->b), free(rig->c), free(rig->extra), free(rig->v);
+  rig->a = rig->b = rig->c = rig->v = NULL;
   rig->extra = NULL;
 }
 
@@ -203,7 +206,9 @@ static hone_status lay_out(struct bench_rig *rig) {
   rig->b = aligned(weights_bytes(p, rig->counts.b));
   rig->c = aligned((size_t)rig->counts.c * element_bytes(p->types.c));
   rig->extra = (float *)(void *)aligned((size_t)rig->counts.columns * 4);
-  bool is_whole = rig->a && rig->b && rig->c && rig->extra;
+  rig->v = aligned((size_t)rig->counts.v * element_bytes(p->types.b));
+  rig->keys = p->n;
+  bool is_whole = rig->a && rig->b && rig->c && rig->extra && rig->v;
   if (is_whole) {
     fill(rig->a, p->types.a, rig->counts.a, &random);
     if (p->block)
@@ -212,6 +217,7 @@ static hone_status lay_out(struct bench_rig *rig) {
     else
       fill(rig->b, p->types.b, rig->counts.b, &random);
     fill((char *)rig->extra, TYPE_F32, rig->counts.columns, &random);
+    fill(rig->v, p->types.b, rig->counts.v, &random);
   }
   for (size_t i = 0; is_whole && i < rig->trial->count; i++) is_whole = lay_out_one(rig, i);
   return is_whole ? HONE_OK
@@ -241,7 +247,10 @@ static void work(void *argument, int32_t chunk, int32_t thread) {
   const struct bench_rig *rig = shot->rig;
   const size_t i = shot->index;
   const long units = (long)rig->trial->candidates[i].units;
-  const void *e[] = {rig->extra, NULL};
+  const struct problem *p = &rig->trial->problem;
+  const void *e[MOST_OPERANDS] = {rig->extra};
+  if (p->kind == PROBLEM_attention) e[p->v_operand] = rig->v;
+  if (p->keys_operand) e[p->keys_operand - 1] = &rig->keys;
   const void *b = rig->packed[i] ? rig->packed[i] : rig->b;
   char *scratch = rig->scratch[i] ? rig->scratch[i] + (size_t)thread * rig->slices[i] : NULL;
   rig->table[i](rig->a, b, rig->c, e, scratch, units * chunk / shot->chunks,
@@ -310,11 +319,12 @@ static double *reference_of(const struct bench_rig *rig) {
   struct wanted wanted = {calloc(count, sizeof(double)), calloc(count, sizeof(double))};
   float *a = as_floats(rig->a, p->types.a, rig->counts.a);
   float *b = p->block ? weights_of(p, rig->b) : as_floats(rig->b, p->types.b, rig->counts.b);
-  bool is_whole = wanted.value && wanted.bound && a && b;
-  if (is_whole) reference_problem(p, a, b, rig->extra, &wanted);
+  float *v = as_floats(rig->v, p->types.b, rig->counts.v);
+  bool is_whole = wanted.value && wanted.bound && a && b && v;
+  if (is_whole) reference_problem(p, a, b, p->kind == PROBLEM_attention ? v : rig->extra, &wanted);
   for (size_t i = 0; is_whole && i < count; i++)
     wanted.value[i] = stored(wanted.value[i], p->types.c);
-  free(a), free(b), free(wanted.bound);
+  free(a), free(b), free(v), free(wanted.bound);
   if (is_whole) return wanted.value;
   free(wanted.value);
   return NULL;
@@ -417,6 +427,10 @@ hone_status trial_run(struct ctx *ctx, struct arena *arena, const struct problem
                       const struct trial_options *options, struct trial *out) {
   struct bench_rig rig = {.ctx = ctx, .options = options, .trial = out};
   *out = (struct trial){.problem = problem_before_choice(problem), .macs = problem_macs(problem)};
+  out->problem.visible = 0; /* without an epilogue that masks, all rows see all columns */
+  if (problem->kind == PROBLEM_recurrent || problem->v_operand >= MOST_OPERANDS ||
+      problem->keys_operand > MOST_OPERANDS)
+    return fail(ctx, HONE_E_UNSUP, place_none(), "a problem of this kind is not timed alone");
   TRY(features_check(ctx, place_none(), options->target->features));
   kernel_target_init(&rig.target, options->target, options->threads);
   hone_status status = run_in(&rig, arena);

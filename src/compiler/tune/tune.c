@@ -46,7 +46,7 @@ static hone_status list_problems(struct tuning *t) {
   for (size_t i = 0; i < plan->steps.count; i++) {
     const struct step *step = plan->steps.at[i];
     size_t k = 0;
-    if (step->kind != STEP_KERNEL) continue;
+    if (step->kind != STEP_KERNEL || step->problem.kind == PROBLEM_recurrent) continue;
     const struct problem problem = problem_before_choice(&step->problem);
     while (k < t->problems.count && memcmp(&t->problems.at[k].problem, &problem, sizeof problem))
       k++;
