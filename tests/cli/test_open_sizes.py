@@ -424,7 +424,18 @@ def decided():
     return made, "x[N<=3,S<=9,6]", {"n": 3, "s": 9}
 
 
-SEVERAL = [decided, encoder, decoder, mean_of_a_sequence, mean_of_both, masked_mean, sizes_as_numbers, joined, images, pyramid, deep, normalised, borders, upsampling, grid, tagger, recurrent, pictures, grouped_decoder, many_heads_decoder, causal_decoder, scattered_cache]
+def weights_in_blocks():
+    """A matmul whose weights would stay quantised with few rows, and not with many."""
+    nodes = [helper.make_node("MatMulNBits", ["x", "q", "s"], ["m"], domain="com.microsoft", K=512, N=256, bits=4, block_size=32, accuracy_level=1),
+             node("Relu", "m", "y")]
+    random = np.random.default_rng(1)
+    made = model(nodes, [("x", FLOAT, ["n", "s", 512])], [("y", FLOAT, ["n", "s", 256])],
+                 weights(q=random.integers(0, 256, (256, 16, 16)).astype(np.uint8), s=random.random(256 * 16).astype(np.float32) * 0.01))
+    made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    return made, "x[N<=3,S<=41,512]", {"n": 3, "s": 41}
+
+
+SEVERAL = [decided, weights_in_blocks, encoder, decoder, mean_of_a_sequence, mean_of_both, masked_mean, sizes_as_numbers, joined, images, pyramid, deep, normalised, borders, upsampling, grid, tagger, recurrent, pictures, grouped_decoder, many_heads_decoder, causal_decoder, scattered_cache]
 
 
 def sizes_of(bounds):

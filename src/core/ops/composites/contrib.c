@@ -235,12 +235,12 @@ static struct value *nbits_product(struct expansion *e, struct value *a, const s
   return x_op(e, OP_MatMulWeights, (struct value *[]){a, in[0], in[1], in[2]}, w->zeros ? 4 : 3);
 }
 
-/* True if there are few rows and the weights are large enough to stay quantised, as in the pass
- * keep-weights; scales may be negative here. */
-static bool stays_small(const struct value *a, int64_t k, int64_t n) {
+/* True if there are few rows, or may be with dynamic dimensions, and the weights are large enough to
+ * stay quantised, as in the pass keep-weights; scales may be negative here. */
+static bool stays_small(const struct graph *graph, const struct value *a, int64_t k, int64_t n) {
   int64_t elements;
   return a->dtype == HONE_F32 && a->shape.rank > 1 && shape_count(&a->shape, &elements) &&
-         elements <= 16 * k && k * n >= 4096;
+         (graph->is_open || elements <= 16 * k) && k * n >= 4096;
 }
 
 /* Repeats one number per block for each of its elements, [n, blocks * block]; g_idx gives the block
@@ -271,8 +271,8 @@ void expand_matmul_nbits(struct expansion *e) {
            (long long)n);
   if (e->status) return;
   bool plain_zeros = !zeros || (zeros->constant && zeros->dtype == HONE_U8);
-  if (stays_small(a, k, n) && bits > 2 && !x_in(e, 4) && b->constant && scales->constant &&
-      scales->dtype == HONE_F32 && plain_zeros && block <= k) {
+  if (stays_small(e->graph, a, k, n) && bits > 2 && !x_in(e, 4) && b->constant &&
+      scales->constant && scales->dtype == HONE_F32 && plain_zeros && block <= k) {
     struct nbits w = {
         k, n, bits, block, blocks, b->constant, scales->constant, zeros ? zeros->constant : NULL};
     x_out(e, 0, sum_of(e, nbits_product(e, a, &w), x_in(e, 5)));
