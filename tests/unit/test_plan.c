@@ -728,6 +728,42 @@ static void turned_weights_are_not_copied(void **state) {
     }
 }
 
+/* Products of one operand run at the same time, and so does one whose epilogue reads the elements that
+   its own work items have just written. */
+static void products_of_one_operand_are_joined(void **state) {
+  struct fixture *f = *state;
+  static const struct {
+    const char *body;
+    size_t joined;
+  } cases[] = {
+      {"  a = MatMul(r, u)\n  b = MatMul(r, v)\n  c = MatMul(r, w)\n  y = Concat(a, b, c) axis=1\n",
+       2},
+      {"  a = MatMul(r, u)\n  g = Sigmoid(a)\n  b = MatMul(r, v)\n  c = Mul(g, b)\n  y = MatMul(c, "
+       "w)\n",
+       1},
+      {"  a = MatMul(r, u)\n  b = MatMul(a, v)\n  y = MatMul(b, w)\n", 0},
+      {"  a = MatMul(r, u)\n  t = Transpose(a)\n  b = MatMul(r, v)\n  c = Add(t, b)\n  y = "
+       "MatMul(c, w)\n",
+       0},
+  };
+  char text[1024];
+  for (size_t c = 0; c < COUNT(cases); c++) {
+    const struct pipeline_options options = {0};
+    size_t joined = 0;
+    snprintf(text, sizeof text,
+             "graph(x: f32[256,256]) -> (z) {\n  u = const f32[256,256] seed=1\n"
+             "  v = const f32[256,256] seed=2\n  w = const f32[256,256] seed=3\n  r = Relu(x)\n%s"
+             "  z = Relu(y)\n}\n",
+             cases[c].body);
+    read_graph(f, text);
+    assert_int_equal(passes_run(&f->ctx, f->graph, &options), HONE_OK);
+    const struct plan *plan = make_plan(f);
+    for (size_t s = 0; s < plan->steps.count; s++)
+      joined += plan->steps.at[s]->kind == STEP_KERNEL && plan->steps.at[s]->overlaps_previous;
+    assert_int_equal(joined, cases[c].joined);
+  }
+}
+
 /* Weights that two steps pack alike are stored once. A table that is also a matmul's weights is not
    stored again, and weights that no step reads are not stored. */
 static void tables_lie_last(void **state) {
@@ -807,6 +843,7 @@ int main(void) {
       TEST(a_table_decides_the_precision),
       TEST(ranges_are_views),
       TEST(weights_of_16_bits),
+      TEST(products_of_one_operand_are_joined),
       TEST(weights_lie_once),
       TEST(tables_lie_last),
       TEST(turned_weights_are_not_copied),

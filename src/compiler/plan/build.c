@@ -48,6 +48,7 @@ hone_status plan_build(struct ctx *ctx, struct arena *arena, const struct graph 
   TRY(check_least_sizes(&b));
   /* room for more threads than planned for, but not for every machine's core count */
   plan->scratch_threads = options->threads > 4 ? options->threads : 4;
+  join_steps(plan);
   set_lifetimes(plan);
   set_chunks(plan);
   TRY(dedup_weights(ctx, arena, plan));

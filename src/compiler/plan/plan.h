@@ -319,6 +319,7 @@ void set_chunks(
 
 /* -- lifetimes.c, in_place.c, memory.c */
 void find_tables(struct plan *plan);    /* sets buffer.is_table; after dedup_weights */
+void join_steps(struct plan *plan);     /* concurrent.c */
 void set_lifetimes(struct plan *plan);  /* also sizes scratch for plan->scratch_threads */
 bool write_in_place(struct plan *plan); /* true if any step is; lifetimes must be set */
 void undo_in_place(struct plan *plan);  /* undoes write_in_place */
