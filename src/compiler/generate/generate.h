@@ -125,7 +125,7 @@ MUST_USE hone_status export_genai(struct ctx *ctx, const char *path, const char 
 /* -- inside the room */
 
 /* Tokens that a step computes at most: it reads the weights once for all of them. */
-enum { CHUNK_TOKENS = 32 };
+enum { CHUNK_TOKENS = 64 };
 
 struct hone_generator {
   struct arena *arena;

@@ -6,11 +6,27 @@
 
 #include "generate.h"
 
+/* The first of the largest; NaN counts as the smallest. Maxima of blocks first, in lanes that a compiler
+   makes vectors of: one comparison after the other took a tenth of the time of a token. */
 static int32_t most_likely(const float *logits, int32_t count) {
-  int32_t best = 0;
-  for (int32_t i = 1; i < count; i++)
-    if (logits[i] > logits[best]) best = i;
-  return best;
+  enum { LANES = 16, BLOCK = 1024 };
+  float most = -INFINITY;
+  int32_t begin = 0;
+  for (int32_t at = 0; at < count; at += BLOCK) {
+    const int32_t end = at + BLOCK < count ? at + BLOCK : count;
+    float lanes[LANES], largest = -INFINITY;
+    int32_t i = at;
+    for (int j = 0; j < LANES; j++) lanes[j] = -INFINITY;
+    for (; i + LANES <= end; i += LANES)
+      for (int j = 0; j < LANES; j++)
+        lanes[j] = logits[i + j] > lanes[j] ? logits[i + j] : lanes[j];
+    for (int j = 0; j < LANES; j++) largest = lanes[j] > largest ? lanes[j] : largest;
+    for (; i < end; i++) largest = logits[i] > largest ? logits[i] : largest;
+    if (largest > most) most = largest, begin = at;
+  }
+  for (int32_t i = begin; i < count; i++)
+    if (logits[i] >= most) return i;
+  return 0;
 }
 
 /* A heap whose root is the least likely; ties: the larger index. */

@@ -108,10 +108,31 @@ INLINE_ void PASTE_(NAME, pack_v)(const B_T *v, float *packed, const long keys) 
                           : (vec){0})
 
 #if READS_IN_PLACE && B_COLUMN != 1
+#if B_ROW == 1 && LANES > 1
+/* LANES rows of a cache into L2, in which other steps have left nothing of it. */
+INLINE_ void PASTE_(NAME, fetch)(const B_T *p, const long row, const long columns) {
+  for (long i = 0; i < LANES; i++)
+    for (long k = 0; k < columns * (long)sizeof *p; k += 64)
+      PREFETCH_((const char *)(p + i * row) + k);
+}
+#define FETCHED_AHEAD_ 64 /* keys */
+#define NEXT_BATCH_ (B_BATCH1 ? B_BATCH1 : B_BATCH0)
+#endif
+
 /* The row a times the first `keys` columns of b: LANES columns at once, whose sums are reduced into
-   one vector. */
-INLINE_ void PASTE_(NAME, dots)(const float *a, const B_T *b, float *s, const long keys) {
+   one vector. The first row fetches what follows, and v, unless that is NULL. */
+INLINE_ void PASTE_(NAME, dots)(const float *a, const B_T *b, const B_T *v, float *s,
+                                const long keys) {
   for (long n = 0; n < keys; n += LANES) {
+#if B_ROW == 1 && LANES > 1
+    const long far = n + FETCHED_AHEAD_, end = (keys + LANES - 1) / LANES * LANES;
+    if (v) PASTE_(NAME, fetch)(v + n * V_ROW, V_ROW, COLUMNS);
+    if (v)
+      PASTE_(NAME, fetch)
+      (b + (far < end ? far * B_COLUMN : NEXT_BATCH_ + (far - end) * B_COLUMN), B_COLUMN, K);
+#else
+    (void)v;
+#endif
 #if B_ROW == 1 && LANES > 1
     vec acc[LANES];
     const B_T *column[LANES]; /* past the last column, that one again */
@@ -156,12 +177,13 @@ INLINE_ void PASTE_(NAME, panel)(const float *a, const long a_row, const void *b
 }
 
 /* Rows of a times the columns of b before `seen`, whole panels. */
-INLINE_ void PASTE_(NAME, scores)(const float *a, const long a_row, const void *b, float *s,
-                                  const long seen, const int rows, const int direct) {
+INLINE_ void PASTE_(NAME, scores)(const float *a, const long a_row, const void *b, const void *v,
+                                  float *s, const long seen, const int rows, const int direct) {
+  (void)v;
 #if READS_IN_PLACE && B_COLUMN != 1
   const long made = (seen + NR - 1) / NR * NR;
   for (int y = 0; direct && y < rows; y++)
-    PASTE_(NAME, dots)(a + y * a_row, b, s + y * WIDTH, made < N ? made : N);
+    PASTE_(NAME, dots)(a + y * a_row, b, y ? NULL : v, s + y * WIDTH, made < N ? made : N);
   if (direct) return;
 #endif
   for (long panel = 0; panel < N / NR && panel * NR < seen; panel++)
@@ -242,7 +264,7 @@ INLINE_ void PASTE_(NAME, rows)(const float *a, const long a_row, const void *b,
                                 const int rows, const int direct) {
   float top[ROWS], scale[ROWS];
   const long begun = (seen + NR - 1) / NR * NR, made = begun < N ? begun : N;
-  PASTE_(NAME, scores)(a, a_row, b, s, seen, rows, direct);
+  PASTE_(NAME, scores)(a, a_row, b, v, s, seen, rows, direct);
   /* all rows first: computing a row's maximum has a long latency, and the weights depend on it */
   for (int y = 0; y < rows; y++)
     top[y] = PASTE_(NAME, largest)(s + y * WIDTH, e, (line + y * step) * N, made, keys);
@@ -346,4 +368,6 @@ void NAME(const void *a_, const void *b_, void *c_, const void *const *e, void *
 #undef PACKED_
 #undef IN_PLACE_
 #undef TOGETHER
+#undef FETCHED_AHEAD_
+#undef NEXT_BATCH_
 #undef B_T
