@@ -435,7 +435,28 @@ def weights_in_blocks():
     return made, "x[N<=3,S<=41,512]", {"n": 3, "s": 41}
 
 
-SEVERAL = [decided, weights_in_blocks, encoder, decoder, mean_of_a_sequence, mean_of_both, masked_mean, sizes_as_numbers, joined, images, pyramid, deep, normalised, borders, upsampling, grid, tagger, recurrent, pictures, grouped_decoder, many_heads_decoder, causal_decoder, scattered_cache]
+def packed_sequences():
+    """Sequences of given lengths in a batch, and regions of one image: neither exists past the actual number."""
+    nodes = [node("Shape", "x", "t", start=1, end=2), node("Min", "l t", "k"), node("Cast", "k", "lens", to=TensorProto.INT32), node("Transpose", "x", "xt", perm=[1, 0, 2]), helper.make_node("LSTM", ["xt", "w", "r", "", "lens"], ["y", "yh"], hidden_size=5),
+             node("Sub", "l l", "of"), node("Abs", "g", "ga"), node("CumSum", "ga one", "boxes"), node("RoiAlign", "image boxes of", "z", output_height=2, output_width=3)]
+    return model(nodes, [("x", FLOAT, ["n", "s", 4]), ("l", INT64, ["n"]), ("g", FLOAT, ["n", 4])], [("y", FLOAT, ["s", 1, "n", 5]), ("yh", FLOAT, [1, "n", 5]), ("z", FLOAT, ["n", 2, 2, 3])],
+                 weights(w=floats(1, 20, 4), r=floats(1, 20, 5), one=np.int64(1), image=floats(1, 2, 9, 8))), "x[N<=5,S<=13,4],l[N],g[N,4]", {"s": 13, "n": 5}
+
+
+def one_column():
+    """A product with one column, which few rows would sum otherwise than many; a forest and a support vector machine, as scikit-learn exports them."""
+    forest = helper.make_node("TreeEnsembleRegressor", ["x"], ["t"], domain="ai.onnx.ml", n_targets=1, nodes_treeids=[0, 0, 0], nodes_nodeids=[0, 1, 2], nodes_featureids=[2, 0, 0], nodes_modes=["BRANCH_LEQ", "LEAF", "LEAF"],
+                              nodes_values=[0.1, 0.0, 0.0], nodes_truenodeids=[1, 0, 0], nodes_falsenodeids=[2, 0, 0], nodes_missing_value_tracks_true=[0, 0, 0], nodes_hitrates=[1.0, 1.0, 1.0],
+                              target_treeids=[0, 0], target_nodeids=[1, 2], target_ids=[0, 0], target_weights=[0.5, -0.25])
+    machine = helper.make_node("SVMClassifier", ["x"], ["label", "p"], domain="ai.onnx.ml", classlabels_ints=[0, 1, 2], coefficients=[0.5, -0.25, 0.75, 0.25, -0.5, 0.5], kernel_params=[0.3, 0.0, 3.0], kernel_type="RBF", post_transform="NONE",
+                               prob_a=[-1.0, -2.0, -1.5], prob_b=[0.1, 0.2, 0.0], rho=[0.1, -0.1, 0.2], support_vectors=[float(v) for v in np.linspace(-1, 1, 18)], vectors_per_class=[1, 1, 1])
+    made = model([node("MatMul", "x w", "h"), node("Relu", "h", "r"), node("MatMul", "r v", "m"), forest, node("Add", "m t", "y"), machine], [("x", FLOAT, ["n", 6])],
+                 [("y", FLOAT, ["n", 1]), ("p", FLOAT, ["n", 3])], weights(w=floats(6, 64), v=floats(64, 1)), 17)
+    made.opset_import.append(helper.make_opsetid("ai.onnx.ml", 1))
+    return made, "x[N<=40,6]", {"n": 40}
+
+
+SEVERAL = [decided, weights_in_blocks, one_column, packed_sequences, encoder, decoder, mean_of_a_sequence, mean_of_both, masked_mean, sizes_as_numbers, joined, images, pyramid, deep, normalised, borders, upsampling, grid, tagger, recurrent, pictures, grouped_decoder, many_heads_decoder, causal_decoder, scattered_cache]
 
 
 def sizes_of(bounds):

@@ -139,7 +139,7 @@ static hone_status visit(struct rewrite *r, struct node *node) {
                (bias && node_float(node, "beta", 1) != 1)))
     return HONE_OK;
   if (!read_weights(node->inputs[1], turned, &w)) return HONE_OK;
-  if (!w.digits && !r->graph->is_open && elements > MOST_ROWS * w.k) return HONE_OK;
+  if (!w.digits && !graph_is_open(r->graph) && elements > MOST_ROWS * w.k) return HONE_OK;
   in[1] = w.q;
   TRY(element_of_blocks(r, &w, w.scale, &in[2]));
   bool has_zero = !is_all_zero(w.zero);

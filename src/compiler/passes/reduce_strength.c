@@ -47,8 +47,8 @@ static hone_status reduce_columns(struct rewrite *r, struct node *node) {
   struct node *product, *sum;
   struct shape shape = w->shape;
   int64_t rows;
-  if (!w->constant || w->dtype != HONE_F32 || value_is_open(x) || x->shape.rank < 2 ||
-      shape.rank < 2 || shape.dims[shape.rank - 1] != 1)
+  if (!w->constant || w->dtype != HONE_F32 || graph_is_open(r->graph) || value_is_open(x) ||
+      x->shape.rank < 2 || shape.rank < 2 || shape.dims[shape.rank - 1] != 1)
     return HONE_OK;
   const int64_t k = shape.dims[shape.rank - 2], count = (int64_t)tensor_count(w->constant);
   if (k < COLUMN_ELEMENTS || !shape_count(&node->outputs[0]->shape, &rows) ||

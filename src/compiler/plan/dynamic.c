@@ -363,6 +363,13 @@ static hone_status carry_selection(struct dynamic_check *c) {
   return HONE_OK;
 }
 
+/* Regions past the actual number are those of the first image's corner: within it. */
+static hone_status carry_regions(struct dynamic_check *c) {
+  if (is_open_value(c->node->inputs[0])) return refuse(c, "its images are dynamic");
+  TRY(fill(c, c->node->inputs[1], 0, 0));
+  return fill(c, c->node->inputs[2], 0, 0);
+}
+
 static hone_status carry_topk(struct dynamic_check *c) {
   bool largest = node_int(c->node, "largest", 1) != 0;
   return fill(c, c->node->inputs[0], node_int(c->node, "axis", -1), largest ? -INFINITY : INFINITY);
@@ -406,10 +413,12 @@ static hone_status carry_norm(struct dynamic_check *c) {
   return fill(c, c->node->inputs[0], node_int(c->node, "axis", -1), 0);
 }
 
-/* Sequences end at the lengths of operand 4 (open_sizes.c). */
+/* Sequences end at the lengths of operand 4 (open_sizes.c), which are 0 past the actual batch. */
 static hone_status carry_recurrent(struct dynamic_check *c) {
-  int steps = node_int(c->node, "layout", 0) ? 1 : 0;
-  return is_open_at(c->node->inputs[0], steps) && !node_input(c->node, 4)
+  const struct value *lengths = node_input(c->node, 4);
+  const int steps = node_int(c->node, "layout", 0) ? 1 : 0;
+  if (lengths) return fill(c, lengths, 0, 0);
+  return is_open_at(c->node->inputs[0], steps)
              ? refuse(c, "that dimension is the number of time steps")
              : HONE_OK;
 }
@@ -459,6 +468,7 @@ static const struct {
     {OP_ArgMax, carry_arg},
     {OP_ArgMin, carry_arg},
     {OP_TopK, carry_topk},
+    {OP_PoolRegions, carry_regions},
     {OP_PadToBound, carry_any},
     {OP_If, carry_any}, /* its branches by their own nodes */
     {OP_NonZero, carry_selection},

@@ -357,6 +357,9 @@ MUST_USE hone_status graph_nested(struct ctx *ctx, struct arena *arena, const st
                                   struct graph_list *out);
 /* True if a dimension is known only at run time. */
 bool value_is_open(const struct value *value);
+/* True if the model has dynamic input dimensions. It is then made at several sizes, and a decision by a
+ * number of elements must be the same at all of them. */
+bool graph_is_open(const struct graph *graph);
 /* The state of input i; NULL: none. */
 const struct alias *graph_state_of(const struct graph *graph, size_t input);
 /* The same of output i. */

@@ -312,6 +312,11 @@ bool value_is_open(const struct value *value) {
   return false;
 }
 
+bool graph_is_open(const struct graph *graph) {
+  while (graph->parent) graph = graph->parent;
+  return graph->is_open;
+}
+
 bool graph_owns(const struct graph *graph, const struct value *value) {
   return value && value->index < graph->values.count && graph->values.at[value->index] == value;
 }

@@ -33,7 +33,7 @@ struct value *x_of_heads(struct expansion *e, struct value *x, struct value *y) 
     x_fail(e, HONE_E_SHAPE, "%lld heads share %lld", (long long)heads, (long long)groups);
     return x;
   }
-  if (e->graph->is_open && rows > 1 && heads > groups) {
+  if (graph_is_open(e->graph) && rows > 1 && heads > groups) {
     x = x_reshape(e, x, (int64_t[]){batch, groups, heads / groups, rows, size}, 5);
     y = x_unsqueeze(e, y, 2);
   } else {

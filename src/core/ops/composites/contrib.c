@@ -240,7 +240,7 @@ static struct value *nbits_product(struct expansion *e, struct value *a, const s
 static bool stays_small(const struct graph *graph, const struct value *a, int64_t k, int64_t n) {
   int64_t elements;
   return a->dtype == HONE_F32 && a->shape.rank > 1 && shape_count(&a->shape, &elements) &&
-         (graph->is_open || elements <= 16 * k) && k * n >= 4096;
+         (graph_is_open(graph) || elements <= 16 * k) && k * n >= 4096;
 }
 
 /* Repeats one number per block for each of its elements, [n, blocks * block]; g_idx gives the block

@@ -91,10 +91,9 @@ static bool unrepeated(const struct node *node, size_t k, int d) {
          list[d] == 1;
 }
 
-/* The batch of the sequences and of initial states. */
+/* The batch of the sequences and of initial states, not of lengths, which must be valid. */
 static bool sequences(const struct node *node, size_t k, int d) {
-  const bool is_state = k == 5 || k == 6, is_data = k == 0 || is_state;
-  return k == 4 ? d == 0 : is_data && d == (node_int(node, "layout", 0) ? 0 : 1);
+  return (k == 0 || k == 5 || k == 6) && d == (node_int(node, "layout", 0) ? 0 : 1);
 }
 
 static const struct {
@@ -109,6 +108,7 @@ static const struct {
     {OP_Conv, batch},
     {OP_ConvInteger, batch},
     {OP_ConvTranspose, batch},
+    {OP_CoupleProbabilities, batch},
     {OP_CumProd, cumulative},
     {OP_CumSum, cumulative},
     {OP_DepthToSpace, places},
@@ -161,6 +161,7 @@ static const struct {
     {OP_Tile, unrepeated},
     {OP_TopK, beside_last},
     {OP_Transpose, any},
+    {OP_Trees, batch},
     {OP_Trilu, any},
     {OP_Unsqueeze, any},
 };
