@@ -198,10 +198,10 @@ print(cached)
 
 
 def test_what_the_caches_hold_changes_no_text(hone, tiny):
-    """Prompts with the same beginning, which are computed in chunks of 32 tokens."""
+    """Prompts with the same beginning, which are computed in chunks of 64 tokens."""
     env = {**hone.env, "HONE_LIBRARY": os.environ.get("HONE_LIBRARY", "build/libhone.so")}
     result = subprocess.run([sys.executable, "-c", REUSE, str(tiny[0])], capture_output=True, text=True, env=env, timeout=600)
-    assert result.stdout == "[0, 288, 192, 192, 192, 288, 288, 96, 96]\n", result.stdout + result.stderr
+    assert result.stdout == "[0, 256, 192, 192, 192, 256, 256, 64, 64]\n", result.stdout + result.stderr
 
 
 def test_a_model_in_parts(hone, tmp_path):
@@ -276,7 +276,7 @@ prompt = "A quick brown fox. " * 9
 first = m.generate(prompt, new_tokens=9, ignore_end=True)
 text = str(first)
 again = m.generate(prompt, new_tokens=9, ignore_end=True)
-assert str(again) == text and first.result["cached_tokens"] < 32 and again.result["cached_tokens"] == (len(prompt) - 1) // 32 * 32
+assert str(again) == text and first.result["cached_tokens"] < 64 and again.result["cached_tokens"] == (len(prompt) - 1) // 64 * 64
 assert str(m.chat([{"role": "user", "content": "hello"}], new_tokens=5, ignore_end=True))
 for call, word in ((lambda: m.generate(""), "E_USAGE"), (lambda: m.generate("a" * 600), "E_LIMIT"),
                    (lambda: m.chat([{"role": "tool", "content": "x"}]), "no tools here")):

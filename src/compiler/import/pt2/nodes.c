@@ -67,7 +67,7 @@ static pt_build_fn *const of_open[] = {
     build_index,       build_nonzero,      build_linear,     build_matmul,        build_addmm,
     build_reduce,      build_reduce_truth, build_extreme,    build_both_extremes, build_softmax,
     build_layer_norm,  build_sym_size,     build_sym_numel,  build_nothing,       build_wrapped,
-    build_cond};
+    build_cond,        build_cumulative};
 static pt_build_fn *const of_open_numbers[] = {build_view, build_sym_numel, build_number,
                                                build_number_test, build_number_choice};
 
