@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hostile
-from hone import CODES, refused, sound
+from hone import CODES, refused, sound, with_long
 
 SECONDS = 2.0 if not os.environ.get("HONE_SLOW") else 20.0
 MEMORY = 512 << 20
@@ -283,8 +283,8 @@ def test_casts(hone, tmp_path, dtype, to):
     np.testing.assert_array_equal(got, want)
 
 
-@pytest.mark.parametrize("op", ["Relu", "Sigmoid", "Tanh", "Exp", "Erf", "Softmax", "ReduceMax",
-                                "LayerNormalization", "MatMul", "Clip", "HardSwish", "ArgMax"])
+@pytest.mark.parametrize("op", with_long(["Relu", "Exp", "Softmax", "ReduceMax"], "Sigmoid", "Tanh", "Erf", "LayerNormalization",
+                                         "MatMul", "Clip", "HardSwish", "ArgMax"))
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e-42])
 def test_inputs_all_special(hone, tmp_path, op, value):
     second = hostile.const("w", np.ones((16, 16)), np.float32)
@@ -350,6 +350,7 @@ def test_names(hone, tmp_path, name):
     sound(hone("run", path))
 
 
+@pytest.mark.long
 def test_nodes_of_one_bucket(hone, tmp_path):
     """Row 38, short: 200,000 names that an unseeded polynomial hash would put into few buckets."""
     pairs = ["Aa", "BB"]

@@ -723,8 +723,10 @@ def test_jobs_wait_end_and_are_interrupted(home, model):
     assert server.stop() == 0
     again = Server(home, store="queue.db", folder="queue")
     page = again.ask("/jobs").text
-    # on a slow machine the third may have come to its end meanwhile
-    assert page.count(">interrupted<") + page.count(">done<") == 1 + full.count(201) and page.count(">cancelled<") == 2
+    states = {state: page.count(f">{state}<") for state in ("interrupted", "done", "failed", "cancelled", "queued", "running")}
+    # on a slow machine the third may have come to its end meanwhile, whatever that is
+    assert states["interrupted"] + states["done"] + states["failed"] == 1 + full.count(201) and states["cancelled"] == 2, states
+    assert states["done"] + states["failed"] <= 1, states
     assert "interrupted" in page and again.ask(third).status == 200
     assert again.stop() == 0
     nothing_left(server.folder)  # no child outlives its server

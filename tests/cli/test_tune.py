@@ -36,11 +36,11 @@ def test_kernel_knows_weights_with_scales(hone, weights):
     assert errors and max(errors) < 4e-6 and "generic loops in double precision" in result.text, result
 
 
-@pytest.mark.parametrize("numbers", ["m3 n40 k64 columns48 batch12 batch13 a_row192 a_batch0576 a_batch164 b_row1 b_column64 b_batch02560 v_row48 v_batch01920 c_row144 c_batch0432 c_batch148 v_operand2 keys_operand4",
-                                     "m20 n33 k24 columns16 batch12 a_row24 a_batch0480 b_row33 b_column1 b_batch0792 v_row16 v_batch0528 c_row16 c_batch0320 v_operand1 visible1"], ids=["few", "many"])
-@pytest.mark.parametrize("types", ["f32", "f32*f16:f32:f32"])
-def test_kernel_knows_attention(hone, types, numbers):
-    result = hone("kernel", f"attention {types} {numbers}", "--budget", "0.1s", "--threads", "2")
+@pytest.mark.parametrize("problem", [
+    "f32*f16:f32:f32 m3 n40 k64 columns48 batch12 batch13 a_row192 a_batch0576 a_batch164 b_row1 b_column64 b_batch02560 v_row48 v_batch01920 c_row144 c_batch0432 c_batch148 v_operand2 keys_operand4",
+    "f32 m20 n33 k24 columns16 batch12 a_row24 a_batch0480 b_row33 b_column1 b_batch0792 v_row16 v_batch0528 c_row16 c_batch0320 v_operand1 visible1"], ids=["few", "many"])
+def test_kernel_knows_attention(hone, problem):
+    result = hone("kernel", f"attention {problem}", "--budget", "0.1s", "--threads", "2")
     sound(result)
     errors = [float(error) for error in re.findall(r" (\S+e[-+]\d+)  attention_f32", result.text)]
     assert errors and max(errors) < 4e-6 and "generic loops in double precision" in result.text, result
