@@ -724,9 +724,8 @@ def test_jobs_wait_end_and_are_interrupted(home, model):
     again = Server(home, store="queue.db", folder="queue")
     page = again.ask("/jobs").text
     states = {state: page.count(f">{state}<") for state in ("interrupted", "done", "failed", "cancelled", "queued", "running")}
-    # on a slow machine the third may have come to its end meanwhile, or have failed
-    assert states["interrupted"] + states["done"] + states["failed"] == 1 + full.count(201) and states["cancelled"] == 2, states
-    assert states["done"] + states["failed"] <= 1, states
+    # on a slow machine the third may have come to its end meanwhile
+    assert states["interrupted"] + states["done"] == 1 + full.count(201) and states["cancelled"] == 2, states
     assert "interrupted" in page and again.ask(third).status == 200
     assert again.stop() == 0
     nothing_left(server.folder)  # no child outlives its server

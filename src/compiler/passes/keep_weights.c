@@ -1,8 +1,9 @@
-/* keep-weights: MatMul | Gemm of at most 16 rows with DequantizeLinear of constant weights of 4 or 8
- * bits becomes hone.MatMulWeights, which reads them unconverted: such matmuls are memory-bound, and
- * f32 weights would be four to eight times the bytes. So may be those with a dynamic number of
- * rows. With more rows a matmul is compute-bound and stays f32, unless activations may be rounded: int8 products are as fast or faster (512 rows, Zen 5:
- * 1.4 times with VNNI, equal with AVX2 and 4 bits, 0.8 with AVX2 and 8 bits). Minima of blocks, which GGUF adds as a product with sums over
+/* keep-weights: MatMul | Gemm with DequantizeLinear of constant weights of 4 or 8 bits becomes
+ * hone.MatMulWeights, which reads them unconverted. It does so with at most 16 rows, where matmuls are
+ * memory-bound and f32 weights would be four to eight times the bytes; with dynamic dimensions, where
+ * there may be as few rows; and with any number of rows if activations may be rounded, where int8
+ * products are about as fast or faster (512 rows, Zen 5: 1.4 times with VNNI, equal with AVX2 and 4
+ * bits, 0.8 with AVX2 and 8 bits). Minima of blocks, which GGUF adds as a product with sums over
  * blocks, become its input.
  */
 #include "rewrite.h"

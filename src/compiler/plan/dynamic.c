@@ -99,6 +99,15 @@ static hone_status carry_any(struct dynamic_check *c) {
   return c->node ? HONE_OK : HONE_E_INTERNAL;
 }
 
+static hone_status carry_shorter(struct dynamic_check *c) {
+  const struct node *node = c->node;
+  for (size_t k = 0; k < node->input_count; k++)
+    for (int d = 0; node->inputs[k] && d < node->inputs[k]->shape.rank; d++)
+      if (is_open_at(node->inputs[k], d) && !may_be_shorter(node, k, d))
+        return refuse(c, "other elements depend on all of that dimension");
+  return HONE_OK;
+}
+
 /* Only the channels must be fixed. */
 static hone_status carry_places(struct dynamic_check *c) {
   const struct node *node = c->node;
@@ -251,23 +260,6 @@ static hone_status carry_split(struct dynamic_check *c) {
              : HONE_OK;
 }
 
-/* Elements added before dimension d; false if they are not constant. */
-static bool padding_before(const struct node *node, int d, int64_t *out) {
-  const struct value *pads = node_input(node, 1), *axes = node_input(node, 3);
-  const int rank = node->inputs[0]->shape.rank;
-  int64_t list[2 * HONE_MAX_RANK], at[HONE_MAX_RANK];
-  size_t count, named = (size_t)rank;
-  for (size_t i = 0; i < named; i++) at[i] = (int64_t)i;
-  if (!pads || !pads->constant || (axes && !axes->constant) ||
-      !tensor_read_ints(pads->constant, COUNT(list), list, &count) ||
-      (axes && !tensor_read_ints(axes->constant, COUNT(at), at, &named)) || count != 2 * named)
-    return false;
-  *out = 0;
-  for (size_t i = 0; i < named; i++)
-    if ((at[i] < 0 ? at[i] + rank : at[i]) == d) *out = list[i];
-  return true;
-}
-
 /* Padding after the actual size is what the elements there are set to. */
 static hone_status carry_pad(struct dynamic_check *c) {
   const struct value *in = c->node->inputs[0], *out = c->node->outputs[0];
@@ -278,12 +270,11 @@ static hone_status carry_pad(struct dynamic_check *c) {
                         : with && with->constant ? tensor_f64(with->constant, 0)
                                                  : 0;
   for (int d = 0; d < in->shape.rank; d++) {
-    int64_t before;
+    int64_t before, after;
     if (!is_open_at(in, d) || in->shape.dims[d] == out->shape.dims[d]) continue;
     if (!is_edge && !is_constant) return refuse(c, "pad mode must be constant or edge");
-    if ((with && !with->constant) || !padding_before(c->node, d, &before))
+    if ((with && !with->constant) || !pad_amounts(c->node, d, &before, &after))
       return refuse(c, "its padding must be constant");
-    const int64_t after = out->shape.dims[d] - in->shape.dims[d] - before;
     if (after > 0) TRY(fill_some(c, in, d, number, after));
   }
   return HONE_OK;
@@ -495,9 +486,11 @@ static const struct {
     {OP_Resize, carry_resize},
 };
 
+/* The operator's rule here, that of shorter.c, or that of elementwise operators; NULL: none. */
 static carry_fn *find_rule(const struct node *node) {
   for (size_t i = 0; i < COUNT(rules); i++)
     if (rules[i].op == node->op->id) return rules[i].carry;
+  if (has_shorter_rule(node)) return carry_shorter;
   bool is_own = !*node->op->domain || !strcmp(node->op->domain, "hone");
   return node->op->class == OP_ELEMENTWISE && is_own ? carry_any : NULL;
 }
@@ -586,13 +579,6 @@ hone_status look_at_sizes(struct builder *b, const struct fusion_group *g) {
              : HONE_OK;
 }
 
-static bool may_all_be_shorter(const struct node *node) {
-  for (size_t k = 0; k < node->input_count; k++)
-    for (int d = 0; node->inputs[k] && d < node->inputs[k]->shape.rank; d++)
-      if (is_open_at(node->inputs[k], d) && !may_be_shorter(node, k, d)) return false;
-  return true;
-}
-
 hone_status carry_symbol(struct builder *b, const struct fusion_group *g) {
   const struct node *node = g->node;
   struct dynamic_check c = {.b = b, .node = node};
@@ -600,12 +586,8 @@ hone_status carry_symbol(struct builder *b, const struct fusion_group *g) {
   carry_fn *carry = find_rule(node);
   if (reads_window(node))
     c.why_not = "a constant index counts from the end of a dynamic dimension";
-  else if (may_all_be_shorter(node))
-    return HONE_OK;
   else if (carry)
     TRY(carry(&c));
-  else if (has_shorter_rule(node))
-    c.why_not = "other elements depend on all of that dimension";
   else
     c.why_not = "the operator does not support dynamic dimensions";
   if (!c.why_not) return HONE_OK;

@@ -156,6 +156,8 @@ bool resize_repeats(struct ctx *ctx, const struct node *node, int64_t repeats[HO
 /* True if a Resize reads along dimension d at places that do not depend on a dynamic size: whole
  * factors, or interpolation at a fixed scale with nothing counted from the end. */
 bool resize_keeps_places(const struct node *node, int d);
+/* Elements that a Pad adds before and after dimension d; false if they are not constant. */
+bool pad_amounts(const struct node *node, int d, int64_t *before, int64_t *after);
 /* True if dimension d of operand k may be shorter at run time than at the bound, and the results are
  * then only shorter too: no other element depends on those that are missing. */
 bool may_be_shorter(const struct node *node, size_t k, int d);

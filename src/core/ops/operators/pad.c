@@ -40,6 +40,19 @@ static hone_status read_mode(struct ctx *ctx, const struct node *node, enum pad_
   return fail(ctx, HONE_E_UNSUP, node_place(node), "Pad has an unknown mode");
 }
 
+bool pad_amounts(const struct node *node, int d, int64_t *before, int64_t *after) {
+  const struct value *pads = node_input(node, 1), *axes = node_input(node, 3);
+  struct pads all;
+  struct ctx ctx; /* a failure means that they are not known */
+  ctx_init(&ctx);
+  if (!pads || !pads->constant || (axes && !axes->constant)) return false;
+  const struct tensor *const in[] = {NULL, pads->constant, NULL, axes ? axes->constant : NULL};
+  if (resolve_pads(&ctx, node, node->inputs[0]->shape.rank, in, &all)) return false;
+  *before = all.before[d];
+  *after = all.after[d];
+  return true;
+}
+
 hone_status infer_pad(struct ctx *ctx, struct graph *graph, struct node *node) {
   (void)graph;
   const struct tensor *in[CONSTANTS_MAX];

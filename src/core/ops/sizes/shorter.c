@@ -68,18 +68,8 @@ static bool rows_of_gemm(const struct node *node, size_t k, int d) {
 
 /* Dimensions that are not padded. */
 static bool unpadded(const struct node *node, size_t k, int d) {
-  const struct value *pads = node_input(node, 1), *axes = node_input(node, 3);
-  const int rank = node->inputs[0]->shape.rank;
-  int64_t list[2 * HONE_MAX_RANK], at[HONE_MAX_RANK];
-  size_t count = 0, named = (size_t)rank;
-  for (size_t i = 0; i < named; i++) at[i] = (int64_t)i;
-  if (k || !pads || !pads->constant || (axes && !axes->constant) ||
-      !tensor_read_ints(pads->constant, COUNT(list), list, &count) ||
-      (axes && !tensor_read_ints(axes->constant, COUNT(at), at, &named)) || count != 2 * named)
-    return false;
-  for (size_t i = 0; i < named; i++)
-    if ((at[i] < 0 ? at[i] + rank : at[i]) == d && (list[i] || list[i + named])) return false;
-  return true;
+  int64_t before, after;
+  return k == 0 && pad_amounts(node, d, &before, &after) && !before && !after;
 }
 
 static bool unrepeated(const struct node *node, size_t k, int d) {
