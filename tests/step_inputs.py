@@ -14,13 +14,14 @@ import shutil
 # Rooms that turn a graph into C source. A change in these alone does not repeat the steps of NOT_ABOUT_COMPILING.
 COMPILER_ROOMS = re.compile(r"^src/compiler/(?:passes|plan|source|kernels)/")
 # Steps that need a compiled model but do not test how it was compiled: measuring, judging, reporting, the command
-# line, inputs, exports, the C compiler. The unit tests, the other steps and `make test-full` test the compiler rooms.
+# line, inputs, exports, the C compiler, what the pages show. The other steps and `make test-full` test the compiler rooms.
 NOT_ABOUT_COMPILING = {f"cli {name}" for name in (
     "bench", "broken_engines", "bundle", "circles", "cli", "compare", "compilers", "crosscheck", "device_workers", "devices",
     "engines", "fair", "fleet", "gate", "generate", "help", "hints", "hybrid", "inputs", "inspect", "install", "keep", "labels",
     "limits", "load", "memory", "memory_over_time", "open_dimensions", "page", "postgres", "predict", "python_workers",
     "recommend", "recorded_runs", "regret", "scenarios", "serve", "setup", "sinks", "stablehlo", "steps", "studies", "suites",
-    "terminal", "tflite_export", "zoo_dir")} | {"python package"}
+    "terminal", "tflite_export", "zoo_dir")} | {f"test_{name}" for name in (
+    "api", "bench", "faults", "hybrid_bundle", "loop", "serve", "toolchain")} | {"documents", "python package"}
 SOURCES = ("src", "docs", "bench", "tools", "examples", "python", "zoo", "workers", "include", "make")
 TOOLS = ("cc", "gcc", "clang", "chromium", "git", "node", "qemu-aarch64", "qemu-system-arm", "aarch64-linux-gnu-gcc",
          "arm-none-eabi-gcc", "riscv64-unknown-elf-gcc", "fish", "zsh", "taskset", "perf")
@@ -79,7 +80,8 @@ def machine(python):
 
 @functools.cache
 def command_without_compiler(build):
-    """Objects and sources of hone outside COMPILER_ROOMS. Objects also depend on headers; some sources are embedded."""
+    """Objects and sources of hone outside COMPILER_ROOMS. Objects also depend on headers; some sources are embedded. Of
+    the sources in COMPILER_ROOMS the names."""
     whole = hashlib.blake2b(digest_size=16)
     objects = pathlib.Path(build) / "obj"
     for path in files_below(objects):
@@ -87,15 +89,14 @@ def command_without_compiler(build):
         if path.suffix == ".o" and name.startswith(("src/", "zoo/")) and not COMPILER_ROOMS.match(name):
             whole.update(name.encode() + digest(path))
     for path in files_below("src"):
-        if not COMPILER_ROOMS.match(str(path)):
-            whole.update(str(path).encode() + digest(path))
+        whole.update(str(path).encode() + (b"" if COMPILER_ROOMS.match(str(path)) else digest(path)))
     whole.update(folder_digest("workers"))
     return whole.digest()
 
 
 def named(source, folders):
     """Hashes of those of the folders, and of the files of the repository's root, that a test's source names."""
-    reads_all = "ls-files" in source
+    reads_all = "ls-files" in source or "listdir(ROOT)" in source
     for name in folders:
         if reads_all or re.search(rf"[\"'/ ]{name}[\"'/]", source):
             yield folder_digest(name)
@@ -109,12 +110,15 @@ def key(name, command, build, python, is_full):
     parts = [name.encode(), repr(command).encode(), repr(is_full).encode(), machine(python), test_data()]
     program = command[0]
     if program != python and program.startswith(f"{build}/"):
-        parts.append(digest(program))
+        own = digest(program)
+        if name in NOT_ABOUT_COMPILING:
+            own = digest(f"{build}/obj/tests/unit/{name}.o") + command_without_compiler(build)
+        parts.append(own)
         return hashlib.blake2b(b"".join(parts), digest_size=16).hexdigest()
     if name == "report page":  # a page that this test writes, in a browser
         return hashlib.blake2b(b"".join([*parts, digest(f"{build}/tests/test_report")]), digest_size=16).hexdigest()
     tests = [word for word in command if word.startswith("tests/")]
-    if not tests or program != python:
+    if not tests or program not in (python, "python3"):
         return None  # checks, make and shell scripts: short, or about the whole build
     source = ""
     for test in tests:

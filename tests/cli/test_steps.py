@@ -58,7 +58,8 @@ def test_the_full_run_holds_the_short_one():
 
 
 def test_the_steps_that_are_not_about_compiling_are_there():
-    assert step_inputs.NOT_ABOUT_COMPILING <= set(dict(run.steps("build", "python3")))
+    unit_tests = {path.stem for path in (ROOT / "tests/unit").glob("*.c")}
+    assert step_inputs.NOT_ABOUT_COMPILING <= unit_tests | set(dict(run.steps("build", "python3")))
     objects = [f"src/{path.relative_to(ROOT / 'src')}" for path in (ROOT / "src").rglob("*.c")]
     compiler = [path for path in objects if step_inputs.COMPILER_ROOMS.match(path)]
     assert 100 < len(compiler) < len(objects) / 2
@@ -96,6 +97,29 @@ def test_a_step_is_remembered_by_what_it_reads(tmp_path, monkeypatch):
         found.append(step_inputs.key("cli two", command, "build", python, False))
     assert found[0] != found[1]
     assert step_inputs.key("install", ["make", "x"], "build", sys.executable, False) is None
+
+
+def test_a_pass_does_not_repeat_what_is_not_about_compiling(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tests").mkdir()
+    files = ["build/tests/test_bench", "build/obj/src/compiler/passes/a.o", "build/obj/src/bench/b.o",
+             "build/obj/tests/unit/test_bench.o"]
+
+    def key(name="test_bench"):
+        for function in (step_inputs.digest, step_inputs.folder_digest, step_inputs.test_data,
+                         step_inputs.command_without_compiler):
+            function.cache_clear()
+        return step_inputs.key(name, ["build/tests/test_bench"], "build", sys.executable, False)
+
+    def changes(path):
+        before = key(), key("test_plan")
+        (tmp_path / path).write_text("changed")
+        return key() != before[0], key("test_plan") != before[1]
+
+    for path in files:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("1")
+    assert [changes(path) for path in files] == [(False, True), (False, False), (True, False), (True, False)]
 
 
 @pytest.mark.parametrize("changed, wanted", [("tests/unit/test_stats.c", "test_stats"), ("tests/passes/any.txt", "test_passes"),

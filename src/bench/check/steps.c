@@ -20,7 +20,7 @@ static const enum op_id gain_at_most_one[] = {
 };
 
 static bool keeps_step(const struct op *op) {
-  if (op->class == OP_MOVEMENT || op->id == OP_Identity || op->id == OP_Cast) return true;
+  if (op->class == OP_MOVEMENT || op->id == OP_Cast) return true;
   for (size_t i = 0; i < COUNT(gain_at_most_one); i++)
     if (op->id == gain_at_most_one[i]) return true;
   return false;

@@ -13,16 +13,6 @@
 static const char *const WORDS[] = {"a",   "the",  "good", "bad",   "film",       "cat",
                                     "dog", "left", "0",    "12.50", "2026-11-22", "Ärger"};
 
-/* True for operators whose output elements are elements of the input. */
-static bool moves_elements(enum op_id id) {
-  static const char *const names[] = {"Cast",     "Concat",  "Expand",    "Flatten",
-                                      "Identity", "Reshape", "Slice",     "Split",
-                                      "Squeeze",  "Tile",    "Transpose", "Unsqueeze"};
-  for (size_t i = 0; i < COUNT(names); i++)
-    if (!strcmp(op_table[id].name, names[i])) return true;
-  return false;
-}
-
 static bool is_named(const struct node *node, const char *name) {
   return !strcmp(node->op->name, name);
 }
@@ -59,7 +49,8 @@ static int64_t table_rows(const struct graph *graph, const struct value *input) 
       if (!is_reached) continue;
       int64_t here = indexed_rows(node, node->inputs[i]);
       if (here > 0 && (!rows || here < rows)) rows = here;
-      bool passes = moves_elements(node->op->id) && (i == 0 || is_named(node, "Concat"));
+      bool passes =
+          (moves_elements(node) || is_op(node, OP_Cast)) && (i == 0 || is_named(node, "Concat"));
       for (size_t o = 0; passes && o < node->output_count && count < TRACE_MAX; o++)
         if (node->outputs[o]) reached[count++] = node->outputs[o];
     }

@@ -24,25 +24,16 @@ static bool is_packed(hone_dtype dtype) { return dtype != HONE_STRING && dtype_b
 /* Their kernels support small floats: as bytes, or by loading and storing them. */
 static bool takes_small_floats(const struct node *node) {
   switch (node->op->id) {
-    case OP_Gather:
-    case OP_GatherElements:
-    case OP_GatherND:
+    case OP_Mean:
     case OP_Shape:
     case OP_Size:
-    case OP_Trilu:
       return true;
     case OP_Mod:
       return node_int(node, "fmod", 0) != 0;
-    case OP_ScatterElements:
-    case OP_ScatterND:
-      return !strcmp(node_string(node, "reduction", "none"), "none");
     case OP_Pow:
       return node->inputs[0]->dtype == node->inputs[1]->dtype;
-    case OP_Mean:
-      return true;
     default:
-      return node->op->class == OP_MOVEMENT ||
-             (node->op->class == OP_ELEMENTWISE && node->op->expression);
+      return moves_elements(node) || (node->op->class == OP_ELEMENTWISE && node->op->expression);
   }
 }
 

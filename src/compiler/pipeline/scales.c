@@ -41,10 +41,6 @@ static bool read_scaled(const struct node *node, int value, struct port_scale *o
   return false;
 }
 
-static bool only_moves(const struct node *node) {
-  return node->op->class == OP_MOVEMENT || is_op(node, OP_Identity);
-}
-
 /* Determined by the first node that reads it. */
 static void follow_input(const struct graph *graph, const struct value *value,
                          struct port_scale *out) {
@@ -54,7 +50,7 @@ static void follow_input(const struct graph *graph, const struct value *value,
     for (size_t i = 0; i < node->input_count; i++) {
       if (node->inputs[i] != value) continue;
       if (read_scaled(node, (int)i, out)) return;
-      if (i || !only_moves(node)) continue;
+      if (i || !moves_elements(node)) continue;
       value = node->outputs[0];
       moves++;
       break;
@@ -64,7 +60,7 @@ static void follow_input(const struct graph *graph, const struct value *value,
 
 static void follow_output(const struct value *value, struct port_scale *out) {
   for (int moves = 0; value && value->producer && moves < MOST_MOVES; moves++) {
-    if (read_scaled(value->producer, OUTPUT, out) || !only_moves(value->producer)) return;
+    if (read_scaled(value->producer, OUTPUT, out) || !moves_elements(value->producer)) return;
     value = node_input(value->producer, 0);
   }
 }

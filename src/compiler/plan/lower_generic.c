@@ -20,9 +20,6 @@ bool default_activations(const struct node *node) {
 
 /* Generic kernels see small floats as raw words: only operators that move elements support them. */
 static bool knows_types(const struct node *node) {
-  static const enum op_id movers[] = {
-      OP_Gather,          OP_GatherElements,  OP_GatherND,  OP_Pad,
-      OP_ReverseSequence, OP_ScatterElements, OP_ScatterND, OP_Trilu};
   bool is_small = false;
   if (is_op(node, OP_Shape) || is_op(node, OP_Size)) return true; /* no element is read */
   for (size_t k = 0; k < node->input_count + node->output_count; k++) {
@@ -30,9 +27,7 @@ static bool knows_types(const struct node *node) {
         k < node->input_count ? node->inputs[k] : node->outputs[k - node->input_count];
     is_small |= value && dtype_is_float(value->dtype) && dtype_bits(value->dtype) < 32;
   }
-  for (size_t i = 0; i < COUNT(movers) && is_small; i++)
-    if (is_op(node, movers[i])) return !strcmp(node_string(node, "reduction", "none"), "none");
-  return !is_small;
+  return !is_small || moves_elements(node);
 }
 
 static int64_t attribute(const void *node, const char *name, int64_t otherwise) {

@@ -52,3 +52,18 @@ void op_names(const struct op *op, const char **out_domain, const char **out_nam
   *out_domain = op->domain;
   *out_name = op->name;
 }
+
+bool moves_elements(const struct node *node) {
+  switch (node->op->id) {
+    case OP_Gather:
+    case OP_GatherElements:
+    case OP_GatherND:
+    case OP_Trilu:
+      return true;
+    case OP_ScatterElements:
+    case OP_ScatterND:
+      return !strcmp(node_string(node, "reduction", "none"), "none");
+    default:
+      return node->op->class == OP_MOVEMENT;
+  }
+}
