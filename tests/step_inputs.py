@@ -11,17 +11,24 @@ import pathlib
 import re
 import shutil
 
-# Rooms that turn a graph into C source. A change in these alone does not repeat the steps of NOT_ABOUT_COMPILING.
+# Rooms that turn a graph into C source; and those of them that decide what it computes and how.
 COMPILER_ROOMS = re.compile(r"^src/compiler/(?:passes|plan|source|kernels)/")
-# Steps that need a compiled model but do not test how it was compiled: measuring, judging, reporting, the command
-# line, inputs, exports, the C compiler, what the pages show. The other steps and `make test-full` test the compiler rooms.
-NOT_ABOUT_COMPILING = {f"cli {name}" for name in (
-    "bench", "broken_engines", "bundle", "circles", "cli", "compare", "compilers", "crosscheck", "device_workers", "devices",
-    "engines", "fair", "fleet", "gate", "generate", "help", "hints", "hybrid", "inputs", "inspect", "install", "keep", "labels",
-    "limits", "load", "memory", "memory_over_time", "open_dimensions", "page", "postgres", "predict", "python_workers",
-    "recommend", "recorded_runs", "regret", "scenarios", "serve", "setup", "sinks", "stablehlo", "steps", "studies", "suites",
-    "terminal", "tflite_export", "zoo_dir")} | {f"test_{name}" for name in (
-    "api", "bench", "faults", "hybrid_bundle", "loop", "serve", "toolchain")} | {"documents", "python package"}
+OPTIMISER_ROOMS = re.compile(r"^src/compiler/(?:passes|plan|kernels)/")
+# Steps that need a compiled model but do not test how it was compiled. A change in the rooms of a row alone does not repeat
+# its steps; the other steps and `make test-full` test these rooms.
+NOT_ABOUT = {
+    # measuring, judging, reporting, the command line, inputs, importers, exports, the C compiler, what the pages show
+    COMPILER_ROOMS: {f"cli {name}" for name in (
+        "bench", "broken_engines", "broken_rules", "bundle", "circles", "cli", "compare", "compilers", "crosscheck",
+        "device_workers", "devices", "engines", "fair", "fleet", "gate", "generate", "help", "hints", "hostile_models", "hybrid",
+        "inputs", "inspect", "install", "keep", "labels", "limits", "load", "memory", "memory_over_time", "old_opsets",
+        "open_dimensions", "page", "postgres", "predict", "pt2", "pt2_operators", "python_workers", "quantise", "recommend",
+        "recorded_runs", "regret", "scenarios", "serve", "setup", "sinks", "stablehlo", "steps", "studies", "suites", "terminal",
+        "text", "tflite", "tflite_export", "zoo_dir")} | {f"test_{name}" for name in (
+            "api", "bench", "faults", "hybrid_bundle", "loop", "serve", "toolchain")} | {"documents", "python package"},
+    # the files of an artifact, its header and its build, what is measured of its steps
+    OPTIMISER_ROOMS: {f"cli {name}" for name in ("damaged_artifacts", "kept_build", "one_file", "profile", "tune", "typed_header")},
+}
 SOURCES = ("src", "docs", "bench", "tools", "examples", "python", "zoo", "workers", "include", "make")
 TOOLS = ("cc", "gcc", "clang", "chromium", "git", "node", "qemu-aarch64", "qemu-system-arm", "aarch64-linux-gnu-gcc",
          "arm-none-eabi-gcc", "riscv64-unknown-elf-gcc", "fish", "zsh", "taskset", "perf")
@@ -79,17 +86,17 @@ def machine(python):
 
 
 @functools.cache
-def command_without_compiler(build):
-    """Objects and sources of hone outside COMPILER_ROOMS. Objects also depend on headers; some sources are embedded. Of
-    the sources in COMPILER_ROOMS the names."""
+def command_without(build, rooms):
+    """Objects and sources of hone outside these rooms, and the names of the sources in them. Objects also depend on headers;
+    some sources are embedded."""
     whole = hashlib.blake2b(digest_size=16)
     objects = pathlib.Path(build) / "obj"
     for path in files_below(objects):
         name = str(path.relative_to(objects))
-        if path.suffix == ".o" and name.startswith(("src/", "zoo/")) and not COMPILER_ROOMS.match(name):
+        if path.suffix == ".o" and name.startswith(("src/", "zoo/")) and not rooms.match(name):
             whole.update(name.encode() + digest(path))
     for path in files_below("src"):
-        whole.update(str(path).encode() + (b"" if COMPILER_ROOMS.match(str(path)) else digest(path)))
+        whole.update(str(path).encode() + (b"" if rooms.match(str(path)) else digest(path)))
     whole.update(folder_digest("workers"))
     return whole.digest()
 
@@ -109,10 +116,11 @@ def key(name, command, build, python, is_full):
     """The hash of all that decides how a step ends; None if that is not known."""
     parts = [name.encode(), repr(command).encode(), repr(is_full).encode(), machine(python), test_data()]
     program = command[0]
+    other_rooms = next((rooms for rooms, names in NOT_ABOUT.items() if name in names), None)
     if program != python and program.startswith(f"{build}/"):
         own = digest(program)
-        if name in NOT_ABOUT_COMPILING:
-            own = digest(f"{build}/obj/tests/unit/{name}.o") + command_without_compiler(build)
+        if other_rooms:
+            own = digest(f"{build}/obj/tests/unit/{name}.o") + command_without(build, other_rooms)
         parts.append(own)
         return hashlib.blake2b(b"".join(parts), digest_size=16).hexdigest()
     if name == "report page":  # a page that this test writes, in a browser
@@ -128,9 +136,11 @@ def key(name, command, build, python, is_full):
         for path in read:
             parts.append(digest(path))
             source += path.read_text() if path.suffix == ".py" else ""
-    if name in NOT_ABOUT_COMPILING:
-        parts += [*named(source, SOURCES[1:]), command_without_compiler(build)]
+    if other_rooms:
+        parts += [*named(source, SOURCES[1:]), command_without(build, other_rooms)]
     else:
         parts += named(source, SOURCES)
-        parts += [digest(f"{build}/{program}") for program in ("hone", "libhone.so", "native", "reference", "random-graphs")]
+        given = [word for word in command if word in (f"{build}/native", f"{build}/reference")]
+        programs = given or [f"{build}/{name}" for name in ("hone", "libhone.so", "native", "reference", "random-graphs")]
+        parts += [digest(program) for program in programs]
     return hashlib.blake2b(b"".join(parts), digest_size=16).hexdigest()
