@@ -132,7 +132,8 @@ def key(name, command, build, python, is_full):
     for test in tests:
         parts.append(folder_digest(test) if os.path.isdir(test) else digest(test))
         read = files_below(test) if os.path.isdir(test) else [pathlib.Path(test)]
-        read += [path for path in files_below("tests/cli") if not path.name.startswith("test_")]
+        if not test.startswith("tests/conformance"):
+            read += [path for path in files_below("tests/cli") if not path.name.startswith("test_")]
         for path in read:
             parts.append(digest(path))
             source += path.read_text() if path.suffix == ".py" else ""
