@@ -21,13 +21,13 @@ NOT_ABOUT = {
     COMPILER_ROOMS: {f"cli {name}" for name in (
         "bench", "broken_engines", "broken_rules", "bundle", "circles", "cli", "compare", "compilers", "crosscheck",
         "device_workers", "devices", "engines", "fair", "fleet", "gate", "generate", "help", "hints", "hostile_models", "hybrid",
-        "inputs", "inspect", "install", "keep", "labels", "limits", "load", "memory", "memory_over_time", "old_opsets",
+        "inputs", "inspect", "install", "keep", "labels", "language_models", "limits", "load", "memory", "memory_over_time", "old_opsets",
         "open_dimensions", "page", "postgres", "predict", "pt2", "pt2_operators", "python_workers", "quantise", "recommend",
         "recorded_runs", "regret", "scenarios", "serve", "setup", "sinks", "stablehlo", "steps", "studies", "suites", "terminal",
         "text", "tflite", "tflite_export", "zoo_dir")} | {f"test_{name}" for name in (
-            "api", "bench", "faults", "hybrid_bundle", "loop", "serve", "toolchain")} | {"documents", "python package"},
+            "api", "bench", "faults", "hybrid_bundle", "loop", "report", "serve", "toolchain")} | {"documents", "python package"},
     # the files of an artifact, its header and its build, what is measured of its steps
-    OPTIMISER_ROOMS: {f"cli {name}" for name in ("damaged_artifacts", "kept_build", "one_file", "profile", "tune", "typed_header")},
+    OPTIMISER_ROOMS: {f"cli {name}" for name in ("damaged_artifacts", "kept_build", "one_file", "outputs", "profile", "tune", "typed_header")},
 }
 SOURCES = ("src", "docs", "bench", "tools", "examples", "python", "zoo", "workers", "include", "make")
 TOOLS = ("cc", "gcc", "clang", "chromium", "git", "node", "qemu-aarch64", "qemu-system-arm", "aarch64-linux-gnu-gcc",
@@ -101,6 +101,12 @@ def command_without(build, rooms):
     return whole.digest()
 
 
+def unit_test(build, name):
+    """A unit test of a row of NOT_ABOUT."""
+    rooms = next(rooms for rooms, names in NOT_ABOUT.items() if name in names)
+    return digest(f"{build}/obj/tests/unit/{name}.o") + command_without(build, rooms)
+
+
 def named(source, folders):
     """Hashes of those of the folders, and of the files of the repository's root, that a test's source names."""
     reads_all = "ls-files" in source or "listdir(ROOT)" in source
@@ -118,13 +124,10 @@ def key(name, command, build, python, is_full):
     program = command[0]
     other_rooms = next((rooms for rooms, names in NOT_ABOUT.items() if name in names), None)
     if program != python and program.startswith(f"{build}/"):
-        own = digest(program)
-        if other_rooms:
-            own = digest(f"{build}/obj/tests/unit/{name}.o") + command_without(build, other_rooms)
-        parts.append(own)
+        parts.append(unit_test(build, name) if other_rooms else digest(program))
         return hashlib.blake2b(b"".join(parts), digest_size=16).hexdigest()
     if name == "report page":  # a page that this test writes, in a browser
-        return hashlib.blake2b(b"".join([*parts, digest(f"{build}/tests/test_report")]), digest_size=16).hexdigest()
+        return hashlib.blake2b(b"".join([*parts, unit_test(build, "test_report")]), digest_size=16).hexdigest()
     tests = [word for word in command if word.startswith("tests/")]
     if not tests or program not in (python, "python3"):
         return None  # checks, make and shell scripts: short, or about the whole build

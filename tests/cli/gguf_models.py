@@ -1,5 +1,6 @@
 """GGUF files for tests: a writer that shares no code with hone's reader, small random models of each architecture, and what
 they compute, in NumPy."""
+import json
 import struct
 
 import numpy as np
@@ -219,3 +220,15 @@ def continue_greedily(name, values, ids, count, of_largest=False):
         leads.append((logits[best[0]] - logits[best[1]]) / (np.abs(logits).max() if of_largest else 1))
         made.append(int(best[0]))
     return made, leads
+
+
+def generate(hone, path, *words, **given):
+    result = hone("generate", path, *words, "--json", "-", "--threads", "1", **given)
+    assert result.code == 0, result
+    return json.loads(result.text)
+
+
+def agrees(got, want, leads):
+    """Up to the first token that differs, which may do so only where rounding of the caches to 16 bits decides."""
+    different = [lead for a, b, lead in zip(got, want, leads) if a != b]
+    return len(got) == len(want) and (not different or different[0] < 0.02)

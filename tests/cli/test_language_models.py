@@ -1,4 +1,5 @@
-"""Text from language models in GGUF files: hone generate, hone tokens, the Python interface, and a served model."""
+"""Language models in GGUF files: what hone generate, hone tokens, the Python interface and a served model take and give. What
+their text is: test_generated_text.py."""
 
 import contextlib
 import http.client
@@ -13,7 +14,7 @@ import onnx
 import pytest
 from onnx import helper
 
-from gguf_models import BLOCKS, DEPTH, KEY_HEADS, TOKENS, continue_greedily, decode, encode, evaluate, language_model
+from gguf_models import BLOCKS, DEPTH, KEY_HEADS, TOKENS, agrees, continue_greedily, encode, evaluate, generate, language_model
 from hone import refused, sound
 from peer import model_of, peer_session
 
@@ -32,40 +33,6 @@ def given(tmp_path, text):
     """A file for standard input."""
     (tmp_path / "stdin").write_text(text)
     return (tmp_path / "stdin").open("rb")
-
-
-def generate(hone, path, *words, **given):
-    result = hone("generate", path, *words, "--json", "-", "--threads", "1", **given)
-    sound(result)
-    return json.loads(result.text)
-
-
-def agrees(got, want, leads):
-    """Up to the first token that differs, which may do so only where rounding of the caches to 16 bits decides."""
-    different = [lead for a, b, lead in zip(got, want, leads) if a != b]
-    return len(got) == len(want) and (not different or different[0] < 0.02)
-
-
-@pytest.mark.parametrize("prompt", ["a", "hello", "x" * 9, "ab" * 8, "x" * 17, "A quick brown fox. " * 8, "A quick brown fox. " * 15],
-                         ids=["one token", "few", "a padded chunk", "a chunk", "a chunk and a token", "many chunks", "blocks"])
-@pytest.mark.parametrize("name", ["llama", "gemma3", "qwen2"])
-def test_greedy_text_is_that_of_the_architecture(hone, tmp_path, name, prompt):
-    data, values = language_model(name)
-    (tmp_path / "model.gguf").write_bytes(data)
-    want, leads = continue_greedily(name, values, encode(prompt), 8)
-    answer = generate(hone, tmp_path / "model.gguf", "-p", prompt, "--new-tokens", "8", "--ignore-end", "--context", "300")
-    assert answer["prompt_tokens"] == len(encode(prompt)) and answer["new_tokens"] == 8 and answer["reason"] == "length", answer
-    assert agrees(answer["tokens"], want, leads), (answer["tokens"], want, leads)
-    assert answer["text"] == decode(answer["tokens"]).decode(errors="replace")
-
-
-def test_a_tied_embedding_in_blocks_with_minima(hone, tmp_path):
-    """The logits need the sums of one row of x, not of as many as a step takes tokens."""
-    data, values = language_model("llama", 3)
-    (tmp_path / "model.gguf").write_bytes(data)
-    want, leads = continue_greedily("llama", values, encode("hello"), 8)
-    answer = generate(hone, tmp_path / "model.gguf", "-p", "hello", "--new-tokens", "8", "--ignore-end", "--context", "64")
-    assert agrees(answer["tokens"], want, leads), (answer["tokens"], want, leads)
 
 
 @pytest.mark.parametrize("matrix", [8, 3], ids=["Q8_0", "Q4_1"])
@@ -102,27 +69,6 @@ def test_folders_are_made_from_gguf_alone(hone, tmp_path):
     (tmp_path / "m.onnx").write_bytes(model_of([helper.make_node("Relu", ["x"], ["y"])], {"x": np.zeros((1, 4), np.float32)}).SerializeToString())
     refused(hone("export", tmp_path / "m.onnx", "-o", f"{tmp_path}/folder/"), "E_FORMAT E_USAGE")
     assert not (tmp_path / "folder").exists()
-
-
-def log_softmax(x):
-    return x - x.max(-1, keepdims=True) - np.log(np.exp(x - x.max(-1, keepdims=True)).sum(-1, keepdims=True))
-
-
-@pytest.mark.parametrize("context, text", [(300, "A quick brown fox, hell. " * 6), (64, "A quick brown fox, hell. " * 6)], ids=["one window", "several"])
-@pytest.mark.parametrize("name", ["llama", "gemma3"])
-def test_the_score_of_a_text(hone, tmp_path, name, context, text):
-    data, values = language_model(name)
-    (tmp_path / "model.gguf").write_bytes(data)
-    score = generate(hone, tmp_path / "model.gguf", "-p", text, "--score", "--context", str(context))
-    ids, loss = np.array(encode(text)), []
-    for first in range(0, len(ids) - 1, context):
-        window = ids[first:first + context]
-        logits = evaluate(name, values, window, [np.zeros((KEY_HEADS, 0, DEPTH)) for _ in range(2 * BLOCKS)])[0]
-        loss += [-log_softmax(logits)[k, token] for k, token in enumerate(window[1:])]
-    assert score["tokens"] == len(loss)
-    assert abs(score["reference_perplexity"] / np.exp(np.mean(loss)) - 1) < 1e-4, (score, np.exp(np.mean(loss)))
-    assert abs(score["perplexity"] / score["reference_perplexity"] - 1) < 1e-2  # caches of 16 bits
-    assert 0 <= score["kl_divergence"] <= score["largest_kl_divergence"] < 1e-3 and score["same_top_token"] > 0.9
 
 
 def test_a_text_without_a_score(hone, tiny):
@@ -181,27 +127,6 @@ def test_messages_go_through_the_template(hone, tiny, tmp_path):
     talk = hone("generate", path, "--chat", "--new-tokens", "4", "--ignore-end", stdin=given(tmp_path, "hello\n\nbye\n"))
     sound(talk)
     assert talk.errors.count("4 new tokens") == 2
-
-
-REUSE = """
-import sys, hone
-long = "A quick brown fox jumps over a lazy dog. " * 12
-prompts = [long[:300], long[:290], long[:200], long[:210], long[:300], long[:430], long[:300] + "!" * 60, long[:100] + "!" * 200, long[:300]]
-m, cached = hone.load(sys.argv[1], threads=1, context=600), []
-for prompt in prompts:
-    text = m.generate(prompt, new_tokens=6, ignore_end=True)
-    fresh = hone.load(sys.argv[1], threads=1, context=600).generate(prompt, new_tokens=6, ignore_end=True)
-    assert str(text) == str(fresh) and text.result["tokens"] == fresh.result["tokens"] and not fresh.result["cached_tokens"]
-    cached.append(text.result["cached_tokens"])
-print(cached)
-"""
-
-
-def test_what_the_caches_hold_changes_no_text(hone, tiny):
-    """Prompts with the same beginning, which are computed in chunks of 64 tokens."""
-    env = {**hone.env, "HONE_LIBRARY": os.environ.get("HONE_LIBRARY", "build/libhone.so")}
-    result = subprocess.run([sys.executable, "-c", REUSE, str(tiny[0])], capture_output=True, text=True, env=env, timeout=600)
-    assert result.stdout == "[0, 256, 192, 192, 192, 256, 256, 64, 64]\n", result.stdout + result.stderr
 
 
 def test_a_model_in_parts(hone, tmp_path):
