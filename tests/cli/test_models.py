@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import hone as command
-from hone import SHARED, refused, sound
+from hone import SHARED, refused, sound, with_long
 
 ZOO = ["mlp", "conv", "mnist_cnn", "transformer"]
 
@@ -122,7 +122,7 @@ def test_zoo_file_is_the_model(shared_hone, tmp_path, name):
 
 
 @pytest.mark.skipif(not MODELS, reason="no collection of models at $HONE_SHARED")
-@pytest.mark.parametrize("name,entry,variant", MODELS, ids=[m[0] for m in MODELS])
+@pytest.mark.parametrize("name,entry,variant", with_long(MODELS[::2], *MODELS[1::2]), ids=lambda part: part if isinstance(part, str) else "")
 def test_collection(shared_hone, tmp_path, name, entry, variant):
     folder = SHARED / "models" / entry["id"]
     path = folder / variant["file"]
