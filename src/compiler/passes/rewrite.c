@@ -28,15 +28,11 @@ bool rewrite_single_use(const struct rewrite *r, const struct value *value) {
 
 hone_status rewrite_constant(struct rewrite *r, hone_dtype dtype, const struct shape *shape,
                              struct value **out) {
-  struct tensor *tensor;
-  TRY(tensor_create(r->ctx, r->graph->arena, dtype, shape, &tensor));
-  return graph_constant(r->ctx, r->graph, NULL, tensor, out);
+  return graph_new_constant(r->ctx, r->graph, dtype, shape, out);
 }
 
 hone_status rewrite_ints(struct rewrite *r, const int64_t *numbers, int count, struct value **out) {
-  TRY(rewrite_constant(r, HONE_I64, &(struct shape){1, {count}}, out));
-  for (int i = 0; i < count; i++) tensor_set_i64((*out)->constant, (size_t)i, numbers[i]);
-  return HONE_OK;
+  return graph_ints(r->ctx, r->graph, numbers, (size_t)count, out);
 }
 
 hone_status rewrite_i32(struct rewrite *r, int64_t x, struct value **out) {

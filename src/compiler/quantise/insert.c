@@ -18,9 +18,7 @@ struct inserter {
 
 static hone_status constant(struct inserter *in, hone_dtype dtype, const struct shape *shape,
                             struct value **out) {
-  struct tensor *tensor;
-  TRY(tensor_create(in->ctx, in->arena, dtype, shape, &tensor));
-  return graph_constant(in->ctx, in->graph, NULL, tensor, out);
+  return graph_new_constant(in->ctx, in->graph, dtype, shape, out);
 }
 
 static hone_status scalar(struct inserter *in, hone_dtype dtype, double x, struct value **out) {

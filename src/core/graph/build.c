@@ -99,6 +99,20 @@ hone_status tensor_create(struct ctx *ctx, struct arena *arena, hone_dtype dtype
   return HONE_OK;
 }
 
+hone_status graph_new_constant(struct ctx *ctx, struct graph *graph, hone_dtype dtype,
+                               const struct shape *shape, struct value **out) {
+  struct tensor *tensor;
+  TRY(tensor_create(ctx, graph->arena, dtype, shape, &tensor));
+  return graph_constant(ctx, graph, NULL, tensor, out);
+}
+
+hone_status graph_ints(struct ctx *ctx, struct graph *graph, const int64_t *numbers, size_t count,
+                       struct value **out) {
+  TRY(graph_new_constant(ctx, graph, HONE_I64, &(struct shape){1, {(int64_t)count}}, out));
+  for (size_t i = 0; i < count; i++) tensor_set_i64((*out)->constant, i, numbers[i]);
+  return HONE_OK;
+}
+
 hone_tensor value_tensor(const struct value *value, const void *data) {
   hone_tensor out = {
       .data = (void *)(uintptr_t)data, .dtype = value->dtype, .rank = value->shape.rank};

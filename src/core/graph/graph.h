@@ -260,6 +260,11 @@ MUST_USE hone_status graph_extent(struct ctx *ctx, struct graph *graph, int64_t 
 /* A constant value; `data` must outlive the graph unless copied with tensor_copy. */
 MUST_USE hone_status graph_constant(struct ctx *ctx, struct graph *graph, const char *name,
                                     const struct tensor *tensor, struct value **out);
+/* A constant without a name, of zeros, which the caller fills; and a list of i64: a shape, axes or bounds. */
+MUST_USE hone_status graph_new_constant(struct ctx *ctx, struct graph *graph, hone_dtype dtype,
+                                        const struct shape *shape, struct value **out);
+MUST_USE hone_status graph_ints(struct ctx *ctx, struct graph *graph, const int64_t *numbers,
+                                size_t count, struct value **out);
 /* Allocates zeroed payload for dtype and shape in the arena. */
 MUST_USE hone_status tensor_create(struct ctx *ctx, struct arena *arena, hone_dtype dtype,
                                    const struct shape *shape, struct tensor **out);

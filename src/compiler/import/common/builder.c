@@ -97,18 +97,14 @@ hone_status make_node(struct make *make, enum op_id id, struct value *const *inp
 /* -- constants */
 
 hone_status make_ints(struct make *make, const int64_t *ints, size_t count, struct value **out) {
-  struct tensor *tensor;
-  struct shape shape = {.rank = 1, .dims = {(int64_t)count}};
-  TRY(tensor_create(make->ctx, make->graph->arena, HONE_I64, &shape, &tensor));
-  if (count) memcpy((void *)(uintptr_t)tensor->data, ints, count * sizeof *ints);
-  return graph_constant(make->ctx, make->graph, NULL, tensor, out);
+  return graph_ints(make->ctx, make->graph, ints, count, out);
 }
 
 hone_status make_numbers(struct make *make, hone_dtype dtype, const struct shape *shape,
                          const double *numbers, struct value **out) {
-  struct tensor *tensor;
-  TRY(tensor_create(make->ctx, make->graph->arena, dtype, shape, &tensor));
-  size_t count = tensor_count(tensor);
+  TRY(graph_new_constant(make->ctx, make->graph, dtype, shape, out));
+  const struct tensor *tensor = (*out)->constant;
+  const size_t count = tensor_count(tensor);
   for (size_t i = 0; i < count; i++) {
     if (dtype_is_float(dtype))
       tensor_set_f64(tensor, i, numbers[i]);
@@ -117,7 +113,7 @@ hone_status make_numbers(struct make *make, hone_dtype dtype, const struct shape
     else
       tensor_set_i64(tensor, i, (int64_t)numbers[i]);
   }
-  return graph_constant(make->ctx, make->graph, NULL, tensor, out);
+  return HONE_OK;
 }
 
 hone_status make_scalar(struct make *make, hone_dtype dtype, double x, struct value **out) {

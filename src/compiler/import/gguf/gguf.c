@@ -328,7 +328,6 @@ static hone_status rotation(struct model *m, double base, bool has_factors, stru
                             struct value **sine) {
   const int64_t half = m->depth / 2;
   const struct gguf_tensor *t = gguf_tensor(&m->file, "rope_freqs.weight");
-  struct tensor *c, *s;
   float factors[MAX_DEPTH / 2];
   double frequencies[MAX_DEPTH / 2];
   const struct shape shape = {2, {m->positions, half}};
@@ -339,16 +338,15 @@ static hone_status rotation(struct model *m, double base, bool has_factors, stru
   }
   for (int64_t i = 0; i < half; i++)
     frequencies[i] = pow(base, -2 * (double)i / (double)m->depth) / (double)factors[i];
-  TRY(tensor_create(m->ctx, m->arena, HONE_F32, &shape, &c));
-  TRY(tensor_create(m->ctx, m->arena, HONE_F32, &shape, &s));
+  TRY(graph_new_constant(m->ctx, m->make.graph, HONE_F32, &shape, cosine));
+  TRY(graph_new_constant(m->ctx, m->make.graph, HONE_F32, &shape, sine));
   for (int64_t at = 0; at < m->positions; at++)
     for (int64_t i = 0; i < half; i++) {
       const double angle = (double)at * frequencies[i];
-      ((float *)(uintptr_t)c->data)[at * half + i] = (float)cos(angle);
-      ((float *)(uintptr_t)s->data)[at * half + i] = (float)sin(angle);
+      ((float *)(uintptr_t)(*cosine)->constant->data)[at * half + i] = (float)cos(angle);
+      ((float *)(uintptr_t)(*sine)->constant->data)[at * half + i] = (float)sin(angle);
     }
-  TRY(graph_constant(m->ctx, m->make.graph, NULL, c, cosine));
-  return graph_constant(m->ctx, m->make.graph, NULL, s, sine);
+  return HONE_OK;
 }
 
 static hone_status make_rotations(struct model *m) {

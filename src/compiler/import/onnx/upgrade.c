@@ -77,20 +77,18 @@ static hone_status set_input(struct rewrite *r, size_t k, struct value *value) {
 
 static hone_status ints_constant(struct rewrite *r, const int64_t *ints, size_t count, int rank,
                                  struct value **out) {
-  struct shape shape = {.rank = rank, .dims = {(int64_t)count}};
-  struct tensor *tensor;
-  TRY(tensor_create(r->ctx, r->arena, HONE_I64, &shape, &tensor));
-  for (size_t i = 0; i < count; i++) tensor_set_i64(tensor, i, ints[i]);
-  return graph_constant(r->ctx, r->graph, NULL, tensor, out);
+  const struct shape shape = {.rank = rank, .dims = {(int64_t)count}};
+  TRY(graph_new_constant(r->ctx, r->graph, HONE_I64, &shape, out));
+  for (size_t i = 0; i < count; i++) tensor_set_i64((*out)->constant, i, ints[i]);
+  return HONE_OK;
 }
 
 static hone_status floats_constant(struct rewrite *r, const double *floats, size_t count, int rank,
                                    struct value **out) {
-  struct shape shape = {.rank = rank, .dims = {(int64_t)count}};
-  struct tensor *tensor;
-  TRY(tensor_create(r->ctx, r->arena, HONE_F32, &shape, &tensor));
-  for (size_t i = 0; i < count; i++) tensor_set_f64(tensor, i, floats[i]);
-  return graph_constant(r->ctx, r->graph, NULL, tensor, out);
+  const struct shape shape = {.rank = rank, .dims = {(int64_t)count}};
+  TRY(graph_new_constant(r->ctx, r->graph, HONE_F32, &shape, out));
+  for (size_t i = 0; i < count; i++) tensor_set_f64((*out)->constant, i, floats[i]);
+  return HONE_OK;
 }
 
 /* A helper node with one or two inputs and one output, placed before the node that is rewritten. */

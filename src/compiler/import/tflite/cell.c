@@ -362,10 +362,9 @@ static hone_status step_in_bytes(const void *of, struct value *x, struct value *
 
 static hone_status word_table(struct tf_op *op, int digits, struct value **out) {
   const struct shape shape = {.rank = 1, .dims = {FIXED16_ENTRIES}};
-  struct tensor *tensor;
-  TRY(tensor_create(op->ctx, op->make->graph->arena, HONE_I16, &shape, &tensor));
-  fixed16_table(digits, (void *)(uintptr_t)tensor->data);
-  return graph_constant(op->ctx, op->make->graph, NULL, tensor, out);
+  TRY(graph_new_constant(op->ctx, op->make->graph, HONE_I16, &shape, out));
+  fixed16_table(digits, (void *)(uintptr_t)(*out)->constant->data);
+  return HONE_OK;
 }
 
 /* Concatenated, transposed weights of the gates: [columns, gates * units] of i8; scales, one per

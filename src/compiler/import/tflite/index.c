@@ -406,18 +406,17 @@ hone_status tf_matrix_diag(struct tf_op *op) {
 /* Positions [count of the first `axes` axes of `block`, axes], starting at 0. */
 static hone_status grid(struct tf_op *op, const struct shape *block, int axes, struct value **out) {
   struct shape shape = {2, {1, axes}};
-  struct tensor *tensor;
   /* the count was checked when the value was made */
   for (int d = 0; d < axes; d++) shape.dims[0] *= block->dims[d];
-  TRY(tensor_create(op->ctx, op->make->graph->arena, HONE_I64, &shape, &tensor));
+  TRY(graph_new_constant(op->ctx, op->make->graph, HONE_I64, &shape, out));
   for (int64_t i = 0; i < shape.dims[0]; i++) {
     int64_t rest = i;
     for (int d = axes - 1; d >= 0; d--) {
-      tensor_set_i64(tensor, (size_t)(i * axes + d), rest % block->dims[d]);
+      tensor_set_i64((*out)->constant, (size_t)(i * axes + d), rest % block->dims[d]);
       rest /= block->dims[d];
     }
   }
-  return graph_constant(op->ctx, op->make->graph, NULL, tensor, out);
+  return HONE_OK;
 }
 
 /* x with a block written at `start`, clamped so that the block fits. Axes after the last one where

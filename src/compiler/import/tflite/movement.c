@@ -168,18 +168,15 @@ static hone_status pad_symmetric(struct tf_op *op, struct value *x, const int64_
   *out = x;
   for (int d = 0; d < rank; d++) {
     int64_t n = x->shape.dims[d], before = widths[d], after = widths[rank + d], *places;
-    struct shape shape = {1, {0}};
-    struct tensor *tensor;
+    const struct shape shape = {1, {before + n + after}};
     struct value *list;
     if (!before && !after) continue;
-    shape.dims[0] = before + n + after;
-    TRY(tensor_create(op->ctx, op->make->graph->arena, HONE_I64, &shape, &tensor));
-    places = (void *)(uintptr_t)tensor->data;
+    TRY(graph_new_constant(op->ctx, op->make->graph, HONE_I64, &shape, &list));
+    places = (void *)(uintptr_t)list->constant->data;
     for (int64_t i = 0; i < shape.dims[0]; i++) {
       int64_t at = i - before;
       places[i] = at < 0 ? -1 - at : at < n ? at : 2 * n - 1 - at;
     }
-    TRY(graph_constant(op->ctx, op->make->graph, NULL, tensor, &list));
     TRY(make_node(op->make, OP_Gather, VALUES(*out, list), ARGS(INT_ARG("axis", d)), out));
   }
   return HONE_OK;

@@ -16,12 +16,10 @@ static const char *activation_name(int64_t kind) {
 static hone_status stack_biases(struct tf_op *op, size_t first, int64_t units, struct value **out) {
   static const int64_t whole[] = {1, -1};
   struct value *zeros;
-  struct shape shape = {2, {1, GATES * units}};
-  struct tensor *tensor;
+  const struct shape shape = {2, {1, GATES * units}};
   TRY(tf_stack_gates(op, first, units, 1, true, out));
   TRY(make_reshape(op->make, *out, whole, 2, out));
-  TRY(tensor_create(op->ctx, op->make->graph->arena, HONE_F32, &shape, &tensor));
-  TRY(graph_constant(op->ctx, op->make->graph, NULL, tensor, &zeros));
+  TRY(graph_new_constant(op->ctx, op->make->graph, HONE_F32, &shape, &zeros));
   return make_node(op->make, OP_Concat, VALUES(*out, zeros), ARGS(INT_ARG("axis", 1)), out);
 }
 
@@ -184,7 +182,6 @@ hone_status tf_bidirectional_lstm(struct tf_op *op) {
 static hone_status run_rnn(struct tf_op *op, size_t first, const struct sequence *s,
                            const char *activation, const char *direction, struct value **out) {
   struct value *w, *r, *b, *zeros, *h, *outs[2];
-  struct tensor *tensor;
   TRY(tf_dequantised(op, tf_in(op, first), &w));
   TRY(tf_dequantised(op, tf_in(op, first + 1), &r));
   TRY(tf_value(op, tf_in(op, first + 2), &b));
@@ -193,8 +190,7 @@ static hone_status run_rnn(struct tf_op *op, size_t first, const struct sequence
   TRY(tf_as_slice(op, w, units, s->input, &w));
   TRY(tf_as_slice(op, r, units, units, &r));
   TRY(make_reshape(op->make, b, bias, 2, &b));
-  TRY(tensor_create(op->ctx, op->make->graph->arena, HONE_F32, &row, &tensor));
-  TRY(graph_constant(op->ctx, op->make->graph, NULL, tensor, &zeros));
+  TRY(graph_new_constant(op->ctx, op->make->graph, HONE_F32, &row, &zeros));
   TRY(make_node(op->make, OP_Concat, VALUES(b, zeros), ARGS(INT_ARG("axis", 1)), &b));
   TRY(read_state(op, first + 3, &state, &h));
   TRY(run_recurrence(op, OP_RNN, VALUES(s->x, w, r, b, NULL, h), &activation, 1, units, direction,

@@ -66,11 +66,9 @@ hone_status control_alias(struct ctx *ctx, struct graph *graph, const struct nod
 
 hone_status control_constant(struct ctx *ctx, struct graph *graph, hone_dtype dtype, int rank,
                              int64_t number, struct value **out) {
-  struct tensor *tensor;
-  struct shape shape = {.rank = rank, .dims = {1}};
-  TRY(tensor_create(ctx, graph->arena, dtype, &shape, &tensor));
-  tensor_set_i64(tensor, 0, number);
-  return graph_constant(ctx, graph, NULL, tensor, out);
+  TRY(graph_new_constant(ctx, graph, dtype, &(struct shape){rank, {1}}, out));
+  tensor_set_i64((*out)->constant, 0, number);
+  return HONE_OK;
 }
 
 /* -- If */

@@ -180,13 +180,9 @@ static hone_status part_sizes(struct ctx *ctx, struct graph *graph, const struct
 static hone_status make_split(struct ctx *ctx, struct graph *graph, const struct node *node,
                               int64_t axis, const int64_t *sizes, const struct value_list *list,
                               struct node_list *out) {
-  struct tensor *tensor;
   struct value *split;
   struct node *made;
-  struct shape shape = {1, {(int64_t)list->count}};
-  TRY(tensor_create(ctx, graph->arena, HONE_I64, &shape, &tensor));
-  for (size_t k = 0; k < list->count; k++) tensor_set_i64(tensor, k, sizes[k]);
-  TRY(graph_constant(ctx, graph, NULL, tensor, &split));
+  TRY(graph_ints(ctx, graph, sizes, list->count, &split));
   TRY(control_node(ctx, graph, OP_Split, node, (struct value *[]){node->inputs[0], split}, 2,
                    list->at[0], out, &made));
   TRY(node_set_int(ctx, graph, made, "axis", axis));

@@ -40,10 +40,8 @@ static hone_status change_body(struct ctx *ctx, const struct growth *g) {
   struct graph *body = g->body;
   const size_t in = CARRIED + g->k, out = 1 + g->k;
   struct shape none = begin->shape;
-  struct tensor *tensor;
   none.dims[0] = 0;
-  TRY(tensor_create(ctx, body->arena, begin->dtype, &none, &tensor));
-  TRY(graph_constant(ctx, body, NULL, tensor, &g->append->inputs[0]));
+  TRY(graph_new_constant(ctx, body, begin->dtype, &none, &g->append->inputs[0]));
   body->inputs.at[in]->is_input = false;
   memmove(&body->inputs.at[in], &body->inputs.at[in + 1],
           (--body->inputs.count - in) * sizeof *body->inputs.at);
@@ -83,12 +81,10 @@ static hone_status join_rows(struct ctx *ctx, struct graph *graph, const struct 
                              struct value *collected, struct node_list *list) {
   struct value *begin = g->node->inputs[CARRIED + g->k], *to = g->node->outputs[g->k], *shape;
   const bool is_all = !begin->shape.dims[0];
-  struct tensor *dims;
+  struct shape dims = begin->shape;
   struct node *rows, *joined;
-  TRY(tensor_create(ctx, graph->arena, HONE_I64, &(struct shape){1, {begin->shape.rank}}, &dims));
-  tensor_set_i64(dims, 0, -1);
-  for (int d = 1; d < begin->shape.rank; d++) tensor_set_i64(dims, (size_t)d, begin->shape.dims[d]);
-  TRY(graph_constant(ctx, graph, NULL, dims, &shape));
+  dims.dims[0] = -1;
+  TRY(graph_ints(ctx, graph, dims.dims, (size_t)dims.rank, &shape));
   TRY(control_node(ctx, graph, OP_Reshape, g->node, (struct value *[]){collected, shape}, 2,
                    is_all ? to : NULL, list, &rows));
   if (is_all) return HONE_OK;
