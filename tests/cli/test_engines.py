@@ -105,6 +105,7 @@ def test_many_inputs_and_outputs(engines, tmp_path):
     assert {row["status"] for row in rows.values()} == {"ok"}, result
 
 
+@pytest.mark.long
 def test_an_ill_conditioned_model_makes_nobody_wrong(engines):
     """A model that turns one ulp of its input into 1e-5 is judged by that, not by 1e-4."""
     path = SHARED / "models" / "basic_pitch" / "model.onnx"

@@ -10,7 +10,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from hone import SHARED, sound
+from hone import SHARED, sound, with_long
 from test_models import shape_words, stored
 
 # First 32 hex digits of the SHA-256 of all outputs of LiteRT 2.3.0's reference kernels for the first case.
@@ -56,7 +56,7 @@ def input_names(path, variant):
 
 
 @pytest.mark.skipif(not MODELS, reason="no collection of models at $HONE_SHARED")
-@pytest.mark.parametrize("name,entry,variant", MODELS, ids=[m[0] for m in MODELS])
+@pytest.mark.parametrize("name,entry,variant", with_long(MODELS[::2], *MODELS[1::2]), ids=lambda part: part if isinstance(part, str) else "")
 def test_collection(shared_hone, tmp_path, name, entry, variant):
     folder = SHARED / "models" / entry["id"]
     case, about = next(iter(entry["cases"][variant["io"]].items()))

@@ -209,6 +209,7 @@ def test_a_study_against_a_baseline(hone, tmp_path):
     assert (hone.folder / "e.md").read_text().startswith("### Nothing could be decided")
 
 
+@pytest.mark.long
 def test_a_baseline_is_no_command_line(hone, tmp_path):
     """A model name that begins with "-" is not taken for a flag; an engine's variant is measured as that variant."""
     env = {"HONE_TESTING": "1"}

@@ -438,8 +438,10 @@ def weights_in_blocks():
 def packed_sequences():
     """Sequences of given lengths in a batch, and regions of one image: neither exists past the actual number."""
     nodes = [node("Shape", "x", "t", start=1, end=2), node("Min", "l t", "k"), node("Cast", "k", "lens", to=TensorProto.INT32), node("Transpose", "x", "xt", perm=[1, 0, 2]), helper.make_node("LSTM", ["xt", "w", "r", "", "lens"], ["y", "yh"], hidden_size=5),
+             helper.make_node("ReverseSequence", ["x", "k"], ["back"], batch_axis=0, time_axis=1), helper.make_node("ReverseSequence", ["xt", "k"], ["tback"]),
              node("Sub", "l l", "of"), node("Abs", "g", "ga"), node("CumSum", "ga one", "boxes"), node("RoiAlign", "image boxes of", "z", output_height=2, output_width=3)]
-    return model(nodes, [("x", FLOAT, ["n", "s", 4]), ("l", INT64, ["n"]), ("g", FLOAT, ["n", 4])], [("y", FLOAT, ["s", 1, "n", 5]), ("yh", FLOAT, [1, "n", 5]), ("z", FLOAT, ["n", 2, 2, 3])],
+    return model(nodes, [("x", FLOAT, ["n", "s", 4]), ("l", INT64, ["n"]), ("g", FLOAT, ["n", 4])], [("y", FLOAT, ["s", 1, "n", 5]), ("yh", FLOAT, [1, "n", 5]), ("z", FLOAT, ["n", 2, 2, 3]),
+                  ("back", FLOAT, ["n", "s", 4]), ("tback", FLOAT, ["s", "n", 4])],
                  weights(w=floats(1, 20, 4), r=floats(1, 20, 5), one=np.int64(1), image=floats(1, 2, 9, 8))), "x[N<=5,S<=13,4],l[N],g[N,4]", {"s": 13, "n": 5}
 
 

@@ -163,6 +163,7 @@ def save(path, op, columns):
     return path
 
 
+@pytest.mark.long
 def test_models_are_counted_by_what_they_are(hone):
     """Two files of one name are two models, a file without rows does not count, and batches of a model are one model."""
     quick = ["--backend", "native", "--threads", "1", "--rounds", "3", "--processes", "1", "--min-time", "0.02", "--min-samples",

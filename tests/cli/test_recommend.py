@@ -115,6 +115,7 @@ def test_an_engine_that_is_not_installed_is_no_competitor(shared_hone, tmp_path)
     assert answer["choice"] and not answer["is_undecided"], answer
 
 
+@pytest.mark.long
 def test_the_rest_of_the_budget_goes_to_the_row_without_a_result(hone, tmp_path):
     """A slow first row uses up the screening round; the next round measures the other row, and the two are compared."""
     copier(tmp_path / "m.onnx")
@@ -346,6 +347,7 @@ def measured_rows(hone, *store, **more):
     return rows
 
 
+@pytest.mark.long
 def test_a_bound_on_accuracy_adds_smaller_variants(hone, tmp_path):
     """Every variant is a row with a measured agreement; int8 wins by size, its file stays, and runs again."""
     classifier(tmp_path / "m.onnx")
@@ -372,6 +374,7 @@ def test_a_bound_on_accuracy_adds_smaller_variants(hone, tmp_path):
     assert "QuantizeLinear" in ops
 
 
+@pytest.mark.long
 def test_labels_give_the_accuracy_of_a_variant(hone, tmp_path):
     """Labels that contradict the model on a quarter of the samples: what is left is by the model's own share, not by 1; a bound
     that no int8 can hold, because its ranges are of other samples, leaves the float forms."""

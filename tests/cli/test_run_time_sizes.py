@@ -158,7 +158,7 @@ def cases_and_modes():
         yield pytest.param(case, [], id=f"{case}-compiled", marks=[pytest.mark.long] if i % 3 else [])
 
 
-@pytest.mark.parametrize("case, mode", cases_and_modes())
+@pytest.mark.parametrize("case, mode", list(cases_and_modes()))
 def test_what_is_chosen_of_what_was_found(hone, tmp_path, case, mode):
     onnx.save(model(*CASES[case]), tmp_path / "m.onnx")
     session = ort.InferenceSession(str(tmp_path / "m.onnx"), providers=["CPUExecutionProvider"])

@@ -414,6 +414,11 @@ static hone_status carry_recurrent(struct dynamic_check *c) {
              : HONE_OK;
 }
 
+/* Past the actual batch, sequences have no steps; steps past the actual number are behind every sequence. */
+static hone_status carry_reverse_sequence(struct dynamic_check *c) {
+  return fill(c, c->node->inputs[1], 0, 0);
+}
+
 static hone_status carry_quantize(struct dynamic_check *c) {
   const struct value *x = c->node->inputs[0], *scale = c->node->inputs[1];
   if (scale->shape.rank && is_open_at(x, node_int(c->node, "axis", 1)))
@@ -470,6 +475,7 @@ static const struct {
     {OP_LSTM, carry_recurrent},
     {OP_GRU, carry_recurrent},
     {OP_RNN, carry_recurrent},
+    {OP_ReverseSequence, carry_reverse_sequence},
     {OP_QuantizeLinear, carry_quantize},
     {OP_QuantizeHalfAway, carry_quantize},
     {OP_DequantizeLinear, carry_quantize},
