@@ -414,7 +414,7 @@ static hone_status carry_recurrent(struct dynamic_check *c) {
              : HONE_OK;
 }
 
-/* Past the actual batch, sequences have no steps; steps past the actual number are behind every sequence. */
+/* Past the actual batch, sequences have no steps; steps past the actual number are past every length. */
 static hone_status carry_reverse_sequence(struct dynamic_check *c) {
   return fill(c, c->node->inputs[1], 0, 0);
 }
