@@ -101,10 +101,14 @@ def command_without(build, rooms):
     return whole.digest()
 
 
+def rooms_not_tested(name):
+    """The rooms of the row of NOT_ABOUT that has this step; None: no row has it."""
+    return next((rooms for rooms, names in NOT_ABOUT.items() if name in names), None)
+
+
 def unit_test(build, name):
     """A unit test of a row of NOT_ABOUT."""
-    rooms = next(rooms for rooms, names in NOT_ABOUT.items() if name in names)
-    return digest(f"{build}/obj/tests/unit/{name}.o") + command_without(build, rooms)
+    return digest(f"{build}/obj/tests/unit/{name}.o") + command_without(build, rooms_not_tested(name))
 
 
 def named(source, folders):
@@ -122,7 +126,7 @@ def key(name, command, build, python, is_full):
     """The hash of all that decides how a step ends; None if that is not known."""
     parts = [name.encode(), repr(command).encode(), repr(is_full).encode(), machine(python), test_data()]
     program = command[0]
-    other_rooms = next((rooms for rooms, names in NOT_ABOUT.items() if name in names), None)
+    other_rooms = rooms_not_tested(name)
     if program != python and program.startswith(f"{build}/"):
         parts.append(unit_test(build, name) if other_rooms else digest(program))
         return hashlib.blake2b(b"".join(parts), digest_size=16).hexdigest()

@@ -414,7 +414,7 @@ static hone_status carry_recurrent(struct dynamic_check *c) {
              : HONE_OK;
 }
 
-/* Past the actual batch, sequences have no steps; steps past the actual number are past every length. */
+/* Lengths past the actual batch become 0, which is valid; no length reaches past the actual steps. */
 static hone_status carry_reverse_sequence(struct dynamic_check *c) {
   return fill(c, c->node->inputs[1], 0, 0);
 }

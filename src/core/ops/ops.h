@@ -67,7 +67,8 @@ static inline bool only_reshapes(const struct node *node) {
       return false;
   }
 }
-/* Moves elements and computes none: what supports the width of a type supports the type. */
+/* The node moves elements of its operands and computes none, so that a kernel needs to know only their
+ * width. */
 bool moves_elements(const struct node *node);
 /* Max, Min, Sum, Mean, ...: an elementwise expression then combines two operands at a time. */
 static inline bool is_variadic(const struct op *op) { return op->max_inputs < 0; }

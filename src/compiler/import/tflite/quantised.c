@@ -118,14 +118,13 @@ static hone_status scale_values(struct tf_op *op, const struct tf_tensor *tensor
  * scales. */
 static hone_status constant_as(struct tf_op *op, const struct tensor *from, hone_dtype dtype,
                                struct value **out) {
-  struct tensor *to;
-  TRY(tensor_create(op->ctx, op->tf->arena, dtype, &from->shape, &to));
-  for (size_t i = 0; i < tensor_count(to); i++)
+  TRY(graph_new_constant(op->ctx, op->make->graph, dtype, &from->shape, out));
+  for (size_t i = 0; i < tensor_count(from); i++)
     if (dtype_is_float(dtype))
-      tensor_set_f64(to, i, tensor_f64(from, i));
+      tensor_set_f64((*out)->constant, i, tensor_f64(from, i));
     else
-      tensor_set_i64(to, i, tensor_i64(from, i));
-  return graph_constant(op->ctx, op->make->graph, NULL, to, out);
+      tensor_set_i64((*out)->constant, i, tensor_i64(from, i));
+  return HONE_OK;
 }
 
 /* Scales or zero points of a block-quantised tensor: a constant of the graph. */

@@ -297,17 +297,15 @@ static const struct tensor no_tensor = {.dtype = HONE_UNDEFINED, .shape = {.rank
 
 struct value *x_constant(struct expansion *e, hone_dtype dtype, const struct shape *shape,
                          const struct tensor **out) {
-  struct tensor *tensor = NULL;
   struct value *value;
   int64_t elements;
   size_t bytes;
   *out = &no_tensor;
   if (e->status) return broken(e, e->status);
   hone_status status = extent(e->ctx, node_place(e->node), dtype, shape, &elements, &bytes);
-  if (!status) status = tensor_create(e->ctx, e->graph->arena, dtype, shape, &tensor);
-  if (!status) status = graph_constant(e->ctx, e->graph, NULL, tensor, &value);
+  if (!status) status = graph_new_constant(e->ctx, e->graph, dtype, shape, &value);
   if (status) return broken(e, status);
-  *out = tensor;
+  *out = value->constant;
   return value;
 }
 
