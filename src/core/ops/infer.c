@@ -21,7 +21,7 @@ static bool is_small(const struct node *node) {
 /* The expansion's nodes replace the composite; each output keeps its value and name. */
 static hone_status expand_in_place(struct ctx *ctx, struct graph *graph, struct node *node,
                                    size_t *out_bytes) {
-  struct expansion e;
+  struct graph_builder e;
   TRY(expand_node(ctx, graph, node, expand_find(node), &e));
   *out_bytes = e.bytes;
   for (size_t k = 0; k < node->output_count; k++) {

@@ -45,7 +45,7 @@ struct model {
   struct ctx *ctx;
   struct arena *arena;
   struct gguf file;
-  struct make make;
+  struct graph_builder b;
   /* by tensor: constants, so that a tied embedding is one; NULL: not made yet */
   struct made {
     struct value *floats;
@@ -159,10 +159,10 @@ static hone_status constant(struct model *m, const char *name, const char *part,
         !shape_equal(&value->shape, shape))
       continue;
     m->before_at = at + 1;
-    return graph_constant(m->ctx, m->make.graph, full, value->constant, out);
+    return graph_constant(m->ctx, m->b.graph, full, value->constant, out);
   }
   TRY(tensor_create(m->ctx, m->arena, dtype, shape, out_made));
-  return graph_constant(m->ctx, m->make.graph, full, *out_made, out);
+  return graph_constant(m->ctx, m->b.graph, full, *out_made, out);
 }
 
 static hone_status as_floats(struct model *m, const struct gguf_tensor *t, struct value **out) {
@@ -227,17 +227,8 @@ static hone_status read_matrix(struct model *m, const struct gguf_tensor *t, hon
 
 /* -- parts of the graph */
 
-static hone_status op1(struct model *m, enum op_id id, struct value *x, struct value **out) {
-  return make_node(&m->make, id, VALUES(x), NULL, out);
-}
-static hone_status op2(struct model *m, enum op_id id, struct value *x, struct value *y,
-                       struct value **out) {
-  return make_node(&m->make, id, VALUES(x, y), NULL, out);
-}
-
-static hone_status transposed_gemm(struct model *m, struct value *x, struct value *w,
-                                   struct value **out) {
-  return make_node(&m->make, OP_Gemm, VALUES(x, w), ARGS(INT_ARG("transB", 1)), out);
+static struct value *transposed_gemm(struct model *m, struct value *x, struct value *w) {
+  return x_args(&m->b, OP_Gemm, VALUES(x, w), ARGS(INT_ARG("transB", 1)));
 }
 
 /* x [rows, k] times the transposed matrix [n, k]: scale * integer by DequantizeLinear, and the minimum of each block times the sum of
@@ -245,22 +236,21 @@ static hone_status transposed_gemm(struct model *m, struct value *x, struct valu
 static hone_status multiply(struct model *m, struct value *x, const struct gguf_tensor *t,
                             struct value **out) {
   struct matrix w;
-  struct value *weights, *sums, *axes, *added;
+  struct value *weights, *sums;
   if (!t->type->split) {
     TRY(as_floats(m, t, &weights));
-    return transposed_gemm(m, x, weights, out);
+    return x_give(&m->b, out, transposed_gemm(m, x, weights));
   }
   TRY(read_matrix(m, t, t->type->integer, &w));
-  TRY(make_node(&m->make, OP_DequantizeLinear, VALUES(w.integers, w.scales),
-                ARGS(INT_ARG("axis", 1), INT_ARG("block_size", w.block), INT_ARG("a_digits", 2)),
-                &weights));
-  TRY(transposed_gemm(m, x, weights, out));
+  BUILD(&m->b, weights = x_args(&m->b, OP_DequantizeLinear, VALUES(w.integers, w.scales),
+                                ARGS(INT_ARG("axis", 1), INT_ARG("block_size", w.block),
+                                     INT_ARG("a_digits", 2))));
+  *out = transposed_gemm(m, x, weights);
   if (!w.minima) return HONE_OK;
-  TRY(make_reshape(&m->make, x, (int64_t[]){-1, w.k / w.block, w.block}, 3, &sums));
-  TRY(make_ints(&m->make, (int64_t[]){2}, 1, &axes));
-  TRY(make_node(&m->make, OP_ReduceSum, VALUES(sums, axes), ARGS(INT_ARG("keepdims", 0)), &sums));
-  TRY(transposed_gemm(m, sums, w.minima, &added));
-  return op2(m, OP_Add, *out, added, out);
+  BUILD(&m->b, sums = x_reduce(&m->b, OP_ReduceSum,
+                               x_reshape(&m->b, x, (int64_t[]){-1, w.k / w.block, w.block}, 3),
+                               (int64_t[]){2}, 1, 0));
+  return x_give(&m->b, out, x_2(&m->b, OP_Add, *out, transposed_gemm(m, sums, w.minima)));
 }
 
 /* NAME.weight, and NAME.bias if there is to be one. */
@@ -275,7 +265,7 @@ static hone_status dense(struct model *m, const char *block, const char *name, s
   if (!has_bias) return HONE_OK;
   snprintf(full, sizeof full, "%s%s.bias", block, name);
   TRY(vector(m, full, n, &bias));
-  return op2(m, OP_Add, *out, bias, out);
+  return x_give(&m->b, out, x_2(&m->b, OP_Add, *out, bias));
 }
 
 /* Over the last dimension, which has `size` elements. */
@@ -285,39 +275,34 @@ static hone_status norm(struct model *m, const char *block, const char *name, st
   struct value *gain;
   snprintf(full, sizeof full, "%s%s.weight", block, name);
   TRY(vector(m, full, size, &gain));
-  return make_node(&m->make, OP_RMSNormalization, VALUES(x, gain),
-                   ARGS(INT_ARG("axis", -1), FLOAT_ARG("epsilon", m->epsilon)), out);
+  return x_give(&m->b, out,
+                x_args(&m->b, OP_RMSNormalization, VALUES(x, gain),
+                       ARGS(INT_ARG("axis", -1), FLOAT_ARG("epsilon", m->epsilon))));
 }
 
 /* The rows of the embedding that the ids name: [rows, width]. */
 static hone_status embed(struct model *m, struct value **out) {
   const struct gguf_tensor *t = gguf_tensor(&m->file, "token_embd.weight");
   const int64_t flat[] = {-1, m->width};
-  struct value *ids, *x, *scales, *minima;
+  struct value *ids, *x;
   struct matrix w;
   TRY(find(m, "token_embd.weight", m->vocabulary, m->width, &t));
-  TRY(make_reshape(&m->make, m->ids, (int64_t[]){-1}, 1, &ids));
+  BUILD(&m->b, ids = x_reshape(&m->b, m->ids, (int64_t[]){-1}, 1));
   if (!t->type->split) {
     TRY(as_floats(m, t, &x));
-    TRY(op2(m, OP_Gather, x, ids, &x));
+    x = x_2(&m->b, OP_Gather, x, ids);
   } else {
     TRY(read_matrix(m, t, HONE_I8, &w));
     const int64_t blocks[] = {-1, w.k / w.block, w.block}, one[] = {-1, w.k / w.block, 1};
-    TRY(op2(m, OP_Gather, w.integers, ids, &x));
-    TRY(make_cast(&m->make, x, HONE_F32, &x));
-    TRY(make_reshape(&m->make, x, blocks, 3, &x));
-    TRY(op2(m, OP_Gather, w.scales, ids, &scales));
-    TRY(make_reshape(&m->make, scales, one, 3, &scales));
-    TRY(op2(m, OP_Mul, x, scales, &x));
-    if (w.minima) {
-      TRY(op2(m, OP_Gather, w.minima, ids, &minima));
-      TRY(make_reshape(&m->make, minima, one, 3, &minima));
-      TRY(op2(m, OP_Add, x, minima, &x));
-    }
-    TRY(make_reshape(&m->make, x, flat, 2, &x));
+    x = x_2(&m->b, OP_Gather, w.integers, ids);
+    x = x_reshape(&m->b, x_cast(&m->b, x, HONE_F32), blocks, 3);
+    x = x_2(&m->b, OP_Mul, x, x_reshape(&m->b, x_2(&m->b, OP_Gather, w.scales, ids), one, 3));
+    if (w.minima)
+      x = x_2(&m->b, OP_Add, x, x_reshape(&m->b, x_2(&m->b, OP_Gather, w.minima, ids), one, 3));
+    x = x_reshape(&m->b, x, flat, 2);
   }
   if (m->kind->scales_embedding)
-    TRY(make_with_scalar(&m->make, OP_Mul, x, (double)sqrtf((float)m->width), &x));
+    BUILD(&m->b, x = x_by(&m->b, OP_Mul, x, (double)sqrtf((float)m->width)));
   *out = x;
   return HONE_OK;
 }
@@ -338,8 +323,8 @@ static hone_status rotation(struct model *m, double base, bool has_factors, stru
   }
   for (int64_t i = 0; i < half; i++)
     frequencies[i] = pow(base, -2 * (double)i / (double)m->depth) / (double)factors[i];
-  TRY(graph_new_constant(m->ctx, m->make.graph, HONE_F32, &shape, cosine));
-  TRY(graph_new_constant(m->ctx, m->make.graph, HONE_F32, &shape, sine));
+  TRY(graph_new_constant(m->ctx, m->b.graph, HONE_F32, &shape, cosine));
+  TRY(graph_new_constant(m->ctx, m->b.graph, HONE_F32, &shape, sine));
   for (int64_t at = 0; at < m->positions; at++)
     for (int64_t i = 0; i < half; i++) {
       const double angle = (double)at * frequencies[i];
@@ -365,40 +350,42 @@ static hone_status make_rotations(struct model *m) {
 }
 
 /* x [rows, heads * depth] as [1, heads, rows, depth]; normed and rotated where asked. */
-static hone_status heads_of(struct model *m, struct value *x, int64_t heads, struct value **out) {
-  TRY(make_reshape(&m->make, x, (int64_t[]){1, -1, heads, m->depth}, 4, &x));
-  return make_transpose(&m->make, x, (int64_t[]){0, 2, 1, 3}, out);
+static struct value *heads_of(struct model *m, struct value *x, int64_t heads) {
+  return x_transpose(&m->b, x_reshape(&m->b, x, (int64_t[]){1, -1, heads, m->depth}, 4),
+                     (int64_t[]){0, 2, 1, 3});
 }
 
-static hone_status rotate(struct model *m, struct value *x, bool is_local, struct value **out) {
-  return make_node(&m->make, OP_RotaryEmbedding,
-                   VALUES(x, m->cosine[is_local], m->sine[is_local], m->places),
-                   ARGS(INT_ARG("interleaved", m->kind->rotates_pairs)), out);
+static struct value *rotate(struct model *m, struct value *x, bool is_local) {
+  return x_args(&m->b, OP_RotaryEmbedding,
+                VALUES(x, m->cosine[is_local], m->sine[is_local], m->places),
+                ARGS(INT_ARG("interleaved", m->kind->rotates_pairs)));
 }
 
 /* The cache with the new keys or values: x [1, key heads, rows, depth] after the past ones. */
-static hone_status update_cache(struct model *m, size_t at, struct value *x, struct value **out) {
-  if (m->cache_type == HONE_F16) TRY(make_cast(&m->make, x, HONE_F16, &x));
-  return make_node(&m->make, OP_TensorScatter, VALUES(m->caches[at], x, m->past), NULL, out);
+static struct value *update_cache(struct model *m, size_t at, struct value *x) {
+  if (m->cache_type == HONE_F16) x = x_cast(&m->b, x, HONE_F16);
+  return x_3(&m->b, OP_TensorScatter, m->caches[at], x, m->past);
 }
 
 static hone_status attention(struct model *m, int64_t at, struct value *q, struct value *k,
                              struct value *v, struct value *outs[3]) {
   const bool is_local = m->kind->global_every && (at + 1) % m->kind->global_every;
-  const struct arg window = INT_ARG(is_local ? "left_window_size" : NULL, m->window - 1);
-  const struct arg args[] = {INT_ARG("is_causal", 1), window, {.name = NULL}};
-  const struct arg within[] = {
+  const struct attribute window = INT_ARG(is_local ? "left_window_size" : NULL, m->window - 1);
+  const struct attribute args[] = {INT_ARG("is_causal", 1), window, {.name = NULL}};
+  const struct attribute within[] = {
       INT_ARG("is_causal", 1), INT_ARG("within", 1), window, {.name = NULL}};
   struct value **cache = &m->caches[2 * at];
   if (!m->cache)
-    return make_nodes(&m->make, OP_Attention, VALUES(q, k, v, NULL, cache[0], cache[1]), args, 3,
-                      outs);
-  TRY(update_cache(m, (size_t)(2 * at), k, &outs[1]));
-  TRY(update_cache(m, (size_t)(2 * at + 1), v, &outs[2]));
-  TRY(make_cast(&m->make, outs[1], HONE_F32, &k));
-  TRY(make_cast(&m->make, outs[2], HONE_F32, &v));
-  return make_nodes(&m->make, OP_Attention, VALUES(q, k, v, NULL, NULL, NULL, m->lengths), within,
-                    1, outs);
+    BUILD(&m->b,
+          x_nodes(&m->b, OP_Attention, VALUES(q, k, v, NULL, cache[0], cache[1]), args, 3, outs));
+  return HONE_OK;
+  outs[1] = update_cache(m, (size_t)(2 * at), k);
+  outs[2] = update_cache(m, (size_t)(2 * at + 1), v);
+  k = x_cast(&m->b, outs[1], HONE_F32);
+  v = x_cast(&m->b, outs[2], HONE_F32);
+  BUILD(&m->b, x_nodes(&m->b, OP_Attention, VALUES(q, k, v, NULL, NULL, NULL, m->lengths), within,
+                       1, outs));
+  return HONE_OK;
 }
 
 static hone_status attend(struct model *m, int64_t at, const char *block, struct value *x,
@@ -410,38 +397,37 @@ static hone_status attend(struct model *m, int64_t at, const char *block, struct
   TRY(dense(m, block, "attn_q", x, m->width, m->heads * m->depth, has_bias, &q));
   TRY(dense(m, block, "attn_k", x, m->width, m->key_heads * m->depth, has_bias, &k));
   TRY(dense(m, block, "attn_v", x, m->width, m->key_heads * m->depth, has_bias, &v));
-  TRY(heads_of(m, q, m->heads, &q));
-  TRY(heads_of(m, k, m->key_heads, &k));
-  TRY(heads_of(m, v, m->key_heads, &v));
+  q = heads_of(m, q, m->heads);
+  k = heads_of(m, k, m->key_heads);
+  v = heads_of(m, v, m->key_heads);
   if (m->kind->norms_heads) {
     TRY(norm(m, block, "attn_q_norm", q, m->depth, &q));
     TRY(norm(m, block, "attn_k_norm", k, m->depth, &k));
   }
-  TRY(rotate(m, q, is_local, &q));
-  TRY(rotate(m, k, is_local, &k));
+  q = rotate(m, q, is_local);
+  BUILD(&m->b, k = rotate(m, k, is_local));
   TRY(attention(m, at, q, k, v, outs));
   for (int i = 0; i < 2; i++) {
     TRY(arena_printf(m->ctx, m->arena, &name, "present.%lld.%s", (long long)at,
                      i ? "value" : "key"));
-    TRY(make_graph_output(&m->make, outs[1 + i], name));
+    TRY(make_graph_output(&m->b, outs[1 + i], name));
   }
-  TRY(make_transpose(&m->make, outs[0], (int64_t[]){0, 2, 1, 3}, &x));
-  TRY(make_reshape(&m->make, x, (int64_t[]){-1, m->heads * m->depth}, 2, &x));
+  BUILD(&m->b, x = x_reshape(&m->b, x_transpose(&m->b, outs[0], (int64_t[]){0, 2, 1, 3}),
+                             (int64_t[]){-1, m->heads * m->depth}, 2));
   return dense(m, block, "attn_output", x, m->heads * m->depth, m->width, false, out);
 }
 
 static hone_status feed_forward(struct model *m, const char *block, struct value *x,
                                 struct value **out) {
-  struct value *gate, *up, *share;
+  struct value *gate, *up;
   TRY(dense(m, block, "ffn_gate", x, m->width, m->inner, false, &gate));
   TRY(dense(m, block, "ffn_up", x, m->width, m->inner, false, &up));
   if (m->kind->is_gelu) {
-    TRY(make_node(&m->make, OP_Gelu, VALUES(gate), ARGS(STRING_ARG("approximate", "tanh")), &gate));
+    gate = x_args(&m->b, OP_Gelu, VALUES(gate), ARGS(STRING_ARG("approximate", "tanh")));
   } else {
-    TRY(op1(m, OP_Sigmoid, gate, &share));
-    TRY(op2(m, OP_Mul, gate, share, &gate));
+    gate = x_2(&m->b, OP_Mul, gate, x_1(&m->b, OP_Sigmoid, gate));
   }
-  TRY(op2(m, OP_Mul, gate, up, &up));
+  BUILD(&m->b, up = x_2(&m->b, OP_Mul, gate, up));
   return dense(m, block, "ffn_down", up, m->inner, m->width, false, out);
 }
 
@@ -452,11 +438,11 @@ static hone_status add_block(struct model *m, int64_t at, struct value **x) {
   TRY(norm(m, block, "attn_norm", *x, m->width, &y));
   TRY(attend(m, at, block, y, &y));
   if (m->kind->norms_results) TRY(norm(m, block, "post_attention_norm", y, m->width, &y));
-  TRY(op2(m, OP_Add, *x, y, x));
+  BUILD(&m->b, *x = x_2(&m->b, OP_Add, *x, y));
   TRY(norm(m, block, "ffn_norm", *x, m->width, &y));
   TRY(feed_forward(m, block, y, &y));
   if (m->kind->norms_results) TRY(norm(m, block, "post_ffw_norm", y, m->width, &y));
-  return op2(m, OP_Add, *x, y, x);
+  return x_give(&m->b, x, x_2(&m->b, OP_Add, *x, y));
 }
 
 /* By the output matrix, or the embedding in its place. */
@@ -466,29 +452,29 @@ static hone_status add_logits(struct model *m, struct value *x, struct value **o
   TRY(norm(m, "", "output_norm", x, m->width, &x));
   TRY(find(m, is_tied ? "token_embd.weight" : "output.weight", m->vocabulary, m->width, &t));
   TRY(multiply(m, x, t, &x));
-  return make_reshape(&m->make, x, (int64_t[]){1, -1, m->vocabulary}, 3, out);
+  return x_give(&m->b, out, x_reshape(&m->b, x, (int64_t[]){1, -1, m->vocabulary}, 3));
 }
 
 /* Those of one of the tokens, if `last` is not negative: only the end of a prompt needs them. */
 static hone_status add_last_logits(struct model *m, struct value *x, struct value **out) {
   static const char *const names[] = {"then_branch", "else_branch"};
   const struct shape scalar = {0}, sizes = {1, {3}};
-  struct graph *outer = m->make.graph, *made[2];
-  struct value *is_wanted, *zero, *shape, *y;
+  struct graph *outer = m->b.graph, *made[2];
+  struct value *y;
   struct node *node;
-  TRY(make_with_scalar(&m->make, OP_GreaterOrEqual, m->last, 0, &is_wanted));
-  TRY(make_node(&m->make, OP_Gather, VALUES(x, m->last), ARGS(INT_ARG("within", 1)), &x));
-  for (int i = 0; i < 2; i++) TRY(make_subgraph(&m->make, &made[i]));
-  m->make.graph = made[0];
+  struct value *is_wanted = x_by(&m->b, OP_GreaterOrEqual, m->last, 0);
+  BUILD(&m->b, x = x_args(&m->b, OP_Gather, VALUES(x, m->last), ARGS(INT_ARG("within", 1))));
+  for (int i = 0; i < 2; i++) TRY(make_subgraph(&m->b, &made[i]));
+  m->b.graph = made[0];
   TRY(add_logits(m, x, &y));
-  TRY(make_graph_output(&m->make, y, NULL));
-  m->make.graph = made[1];
-  TRY(make_numbers(&m->make, HONE_F32, &scalar, (double[]){0}, &zero));
-  TRY(make_numbers(&m->make, HONE_I64, &sizes, (double[]){1, 1, (double)m->vocabulary}, &shape));
-  TRY(op2(m, OP_Expand, zero, shape, &y));
-  TRY(make_graph_output(&m->make, y, NULL));
-  m->make.graph = outer;
-  TRY(make_holder(&m->make, OP_If, VALUES(is_wanted), names, made, 2, 1, &node));
+  TRY(make_graph_output(&m->b, y, NULL));
+  m->b.graph = made[1];
+  struct value *zero = x_numbers(&m->b, HONE_F32, &scalar, (double[]){0});
+  struct value *shape = x_numbers(&m->b, HONE_I64, &sizes, (double[]){1, 1, (double)m->vocabulary});
+  BUILD(&m->b, y = x_2(&m->b, OP_Expand, zero, shape));
+  TRY(make_graph_output(&m->b, y, NULL));
+  m->b.graph = outer;
+  TRY(make_holder(&m->b, OP_If, VALUES(is_wanted), names, made, 2, 1, &node));
   *out = node->outputs[0];
   return HONE_OK;
 }
@@ -522,7 +508,7 @@ static hone_status add_input(struct model *m, const struct raw_value *raw,
   int64_t elements;
   size_t bytes;
   TRY(shape_check(m->ctx, place_name(raw->name), raw->dtype, shape, &elements, &bytes));
-  return graph_input(m->ctx, m->make.graph, raw->name, raw->dtype, shape, out);
+  return graph_input(m->ctx, m->b.graph, raw->name, raw->dtype, shape, out);
 }
 
 /* input_ids; position_ids, or past_length; the caches. */
@@ -543,7 +529,7 @@ static hone_status add_inputs(struct model *m, const struct source *source) {
   if (!m->cache) raw[1].dims[1] = sequence;
   for (size_t i = 2; i < count; i++) TRY(describe_cache(m, &raw[i], i - 2));
   for (size_t i = 0; i < count; i++) is_real[i] = true;
-  TRY(bind_shapes(m->ctx, m->arena, source->options, raw, is_real, count, shapes, m->make.graph));
+  TRY(bind_shapes(m->ctx, m->arena, source->options, raw, is_real, count, shapes, m->b.graph));
   TRY(add_input(m, &raw[0], &shapes[0], &m->ids));
   TRY(add_input(m, &raw[1], &shapes[1], m->cache ? &m->past : &m->places));
   for (size_t i = 2; i < count; i++) TRY(add_input(m, &raw[i], &shapes[i], &m->caches[i - 2]));
@@ -555,22 +541,20 @@ static hone_status add_inputs(struct model *m, const struct source *source) {
 static hone_status add_positions(struct model *m) {
   const struct shape one = {1, {1}}, row = {2, {1, m->rows}};
   double numbers[MAX_ROWS];
-  struct value *after;
   if (m->rows > MAX_ROWS || m->rows > m->cache)
     return fail(m->ctx, HONE_E_SHAPE, place_name("input_ids"),
                 "%lld tokens, with a cache of %lld and at most %d at once", (long long)m->rows,
                 (long long)m->cache, MAX_ROWS);
   for (int64_t i = 0; i < m->rows; i++) numbers[i] = (double)i;
-  TRY(make_numbers(&m->make, HONE_I64, &row, numbers, &after));
-  TRY(op2(m, OP_Add, after, m->past, &m->places));
-  TRY(make_with_scalar(&m->make, OP_Add, m->past, (double)m->rows, &m->lengths));
-  return graph_input(m->ctx, m->make.graph, "last", HONE_I64, &one, &m->last);
+  BUILD(&m->b, m->places = x_2(&m->b, OP_Add, x_numbers(&m->b, HONE_I64, &row, numbers), m->past));
+  BUILD(&m->b, m->lengths = x_by(&m->b, OP_Add, m->past, (double)m->rows));
+  return graph_input(m->ctx, m->b.graph, "last", HONE_I64, &one, &m->last);
 }
 
 static hone_status declare_states(struct model *m) {
-  const struct graph *graph = m->make.graph;
+  const struct graph *graph = m->b.graph;
   for (int64_t i = 0; i < 2 * m->blocks; i++)
-    TRY(graph_alias(m->ctx, m->make.graph, m->caches[i]->name, graph->outputs.at[i]->name));
+    TRY(graph_alias(m->ctx, m->b.graph, m->caches[i]->name, graph->outputs.at[i]->name));
   return HONE_OK;
 }
 
@@ -601,20 +585,20 @@ hone_status read_gguf(struct ctx *ctx, struct arena *arena, const struct source 
                       .cache_type = source->options->cache && !source->options->cache_is_float
                                         ? HONE_F16
                                         : HONE_F32};
-  m->make = (struct make){.ctx = ctx, .index = -1, .name = ""};
+  m->b = (struct graph_builder){.ctx = ctx, .index = -1, .name = ""};
   TRY(gguf_read(ctx, arena, source->bytes, source->size, &m->file));
   TRY(read_parts(m, source));
   TRY(NEW_ARRAY(ctx, arena, m->made, m->file.tensor_count));
   TRY(read_facts(m));
-  TRY(graph_create(ctx, arena, &m->make.graph));
+  TRY(graph_create(ctx, arena, &m->b.graph));
   TRY(add_inputs(m, source));
   if (m->cache) TRY(add_positions(m));
   TRY(make_rotations(m));
   TRY(embed(m, &x));
   for (int64_t i = 0; i < m->blocks; i++) TRY(add_block(m, i, &x));
   TRY(m->last ? add_last_logits(m, x, &x) : add_logits(m, x, &x));
-  TRY(make_graph_output(&m->make, x, "logits"));
+  TRY(make_graph_output(&m->b, x, "logits"));
   if (m->cache) TRY(declare_states(m));
-  *out_graph = m->make.graph;
+  *out_graph = m->b.graph;
   return HONE_OK;
 }

@@ -7,7 +7,7 @@
 
 /* input1' weight[k] input2 + bias for every k, per row. */
 hone_status build_bilinear(struct pt_op *op) {
-  struct value *x[2], *w, *bias, *y;
+  struct value *x[2], *w, *bias;
   int64_t dims[HONE_MAX_RANK];
   TRY(pt_need(op, "input1", &x[0]));
   TRY(pt_need(op, "input2", &x[1]));
@@ -20,12 +20,13 @@ hone_status build_bilinear(struct pt_op *op) {
   dims[rank - 1] = w->shape.dims[0];
   for (size_t k = 0; k < 2; k++) {
     const int64_t rows[] = {-1, x[k]->shape.dims[rank - 1]};
-    TRY(make_reshape(op->make, x[k], rows, 2, &x[k]));
+    BUILD(op->b, x[k] = x_reshape(op->b, x[k], rows, 2));
   }
-  TRY(make_node(op->make, OP_Einsum, VALUES(x[0], w, x[1]),
-                ARGS(STRING_ARG("equation", "ni,kij,nj->nk")), &y));
-  TRY(make_reshape(op->make, y, dims, rank, &y));
-  if (bias) TRY(make_node(op->make, OP_Add, VALUES(y, bias), NULL, &y));
+  struct value *y = x_reshape(op->b,
+                              x_args(op->b, OP_Einsum, VALUES(x[0], w, x[1]),
+                                     ARGS(STRING_ARG("equation", "ni,kij,nj->nk"))),
+                              dims, (int)rank);
+  if (bias) y = x_2(op->b, OP_Add, y, bias);
   return pt_result(op, 0, y);
 }
 
@@ -39,15 +40,15 @@ hone_status build_trilinear(struct pt_op *op) {
   for (size_t k = 0; k < COUNT(names); k++) {
     TRY(pt_need(op, names[k][0], &x));
     TRY(pt_ints(op, names[k][1], HONE_MAX_RANK, list, &count));
-    TRY(make_ints(op->make, list, count, &axes));
-    if (count) TRY(make_node(op->make, OP_Unsqueeze, VALUES(x, axes), NULL, &x));
-    if (y) TRY(make_node(op->make, OP_Mul, VALUES(y, x), NULL, &x));
+    axes = x_list(op->b, list, count);
+    if (count) BUILD(op->b, x = x_2(op->b, OP_Unsqueeze, x, axes));
+    if (y) BUILD(op->b, x = x_2(op->b, OP_Mul, y, x));
     y = x;
   }
   TRY(pt_ints(op, "sumdim", HONE_MAX_RANK, list, &count));
   if (!count) return pt_result(op, 0, y);
-  TRY(make_ints(op->make, list, count, &axes));
-  TRY(make_node(op->make, OP_ReduceSum, VALUES(y, axes), ARGS(INT_ARG("keepdims", 0)), &y));
+  axes = x_list(op->b, list, count);
+  y = x_args(op->b, OP_ReduceSum, VALUES(y, axes), ARGS(INT_ARG("keepdims", 0)));
   return pt_result(op, 0, y);
 }
 
@@ -77,8 +78,8 @@ static hone_status as_matrix(struct pt_op *op, struct value *x, const int64_t *l
     outer *= x->shape.dims[d];
   }
   const int64_t shape[] = {is_first ? inner : outer, is_first ? outer : inner};
-  TRY(make_transpose(op->make, x, perm, &x));
-  return make_reshape(op->make, x, shape, 2, out);
+  BUILD(op->b, x = x_transpose(op->b, x, perm));
+  return x_give(op->b, out, x_reshape(op->b, x, shape, 2));
 }
 
 /* tensordot; inner (parameter 1): over the last dimension of both. */
@@ -95,14 +96,12 @@ hone_status build_tensordot(struct pt_op *op) {
   if (count != other) return pt_refuse(op, "over %zu and %zu dimensions", count, other);
   TRY(as_matrix(op, x, from, count, false, &x, dims, &rank));
   TRY(as_matrix(op, y, to, count, true, &y, dims, &rank));
-  TRY(make_node(op->make, OP_MatMul, VALUES(x, y), NULL, &y));
-  TRY(make_reshape(op->make, y, dims, rank, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_reshape(op->b, x_2(op->b, OP_MatMul, x, y), dims, (int)rank));
 }
 
 /* Every element of self times the whole of other. */
 hone_status build_kronecker(struct pt_op *op) {
-  struct value *x[2], *y;
+  struct value *x[2];
   int64_t apart[2][HONE_MAX_RANK], dims[HONE_MAX_RANK];
   TRY(pt_need(op, "self", &x[0]));
   TRY(pt_need(op, "other", &x[1]));
@@ -116,10 +115,9 @@ hone_status build_kronecker(struct pt_op *op) {
     if (!checked_mul(x[0]->shape.dims[d], x[1]->shape.dims[d], &dims[d]))
       return pt_refuse(op, "of this size");
   }
-  for (int k = 0; k < 2; k++) TRY(make_reshape(op->make, x[k], apart[k], 2 * (size_t)rank, &x[k]));
-  TRY(make_node(op->make, OP_Mul, VALUES(x[0], x[1]), NULL, &y));
-  TRY(make_reshape(op->make, y, dims, (size_t)rank, &y));
-  return pt_result(op, 0, y);
+  for (int k = 0; k < 2; k++)
+    BUILD(op->b, x[k] = x_reshape(op->b, x[k], apart[k], (int)(2 * (size_t)rank)));
+  return pt_result(op, 0, x_reshape(op->b, x_2(op->b, OP_Mul, x[0], x[1]), dims, rank));
 }
 
 /* -- diagonals */
@@ -128,23 +126,24 @@ hone_status build_kronecker(struct pt_op *op) {
 static hone_status on_diagonal(struct pt_op *op, struct value *x, int64_t rows, int64_t columns,
                                int64_t offset, struct value **out) {
   enum { MOST = 1 << 24 };
-  struct value *mask, *zero;
   double *places;
   int64_t count = 0;
   if (!checked_mul(rows, columns, &count) || count > MOST) return pt_refuse(op, "of this size");
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, places, (size_t)count + 1));
   for (int64_t i = 0; i < count; i++) places[i] = i % columns - i / columns == offset;
-  TRY(make_numbers(op->make, HONE_BOOL, &(struct shape){2, {rows, columns}}, places, &mask));
-  TRY(make_scalar(op->make, x->dtype, 0, &zero));
-  return make_node(op->make, OP_Where, VALUES(mask, x, zero), NULL, out);
+  return x_give(
+      op->b, out,
+      x_3(op->b, OP_Where, x_numbers(op->b, HONE_BOOL, &(struct shape){2, {rows, columns}}, places),
+          x, x_scalar(op->b, x->dtype, 0)));
 }
 
 /* diag_embed, diag of a vector, diagflat: the last dimension on a diagonal of two. */
 hone_status build_diagonal_matrix(struct pt_op *op) {
-  struct value *x, *widths, *zero, *y;
+  struct value *x, *y;
   int64_t offset, axis[2], pads[2 * HONE_MAX_RANK] = {0}, dims[HONE_MAX_RANK];
   TRY(pt_need(op, "self", &x));
-  if (strstr(op->target, "diagflat")) TRY(make_reshape(op->make, x, (const int64_t[]){-1}, 1, &x));
+  if (strstr(op->target, "diagflat"))
+    BUILD(op->b, x = x_reshape(op->b, x, (const int64_t[]){-1}, 1));
   const int rank = x->shape.rank;
   if (pt_given(op, "diagonal") || strstr(op->target, "diag.")) {
     if (rank == 2) return build_diagonal(op);
@@ -158,14 +157,14 @@ hone_status build_diagonal_matrix(struct pt_op *op) {
     return pt_refuse(op, "in other dimensions than the last");
   pads[rank - 1] = offset < 0 ? -offset : 0;
   pads[2 * rank - 1] = offset > 0 ? offset : 0;
-  TRY(make_ints(op->make, pads, 2 * (size_t)rank, &widths));
-  TRY(make_scalar(op->make, x->dtype, 0, &zero));
-  TRY(make_node(op->make, OP_Pad, VALUES(x, widths, zero), ARGS(STRING_ARG("mode", "constant")),
-                &y));
+  BUILD(op->b,
+        y = x_args(op->b, OP_Pad,
+                   VALUES(x, x_list(op->b, pads, 2 * (size_t)rank), x_scalar(op->b, x->dtype, 0)),
+                   ARGS(STRING_ARG("mode", "constant"))));
   const int64_t size = y->shape.dims[rank - 1];
   memcpy(dims, y->shape.dims, (size_t)rank * sizeof *dims);
   dims[rank] = 1;
-  TRY(make_reshape(op->make, y, dims, (size_t)rank + 1, &y));
+  BUILD(op->b, y = x_reshape(op->b, y, dims, (int)((size_t)rank + 1)));
   TRY(on_diagonal(op, y, size, size, offset, &y));
   return pt_result(op, 0, y);
 }
@@ -175,21 +174,20 @@ hone_status build_trace(struct pt_op *op) {
   TRY(pt_need(op, "self", &x));
   if (x->shape.rank != 2) return pt_refuse(op, "of rank %d", x->shape.rank);
   TRY(on_diagonal(op, x, x->shape.dims[0], x->shape.dims[1], 0, &x));
-  if (!dtype_is_float(x->dtype)) TRY(make_cast(op->make, x, HONE_I64, &x));
-  TRY(make_node(op->make, OP_ReduceSum, VALUES(x), ARGS(INT_ARG("keepdims", 0)), &x));
-  return pt_result(op, 0, x);
+  if (!dtype_is_float(x->dtype)) x = x_cast(op->b, x, HONE_I64);
+  return pt_result(op, 0, x_reduce(op->b, OP_ReduceSum, x, NULL, 0, 0));
 }
 
 /* -- lists */
 
 /* x with at least n dimensions: a vector becomes a row, a matrix a plane. */
-static hone_status at_least(struct pt_op *op, struct value *x, int n, struct value **out) {
+static struct value *at_least(struct pt_op *op, struct value *x, int n) {
   const int rank = x->shape.rank, before = rank == 1 && n > 1 ? 1 : 0;
   int64_t dims[3] = {1, 1, 1};
-  *out = x;
-  if (rank >= n) return HONE_OK;
+  struct value *out = x;
+  if (rank >= n) return out;
   for (int d = 0; d < rank; d++) dims[before + d] = x->shape.dims[d];
-  return make_reshape(op->make, x, dims, (size_t)n, out);
+  return x_reshape(op->b, x, dims, n);
 }
 
 /* atleast_1d, _2d, _3d: the parameter is the rank. For a tensor, or for each tensor of a list. */
@@ -204,7 +202,7 @@ hone_status build_at_least(struct pt_op *op) {
     TRY(pt_need(op, "self", &x[0]));
   if (count != pt_result_count(op)) return pt_refuse(op, "of %zu tensors", count);
   for (size_t k = 0; k < count; k++) {
-    TRY(at_least(op, x[k], op->parameter, &x[k]));
+    BUILD(op->b, x[k] = at_least(op, x[k], op->parameter));
     TRY(pt_result(op, k, x[k]));
   }
   return HONE_OK;
@@ -213,7 +211,7 @@ hone_status build_at_least(struct pt_op *op) {
 /* hstack (parameter 1), vstack (2), dstack (3), column_stack (0). */
 hone_status build_join(struct pt_op *op) {
   enum { MOST = 4096 };
-  struct value **parts, *y;
+  struct value **parts;
   size_t count;
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, parts, MOST));
   TRY(pt_tensors(op, "tensors", MOST, parts, &count));
@@ -221,12 +219,11 @@ hone_status build_join(struct pt_op *op) {
   if (!count) return pt_refuse(op, "of no tensors");
   for (size_t i = 0; i < count; i++)
     if (!op->parameter && parts[i]->shape.rank < 2)
-      TRY(make_reshape(op->make, parts[i], (const int64_t[]){-1, 1}, 2, &parts[i]));
+      BUILD(op->b, parts[i] = x_reshape(op->b, parts[i], (const int64_t[]){-1, 1}, 2));
     else
-      TRY(at_least(op, parts[i], op->parameter, &parts[i]));
+      BUILD(op->b, parts[i] = at_least(op, parts[i], op->parameter));
   const int64_t axis = op->parameter == 3 ? 2 : op->parameter == 2 ? 0 : parts[0]->shape.rank > 1;
-  TRY(make_node(op->make, OP_Concat, parts, count, ARGS(INT_ARG("axis", axis)), &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_concat(op->b, axis, parts, count));
 }
 
 /* -- sets */
@@ -234,7 +231,7 @@ hone_status build_join(struct pt_op *op) {
 /* True for the elements that are in a list. */
 hone_status build_is_in(struct pt_op *op) {
   static const int64_t flat[] = {-1};
-  struct value *x, *list, *axes, *y;
+  struct value *x, *list;
   int64_t dims[HONE_MAX_RANK], inverted;
   if (pt_given(op, "elements")) {
     TRY(pt_need(op, "elements", &x));
@@ -251,67 +248,62 @@ hone_status build_is_in(struct pt_op *op) {
   if (rank == HONE_MAX_RANK) return pt_refuse(op, "of rank %zu", rank);
   memcpy(dims, x->shape.dims, rank * sizeof *dims);
   dims[rank] = 1;
-  TRY(make_reshape(op->make, x, dims, rank + 1, &x));
-  TRY(make_reshape(op->make, list, flat, 1, &list));
-  TRY(make_node(op->make, OP_Equal, VALUES(x, list), NULL, &y));
-  TRY(make_ints(op->make, (const int64_t[]){(int64_t)rank}, 1, &axes));
-  TRY(make_node(op->make, OP_ReduceMax, VALUES(y, axes), ARGS(INT_ARG("keepdims", 0)), &y));
-  if (inverted) TRY(make_node(op->make, OP_Not, VALUES(y), NULL, &y));
+  x = x_reshape(op->b, x, dims, (int)(rank + 1));
+  struct value *y =
+      x_reduce(op->b, OP_ReduceMax, x_2(op->b, OP_Equal, x, x_reshape(op->b, list, flat, 1)),
+               (const int64_t[]){(int64_t)rank}, 1, 0);
+  if (inverted) y = x_1(op->b, OP_Not, y);
   return pt_result(op, 0, y);
 }
 
 /* |self - other| <= atol + rtol |other|, or equal. */
 hone_status build_is_close(struct pt_op *op) {
-  struct make *make = op->make;
-  struct value *x, *y, *apart, *allowed, *is_finite, *is_equal;
+  struct graph_builder *b = op->b;
+  struct value *x, *y, *apart, *allowed;
   double relative, absolute;
   int64_t nans;
   TRY(pt_floats_of(op, &x, &y));
   TRY(pt_float(op, "rtol", 1e-5, &relative));
   TRY(pt_float(op, "atol", 1e-8, &absolute));
   TRY(pt_int(op, "equal_nan", 0, &nans));
-  TRY(make_node(make, OP_Equal, VALUES(x, y), NULL, &is_equal));
+  struct value *is_equal = x_2(b, OP_Equal, x, y);
   if (nans) {
-    TRY(make_node(make, OP_IsNaN, VALUES(x), NULL, &apart));
-    TRY(make_node(make, OP_IsNaN, VALUES(y), NULL, &allowed));
-    TRY(make_node(make, OP_And, VALUES(apart, allowed), NULL, &apart));
-    TRY(make_node(make, OP_Or, VALUES(is_equal, apart), NULL, &is_equal));
+    apart = x_1(b, OP_IsNaN, x);
+    allowed = x_1(b, OP_IsNaN, y);
+    apart = x_2(b, OP_And, apart, allowed);
+    is_equal = x_2(b, OP_Or, is_equal, apart);
   }
-  TRY(make_node(make, OP_Sub, VALUES(x, y), NULL, &apart));
-  TRY(make_node(make, OP_Abs, VALUES(apart), NULL, &apart));
-  TRY(make_node(make, OP_Abs, VALUES(y), NULL, &allowed));
-  TRY(make_with_scalar(make, OP_Mul, allowed, relative, &allowed));
-  TRY(make_with_scalar(make, OP_Add, allowed, absolute, &allowed));
-  TRY(make_with_scalar(make, OP_Less, apart, (double)INFINITY, &is_finite));
-  TRY(make_node(make, OP_LessOrEqual, VALUES(apart, allowed), NULL, &y));
-  TRY(make_node(make, OP_And, VALUES(y, is_finite), NULL, &y));
-  TRY(make_node(make, OP_Or, VALUES(y, is_equal), NULL, &y));
-  return pt_result(op, 0, y);
+  apart = x_1(b, OP_Abs, x_2(b, OP_Sub, x, y));
+  allowed = x_by(b, OP_Add, x_by(b, OP_Mul, x_1(b, OP_Abs, y), relative), absolute);
+  struct value *is_finite = x_by(b, OP_Less, apart, (double)INFINITY);
+  return pt_result(
+      op, 0,
+      x_2(b, OP_Or, x_2(b, OP_And, x_2(b, OP_LessOrEqual, apart, allowed), is_finite), is_equal));
 }
 
 /* kthvalue; median (parameter 1): the lower of the middle ones, of a dimension or of all. */
 hone_status build_order_statistic(struct pt_op *op) {
   static const int64_t flat[] = {-1};
-  struct value *x, *count, *y[2];
+  struct value *x, *y[2];
   int64_t axis, k, keep, dims[HONE_MAX_RANK];
   size_t rank = 0;
   TRY(pt_need(op, "self", &x));
   const bool is_all = op->parameter && pt_result_count(op) == 1;
-  if (is_all) TRY(make_reshape(op->make, x, flat, 1, &x));
+  if (is_all) BUILD(op->b, x = x_reshape(op->b, x, flat, 1));
   TRY(pt_axis(op, "dim", -1, x->shape.rank, &axis));
   TRY(pt_int(op, "keepdim", 0, &keep));
   const int64_t length = x->shape.rank ? x->shape.dims[axis] : 0;
   TRY(pt_int(op, "k", length / 2 + length % 2, &k));
   if (k < 1 || k > length)
     return pt_refuse(op, "for element %lld of %lld", (long long)k, (long long)length);
-  TRY(make_ints(op->make, &k, 1, &count));
-  TRY(make_nodes(op->make, OP_TopK, VALUES(x, count),
-                 ARGS(INT_ARG("axis", axis), INT_ARG("largest", 0)), 2, y));
+  struct value *count = x_list(op->b, &k, 1);
+  BUILD(op->b, x_nodes(op->b, OP_TopK, VALUES(x, count),
+                       ARGS(INT_ARG("axis", axis), INT_ARG("largest", 0)), 2, y));
   for (int d = 0; d < x->shape.rank; d++)
     if (d != axis || (keep && !is_all)) dims[rank++] = d == axis ? 1 : x->shape.dims[d];
   for (size_t i = 0; i < (is_all ? 1 : 2); i++) {
-    TRY(pt_slice(op, y[i], axis, k - 1, k, 1, &y[i]));
-    TRY(make_reshape(op->make, y[i], dims, rank, &y[i]));
+    y[i] = pt_slice(op, y[i], axis, k - 1, k, 1);
+    BUILD(op->b, y[i] = x_reshape(op->b, y[i], dims, (int)rank));
     TRY(pt_result(op, i, y[i]));
   }
   return HONE_OK;
@@ -320,24 +312,25 @@ hone_status build_order_statistic(struct pt_op *op) {
 /* The elements where the mask is true: a data-dependent number. */
 hone_status build_masked_select(struct pt_op *op) {
   static const int64_t turn[] = {1, 0};
-  struct value *x, *mask, *y;
+  struct value *x, *mask;
   struct shape all;
   TRY(pt_need(op, "self", &x));
   TRY(pt_need(op, "mask", &mask));
   if (!shape_broadcast(&x->shape, &mask->shape, &all) || !all.rank)
     return pt_refuse(op, "of shapes that do not broadcast");
-  TRY(make_expand(op->make, x, all.dims, (size_t)all.rank, &x));
-  TRY(make_expand(op->make, mask, all.dims, (size_t)all.rank, &mask));
-  TRY(make_node(op->make, OP_NonZero, VALUES(mask), NULL, &y));
-  TRY(make_transpose(op->make, y, turn, &y));
-  TRY(make_node(op->make, OP_GatherND, VALUES(x, y), NULL, &y));
-  return pt_result(op, 0, y);
+  x = x_2(op->b, OP_Expand, x, x_list(op->b, all.dims, (size_t)all.rank));
+  struct value *y =
+      x_transpose(op->b,
+                  x_1(op->b, OP_NonZero,
+                      x_2(op->b, OP_Expand, mask, x_list(op->b, all.dims, (size_t)all.rank))),
+                  turn);
+  return pt_result(op, 0, x_2(op->b, OP_GatherND, x, y));
 }
 
 /* max_unpool2d, max_unpool3d: puts every element back at its position in the plane (or volume),
  * zeros elsewhere. */
 hone_status build_unpool(struct pt_op *op) {
-  struct value *x, *places, *zero, *y;
+  struct value *x, *places;
   int64_t size[3], dims[HONE_MAX_RANK], plane = 1;
   size_t n;
   TRY(pt_need(op, "self", &x));
@@ -350,14 +343,14 @@ hone_status build_unpool(struct pt_op *op) {
     if (size[d] < 0 || !checked_mul(plane, size[d], &plane)) return pt_refuse(op, "of this size");
   memcpy(dims, x->shape.dims, lead * sizeof *dims);
   dims[lead] = -1;
-  TRY(make_reshape(op->make, x, dims, lead + 1, &x));
-  TRY(make_reshape(op->make, places, dims, lead + 1, &places));
+  BUILD(op->b, x = x_reshape(op->b, x, dims, (int)(lead + 1)));
+  BUILD(op->b, places = x_reshape(op->b, places, dims, (int)(lead + 1)));
   dims[lead] = plane;
-  TRY(make_scalar(op->make, x->dtype, 0, &zero));
-  TRY(make_expand(op->make, zero, dims, lead + 1, &y));
-  TRY(make_node(op->make, OP_ScatterElements, VALUES(y, places, x), ARGS(INT_ARG("axis", -1)), &y));
+  struct value *y =
+      x_2(op->b, OP_Expand, x_scalar(op->b, x->dtype, 0), x_list(op->b, dims, lead + 1));
+  y = x_args(op->b, OP_ScatterElements, VALUES(y, places, x), ARGS(INT_ARG("axis", -1)));
   memcpy(dims + lead, size, n * sizeof *dims);
-  TRY(make_reshape(op->make, y, dims, lead + n, &y));
+  y = x_reshape(op->b, y, dims, (int)(lead + n));
   return pt_result(op, 0, y);
 }
 
@@ -392,7 +385,7 @@ static bool is_stored_densely(const struct pt_op *op, const char *name, const st
 hone_status build_strided(struct pt_op *op) {
   enum { MOST = 1 << 24 };
   static const int64_t flat[] = {-1};
-  struct value *x, *index, *y;
+  struct value *x;
   struct pt_item *item;
   int64_t dims[HONE_MAX_RANK], strides[HONE_MAX_RANK], offset, *list;
   size_t rank, count = 0;
@@ -417,8 +410,7 @@ hone_status build_strided(struct pt_op *op) {
     if (!fits || at < 0 || at >= elements) return pt_refuse(op, "with elements outside its tensor");
     list[i] = at;
   }
-  TRY(pt_index_list(op, list, dims, rank, &index));
-  TRY(make_reshape(op->make, x, flat, 1, &x));
-  TRY(make_node(op->make, OP_Gather, VALUES(x, index), ARGS(INT_ARG("axis", 0)), &y));
-  return pt_result(op, 0, y);
+  struct value *index = pt_index_list(op, list, dims, rank);
+  BUILD(op->b, x = x_reshape(op->b, x, flat, 1));
+  return pt_result(op, 0, x_gather(op->b, x, index, 0));
 }

@@ -12,13 +12,13 @@ hone_dtype pt_dtype(int64_t number) {
 }
 
 struct place pt_place(const struct pt_op *op) {
-  return make_place(op->make);
+  return x_place(op->b);
 }
 
 hone_status pt_refuse(const struct pt_op *op, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  const hone_status status = make_refuse(op->make, "PyTorch", op->target, format, args);
+  const hone_status status = make_refuse(op->b, "PyTorch", op->target, format, args);
   va_end(args);
   return status;
 }
@@ -211,25 +211,26 @@ size_t pt_result_count(const struct pt_op *op) {
 }
 
 /* Converts to the type that the file declares. */
-static hone_status as_declared(struct pt_op *op, const char *name, struct value **value) {
+static struct value *as_declared(struct pt_op *op, const char *name, struct value *value) {
   const json_t *about = json_object_get(op->pt->values, name);
   const hone_dtype dtype = pt_dtype(json_integer_value(json_object_get(about, "dtype")));
-  return dtype && *value ? make_cast(op->make, *value, dtype, value) : HONE_OK;
+  if (!dtype || !value) return value;
+  return x_cast(op->b, value, dtype);
 }
 
 hone_status pt_result(struct pt_op *op, size_t k, struct value *value) {
+  TRY(op->b->status);
   const json_t *result = result_at(op, k, NULL);
   const char *name = pt_words(json_object_get(result, "name"));
   if (!*name)
     return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "%s has no result %zu", op->target, k);
   if (op->drops && value && value->shape.rank && value->shape.dims[0] == 1)
-    TRY(make_reshape(op->make, value, value->shape.dims + 1, (size_t)value->shape.rank - 1,
-                     &value));
+    BUILD(op->b, value = x_reshape(op->b, value, value->shape.dims + 1, value->shape.rank - 1));
   if (op->part) {
     op->results[k][op->part - 1] = value;
     return HONE_OK;
   }
-  TRY(as_declared(op, name, &value));
+  BUILD(op->b, value = as_declared(op, name, value));
   return pt_define(op->pt, name, value, 0);
 }
 

@@ -7,23 +7,21 @@
 
 static bool is_complex_dtype(int64_t dtype) { return dtype == PT_COMPLEX64; }
 
-static hone_status with_part_axis(struct pt_op *op, struct value *x, struct value **out) {
+static struct value *with_part_axis(struct pt_op *op, struct value *x) {
   static const int64_t last[] = {-1};
-  struct value *axes;
-  TRY(make_ints(op->make, last, 1, &axes));
-  return make_node(op->make, OP_Unsqueeze, VALUES(x, axes), NULL, out);
+  return x_2(op->b, OP_Unsqueeze, x, x_list(op->b, last, 1));
 }
 
-static hone_status joined(struct pt_op *op, struct value *re, struct value *im,
-                          struct value **out) {
-  TRY(with_part_axis(op, re, &re));
-  TRY(with_part_axis(op, im, &im));
-  return make_node(op->make, OP_Concat, VALUES(re, im), ARGS(INT_ARG("axis", -1)), out);
+static struct value *joined(struct pt_op *op, struct value *re, struct value *im) {
+  re = with_part_axis(op, re);
+  im = with_part_axis(op, im);
+  return x_concat(op->b, -1, VALUES(re, im));
 }
 
 static hone_status float_operand(struct pt_op *op, const char *name, struct value **out) {
   TRY(pt_need(op, name, out));
-  return dtype_is_float((*out)->dtype) ? HONE_OK : make_cast(op->make, *out, HONE_F32, out);
+  if (!dtype_is_float((*out)->dtype)) *out = x_cast(op->b, *out, HONE_F32);
+  return op->b->status;
 }
 
 /* -- operators applied to the parts */
@@ -134,9 +132,9 @@ static hone_status product_of_parts(struct pt_op *op, pt_build_fn *build, struct
       TRY(build(op));
       made[p][q] = op->results[0][p];
     }
-  TRY(make_node(op->make, OP_Sub, VALUES(made[0][0], made[1][1]), NULL, &parts[0]));
-  TRY(make_node(op->make, OP_Add, VALUES(made[0][1], made[1][0]), NULL, &parts[1]));
-  return joined(op, parts[0], parts[1], out);
+  parts[0] = x_2(op->b, OP_Sub, made[0][0], made[1][1]);
+  BUILD(op->b, parts[1] = x_2(op->b, OP_Add, made[0][1], made[1][0]));
+  return x_give(op->b, out, joined(op, parts[0], parts[1]));
 }
 
 hone_status pt_build_by_parts(struct pt_op *op, pt_build_fn *build) {
@@ -159,7 +157,7 @@ hone_status pt_build_by_parts(struct pt_op *op, pt_build_fn *build) {
   op->part = 0;
   for (size_t k = 0; k < count; k++) {
     if (!op->results[k][0]) continue;
-    TRY(joined(op, op->results[k][0], op->results[k][1], &y));
+    BUILD(op->b, y = joined(op, op->results[k][0], op->results[k][1]));
     TRY(pt_complex_result(op, k, y));
   }
   return HONE_OK;
@@ -168,18 +166,16 @@ hone_status pt_build_by_parts(struct pt_op *op, pt_build_fn *build) {
 /* -- conversions to and from complex numbers */
 
 hone_status build_complex(struct pt_op *op) { /* complex; parameter 1: polar */
-  struct value *a, *b, *cosine, *y;
+  struct value *a, *b, *cosine;
   TRY(float_operand(op, op->parameter ? "abs" : "real", &a));
   TRY(float_operand(op, op->parameter ? "angle" : "imag", &b));
   if (op->parameter) {
-    TRY(make_node(op->make, OP_Cos, VALUES(b), NULL, &cosine));
-    TRY(make_node(op->make, OP_Sin, VALUES(b), NULL, &b));
-    TRY(make_node(op->make, OP_Mul, VALUES(a, b), NULL, &b));
-    TRY(make_node(op->make, OP_Mul, VALUES(a, cosine), NULL, &a));
+    cosine = x_1(op->b, OP_Cos, b);
+    b = x_2(op->b, OP_Mul, a, x_1(op->b, OP_Sin, b));
+    BUILD(op->b, a = x_2(op->b, OP_Mul, a, cosine));
   }
   if (!shape_equal(&a->shape, &b->shape)) return pt_refuse(op, "of parts of unequal shape");
-  TRY(joined(op, a, b, &y));
-  return pt_complex_result(op, 0, y);
+  return pt_complex_result(op, 0, joined(op, a, b));
 }
 
 hone_status build_view_as_complex(struct pt_op *op) {
@@ -203,11 +199,11 @@ hone_status build_complex_part(struct pt_op *op) {
   bool is_complex;
   TRY(pt_need_complex(op, "self", &x, &is_complex));
   if (is_complex)
-    TRY(pt_part(op, x, op->parameter, &x));
+    x = pt_part(op, x, op->parameter);
   else if (op->parameter)
     return pt_refuse(op, "of real numbers");
   else
-    TRY(make_node(op->make, OP_Identity, VALUES(x), NULL, &x));
+    x = x_1(op->b, OP_Identity, x);
   return pt_result(op, 0, x);
 }
 
@@ -217,43 +213,35 @@ hone_status build_clone(struct pt_op *op) {
   bool is_complex;
   TRY(pt_need_complex(op, "self", &x, &is_complex));
   if (!is_complex) return build_copy(op);
-  TRY(make_node(op->make, OP_Identity, VALUES(x), NULL, &x));
-  return pt_complex_result(op, 0, x);
+  return pt_complex_result(op, 0, x_1(op->b, OP_Identity, x));
 }
 
 hone_status build_conjugate(struct pt_op *op) {
   static const double signs[] = {1, -1};
   const struct shape shape = {1, {2}};
-  struct value *x, *by;
+  struct value *x;
   bool is_complex;
   TRY(pt_need_complex(op, "self", &x, &is_complex));
   if (!is_complex) return build_copy(op);
-  TRY(make_numbers(op->make, x->dtype, &shape, signs, &by));
-  TRY(make_node(op->make, OP_Mul, VALUES(x, by), NULL, &x));
-  return pt_complex_result(op, 0, x);
+  return pt_complex_result(op, 0, x_2(op->b, OP_Mul, x, x_numbers(op->b, x->dtype, &shape, signs)));
 }
 
 /* The angle of (re, im); for real numbers 0 or pi. */
 hone_status build_angle(struct pt_op *op) {
-  struct value *x, *re, *im, *y;
+  struct value *x;
   bool is_complex;
   TRY(pt_need_complex(op, "self", &x, &is_complex));
   if (!is_complex) return pt_refuse(op, "of real numbers");
-  TRY(pt_part(op, x, 0, &re));
-  TRY(pt_part(op, x, 1, &im));
-  TRY(pt_atan2(op, im, re, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, pt_atan2(op, pt_part(op, x, 1), pt_part(op, x, 0)));
 }
 
 hone_status build_abs(struct pt_op *op) {
   static const int64_t last[] = {-1};
-  struct value *x, *axes;
+  struct value *x;
   bool is_complex;
   TRY(pt_need_complex(op, "self", &x, &is_complex));
   if (!is_complex) return build_unary(op);
-  TRY(make_ints(op->make, last, 1, &axes));
-  TRY(make_node(op->make, OP_ReduceL2, VALUES(x, axes), ARGS(INT_ARG("keepdims", 0)), &x));
-  return pt_result(op, 0, x);
+  return pt_result(op, 0, x_reduce(op->b, OP_ReduceL2, x, last, 1, 0));
 }
 
 hone_status build_to(struct pt_op *op) {
@@ -266,43 +254,35 @@ hone_status build_to(struct pt_op *op) {
   if (is_complex && dtype >= 0 && !is_complex_dtype(dtype))
     return pt_refuse(op, "of complex numbers to real ones");
   if (!is_complex) {
-    TRY(make_cast(op->make, x, HONE_F32, &x));
-    TRY(make_with_scalar(op->make, OP_Mul, x, 0, &zero));
-    TRY(joined(op, x, zero, &x));
+    x = x_cast(op->b, x, HONE_F32);
+    BUILD(op->b, zero = x_by(op->b, OP_Mul, x, 0));
+    x = joined(op, x, zero);
   }
-  TRY(make_node(op->make, OP_Identity, VALUES(x), NULL, &x));
-  return pt_complex_result(op, 0, x);
+  return pt_complex_result(op, 0, x_1(op->b, OP_Identity, x));
 }
 
 /* -- products and sums */
 
-static hone_status complex_product(struct pt_op *op, struct value *x, struct value *y,
-                                   struct value **out) {
-  struct value *a[2], *b[2], *p, *q, *parts[2];
+static struct value *complex_product(struct pt_op *op, struct value *x, struct value *y) {
+  struct value *a[2], *b[2], *p, *parts[2];
   for (int64_t k = 0; k < 2; k++) {
-    TRY(pt_part(op, x, k, &a[k]));
-    TRY(pt_part(op, y, k, &b[k]));
+    a[k] = pt_part(op, x, k);
+    b[k] = pt_part(op, y, k);
   }
   for (size_t k = 0; k < 2; k++) {
-    TRY(make_node(op->make, OP_Mul, VALUES(a[0], b[k]), NULL, &p));
-    TRY(make_node(op->make, OP_Mul, VALUES(a[1], b[1 - k]), NULL, &q));
-    TRY(make_node(op->make, k ? OP_Add : OP_Sub, VALUES(p, q), NULL, &parts[k]));
+    p = x_2(op->b, OP_Mul, a[0], b[k]);
+    parts[k] = x_2(op->b, k ? OP_Add : OP_Sub, p, x_2(op->b, OP_Mul, a[1], b[1 - k]));
   }
-  return joined(op, parts[0], parts[1], out);
+  return joined(op, parts[0], parts[1]);
 }
 
 /* The inverse of y: its conjugate divided by the square of its magnitude. */
-static hone_status inverse_of(struct pt_op *op, struct value *y, struct value **out) {
+static struct value *inverse_of(struct pt_op *op, struct value *y) {
   static const int64_t last[] = {-1};
   static const double signs[] = {1, -1};
   const struct shape two = {1, {2}};
-  struct value *axes, *square, *by;
-  TRY(make_ints(op->make, last, 1, &axes));
-  TRY(make_node(op->make, OP_ReduceSumSquare, VALUES(y, axes), ARGS(INT_ARG("keepdims", 1)),
-                &square));
-  TRY(make_numbers(op->make, y->dtype, &two, signs, &by));
-  TRY(make_node(op->make, OP_Mul, VALUES(y, by), NULL, &y));
-  return make_node(op->make, OP_Div, VALUES(y, square), NULL, out);
+  struct value *square = x_reduce(op->b, OP_ReduceSumSquare, y, last, 1, 1);
+  return x_2(op->b, OP_Div, x_2(op->b, OP_Mul, y, x_numbers(op->b, y->dtype, &two, signs)), square);
 }
 
 hone_status build_reciprocal(struct pt_op *op) {
@@ -310,39 +290,33 @@ hone_status build_reciprocal(struct pt_op *op) {
   bool is_complex;
   TRY(pt_need_complex(op, "self", &x, &is_complex));
   if (!is_complex) return build_unary(op);
-  TRY(inverse_of(op, x, &x));
-  return pt_complex_result(op, 0, x);
+  return pt_complex_result(op, 0, inverse_of(op, x));
 }
 
 hone_status build_exp(struct pt_op *op) {
-  struct value *x, *re, *im, *cosine;
+  struct value *x, *cosine;
   bool is_complex;
   TRY(pt_need_complex(op, "self", &x, &is_complex));
   if (!is_complex) return build_unary(op);
-  TRY(pt_part(op, x, 0, &re));
-  TRY(pt_part(op, x, 1, &im));
-  TRY(make_node(op->make, OP_Exp, VALUES(re), NULL, &re));
-  TRY(make_node(op->make, OP_Cos, VALUES(im), NULL, &cosine));
-  TRY(make_node(op->make, OP_Sin, VALUES(im), NULL, &im));
-  TRY(joined(op, cosine, im, &x));
-  TRY(with_part_axis(op, re, &re));
-  TRY(make_node(op->make, OP_Mul, VALUES(x, re), NULL, &x));
-  return pt_complex_result(op, 0, x);
+  struct value *re = pt_part(op, x, 0);
+  struct value *im = pt_part(op, x, 1);
+  re = x_1(op->b, OP_Exp, re);
+  BUILD(op->b, cosine = x_1(op->b, OP_Cos, im));
+  return pt_complex_result(
+      op, 0,
+      x_2(op->b, OP_Mul, joined(op, cosine, x_1(op->b, OP_Sin, im)), with_part_axis(op, re)));
 }
 
 /* A real operand together with a complex one: a factor applies to both parts, a term only to the
  * real part. */
-static hone_status promote_operand(struct pt_op *op, struct value *x, bool is_factor,
-                                   struct value **out) {
+static struct value *promote_operand(struct pt_op *op, struct value *x, bool is_factor) {
   static const double first[] = {1, 0};
   const struct shape two = {1, {2}};
-  struct value *by;
-  TRY(make_cast(op->make, x, HONE_F32, &x));
-  TRY(with_part_axis(op, x, &x));
-  *out = x;
-  if (is_factor) return HONE_OK;
-  TRY(make_numbers(op->make, HONE_F32, &two, first, &by));
-  return make_node(op->make, OP_Mul, VALUES(x, by), NULL, out);
+  x = x_cast(op->b, x, HONE_F32);
+  x = with_part_axis(op, x);
+  struct value *out = x;
+  if (is_factor) return out;
+  return x_2(op->b, OP_Mul, x, x_numbers(op->b, HONE_F32, &two, first));
 }
 
 /* A complex operand, or NULL: a tensor, or a number of the file. */
@@ -353,10 +327,10 @@ static hone_status read_complex(struct pt_op *op, const char *name, struct value
   const json_t *number = pt_find_argument(op, name, &kind);
   if (!number || strcmp(kind, "as_complex")) return pt_complex(op, name, out, out_is_complex);
   *out_is_complex = true;
-  return make_numbers(op->make, HONE_F32, &two,
-                      (const double[]){json_number_value(json_object_get(number, "real")),
-                                       json_number_value(json_object_get(number, "imag"))},
-                      out);
+  return x_give(op->b, out,
+                x_numbers(op->b, HONE_F32, &two,
+                          (const double[]){json_number_value(json_object_get(number, "real")),
+                                           json_number_value(json_object_get(number, "imag"))}));
 }
 
 /* mul, div, add, sub: complex if an operand is, else the real operator. */
@@ -371,20 +345,19 @@ hone_status build_arithmetic(struct pt_op *op) {
   TRY(pt_float(op, "alpha", 1, &alpha));
   if (!x) TRY(pt_operand(op, "self", y, &x));
   if (!y) TRY(pt_operand(op, "other", x, &y));
-  if (alpha != 1) TRY(make_with_scalar(op->make, OP_Mul, y, alpha, &y));
+  if (alpha != 1) BUILD(op->b, y = x_by(op->b, OP_Mul, y, alpha));
   if (by == OP_Div && y_is) {
-    TRY(inverse_of(op, y, &y));
+    BUILD(op->b, y = inverse_of(op, y));
     by = OP_Mul;
   }
   if (by == OP_Mul && x_is && y_is) {
-    TRY(complex_product(op, x, y, &x));
+    x = complex_product(op, x, y);
     return pt_complex_result(op, 0, x);
   }
   const bool is_factor = by == OP_Mul || by == OP_Div;
-  if (!x_is) TRY(promote_operand(op, x, is_factor, &x));
-  if (!y_is) TRY(promote_operand(op, y, is_factor, &y));
-  TRY(make_node(op->make, by, VALUES(x, y), NULL, &x));
-  return pt_complex_result(op, 0, x);
+  if (!x_is) x = promote_operand(op, x, is_factor);
+  if (!y_is) y = promote_operand(op, y, is_factor);
+  return pt_complex_result(op, 0, x_2(op->b, by, x, y));
 }
 
 /* -- transforms */
@@ -446,13 +419,13 @@ static hone_status read_scale(struct pt_op *op, double count, struct fft *f) {
 }
 
 /* One axis. The result is complex, except for the half of an inverse transform. */
-static hone_status transform(struct pt_op *op, const struct fft *f, size_t k, bool is_half,
-                             struct value **x) {
-  struct value *axis, *length = NULL;
-  TRY(make_scalar(op->make, HONE_I64, (double)f->axes[k], &axis));
-  if (f->lengths[k]) TRY(make_scalar(op->make, HONE_I64, (double)f->lengths[k], &length));
-  return make_node(op->make, OP_DFT, VALUES(*x, length, axis),
-                   ARGS(INT_ARG("inverse", f->is_inverse), INT_ARG("onesided", is_half)), x);
+static struct value *transform(struct pt_op *op, const struct fft *f, size_t k, bool is_half,
+                               struct value *x) {
+  struct value *length = NULL;
+  struct value *axis = x_scalar(op->b, HONE_I64, (double)f->axes[k]);
+  if (f->lengths[k]) length = x_scalar(op->b, HONE_I64, (double)f->lengths[k]);
+  return x_args(op->b, OP_DFT, VALUES(x, length, axis),
+                ARGS(INT_ARG("inverse", f->is_inverse), INT_ARG("onesided", is_half)));
 }
 
 /* The number of elements of a whole transform. */
@@ -488,16 +461,17 @@ hone_status build_fft(struct pt_op *op) {
   TRY(read_scale(op, count, &f));
   if (half && to_real != is_complex) return pt_refuse(op, "of these element types");
   if (!is_complex) {
-    if (!dtype_is_float(x->dtype)) TRY(make_cast(op->make, x, HONE_F32, &x));
-    TRY(with_part_axis(op, x, &x));
+    if (!dtype_is_float(x->dtype)) BUILD(op->b, x = x_cast(op->b, x, HONE_F32));
+    BUILD(op->b, x = with_part_axis(op, x));
   }
   /* the half applies to the last axis: first for real inputs, last for real results */
-  if (half && !to_real) TRY(transform(op, &f, f.count - 1, true, &x));
-  for (size_t k = 0; k + (size_t)(half != 0) < f.count; k++) TRY(transform(op, &f, k, false, &x));
-  if (to_real) TRY(transform(op, &f, f.count - 1, true, &x));
+  if (half && !to_real) BUILD(op->b, x = transform(op, &f, f.count - 1, true, x));
+  for (size_t k = 0; k + (size_t)(half != 0) < f.count; k++)
+    BUILD(op->b, x = transform(op, &f, k, false, x));
+  if (to_real) BUILD(op->b, x = transform(op, &f, f.count - 1, true, x));
   const double scale = f.scale * (f.is_inverse ? count : 1); /* ONNX's inverse already divides */
-  if (scale != 1) TRY(make_with_scalar(op->make, OP_Mul, x, scale, &x));
+  if (scale != 1) BUILD(op->b, x = x_by(op->b, OP_Mul, x, scale));
   if (!to_real) return pt_complex_result(op, 0, x);
-  TRY(pt_part(op, x, 0, &x));
+  BUILD(op->b, x = pt_part(op, x, 0));
   return pt_result(op, 0, x);
 }

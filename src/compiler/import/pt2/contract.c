@@ -13,37 +13,35 @@ hone_status build_linear(struct pt_op *op) {
   TRY(pt_tensor(op, "bias", &b));
   if (w->shape.rank != 2) return pt_refuse(op, "with weights of rank %d", w->shape.rank);
   if (x->shape.rank == 2) {
-    TRY(make_node(op->make, OP_Gemm, VALUES(x, w, b), ARGS(INT_ARG("transB", 1)), &y));
+    y = x_args(op->b, OP_Gemm, VALUES(x, w, b), ARGS(INT_ARG("transB", 1)));
     return pt_result(op, 0, y);
   }
-  TRY(make_transpose(op->make, w, turn, &w));
-  TRY(make_node(op->make, OP_MatMul, VALUES(x, w), NULL, &y));
-  if (b) TRY(make_node(op->make, OP_Add, VALUES(y, b), NULL, &y));
+  y = x_2(op->b, OP_MatMul, x, x_transpose(op->b, w, turn));
+  if (b) y = x_2(op->b, OP_Add, y, b);
   return pt_result(op, 0, y);
 }
 
 hone_status build_matmul(struct pt_op *op) { /* matmul, mm, bmm, mv, dot */
   static const char *const names[] = {"other", "mat2", "vec", "tensor"}; /* vdot: other */
-  struct value *x, *y, *z;
+  struct value *x, *y;
   size_t i = 0;
   while (i + 1 < COUNT(names) && !pt_given(op, names[i])) i++;
   TRY(pt_need(op, "self", &x));
   TRY(pt_need(op, names[i], &y));
-  TRY(make_node(op->make, OP_MatMul, VALUES(x, y), NULL, &z));
-  return pt_result(op, 0, z);
+  return pt_result(op, 0, x_2(op->b, OP_MatMul, x, y));
 }
 
 hone_status build_addmm(struct pt_op *op) {
-  struct value *bias, *a, *b, *y;
+  struct value *bias, *a, *b;
   double beta, alpha;
   TRY(pt_need(op, "self", &bias));
   TRY(pt_need(op, "mat1", &a));
   TRY(pt_need(op, "mat2", &b));
   TRY(pt_float(op, "beta", 1, &beta));
   TRY(pt_float(op, "alpha", 1, &alpha));
-  TRY(make_node(op->make, OP_Gemm, VALUES(a, b, bias),
-                ARGS(FLOAT_ARG("alpha", alpha), FLOAT_ARG("beta", beta)), &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0,
+                   x_args(op->b, OP_Gemm, VALUES(a, b, bias),
+                          ARGS(FLOAT_ARG("alpha", alpha), FLOAT_ARG("beta", beta))));
 }
 
 /* true where a query may attend to a key: at the same position or before it */
@@ -55,7 +53,7 @@ static hone_status causal_mask(struct pt_op *op, int64_t rows, int64_t columns,
   if (!checked_mul(rows, columns, &count)) return pt_refuse(op, "of this size");
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, numbers, (size_t)count));
   for (int64_t i = 0; i < count; i++) numbers[i] = i % columns <= i / columns;
-  return make_numbers(op->make, HONE_BOOL, &shape, numbers, out);
+  return x_give(op->b, out, x_numbers(op->b, HONE_BOOL, &shape, numbers));
 }
 
 /* Repeats each head of k or v. */
@@ -69,30 +67,26 @@ static hone_status repeat_heads(struct pt_op *op, const struct value *q, struct 
   if (!heads || wanted % heads) return pt_refuse(op, "with %lld heads", (long long)heads);
   for (int d = 0; d <= rank; d++)
     dims[d] = d == axis + 1 ? 1 : (*k)->shape.dims[d <= axis ? d : d - 1];
-  TRY(make_reshape(op->make, *k, dims, (size_t)rank + 1, k));
+  BUILD(op->b, *k = x_reshape(op->b, *k, dims, (int)((size_t)rank + 1)));
   dims[axis + 1] = wanted / heads;
-  TRY(make_expand(op->make, *k, dims, (size_t)rank + 1, k));
+  BUILD(op->b, *k = x_2(op->b, OP_Expand, *k, x_list(op->b, dims, (size_t)rank + 1)));
   memmove(&dims[axis + 1], &dims[axis + 2], (size_t)(rank - axis - 1) * sizeof *dims);
   dims[axis] = wanted;
-  return make_reshape(op->make, *k, dims, (size_t)rank, k);
+  return x_give(op->b, k, x_reshape(op->b, *k, dims, rank));
 }
 
-static hone_status mask_scores(struct pt_op *op, struct value *mask, struct value **y) {
-  struct value *never;
+static struct value *mask_scores(struct pt_op *op, struct value *mask, struct value *y) {
   if (dtype_is_float(mask->dtype)) {
-    TRY(make_cast(op->make, mask, (*y)->dtype, &mask));
-    return make_node(op->make, OP_Add, VALUES(*y, mask), NULL, y);
+    mask = x_cast(op->b, mask, y->dtype);
+    return x_2(op->b, OP_Add, y, mask);
   }
-  TRY(make_scalar(op->make, (*y)->dtype, -INFINITY, &never));
-  return make_node(op->make, OP_Where, VALUES(mask, *y, never), NULL, y);
+  return x_3(op->b, OP_Where, mask, y, x_scalar(op->b, y->dtype, -INFINITY));
 }
 
 /* Queries without a visible key get zeros. */
-static hone_status clear(struct pt_op *op, struct value **y) {
-  struct value *is_nan, *zero;
-  TRY(make_scalar(op->make, (*y)->dtype, 0, &zero));
-  TRY(make_node(op->make, OP_IsNaN, VALUES(*y), NULL, &is_nan));
-  return make_node(op->make, OP_Where, VALUES(is_nan, zero, *y), NULL, y);
+static struct value *clear(struct pt_op *op, struct value *y) {
+  struct value *zero = x_scalar(op->b, y->dtype, 0);
+  return x_3(op->b, OP_Where, x_1(op->b, OP_IsNaN, y), zero, y);
 }
 
 /* softmax(q k' * scale + mask) v */
@@ -115,13 +109,12 @@ hone_status build_attention(struct pt_op *op) {
   TRY(pt_float(op, "scale", 1 / sqrt((double)q->shape.dims[q->shape.rank - 1]), &scale));
   for (int d = 0; d < rank; d++) perm[d] = d;
   perm[rank - 2] = rank - 1, perm[rank - 1] = rank - 2;
-  TRY(make_transpose(op->make, k, perm, &k));
-  TRY(make_node(op->make, OP_MatMul, VALUES(q, k), NULL, &y));
-  TRY(make_with_scalar(op->make, OP_Mul, y, scale, &y));
-  if (mask) TRY(mask_scores(op, mask, &y));
-  TRY(make_node(op->make, OP_Softmax, VALUES(y), ARGS(INT_ARG("axis", -1)), &y));
-  if (mask) TRY(clear(op, &y));
-  TRY(make_node(op->make, OP_MatMul, VALUES(y, v), NULL, &y));
+  BUILD(op->b, k = x_transpose(op->b, k, perm));
+  BUILD(op->b, y = x_by(op->b, OP_Mul, x_2(op->b, OP_MatMul, q, k), scale));
+  if (mask) y = mask_scores(op, mask, y);
+  BUILD(op->b, y = x_args(op->b, OP_Softmax, VALUES(y), ARGS(INT_ARG("axis", -1))));
+  if (mask) BUILD(op->b, y = clear(op, y));
+  BUILD(op->b, y = x_2(op->b, OP_MatMul, y, v));
   return pt_result(op, 0, y);
 }
 
@@ -131,7 +124,7 @@ hone_status build_add_product(struct pt_op *op) {
   static const char *const names[][2] = {
       {"batch1", "batch2"}, {"mat", "vec"}, {"vec1", "vec2"}, {"batch1", "batch2"}};
   static const int64_t column[] = {-1, 1}, row[] = {1, -1}, first[] = {0};
-  struct value *bias, *a, *b, *y, *axes;
+  struct value *bias, *a, *b;
   double beta, alpha;
   TRY(pt_need(op, "self", &bias));
   TRY(pt_need(op, names[op->parameter][0], &a));
@@ -139,17 +132,14 @@ hone_status build_add_product(struct pt_op *op) {
   TRY(pt_float(op, "beta", 1, &beta));
   TRY(pt_float(op, "alpha", 1, &alpha));
   if (op->parameter == 2) {
-    TRY(make_reshape(op->make, a, column, 2, &a));
-    TRY(make_reshape(op->make, b, row, 2, &b));
+    a = x_reshape(op->b, a, column, 2);
+    b = x_reshape(op->b, b, row, 2);
   }
-  TRY(make_node(op->make, OP_MatMul, VALUES(a, b), NULL, &y));
-  if (op->parameter == 3) {
-    TRY(make_ints(op->make, first, 1, &axes));
-    TRY(make_node(op->make, OP_ReduceSum, VALUES(y, axes), ARGS(INT_ARG("keepdims", 0)), &y));
-  }
-  if (alpha != 1) TRY(make_with_scalar(op->make, OP_Mul, y, alpha, &y));
-  if (beta != 1) TRY(make_with_scalar(op->make, OP_Mul, bias, beta, &bias));
-  if (beta != 0) TRY(make_node(op->make, OP_Add, VALUES(bias, y), NULL, &y));
+  struct value *y = x_2(op->b, OP_MatMul, a, b);
+  if (op->parameter == 3) y = x_reduce(op->b, OP_ReduceSum, y, first, 1, 0);
+  if (alpha != 1) y = x_by(op->b, OP_Mul, y, alpha);
+  if (beta != 1) bias = x_by(op->b, OP_Mul, bias, beta);
+  if (beta != 0) y = x_2(op->b, OP_Add, bias, y);
   return pt_result(op, 0, y);
 }
 
@@ -159,19 +149,18 @@ hone_status build_outer(struct pt_op *op) {
   TRY(pt_need(op, "self", &x));
   TRY(pt_need(op, "vec2", &y));
   if (x->shape.rank != 1) return pt_refuse(op, "of rank %d", x->shape.rank);
-  TRY(make_reshape(op->make, x, (int64_t[]){x->shape.dims[0], 1}, 2, &x));
-  TRY(make_node(op->make, OP_Mul, VALUES(x, y), NULL, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0,
+                   x_2(op->b, OP_Mul, x_reshape(op->b, x, (int64_t[]){x->shape.dims[0], 1}, 2), y));
 }
 
 hone_status build_einsum(struct pt_op *op) {
-  struct value *list[8], *y;
+  struct value *list[8];
   size_t count;
   const char *equation;
   TRY(pt_text(op, "equation", "", &equation));
   TRY(pt_tensors(op, "tensors", COUNT(list), list, &count));
-  TRY(make_node(op->make, OP_Einsum, list, count, ARGS(STRING_ARG("equation", equation)), &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0,
+                   x_args(op->b, OP_Einsum, list, count, ARGS(STRING_ARG("equation", equation))));
 }
 
 /* -- convolutions */
@@ -209,7 +198,7 @@ static hone_status read_padding(struct pt_op *op, const struct value *w, const i
 }
 
 hone_status build_conv(struct pt_op *op) { /* conv1d, conv2d, conv3d, convolution */
-  struct value *x, *w, *b, *y;
+  struct value *x, *w, *b;
   int64_t strides[HONE_MAX_RANK], dilations[HONE_MAX_RANK], pads[2 * HONE_MAX_RANK];
   int64_t outside[HONE_MAX_RANK], groups, transposed;
   TRY(pt_need(op, "input", &x));
@@ -226,36 +215,37 @@ hone_status build_conv(struct pt_op *op) { /* conv1d, conv2d, conv3d, convolutio
   TRY(pt_spatial(op, "dilation", 1, n, dilations));
   TRY(pt_spatial(op, "output_padding", 0, n, outside));
   TRY(read_padding(op, w, dilations, n, pads));
-  const struct arg args[] = {
-      INTS_ARG("strides", strides, n),
-      INTS_ARG("dilations", dilations, n),
-      INTS_ARG("pads", pads, 2 * n),
-      INT_ARG("group", groups),
-      {.name = transposed ? "output_padding" : NULL, .kind = ARG_INTS, .ints = outside, .count = n},
-      {.name = NULL}};
+  const struct attribute args[] = {INTS_ARG("strides", strides, n),
+                                   INTS_ARG("dilations", dilations, n),
+                                   INTS_ARG("pads", pads, 2 * n),
+                                   INT_ARG("group", groups),
+                                   {.name = transposed ? "output_padding" : NULL,
+                                    .kind = ATTRIBUTE_INTS,
+                                    .ints = outside,
+                                    .count = n},
+                                   {.name = NULL}};
   const hone_dtype dtype = x->dtype;
   if (!dtype_is_float(dtype)) { /* exact up to 2^53 */
-    TRY(make_cast(op->make, x, HONE_F64, &x));
-    TRY(make_cast(op->make, w, HONE_F64, &w));
-    if (b) TRY(make_cast(op->make, b, HONE_F64, &b));
+    x = x_cast(op->b, x, HONE_F64);
+    w = x_cast(op->b, w, HONE_F64);
+    if (b) b = x_cast(op->b, b, HONE_F64);
   }
-  TRY(make_node(op->make, transposed ? OP_ConvTranspose : OP_Conv, VALUES(x, w, b), args, &y));
-  TRY(make_cast(op->make, y, dtype, &y));
-  return pt_result(op, 0, y);
+  return pt_result(
+      op, 0,
+      x_cast(op->b, x_args(op->b, transposed ? OP_ConvTranspose : OP_Conv, VALUES(x, w, b), args),
+             dtype));
 }
 
-hone_status pt_multiply_axis(struct pt_op *op, int axis, int64_t size, const double *weights,
-                             struct value **x) {
-  const int rank = (*x)->shape.rank;
+struct value *pt_multiply_axis(struct pt_op *op, int axis, int64_t size, const double *weights,
+                               struct value *x) {
+  const int rank = x->shape.rank;
   int64_t perm[HONE_MAX_RANK];
-  struct value *matrix;
-  const struct shape shape = {.rank = 2, .dims = {(*x)->shape.dims[axis], size}};
-  TRY(make_numbers(op->make, (*x)->dtype, &shape, weights, &matrix));
+  const struct shape shape = {.rank = 2, .dims = {x->shape.dims[axis], size}};
+  struct value *matrix = x_numbers(op->b, x->dtype, &shape, weights);
   for (int d = 0; d < rank; d++) perm[d] = d;
   perm[axis] = rank - 1, perm[rank - 1] = axis;
-  TRY(make_transpose(op->make, *x, perm, x));
-  TRY(make_node(op->make, OP_MatMul, VALUES(*x, matrix), NULL, x));
-  return make_transpose(op->make, *x, perm, x);
+  x = x_2(op->b, OP_MatMul, x_transpose(op->b, x, perm), matrix);
+  return x_transpose(op->b, x, perm);
 }
 
 /* -- reductions */
@@ -265,10 +255,11 @@ static hone_status summand(struct pt_op *op, struct value **x) {
   int64_t dtype;
   TRY(pt_int(op, "dtype", -1, &dtype));
   if (dtype >= 0 && !pt_dtype(dtype)) return pt_refuse(op, "with dtype %lld", (long long)dtype);
-  if (dtype >= 0) return make_cast(op->make, *x, pt_dtype(dtype), x);
+  if (dtype >= 0) return x_give(op->b, x, x_cast(op->b, *x, pt_dtype(dtype)));
   bool adds = op->parameter == OP_ReduceSum || op->parameter == OP_ReduceProd ||
               op->parameter == OP_CumSum || op->parameter == OP_CumProd;
-  return adds && !dtype_is_float((*x)->dtype) ? make_cast(op->make, *x, HONE_I64, x) : HONE_OK;
+  if (!adds || dtype_is_float((*x)->dtype)) return HONE_OK;
+  return x_give(op->b, x, x_cast(op->b, *x, HONE_I64));
 }
 
 /* Argument dim as a list of axes, in [0, rank); absent: all. */
@@ -289,26 +280,26 @@ static hone_status read_axes(struct pt_op *op, const struct value *x, struct val
   if (!count) elements = make_elements(x);
   if (!x->shape.rank) count = 0;
   if (out_elements) *out_elements = elements;
-  return make_ints(op->make, list, count, out);
+  return x_give(op->b, out, x_list(op->b, list, count));
 }
 
 hone_status build_reduce(struct pt_op *op) {
-  struct value *x, *axes, *y;
+  struct value *x, *axes;
   int64_t keep;
   TRY(pt_need(op, "self", &x));
   TRY(pt_int(op, "keepdim", 0, &keep));
   TRY(summand(op, &x));
   if (op->parameter == OP_ReduceLogSumExp && !dtype_is_float(x->dtype))
-    TRY(make_cast(op->make, x, HONE_F32, &x));
+    BUILD(op->b, x = x_cast(op->b, x, HONE_F32));
   TRY(read_axes(op, x, &axes, NULL));
-  TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(x, axes),
-                ARGS(INT_ARG("keepdims", keep)), &y));
-  return pt_result(op, 0, y);
+  return pt_result(
+      op, 0,
+      x_args(op->b, (enum op_id)op->parameter, VALUES(x, axes), ARGS(INT_ARG("keepdims", keep))));
 }
 
 /* nansum; nanmean (parameter 1): over the elements that are not NaN. */
 hone_status build_number_sum(struct pt_op *op) {
-  struct value *x, *axes, *is_nan, *zero, *y, *count;
+  struct value *x, *axes, *y;
   int64_t keep;
   TRY(pt_need(op, "self", &x));
   TRY(pt_int(op, "keepdim", 0, &keep));
@@ -316,54 +307,53 @@ hone_status build_number_sum(struct pt_op *op) {
     op->parameter = op->parameter ? OP_ReduceMean : OP_ReduceSum;
     return build_reduce(op);
   }
-  const struct arg *args = ARGS(INT_ARG("keepdims", keep));
-  TRY(make_node(op->make, OP_IsNaN, VALUES(x), NULL, &is_nan));
-  TRY(make_scalar(op->make, x->dtype, 0, &zero));
-  TRY(make_node(op->make, OP_Where, VALUES(is_nan, zero, x), NULL, &y));
+  const struct attribute *args = ARGS(INT_ARG("keepdims", keep));
+  struct value *is_nan = x_1(op->b, OP_IsNaN, x);
+  BUILD(op->b, y = x_3(op->b, OP_Where, is_nan, x_scalar(op->b, x->dtype, 0), x));
   const bool is_mean = op->parameter;
   op->parameter = OP_ReduceSum;
   TRY(summand(op, &y));
   TRY(read_axes(op, x, &axes, NULL));
-  TRY(make_node(op->make, OP_ReduceSum, VALUES(y, axes), args, &y));
+  BUILD(op->b, y = x_args(op->b, OP_ReduceSum, VALUES(y, axes), args));
   if (!is_mean) return pt_result(op, 0, y);
-  TRY(make_node(op->make, OP_Not, VALUES(is_nan), NULL, &count));
-  TRY(make_cast(op->make, count, y->dtype, &count));
-  TRY(make_node(op->make, OP_ReduceSum, VALUES(count, axes), args, &count));
-  TRY(make_node(op->make, OP_Div, VALUES(y, count), NULL, &y));
-  return pt_result(op, 0, y);
+  return pt_result(
+      op, 0,
+      x_2(op->b, OP_Div, y,
+          x_args(op->b, OP_ReduceSum,
+                 VALUES(x_cast(op->b, x_1(op->b, OP_Not, is_nan), y->dtype), axes), args)));
 }
 
 /* any (ReduceMax), all (ReduceMin) of booleans; a uint8 input gives a uint8 result */
 hone_status build_reduce_truth(struct pt_op *op) {
-  struct value *x, *axes, *y;
+  struct value *x, *axes;
   int64_t keep;
   TRY(pt_need(op, "self", &x));
   const hone_dtype dtype = x->dtype == HONE_U8 ? HONE_U8 : HONE_BOOL;
   TRY(pt_int(op, "keepdim", 0, &keep));
-  TRY(make_cast(op->make, x, HONE_BOOL, &x));
+  BUILD(op->b, x = x_cast(op->b, x, HONE_BOOL));
   TRY(read_axes(op, x, &axes, NULL));
-  TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(x, axes),
-                ARGS(INT_ARG("keepdims", keep)), &y));
-  TRY(make_cast(op->make, y, dtype, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0,
+                   x_cast(op->b,
+                          x_args(op->b, (enum op_id)op->parameter, VALUES(x, axes),
+                                 ARGS(INT_ARG("keepdims", keep))),
+                          dtype));
 }
 
 /* The largest or smallest along a dimension, and its index. */
 hone_status build_extreme(struct pt_op *op) {
-  struct value *x, *axes, *y, *at;
+  struct value *x, *y;
   int64_t axis, keep;
   TRY(pt_need(op, "self", &x));
   TRY(pt_axis(op, "dim", 0, x->shape.rank, &axis));
   TRY(pt_int(op, "keepdim", 0, &keep));
   if (!x->shape.rank) return pt_refuse(op, "of rank 0");
-  TRY(make_ints(op->make, &axis, 1, &axes));
-  TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(x, axes),
-                ARGS(INT_ARG("keepdims", keep)), &y));
+  BUILD(op->b, y = x_args(op->b, (enum op_id)op->parameter, VALUES(x, x_list(op->b, &axis, 1)),
+                          ARGS(INT_ARG("keepdims", keep))));
   TRY(pt_result(op, 0, y));
   if (!pt_is_read(op, 1)) return HONE_OK;
-  TRY(make_node(op->make, op->parameter == OP_ReduceMax ? OP_ArgMax : OP_ArgMin, VALUES(x),
-                ARGS(INT_ARG("axis", axis), INT_ARG("keepdims", keep)), &at));
-  return pt_result(op, 1, at);
+  return pt_result(op, 1,
+                   x_args(op->b, op->parameter == OP_ReduceMax ? OP_ArgMax : OP_ArgMin, VALUES(x),
+                          ARGS(INT_ARG("axis", axis), INT_ARG("keepdims", keep))));
 }
 
 /* aminmax: the smallest and the largest, of all or along a dimension. */
@@ -375,7 +365,7 @@ hone_status build_both_extremes(struct pt_op *op) {
   TRY(pt_int(op, "keepdim", 0, &keep));
   TRY(read_axes(op, x, &axes, NULL));
   for (size_t k = 0; k < 2; k++) {
-    TRY(make_node(op->make, ids[k], VALUES(x, axes), ARGS(INT_ARG("keepdims", keep)), &y));
+    BUILD(op->b, y = x_args(op->b, ids[k], VALUES(x, axes), ARGS(INT_ARG("keepdims", keep))));
     TRY(pt_result(op, k, y));
   }
   return HONE_OK;
@@ -384,7 +374,7 @@ hone_status build_both_extremes(struct pt_op *op) {
 /* Sums of squared differences from the mean, divided by n - correction; parameter: 1 the root of
  * it, 2 with the mean, 3 both */
 hone_status build_variance(struct pt_op *op) {
-  struct value *x, *axes, *mean, *y;
+  struct value *x, *axes;
   int64_t keep, elements;
   double correction = 1, unbiased;
   TRY(pt_need(op, "self", &x));
@@ -392,16 +382,15 @@ hone_status build_variance(struct pt_op *op) {
   TRY(pt_float(op, "unbiased", 1, &unbiased));
   TRY(pt_float(op, "correction", unbiased != 0, &correction));
   TRY(read_axes(op, x, &axes, &elements));
-  TRY(make_node(op->make, OP_ReduceMean, VALUES(x, axes), ARGS(INT_ARG("keepdims", 1)), &mean));
-  TRY(make_node(op->make, OP_Sub, VALUES(x, mean), NULL, &y));
-  TRY(make_node(op->make, OP_ReduceSumSquare, VALUES(y, axes), ARGS(INT_ARG("keepdims", keep)),
-                &y));
+  struct value *mean = x_args(op->b, OP_ReduceMean, VALUES(x, axes), ARGS(INT_ARG("keepdims", 1)));
+  struct value *y = x_args(op->b, OP_ReduceSumSquare, VALUES(x_2(op->b, OP_Sub, x, mean), axes),
+                           ARGS(INT_ARG("keepdims", keep)));
   double count = fmax(0, (double)elements - correction);
-  TRY(make_with_scalar(op->make, OP_Div, y, count, &y));
-  if (op->parameter & 1) TRY(make_node(op->make, OP_Sqrt, VALUES(y), NULL, &y));
+  BUILD(op->b, y = x_by(op->b, OP_Div, y, count));
+  if (op->parameter & 1) BUILD(op->b, y = x_1(op->b, OP_Sqrt, y));
   TRY(pt_result(op, 0, y));
   if (!(op->parameter & 2) || !pt_is_read(op, 1)) return HONE_OK;
-  if (!keep) TRY(make_reshape(op->make, mean, y->shape.dims, (size_t)y->shape.rank, &mean));
+  if (!keep) mean = x_reshape(op->b, mean, y->shape.dims, y->shape.rank);
   return pt_result(op, 1, mean);
 }
 
@@ -413,20 +402,20 @@ hone_status pt_norm(struct pt_op *op, struct value *x, struct value *axes, doubl
                         : order == infinity  ? OP_ReduceMax
                         : order == -infinity ? OP_ReduceMin
                                              : OP_ReduceSum;
-  const struct arg *args = ARGS(INT_ARG("keepdims", keeps));
+  const struct attribute *args = ARGS(INT_ARG("keepdims", keeps));
   if (id == OP_ReduceL1 || id == OP_ReduceL2)
-    return make_node(op->make, id, VALUES(x, axes), args, out);
+    return x_give(op->b, out, x_args(op->b, id, VALUES(x, axes), args));
   if (isnan(order)) return pt_refuse(op, "of order %g", order);
   if (order == 0) { /* the number of nonzero elements */
     const hone_dtype dtype = x->dtype;
-    TRY(make_cast(op->make, x, HONE_BOOL, &x));
-    TRY(make_cast(op->make, x, dtype, &x));
-    return make_node(op->make, id, VALUES(x, axes), args, out);
+    x = x_cast(op->b, x_cast(op->b, x, HONE_BOOL), dtype);
+    return x_give(op->b, out, x_args(op->b, id, VALUES(x, axes), args));
   }
-  TRY(make_node(op->make, OP_Abs, VALUES(x), NULL, &x));
-  if (id == OP_ReduceSum) TRY(make_with_scalar(op->make, OP_Pow, x, order, &x));
-  TRY(make_node(op->make, id, VALUES(x, axes), args, out));
-  return id == OP_ReduceSum ? make_with_scalar(op->make, OP_Pow, *out, 1 / order, out) : HONE_OK;
+  x = x_1(op->b, OP_Abs, x);
+  if (id == OP_ReduceSum) x = x_by(op->b, OP_Pow, x, order);
+  *out = x_args(op->b, id, VALUES(x, axes), args);
+  if (id == OP_ReduceSum) *out = x_by(op->b, OP_Pow, *out, 1 / order);
+  return op->b->status;
 }
 
 /* Vector norms; for matrices (parameter 1) only Frobenius' norm, the vector norm of all
@@ -441,7 +430,7 @@ hone_status build_norm(struct pt_op *op) {
   TRY(pt_need(op, "self", &x));
   TRY(pt_int(op, "keepdim", 0, &keep));
   TRY(summand(op, &x));
-  if (!dtype_is_float(x->dtype)) TRY(make_cast(op->make, x, HONE_F32, &x));
+  if (!dtype_is_float(x->dtype)) BUILD(op->b, x = x_cast(op->b, x, HONE_F32));
   TRY(read_axes(op, x, &axes, NULL));
   const bool is_word = op->parameter && json_is_string(pt_argument(op, "ord")); /* for matrices */
   if (is_word)
@@ -453,7 +442,7 @@ hone_status build_norm(struct pt_op *op) {
   if (strcmp(word, "fro") ||
       (op->parameter && asks_order && (pt_given(op, "dim") ? count == 2 : x->shape.rank != 1)))
     return pt_refuse(op, "with a matrix norm other than Frobenius'");
-  if (op->parameter == 2 && !pt_given(op, "dim")) TRY(make_ints(op->make, last_two, 2, &axes));
+  if (op->parameter == 2 && !pt_given(op, "dim")) BUILD(op->b, axes = x_list(op->b, last_two, 2));
   TRY(pt_norm(op, x, axes, order, keep != 0, &y));
   return pt_result(op, 0, y);
 }
@@ -461,7 +450,6 @@ hone_status build_norm(struct pt_op *op) {
 /* Every row of x paired with each later one: first and second rows of all pairs. */
 static hone_status pairs_of_rows(struct pt_op *op, struct value **x, struct value **y) {
   enum { MOST = 1 << 12 };
-  struct value *first, *second;
   int64_t *list[2], count = 0;
   const int64_t rows = (*x)->shape.rank == 2 ? (*x)->shape.dims[0] : -1;
   if (rows < 0 || rows > MOST) return pt_refuse(op, "of this shape");
@@ -469,10 +457,10 @@ static hone_status pairs_of_rows(struct pt_op *op, struct value **x, struct valu
     TRY(NEW_ARRAY(op->ctx, op->pt->arena, list[k], (size_t)(rows * rows / 2) + 1));
   for (int64_t i = 0; i < rows; i++)
     for (int64_t k = i + 1; k < rows; k++, count++) list[0][count] = i, list[1][count] = k;
-  TRY(make_ints(op->make, list[0], (size_t)count, &first));
-  TRY(make_ints(op->make, list[1], (size_t)count, &second));
-  TRY(make_node(op->make, OP_Gather, VALUES(*x, second), NULL, y));
-  return make_node(op->make, OP_Gather, VALUES(*x, first), NULL, x);
+  struct value *first = x_list(op->b, list[0], (size_t)count);
+  struct value *second = x_list(op->b, list[1], (size_t)count);
+  *y = x_2(op->b, OP_Gather, *x, second);
+  return x_give(op->b, x, x_2(op->b, OP_Gather, *x, first));
 }
 
 /* dist: of the difference of two tensors; pairwise_distance (parameter 1): of each row's difference
@@ -491,17 +479,17 @@ hone_status build_distance(struct pt_op *op) {
   TRY(pt_int(op, "keepdim", 0, &keep));
   struct value *pair[] = {x, y};
   TRY(pt_promote(op, pair, 2));
-  TRY(make_node(op->make, OP_Sub, VALUES(pair[0], pair[1]), NULL, &x));
-  if (!dtype_is_float(x->dtype)) TRY(make_cast(op->make, x, HONE_F32, &x));
-  if (apart != 0) TRY(make_with_scalar(op->make, OP_Add, x, apart, &x));
-  if (op->parameter) TRY(make_ints(op->make, (const int64_t[]){-1}, 1, &axes));
+  BUILD(op->b, x = x_2(op->b, OP_Sub, pair[0], pair[1]));
+  if (!dtype_is_float(x->dtype)) BUILD(op->b, x = x_cast(op->b, x, HONE_F32));
+  if (apart != 0) BUILD(op->b, x = x_by(op->b, OP_Add, x, apart));
+  if (op->parameter) BUILD(op->b, axes = x_list(op->b, (const int64_t[]){-1}, 1));
   TRY(pt_norm(op, x, axes, order, keep != 0, &y));
   return pt_result(op, 0, y);
 }
 
 /* v g / |v|, the norm over all dimensions except one (-1: over all). */
 hone_status build_weight_norm(struct pt_op *op) {
-  struct value *v, *g, *axes, *norm, *y;
+  struct value *v, *g, *y;
   int64_t keep, others[HONE_MAX_RANK];
   size_t count = 0;
   TRY(pt_need(op, "v", &v));
@@ -511,29 +499,26 @@ hone_status build_weight_norm(struct pt_op *op) {
   for (int d = 0; d < v->shape.rank; d++)
     if (d != keep) others[count++] = d;
   if (!count) return pt_refuse(op, "of rank %d", v->shape.rank);
-  TRY(make_ints(op->make, others, count, &axes));
-  TRY(make_node(op->make, OP_ReduceL2, VALUES(v, axes), ARGS(INT_ARG("keepdims", 1)), &norm));
-  TRY(make_node(op->make, OP_Div, VALUES(g, norm), NULL, &y));
-  TRY(make_node(op->make, OP_Mul, VALUES(v, y), NULL, &y));
+  struct value *norm = x_reduce(op->b, OP_ReduceL2, v, others, count, 1);
+  BUILD(op->b, y = x_2(op->b, OP_Mul, v, x_2(op->b, OP_Div, g, norm)));
   TRY(pt_result(op, 0, y));
   return pt_result_count(op) > 1 && pt_is_read(op, 1) ? pt_result(op, 1, norm) : HONE_OK;
 }
 
 hone_status build_cumulative(struct pt_op *op) {
-  struct value *x, *at, *y;
+  struct value *x;
   int64_t axis;
   TRY(pt_need(op, "self", &x));
   TRY(pt_axis(op, "dim", 0, x->shape.rank, &axis));
   TRY(summand(op, &x));
   if (!x->shape.rank) return pt_result(op, 0, x);
-  TRY(make_scalar(op->make, HONE_I64, (double)axis, &at));
-  TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(x, at), NULL, &y));
-  return pt_result(op, 0, y);
+  return pt_result(
+      op, 0, x_2(op->b, (enum op_id)op->parameter, x, x_scalar(op->b, HONE_I64, (double)axis)));
 }
 
 /* Without dim: of the flattened tensor. */
 hone_status build_arg(struct pt_op *op) {
-  struct value *x, *y;
+  struct value *x;
   int64_t axis = 0, keep;
   TRY(pt_need(op, "self", &x));
   TRY(pt_int(op, "keepdim", 0, &keep));
@@ -541,15 +526,15 @@ hone_status build_arg(struct pt_op *op) {
   int rank = x->shape.rank;
   const int64_t all = make_elements(x);
   if (flat)
-    TRY(make_reshape(op->make, x, &all, 1, &x));
+    x = x_reshape(op->b, x, &all, 1);
   else
     TRY(pt_axis(op, "dim", 0, rank, &axis));
-  TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(x),
-                ARGS(INT_ARG("axis", axis), INT_ARG("keepdims", flat ? 0 : keep)), &y));
+  struct value *y = x_args(op->b, (enum op_id)op->parameter, VALUES(x),
+                           ARGS(INT_ARG("axis", axis), INT_ARG("keepdims", flat ? 0 : keep)));
   if (flat && keep) {
     int64_t ones[HONE_MAX_RANK];
     for (int d = 0; d < rank; d++) ones[d] = 1;
-    TRY(make_reshape(op->make, y, ones, (size_t)rank, &y));
+    y = x_reshape(op->b, y, ones, rank);
   }
   return pt_result(op, 0, y);
 }

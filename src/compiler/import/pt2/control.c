@@ -25,7 +25,7 @@ static hone_status bind_name(struct pt_op *op, struct names *names, const char *
 }
 
 static hone_status add_inner_nodes(struct pt_op *op, const json_t *nodes) {
-  const struct make outer = *op->make;
+  const struct graph_builder outer = *op->b;
   for (size_t i = 0; i < json_array_size(nodes); i++) {
     const json_t *node = json_array_get(nodes, i);
     const char *target = pt_target(node), *plain;
@@ -33,7 +33,7 @@ static hone_status add_inner_nodes(struct pt_op *op, const json_t *nodes) {
     if (plain) return pt_refuse(op, "with an in-place write (%s) in a subgraph", target);
     TRY(pt_add_node(op->pt, node, (size_t)outer.index));
   }
-  *op->make = outer;
+  *op->b = outer;
   return HONE_OK;
 }
 
@@ -48,7 +48,7 @@ static hone_status call(struct pt_op *op, const json_t *graph, const struct item
   struct pt *pt = op->pt;
   struct names outer = pt->items;
   const json_t *values = pt->values;
-  struct graph *around = op->make->graph;
+  struct graph *around = op->b->graph;
   const json_t *inputs = json_object_get(graph, "inputs"),
                *outputs = json_object_get(graph, "outputs");
   out->count = json_array_size(outputs);
@@ -68,7 +68,7 @@ static hone_status call(struct pt_op *op, const json_t *graph, const struct item
     TRY(bind_name(op, &inner, tensor_at(inputs, i), given->at[i]));
   pt->items = inner;
   pt->values = json_object_get(graph, "tensor_values");
-  op->make->graph = into;
+  op->b->graph = into;
   pt->depth++;
   TRY(add_inner_nodes(op, json_object_get(graph, "nodes")));
   for (size_t i = 0; i < out->count; i++) {
@@ -78,7 +78,7 @@ static hone_status call(struct pt_op *op, const json_t *graph, const struct item
                   i); /* and no node of a subgraph writes, so the item is unchanged */
   }
   pt->depth--;
-  op->make->graph = around;
+  op->b->graph = around;
   pt->values = values;
   pt->items = outer;
   return HONE_OK;
@@ -118,7 +118,7 @@ hone_status build_wrapped(struct pt_op *op) {
     operand(op, first + i, &tensor);
     TRY(pt_find(op->pt, pt_place(op), pt_words(json_object_get(tensor, "name")), &given.at[i]));
   }
-  TRY(call(op, json_object_get(wrapped, "graph"), &given, op->make->graph, &results));
+  TRY(call(op, json_object_get(wrapped, "graph"), &given, op->b->graph, &results));
   return define_results(op, &results);
 }
 
@@ -171,8 +171,8 @@ static hone_status read_graph(struct pt_op *op, size_t k, const json_t **out) {
 static hone_status as_condition(struct pt_op *op, struct value *x, struct value **out) {
   if (make_elements(x) != 1)
     return pt_refuse(op, "with a condition of %lld elements", (long long)make_elements(x));
-  TRY(make_cast(op->make, x, HONE_BOOL, &x));
-  if (x->shape.rank) TRY(make_reshape(op->make, x, NULL, 0, &x));
+  BUILD(op->b, x = x_cast(op->b, x, HONE_BOOL));
+  if (x->shape.rank) BUILD(op->b, x = x_reshape(op->b, x, NULL, 0));
   *out = x;
   return HONE_OK;
 }
@@ -194,12 +194,13 @@ static hone_status read_condition(struct pt_op *op, struct value **out) {
     return pt_refuse(op, "with a condition of kind %s", kind);
   }
   if (item && item->value) return as_condition(op, item->value, out);
-  return make_scalar(op->make, HONE_BOOL, item ? item->number != 0 : json_is_true(said), out);
+  return x_give(op->b, out,
+                x_scalar(op->b, HONE_BOOL, item ? item->number != 0 : json_is_true(said)));
 }
 
 static hone_status end_branch(struct pt_op *op, struct graph *made, const struct items *results) {
   for (size_t i = 0; i < results->count; i++)
-    TRY(make_subgraph_output(op->make, made, results->at[i]->value));
+    TRY(make_subgraph_output(op->b, made, results->at[i]->value));
   return HONE_OK;
 }
 
@@ -225,11 +226,11 @@ hone_status build_cond(struct pt_op *op) {
   TRY(read_list(op, 3, &given));
   if (condition->constant) {
     const size_t taken = tensor_i64(condition->constant, 0) == 0;
-    TRY(call(op, graphs[taken], &given, op->make->graph, &results[0]));
+    TRY(call(op, graphs[taken], &given, op->b->graph, &results[0]));
     return define_results(op, &results[0]);
   }
   for (size_t k = 0; k < 2; k++) {
-    TRY(make_subgraph(op->make, &made[k]));
+    TRY(make_subgraph(op->b, &made[k]));
     TRY(call(op, graphs[k], &given, made[k], &results[k]));
     TRY(end_branch(op, made[k], &results[k]));
   }
@@ -240,7 +241,7 @@ hone_status build_cond(struct pt_op *op) {
   for (size_t i = 0; i < count; i++)
     if (results[0].at[i]->is_complex != results[1].at[i]->is_complex)
       return pt_refuse(op, "with branches that return real and complex results");
-  TRY(make_holder(op->make, OP_If, VALUES(condition), names, made, 2, count, &node));
+  TRY(make_holder(op->b, OP_If, VALUES(condition), names, made, 2, count, &node));
   return define_outputs(op, node->outputs, &results[0]);
 }
 
@@ -249,7 +250,7 @@ static hone_status open_body(struct pt_op *op, const struct items *carried, stru
                              struct items *inner) {
   static const struct shape scalar = {0};
   struct value *ignored;
-  TRY(make_subgraph(op->make, out));
+  TRY(make_subgraph(op->b, out));
   TRY(graph_input(op->ctx, *out, NULL, HONE_I64, &scalar, &ignored));
   TRY(graph_input(op->ctx, *out, NULL, HONE_BOOL, &scalar, &ignored));
   for (size_t i = 0; i < inner->count; i++) {
@@ -265,14 +266,14 @@ static hone_status open_body(struct pt_op *op, const struct items *carried, stru
 
 static hone_status ask(struct pt_op *op, const json_t *graph, const struct items *given,
                        struct graph *into, struct value **out) {
-  struct graph *around = op->make->graph;
+  struct graph *around = op->b->graph;
   struct items goes;
   TRY(call(op, graph, given, into, &goes));
   if (goes.count != 1)
     return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "a condition with %zu results", goes.count);
-  op->make->graph = into;
+  op->b->graph = into;
   TRY(as_condition(op, goes.at[0]->value, out));
-  op->make->graph = around;
+  op->b->graph = around;
   return HONE_OK;
 }
 
@@ -291,7 +292,7 @@ hone_status build_while(struct pt_op *op) {
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, inputs, carried.count + 2));
   struct items all = carried;
   TRY(read_list(op, 3, &all));
-  TRY(ask(op, graphs[0], &all, op->make->graph, &inputs[1]));
+  TRY(ask(op, graphs[0], &all, op->b->graph, &inputs[1]));
   for (size_t i = 0; i < carried.count; i++) inputs[2 + i] = carried.at[i]->value;
   inner.count = all.count;
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, inner.at, all.count + 1));
@@ -304,9 +305,9 @@ hone_status build_while(struct pt_op *op) {
                 after.count);
   memcpy(inner.at, after.at, after.count * sizeof *after.at);
   TRY(ask(op, graphs[0], &inner, body, &goes));
-  TRY(make_subgraph_output(op->make, body, goes));
+  TRY(make_subgraph_output(op->b, body, goes));
   TRY(end_branch(op, body, &after));
-  TRY(make_holder(op->make, OP_Loop, inputs, carried.count + 2, names, &body, 1, carried.count,
+  TRY(make_holder(op->b, OP_Loop, inputs, carried.count + 2, names, &body, 1, carried.count,
                   &node));
   return define_outputs(op, node->outputs, &carried);
 }
@@ -353,8 +354,7 @@ static hone_status take_row(struct pt_op *op, const struct rows *rows,
     TRY(NEW(op->ctx, op->pt->arena, item));
     *item = (struct pt_item){.value = from->value, .is_complex = from->is_complex};
     if (i >= rows->carried && i < rows->carried + rows->scanned)
-      TRY(make_node(op->make, OP_Gather, VALUES(item->value, at), ARGS(INT_ARG("axis", 0)),
-                    &item->value));
+      BUILD(op->b, item->value = x_gather(op->b, item->value, at, 0));
     out->at[i] = item;
   }
   return HONE_OK;
@@ -374,47 +374,45 @@ static hone_status write_rows(struct pt_op *op, const struct rows *rows) {
   const size_t results = pt_result_count(op), room = results ? results : 1;
   struct value *axes, *at, **parts, **out;
   struct items row, after = rows->given;
-  TRY(make_ints(op->make, first, 1, &axes));
+  BUILD(op->b, axes = x_list(op->b, first, 1));
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, parts, WRITTEN_OUT * room));
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, out, room));
   for (int64_t t = 0; t < rows->count; t++) {
-    TRY(make_scalar(op->make, HONE_I64, (double)t, &at));
+    BUILD(op->b, at = x_scalar(op->b, HONE_I64, (double)t));
     TRY(take_row(op, rows, after.at, at, &row));
-    TRY(call_row(op, rows, &row, op->make->graph, &after));
+    TRY(call_row(op, rows, &row, op->b->graph, &after));
     for (size_t k = rows->carried; k < results; k++)
-      TRY(make_node(op->make, OP_Unsqueeze, VALUES(after.at[k]->value, axes), NULL,
-                    &parts[k * WRITTEN_OUT + (size_t)t]));
+      BUILD(op->b, parts[k * WRITTEN_OUT + (size_t)t] =
+                       x_2(op->b, OP_Unsqueeze, after.at[k]->value, axes));
   }
   for (size_t k = 0; k < results; k++) {
     out[k] = after.at[k]->value;
     if (k >= rows->carried)
-      TRY(make_node(op->make, OP_Concat, &parts[k * WRITTEN_OUT], (size_t)rows->count,
-                    ARGS(INT_ARG("axis", 0)), &out[k]));
+      BUILD(op->b, out[k] = x_concat(op->b, 0, &parts[k * WRITTEN_OUT], (size_t)rows->count));
   }
   return define_outputs(op, out, &after);
 }
 
 static hone_status loop_rows(struct pt_op *op, const struct rows *rows) {
   static const char *const names[] = {"body"};
-  struct graph *around = op->make->graph, *body;
+  struct graph *around = op->b->graph, *body;
   struct items inner = rows->given, row, after;
   struct value **inputs;
   struct node *node;
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, inputs, rows->carried + 2));
-  TRY(make_scalar(op->make, HONE_I64, (double)rows->count, &inputs[0]));
+  BUILD(op->b, inputs[0] = x_scalar(op->b, HONE_I64, (double)rows->count));
   for (size_t i = 0; i < rows->carried; i++) inputs[2 + i] = rows->given.at[i]->value;
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, inner.at, inner.count + 1));
   memcpy(inner.at, rows->given.at, inner.count * sizeof *inner.at);
   const struct items carried = {rows->given.at, rows->carried};
   TRY(open_body(op, &carried, &body, &inner));
-  op->make->graph = body;
+  op->b->graph = body;
   TRY(take_row(op, rows, inner.at, body->inputs.at[0], &row));
-  op->make->graph = around;
+  op->b->graph = around;
   TRY(call_row(op, rows, &row, body, &after));
-  TRY(make_subgraph_output(op->make, body, body->inputs.at[1]));
+  TRY(make_subgraph_output(op->b, body, body->inputs.at[1]));
   TRY(end_branch(op, body, &after));
-  TRY(make_holder(op->make, OP_Loop, inputs, rows->carried + 2, names, &body, 1, after.count,
-                  &node));
+  TRY(make_holder(op->b, OP_Loop, inputs, rows->carried + 2, names, &body, 1, after.count, &node));
   return define_outputs(op, node->outputs, &after);
 }
 
@@ -439,7 +437,7 @@ static hone_status slice_each(struct pt_op *op, const struct items *of, int64_t 
   for (size_t i = 0; i < of->count; i++) {
     TRY(NEW(op->ctx, op->pt->arena, out->at[i]));
     out->at[i]->is_complex = of->at[i]->is_complex;
-    TRY(pt_slice(op, of->at[i]->value, 0, start, end, step, &out->at[i]->value));
+    BUILD(op->b, out->at[i]->value = pt_slice(op, of->at[i]->value, 0, start, end, step));
   }
   return HONE_OK;
 }
@@ -455,7 +453,7 @@ static hone_status join(struct pt_op *op, const struct rows *rows, const struct 
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, given.at, rows->given.count + rows->scanned));
   for (size_t p = 0; p < COUNT(parts); p++)
     for (size_t i = 0; i < parts[p]->count; i++) given.at[given.count++] = parts[p]->at[i];
-  TRY(call(op, rows->graph, &given, op->make->graph, out));
+  TRY(call(op, rows->graph, &given, op->b->graph, out));
   bool is_like = out->count == rows->scanned;
   for (size_t i = 0; is_like && i < out->count; i++)
     is_like = out->at[i]->is_complex == before->at[i]->is_complex &&
@@ -471,14 +469,11 @@ static hone_status interleave(struct pt_op *op, const struct items *even, const 
   struct value *places;
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, order, (size_t)count));
   for (int64_t i = 0; i < count; i++) order[i] = i / 2 + i % 2 * (count - count / 2);
-  TRY(make_ints(op->make, order, (size_t)count, &places));
-  for (size_t i = 0; i < even->count; i++) {
-    struct value *x;
-    TRY(make_node(op->make, OP_Concat, VALUES(even->at[i]->value, odd->at[i]->value),
-                  ARGS(INT_ARG("axis", 0)), &x));
-    TRY(make_node(op->make, OP_Gather, VALUES(x, places), ARGS(INT_ARG("axis", 0)),
-                  &even->at[i]->value));
-  }
+  BUILD(op->b, places = x_list(op->b, order, (size_t)count));
+  for (size_t i = 0; i < even->count; i++)
+    BUILD(op->b,
+          even->at[i]->value = x_gather(
+              op->b, x_concat(op->b, 0, VALUES(even->at[i]->value, odd->at[i]->value)), places, 0));
   *out = *even;
   return HONE_OK;
 }
@@ -495,8 +490,8 @@ static hone_status join_between(struct pt_op *op, const struct rows *rows,
   TRY(slice_each(op, level, 2, count, 2, &later));
   TRY(join(op, rows, &before, &later, &joined));
   for (size_t i = 0; i < out->count; i++)
-    TRY(make_node(op->make, OP_Concat, VALUES(out->at[i]->value, joined.at[i]->value),
-                  ARGS(INT_ARG("axis", 0)), &out->at[i]->value));
+    BUILD(op->b,
+          out->at[i]->value = x_concat(op->b, 0, VALUES(out->at[i]->value, joined.at[i]->value)));
   return HONE_OK;
 }
 

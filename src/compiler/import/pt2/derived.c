@@ -17,16 +17,17 @@ hone_status build_rotate(struct pt_op *op) {
   for (int i = 0; i < 2; i++) TRY(pt_axis_of(op, axes[i], x->shape.rank, &axes[i]));
   turns = (turns % 4 + 4) % 4;
   for (int i = 0; i < 2; i++) /* 1: flip the second dimension, 3: the first, 2: both */
-    if (turns == 2 || turns == (i ? 1 : 3)) TRY(pt_slice(op, x, axes[i], -1, INT64_MIN, -1, &x));
+    if (turns == 2 || turns == (i ? 1 : 3))
+      BUILD(op->b, x = pt_slice(op, x, axes[i], -1, INT64_MIN, -1));
   for (int d = 0; d < x->shape.rank; d++) perm[d] = d;
   perm[axes[0]] = axes[1], perm[axes[1]] = axes[0];
-  if (turns % 2) TRY(make_transpose(op->make, x, perm, &x));
+  if (turns % 2) BUILD(op->b, x = x_transpose(op->b, x, perm));
   return pt_result(op, 0, x);
 }
 
 /* Scales each slice along a dimension down to the maximum norm. */
 hone_status build_renorm(struct pt_op *op) {
-  struct value *x, *axes, *norm, *one, *limit, *is_long, *y;
+  struct value *x, *axes, *norm;
   int64_t axis, others[HONE_MAX_RANK];
   size_t count = 0;
   double order, most;
@@ -37,21 +38,20 @@ hone_status build_renorm(struct pt_op *op) {
   for (int d = 0; d < x->shape.rank; d++)
     if (d != axis) others[count++] = d;
   if (!count) return pt_refuse(op, "of rank %d", x->shape.rank);
-  TRY(make_ints(op->make, others, count, &axes));
+  BUILD(op->b, axes = x_list(op->b, others, count));
   TRY(pt_norm(op, x, axes, order, true, &norm));
-  TRY(make_scalar(op->make, x->dtype, 1, &one));
-  TRY(make_scalar(op->make, x->dtype, most, &limit));
-  TRY(make_node(op->make, OP_Greater, VALUES(norm, limit), NULL, &is_long));
-  TRY(make_with_scalar(op->make, OP_Add, norm, 1e-7, &norm));
-  TRY(make_node(op->make, OP_Div, VALUES(limit, norm), NULL, &y));
-  TRY(make_node(op->make, OP_Where, VALUES(is_long, y, one), NULL, &y));
-  TRY(make_node(op->make, OP_Mul, VALUES(x, y), NULL, &y));
-  return pt_result(op, 0, y);
+  struct value *one = x_scalar(op->b, x->dtype, 1);
+  struct value *limit = x_scalar(op->b, x->dtype, most);
+  struct value *is_long = x_2(op->b, OP_Greater, norm, limit);
+  BUILD(op->b, norm = x_by(op->b, OP_Add, norm, 1e-7));
+  return pt_result(
+      op, 0,
+      x_2(op->b, OP_Mul, x, x_3(op->b, OP_Where, is_long, x_2(op->b, OP_Div, limit, norm), one)));
 }
 
 /* Matrices on the diagonal of a block matrix; a vector is a row. */
 hone_status build_block_diagonal(struct pt_op *op) {
-  struct value **parts, *widths, *zero, *y;
+  struct value **parts, *zero;
   size_t count;
   int64_t columns = 0, before = 0;
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, parts, MOST_TENSORS));
@@ -61,27 +61,25 @@ hone_status build_block_diagonal(struct pt_op *op) {
   for (size_t i = 0; i < count; i++) {
     const int rank = parts[i]->shape.rank;
     if (rank > 2) return pt_refuse(op, "of rank %d", rank);
-    if (rank < 2) TRY(make_reshape(op->make, parts[i], (const int64_t[]){1, -1}, 2, &parts[i]));
+    if (rank < 2) BUILD(op->b, parts[i] = x_reshape(op->b, parts[i], (const int64_t[]){1, -1}, 2));
     if (!checked_add(columns, parts[i]->shape.dims[1], &columns))
       return pt_refuse(op, "of this size");
   }
-  TRY(make_scalar(op->make, parts[0]->dtype, 0, &zero));
+  zero = x_scalar(op->b, parts[0]->dtype, 0);
   for (size_t i = 0; i < count; i++) {
     const int64_t own = parts[i]->shape.dims[1], pads[] = {0, before, 0, columns - before - own};
-    TRY(make_ints(op->make, pads, 4, &widths));
-    TRY(make_node(op->make, OP_Pad, VALUES(parts[i], widths, zero),
-                  ARGS(STRING_ARG("mode", "constant")), &parts[i]));
+    BUILD(op->b, parts[i] = x_args(op->b, OP_Pad, VALUES(parts[i], x_list(op->b, pads, 4), zero),
+                                   ARGS(STRING_ARG("mode", "constant"))));
     before += own;
   }
-  TRY(make_node(op->make, OP_Concat, parts, count, ARGS(INT_ARG("axis", 0)), &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_concat(op->b, 0, parts, count));
 }
 
 static hone_status ends(struct pt_op *op, struct value *x, int64_t axis, struct value **first,
                         struct value **last) {
   const int64_t dim = x->shape.dims[axis];
-  TRY(pt_slice(op, x, axis, 0, dim ? dim - 1 : 0, 1, first));
-  return pt_slice(op, x, axis, dim ? 1 : 0, INT64_MAX, 1, last);
+  *first = pt_slice(op, x, axis, 0, dim ? dim - 1 : 0, 1);
+  return x_give(op->b, last, pt_slice(op, x, axis, dim ? 1 : 0, INT64_MAX, 1));
 }
 
 /* Sums of (y[i] + y[i + 1]) / 2 times the step between them; parameter 1: cumulative. */
@@ -94,62 +92,58 @@ hone_status build_trapezoid(struct pt_op *op) {
   TRY(pt_float(op, "dx", 1, &width));
   TRY(pt_axis(op, "dim", -1, y->shape.rank, &axis));
   if (!y->shape.rank) return pt_refuse(op, "of rank 0");
-  if (!dtype_is_float(y->dtype)) TRY(make_cast(op->make, y, HONE_F32, &y));
+  if (!dtype_is_float(y->dtype)) BUILD(op->b, y = x_cast(op->b, y, HONE_F32));
   TRY(ends(op, y, axis, &a, &b));
-  TRY(make_node(op->make, OP_Add, VALUES(a, b), NULL, &y));
-  TRY(make_with_scalar(op->make, OP_Mul, y, 0.5, &y));
+  BUILD(op->b, y = x_by(op->b, OP_Mul, x_2(op->b, OP_Add, a, b), 0.5));
   if (x) {
     int64_t dims[HONE_MAX_RANK];
     const bool is_list = x->shape.rank == 1;
     if (!is_list && x->shape.rank != y->shape.rank) return pt_refuse(op, "of unequal ranks");
-    TRY(make_cast(op->make, x, y->dtype, &x));
+    BUILD(op->b, x = x_cast(op->b, x, y->dtype));
     TRY(ends(op, x, is_list ? 0 : axis, &a, &b));
-    TRY(make_node(op->make, OP_Sub, VALUES(b, a), NULL, &step));
+    BUILD(op->b, step = x_2(op->b, OP_Sub, b, a));
     for (int d = 0; d < y->shape.rank; d++) dims[d] = d == axis ? step->shape.dims[0] : 1;
-    if (is_list) TRY(make_reshape(op->make, step, dims, (size_t)y->shape.rank, &step));
-    TRY(make_node(op->make, OP_Mul, VALUES(y, step), NULL, &y));
+    if (is_list) BUILD(op->b, step = x_reshape(op->b, step, dims, y->shape.rank));
+    BUILD(op->b, y = x_2(op->b, OP_Mul, y, step));
   } else {
-    TRY(make_with_scalar(op->make, OP_Mul, y, width, &y));
+    BUILD(op->b, y = x_by(op->b, OP_Mul, y, width));
   }
   if (op->parameter) {
-    TRY(make_scalar(op->make, HONE_I64, (double)axis, &axes));
-    TRY(make_node(op->make, OP_CumSum, VALUES(y, axes), NULL, &y));
+    axes = x_scalar(op->b, HONE_I64, (double)axis);
+    BUILD(op->b, y = x_2(op->b, OP_CumSum, y, axes));
   } else {
-    TRY(make_ints(op->make, &axis, 1, &axes));
-    TRY(make_node(op->make, OP_ReduceSum, VALUES(y, axes), ARGS(INT_ARG("keepdims", 0)), &y));
+    axes = x_list(op->b, &axis, 1);
+    BUILD(op->b, y = x_args(op->b, OP_ReduceSum, VALUES(y, axes), ARGS(INT_ARG("keepdims", 0))));
   }
   return pt_result(op, 0, y);
 }
 
 /* Sums of products along a dimension. */
 hone_status build_vector_dot(struct pt_op *op) {
-  struct value *x, *y, *axes;
+  struct value *x, *y;
   int64_t axis;
   TRY(pt_need(op, "x", &x));
   TRY(pt_need(op, "y", &y));
-  TRY(make_node(op->make, OP_Mul, VALUES(x, y), NULL, &y));
+  BUILD(op->b, y = x_2(op->b, OP_Mul, x, y));
   TRY(pt_axis(op, "dim", -1, y->shape.rank, &axis));
-  TRY(make_ints(op->make, &axis, 1, &axes));
-  TRY(make_node(op->make, OP_ReduceSum, VALUES(y, axes), ARGS(INT_ARG("keepdims", 0)), &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_reduce(op->b, OP_ReduceSum, y, &axis, 1, 0));
 }
 
 /* A chain of matrix products. */
 hone_status build_chain(struct pt_op *op) {
-  struct value *parts[64], *y;
+  struct value *parts[64];
   size_t count;
   TRY(pt_tensors(op, pt_given(op, "matrices") ? "matrices" : "tensors", COUNT(parts), parts,
                  &count));
   if (!count) return pt_refuse(op, "of no tensors");
-  y = parts[0];
-  for (size_t i = 1; i < count; i++)
-    TRY(make_node(op->make, OP_MatMul, VALUES(y, parts[i]), NULL, &y));
+  struct value *y = parts[0];
+  for (size_t i = 1; i < count; i++) y = x_2(op->b, OP_MatMul, y, parts[i]);
   return pt_result(op, 0, y);
 }
 
 /* All combinations of one element of each list, one per row. */
 hone_status build_cartesian_product(struct pt_op *op) {
-  struct value *parts[HONE_MAX_RANK], *y;
+  struct value *parts[HONE_MAX_RANK];
   int64_t dims[HONE_MAX_RANK], one[HONE_MAX_RANK];
   size_t count;
   TRY(pt_tensors(op, "tensors", HONE_MAX_RANK - 1, parts, &count));
@@ -163,12 +157,12 @@ hone_status build_cartesian_product(struct pt_op *op) {
   dims[count] = 1;
   for (size_t i = 0; i < count; i++) {
     for (size_t d = 0; d <= count; d++) one[d] = d == i ? dims[i] : 1;
-    TRY(make_reshape(op->make, parts[i], one, count + 1, &parts[i]));
-    TRY(make_expand(op->make, parts[i], dims, count + 1, &parts[i]));
+    BUILD(op->b, parts[i] = x_reshape(op->b, parts[i], one, (int)(count + 1)));
+    BUILD(op->b, parts[i] = x_2(op->b, OP_Expand, parts[i], x_list(op->b, dims, count + 1)));
   }
-  TRY(make_node(op->make, OP_Concat, parts, count, ARGS(INT_ARG("axis", -1)), &y));
-  TRY(make_reshape(op->make, y, (const int64_t[]){-1, (int64_t)count}, 2, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0,
+                   x_reshape(op->b, x_concat(op->b, -1, parts, count),
+                             (const int64_t[]){-1, (int64_t)count}, 2));
 }
 
 /* -- quantiles */
@@ -180,30 +174,23 @@ struct quantile {
 };
 
 /* Sorted elements at integer positions. */
-static hone_status elements_at(struct pt_op *op, const struct quantile *q, enum op_id rounding,
-                               struct value **out) {
-  struct value *at;
-  TRY(make_node(op->make, rounding, VALUES(q->at), NULL, &at));
-  TRY(make_cast(op->make, at, HONE_I64, &at));
-  return make_node(op->make, OP_Gather, VALUES(q->sorted, at), ARGS(INT_ARG("axis", -1)), out);
+static struct value *elements_at(struct pt_op *op, const struct quantile *q, enum op_id rounding) {
+  return x_gather(op->b, q->sorted, x_cast(op->b, x_1(op->b, rounding, q->at), HONE_I64), -1);
 }
 
 static hone_status interpolated(struct pt_op *op, const struct quantile *q, struct value **out) {
-  struct value *low, *high, *part;
   const bool is_linear = !strcmp(q->how, "linear");
-  if (!strcmp(q->how, "lower")) return elements_at(op, q, OP_Floor, out);
-  if (!strcmp(q->how, "higher")) return elements_at(op, q, OP_Ceil, out);
-  if (!strcmp(q->how, "nearest")) return elements_at(op, q, OP_Round, out);
+  if (!strcmp(q->how, "lower")) return x_give(op->b, out, elements_at(op, q, OP_Floor));
+  if (!strcmp(q->how, "higher")) return x_give(op->b, out, elements_at(op, q, OP_Ceil));
+  if (!strcmp(q->how, "nearest")) return x_give(op->b, out, elements_at(op, q, OP_Round));
   if (!is_linear && strcmp(q->how, "midpoint"))
     return pt_refuse(op, "with interpolation %s", q->how);
-  TRY(elements_at(op, q, OP_Floor, &low));
-  TRY(elements_at(op, q, OP_Ceil, &high));
-  TRY(make_node(op->make, OP_Floor, VALUES(q->at), NULL, &part));
-  TRY(make_node(op->make, OP_Sub, VALUES(q->at, part), NULL, &part));
-  if (!is_linear) TRY(make_scalar(op->make, q->at->dtype, 0.5, &part));
-  TRY(make_node(op->make, OP_Sub, VALUES(high, low), NULL, &high));
-  TRY(make_node(op->make, OP_Mul, VALUES(high, part), NULL, &high));
-  return make_node(op->make, OP_Add, VALUES(low, high), NULL, out);
+  struct value *low = elements_at(op, q, OP_Floor);
+  struct value *high = elements_at(op, q, OP_Ceil);
+  struct value *part = x_2(op->b, OP_Sub, q->at, x_1(op->b, OP_Floor, q->at));
+  if (!is_linear) part = x_scalar(op->b, q->at->dtype, 0.5);
+  return x_give(op->b, out,
+                x_2(op->b, OP_Add, low, x_2(op->b, OP_Mul, x_2(op->b, OP_Sub, high, low), part)));
 }
 
 /* Sorts the dimension, which becomes the last; all NaN if one element is NaN. */
@@ -211,18 +198,16 @@ static hone_status sort_last(struct pt_op *op, int64_t axis, struct value **x,
                              struct value **is_nan) {
   const int rank = (*x)->shape.rank;
   int64_t perm[HONE_MAX_RANK], at = 0;
-  struct value *count, *axes, *y[2];
+  struct value *y[2];
   for (int d = 0; d < rank; d++)
     if (d != axis) perm[at++] = d;
   perm[at] = axis;
-  TRY(make_transpose(op->make, *x, perm, x));
-  TRY(make_node(op->make, OP_IsNaN, VALUES(*x), NULL, is_nan));
-  TRY(make_ints(op->make, (const int64_t[]){-1}, 1, &axes));
-  TRY(make_node(op->make, OP_ReduceMax, VALUES(*is_nan, axes), ARGS(INT_ARG("keepdims", 1)),
-                is_nan));
-  TRY(make_ints(op->make, &(*x)->shape.dims[rank - 1], 1, &count));
-  TRY(make_nodes(op->make, OP_TopK, VALUES(*x, count),
-                 ARGS(INT_ARG("axis", -1), INT_ARG("largest", 0)), 2, y));
+  BUILD(op->b, *x = x_transpose(op->b, *x, perm));
+  *is_nan = x_1(op->b, OP_IsNaN, *x);
+  *is_nan = x_reduce(op->b, OP_ReduceMax, *is_nan, (const int64_t[]){-1}, 1, 1);
+  struct value *count = x_list(op->b, &(*x)->shape.dims[rank - 1], 1);
+  BUILD(op->b, x_nodes(op->b, OP_TopK, VALUES(*x, count),
+                       ARGS(INT_ARG("axis", -1), INT_ARG("largest", 0)), 2, y));
   *x = y[0];
   return HONE_OK;
 }
@@ -230,7 +215,7 @@ static hone_status sort_last(struct pt_op *op, int64_t axis, struct value **x,
 /* A list of quantiles becomes the first dimension of the result, followed by the other
  * dimensions. */
 hone_status build_quantile(struct pt_op *op) {
-  struct value *x, *levels, *is_nan, *nan, *y;
+  struct value *x, *levels, *is_nan, *y;
   struct quantile q;
   int64_t axis = 0, keep, dims[HONE_MAX_RANK], perm[HONE_MAX_RANK] = {0};
   TRY(pt_need(op, "self", &x));
@@ -242,19 +227,17 @@ hone_status build_quantile(struct pt_op *op) {
   if (extra > 1 || rank + extra > HONE_MAX_RANK) return pt_refuse(op, "of these ranks");
   if (!is_flat) TRY(pt_axis(op, "dim", 0, rank, &axis));
   struct shape shape = x->shape;
-  if (is_flat || !rank) TRY(make_reshape(op->make, x, (const int64_t[]){-1}, 1, &x));
+  if (is_flat || !rank) BUILD(op->b, x = x_reshape(op->b, x, (const int64_t[]){-1}, 1));
   TRY(sort_last(op, is_flat || !rank ? 0 : axis, &x, &is_nan));
-  TRY(make_cast(op->make, levels, x->dtype, &levels));
-  TRY(make_reshape(op->make, levels, (const int64_t[]){-1}, 1, &levels));
+  levels = x_reshape(op->b, x_cast(op->b, levels, x->dtype), (const int64_t[]){-1}, 1);
   const int last = x->shape.rank - 1;
-  TRY(make_with_scalar(op->make, OP_Mul, levels, (double)(x->shape.dims[last] - 1), &q.at));
+  BUILD(op->b, q.at = x_by(op->b, OP_Mul, levels, (double)(x->shape.dims[last] - 1)));
   q.sorted = x;
   TRY(interpolated(op, &q, &y));
-  TRY(make_scalar(op->make, y->dtype, (double)NAN, &nan));
-  TRY(make_node(op->make, OP_Where, VALUES(is_nan, nan, y), NULL, &y)); /* [.., levels] */
+  y = x_3(op->b, OP_Where, is_nan, x_scalar(op->b, y->dtype, (double)NAN), y); /* [.., levels] */
   for (int d = 0; d < last; d++) perm[d + 1] = d;
   perm[0] = last;
-  TRY(make_transpose(op->make, y, perm, &y));
+  BUILD(op->b, y = x_transpose(op->b, y, perm));
   size_t at = 0;
   if (extra) dims[at++] = y->shape.dims[0];
   for (int d = 0; d < rank; d++)
@@ -263,6 +246,6 @@ hone_status build_quantile(struct pt_op *op) {
     } else {
       dims[at++] = shape.dims[d];
     }
-  TRY(make_reshape(op->make, y, dims, at, &y));
+  BUILD(op->b, y = x_reshape(op->b, y, dims, (int)at));
   return pt_result(op, 0, y);
 }

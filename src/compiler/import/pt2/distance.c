@@ -15,16 +15,16 @@ hone_status build_distances(struct pt_op *op) {
   if (!(order > 0)) return pt_refuse(op, "of order %g", order);
   TRY(pt_insert_axis(op, a, rank - 1, &a));
   TRY(pt_insert_axis(op, b, b->shape.rank - 2, &b));
-  TRY(make_node(op->make, OP_Sub, VALUES(a, b), NULL, &y));
+  BUILD(op->b, y = x_2(op->b, OP_Sub, a, b));
   const int64_t last = y->shape.rank - 1;
   if (order == 1 || order == 2) {
-    TRY(pt_reduce_axis(op, order == 1 ? OP_ReduceL1 : OP_ReduceL2, y, last, &y));
+    y = pt_reduce_axis(op, order == 1 ? OP_ReduceL1 : OP_ReduceL2, y, last);
     return pt_result(op, 0, y);
   }
-  TRY(make_node(op->make, OP_Abs, VALUES(y), NULL, &y));
-  if (!isinf(order)) TRY(make_with_scalar(op->make, OP_Pow, y, order, &y));
-  TRY(pt_reduce_axis(op, isinf(order) ? OP_ReduceMax : OP_ReduceSum, y, last, &y));
-  if (!isinf(order)) TRY(make_with_scalar(op->make, OP_Pow, y, 1 / order, &y));
+  BUILD(op->b, y = x_1(op->b, OP_Abs, y));
+  if (!isinf(order)) BUILD(op->b, y = x_by(op->b, OP_Pow, y, order));
+  y = pt_reduce_axis(op, isinf(order) ? OP_ReduceMax : OP_ReduceSum, y, last);
+  if (!isinf(order)) y = x_by(op->b, OP_Pow, y, 1 / order);
   return pt_result(op, 0, y);
 }
 
@@ -41,13 +41,13 @@ hone_status build_cosine(struct pt_op *op) {
     return pt_refuse(op, "of shapes that do not broadcast");
   TRY(pt_axis(op, "dim", 1, all.rank, &axis));
   for (int k = 0; k < 2; k++) {
-    TRY(pt_expand(op, x[k], &all, &x[k]));
-    TRY(pt_reduce_axis(op, OP_ReduceL2, x[k], axis, &length[k]));
-    TRY(make_with_scalar(op->make, OP_Max, length[k], eps, &length[k]));
+    BUILD(op->b, x[k] = pt_expand(op, x[k], &all));
+    length[k] = pt_reduce_axis(op, OP_ReduceL2, x[k], axis);
+    length[k] = x_by(op->b, OP_Max, length[k], eps);
   }
-  TRY(make_node(op->make, OP_Mul, VALUES(x[0], x[1]), NULL, &y));
-  TRY(pt_reduce_axis(op, OP_ReduceSum, y, axis, &y));
-  for (int k = 0; k < 2; k++) TRY(make_node(op->make, OP_Div, VALUES(y, length[k]), NULL, &y));
+  BUILD(op->b, y = x_2(op->b, OP_Mul, x[0], x[1]));
+  y = pt_reduce_axis(op, OP_ReduceSum, y, axis);
+  for (int k = 0; k < 2; k++) BUILD(op->b, y = x_2(op->b, OP_Div, y, length[k]));
   return pt_result(op, 0, y);
 }
 
@@ -67,16 +67,14 @@ hone_status build_cross(struct pt_op *op) {
   TRY(pt_axis(op, "dim", op->parameter ? first : -1, all.rank, &axis));
   if (!all.rank || all.dims[axis] != 3)
     return pt_refuse(op, "along a dimension whose size is not three");
-  TRY(make_ints(op->make, next, 3, &turn[0]));
-  TRY(make_ints(op->make, before, 3, &turn[1]));
+  turn[0] = x_list(op->b, next, 3);
+  turn[1] = x_list(op->b, before, 3);
   for (int k = 0; k < 2; k++) {
-    TRY(pt_expand(op, x[k], &all, &x[k]));
-    for (int t = 0; t < 2; t++)
-      TRY(make_node(op->make, OP_Gather, VALUES(x[k], turn[t]), ARGS(INT_ARG("axis", axis)),
-                    &part[k][t]));
+    BUILD(op->b, x[k] = pt_expand(op, x[k], &all));
+    for (int t = 0; t < 2; t++) part[k][t] = x_gather(op->b, x[k], turn[t], axis);
   }
-  TRY(make_node(op->make, OP_Mul, VALUES(part[0][0], part[1][1]), NULL, &y[0]));
-  TRY(make_node(op->make, OP_Mul, VALUES(part[0][1], part[1][0]), NULL, &y[1]));
-  TRY(make_node(op->make, OP_Sub, VALUES(y[0], y[1]), NULL, &y[0]));
+  y[0] = x_2(op->b, OP_Mul, part[0][0], part[1][1]);
+  y[1] = x_2(op->b, OP_Mul, part[0][1], part[1][0]);
+  y[0] = x_2(op->b, OP_Sub, y[0], y[1]);
   return pt_result(op, 0, y[0]);
 }

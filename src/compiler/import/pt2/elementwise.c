@@ -4,14 +4,15 @@
 #include <math.h>
 
 /* Integers and booleans that PyTorch computes in float32. */
-static hone_status as_float(struct pt_op *op, struct value **x) {
-  return dtype_is_float((*x)->dtype) ? HONE_OK : make_cast(op->make, *x, HONE_F32, x);
+static struct value *as_float(struct pt_op *op, struct value *x) {
+  if (dtype_is_float(x->dtype)) return x;
+  return x_cast(op->b, x, HONE_F32);
 }
 
 /* self, as floats */
 static hone_status need_float(struct pt_op *op, struct value **out) {
   TRY(pt_need(op, "self", out));
-  return as_float(op, out);
+  return x_give(op->b, out, as_float(op, *out));
 }
 
 /* Operators that leave integers unchanged. */
@@ -23,7 +24,7 @@ static bool works_on_integers(enum op_id id) {
 }
 
 hone_status build_unary(struct pt_op *op) {
-  struct value *x, *y;
+  struct value *x;
   enum op_id id = (enum op_id)op->parameter;
   TRY(pt_need(op, "self", &x));
   bool is_float = dtype_is_float(x->dtype);
@@ -31,182 +32,154 @@ hone_status build_unary(struct pt_op *op) {
   TRY(pt_int(op, "decimals", 0, &decimals));
   const double power = pow(10, fabs((double)decimals));
   if (!is_float && keeps_integers(id)) return pt_result(op, 0, x);
-  if (id == OP_Not) TRY(make_cast(op->make, x, HONE_BOOL, &x));
+  if (id == OP_Not) BUILD(op->b, x = x_cast(op->b, x, HONE_BOOL));
   if (id == OP_BitwiseNot && x->dtype == HONE_BOOL) id = OP_Not;
-  if (id != OP_Not && id != OP_BitwiseNot && !works_on_integers(id)) TRY(as_float(op, &x));
+  if (id != OP_Not && id != OP_BitwiseNot && !works_on_integers(id))
+    BUILD(op->b, x = as_float(op, x));
   if (x->dtype == HONE_BOOL && id == OP_Sign) return pt_result(op, 0, x);
-  if (decimals) TRY(make_with_scalar(op->make, decimals < 0 ? OP_Div : OP_Mul, x, power, &x));
-  TRY(make_node(op->make, id, VALUES(x), NULL, &y));
-  if (decimals) TRY(make_with_scalar(op->make, decimals < 0 ? OP_Mul : OP_Div, y, power, &y));
+  if (decimals) x = x_by(op->b, decimals < 0 ? OP_Div : OP_Mul, x, power);
+  struct value *y = x_1(op->b, id, x);
+  if (decimals) y = x_by(op->b, decimals < 0 ? OP_Mul : OP_Div, y, power);
   return pt_result(op, 0, y);
 }
 
 /* max(0, min(1, x / 6 + 1/2)) */
 hone_status build_hard_sigmoid(struct pt_op *op) {
-  struct value *x, *y;
+  struct value *x;
   TRY(need_float(op, &x));
-  TRY(make_node(op->make, OP_HardSigmoid, VALUES(x), ARGS(FLOAT_ARG("alpha", 1.0 / 6)), &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0,
+                   x_args(op->b, OP_HardSigmoid, VALUES(x), ARGS(FLOAT_ARG("alpha", 1.0 / 6))));
 }
 
 /* log(1 + exp(beta x)) / beta, and x where beta x is above the threshold */
 hone_status build_softplus(struct pt_op *op) {
-  struct value *x, *scaled, *y, *high;
+  struct value *x;
   double beta, threshold;
   TRY(need_float(op, &x));
   TRY(pt_float(op, "beta", 1, &beta));
   TRY(pt_float(op, "threshold", 20, &threshold));
-  TRY(make_with_scalar(op->make, OP_Mul, x, beta, &scaled));
-  TRY(make_node(op->make, OP_Softplus, VALUES(scaled), NULL, &y));
-  TRY(make_with_scalar(op->make, OP_Div, y, beta, &y));
-  TRY(make_with_scalar(op->make, OP_Greater, scaled, threshold, &high));
-  TRY(make_node(op->make, OP_Where, VALUES(high, x, y), NULL, &y));
-  return pt_result(op, 0, y);
+  struct value *scaled = x_by(op->b, OP_Mul, x, beta);
+  struct value *y = x_by(op->b, OP_Div, x_1(op->b, OP_Softplus, scaled), beta);
+  return pt_result(op, 0, x_3(op->b, OP_Where, x_by(op->b, OP_Greater, scaled, threshold), x, y));
 }
 
 /* -softplus(-x) */
 hone_status build_log_sigmoid(struct pt_op *op) {
-  struct value *x, *y;
+  struct value *x;
   TRY(need_float(op, &x));
-  TRY(make_node(op->make, OP_Neg, VALUES(x), NULL, &y));
-  TRY(make_node(op->make, OP_Softplus, VALUES(y), NULL, &y));
-  TRY(make_node(op->make, OP_Neg, VALUES(y), NULL, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_1(op->b, OP_Neg, x_1(op->b, OP_Softplus, x_1(op->b, OP_Neg, x))));
 }
 
 /* log2, log10: log(x) / log(base) */
 hone_status build_log_base(struct pt_op *op) {
-  struct value *x, *y;
+  struct value *x;
   TRY(need_float(op, &x));
-  TRY(make_node(op->make, OP_Log, VALUES(x), NULL, &y));
-  TRY(make_with_scalar(op->make, OP_Mul, y, 1 / log((double)op->parameter), &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0,
+                   x_by(op->b, OP_Mul, x_1(op->b, OP_Log, x), 1 / log((double)op->parameter)));
 }
 
 /* tanh(x / 2) (exp(x) + 1): avoids the difference of close numbers */
 hone_status build_expm1(struct pt_op *op) {
-  struct value *x, *half, *y;
+  struct value *x;
   TRY(need_float(op, &x));
-  TRY(make_with_scalar(op->make, OP_Mul, x, 0.5, &half));
-  TRY(make_node(op->make, OP_Tanh, VALUES(half), NULL, &half));
-  TRY(make_node(op->make, OP_Exp, VALUES(x), NULL, &y));
-  TRY(make_with_scalar(op->make, OP_Add, y, 1, &y));
-  TRY(make_node(op->make, OP_Mul, VALUES(half, y), NULL, &y));
-  return pt_result(op, 0, y);
+  struct value *half = x_1(op->b, OP_Tanh, x_by(op->b, OP_Mul, x, 0.5));
+  return pt_result(op, 0, x_2(op->b, OP_Mul, half, x_by(op->b, OP_Add, x_1(op->b, OP_Exp, x), 1)));
 }
 
 /* 2 atanh(x / (2 + x)) near 0, log(1 + x) elsewhere */
 hone_status build_log1p(struct pt_op *op) {
-  struct value *x, *near, *far, *size, *is_near, *y;
+  struct value *x;
   TRY(need_float(op, &x));
-  TRY(make_with_scalar(op->make, OP_Add, x, 2, &near));
-  TRY(make_node(op->make, OP_Div, VALUES(x, near), NULL, &near));
-  TRY(make_node(op->make, OP_Atanh, VALUES(near), NULL, &near));
-  TRY(make_with_scalar(op->make, OP_Mul, near, 2, &near));
-  TRY(make_with_scalar(op->make, OP_Add, x, 1, &far));
-  TRY(make_node(op->make, OP_Log, VALUES(far), NULL, &far));
-  TRY(make_node(op->make, OP_Abs, VALUES(x), NULL, &size));
-  TRY(make_with_scalar(op->make, OP_Less, size, 0.5, &is_near));
-  TRY(make_node(op->make, OP_Where, VALUES(is_near, near, far), NULL, &y));
-  return pt_result(op, 0, y);
+  struct value *near = x_by(
+      op->b, OP_Mul, x_1(op->b, OP_Atanh, x_2(op->b, OP_Div, x, x_by(op->b, OP_Add, x, 2))), 2);
+  struct value *far = x_1(op->b, OP_Log, x_by(op->b, OP_Add, x, 1));
+  return pt_result(
+      op, 0, x_3(op->b, OP_Where, x_by(op->b, OP_Less, x_1(op->b, OP_Abs, x), 0.5), near, far));
 }
 
 /* 2^x */
 hone_status build_exp2(struct pt_op *op) {
-  struct value *x, *two, *y;
+  struct value *x;
   TRY(need_float(op, &x));
-  TRY(make_scalar(op->make, x->dtype, 2, &two));
-  TRY(make_node(op->make, OP_Pow, VALUES(two, x), NULL, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_2(op->b, OP_Pow, x_scalar(op->b, x->dtype, 2), x));
 }
 
 /* Toward zero. */
-static hone_status truncate(struct pt_op *op, struct value *x, struct value **out) {
-  struct value *is_below, *up, *down;
-  TRY(make_with_scalar(op->make, OP_Less, x, 0, &is_below));
-  TRY(make_node(op->make, OP_Ceil, VALUES(x), NULL, &up));
-  TRY(make_node(op->make, OP_Floor, VALUES(x), NULL, &down));
-  return make_node(op->make, OP_Where, VALUES(is_below, up, down), NULL, out);
+static struct value *truncate(struct pt_op *op, struct value *x) {
+  struct value *is_below = x_by(op->b, OP_Less, x, 0);
+  struct value *up = x_1(op->b, OP_Ceil, x);
+  return x_3(op->b, OP_Where, is_below, up, x_1(op->b, OP_Floor, x));
 }
 
 hone_status build_trunc(struct pt_op *op) { /* parameter 1: the fractional part */
-  struct value *x, *y;
+  struct value *x;
   TRY(pt_need(op, "self", &x));
   if (!dtype_is_float(x->dtype) && !op->parameter) return pt_result(op, 0, x);
-  TRY(truncate(op, x, &y));
-  if (op->parameter) TRY(make_node(op->make, OP_Sub, VALUES(x, y), NULL, &y));
+  struct value *y = truncate(op, x);
+  if (op->parameter) y = x_2(op->b, OP_Sub, x, y);
   return pt_result(op, 0, y);
 }
 
 hone_status build_is_finite(struct pt_op *op) {
-  struct value *x, *y, *z;
+  struct value *x;
   TRY(need_float(op, &x));
-  TRY(make_node(op->make, OP_IsInf, VALUES(x), NULL, &y));
-  TRY(make_node(op->make, OP_IsNaN, VALUES(x), NULL, &z));
-  TRY(make_node(op->make, OP_Or, VALUES(y, z), NULL, &y));
-  TRY(make_node(op->make, OP_Not, VALUES(y), NULL, &y));
-  return pt_result(op, 0, y);
+  struct value *y = x_1(op->b, OP_IsInf, x);
+  return pt_result(op, 0, x_1(op->b, OP_Not, x_2(op->b, OP_Or, y, x_1(op->b, OP_IsNaN, x))));
 }
 
 /* x * x */
 hone_status build_square(struct pt_op *op) {
-  struct value *x, *y;
+  struct value *x;
   TRY(pt_need(op, "self", &x));
-  TRY(make_node(op->make, OP_Mul, VALUES(x, x), NULL, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_2(op->b, OP_Mul, x, x));
 }
 
 /* One half of a dimension times the sigmoid of the other half. */
 hone_status build_glu(struct pt_op *op) {
-  struct value *x, *halves[2], *y;
+  struct value *x, *halves[2];
   int64_t axis;
   TRY(need_float(op, &x));
   TRY(pt_axis(op, "dim", -1, x->shape.rank, &axis));
   if (!x->shape.rank || x->shape.dims[axis] % 2) return pt_refuse(op, "of an odd dimension");
-  TRY(make_nodes(op->make, OP_Split, VALUES(x),
-                 ARGS(INT_ARG("axis", axis), INT_ARG("num_outputs", 2)), 2, halves));
-  TRY(make_node(op->make, OP_Sigmoid, VALUES(halves[1]), NULL, &y));
-  TRY(make_node(op->make, OP_Mul, VALUES(halves[0], y), NULL, &y));
-  return pt_result(op, 0, y);
+  BUILD(op->b, x_nodes(op->b, OP_Split, VALUES(x),
+                       ARGS(INT_ARG("axis", axis), INT_ARG("num_outputs", 2)), 2, halves));
+  return pt_result(op, 0, x_2(op->b, OP_Mul, halves[0], x_1(op->b, OP_Sigmoid, halves[1])));
 }
 
 /* One slope per channel, channels second. */
 hone_status build_prelu(struct pt_op *op) {
-  struct value *x, *slope, *y;
+  struct value *x, *slope;
   int64_t dims[HONE_MAX_RANK];
   TRY(need_float(op, &x));
   TRY(pt_need(op, "weight", &slope));
   const int64_t count = make_elements(slope);
   size_t rank = x->shape.rank > 1 ? (size_t)x->shape.rank - 1 : 1;
   for (size_t d = 0; d < rank; d++) dims[d] = d || x->shape.rank < 2 ? 1 : count;
-  TRY(make_reshape(op->make, slope, dims, rank, &slope));
-  TRY(make_node(op->make, OP_PRelu, VALUES(x, slope), NULL, &y));
-  return pt_result(op, 0, y);
+  BUILD(op->b, slope = x_reshape(op->b, slope, dims, (int)rank));
+  return pt_result(op, 0, x_2(op->b, OP_PRelu, x, slope));
 }
 
 /* hardshrink (parameter 0) and softshrink (1) */
 hone_status build_shrink(struct pt_op *op) {
-  struct value *x, *y;
+  struct value *x;
   double lambda;
   TRY(need_float(op, &x));
   TRY(pt_float(op, "lambd", 0.5, &lambda));
-  TRY(make_node(op->make, OP_Shrink, VALUES(x),
-                ARGS(FLOAT_ARG("lambd", lambda), FLOAT_ARG("bias", op->parameter ? lambda : 0)),
-                &y));
-  return pt_result(op, 0, y);
+  return pt_result(
+      op, 0,
+      x_args(op->b, OP_Shrink, VALUES(x),
+             ARGS(FLOAT_ARG("lambd", lambda), FLOAT_ARG("bias", op->parameter ? lambda : 0))));
 }
 
 /* A number where x is not above the threshold */
 hone_status build_threshold(struct pt_op *op) {
-  struct value *x, *is_below, *fill, *y;
+  struct value *x;
   double threshold, value;
   TRY(pt_need(op, "self", &x));
   TRY(pt_float(op, "threshold", 0, &threshold));
   TRY(pt_float(op, "value", 0, &value));
-  TRY(make_with_scalar(op->make, OP_LessOrEqual, x, threshold, &is_below)); /* NaN is unchanged */
-  TRY(make_scalar(op->make, x->dtype, value, &fill));
-  TRY(make_node(op->make, OP_Where, VALUES(is_below, fill, x), NULL, &y));
-  return pt_result(op, 0, y);
+  struct value *is_below = x_by(op->b, OP_LessOrEqual, x, threshold); /* NaN is unchanged */
+  return pt_result(op, 0, x_3(op->b, OP_Where, is_below, x_scalar(op->b, x->dtype, value), x));
 }
 
 hone_status build_copy(struct pt_op *op) {
@@ -217,34 +190,30 @@ hone_status build_copy(struct pt_op *op) {
 }
 
 hone_status build_silu(struct pt_op *op) {
-  struct value *x, *y;
+  struct value *x;
   TRY(pt_need(op, "self", &x));
-  TRY(make_node(op->make, OP_Sigmoid, VALUES(x), NULL, &y));
-  TRY(make_node(op->make, OP_Mul, VALUES(x, y), NULL, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_2(op->b, OP_Mul, x, x_1(op->b, OP_Sigmoid, x)));
 }
 
 hone_status build_rsqrt(struct pt_op *op) {
-  struct value *x, *y;
+  struct value *x;
   TRY(need_float(op, &x));
-  TRY(make_node(op->make, OP_Sqrt, VALUES(x), NULL, &y));
-  TRY(make_node(op->make, OP_Reciprocal, VALUES(y), NULL, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_1(op->b, OP_Reciprocal, x_1(op->b, OP_Sqrt, x)));
 }
 
 hone_status build_gelu(struct pt_op *op) {
-  struct value *x, *y;
+  struct value *x;
   const char *approximate;
   TRY(pt_need(op, "self", &x));
   TRY(pt_text(op, "approximate", "none", &approximate));
   if (strcmp(approximate, "tanh") && strcmp(approximate, "none"))
     return pt_refuse(op, "with approximate %.100s", approximate);
-  TRY(make_node(op->make, OP_Gelu, VALUES(x), ARGS(STRING_ARG("approximate", approximate)), &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0,
+                   x_args(op->b, OP_Gelu, VALUES(x), ARGS(STRING_ARG("approximate", approximate))));
 }
 
 hone_status build_alpha(struct pt_op *op) { /* elu, celu, leaky_relu */
-  struct value *x, *y;
+  struct value *x;
   double alpha, scale, input_scale;
   bool is_leaky = op->parameter == OP_LeakyRelu;
   TRY(need_float(op, &x));
@@ -252,9 +221,9 @@ hone_status build_alpha(struct pt_op *op) { /* elu, celu, leaky_relu */
   TRY(pt_float(op, "scale", 1, &scale));
   TRY(pt_float(op, "input_scale", 1, &input_scale));
   if (input_scale != 1) return pt_refuse(op, "with a scale of its input");
-  TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(x), ARGS(FLOAT_ARG("alpha", alpha)),
-                &y));
-  if (scale != 1) TRY(make_with_scalar(op->make, OP_Mul, y, scale, &y));
+  struct value *y =
+      x_args(op->b, (enum op_id)op->parameter, VALUES(x), ARGS(FLOAT_ARG("alpha", alpha)));
+  if (scale != 1) y = x_by(op->b, OP_Mul, y, scale);
   return pt_result(op, 0, y);
 }
 
@@ -284,7 +253,7 @@ hone_dtype pt_promoted(struct value *const *x, size_t count) {
 
 hone_status pt_promote(struct pt_op *op, struct value **x, size_t count) {
   const hone_dtype dtype = pt_promoted(x, count);
-  for (size_t i = 0; i < count; i++) TRY(make_cast(op->make, x[i], dtype, &x[i]));
+  for (size_t i = 0; i < count; i++) BUILD(op->b, x[i] = x_cast(op->b, x[i], dtype));
   return HONE_OK;
 }
 
@@ -315,7 +284,7 @@ hone_status pt_operand(struct pt_op *op, const char *name, const struct value *b
       continue;
     if (json_object_get(arg, "as_tensor")) return pt_need(op, name, out);
     TRY(pt_float(op, name, 0, &x));
-    return make_scalar(op->make, number_type(arg, beside), x, out);
+    return x_give(op->b, out, x_scalar(op->b, number_type(arg, beside), x));
   }
   return fail(op->ctx, HONE_E_FORMAT, pt_place(op), "%s without argument %s", op->target, name);
 }
@@ -326,7 +295,7 @@ static hone_status widen_for(struct pt_op *op, const char *const *names, struct 
     struct value *pair[2] = {*x, NULL};
     if (!pt_given(op, names[i])) continue;
     TRY(pt_operand(op, names[i], *x, &pair[1]));
-    TRY(make_cast(op->make, *x, pt_promoted(pair, 2), x));
+    BUILD(op->b, *x = x_cast(op->b, *x, pt_promoted(pair, 2)));
   }
   return HONE_OK;
 }
@@ -337,7 +306,7 @@ static double bound_of(hone_dtype dtype, double x) {
 }
 
 hone_status build_clamp(struct pt_op *op) { /* clamp, hardtanh, relu6 */
-  struct value *x, *low = NULL, *high = NULL, *y;
+  struct value *x, *low = NULL, *high = NULL;
   double min = 0, max = 6;
   bool is_hard = op->parameter == 1, is_relu6 = op->parameter == 2;
   const char *names[] = {is_hard ? "min_val" : "min", is_hard ? "max_val" : "max"};
@@ -346,17 +315,16 @@ hone_status build_clamp(struct pt_op *op) { /* clamp, hardtanh, relu6 */
   if (!is_relu6) TRY(pt_float(op, names[1], 1, &max));
   if (!is_relu6 && !is_hard) TRY(widen_for(op, names, &x));
   if (is_relu6 || is_hard || pt_given(op, names[0]))
-    TRY(make_scalar(op->make, x->dtype, bound_of(x->dtype, min), &low));
+    low = x_scalar(op->b, x->dtype, bound_of(x->dtype, min));
   if (is_relu6 || is_hard || pt_given(op, names[1]))
-    TRY(make_scalar(op->make, x->dtype, bound_of(x->dtype, max), &high));
-  TRY(make_node(op->make, OP_Clip, VALUES(x, low, high), NULL, &y));
-  return pt_result(op, 0, y);
+    high = x_scalar(op->b, x->dtype, bound_of(x->dtype, max));
+  return pt_result(op, 0, x_3(op->b, OP_Clip, x, low, high));
 }
 
 static hone_status scale_by_alpha(struct pt_op *op, struct value **y) {
   double alpha;
   TRY(pt_float(op, "alpha", 1, &alpha));
-  return alpha == 1 ? HONE_OK : make_with_scalar(op->make, OP_Mul, *y, alpha, y);
+  return alpha == 1 ? HONE_OK : x_give(op->b, y, x_by(op->b, OP_Mul, *y, alpha));
 }
 
 /* Two operands by name, in the type that PyTorch computes in, a float type if requested. A number
@@ -373,8 +341,8 @@ static hone_status named_pair(struct pt_op *op, const char *first, const char *s
   TRY(pt_operand(op, turns ? first : second, &beside, &pair[1]));
   hone_dtype dtype = pt_promoted(pair, 2);
   if (is_float && !dtype_is_float(dtype)) dtype = HONE_F32;
-  TRY(make_cast(op->make, pair[turns], dtype, x));
-  return make_cast(op->make, pair[!turns], dtype, y);
+  *x = x_cast(op->b, pair[turns], dtype);
+  return x_give(op->b, y, x_cast(op->b, pair[!turns], dtype));
 }
 
 static hone_status read_pair(struct pt_op *op, bool is_float, struct value **x, struct value **y) {
@@ -394,47 +362,40 @@ hone_status pt_floats_of(struct pt_op *op, struct value **x, struct value **y) {
 
 /* x / y rounded down as in PyTorch, from the exact remainder, so that 1 / 0.1 gives 9; NaN where x
  * is infinite. Source: div_floor_floating of c10/util/generic_math.h. */
-static hone_status floor_quotient(struct make *make, struct value *x, struct value *y,
-                                  struct value **out) {
-  struct value *quotient, *rest, *whole, *down, *sign[2], *wrong, *is_zero, *zero;
-  TRY(make_node(make, OP_Div, VALUES(x, y), NULL, &quotient));
-  TRY(make_node(make, OP_Mod, VALUES(x, y), ARGS(INT_ARG("fmod", 1)), &rest));
-  TRY(make_node(make, OP_Sub, VALUES(x, rest), NULL, &whole));
-  TRY(make_node(make, OP_Div, VALUES(whole, y), NULL, &whole));
-  TRY(make_with_scalar(make, OP_Less, rest, 0, &sign[0]));
-  TRY(make_with_scalar(make, OP_Less, y, 0, &sign[1]));
-  TRY(make_node(make, OP_Xor, VALUES(sign[0], sign[1]), NULL, &wrong));
-  TRY(make_with_scalar(make, OP_Equal, rest, 0, &is_zero));
-  TRY(make_node(make, OP_Not, VALUES(is_zero), NULL, &is_zero));
-  TRY(make_node(make, OP_And, VALUES(wrong, is_zero), NULL, &wrong));
-  TRY(make_cast(make, wrong, x->dtype, &wrong));
-  TRY(make_node(make, OP_Sub, VALUES(whole, wrong), NULL, &whole));
+static struct value *floor_quotient(struct graph_builder *b, struct value *x, struct value *y) {
+  struct value *sign[2];
+  struct value *quotient = x_2(b, OP_Div, x, y);
+  struct value *rest = x_args(b, OP_Mod, VALUES(x, y), ARGS(INT_ARG("fmod", 1)));
+  struct value *whole = x_2(b, OP_Div, x_2(b, OP_Sub, x, rest), y);
+  sign[0] = x_by(b, OP_Less, rest, 0);
+  sign[1] = x_by(b, OP_Less, y, 0);
+  struct value *wrong = x_2(b, OP_Xor, sign[0], sign[1]);
+  struct value *is_zero = x_1(b, OP_Not, x_by(b, OP_Equal, rest, 0));
+  whole = x_2(b, OP_Sub, whole, x_cast(b, x_2(b, OP_And, wrong, is_zero), x->dtype));
   /* the quotient may be just below an integer */
-  TRY(make_with_scalar(make, OP_Add, whole, 0.5, &down));
-  TRY(make_node(make, OP_Floor, VALUES(down), NULL, &down));
-  TRY(make_with_scalar(make, OP_Mul, quotient, 0, &zero)); /* with the sign of the quotient */
-  TRY(make_with_scalar(make, OP_Equal, whole, 0, &is_zero));
-  TRY(make_node(make, OP_Where, VALUES(is_zero, zero, down), NULL, &down));
-  TRY(make_with_scalar(make, OP_Equal, y, 0, &is_zero));
-  return make_node(make, OP_Where, VALUES(is_zero, quotient, down), NULL, out);
+  struct value *down = x_1(b, OP_Floor, x_by(b, OP_Add, whole, 0.5));
+  struct value *zero = x_by(b, OP_Mul, quotient, 0); /* with the sign of the quotient */
+  down = x_3(b, OP_Where, x_by(b, OP_Equal, whole, 0), zero, down);
+  return x_3(b, OP_Where, x_by(b, OP_Equal, y, 0), quotient, down);
 }
 
 /* x / y rounded: "floor" or "trunc" */
 static hone_status divide_rounded(struct pt_op *op, struct value *x, struct value *y,
                                   const char *rounding, struct value **out) {
-  struct value *rest;
   bool is_floor = !strcmp(rounding, "floor");
   if (!is_floor && strcmp(rounding, "trunc"))
     return pt_refuse(op, "with rounding_mode %s", rounding);
   if (dtype_is_float(x->dtype)) {
-    if (is_floor) return floor_quotient(op->make, x, y, out);
-    TRY(make_node(op->make, OP_Div, VALUES(x, y), NULL, &x));
-    return truncate(op, x, out);
+    if (is_floor) return x_give(op->b, out, floor_quotient(op->b, x, y));
+    BUILD(op->b, x = x_2(op->b, OP_Div, x, y));
+    return x_give(op->b, out, truncate(op, x));
   }
   /* (x - x mod y) / y rounds down */
-  TRY(make_node(op->make, OP_Mod, VALUES(x, y), ARGS(INT_ARG("fmod", !is_floor)), &rest));
-  TRY(make_node(op->make, OP_Sub, VALUES(x, rest), NULL, &x));
-  return make_node(op->make, OP_Div, VALUES(x, y), NULL, out);
+  return x_give(op->b, out,
+                x_2(op->b, OP_Div,
+                    x_2(op->b, OP_Sub, x,
+                        x_args(op->b, OP_Mod, VALUES(x, y), ARGS(INT_ARG("fmod", !is_floor)))),
+                    y));
 }
 
 /* The boolean form of an operator. */
@@ -467,8 +428,8 @@ hone_status build_binary(struct pt_op *op) {
   TRY(pt_text(op, "rounding_mode", "", &rounding));
   TRY(read_pair(op, id == OP_Div && !*rounding, &x, &y));
   if (is_logical) {
-    TRY(make_cast(op->make, x, HONE_BOOL, &x));
-    TRY(make_cast(op->make, y, HONE_BOOL, &y));
+    x = x_cast(op->b, x, HONE_BOOL);
+    BUILD(op->b, y = x_cast(op->b, y, HONE_BOOL));
   }
   if (*rounding) {
     TRY(divide_rounded(op, x, y, rounding, &z));
@@ -476,22 +437,19 @@ hone_status build_binary(struct pt_op *op) {
   }
   if (x->dtype == HONE_BOOL) id = logical_form(id);
   if (x->dtype == HONE_BOOL && compares_order(id)) {
-    TRY(make_cast(op->make, x, HONE_U8, &x));
-    TRY(make_cast(op->make, y, HONE_U8, &y));
+    x = x_cast(op->b, x, HONE_U8);
+    BUILD(op->b, y = x_cast(op->b, y, HONE_U8));
   }
   if (id == OP_Add || id == OP_Sub) TRY(scale_by_alpha(op, &y));
-  TRY(make_node(op->make, id, VALUES(x, y), NULL, &z));
-  return pt_result(op, 0, z);
+  return pt_result(op, 0, x_2(op->b, id, x, y));
 }
 
 /* In float64 for any operand types. */
 hone_status build_float_power(struct pt_op *op) {
   struct value *x, *y;
   TRY(named_pair(op, "self", "exponent", true, &x, &y));
-  TRY(make_cast(op->make, x, HONE_F64, &x));
-  TRY(make_cast(op->make, y, HONE_F64, &y));
-  TRY(make_node(op->make, OP_Pow, VALUES(x, y), NULL, &x));
-  return pt_result(op, 0, x);
+  x = x_cast(op->b, x, HONE_F64);
+  return pt_result(op, 0, x_2(op->b, OP_Pow, x, x_cast(op->b, y, HONE_F64)));
 }
 
 /* Shift left, or (parameter 1) arithmetic shift right; a negative amount, or the width or more,
@@ -500,9 +458,9 @@ hone_status build_bit_shift(struct pt_op *op) {
   struct value *x, *y;
   TRY(read_pair(op, false, &x, &y));
   if (!dtype_is_integer(x->dtype)) return pt_refuse(op, "of %s", dtype_name(x->dtype));
-  TRY(make_node(op->make, OP_BitShift, VALUES(x, y),
-                ARGS(STRING_ARG("direction", op->parameter ? "RIGHT" : "LEFT")), &x));
-  return pt_result(op, 0, x);
+  return pt_result(op, 0,
+                   x_args(op->b, OP_BitShift, VALUES(x, y),
+                          ARGS(STRING_ARG("direction", op->parameter ? "RIGHT" : "LEFT"))));
 }
 
 hone_status build_floor_divide(struct pt_op *op) {
@@ -514,49 +472,43 @@ hone_status build_floor_divide(struct pt_op *op) {
 
 /* The remainder of a division, with the sign of x (fmod) or of y (parameter 1: remainder) */
 hone_status build_remainder(struct pt_op *op) {
-  struct value *x, *y, *rest, *moved, *zero, *below[2], *wrong, *is_zero;
-  struct make *make = op->make;
+  struct value *x, *y, *below[2];
+  struct graph_builder *b = op->b;
   TRY(read_pair(op, false, &x, &y));
   bool is_float = dtype_is_float(x->dtype);
-  TRY(make_node(make, OP_Mod, VALUES(x, y), ARGS(INT_ARG("fmod", is_float || !op->parameter)),
-                &rest));
+  struct value *rest =
+      x_args(b, OP_Mod, VALUES(x, y), ARGS(INT_ARG("fmod", is_float || !op->parameter)));
   if (!is_float || !op->parameter) return pt_result(op, 0, rest);
-  TRY(make_scalar(make, x->dtype, 0, &zero));
-  TRY(make_node(make, OP_Less, VALUES(rest, zero), NULL, &below[0]));
-  TRY(make_node(make, OP_Less, VALUES(y, zero), NULL, &below[1]));
-  TRY(make_node(make, OP_Xor, VALUES(below[0], below[1]), NULL, &wrong));
-  TRY(make_node(make, OP_Equal, VALUES(rest, zero), NULL, &is_zero));
-  TRY(make_node(make, OP_Add, VALUES(rest, y), NULL, &moved));
-  TRY(make_node(make, OP_Where, VALUES(wrong, moved, rest), NULL, &moved));
-  TRY(make_node(make, OP_Where, VALUES(is_zero, rest, moved), NULL, &rest));
-  return pt_result(op, 0, rest);
+  struct value *zero = x_scalar(b, x->dtype, 0);
+  below[0] = x_2(b, OP_Less, rest, zero);
+  below[1] = x_2(b, OP_Less, y, zero);
+  struct value *wrong = x_2(b, OP_Xor, below[0], below[1]);
+  struct value *is_zero = x_2(b, OP_Equal, rest, zero);
+  return pt_result(
+      op, 0,
+      x_3(b, OP_Where, is_zero, rest, x_3(b, OP_Where, wrong, x_2(b, OP_Add, rest, y), rest)));
 }
 
 /* atan of the quotient, plus or minus pi in the left half plane. */
-hone_status pt_atan2(struct pt_op *op, struct value *y, struct value *x, struct value **out) {
-  struct value *angle, *zero, *pi, *turn, *is_left, *is_down, *at[2], *is_origin;
-  struct make *make = op->make;
-  TRY(make_scalar(make, x->dtype, 0, &zero));
-  TRY(make_scalar(make, x->dtype, acos(-1.0), &pi));
-  TRY(make_node(make, OP_Div, VALUES(y, x), NULL, &angle));
-  TRY(make_node(make, OP_Atan, VALUES(angle), NULL, &angle));
-  TRY(make_node(make, OP_Less, VALUES(x, zero), NULL, &is_left));
-  TRY(make_node(make, OP_Less, VALUES(y, zero), NULL, &is_down));
-  TRY(make_node(make, OP_Neg, VALUES(pi), NULL, &turn));
-  TRY(make_node(make, OP_Where, VALUES(is_down, turn, pi), NULL, &turn));
-  TRY(make_node(make, OP_Where, VALUES(is_left, turn, zero), NULL, &turn));
-  TRY(make_node(make, OP_Add, VALUES(angle, turn), NULL, &angle));
-  TRY(make_node(make, OP_Equal, VALUES(y, zero), NULL, &at[0])); /* excludes 0 / 0 */
-  TRY(make_node(make, OP_Equal, VALUES(x, zero), NULL, &at[1]));
-  TRY(make_node(make, OP_And, VALUES(at[0], at[1]), NULL, &is_origin));
-  return make_node(make, OP_Where, VALUES(is_origin, zero, angle), NULL, out);
+struct value *pt_atan2(struct pt_op *op, struct value *y, struct value *x) {
+  struct value *at[2];
+  struct graph_builder *b = op->b;
+  struct value *zero = x_scalar(b, x->dtype, 0);
+  struct value *pi = x_scalar(b, x->dtype, acos(-1.0));
+  struct value *angle = x_1(b, OP_Atan, x_2(b, OP_Div, y, x));
+  struct value *is_left = x_2(b, OP_Less, x, zero);
+  struct value *is_down = x_2(b, OP_Less, y, zero);
+  angle = x_2(b, OP_Add, angle,
+              x_3(b, OP_Where, is_left, x_3(b, OP_Where, is_down, x_1(b, OP_Neg, pi), pi), zero));
+  at[0] = x_2(b, OP_Equal, y, zero); /* excludes 0 / 0 */
+  at[1] = x_2(b, OP_Equal, x, zero);
+  return x_3(b, OP_Where, x_2(b, OP_And, at[0], at[1]), zero, angle);
 }
 
 hone_status build_atan2(struct pt_op *op) {
   struct value *y, *x;
   TRY(pt_floats_of(op, &y, &x));
-  TRY(pt_atan2(op, y, x, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, pt_atan2(op, y, x));
 }
 
 /* clamp.Tensor, clamp_min, clamp_max: bounds that are tensors or numbers */
@@ -571,17 +523,17 @@ hone_status build_clamp_tensor(struct pt_op *op) {
     TRY(pt_operand(op, names[i], x, &bound));
     if (bound->dtype == HONE_U8 && json_is_number(pt_argument(op, names[i]))) {
       TRY(pt_float(op, names[i], 0, &number));
-      TRY(make_scalar(op->make, HONE_U8, bound_of(HONE_U8, number), &bound));
+      BUILD(op->b, bound = x_scalar(op->b, HONE_U8, bound_of(HONE_U8, number)));
     }
     TRY(promote_pair(op, &x, &bound));
-    TRY(make_node(op->make, ids[i], VALUES(x, bound), NULL, &x));
+    BUILD(op->b, x = x_2(op->b, ids[i], x, bound));
   }
   return pt_result(op, 0, x);
 }
 
 /* self + value * tensor1 * tensor2, or (parameter 1) value * tensor1 / tensor2 */
 hone_status build_addcmul(struct pt_op *op) {
-  struct value *x, *a, *b, *y;
+  struct value *x, *a, *b;
   double value;
   TRY(pt_need(op, "self", &x));
   TRY(pt_need(op, "tensor1", &a));
@@ -590,27 +542,24 @@ hone_status build_addcmul(struct pt_op *op) {
   struct value *all[] = {x, a, b};
   TRY(pt_promote(op, all, 3));
   x = all[0], a = all[1], b = all[2];
-  TRY(make_node(op->make, op->parameter ? OP_Div : OP_Mul, VALUES(a, b), NULL, &y));
-  if (value != 1) TRY(make_with_scalar(op->make, OP_Mul, y, value, &y));
-  TRY(make_node(op->make, OP_Add, VALUES(x, y), NULL, &y));
-  return pt_result(op, 0, y);
+  struct value *y = x_2(op->b, op->parameter ? OP_Div : OP_Mul, a, b);
+  if (value != 1) y = x_by(op->b, OP_Mul, y, value);
+  return pt_result(op, 0, x_2(op->b, OP_Add, x, y));
 }
 
 /* self + weight * (end - self) */
 hone_status build_lerp(struct pt_op *op) {
-  struct value *x, *end, *weight, *y;
+  struct value *x, *end, *weight;
   TRY(pt_need(op, "self", &x));
   TRY(pt_need(op, "end", &end));
   TRY(pt_operand(op, "weight", x, &weight));
-  TRY(make_node(op->make, OP_Sub, VALUES(end, x), NULL, &y));
-  TRY(make_node(op->make, OP_Mul, VALUES(y, weight), NULL, &y));
-  TRY(make_node(op->make, OP_Add, VALUES(x, y), NULL, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0,
+                   x_2(op->b, OP_Add, x, x_2(op->b, OP_Mul, x_2(op->b, OP_Sub, end, x), weight)));
 }
 
 /* Replaces NaN and infinities by numbers: 0 and the limits of the type by default. */
 hone_status build_nan_to_num(struct pt_op *op) {
-  struct value *x, *is_nan, *fill, *low, *high, *y;
+  struct value *x, *is_nan, *low, *high, *y;
   double nan, most, least;
   TRY(pt_need(op, "self", &x));
   if (!dtype_is_float(x->dtype)) return pt_result(op, 0, x);
@@ -623,79 +572,68 @@ hone_status build_nan_to_num(struct pt_op *op) {
   TRY(pt_float(op, "neginf", -end, &least));
   if (most != end || least != -end) { /* only infinities are replaced */
     struct value *up, *down;
-    TRY(make_with_scalar(op->make, OP_Greater, x, end, &up));
-    TRY(make_with_scalar(op->make, OP_Less, x, -end, &down));
-    TRY(make_scalar(op->make, x->dtype, most, &high));
-    TRY(make_scalar(op->make, x->dtype, least, &low));
-    TRY(make_node(op->make, OP_IsNaN, VALUES(x), NULL, &is_nan));
-    TRY(make_node(op->make, OP_Where, VALUES(up, high, x), NULL, &y));
-    TRY(make_node(op->make, OP_Where, VALUES(down, low, y), NULL, &y));
+    up = x_by(op->b, OP_Greater, x, end);
+    down = x_by(op->b, OP_Less, x, -end);
+    high = x_scalar(op->b, x->dtype, most);
+    low = x_scalar(op->b, x->dtype, least);
+    is_nan = x_1(op->b, OP_IsNaN, x);
+    y = x_3(op->b, OP_Where, down, low, x_3(op->b, OP_Where, up, high, x));
   } else {
-    TRY(make_scalar(op->make, x->dtype, most, &high));
-    TRY(make_scalar(op->make, x->dtype, least, &low));
-    TRY(make_node(op->make, OP_IsNaN, VALUES(x), NULL, &is_nan));
-    TRY(make_node(op->make, OP_Clip, VALUES(x, low, high), NULL, &y));
+    high = x_scalar(op->b, x->dtype, most);
+    low = x_scalar(op->b, x->dtype, least);
+    is_nan = x_1(op->b, OP_IsNaN, x);
+    y = x_3(op->b, OP_Clip, x, low, high);
   }
-  TRY(make_scalar(op->make, x->dtype, nan, &fill));
-  TRY(make_node(op->make, OP_Where, VALUES(is_nan, fill, y), NULL, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_3(op->b, OP_Where, is_nan, x_scalar(op->b, x->dtype, nan), y));
 }
 
 hone_status build_rsub(struct pt_op *op) {
-  struct value *x, *y, *z;
+  struct value *x, *y;
   TRY(read_pair(op, false, &x, &y));
   TRY(scale_by_alpha(op, &x));
-  TRY(make_node(op->make, OP_Sub, VALUES(y, x), NULL, &z));
-  return pt_result(op, 0, z);
+  return pt_result(op, 0, x_2(op->b, OP_Sub, y, x));
 }
 
 hone_status build_not_equal(struct pt_op *op) {
-  struct value *x, *y, *z;
+  struct value *x, *y;
   TRY(read_pair(op, false, &x, &y));
-  TRY(make_node(op->make, OP_Equal, VALUES(x, y), NULL, &z));
-  TRY(make_node(op->make, OP_Not, VALUES(z), NULL, &z));
-  return pt_result(op, 0, z);
+  return pt_result(op, 0, x_1(op->b, OP_Not, x_2(op->b, OP_Equal, x, y)));
 }
 
 hone_status build_where(struct pt_op *op) {
-  struct value *condition, *x, *y, *z;
+  struct value *condition, *x, *y;
   TRY(pt_need(op, "condition", &condition));
   TRY(named_pair(op, "self", "other", false, &x, &y));
-  TRY(make_node(op->make, OP_Where, VALUES(condition, x, y), NULL, &z));
-  return pt_result(op, 0, z);
+  return pt_result(op, 0, x_3(op->b, OP_Where, condition, x, y));
 }
 
 hone_status build_masked_fill(struct pt_op *op) {
-  struct value *x, *mask, *y, *z;
+  struct value *x, *mask, *y;
   TRY(pt_need(op, "self", &x));
   TRY(pt_need(op, "mask", &mask));
   TRY(pt_operand(op, "value", x, &y));
-  TRY(make_cast(op->make, y, x->dtype, &y));
-  TRY(make_node(op->make, OP_Where, VALUES(mask, y, x), NULL, &z));
-  return pt_result(op, 0, z);
+  return pt_result(op, 0, x_3(op->b, OP_Where, mask, x_cast(op->b, y, x->dtype), x));
 }
 
 hone_status build_cast(struct pt_op *op) {
-  struct value *x, *like, *y;
+  struct value *x, *like;
   int64_t dtype;
   TRY(pt_need(op, "self", &x));
   TRY(pt_tensor(op, "other", &like)); /* type_as */
   TRY(pt_int(op, "dtype", -1, &dtype));
   if (dtype >= 0 && !pt_dtype(dtype)) return pt_refuse(op, "with dtype %lld", (long long)dtype);
   hone_dtype type = dtype >= 0 ? pt_dtype(dtype) : like ? like->dtype : x->dtype;
-  TRY(make_cast(op->make, x, type, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_cast(op->b, x, type));
 }
 
 /* src, or (parameter 1: fill) value, in self's type and shape */
 hone_status build_copy_into(struct pt_op *op) {
-  struct value *x, *from, *y;
+  struct value *x, *from;
   TRY(pt_need(op, "self", &x));
   TRY(pt_need(op, op->parameter ? "value" : "src", &from));
   if (op->part && op->seen < 2) return pt_refuse(op, "of real and complex numbers");
-  TRY(make_cast(op->make, from, x->dtype, &y));
-  if (!shape_equal(&x->shape, &from->shape)) {
-    TRY(make_expand(op->make, y, x->shape.dims, (size_t)x->shape.rank, &y));
-  }
+  struct value *y = x_cast(op->b, from, x->dtype);
+  if (!shape_equal(&x->shape, &from->shape))
+    y = x_2(op->b, OP_Expand, y, x_list(op->b, x->shape.dims, (size_t)x->shape.rank));
   return pt_result(op, 0, y);
 }

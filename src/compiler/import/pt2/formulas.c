@@ -103,9 +103,9 @@ static hone_status push_argument(struct pt_op *op, char *word, hone_dtype dtype,
   if (otherwise) *otherwise++ = 0;
   *out = NULL;
   if (*word == '@') TRY(otherwise ? pt_tensor(op, name, out) : pt_need(op, name, out));
-  if (*out) return make_cast(op->make, *out, dtype, out);
+  if (*out) return x_give(op->b, out, x_cast(op->b, *out, dtype));
   TRY(pt_float(op, name, otherwise ? strtod(otherwise, NULL) : 0, &number));
-  return make_scalar(op->make, dtype, number, out);
+  return x_give(op->b, out, x_scalar(op->b, dtype, number));
 }
 
 /* Processes one word: pushes its value, or applies an operator to the values on top. */
@@ -113,7 +113,7 @@ static hone_status push(struct pt_op *op, char *word, hone_dtype dtype, struct v
                         struct value *y, struct value **stack, size_t *top) {
   char *end;
   const double number = strtod(word, &end);
-  if (!*end) return make_scalar(op->make, dtype, number, &stack[(*top)++]);
+  if (!*end) return x_give(op->b, &stack[(*top)++], x_scalar(op->b, dtype, number));
   if (*word == '$' || *word == '@') return push_argument(op, word, dtype, &stack[(*top)++]);
   if (!word[1]) {
     stack[(*top)++] = *word == 'x' ? x : y;
@@ -122,7 +122,7 @@ static hone_status push(struct pt_op *op, char *word, hone_dtype dtype, struct v
   const struct op *row = op_find("", word);
   const size_t count = is_variadic(row) ? 2 : (size_t)row->min_inputs;
   *top -= count;
-  TRY(make_node(op->make, row->id, stack + *top, count, NULL, &stack[*top]));
+  BUILD(op->b, stack[*top] = x_op(op->b, row->id, stack + *top, count));
   (*top)++;
   return HONE_OK;
 }
@@ -150,12 +150,10 @@ hone_status pt_reduce_loss(struct pt_op *op, struct value *y, struct value *weig
   TRY(pt_int(op, "reduction", MEAN, &how));
   if (how == NONE) return pt_result(op, 0, y);
   const bool is_mean = how == MEAN && !weight;
-  TRY(make_node(op->make, is_mean ? OP_ReduceMean : OP_ReduceSum, VALUES(y),
-                ARGS(INT_ARG("keepdims", 0)), &y));
-  if (how == MEAN && weight) {
-    TRY(make_node(op->make, OP_ReduceSum, VALUES(weight), ARGS(INT_ARG("keepdims", 0)), &weight));
-    TRY(make_node(op->make, OP_Div, VALUES(y, weight), NULL, &y));
-  }
+  y = x_args(op->b, is_mean ? OP_ReduceMean : OP_ReduceSum, VALUES(y),
+             ARGS(INT_ARG("keepdims", 0)));
+  if (how == MEAN && weight)
+    y = x_2(op->b, OP_Div, y, x_reduce(op->b, OP_ReduceSum, weight, NULL, 0, 0));
   return pt_result(op, 0, y);
 }
 
@@ -184,26 +182,22 @@ hone_status build_number_extreme(struct pt_op *op) {
   if (dtype_is_float(x->dtype)) return build_formula(op);
   const bool is_max = op->parameter == OP_Max;
   const enum op_id logical = is_max ? OP_Or : OP_And, id = is_max ? OP_Max : OP_Min;
-  TRY(make_node(op->make, x->dtype == HONE_BOOL ? logical : id, VALUES(x, y), NULL, &x));
-  return pt_result(op, 0, x);
+  return pt_result(op, 0, x_2(op->b, x->dtype == HONE_BOOL ? logical : id, x, y));
 }
 
 /* log(x / (1 - x)), with x clamped to [eps, 1 - eps] if eps is given. */
 hone_status build_logit(struct pt_op *op) {
-  struct value *x, *low, *high, *one, *y;
+  struct value *x, *low, *high, *y;
   double eps;
   TRY(pt_floats_of(op, &x, NULL));
   TRY(pt_float(op, "eps", -1, &eps));
   if (eps >= 0) {
-    TRY(make_scalar(op->make, x->dtype, eps, &low));
-    TRY(make_scalar(op->make, x->dtype, 1 - eps, &high));
-    TRY(make_node(op->make, OP_Less, VALUES(x, low), NULL, &y));
-    TRY(make_node(op->make, OP_Min, VALUES(x, high), NULL, &x));
-    TRY(make_node(op->make, OP_Where, VALUES(y, low, x), NULL, &x));
+    low = x_scalar(op->b, x->dtype, eps);
+    high = x_scalar(op->b, x->dtype, 1 - eps);
+    y = x_2(op->b, OP_Less, x, low);
+    BUILD(op->b, x = x_3(op->b, OP_Where, y, low, x_2(op->b, OP_Min, x, high)));
   }
-  TRY(make_scalar(op->make, x->dtype, 1, &one));
-  TRY(make_node(op->make, OP_Sub, VALUES(one, x), NULL, &y));
-  TRY(make_node(op->make, OP_Div, VALUES(x, y), NULL, &y));
-  TRY(make_node(op->make, OP_Log, VALUES(y), NULL, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0,
+                   x_1(op->b, OP_Log,
+                       x_2(op->b, OP_Div, x, x_2(op->b, OP_Sub, x_scalar(op->b, x->dtype, 1), x))));
 }

@@ -4,7 +4,7 @@
 /* grouped_mm_fallback of transformers, _grouped_mm (parameter 1): rows of x from offs[g - 1] up to
  * offs[g] times matrix g; rows after the last one are zero. */
 hone_status build_grouped_product(struct pt_op *op) {
-  struct value *x, *w, *ends, *y;
+  struct value *x, *w, *ends;
   TRY(pt_need(op, op->parameter ? "self" : "input", &x));
   TRY(pt_need(op, op->parameter ? "mat2" : "weight", &w));
   TRY(pt_need(op, "offs", &ends));
@@ -12,18 +12,17 @@ hone_status build_grouped_product(struct pt_op *op) {
   if (x->shape.rank != 2 || w->shape.rank != 3 || ends->shape.rank != 1)
     return pt_refuse(op, "of these ranks");
   const hone_dtype dtype = x->dtype;
-  TRY(make_cast(op->make, x, HONE_F32, &x));
-  TRY(make_cast(op->make, w, HONE_F32, &w));
-  TRY(make_node(op->make, OP_GroupedMatMul, VALUES(x, w, ends), NULL, &y));
-  TRY(make_cast(op->make, y, dtype, &y));
-  return pt_result(op, 0, y);
+  x = x_cast(op->b, x, HONE_F32);
+  return pt_result(
+      op, 0,
+      x_cast(op->b, x_3(op->b, OP_GroupedMatMul, x, x_cast(op->b, w, HONE_F32), ends), dtype));
 }
 
 /* embedding_bag with bags of equal length: sum, mean (mode 1) or maximum (2) of a table's rows. Its
  * other results are for gradients and stay undefined. */
 hone_status build_embedding_bag(struct pt_op *op) {
   static const enum op_id modes[] = {OP_ReduceSum, OP_ReduceMean, OP_ReduceMax};
-  struct value *table, *indices, *offsets, *weights, *y;
+  struct value *table, *indices, *offsets, *weights;
   int64_t mode, whole, padding;
   TRY(pt_need(op, "weight", &table));
   TRY(pt_need(op, "indices", &indices));
@@ -43,12 +42,12 @@ hone_status build_embedding_bag(struct pt_op *op) {
     if (each * bags != all || tensor_i64(offsets->constant, (size_t)i) != i * each)
       return pt_refuse(op, "with bags of unequal length");
   if (each < 1) return pt_refuse(op, "with empty bags");
-  TRY(make_node(op->make, OP_Gather, VALUES(table, indices), ARGS(INT_ARG("axis", 0)), &y));
+  struct value *y = x_gather(op->b, table, indices, 0);
   if (weights) {
-    TRY(make_reshape(op->make, weights, (const int64_t[]){all, 1}, 2, &weights));
-    TRY(make_node(op->make, OP_Mul, VALUES(y, weights), NULL, &y));
+    BUILD(op->b, weights = x_reshape(op->b, weights, (const int64_t[]){all, 1}, 2));
+    y = x_2(op->b, OP_Mul, y, weights);
   }
-  TRY(make_reshape(op->make, y, (const int64_t[]){bags, each, table->shape.dims[1]}, 3, &y));
-  TRY(pt_reduce_axis(op, modes[mode], y, 1, &y));
+  BUILD(op->b, y = x_reshape(op->b, y, (const int64_t[]){bags, each, table->shape.dims[1]}, 3));
+  y = pt_reduce_axis(op, modes[mode], y, 1);
   return pt_result(op, 0, y);
 }

@@ -4,31 +4,29 @@
 #include <math.h>
 
 hone_status build_index_select(struct pt_op *op) {
-  struct value *x, *index, *y;
+  struct value *x, *index;
   int64_t axis;
   TRY(pt_need(op, "self", &x));
   TRY(pt_need(op, "index", &index));
   TRY(pt_axis(op, "dim", 0, x->shape.rank, &axis));
-  TRY(make_node(op->make, OP_Gather, VALUES(x, index), ARGS(INT_ARG("axis", axis)), &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_gather(op->b, x, index, axis));
 }
 
 hone_status build_embedding(struct pt_op *op) {
-  struct value *table, *indices, *y;
+  struct value *table, *indices;
   TRY(pt_need(op, "weight", &table));
   TRY(pt_need(op, "indices", &indices));
-  TRY(make_node(op->make, OP_Gather, VALUES(table, indices), ARGS(INT_ARG("axis", 0)), &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_gather(op->b, table, indices, 0));
 }
 
 hone_status build_gather(struct pt_op *op) {
-  struct value *x, *index, *y;
+  struct value *x, *index;
   int64_t axis;
   TRY(pt_need(op, "self", &x));
   TRY(pt_need(op, "index", &index));
   TRY(pt_axis(op, "dim", 0, x->shape.rank, &axis));
-  TRY(make_node(op->make, OP_GatherElements, VALUES(x, index), ARGS(INT_ARG("axis", axis)), &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0,
+                   x_args(op->b, OP_GatherElements, VALUES(x, index), ARGS(INT_ARG("axis", axis))));
 }
 
 /* A constant list of indices of a shape. */
@@ -40,16 +38,17 @@ static hone_status scatter(struct pt_op *op, struct value *x, int64_t axis, stru
   /* only the part of src covered by the indices */
   for (int d = 0; d < index->shape.rank; d++)
     if (updates->shape.dims[d] > index->shape.dims[d])
-      TRY(pt_slice(op, updates, d, 0, index->shape.dims[d], 1, &updates));
-  return make_node(op->make, OP_ScatterElements, VALUES(x, index, updates),
-                   ARGS(INT_ARG("axis", axis), STRING_ARG("reduction", reduction)), out);
+      BUILD(op->b, updates = pt_slice(op, updates, d, 0, index->shape.dims[d], 1));
+  return x_give(op->b, out,
+                x_args(op->b, OP_ScatterElements, VALUES(x, index, updates),
+                       ARGS(INT_ARG("axis", axis), STRING_ARG("reduction", reduction))));
 }
 
 /* One number repeated for every element of `like`. */
-static hone_status repeated(struct pt_op *op, hone_dtype dtype, double number,
-                            const struct value *like, struct value **out) {
-  TRY(make_scalar(op->make, dtype, number, out));
-  return make_expand(op->make, *out, like->shape.dims, (size_t)like->shape.rank, out);
+static struct value *repeated(struct pt_op *op, hone_dtype dtype, double number,
+                              const struct value *like) {
+  struct value *out = x_scalar(op->b, dtype, number);
+  return x_2(op->b, OP_Expand, out, x_list(op->b, like->shape.dims, (size_t)like->shape.rank));
 }
 
 /* scatter_reduce; without include_self the written elements start from the reduction's neutral
@@ -77,16 +76,16 @@ static hone_status reduce_into(struct pt_op *op, struct value *x, int64_t axis, 
   if (k == COUNT(rows) || (!dtype_is_float(x->dtype) && (is_mean || (!include && k > 2))))
     return pt_refuse(op, "with reduce %s of %s", name, dtype_name(x->dtype));
   if (!include) {
-    TRY(repeated(op, x->dtype, rows[k].neutral, index, &neutral));
+    BUILD(op->b, neutral = repeated(op, x->dtype, rows[k].neutral, index));
     TRY(scatter(op, y, axis, index, neutral, "none", &y));
   }
   TRY(scatter(op, y, axis, index, updates, rows[k].reduction, &y));
   if (!is_mean) return pt_result(op, 0, y);
-  TRY(repeated(op, x->dtype, include != 0, x, &counts));
-  TRY(repeated(op, x->dtype, 1, index, &ones));
+  counts = repeated(op, x->dtype, include != 0, x);
+  BUILD(op->b, ones = repeated(op, x->dtype, 1, index));
   TRY(scatter(op, counts, axis, index, ones, "add", &counts));
-  TRY(make_with_scalar(op->make, OP_Max, counts, 1, &counts));
-  TRY(make_node(op->make, OP_Div, VALUES(y, counts), NULL, &y));
+  BUILD(op->b, counts = x_by(op->b, OP_Max, counts, 1));
+  BUILD(op->b, y = x_2(op->b, OP_Div, y, counts));
   return pt_result(op, 0, y);
 }
 
@@ -98,8 +97,8 @@ hone_status build_scatter(struct pt_op *op) { /* parameter 1: add; 2: named by a
   TRY(pt_axis(op, "dim", 0, x->shape.rank, &axis));
   if (pt_given(op, "value")) {
     TRY(pt_operand(op, "value", x, &updates));
-    TRY(make_cast(op->make, updates, x->dtype, &updates));
-    TRY(make_expand(op->make, updates, index->shape.dims, (size_t)index->shape.rank, &updates));
+    BUILD(op->b, updates = x_2(op->b, OP_Expand, x_cast(op->b, updates, x->dtype),
+                               x_list(op->b, index->shape.dims, (size_t)index->shape.rank)));
   } else {
     TRY(pt_need(op, "src", &updates));
   }
@@ -125,7 +124,7 @@ hone_status build_slice_scatter(struct pt_op *op) { /* parameter 1: select_scatt
   if (step < 1 || start < 0 || start > dim - op->parameter) return pt_refuse(op, "of these bounds");
   if (op->parameter) end = start + 1;
   dims[axis] = end > start ? (end - start - 1) / step + 1 : 0;
-  TRY(make_reshape(op->make, part, dims, (size_t)x->shape.rank, &part));
+  BUILD(op->b, part = x_reshape(op->b, part, dims, x->shape.rank));
   TRY(pt_put_slice(op, x, part, axis, start, step, &y));
   return pt_result(op, 0, y);
 }
@@ -145,26 +144,25 @@ struct indexed {
 static hone_status join_indices(struct pt_op *op, struct value **list, size_t count,
                                 struct indexed *in) {
   struct shape all = {0}, sum;
-  struct value *shape;
   for (size_t i = 0; i < count; i++) {
     if (!shape_broadcast(&all, &list[i]->shape, &sum))
       return pt_refuse(op, "of indices that do not broadcast");
     all = sum;
   }
   in->broadcast = (size_t)all.rank;
-  TRY(make_ints(op->make, all.dims, (size_t)all.rank, &shape));
+  struct value *shape = x_list(op->b, all.dims, (size_t)all.rank);
   if (all.rank + 1 > HONE_MAX_RANK) return pt_refuse(op, "of rank %d", all.rank);
   all.dims[all.rank] = 1;
   for (size_t i = 0; i < count; i++) {
-    TRY(make_cast(op->make, list[i], HONE_I64, &list[i]));
-    TRY(make_node(op->make, OP_Expand, VALUES(list[i], shape), NULL, &list[i]));
-    TRY(make_reshape(op->make, list[i], all.dims, (size_t)all.rank + 1, &list[i]));
+    BUILD(op->b, list[i] = x_cast(op->b, list[i], HONE_I64));
+    BUILD(op->b, list[i] = x_2(op->b, OP_Expand, list[i], shape));
+    BUILD(op->b, list[i] = x_reshape(op->b, list[i], all.dims, (int)((size_t)all.rank + 1)));
   }
   if (count == 1) {
     in->places = list[0];
     return HONE_OK;
   }
-  return make_node(op->make, OP_Concat, list, count, ARGS(INT_ARG("axis", -1)), &in->places);
+  return x_give(op->b, &in->places, x_concat(op->b, -1, list, count));
 }
 
 static hone_status read_indices(struct pt_op *op, struct indexed *in) {
@@ -188,7 +186,7 @@ static hone_status read_indices(struct pt_op *op, struct indexed *in) {
   if (last - in->first + 1 != in->count) in->first = 0;
   for (size_t d = 0; d < rank; d++)
     if (d >= length || !list[d]) in->perm[at++] = (int64_t)d;
-  TRY(make_transpose(op->make, in->x, in->perm, &in->x));
+  BUILD(op->b, in->x = x_transpose(op->b, in->x, in->perm));
   return join_indices(op, given, in->count, in);
 }
 
@@ -204,12 +202,10 @@ static hone_status lone_mask(struct pt_op *op, struct value **out) {
 
 static hone_status index_by_mask(struct pt_op *op, struct value *mask) {
   static const int64_t turn[] = {1, 0};
-  struct value *x, *y;
+  struct value *x;
   TRY(pt_need(op, "self", &x));
-  TRY(make_node(op->make, OP_NonZero, VALUES(mask), NULL, &y));
-  TRY(make_transpose(op->make, y, turn, &y));
-  TRY(make_node(op->make, OP_GatherND, VALUES(x, y), NULL, &y));
-  return pt_result(op, 0, y);
+  return pt_result(
+      op, 0, x_2(op->b, OP_GatherND, x, x_transpose(op->b, x_1(op->b, OP_NonZero, mask), turn)));
 }
 
 /* The permutation from the gathered tensor, indexed dimensions first, to the result. */
@@ -242,14 +238,14 @@ hone_status build_index(struct pt_op *op) {
   TRY(lone_open_list(op, &list, &axis));
   if (list) {
     TRY(pt_need(op, "self", &x));
-    TRY(make_node(op->make, OP_Gather, VALUES(x, list), ARGS(INT_ARG("axis", axis)), &y));
+    y = x_gather(op->b, x, list, axis);
     return pt_result(op, 0, y);
   }
   TRY(read_indices(op, &in));
   if (op->reads_open) return pt_refuse(op, "by several index lists with a dynamic dimension");
-  TRY(make_node(op->make, OP_GatherND, VALUES(in.x, in.places), NULL, &y));
+  BUILD(op->b, y = x_2(op->b, OP_GatherND, in.x, in.places));
   result_order(&in, (size_t)y->shape.rank, perm);
-  if (in.first) TRY(make_transpose(op->make, y, perm, &y));
+  if (in.first) y = x_transpose(op->b, y, perm);
   return pt_result(op, 0, y);
 }
 
@@ -260,12 +256,12 @@ static hone_status put_by_mask(struct pt_op *op, struct value *mask, struct valu
   TRY(pt_need(op, "self", &x));
   const int rest = x->shape.rank - mask->shape.rank;
   if (rest < 0) return pt_refuse(op, "with a mask of rank %d", mask->shape.rank);
-  TRY(make_cast(op->make, values, x->dtype, &values));
+  values = x_cast(op->b, values, x->dtype);
   for (int d = 0; d < x->shape.rank; d++) dims[d] = d < mask->shape.rank ? mask->shape.dims[d] : 1;
-  TRY(make_reshape(op->make, mask, dims, (size_t)x->shape.rank, &mask));
-  if (make_elements(values) == 1) TRY(make_reshape(op->make, values, NULL, 0, &values));
+  BUILD(op->b, mask = x_reshape(op->b, mask, dims, x->shape.rank));
+  if (make_elements(values) == 1) BUILD(op->b, values = x_reshape(op->b, values, NULL, 0));
   if (values->shape.rank <= rest)
-    TRY(make_node(op->make, OP_Where, VALUES(mask, values, x), NULL, &y));
+    BUILD(op->b, y = x_3(op->b, OP_Where, mask, values, x));
   else
     TRY(pt_place_in_order(op, x, mask, values, &y));
   return pt_result(op, 0, y);
@@ -288,15 +284,14 @@ hone_status build_index_put(struct pt_op *op) {
   for (size_t d = 0; d < rest; d++) all.dims[in.broadcast + d] = in.x->shape.dims[in.count + d];
   result_order(&in, (size_t)all.rank, perm);
   for (int d = 0; d < all.rank; d++) dims[d] = all.dims[perm[d]];
-  TRY(make_ints(op->make, dims, (size_t)all.rank, &shape));
-  TRY(make_cast(op->make, values, in.x->dtype, &values));
-  TRY(make_node(op->make, OP_Expand, VALUES(values, shape), NULL, &values));
+  shape = x_list(op->b, dims, (size_t)all.rank);
+  BUILD(op->b, values = x_2(op->b, OP_Expand, x_cast(op->b, values, in.x->dtype), shape));
   for (int d = 0; d < all.rank; d++) back[perm[d]] = d;
-  if (in.first) TRY(make_transpose(op->make, values, back, &values));
-  TRY(make_node(op->make, OP_ScatterND, VALUES(in.x, in.places, values),
-                ARGS(STRING_ARG("reduction", add ? "add" : "none")), &y));
+  if (in.first) BUILD(op->b, values = x_transpose(op->b, values, back));
+  BUILD(op->b, y = x_args(op->b, OP_ScatterND, VALUES(in.x, in.places, values),
+                          ARGS(STRING_ARG("reduction", add ? "add" : "none"))));
   for (int d = 0; d < y->shape.rank; d++) back[in.perm[d]] = d;
-  TRY(make_transpose(op->make, y, back, &y));
+  BUILD(op->b, y = x_transpose(op->b, y, back));
   return pt_result(op, 0, y);
 }
 
@@ -304,18 +299,18 @@ hone_status build_index_put(struct pt_op *op) {
 
 /* topk; parameter 1: sort; 2: argsort; 3: msort, along the first dimension */
 hone_status build_topk(struct pt_op *op) {
-  struct value *x, *count, *y[2];
+  struct value *x, *y[2];
   int64_t axis, k, largest;
   TRY(pt_need(op, "self", &x));
   TRY(pt_axis(op, "dim", op->parameter == 3 ? 0 : -1, x->shape.rank, &axis));
   TRY(pt_int(op, "k", x->shape.dims[axis], &k));
   TRY(pt_int(op, op->parameter ? "descending" : "largest", op->parameter ? 0 : 1, &largest));
-  TRY(make_ints(op->make, &k, 1, &count));
+  struct value *count = x_list(op->b, &k, 1);
   const hone_dtype dtype = x->dtype;
-  if (dtype == HONE_BOOL) TRY(make_cast(op->make, x, HONE_U8, &x));
-  TRY(make_nodes(op->make, OP_TopK, VALUES(x, count),
-                 ARGS(INT_ARG("axis", axis), INT_ARG("largest", largest)), 2, y));
-  TRY(make_cast(op->make, y[0], dtype, &y[0]));
+  if (dtype == HONE_BOOL) x = x_cast(op->b, x, HONE_U8);
+  BUILD(op->b, x_nodes(op->b, OP_TopK, VALUES(x, count),
+                       ARGS(INT_ARG("axis", axis), INT_ARG("largest", largest)), 2, y));
+  BUILD(op->b, y[0] = x_cast(op->b, y[0], dtype));
   if (op->parameter == 2) return pt_result(op, 0, y[1]);
   TRY(pt_result(op, 0, y[0]));
   return op->parameter == 3 ? HONE_OK : pt_result(op, 1, y[1]);
@@ -324,16 +319,14 @@ hone_status build_topk(struct pt_op *op) {
 /* [number of nonzero elements, rank] */
 hone_status build_nonzero(struct pt_op *op) {
   static const int64_t turn[] = {1, 0};
-  struct value *x, *y;
+  struct value *x;
   TRY(pt_need(op, "self", &x));
-  TRY(make_node(op->make, OP_NonZero, VALUES(x), NULL, &y));
-  TRY(make_transpose(op->make, y, turn, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_transpose(op->b, x_1(op->b, OP_NonZero, x), turn));
 }
 
 /* Moves the diagonal of two dimensions to the last one. */
 hone_status build_diagonal(struct pt_op *op) {
-  struct value *x, *index, *y;
+  struct value *x;
   int64_t offset, a, b, perm[HONE_MAX_RANK], dims[HONE_MAX_RANK], *list;
   int at = 0;
   const bool is_last = pt_given(op, "A"); /* linalg_diagonal: of the last two */
@@ -355,21 +348,19 @@ hone_status build_diagonal(struct pt_op *op) {
     }
   perm[at] = a, perm[at + 1] = b;
   dims[at] = rows * columns; /* the count was checked when x was made */
-  TRY(make_transpose(op->make, x, perm, &y));
-  TRY(make_reshape(op->make, y, dims, (size_t)at + 1, &y));
+  struct value *y = x_reshape(op->b, x_transpose(op->b, x, perm), dims, (int)((size_t)at + 1));
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, list, (size_t)n));
   for (int64_t i = 0; i < n; i++) list[i] = (row + i) * columns + column + i;
-  TRY(make_ints(op->make, list, (size_t)n, &index));
-  TRY(make_node(op->make, OP_Gather, VALUES(y, index), ARGS(INT_ARG("axis", at)), &y));
+  y = x_gather(op->b, y, x_list(op->b, list, (size_t)n), at);
   return pt_result(op, 0, y);
 }
 
 /* Sliding windows of a dimension, as a new last dimension. */
 hone_status build_unfold(struct pt_op *op) {
-  struct value *x, *index, *y;
+  struct value *x;
   int64_t axis, size, step, perm[HONE_MAX_RANK], *list;
   TRY(pt_need(op, "self", &x));
-  if (!x->shape.rank) TRY(make_reshape(op->make, x, (const int64_t[]){1}, 1, &x));
+  if (!x->shape.rank) BUILD(op->b, x = x_reshape(op->b, x, (const int64_t[]){1}, 1));
   int rank = x->shape.rank;
   TRY(pt_axis(op, "dimension", 0, rank, &axis));
   TRY(pt_int(op, "size", 1, &size));
@@ -381,10 +372,9 @@ hone_status build_unfold(struct pt_op *op) {
   if (!checked_mul(dims[0], size, &count)) return pt_refuse(op, "of this size");
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, list, (size_t)count));
   for (int64_t i = 0; i < count; i++) list[i] = i / size * step + i % size;
-  TRY(pt_index_list(op, list, dims, 2, &index));
-  TRY(make_node(op->make, OP_Gather, VALUES(x, index), ARGS(INT_ARG("axis", axis)), &y));
+  struct value *y = x_gather(op->b, x, pt_index_list(op, list, dims, 2), axis);
   for (int d = 0; d < rank; d++) perm[d] = d <= axis ? d : d + 1;
   perm[rank] = axis + 1;
-  TRY(make_transpose(op->make, y, perm, &y));
+  y = x_transpose(op->b, y, perm);
   return pt_result(op, 0, y);
 }

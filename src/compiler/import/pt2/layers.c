@@ -4,45 +4,42 @@
 #include <math.h>
 
 hone_status build_softmax(struct pt_op *op) {
-  struct value *x, *y;
+  struct value *x;
   int64_t axis, dtype;
   TRY(pt_need(op, "self", &x));
   TRY(pt_axis(op, "dim", -1, x->shape.rank, &axis));
   TRY(pt_int(op, "dtype", -1, &dtype));
   if (dtype >= 0 && !pt_dtype(dtype)) return pt_refuse(op, "with dtype %lld", (long long)dtype);
-  if (dtype >= 0) TRY(make_cast(op->make, x, pt_dtype(dtype), &x));
-  TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(x), ARGS(INT_ARG("axis", axis)), &y));
-  return pt_result(op, 0, y);
+  if (dtype >= 0) x = x_cast(op->b, x, pt_dtype(dtype));
+  return pt_result(
+      op, 0, x_args(op->b, (enum op_id)op->parameter, VALUES(x), ARGS(INT_ARG("axis", axis))));
 }
 
 /* A row of only -inf becomes zeros. */
 hone_status build_safe_softmax(struct pt_op *op) {
-  struct value *x, *least, *axes, *zero, *hidden, *y;
+  struct value *x;
   int64_t axis;
   TRY(pt_need(op, "self", &x));
   TRY(pt_axis(op, "dim", -1, x->shape.rank, &axis));
   if (pt_given(op, "dtype")) return pt_refuse(op, "to another type");
-  TRY(make_ints(op->make, &axis, 1, &axes));
-  TRY(make_node(op->make, OP_ReduceMax, VALUES(x, axes), ARGS(INT_ARG("keepdims", 1)), &hidden));
-  TRY(make_scalar(op->make, x->dtype, -(double)INFINITY, &least));
-  TRY(make_node(op->make, OP_Equal, VALUES(hidden, least), NULL, &hidden));
-  TRY(make_node(op->make, OP_Softmax, VALUES(x), ARGS(INT_ARG("axis", axis)), &y));
-  TRY(make_scalar(op->make, x->dtype, 0, &zero));
-  TRY(make_node(op->make, OP_Where, VALUES(hidden, zero, y), NULL, &y));
-  return pt_result(op, 0, y);
+  struct value *hidden = x_2(op->b, OP_Equal, x_reduce(op->b, OP_ReduceMax, x, &axis, 1, 1),
+                             x_scalar(op->b, x->dtype, -(double)INFINITY));
+  return pt_result(op, 0,
+                   x_3(op->b, OP_Where, hidden, x_scalar(op->b, x->dtype, 0),
+                       x_args(op->b, OP_Softmax, VALUES(x), ARGS(INT_ARG("axis", axis)))));
 }
 
 static hone_status ones_or(struct pt_op *op, const char *name, const struct shape *shape, double x,
                            struct value **out) {
-  struct value *scalar;
   TRY(pt_tensor(op, name, out));
   if (*out) return HONE_OK;
-  TRY(make_scalar(op->make, HONE_F32, x, &scalar));
-  return make_expand(op->make, scalar, shape->dims, (size_t)shape->rank, out);
+  return x_give(op->b, out,
+                x_2(op->b, OP_Expand, x_scalar(op->b, HONE_F32, x),
+                    x_list(op->b, shape->dims, (size_t)shape->rank)));
 }
 
 hone_status build_layer_norm(struct pt_op *op) {
-  struct value *x, *scale, *bias, *y;
+  struct value *x, *scale, *bias;
   struct shape shape = {0};
   size_t count;
   double epsilon;
@@ -52,20 +49,18 @@ hone_status build_layer_norm(struct pt_op *op) {
   shape.rank = (int)count;
   TRY(ones_or(op, "weight", &shape, 1, &scale));
   TRY(pt_tensor(op, "bias", &bias));
-  const struct arg args[] = {
+  const struct attribute args[] = {
       INT_ARG("axis", -(int64_t)count), FLOAT_ARG("epsilon", epsilon), {.name = NULL}};
-  if (pt_result_count(op) < 2 || (!pt_is_read(op, 1) && !pt_is_read(op, 2))) {
-    TRY(make_node(op->make, OP_LayerNormalization, VALUES(x, scale, bias), args, &y));
-    return pt_result(op, 0, y);
-  }
+  if (pt_result_count(op) < 2 || (!pt_is_read(op, 1) && !pt_is_read(op, 2)))
+    return pt_result(op, 0, x_args(op->b, OP_LayerNormalization, VALUES(x, scale, bias), args));
   struct value *all[3]; /* with the mean and 1 / deviation */
-  TRY(make_nodes(op->make, OP_LayerNormalization, VALUES(x, scale, bias), args, 3, all));
+  BUILD(op->b, x_nodes(op->b, OP_LayerNormalization, VALUES(x, scale, bias), args, 3, all));
   for (size_t i = 0; i < 3; i++) TRY(pt_result(op, i, all[i]));
   return HONE_OK;
 }
 
 hone_status build_rms_norm(struct pt_op *op) {
-  struct value *x, *scale, *y;
+  struct value *x, *scale;
   struct shape shape = {0};
   size_t count;
   double epsilon;
@@ -74,15 +69,15 @@ hone_status build_rms_norm(struct pt_op *op) {
   TRY(pt_float(op, "eps", x->dtype == HONE_F16 ? 0x1p-10 : 0x1p-23, &epsilon));
   shape.rank = (int)count;
   TRY(ones_or(op, "weight", &shape, 1, &scale));
-  TRY(make_cast(op->make, scale, x->dtype, &scale));
-  TRY(make_node(op->make, OP_RMSNormalization, VALUES(x, scale),
-                ARGS(INT_ARG("axis", -(int64_t)count), FLOAT_ARG("epsilon", epsilon)), &y));
-  return pt_result(op, 0, y);
+  scale = x_cast(op->b, scale, x->dtype);
+  return pt_result(op, 0,
+                   x_args(op->b, OP_RMSNormalization, VALUES(x, scale),
+                          ARGS(INT_ARG("axis", -(int64_t)count), FLOAT_ARG("epsilon", epsilon))));
 }
 
 /* group_norm, native_group_norm: channels second, in groups */
 hone_status build_group_norm(struct pt_op *op) {
-  struct value *x, *scale, *bias, *y;
+  struct value *x, *scale, *bias;
   int64_t groups;
   double epsilon;
   TRY(pt_need(op, "input", &x));
@@ -94,14 +89,14 @@ hone_status build_group_norm(struct pt_op *op) {
   TRY(ones_or(op, "bias", &channels, 0, &bias));
   for (size_t i = 1; i < pt_result_count(op); i++)
     if (pt_is_read(op, i)) return pt_refuse(op, "with its mean or deviation");
-  TRY(make_node(op->make, OP_GroupNormalization, VALUES(x, scale, bias),
-                ARGS(INT_ARG("num_groups", groups), FLOAT_ARG("epsilon", epsilon)), &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0,
+                   x_args(op->b, OP_GroupNormalization, VALUES(x, scale, bias),
+                          ARGS(INT_ARG("num_groups", groups), FLOAT_ARG("epsilon", epsilon))));
 }
 
 /* Statistics of the batch, or the learned ones if requested. */
 hone_status build_instance_norm(struct pt_op *op) {
-  struct value *x, *scale, *bias, *y;
+  struct value *x, *scale, *bias;
   int64_t fresh;
   double epsilon;
   TRY(pt_need(op, "input", &x));
@@ -112,13 +107,13 @@ hone_status build_instance_norm(struct pt_op *op) {
   struct shape channels = {.rank = 1, .dims = {x->shape.dims[1]}};
   TRY(ones_or(op, "weight", &channels, 1, &scale));
   TRY(ones_or(op, "bias", &channels, 0, &bias));
-  TRY(make_node(op->make, OP_InstanceNormalization, VALUES(x, scale, bias),
-                ARGS(FLOAT_ARG("epsilon", epsilon)), &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0,
+                   x_args(op->b, OP_InstanceNormalization, VALUES(x, scale, bias),
+                          ARGS(FLOAT_ARG("epsilon", epsilon))));
 }
 
 hone_status build_batch_norm(struct pt_op *op) {
-  struct value *x, *scale, *bias, *mean, *variance, *y;
+  struct value *x, *scale, *bias, *mean, *variance;
   double epsilon;
   TRY(pt_need(op, "input", &x));
   int64_t training;
@@ -130,14 +125,14 @@ hone_status build_batch_norm(struct pt_op *op) {
   TRY(ones_or(op, "weight", &mean->shape, 1, &scale));
   TRY(ones_or(op, "bias", &mean->shape, 0, &bias));
   TRY(pt_float(op, "eps", 1e-5, &epsilon));
-  TRY(make_node(op->make, OP_BatchNormalization, VALUES(x, scale, bias, mean, variance),
-                ARGS(FLOAT_ARG("epsilon", epsilon)), &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0,
+                   x_args(op->b, OP_BatchNormalization, VALUES(x, scale, bias, mean, variance),
+                          ARGS(FLOAT_ARG("epsilon", epsilon))));
 }
 
 /* With the batch's own mean and variance; also returns them, as mean and 1 / deviation. */
 hone_status build_batch_norm_fresh(struct pt_op *op) {
-  struct value *x, *scale, *bias, *mean, *y, *square, *axes;
+  struct value *x, *scale, *bias;
   int64_t list[HONE_MAX_RANK], dims[HONE_MAX_RANK];
   double epsilon;
   TRY(pt_need(op, "input", &x));
@@ -151,23 +146,21 @@ hone_status build_batch_norm_fresh(struct pt_op *op) {
     dims[d] = d == 1 ? x->shape.dims[1] : 1;
     if (d != 1) list[count++] = (int64_t)d;
   }
-  TRY(make_ints(op->make, list, count, &axes));
-  TRY(make_node(op->make, OP_ReduceMean, VALUES(x, axes), NULL, &mean));
-  TRY(make_node(op->make, OP_Sub, VALUES(x, mean), NULL, &y));
-  TRY(make_node(op->make, OP_Mul, VALUES(y, y), NULL, &square));
-  TRY(make_node(op->make, OP_ReduceMean, VALUES(square, axes), NULL, &square));
-  TRY(make_with_scalar(op->make, OP_Add, square, epsilon, &square));
-  TRY(make_node(op->make, OP_Sqrt, VALUES(square), NULL, &square));
-  TRY(make_node(op->make, OP_Reciprocal, VALUES(square), NULL, &square));
-  TRY(make_node(op->make, OP_Mul, VALUES(y, square), NULL, &y));
-  TRY(make_reshape(op->make, scale, dims, rank, &scale));
-  TRY(make_reshape(op->make, bias, dims, rank, &bias));
-  TRY(make_node(op->make, OP_Mul, VALUES(y, scale), NULL, &y));
-  TRY(make_node(op->make, OP_Add, VALUES(y, bias), NULL, &y));
+  struct value *axes = x_list(op->b, list, count);
+  struct value *mean = x_2(op->b, OP_ReduceMean, x, axes);
+  struct value *y = x_2(op->b, OP_Sub, x, mean);
+  struct value *square =
+      x_1(op->b, OP_Sqrt,
+          x_by(op->b, OP_Add, x_2(op->b, OP_ReduceMean, x_2(op->b, OP_Mul, y, y), axes), epsilon));
+  square = x_1(op->b, OP_Reciprocal, square);
+  y = x_2(op->b, OP_Mul, y, square);
+  BUILD(op->b, scale = x_reshape(op->b, scale, dims, (int)rank));
+  BUILD(op->b, bias = x_reshape(op->b, bias, dims, (int)rank));
+  BUILD(op->b, y = x_2(op->b, OP_Add, x_2(op->b, OP_Mul, y, scale), bias));
   TRY(pt_result(op, 0, y));
   for (size_t k = 1; k < 3 && k < pt_result_count(op); k++) {
     if (!pt_is_read(op, k)) continue;
-    TRY(make_reshape(op->make, k == 1 ? mean : square, channels.dims, 1, &y));
+    BUILD(op->b, y = x_reshape(op->b, k == 1 ? mean : square, channels.dims, 1));
     TRY(pt_result(op, k, y));
   }
   return HONE_OK;
@@ -188,7 +181,7 @@ static hone_status read_windows(struct pt_op *op, int64_t list[WINDOW_LISTS][2])
 
 /* Windows summed into an image. */
 hone_status build_col2im(struct pt_op *op) {
-  struct value *x, *image, *block, *y;
+  struct value *x;
   int64_t list[WINDOW_LISTS][2], size[2];
   size_t count;
   TRY(pt_need(op, "self", &x));
@@ -196,12 +189,11 @@ hone_status build_col2im(struct pt_op *op) {
   TRY(pt_ints(op, "output_size", 2, size, &count));
   if (count != 2) return pt_refuse(op, "with output_size of %zu entries", count);
   const int64_t *pad = list[PADDING], pads[] = {pad[0], pad[1], pad[0], pad[1]};
-  TRY(make_ints(op->make, size, 2, &image));
-  TRY(make_ints(op->make, list[KERNEL], 2, &block));
-  TRY(make_node(op->make, OP_Col2Im, VALUES(x, image, block),
-                ARGS(INTS_ARG("dilations", list[DILATION], 2), INTS_ARG("pads", pads, 4),
-                     INTS_ARG("strides", list[STRIDE], 2)),
-                &y));
+  struct value *image = x_list(op->b, size, 2);
+  struct value *block = x_list(op->b, list[KERNEL], 2);
+  struct value *y = x_args(op->b, OP_Col2Im, VALUES(x, image, block),
+                           ARGS(INTS_ARG("dilations", list[DILATION], 2), INTS_ARG("pads", pads, 4),
+                                INTS_ARG("strides", list[STRIDE], 2)));
   return pt_result(op, 0, y);
 }
 
@@ -209,7 +201,7 @@ hone_status build_col2im(struct pt_op *op) {
  * the window. */
 hone_status build_im2col(struct pt_op *op) {
   enum { MOST_PLACES = 1024 };
-  struct value *x, *widths, *zero, *parts[MOST_PLACES], *y;
+  struct value *x, *parts[MOST_PLACES], *y;
   int64_t list[WINDOW_LISTS][2], out[2], pads[2 * HONE_MAX_RANK] = {0}, places = 1;
   TRY(pt_need(op, "self", &x));
   TRY(read_windows(op, list));
@@ -229,10 +221,10 @@ hone_status build_im2col(struct pt_op *op) {
     places *= kernel;
   }
   if (places > MOST_PLACES) return pt_refuse(op, "with %lld positions", (long long)places);
-  TRY(make_ints(op->make, pads, 2 * (size_t)rank, &widths));
-  TRY(make_scalar(op->make, x->dtype, 0, &zero));
-  TRY(make_node(op->make, OP_Pad, VALUES(x, widths, zero), ARGS(STRING_ARG("mode", "constant")),
-                &x));
+  BUILD(op->b,
+        x = x_args(op->b, OP_Pad,
+                   VALUES(x, x_list(op->b, pads, 2 * (size_t)rank), x_scalar(op->b, x->dtype, 0)),
+                   ARGS(STRING_ARG("mode", "constant"))));
   int64_t shape[] = {x->shape.dims[0], x->shape.dims[rank - 3], 1, out[0] * out[1]};
   int64_t *dims = shape + (4 - rank), channels = x->shape.dims[rank - 3];
   dims[0] = x->shape.dims[0];
@@ -241,13 +233,13 @@ hone_status build_im2col(struct pt_op *op) {
     y = x;
     for (int d = 0; d < 2; d++) {
       const int64_t first = at[d] * list[DILATION][d], step = list[STRIDE][d];
-      TRY(pt_slice(op, y, rank - 2 + d, first, first + (out[d] - 1) * step + 1, step, &y));
+      y = pt_slice(op, y, rank - 2 + d, first, first + (out[d] - 1) * step + 1, step);
     }
-    TRY(make_reshape(op->make, y, dims, (size_t)rank, &parts[i]));
+    parts[i] = x_reshape(op->b, y, dims, rank);
   }
-  TRY(make_node(op->make, OP_Concat, parts, (size_t)places, ARGS(INT_ARG("axis", rank - 2)), &y));
+  BUILD(op->b, y = x_concat(op->b, rank - 2, parts, (size_t)places));
   dims[rank - 3] = channels * places;
   dims[rank - 2] = out[0] * out[1];
-  TRY(make_reshape(op->make, y, dims, (size_t)rank - 1, &y));
+  BUILD(op->b, y = x_reshape(op->b, y, dims, (int)((size_t)rank - 1)));
   return pt_result(op, 0, y);
 }

@@ -15,11 +15,10 @@ static hone_status read_matrix(struct pt_op *op, struct value **out) {
 
 /* inverse, det and similar ones: parameter OP_Inverse or OP_Det. */
 hone_status build_of_matrix(struct pt_op *op) {
-  struct value *a, *y;
+  struct value *a;
   TRY(read_matrix(op, &a));
   TRY(only_first(op));
-  TRY(make_node(op->make, (enum op_id)op->parameter, VALUES(a), NULL, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_1(op->b, (enum op_id)op->parameter, a));
 }
 
 /* X of A X = B; B may be vectors, one for each A. */
@@ -36,8 +35,8 @@ hone_status build_solve(struct pt_op *op) {
     is_vector = b->shape.dims[d] == a->shape.dims[d];
   struct shape shape = b->shape;
   if (is_vector && shape.rank < HONE_MAX_RANK) shape.dims[shape.rank++] = 1;
-  TRY(make_reshape(op->make, b, shape.dims, (size_t)shape.rank, &b));
-  TRY(make_node(op->make, OP_SolveLinear, VALUES(a, b), NULL, &y));
-  if (is_vector) TRY(make_reshape(op->make, y, y->shape.dims, (size_t)y->shape.rank - 1, &y));
+  BUILD(op->b, b = x_reshape(op->b, b, shape.dims, shape.rank));
+  BUILD(op->b, y = x_2(op->b, OP_SolveLinear, a, b));
+  if (is_vector) y = x_reshape(op->b, y, y->shape.dims, (int)((size_t)y->shape.rank - 1));
   return pt_result(op, 0, y);
 }

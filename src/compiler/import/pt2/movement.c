@@ -8,18 +8,17 @@ enum { MOST_TENSORS = 4096 };
 /* -- shapes */
 
 hone_status build_view(struct pt_op *op) {
-  struct value *x, *y;
+  struct value *x;
   int64_t dims[HONE_MAX_RANK];
   size_t count;
   TRY(pt_need(op, "self", &x));
   op->keeps_sizes = true;
   TRY(pt_ints(op, pt_given(op, "shape") ? "shape" : "size", HONE_MAX_RANK, dims, &count));
-  TRY(make_reshape(op->make, x, dims, count, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_reshape(op->b, x, dims, (int)count));
 }
 
 hone_status build_flatten(struct pt_op *op) {
-  struct value *x, *y;
+  struct value *x;
   int64_t first, last, dims[HONE_MAX_RANK];
   size_t count = 0;
   TRY(pt_need(op, "self", &x));
@@ -34,24 +33,22 @@ hone_status build_flatten(struct pt_op *op) {
       dims[count++] = make_kept_size(x, d);
   }
   if (!x->shape.rank) dims[count++] = 1;
-  TRY(make_reshape(op->make, x, dims, count, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_reshape(op->b, x, dims, (int)count));
 }
 
 hone_status build_unsqueeze(struct pt_op *op) {
-  struct value *x, *y;
+  struct value *x;
   int64_t axis, dims[HONE_MAX_RANK];
   TRY(pt_need(op, "self", &x));
   int rank = x->shape.rank + 1;
   if (rank > HONE_MAX_RANK) return pt_refuse(op, "to rank %d", rank);
   TRY(pt_axis(op, "dim", 0, rank, &axis));
   for (int d = 0; d < rank; d++) dims[d] = d == axis ? 1 : make_kept_size(x, d < axis ? d : d - 1);
-  TRY(make_reshape(op->make, x, dims, (size_t)rank, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_reshape(op->b, x, dims, rank));
 }
 
 hone_status build_squeeze(struct pt_op *op) {
-  struct value *x, *y;
+  struct value *x;
   int64_t axes[HONE_MAX_RANK], dims[HONE_MAX_RANK];
   size_t count = 0, rank = 0;
   bool asked[HONE_MAX_RANK] = {false};
@@ -72,22 +69,20 @@ hone_status build_squeeze(struct pt_op *op) {
       return pt_refuse(op, "of a dynamic dimension");
     else if (x->shape.dims[d] != 1 || (!is_all && !asked[d]))
       dims[rank++] = make_kept_size(x, d);
-  TRY(make_reshape(op->make, x, dims, rank, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_reshape(op->b, x, dims, (int)rank));
 }
 
 hone_status build_permute(struct pt_op *op) {
-  struct value *x, *y;
+  struct value *x;
   int64_t perm[HONE_MAX_RANK];
   TRY(pt_need(op, "self", &x));
   TRY(pt_perm(op, x, perm));
-  TRY(make_transpose(op->make, x, perm, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_transpose(op->b, x, perm));
 }
 
 /* -1 keeps a size; new dimensions are first. */
 hone_status build_expand(struct pt_op *op) {
-  struct value *x, *y;
+  struct value *x;
   int64_t dims[HONE_MAX_RANK];
   size_t count;
   TRY(pt_need(op, "self", &x));
@@ -95,8 +90,7 @@ hone_status build_expand(struct pt_op *op) {
   /* broadcasts with the existing size */
   for (size_t d = 0; d < count; d++)
     if (dims[d] == -1) dims[d] = 1;
-  TRY(make_expand(op->make, x, dims, count, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_2(op->b, OP_Expand, x, x_list(op->b, dims, count)));
 }
 
 hone_status build_sym_size(struct pt_op *op) {
@@ -206,7 +200,7 @@ hone_status build_number_choice(struct pt_op *op) {
 /* -- slices and concatenations */
 
 hone_status build_slice(struct pt_op *op) {
-  struct value *x, *y;
+  struct value *x;
   int64_t axis, start, end, step;
   TRY(pt_need(op, "self", &x));
   TRY(pt_axis(op, "dim", 0, x->shape.rank, &axis));
@@ -214,8 +208,7 @@ hone_status build_slice(struct pt_op *op) {
   TRY(pt_int(op, "end", INT64_MAX, &end));
   TRY(pt_int(op, "step", 1, &step));
   if (step < 1) return pt_refuse(op, "with a step below 1");
-  TRY(pt_slice(op, x, axis, start, end, step, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, pt_slice(op, x, axis, start, end, step));
 }
 
 hone_status build_select(struct pt_op *op) {
@@ -231,10 +224,10 @@ hone_status build_select(struct pt_op *op) {
                 (long long)index, (long long)dim);
   if (x->extents[axis]) return pt_refuse(op, "from a dynamic dimension");
   if (index < 0) index += dim;
-  TRY(pt_slice(op, x, axis, index, index + 1, 1, &y));
+  BUILD(op->b, y = pt_slice(op, x, axis, index, index + 1, 1));
   for (int d = 0; d < x->shape.rank; d++)
     if (d != axis) dims[rank++] = make_kept_size(y, d);
-  TRY(make_reshape(op->make, y, dims, rank, &y));
+  BUILD(op->b, y = x_reshape(op->b, y, dims, (int)rank));
   return pt_result(op, 0, y);
 }
 
@@ -251,7 +244,7 @@ static size_t leave_out_empty(struct value **parts, size_t count) {
 }
 
 hone_status build_cat(struct pt_op *op) { /* parameter 1: stack */
-  struct value **parts, *y;
+  struct value **parts;
   size_t count;
   int64_t axis;
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, parts, MOST_TENSORS));
@@ -267,10 +260,9 @@ hone_status build_cat(struct pt_op *op) { /* parameter 1: stack */
     if (parts[i]->shape.rank != rank - 1) return pt_refuse(op, "of tensors of different rank");
     for (int d = 0; d < rank; d++)
       dims[d] = d == axis ? 1 : parts[i]->shape.dims[d < axis ? d : d - 1];
-    TRY(make_reshape(op->make, parts[i], dims, (size_t)rank, &parts[i]));
+    BUILD(op->b, parts[i] = x_reshape(op->b, parts[i], dims, rank));
   }
-  TRY(make_node(op->make, OP_Concat, parts, count, ARGS(INT_ARG("axis", axis)), &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_concat(op->b, axis, parts, count));
 }
 
 enum split { BY_SIZE, BY_SIZES, IN_CHUNKS, IN_SECTIONS, AT_INDICES };
@@ -329,16 +321,16 @@ hone_status build_split(struct pt_op *op) {
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, sizes, count));
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, parts, count));
   TRY(split_sizes(op, x->shape.rank ? x->shape.dims[axis] : 0, count, sizes));
-  TRY(make_ints(op->make, sizes, count, &lengths));
-  TRY(make_nodes(op->make, OP_Split, VALUES(x, lengths), ARGS(INT_ARG("axis", axis)), count,
-                 parts));
+  lengths = x_list(op->b, sizes, count);
+  BUILD(op->b,
+        x_nodes(op->b, OP_Split, VALUES(x, lengths), ARGS(INT_ARG("axis", axis)), count, parts));
   for (size_t i = 0; i < count; i++) TRY(pt_result(op, i, parts[i]));
   return HONE_OK;
 }
 
 /* Pairs of widths, starting at the last dimension. */
 hone_status build_pad(struct pt_op *op) {
-  struct value *x, *widths, *fill, *y;
+  struct value *x;
   int64_t pairs[2 * HONE_MAX_RANK], pads[2 * HONE_MAX_RANK] = {0};
   size_t count;
   double value;
@@ -360,14 +352,14 @@ hone_status build_pad(struct pt_op *op) {
     pads[rank - 1 - i] = pairs[2 * i];
     pads[2 * rank - 1 - i] = pairs[2 * i + 1];
   }
-  TRY(make_ints(op->make, pads, 2 * rank, &widths));
-  TRY(make_scalar(op->make, x->dtype, value, &fill));
-  TRY(make_node(op->make, OP_Pad, VALUES(x, widths, fill), ARGS(STRING_ARG("mode", how)), &y));
-  return pt_result(op, 0, y);
+  struct value *widths = x_list(op->b, pads, 2 * rank);
+  return pt_result(op, 0,
+                   x_args(op->b, OP_Pad, VALUES(x, widths, x_scalar(op->b, x->dtype, value)),
+                          ARGS(STRING_ARG("mode", how))));
 }
 
 hone_status build_repeat(struct pt_op *op) {
-  struct value *x, *counts, *y;
+  struct value *x;
   int64_t repeats[HONE_MAX_RANK], dims[HONE_MAX_RANK];
   size_t count;
   TRY(pt_need(op, "self", &x));
@@ -381,17 +373,15 @@ hone_status build_repeat(struct pt_op *op) {
   if ((int)count < x->shape.rank) return pt_refuse(op, "with fewer repeats than dimensions");
   size_t fresh = count - (size_t)x->shape.rank;
   for (size_t d = 0; d < count; d++) dims[d] = d < fresh ? 1 : x->shape.dims[d - fresh];
-  TRY(make_reshape(op->make, x, dims, count, &x));
-  TRY(make_ints(op->make, repeats, count, &counts));
-  TRY(make_node(op->make, OP_Tile, VALUES(x, counts), NULL, &y));
-  return pt_result(op, 0, y);
+  BUILD(op->b, x = x_reshape(op->b, x, dims, (int)count));
+  return pt_result(op, 0, x_2(op->b, OP_Tile, x, x_list(op->b, repeats, count)));
 }
 
 /* Repeats each slice along `dim` by a constant list of counts; without self: returns its
  * indices. */
 hone_status build_repeat_by_list(struct pt_op *op) {
   enum { MOST = 1 << 24 };
-  struct value *x, *repeats, *index, *y;
+  struct value *x, *repeats;
   int64_t axis = 0, total = 0, *list;
   TRY(pt_need(op, "repeats", &repeats));
   TRY(pt_tensor(op, "self", &x));
@@ -413,32 +403,30 @@ hone_status build_repeat_by_list(struct pt_op *op) {
   total = 0;
   for (size_t i = 0; i < count; i++)
     for (int64_t n = tensor_i64(counts, given == 1 ? 0 : i); n > 0; n--) list[total++] = (int64_t)i;
-  TRY(make_ints(op->make, list, (size_t)total, &index));
+  struct value *index = x_list(op->b, list, (size_t)total);
   if (!x) return pt_result(op, 0, index);
-  TRY(make_node(op->make, OP_Gather, VALUES(x, index), ARGS(INT_ARG("axis", axis)), &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_gather(op->b, x, index, axis));
 }
 
 /* Repeats each slice along `dim`. */
 hone_status build_repeat_interleave(struct pt_op *op) {
-  struct value *x, *shape, *y;
+  struct value *x;
   int64_t repeats, axis, dims[HONE_MAX_RANK];
   TRY(pt_need(op, "self", &x));
   TRY(pt_int(op, "repeats", 1, &repeats));
-  if (!pt_given(op, "dim")) TRY(make_reshape(op->make, x, (const int64_t[]){-1}, 1, &x));
+  if (!pt_given(op, "dim")) BUILD(op->b, x = x_reshape(op->b, x, (const int64_t[]){-1}, 1));
   TRY(pt_axis(op, "dim", 0, x->shape.rank, &axis));
   int rank = x->shape.rank;
   if (repeats < 0 || rank + 1 > HONE_MAX_RANK)
     return pt_refuse(op, "with %lld repeats at rank %d", (long long)repeats, rank);
   for (int d = 0; d <= rank; d++)
     dims[d] = d == axis + 1 ? 1 : x->shape.dims[d <= axis ? d : d - 1];
-  TRY(make_reshape(op->make, x, dims, (size_t)rank + 1, &y));
+  struct value *y = x_reshape(op->b, x, dims, (int)((size_t)rank + 1));
   dims[axis + 1] = repeats;
-  TRY(make_ints(op->make, dims, (size_t)rank + 1, &shape));
-  TRY(make_node(op->make, OP_Expand, VALUES(y, shape), NULL, &y));
+  y = x_2(op->b, OP_Expand, y, x_list(op->b, dims, (size_t)rank + 1));
   memcpy(dims, x->shape.dims, (size_t)rank * sizeof *dims);
   dims[axis] *= repeats; /* Expand has checked the size */
-  TRY(make_reshape(op->make, y, dims, (size_t)rank, &y));
+  y = x_reshape(op->b, y, dims, rank);
   return pt_result(op, 0, y);
 }
 
@@ -446,7 +434,7 @@ hone_status build_repeat_interleave(struct pt_op *op) {
 
 /* parameter: 0 zeros, also where PyTorch leaves elements undefined; 1 ones; 2 full */
 hone_status build_full(struct pt_op *op) {
-  struct value *fill, *like, *y;
+  struct value *like, *y;
   int64_t dims[HONE_MAX_RANK], dtype;
   size_t count;
   double x = op->parameter;
@@ -483,13 +471,12 @@ hone_status build_full(struct pt_op *op) {
   const bool has_parts = is_complex && !op->part;
   if (has_parts && count == HONE_MAX_RANK) return pt_refuse(op, "of rank %zu", count);
   if (has_parts) dims[count++] = 2;
-  TRY(make_scalar(op->make, type, x, &fill));
-  TRY(make_expand(op->make, fill, dims, count, &y));
+  BUILD(op->b, y = x_2(op->b, OP_Expand, x_scalar(op->b, type, x), x_list(op->b, dims, count)));
   return has_parts ? pt_complex_result(op, 0, y) : pt_result(op, 0, y);
 }
 
 hone_status build_arange(struct pt_op *op) {
-  struct value *start, *end, *step, *y;
+  struct value *start, *end, *step;
   double from, to, by;
   int64_t dtype;
   TRY(pt_float(op, "start", 0, &from));
@@ -502,26 +489,24 @@ hone_status build_arange(struct pt_op *op) {
     whole &= !pt_given(op, names[i]) || pt_is_whole(op, names[i]);
   hone_dtype type = dtype >= 0 ? pt_dtype(dtype) : whole ? HONE_I64 : HONE_F32;
   if (!type || by == 0) return pt_refuse(op, "with dtype %lld and step %g", (long long)dtype, by);
-  TRY(make_scalar(op->make, type, from, &start));
-  TRY(make_scalar(op->make, type, to, &end));
-  TRY(make_scalar(op->make, type, by, &step));
-  TRY(make_node(op->make, OP_Range, VALUES(start, end, step), NULL, &y));
-  return pt_result(op, 0, y);
+  BUILD(op->b, start = x_scalar(op->b, type, from));
+  BUILD(op->b, end = x_scalar(op->b, type, to));
+  BUILD(op->b, step = x_scalar(op->b, type, by));
+  return pt_result(op, 0, x_3(op->b, OP_Range, start, end, step));
 }
 
 hone_status build_triangle(struct pt_op *op) { /* parameter: upper */
-  struct value *x, *k, *y;
+  struct value *x;
   int64_t diagonal;
   TRY(pt_need(op, "self", &x));
   TRY(pt_int(op, "diagonal", 0, &diagonal));
-  TRY(make_scalar(op->make, HONE_I64, (double)diagonal, &k));
-  TRY(make_node(op->make, OP_Trilu, VALUES(x, k), ARGS(INT_ARG("upper", op->parameter)), &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0,
+                   x_args(op->b, OP_Trilu, VALUES(x, x_scalar(op->b, HONE_I64, (double)diagonal)),
+                          ARGS(INT_ARG("upper", op->parameter))));
 }
 
 /* Ones on the diagonal: n rows, m columns. */
 hone_status build_eye(struct pt_op *op) {
-  struct value *y;
   int64_t dims[2], dtype, count;
   double *numbers;
   TRY(pt_int(op, "n", 0, &dims[0]));
@@ -533,13 +518,11 @@ hone_status build_eye(struct pt_op *op) {
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, numbers, (size_t)count));
   for (int64_t i = 0; i < dims[0] && i < dims[1]; i++) numbers[i * dims[1] + i] = 1;
   struct shape shape = {.rank = 2, .dims = {dims[0], dims[1]}};
-  TRY(make_numbers(op->make, type, &shape, numbers, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_numbers(op->b, type, &shape, numbers));
 }
 
 /* `steps` numbers from start to end. */
 hone_status build_linspace(struct pt_op *op) {
-  struct value *y;
   double start, end, *numbers;
   int64_t steps, dtype;
   TRY(pt_float(op, "start", 0, &start));
@@ -555,8 +538,7 @@ hone_status build_linspace(struct pt_op *op) {
                  : i < steps / 2
                      ? start + (end - start) / (double)(steps - 1) * (double)i
                      : end - (end - start) / (double)(steps - 1) * (double)(steps - 1 - i);
-  TRY(make_numbers(op->make, type, &shape, numbers, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_numbers(op->b, type, &shape, numbers));
 }
 
 /* -- more movement */
@@ -569,22 +551,21 @@ hone_status build_flip(struct pt_op *op) { /* parameter 1: flipud, 2: fliplr */
   if (!op->parameter) TRY(pt_ints(op, "dims", HONE_MAX_RANK, axes, &count));
   for (size_t i = 0; i < count; i++) {
     TRY(pt_axis_of(op, axes[i], x->shape.rank, &axis));
-    if (x->shape.rank) TRY(pt_slice(op, x, axis, -1, INT64_MIN, -1, &x));
+    if (x->shape.rank) BUILD(op->b, x = pt_slice(op, x, axis, -1, INT64_MIN, -1));
   }
   return pt_result(op, 0, x);
 }
 
-static hone_status rolled(struct pt_op *op, struct value *x, int64_t axis, int64_t shift,
-                          struct value **out) {
+static struct value *rolled(struct pt_op *op, struct value *x, int64_t axis, int64_t shift) {
   struct value *parts[2];
   const int64_t dim = x->shape.rank ? x->shape.dims[axis] : 0;
-  *out = x;
+  struct value *out = x;
   shift = dim ? shift % dim : 0;
-  if (!shift) return HONE_OK;
+  if (!shift) return out;
   if (shift < 0) shift += dim;
-  TRY(pt_slice(op, x, axis, dim - shift, INT64_MAX, 1, &parts[0]));
-  TRY(pt_slice(op, x, axis, 0, dim - shift, 1, &parts[1]));
-  return make_node(op->make, OP_Concat, parts, 2, ARGS(INT_ARG("axis", axis)), out);
+  parts[0] = pt_slice(op, x, axis, dim - shift, INT64_MAX, 1);
+  parts[1] = pt_slice(op, x, axis, 0, dim - shift, 1);
+  return x_concat(op->b, axis, parts, 2);
 }
 
 /* fftshift: moves the middle of each dimension to its beginning; parameter 1: the inverse. */
@@ -599,14 +580,14 @@ hone_status build_shift(struct pt_op *op) {
   for (size_t i = 0; i < count; i++) {
     TRY(pt_axis_of(op, axes[i], x->shape.rank, &axis));
     const int64_t half = x->shape.rank ? x->shape.dims[axis] / 2 : 0;
-    TRY(rolled(op, x, axis, op->parameter ? -half : half, &x));
+    BUILD(op->b, x = rolled(op, x, axis, op->parameter ? -half : half));
   }
   return pt_result(op, 0, x);
 }
 
 /* Without dims the flattened tensor is rolled. */
 hone_status build_roll(struct pt_op *op) {
-  struct value *x, *y;
+  struct value *x;
   int64_t shifts[HONE_MAX_RANK], axes[HONE_MAX_RANK] = {0}, axis;
   size_t count, given;
   TRY(pt_need(op, "self", &x));
@@ -614,13 +595,13 @@ hone_status build_roll(struct pt_op *op) {
   TRY(pt_ints(op, "dims", HONE_MAX_RANK, axes, &given));
   if (given ? given != count : count != 1) return pt_refuse(op, "with %zu shifts", count);
   const int64_t total = make_elements(x);
-  y = x;
-  if (!given) TRY(make_reshape(op->make, x, &total, 1, &y));
+  struct value *y = x;
+  if (!given) BUILD(op->b, y = x_reshape(op->b, x, &total, 1));
   for (size_t i = 0; i < count; i++) {
     TRY(pt_axis_of(op, axes[i], y->shape.rank, &axis));
-    TRY(rolled(op, y, axis, shifts[i], &y));
+    BUILD(op->b, y = rolled(op, y, axis, shifts[i]));
   }
-  if (!given) TRY(make_reshape(op->make, y, x->shape.dims, (size_t)x->shape.rank, &y));
+  if (!given) BUILD(op->b, y = x_reshape(op->b, y, x->shape.dims, x->shape.rank));
   return pt_result(op, 0, y);
 }
 
@@ -642,13 +623,12 @@ hone_status build_diff(struct pt_op *op) {
     return pt_refuse(op, "with n %lld at rank %d", (long long)n, x->shape.rank);
   TRY(pt_promote(op, parts, count));
   x = parts[0];
-  if (count > 1) TRY(make_node(op->make, OP_Concat, parts, count, ARGS(INT_ARG("axis", axis)), &x));
+  if (count > 1) BUILD(op->b, x = x_concat(op->b, axis, parts, count));
   for (int64_t i = 0; i < n; i++) {
     const int64_t dim = x->shape.dims[axis];
-    TRY(pt_slice(op, x, axis, dim ? 1 : 0, INT64_MAX, 1, &later));
-    TRY(pt_slice(op, x, axis, 0, dim ? dim - 1 : 0, 1, &earlier));
-    TRY(make_node(op->make, x->dtype == HONE_BOOL ? OP_Xor : OP_Sub, VALUES(later, earlier), NULL,
-                  &x));
+    later = pt_slice(op, x, axis, dim ? 1 : 0, INT64_MAX, 1);
+    earlier = pt_slice(op, x, axis, 0, dim ? dim - 1 : 0, 1);
+    BUILD(op->b, x = x_2(op->b, x->dtype == HONE_BOOL ? OP_Xor : OP_Sub, later, earlier));
   }
   return pt_result(op, 0, x);
 }
@@ -665,15 +645,15 @@ hone_status build_unbind(struct pt_op *op) {
   for (int d = 0; d < x->shape.rank; d++)
     if (d != axis) dims[rank++] = x->shape.dims[d];
   for (size_t i = 0; i < count; i++) {
-    TRY(pt_slice(op, x, axis, (int64_t)i, (int64_t)i + 1, 1, &y));
-    TRY(make_reshape(op->make, y, dims, rank, &y));
+    BUILD(op->b, y = x_reshape(op->b, pt_slice(op, x, axis, (int64_t)i, (int64_t)i + 1, 1), dims,
+                               (int)rank));
     TRY(pt_result(op, i, y));
   }
   return HONE_OK;
 }
 
 hone_status build_narrow(struct pt_op *op) {
-  struct value *x, *y;
+  struct value *x;
   int64_t axis, start, length;
   TRY(pt_need(op, "self", &x));
   TRY(pt_axis(op, "dim", 0, x->shape.rank, &axis));
@@ -684,8 +664,7 @@ hone_status build_narrow(struct pt_op *op) {
   if (start < 0 || length < 0 || start > dim || length > dim - start)
     return pt_refuse(op, "of %lld elements from %lld of %lld", (long long)length, (long long)start,
                      (long long)dim);
-  TRY(pt_slice(op, x, axis, start, start + length, 1, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, pt_slice(op, x, axis, start, start + length, 1));
 }
 
 /* Moves the dimensions `source` to `destination`, the others keep their order. */
@@ -697,7 +676,7 @@ static hone_status read_places(struct pt_op *op, const char *name, int64_t *out,
 }
 
 hone_status build_movedim(struct pt_op *op) {
-  struct value *x, *y;
+  struct value *x;
   int64_t from[HONE_MAX_RANK], to[HONE_MAX_RANK], perm[HONE_MAX_RANK];
   size_t count, other;
   bool moved[HONE_MAX_RANK] = {false};
@@ -717,8 +696,7 @@ hone_status build_movedim(struct pt_op *op) {
     while (at < x->shape.rank - 1 && perm[at] >= 0) at++;
     perm[at] = d;
   }
-  TRY(make_transpose(op->make, x, perm, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_transpose(op->b, x, perm));
 }
 
 /* expand_as (parameter 0), view_as (1) */
@@ -727,16 +705,16 @@ hone_status build_like(struct pt_op *op) {
   TRY(pt_need(op, "self", &x));
   TRY(pt_need(op, "other", &other));
   if (op->parameter) {
-    TRY(make_reshape(op->make, x, other->shape.dims, (size_t)other->shape.rank, &y));
+    y = x_reshape(op->b, x, other->shape.dims, other->shape.rank);
   } else {
-    TRY(make_expand(op->make, x, other->shape.dims, (size_t)other->shape.rank, &y));
+    y = x_2(op->b, OP_Expand, x, x_list(op->b, other->shape.dims, (size_t)other->shape.rank));
   }
   return pt_result(op, 0, y);
 }
 
 /* Splits one dimension into several. */
 hone_status build_unflatten(struct pt_op *op) {
-  struct value *x, *y;
+  struct value *x;
   int64_t axis, sizes[HONE_MAX_RANK], dims[HONE_MAX_RANK];
   size_t count, rank = 0;
   TRY(pt_need(op, "self", &x));
@@ -747,8 +725,7 @@ hone_status build_unflatten(struct pt_op *op) {
     if (d != axis) dims[rank++] = x->shape.dims[d];
     for (size_t i = 0; d == axis && i < count; i++) dims[rank++] = sizes[i];
   }
-  TRY(make_reshape(op->make, x, dims, rank, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_reshape(op->b, x, dims, (int)rank));
 }
 
 /* [N, C r r, H, W] to [N, C, H r, W r], or (parameter 1) back. */
@@ -760,31 +737,34 @@ hone_status build_pixel_shuffle(struct pt_op *op) {
   TRY(pt_int(op, op->parameter ? "downscale_factor" : "upscale_factor", 1, &r));
   if (x->shape.rank != 4 || r < 1) return pt_refuse(op, "of rank %d", x->shape.rank);
   if (!op->parameter) {
-    TRY(make_node(op->make, OP_DepthToSpace, VALUES(x),
-                  ARGS(INT_ARG("blocksize", r), STRING_ARG("mode", "CRD")), &y));
+    y = x_args(op->b, OP_DepthToSpace, VALUES(x),
+               ARGS(INT_ARG("blocksize", r), STRING_ARG("mode", "CRD")));
     return pt_result(op, 0, y);
   }
   const int64_t *d = x->shape.dims;
   if (d[2] % r || d[3] % r) return pt_refuse(op, "of this size");
-  TRY(make_reshape(op->make, x, (int64_t[]){d[0], d[1], d[2] / r, r, d[3] / r, r}, 6, &y));
-  TRY(make_transpose(op->make, y, apart, &y));
-  TRY(make_reshape(op->make, y, (int64_t[]){d[0], -1, d[2] / r, d[3] / r}, 4, &y));
-  return pt_result(op, 0, y);
+  y = x_transpose(op->b, x_reshape(op->b, x, (int64_t[]){d[0], d[1], d[2] / r, r, d[3] / r, r}, 6),
+                  apart);
+  return pt_result(op, 0, x_reshape(op->b, y, (int64_t[]){d[0], -1, d[2] / r, d[3] / r}, 4));
 }
 
 /* Interleaves channels of groups. */
 hone_status build_channel_shuffle(struct pt_op *op) {
   static const int64_t turn[] = {0, 2, 1, 3, 4};
-  struct value *x, *y;
+  struct value *x;
   int64_t groups;
   TRY(pt_need(op, "self", &x));
   TRY(pt_int(op, "groups", 1, &groups));
   const int64_t *d = x->shape.dims;
   if (x->shape.rank != 4 || groups < 1 || d[1] % groups) return pt_refuse(op, "of this size");
-  TRY(make_reshape(op->make, x, (int64_t[]){d[0], groups, d[1] / groups, d[2], d[3]}, 5, &y));
-  TRY(make_transpose(op->make, y, turn, &y));
-  TRY(make_reshape(op->make, y, d, 4, &y));
-  return pt_result(op, 0, y);
+  return pt_result(
+      op, 0,
+      x_reshape(
+          op->b,
+          x_transpose(op->b,
+                      x_reshape(op->b, x, (int64_t[]){d[0], groups, d[1] / groups, d[2], d[3]}, 5),
+                      turn),
+          d, 4));
 }
 
 /* Each vector expanded to the grid of all of them, the first along the first dimension. */
@@ -800,12 +780,11 @@ hone_status build_meshgrid(struct pt_op *op) {
     if (list[i]->shape.rank > 1) return pt_refuse(op, "of rank %d", list[i]->shape.rank);
     dims[swap && i < 2 ? 1 - i : i] = list[i]->shape.rank ? list[i]->shape.dims[0] : 1;
   }
-  TRY(make_ints(op->make, dims, count, &shape));
+  BUILD(op->b, shape = x_list(op->b, dims, count));
   for (size_t i = 0; i < count; i++) {
     size_t axis = swap && i < 2 ? 1 - i : i;
     for (size_t d = 0; d < count; d++) one[d] = d == axis ? dims[d] : 1;
-    TRY(make_reshape(op->make, list[i], one, count, &y));
-    TRY(make_node(op->make, OP_Expand, VALUES(y, shape), NULL, &y));
+    BUILD(op->b, y = x_2(op->b, OP_Expand, x_reshape(op->b, list[i], one, (int)count), shape));
     TRY(pt_result(op, i, y));
   }
   return HONE_OK;
@@ -826,7 +805,7 @@ hone_status build_broadcast_tensors(struct pt_op *op) {
     all = with;
   }
   for (size_t i = 0; i < count; i++) {
-    TRY(make_expand(op->make, list[i], all.dims, (size_t)all.rank, &y));
+    BUILD(op->b, y = x_2(op->b, OP_Expand, list[i], x_list(op->b, all.dims, (size_t)all.rank)));
     TRY(pt_result(op, i, y));
   }
   return HONE_OK;

@@ -150,14 +150,14 @@ static hone_status pt_build(struct pt_op *op) {
 hone_status pt_add_node(struct pt *pt, const json_t *node, size_t index) {
   struct pt_op op = {.pt = pt,
                      .ctx = pt->ctx,
-                     .make = &pt->make,
+                     .b = &pt->b,
                      .node = node,
                      .target = pt_target(node),
                      .inputs = json_object_get(node, "inputs"),
                      .outputs = json_object_get(node, "outputs")};
-  pt->make.index = (int64_t)index;
+  pt->b.index = (int64_t)index;
   const char *name = pt_words(json_object_get(node, "name"));
-  TRY(arena_string(pt->ctx, pt->arena, name, strlen(name), &pt->make.name));
-  TRY(arena_string(pt->ctx, pt->arena, op.target, strlen(op.target), &pt->make.written_as));
+  TRY(arena_string(pt->ctx, pt->arena, name, strlen(name), &pt->b.name));
+  TRY(arena_string(pt->ctx, pt->arena, op.target, strlen(op.target), &pt->b.written_as));
   return pt_build(&op);
 }

@@ -59,15 +59,17 @@ static hone_status count_windows(struct pt_op *op, const struct pool *p, size_t 
 
 static hone_status pool_node(struct pt_op *op, const struct pool *p, struct value *x, enum op_id id,
                              size_t count, struct value **out) {
-  const struct arg args[] = {
-      INTS_ARG("kernel_shape", p->kernel, p->n),
-      INTS_ARG("strides", p->strides, p->n),
-      INTS_ARG("pads", p->pads, 2 * p->n),
-      INT_ARG("ceil_mode", p->ceil),
-      INTS_ARG("dilations", p->dilations, p->n),
-      {.name = id == OP_MaxPool ? NULL : "count_include_pad", .kind = ARG_INT, .i = p->include},
-      {.name = NULL}};
-  return make_nodes(op->make, id, VALUES(x), args, count, out);
+  const struct attribute args[] = {INTS_ARG("kernel_shape", p->kernel, p->n),
+                                   INTS_ARG("strides", p->strides, p->n),
+                                   INTS_ARG("pads", p->pads, 2 * p->n),
+                                   INT_ARG("ceil_mode", p->ceil),
+                                   INTS_ARG("dilations", p->dilations, p->n),
+                                   {.name = id == OP_MaxPool ? NULL : "count_include_pad",
+                                    .kind = ATTRIBUTE_INT,
+                                    .i = p->include},
+                                   {.name = NULL}};
+  BUILD(op->b, x_nodes(op->b, id, VALUES(x), args, count, out));
+  return HONE_OK;
 }
 
 /* -- maximum */
@@ -77,12 +79,9 @@ static hone_status pool_node(struct pt_op *op, const struct pool *p, struct valu
 static hone_status largest_of(struct pt_op *op, int64_t axis, const int64_t *list, int64_t windows,
                               int64_t length, struct value **x) {
   const int64_t dims[] = {windows, length}, reduced = axis + 1;
-  struct value *index, *axes;
   if ((*x)->shape.rank == HONE_MAX_RANK) return pt_refuse(op, "of rank %d", (*x)->shape.rank);
-  TRY(pt_index_list(op, list, dims, 2, &index));
-  TRY(make_node(op->make, OP_Gather, VALUES(*x, index), ARGS(INT_ARG("axis", axis)), x));
-  TRY(make_ints(op->make, &reduced, 1, &axes));
-  return make_node(op->make, OP_ReduceMax, VALUES(*x, axes), ARGS(INT_ARG("keepdims", 0)), x);
+  *x = x_gather(op->b, *x, pt_index_list(op, list, dims, 2), axis);
+  return x_give(op->b, x, x_reduce(op->b, OP_ReduceMax, *x, &reduced, 1, 0));
 }
 
 /* For integers, padded with the smallest value. */
@@ -91,16 +90,16 @@ static hone_status largest_integers(struct pt_op *op, const struct pool *p) {
   const double least = p->x->dtype == HONE_U8 ? 0 : -ldexp(1, bits - 1);
   const size_t rank = p->n + 2;
   int64_t pads[2 * HONE_MAX_RANK] = {0}, windows[HONE_MAX_RANK];
-  struct value *widths, *fill, *x;
+  struct value *x;
   for (size_t i = 0; i < p->n; i++) {
     pads[2 + i] = p->pads[i];
     TRY(count_windows(op, p, i, &windows[i], &pads[rank + 2 + i]));
     if (pads[rank + 2 + i] < 0) pads[rank + 2 + i] = 0;
   }
-  TRY(make_ints(op->make, pads, 2 * rank, &widths));
-  TRY(make_scalar(op->make, p->x->dtype, least, &fill));
-  TRY(make_node(op->make, OP_Pad, VALUES(p->x, widths, fill), ARGS(STRING_ARG("mode", "constant")),
-                &x));
+  BUILD(op->b,
+        x = x_args(op->b, OP_Pad,
+                   VALUES(p->x, x_list(op->b, pads, 2 * rank), x_scalar(op->b, p->x->dtype, least)),
+                   ARGS(STRING_ARG("mode", "constant"))));
   for (size_t i = 0; i < p->n; i++) {
     int64_t *list, count = 0;
     if (!checked_mul(windows[i], p->kernel[i], &count)) return pt_refuse(op, "of this size");
@@ -118,11 +117,11 @@ static hone_status largest_with_places(struct pt_op *op, const struct pool *p) {
   int64_t plane = 1;
   /* the count was checked when x was made */
   for (int d = 2; d < x->shape.rank; d++) plane *= x->shape.dims[d];
-  if (x->dtype == HONE_I32 || x->dtype == HONE_I16) TRY(make_cast(op->make, x, HONE_F64, &x));
+  if (x->dtype == HONE_I32 || x->dtype == HONE_I16) BUILD(op->b, x = x_cast(op->b, x, HONE_F64));
   if (x->dtype == HONE_I64) return pt_refuse(op, "of int64 with indices");
   TRY(pool_node(op, p, x, OP_MaxPool, 2, y));
-  TRY(make_cast(op->make, y[0], p->x->dtype, &y[0]));
-  TRY(make_with_scalar(op->make, OP_Mod, y[1], (double)plane, &y[1]));
+  BUILD(op->b, y[0] = x_cast(op->b, y[0], p->x->dtype));
+  BUILD(op->b, y[1] = x_by(op->b, OP_Mod, y[1], (double)plane));
   TRY(pt_result(op, 0, y[0]));
   return pt_result(op, 1, y[1]);
 }
@@ -153,7 +152,7 @@ static hone_status average_by(struct pt_op *op, struct pool *p, int64_t divisor)
   p->ceil = 0;
   p->include = 1;
   TRY(pool_node(op, p, p->x, OP_AveragePool, 1, &y));
-  TRY(make_with_scalar(op->make, OP_Mul, y, area / (double)divisor, &y));
+  BUILD(op->b, y = x_by(op->b, OP_Mul, y, area / (double)divisor));
   return pt_result(op, 0, y);
 }
 
@@ -166,11 +165,10 @@ hone_status build_average_pool(struct pt_op *op) {
   if (pt_given(op, "divisor_override")) return average_by(op, &p, divisor);
   const hone_dtype dtype = p.x->dtype;
   const bool is_float = dtype_is_float(dtype);
-  if (!is_float) TRY(make_cast(op->make, p.x, HONE_F64, &p.x));
+  if (!is_float) BUILD(op->b, p.x = x_cast(op->b, p.x, HONE_F64));
   TRY(pool_node(op, &p, p.x, OP_AveragePool, 1, &y));
   if (!is_float) { /* truncated toward zero, except for the rounding of the quotient */
-    TRY(make_with_scalar(op->make, OP_Mul, y, 1 + 1e-12, &y));
-    TRY(make_cast(op->make, y, dtype, &y));
+    y = x_cast(op->b, x_by(op->b, OP_Mul, y, 1 + 1e-12), dtype);
   }
   return pt_result(op, 0, y);
 }
@@ -193,7 +191,7 @@ static hone_status average_axis(struct pt_op *op, int axis, int64_t size, struct
     const int64_t start = window_start(i, n, size), end = window_end(i, n, size);
     for (int64_t k = start; k < end; k++) weights[k * size + i] = 1.0 / (double)(end - start);
   }
-  return pt_multiply_axis(op, axis, size, weights, x);
+  return x_give(op->b, x, pt_multiply_axis(op, axis, size, weights, *x));
 }
 
 static hone_status largest_axis(struct pt_op *op, int axis, int64_t size, struct value **x) {

@@ -326,7 +326,7 @@ static hone_status add_state_input(struct pt *pt, const char *name, const char *
     return fail(pt->ctx, HONE_E_TYPE, place_name(buffer), "a state of complex numbers");
   TRY(name_copy(pt->ctx, pt->arena, (const uint8_t *)buffer, strlen(buffer), 0, "a buffer's name",
                 &copy));
-  TRY(graph_input(pt->ctx, pt->make.graph, copy, tensor->dtype, &tensor->shape, &value));
+  TRY(graph_input(pt->ctx, pt->b.graph, copy, tensor->dtype, &tensor->shape, &value));
   value->is_kept = true;
   struct pt_state *state = state_of(pt, buffer);
   state->before = value;
@@ -341,16 +341,16 @@ static hone_status add_state_input(struct pt *pt, const char *name, const char *
 
 /* The state after a run. */
 static hone_status add_state_output(struct pt *pt, const struct pt_state *state) {
-  struct pt_op op = {.pt = pt, .ctx = pt->ctx, .make = &pt->make, .target = "output"};
+  struct pt_op op = {.pt = pt, .ctx = pt->ctx, .b = &pt->b, .target = "output"};
   struct pt_item *item;
   const char *label;
-  struct graph *graph = pt->make.graph;
+  struct graph *graph = pt->b.graph;
   TRY(pt_find(pt, place_name(state->name), state->name, &item));
   if (!item->value) return wrong(pt, state->name, "a state that is a number");
   TRY(pt_refresh(&op, item));
   TRY(arena_printf(pt->ctx, pt->arena, &label, "%s.next", state->buffer));
-  pt->make.index = -1;
-  TRY(make_graph_output(&pt->make, item->value, label));
+  pt->b.index = -1;
+  TRY(make_graph_output(&pt->b, item->value, label));
   const struct value *before = state->before, *after = graph->outputs.at[graph->outputs.count - 1];
   if (!before || before->dtype != after->dtype || !shape_equal(&before->shape, &after->shape))
     return HONE_OK; /* not usable as the initial state of another run */
@@ -409,7 +409,7 @@ static hone_status add_weight(struct pt *pt, const char *kind, const json_t *spe
     struct pt_item *item;
     bool is_complex;
     TRY(read_weight(pt, pt_words(json_object_get(spec, fields[i][1])), &tensor, &is_complex));
-    TRY(graph_constant(pt->ctx, pt->make.graph, NULL, tensor, &value));
+    TRY(graph_constant(pt->ctx, pt->b.graph, NULL, tensor, &value));
     TRY(pt_define(pt, name, value, 0));
     TRY(pt_find(pt, place_name(name), name, &item));
     item->is_complex = is_complex;
@@ -450,15 +450,15 @@ static hone_status add_inputs(struct pt *pt, const json_t *graph, const json_t *
   TRY(NEW_ARRAY(pt->ctx, pt->arena, is_real, inputs.raw.count));
   for (size_t i = 0; i < inputs.raw.count; i++) is_real[i] = true;
   TRY(bind_shapes(pt->ctx, pt->arena, pt->source->options, inputs.raw.at, is_real, inputs.raw.count,
-                  shapes, pt->make.graph));
+                  shapes, pt->b.graph));
   for (size_t i = 0; i < inputs.raw.count; i++) {
     struct value *value;
     int64_t elements;
     size_t bytes;
     TRY(shape_check(pt->ctx, place_name(inputs.raw.at[i].name), inputs.raw.at[i].dtype, &shapes[i],
                     &elements, &bytes));
-    TRY(graph_input(pt->ctx, pt->make.graph, inputs.raw.at[i].name, inputs.raw.at[i].dtype,
-                    &shapes[i], &value));
+    TRY(graph_input(pt->ctx, pt->b.graph, inputs.raw.at[i].name, inputs.raw.at[i].dtype, &shapes[i],
+                    &value));
     TRY(pt_define(pt, inputs.raw.at[i].name, value, 0));
     struct pt_item *item = names_find(&pt->items, inputs.raw.at[i].name);
     item->is_complex = inputs.is_complex.at[i];
@@ -498,7 +498,7 @@ static hone_status leave_out(struct pt *pt, size_t i, const json_t *arg) {
 
 static hone_status add_outputs(struct pt *pt, const json_t *signature) {
   const json_t *specs = json_object_get(signature, "output_specs");
-  struct pt_op op = {.pt = pt, .ctx = pt->ctx, .make = &pt->make, .target = "output"};
+  struct pt_op op = {.pt = pt, .ctx = pt->ctx, .b = &pt->b, .target = "output"};
   for (size_t i = 0; i < json_array_size(specs); i++) {
     json_t *spec = NULL, *tensor = NULL;
     struct pt_item *item;
@@ -525,15 +525,15 @@ static hone_status add_outputs(struct pt *pt, const json_t *signature) {
     TRY(pt_refresh(&op, item));
     TRY(arena_string(pt->ctx, pt->arena, name, strlen(name), &name));
     if (item->is_complex) warn_complex_pairs(pt, name);
-    pt->make.index = -1;
-    for (size_t k = 0; k < pt->make.graph->outputs.count; k++)
-      if (!strcmp(pt->make.graph->outputs.at[k]->name, name))
+    pt->b.index = -1;
+    for (size_t k = 0; k < pt->b.graph->outputs.count; k++)
+      if (!strcmp(pt->b.graph->outputs.at[k]->name, name))
         TRY(arena_printf(pt->ctx, pt->arena, &name, "%s:%zu", name, i));
     if (item->value->is_input) TRY(arena_printf(pt->ctx, pt->arena, &name, "%s:out", name));
-    TRY(make_graph_output(&pt->make, item->value, name));
+    TRY(make_graph_output(&pt->b, item->value, name));
   }
   TRY(add_state_outputs(pt));
-  if (pt->make.graph->outputs.count) return HONE_OK;
+  if (pt->b.graph->outputs.count) return HONE_OK;
   return fail(pt->ctx, HONE_E_FORMAT, place_none(), "a graph without outputs");
 }
 
@@ -654,14 +654,14 @@ static hone_status open_archive(struct pt *pt) {
 hone_status read_pt2(struct ctx *ctx, struct arena *arena, const struct source *source,
                      struct graph **out_graph) {
   struct pt pt = {.ctx = ctx, .arena = arena, .source = source};
-  pt.make = (struct make){.ctx = ctx, .index = -1, .name = ""};
+  pt.b = (struct graph_builder){.ctx = ctx, .index = -1, .name = ""};
   names_init(&pt.items, arena);
-  TRY(graph_create(ctx, arena, &pt.make.graph));
+  TRY(graph_create(ctx, arena, &pt.b.graph));
   hone_status status = open_archive(&pt);
   if (!status) status = build(&pt);
   json_decref(pt.model);
   json_decref(pt.weights);
   json_decref(pt.constants);
-  *out_graph = pt.make.graph;
+  *out_graph = pt.b.graph;
   return status;
 }

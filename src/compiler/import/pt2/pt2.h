@@ -52,13 +52,13 @@ struct pt {
   VEC(struct pt_state) states;
   int depth;      /* nesting of subgraphs */
   int64_t called; /* their nodes, counted each time they are read */
-  struct make make;
+  struct graph_builder b;
 };
 /* A node while it is translated. */
 struct pt_op {
   struct pt *pt;
   struct ctx *ctx;
-  struct make *make;
+  struct graph_builder *b;
   const char *target; /* "aten.relu.default" */
   const json_t *node;
   json_t *inputs, *outputs;
@@ -140,26 +140,24 @@ MUST_USE hone_status pt_axis(struct pt_op *op, const char *name, int64_t otherwi
                              int64_t *out);
 /* The permutation of a permute, transpose or t. */
 MUST_USE hone_status pt_perm(struct pt_op *op, const struct value *x, int64_t *perm);
-MUST_USE hone_status pt_slice(struct pt_op *op, struct value *x, int64_t axis, int64_t start,
-                              int64_t end, int64_t step, struct value **out);
+struct value *pt_slice(struct pt_op *op, struct value *x, int64_t axis, int64_t start, int64_t end,
+                       int64_t step);
 /* Indices as a constant of these dimensions. */
-MUST_USE hone_status pt_index_list(struct pt_op *op, const int64_t *list, const int64_t *dims,
-                                   size_t rank, struct value **out);
+struct value *pt_index_list(struct pt_op *op, const int64_t *list, const int64_t *dims,
+                            size_t rank);
 /* x with `part` written at start, start + step, .. of an axis. */
 MUST_USE hone_status pt_put_slice(struct pt_op *op, struct value *x, struct value *part,
                                   int64_t axis, int64_t start, int64_t step, struct value **out);
 
 /* Part 0 or 1 of x [.., 2], without that axis. */
-MUST_USE hone_status pt_part(struct pt_op *op, struct value *x, int64_t part, struct value **out);
+struct value *pt_part(struct pt_op *op, struct value *x, int64_t part);
 
 /* x broadcast to a shape. */
-MUST_USE hone_status pt_expand(struct pt_op *op, struct value *x, const struct shape *shape,
-                               struct value **out);
+struct value *pt_expand(struct pt_op *op, struct value *x, const struct shape *shape);
 /* x with a dimension of 1 before axis `at`. */
 MUST_USE hone_status pt_insert_axis(struct pt_op *op, struct value *x, int at, struct value **out);
 /* x reduced along one axis, which is removed. */
-MUST_USE hone_status pt_reduce_axis(struct pt_op *op, enum op_id id, struct value *x, int64_t axis,
-                                    struct value **out);
+struct value *pt_reduce_axis(struct pt_op *op, enum op_id id, struct value *x, int64_t axis);
 /* The list 0, 1, .. count - 1. */
 MUST_USE hone_status pt_count_up(struct pt_op *op, int64_t count, struct value **out);
 
@@ -208,8 +206,7 @@ MUST_USE hone_status pt_pair_of(struct pt_op *op, struct value **x, struct value
 /* self and other as floats, of the type that PyTorch computes in; y NULL: self alone. */
 MUST_USE hone_status pt_floats_of(struct pt_op *op, struct value **x, struct value **y);
 /* The angle of (x, y), both floats. */
-MUST_USE hone_status pt_atan2(struct pt_op *op, struct value *y, struct value *x,
-                              struct value **out);
+struct value *pt_atan2(struct pt_op *op, struct value *y, struct value *x);
 pt_build_fn build_unary, build_copy, build_silu, build_rsqrt, build_gelu, build_alpha, build_clamp,
     build_binary, build_rsub, build_not_equal, build_where, build_masked_fill, build_cast,
     build_hard_sigmoid, build_softplus, build_log_sigmoid, build_log_base, build_expm1, build_log1p,
@@ -281,8 +278,8 @@ pt_build_fn build_quantize, build_dequantize, build_fake_quantize, build_choose_
 
 /* -- contract.c */
 /* Multiplies one axis of x by a matrix [its size, size]. */
-MUST_USE hone_status pt_multiply_axis(struct pt_op *op, int axis, int64_t size,
-                                      const double *weights, struct value **x);
+struct value *pt_multiply_axis(struct pt_op *op, int axis, int64_t size, const double *weights,
+                               struct value *x);
 pt_build_fn build_linear, build_matmul, build_addmm, build_attention, build_conv, build_reduce,
     build_arg, build_add_product, build_outer, build_einsum, build_number_sum, build_reduce_truth,
     build_extreme, build_variance, build_norm, build_distance, build_weight_norm, build_cumulative,

@@ -11,8 +11,8 @@ enum { AS_NUMBERS = 0, AS_CHANNELS = 1, AS_TENSORS = 2 };
 static hone_status read_only_element(struct pt_op *op, const char *name, hone_dtype dtype,
                                      struct value **out) {
   TRY(pt_need(op, name, out));
-  TRY(make_cast(op->make, *out, dtype, out));
-  return make_reshape(op->make, *out, NULL, 0, out);
+  *out = x_cast(op->b, *out, dtype);
+  return x_give(op->b, out, x_reshape(op->b, *out, NULL, 0));
 }
 
 /* One scale and zero point, or one per index of an axis. */
@@ -28,14 +28,14 @@ static hone_status read_scale(struct pt_op *op, hone_dtype dtype, struct value *
   if (op->parameter == AS_NUMBERS) {
     TRY(pt_float(op, "scale", 1, &number));
     TRY(pt_int(op, "zero_point", 0, &offset));
-    TRY(make_scalar(op->make, HONE_F32, number, scale));
-    return make_scalar(op->make, dtype, (double)offset, zero);
+    *scale = x_scalar(op->b, HONE_F32, number);
+    return x_give(op->b, zero, x_scalar(op->b, dtype, (double)offset));
   }
   TRY(pt_need(op, "scales", scale));
   TRY(pt_tensor(op, "zero_points", zero));
   TRY(pt_int(op, "axis", 0, out_axis));
-  TRY(make_cast(op->make, *scale, HONE_F32, scale));
-  return *zero ? make_cast(op->make, *zero, dtype, zero) : HONE_OK;
+  BUILD(op->b, *scale = x_cast(op->b, *scale, HONE_F32));
+  return *zero ? x_give(op->b, zero, x_cast(op->b, *zero, dtype)) : HONE_OK;
 }
 
 static hone_status read_stored(struct pt_op *op, const char *name, hone_dtype *out) {
@@ -47,7 +47,7 @@ static hone_status read_stored(struct pt_op *op, const char *name, hone_dtype *o
 }
 
 hone_status build_quantize(struct pt_op *op) {
-  struct value *x, *scale, *zero, *low, *high, *y;
+  struct value *x, *scale, *zero;
   int64_t axis, least, most;
   hone_dtype dtype;
   TRY(pt_need(op, "input", &x));
@@ -55,34 +55,32 @@ hone_status build_quantize(struct pt_op *op) {
   TRY(read_scale(op, dtype, &scale, &zero, &axis));
   TRY(pt_int(op, "quant_min", 0, &least));
   TRY(pt_int(op, "quant_max", 0, &most));
-  TRY(make_node(op->make, OP_QuantizeLinear, VALUES(x, scale, zero), ARGS(INT_ARG("axis", axis)),
-                &y));
+  struct value *y =
+      x_args(op->b, OP_QuantizeLinear, VALUES(x, scale, zero), ARGS(INT_ARG("axis", axis)));
   const bool is_whole = (dtype == HONE_I8 && least == -128 && most == 127) ||
                         (dtype == HONE_U8 && least == 0 && most == 255);
   if (is_whole) return pt_result(op, 0, y);
-  TRY(make_scalar(op->make, dtype, (double)least, &low));
-  TRY(make_scalar(op->make, dtype, (double)most, &high));
-  TRY(make_node(op->make, OP_Clip, VALUES(y, low, high), NULL, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0,
+                   x_3(op->b, OP_Clip, y, x_scalar(op->b, dtype, (double)least),
+                       x_scalar(op->b, dtype, (double)most)));
 }
 
 hone_status build_dequantize(struct pt_op *op) {
-  struct value *x, *scale, *zero, *y;
+  struct value *x, *scale, *zero;
   int64_t axis;
   TRY(pt_need(op, "input", &x));
   TRY(read_scale(op, x->dtype, &scale, &zero, &axis));
-  TRY(make_node(op->make, OP_DequantizeLinear, VALUES(x, scale, zero), ARGS(INT_ARG("axis", axis)),
-                &y));
-  return pt_result(op, 0, y);
+  return pt_result(
+      op, 0,
+      x_args(op->b, OP_DequantizeLinear, VALUES(x, scale, zero), ARGS(INT_ARG("axis", axis))));
 }
 
 /* int8 times int8, in int32. */
 hone_status build_integer_product(struct pt_op *op) {
-  struct value *x, *w, *y;
+  struct value *x, *w;
   TRY(pt_need(op, "self", &x));
   TRY(pt_need(op, "mat2", &w));
-  TRY(make_node(op->make, OP_MatMulInteger, VALUES(x, w), NULL, &y));
-  return pt_result(op, 0, y);
+  return pt_result(op, 0, x_2(op->b, OP_MatMulInteger, x, w));
 }
 
 /* A scale or a zero point in floats: one, or (parameter 1) one per index of an axis of x. */
@@ -90,18 +88,18 @@ static hone_status read_step(struct pt_op *op, const char *name, struct value *x
                              struct value **out) {
   int64_t axis, dims[HONE_MAX_RANK];
   TRY(pt_operand(op, name, x, out));
-  TRY(make_cast(op->make, *out, HONE_F32, out));
-  if (!op->parameter) return make_reshape(op->make, *out, NULL, 0, out);
+  *out = x_cast(op->b, *out, HONE_F32);
+  if (!op->parameter) return x_give(op->b, out, x_reshape(op->b, *out, NULL, 0));
   TRY(pt_axis(op, "axis", 0, x->shape.rank, &axis));
   for (int d = 0; d < x->shape.rank; d++) dims[d] = d == axis ? x->shape.dims[d] : 1;
-  return make_reshape(op->make, *out, dims, (size_t)x->shape.rank, out);
+  return x_give(op->b, out, x_reshape(op->b, *out, dims, x->shape.rank));
 }
 
 /* x rounded to the steps of a low-bit type with a scale, in floats. */
 hone_status build_fake_quantize(struct pt_op *op) {
-  struct value *x, *scale, *zero, *low, *high, *enabled, *y;
+  struct value *x, *scale, *zero, *enabled;
   int64_t least, most;
-  struct make *make = op->make;
+  struct graph_builder *b = op->b;
   TRY(pt_need(op, "self", &x));
   TRY(pt_int(op, "quant_min", 0, &least));
   TRY(pt_int(op, "quant_max", 255, &most));
@@ -114,16 +112,12 @@ hone_status build_fake_quantize(struct pt_op *op) {
   if (enabled && !tensor_i64(enabled->constant, 0)) return pt_result(op, 0, x);
   TRY(read_step(op, "scale", x, &scale));
   TRY(read_step(op, "zero_point", x, &zero));
-  TRY(make_scalar(make, HONE_F32, (double)least, &low));
-  TRY(make_scalar(make, HONE_F32, (double)most, &high));
-  TRY(make_node(make, OP_Reciprocal, VALUES(scale), NULL, &y));
-  TRY(make_node(make, OP_Mul, VALUES(x, y), NULL, &y));
-  TRY(make_node(make, OP_Round, VALUES(y), NULL, &y));
-  TRY(make_node(make, OP_Add, VALUES(y, zero), NULL, &y));
-  TRY(make_node(make, OP_Clip, VALUES(y, low, high), NULL, &y));
-  TRY(make_node(make, OP_Sub, VALUES(y, zero), NULL, &y));
-  TRY(make_node(make, OP_Mul, VALUES(y, scale), NULL, &y));
-  return pt_result(op, 0, y);
+  struct value *low = x_scalar(b, HONE_F32, (double)least);
+  struct value *high = x_scalar(b, HONE_F32, (double)most);
+  struct value *y =
+      x_2(b, OP_Add, x_1(b, OP_Round, x_2(b, OP_Mul, x, x_1(b, OP_Reciprocal, scale))), zero);
+  return pt_result(op, 0,
+                   x_2(b, OP_Mul, x_2(b, OP_Sub, x_3(b, OP_Clip, y, low, high), zero), scale));
 }
 
 /* -- scale and zero point of values computed at run time */
@@ -141,49 +135,42 @@ struct scheme {
 /* The smallest and the largest element of x, extended to zero; axes NULL: over all, as scalars. */
 static hone_status reach_of(struct pt_op *op, struct value *x, struct value *axes,
                             struct value **low, struct value **high) {
-  const struct arg *args = ARGS(INT_ARG("keepdims", axes != NULL));
+  const struct attribute *args = ARGS(INT_ARG("keepdims", axes != NULL));
   struct value *inputs[] = {x, axes}, *nothing;
   const size_t count = axes ? 2 : 1;
-  TRY(make_scalar(op->make, HONE_F32, 0, &nothing));
-  TRY(make_node(op->make, OP_ReduceMin, inputs, count, args, low));
-  TRY(make_node(op->make, OP_ReduceMax, inputs, count, args, high));
-  TRY(make_node(op->make, OP_Min, VALUES(*low, nothing), NULL, low));
-  return make_node(op->make, OP_Max, VALUES(*high, nothing), NULL, high);
+  nothing = x_scalar(op->b, HONE_F32, 0);
+  *low = x_args(op->b, OP_ReduceMin, inputs, count, args);
+  *high = x_args(op->b, OP_ReduceMax, inputs, count, args);
+  *low = x_2(op->b, OP_Min, *low, nothing);
+  return x_give(op->b, high, x_2(op->b, OP_Max, *high, nothing));
 }
 
-static hone_status scale_of(struct pt_op *op, const struct scheme *range, struct value *low,
-                            struct value *high, struct value **out) {
-  struct value *other;
+static struct value *scale_of(struct pt_op *op, const struct scheme *range, struct value *low,
+                              struct value *high, struct value *out) {
   double steps = range->most - range->least;
   if (range->rule == RULE_WHOLE) {
-    TRY(make_node(op->make, OP_Sub, VALUES(high, low), NULL, out));
+    out = x_2(op->b, OP_Sub, high, low);
   } else if (range->rule == RULE_EVEN) {
-    TRY(make_node(op->make, OP_Neg, VALUES(low), NULL, &other));
-    TRY(make_node(op->make, OP_Max, VALUES(other, high), NULL, out));
+    out = x_2(op->b, OP_Max, x_1(op->b, OP_Neg, low), high);
     steps /= 2;
   } else {
-    TRY(make_with_scalar(op->make, OP_Div, low, range->least / range->most, &other));
-    TRY(make_node(op->make, OP_Max, VALUES(other, high), NULL, out));
+    out = x_2(op->b, OP_Max, x_by(op->b, OP_Div, low, range->least / range->most), high);
     steps = range->most;
   }
-  TRY(make_with_scalar(op->make, OP_Div, *out, steps, out));
-  return make_with_scalar(op->make, OP_Max, *out, range->eps, out);
+  out = x_by(op->b, OP_Div, out, steps);
+  return x_by(op->b, OP_Max, out, range->eps);
 }
 
 /* The zero point: least - round(low / scale). */
-static hone_status zero_of(struct pt_op *op, const struct scheme *range, struct value *low,
-                           struct value *scale, struct value **out) {
-  struct value *least, *most, *none;
-  if (range->rule != RULE_WHOLE) {
-    TRY(make_with_scalar(op->make, OP_Mul, scale, 0, &none));
-    return make_with_scalar(op->make, OP_Add, none, range->middle, out);
-  }
-  TRY(make_scalar(op->make, HONE_F32, range->least, &least));
-  TRY(make_scalar(op->make, HONE_F32, range->most, &most));
-  TRY(make_node(op->make, OP_Div, VALUES(low, scale), NULL, out));
-  TRY(make_node(op->make, OP_Round, VALUES(*out), NULL, out));
-  TRY(make_node(op->make, OP_Sub, VALUES(least, *out), NULL, out));
-  return make_node(op->make, OP_Clip, VALUES(*out, least, most), NULL, out);
+static struct value *zero_of(struct pt_op *op, const struct scheme *range, struct value *low,
+                             struct value *scale) {
+  if (range->rule != RULE_WHOLE)
+    return x_by(op->b, OP_Add, x_by(op->b, OP_Mul, scale, 0), range->middle);
+  struct value *least = x_scalar(op->b, HONE_F32, range->least);
+  struct value *most = x_scalar(op->b, HONE_F32, range->most);
+  struct value *out =
+      x_2(op->b, OP_Sub, least, x_1(op->b, OP_Round, x_2(op->b, OP_Div, low, scale)));
+  return x_3(op->b, OP_Clip, out, least, most);
 }
 
 static hone_status choose_scale(struct pt_op *op, const struct scheme *range, struct value *x,
@@ -192,8 +179,8 @@ static hone_status choose_scale(struct pt_op *op, const struct scheme *range, st
   if (x->dtype != HONE_F32) return pt_refuse(op, "of %s", dtype_name(x->dtype));
   if (!(range->least < range->most)) return pt_refuse(op, "without a step");
   TRY(reach_of(op, x, axes, &low, &high));
-  TRY(scale_of(op, range, low, high, scale));
-  return zero_of(op, range, low, *scale, zero);
+  BUILD(op->b, *scale = scale_of(op, range, low, high, *scale));
+  return x_give(op->b, zero, zero_of(op, range, low, *scale));
 }
 
 /* choose_qparams and choose_qparams_symmetric, of a whole tensor. */
@@ -209,10 +196,10 @@ hone_status build_choose_scale(struct pt_op *op) {
   TRY(pt_float(op, "quant_max", 0, &range.most));
   TRY(pt_float(op, "eps", 0, &range.eps));
   TRY(choose_scale(op, &range, x, NULL, &scale, &zero));
-  TRY(make_reshape(op->make, scale, one, 1, &scale));
-  TRY(make_reshape(op->make, zero, one, 1, &zero));
-  TRY(make_cast(op->make, scale, HONE_F64, &scale));
-  TRY(make_cast(op->make, zero, HONE_I64, &zero));
+  scale = x_reshape(op->b, scale, one, 1);
+  zero = x_reshape(op->b, zero, one, 1);
+  scale = x_cast(op->b, scale, HONE_F64);
+  zero = x_cast(op->b, zero, HONE_I64);
   TRY(pt_result(op, 0, scale));
   return pt_result(op, 1, zero);
 }
@@ -273,8 +260,8 @@ static hone_status read_beside(struct pt_op *op, const char *name, const struct 
     *out = NULL;
     return HONE_OK;
   }
-  TRY(make_cast(op->make, *out, HONE_F32, out));
-  return make_reshape(op->make, *out, blocks->ones, blocks->rank, out);
+  *out = x_cast(op->b, *out, HONE_F32);
+  return x_give(op->b, out, x_reshape(op->b, *out, blocks->ones, (int)blocks->rank));
 }
 
 static hone_status read_range(struct pt_op *op, hone_dtype dtype, struct scheme *out) {
@@ -285,7 +272,7 @@ static hone_status read_range(struct pt_op *op, hone_dtype dtype, struct scheme 
 }
 
 hone_status build_quantize_blocks(struct pt_op *op) {
-  struct value *x, *scale, *zero, *least, *most, *y;
+  struct value *x, *scale, *zero;
   struct blocks blocks;
   struct scheme range;
   hone_dtype dtype;
@@ -296,21 +283,16 @@ hone_status build_quantize_blocks(struct pt_op *op) {
   TRY(read_beside(op, "scale", &blocks, &scale));
   TRY(read_beside(op, "zero_point", &blocks, &zero));
   if (!scale || x->dtype != HONE_F32) return pt_refuse(op, "of %s", dtype_name(x->dtype));
-  TRY(make_reshape(op->make, x, blocks.dims, blocks.rank, &y));
-  TRY(make_node(op->make, OP_Reciprocal, VALUES(scale), NULL, &scale));
-  TRY(make_node(op->make, OP_Mul, VALUES(y, scale), NULL, &y));
-  TRY(make_node(op->make, OP_Round, VALUES(y), NULL, &y));
-  if (zero) TRY(make_node(op->make, OP_Add, VALUES(y, zero), NULL, &y));
-  TRY(make_scalar(op->make, HONE_F32, range.least, &least));
-  TRY(make_scalar(op->make, HONE_F32, range.most, &most));
-  TRY(make_node(op->make, OP_Clip, VALUES(y, least, most), NULL, &y));
-  TRY(make_reshape(op->make, y, x->shape.dims, (size_t)x->shape.rank, &y));
-  TRY(make_cast(op->make, y, dtype, &y));
-  return pt_result(op, 0, y);
+  struct value *y = x_reshape(op->b, x, blocks.dims, (int)blocks.rank);
+  y = x_1(op->b, OP_Round, x_2(op->b, OP_Mul, y, x_1(op->b, OP_Reciprocal, scale)));
+  if (zero) y = x_2(op->b, OP_Add, y, zero);
+  y = x_3(op->b, OP_Clip, y, x_scalar(op->b, HONE_F32, range.least),
+          x_scalar(op->b, HONE_F32, range.most));
+  return pt_result(op, 0, x_cast(op->b, x_reshape(op->b, y, x->shape.dims, x->shape.rank), dtype));
 }
 
 hone_status build_dequantize_blocks(struct pt_op *op) {
-  struct value *x, *scale, *zero, *y;
+  struct value *x, *scale, *zero;
   struct blocks blocks;
   int64_t dtype;
   TRY(pt_need(op, "input", &x));
@@ -319,12 +301,10 @@ hone_status build_dequantize_blocks(struct pt_op *op) {
   TRY(read_beside(op, "scale", &blocks, &scale));
   TRY(read_beside(op, "zero_point", &blocks, &zero));
   if (!scale || dtype != PT_FLOAT32) return pt_refuse(op, "to dtype %lld", (long long)dtype);
-  TRY(make_cast(op->make, x, HONE_F32, &y));
-  TRY(make_reshape(op->make, y, blocks.dims, blocks.rank, &y));
-  if (zero) TRY(make_node(op->make, OP_Sub, VALUES(y, zero), NULL, &y));
-  TRY(make_node(op->make, OP_Mul, VALUES(y, scale), NULL, &y));
-  TRY(make_reshape(op->make, y, x->shape.dims, (size_t)x->shape.rank, &y));
-  return pt_result(op, 0, y);
+  struct value *y = x_reshape(op->b, x_cast(op->b, x, HONE_F32), blocks.dims, (int)blocks.rank);
+  if (zero) y = x_2(op->b, OP_Sub, y, zero);
+  return pt_result(op, 0,
+                   x_reshape(op->b, x_2(op->b, OP_Mul, y, scale), x->shape.dims, x->shape.rank));
 }
 
 /* Converts to the requested type of a result of choose_qparams_affine. */
@@ -334,12 +314,12 @@ static hone_status of_asked_type(struct pt_op *op, const char *name, hone_dtype 
   TRY(pt_int(op, name, -1, &number));
   const hone_dtype dtype = number < 0 ? otherwise : pt_dtype(number);
   if (dtype == HONE_UNDEFINED) return pt_refuse(op, "to dtype %lld", (long long)number);
-  return make_cast(op->make, *x, dtype, x);
+  return x_give(op->b, x, x_cast(op->b, *x, dtype));
 }
 
 hone_status build_choose_blocks(struct pt_op *op) {
   static const char *const rules[] = {"ASYMMETRIC", "SYMMETRIC", "SYMMETRIC_NO_CLIPPING_ERR"};
-  struct value *x, *cut, *axes, *scale, *zero;
+  struct value *x, *axes, *scale, *zero;
   const char *rule;
   struct blocks blocks;
   struct scheme range;
@@ -358,13 +338,13 @@ hone_status build_choose_blocks(struct pt_op *op) {
   range.middle = floor((range.most + range.least + 1) / 2);
   TRY(read_blocks(op, x, &blocks));
   if (!blocks.within_count) return pt_refuse(op, "of single elements");
-  TRY(make_reshape(op->make, x, blocks.dims, blocks.rank, &cut));
-  TRY(make_ints(op->make, blocks.within, blocks.within_count, &axes));
+  struct value *cut = x_reshape(op->b, x, blocks.dims, (int)blocks.rank);
+  BUILD(op->b, axes = x_list(op->b, blocks.within, blocks.within_count));
   TRY(choose_scale(op, &range, cut, axes, &scale, &zero));
   const int64_t *dims = is_kept ? blocks.counts : blocks.kept;
   const size_t rank = is_kept ? (size_t)x->shape.rank : blocks.kept_count;
-  TRY(make_reshape(op->make, scale, dims, rank, &scale));
-  TRY(make_reshape(op->make, zero, dims, rank, &zero));
+  BUILD(op->b, scale = x_reshape(op->b, scale, dims, (int)rank));
+  BUILD(op->b, zero = x_reshape(op->b, zero, dims, (int)rank));
   TRY(of_asked_type(op, "scale_dtype", HONE_F32, &scale));
   TRY(of_asked_type(op, "zero_point_dtype", range.rule == RULE_WHOLE ? HONE_I32 : HONE_F32, &zero));
   TRY(pt_result(op, 0, scale));

@@ -8,11 +8,11 @@ static hone_status reorder_gates(struct pt_op *op, struct value *w, int64_t hidd
   struct value *parts[4];
   int64_t dims[HONE_MAX_RANK];
   for (size_t g = 0; g < gates; g++)
-    TRY(pt_slice(op, w, 0, order[g] * hidden, (order[g] + 1) * hidden, 1, &parts[g]));
-  TRY(make_node(op->make, OP_Concat, parts, gates, ARGS(INT_ARG("axis", 0)), out));
+    parts[g] = pt_slice(op, w, 0, order[g] * hidden, (order[g] + 1) * hidden, 1);
+  BUILD(op->b, *out = x_concat(op->b, 0, parts, gates));
   dims[0] = 1;
   for (int d = 0; d < (*out)->shape.rank; d++) dims[d + 1] = (*out)->shape.dims[d];
-  return make_reshape(op->make, *out, dims, (size_t)(*out)->shape.rank + 1, out);
+  return x_give(op->b, out, x_reshape(op->b, *out, dims, (int)((size_t)(*out)->shape.rank + 1)));
 }
 
 struct recurrent {
@@ -58,44 +58,43 @@ static hone_status layer_weights(struct pt_op *op, const struct recurrent *r, si
       return pt_refuse(op, "with biases of this shape");
     for (size_t i = 0; i < 2; i++)
       TRY(reorder_gates(op, p[2 + i], hidden, r->order, r->gates, &biases[i]));
-    TRY(make_node(op->make, OP_Concat, biases, 2, ARGS(INT_ARG("axis", 1)), &part[2][k]));
+    BUILD(op->b, part[2][k] = x_concat(op->b, 1, biases, 2));
   }
   for (size_t i = 0; i < 3; i++) {
     out[i] = part[i][0];
-    if (out[i] && directions > 1)
-      TRY(make_node(op->make, OP_Concat, part[i], 2, ARGS(INT_ARG("axis", 0)), &out[i]));
+    if (out[i] && directions > 1) BUILD(op->b, out[i] = x_concat(op->b, 0, part[i], 2));
   }
   return HONE_OK;
 }
 
 /* [T, directions, N, H] to [T, N, directions H] */
-static hone_status join_directions(struct pt_op *op, struct value *y, struct value **out) {
+static struct value *join_directions(struct pt_op *op, struct value *y) {
   static const int64_t turn[] = {0, 2, 1, 3};
   const int64_t *d = y->shape.dims;
   int64_t dims[] = {d[0], d[2], d[1] * d[3]};
-  TRY(make_transpose(op->make, y, turn, &y));
-  return make_reshape(op->make, y, dims, 3, out);
+  return x_reshape(op->b, x_transpose(op->b, y, turn), dims, 3);
 }
 
 static hone_status run_layers(struct pt_op *op, const struct recurrent *r, struct value **x,
                               struct value *(*last)[64]) {
   static const struct string relu[] = {{"Relu", 4}, {"Relu", 4}};
   int64_t directions = r->both ? 2 : 1;
-  struct arg args[] = {STRING_ARG("direction", r->both ? "bidirectional" : "forward"),
-                       INT_ARG("hidden_size", r->state[0]->shape.dims[2]),
-                       {.name = NULL},
-                       {.name = NULL}};
-  if (op->parameter == OP_GRU) args[2] = (struct arg)INT_ARG("linear_before_reset", 1);
+  struct attribute args[] = {STRING_ARG("direction", r->both ? "bidirectional" : "forward"),
+                             INT_ARG("hidden_size", r->state[0]->shape.dims[2]),
+                             {.name = NULL},
+                             {.name = NULL}};
+  if (op->parameter == OP_GRU) args[2] = (struct attribute)INT_ARG("linear_before_reset", 1);
   if (!strncmp(op->target, "aten.rnn_relu", 13))
-    args[2] = (struct arg)STRINGS_ARG("activations", relu, (size_t)directions);
+    args[2] = (struct attribute)STRINGS_ARG("activations", relu, (size_t)directions);
   for (int64_t layer = 0; layer < r->layers; layer++) {
     struct value *w[3], *state[2] = {NULL, NULL}, *y[3];
     TRY(layer_weights(op, r, (size_t)layer, w));
     for (size_t s = 0; s < r->states; s++)
-      TRY(pt_slice(op, r->state[s], 0, layer * directions, (layer + 1) * directions, 1, &state[s]));
-    TRY(make_nodes(op->make, (enum op_id)op->parameter,
-                   VALUES(*x, w[0], w[1], w[2], NULL, state[0], state[1]), args, r->states + 1, y));
-    TRY(join_directions(op, y[0], x));
+      state[s] = pt_slice(op, r->state[s], 0, layer * directions, (layer + 1) * directions, 1);
+    BUILD(op->b,
+          x_nodes(op->b, (enum op_id)op->parameter,
+                  VALUES(*x, w[0], w[1], w[2], NULL, state[0], state[1]), args, r->states + 1, y));
+    BUILD(op->b, *x = join_directions(op, y[0]));
     for (size_t s = 0; s < r->states; s++) last[s][layer] = y[1 + s];
   }
   return HONE_OK;
@@ -104,7 +103,7 @@ static hone_status run_layers(struct pt_op *op, const struct recurrent *r, struc
 /* -- with a projection */
 
 struct projected {
-  struct make *make;
+  struct graph_builder *b;
   struct value *r, *projection; /* [outputs, gates * units], [units, outputs] */
 };
 
@@ -113,20 +112,17 @@ struct projected {
 static hone_status step_projected(const void *of, struct value *x, struct value **h,
                                   struct value **c) {
   const struct projected *cell = of;
-  struct make *make = cell->make;
-  struct value *gates[4], *kept, *y;
-  TRY(make_node(make, OP_MatMul, VALUES(*h, cell->r), NULL, &y));
-  TRY(make_node(make, OP_Add, VALUES(y, x), NULL, &y));
-  TRY(make_nodes(make, OP_Split, VALUES(y), ARGS(INT_ARG("axis", 1), INT_ARG("num_outputs", 4)), 4,
-                 gates));
-  for (size_t g = 0; g < 4; g++)
-    TRY(make_node(make, g == 2 ? OP_Tanh : OP_Sigmoid, VALUES(gates[g]), NULL, &gates[g]));
-  TRY(make_node(make, OP_Mul, VALUES(gates[1], *c), NULL, &kept));
-  TRY(make_node(make, OP_Mul, VALUES(gates[0], gates[2]), NULL, c));
-  TRY(make_node(make, OP_Add, VALUES(kept, *c), NULL, c));
-  TRY(make_node(make, OP_Tanh, VALUES(*c), NULL, &y));
-  TRY(make_node(make, OP_Mul, VALUES(gates[3], y), NULL, &y));
-  return make_node(make, OP_MatMul, VALUES(y, cell->projection), NULL, h);
+  struct graph_builder *b = cell->b;
+  struct value *gates[4];
+  struct value *y = x_2(b, OP_Add, x_2(b, OP_MatMul, *h, cell->r), x);
+  BUILD(b, x_nodes(b, OP_Split, VALUES(y), ARGS(INT_ARG("axis", 1), INT_ARG("num_outputs", 4)), 4,
+                   gates));
+  for (size_t g = 0; g < 4; g++) gates[g] = x_1(b, g == 2 ? OP_Tanh : OP_Sigmoid, gates[g]);
+  struct value *kept = x_2(b, OP_Mul, gates[1], *c);
+  BUILD(b, *c = x_2(b, OP_Mul, gates[0], gates[2]));
+  BUILD(b, *c = x_2(b, OP_Add, kept, *c));
+  y = x_2(b, OP_Mul, gates[3], x_1(b, OP_Tanh, *c));
+  return x_give(b, h, x_2(b, OP_MatMul, y, cell->projection));
 }
 
 /* One direction of one layer: x [time, batch, ..] to y [time, batch, outputs]; state k of the list
@@ -138,23 +134,22 @@ static hone_status run_projected(struct pt_op *op, const struct recurrent *r, si
   struct value *const stored[] = {p[0], p[1], p[r->per_direction - 1]};
   for (size_t k = 0; k < COUNT(w); k++) {
     if (stored[k]->shape.rank != 2) return pt_refuse(op, "with weights of this shape");
-    TRY(make_transpose(op->make, stored[k], turn, &w[k]));
+    w[k] = x_transpose(op->b, stored[k], turn);
   }
-  TRY(make_node(op->make, OP_MatMul, VALUES(x, w[0]), NULL, &x));
-  for (size_t k = 2; k < 4 && r->has_biases; k++)
-    TRY(make_node(op->make, OP_Add, VALUES(x, p[k]), NULL, &x));
+  BUILD(op->b, x = x_2(op->b, OP_MatMul, x, w[0]));
+  for (size_t k = 2; k < 4 && r->has_biases; k++) BUILD(op->b, x = x_2(op->b, OP_Add, x, p[k]));
   for (size_t s = 0; s < 2; s++) {
     const int64_t *d = r->state[s]->shape.dims;
     if (r->state[s]->shape.rank != 3) return pt_refuse(op, "of states of another rank");
-    TRY(pt_slice(op, r->state[s], 0, (int64_t)at, (int64_t)at + 1, 1, &state[s]));
-    TRY(make_reshape(op->make, state[s], d + 1, 2, &state[s]));
+    state[s] = pt_slice(op, r->state[s], 0, (int64_t)at, (int64_t)at + 1, 1);
+    BUILD(op->b, state[s] = x_reshape(op->b, state[s], d + 1, 2));
   }
-  const struct projected cell = {op->make, w[1], w[2]};
-  const struct make_sequence sequence = {op->make, &cell, step_projected, x, r->both && at % 2};
+  const struct projected cell = {op->b, w[1], w[2]};
+  const struct make_sequence sequence = {op->b, &cell, step_projected, x, r->both && at % 2};
   TRY(make_sequence(&sequence, &state[0], &state[1], y));
   for (size_t s = 0; s < 2; s++) {
     const int64_t dims[] = {1, state[s]->shape.dims[0], state[s]->shape.dims[1]};
-    TRY(make_reshape(op->make, state[s], dims, 3, &state[s]));
+    BUILD(op->b, state[s] = x_reshape(op->b, state[s], dims, 3));
   }
   return HONE_OK;
 }
@@ -168,10 +163,9 @@ static hone_status run_projected_layers(struct pt_op *op, const struct recurrent
       TRY(run_projected(op, r, layer * directions + k, *x, state, &y[k]));
       for (size_t s = 0; s < 2; s++) ends[s][k] = state[s];
     }
-    TRY(make_node(op->make, OP_Concat, y, directions, ARGS(INT_ARG("axis", 2)), x));
+    BUILD(op->b, *x = x_concat(op->b, 2, y, directions));
     for (size_t s = 0; s < 2; s++)
-      TRY(make_node(op->make, OP_Concat, ends[s], directions, ARGS(INT_ARG("axis", 0)),
-                    &last[s][layer]));
+      BUILD(op->b, last[s][layer] = x_concat(op->b, 0, ends[s], directions));
   }
   return HONE_OK;
 }
@@ -207,12 +201,12 @@ hone_status build_recurrent(struct pt_op *op) {
   if (r.train && r.dropout != 0) return pt_refuse(op, "with dropout in training");
   if (x->shape.rank != 3 || r.state[0]->shape.rank != 3 || r.count != runs * r.per_direction)
     return pt_refuse(op, "with packed or unbatched input");
-  if (r.batch_first) TRY(make_transpose(op->make, x, turn, &x));
+  if (r.batch_first) BUILD(op->b, x = x_transpose(op->b, x, turn));
   TRY((r.is_projected ? run_projected_layers : run_layers)(op, &r, &x, last));
-  if (r.batch_first) TRY(make_transpose(op->make, x, turn, &x));
+  if (r.batch_first) BUILD(op->b, x = x_transpose(op->b, x, turn));
   TRY(pt_result(op, 0, x));
   for (size_t s = 0; s < r.states; s++) {
-    TRY(make_node(op->make, OP_Concat, last[s], (size_t)r.layers, ARGS(INT_ARG("axis", 0)), &all));
+    BUILD(op->b, all = x_concat(op->b, 0, last[s], (size_t)r.layers));
     TRY(pt_result(op, 1 + s, all));
   }
   return HONE_OK;
@@ -238,16 +232,16 @@ hone_status build_recurrent_cell(struct pt_op *op) {
   const size_t rank = (size_t)x->shape.rank;
   if (rank < 1 || rank > 2) return pt_refuse(op, "of rank %zu", rank);
   const int64_t batch = rank == 2 ? x->shape.dims[0] : 1;
-  TRY(make_reshape(op->make, x, (const int64_t[]){1, batch, x->shape.dims[rank - 1]}, 3, &x));
+  BUILD(op->b, x = x_reshape(op->b, x, (const int64_t[]){1, batch, x->shape.dims[rank - 1]}, 3));
   for (size_t s = 0; s < r.states; s++) {
     if ((size_t)r.state[s]->shape.rank != rank) return pt_refuse(op, "of states of another rank");
     const int64_t dims[] = {1, batch, r.state[s]->shape.dims[rank - 1]};
-    TRY(make_reshape(op->make, r.state[s], dims, 3, &r.state[s]));
+    BUILD(op->b, r.state[s] = x_reshape(op->b, r.state[s], dims, 3));
   }
   TRY(run_layers(op, &r, &x, last));
   for (size_t s = 0; s < r.states; s++) {
     const int64_t *d = last[s][0]->shape.dims;
-    TRY(make_reshape(op->make, last[s][0], rank == 2 ? d + 1 : d + 2, rank, &last[s][0]));
+    BUILD(op->b, last[s][0] = x_reshape(op->b, last[s][0], rank == 2 ? d + 1 : d + 2, (int)rank));
     TRY(pt_result(op, s, last[s][0]));
   }
   return HONE_OK;

@@ -80,7 +80,6 @@ static bool repeats(const struct upsample *u) {
 static hone_status gather_nearest(struct pt_op *op, const struct upsample *u, struct value **x) {
   for (size_t k = 0; k < u->n; k++) {
     const struct axis *a = &u->axes[k];
-    struct value *places;
     int64_t *list;
     bool is_same = a->in == a->out;
     TRY(NEW_ARRAY(op->ctx, op->pt->arena, list, (size_t)a->out));
@@ -89,9 +88,7 @@ static hone_status gather_nearest(struct pt_op *op, const struct upsample *u, st
       is_same &= list[i] == i;
     }
     if (is_same) continue;
-    TRY(make_ints(op->make, list, (size_t)a->out, &places));
-    TRY(make_node(op->make, OP_Gather, VALUES(*x, places), ARGS(INT_ARG("axis", 2 + (int64_t)k)),
-                  x));
+    BUILD(op->b, *x = x_gather(op->b, *x, x_list(op->b, list, (size_t)a->out), 2 + (int64_t)k));
   }
   return HONE_OK;
 }
@@ -103,27 +100,26 @@ static bool is_copied(const struct upsample *u, const struct axis *a) {
   return a->in == a->out && (u->mode != CUBIC || u->is_corners);
 }
 
-static hone_status resize(struct pt_op *op, const struct upsample *u, struct value *scales,
-                          struct value *sizes, struct value **x) {
+static struct value *resize(struct pt_op *op, const struct upsample *u, struct value *scales,
+                            struct value *sizes, struct value *x) {
   static const char *const modes[] = {"nearest", "linear", "cubic", "nearest", "linear", "cubic"};
   const char *where = u->mode == NEAREST || u->mode == NEAREST_EXACT ? "asymmetric"
                       : u->is_corners && !u->is_filter               ? "align_corners"
                                                                      : "half_pixel";
-  return make_node(
-      op->make, OP_Resize, VALUES(*x, NULL, scales, sizes),
+  return x_args(
+      op->b, OP_Resize, VALUES(x, NULL, scales, sizes),
       ARGS(STRING_ARG("mode", modes[u->mode]), STRING_ARG("coordinate_transformation_mode", where),
            STRING_ARG("nearest_mode", "floor"),
            FLOAT_ARG("cubic_coeff_a", u->is_filter ? -0.5 : -0.75),
-           INT_ARG("antialias", u->is_filter), INT_ARG("exclude_outside", u->is_filter)),
-      x);
+           INT_ARG("antialias", u->is_filter), INT_ARG("exclude_outside", u->is_filter)));
 }
 
 static hone_status resize_by_sizes(struct pt_op *op, const struct upsample *u, struct value **x) {
   struct value *sizes;
   int64_t dims[HONE_MAX_RANK] = {(*x)->shape.dims[0], (*x)->shape.dims[1]};
   for (size_t k = 0; k < u->n; k++) dims[2 + k] = u->axes[k].out;
-  TRY(make_ints(op->make, dims, 2 + u->n, &sizes));
-  return resize(op, u, NULL, sizes, x);
+  BUILD(op->b, sizes = x_list(op->b, dims, 2 + u->n));
+  return x_give(op->b, x, resize(op, u, NULL, sizes, *x));
 }
 
 /* True if the sizes alone give Resize's coordinates. */
@@ -149,9 +145,9 @@ static hone_status resize_by_scales(struct pt_op *op, const struct upsample *u, 
     if (!(a->step > 0) || floorf((float)a->in * scale) != (float)a->out) return HONE_OK;
     list[2 + k] = (double)scale;
   }
-  TRY(make_numbers(op->make, HONE_F32, &shape, list, &scales));
+  BUILD(op->b, scales = x_numbers(op->b, HONE_F32, &shape, list));
   *out_done = true;
-  return resize(op, u, scales, NULL, x);
+  return x_give(op->b, x, resize(op, u, scales, NULL, *x));
 }
 
 /* Weight of an element at distance d. */
@@ -190,7 +186,7 @@ static hone_status multiply_axes(struct pt_op *op, const struct upsample *u, str
       return pt_refuse(op, "of this size");
     TRY(NEW_ARRAY(op->ctx, op->pt->arena, matrix, (size_t)count));
     for (int64_t i = 0; i < a->out; i++) weigh(u, a, i, matrix);
-    TRY(pt_multiply_axis(op, 2 + (int)k, a->out, matrix, x));
+    BUILD(op->b, *x = pt_multiply_axis(op, 2 + (int)k, a->out, matrix, *x));
   }
   return HONE_OK;
 }
@@ -204,17 +200,14 @@ static hone_status interpolate(struct pt_op *op, struct upsample *u, struct valu
 
 /* 8-bit images: computed in float, then rounded half up, with a tolerance for float errors. */
 static hone_status interpolate_bytes(struct pt_op *op, struct upsample *u, struct value **x) {
-  struct value *low, *high;
   const hone_dtype dtype = (*x)->dtype;
   if (dtype != HONE_U8) return pt_refuse(op, "of %s", dtype_name(dtype));
-  TRY(make_cast(op->make, *x, HONE_F32, x));
+  BUILD(op->b, *x = x_cast(op->b, *x, HONE_F32));
   TRY(interpolate(op, u, x));
-  TRY(make_with_scalar(op->make, OP_Add, *x, 0.5 + 0x1p-10, x));
-  TRY(make_node(op->make, OP_Floor, VALUES(*x), NULL, x));
-  TRY(make_scalar(op->make, HONE_F32, 0, &low));
-  TRY(make_scalar(op->make, HONE_F32, 255, &high));
-  TRY(make_node(op->make, OP_Clip, VALUES(*x, low, high), NULL, x));
-  return make_cast(op->make, *x, dtype, x);
+  *x = x_by(op->b, OP_Add, *x, 0.5 + 0x1p-10);
+  *x = x_1(op->b, OP_Floor, *x);
+  *x = x_3(op->b, OP_Clip, *x, x_scalar(op->b, HONE_F32, 0), x_scalar(op->b, HONE_F32, 255));
+  return x_give(op->b, x, x_cast(op->b, *x, dtype));
 }
 
 /* The parameter is the mode. */
@@ -247,24 +240,23 @@ static hone_status widen(struct pt_op *op, bool is_corners, struct value **x, st
   enum { WIDTH = 3 };
   int64_t pads[2 * HONE_MAX_RANK] = {0};
   double ratios[2];
-  struct value *widths, *factors;
   const struct shape pair = {.rank = 1, .dims = {2}};
   for (int d = 2; d < 4; d++) {
     const double size = (double)(*x)->shape.dims[d] - is_corners;
     pads[d] = pads[4 + d] = WIDTH;
     ratios[3 - d] = size / (size + 2 * WIDTH); /* the last axis comes first */
   }
-  TRY(make_ints(op->make, pads, 8, &widths));
-  TRY(make_node(op->make, OP_Pad, VALUES(*x, widths), ARGS(STRING_ARG("mode", "edge")), x));
-  TRY(make_numbers(op->make, (*grid)->dtype, &pair, ratios, &factors));
-  return make_node(op->make, OP_Mul, VALUES(*grid, factors), NULL, grid);
+  BUILD(op->b, *x = x_args(op->b, OP_Pad, VALUES(*x, x_list(op->b, pads, 8)),
+                           ARGS(STRING_ARG("mode", "edge"))));
+  return x_give(op->b, grid,
+                x_2(op->b, OP_Mul, *grid, x_numbers(op->b, (*grid)->dtype, &pair, ratios)));
 }
 
 hone_status build_grid_sample(struct pt_op *op) {
   static const char *const modes[] = {"linear", "nearest", "cubic"};
   static const char *const edges[] = {"zeros", "border", "reflection"};
   enum { BICUBIC = 2, BORDER = 1 };
-  struct value *x, *grid, *y;
+  struct value *x, *grid;
   int64_t mode, edge, align;
   TRY(pt_need(op, "input", &x));
   TRY(pt_need(op, "grid", &grid));
@@ -274,9 +266,9 @@ hone_status build_grid_sample(struct pt_op *op) {
   if (mode < 0 || mode > 2 || edge < 0 || edge > 2 || (mode == BICUBIC && x->shape.rank != 4))
     return pt_refuse(op, "with mode %lld and padding %lld", (long long)mode, (long long)edge);
   if (mode == BICUBIC && edge == BORDER) TRY(widen(op, align != 0, &x, &grid));
-  TRY(make_node(op->make, OP_GridSample, VALUES(x, grid),
-                ARGS(STRING_ARG("mode", modes[mode]), STRING_ARG("padding_mode", edges[edge]),
-                     INT_ARG("align_corners", align)),
-                &y));
+  struct value *y =
+      x_args(op->b, OP_GridSample, VALUES(x, grid),
+             ARGS(STRING_ARG("mode", modes[mode]), STRING_ARG("padding_mode", edges[edge]),
+                  INT_ARG("align_corners", align)));
   return pt_result(op, 0, y);
 }

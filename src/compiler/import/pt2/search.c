@@ -17,15 +17,15 @@ hone_status build_search(struct pt_op *op) {
     return pt_refuse(op, "of rank %d in lists of rank %d", rank, sorted->shape.rank);
   TRY(pt_insert_axis(op, x, rank, &x));
   if (sorted->shape.rank > 1) TRY(pt_insert_axis(op, sorted, sorted->shape.rank - 1, &sorted));
-  if (sorted->dtype != x->dtype) TRY(make_cast(op->make, sorted, HONE_F32, &sorted));
-  TRY(make_cast(op->make, x, sorted->dtype, &x));
+  if (sorted->dtype != x->dtype) BUILD(op->b, sorted = x_cast(op->b, sorted, HONE_F32));
+  x = x_cast(op->b, x, sorted->dtype);
   /* NaN sorts last: counted by the negated comparison */
-  TRY(make_node(op->make, strcmp(side, "right") ? OP_LessOrEqual : OP_Less, VALUES(x, sorted), NULL,
-                &y));
-  TRY(make_node(op->make, OP_Not, VALUES(y), NULL, &y));
-  TRY(make_cast(op->make, y, small ? HONE_I32 : HONE_I64, &y));
-  TRY(pt_reduce_axis(op, OP_ReduceSum, y, rank, &y));
-  return pt_result(op, 0, y);
+  BUILD(op->b,
+        y = x_cast(op->b,
+                   x_1(op->b, OP_Not,
+                       x_2(op->b, strcmp(side, "right") ? OP_LessOrEqual : OP_Less, x, sorted)),
+                   small ? HONE_I32 : HONE_I64));
+  return pt_result(op, 0, pt_reduce_axis(op, OP_ReduceSum, y, rank));
 }
 
 /* histc: the number of elements in each of `bins` equal parts of [min, max]. A boundary belongs to
@@ -33,7 +33,7 @@ hone_status build_search(struct pt_op *op) {
 hone_status build_histogram(struct pt_op *op) {
   enum { MOST = 1 << 16 };
   static const int64_t flat[] = {-1, 1};
-  struct value *x, *low, *high, *above, *below, *outside, *parts, *y;
+  struct value *x, *parts;
   int64_t bins;
   double least, most;
   TRY(pt_need(op, "self", &x));
@@ -44,30 +44,29 @@ hone_status build_histogram(struct pt_op *op) {
   if (!(least < most)) return pt_refuse(op, "with min and max from the data");
   const hone_dtype dtype = x->dtype;
   TRY(pt_count_up(op, bins, &parts));
-  TRY(make_cast(op->make, parts, HONE_F32, &parts));
-  TRY(make_cast(op->make, x, HONE_F32, &x));
-  TRY(make_reshape(op->make, x, flat, 2, &x));
-  TRY(make_scalar(op->make, HONE_F32, least, &low));
-  TRY(make_scalar(op->make, HONE_F32, most, &high));
-  TRY(make_scalar(op->make, HONE_F32, -1, &outside));
-  TRY(make_node(op->make, OP_GreaterOrEqual, VALUES(x, low), NULL, &above));
-  TRY(make_node(op->make, OP_LessOrEqual, VALUES(x, high), NULL, &below));
-  TRY(make_node(op->make, OP_And, VALUES(above, below), NULL, &above));
-  TRY(make_with_scalar(op->make, OP_Sub, x, least, &y));
-  TRY(make_with_scalar(op->make, OP_Div, y, most - least, &y));
-  TRY(make_with_scalar(op->make, OP_Mul, y, (double)bins, &y));
-  TRY(make_node(op->make, OP_Floor, VALUES(y), NULL, &y));
-  TRY(make_with_scalar(op->make, OP_Min, y, (double)(bins - 1), &y));
-  TRY(make_node(op->make, OP_Where, VALUES(above, y, outside), NULL, &y));
-  TRY(make_node(op->make, OP_Equal, VALUES(y, parts), NULL, &y));
-  TRY(make_cast(op->make, y, HONE_F32, &y));
-  TRY(pt_reduce_axis(op, OP_ReduceSum, y, 0, &y));
-  TRY(make_cast(op->make, y, dtype, &y));
-  return pt_result(op, 0, y);
+  parts = x_cast(op->b, parts, HONE_F32);
+  x = x_reshape(op->b, x_cast(op->b, x, HONE_F32), flat, 2);
+  struct value *low = x_scalar(op->b, HONE_F32, least);
+  struct value *high = x_scalar(op->b, HONE_F32, most);
+  struct value *outside = x_scalar(op->b, HONE_F32, -1);
+  struct value *above = x_2(op->b, OP_GreaterOrEqual, x, low);
+  above = x_2(op->b, OP_And, above, x_2(op->b, OP_LessOrEqual, x, high));
+  struct value *y =
+      x_1(op->b, OP_Floor,
+          x_by(op->b, OP_Mul, x_by(op->b, OP_Div, x_by(op->b, OP_Sub, x, least), most - least),
+               (double)bins));
+  BUILD(op->b, y = x_cast(op->b,
+                          x_2(op->b, OP_Equal,
+                              x_3(op->b, OP_Where, above,
+                                  x_by(op->b, OP_Min, y, (double)(bins - 1)), outside),
+                              parts),
+                          HONE_F32));
+  y = pt_reduce_axis(op, OP_ReduceSum, y, 0);
+  return pt_result(op, 0, x_cast(op->b, y, dtype));
 }
 
 hone_status build_count(struct pt_op *op) {
-  struct value *x, *axes = NULL, *y;
+  struct value *x, *axes = NULL;
   int64_t list[HONE_MAX_RANK];
   size_t count = 0;
   TRY(pt_need(op, "self", &x));
@@ -78,11 +77,10 @@ hone_status build_count(struct pt_op *op) {
     count = 1;
   }
   for (size_t i = 0; i < count; i++) TRY(pt_axis_of(op, list[i], x->shape.rank, &list[i]));
-  if (count) TRY(make_ints(op->make, list, count, &axes));
-  TRY(make_cast(op->make, x, HONE_BOOL, &x));
-  TRY(make_cast(op->make, x, HONE_I64, &x));
-  TRY(make_node(op->make, OP_ReduceSum, VALUES(x, axes), ARGS(INT_ARG("keepdims", 0)), &y));
-  return pt_result(op, 0, y);
+  if (count) axes = x_list(op->b, list, count);
+  BUILD(op->b, x = x_cast(op->b, x_cast(op->b, x, HONE_BOOL), HONE_I64));
+  return pt_result(op, 0,
+                   x_args(op->b, OP_ReduceSum, VALUES(x, axes), ARGS(INT_ARG("keepdims", 0))));
 }
 
 /* Distinct elements in ascending order, the index of each element among them, and their counts:
@@ -92,12 +90,12 @@ hone_status build_unique(struct pt_op *op) {
   struct value *x, *outs[4];
   int64_t is_asked;
   TRY(pt_need(op, "self", &x));
-  TRY(make_nodes(op->make, OP_Unique, VALUES(x), ARGS(INT_ARG("sorted", 1)), 4, outs));
-  TRY(make_reshape(op->make, outs[2], x->shape.dims, (size_t)x->shape.rank, &outs[2]));
+  BUILD(op->b, x_nodes(op->b, OP_Unique, VALUES(x), ARGS(INT_ARG("sorted", 1)), 4, outs));
+  BUILD(op->b, outs[2] = x_reshape(op->b, outs[2], x->shape.dims, x->shape.rank));
   TRY(pt_result(op, 0, outs[0]));
   for (size_t k = 0; k < COUNT(asked); k++) {
     TRY(pt_int(op, asked[k], 0, &is_asked));
-    if (!is_asked) TRY(make_ints(op->make, NULL, 0, &outs[2 + k]));
+    if (!is_asked) BUILD(op->b, outs[2 + k] = x_list(op->b, NULL, 0));
     TRY(pt_result(op, 1 + k, outs[2 + k]));
   }
   return HONE_OK;

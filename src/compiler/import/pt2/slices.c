@@ -39,31 +39,30 @@ hone_status pt_perm(struct pt_op *op, const struct value *x, int64_t *perm) {
   return HONE_OK;
 }
 
-hone_status pt_slice(struct pt_op *op, struct value *x, int64_t axis, int64_t start, int64_t end,
-                     int64_t step, struct value **out) {
-  struct value *starts, *ends, *axes, *steps;
-  TRY(make_ints(op->make, &start, 1, &starts));
-  TRY(make_ints(op->make, &end, 1, &ends));
-  TRY(make_ints(op->make, &axis, 1, &axes));
-  TRY(make_ints(op->make, &step, 1, &steps));
-  return make_node(op->make, OP_Slice, VALUES(x, starts, ends, axes, steps), NULL, out);
+struct value *pt_slice(struct pt_op *op, struct value *x, int64_t axis, int64_t start, int64_t end,
+                       int64_t step) {
+  struct value *starts = x_list(op->b, &start, 1);
+  return x_op(
+      op->b, OP_Slice,
+      VALUES(x, starts, x_list(op->b, &end, 1), x_list(op->b, &axis, 1), x_list(op->b, &step, 1)));
 }
 
-hone_status pt_index_list(struct pt_op *op, const int64_t *list, const int64_t *dims, size_t rank,
-                          struct value **out) {
+struct value *pt_index_list(struct pt_op *op, const int64_t *list, const int64_t *dims,
+                            size_t rank) {
   int64_t count = 1; /* checked by the caller */
   for (size_t d = 0; d < rank; d++) count *= dims[d];
-  TRY(make_ints(op->make, list, (size_t)count, out));
-  return rank == 1 ? HONE_OK : make_reshape(op->make, *out, dims, rank, out);
+  struct value *out = x_list(op->b, list, (size_t)count);
+  if (rank != 1) out = x_reshape(op->b, out, dims, (int)rank);
+  return out;
 }
 
 /* x with `part` at [start, start + step, ..) of an axis */
 hone_status pt_put_slice(struct pt_op *op, struct value *x, struct value *part, int64_t axis,
                          int64_t start, int64_t step, struct value **out) {
-  struct value *parts[3], *index, *shape;
+  struct value *parts[3], *index;
   size_t count = 0;
   int64_t n = part->shape.dims[axis], end = start + (n ? (n - 1) * step + 1 : 0);
-  TRY(make_cast(op->make, part, x->dtype, &part));
+  BUILD(op->b, part = x_cast(op->b, part, x->dtype));
   *out = x;
   if (!n) return HONE_OK;
   if (step != 1) {
@@ -71,31 +70,29 @@ hone_status pt_put_slice(struct pt_op *op, struct value *x, struct value *part, 
     TRY(NEW_ARRAY(op->ctx, op->pt->arena, list, (size_t)n));
     for (int64_t i = 0; i < n; i++) list[i] = start + i * step;
     for (int d = 0; d < x->shape.rank; d++) dims[d] = d == axis ? n : 1;
-    TRY(pt_index_list(op, list, dims, (size_t)x->shape.rank, &index));
-    TRY(make_ints(op->make, part->shape.dims, (size_t)part->shape.rank, &shape));
-    TRY(make_node(op->make, OP_Expand, VALUES(index, shape), NULL, &index));
-    return make_node(op->make, OP_ScatterElements, VALUES(x, index, part),
-                     ARGS(INT_ARG("axis", axis)), out);
+    index = x_2(op->b, OP_Expand, pt_index_list(op, list, dims, (size_t)x->shape.rank),
+                x_list(op->b, part->shape.dims, (size_t)part->shape.rank));
+    return x_give(
+        op->b, out,
+        x_args(op->b, OP_ScatterElements, VALUES(x, index, part), ARGS(INT_ARG("axis", axis))));
   }
-  if (start > 0) TRY(pt_slice(op, x, axis, 0, start, 1, &parts[count++]));
+  if (start > 0) BUILD(op->b, parts[count++] = pt_slice(op, x, axis, 0, start, 1));
   parts[count++] = part;
-  if (end < x->shape.dims[axis]) TRY(pt_slice(op, x, axis, end, INT64_MAX, 1, &parts[count++]));
+  if (end < x->shape.dims[axis])
+    BUILD(op->b, parts[count++] = pt_slice(op, x, axis, end, INT64_MAX, 1));
   if (count == 1) {
     *out = part;
     return HONE_OK;
   }
-  return make_node(op->make, OP_Concat, parts, count, ARGS(INT_ARG("axis", axis)), out);
+  return x_give(op->b, out, x_concat(op->b, axis, parts, count));
 }
 
-hone_status pt_part(struct pt_op *op, struct value *x, int64_t part, struct value **out) {
-  struct value *index;
-  TRY(make_scalar(op->make, HONE_I64, (double)part, &index));
-  return make_node(op->make, OP_Gather, VALUES(x, index), ARGS(INT_ARG("axis", -1)), out);
+struct value *pt_part(struct pt_op *op, struct value *x, int64_t part) {
+  return x_gather(op->b, x, x_scalar(op->b, HONE_I64, (double)part), -1);
 }
 
-hone_status pt_expand(struct pt_op *op, struct value *x, const struct shape *shape,
-                      struct value **out) {
-  return make_expand(op->make, x, shape->dims, (size_t)shape->rank, out);
+struct value *pt_expand(struct pt_op *op, struct value *x, const struct shape *shape) {
+  return x_2(op->b, OP_Expand, x, x_list(op->b, shape->dims, (size_t)shape->rank));
 }
 
 hone_status pt_insert_axis(struct pt_op *op, struct value *x, int at, struct value **out) {
@@ -103,19 +100,16 @@ hone_status pt_insert_axis(struct pt_op *op, struct value *x, int at, struct val
   const int rank = x->shape.rank + 1;
   if (rank > HONE_MAX_RANK) return pt_refuse(op, "of rank %d", rank);
   for (int d = 0; d < rank; d++) dims[d] = d == at ? 1 : x->shape.dims[d < at ? d : d - 1];
-  return make_reshape(op->make, x, dims, (size_t)rank, out);
+  return x_give(op->b, out, x_reshape(op->b, x, dims, rank));
 }
 
-hone_status pt_reduce_axis(struct pt_op *op, enum op_id id, struct value *x, int64_t axis,
-                           struct value **out) {
-  struct value *axes;
-  TRY(make_ints(op->make, &axis, 1, &axes));
-  return make_node(op->make, id, VALUES(x, axes), ARGS(INT_ARG("keepdims", 0)), out);
+struct value *pt_reduce_axis(struct pt_op *op, enum op_id id, struct value *x, int64_t axis) {
+  return x_args(op->b, id, VALUES(x, x_list(op->b, &axis, 1)), ARGS(INT_ARG("keepdims", 0)));
 }
 
 hone_status pt_count_up(struct pt_op *op, int64_t count, struct value **out) {
   int64_t *list;
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, list, (size_t)count + 1));
   for (int64_t i = 0; i < count; i++) list[i] = i;
-  return make_ints(op->make, list, (size_t)count, out);
+  return x_give(op->b, out, x_list(op->b, list, (size_t)count));
 }

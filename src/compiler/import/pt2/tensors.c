@@ -27,7 +27,7 @@ static hone_status real_value(struct pt_op *op, const struct pt_item *item, stru
   if (!item->is_complex) return HONE_OK;
   if (!op->part) return pt_refuse(op, "of complex numbers");
   const int part = op->seen++ && op->is_product ? op->other : op->part;
-  return pt_part(op, item->value, part - 1, out);
+  return x_give(op->b, out, pt_part(op, item->value, part - 1));
 }
 
 hone_status pt_lift(struct pt_op *op, struct value **x) {
@@ -36,7 +36,7 @@ hone_status pt_lift(struct pt_op *op, struct value **x) {
   if (rank == HONE_MAX_RANK) return pt_refuse(op, "of rank %d", rank);
   for (int d = 0; d < rank; d++) dims[d + 1] = make_kept_size(*x, d);
   op->drops = true;
-  return make_reshape(op->make, *x, dims, (size_t)rank + 1, x);
+  return x_give(op->b, x, x_reshape(op->b, *x, dims, (int)((size_t)rank + 1)));
 }
 
 hone_status pt_tensor(struct pt_op *op, const char *name, struct value **out) {

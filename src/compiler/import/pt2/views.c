@@ -112,16 +112,17 @@ static hone_status view_again(struct pt_op *op, struct pt_item *item) {
       item->value = x;
       return HONE_OK;
     case VIEW_RESHAPE:
-      return make_reshape(op->make, x, shape->dims, (size_t)shape->rank, &item->value);
+      return x_give(op->b, &item->value, x_reshape(op->b, x, shape->dims, shape->rank));
     case VIEW_PERMUTE:
-      return make_transpose(op->make, x, item->perm, &item->value);
+      return x_give(op->b, &item->value, x_transpose(op->b, x, item->perm));
     case VIEW_SLICE:
       n = shape->dims[item->axis];
-      return pt_slice(op, x, item->axis, item->start,
-                      n ? item->start + (n - 1) * item->step + 1 : 0, item->step, &item->value);
+      return x_give(op->b, &item->value,
+                    pt_slice(op, x, item->axis, item->start,
+                             n ? item->start + (n - 1) * item->step + 1 : 0, item->step));
     case VIEW_SELECT:
-      TRY(pt_slice(op, x, item->axis, item->start, item->start + 1, 1, &x));
-      return make_reshape(op->make, x, shape->dims, (size_t)shape->rank, &item->value);
+      x = pt_slice(op, x, item->axis, item->start, item->start + 1, 1);
+      return x_give(op->b, &item->value, x_reshape(op->b, x, shape->dims, shape->rank));
     default:
       return pt_refuse(op, "of a view of a tensor that was written since");
   }
@@ -137,13 +138,13 @@ static hone_status put_back(struct pt_op *op, const struct pt_item *item, struct
       *out = y;
       return HONE_OK;
     case VIEW_RESHAPE:
-      return make_reshape(op->make, y, x->shape.dims, (size_t)x->shape.rank, out);
+      return x_give(op->b, out, x_reshape(op->b, y, x->shape.dims, x->shape.rank));
     case VIEW_PERMUTE:
       for (int d = 0; d < x->shape.rank; d++) back[item->perm[d]] = d;
-      return make_transpose(op->make, y, back, out);
+      return x_give(op->b, out, x_transpose(op->b, y, back));
     case VIEW_SELECT:
       for (int d = 0; d < x->shape.rank; d++) dims[d] = d == item->axis ? 1 : x->shape.dims[d];
-      TRY(make_reshape(op->make, y, dims, (size_t)x->shape.rank, &y));
+      BUILD(op->b, y = x_reshape(op->b, y, dims, x->shape.rank));
       return pt_put_slice(op, x, y, item->axis, item->start, 1, out);
     case VIEW_SLICE:
       return pt_put_slice(op, x, y, item->axis, item->start, item->step, out);
@@ -182,11 +183,10 @@ hone_status pt_refresh(struct pt_op *op, struct pt_item *item) {
 
 /* Converts a written value to the type and shape of its destination. */
 static hone_status fit(struct pt_op *op, const struct value *to, struct value **value) {
-  struct value *shape;
-  TRY(make_cast(op->make, *value, to->dtype, value));
+  BUILD(op->b, *value = x_cast(op->b, *value, to->dtype));
   if (shape_equal(&(*value)->shape, &to->shape)) return HONE_OK;
-  TRY(make_ints(op->make, to->shape.dims, (size_t)to->shape.rank, &shape));
-  TRY(make_node(op->make, OP_Expand, VALUES(*value, shape), NULL, value));
+  struct value *shape = x_list(op->b, to->shape.dims, (size_t)to->shape.rank);
+  BUILD(op->b, *value = x_2(op->b, OP_Expand, *value, shape));
   if (shape_equal(&(*value)->shape, &to->shape)) return HONE_OK;
   return pt_refuse(op, "as a write of a tensor with a larger shape");
 }

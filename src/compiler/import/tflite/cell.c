@@ -33,10 +33,10 @@ struct cell {
 /* y [time, 1, batch, outputs]; h and c become those after the last step. */
 static hone_status run_cell(const struct cell *cell, make_step_fn *step, struct value **h,
                             struct value **c, struct value **y) {
-  const struct make_sequence sequence = {cell->op->make, cell, step, cell->x, cell->is_reverse};
+  const struct make_sequence sequence = {cell->op->b, cell, step, cell->x, cell->is_reverse};
   TRY(make_sequence(&sequence, h, c, y));
   const int64_t dims[] = {cell->x->shape.dims[0], 1, (*h)->shape.dims[0], (*h)->shape.dims[1]};
-  return make_reshape(cell->op->make, *y, dims, 4, y);
+  return x_give(cell->op->b, y, x_reshape(cell->op->b, *y, dims, 4));
 }
 
 /* [n, m] of a list, or of [1, n, m]. */
@@ -46,7 +46,7 @@ static hone_status as_matrix(struct tf_op *op, struct value *x, int64_t rows, in
   if (make_elements(x) != rows * columns)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: the weights' shape does not match",
                 op->kind->name);
-  return make_reshape(op->make, x, dims, 2, out);
+  return x_give(op->b, out, x_reshape(op->b, x, dims, 2));
 }
 
 /* The transpose of a matrix stored as [rows, columns]. */
@@ -54,72 +54,61 @@ static hone_status turned(struct tf_op *op, struct value *x, int64_t rows, int64
                           struct value **out) {
   static const int64_t swap[] = {1, 0};
   TRY(as_matrix(op, x, rows, columns, &x));
-  return make_transpose(op->make, x, swap, out);
+  return x_give(op->b, out, x_transpose(op->b, x, swap));
 }
 
 /* `count` equal parts of the last axis of x [batch, count * units]. */
 static hone_status split_gates(const struct cell *cell, struct value *x, size_t count,
                                struct value **out) {
   int64_t sizes[GATES];
-  struct value *lengths;
   for (size_t g = 0; g < count; g++) sizes[g] = cell->units;
-  TRY(make_ints(cell->op->make, sizes, count, &lengths));
-  return make_nodes(cell->op->make, OP_Split, VALUES(x, lengths), ARGS(INT_ARG("axis", 1)), count,
-                    out);
+  struct value *lengths = x_list(cell->op->b, sizes, count);
+  BUILD(cell->op->b,
+        x_nodes(cell->op->b, OP_Split, VALUES(x, lengths), ARGS(INT_ARG("axis", 1)), count, out));
+  return HONE_OK;
 }
 
-static hone_status clip(const struct cell *cell, struct value *x, double low, double high,
-                        struct value **out) {
-  struct value *a, *b;
-  TRY(make_scalar(cell->op->make, x->dtype, low, &a));
-  TRY(make_scalar(cell->op->make, x->dtype, high, &b));
-  return make_node(cell->op->make, OP_Clip, VALUES(x, a, b), NULL, out);
+static struct value *clip(const struct cell *cell, struct value *x, double low, double high) {
+  return x_3(cell->op->b, OP_Clip, x, x_scalar(cell->op->b, x->dtype, low),
+             x_scalar(cell->op->b, x->dtype, high));
 }
 
 /* -- float */
 
 enum { IN, OUT, FORGET, CANDIDATE }; /* in ONNX's order */
 
-static hone_status open_gate(const struct cell *cell, size_t g, struct value *peephole,
-                             struct value *c, struct value *x, struct value **out) {
-  struct make *make = cell->op->make;
-  struct value *seen;
-  if (peephole) {
-    TRY(make_node(make, OP_Mul, VALUES(c, peephole), NULL, &seen));
-    TRY(make_node(make, OP_Add, VALUES(x, seen), NULL, &x));
-  }
+static struct value *open_gate(const struct cell *cell, size_t g, struct value *peephole,
+                               struct value *c, struct value *x) {
+  struct graph_builder *b = cell->op->b;
+  if (peephole) x = x_2(b, OP_Add, x, x_2(b, OP_Mul, c, peephole));
   if (cell->norm[g]) {
-    TRY(make_node(make, OP_LayerNormalization, VALUES(x, cell->norm[g], cell->bias[g]),
-                  ARGS(INT_ARG("axis", -1), FLOAT_ARG("epsilon", 1e-8)), &x));
+    x = x_args(b, OP_LayerNormalization, VALUES(x, cell->norm[g], cell->bias[g]),
+               ARGS(INT_ARG("axis", -1), FLOAT_ARG("epsilon", 1e-8)));
   }
-  return make_node(make, g == CANDIDATE ? cell->activation : OP_Sigmoid, VALUES(x), NULL, out);
+  return x_1(b, g == CANDIDATE ? cell->activation : OP_Sigmoid, x);
 }
 
 static hone_status step_in_float(const void *of, struct value *x, struct value **h,
                                  struct value **c) {
   const struct cell *cell = of;
-  struct make *make = cell->op->make;
-  struct value *gates[GATES], *kept, *y;
-  TRY(make_node(make, OP_MatMul, VALUES(*h, cell->r), NULL, &y));
-  TRY(make_node(make, OP_Add, VALUES(y, x), NULL, &y));
+  struct graph_builder *b = cell->op->b;
+  struct value *gates[GATES], *y;
+  BUILD(b, y = x_2(b, OP_Add, x_2(b, OP_MatMul, *h, cell->r), x));
   TRY(split_gates(cell, y, GATES, gates));
-  TRY(open_gate(cell, IN, cell->peephole[0], *c, gates[IN], &gates[IN]));
-  TRY(open_gate(cell, FORGET, cell->peephole[1], *c, gates[FORGET], &gates[FORGET]));
-  TRY(open_gate(cell, CANDIDATE, NULL, *c, gates[CANDIDATE], &gates[CANDIDATE]));
-  TRY(make_node(make, OP_Mul, VALUES(gates[FORGET], *c), NULL, &kept));
-  TRY(make_node(make, OP_Mul, VALUES(gates[IN], gates[CANDIDATE]), NULL, c));
-  TRY(make_node(make, OP_Add, VALUES(kept, *c), NULL, c));
-  if (cell->cell_clip > 0) TRY(clip(cell, *c, -cell->cell_clip, cell->cell_clip, c));
-  TRY(open_gate(cell, OUT, cell->peephole[2], *c, gates[OUT], &gates[OUT]));
-  TRY(make_node(make, cell->activation, VALUES(*c), NULL, &y));
-  TRY(make_node(make, OP_Mul, VALUES(gates[OUT], y), NULL, h));
+  BUILD(b, gates[IN] = open_gate(cell, IN, cell->peephole[0], *c, gates[IN]));
+  BUILD(b, gates[FORGET] = open_gate(cell, FORGET, cell->peephole[1], *c, gates[FORGET]));
+  gates[CANDIDATE] = open_gate(cell, CANDIDATE, NULL, *c, gates[CANDIDATE]);
+  struct value *kept = x_2(b, OP_Mul, gates[FORGET], *c);
+  *c = x_2(b, OP_Mul, gates[IN], gates[CANDIDATE]);
+  BUILD(b, *c = x_2(b, OP_Add, kept, *c));
+  if (cell->cell_clip > 0) BUILD(b, *c = clip(cell, *c, -cell->cell_clip, cell->cell_clip));
+  gates[OUT] = open_gate(cell, OUT, cell->peephole[2], *c, gates[OUT]);
+  *h = x_2(b, OP_Mul, gates[OUT], x_1(b, cell->activation, *c));
   if (!cell->projection) return HONE_OK;
-  TRY(make_node(make, OP_MatMul, VALUES(*h, cell->projection), NULL, h));
-  if (cell->projection_bias)
-    TRY(make_node(make, OP_Add, VALUES(*h, cell->projection_bias), NULL, h));
-  return cell->projection_clip > 0
-             ? clip(cell, *h, -cell->projection_clip, cell->projection_clip, h)
-             : HONE_OK;
+  BUILD(b, *h = x_2(b, OP_MatMul, *h, cell->projection));
+  if (cell->projection_bias) BUILD(b, *h = x_2(b, OP_Add, *h, cell->projection_bias));
+  if (cell->projection_clip > 0) *h = clip(cell, *h, -cell->projection_clip, cell->projection_clip);
+  return b->status;
 }
 
 static hone_status read_clips(struct tf_op *op, double *out_cell, double *out_projection) {
@@ -146,7 +135,7 @@ static hone_status read_peepholes(struct cell *cell, const struct lstm *at) {
     if (!tf_in(op, at->peephole + k)) continue;
     if (!tf_in(op, at->w)) return tf_refuse(op, "with peepholes and coupled gates");
     TRY(tf_dequantised(op, tf_in(op, at->peephole + k), &cell->peephole[k]));
-    TRY(make_reshape(op->make, cell->peephole[k], &cell->units, 1, &cell->peephole[k]));
+    BUILD(op->b, cell->peephole[k] = x_reshape(op->b, cell->peephole[k], &cell->units, 1));
   }
   return HONE_OK;
 }
@@ -159,11 +148,11 @@ static hone_status input_part(struct cell *cell, const struct lstm *at, const st
   struct value *w, *bias;
   TRY(tf_stack_gates(op, at->w, cell->units, s->input, true, &w));
   TRY(turned(op, w, all, s->input, &w));
-  TRY(make_node(op->make, OP_MatMul, VALUES(s->x, w), NULL, &cell->x));
+  BUILD(op->b, cell->x = x_2(op->b, OP_MatMul, s->x, w));
   TRY(tf_stack_gates(op, at->bias, cell->units, 1, true, &bias));
   if (!norm_of(op, at, FORGET_GATE)) {
-    TRY(make_reshape(op->make, bias, &all, 1, &bias));
-    return make_node(op->make, OP_Add, VALUES(cell->x, bias), NULL, &cell->x);
+    bias = x_reshape(op->b, bias, &all, 1);
+    return x_give(op->b, &cell->x, x_2(op->b, OP_Add, cell->x, bias));
   }
   struct value *norm;
   TRY(as_matrix(op, bias, 1, all, &bias));
@@ -172,8 +161,8 @@ static hone_status input_part(struct cell *cell, const struct lstm *at, const st
   TRY(as_matrix(op, norm, 1, all, &norm));
   TRY(split_gates(cell, norm, GATES, cell->norm));
   for (size_t g = 0; g < GATES; g++) {
-    TRY(make_reshape(op->make, cell->norm[g], &cell->units, 1, &cell->norm[g]));
-    TRY(make_reshape(op->make, cell->bias[g], &cell->units, 1, &cell->bias[g]));
+    BUILD(op->b, cell->norm[g] = x_reshape(op->b, cell->norm[g], &cell->units, 1));
+    BUILD(op->b, cell->bias[g] = x_reshape(op->b, cell->bias[g], &cell->units, 1));
   }
   return HONE_OK;
 }
@@ -238,12 +227,9 @@ enum { NO_PEEPHOLE = 3 };
 static const size_t byte_peepholes[GATES] = {1, NO_PEEPHOLE, 2, 0};
 static const double gate_scale = 1.0 / 4096;
 
-static hone_status look_up(const struct cell *cell, struct value *table, struct value *x,
-                           struct value **out) {
-  struct make *make = cell->op->make;
-  TRY(make_with_scalar(make, OP_Add, x, -INT16_MIN, &x));
-  TRY(make_node(make, OP_Gather, VALUES(table, x), ARGS(INT_ARG("axis", 0)), &x));
-  return make_cast(make, x, HONE_I32, out);
+static struct value *look_up(const struct cell *cell, struct value *table, struct value *x) {
+  struct graph_builder *b = cell->op->b;
+  return x_cast(b, x_gather(b, table, x_by(b, OP_Add, x, -INT16_MIN), 0), HONE_I32);
 }
 
 static hone_status rescaled(const struct cell *cell, struct value *x, const double *scales,
@@ -263,7 +249,7 @@ static hone_status scaled_product(const struct cell *cell, struct value *a, stru
                                   int64_t bits, struct value **out) {
   const double scale = ldexp(1, (int)-bits - 1);
   const struct tf_rescale how = {.scales = &scale, .count = 1, .left_shift = 1, .dtype = HONE_I32};
-  TRY(make_node(cell->op->make, OP_Mul, VALUES(a, b), NULL, &a));
+  BUILD(cell->op->b, a = x_2(cell->op->b, OP_Mul, a, b));
   return tf_rescale(cell->op, a, &how, out);
 }
 
@@ -279,40 +265,31 @@ static hone_status to_bytes(const struct cell *cell, struct value *x, const doub
 }
 
 static hone_status project(const struct cell *cell, struct value *x, struct value **out) {
-  struct make *make = cell->op->make;
-  struct value *zero;
+  struct graph_builder *b = cell->op->b;
   const double clip = cell->projection_clip;
-  TRY(make_scalar(make, HONE_I8, (double)cell->hidden_zero, &zero));
-  TRY(make_node(make, OP_MatMulInteger, VALUES(x, cell->projection, zero), NULL, &x));
-  if (cell->projection_bias)
-    TRY(make_node(make, OP_Add, VALUES(x, cell->projection_bias), NULL, &x));
+  BUILD(b, x = x_3(b, OP_MatMulInteger, x, cell->projection,
+                   x_scalar(b, HONE_I8, (double)cell->hidden_zero)));
+  if (cell->projection_bias) BUILD(b, x = x_2(b, OP_Add, x, cell->projection_bias));
   TRY(to_bytes(cell, x, &cell->projection_scale, cell->h_zero, out));
   if (!(clip > 0)) return HONE_OK;
-  struct value *a, *b;
-  TRY(make_scalar(make, HONE_I8, -clip, &a));
-  TRY(make_scalar(make, HONE_I8, clip, &b));
-  return make_node(make, OP_Clip, VALUES(*out, a, b), NULL, out);
+  return x_give(b, out,
+                x_3(b, OP_Clip, *out, x_scalar(b, HONE_I8, -clip), x_scalar(b, HONE_I8, clip)));
 }
 
 /* Normalises by mean and deviation, times the weights, plus the bias, in steps of 2^-12. */
 static hone_status normalised(const struct cell *cell, const struct byte_gate *gate,
                               struct value *x, struct value **out) {
-  struct make *make = cell->op->make;
-  struct value *sign;
+  struct graph_builder *b = cell->op->b;
   const float guard = 10000 * (float)gate->norm_scale;
   const int64_t least = guard < 2e9F ? (int64_t)guard : 2000000000;
   const double scale = gate->norm_scale * 4096;
-  TRY(make_cast(make, x, HONE_I16, &x));
-  TRY(make_node(make, OP_NormalizeWords, VALUES(x), ARGS(INT_ARG("least", least > 1 ? least : 1)),
-                &x));
-  TRY(make_cast(make, x, HONE_I64, &x));
-  TRY(make_node(make, OP_Mul, VALUES(x, gate->norm), NULL, &x));
-  TRY(make_node(make, OP_Add, VALUES(x, gate->bias), NULL, &x));
-  TRY(make_node(make, OP_Sign, VALUES(x), NULL, &sign));
-  TRY(make_with_scalar(make, OP_Mul, sign, 512, &sign));
-  TRY(make_node(make, OP_Add, VALUES(x, sign), NULL, &x));
-  TRY(make_with_scalar(make, OP_Div, x, 1024, &x));
-  TRY(make_cast(make, x, HONE_I32, &x));
+  x = x_cast(b,
+             x_args(b, OP_NormalizeWords, VALUES(x_cast(b, x, HONE_I16)),
+                    ARGS(INT_ARG("least", least > 1 ? least : 1))),
+             HONE_I64);
+  x = x_2(b, OP_Add, x_2(b, OP_Mul, x, gate->norm), gate->bias);
+  x = x_by(b, OP_Div, x_2(b, OP_Add, x, x_by(b, OP_Mul, x_1(b, OP_Sign, x), 512)), 1024);
+  BUILD(b, x = x_cast(b, x, HONE_I32));
   return rescaled(cell, x, &scale, 1, INT16_MIN, INT16_MAX, out);
 }
 
@@ -322,47 +299,46 @@ static hone_status open_byte_gate(const struct cell *cell, int64_t g, struct val
   const struct byte_gate *gate = &cell->at[g];
   struct value *seen;
   if (gate->peephole) {
-    TRY(make_node(cell->op->make, OP_Mul, VALUES(c, gate->peephole), NULL, &seen));
+    BUILD(cell->op->b, seen = x_2(cell->op->b, OP_Mul, c, gate->peephole));
     TRY(rescaled(cell, seen, &gate->peephole_scale, 1, 0, 0, &seen));
-    TRY(make_node(cell->op->make, OP_Add, VALUES(x, seen), NULL, &x));
-    TRY(clip(cell, x, INT16_MIN, INT16_MAX, &x));
+    BUILD(cell->op->b, x = x_2(cell->op->b, OP_Add, x, seen));
+    BUILD(cell->op->b, x = clip(cell, x, INT16_MIN, INT16_MAX));
   }
   if (gate->norm) TRY(normalised(cell, gate, x, &x));
-  return look_up(cell, g == B_CANDIDATE ? cell->tanh_gate : cell->logistic, x, out);
+  return x_give(cell->op->b, out,
+                look_up(cell, g == B_CANDIDATE ? cell->tanh_gate : cell->logistic, x));
 }
 
 static hone_status step_in_bytes(const void *of, struct value *x, struct value **h,
                                  struct value **c) {
   const struct cell *cell = of;
-  struct make *make = cell->op->make;
-  struct value *gates[GATES], *zero, *y;
-  TRY(make_scalar(make, HONE_I8, (double)cell->h_zero, &zero));
-  TRY(make_node(make, OP_MatMulInteger, VALUES(*h, cell->r, zero), NULL, &y));
+  struct graph_builder *b = cell->op->b;
+  struct value *gates[GATES], *y;
+  BUILD(b, y = x_3(b, OP_MatMulInteger, *h, cell->r, x_scalar(b, HONE_I8, (double)cell->h_zero)));
   TRY(rescaled(cell, y, cell->r_scales, (size_t)(cell->gates * cell->units), 0, 0, &y));
-  TRY(make_node(make, OP_Add, VALUES(y, x), NULL, &y));
-  TRY(clip(cell, y, INT16_MIN, INT16_MAX, &y));
+  BUILD(b, y = x_2(b, OP_Add, y, x));
+  BUILD(b, y = clip(cell, y, INT16_MIN, INT16_MAX));
   TRY(split_gates(cell, y, (size_t)cell->gates, gates));
   for (int64_t g = 0; g < cell->gates; g++)
     if (g != B_OUT) TRY(open_byte_gate(cell, g, *c, gates[g], &gates[g]));
   if (cell->is_coupled) {
-    TRY(make_scalar(make, HONE_I32, INT16_MAX, &y));
-    TRY(make_node(make, OP_Sub, VALUES(y, gates[B_FORGET]), NULL, &gates[B_IN]));
+    BUILD(b, y = x_scalar(b, HONE_I32, INT16_MAX));
+    BUILD(b, gates[B_IN] = x_2(b, OP_Sub, y, gates[B_FORGET]));
   }
   TRY(scaled_product(cell, gates[B_FORGET], *c, 15, &y));
   TRY(scaled_product(cell, gates[B_IN], gates[B_CANDIDATE], 30 - cell->cell_bits, c));
-  TRY(make_node(make, OP_Add, VALUES(y, *c), NULL, c));
-  TRY(clip(cell, *c, INT16_MIN, INT16_MAX, c));
-  if (cell->cell_clip > 0) TRY(clip(cell, *c, -cell->cell_clip, cell->cell_clip, c));
+  BUILD(b, *c = x_2(b, OP_Add, y, *c));
+  BUILD(b, *c = clip(cell, *c, INT16_MIN, INT16_MAX));
+  if (cell->cell_clip > 0) BUILD(b, *c = clip(cell, *c, -cell->cell_clip, cell->cell_clip));
   TRY(open_byte_gate(cell, B_OUT, *c, gates[B_OUT], &gates[B_OUT]));
-  TRY(look_up(cell, cell->tanh_cell, *c, &y));
-  TRY(make_node(make, OP_Mul, VALUES(gates[B_OUT], y), NULL, &y));
+  BUILD(b, y = x_2(b, OP_Mul, gates[B_OUT], look_up(cell, cell->tanh_cell, *c)));
   TRY(to_bytes(cell, y, &cell->hidden_scale, cell->hidden_zero, h));
   return cell->projection ? project(cell, *h, h) : HONE_OK;
 }
 
 static hone_status word_table(struct tf_op *op, int digits, struct value **out) {
   const struct shape shape = {.rank = 1, .dims = {FIXED16_ENTRIES}};
-  TRY(graph_new_constant(op->ctx, op->make->graph, HONE_I16, &shape, out));
+  TRY(graph_new_constant(op->ctx, op->b->graph, HONE_I16, &shape, out));
   fixed16_table(digits, (void *)(uintptr_t)(*out)->constant->data);
   return HONE_OK;
 }
@@ -387,7 +363,7 @@ static hone_status byte_weights(struct cell *cell, size_t first, int64_t columns
       scales[g * cell->units + i] =
           (double)((float)scale * (float)from / (float)cell->gate_scales[g]);
   }
-  TRY(make_node(op->make, OP_Concat, parts, (size_t)cell->gates, ARGS(INT_ARG("axis", 0)), out));
+  BUILD(op->b, *out = x_concat(op->b, 0, parts, (size_t)cell->gates));
   *out_scales = scales;
   return turned(op, *out, cell->gates * cell->units, columns, out);
 }
@@ -395,24 +371,24 @@ static hone_status byte_weights(struct cell *cell, size_t first, int64_t columns
 static hone_status byte_input_part(struct cell *cell, const struct lstm *at,
                                    const struct sequence *s) {
   struct tf_op *op = cell->op;
-  struct value *w, *zero, *parts[GATES], *bias;
+  struct value *w, *parts[GATES], *bias;
   double from, *scales;
   int64_t from_zero;
   TRY(tf_one_scale(op, tf_in(op, 0), &from, &from_zero));
   TRY(byte_weights(cell, at->w, s->input, from, &w, &scales));
-  TRY(make_scalar(op->make, HONE_I8, (double)from_zero, &zero));
-  TRY(make_node(op->make, OP_MatMulInteger, VALUES(s->x, w, zero), NULL, &cell->x));
+  BUILD(op->b, cell->x = x_3(op->b, OP_MatMulInteger, s->x, w,
+                             x_scalar(op->b, HONE_I8, (double)from_zero)));
   for (int64_t g = 0; g < cell->gates; g++) {
     struct tf_tensor *tensor = tf_in(op, at->bias + byte_gates[g]);
     if (!tensor) return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "a gate has no bias");
     TRY(tf_value(op, tensor, &parts[g]));
-    TRY(make_reshape(op->make, parts[g], &cell->units, 1, &parts[g]));
+    BUILD(op->b, parts[g] = x_reshape(op->b, parts[g], &cell->units, 1));
     if (!cell->at[g].norm) continue; /* otherwise it is added after the normalisation */
-    TRY(make_cast(op->make, parts[g], HONE_I64, &cell->at[g].bias));
-    TRY(make_with_scalar(op->make, OP_Mul, parts[g], 0, &parts[g]));
+    BUILD(op->b, cell->at[g].bias = x_cast(op->b, parts[g], HONE_I64));
+    BUILD(op->b, parts[g] = x_by(op->b, OP_Mul, parts[g], 0));
   }
-  TRY(make_node(op->make, OP_Concat, parts, (size_t)cell->gates, ARGS(INT_ARG("axis", 0)), &bias));
-  TRY(make_node(op->make, OP_Add, VALUES(cell->x, bias), NULL, &cell->x));
+  BUILD(op->b, bias = x_concat(op->b, 0, parts, (size_t)cell->gates));
+  BUILD(op->b, cell->x = x_2(op->b, OP_Add, cell->x, bias));
   return rescaled(cell, cell->x, scales, (size_t)(cell->gates * cell->units), INT16_MIN, INT16_MAX,
                   &cell->x);
 }
@@ -437,8 +413,8 @@ static hone_status read_words(const struct cell *cell, struct tf_tensor *tensor,
   if (make_elements(*out) != cell->units)
     return fail(cell->op->ctx, HONE_E_SHAPE, tf_place(cell->op),
                 "%s: the weights' shape does not match", cell->op->kind->name);
-  TRY(make_reshape(cell->op->make, *out, &cell->units, 1, out));
-  return make_cast(cell->op->make, *out, as, out);
+  *out = x_reshape(cell->op->b, *out, &cell->units, 1);
+  return x_give(cell->op->b, out, x_cast(cell->op->b, *out, as));
 }
 
 /* Peepholes and layer normalisation of each gate. */
@@ -541,9 +517,9 @@ hone_status tf_integer_lstm(struct tf_op *op, const struct lstm *at) {
   TRY(byte_input_part(&cell, at, &s));
   TRY(tf_state(op, tf_in(op, at->h), &sizes.h, &h));
   TRY(tf_state(op, tf_in(op, at->c), &sizes.c, &c));
-  TRY(make_cast(op->make, c, HONE_I32, &c));
+  BUILD(op->b, c = x_cast(op->b, c, HONE_I32));
   TRY(run_cell(&cell, step_in_bytes, &h, &c, &y));
-  TRY(make_cast(op->make, c, HONE_I16, &c));
+  BUILD(op->b, c = x_cast(op->b, c, HONE_I16));
   TRY(tf_keep(op, tf_in(op, at->h), h));
   TRY(tf_keep(op, tf_in(op, at->c), c));
   return tf_write_sequence(op, &s, y);

@@ -27,7 +27,7 @@ struct tf_call {
 
 static hone_status push(struct tf *tf, struct tf_call *call, int64_t index, struct graph *into,
                         const struct tf_tensor *arguments, size_t count) {
-  struct tf_frame frame = {tf->graph, tf->make.graph, call};
+  struct tf_frame frame = {tf->graph, tf->b.graph, call};
   const struct tf_op *op = &call->op;
   if (index < 0 || (uint64_t)index >= tf->subgraphs.count)
     return fail(tf->ctx, HONE_E_FORMAT, tf_place(op), "%s calls graph %lld of %zu", op->kind->name,
@@ -59,7 +59,7 @@ static hone_status push(struct tf *tf, struct tf_call *call, int64_t index, stru
     to->resource = arguments[i].resource;
   }
   VEC_PUSH(tf->ctx, tf->arena, &tf->frames, frame);
-  tf->make.graph = into;
+  tf->b.graph = into;
   return HONE_OK;
 }
 
@@ -129,7 +129,7 @@ static hone_status enter_branch(struct tf *tf, struct tf_call *call, enum stage 
     VEC_PUSH(tf->ctx, tf->arena, &call->then, variable->now);
     if (variable->is_assigned) variable->now = held(tf, call->before.at, call->before.count, i);
   }
-  TRY(make_subgraph(&tf->make, &call->made[k]));
+  TRY(make_subgraph(&tf->b, &call->made[k]));
   return push(tf, call, call->graphs[k], call->made[k], call->values, call->count);
 }
 
@@ -145,7 +145,7 @@ hone_status tf_if(struct tf_op *op) {
   call->condition = condition;
   if (!known) return enter_branch(op->tf, call, THEN);
   call->stage = TAKEN;
-  return push(op->tf, call, call->graphs[!taken], op->make->graph, call->values, call->count);
+  return push(op->tf, call, call->graphs[!taken], op->b->graph, call->values, call->count);
 }
 
 static hone_status state_input(struct tf_op *op, struct tf_variable *variable, hone_dtype dtype,
@@ -168,8 +168,8 @@ static hone_status end_variables(struct tf *tf, struct tf_call *call, bool *is_j
         (variable->initial && !shape_equal(&variable->initial->shape, &then->shape)))
       return tf_refuse(&call->op,
                        "with branches that leave different types or shapes in a variable");
-    TRY(make_subgraph_output(&tf->make, call->made[0], then));
-    TRY(make_subgraph_output(&tf->make, call->made[1], other));
+    TRY(make_subgraph_output(&tf->b, call->made[0], then));
+    TRY(make_subgraph_output(&tf->b, call->made[1], other));
   }
   return HONE_OK;
 }
@@ -187,7 +187,7 @@ static hone_status join_branches(struct tf *tf, struct tf_call *call, struct tf_
                 call->made[1]->outputs.count);
   TRY(NEW_ARRAY(tf->ctx, tf->arena, is_joined, tf->variables.count));
   TRY(end_variables(tf, call, is_joined));
-  TRY(make_holder(&tf->make, OP_If, &call->condition, 1, names, call->made, 2,
+  TRY(make_holder(&tf->b, OP_If, &call->condition, 1, names, call->made, 2,
                   call->made[0]->outputs.count, &node));
   shaped = node->outputs;
   for (size_t i = 0; i < count; i++)
@@ -201,7 +201,7 @@ static hone_status end_branch(struct tf *tf, struct tf_call *call, struct tf_ten
                               size_t count) {
   struct graph *made = call->made[call->stage == ELSE];
   for (size_t i = 0; i < count; i++)
-    if (!results[i].resource) TRY(make_subgraph_output(&tf->make, made, results[i].value));
+    if (!results[i].resource) TRY(make_subgraph_output(&tf->b, made, results[i].value));
   return call->stage == THEN ? enter_branch(tf, call, ELSE)
                              : join_branches(tf, call, results, count);
 }
@@ -214,7 +214,7 @@ hone_status tf_while(struct tf_op *op) {
   TRY(read_arguments(call, 0));
   call->given = call->values;
   call->stage = FIRST_CONDITION;
-  return push(op->tf, call, call->graphs[0], op->make->graph, call->values, call->count);
+  return push(op->tf, call, call->graphs[0], op->b->graph, call->values, call->count);
 }
 
 /* The number of iterations is data-dependent, or large: a Loop. Nodes unrolled so far are
@@ -223,8 +223,8 @@ static hone_status enter_loop(struct tf *tf, struct tf_call *call) {
   static const struct shape scalar = {0};
   struct graph *body;
   struct value *ignored;
-  if (call->rounds) tf->make.graph->nodes.count = call->nodes;
-  TRY(make_subgraph(&tf->make, &call->made[0]));
+  if (call->rounds) tf->b.graph->nodes.count = call->nodes;
+  TRY(make_subgraph(&tf->b, &call->made[0]));
   body = call->made[0];
   TRY(graph_input(tf->ctx, body, NULL, HONE_I64, &scalar, &ignored));
   TRY(graph_input(tf->ctx, body, NULL, HONE_BOOL, &scalar, &ignored));
@@ -250,22 +250,22 @@ static hone_status end_loop(struct tf *tf, struct tf_call *call, struct value *g
   inputs[0] = NULL;
   inputs[1] = call->condition;
   if (goes->shape.rank) { /* a Loop needs a scalar */
-    struct graph *outer = tf->make.graph;
-    tf->make.graph = call->made[0];
-    TRY(make_reshape(&tf->make, goes, scalar.dims, 0, &goes));
-    tf->make.graph = outer;
+    struct graph *outer = tf->b.graph;
+    tf->b.graph = call->made[0];
+    BUILD(&tf->b, goes = x_reshape(&tf->b, goes, scalar.dims, 0));
+    tf->b.graph = outer;
   }
-  TRY(make_subgraph_output(&tf->make, call->made[0], goes));
+  TRY(make_subgraph_output(&tf->b, call->made[0], goes));
   for (size_t i = 0; i < call->count; i++) {
     if (call->values[i].resource) continue;
     inputs[carried++] = call->given[i].value;
-    TRY(make_subgraph_output(&tf->make, call->made[0], call->values[i].value));
+    TRY(make_subgraph_output(&tf->b, call->made[0], call->values[i].value));
   }
   TRY(loop_condition_is_fixed(tf->ctx, tf->arena, call->made[0], &is_fixed));
   TRY(read_condition(&call->op, call->condition, &is_known, &is_true));
   if (is_fixed && is_known && is_true)
     return tf_refuse(&call->op, "as an endless loop (its condition stays true)");
-  TRY(make_holder(&tf->make, OP_Loop, inputs, carried, names, call->made, 1, carried - 2, &node));
+  TRY(make_holder(&tf->b, OP_Loop, inputs, carried, names, call->made, 1, carried - 2, &node));
   for (size_t i = 0; i < call->count; i++)
     if (!call->values[i].resource) call->values[i].value = node->outputs[k++];
   return write_results(call, call->values, call->count);
@@ -286,18 +286,18 @@ static hone_status end_condition(struct tf *tf, struct tf_call *call, struct tf_
   if (call->stage == LAST_CONDITION) return end_loop(tf, call, results[0].value);
   if (call->stage == FIRST_CONDITION) {
     call->condition = results[0].value;
-    call->nodes = tf->make.graph->nodes.count;
+    call->nodes = tf->b.graph->nodes.count;
   }
   if (!known || call->rounds == UNROLLED) return enter_loop(tf, call);
   if (!goes) return write_results(call, call->values, call->count);
   call->stage = ROUND;
   call->rounds++;
-  return push(tf, call, call->graphs[1], tf->make.graph, call->values, call->count);
+  return push(tf, call, call->graphs[1], tf->b.graph, call->values, call->count);
 }
 
 static hone_status end_body(struct tf *tf, struct tf_call *call, struct tf_tensor *results,
                             size_t count) {
-  struct graph *into = call->stage == BODY ? call->made[0] : tf->make.graph;
+  struct graph *into = call->stage == BODY ? call->made[0] : tf->b.graph;
   if (count != call->count)
     return fail(tf->ctx, HONE_E_FORMAT, tf_place(&call->op),
                 "WHILE carries %zu values, its body gives %zu", call->count, count);
@@ -317,7 +317,7 @@ hone_status tf_call_once(struct tf_op *op) {
   TRY(tf_arity(op, 0, 0, 0));
   TRY(new_call(op, &call));
   call->stage = INITIAL;
-  return push(op->tf, call, call->graphs[0], op->make->graph, NULL, 0);
+  return push(op->tf, call, call->graphs[0], op->b->graph, NULL, 0);
 }
 
 /* STABLEHLO_COMPOSITE: options name, graph. The graph with its implementation is inlined. */
@@ -328,7 +328,7 @@ hone_status tf_composite(struct tf_op *op) {
   TRY(tf_option(op, 1, FLAT_I32, 0, &call->graphs[0]));
   TRY(read_arguments(call, 0));
   call->stage = TAKEN;
-  return push(op->tf, call, call->graphs[0], op->make->graph, call->values, call->count);
+  return push(op->tf, call, call->graphs[0], op->b->graph, call->values, call->count);
 }
 
 hone_status tf_leave(struct tf *tf) {
@@ -349,7 +349,7 @@ hone_status tf_leave(struct tf *tf) {
   }
   tf->frames.count--;
   tf->graph = frame.caller;
-  tf->make.graph = frame.caller_into;
+  tf->b.graph = frame.caller_into;
   switch (call->stage) {
     case TAKEN:
       return write_results(call, results, count);

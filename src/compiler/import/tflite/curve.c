@@ -51,7 +51,7 @@ hone_status tf_quantised_hard_swish(struct tf_op *op) {
   double from, to, results[TABLE];
   struct swish s;
   struct shape shape = {.rank = 1, .dims = {TABLE}};
-  struct value *x, *table, *y;
+  struct value *x;
   struct tf_tensor *in = tf_in(op, 0), *out = tf_out(op, 0);
   if (in->dtype == HONE_I16 || out->dtype != in->dtype)
     return tf_refuse(op, "of these element types");
@@ -65,10 +65,9 @@ hone_status tf_quantised_hard_swish(struct tf_op *op) {
   for (int i = 0; i < TABLE; i++) results[i] = swish_of(&s, in->dtype == HONE_I8 ? (int8_t)i : i);
   bool image = tf_follows_images(op, 1);
   TRY(tf_read(op, in, image, &x));
-  TRY(make_numbers(op->make, out->dtype, &shape, results, &table));
-  TRY(make_cast(op->make, x, HONE_I32, &x));
-  TRY(make_node(op->make, OP_Gather, VALUES(table, x), ARGS(INT_ARG("axis", 0)), &y));
-  return tf_write(op, 0, image, y);
+  struct value *table = x_numbers(op->b, out->dtype, &shape, results);
+  BUILD(op->b, x = x_cast(op->b, x, HONE_I32));
+  return tf_write(op, 0, image, x_gather(op->b, table, x, 0));
 }
 
 /* -- PRELU: non-negative inputs rescaled, negative ones times the slope */
@@ -76,7 +75,7 @@ hone_status tf_quantised_hard_swish(struct tf_op *op) {
 hone_status tf_quantised_prelu(struct tf_op *op) {
   double from, slope_scale, to;
   int64_t from_zero, slope_zero, to_zero;
-  struct value *x, *slope, *zero, *is_below, *y, *z;
+  struct value *x, *slope, *y, *z;
   const hone_dtype dtype = tf_out(op, 0)->dtype;
   TRY(tf_one_scale(op, tf_in(op, 0), &from, &from_zero));
   TRY(tf_one_scale(op, tf_in(op, 1), &slope_scale, &slope_zero));
@@ -84,15 +83,12 @@ hone_status tf_quantised_prelu(struct tf_op *op) {
   bool image = tf_follows_images(op, 2);
   TRY(tf_read(op, tf_in(op, 0), image, &x));
   TRY(tf_read(op, tf_in(op, 1), image, &slope));
-  TRY(tf_centred(op, x, from_zero, &x));
-  TRY(tf_centred(op, slope, slope_zero, &slope));
-  TRY(make_node(op->make, OP_Mul, VALUES(x, slope), NULL, &z));
+  x = tf_centred(op, x, from_zero);
+  BUILD(op->b, z = x_2(op->b, OP_Mul, x, tf_centred(op, slope, slope_zero)));
   TRY(rescaled(op, x, (double)((float)from / (float)to), dtype, to_zero, &y));
   TRY(rescaled(op, z, (double)((float)from * (float)slope_scale / (float)to), dtype, to_zero, &z));
-  TRY(make_scalar(op->make, HONE_I32, 0, &zero));
-  TRY(make_node(op->make, OP_Less, VALUES(x, zero), NULL, &is_below));
-  TRY(make_node(op->make, OP_Where, VALUES(is_below, z, y), NULL, &y));
-  return tf_write(op, 0, image, y);
+  return tf_write(op, 0, image,
+                  x_3(op->b, OP_Where, x_2(op->b, OP_Less, x, x_scalar(op->b, HONE_I32, 0)), z, y));
 }
 
 /* -- SQUARED_DIFFERENCE: both at twice the larger scale with 7 bits more */
@@ -101,7 +97,7 @@ hone_status tf_quantised_squared_difference(struct tf_op *op) {
   enum { MORE = 7 };
   double scales[2], to;
   int64_t zeros[2], to_zero;
-  struct value *in[2], *y;
+  struct value *in[2];
   bool image = tf_follows_images(op, 2);
   if (tf_in(op, 0)->dtype == HONE_I16) return tf_refuse(op, "of 16-bit numbers");
   TRY(tf_one_scale(op, tf_out(op, 0), &to, &to_zero));
@@ -114,8 +110,8 @@ hone_status tf_quantised_squared_difference(struct tf_op *op) {
     TRY(tf_read(op, tf_in(op, k), image, &in[k]));
     TRY(tf_rescale(op, in[k], &how, &in[k]));
   }
-  TRY(make_node(op->make, OP_Sub, VALUES(in[0], in[1]), NULL, &y));
-  TRY(make_node(op->make, OP_Mul, VALUES(y, y), NULL, &y));
+  struct value *y = x_2(op->b, OP_Sub, in[0], in[1]);
+  BUILD(op->b, y = x_2(op->b, OP_Mul, y, y));
   TRY(rescaled(op, y, twice * twice / (ldexp(1, 2 * MORE) * to), tf_out(op, 0)->dtype, to_zero,
                &y));
   return tf_write(op, 0, image, y);
@@ -131,16 +127,14 @@ hone_status tf_quantised_matmul(struct tf_op *op, struct value *const *in) {
   TRY(tf_one_scale(op, tf_out(op, 0), &to, &to_zero));
   for (size_t k = 0; k < 2; k++) {
     TRY(tf_one_scale(op, tf_in(op, k), &scales[k], &zeros[k]));
-    TRY(make_scalar(op->make, in[k]->dtype, (double)zeros[k], &points[k]));
+    points[k] = x_scalar(op->b, in[k]->dtype, (double)zeros[k]);
   }
   if (is_word) { /* sums of 64 bits, exact in double */
     if (zeros[0] || zeros[1]) return tf_refuse(op, "of 16-bit numbers with a zero point");
-    for (size_t k = 0; k < 2; k++) TRY(make_cast(op->make, in[k], HONE_F64, &wide[k]));
-    TRY(make_node(op->make, OP_MatMul, VALUES(wide[0], wide[1]), NULL, &y));
-    TRY(make_cast(op->make, y, HONE_I64, &y));
+    for (size_t k = 0; k < 2; k++) wide[k] = x_cast(op->b, in[k], HONE_F64);
+    y = x_cast(op->b, x_2(op->b, OP_MatMul, wide[0], wide[1]), HONE_I64);
   } else {
-    TRY(make_node(op->make, OP_MatMulInteger, VALUES(in[0], in[1], points[0], points[1]), NULL,
-                  &y));
+    BUILD(op->b, y = x_op(op->b, OP_MatMulInteger, VALUES(in[0], in[1], points[0], points[1])));
   }
   TRY(rescaled(op, y, (double)((float)scales[0] * (float)scales[1]) / to, tf_out(op, 0)->dtype,
                to_zero, &y));

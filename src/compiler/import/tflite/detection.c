@@ -39,21 +39,20 @@ static hone_status read_limits(struct detection *d, const struct flex_map *map) 
   TRY(flex_number(op->ctx, tf_place(op), map, "nms_score_threshold", NAN, &least));
   if (!(overlap > 0 && overlap <= 1) || isnan(least))
     return tf_refuse(op, "with an overlap of %g and a score of %g", overlap, least);
-  TRY(make_scalar(op->make, HONE_F32, (double)nextafterf((float)overlap, INFINITY), &d->limits[0]));
-  TRY(make_scalar(op->make, HONE_F32, (double)nextafterf((float)least, -INFINITY), &d->limits[1]));
-  TRY(make_scalar(op->make, HONE_F32, 0, &d->limits[2]));
-  return make_scalar(op->make, HONE_F32, 0, &d->zero);
+  BUILD(op->b,
+        d->limits[0] = x_scalar(op->b, HONE_F32, (double)nextafterf((float)overlap, INFINITY)));
+  BUILD(op->b,
+        d->limits[1] = x_scalar(op->b, HONE_F32, (double)nextafterf((float)least, -INFINITY)));
+  BUILD(op->b, d->limits[2] = x_scalar(op->b, HONE_F32, 0));
+  return x_give(op->b, &d->zero, x_scalar(op->b, HONE_F32, 0));
 }
 
 /* Columns [from, to) of x. */
-static hone_status columns(const struct detection *d, struct value *x, int64_t from, int64_t to,
-                           struct value **out) {
-  struct make *make = d->op->make;
-  struct value *starts, *ends, *axes;
-  TRY(make_ints(make, &from, 1, &starts));
-  TRY(make_ints(make, &to, 1, &ends));
-  TRY(make_ints(make, (const int64_t[]){1}, 1, &axes));
-  return make_node(make, OP_Slice, VALUES(x, starts, ends, axes), NULL, out);
+static struct value *columns(const struct detection *d, struct value *x, int64_t from, int64_t to) {
+  struct graph_builder *b = d->op->b;
+  return x_op(
+      b, OP_Slice,
+      VALUES(x, x_list(b, &from, 1), x_list(b, &to, 1), x_list(b, (const int64_t[]){1}, 1)));
 }
 
 /* Operand k of one image as [anchors, n]; it may be quantised. */
@@ -68,7 +67,7 @@ static hone_status read_rows(struct detection *d, size_t k, int64_t least, struc
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: operand %zu does not fit %lld anchors",
                 op->kind->name, k, (long long)d->anchors);
   if (!d->anchors) d->anchors = count / n;
-  return make_reshape(op->make, *out, (const int64_t[]){d->anchors, n}, 2, out);
+  return x_give(op->b, out, x_reshape(op->b, *out, (const int64_t[]){d->anchors, n}, 2));
 }
 
 /* Two of the options y_scale, x_scale, h_scale, w_scale. */
@@ -80,33 +79,27 @@ static hone_status read_scales(struct detection *d, const struct flex_map *map,
     TRY(flex_number(d->op->ctx, tf_place(d->op), map, names[i], NAN, &scales[i]));
     if (!(scales[i] != 0)) return tf_refuse(d->op, "with %s %g", names[i], scales[i]);
   }
-  return make_numbers(d->op->make, HONE_F32, &pair, scales, out);
+  return x_give(d->op->b, out, x_numbers(d->op->b, HONE_F32, &pair, scales));
 }
 
 /* From centre and size relative to the anchor, to corners. */
 static hone_status decode(struct detection *d, const struct flex_map *map) {
   static const char *const places[] = {"y_scale", "x_scale"}, *const sizes[] = {"h_scale",
                                                                                 "w_scale"};
-  struct make *make = d->op->make;
-  struct value *anchors, *anchor, *size, *given, *centre, *half, *scales, *low, *high;
+  struct graph_builder *b = d->op->b;
+  struct value *anchors, *given, *scales;
   TRY(read_rows(d, ANCHORS, BOX, &anchors));
   TRY(read_rows(d, ENCODINGS, BOX, &given));
-  TRY(columns(d, anchors, 0, 2, &anchor));
-  TRY(columns(d, anchors, 2, BOX, &size));
+  struct value *anchor = columns(d, anchors, 0, 2);
+  struct value *size = columns(d, anchors, 2, BOX);
   TRY(read_scales(d, map, places, &scales));
-  TRY(columns(d, given, 0, 2, &centre));
-  TRY(make_node(make, OP_Div, VALUES(centre, scales), NULL, &centre));
-  TRY(make_node(make, OP_Mul, VALUES(centre, size), NULL, &centre));
-  TRY(make_node(make, OP_Add, VALUES(centre, anchor), NULL, &centre));
+  struct value *centre = columns(d, given, 0, 2);
+  centre = x_2(b, OP_Add, x_2(b, OP_Mul, x_2(b, OP_Div, centre, scales), size), anchor);
   TRY(read_scales(d, map, sizes, &scales));
-  TRY(columns(d, given, 2, BOX, &half));
-  TRY(make_node(make, OP_Div, VALUES(half, scales), NULL, &half));
-  TRY(make_node(make, OP_Exp, VALUES(half), NULL, &half));
-  TRY(make_with_scalar(make, OP_Mul, half, 0.5, &half));
-  TRY(make_node(make, OP_Mul, VALUES(half, size), NULL, &half));
-  TRY(make_node(make, OP_Sub, VALUES(centre, half), NULL, &low));
-  TRY(make_node(make, OP_Add, VALUES(centre, half), NULL, &high));
-  return make_node(make, OP_Concat, VALUES(low, high), ARGS(INT_ARG("axis", 1)), &d->boxes);
+  struct value *half = columns(d, given, 2, BOX);
+  half = x_2(b, OP_Mul, x_by(b, OP_Mul, x_1(b, OP_Exp, x_2(b, OP_Div, half, scales)), 0.5), size);
+  struct value *low = x_2(b, OP_Sub, centre, half);
+  return x_give(b, &d->boxes, x_concat(b, 1, VALUES(low, x_2(b, OP_Add, centre, half))));
 }
 
 /* -- shared by both modes */
@@ -118,50 +111,49 @@ static hone_status steps(const struct detection *d, hone_dtype dtype, int64_t co
   double *numbers;
   TRY(NEW_ARRAY(d->op->ctx, d->op->tf->arena, numbers, (size_t)count));
   for (int64_t i = 0; i < count; i++) numbers[i] = (double)(i / each);
-  return make_numbers(d->op->make, dtype, &shape, numbers, out);
+  return x_give(d->op->b, out, x_numbers(d->op->b, dtype, &shape, numbers));
 }
 
 /* [length]: true for the first `count`. */
 static hone_status in_front(const struct detection *d, int64_t length, struct value *count,
                             struct value **out) {
   TRY(steps(d, HONE_I32, length, 1, out));
-  return make_node(d->op->make, OP_Less, VALUES(*out, count), NULL, out);
+  return x_give(d->op->b, out, x_2(d->op->b, OP_Less, *out, count));
 }
 
 static hone_status best(const struct detection *d, struct value *x, int64_t k,
                         struct value *outs[2]) {
-  struct value *count;
-  TRY(make_ints(d->op->make, &k, 1, &count));
-  return make_nodes(d->op->make, OP_TopK, VALUES(x, count), ARGS(INT_ARG("axis", -1)), 2, outs);
+  struct value *count = x_list(d->op->b, &k, 1);
+  BUILD(d->op->b, x_nodes(d->op->b, OP_TopK, VALUES(x, count), ARGS(INT_ARG("axis", -1)), 2, outs));
+  return HONE_OK;
 }
 
 static hone_status suppress(const struct detection *d, struct value *scores, int64_t limit,
                             struct value *outs[3]) {
-  struct make *make = d->op->make;
-  TRY(make_reshape(make, scores, &d->anchors, 1, &scores));
-  return make_nodes(make, OP_SuppressBoxes,
-                    VALUES(d->boxes, scores, d->limits[0], d->limits[1], d->limits[2]),
-                    ARGS(INT_ARG("limit", limit)), 3, outs);
+  struct graph_builder *b = d->op->b;
+  scores = x_reshape(b, scores, &d->anchors, 1);
+  BUILD(b, x_nodes(b, OP_SuppressBoxes,
+                   VALUES(d->boxes, scores, d->limits[0], d->limits[1], d->limits[2]),
+                   ARGS(INT_ARG("limit", limit)), 3, outs));
+  return HONE_OK;
 }
 
 /* Output k: rows `at` of x, zeros where there is no detection, `each` times along the second-last
  * axis. */
 static hone_status write_rows(const struct detection *d, size_t k, struct value *x,
                               struct value *at, struct value *is_there) {
-  struct make *make = d->op->make;
+  struct graph_builder *b = d->op->b;
   const int64_t boxes[] = {1, d->most * d->each, BOX}, column[] = {d->most, 1},
                 row[] = {1, d->most * x->shape.dims[1]};
-  TRY(make_node(make, OP_Gather, VALUES(x, at), ARGS(INT_ARG("axis", 0)), &x));
-  TRY(make_reshape(make, is_there, column, 2, &is_there));
-  TRY(make_node(make, OP_Where, VALUES(is_there, x, d->zero), NULL, &x));
+  x = x_gather(b, x, at, 0);
+  x = x_3(b, OP_Where, x_reshape(b, is_there, column, 2), x, d->zero);
   if (k) {
-    TRY(make_reshape(make, x, row, 2, &x));
+    x = x_reshape(b, x, row, 2);
     return tf_write(d->op, k, false, x);
   }
-  TRY(make_reshape(make, x, (const int64_t[]){d->most, 1, BOX}, 3, &x));
-  TRY(make_expand(make, x, (const int64_t[]){d->most, d->each, BOX}, 3, &x));
-  TRY(make_reshape(make, x, boxes, 3, &x));
-  return tf_write(d->op, 0, false, x);
+  x = x_2(b, OP_Expand, x_reshape(b, x, (const int64_t[]){d->most, 1, BOX}, 3),
+          x_list(b, (const int64_t[]){d->most, d->each, BOX}, 3));
+  return tf_write(d->op, 0, false, x_reshape(b, x, boxes, 3));
 }
 
 /* Boxes, classes, scores and their number: of boxes `box`, `row` of the other two. */
@@ -173,9 +165,7 @@ static hone_status write_results(const struct detection *d, struct value *box, s
   TRY(write_rows(d, 0, d->boxes, box, is_there));
   TRY(write_rows(d, 1, classes, row, is_there));
   TRY(write_rows(d, 2, scores, row, is_there));
-  TRY(make_cast(d->op->make, count, HONE_F32, &count));
-  TRY(make_reshape(d->op->make, count, one, 1, &count));
-  return tf_write(d->op, 3, false, count);
+  return tf_write(d->op, 3, false, x_reshape(d->op->b, x_cast(d->op->b, count, HONE_F32), one, 1));
 }
 
 /* -- fast and regular */
@@ -183,40 +173,40 @@ static hone_status write_results(const struct detection *d, struct value *box, s
 static hone_status fast(const struct detection *d) {
   struct value *top[2], *first, *chosen[3];
   TRY(best(d, d->scores, d->each, top));
-  TRY(columns(d, top[0], 0, 1, &first));
+  BUILD(d->op->b, first = columns(d, top[0], 0, 1));
   TRY(suppress(d, first, d->most, chosen));
-  TRY(make_cast(d->op->make, top[1], HONE_F32, &top[1]));
+  BUILD(d->op->b, top[1] = x_cast(d->op->b, top[1], HONE_F32));
   return write_results(d, chosen[0], chosen[0], top[1], top[0], chosen[2]);
 }
 
 /* Boxes of all classes, one class after the other; selects the best of them, and their number. */
 static hone_status regular(const struct detection *d) {
-  struct make *make = d->op->make;
+  struct graph_builder *b = d->op->b;
   const int64_t all = d->classes * d->per_class, flat[] = {all, 1};
   struct value **boxes, **scores, *lowest, *count = NULL, *classes, *top[2];
-  TRY(make_scalar(make, HONE_F32, -INFINITY, &lowest));
+  lowest = x_scalar(b, HONE_F32, -INFINITY);
   TRY(NEW_ARRAY(d->op->ctx, d->op->tf->arena, boxes, (size_t)d->classes));
   TRY(NEW_ARRAY(d->op->ctx, d->op->tf->arena, scores, (size_t)d->classes));
   for (int64_t c = 0; c < d->classes; c++) {
     struct value *column, *chosen[3], *is_there;
-    TRY(columns(d, d->scores, c, c + 1, &column));
+    BUILD(b, column = columns(d, d->scores, c, c + 1));
     TRY(suppress(d, column, d->per_class, chosen));
     TRY(in_front(d, d->per_class, chosen[2], &is_there));
     boxes[c] = chosen[0];
-    TRY(make_node(make, OP_Where, VALUES(is_there, chosen[1], lowest), NULL, &scores[c]));
+    BUILD(b, scores[c] = x_3(b, OP_Where, is_there, chosen[1], lowest));
     if (!c) count = chosen[2];
-    if (c) TRY(make_node(make, OP_Add, VALUES(count, chosen[2]), NULL, &count));
+    if (c) count = x_2(b, OP_Add, count, chosen[2]);
   }
-  struct value *box, *score;
-  const struct arg *along = ARGS(INT_ARG("axis", 0));
-  TRY(make_node(make, OP_Concat, boxes, (size_t)d->classes, along, &box));
-  TRY(make_node(make, OP_Concat, scores, (size_t)d->classes, along, &score));
+  struct value *score;
+  const struct attribute *along = ARGS(INT_ARG("axis", 0));
+  struct value *box = x_args(b, OP_Concat, boxes, (size_t)d->classes, along);
+  BUILD(b, score = x_args(b, OP_Concat, scores, (size_t)d->classes, along));
   TRY(best(d, score, d->most, top));
-  TRY(make_node(make, OP_Gather, VALUES(box, top[1]), along, &box));
-  TRY(make_reshape(make, score, flat, 2, &score));
+  box = x_args(b, OP_Gather, VALUES(box, top[1]), along);
+  BUILD(b, score = x_reshape(b, score, flat, 2));
   TRY(steps(d, HONE_F32, all, d->per_class, &classes));
-  TRY(make_reshape(make, classes, flat, 2, &classes));
-  TRY(make_with_scalar(make, OP_Min, count, (double)d->most, &count));
+  BUILD(b, classes = x_reshape(b, classes, flat, 2));
+  BUILD(b, count = x_by(b, OP_Min, count, (double)d->most));
   return write_results(d, box, top[1], classes, score, count);
 }
 
@@ -240,7 +230,7 @@ hone_status tf_detections(struct tf_op *op) {
   TRY(decode(&d, &map));
   TRY(read_rows(&d, PREDICTIONS, d.classes, &d.scores));
   all = d.scores->shape.dims[1];
-  TRY(columns(&d, d.scores, all - d.classes, all, &d.scores));
+  BUILD(op->b, d.scores = columns(&d, d.scores, all - d.classes, all));
   if (is_regular == 0) return fast(&d);
   if (d.each > 1 || d.most > d.classes * d.per_class)
     return tf_refuse(op, "with %lld classes per box and at most %lld boxes, class by class",

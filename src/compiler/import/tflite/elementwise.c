@@ -8,13 +8,12 @@
 enum { ACTIVATION = 0 };
 
 hone_status tf_unary(struct tf_op *op) {
-  struct value *x, *y;
+  struct value *x;
   TRY(tf_arity(op, 1, 1, 1));
   if (tf_is_quantised(tf_in(op, 0))) return tf_quantised_table(op);
   bool image = tf_follows_images(op, 1);
   TRY(tf_read(op, tf_in(op, 0), image, &x));
-  TRY(make_node(op->make, (enum op_id)op->kind->parameter, VALUES(x), NULL, &y));
-  return tf_write(op, 0, image, y);
+  return tf_write(op, 0, image, x_1(op->b, (enum op_id)op->kind->parameter, x));
 }
 
 /* Both operands; *image tells in which order. */
@@ -66,7 +65,7 @@ hone_status tf_binary(struct tf_op *op) {
   }
   TRY(compares(id) ? read_compared(op, id != OP_Equal, &image, &x, &y)
                    : read_pair(op, &image, &x, &y));
-  TRY(make_node(op->make, id, VALUES(x, y), NULL, &z));
+  BUILD(op->b, z = x_2(op->b, id, x, y));
   if (has_activation(id)) TRY(tf_activate(op, ACTIVATION, z, &z));
   return tf_write(op, 0, image, z);
 }
@@ -78,44 +77,38 @@ static hone_status refuse_quantised(struct tf_op *op, size_t inputs) {
 }
 
 hone_status tf_square(struct tf_op *op) {
-  struct value *x, *y;
+  struct value *x;
   TRY(tf_arity(op, 1, 1, 1));
   TRY(refuse_quantised(op, 1));
   bool image = tf_follows_images(op, 1);
   TRY(tf_read(op, tf_in(op, 0), image, &x));
-  TRY(make_node(op->make, OP_Mul, VALUES(x, x), NULL, &y));
-  return tf_write(op, 0, image, y);
+  return tf_write(op, 0, image, x_2(op->b, OP_Mul, x, x));
 }
 
 hone_status tf_rsqrt(struct tf_op *op) {
-  struct value *x, *y;
+  struct value *x;
   TRY(tf_arity(op, 1, 1, 1));
   if (tf_is_quantised(tf_in(op, 0))) return tf_quantised_table(op);
   bool image = tf_follows_images(op, 1);
   TRY(tf_read(op, tf_in(op, 0), image, &x));
-  TRY(make_node(op->make, OP_Sqrt, VALUES(x), NULL, &y));
-  TRY(make_node(op->make, OP_Reciprocal, VALUES(y), NULL, &y));
-  return tf_write(op, 0, image, y);
+  return tf_write(op, 0, image, x_1(op->b, OP_Reciprocal, x_1(op->b, OP_Sqrt, x)));
 }
 
 hone_status tf_squared_difference(struct tf_op *op) {
-  struct value *x, *y, *z;
+  struct value *x, *y;
   bool image;
   TRY(tf_arity(op, 2, 2, 1));
   if (tf_is_quantised(tf_in(op, 0))) return tf_quantised_squared_difference(op);
   TRY(read_pair(op, &image, &x, &y));
-  TRY(make_node(op->make, OP_Sub, VALUES(x, y), NULL, &z));
-  TRY(make_node(op->make, OP_Mul, VALUES(z, z), NULL, &z));
-  return tf_write(op, 0, image, z);
+  struct value *z = x_2(op->b, OP_Sub, x, y);
+  return tf_write(op, 0, image, x_2(op->b, OP_Mul, z, z));
 }
 
 hone_status tf_not_equal(struct tf_op *op) {
-  struct value *x, *y, *z;
+  struct value *x, *y;
   bool image;
   TRY(read_compared(op, false, &image, &x, &y));
-  TRY(make_node(op->make, OP_Equal, VALUES(x, y), NULL, &z));
-  TRY(make_node(op->make, OP_Not, VALUES(z), NULL, &z));
-  return tf_write(op, 0, image, z);
+  return tf_write(op, 0, image, x_1(op->b, OP_Not, x_2(op->b, OP_Equal, x, y)));
 }
 
 /* Rounds toward minus infinity, for integers too: (x - x mod y) / y. */
@@ -125,12 +118,9 @@ hone_status tf_floor_div(struct tf_op *op) {
   TRY(read_pair(op, &image, &x, &y));
   TRY(refuse_quantised(op, 2));
   if (dtype_is_float(x->dtype)) {
-    TRY(make_node(op->make, OP_Div, VALUES(x, y), NULL, &z));
-    TRY(make_node(op->make, OP_Floor, VALUES(z), NULL, &z));
+    z = x_1(op->b, OP_Floor, x_2(op->b, OP_Div, x, y));
   } else {
-    TRY(make_node(op->make, OP_Mod, VALUES(x, y), NULL, &z));
-    TRY(make_node(op->make, OP_Sub, VALUES(x, z), NULL, &z));
-    TRY(make_node(op->make, OP_Div, VALUES(z, y), NULL, &z));
+    z = x_2(op->b, OP_Div, x_2(op->b, OP_Sub, x, x_2(op->b, OP_Mod, x, y)), y);
   }
   return tf_write(op, 0, image, z);
 }
@@ -138,93 +128,87 @@ hone_status tf_floor_div(struct tf_op *op) {
 /* The remainder has the divisor's sign. ONNX's Mod does so for integers; for floats the result of
  * C's fmod is corrected by y where the signs differ. */
 hone_status tf_floor_mod(struct tf_op *op) {
-  struct value *x, *y, *z, *is_below, *y_below, *zero, *moved;
+  struct value *x, *y, *z;
   bool image;
-  struct make *make = op->make;
+  struct graph_builder *b = op->b;
   TRY(read_pair(op, &image, &x, &y));
   if (!dtype_is_float(x->dtype)) {
-    TRY(make_node(make, OP_Mod, VALUES(x, y), NULL, &z));
+    z = x_2(b, OP_Mod, x, y);
     return tf_write(op, 0, image, z);
   }
-  TRY(make_node(make, OP_Mod, VALUES(x, y), ARGS(INT_ARG("fmod", 1)), &z));
-  TRY(make_scalar(make, x->dtype, 0, &zero));
-  TRY(make_node(make, OP_Mul, VALUES(z, y), NULL, &is_below));
-  TRY(make_node(make, OP_Less, VALUES(is_below, zero), NULL, &y_below));
-  TRY(make_node(make, OP_Add, VALUES(z, y), NULL, &moved));
-  TRY(make_node(make, OP_Where, VALUES(y_below, moved, z), NULL, &z));
-  return tf_write(op, 0, image, z);
+  z = x_args(b, OP_Mod, VALUES(x, y), ARGS(INT_ARG("fmod", 1)));
+  struct value *zero = x_scalar(b, x->dtype, 0);
+  struct value *y_below = x_2(b, OP_Less, x_2(b, OP_Mul, z, y), zero);
+  return tf_write(op, 0, image, x_3(b, OP_Where, y_below, x_2(b, OP_Add, z, y), z));
 }
 
 /* RELU6, RELU_N1_TO_1, RELU_0_TO_1: the parameter is the schema's code. */
 hone_status tf_clip(struct tf_op *op) {
-  struct value *x, *y, *low, *high;
+  struct value *x;
   TRY(tf_arity(op, 1, 1, 1));
   if (tf_is_quantised(tf_in(op, 0))) return tf_quantised_relu(op);
   bool image = tf_follows_images(op, 1);
   TRY(tf_read(op, tf_in(op, 0), image, &x));
-  TRY(make_scalar(op->make, x->dtype, op->kind->parameter < 0 ? -1 : 0, &low));
-  TRY(make_scalar(op->make, x->dtype, op->kind->parameter == 6 ? 6 : 1, &high));
-  TRY(make_node(op->make, OP_Clip, VALUES(x, low, high), NULL, &y));
+  struct value *y =
+      x_3(op->b, OP_Clip, x, x_scalar(op->b, x->dtype, op->kind->parameter < 0 ? -1 : 0),
+          x_scalar(op->b, x->dtype, op->kind->parameter == 6 ? 6 : 1));
   return tf_write(op, 0, image, y);
 }
 
 hone_status tf_leaky(struct tf_op *op) {
-  struct value *x, *y;
+  struct value *x;
   double alpha;
   TRY(tf_arity(op, 1, 1, 1));
   if (tf_is_quantised(tf_in(op, 0))) return tf_quantised_table(op);
   bool image = tf_follows_images(op, 1);
   TRY(flat_float(&op->options, 0, 0, &alpha));
   TRY(tf_read(op, tf_in(op, 0), image, &x));
-  TRY(make_node(op->make, OP_LeakyRelu, VALUES(x), ARGS(FLOAT_ARG("alpha", alpha)), &y));
-  return tf_write(op, 0, image, y);
+  return tf_write(op, 0, image,
+                  x_args(op->b, OP_LeakyRelu, VALUES(x), ARGS(FLOAT_ARG("alpha", alpha))));
 }
 
 hone_status tf_gelu(struct tf_op *op) {
-  struct value *x, *y;
+  struct value *x;
   int64_t approximate;
   TRY(tf_arity(op, 1, 1, 1));
   if (tf_is_quantised(tf_in(op, 0))) return tf_quantised_table(op);
   bool image = tf_follows_images(op, 1);
   TRY(tf_option(op, 0, FLAT_U8, 0, &approximate));
   TRY(tf_read(op, tf_in(op, 0), image, &x));
-  TRY(make_node(op->make, OP_Gelu, VALUES(x),
-                ARGS(STRING_ARG("approximate", approximate ? "tanh" : "none")), &y));
-  return tf_write(op, 0, image, y);
+  return tf_write(op, 0, image,
+                  x_args(op->b, OP_Gelu, VALUES(x),
+                         ARGS(STRING_ARG("approximate", approximate ? "tanh" : "none"))));
 }
 
 hone_status tf_hard_swish(struct tf_op *op) {
-  struct value *x, *y;
+  struct value *x;
   TRY(tf_arity(op, 1, 1, 1));
   if (tf_is_quantised(tf_in(op, 0))) return tf_quantised_hard_swish(op);
   bool image = tf_follows_images(op, 1);
   TRY(tf_read(op, tf_in(op, 0), image, &x));
-  TRY(make_node(op->make, OP_HardSwish, VALUES(x), NULL, &y));
-  return tf_write(op, 0, image, y);
+  return tf_write(op, 0, image, x_1(op->b, OP_HardSwish, x));
 }
 
 hone_status tf_prelu(struct tf_op *op) {
-  struct value *x, *slope, *y;
+  struct value *x, *slope;
   bool image;
   TRY(tf_arity(op, 2, 2, 1));
   if (tf_is_quantised(tf_in(op, 0))) return tf_quantised_prelu(op);
   TRY(read_pair(op, &image, &x, &slope));
-  TRY(make_node(op->make, OP_PRelu, VALUES(x, slope), NULL, &y));
-  return tf_write(op, 0, image, y);
+  return tf_write(op, 0, image, x_2(op->b, OP_PRelu, x, slope));
 }
 
 hone_status tf_cast(struct tf_op *op) {
-  struct value *x, *y;
+  struct value *x;
   TRY(tf_arity(op, 1, 1, 1));
   bool image = tf_follows_images(op, 1);
   TRY(tf_read(op, tf_in(op, 0), image, &x));
-  TRY(make_cast(op->make, x, tf_out(op, 0)->dtype, &y));
-  return tf_write(op, 0, image, y);
+  return tf_write(op, 0, image, x_cast(op->b, x, tf_out(op, 0)->dtype));
 }
 
 /* SELECT (parameter 1): a condition of rank 1 selects whole rows. SELECT_V2 broadcasts. */
 hone_status tf_select(struct tf_op *op) {
-  struct value *condition, *x, *y, *z;
+  struct value *condition, *x, *y;
   TRY(tf_arity(op, 3, 3, 1));
   bool image = op->kind->parameter == 0 && tf_follows_images(op, 3);
   TRY(tf_read(op, tf_in(op, 0), image, &condition));
@@ -233,10 +217,9 @@ hone_status tf_select(struct tf_op *op) {
   if (op->kind->parameter && condition->shape.rank == 1 && x->shape.rank > 1) {
     int64_t dims[HONE_MAX_RANK] = {condition->shape.dims[0]};
     for (int d = 1; d < x->shape.rank; d++) dims[d] = 1;
-    TRY(make_reshape(op->make, condition, dims, (size_t)x->shape.rank, &condition));
+    BUILD(op->b, condition = x_reshape(op->b, condition, dims, x->shape.rank));
   }
-  TRY(make_node(op->make, OP_Where, VALUES(condition, x, y), NULL, &z));
-  return tf_write(op, 0, image, z);
+  return tf_write(op, 0, image, x_3(op->b, OP_Where, condition, x, y));
 }
 
 hone_status tf_add_n(struct tf_op *op) {
@@ -248,57 +231,54 @@ hone_status tf_add_n(struct tf_op *op) {
   for (size_t k = 1; k < op->inputs.count; k++) {
     if (!tf_in(op, k)) return tf_arity(op, k + 1, k, 1);
     TRY(tf_read(op, tf_in(op, k), image, &x));
-    TRY(make_node(op->make, OP_Add, VALUES(sum, x), NULL, &sum));
+    BUILD(op->b, sum = x_2(op->b, OP_Add, sum, x));
   }
   return tf_write(op, 0, image, sum);
 }
 
 /* SOFTMAX (beta is option 0) and LOG_SOFTMAX (parameter 1), over the last axis. */
 hone_status tf_softmax(struct tf_op *op) {
-  struct value *x, *y;
+  struct value *x;
   double beta;
   TRY(tf_arity(op, 1, 1, 1));
   if (tf_is_quantised(tf_in(op, 0))) return tf_quantised_softmax(op);
   TRY(flat_float(&op->options, 0, op->kind->parameter ? 1 : 0, &beta));
   bool image = tf_follows_images(op, 1);
   TRY(tf_read(op, tf_in(op, 0), image, &x));
-  if (beta != 1 && !op->kind->parameter) TRY(make_with_scalar(op->make, OP_Mul, x, beta, &x));
-  TRY(make_node(op->make, op->kind->parameter ? OP_LogSoftmax : OP_Softmax, VALUES(x),
-                ARGS(INT_ARG("axis", image ? 1 : -1)), &y));
-  return tf_write(op, 0, image, y);
+  if (beta != 1 && !op->kind->parameter) x = x_by(op->b, OP_Mul, x, beta);
+  return tf_write(op, 0, image,
+                  x_args(op->b, op->kind->parameter ? OP_LogSoftmax : OP_Softmax, VALUES(x),
+                         ARGS(INT_ARG("axis", image ? 1 : -1))));
 }
 
 hone_status tf_zeros_like(struct tf_op *op) {
-  struct value *x, *zero, *y;
+  struct value *x;
   TRY(tf_arity(op, 1, 1, 1));
   TRY(tf_value(op, tf_in(op, 0), &x));
-  TRY(make_ints(op->make, x->shape.dims, (size_t)x->shape.rank, &y));
-  TRY(make_scalar(op->make, x->dtype, 0, &zero));
-  TRY(make_node(op->make, OP_Expand, VALUES(zero, y), NULL, &y));
-  return tf_write(op, 0, false, y);
+  return tf_write(op, 0, false,
+                  x_2(op->b, OP_Expand, x_scalar(op->b, x->dtype, 0),
+                      x_list(op->b, x->shape.dims, (size_t)x->shape.rank)));
 }
 
 /* atan(y / x), plus or minus pi where x < 0. */
 hone_status tf_atan2(struct tf_op *op) {
-  struct value *y, *x, *angle, *zero, *is_left, *is_down, *plus, *minus, *moved;
+  struct value *y, *x;
   bool image;
-  struct make *make = op->make;
+  struct graph_builder *b = op->b;
   TRY(read_pair(op, &image, &y, &x));
-  TRY(make_node(make, OP_Div, VALUES(y, x), NULL, &angle));
-  TRY(make_node(make, OP_Atan, VALUES(angle), NULL, &angle));
-  TRY(make_scalar(make, x->dtype, 0, &zero));
-  TRY(make_node(make, OP_Less, VALUES(x, zero), NULL, &is_left));
-  TRY(make_node(make, OP_Less, VALUES(y, zero), NULL, &is_down));
-  TRY(make_with_scalar(make, OP_Add, angle, 3.14159265358979323846, &plus));
-  TRY(make_with_scalar(make, OP_Sub, angle, 3.14159265358979323846, &minus));
-  TRY(make_node(make, OP_Where, VALUES(is_down, minus, plus), NULL, &moved));
-  TRY(make_node(make, OP_Where, VALUES(is_left, moved, angle), NULL, &angle));
+  struct value *angle = x_1(b, OP_Atan, x_2(b, OP_Div, y, x));
+  struct value *zero = x_scalar(b, x->dtype, 0);
+  struct value *is_left = x_2(b, OP_Less, x, zero);
+  struct value *is_down = x_2(b, OP_Less, y, zero);
+  struct value *plus = x_by(b, OP_Add, angle, 3.14159265358979323846);
+  angle =
+      x_3(b, OP_Where, is_left,
+          x_3(b, OP_Where, is_down, x_by(b, OP_Sub, angle, 3.14159265358979323846), plus), angle);
   /* 0 / 0 and y / 0: 0 at the origin */
-  TRY(make_node(make, OP_Equal, VALUES(y, zero), NULL, &is_down));
-  TRY(make_node(make, OP_Equal, VALUES(x, zero), NULL, &is_left));
-  TRY(make_node(make, OP_And, VALUES(is_down, is_left), NULL, &is_left));
-  TRY(make_node(make, OP_Where, VALUES(is_left, zero, angle), NULL, &angle));
-  return tf_write(op, 0, image, angle);
+  is_down = x_2(b, OP_Equal, y, zero);
+  return tf_write(
+      op, 0, image,
+      x_3(b, OP_Where, x_2(b, OP_And, is_down, x_2(b, OP_Equal, x, zero)), zero, angle));
 }
 
 /* FAKE_QUANT (options min, max, bits, narrow range): rounds to the nearest of 2^bits evenly
@@ -307,8 +287,8 @@ hone_status tf_atan2(struct tf_op *op) {
 hone_status tf_fake_quant(struct tf_op *op) {
   double low, high;
   int64_t bits, narrow;
-  struct make *make = op->make;
-  struct value *x, *least, *most, *whole, *rest, *y;
+  struct graph_builder *b = op->b;
+  struct value *x;
   TRY(tf_arity(op, 1, 1, 1));
   TRY(flat_float(&op->options, 0, 0, &low));
   TRY(flat_float(&op->options, 1, 0, &high));
@@ -323,45 +303,40 @@ hone_status tf_fake_quant(struct tf_op *op) {
   float bottom = (first - zero) * scale, top = (last - zero) * scale;
   bool image = tf_follows_images(op, 1);
   TRY(tf_read(op, tf_in(op, 0), image, &x));
-  TRY(make_scalar(make, x->dtype, (double)bottom, &least));
-  TRY(make_scalar(make, x->dtype, (double)top, &most));
-  TRY(make_node(make, OP_Clip, VALUES(x, least, most), NULL, &x));
-  TRY(make_node(make, OP_Sub, VALUES(x, least), NULL, &x));
-  TRY(make_with_scalar(make, OP_Mul, x, (double)(1.0f / scale), &x));
-  TRY(make_node(make, OP_Floor, VALUES(x), NULL, &whole));
-  TRY(make_node(make, OP_Sub, VALUES(x, whole), NULL, &rest));
-  TRY(make_with_scalar(make, OP_GreaterOrEqual, rest, 0.5, &rest));
-  TRY(make_cast(make, rest, x->dtype, &rest));
-  TRY(make_node(make, OP_Add, VALUES(whole, rest), NULL, &y));
-  TRY(make_with_scalar(make, OP_Mul, y, (double)scale, &y));
-  TRY(make_node(make, OP_Add, VALUES(y, least), NULL, &y));
-  return tf_write(op, 0, image, y);
+  struct value *least = x_scalar(b, x->dtype, (double)bottom);
+  x = x_by(b, OP_Mul,
+           x_2(b, OP_Sub, x_3(b, OP_Clip, x, least, x_scalar(b, x->dtype, (double)top)), least),
+           (double)(1.0f / scale));
+  struct value *whole = x_1(b, OP_Floor, x);
+  struct value *y =
+      x_2(b, OP_Add, whole,
+          x_cast(b, x_by(b, OP_GreaterOrEqual, x_2(b, OP_Sub, x, whole), 0.5), x->dtype));
+  return tf_write(op, 0, image, x_2(b, OP_Add, x_by(b, OP_Mul, y, (double)scale), least));
 }
 
 /* BITCAST between types of one width. */
 hone_status tf_bitcast(struct tf_op *op) {
-  struct value *x, *y;
+  struct value *x;
   TRY(tf_arity(op, 1, 1, 1));
   hone_dtype to = tf_out(op, 0)->dtype;
   bool image = tf_follows_images(op, 1);
   TRY(tf_read(op, tf_in(op, 0), image, &x));
   if (dtype_bits(x->dtype) != dtype_bits(to))
     return tf_refuse(op, "from %s to %s", dtype_name(x->dtype), dtype_name(to));
-  TRY(make_node(op->make, OP_BitCast, VALUES(x), ARGS(INT_ARG("to", (int64_t)to)), &y));
-  return tf_write(op, 0, image, y);
+  return tf_write(op, 0, image,
+                  x_args(op->b, OP_BitCast, VALUES(x), ARGS(INT_ARG("to", (int64_t)to))));
 }
 
 /* RIGHT_SHIFT: x / 2^n rounded toward minus infinity, n clamped to the width of the type. */
 hone_status tf_right_shift(struct tf_op *op) {
-  struct value *x, *n, *least, *most, *y;
+  struct value *x, *n;
   bool image;
   TRY(read_pair(op, &image, &x, &n));
   hone_dtype dtype = x->dtype;
   if (dtype_is_float(dtype) || dtype_bits(dtype) > 32 || n->dtype != dtype)
     return tf_refuse(op, "of %s by %s", dtype_name(dtype), dtype_name(n->dtype));
-  TRY(make_scalar(op->make, dtype, 0, &least));
-  TRY(make_scalar(op->make, dtype, dtype_bits(dtype) - 1, &most));
-  TRY(make_node(op->make, OP_Clip, VALUES(n, least, most), NULL, &n));
-  TRY(make_node(op->make, OP_BitShift, VALUES(x, n), ARGS(STRING_ARG("direction", "RIGHT")), &y));
-  return tf_write(op, 0, image, y);
+  n = x_3(op->b, OP_Clip, n, x_scalar(op->b, dtype, 0),
+          x_scalar(op->b, dtype, dtype_bits(dtype) - 1));
+  return tf_write(op, 0, image,
+                  x_args(op->b, OP_BitShift, VALUES(x, n), ARGS(STRING_ARG("direction", "RIGHT"))));
 }

@@ -4,39 +4,31 @@
 
 #include <math.h>
 
-static hone_status scalar_of(struct tf_op *op, struct value *x, struct value **out) {
-  *out = x;
-  return x->shape.rank ? make_reshape(op->make, x, NULL, 0, out) : HONE_OK;
+static struct value *scalar_of(struct tf_op *op, struct value *x) {
+  return x->shape.rank ? x_reshape(op->b, x, NULL, 0) : x;
 }
 
 /* A tensor of this shape with every element `number`. */
-static hone_status filled(struct tf_op *op, hone_dtype dtype, const struct shape *shape,
-                          double number, struct value **out) {
-  struct value *dims, *scalar;
-  TRY(make_ints(op->make, shape->dims, (size_t)shape->rank, &dims));
-  TRY(make_scalar(op->make, dtype, number, &scalar));
-  return make_node(op->make, OP_Expand, VALUES(scalar, dims), NULL, out);
+static struct value *filled(struct tf_op *op, hone_dtype dtype, const struct shape *shape,
+                            double number) {
+  return x_2(op->b, OP_Expand, x_scalar(op->b, dtype, number),
+             x_list(op->b, shape->dims, (size_t)shape->rank));
 }
 
 /* x [from, to) along an axis. */
-static hone_status part(struct tf_op *op, struct value *x, int64_t axis, int64_t from, int64_t to,
-                        struct value **out) {
-  struct value *starts, *ends, *axes;
-  TRY(make_ints(op->make, &from, 1, &starts));
-  TRY(make_ints(op->make, &to, 1, &ends));
-  TRY(make_ints(op->make, &axis, 1, &axes));
-  return make_node(op->make, OP_Slice, VALUES(x, starts, ends, axes), NULL, out);
+static struct value *part(struct tf_op *op, struct value *x, int64_t axis, int64_t from,
+                          int64_t to) {
+  return x_op(op->b, OP_Slice,
+              VALUES(x, x_list(op->b, &from, 1), x_list(op->b, &to, 1), x_list(op->b, &axis, 1)));
 }
 
 /* WHERE: the indices of nonzero elements, [count, rank] of int64. */
 hone_status tf_where(struct tf_op *op) {
   static const int64_t turn[] = {1, 0};
-  struct value *x, *y;
+  struct value *x;
   TRY(tf_arity(op, 1, 1, 1));
   TRY(tf_value(op, tf_in(op, 0), &x));
-  TRY(make_node(op->make, OP_NonZero, VALUES(x), NULL, &y));
-  TRY(make_transpose(op->make, y, turn, &y));
-  return tf_write(op, 0, false, y);
+  return tf_write(op, 0, false, x_transpose(op->b, x_1(op->b, OP_NonZero, x), turn));
 }
 
 /* -- NON_MAX_SUPPRESSION_V4 and V5 */
@@ -77,11 +69,12 @@ hone_status tf_non_max_suppression(struct tf_op *op) {
   if (count != 1 || most < 0)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s of at most %lld boxes", op->kind->name,
                 (long long)most);
-  TRY(make_scalar(op->make, HONE_F32, (double)overlap, &limits[0]));
-  TRY(make_scalar(op->make, HONE_F32, (double)score, &limits[1]));
-  TRY(make_scalar(op->make, HONE_F32, (double)sigma, &limits[2]));
-  TRY(make_nodes(op->make, OP_SuppressBoxes, VALUES(boxes, scores, limits[0], limits[1], limits[2]),
-                 ARGS(INT_ARG("limit", most)), 3, outs));
+  limits[0] = x_scalar(op->b, HONE_F32, (double)overlap);
+  limits[1] = x_scalar(op->b, HONE_F32, (double)score);
+  limits[2] = x_scalar(op->b, HONE_F32, (double)sigma);
+  BUILD(op->b,
+        x_nodes(op->b, OP_SuppressBoxes, VALUES(boxes, scores, limits[0], limits[1], limits[2]),
+                ARGS(INT_ARG("limit", most)), 3, outs));
   TRY(tf_write(op, 0, false, outs[0]));
   if (has_scores) TRY(tf_write(op, 1, false, outs[1]));
   return tf_write(op, has_scores ? 2 : 1, false, outs[2]);
@@ -94,8 +87,8 @@ hone_status tf_unique(struct tf_op *op) {
   struct value *x, *outs[4];
   TRY(tf_arity(op, 1, 1, 2));
   TRY(tf_value(op, tf_in(op, 0), &x));
-  TRY(make_nodes(op->make, OP_Unique, VALUES(x), ARGS(INT_ARG("sorted", 0)), 4, outs));
-  TRY(make_cast(op->make, outs[2], tf_out(op, 1)->dtype, &outs[2]));
+  BUILD(op->b, x_nodes(op->b, OP_Unique, VALUES(x), ARGS(INT_ARG("sorted", 0)), 4, outs));
+  BUILD(op->b, outs[2] = x_cast(op->b, outs[2], tf_out(op, 1)->dtype));
   TRY(tf_write(op, 0, false, outs[0]));
   return tf_write(op, 1, false, outs[2]);
 }
@@ -103,7 +96,7 @@ hone_status tf_unique(struct tf_op *op) {
 /* SPARSE_TO_DENSE: indices (a number, a list of numbers or of rows), shape, values (one or a list),
  * default value. */
 hone_status tf_sparse_to_dense(struct tf_op *op) {
-  struct value *indices, *shape, *values, *otherwise, *y;
+  struct value *indices, *shape, *values, *otherwise;
   int64_t dims[2] = {1, 1};
   TRY(tf_arity(op, 4, 4, 1));
   TRY(tf_read_i64(op, 0, &indices));
@@ -115,13 +108,12 @@ hone_status tf_sparse_to_dense(struct tf_op *op) {
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "SPARSE_TO_DENSE with indices of rank %d",
                 rank);
   for (int d = 0; d < rank; d++) dims[d] = indices->shape.dims[d];
-  TRY(make_reshape(op->make, indices, dims, 2, &indices));
-  TRY(scalar_of(op, otherwise, &otherwise));
-  TRY(make_node(op->make, OP_Expand, VALUES(otherwise, shape), NULL, &y));
-  if (!values->shape.rank) {
-    TRY(make_expand(op->make, values, dims, 1, &values));
-  }
-  TRY(make_node(op->make, OP_ScatterND, VALUES(y, indices, values), NULL, &y));
+  BUILD(op->b, indices = x_reshape(op->b, indices, dims, 2));
+  BUILD(op->b, otherwise = scalar_of(op, otherwise));
+  struct value *y = x_2(op->b, OP_Expand, otherwise, shape);
+  if (!values->shape.rank)
+    BUILD(op->b, values = x_2(op->b, OP_Expand, values, x_list(op->b, dims, 1)));
+  y = x_3(op->b, OP_ScatterND, y, indices, values);
   return tf_write(op, 0, false, y);
 }
 
@@ -137,7 +129,7 @@ static double extreme(hone_dtype dtype, bool least) {
 hone_status tf_segment(struct tf_op *op) {
   static const char *const names[] = {"add", "mul", "max", "min"};
   const enum tf_reduction kind = (enum tf_reduction)op->kind->parameter;
-  struct value *data, *ids, *first, *below, *beyond, *y;
+  struct value *data, *ids, *below, *y;
   bool sorted = op->kind->code == 125;
   struct shape shape = {0};
   int64_t count = 0;
@@ -159,38 +151,36 @@ hone_status tf_segment(struct tf_op *op) {
                 op->kind->name);
   shape.dims[shape.rank++] = elements;
   for (int d = lead; d < data->shape.rank; d++) shape.dims[shape.rank++] = data->shape.dims[d];
-  TRY(make_reshape(op->make, data, shape.dims, (size_t)shape.rank, &data));
-  TRY(make_reshape(op->make, ids, (const int64_t[]){elements, 1}, 2, &ids));
-  TRY(make_scalar(op->make, HONE_I64, 0, &below));
-  TRY(make_scalar(op->make, HONE_I64, (double)count, &beyond));
-  TRY(make_node(op->make, OP_Less, VALUES(ids, below), NULL, &below));
-  TRY(make_node(op->make, OP_Where, VALUES(below, beyond, ids), NULL, &ids));
+  BUILD(op->b, data = x_reshape(op->b, data, shape.dims, shape.rank));
+  BUILD(op->b, ids = x_reshape(op->b, ids, (const int64_t[]){elements, 1}, 2));
+  below = x_scalar(op->b, HONE_I64, 0);
+  struct value *beyond = x_scalar(op->b, HONE_I64, (double)count);
+  below = x_2(op->b, OP_Less, ids, below);
+  BUILD(op->b, ids = x_3(op->b, OP_Where, below, beyond, ids));
   shape.dims[0] = count + 1;
-  TRY(filled(op, data->dtype, &shape,
-             kind == TF_ADD   ? 0
-             : kind == TF_MUL ? 1
-                              : extreme(data->dtype, kind == TF_MAX),
-             &first));
-  TRY(make_node(op->make, OP_ScatterND, VALUES(first, ids, data),
-                ARGS(STRING_ARG("reduction", names[kind])), &y));
-  TRY(part(op, y, 0, 0, count, &y));
+  struct value *first = filled(op, data->dtype, &shape,
+                               kind == TF_ADD   ? 0
+                               : kind == TF_MUL ? 1
+                                                : extreme(data->dtype, kind == TF_MAX));
+  BUILD(op->b, y = x_args(op->b, OP_ScatterND, VALUES(first, ids, data),
+                          ARGS(STRING_ARG("reduction", names[kind]))));
+  y = part(op, y, 0, 0, count);
   return tf_write(op, 0, false, y);
 }
 
 /* -- look-ups by key */
 
 /* x [n] as [n, 1, ..] with the rank of `like`. */
-static hone_status as_rows(struct tf_op *op, struct value *x, const struct value *like,
-                           struct value **out) {
+static struct value *as_rows(struct tf_op *op, struct value *x, const struct value *like) {
   int64_t dims[HONE_MAX_RANK];
   for (int d = 0; d < like->shape.rank; d++) dims[d] = d ? 1 : x->shape.dims[0];
-  return make_reshape(op->make, x, dims, (size_t)like->shape.rank, out);
+  return x_reshape(op->b, x, dims, like->shape.rank);
 }
 
 /* HASHTABLE_LOOKUP: queries [n], sorted keys [rows], rows [rows, ..]. The rows, zeros for missing
  * keys, and whether each key was found. */
 hone_status tf_hashtable_lookup(struct tf_op *op) {
-  struct value *asked, *keys, *table, *same, *at, *found, *zero, *y;
+  struct value *asked, *keys, *table;
   TRY(tf_arity(op, 3, 3, 2));
   TRY(tf_read_i64(op, 0, &asked));
   TRY(tf_read_i64(op, 1, &keys));
@@ -202,45 +192,43 @@ hone_status tf_hashtable_lookup(struct tf_op *op) {
   for (size_t i = 1; keys->constant && i < (size_t)keys->shape.dims[0]; i++)
     if (tensor_i64(keys->constant, i) <= tensor_i64(keys->constant, i - 1))
       return tf_refuse(op, "by keys that do not rise: LiteRT searches them as if they were sorted");
-  TRY(make_reshape(op->make, asked, (const int64_t[]){asked->shape.dims[0], 1}, 2, &asked));
-  TRY(make_node(op->make, OP_Equal, VALUES(asked, keys), NULL, &same));
-  TRY(make_cast(op->make, same, HONE_I32, &same));
-  TRY(make_node(op->make, OP_ArgMax, VALUES(same), ARGS(INT_ARG("axis", 1), INT_ARG("keepdims", 0)),
-                &at));
-  TRY(make_ints(op->make, (const int64_t[]){1}, 1, &zero));
-  TRY(make_node(op->make, OP_ReduceMax, VALUES(same, zero), ARGS(INT_ARG("keepdims", 0)), &found));
-  TRY(make_node(op->make, OP_Gather, VALUES(table, at), NULL, &y));
-  TRY(make_cast(op->make, found, HONE_BOOL, &same));
-  TRY(as_rows(op, same, y, &same));
-  TRY(make_scalar(op->make, y->dtype, 0, &zero));
-  TRY(make_node(op->make, OP_Where, VALUES(same, y, zero), NULL, &y));
-  TRY(make_cast(op->make, found, HONE_U8, &found));
+  BUILD(op->b, asked = x_reshape(op->b, asked, (const int64_t[]){asked->shape.dims[0], 1}, 2));
+  struct value *same = x_cast(op->b, x_2(op->b, OP_Equal, asked, keys), HONE_I32);
+  struct value *at =
+      x_args(op->b, OP_ArgMax, VALUES(same), ARGS(INT_ARG("axis", 1), INT_ARG("keepdims", 0)));
+  struct value *zero = x_list(op->b, (const int64_t[]){1}, 1);
+  struct value *found =
+      x_args(op->b, OP_ReduceMax, VALUES(same, zero), ARGS(INT_ARG("keepdims", 0)));
+  struct value *y = x_2(op->b, OP_Gather, table, at);
+  BUILD(op->b, same = x_cast(op->b, found, HONE_BOOL));
+  same = as_rows(op, same, y);
+  zero = x_scalar(op->b, y->dtype, 0);
+  BUILD(op->b, y = x_3(op->b, OP_Where, same, y, zero));
+  found = x_cast(op->b, found, HONE_U8);
   TRY(tf_write(op, 0, false, y));
   return tf_write(op, 1, false, found);
 }
 
 /* Sums of the values at equal indices, of `shape`. */
-static hone_status added_up(struct tf_op *op, const struct shape *shape, struct value *places,
-                            struct value *x, struct value **out) {
-  TRY(filled(op, x->dtype, shape, 0, out));
-  return make_node(op->make, OP_ScatterND, VALUES(*out, places, x),
-                   ARGS(STRING_ARG("reduction", "add")), out);
+static struct value *added_up(struct tf_op *op, const struct shape *shape, struct value *places,
+                              struct value *x) {
+  struct value *out = filled(op, x->dtype, shape, 0);
+  return x_args(op->b, OP_ScatterND, VALUES(out, places, x), ARGS(STRING_ARG("reduction", "add")));
 }
 
 /* The divisor of the sums: the sum of weights, or the root of the sum of their squares (combiner
  * 2); 1 for empty lists. */
 static hone_status divisor(struct tf_op *op, const struct shape *shape, struct value *places,
                            struct value *weights, int64_t combiner, struct value **out) {
-  struct value *one, *ones, *empty, *zero;
-  if (combiner == 2) TRY(make_node(op->make, OP_Mul, VALUES(weights, weights), NULL, &weights));
-  TRY(added_up(op, shape, places, weights, out));
-  if (combiner == 2) TRY(make_node(op->make, OP_Sqrt, VALUES(*out), NULL, out));
-  TRY(filled(op, HONE_F32, &weights->shape, 1, &ones));
-  TRY(added_up(op, shape, places, ones, &ones));
-  TRY(make_scalar(op->make, HONE_F32, 0, &zero));
-  TRY(make_scalar(op->make, HONE_F32, 1, &one));
-  TRY(make_node(op->make, OP_Equal, VALUES(ones, zero), NULL, &empty));
-  return make_node(op->make, OP_Where, VALUES(empty, one, *out), NULL, out);
+  struct value *ones;
+  if (combiner == 2) BUILD(op->b, weights = x_2(op->b, OP_Mul, weights, weights));
+  *out = added_up(op, shape, places, weights);
+  if (combiner == 2) *out = x_1(op->b, OP_Sqrt, *out);
+  BUILD(op->b, ones = filled(op, HONE_F32, &weights->shape, 1));
+  ones = added_up(op, shape, places, ones);
+  struct value *zero = x_scalar(op->b, HONE_F32, 0);
+  struct value *one = x_scalar(op->b, HONE_F32, 1);
+  return x_give(op->b, out, x_3(op->b, OP_Where, x_2(op->b, OP_Equal, ones, zero), one, *out));
 }
 
 static bool are_sizes(const int64_t *sizes, size_t count) {
@@ -253,7 +241,7 @@ static bool are_sizes(const int64_t *sizes, size_t count) {
  * sizes [r], weights [k], rows [rows, ..]. The weighted sum of each list's rows; option 0: or their
  * mean. */
 hone_status tf_embedding_lookup_sparse(struct tf_op *op) {
-  struct value *ids, *places, *weights, *table, *y, *by;
+  struct value *ids, *places, *weights, *table, *y;
   int64_t sizes[HONE_MAX_RANK], combiner;
   size_t count;
   TRY(tf_arity(op, 5, 5, 1));
@@ -275,16 +263,16 @@ hone_status tf_embedding_lookup_sparse(struct tf_op *op) {
   for (int d = 0; d < rank; d++)
     shape.dims[d] = d < lead ? sizes[d] : table->shape.dims[d - lead + 1];
   memcpy(lists.dims, sizes, (size_t)lead * sizeof *sizes);
-  TRY(part(op, places, 1, 0, lead, &places));
-  TRY(make_node(op->make, OP_Gather, VALUES(table, ids), NULL, &y));
-  TRY(as_rows(op, weights, y, &by));
-  TRY(make_node(op->make, OP_Mul, VALUES(y, by), NULL, &y));
-  TRY(added_up(op, &shape, places, y, &y));
+  BUILD(op->b, places = part(op, places, 1, 0, lead));
+  BUILD(op->b, y = x_2(op->b, OP_Gather, table, ids));
+  struct value *by = as_rows(op, weights, y);
+  BUILD(op->b, y = x_2(op->b, OP_Mul, y, by));
+  BUILD(op->b, y = added_up(op, &shape, places, y));
   if (combiner) {
     TRY(divisor(op, &lists, places, weights, combiner, &by));
     for (int d = lead; d < rank; d++) lists.dims[lists.rank++] = 1;
-    TRY(make_reshape(op->make, by, lists.dims, (size_t)rank, &by));
-    TRY(make_node(op->make, OP_Div, VALUES(y, by), NULL, &y));
+    BUILD(op->b, by = x_reshape(op->b, by, lists.dims, rank));
+    BUILD(op->b, y = x_2(op->b, OP_Div, y, by));
   }
   return tf_write(op, 0, false, y);
 }
@@ -292,7 +280,7 @@ hone_status tf_embedding_lookup_sparse(struct tf_op *op) {
 /* BUCKETIZE: the number of boundaries in a sorted list (option 0) that are <= x. */
 hone_status tf_bucketize(struct tf_op *op) {
   struct flat_vector list;
-  struct value *x, *bounds, *axis, *y;
+  struct value *x;
   struct shape shape;
   double *numbers;
   TRY(tf_arity(op, 1, 1, 1));
@@ -307,22 +295,21 @@ hone_status tf_bucketize(struct tf_op *op) {
       return fail(op->ctx, HONE_E_NUM, tf_place(op), "BUCKETIZE by boundaries that do not rise");
   }
   shape = (struct shape){1, {(int64_t)list.count}};
-  TRY(make_numbers(op->make, HONE_F32, &shape, numbers, &bounds));
-  TRY(make_cast(op->make, x, HONE_F32, &x));
+  struct value *bounds = x_numbers(op->b, HONE_F32, &shape, numbers);
+  BUILD(op->b, x = x_cast(op->b, x, HONE_F32));
   shape = x->shape;
   shape.dims[shape.rank++] = 1;
-  TRY(make_reshape(op->make, x, shape.dims, (size_t)shape.rank, &x));
-  TRY(make_node(op->make, OP_Less, VALUES(x, bounds), NULL, &y));
-  TRY(make_node(op->make, OP_Not, VALUES(y), NULL, &y));
-  TRY(make_cast(op->make, y, HONE_I32, &y));
-  TRY(make_ints(op->make, (const int64_t[]){-1}, 1, &axis));
-  TRY(make_node(op->make, OP_ReduceSum, VALUES(y, axis), ARGS(INT_ARG("keepdims", 0)), &y));
+  BUILD(op->b, x = x_reshape(op->b, x, shape.dims, shape.rank));
+  struct value *y =
+      x_reduce(op->b, OP_ReduceSum,
+               x_cast(op->b, x_1(op->b, OP_Not, x_2(op->b, OP_Less, x, bounds)), HONE_I32),
+               (const int64_t[]){-1}, 1, 0);
   return tf_write(op, 0, false, y);
 }
 
 /* The shape that two shapes broadcast to. */
 hone_status tf_broadcast_args(struct tf_op *op) {
-  struct value *in[2], *ones, *same, *y;
+  struct value *in[2];
   int64_t length[2];
   TRY(tf_arity(op, 2, 2, 1));
   for (size_t k = 0; k < 2; k++) {
@@ -337,35 +324,30 @@ hone_status tf_broadcast_args(struct tf_op *op) {
   if (shape.dims[0] > HONE_MAX_RANK)
     return fail(op->ctx, HONE_E_LIMIT, tf_place(op), "BROADCAST_ARGS of %lld dimensions",
                 (long long)length[!shorter]);
-  TRY(filled(op, in[shorter]->dtype, &shape, 1, &ones));
-  TRY(make_node(op->make, OP_Concat, VALUES(ones, in[shorter]), ARGS(INT_ARG("axis", 0)),
-                &in[shorter]));
-  TRY(make_scalar(op->make, in[0]->dtype, 1, &ones));
-  TRY(make_node(op->make, OP_Equal, VALUES(in[0], ones), NULL, &same));
-  TRY(make_node(op->make, OP_Where, VALUES(same, in[1], in[0]), NULL, &y));
-  return tf_write(op, 0, false, y);
+  struct value *ones = filled(op, in[shorter]->dtype, &shape, 1);
+  BUILD(op->b, in[shorter] = x_concat(op->b, 0, VALUES(ones, in[shorter])));
+  ones = x_scalar(op->b, in[0]->dtype, 1);
+  return tf_write(op, 0, false,
+                  x_3(op->b, OP_Where, x_2(op->b, OP_Equal, in[0], ones), in[1], in[0]));
 }
 
 /* -- diagonals */
 
 /* bool [rows, columns], true on the diagonal. */
-static hone_status is_diagonal(struct tf_op *op, int64_t row_count, int64_t columns,
-                               struct value **out) {
-  struct value *down, *across, *zero, *one, *limit;
-  TRY(make_scalar(op->make, HONE_I64, 0, &zero));
-  TRY(make_scalar(op->make, HONE_I64, 1, &one));
-  TRY(make_scalar(op->make, HONE_I64, (double)row_count, &limit));
-  TRY(make_node(op->make, OP_Range, VALUES(zero, limit, one), NULL, &down));
-  TRY(make_scalar(op->make, HONE_I64, (double)columns, &limit));
-  TRY(make_node(op->make, OP_Range, VALUES(zero, limit, one), NULL, &across));
-  TRY(make_reshape(op->make, down, (const int64_t[]){row_count, 1}, 2, &down));
-  return make_node(op->make, OP_Equal, VALUES(down, across), NULL, out);
+static struct value *is_diagonal(struct tf_op *op, int64_t row_count, int64_t columns) {
+  struct value *zero = x_scalar(op->b, HONE_I64, 0);
+  struct value *one = x_scalar(op->b, HONE_I64, 1);
+  struct value *down =
+      x_3(op->b, OP_Range, zero, x_scalar(op->b, HONE_I64, (double)row_count), one);
+  struct value *across =
+      x_3(op->b, OP_Range, zero, x_scalar(op->b, HONE_I64, (double)columns), one);
+  return x_2(op->b, OP_Equal, x_reshape(op->b, down, (const int64_t[]){row_count, 1}, 2), across);
 }
 
 /* MATRIX_DIAG [.., n]: [.., n, n] with it as the diagonal; MATRIX_SET_DIAG (parameter 1): matrices
  * [.., m, n] with [.., min(m, n)] as their diagonal. */
 hone_status tf_matrix_diag(struct tf_op *op) {
-  struct value *x, *diagonal, *where, *y;
+  struct value *x, *diagonal;
   bool sets = op->kind->parameter != 0;
   struct shape shape;
   TRY(tf_arity(op, sets ? 2 : 1, sets ? 2 : 1, 1));
@@ -385,20 +367,19 @@ hone_status tf_matrix_diag(struct tf_op *op) {
       return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "a diagonal of %lld for %lld by %lld",
                   (long long)shape.dims[rank - 1], (long long)m, (long long)n);
   } else {
-    TRY(make_scalar(op->make, diagonal->dtype, 0, &x));
+    x = x_scalar(op->b, diagonal->dtype, 0);
   }
   if (m < n) { /* one element per row, or per column */
     shape.dims[shape.rank++] = 1;
-    TRY(make_reshape(op->make, diagonal, shape.dims, (size_t)shape.rank, &diagonal));
+    diagonal = x_reshape(op->b, diagonal, shape.dims, shape.rank);
   } else {
     shape.dims[shape.rank] = shape.dims[rank - 1];
     shape.dims[rank - 1] = 1;
     shape.rank++;
-    TRY(make_reshape(op->make, diagonal, shape.dims, (size_t)shape.rank, &diagonal));
+    diagonal = x_reshape(op->b, diagonal, shape.dims, shape.rank);
   }
-  TRY(is_diagonal(op, m, n, &where));
-  TRY(make_node(op->make, OP_Where, VALUES(where, diagonal, x), NULL, &y));
-  return tf_write(op, 0, false, y);
+  struct value *where = is_diagonal(op, m, n);
+  return tf_write(op, 0, false, x_3(op->b, OP_Where, where, diagonal, x));
 }
 
 /* -- DYNAMIC_UPDATE_SLICE */
@@ -408,7 +389,7 @@ static hone_status grid(struct tf_op *op, const struct shape *block, int axes, s
   struct shape shape = {2, {1, axes}};
   /* the count was checked when the value was made */
   for (int d = 0; d < axes; d++) shape.dims[0] *= block->dims[d];
-  TRY(graph_new_constant(op->ctx, op->make->graph, HONE_I64, &shape, out));
+  TRY(graph_new_constant(op->ctx, op->b->graph, HONE_I64, &shape, out));
   for (int64_t i = 0; i < shape.dims[0]; i++) {
     int64_t rest = i;
     for (int d = axes - 1; d >= 0; d--) {
@@ -422,7 +403,7 @@ static hone_status grid(struct tf_op *op, const struct shape *block, int axes, s
 /* x with a block written at `start`, clamped so that the block fits. Axes after the last one where
  * the block is smaller need no index: they start at 0. */
 hone_status tf_dynamic_update_slice(struct tf_op *op) {
-  struct value *x, *block, *start, *places, *zero, *room, *y;
+  struct value *x, *block, *start, *places;
   int64_t dims[2] = {1, 0}, left[HONE_MAX_RANK], whole[HONE_MAX_RANK + 1];
   int axes = 0;
   TRY(tf_arity(op, 3, 3, 1));
@@ -441,18 +422,16 @@ hone_status tf_dynamic_update_slice(struct tf_op *op) {
                 op->kind->name);
   if (!axes) return tf_write(op, 0, false, block);
   TRY(grid(op, &block->shape, axes, &places));
-  TRY(part(op, start, 0, 0, axes, &start));
-  TRY(make_scalar(op->make, HONE_I64, 0, &zero));
-  TRY(make_ints(op->make, left, (size_t)axes, &room));
-  TRY(make_node(op->make, OP_Max, VALUES(start, zero), NULL, &start));
-  TRY(make_node(op->make, OP_Min, VALUES(start, room), NULL, &start));
+  BUILD(op->b, start = part(op, start, 0, 0, axes));
+  struct value *zero = x_scalar(op->b, HONE_I64, 0);
+  struct value *room = x_list(op->b, left, (size_t)axes);
+  BUILD(op->b, start = x_2(op->b, OP_Min, x_2(op->b, OP_Max, start, zero), room));
   dims[1] = axes;
-  TRY(make_reshape(op->make, start, dims, 2, &start));
-  TRY(make_node(op->make, OP_Add, VALUES(places, start), NULL, &places));
+  BUILD(op->b, start = x_reshape(op->b, start, dims, 2));
+  BUILD(op->b, places = x_2(op->b, OP_Add, places, start));
   size_t out = 0;
   whole[out++] = places->shape.dims[0];
   for (int d = axes; d < rank; d++) whole[out++] = block->shape.dims[d];
-  TRY(make_reshape(op->make, block, whole, out, &block));
-  TRY(make_node(op->make, OP_ScatterND, VALUES(x, places, block), NULL, &y));
-  return tf_write(op, 0, false, y);
+  BUILD(op->b, block = x_reshape(op->b, block, whole, (int)out));
+  return tf_write(op, 0, false, x_3(op->b, OP_ScatterND, x, places, block));
 }

@@ -8,7 +8,7 @@ hone_status tf_value(struct tf_op *op, struct tf_tensor *tensor, struct value **
   if (!tensor->value && !tensor->image)
     return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s reads \"%s\", which has no value",
                 op->kind ? op->kind->name : "the graph", tensor->name);
-  if (!tensor->value) TRY(make_transpose(op->make, tensor->image, from_image, &tensor->value));
+  if (!tensor->value) BUILD(op->b, tensor->value = x_transpose(op->b, tensor->image, from_image));
   *out = tensor->value;
   return HONE_OK;
 }
@@ -17,29 +17,29 @@ hone_status tf_image(struct tf_op *op, struct tf_tensor *tensor, struct value **
   if (!tensor->image && tensor->value->shape.rank != 4)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s of \"%s\", which has %d dimensions",
                 op->kind->name, tensor->name, tensor->value->shape.rank);
-  if (!tensor->image) TRY(make_transpose(op->make, tensor->value, to_image, &tensor->image));
+  if (!tensor->image) BUILD(op->b, tensor->image = x_transpose(op->b, tensor->value, to_image));
   *out = tensor->image;
   return HONE_OK;
 }
 
 /* Adds dimensions to a constant or scalar of lower rank, so that it broadcasts against an image. */
-static hone_status raise_rank(struct tf_op *op, struct value *x, struct value **out) {
+static struct value *raise_rank(struct tf_op *op, struct value *x) {
   struct shape shape = x->shape;
   int64_t dims[4] = {1, 1, 1, 1};
   for (int d = 0; d < shape.rank; d++) dims[4 - shape.rank + d] = shape.dims[d];
   int64_t turned[4] = {dims[0], dims[3], dims[1], dims[2]};
   int large = 0;
   for (int d = 0; d < 4; d++) large += dims[d] != 1;
-  if (large <= 1) return make_reshape(op->make, x, turned, 4, out);
-  TRY(make_reshape(op->make, x, dims, 4, out));
-  return make_transpose(op->make, *out, to_image, out);
+  if (large <= 1) return x_reshape(op->b, x, turned, 4);
+  struct value *out = x_reshape(op->b, x, dims, 4);
+  return x_transpose(op->b, out, to_image);
 }
 
 hone_status tf_read(struct tf_op *op, struct tf_tensor *tensor, bool image, struct value **out) {
   if (!image) return tf_value(op, tensor, out);
   int rank = tf_rank_of(tensor);
   if (rank == 4) return tf_image(op, tensor, out);
-  if (rank) return raise_rank(op, tensor->value, out);
+  if (rank) return x_give(op->b, out, raise_rank(op, tensor->value));
   *out = tensor->value;
   return HONE_OK;
 }
@@ -74,6 +74,7 @@ static hone_status check_growth(struct tf_op *op, const struct tf_tensor *tensor
 }
 
 hone_status tf_write(struct tf_op *op, size_t k, bool image, struct value *value) {
+  TRY(op->b->status);
   struct tf_tensor *tensor = tf_out(op, k);
   if (!tensor)
     return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s has no output %zu", op->kind->name, k);
@@ -139,21 +140,21 @@ enum { NONE, RELU, RELU_N1_TO_1, RELU6, TANH };
 
 hone_status tf_activate(struct tf_op *op, unsigned field, struct value *x, struct value **out) {
   int64_t kind;
-  struct value *low, *high;
+  struct value *low;
   TRY(tf_option(op, field, FLAT_I8, NONE, &kind));
   *out = x;
   switch (kind) {
     case NONE:
       return HONE_OK;
     case RELU:
-      return make_node(op->make, OP_Relu, VALUES(x), NULL, out);
+      return x_give(op->b, out, x_1(op->b, OP_Relu, x));
     case TANH:
-      return make_node(op->make, OP_Tanh, VALUES(x), NULL, out);
+      return x_give(op->b, out, x_1(op->b, OP_Tanh, x));
     case RELU_N1_TO_1:
     case RELU6:
-      TRY(make_scalar(op->make, x->dtype, kind == RELU6 ? 0 : -1, &low));
-      TRY(make_scalar(op->make, x->dtype, kind == RELU6 ? 6 : 1, &high));
-      return make_node(op->make, OP_Clip, VALUES(x, low, high), NULL, out);
+      low = x_scalar(op->b, x->dtype, kind == RELU6 ? 0 : -1);
+      return x_give(op->b, out,
+                    x_3(op->b, OP_Clip, x, low, x_scalar(op->b, x->dtype, kind == RELU6 ? 6 : 1)));
     default:
       return tf_refuse(op, "with fused activation %lld", (long long)kind);
   }
@@ -161,5 +162,5 @@ hone_status tf_activate(struct tf_op *op, unsigned field, struct value *x, struc
 
 hone_status tf_read_i64(struct tf_op *op, size_t k, struct value **out) {
   TRY(tf_value(op, tf_in(op, k), out));
-  return make_cast(op->make, *out, HONE_I64, out);
+  return x_give(op->b, out, x_cast(op->b, *out, HONE_I64));
 }

@@ -18,11 +18,10 @@ static hone_status write_reshaped(struct tf_op *op, struct tf_tensor *x, const i
   struct value *real, *imaginary;
   TRY(tf_value(op, x, &real));
   if (x->is_complex) {
-    TRY(make_reshape(op->make, x->imaginary, dims, rank, &imaginary));
+    imaginary = x_reshape(op->b, x->imaginary, dims, (int)rank);
     tf_out(op, 0)->imaginary = imaginary;
   }
-  TRY(make_reshape(op->make, real, dims, rank, &real));
-  return tf_write(op, 0, false, real);
+  return tf_write(op, 0, false, x_reshape(op->b, real, dims, (int)rank));
 }
 
 /* The new shape: operand 1, or option 0 in old files. */
@@ -30,7 +29,7 @@ hone_status tf_reshape(struct tf_op *op) {
   int64_t dims[HONE_MAX_RANK];
   size_t count = 0;
   struct flat_vector list;
-  struct value *shape, *x, *y;
+  struct value *shape, *x;
   TRY(tf_arity(op, 1, 2, 1));
   if (!tf_in(op, 1)) {
     TRY(flat_list(&op->options, 0, 4, &list));
@@ -45,9 +44,9 @@ hone_status tf_reshape(struct tf_op *op) {
     return write_reshaped(op, tf_in(op, 0), dims, count);
   }
   TRY(tf_value(op, tf_in(op, 0), &x));
-  TRY(make_cast(op->make, shape, HONE_I64, &shape));
-  TRY(make_node(op->make, OP_Reshape, VALUES(x, shape), ARGS(INT_ARG("allowzero", 1)), &y));
-  return tf_write(op, 0, false, y);
+  BUILD(op->b, shape = x_cast(op->b, shape, HONE_I64));
+  return tf_write(op, 0, false,
+                  x_args(op->b, OP_Reshape, VALUES(x, shape), ARGS(INT_ARG("allowzero", 1))));
 }
 
 hone_status tf_squeeze(struct tf_op *op) {
@@ -92,7 +91,7 @@ hone_status tf_expand_dims(struct tf_op *op) {
 hone_status tf_transpose(struct tf_op *op) {
   int64_t perm[HONE_MAX_RANK];
   size_t count;
-  struct value *x, *y;
+  struct value *x;
   TRY(tf_arity(op, 2, 2, 1));
   TRY(tf_ints(op, 1, HONE_MAX_RANK, perm, &count));
   TRY(tf_value(op, tf_in(op, 0), &x));
@@ -100,8 +99,7 @@ hone_status tf_transpose(struct tf_op *op) {
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "TRANSPOSE of rank %d by %zu axes",
                 x->shape.rank, count);
   for (size_t i = 0; i < count; i++) TRY(tf_axis(op, perm[i], x->shape.rank, &perm[i]));
-  TRY(make_transpose(op->make, x, perm, &y));
-  return tf_write(op, 0, false, y);
+  return tf_write(op, 0, false, x_transpose(op->b, x, perm));
 }
 
 hone_status tf_concat(struct tf_op *op) {
@@ -116,7 +114,7 @@ hone_status tf_concat(struct tf_op *op) {
   TRY(tf_axis(op, axis, tf_rank_of(tf_in(op, 0)), &axis));
   TRY(NEW_ARRAY(op->ctx, op->tf->arena, parts, count));
   for (size_t k = 0; k < count; k++) TRY(tf_read(op, tf_in(op, k), image, &parts[k]));
-  TRY(make_node(op->make, OP_Concat, parts, count, ARGS(INT_ARG("axis", mapped(image, axis))), &y));
+  BUILD(op->b, y = x_concat(op->b, mapped(image, axis), parts, count));
   TRY(tf_activate(op, 1, y, &y));
   return tf_write(op, 0, image, y);
 }
@@ -140,12 +138,12 @@ static hone_status read_pads(struct tf_op *op, bool image, int rank, struct valu
     pads[d] = before[d];
     pads[rank + d] = after[d];
   }
-  return make_ints(op->make, pads, 2 * (size_t)rank, out);
+  return x_give(op->b, out, x_list(op->b, pads, 2 * (size_t)rank));
 }
 
 /* PAD fills with zero (quantised: the zero point), PADV2 with operand 2. */
 hone_status tf_pad(struct tf_op *op) {
-  struct value *x, *pads, *fill, *y;
+  struct value *x, *pads, *fill;
   struct tf_tensor *in = tf_in(op, 0);
   TRY(tf_arity(op, op->kind->parameter ? 3 : 2, 3, 1));
   bool image = tf_follows_images(op, 1);
@@ -154,11 +152,11 @@ hone_status tf_pad(struct tf_op *op) {
   if (op->kind->parameter)
     TRY(tf_value(op, tf_in(op, 2), &fill));
   else
-    TRY(make_scalar(op->make, x->dtype,
-                    tf_is_quantised(in) ? (double)in->quantisation.zero_points[0] : 0, &fill));
-  if (fill->shape.rank) TRY(make_reshape(op->make, fill, NULL, 0, &fill));
-  TRY(make_node(op->make, OP_Pad, VALUES(x, pads, fill), NULL, &y));
-  return tf_write(op, 0, image, y);
+    BUILD(op->b,
+          fill = x_scalar(op->b, x->dtype,
+                          tf_is_quantised(in) ? (double)in->quantisation.zero_points[0] : 0));
+  if (fill->shape.rank) fill = x_reshape(op->b, fill, NULL, 0);
+  return tf_write(op, 0, image, x_3(op->b, OP_Pad, x, pads, fill));
 }
 
 /* Reflection including the edge element: a Gather along each axis. */
@@ -171,13 +169,13 @@ static hone_status pad_symmetric(struct tf_op *op, struct value *x, const int64_
     const struct shape shape = {1, {before + n + after}};
     struct value *list;
     if (!before && !after) continue;
-    TRY(graph_new_constant(op->ctx, op->make->graph, HONE_I64, &shape, &list));
+    TRY(graph_new_constant(op->ctx, op->b->graph, HONE_I64, &shape, &list));
     places = (void *)(uintptr_t)list->constant->data;
     for (int64_t i = 0; i < shape.dims[0]; i++) {
       int64_t at = i - before;
       places[i] = at < 0 ? -1 - at : at < n ? at : 2 * n - 1 - at;
     }
-    TRY(make_node(op->make, OP_Gather, VALUES(*out, list), ARGS(INT_ARG("axis", d)), out));
+    BUILD(op->b, *out = x_gather(op->b, *out, list, d));
   }
   return HONE_OK;
 }
@@ -204,8 +202,8 @@ hone_status tf_mirror_pad(struct tf_op *op) {
   if (wide)
     TRY(pad_symmetric(op, x, widths, &y));
   else
-    TRY(make_node(op->make, OP_Pad, VALUES(x, pads),
-                  ARGS(STRING_ARG("mode", mode == 1 ? "edge" : "reflect")), &y));
+    BUILD(op->b, y = x_args(op->b, OP_Pad, VALUES(x, pads),
+                            ARGS(STRING_ARG("mode", mode == 1 ? "edge" : "reflect"))));
   return tf_write(op, 0, image, y);
 }
 
@@ -215,20 +213,19 @@ struct slice {
   int64_t starts[HONE_MAX_RANK], ends[HONE_MAX_RANK], steps[HONE_MAX_RANK];
 };
 
-static hone_status make_slice(struct tf_op *op, struct value *x, struct slice *slice, bool image,
-                              struct value **out) {
-  struct value *starts, *ends, *axes, *steps;
+static struct value *make_slice(struct tf_op *op, struct value *x, struct slice *slice,
+                                bool image) {
   int64_t all[HONE_MAX_RANK];
   size_t rank = (size_t)x->shape.rank;
   for (size_t d = 0; d < rank; d++) all[d] = (int64_t)d;
   map_list(image, slice->starts);
   map_list(image, slice->ends);
   map_list(image, slice->steps);
-  TRY(make_ints(op->make, slice->starts, rank, &starts));
-  TRY(make_ints(op->make, slice->ends, rank, &ends));
-  TRY(make_ints(op->make, all, rank, &axes));
-  TRY(make_ints(op->make, slice->steps, rank, &steps));
-  return make_node(op->make, OP_Slice, VALUES(x, starts, ends, axes, steps), NULL, out);
+  struct value *starts = x_list(op->b, slice->starts, rank);
+  struct value *ends = x_list(op->b, slice->ends, rank);
+  struct value *axes = x_list(op->b, all, rank);
+  struct value *steps = x_list(op->b, slice->steps, rank);
+  return x_op(op->b, OP_Slice, VALUES(x, starts, ends, axes, steps));
 }
 
 /* begin and size; a size of -1 extends to the end. */
@@ -236,7 +233,7 @@ hone_status tf_slice(struct tf_op *op) {
   struct slice slice;
   int64_t sizes[HONE_MAX_RANK];
   size_t begins, count;
-  struct value *x, *y;
+  struct value *x;
   TRY(tf_arity(op, 3, 3, 1));
   bool image = tf_follows_images(op, 1);
   TRY(tf_read(op, tf_in(op, 0), image, &x));
@@ -257,8 +254,7 @@ hone_status tf_slice(struct tf_op *op) {
     slice.ends[d] = sizes[d] < 0 ? dims[d] : begin + sizes[d];
     slice.steps[d] = 1;
   }
-  TRY(make_slice(op, x, &slice, image, &y));
-  return tf_write(op, 0, image, y);
+  return tf_write(op, 0, image, make_slice(op, x, &slice, image));
 }
 
 struct masks {
@@ -348,14 +344,15 @@ hone_status tf_strided_slice(struct tf_op *op) {
                    &slice));
     keep[d++] = !(m.shrink >> i & 1);
   }
-  TRY(make_slice(op, x, &slice, false, &y));
+  BUILD(op->b, y = make_slice(op, x, &slice, false));
   for (int k = 0; k <= rank; k++) {
     for (size_t f = 0; f < fresh[k]; f++) dims[out++] = 1;
     if (k < rank && keep[k]) dims[out++] = make_kept_size(y, k);
   }
   if (out > HONE_MAX_RANK)
     return fail(op->ctx, HONE_E_LIMIT, tf_place(op), "a result of rank %zu", out);
-  if ((int)out != rank || m.shrink || m.new_axis) TRY(make_reshape(op->make, y, dims, out, &y));
+  if ((int)out != rank || m.shrink || m.new_axis)
+    BUILD(op->b, y = x_reshape(op->b, y, dims, (int)out));
   return tf_write(op, 0, false, y);
 }
 
@@ -365,10 +362,10 @@ static hone_status split(struct tf_op *op, struct value *x, bool image, int64_t 
                          const int64_t *sizes) {
   struct value *lengths, **parts;
   size_t count = op->outputs.count;
-  TRY(make_ints(op->make, sizes, count, &lengths));
+  lengths = x_list(op->b, sizes, count);
   TRY(NEW_ARRAY(op->ctx, op->tf->arena, parts, count));
-  TRY(make_nodes(op->make, OP_Split, VALUES(x, lengths), ARGS(INT_ARG("axis", mapped(image, axis))),
-                 count, parts));
+  BUILD(op->b, x_nodes(op->b, OP_Split, VALUES(x, lengths),
+                       ARGS(INT_ARG("axis", mapped(image, axis))), count, parts));
   for (size_t k = 0; k < count; k++) TRY(tf_write(op, k, image, parts[k]));
   return HONE_OK;
 }
@@ -422,7 +419,7 @@ hone_status tf_split_v(struct tf_op *op) {
 
 hone_status tf_pack(struct tf_op *op) {
   int64_t axis, dims[HONE_MAX_RANK];
-  struct value **parts, *y;
+  struct value **parts;
   size_t count = op->inputs.count;
   TRY(tf_arity(op, count, SIZE_MAX, 1));
   if (!count) return tf_arity(op, 1, SIZE_MAX, 1);
@@ -439,10 +436,9 @@ hone_status tf_pack(struct tf_op *op) {
     if (axis >= rank)
       return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "PACK of tensors of unequal rank");
     for (int d = 0; d < rank; d++) dims[d] = d == axis ? 1 : x->shape.dims[d < axis ? d : d - 1];
-    TRY(make_reshape(op->make, x, dims, (size_t)rank, &parts[k]));
+    BUILD(op->b, parts[k] = x_reshape(op->b, x, dims, rank));
   }
-  TRY(make_node(op->make, OP_Concat, parts, count, ARGS(INT_ARG("axis", axis)), &y));
-  return tf_write(op, 0, false, y);
+  return tf_write(op, 0, false, x_concat(op->b, axis, parts, count));
 }
 
 hone_status tf_unpack(struct tf_op *op) {
@@ -462,11 +458,11 @@ hone_status tf_unpack(struct tf_op *op) {
   TRY(NEW_ARRAY(op->ctx, op->tf->arena, parts, count));
   TRY(NEW_ARRAY(op->ctx, op->tf->arena, sizes, count));
   for (size_t k = 0; k < count; k++) sizes[k] = 1;
-  TRY(make_ints(op->make, sizes, count, &lengths));
-  TRY(make_nodes(op->make, OP_Split, VALUES(x, lengths), ARGS(INT_ARG("axis", axis)), count,
-                 parts));
+  lengths = x_list(op->b, sizes, count);
+  BUILD(op->b,
+        x_nodes(op->b, OP_Split, VALUES(x, lengths), ARGS(INT_ARG("axis", axis)), count, parts));
   for (size_t k = 0; k < count; k++) {
-    TRY(make_reshape(op->make, parts[k], dims, rank, &parts[k]));
+    BUILD(op->b, parts[k] = x_reshape(op->b, parts[k], dims, (int)rank));
     TRY(tf_write(op, k, false, parts[k]));
   }
   return HONE_OK;
@@ -493,39 +489,33 @@ static hone_status check_broadcast(struct tf_op *op, const struct value *x,
 
 /* TILE, BROADCAST_TO: parameter is the operator. */
 hone_status tf_tile(struct tf_op *op) {
-  struct value *x, *counts, *y;
+  struct value *x, *counts;
   TRY(tf_arity(op, 2, 2, 1));
   TRY(tf_value(op, tf_in(op, 0), &x));
   TRY(tf_read_i64(op, 1, &counts));
   if (op->kind->parameter == OP_Expand) TRY(check_broadcast(op, x, counts));
-  TRY(make_node(op->make, (enum op_id)op->kind->parameter, VALUES(x, counts), NULL, &y));
-  return tf_write(op, 0, false, y);
+  return tf_write(op, 0, false, x_2(op->b, (enum op_id)op->kind->parameter, x, counts));
 }
 
 /* FILL: dims, value. */
 hone_status tf_fill(struct tf_op *op) {
-  struct value *x, *dims, *y;
+  struct value *x, *dims;
   TRY(tf_arity(op, 2, 2, 1));
   TRY(tf_read_i64(op, 0, &dims));
   TRY(tf_value(op, tf_in(op, 1), &x));
-  TRY(make_node(op->make, OP_Expand, VALUES(x, dims), NULL, &y));
-  return tf_write(op, 0, false, y);
+  return tf_write(op, 0, false, x_2(op->b, OP_Expand, x, dims));
 }
 
 hone_status tf_shape(struct tf_op *op) {
-  struct value *x, *y;
+  struct value *x;
   TRY(tf_arity(op, 1, 1, 1));
   TRY(tf_value(op, tf_in(op, 0), &x));
-  TRY(make_node(op->make, OP_Shape, VALUES(x), NULL, &y));
-  TRY(make_cast(op->make, y, tf_out(op, 0)->dtype, &y));
-  return tf_write(op, 0, false, y);
+  return tf_write(op, 0, false, x_cast(op->b, x_1(op->b, OP_Shape, x), tf_out(op, 0)->dtype));
 }
 
 hone_status tf_rank(struct tf_op *op) {
-  struct value *y;
   TRY(tf_arity(op, 1, 1, 1));
-  TRY(make_scalar(op->make, HONE_I32, tf_rank_of(tf_in(op, 0)), &y));
-  return tf_write(op, 0, false, y);
+  return tf_write(op, 0, false, x_scalar(op->b, HONE_I32, tf_rank_of(tf_in(op, 0))));
 }
 
 /* The first `batch` axes are common: GatherND of [.., 1] with `axis` moved after them, and the axes
@@ -538,20 +528,20 @@ static hone_status gather_batched(struct tf_op *op, struct value *x, struct valu
   if (indices->shape.rank >= HONE_MAX_RANK || rank - 1 + own > HONE_MAX_RANK)
     return fail(op->ctx, HONE_E_LIMIT, tf_place(op), "GATHER to rank %d", rank - 1 + own);
   for (int d = 0; d < rank; d++) perm[d] = d < batch || d > axis ? d : d == batch ? axis : d - 1;
-  TRY(make_transpose(op->make, x, perm, &x));
-  TRY(make_cast(op->make, indices, HONE_I64, &indices));
+  BUILD(op->b, x = x_transpose(op->b, x, perm));
+  BUILD(op->b, indices = x_cast(op->b, indices, HONE_I64));
   for (int d = 0; d < indices->shape.rank; d++) dims[d] = indices->shape.dims[d];
   dims[indices->shape.rank] = 1;
-  TRY(make_reshape(op->make, indices, dims, (size_t)indices->shape.rank + 1, &indices));
-  TRY(make_node(op->make, OP_GatherND, VALUES(x, indices), ARGS(INT_ARG("batch_dims", batch)),
-                out));
+  BUILD(op->b, indices = x_reshape(op->b, indices, dims, (int)((size_t)indices->shape.rank + 1)));
+  BUILD(op->b,
+        *out = x_args(op->b, OP_GatherND, VALUES(x, indices), ARGS(INT_ARG("batch_dims", batch))));
   /* [batch.., own.., between.., after..] to [batch.., between.., own.., after..] */
   int64_t between = axis - batch;
   for (int64_t d = 0; d < batch; d++) back[n++] = d;
   for (int64_t d = 0; d < between; d++) back[n++] = batch + own + d;
   for (int64_t d = 0; d < own; d++) back[n++] = batch + d;
   for (int64_t d = batch + own + between; d < (*out)->shape.rank; d++) back[n++] = d;
-  return between ? make_transpose(op->make, *out, back, out) : HONE_OK;
+  return between ? x_give(op->b, out, x_transpose(op->b, *out, back)) : HONE_OK;
 }
 
 /* Checks constant indices into an axis of this size; ONNX would count negative ones from the end.
@@ -586,9 +576,8 @@ hone_status tf_gather(struct tf_op *op) {
     TRY(gather_batched(op, x, indices, axis, batch, &y));
     return tf_write(op, 0, false, y);
   }
-  if (indices->dtype != HONE_I64) TRY(make_cast(op->make, indices, HONE_I32, &indices));
-  TRY(make_node(op->make, OP_Gather, VALUES(x, indices), ARGS(INT_ARG("axis", axis)), &y));
-  return tf_write(op, 0, false, y);
+  if (indices->dtype != HONE_I64) indices = x_cast(op->b, indices, HONE_I32);
+  return tf_write(op, 0, false, x_gather(op->b, x, indices, axis));
 }
 
 /* EMBEDDING_LOOKUP: indices, table; an integer table is dequantised if the result is a float. */
@@ -601,13 +590,13 @@ hone_status tf_embedding_lookup(struct tf_op *op) {
   if (dtype_is_float(tf_out(op, 0)->dtype)) {
     TRY(tf_dequantised_rows(op, tf_in(op, 1), indices, &y));
   } else {
-    TRY(make_node(op->make, OP_Gather, VALUES(table, indices), NULL, &y));
+    y = x_2(op->b, OP_Gather, table, indices);
   }
   return tf_write(op, 0, false, y);
 }
 
 hone_status tf_gather_nd(struct tf_op *op) {
-  struct value *x, *indices, *y;
+  struct value *x, *indices;
   TRY(tf_arity(op, 2, 2, 1));
   TRY(tf_value(op, tf_in(op, 0), &x));
   TRY(tf_read_i64(op, 1, &indices));
@@ -615,26 +604,24 @@ hone_status tf_gather_nd(struct tf_op *op) {
   const int64_t width = depth ? indices->shape.dims[depth - 1] : 0;
   for (int64_t d = 0; d < width && d < x->shape.rank; d++)
     TRY(check_places(op, indices, (size_t)width, (size_t)d, x->shape.dims[d]));
-  TRY(make_node(op->make, OP_GatherND, VALUES(x, indices), NULL, &y));
-  return tf_write(op, 0, false, y);
+  return tf_write(op, 0, false, x_2(op->b, OP_GatherND, x, indices));
 }
 
 /* SCATTER_ND: indices, updates, shape; updates to the same index are added. */
 hone_status tf_scatter_nd(struct tf_op *op) {
-  struct value *indices, *updates, *shape, *zero, *y;
+  struct value *indices, *updates, *shape;
   TRY(tf_arity(op, 3, 3, 1));
   TRY(tf_read_i64(op, 0, &indices));
   TRY(tf_value(op, tf_in(op, 1), &updates));
   TRY(tf_read_i64(op, 2, &shape));
-  TRY(make_scalar(op->make, updates->dtype, 0, &zero));
-  TRY(make_node(op->make, OP_Expand, VALUES(zero, shape), NULL, &y));
-  TRY(make_node(op->make, OP_ScatterND, VALUES(y, indices, updates),
-                ARGS(STRING_ARG("reduction", "add")), &y));
-  return tf_write(op, 0, false, y);
+  struct value *y = x_2(op->b, OP_Expand, x_scalar(op->b, updates->dtype, 0), shape);
+  return tf_write(op, 0, false,
+                  x_args(op->b, OP_ScatterND, VALUES(y, indices, updates),
+                         ARGS(STRING_ARG("reduction", "add"))));
 }
 
 hone_status tf_range_op(struct tf_op *op) {
-  struct value *start, *limit, *delta, *y;
+  struct value *start, *limit, *delta;
   TRY(tf_arity(op, 3, 3, 1));
   TRY(tf_value(op, tf_in(op, 0), &start));
   TRY(tf_value(op, tf_in(op, 1), &limit));
@@ -646,8 +633,7 @@ hone_status tf_range_op(struct tf_op *op) {
     if (!(way * step > 0) && way != 0)
       return fail(op->ctx, HONE_E_NUM, tf_place(op), "RANGE of %g in steps of %g", way, step);
   }
-  TRY(make_node(op->make, OP_Range, VALUES(start, limit, delta), NULL, &y));
-  return tf_write(op, 0, false, y);
+  return tf_write(op, 0, false, x_3(op->b, OP_Range, start, limit, delta));
 }
 
 /* REVERSE_V2: a slice with step -1 along each axis. */
@@ -655,7 +641,7 @@ hone_status tf_reverse(struct tf_op *op) {
   int64_t axes[HONE_MAX_RANK];
   size_t count;
   struct slice slice;
-  struct value *x, *y;
+  struct value *x;
   TRY(tf_arity(op, 2, 2, 1));
   TRY(tf_value(op, tf_in(op, 0), &x));
   TRY(tf_ints(op, 1, HONE_MAX_RANK, axes, &count));
@@ -669,15 +655,14 @@ hone_status tf_reverse(struct tf_op *op) {
                   (long long)axis);
     slice.starts[axis] = -1, slice.ends[axis] = INT64_MIN, slice.steps[axis] = -1;
   }
-  TRY(make_slice(op, x, &slice, false, &y));
-  return tf_write(op, 0, false, y);
+  return tf_write(op, 0, false, make_slice(op, x, &slice, false));
 }
 
 /* REVERSE_SEQUENCE: x, lengths; options seq_dim, batch_dim, which ONNX requires as the first two
  * axes. */
 hone_status tf_reverse_sequence(struct tf_op *op) {
   int64_t time, batch, perm[HONE_MAX_RANK], back[HONE_MAX_RANK];
-  struct value *x, *lengths, *y;
+  struct value *x, *lengths;
   TRY(tf_arity(op, 2, 2, 1));
   TRY(tf_option(op, 0, FLAT_I32, 0, &time));
   TRY(tf_option(op, 1, FLAT_I32, 0, &batch));
@@ -693,10 +678,11 @@ hone_status tf_reverse_sequence(struct tf_op *op) {
   for (int d = 0, n = 2; d < rank; d++)
     if (d != batch && d != time) perm[n++] = d;
   for (int d = 0; d < rank; d++) back[perm[d]] = d;
-  TRY(make_transpose(op->make, x, perm, &x));
-  TRY(make_node(op->make, OP_ReverseSequence, VALUES(x, lengths),
-                ARGS(INT_ARG("time_axis", 1), INT_ARG("batch_axis", 0)), &y));
-  TRY(make_transpose(op->make, y, back, &y));
+  BUILD(op->b, x = x_transpose(op->b, x, perm));
+  struct value *y = x_transpose(op->b,
+                                x_args(op->b, OP_ReverseSequence, VALUES(x, lengths),
+                                       ARGS(INT_ARG("time_axis", 1), INT_ARG("batch_axis", 0))),
+                                back);
   return tf_write(op, 0, false, y);
 }
 
@@ -704,13 +690,13 @@ hone_status tf_reverse_sequence(struct tf_op *op) {
  * channels. ONNX's SpaceToDepth has the same order, its DepthToSpace with mode DCR. */
 hone_status tf_depth_to_space(struct tf_op *op) {
   int64_t block;
-  struct value *x, *y;
+  struct value *x;
   TRY(tf_arity(op, 1, 1, 1));
   TRY(tf_option(op, 0, FLAT_I32, 0, &block));
   TRY(tf_image(op, tf_in(op, 0), &x));
-  TRY(make_node(op->make, (enum op_id)op->kind->parameter, VALUES(x),
-                ARGS(INT_ARG("blocksize", block)), &y));
-  return tf_write(op, 0, true, y);
+  return tf_write(
+      op, 0, true,
+      x_args(op->b, (enum op_id)op->kind->parameter, VALUES(x), ARGS(INT_ARG("blocksize", block))));
 }
 
 static hone_status read_blocks(struct tf_op *op, int rank, int64_t *blocks, int64_t *pairs,
@@ -732,17 +718,18 @@ hone_status tf_space_to_batch(struct tf_op *op) {
   int64_t perm[HONE_MAX_RANK];
   size_t spatial, n = 0, p = 0;
   struct tf_tensor *in = tf_in(op, 0);
-  struct value *x, *widths, *fill, *y;
+  struct value *x;
   TRY(tf_arity(op, 3, 3, 1));
   TRY(tf_value(op, in, &x));
   int rank = x->shape.rank;
   TRY(read_blocks(op, rank, blocks, pairs, &spatial));
   for (size_t i = 0; i < spatial; i++)
     pads[i + 1] = pairs[2 * i], pads[(size_t)rank + i + 1] = pairs[2 * i + 1];
-  TRY(make_ints(op->make, pads, 2 * (size_t)rank, &widths));
-  TRY(make_scalar(op->make, x->dtype,
-                  tf_is_quantised(in) ? (double)in->quantisation.zero_points[0] : 0, &fill));
-  TRY(make_node(op->make, OP_Pad, VALUES(x, widths, fill), NULL, &x));
+  struct value *widths = x_list(op->b, pads, 2 * (size_t)rank);
+  BUILD(op->b,
+        x = x_3(op->b, OP_Pad, x, widths,
+                x_scalar(op->b, x->dtype,
+                         tf_is_quantised(in) ? (double)in->quantisation.zero_points[0] : 0)));
   dims[n++] = x->shape.dims[0];
   for (size_t i = 0; i < spatial; i++) {
     if (x->shape.dims[i + 1] % blocks[i])
@@ -751,20 +738,19 @@ hone_status tf_space_to_batch(struct tf_op *op) {
     dims[n++] = blocks[i];
   }
   for (int d = (int)spatial + 1; d < rank; d++) dims[n++] = x->shape.dims[d];
-  TRY(make_reshape(op->make, x, dims, n, &x));
+  BUILD(op->b, x = x_reshape(op->b, x, dims, (int)n));
   for (size_t i = 0; i < spatial; i++) perm[p++] = (int64_t)(2 * i + 2);
   perm[p++] = 0;
   for (size_t i = 0; i < spatial; i++) perm[p++] = (int64_t)(2 * i + 1);
   while (p < n) perm[p] = (int64_t)p, p++;
-  TRY(make_transpose(op->make, x, perm, &x));
+  BUILD(op->b, x = x_transpose(op->b, x, perm));
   size_t out = 0;
   int64_t joined[HONE_MAX_RANK];
   joined[out] = 1;
   for (size_t i = 0; i <= spatial; i++) joined[0] *= x->shape.dims[i];
   out++;
   for (size_t d = spatial + 1; d < n; d++) joined[out++] = x->shape.dims[d];
-  TRY(make_reshape(op->make, x, joined, out, &y));
-  return tf_write(op, 0, false, y);
+  return tf_write(op, 0, false, x_reshape(op->b, x, joined, (int)out));
 }
 
 /* The inverse: move blocks from the front after their spatial axes, merge, crop. */
@@ -772,7 +758,7 @@ hone_status tf_batch_to_space(struct tf_op *op) {
   int64_t blocks[HONE_MAX_RANK], pairs[MOST_INTS], dims[HONE_MAX_RANK], perm[HONE_MAX_RANK];
   size_t spatial, n = 0, p = 0, out = 0;
   struct slice slice;
-  struct value *x, *y;
+  struct value *x;
   TRY(tf_arity(op, 3, 3, 1));
   TRY(tf_value(op, tf_in(op, 0), &x));
   int rank = x->shape.rank;
@@ -786,20 +772,20 @@ hone_status tf_batch_to_space(struct tf_op *op) {
   }
   dims[n++] = batch;
   for (int d = 1; d < rank; d++) dims[n++] = x->shape.dims[d];
-  TRY(make_reshape(op->make, x, dims, n, &x));
+  BUILD(op->b, x = x_reshape(op->b, x, dims, (int)n));
   perm[p++] = (int64_t)spatial;
   for (size_t i = 0; i < spatial; i++) {
     perm[p++] = (int64_t)(spatial + 1 + i);
     perm[p++] = (int64_t)i;
   }
   while (p < n) perm[p] = (int64_t)p, p++;
-  TRY(make_transpose(op->make, x, perm, &x));
+  BUILD(op->b, x = x_transpose(op->b, x, perm));
   int64_t joined[HONE_MAX_RANK];
   joined[out++] = batch;
   for (size_t i = 0; i < spatial; i++)
     joined[out++] = x->shape.dims[1 + 2 * i] * x->shape.dims[2 + 2 * i];
   for (size_t d = 1 + 2 * spatial; d < n; d++) joined[out++] = x->shape.dims[d];
-  TRY(make_reshape(op->make, x, joined, out, &x));
+  BUILD(op->b, x = x_reshape(op->b, x, joined, (int)out));
   for (int d = 0; d < rank; d++) {
     bool is_spatial = d >= 1 && d <= (int)spatial;
     slice.starts[d] = is_spatial ? pairs[2 * (d - 1)] : 0;
@@ -808,14 +794,13 @@ hone_status tf_batch_to_space(struct tf_op *op) {
     if (slice.ends[d] < slice.starts[d])
       return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "the crops exceed the size");
   }
-  TRY(make_slice(op, x, &slice, false, &y));
-  return tf_write(op, 0, false, y);
+  return tf_write(op, 0, false, make_slice(op, x, &slice, false));
 }
 
 /* ONE_HOT: indices, depth, on, off; option 0: axis. */
 hone_status tf_one_hot(struct tf_op *op) {
   int64_t axis;
-  struct value *indices, *depth, *on, *off, *values, *zero, *is_below, *y;
+  struct value *indices, *depth, *on, *off;
   static const int64_t one[] = {1};
   TRY(tf_arity(op, 4, 4, 1));
   TRY(tf_option(op, 0, FLAT_I32, 0, &axis));
@@ -823,17 +808,15 @@ hone_status tf_one_hot(struct tf_op *op) {
   TRY(tf_read_i64(op, 1, &depth));
   TRY(tf_value(op, tf_in(op, 2), &on));
   TRY(tf_value(op, tf_in(op, 3), &off));
-  TRY(make_reshape(op->make, on, one, 1, &on));
-  TRY(make_reshape(op->make, off, one, 1, &off));
-  TRY(make_node(op->make, OP_Concat, VALUES(off, on), ARGS(INT_ARG("axis", 0)), &values));
+  on = x_reshape(op->b, on, one, 1);
+  struct value *values = x_concat(op->b, 0, VALUES(x_reshape(op->b, off, one, 1), on));
   /* an index out of range gives no one; ONNX counts negative ones from the end */
-  TRY(make_cast(op->make, indices, HONE_I64, &indices));
-  TRY(make_scalar(op->make, HONE_I64, 0, &zero));
-  TRY(make_node(op->make, OP_Less, VALUES(indices, zero), NULL, &is_below));
-  TRY(make_node(op->make, OP_Where, VALUES(is_below, depth, indices), NULL, &indices));
-  TRY(make_node(op->make, OP_OneHot, VALUES(indices, depth, values), ARGS(INT_ARG("axis", axis)),
-                &y));
-  return tf_write(op, 0, false, y);
+  indices = x_cast(op->b, indices, HONE_I64);
+  indices = x_3(op->b, OP_Where, x_2(op->b, OP_Less, indices, x_scalar(op->b, HONE_I64, 0)), depth,
+                indices);
+  return tf_write(
+      op, 0, false,
+      x_args(op->b, OP_OneHot, VALUES(indices, depth, values), ARGS(INT_ARG("axis", axis))));
 }
 
 hone_status tf_topk(struct tf_op *op) {
@@ -842,9 +825,9 @@ hone_status tf_topk(struct tf_op *op) {
   TRY(tf_arity(op, 2, 2, 2));
   TRY(tf_value(op, tf_in(op, 0), &x));
   TRY(tf_read_i64(op, 1, &k));
-  TRY(make_reshape(op->make, k, one, 1, &k));
-  TRY(make_nodes(op->make, OP_TopK, VALUES(x, k), ARGS(INT_ARG("axis", -1)), 2, outs));
-  TRY(make_cast(op->make, outs[1], tf_out(op, 1)->dtype, &outs[1]));
+  k = x_reshape(op->b, k, one, 1);
+  BUILD(op->b, x_nodes(op->b, OP_TopK, VALUES(x, k), ARGS(INT_ARG("axis", -1)), 2, outs));
+  BUILD(op->b, outs[1] = x_cast(op->b, outs[1], tf_out(op, 1)->dtype));
   TRY(tf_write(op, 0, false, outs[0]));
   return tf_write(op, 1, false, outs[1]);
 }
@@ -854,18 +837,18 @@ hone_status tf_topk(struct tf_op *op) {
 hone_status tf_dilate(struct tf_op *op) {
   int64_t steps[HONE_MAX_RANK], dims[HONE_MAX_RANK + 1], pads[2 * (HONE_MAX_RANK + 1)];
   size_t count;
-  struct value *x, *fill, *widths;
+  struct value *x, *fill;
   TRY(tf_arity(op, 3, 3, 1));
   TRY(tf_ints(op, 1, HONE_MAX_RANK, steps, &count));
   TRY(tf_value(op, tf_in(op, 0), &x));
   TRY(tf_value(op, tf_in(op, 2), &fill));
-  if (fill->shape.rank) TRY(make_reshape(op->make, fill, NULL, 0, &fill));
+  if (fill->shape.rank) fill = x_reshape(op->b, fill, NULL, 0);
   const int rank = x->shape.rank;
   if ((int)count != rank || rank >= HONE_MAX_RANK)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "DILATE of rank %d by %zu numbers", rank,
                 count);
   for (int d = 0; d < rank; d++) {
-    struct value *starts, *ends, *axes;
+    struct value *starts;
     int64_t n = x->shape.dims[d], joined;
     if (steps[d] < 1 || !checked_mul(n, steps[d], &joined))
       return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "DILATE by %lld", (long long)steps[d]);
@@ -873,17 +856,17 @@ hone_status tf_dilate(struct tf_op *op) {
     memset(pads, 0, sizeof pads);
     for (int k = 0; k <= rank; k++)
       dims[k] = k <= d ? x->shape.dims[k] : k == d + 1 ? 1 : x->shape.dims[k - 1];
-    TRY(make_reshape(op->make, x, dims, (size_t)rank + 1, &x));
+    BUILD(op->b, x = x_reshape(op->b, x, dims, (int)((size_t)rank + 1)));
     pads[rank + 1 + d + 1] = steps[d] - 1;
-    TRY(make_ints(op->make, pads, 2 * ((size_t)rank + 1), &widths));
-    TRY(make_node(op->make, OP_Pad, VALUES(x, widths, fill), NULL, &x));
+    BUILD(op->b, x = x_3(op->b, OP_Pad, x, x_list(op->b, pads, 2 * ((size_t)rank + 1)), fill));
     for (int k = d + 1; k < rank; k++) dims[k] = dims[k + 1];
     dims[d] = joined;
-    TRY(make_reshape(op->make, x, dims, (size_t)rank, &x));
-    TRY(make_ints(op->make, (const int64_t[]){0}, 1, &starts));
-    TRY(make_ints(op->make, (const int64_t[]){joined - steps[d] + 1}, 1, &ends));
-    TRY(make_ints(op->make, (const int64_t[]){d}, 1, &axes));
-    TRY(make_node(op->make, OP_Slice, VALUES(x, starts, ends, axes), NULL, &x));
+    BUILD(op->b, x = x_reshape(op->b, x, dims, rank));
+    starts = x_list(op->b, (const int64_t[]){0}, 1);
+    BUILD(op->b,
+          x = x_op(op->b, OP_Slice,
+                   VALUES(x, starts, x_list(op->b, (const int64_t[]){joined - steps[d] + 1}, 1),
+                          x_list(op->b, (const int64_t[]){d}, 1))));
   }
   return tf_write(op, 0, false, x);
 }

@@ -2,7 +2,7 @@
 #include "tflite.h"
 
 struct place tf_place(const struct tf_op *op) {
-  return make_place(op->make);
+  return x_place(op->b);
 }
 
 static struct tf_tensor *operand(const struct tf_op *op, const struct flat_vector *list, size_t k) {
@@ -20,7 +20,7 @@ struct tf_tensor *tf_out(const struct tf_op *op, size_t k) {
 hone_status tf_refuse(const struct tf_op *op, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  const hone_status status = make_refuse(op->make, "TFLite", op->kind->name, format, args);
+  const hone_status status = make_refuse(op->b, "TFLite", op->kind->name, format, args);
   va_end(args);
   return status;
 }

@@ -37,17 +37,13 @@ static hone_status read_factors(struct tf_op *op, int64_t zero, struct factors *
     }
   for (int d = 0; d < rank; d++)
     if (!is_reduced[d] || keep) f->dims[f->rank++] = is_reduced[d] ? 1 : x->shape.dims[d];
-  TRY(make_transpose(op->make, x, perm, &x));
-  TRY(make_cast(op->make, x, HONE_I64, &x));
-  if (zero) TRY(make_with_scalar(op->make, OP_Sub, x, (double)zero, &x));
-  return make_reshape(op->make, x, (const int64_t[]){rest, f->count}, 2, &f->x);
+  BUILD(op->b, x = x_cast(op->b, x_transpose(op->b, x, perm), HONE_I64));
+  if (zero) BUILD(op->b, x = x_by(op->b, OP_Sub, x, (double)zero));
+  return x_give(op->b, &f->x, x_reshape(op->b, x, (const int64_t[]){rest, f->count}, 2));
 }
 
-static hone_status factor_at(struct tf_op *op, const struct factors *f, int64_t k,
-                             struct value **out) {
-  struct value *index;
-  TRY(make_scalar(op->make, HONE_I64, (double)k, &index));
-  return make_node(op->make, OP_Gather, VALUES(f->x, index), ARGS(INT_ARG("axis", 1)), out);
+static struct value *factor_at(struct tf_op *op, const struct factors *f, int64_t k) {
+  return x_gather(op->b, f->x, x_scalar(op->b, HONE_I64, (double)k), 1);
 }
 
 hone_status tf_quantised_reduced_product(struct tf_op *op) {
@@ -66,15 +62,15 @@ hone_status tf_quantised_reduced_product(struct tf_op *op) {
   struct tf_rescale last = step;
   last.dtype = tf_out(op, 0)->dtype;
   last.zero_point = to_zero;
-  TRY(factor_at(op, &f, 0, &y));
+  BUILD(op->b, y = factor_at(op, &f, 0));
   for (int64_t k = 1; k < f.count; k++) {
-    TRY(factor_at(op, &f, k, &factor));
-    TRY(make_node(op->make, OP_Mul, VALUES(y, factor), NULL, &y));
+    factor = factor_at(op, &f, k);
+    BUILD(op->b, y = x_2(op->b, OP_Mul, y, factor));
     TRY(tf_rescale(op, y, &step, &y));
-    TRY(make_cast(op->make, y, HONE_I64, &y));
+    BUILD(op->b, y = x_cast(op->b, y, HONE_I64));
   }
   TRY(tf_rescale(op, y, &last, &y));
-  TRY(make_reshape(op->make, y, f.dims, f.rank, &y));
+  BUILD(op->b, y = x_reshape(op->b, y, f.dims, (int)f.rank));
   return tf_write(op, 0, false, y);
 }
 
@@ -96,36 +92,33 @@ static hone_status fill_division(struct tf_op *op, struct division *d) {
     const int headroom = __builtin_clrsb(x);
     numbers[i] = (int32_t)((uint32_t)x << headroom), shifts[i] = headroom;
   }
-  TRY(make_numbers(op->make, HONE_I32, &shape, numbers, &d->dividends));
-  TRY(make_numbers(op->make, HONE_I32, &shape, shifts, &d->headrooms));
+  BUILD(op->b, d->dividends = x_numbers(op->b, HONE_I32, &shape, numbers));
+  BUILD(op->b, d->headrooms = x_numbers(op->b, HONE_I32, &shape, shifts));
   for (int i = 0; i < WORDS; i++) {
     const int32_t x = i + LEAST;
     int bits = 0;
     const int32_t inverse = x ? fixed_inverse(x < 0 ? -x : x, 31, &bits) : 0;
     numbers[i] = x < 0 ? -inverse : inverse, shifts[i] = bits;
   }
-  TRY(make_numbers(op->make, HONE_I32, &shape, numbers, &d->inverses));
-  return make_numbers(op->make, HONE_I32, &shape, shifts, &d->bits);
+  BUILD(op->b, d->inverses = x_numbers(op->b, HONE_I32, &shape, numbers));
+  return x_give(op->b, &d->bits, x_numbers(op->b, HONE_I32, &shape, shifts));
 }
 
 /* Entries of two tables at x. */
 static hone_status look_up_both(struct tf_op *op, struct value *x, struct value *first,
                                 struct value *second, struct value **out_first,
                                 struct value **out_second) {
-  TRY(make_with_scalar(op->make, OP_Sub, x, LEAST, &x));
-  TRY(make_node(op->make, OP_Gather, VALUES(first, x), ARGS(INT_ARG("axis", 0)), out_first));
-  return make_node(op->make, OP_Gather, VALUES(second, x), ARGS(INT_ARG("axis", 0)), out_second);
+  x = x_by(op->b, OP_Sub, x, LEAST);
+  *out_first = x_gather(op->b, first, x, 0);
+  return x_give(op->b, out_second, x_gather(op->b, second, x, 0));
 }
 
 /* Division by zero, which the format leaves undefined: the bound with the sign of the dividend. */
-static hone_status bound_by_zero(struct tf_op *op, struct value *dividend, struct value *divisor,
-                                 struct value *low, struct value *high, struct value **y) {
-  struct value *is_below, *is_zero, *bound, *none;
-  TRY(make_scalar(op->make, HONE_I32, 0, &none));
-  TRY(make_node(op->make, OP_Less, VALUES(dividend, none), NULL, &is_below));
-  TRY(make_node(op->make, OP_Where, VALUES(is_below, low, high), NULL, &bound));
-  TRY(make_node(op->make, OP_Equal, VALUES(divisor, none), NULL, &is_zero));
-  return make_node(op->make, OP_Where, VALUES(is_zero, bound, *y), NULL, y);
+static struct value *bound_by_zero(struct tf_op *op, struct value *dividend, struct value *divisor,
+                                   struct value *low, struct value *high, struct value *y) {
+  struct value *none = x_scalar(op->b, HONE_I32, 0);
+  struct value *bound = x_3(op->b, OP_Where, x_2(op->b, OP_Less, dividend, none), low, high);
+  return x_3(op->b, OP_Where, x_2(op->b, OP_Equal, divisor, none), bound, y);
 }
 
 /* x less its zero point, for both operands. */
@@ -136,7 +129,7 @@ static hone_status read_words(struct tf_op *op, bool image, double scales[3], st
     if (zero) return tf_refuse(op, "of 16-bit numbers with a zero point");
     if (k == 2) break;
     TRY(tf_read(op, tf_in(op, k), image, &in[k]));
-    TRY(make_cast(op->make, in[k], HONE_I32, &in[k]));
+    BUILD(op->b, in[k] = x_cast(op->b, in[k], HONE_I32));
   }
   return HONE_OK;
 }
@@ -147,7 +140,7 @@ hone_status tf_word_quotient(struct tf_op *op) {
   int32_t multiplier;
   int shift;
   struct division d;
-  struct value *in[2], *a, *b, *headroom, *bits, *low, *high, *y;
+  struct value *in[2], *a, *b, *headroom, *bits, *high;
   bool image = tf_follows_images(op, 2);
   TRY(read_words(op, image, scales, in));
   TRY(tf_range(op, 0, &least, &most));
@@ -157,17 +150,14 @@ hone_status tf_word_quotient(struct tf_op *op) {
   TRY(fill_division(op, &d));
   TRY(look_up_both(op, in[0], d.dividends, d.headrooms, &a, &headroom));
   TRY(look_up_both(op, in[1], d.inverses, d.bits, &b, &bits));
-  TRY(make_scalar(op->make, HONE_I32, 0, &low));
-  TRY(make_node(op->make, OP_Rescale, VALUES(a, b, low), NULL, &y));
-  TRY(make_node(op->make, OP_Add, VALUES(headroom, bits), NULL, &bits));
-  TRY(make_with_scalar(op->make, OP_Sub, bits, shift, &bits));
-  TRY(make_with_scalar(op->make, OP_Min, bits, 31, &bits));
-  TRY(make_scalar(op->make, HONE_I32, multiplier, &b));
-  TRY(make_node(op->make, OP_Rescale, VALUES(y, b, bits), NULL, &y));
-  TRY(make_scalar(op->make, HONE_I32, least, &low));
-  TRY(make_scalar(op->make, HONE_I32, most, &high));
-  TRY(make_node(op->make, OP_Clip, VALUES(y, low, high), NULL, &y));
-  TRY(bound_by_zero(op, in[0], in[1], low, high, &y));
-  TRY(make_cast(op->make, y, tf_out(op, 0)->dtype, &y));
-  return tf_write(op, 0, image, y);
+  struct value *low = x_scalar(op->b, HONE_I32, 0);
+  struct value *y = x_3(op->b, OP_Rescale, a, b, low);
+  bits = x_by(op->b, OP_Min, x_by(op->b, OP_Sub, x_2(op->b, OP_Add, headroom, bits), shift), 31);
+  y = x_3(op->b, OP_Rescale, y, x_scalar(op->b, HONE_I32, multiplier), bits);
+  low = x_scalar(op->b, HONE_I32, least);
+  BUILD(op->b, high = x_scalar(op->b, HONE_I32, most));
+  return tf_write(
+      op, 0, image,
+      x_cast(op->b, bound_by_zero(op, in[0], in[1], low, high, x_3(op->b, OP_Clip, y, low, high)),
+             tf_out(op, 0)->dtype));
 }

@@ -77,7 +77,6 @@ void tf_multiplier(double x, int32_t *out_multiplier, int *out_shift) {
 
 hone_status tf_rescale(struct tf_op *op, struct value *x, const struct tf_rescale *how,
                        struct value **out) {
-  struct value *multipliers, *shifts;
   double *m, *s, low = how->low, high = how->high;
   struct shape shape = {.rank = how->count > 1, .dims = {(int64_t)how->count}};
   TRY(NEW_ARRAY(op->ctx, op->tf->arena, m, how->count));
@@ -89,15 +88,15 @@ hone_status tf_rescale(struct tf_op *op, struct value *x, const struct tf_rescal
     m[i] = multiplier, s[i] = shift;
   }
   if (low == 0 && high == 0) tf_type_range(how->dtype, &low, &high);
-  TRY(make_numbers(op->make, HONE_I32, &shape, m, &multipliers));
-  TRY(make_numbers(op->make, HONE_I32, &shape, s, &shifts));
-  return make_node(
-      op->make, OP_Requantize, VALUES(x, multipliers, shifts),
-      ARGS(INT_ARG("axis", how->axis), INT_ARG("offset", how->offset),
-           INT_ARG("left_shift", how->left_shift), INT_ARG("single_rounding", how->once),
-           INT_ARG("zero_point", how->zero_point), INT_ARG("low", (int64_t)low),
-           INT_ARG("high", (int64_t)high), INT_ARG("to", (int64_t)how->dtype)),
-      out);
+  struct value *multipliers = x_numbers(op->b, HONE_I32, &shape, m);
+  struct value *shifts = x_numbers(op->b, HONE_I32, &shape, s);
+  return x_give(
+      op->b, out,
+      x_args(op->b, OP_Requantize, VALUES(x, multipliers, shifts),
+             ARGS(INT_ARG("axis", how->axis), INT_ARG("offset", how->offset),
+                  INT_ARG("left_shift", how->left_shift), INT_ARG("single_rounding", how->once),
+                  INT_ARG("zero_point", how->zero_point), INT_ARG("low", (int64_t)low),
+                  INT_ARG("high", (int64_t)high), INT_ARG("to", (int64_t)how->dtype))));
 }
 
 /* -- between floats and quantised numbers */
@@ -110,15 +109,15 @@ static hone_status scale_values(struct tf_op *op, const struct tf_tensor *tensor
   double *points;
   TRY(NEW_ARRAY(op->ctx, op->tf->arena, points, q->count));
   for (size_t i = 0; i < q->count; i++) points[i] = (double)q->zero_points[i];
-  TRY(make_numbers(op->make, HONE_F32, &shape, q->scales, scale));
-  return make_numbers(op->make, dtype, &shape, points, zero);
+  *scale = x_numbers(op->b, HONE_F32, &shape, q->scales);
+  return x_give(op->b, zero, x_numbers(op->b, dtype, &shape, points));
 }
 
 /* A constant converted to another type, of any size: passes recognise weights with constant
  * scales. */
 static hone_status constant_as(struct tf_op *op, const struct tensor *from, hone_dtype dtype,
                                struct value **out) {
-  TRY(graph_new_constant(op->ctx, op->make->graph, dtype, &from->shape, out));
+  TRY(graph_new_constant(op->ctx, op->b->graph, dtype, &from->shape, out));
   for (size_t i = 0; i < tensor_count(from); i++)
     if (dtype_is_float(dtype))
       tensor_set_f64((*out)->constant, i, tensor_f64(from, i));
@@ -149,10 +148,10 @@ static hone_status read_blocks(struct tf_op *op, const struct tf_tensor *tensor,
   return block_operand(op, q->block_zeros, "zero points", tensor->dtype, zero);
 }
 
-static hone_status by_blocks(struct tf_op *op, const struct tf_quantisation *q, struct value *x,
-                             struct value *scale, struct value *zero, struct value **out) {
-  return make_node(op->make, OP_DequantizeLinear, VALUES(x, scale, zero),
-                   ARGS(INT_ARG("axis", x->shape.rank - 1), INT_ARG("block_size", q->block)), out);
+static struct value *by_blocks(struct tf_op *op, const struct tf_quantisation *q, struct value *x,
+                               struct value *scale, struct value *zero) {
+  return x_args(op->b, OP_DequantizeLinear, VALUES(x, scale, zero),
+                ARGS(INT_ARG("axis", x->shape.rank - 1), INT_ARG("block_size", q->block)));
 }
 
 /* x, in file order, dequantised with the scales of `tensor`. */
@@ -162,17 +161,18 @@ static hone_status dequantised(struct tf_op *op, const struct tf_tensor *tensor,
   struct value *scale, *zero = NULL;
   if (!q->block) {
     TRY(scale_values(op, tensor, x->dtype, &scale, &zero));
-    return make_node(op->make, OP_DequantizeLinear, VALUES(x, scale, zero),
-                     ARGS(INT_ARG("axis", axis)), out);
+    return x_give(
+        op->b, out,
+        x_args(op->b, OP_DequantizeLinear, VALUES(x, scale, zero), ARGS(INT_ARG("axis", axis))));
   }
   TRY(read_blocks(op, tensor, &scale, &zero));
-  return by_blocks(op, q, x, scale, zero, out);
+  return x_give(op->b, out, by_blocks(op, q, x, scale, zero));
 }
 
 hone_status tf_dequantised(struct tf_op *op, struct tf_tensor *tensor, struct value **out) {
   const struct tf_quantisation *q = &tensor->quantisation;
   TRY(tf_value(op, tensor, out));
-  if (tensor->dtype == HONE_F16) return make_cast(op->make, *out, HONE_F32, out);
+  if (tensor->dtype == HONE_F16) return x_give(op->b, out, x_cast(op->b, *out, HONE_F32));
   if (dtype_is_float(tensor->dtype) || (!q->count && !q->block)) return HONE_OK;
   op->tf->root->is_dynamic = true;
   if (tensor->constant && dtype_bits(tensor->dtype) < 4 &&
@@ -182,20 +182,19 @@ hone_status tf_dequantised(struct tf_op *op, struct tf_tensor *tensor, struct va
 }
 
 /* Scales or zero points of the rows that `indices` select, with `rank` axes to broadcast. */
-static hone_status numbers_of_rows(struct tf_op *op, const double *numbers, size_t count,
-                                   struct value *indices, int rank, struct value **out) {
+static struct value *numbers_of_rows(struct tf_op *op, const double *numbers, size_t count,
+                                     struct value *indices, int rank) {
   const struct shape shape = {1, {(int64_t)count}};
   int64_t dims[HONE_MAX_RANK];
   for (int d = 0; d < rank; d++) dims[d] = d < indices->shape.rank ? make_kept_size(indices, d) : 1;
-  TRY(make_numbers(op->make, HONE_F32, &shape, numbers, out));
-  TRY(make_node(op->make, OP_Gather, VALUES(*out, indices), NULL, out));
-  return make_reshape(op->make, *out, dims, (size_t)rank, out);
+  struct value *out = x_2(op->b, OP_Gather, x_numbers(op->b, HONE_F32, &shape, numbers), indices);
+  return x_reshape(op->b, out, dims, rank);
 }
 
 /* Rows with their own scale: (x - zero) * scale. */
 static hone_status scaled_rows(struct tf_op *op, const struct tf_quantisation *q,
                                struct value *indices, struct value *rows, struct value **out) {
-  struct value *scale, *zero;
+  struct value *zero;
   double *points;
   bool is_shifted = false;
   TRY(NEW_ARRAY(op->ctx, op->tf->arena, points, q->count));
@@ -203,13 +202,13 @@ static hone_status scaled_rows(struct tf_op *op, const struct tf_quantisation *q
     points[i] = (double)q->zero_points[i];
     is_shifted |= q->zero_points[i] != 0;
   }
-  TRY(make_cast(op->make, rows, HONE_F32, out));
+  *out = x_cast(op->b, rows, HONE_F32);
   if (is_shifted) {
-    TRY(numbers_of_rows(op, points, q->count, indices, rows->shape.rank, &zero));
-    TRY(make_node(op->make, OP_Sub, VALUES(*out, zero), NULL, out));
+    zero = numbers_of_rows(op, points, q->count, indices, rows->shape.rank);
+    *out = x_2(op->b, OP_Sub, *out, zero);
   }
-  TRY(numbers_of_rows(op, q->scales, q->count, indices, rows->shape.rank, &scale));
-  return make_node(op->make, OP_Mul, VALUES(*out, scale), NULL, out);
+  struct value *scale = numbers_of_rows(op, q->scales, q->count, indices, rows->shape.rank);
+  return x_give(op->b, out, x_2(op->b, OP_Mul, *out, scale));
 }
 
 hone_status tf_dequantised_rows(struct tf_op *op, struct tf_tensor *tensor, struct value *indices,
@@ -219,20 +218,20 @@ hone_status tf_dequantised_rows(struct tf_op *op, struct tf_tensor *tensor, stru
   TRY(tf_value(op, tensor, &table));
   if (dtype_is_float(tensor->dtype) || (!q->count && !q->block)) {
     TRY(tf_dequantised(op, tensor, &table));
-    return make_node(op->make, OP_Gather, VALUES(table, indices), NULL, out);
+    return x_give(op->b, out, x_2(op->b, OP_Gather, table, indices));
   }
   const bool by_rows = q->count > 1 && q->axis == 0;
   if (by_rows && (int64_t)q->count != table->shape.dims[0])
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: %zu scales for %lld rows", op->kind->name,
                 q->count, (long long)table->shape.dims[0]);
   op->tf->root->is_dynamic = true;
-  TRY(make_node(op->make, OP_Gather, VALUES(table, indices), NULL, out));
+  BUILD(op->b, *out = x_2(op->b, OP_Gather, table, indices));
   if (by_rows) return scaled_rows(op, q, indices, *out, out);
   if (!q->block) return dequantised(op, tensor, *out, q->axis + indices->shape.rank - 1, out);
   TRY(read_blocks(op, tensor, &scale, &zero));
-  TRY(make_node(op->make, OP_Gather, VALUES(scale, indices), NULL, &scale));
-  if (zero) TRY(make_node(op->make, OP_Gather, VALUES(zero, indices), NULL, &zero));
-  return by_blocks(op, q, *out, scale, zero, out);
+  BUILD(op->b, scale = x_2(op->b, OP_Gather, scale, indices));
+  if (zero) BUILD(op->b, zero = x_2(op->b, OP_Gather, zero, indices));
+  return x_give(op->b, out, by_blocks(op, q, *out, scale, zero));
 }
 
 hone_status tf_integer_weights(struct tf_op *op, struct tf_tensor *tensor, struct value **out) {
@@ -253,7 +252,7 @@ hone_status tf_dequantize(struct tf_op *op) {
   bool image = tf_follows_images(op, 1) && !in->quantisation.block;
   TRY(tf_read(op, in, image, &x));
   if (dtype_is_float(in->dtype)) {
-    TRY(make_cast(op->make, x, tf_out(op, 0)->dtype, &y));
+    y = x_cast(op->b, x, tf_out(op, 0)->dtype);
     return tf_write(op, 0, image, y);
   }
   if (!in->quantisation.count && !in->quantisation.block)
@@ -290,8 +289,8 @@ hone_status tf_quantize(struct tf_op *op) {
     if (!out->quantisation.count) return tf_refuse(op, "to a tensor without a scale");
     int64_t axis = out->quantisation.axis;
     TRY(scale_values(op, out, out->dtype, &scale, &zero));
-    TRY(make_node(op->make, OP_QuantizeHalfAway, VALUES(x, scale, zero),
-                  ARGS(INT_ARG("axis", image ? tf_image_axis(axis) : axis)), &y));
+    y = x_args(op->b, OP_QuantizeHalfAway, VALUES(x, scale, zero),
+               ARGS(INT_ARG("axis", image ? tf_image_axis(axis) : axis)));
     return tf_write(op, 0, image, y);
   }
   if (dtype_is_float(out->dtype) || dtype_bits(in->dtype) > 32 || dtype_bits(out->dtype) > 32)
@@ -364,7 +363,7 @@ static bool is_power_of_two(double scale, int *out_exponent) {
 
 /* x / 2^bits, to nearest with halves away from zero. */
 static hone_status divided(struct tf_op *op, struct value *x, int bits, struct value **out) {
-  if (!bits) return make_cast(op->make, x, HONE_I32, out);
+  if (!bits) return x_give(op->b, out, x_cast(op->b, x, HONE_I32));
   return widen(op, x, ldexp(1, -bits - 1), 0, 1, out); /* twice x: the product is exact */
 }
 
@@ -373,7 +372,7 @@ static hone_status divided(struct tf_op *op, struct value *x, int bits, struct v
 static hone_status sum_of_powers(struct tf_op *op, const struct pair *p, bool *out_done) {
   int64_t wanted;
   int a, b, to;
-  struct value *x, *y, *z, *low, *high;
+  struct value *x, *y;
   *out_done = false;
   TRY(tf_option(op, 1, FLAT_U8, 1, &wanted));
   if (!wanted || p->x->dtype != HONE_I16 || !is_power_of_two(p->a, &a) ||
@@ -384,12 +383,12 @@ static hone_status sum_of_powers(struct tf_op *op, const struct pair *p, bool *o
   *out_done = true;
   TRY(divided(op, p->x, to - a, &x));
   TRY(divided(op, p->y, to - b, &y));
-  TRY(make_node(op->make, (enum op_id)op->kind->parameter, VALUES(x, y), NULL, &z));
-  TRY(make_scalar(op->make, HONE_I32, p->low, &low));
-  TRY(make_scalar(op->make, HONE_I32, p->high, &high));
-  TRY(make_node(op->make, OP_Clip, VALUES(z, low, high), NULL, &z));
-  TRY(make_cast(op->make, z, tf_out(op, 0)->dtype, &z));
-  return tf_write(op, 0, p->image, z);
+  struct value *z = x_2(op->b, (enum op_id)op->kind->parameter, x, y);
+  return tf_write(op, 0, p->image,
+                  x_cast(op->b,
+                         x_3(op->b, OP_Clip, z, x_scalar(op->b, HONE_I32, p->low),
+                             x_scalar(op->b, HONE_I32, p->high)),
+                         tf_out(op, 0)->dtype));
 }
 
 /* ADD, SUB: both operands at twice the larger scale with 20 (16-bit numbers: 15) additional
@@ -405,7 +404,7 @@ hone_status tf_quantised_sum(struct tf_op *op) {
   double twice = 2 * fmax(p.a, p.b);
   TRY(widen(op, p.x, p.a / twice, p.a_zero, shift, &p.x));
   TRY(widen(op, p.y, p.b / twice, p.b_zero, shift, &p.y));
-  TRY(make_node(op->make, (enum op_id)op->kind->parameter, VALUES(p.x, p.y), NULL, &z));
+  BUILD(op->b, z = x_2(op->b, (enum op_id)op->kind->parameter, p.x, p.y));
   return write_pair(op, &p, z, twice / (ldexp(1, shift) * p.to));
 }
 
@@ -413,15 +412,14 @@ hone_status tf_quantised_sum(struct tf_op *op) {
 hone_status tf_quantised_negative(struct tf_op *op) {
   double from, to;
   int64_t from_zero, to_zero;
-  struct value *x, *y;
+  struct value *x;
   TRY(tf_one_scale(op, tf_in(op, 0), &from, &from_zero));
   TRY(tf_one_scale(op, tf_out(op, 0), &to, &to_zero));
   if (from != to || from_zero || to_zero)
     return tf_refuse(op, "of quantised numbers with different scales or a zero point");
   bool image = tf_follows_images(op, 1);
   TRY(tf_read(op, tf_in(op, 0), image, &x));
-  TRY(make_node(op->make, OP_Neg, VALUES(x), NULL, &y));
-  return tf_write(op, 0, image, y);
+  return tf_write(op, 0, image, x_1(op->b, OP_Neg, x));
 }
 
 /* EQUAL, LESS and similar ones: both operands at scale 1 with 8 additional bits, so that close
@@ -436,18 +434,19 @@ hone_status tf_quantised_compared(struct tf_op *op, struct value **x, struct val
   return widen(op, *y, b, b_zero, 8, y);
 }
 
-hone_status tf_centred(struct tf_op *op, struct value *x, int64_t zero, struct value **out) {
-  TRY(make_cast(op->make, x, HONE_I32, out));
-  return zero ? make_with_scalar(op->make, OP_Sub, *out, (double)zero, out) : HONE_OK;
+struct value *tf_centred(struct tf_op *op, struct value *x, int64_t zero) {
+  struct value *out = x_cast(op->b, x, HONE_I32);
+  if (zero) out = x_by(op->b, OP_Sub, out, (double)zero);
+  return out;
 }
 
 hone_status tf_quantised_product(struct tf_op *op) {
   struct pair p;
   struct value *z;
   TRY(read_pair(op, &p));
-  TRY(tf_centred(op, p.x, p.a_zero, &p.x));
-  TRY(tf_centred(op, p.y, p.b_zero, &p.y));
-  TRY(make_node(op->make, OP_Mul, VALUES(p.x, p.y), NULL, &z));
+  BUILD(op->b, p.x = tf_centred(op, p.x, p.a_zero));
+  p.y = tf_centred(op, p.y, p.b_zero);
+  BUILD(op->b, z = x_2(op->b, OP_Mul, p.x, p.y));
   return write_pair(op, &p, z, (double)((float)p.a * (float)p.b / (float)p.to));
 }
 
@@ -455,37 +454,34 @@ hone_status tf_quantised_product(struct tf_op *op) {
 
 /* Sum over axes of `count` elements of x - zero, in i32; computed in floats where they are exact,
  * since those have fast kernels. */
-hone_status tf_quantised_total(struct tf_op *op, struct value *x, int64_t zero, struct value *axes,
-                               int64_t count, int64_t keep, struct value **out) {
+struct value *tf_quantised_total(struct tf_op *op, struct value *x, int64_t zero,
+                                 struct value *axes, int64_t count, int64_t keep) {
   bool exact = x->dtype != HONE_I16 && count <= (1 << 24) / 255;
-  TRY(make_cast(op->make, x, exact ? HONE_F32 : HONE_I32, &x));
-  if (zero) TRY(make_with_scalar(op->make, OP_Sub, x, (double)zero, &x));
-  TRY(make_node(op->make, OP_ReduceSum, VALUES(x, axes),
-                ARGS(INT_ARG("keepdims", keep), INT_ARG("noop_with_empty_axes", 1)), out));
-  return exact ? make_cast(op->make, *out, HONE_I32, out) : HONE_OK;
+  x = x_cast(op->b, x, exact ? HONE_F32 : HONE_I32);
+  if (zero) x = x_by(op->b, OP_Sub, x, (double)zero);
+  struct value *out = x_args(op->b, OP_ReduceSum, VALUES(x, axes),
+                             ARGS(INT_ARG("keepdims", keep), INT_ARG("noop_with_empty_axes", 1)));
+  if (exact) out = x_cast(op->b, out, HONE_I32);
+  return out;
 }
 
 /* SUM of signed numbers, `count` of them: the sum times the quotient of the scales, in float,
  * halves away from zero. LiteRT's reference kernel writes nothing here: this matches its optimised
  * one. */
-static hone_status float_sum(struct tf_op *op, struct value *sum, int64_t count,
-                             struct value **out) {
+static struct value *float_sum(struct tf_op *op, struct value *sum, int64_t count) {
   const struct tf_tensor *in = tf_in(op, 0), *y = tf_out(op, 0);
   const float scale = (float)in->quantisation.scales[0] / (float)y->quantisation.scales[0];
   const float bias = (float)-in->quantisation.zero_points[0] * scale * (float)count;
-  struct value *one, *zero;
-  TRY(make_cast(op->make, sum, HONE_F32, &sum));
-  TRY(make_with_scalar(op->make, OP_Mul, sum, (double)scale, &sum));
-  if (bias != 0) TRY(make_with_scalar(op->make, OP_Add, sum, (double)bias, &sum));
-  TRY(make_scalar(op->make, HONE_F32, 1, &one));
-  TRY(make_scalar(op->make, y->dtype, (double)y->quantisation.zero_points[0], &zero));
-  return make_node(op->make, OP_QuantizeHalfAway, VALUES(sum, one, zero), NULL, out);
+  sum = x_by(op->b, OP_Mul, x_cast(op->b, sum, HONE_F32), (double)scale);
+  if (bias != 0) sum = x_by(op->b, OP_Add, sum, (double)bias);
+  return x_3(op->b, OP_QuantizeHalfAway, sum, x_scalar(op->b, HONE_F32, 1),
+             x_scalar(op->b, y->dtype, (double)y->quantisation.zero_points[0]));
 }
 
 /* The sum of `count` numbers minus zero points, rescaled to the output; for a mean the multiplier
  * includes the count. */
-static hone_status rescale_total(struct tf_op *op, struct value *total, double scale, int64_t count,
-                                 bool is_mean, struct value **out) {
+static struct value *rescale_total(struct tf_op *op, struct value *total, double scale,
+                                   int64_t count, bool is_mean) {
   const struct tf_tensor *y = tf_out(op, 0);
   int32_t multiplier;
   int shift;
@@ -501,15 +497,13 @@ static hone_status rescale_total(struct tf_op *op, struct value *total, double s
    * normalised, so they are passed unchanged */
   double m = multiplier, s = shift, low, high;
   struct shape scalar = {.rank = 0};
-  struct value *multipliers, *shifts;
   tf_type_range(y->dtype, &low, &high);
-  TRY(make_numbers(op->make, HONE_I32, &scalar, &m, &multipliers));
-  TRY(make_numbers(op->make, HONE_I32, &scalar, &s, &shifts));
-  return make_node(
-      op->make, OP_Requantize, VALUES(total, multipliers, shifts),
+  struct value *multipliers = x_numbers(op->b, HONE_I32, &scalar, &m);
+  struct value *shifts = x_numbers(op->b, HONE_I32, &scalar, &s);
+  return x_args(
+      op->b, OP_Requantize, VALUES(total, multipliers, shifts),
       ARGS(INT_ARG("zero_point", y->quantisation.zero_points[0]), INT_ARG("low", (int64_t)low),
-           INT_ARG("high", (int64_t)high), INT_ARG("to", (int64_t)y->dtype)),
-      out);
+           INT_ARG("high", (int64_t)high), INT_ARG("to", (int64_t)y->dtype)));
 }
 
 /* MEAN, SUM: the sum in 32 bits. */
@@ -533,10 +527,10 @@ hone_status tf_quantised_mean(struct tf_op *op) {
     if (!checked_mul(count, x->shape.dims[axes[i]], &count)) count = 0;
   }
   if (count < 1) return tf_refuse(op, "of no elements");
-  TRY(make_ints(op->make, axes, axis_count, &list));
+  BUILD(op->b, list = x_list(op->b, axes, axis_count));
   const bool in_float = !is_mean && in->dtype != HONE_U8;
-  TRY(tf_quantised_total(op, x, in_float ? 0 : from_zero, list, count, keep, &y));
-  TRY(in_float ? float_sum(op, y, count, &y) : rescale_total(op, y, from / to, count, is_mean, &y));
+  BUILD(op->b, y = tf_quantised_total(op, x, in_float ? 0 : from_zero, list, count, keep));
+  y = in_float ? float_sum(op, y, count) : rescale_total(op, y, from / to, count, is_mean);
   return tf_write(op, 0, image, y);
 }
 
@@ -554,22 +548,20 @@ static hone_status concat_part(struct tf_op *op, struct tf_tensor *in, bool imag
   float bias = -(float)from_zero * scale;
   double results[TABLE], low, high;
   struct shape shape = {.rank = 1, .dims = {TABLE}};
-  struct value *table, *index;
   tf_type_range(in->dtype, &low, &high);
   for (int i = 0; i < TABLE; i++) {
     float x = (float)(in->dtype == HONE_I8 ? (int8_t)i : i);
     double y = round((double)(x * scale + bias)) + (double)to_zero;
     results[i] = fmin(fmax(y, low), high);
   }
-  TRY(make_numbers(op->make, in->dtype, &shape, results, &table));
-  TRY(make_cast(op->make, *out, HONE_I32, &index));
-  return make_node(op->make, OP_Gather, VALUES(table, index), ARGS(INT_ARG("axis", 0)), out);
+  struct value *table = x_numbers(op->b, in->dtype, &shape, results);
+  return x_give(op->b, out, x_gather(op->b, table, x_cast(op->b, *out, HONE_I32), 0));
 }
 
 hone_status tf_quantised_concat(struct tf_op *op) {
   int64_t axis;
   size_t count = op->inputs.count;
-  struct value **parts, *y;
+  struct value **parts;
   bool image = tf_follows_images(op, count);
   const struct tf_tensor *first = tf_in(op, 0);
   int rank = first->value ? first->value->shape.rank : 4;
@@ -577,9 +569,7 @@ hone_status tf_quantised_concat(struct tf_op *op) {
   TRY(tf_axis(op, axis, rank, &axis));
   TRY(NEW_ARRAY(op->ctx, op->tf->arena, parts, count));
   for (size_t k = 0; k < count; k++) TRY(concat_part(op, tf_in(op, k), image, &parts[k]));
-  TRY(make_node(op->make, OP_Concat, parts, count,
-                ARGS(INT_ARG("axis", image ? tf_image_axis(axis) : axis)), &y));
-  return tf_write(op, 0, image, y);
+  return tf_write(op, 0, image, x_concat(op->b, image ? tf_image_axis(axis) : axis, parts, count));
 }
 
 /* The source of result i of `out` along one axis. */
@@ -628,8 +618,8 @@ static hone_status plan_axis(struct tf_op *op, int64_t in, int64_t out, bool ali
     weights[out + i] = far;
     weights[i] = fixed ? 1024 - far : (double)(1.0f - (float)far);
   }
-  TRY(make_numbers(op->make, HONE_I32, &shape, places, out_places));
-  return make_numbers(op->make, fixed ? HONE_I64 : HONE_F32, &shape, weights, out_weights);
+  *out_places = x_numbers(op->b, HONE_I32, &shape, places);
+  return x_give(op->b, out_weights, x_numbers(op->b, fixed ? HONE_I64 : HONE_F32, &shape, weights));
 }
 
 /* Unsigned numbers are interpolated in float, signed ones in fixed point with ten bits. */
@@ -637,7 +627,7 @@ hone_status tf_quantised_resize(struct tf_op *op) {
   int64_t align, half, size[2];
   size_t count;
   struct tf_tensor *in = tf_in(op, 0);
-  struct value *x, *axes[4], *y;
+  struct value *x, *axes[4];
   TRY(tf_option(op, 2, FLAT_U8, 0, &align));
   TRY(tf_option(op, 3, FLAT_U8, 0, &half));
   TRY(tf_ints(op, 1, 2, size, &count));
@@ -650,6 +640,6 @@ hone_status tf_quantised_resize(struct tf_op *op) {
     TRY(plan_axis(op, x->shape.dims[2 + d], size[d], align != 0, half != 0, in->dtype != HONE_U8,
                   &axes[2 * d], &axes[2 * d + 1]));
   }
-  TRY(make_node(op->make, OP_ResizeInt, VALUES(x, axes[0], axes[1], axes[2], axes[3]), NULL, &y));
-  return tf_write(op, 0, true, y);
+  return tf_write(op, 0, true,
+                  x_op(op->b, OP_ResizeInt, VALUES(x, axes[0], axes[1], axes[2], axes[3])));
 }

@@ -18,9 +18,9 @@ static hone_status stack_biases(struct tf_op *op, size_t first, int64_t units, s
   struct value *zeros;
   const struct shape shape = {2, {1, GATES * units}};
   TRY(tf_stack_gates(op, first, units, 1, true, out));
-  TRY(make_reshape(op->make, *out, whole, 2, out));
-  TRY(graph_new_constant(op->ctx, op->make->graph, HONE_F32, &shape, &zeros));
-  return make_node(op->make, OP_Concat, VALUES(*out, zeros), ARGS(INT_ARG("axis", 1)), out);
+  *out = x_reshape(op->b, *out, whole, 2);
+  TRY(graph_new_constant(op->ctx, op->b->graph, HONE_F32, &shape, &zeros));
+  return x_give(op->b, out, x_concat(op->b, 1, VALUES(*out, zeros)));
 }
 
 /* P of ONNX: [1, 3 * units] of input, output, forget. */
@@ -39,8 +39,8 @@ static hone_status stack_peepholes(struct tf_op *op, size_t first, int64_t units
     TRY(tf_dequantised(op, tensor, &parts[k]));
     TRY(tf_as_slice(op, parts[k], units, 1, &parts[k]));
   }
-  TRY(make_node(op->make, OP_Concat, parts, COUNT(parts), ARGS(INT_ARG("axis", 1)), out));
-  return make_reshape(op->make, *out, whole, 2, out);
+  *out = x_concat(op->b, 1, parts, COUNT(parts));
+  return x_give(op->b, out, x_reshape(op->b, *out, whole, 2));
 }
 
 static hone_status read_floats(struct tf_op *op, unsigned major_option, int64_t major,
@@ -55,12 +55,11 @@ static hone_status read_floats(struct tf_op *op, unsigned major_option, int64_t 
 /* Both directions, concatenated along the units or as two outputs. */
 static hone_status write_both(struct tf_op *op, const struct sequence *s, bool joined,
                               struct value *const *ys) {
-  struct value *parts[2], *y;
-  for (size_t k = 0; k < 2; k++) TRY(tf_order_sequence(op, s, ys[k], &parts[k]));
+  struct value *parts[2];
+  for (size_t k = 0; k < 2; k++) BUILD(op->b, parts[k] = tf_order_sequence(op, s, ys[k]));
   if (!joined) TRY(tf_write(op, 0, false, parts[0]));
   if (!joined) return tf_write(op, 1, false, parts[1]);
-  TRY(make_node(op->make, OP_Concat, parts, 2, ARGS(INT_ARG("axis", 2)), &y));
-  return tf_write(op, 0, false, y);
+  return tf_write(op, 0, false, x_concat(op->b, 2, parts, 2));
 }
 
 /* A state [batch, units] as [1, batch, units]. */
@@ -70,12 +69,12 @@ static hone_status read_state(struct tf_op *op, size_t k, const struct shape *sh
   if (!tf_in(op, k))
     return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "%s is missing a state", op->kind->name);
   TRY(tf_state(op, tf_in(op, k), shape, out));
-  return make_reshape(op->make, *out, dims, 3, out);
+  return x_give(op->b, out, x_reshape(op->b, *out, dims, 3));
 }
 
 static hone_status keep_state(struct tf_op *op, size_t k, const struct shape *shape,
                               struct value *x) {
-  TRY(make_reshape(op->make, x, shape->dims, 2, &x));
+  BUILD(op->b, x = x_reshape(op->b, x, shape->dims, 2));
   return tf_keep(op, tf_in(op, k), x);
 }
 
@@ -84,14 +83,15 @@ static hone_status run_recurrence(struct tf_op *op, enum op_id id, struct value 
                                   size_t function_count, int64_t units, const char *direction,
                                   size_t output_count, struct value **outs) {
   struct string *names;
-  struct make *make = op->make;
-  TRY(NEW_ARRAY(op->ctx, make->graph->arena, names, function_count));
+  struct graph_builder *b = op->b;
+  TRY(NEW_ARRAY(op->ctx, b->graph->arena, names, function_count));
   for (size_t k = 0; k < function_count; k++)
     names[k] = (struct string){functions[k], strlen(functions[k])};
-  return make_nodes(make, id, inputs, input_count,
-                    ARGS(STRINGS_ARG("activations", names, function_count),
-                         INT_ARG("hidden_size", units), STRING_ARG("direction", direction)),
-                    output_count, outs);
+  BUILD(b, x_nodes(b, id, inputs, input_count,
+                   ARGS(STRINGS_ARG("activations", names, function_count),
+                        INT_ARG("hidden_size", units), STRING_ARG("direction", direction)),
+                   output_count, outs));
+  return HONE_OK;
 }
 
 /* Common options: activation, cell_clip, proj_clip. */
@@ -189,9 +189,9 @@ static hone_status run_rnn(struct tf_op *op, size_t first, const struct sequence
   const struct shape state = {2, {s->batch, units}}, row = {2, {1, units}};
   TRY(tf_as_slice(op, w, units, s->input, &w));
   TRY(tf_as_slice(op, r, units, units, &r));
-  TRY(make_reshape(op->make, b, bias, 2, &b));
-  TRY(graph_new_constant(op->ctx, op->make->graph, HONE_F32, &row, &zeros));
-  TRY(make_node(op->make, OP_Concat, VALUES(b, zeros), ARGS(INT_ARG("axis", 1)), &b));
+  b = x_reshape(op->b, b, bias, 2);
+  TRY(graph_new_constant(op->ctx, op->b->graph, HONE_F32, &row, &zeros));
+  BUILD(op->b, b = x_concat(op->b, 1, VALUES(b, zeros)));
   TRY(read_state(op, first + 3, &state, &h));
   TRY(run_recurrence(op, OP_RNN, VALUES(s->x, w, r, b, NULL, h), &activation, 1, units, direction,
                      2, outs));
@@ -266,13 +266,13 @@ static hone_status read_svdf(struct tf_op *op, struct svdf *s) {
 static hone_status svdf_features(struct tf_op *op, const struct svdf *s, struct value *x,
                                  struct value *features, struct value **out) {
   static const int64_t turn[] = {1, 0};
-  struct value *zero, *none;
   if (!s->is_quantised)
-    return make_node(op->make, OP_Gemm, VALUES(x, features), ARGS(INT_ARG("transB", 1)), out);
-  TRY(make_scalar(op->make, HONE_I8, (double)s->zeros[SVDF_INPUT], &zero));
-  TRY(make_scalar(op->make, HONE_I8, 0, &none));
-  TRY(make_transpose(op->make, features, turn, &features));
-  TRY(make_node(op->make, OP_MatMulInteger, VALUES(x, features, zero, none), NULL, out));
+    return x_give(op->b, out,
+                  x_args(op->b, OP_Gemm, VALUES(x, features), ARGS(INT_ARG("transB", 1))));
+  struct value *zero = x_scalar(op->b, HONE_I8, (double)s->zeros[SVDF_INPUT]);
+  struct value *none = x_scalar(op->b, HONE_I8, 0);
+  BUILD(op->b, *out = x_op(op->b, OP_MatMulInteger,
+                           VALUES(x, x_transpose(op->b, features, turn), zero, none)));
   const double scale = s->scales[SVDF_INPUT] * s->scales[SVDF_FEATURES] / s->scales[SVDF_STATE];
   return tf_rescale(op, *out, &(struct tf_rescale){.scales = &scale, .count = 1, .dtype = HONE_I16},
                     out);
@@ -284,7 +284,7 @@ static hone_status svdf_output(struct tf_op *op, const struct svdf *s, struct va
   struct value *bias;
   if (tf_in(op, 3)) {
     TRY(tf_value(op, tf_in(op, 3), &bias));
-    TRY(make_node(op->make, OP_Add, VALUES(sums, bias), NULL, &sums));
+    BUILD(op->b, sums = x_2(op->b, OP_Add, sums, bias));
   }
   if (!s->is_quantised) return tf_activate(op, 1, sums, out);
   const double scale = s->scales[SVDF_STATE] * s->scales[SVDF_TIMES] / s->scales[SVDF_OUTPUT];
@@ -304,7 +304,7 @@ static hone_status svdf_output(struct tf_op *op, const struct svdf *s, struct va
 hone_status tf_svdf(struct tf_op *op) {
   int64_t rank;
   struct svdf s;
-  struct value *x, *features, *times, *memory, *axes, *y;
+  struct value *x, *features, *times, *memory, *y;
   TRY(tf_arity(op, 3, 5, 1));
   if (!tf_in(op, 4)) return fail(op->ctx, HONE_E_FORMAT, tf_place(op), "SVDF is missing its state");
   TRY(read_svdf(op, &s));
@@ -322,26 +322,23 @@ hone_status tf_svdf(struct tf_op *op) {
   const int64_t whole[] = {batch, filters, steps}, column[] = {batch, filters, 1},
                 units[] = {batch, filters / rank, rank}, begin[] = {1}, end[] = {steps},
                 axis[] = {2};
-  struct value *from, *to, *along;
   TRY(tf_state(op, tf_in(op, 4), &flat, &memory));
-  TRY(make_reshape(op->make, memory, whole, 3, &memory));
-  TRY(make_ints(op->make, begin, 1, &from));
-  TRY(make_ints(op->make, end, 1, &to));
-  TRY(make_ints(op->make, axis, 1, &along));
-  TRY(make_node(op->make, OP_Slice, VALUES(memory, from, to, along), NULL, &memory));
+  memory = x_reshape(op->b, memory, whole, 3);
+  memory =
+      x_op(op->b, OP_Slice,
+           VALUES(memory, x_list(op->b, begin, 1), x_list(op->b, end, 1), x_list(op->b, axis, 1)));
   TRY(svdf_features(op, &s, x, features, &y));
-  TRY(make_reshape(op->make, y, column, 3, &y));
-  TRY(make_node(op->make, OP_Concat, VALUES(memory, y), ARGS(INT_ARG("axis", 2)), &memory));
-  TRY(make_reshape(op->make, memory, flat.dims, 2, &y));
+  y = x_reshape(op->b, y, column, 3);
+  memory = x_concat(op->b, 2, VALUES(memory, y));
+  BUILD(op->b, y = x_reshape(op->b, memory, flat.dims, 2));
   TRY(tf_keep(op, tf_in(op, 4), y));
   const hone_dtype sums = s.is_quantised ? HONE_I32 : memory->dtype;
-  TRY(make_cast(op->make, memory, sums, &memory));
-  TRY(make_cast(op->make, times, sums, &times));
-  TRY(make_node(op->make, OP_Mul, VALUES(memory, times), NULL, &y));
-  TRY(make_ints(op->make, axis, 1, &axes));
-  TRY(make_node(op->make, OP_ReduceSum, VALUES(y, axes), ARGS(INT_ARG("keepdims", 0)), &y));
-  TRY(make_reshape(op->make, y, units, 3, &y));
-  TRY(make_node(op->make, OP_ReduceSum, VALUES(y, axes), ARGS(INT_ARG("keepdims", 0)), &y));
+  memory = x_cast(op->b, memory, sums);
+  y = x_2(op->b, OP_Mul, memory, x_cast(op->b, times, sums));
+  struct value *axes = x_list(op->b, axis, 1);
+  y = x_reshape(op->b, x_args(op->b, OP_ReduceSum, VALUES(y, axes), ARGS(INT_ARG("keepdims", 0))),
+                units, 3);
+  BUILD(op->b, y = x_args(op->b, OP_ReduceSum, VALUES(y, axes), ARGS(INT_ARG("keepdims", 0))));
   TRY(svdf_output(op, &s, y, &y));
   return tf_write(op, 0, false, y);
 }

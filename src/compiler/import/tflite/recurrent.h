@@ -27,8 +27,7 @@ MUST_USE hone_status tf_read_sequence(struct tf_op *op, unsigned major_option, i
 MUST_USE hone_status tf_as_slice(struct tf_op *op, struct value *x, int64_t rows, int64_t columns,
                                  struct value **out);
 /* y [time, 1, batch, units] in the order of the operator's output. */
-MUST_USE hone_status tf_order_sequence(struct tf_op *op, const struct sequence *s, struct value *y,
-                                       struct value **out);
+struct value *tf_order_sequence(struct tf_op *op, const struct sequence *s, struct value *y);
 /* Output 0 from y [time, 1, batch, units]. */
 MUST_USE hone_status tf_write_sequence(struct tf_op *op, const struct sequence *s, struct value *y);
 /* The gates' rows concatenated in ONNX's order (input, output, forget, cell), in float: [1, 4 rows,

@@ -13,7 +13,7 @@ static hone_status read_axes(struct tf_op *op, bool image, struct value **out) {
     TRY(tf_axis(op, axes[i], tf_rank_of(tf_in(op, 0)), &axes[i]));
     if (image) axes[i] = tf_image_axis(axes[i]);
   }
-  return make_ints(op->make, axes, count, out);
+  return x_give(op->b, out, x_list(op->b, axes, count));
 }
 
 /* MEAN, SUM, REDUCE_*: x, axes; option 0: keep_dims. No axes: nothing is reduced. */
@@ -43,79 +43,74 @@ hone_status tf_reduce(struct tf_op *op) {
     }
     if ((gone[1] && gone[2]) || gone[3]) {
       TRY(read_axes(op, true, &axes));
-      TRY(make_node(op->make, id, VALUES(tf_in(op, 0)->image, axes),
-                    ARGS(INT_ARG("keepdims", 0), INT_ARG("noop_with_empty_axes", 1)), &y));
+      y = x_args(op->b, id, VALUES(tf_in(op, 0)->image, axes),
+                 ARGS(INT_ARG("keepdims", 0), INT_ARG("noop_with_empty_axes", 1)));
       return tf_write(op, 0, false, y);
     }
   }
   TRY(tf_read(op, tf_in(op, 0), image, &x));
   TRY(read_axes(op, image, &axes));
-  TRY(make_node(op->make, id, VALUES(x, axes),
-                ARGS(INT_ARG("keepdims", keep), INT_ARG("noop_with_empty_axes", 1)), &y));
+  y = x_args(op->b, id, VALUES(x, axes),
+             ARGS(INT_ARG("keepdims", keep), INT_ARG("noop_with_empty_axes", 1)));
   return tf_write(op, 0, image, y);
 }
 
 /* REDUCE_ANY, REDUCE_ALL: the largest or smallest of 0 and 1. */
 hone_status tf_reduce_bool(struct tf_op *op) {
   int64_t keep;
-  struct value *x, *axes, *y;
+  struct value *x, *axes;
   TRY(tf_arity(op, 2, 2, 1));
   TRY(tf_option(op, 0, FLAT_U8, 0, &keep));
   TRY(tf_value(op, tf_in(op, 0), &x));
   TRY(read_axes(op, false, &axes));
-  TRY(make_cast(op->make, x, HONE_U8, &x));
-  TRY(make_node(op->make, (enum op_id)op->kind->parameter, VALUES(x, axes),
-                ARGS(INT_ARG("keepdims", keep), INT_ARG("noop_with_empty_axes", 1)), &y));
-  TRY(make_cast(op->make, y, HONE_BOOL, &y));
-  return tf_write(op, 0, false, y);
+  x = x_cast(op->b, x, HONE_U8);
+  struct value *y = x_args(op->b, (enum op_id)op->kind->parameter, VALUES(x, axes),
+                           ARGS(INT_ARG("keepdims", keep), INT_ARG("noop_with_empty_axes", 1)));
+  return tf_write(op, 0, false, x_cast(op->b, y, HONE_BOOL));
 }
 
 /* ARG_MAX, ARG_MIN: x, axis. */
 hone_status tf_arg(struct tf_op *op) {
   int64_t axis;
-  struct value *x, *y;
+  struct value *x;
   TRY(tf_arity(op, 2, 2, 1));
   TRY(tf_one_int(op, 1, &axis));
   struct tf_tensor *in = tf_in(op, 0);
   TRY(tf_axis(op, axis, tf_rank_of(in), &axis));
   bool image = in->image && !in->value && axis == 3; /* the remaining axes are in order */
   TRY(tf_read(op, in, image, &x));
-  TRY(make_node(op->make, (enum op_id)op->kind->parameter, VALUES(x),
-                ARGS(INT_ARG("axis", image ? 1 : axis), INT_ARG("keepdims", 0)), &y));
-  TRY(make_cast(op->make, y, tf_out(op, 0)->dtype, &y));
-  return tf_write(op, 0, false, y);
+  struct value *y = x_args(op->b, (enum op_id)op->kind->parameter, VALUES(x),
+                           ARGS(INT_ARG("axis", image ? 1 : axis), INT_ARG("keepdims", 0)));
+  return tf_write(op, 0, false, x_cast(op->b, y, tf_out(op, 0)->dtype));
 }
 
 /* x, axis; options exclusive, reverse. */
 hone_status tf_cumsum(struct tf_op *op) {
   int64_t exclusive, reverse;
-  struct value *x, *axis, *y;
+  struct value *x, *axis;
   TRY(tf_arity(op, 2, 2, 1));
   TRY(tf_option(op, 0, FLAT_U8, 0, &exclusive));
   TRY(tf_option(op, 1, FLAT_U8, 0, &reverse));
   TRY(tf_value(op, tf_in(op, 0), &x));
   TRY(tf_value(op, tf_in(op, 1), &axis));
-  TRY(make_reshape(op->make, axis, NULL, 0, &axis));
-  TRY(make_node(op->make, OP_CumSum, VALUES(x, axis),
-                ARGS(INT_ARG("exclusive", exclusive), INT_ARG("reverse", reverse)), &y));
+  struct value *y = x_args(op->b, OP_CumSum, VALUES(x, x_reshape(op->b, axis, NULL, 0)),
+                           ARGS(INT_ARG("exclusive", exclusive), INT_ARG("reverse", reverse)));
   return tf_write(op, 0, false, y);
 }
 
 /* x / max(|x|, 1e-6) over the last axis. */
 hone_status tf_l2_normalise(struct tf_op *op) {
   static const int64_t last[] = {-1};
-  struct value *x, *axes, *length, *y;
+  struct value *x;
   int64_t activation;
   TRY(tf_arity(op, 1, 1, 1));
   TRY(tf_option(op, 0, FLAT_I8, 0, &activation));
   if (activation) return tf_refuse(op, "with fused activation %lld", (long long)activation);
   if (tf_is_quantised(tf_in(op, 0))) return tf_quantised_l2_normalise(op);
   TRY(tf_value(op, tf_in(op, 0), &x));
-  TRY(make_ints(op->make, last, 1, &axes));
-  TRY(make_node(op->make, OP_ReduceL2, VALUES(x, axes), ARGS(INT_ARG("keepdims", 1)), &length));
-  TRY(make_with_scalar(op->make, OP_Max, length, 1e-6, &length));
-  TRY(make_node(op->make, OP_Div, VALUES(x, length), NULL, &y));
-  return tf_write(op, 0, false, y);
+  return tf_write(op, 0, false,
+                  x_2(op->b, OP_Div, x,
+                      x_by(op->b, OP_Max, x_reduce(op->b, OP_ReduceL2, x, last, 1, 1), 1e-6)));
 }
 
 /* Options radius, bias, alpha, beta; ONNX divides alpha by the window's size. The window is
@@ -124,7 +119,7 @@ hone_status tf_l2_normalise(struct tf_op *op) {
 hone_status tf_lrn(struct tf_op *op) {
   int64_t radius;
   double bias, alpha, beta;
-  struct value *x, *y;
+  struct value *x;
   TRY(tf_arity(op, 1, 1, 1));
   TRY(tf_option(op, 0, FLAT_I32, 0, &radius));
   TRY(flat_float(&op->options, 1, 0, &bias));
@@ -134,10 +129,9 @@ hone_status tf_lrn(struct tf_op *op) {
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "radius %lld", (long long)radius);
   double size = (double)(2 * radius + 1);
   TRY(tf_image(op, tf_in(op, 0), &x));
-  TRY(make_node(op->make, OP_LRN, VALUES(x),
-                ARGS(INT_ARG("size", 2 * radius + 1), FLOAT_ARG("bias", bias),
-                     FLOAT_ARG("alpha", alpha * size), FLOAT_ARG("beta", beta)),
-                &y));
+  struct value *y = x_args(op->b, OP_LRN, VALUES(x),
+                           ARGS(INT_ARG("size", 2 * radius + 1), FLOAT_ARG("bias", bias),
+                                FLOAT_ARG("alpha", alpha * size), FLOAT_ARG("beta", beta)));
   return tf_write(op, 0, true, y);
 }
 
@@ -146,7 +140,7 @@ hone_status tf_lrn(struct tf_op *op) {
 hone_status tf_resize(struct tf_op *op) {
   int64_t align, half, size[2], all[4];
   size_t count;
-  struct value *x, *sizes, *y;
+  struct value *x;
   bool bilinear = op->kind->parameter != 0;
   TRY(tf_arity(op, 2, 2, 1));
   TRY(tf_option(op, bilinear ? 2 : 0, FLAT_U8, 0, &align));
@@ -160,16 +154,15 @@ hone_status tf_resize(struct tf_op *op) {
   TRY(tf_image(op, tf_in(op, 0), &x));
   memcpy(all, x->shape.dims, 2 * sizeof *all);
   all[2] = size[0], all[3] = size[1];
-  TRY(make_ints(op->make, all, 4, &sizes));
+  struct value *sizes = x_list(op->b, all, 4);
   const char *how = align ? "align_corners" : half ? "half_pixel" : "asymmetric";
   /* nearest: floor, or rounded with align_corners; half pixels are floor(x + 0.5) */
   const char *nearest = align ? "round_prefer_ceil" : "floor";
   if (!bilinear && half && !align) how = "tf_half_pixel_for_nn";
-  TRY(make_node(
-      op->make, OP_Resize, VALUES(x, NULL, NULL, sizes),
+  struct value *y = x_args(
+      op->b, OP_Resize, VALUES(x, NULL, NULL, sizes),
       ARGS(STRING_ARG("mode", bilinear ? "linear" : "nearest"),
-           STRING_ARG("coordinate_transformation_mode", how), STRING_ARG("nearest_mode", nearest)),
-      &y));
+           STRING_ARG("coordinate_transformation_mode", how), STRING_ARG("nearest_mode", nearest)));
   return tf_write(op, 0, true, y);
 }
 
@@ -191,14 +184,14 @@ static hone_status fourier_matrix(struct tf_op *op, int64_t in, int64_t length, 
       double angle = 2 * 3.14159265358979323846 * (double)(n * k % length) / (double)length;
       numbers[n * bins + k] = sine ? -sin(angle) : cos(angle);
     }
-  return make_numbers(op->make, HONE_F32, &shape, numbers, out);
+  return x_give(op->b, out, x_numbers(op->b, HONE_F32, &shape, numbers));
 }
 
 /* x [.., h, w], lengths [h', w'] with h = h' = 1; rows are cropped or padded with zeros to w'. */
 hone_status tf_rfft(struct tf_op *op) {
   int64_t lengths[2];
   size_t count;
-  struct value *x, *matrix, *real, *imaginary;
+  struct value *x, *matrix;
   TRY(tf_arity(op, 2, 2, 1));
   TRY(tf_ints(op, 1, 2, lengths, &count));
   TRY(tf_value(op, tf_in(op, 0), &x));
@@ -211,24 +204,22 @@ hone_status tf_rfft(struct tf_op *op) {
     return fail(op->ctx, HONE_E_TYPE, tf_place(op), "RFFT2D to numbers that are not complex");
   int64_t width = x->shape.dims[rank - 1], bins = lengths[1] / 2 + 1;
   if (width > lengths[1]) {
-    struct value *start, *end, *axis;
-    TRY(make_ints(op->make, (int64_t[]){0}, 1, &start));
-    TRY(make_ints(op->make, &lengths[1], 1, &end));
-    TRY(make_ints(op->make, (int64_t[]){rank - 1}, 1, &axis));
-    TRY(make_node(op->make, OP_Slice, VALUES(x, start, end, axis), NULL, &x));
+    x = x_op(op->b, OP_Slice,
+             VALUES(x, x_list(op->b, (int64_t[]){0}, 1), x_list(op->b, &lengths[1], 1),
+                    x_list(op->b, (int64_t[]){rank - 1}, 1)));
     width = lengths[1];
   }
   TRY(fourier_matrix(op, width, lengths[1], bins, false, &matrix));
-  TRY(make_node(op->make, OP_MatMul, VALUES(x, matrix), NULL, &real));
+  struct value *real = x_2(op->b, OP_MatMul, x, matrix);
   TRY(fourier_matrix(op, width, lengths[1], bins, true, &matrix));
-  TRY(make_node(op->make, OP_MatMul, VALUES(x, matrix), NULL, &imaginary));
+  struct value *imaginary = x_2(op->b, OP_MatMul, x, matrix);
   tf_out(op, 0)->imaginary = imaginary;
   return tf_write(op, 0, false, real);
 }
 
 /* REAL (0), IMAG (1), COMPLEX_ABS (2) */
 hone_status tf_complex_part(struct tf_op *op) {
-  struct value *x, *y, *z;
+  struct value *x;
   struct tf_tensor *in = tf_in(op, 0);
   TRY(tf_arity(op, 1, 1, 1));
   if (!in->is_complex)
@@ -236,11 +227,10 @@ hone_status tf_complex_part(struct tf_op *op) {
   TRY(tf_value(op, in, &x));
   if (op->kind->parameter == 0) return tf_write(op, 0, false, x);
   if (op->kind->parameter == 1) return tf_write(op, 0, false, in->imaginary);
-  TRY(make_node(op->make, OP_Mul, VALUES(x, x), NULL, &y));
-  TRY(make_node(op->make, OP_Mul, VALUES(in->imaginary, in->imaginary), NULL, &z));
-  TRY(make_node(op->make, OP_Add, VALUES(y, z), NULL, &y));
-  TRY(make_node(op->make, OP_Sqrt, VALUES(y), NULL, &y));
-  return tf_write(op, 0, false, y);
+  struct value *y = x_2(op->b, OP_Mul, x, x);
+  return tf_write(
+      op, 0, false,
+      x_1(op->b, OP_Sqrt, x_2(op->b, OP_Add, y, x_2(op->b, OP_Mul, in->imaginary, in->imaginary))));
 }
 
 /* -- REDUCE_WINDOW */
@@ -279,8 +269,8 @@ static hone_status read_sliding(struct tf_op *op, const struct shape *shape, str
 }
 
 /* Element `at` of the window, at all its positions. */
-static hone_status window_element(struct tf_op *op, const struct sliding *w, struct value *x,
-                                  int64_t at, struct value **out) {
+static struct value *window_element(struct tf_op *op, const struct sliding *w, struct value *x,
+                                    int64_t at) {
   int64_t starts[HONE_MAX_RANK], ends[HONE_MAX_RANK], axes[HONE_MAX_RANK];
   struct value *operands[5] = {x};
   for (int d = w->rank - 1; d >= 0; d--) {
@@ -291,8 +281,8 @@ static hone_status window_element(struct tf_op *op, const struct sliding *w, str
   }
   const int64_t *const lists[] = {starts, ends, axes, w->steps};
   for (size_t k = 0; k < COUNT(lists); k++)
-    TRY(make_ints(op->make, lists[k], (size_t)w->rank, &operands[1 + k]));
-  return make_node(op->make, OP_Slice, operands, COUNT(operands), NULL, out);
+    operands[1 + k] = x_list(op->b, lists[k], (size_t)w->rank);
+  return x_op(op->b, OP_Slice, operands, COUNT(operands));
 }
 
 /* x, the initial value, window sizes, strides and dilations; option 0: the function. Window
@@ -301,7 +291,7 @@ hone_status tf_reduce_window(struct tf_op *op) {
   static const enum op_id ids[] = {[1] = OP_Add, OP_Mul, OP_Min, OP_Max, OP_And, OP_Or};
   int64_t what;
   struct sliding w;
-  struct value *x, *y, *element;
+  struct value *x, *y;
   TRY(tf_arity(op, 5, 5, 1));
   TRY(tf_option(op, 0, FLAT_I32, 0, &what));
   TRY(tf_value(op, tf_in(op, 0), &x));
@@ -315,14 +305,12 @@ hone_status tf_reduce_window(struct tf_op *op) {
                 op->kind->name);
   TRY(read_sliding(op, &x->shape, &w));
   if (what > 4) {
-    TRY(make_cast(op->make, x, HONE_BOOL, &x));
-    TRY(make_cast(op->make, y, HONE_BOOL, &y));
+    x = x_cast(op->b, x, HONE_BOOL);
+    y = x_cast(op->b, y, HONE_BOOL);
   }
-  TRY(make_reshape(op->make, y, NULL, 0, &y));
-  for (int64_t at = 0; at < w.elements; at++) {
-    TRY(window_element(op, &w, x, at, &element));
-    TRY(make_node(op->make, ids[what], VALUES(y, element), NULL, &y));
-  }
-  TRY(make_cast(op->make, y, dtype, &y));
+  y = x_reshape(op->b, y, NULL, 0);
+  for (int64_t at = 0; at < w.elements; at++)
+    BUILD(op->b, y = x_2(op->b, ids[what], y, window_element(op, &w, x, at)));
+  BUILD(op->b, y = x_cast(op->b, y, dtype));
   return tf_write(op, 0, false, y);
 }

@@ -12,7 +12,7 @@ hone_status tf_as_slice(struct tf_op *op, struct value *x, int64_t rows, int64_t
   if (make_elements(x) != rows * columns)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s: the weights' shape does not match",
                 op->kind->name);
-  return make_reshape(op->make, x, dims, 3, out);
+  return x_give(op->b, out, x_reshape(op->b, x, dims, 3));
 }
 
 /* The gates' weights concatenated in ONNX's order: [1, 4 * rows, columns]; without an input gate: 1
@@ -29,9 +29,9 @@ hone_status tf_stack_gates(struct tf_op *op, size_t first, int64_t rows, int64_t
                   op->kind->name);
     TRY(tf_dequantised(op, tensor, &parts[g]));
     TRY(tf_as_slice(op, parts[g], rows, columns, &parts[g]));
-    if (is_coupled && negate) TRY(make_node(op->make, OP_Neg, VALUES(parts[g]), NULL, &parts[g]));
+    if (is_coupled && negate) BUILD(op->b, parts[g] = x_1(op->b, OP_Neg, parts[g]));
   }
-  return make_node(op->make, OP_Concat, parts, GATES, ARGS(INT_ARG("axis", 1)), out);
+  return x_give(op->b, out, x_concat(op->b, 1, parts, GATES));
 }
 
 /* `major`: the default of the option. */
@@ -47,24 +47,23 @@ hone_status tf_read_sequence(struct tf_op *op, unsigned major_option, int64_t ma
                 out->x->shape.rank);
   if (out->is_step) {
     const int64_t dims[] = {1, out->x->shape.dims[0], out->x->shape.dims[1]};
-    TRY(make_reshape(op->make, out->x, dims, 3, &out->x));
+    BUILD(op->b, out->x = x_reshape(op->b, out->x, dims, 3));
   }
-  if (!out->is_time_major) TRY(make_transpose(op->make, out->x, swap, &out->x));
+  if (!out->is_time_major) BUILD(op->b, out->x = x_transpose(op->b, out->x, swap));
   out->batch = out->x->shape.dims[1];
   out->input = out->x->shape.dims[2];
   return HONE_OK;
 }
 
 /* y [time, 1, batch, units] in the order of the operator's output. */
-hone_status tf_order_sequence(struct tf_op *op, const struct sequence *s, struct value *y,
-                              struct value **out) {
+struct value *tf_order_sequence(struct tf_op *op, const struct sequence *s, struct value *y) {
   static const int64_t swap[] = {1, 0, 2};
   const int64_t dims[] = {y->shape.dims[0], y->shape.dims[2], y->shape.dims[3]};
-  TRY(make_reshape(op->make, y, s->is_step ? dims + 1 : dims, s->is_step ? 2 : 3, out));
-  return s->is_time_major ? HONE_OK : make_transpose(op->make, *out, swap, out);
+  struct value *out = x_reshape(op->b, y, s->is_step ? dims + 1 : dims, (int)(s->is_step ? 2 : 3));
+  if (!s->is_time_major) out = x_transpose(op->b, out, swap);
+  return out;
 }
 
 hone_status tf_write_sequence(struct tf_op *op, const struct sequence *s, struct value *y) {
-  TRY(tf_order_sequence(op, s, y, &y));
-  return tf_write(op, 0, false, y);
+  return tf_write(op, 0, false, tf_order_sequence(op, s, y));
 }

@@ -184,9 +184,8 @@ hone_status tf_sparse_constant(struct tf *tf, const struct flat_table *table, co
 
 /* DENSIFY: its constant has already been expanded. */
 hone_status tf_densify(struct tf_op *op) {
-  struct value *x, *y;
+  struct value *x;
   TRY(tf_arity(op, 1, 1, 1));
   TRY(tf_value(op, tf_in(op, 0), &x));
-  TRY(make_node(op->make, OP_Identity, VALUES(x), NULL, &y));
-  return tf_write(op, 0, false, y);
+  return tf_write(op, 0, false, x_1(op->b, OP_Identity, x));
 }

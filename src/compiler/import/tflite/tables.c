@@ -41,15 +41,14 @@ static int64_t number_at(hone_dtype dtype, int64_t i) {
 }
 
 /* Gather from `results`, one for each value of x, in the order of number_at. */
-static hone_status look_up(struct tf_op *op, struct value *x, const double *results,
-                           hone_dtype dtype, struct value **out) {
+static struct value *look_up(struct tf_op *op, struct value *x, const double *results,
+                             hone_dtype dtype) {
   const bool is_word = x->dtype == HONE_I16;
   const struct shape shape = {.rank = 1, .dims = {is_word ? WORDS : BYTES}};
-  struct value *table;
-  TRY(make_numbers(op->make, dtype, &shape, results, &table));
-  TRY(make_cast(op->make, x, HONE_I32, &x));
-  if (is_word) TRY(make_with_scalar(op->make, OP_Add, x, -INT16_MIN, &x));
-  return make_node(op->make, OP_Gather, VALUES(table, x), ARGS(INT_ARG("axis", 0)), out);
+  struct value *table = x_numbers(op->b, dtype, &shape, results);
+  x = x_cast(op->b, x, HONE_I32);
+  if (is_word) x = x_by(op->b, OP_Add, x, -INT16_MIN);
+  return x_gather(op->b, table, x, 0);
 }
 
 /* -- 8-bit numbers */
@@ -273,7 +272,7 @@ hone_status tf_quantised_table(struct tf_op *op) {
   static const int known[] = {LOGISTIC, TANH, EXP, LOG, SQRT, RSQRT, LEAKY_RELU, ABS, ELU, GELU};
   struct scales t;
   double *results;
-  struct value *x, *y;
+  struct value *x;
   bool is_known = false;
   struct tf_tensor *in = tf_in(op, 0), *out = tf_out(op, 0);
   if (op->kind->parameter == OP_Relu) return tf_quantised_relu(op);
@@ -288,8 +287,7 @@ hone_status tf_quantised_table(struct tf_op *op) {
     TRY(byte_entry(op, &t, number_at(in->dtype, i), &results[i]));
   bool image = tf_follows_images(op, 1);
   TRY(tf_read(op, in, image, &x));
-  TRY(look_up(op, x, results, out->dtype, &y));
-  return tf_write(op, 0, image, y);
+  return tf_write(op, 0, image, look_up(op, x, results, out->dtype));
 }
 
 /* -- DIV of 8-bit numbers: a table of every pair */
@@ -321,7 +319,7 @@ static double quotient_of(const struct quotient *q, int64_t x, int64_t y) {
 hone_status tf_quantised_quotient(struct tf_op *op) {
   struct quotient q;
   double scales[2], to, *results;
-  struct value *in[2], *table, *z;
+  struct value *in[2];
   const hone_dtype dtype = tf_in(op, 0)->dtype;
   const struct shape shape = {.rank = 1, .dims = {WORDS}};
   if (tf_in(op, 1)->dtype != dtype || tf_out(op, 0)->dtype != dtype)
@@ -340,13 +338,12 @@ hone_status tf_quantised_quotient(struct tf_op *op) {
   bool image = tf_follows_images(op, 2);
   for (size_t k = 0; k < 2; k++) {
     TRY(tf_read(op, tf_in(op, k), image, &in[k]));
-    TRY(make_cast(op->make, in[k], HONE_I32, &in[k]));
+    BUILD(op->b, in[k] = x_cast(op->b, in[k], HONE_I32));
   }
-  TRY(make_with_scalar(op->make, OP_Mul, in[0], BYTES, &in[0]));
-  TRY(make_node(op->make, OP_Add, VALUES(in[0], in[1]), NULL, &z));
-  if (least) TRY(make_with_scalar(op->make, OP_Sub, z, least * (BYTES + 1), &z));
-  TRY(make_numbers(op->make, dtype, &shape, results, &table));
-  TRY(make_node(op->make, OP_Gather, VALUES(table, z), ARGS(INT_ARG("axis", 0)), &z));
+  BUILD(op->b, in[0] = x_by(op->b, OP_Mul, in[0], BYTES));
+  struct value *z = x_2(op->b, OP_Add, in[0], in[1]);
+  if (least) z = x_by(op->b, OP_Sub, z, least * (BYTES + 1));
+  z = x_gather(op->b, x_numbers(op->b, dtype, &shape, results), z, 0);
   return tf_write(op, 0, image, z);
 }
 
@@ -358,7 +355,6 @@ static hone_status softmax_words(struct tf_op *op, double scale, double beta, st
   const struct shape shape = {.rank = 1, .dims = {WORDS}}, points = {1, {CURVE_POINTS}};
   int16_t curve[CURVE_POINTS];
   double *entries;
-  struct value *exps, *inverses;
   int32_t multiplier;
   int shift;
   TRY(NEW_ARRAY(op->ctx, op->tf->arena, entries, WORDS));
@@ -369,12 +365,13 @@ static hone_status softmax_words(struct tf_op *op, double scale, double beta, st
     const int64_t at = (int64_t)fixed_rescale(-d, multiplier, shift) + INT16_MAX;
     entries[d] = curve_at(curve, (int)(at < INT16_MIN ? INT16_MIN : at));
   }
-  TRY(make_numbers(op->make, HONE_I16, &shape, entries, &exps));
+  struct value *exps = x_numbers(op->b, HONE_I16, &shape, entries);
   curve_sample(inverse_after_one, 0, 0, 1, 32768, curve);
   for (int i = 0; i < CURVE_POINTS; i++) entries[i] = curve[i];
-  TRY(make_numbers(op->make, HONE_I16, &points, entries, &inverses));
-  return make_node(op->make, OP_TableSoftmax, VALUES(x, exps, inverses),
-                   ARGS(INT_ARG("axis", axis), INT_ARG("to", HONE_I16)), out);
+  return x_give(
+      op->b, out,
+      x_args(op->b, OP_TableSoftmax, VALUES(x, exps, x_numbers(op->b, HONE_I16, &points, entries)),
+             ARGS(INT_ARG("axis", axis), INT_ARG("to", HONE_I16))));
 }
 
 /* 8-bit numbers: five integer bits. */
@@ -382,7 +379,6 @@ static hone_status softmax_bytes(struct tf_op *op, double scale, double beta, st
                                  int64_t axis, struct value **out) {
   const struct shape shape = {.rank = 1, .dims = {BYTES}};
   double entries[BYTES] = {0};
-  struct value *table;
   int32_t multiplier;
   int shift;
   tf_multiplier(fmin(beta * scale * (1 << 26), 2147483647.0), &multiplier, &shift);
@@ -390,9 +386,10 @@ static hone_status softmax_bytes(struct tf_op *op, double scale, double beta, st
   double radius = floor(31.0 * (1 << 26) / ldexp(1, shift));
   for (int d = 0; d < BYTES && d <= radius; d++)
     entries[d] = fixed_exp_of_negative(fixed_rescale(-d, multiplier, shift));
-  TRY(make_numbers(op->make, HONE_I32, &shape, entries, &table));
-  return make_node(op->make, OP_TableSoftmax, VALUES(x, table),
-                   ARGS(INT_ARG("axis", axis), INT_ARG("to", (int64_t)tf_out(op, 0)->dtype)), out);
+  struct value *table = x_numbers(op->b, HONE_I32, &shape, entries);
+  return x_give(op->b, out,
+                x_args(op->b, OP_TableSoftmax, VALUES(x, table),
+                       ARGS(INT_ARG("axis", axis), INT_ARG("to", (int64_t)tf_out(op, 0)->dtype))));
 }
 
 /* The kernel writes probabilities with a scale that the format fixes, independent of the file's. */
@@ -437,7 +434,7 @@ hone_status tf_quantised_softmax(struct tf_op *op) {
 hone_status tf_quantised_l2_normalise(struct tf_op *op) {
   double from, to;
   int64_t from_zero, to_zero;
-  struct value *x, *y;
+  struct value *x;
   struct tf_tensor *in = tf_in(op, 0), *out = tf_out(op, 0);
   if (!dtype_is_byte(in->dtype) || out->dtype != in->dtype)
     return tf_refuse(op, "of 16-bit numbers");
@@ -446,7 +443,7 @@ hone_status tf_quantised_l2_normalise(struct tf_op *op) {
   if (to != 1.0 / 128 || to_zero != (out->dtype == HONE_U8 ? 128 : 0))
     return tf_refuse(op, "to another scale than 1/128");
   TRY(tf_value(op, in, &x));
-  TRY(make_node(op->make, OP_NormalizeBytes, VALUES(x),
-                ARGS(INT_ARG("axis", -1), INT_ARG("zero_point", from_zero)), &y));
-  return tf_write(op, 0, false, y);
+  return tf_write(op, 0, false,
+                  x_args(op->b, OP_NormalizeBytes, VALUES(x),
+                         ARGS(INT_ARG("axis", -1), INT_ARG("zero_point", from_zero))));
 }

@@ -71,32 +71,33 @@ hone_status tf_hashtable_import(struct tf_op *op) {
   return HONE_OK;
 }
 
-static struct arg list_arg(const struct tensor *list, const char *texts, const char *numbers) {
+static struct attribute list_arg(const struct tensor *list, const char *texts,
+                                 const char *numbers) {
   if (list->dtype == HONE_STRING)
-    return (struct arg)STRINGS_ARG(texts, list->data, tensor_count(list));
-  return (struct arg)INTS_ARG(numbers, list->data, tensor_count(list));
+    return (struct attribute)STRINGS_ARG(texts, list->data, tensor_count(list));
+  return (struct attribute)INTS_ARG(numbers, list->data, tensor_count(list));
 }
 
 /* The value for missing keys. */
-static hone_status default_arg(struct tf_op *op, const struct tensor *one, struct arg *out) {
+static hone_status default_arg(struct tf_op *op, const struct tensor *one, struct attribute *out) {
   const char *text;
   if (one->dtype != HONE_STRING) {
-    *out = (struct arg)INT_ARG("default_int64", tensor_i64(one, 0));
+    *out = (struct attribute)INT_ARG("default_int64", tensor_i64(one, 0));
     return HONE_OK;
   }
   const struct string *s = one->data;
   if (s->length > INT32_MAX || memchr(s->bytes, 0, s->length))
     return tf_refuse(op, "with a NUL in the value for missing keys");
   TRY(arena_printf(op->ctx, op->tf->arena, &text, "%.*s", (int)s->length, s->bytes));
-  *out = (struct arg)STRING_ARG("default_string", text);
+  *out = (struct attribute)STRING_ARG("default_string", text);
   return HONE_OK;
 }
 
 /* HASHTABLE_FIND: handle, queries, the value for missing keys. */
 hone_status tf_hashtable_find(struct tf_op *op) {
   const struct tf_hashtable *table;
-  struct value *asked, *otherwise, *y;
-  struct arg fallback;
+  struct value *asked, *otherwise;
+  struct attribute fallback;
   TRY(tf_arity(op, 3, 3, 1));
   TRY(filled_table(op, &table));
   TRY(tf_value(op, tf_in(op, 1), &asked));
@@ -108,10 +109,10 @@ hone_status tf_hashtable_find(struct tf_op *op) {
                 op->kind->name, dtype_name(asked->dtype), dtype_name(otherwise->dtype),
                 dtype_name(table->keys->dtype), dtype_name(table->values->dtype));
   TRY(default_arg(op, otherwise->constant, &fallback));
-  TRY(make_node(op->make, OP_LabelEncoder, VALUES(asked),
-                ARGS(list_arg(table->keys, "keys_strings", "keys_int64s"),
-                     list_arg(table->values, "values_strings", "values_int64s"), fallback),
-                &y));
+  struct value *y =
+      x_args(op->b, OP_LabelEncoder, VALUES(asked),
+             ARGS(list_arg(table->keys, "keys_strings", "keys_int64s"),
+                  list_arg(table->values, "values_strings", "values_int64s"), fallback));
   return tf_write(op, 0, false, y);
 }
 
@@ -130,7 +131,6 @@ static int by_string(const void *a, const void *b) {
 /* HASHTABLE_SIZE: the number of distinct keys. */
 hone_status tf_hashtable_size(struct tf_op *op) {
   const struct tf_hashtable *table;
-  struct value *y;
   char *sorted;
   TRY(tf_arity(op, 1, 1, 1));
   TRY(filled_table(op, &table));
@@ -143,6 +143,5 @@ hone_status tf_hashtable_size(struct tf_op *op) {
   int64_t keys = count != 0;
   for (size_t i = 1; i < count; i++)
     keys += order(sorted + (i - 1) * width, sorted + i * width) != 0;
-  TRY(make_ints(op->make, &keys, 1, &y));
-  return tf_write(op, 0, false, y);
+  return tf_write(op, 0, false, x_list(op->b, &keys, 1));
 }

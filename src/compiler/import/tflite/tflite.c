@@ -47,7 +47,7 @@ static hone_status bind_inputs(struct tf *tf, struct shape *out_shapes) {
     is_real[i] = true;
   }
   return bind_shapes(tf->ctx, tf->arena, tf->source->options, raw, is_real, count, out_shapes,
-                     tf->make.graph);
+                     tf->b.graph);
 }
 
 /* A single scale and zero point for the whole state. */
@@ -73,8 +73,7 @@ static hone_status add_inputs(struct tf *tf, struct names *names) {
     TRY(shape_check(tf->ctx, place_name(tensor->name), tensor->dtype, &shapes[i], &elements,
                     &bytes));
     tf->is_resized |= !shape_equal(&tensor->shape, &shapes[i]);
-    TRY(graph_input(tf->ctx, tf->make.graph, tensor->name, tensor->dtype, &shapes[i],
-                    &tensor->value));
+    TRY(graph_input(tf->ctx, tf->b.graph, tensor->name, tensor->dtype, &shapes[i], &tensor->value));
     state_scale(tensor, tensor->value);
     TRY(names_add(tf->ctx, names, tensor->name, tensor, &fresh));
     if (!fresh)
@@ -95,11 +94,11 @@ static hone_status fresh_name(struct tf *tf, struct names *names, const char **n
 }
 
 static hone_status add_outputs(struct tf *tf, struct names *names) {
-  struct tf_op op = {.tf = tf, .ctx = tf->ctx, .make = &tf->make};
+  struct tf_op op = {.tf = tf, .ctx = tf->ctx, .b = &tf->b};
   if (!tf->graph.outputs.count)
     return fail(tf->ctx, HONE_E_FORMAT, place_offset(tf->graph.table.at),
                 "a graph without outputs");
-  tf->make.index = -1;
+  tf->b.index = -1;
   for (size_t i = 0; i < tf->graph.outputs.count; i++) {
     struct tf_tensor *tensor = &tf->graph.tensors[flat_i32_at(&tf->graph.outputs, i)];
     const char *name = tensor->name;
@@ -110,8 +109,8 @@ static hone_status add_outputs(struct tf *tf, struct names *names) {
       return fail(tf->ctx, HONE_E_UNSUP, place_name(name), "an output of complex numbers");
     TRY(tf_value(&op, tensor, &value));
     TRY(fresh_name(tf, names, &name));
-    TRY(make_graph_output(&tf->make, value, name));
-    state_scale(tensor, tf->make.graph->outputs.at[tf->make.graph->outputs.count - 1]);
+    TRY(make_graph_output(&tf->b, value, name));
+    state_scale(tensor, tf->b.graph->outputs.at[tf->b.graph->outputs.count - 1]);
   }
   return HONE_OK;
 }
@@ -125,7 +124,7 @@ static hone_status add_states(struct tf *tf, struct names *names) {
     TRY(fresh_name(tf, names, &variable->input->name));
     TRY(arena_printf(tf->ctx, tf->arena, &name, "%s:next", variable->input->name));
     TRY(fresh_name(tf, names, &name));
-    TRY(make_graph_output(&tf->make, variable->now, name));
+    TRY(make_graph_output(&tf->b, variable->now, name));
     struct alias alias = {tf->root->outputs.count - 1, 0, variable->initial};
     while (tf->root->inputs.at[alias.input] != variable->input) alias.input++;
     VEC_PUSH(tf->ctx, tf->arena, &tf->root->aliases, alias);
@@ -353,12 +352,12 @@ static hone_status define_nothing(struct tf *tf, struct tf_tensor *tensor) {
 }
 
 static hone_status build_operator(struct tf *tf, size_t index) {
-  struct tf_op op = {.tf = tf, .ctx = tf->ctx, .make = &tf->make};
+  struct tf_op op = {.tf = tf, .ctx = tf->ctx, .b = &tf->b};
   TRY(open_operator(tf, index, &op));
-  tf->make.index = (int64_t)index;
-  tf->make.written_as = op.kind->name;
+  tf->b.index = (int64_t)index;
+  tf->b.written_as = op.kind->name;
   const struct tf_tensor *first = tf_out(&op, 0);
-  tf->make.name = first ? first->name : "";
+  tf->b.name = first ? first->name : "";
   for (size_t k = 0; k < op.inputs.count; k++) {
     struct tf_tensor *in = tf_in(&op, k);
     if (in && in->is_complex && !is_among(op.kind, of_complex, COUNT(of_complex)))
@@ -416,7 +415,7 @@ static hone_status add_branches(struct tf_op *op, struct search *search) {
 /* Handles that a graph creates, or receives, and assigns through. */
 static hone_status search_graph(struct tf *tf, struct search *search) {
   for (size_t i = 0; i < tf->graph.operators.count; i++) {
-    struct tf_op op = {.tf = tf, .ctx = tf->ctx, .make = &tf->make};
+    struct tf_op op = {.tf = tf, .ctx = tf->ctx, .b = &tf->b};
     struct tf_variable *variable;
     TRY(open_operator(tf, i, &op));
     if (op.kind->code == CODE_VAR_HANDLE) TRY(tf_var_handle(&op));
@@ -502,10 +501,10 @@ hone_status read_tflite(struct ctx *ctx, struct arena *arena, const struct sourc
   struct tf tf = {.ctx = ctx, .arena = arena, .source = source};
   struct names names;
   size_t index = 0;
-  tf.make = (struct make){.ctx = ctx, .index = -1, .name = ""};
+  tf.b = (struct graph_builder){.ctx = ctx, .index = -1, .name = ""};
   names_init(&names, arena);
-  TRY(graph_create(ctx, arena, &tf.make.graph));
-  tf.root = tf.make.graph;
+  TRY(graph_create(ctx, arena, &tf.b.graph));
+  tf.root = tf.b.graph;
   TRY(open_model(&tf));
   TRY(choose_graph(&tf, &index));
   TRY(tf_graph_open(&tf, index, &tf.graph));

@@ -73,7 +73,7 @@ struct tf {
   VEC(struct tf_hashtable) hashtables;
   int64_t entered; /* operators and tensors of called graphs, checked against limit called_nodes */
   bool is_resized; /* inputs have other shapes than in the file */
-  struct make make;
+  struct graph_builder b;
 };
 struct tf_op;
 typedef hone_status tf_build_fn(struct tf_op *op);
@@ -88,7 +88,7 @@ struct tf_kind {
 struct tf_op {
   struct tf *tf;
   struct ctx *ctx;
-  struct make *make;
+  struct graph_builder *b;
   const struct tf_kind *kind;
   struct flat_vector inputs, outputs; /* of int32, tensor or -1 */
   /* intermediate tensors, which only give scales within the operator */
@@ -187,8 +187,7 @@ MUST_USE hone_status tf_quantised_compared(struct tf_op *op, struct value **x, s
 MUST_USE hone_status tf_one_scale(struct tf_op *op, const struct tf_tensor *tensor, double *scale,
                                   int64_t *zero_point);
 /* x - zero in i32. */
-MUST_USE hone_status tf_centred(struct tf_op *op, struct value *x, int64_t zero,
-                                struct value **out);
+struct value *tf_centred(struct tf_op *op, struct value *x, int64_t zero);
 /* Weights of a quantised contraction; those with less than 8 bits are widened to 8. */
 MUST_USE hone_status tf_integer_weights(struct tf_op *op, struct tf_tensor *tensor,
                                         struct value **out);
@@ -217,9 +216,8 @@ struct tf_rescale {
 MUST_USE hone_status tf_rescale(struct tf_op *op, struct value *x, const struct tf_rescale *how,
                                 struct value **out);
 /* The sum of x - zero over `axes`, `count` elements, in i32. */
-MUST_USE hone_status tf_quantised_total(struct tf_op *op, struct value *x, int64_t zero,
-                                        struct value *axes, int64_t count, int64_t keep,
-                                        struct value **out);
+struct value *tf_quantised_total(struct tf_op *op, struct value *x, int64_t zero,
+                                 struct value *axes, int64_t count, int64_t keep);
 tf_build_fn tf_quantize, tf_dequantize, tf_quantised_sum, tf_quantised_product, tf_quantised_mean,
     tf_quantised_negative, tf_quantised_pool, tf_quantised_concat, tf_quantised_resize,
     tf_quantised_relu;

@@ -37,15 +37,14 @@ static hone_status read_operands(struct tf_op *op, struct tf_tensor *in, struct 
   if ((*x)->shape.rank != RANK || (*w)->shape.rank != RANK)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s of rank %d with weights of rank %d",
                 op->kind->name, (*x)->shape.rank, (*w)->shape.rank);
-  TRY(make_transpose(op->make, *x, to_volume, x));
-  TRY(make_transpose(op->make, *w, weights_first, w));
+  *x = x_transpose(op->b, *x, to_volume);
+  BUILD(op->b, *w = x_transpose(op->b, *w, weights_first));
   return bias ? tf_value(op, bias, b) : HONE_OK;
 }
 
 static hone_status write_volume(struct tf_op *op, struct value *y) {
   TRY(tf_activate(op, 4, y, &y));
-  TRY(make_transpose(op->make, y, from_volume, &y));
-  return tf_write(op, 0, false, y);
+  return tf_write(op, 0, false, x_transpose(op->b, y, from_volume));
 }
 
 /* Splits `total` elements of padding between both sides; the odd one is at the end. */
@@ -73,8 +72,8 @@ hone_status tf_conv_3d(struct tf_op *op) {
     int64_t out = in / v.strides[d] + (in % v.strides[d] != 0);
     halve(&v, d, v.same ? (out - 1) * v.strides[d] + reach - in : 0);
   }
-  TRY(make_node(op->make, OP_Conv, VALUES(x, w, b),
-                ARGS(INT_ARG("group", channels / each), VOLUME_ARGS(v)), &y));
+  BUILD(op->b, y = x_args(op->b, OP_Conv, VALUES(x, w, b),
+                          ARGS(INT_ARG("group", channels / each), VOLUME_ARGS(v))));
   return write_volume(op, y);
 }
 
@@ -99,7 +98,7 @@ hone_status tf_conv_3d_transpose(struct tf_op *op) {
       return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "CONV_3D_TRANSPOSE to size %lld from %lld",
                   (long long)wanted, (long long)x->shape.dims[2 + d]);
   }
-  TRY(make_node(op->make, OP_ConvTranspose, VALUES(x, w, b),
-                ARGS(VOLUME_ARGS(v), INTS_ARG("output_padding", outside, SPATIAL)), &y));
+  BUILD(op->b, y = x_args(op->b, OP_ConvTranspose, VALUES(x, w, b),
+                          ARGS(VOLUME_ARGS(v), INTS_ARG("output_padding", outside, SPATIAL))));
   return write_volume(op, y);
 }

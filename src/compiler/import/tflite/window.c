@@ -65,7 +65,7 @@ static hone_status zero_point(struct tf_op *op, const struct tf_tensor *tensor, 
   for (size_t i = 1; i < q->count; i++)
     if (q->zero_points[i] != q->zero_points[0])
       return tf_refuse(op, "with per-channel zero points of the weights");
-  return make_scalar(op->make, dtype, (double)q->zero_points[0], out);
+  return x_give(op->b, out, x_scalar(op->b, dtype, (double)q->zero_points[0]));
 }
 
 /* Real multiplier of each output channel. Per-tensor scales are multiplied in float, as in the
@@ -103,9 +103,8 @@ static hone_status finish_sums(struct tf_op *op, const struct tf_tensor *x,
     int64_t dims[HONE_MAX_RANK];
     TRY(tf_value(op, bias, &b));
     for (int d = 0; d < sums->shape.rank; d++) dims[d] = d == axis ? -1 : 1;
-    TRY(make_cast(op->make, b, sums->dtype, &b));
-    TRY(make_reshape(op->make, b, dims, (size_t)sums->shape.rank, &b));
-    TRY(make_node(op->make, OP_Add, VALUES(sums, b), NULL, &sums));
+    BUILD(op->b, b = x_reshape(op->b, x_cast(op->b, b, sums->dtype), dims, sums->shape.rank));
+    BUILD(op->b, sums = x_2(op->b, OP_Add, sums, b));
   }
   TRY(output_scales(op, x, w, in_float, &scales));
   struct tf_rescale how = {.scales = scales,
@@ -125,13 +124,12 @@ static hone_dtype type_of_sums(const struct tf_op *op, const struct tf_tensor *b
 }
 
 /* Sums of products of 16-bit and 8-bit numbers, exact in double. */
-static hone_status wide_conv(struct tf_op *op, struct value *x, struct value *w,
-                             const struct window *window, int64_t groups, struct value **out) {
-  TRY(make_cast(op->make, x, HONE_F64, &x));
-  TRY(make_cast(op->make, w, HONE_F64, &w));
-  TRY(make_node(op->make, OP_Conv, VALUES(x, w),
-                ARGS(INT_ARG("group", groups), WINDOW_ARGS(*window)), out));
-  return make_cast(op->make, *out, type_of_sums(op, tf_in(op, 2)), out);
+static struct value *wide_conv(struct tf_op *op, struct value *x, struct value *w,
+                               const struct window *window, int64_t groups) {
+  x = x_cast(op->b, x, HONE_F64);
+  struct value *out = x_args(op->b, OP_Conv, VALUES(x, x_cast(op->b, w, HONE_F64)),
+                             ARGS(INT_ARG("group", groups), WINDOW_ARGS(*window)));
+  return x_cast(op->b, out, type_of_sums(op, tf_in(op, 2)));
 }
 
 static hone_status quantised_conv(struct tf_op *op, struct value *x, struct value *w,
@@ -141,10 +139,10 @@ static hone_status quantised_conv(struct tf_op *op, struct value *x, struct valu
   TRY(zero_point(op, in, x->dtype, &x_zero));
   TRY(zero_point(op, weights, w->dtype, &w_zero));
   if (in->dtype == HONE_I16)
-    TRY(wide_conv(op, x, w, window, groups, &sums));
+    sums = wide_conv(op, x, w, window, groups);
   else
-    TRY(make_node(op->make, OP_ConvInteger, VALUES(x, w, x_zero, w_zero),
-                  ARGS(INT_ARG("group", groups), WINDOW_ARGS(*window)), &sums));
+    BUILD(op->b, sums = x_args(op->b, OP_ConvInteger, VALUES(x, w, x_zero, w_zero),
+                               ARGS(INT_ARG("group", groups), WINDOW_ARGS(*window))));
   TRY(finish_sums(op, in, weights, tf_in(op, 2), sums, 1, activation, in->dtype == HONE_U8, &y));
   return tf_write(op, 0, true, y);
 }
@@ -167,7 +165,7 @@ static hone_status conv(struct tf_op *op, const struct window_fields *fields, co
   if (w->shape.rank != 4)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "%s with weights of rank %d", op->kind->name,
                 w->shape.rank);
-  TRY(make_transpose(op->make, w, perm, &w));
+  BUILD(op->b, w = x_transpose(op->b, w, perm));
   for (int d = 0; d < 2; d++) window.kernel[d] = w->shape.dims[2 + d];
   pad_window(&window, x->shape.dims + 2);
   int64_t channels = x->shape.dims[1], groups = 1;
@@ -177,8 +175,8 @@ static hone_status conv(struct tf_op *op, const struct window_fields *fields, co
   groups = depthwise ? channels : channels / w->shape.dims[1];
   if (quantised) return quantised_conv(op, x, w, &window, groups, fields->activation);
   if (bias) TRY(tf_value(op, bias, &b));
-  TRY(make_node(op->make, OP_Conv, VALUES(x, w, b),
-                ARGS(INT_ARG("group", groups), WINDOW_ARGS(window)), &y));
+  BUILD(op->b, y = x_args(op->b, OP_Conv, VALUES(x, w, b),
+                          ARGS(INT_ARG("group", groups), WINDOW_ARGS(window))));
   TRY(tf_activate(op, (unsigned)fields->activation, y, &y));
   return tf_write(op, 0, true, y);
 }
@@ -212,7 +210,7 @@ hone_status tf_transpose_conv(struct tf_op *op) {
   if (count != 4 || w->shape.rank != 4)
     return fail(op->ctx, HONE_E_SHAPE, tf_place(op), "TRANSPOSE_CONV with weights of rank %d",
                 w->shape.rank);
-  TRY(make_transpose(op->make, w, perm, &w));
+  BUILD(op->b, w = x_transpose(op->b, w, perm));
   for (int d = 0; d < 2; d++) {
     int64_t reach = (x->shape.dims[2 + d] - 1) * window.strides[d] + w->shape.dims[2 + d];
     int64_t wanted = shape[1 + d] < 0 ? -1 : shape[1 + d];
@@ -225,18 +223,18 @@ hone_status tf_transpose_conv(struct tf_op *op) {
                   (long long)shape[1 + d], (long long)x->shape.dims[2 + d]);
   }
   if (quantised) {
-    TRY(make_cast(op->make, x, HONE_F64, &x));
-    TRY(make_with_scalar(op->make, OP_Sub, x, (double)in->quantisation.zero_points[0], &x));
-    TRY(make_cast(op->make, w, HONE_F64, &w));
+    BUILD(op->b, x = x_by(op->b, OP_Sub, x_cast(op->b, x, HONE_F64),
+                          (double)in->quantisation.zero_points[0]));
+    BUILD(op->b, w = x_cast(op->b, w, HONE_F64));
     if (weights->quantisation.count)
-      TRY(make_with_scalar(op->make, OP_Sub, w, (double)weights->quantisation.zero_points[0], &w));
+      BUILD(op->b, w = x_by(op->b, OP_Sub, w, (double)weights->quantisation.zero_points[0]));
   } else if (bias) {
     TRY(tf_value(op, bias, &b));
   }
-  TRY(make_node(op->make, OP_ConvTranspose, VALUES(x, w, b),
-                ARGS(WINDOW_ARGS(window), INTS_ARG("output_padding", outside, 2)), &y));
+  BUILD(op->b, y = x_args(op->b, OP_ConvTranspose, VALUES(x, w, b),
+                          ARGS(WINDOW_ARGS(window), INTS_ARG("output_padding", outside, 2))));
   if (quantised) {
-    TRY(make_cast(op->make, y, in->dtype == HONE_I16 ? type_of_sums(op, bias) : HONE_I32, &y));
+    BUILD(op->b, y = x_cast(op->b, y, in->dtype == HONE_I16 ? type_of_sums(op, bias) : HONE_I32));
     TRY(finish_sums(op, in, weights, bias, y, 1, transpose_fields.activation, in->dtype == HONE_U8,
                     &y));
   } else {
@@ -249,70 +247,63 @@ hone_status tf_transpose_conv(struct tf_op *op) {
 
 enum { POOL_AVERAGE, POOL_MAX, POOL_L2 };
 
-static hone_status average(struct tf_op *op, struct value *x, const struct window *w,
-                           struct value **out) {
-  return make_node(op->make, OP_AveragePool, VALUES(x),
-                   ARGS(INTS_ARG("kernel_shape", w->kernel, 2), INTS_ARG("strides", w->strides, 2),
-                        INTS_ARG("pads", w->pads, 4)),
-                   out);
+static struct value *average(struct tf_op *op, struct value *x, const struct window *w) {
+  return x_args(op->b, OP_AveragePool, VALUES(x),
+                ARGS(INTS_ARG("kernel_shape", w->kernel, 2), INTS_ARG("strides", w->strides, 2),
+                     INTS_ARG("pads", w->pads, 4)));
 }
 
-static hone_status l2_pool(struct tf_op *op, struct value *x, const struct window *w,
-                           struct value **out) {
-  TRY(make_node(op->make, OP_Mul, VALUES(x, x), NULL, out));
-  TRY(average(op, *out, w, out));
-  return make_node(op->make, OP_Sqrt, VALUES(*out), NULL, out);
+static struct value *l2_pool(struct tf_op *op, struct value *x, const struct window *w) {
+  struct value *out = x_2(op->b, OP_Mul, x, x);
+  out = average(op, out, w);
+  return x_1(op->b, OP_Sqrt, out);
 }
 
 /* 16-bit numbers are compared as floats, which represent them exactly. */
-static hone_status max_pool(struct tf_op *op, struct value *x, const struct window *w,
-                            struct value **out) {
+static struct value *max_pool(struct tf_op *op, struct value *x, const struct window *w) {
   const hone_dtype dtype = x->dtype;
-  if (dtype == HONE_I16) TRY(make_cast(op->make, x, HONE_F32, &x));
-  TRY(make_node(op->make, OP_MaxPool, VALUES(x),
-                ARGS(INTS_ARG("kernel_shape", w->kernel, 2), INTS_ARG("strides", w->strides, 2),
-                     INTS_ARG("pads", w->pads, 4)),
-                out));
-  return make_cast(op->make, *out, dtype, out);
+  if (dtype == HONE_I16) x = x_cast(op->b, x, HONE_F32);
+  struct value *out =
+      x_args(op->b, OP_MaxPool, VALUES(x),
+             ARGS(INTS_ARG("kernel_shape", w->kernel, 2), INTS_ARG("strides", w->strides, 2),
+                  INTS_ARG("pads", w->pads, 4)));
+  return x_cast(op->b, out, dtype);
 }
 
 /* Clamps to the activation's range if it is narrower than the type's. */
 static hone_status clamp_quantised(struct tf_op *op, int activation, struct value *x,
                                    struct value **out) {
   double low, high, all_low, all_high;
-  struct value *a, *b;
   TRY(tf_range(op, activation, &low, &high));
   tf_type_range(tf_out(op, 0)->dtype, &all_low, &all_high);
   *out = x;
   if (low <= all_low && high >= all_high) return HONE_OK;
-  TRY(make_scalar(op->make, x->dtype, low, &a));
-  TRY(make_scalar(op->make, x->dtype, high, &b));
-  return make_node(op->make, OP_Clip, VALUES(x, a, b), NULL, out);
+  return x_give(
+      op->b, out,
+      x_3(op->b, OP_Clip, x, x_scalar(op->b, x->dtype, low), x_scalar(op->b, x->dtype, high)));
 }
 
 /* The sum over each window: for the whole image a reduction, else a depthwise convolution with
  * ones. */
-static hone_status window_sums(struct tf_op *op, struct value *x, const struct window *w,
-                               struct value **out) {
-  struct make *make = op->make;
+static struct value *window_sums(struct tf_op *op, struct value *x, const struct window *w) {
+  struct graph_builder *b = op->b;
   int64_t channels = x->shape.dims[1], dims[4] = {channels, 1, w->kernel[0], w->kernel[1]};
   int64_t pads = 0;
-  struct value *ones, *axes;
+  struct value *axes;
   for (int d = 0; d < 4; d++) pads += w->pads[d];
   if (!pads && w->kernel[0] == x->shape.dims[2] && w->kernel[1] == x->shape.dims[3]) {
-    TRY(make_ints(make, (const int64_t[]){2, 3}, 2, &axes));
-    return tf_quantised_total(op, x, 0, axes, w->kernel[0] * w->kernel[1], 1, out);
+    axes = x_list(b, (const int64_t[]){2, 3}, 2);
+    return tf_quantised_total(op, x, 0, axes, w->kernel[0] * w->kernel[1], 1);
   }
   const bool is_word = x->dtype == HONE_I16; /* sums of up to 2^21 elements are exact in double */
-  TRY(make_scalar(make, is_word ? HONE_F64 : HONE_I8, 1, &ones));
-  TRY(make_expand(make, ones, dims, 4, &ones));
+  struct value *ones =
+      x_2(b, OP_Expand, x_scalar(b, is_word ? HONE_F64 : HONE_I8, 1), x_list(b, dims, 4));
   if (is_word) {
-    TRY(make_cast(make, x, HONE_F64, &x));
-    return make_node(make, OP_Conv, VALUES(x, ones),
-                     ARGS(INT_ARG("group", channels), WINDOW_ARGS(*w)), out);
+    x = x_cast(b, x, HONE_F64);
+    return x_args(b, OP_Conv, VALUES(x, ones), ARGS(INT_ARG("group", channels), WINDOW_ARGS(*w)));
   }
-  return make_node(make, OP_ConvInteger, VALUES(x, ones),
-                   ARGS(INT_ARG("group", channels), WINDOW_ARGS(*w)), out);
+  return x_args(b, OP_ConvInteger, VALUES(x, ones),
+                ARGS(INT_ARG("group", channels), WINDOW_ARGS(*w)));
 }
 
 /* Elements of window `at` along one axis that are inside the image. */
@@ -345,34 +336,29 @@ static hone_status window_factors(struct tf_op *op, const struct value *sums,
     equal &= factors[i] == factors[0];
   }
   if (equal) shape = (struct shape){.rank = 0};
-  TRY(make_numbers(op->make, dtype, &shape, factors, inverse));
-  return make_numbers(op->make, dtype, &shape, halves, half);
+  BUILD(op->b, *inverse = x_numbers(op->b, dtype, &shape, factors));
+  return x_give(op->b, half, x_numbers(op->b, dtype, &shape, halves));
 }
 
 /* Sum over the window divided by the number of its elements inside the image, halves away from
  * zero. */
 static hone_status quantised_average(struct tf_op *op, struct value *x, const struct window *w,
                                      struct value **out) {
-  struct make *make = op->make;
-  struct value *sums, *inverse, *half, *sign, *low, *high;
+  struct graph_builder *b = op->b;
+  struct value *sums, *inverse, *half;
   hone_dtype to = x->dtype;
   hone_dtype dtype =
       to != HONE_I16 && w->kernel[0] * w->kernel[1] <= MOST_IN_FLOAT ? HONE_F32 : HONE_F64;
   double least, most;
-  TRY(window_sums(op, x, w, &sums));
+  BUILD(b, sums = window_sums(op, x, w));
   TRY(window_factors(op, sums, w, x->shape.dims + 2, dtype, &inverse, &half));
-  TRY(make_cast(make, sums, dtype, &x));
-  TRY(make_node(make, OP_Mul, VALUES(x, inverse), NULL, out));
-  if (to != HONE_U8) {
-    TRY(make_node(make, OP_Sign, VALUES(x), NULL, &sign));
-    TRY(make_node(make, OP_Mul, VALUES(sign, half), NULL, &half));
-  }
-  TRY(make_node(make, OP_Add, VALUES(*out, half), NULL, out));
+  x = x_cast(b, sums, dtype);
+  *out = x_2(b, OP_Mul, x, inverse);
+  if (to != HONE_U8) half = x_2(b, OP_Mul, x_1(b, OP_Sign, x), half);
+  *out = x_2(b, OP_Add, *out, half);
   TRY(tf_range(op, pool_fields.activation, &least, &most));
-  TRY(make_scalar(make, dtype, least, &low));
-  TRY(make_scalar(make, dtype, most, &high));
-  TRY(make_node(make, OP_Clip, VALUES(*out, low, high), NULL, out));
-  return make_cast(make, *out, to, out); /* toward zero */
+  *out = x_3(b, OP_Clip, *out, x_scalar(b, dtype, least), x_scalar(b, dtype, most));
+  return x_give(b, out, x_cast(b, *out, to)); /* toward zero */
 }
 
 hone_status tf_pool(struct tf_op *op) {
@@ -394,7 +380,9 @@ hone_status tf_pool(struct tf_op *op) {
     TRY(quantised_average(op, x, &window, &y));
     return tf_write(op, 0, true, y);
   }
-  TRY((kind == POOL_MAX ? max_pool : kind == POOL_L2 ? l2_pool : average)(op, x, &window, &y));
+  BUILD(op->b, y = (kind == POOL_MAX  ? max_pool
+                    : kind == POOL_L2 ? l2_pool
+                                      : average)(op, x, &window));
   if (quantised)
     TRY(clamp_quantised(op, pool_fields.activation, y, &y));
   else
@@ -419,7 +407,7 @@ static hone_status flatten_rows(struct tf_op *op, struct value *x, int64_t k, in
   dims[(*rank)++] = n;
   *out = x;
   if (x->shape.rank == 2 && x->shape.dims[1] == k) return HONE_OK;
-  return make_reshape(op->make, x, flat, 2, out);
+  return x_give(op->b, out, x_reshape(op->b, x, flat, 2));
 }
 
 static hone_status quantised_product(struct tf_op *op, struct value *x, struct value *w,
@@ -430,15 +418,15 @@ static hone_status quantised_product(struct tf_op *op, struct value *x, struct v
   if (!weights->quantisation.count) return tf_refuse(op, "with weights without a scale");
   TRY(zero_point(op, in, x->dtype, &x_zero));
   TRY(zero_point(op, weights, w->dtype, &w_zero));
-  TRY(make_transpose(op->make, w, turn, &w));
+  BUILD(op->b, w = x_transpose(op->b, w, turn));
   if (in->dtype == HONE_I16) {
-    TRY(make_cast(op->make, x, HONE_F64, &x));
-    TRY(make_cast(op->make, w, HONE_F64, &w));
-    TRY(make_node(op->make, OP_MatMul, VALUES(x, w), NULL, &sums));
+    x = x_cast(op->b, x, HONE_F64);
+    w = x_cast(op->b, w, HONE_F64);
+    sums = x_2(op->b, OP_MatMul, x, w);
     const bool is_wide = weights->dtype == HONE_I16;
-    TRY(make_cast(op->make, sums, is_wide ? HONE_I64 : type_of_sums(op, bias), &sums));
+    sums = x_cast(op->b, sums, is_wide ? HONE_I64 : type_of_sums(op, bias));
   } else {
-    TRY(make_node(op->make, OP_MatMulInteger, VALUES(x, w, x_zero, w_zero), NULL, &sums));
+    BUILD(op->b, sums = x_op(op->b, OP_MatMulInteger, VALUES(x, w, x_zero, w_zero)));
   }
   return finish_sums(op, in, weights, tf_in(op, 2), sums, 1, 0, in->dtype == HONE_U8, out);
 }
@@ -464,16 +452,16 @@ hone_status tf_fully_connected(struct tf_op *op) {
     TRY(quantised_product(op, x, w, &y));
   } else {
     if (bias) TRY(tf_value(op, bias, &b));
-    TRY(make_node(op->make, OP_Gemm, VALUES(x, w, b), ARGS(INT_ARG("transB", 1)), &y));
+    BUILD(op->b, y = x_args(op->b, OP_Gemm, VALUES(x, w, b), ARGS(INT_ARG("transB", 1))));
     TRY(tf_activate(op, 0, y, &y));
   }
-  if (rank != 2) TRY(make_reshape(op->make, y, dims, rank, &y));
+  if (rank != 2) y = x_reshape(op->b, y, dims, (int)rank);
   return tf_write(op, 0, false, y);
 }
 
 /* BATCH_MATMUL: adj_x, adj_y transpose the last two axes. */
 hone_status tf_matmul(struct tf_op *op) {
-  struct value *in[2], *y;
+  struct value *in[2];
   TRY(tf_arity(op, 2, 2, 1));
   const bool quantised = tf_is_quantised(tf_in(op, 0));
   for (unsigned k = 0; k < 2; k++) {
@@ -485,9 +473,8 @@ hone_status tf_matmul(struct tf_op *op) {
     for (int d = 0; d < rank; d++) perm[d] = d;
     perm[rank - 2] = rank - 1;
     perm[rank - 1] = rank - 2;
-    if (turned) TRY(make_transpose(op->make, in[k], perm, &in[k]));
+    if (turned) BUILD(op->b, in[k] = x_transpose(op->b, in[k], perm));
   }
   if (quantised) return tf_quantised_matmul(op, in);
-  TRY(make_node(op->make, OP_MatMul, VALUES(in[0], in[1]), NULL, &y));
-  return tf_write(op, 0, false, y);
+  return tf_write(op, 0, false, x_2(op->b, OP_MatMul, in[0], in[1]));
 }

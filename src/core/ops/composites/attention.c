@@ -5,7 +5,7 @@
 
 #include "expand.h"
 
-struct value *x_split_heads(struct expansion *e, struct value *x, int64_t heads) {
+struct value *x_split_heads(struct graph_builder *e, struct value *x, int64_t heads) {
   if (e->status || x->shape.rank == 4) return x;
   const int64_t *d = x->shape.dims, size = heads > 0 ? d[2] / heads : 0;
   if (heads < 1 || x->shape.rank != 3 || d[2] % heads)
@@ -13,19 +13,19 @@ struct value *x_split_heads(struct expansion *e, struct value *x, int64_t heads)
   return x_swap(e, x_reshape(e, x, (int64_t[]){d[0], d[1], heads, size}, 4), 1, 2);
 }
 
-struct value *x_join_heads(struct expansion *e, struct value *x) {
+struct value *x_join_heads(struct graph_builder *e, struct value *x) {
   const int64_t *d = x->shape.dims;
   return x_reshape(e, x_swap(e, x, 1, 2), (int64_t[]){d[0], d[2], d[1] * d[3]}, 3);
 }
 
-struct value *x_widened(struct expansion *e, struct value *x) {
+struct value *x_widened(struct graph_builder *e, struct value *x) {
   bool is_small = x && dtype_is_float(x->dtype) && dtype_bits(x->dtype) < 32;
   return is_small ? x_cast(e, x, HONE_F32) : x;
 }
 
 /* Query heads that share a key head are adjacent: they become further rows. If their number is
  * dynamic they are not merged, and the matmul broadcasts the key heads instead. */
-struct value *x_of_heads(struct expansion *e, struct value *x, struct value *y) {
+struct value *x_of_heads(struct graph_builder *e, struct value *x, struct value *y) {
   const int64_t *d = x->shape.dims, batch = d[0], heads = d[1], rows = d[2], size = d[3];
   if (e->status) return x;
   const int64_t groups = y->shape.dims[1], columns = y->shape.dims[3];
@@ -42,21 +42,17 @@ struct value *x_of_heads(struct expansion *e, struct value *x, struct value *y) 
   return x_reshape(e, x_2(e, OP_MatMul, x, y), (int64_t[]){batch, heads, rows, columns}, 4);
 }
 
-static struct value *scaled(struct expansion *e, struct value *x, double by) {
-  return x_2(e, OP_Mul, x, x_scalar(e, x->dtype, by));
-}
-
 /* -- Attention */
 
 /* a OR b, where either may be absent. */
-static struct value *either(struct expansion *e, struct value *a, struct value *b) {
+static struct value *either(struct graph_builder *e, struct value *a, struct value *b) {
   return a && b ? x_2(e, OP_Or, a, b) : a ? a : b;
 }
 
 /* True where query i must not attend to key j because of its position: [rows, keys] or [batch, 1,
  * rows, keys]. */
-static struct value *hidden_places(struct expansion *e, int64_t rows, int64_t keys, int64_t past,
-                                   struct value *lengths) {
+static struct value *hidden_places(struct graph_builder *e, int64_t rows, int64_t keys,
+                                   int64_t past, struct value *lengths) {
   int64_t left = x_int(e, "left_window_size", -1), right = x_int(e, "right_window_size", -1);
   bool is_causal = x_int(e, "is_causal", 0) != 0;
   /* counted from the first query or to the last, so that a smaller dynamic size needs a part of
@@ -80,7 +76,7 @@ static struct value *hidden_places(struct expansion *e, int64_t rows, int64_t ke
 }
 
 /* The bias added to the scores: the mask, -Inf for hidden keys; NULL: none. */
-static struct value *bias_of(struct expansion *e, struct value *mask, struct value *hidden,
+static struct value *bias_of(struct graph_builder *e, struct value *mask, struct value *hidden,
                              hone_dtype dtype, int64_t keys) {
   struct value *never = x_scalar(e, dtype, -INFINITY), *zero = x_scalar(e, dtype, 0);
   if (mask && !e->status) {
@@ -97,7 +93,7 @@ static struct value *bias_of(struct expansion *e, struct value *mask, struct val
 }
 
 /* Softmax over keys; zeros if every key is hidden. */
-static struct value *weights_of(struct expansion *e, struct value *scores, struct value *bias) {
+static struct value *weights_of(struct graph_builder *e, struct value *scores, struct value *bias) {
   const int64_t last = -1;
   x_with_int(e, "axis", -1);
   struct value *weights = x_1(e, OP_Softmax, scores);
@@ -117,8 +113,8 @@ static bool broadcasts_over_heads(const struct value *mask, bool is_one_row) {
 /* Query heads that share a key head become rows, or if a head has several rows already a batch over
  * which the key heads broadcast. All nodes between the two matmuls then have one shape, and the
  * plan makes one step of them. */
-static void group_heads(struct expansion *e, bool is_one_row, struct value **q, struct value **k,
-                        struct value **v) {
+static void group_heads(struct graph_builder *e, bool is_one_row, struct value **q,
+                        struct value **k, struct value **v) {
   const int64_t *d = (*q)->shape.dims, *keys = (*k)->shape.dims, *values = (*v)->shape.dims;
   const int64_t groups = keys[1], count = d[0] * groups;
   if (is_one_row) {
@@ -130,7 +126,7 @@ static void group_heads(struct expansion *e, bool is_one_row, struct value **q, 
   *v = x_reshape(e, *v, (int64_t[]){count, 1, values[2], values[3]}, 4);
 }
 
-void expand_attention(struct expansion *e) {
+void expand_attention(struct graph_builder *e) {
   enum { Q, K, V, MASK, PAST_KEY, PAST_VALUE, LENGTHS };
   struct value *q = x_in(e, Q), *k = x_in(e, K), *v = x_in(e, V);
   bool is_flat = q->shape.rank == 3;
@@ -160,8 +156,9 @@ void expand_attention(struct expansion *e) {
   int64_t mode = x_int(e, "qk_matmul_output_mode", 0);
   k = x_swap(e, k, 2, 3);
   struct value *scores = is_grouped ? x_2(e, OP_MatMul, q, k) : x_of_heads(e, q, k);
-  struct value *shown = scores = scaled(e, scores, scale);
-  if (softcap > 0) scores = scaled(e, x_1(e, OP_Tanh, scaled(e, scores, 1 / softcap)), softcap);
+  struct value *shown = scores = x_by(e, OP_Mul, scores, scale);
+  if (softcap > 0)
+    scores = x_by(e, OP_Mul, x_1(e, OP_Tanh, x_by(e, OP_Mul, scores, 1 / softcap)), softcap);
   if (mode == 1) shown = scores;
   struct value *hidden = hidden_places(e, rows, keys, past, x_in(e, LENGTHS));
   struct value *bias = bias_of(e, x_in(e, MASK), hidden, scores->dtype, keys);
@@ -181,7 +178,7 @@ void expand_attention(struct expansion *e) {
 
 /* -- FlexAttention: subgraphs that modify the scores and the weights */
 
-static struct value *modified(struct expansion *e, const char *name, struct value *x) {
+static struct value *modified(struct graph_builder *e, const char *name, struct value *x) {
   const struct attribute *a = node_attribute(e->node, name);
   if (!a || e->status) return x;
   struct value *y = x_inline(e, a->graph, x);
@@ -190,7 +187,7 @@ static struct value *modified(struct expansion *e, const char *name, struct valu
   return y;
 }
 
-void expand_flex_attention(struct expansion *e) {
+void expand_flex_attention(struct graph_builder *e) {
   struct value *q = x_in(e, 0), *k = x_in(e, 1), *v = x_in(e, 2);
   hone_dtype type = q->dtype;
   int64_t precision = x_int(e, "softmax_precision", type == HONE_F64 ? HONE_F64 : HONE_F32);
@@ -203,7 +200,7 @@ void expand_flex_attention(struct expansion *e) {
   if (e->status) return; /* after a failure values have no heads */
   const int64_t size = q->shape.dims[3];
   double scale = x_float(e, "scale", size ? 1 / sqrt((double)size) : 1);
-  struct value *scores = scaled(e, x_of_heads(e, q, x_swap(e, k, 2, 3)), scale);
+  struct value *scores = x_by(e, OP_Mul, x_of_heads(e, q, x_swap(e, k, 2, 3)), scale);
   scores = modified(e, "score_mod", x_cast(e, scores, (hone_dtype)precision));
   x_with_int(e, "axis", -1);
   struct value *weights = modified(e, "prob_mod", x_1(e, OP_Softmax, scores));
@@ -214,14 +211,14 @@ void expand_flex_attention(struct expansion *e) {
 /* -- RotaryEmbedding */
 
 /* cos or sin for each token, shared by the heads: [batch, rows, 1, half] */
-static struct value *angles(struct expansion *e, struct value *table, int64_t half) {
+static struct value *angles(struct graph_builder *e, struct value *table, int64_t half) {
   if (x_in(e, 3)) table = x_gather(e, table, x_in(e, 3), 0);
   if (!e->status && (table->shape.rank != 3 || table->shape.dims[2] != half))
     x_fail(e, HONE_E_SHAPE, "the caches do not fit %lld rotated columns", (long long)(2 * half));
   return x_unsqueeze(e, table, 2);
 }
 
-void expand_rotary(struct expansion *e) {
+void expand_rotary(struct graph_builder *e) {
   struct value *x = x_in(e, 0), *part[2], *table[2];
   bool is_flat = x->shape.rank == 3, interleaved = x_int(e, "interleaved", 0) != 0;
   int64_t heads = x_int(e, "num_heads", 0);
@@ -276,12 +273,12 @@ struct recurrence {
 };
 
 /* Token t of [batch, tokens, columns] in the given shape. */
-static struct value *token(struct expansion *e, struct value *x, int64_t t, int64_t a, int64_t b,
-                           int64_t c) {
+static struct value *token(struct graph_builder *e, struct value *x, int64_t t, int64_t a,
+                           int64_t b, int64_t c) {
   return x_reshape(e, x_slice(e, x, 1, t, t + 1), (int64_t[]){x->shape.dims[0], a, b, c}, 4);
 }
 
-static struct value *step(struct expansion *e, const struct recurrence *r, int64_t t,
+static struct value *step(struct graph_builder *e, const struct recurrence *r, int64_t t,
                           struct value *const in[6], struct value **state) {
   struct value *q = in[0], *k = in[1], *v = in[2], *decay = in[4], *beta = in[5];
   struct value *key = token(e, k, t, r->kv_heads, r->key_size, 1);
@@ -298,11 +295,11 @@ static struct value *step(struct expansion *e, const struct recurrence *r, int64
   }
   *state = x_2(e, OP_Add, *state, x_2(e, OP_Mul, key, value));
   struct value *y = x_2(e, OP_MatMul, token(e, q, t, r->kv_heads, r->shared, r->key_size), *state);
-  y = scaled(e, y, r->scale);
+  y = x_by(e, OP_Mul, y, r->scale);
   return x_reshape(e, y, (int64_t[]){r->batch, 1, r->kv_heads * r->shared * r->value_size}, 3);
 }
 
-void expand_linear_attention(struct expansion *e) {
+void expand_linear_attention(struct graph_builder *e) {
   enum { Q, K, V, PAST, DECAY, BETA };
   struct value *in[6] = {NULL}, *tokens[LONGEST_SEQUENCE], *state;
   int64_t heads = x_int(e, "q_num_heads", 0);
@@ -342,7 +339,7 @@ void expand_linear_attention(struct expansion *e) {
 
 /* -- CausalConvWithState, SwiGLU, TensorScatter */
 
-void expand_causal_conv(struct expansion *e) {
+void expand_causal_conv(struct graph_builder *e) {
   struct value *x = x_in(e, 0), *weight = x_in(e, 1), *past = x_in(e, 3);
   hone_dtype type = x->dtype;
   if (x->shape.rank != 3 || weight->shape.rank != 3 || weight->shape.dims[2] < 1) {
@@ -364,7 +361,7 @@ void expand_causal_conv(struct expansion *e) {
   x_out(e, 0, x_cast(e, y, type));
 }
 
-void expand_swiglu(struct expansion *e) {
+void expand_swiglu(struct graph_builder *e) {
   x_with_float(e, "alpha", x_float(e, "alpha", 1));
   struct value *gate = x_1(e, OP_Swish, x_in(e, 0));
   x_out(e, 0, x_2(e, OP_Mul, gate, x_in(e, 1)));
@@ -381,7 +378,7 @@ static void fill_places(const struct shape *shape, int64_t *to) {
   }
 }
 
-void expand_tensor_scatter(struct expansion *e) {
+void expand_tensor_scatter(struct graph_builder *e) {
   struct value *cache = x_in(e, 0), *update = x_in(e, 1), *first = x_in(e, 2);
   int axis = 0, rank = update->shape.rank;
   hone_status status = axis_attribute(e->ctx, e->node, "axis", -2, rank, &axis);

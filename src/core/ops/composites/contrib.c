@@ -4,26 +4,26 @@
 
 #include "expand.h"
 
-static struct value *sum_of(struct expansion *e, struct value *a, struct value *b) {
+static struct value *sum_of(struct graph_builder *e, struct value *a, struct value *b) {
   return a && b ? x_2(e, OP_Add, a, b) : a ? a : b;
 }
 
-static struct value *gelu(struct expansion *e, struct value *x, bool is_tanh) {
+static struct value *gelu(struct graph_builder *e, struct value *x, bool is_tanh) {
   if (is_tanh) x_with_string(e, "approximate", "tanh");
   return x_1(e, OP_Gelu, x);
 }
 
-void expand_bias_gelu(struct expansion *e) {
+void expand_bias_gelu(struct graph_builder *e) {
   struct value *x = sum_of(e, x_in(e, 0), x_in(e, 1));
   x_out(e, 0, gelu(e, x, is_op(e->node, OP_FastGelu)));
 }
 
-void expand_quick_gelu(struct expansion *e) {
+void expand_quick_gelu(struct graph_builder *e) {
   x_with_float(e, "alpha", x_float(e, "alpha", 1.702));
   x_out(e, 0, x_1(e, OP_Swish, x_in(e, 0)));
 }
 
-void expand_fused_matmul(struct expansion *e) {
+void expand_fused_matmul(struct graph_builder *e) {
   struct value *operand[2] = {x_in(e, 0), x_in(e, 1)};
   if (x_int(e, "transBatchA", 0) || x_int(e, "transBatchB", 0))
     x_fail(e, HONE_E_UNSUP, "FusedMatMul with transposed batches");
@@ -34,11 +34,11 @@ void expand_fused_matmul(struct expansion *e) {
   }
   struct value *y = x_2(e, OP_MatMul, operand[0], operand[1]);
   double alpha = x_float(e, "alpha", 1);
-  x_out(e, 0, alpha == 1 ? y : x_2(e, OP_Mul, y, x_scalar(e, y->dtype, alpha)));
+  x_out(e, 0, alpha == 1 ? y : x_by(e, OP_Mul, y, alpha));
 }
 
 /* Distances, or squared distances, between the rows of both operands. */
-void expand_cdist(struct expansion *e) {
+void expand_cdist(struct graph_builder *e) {
   if (x_in(e, 0)->shape.rank != 2 || x_in(e, 1)->shape.rank != 2) {
     x_fail(e, HONE_E_SHAPE, "CDist of ranks %d and %d", x_in(e, 0)->shape.rank,
            x_in(e, 1)->shape.rank);
@@ -51,7 +51,7 @@ void expand_cdist(struct expansion *e) {
 
 /* -- FusedConv */
 
-static struct value *activated(struct expansion *e, struct value *x) {
+static struct value *activated(struct graph_builder *e, struct value *x) {
   static const struct {
     const char *name;
     enum op_id op;
@@ -81,7 +81,7 @@ static struct value *activated(struct expansion *e, struct value *x) {
   return x;
 }
 
-void expand_fused_gemm(struct expansion *e) {
+void expand_fused_gemm(struct graph_builder *e) {
   static const char *const kept[] = {"alpha", "beta", "transA", "transB"};
   for (size_t i = 0; i < COUNT(kept); i++) {
     const struct attribute *a = node_attribute(e->node, kept[i]);
@@ -91,7 +91,7 @@ void expand_fused_gemm(struct expansion *e) {
   x_out(e, 0, activated(e, x_op(e, OP_Gemm, in, in[2] ? 3 : 2)));
 }
 
-void expand_fused_conv(struct expansion *e) {
+void expand_fused_conv(struct graph_builder *e) {
   static const char *const kept[] = {"auto_pad",     "dilations", "group",
                                      "kernel_shape", "pads",      "strides"};
   for (size_t i = 0; i < COUNT(kept); i++) {
@@ -105,7 +105,7 @@ void expand_fused_conv(struct expansion *e) {
 
 /* -- normalisations */
 
-static struct value *normalised(struct expansion *e, struct value *x, struct value *gamma,
+static struct value *normalised(struct graph_builder *e, struct value *x, struct value *gamma,
                                 struct value *beta) {
   x_with_int(e, "axis", -1);
   x_with_float(e, "epsilon", x_float(e, "epsilon", 1e-12));
@@ -113,7 +113,7 @@ static struct value *normalised(struct expansion *e, struct value *x, struct val
 }
 
 /* input, skip, gamma, [beta,] bias */
-void expand_skip_layer_norm(struct expansion *e) {
+void expand_skip_layer_norm(struct graph_builder *e) {
   bool is_simple = is_op(e->node, OP_SkipSimplifiedLayerNormalization);
   struct value *bias = x_in(e, is_simple ? 3 : 4);
   struct value *x = sum_of(e, x_2(e, OP_Add, x_in(e, 0), x_in(e, 1)), bias), *y;
@@ -128,14 +128,14 @@ void expand_skip_layer_norm(struct expansion *e) {
   x_out(e, 3, x);
 }
 
-void expand_simplified_layer_norm(struct expansion *e) {
+void expand_simplified_layer_norm(struct graph_builder *e) {
   x_with_int(e, "axis", x_int(e, "axis", -1));
   x_with_float(e, "epsilon", x_float(e, "epsilon", 1e-5));
   x_out(e, 0, x_2(e, OP_RMSNormalization, x_in(e, 0), x_in(e, 1)));
 }
 
 /* One of the five tables; the quantised form is dequantised after its rows are gathered. */
-static struct value *embedding(struct expansion *e, size_t k, struct value *rows) {
+static struct value *embedding(struct graph_builder *e, size_t k, struct value *rows) {
   struct value *x = rows ? x_gather(e, x_in(e, k), rows, 0) : x_in(e, k);
   if (!is_op(e->node, OP_QEmbedLayerNormalization)) return x;
   struct value *const in[] = {x, x_in(e, k + 6), x_in(e, k + 11)};
@@ -144,7 +144,7 @@ static struct value *embedding(struct expansion *e, size_t k, struct value *rows
 
 /* ids, segments, word, position and segment tables, gamma, beta, mask, then position ids, or scales
  * and zero points of the five tables */
-void expand_embed_layer_norm(struct expansion *e) {
+void expand_embed_layer_norm(struct graph_builder *e) {
   bool is_quantised = is_op(e->node, OP_QEmbedLayerNormalization);
   struct value *ids = x_in(e, 0), *segments = x_in(e, 1);
   struct value *positions = is_quantised ? NULL : x_in(e, 8);
@@ -169,7 +169,8 @@ void expand_embed_layer_norm(struct expansion *e) {
 /* -- MatMulNBits: columns of 2, 4 or 8 bits, one scale per block */
 
 /* bytes [n, m] to elements [n, count] of 2, 4 or 8 bits, low bits first. */
-static struct value *unpacked(struct expansion *e, struct value *x, int64_t bits, int64_t count) {
+static struct value *unpacked(struct graph_builder *e, struct value *x, int64_t bits,
+                              int64_t count) {
   int64_t n = x->shape.dims[0], m = x->shape.dims[1], each = 8 / bits;
   struct value *parts[4];
   for (int64_t i = 0; i < each && each > 1; i++) {
@@ -214,7 +215,8 @@ static void put_codes(const struct nbits *w, int64_t middle, uint8_t *to) {
 
 /* The same elements as [n, k] of 4 or 8 bits. Zero points at the middle of the range make them
  * signed, without zero points. */
-static struct value *nbits_product(struct expansion *e, struct value *a, const struct nbits *w) {
+static struct value *nbits_product(struct graph_builder *e, struct value *a,
+                                   const struct nbits *w) {
   const struct tensor *q, *scales, *zeros = NULL;
   struct shape shape = {2, {w->n, w->k}}, blocks = {2, {w->n, w->blocks}};
   hone_dtype dtype = w->bits == 4 ? (w->zeros ? HONE_U4 : HONE_I4) : w->zeros ? HONE_U8 : HONE_I8;
@@ -245,7 +247,7 @@ static bool stays_small(const struct graph *graph, const struct value *a, int64_
 
 /* Repeats one number per block for each of its elements, [n, blocks * block]; g_idx gives the block
  * of each row. */
-static struct value *of_blocks(struct expansion *e, struct value *x, int64_t n, int64_t blocks,
+static struct value *of_blocks(struct graph_builder *e, struct value *x, int64_t n, int64_t blocks,
                                int64_t block) {
   struct value *index = x_in(e, 4);
   x = x_reshape(e, x, (int64_t[]){n, blocks}, 2);
@@ -254,7 +256,7 @@ static struct value *of_blocks(struct expansion *e, struct value *x, int64_t n, 
   return x_reshape(e, x, (int64_t[]){n, blocks * block}, 2);
 }
 
-void expand_matmul_nbits(struct expansion *e) {
+void expand_matmul_nbits(struct graph_builder *e) {
   struct value *a = x_in(e, 0), *b = x_in(e, 1), *scales = x_in(e, 2), *zeros = x_in(e, 3);
   int64_t k = x_int(e, "K", 0), n = x_int(e, "N", 0), bits = x_int(e, "bits", 4);
   int64_t block = x_int(e, "block_size", 32), count = 0;
@@ -297,7 +299,7 @@ void expand_matmul_nbits(struct expansion *e) {
 }
 
 /* Gathers rows of a table in blocks of 4 or 8 bits: data, indices, scales, zero points. */
-void expand_gather_block_quantized(struct expansion *e) {
+void expand_gather_block_quantized(struct graph_builder *e) {
   struct value *data = x_in(e, 0), *index = x_in(e, 1), *scales = x_in(e, 2), *zeros = x_in(e, 3);
   int64_t bits = x_int(e, "bits", 4), block = x_int(e, "block_size", 128), count = 0;
   int64_t axis = x_int(e, "quantize_axis", 1), from = x_int(e, "gather_axis", 0);
@@ -334,7 +336,7 @@ void expand_gather_block_quantized(struct expansion *e) {
 
 /* -- DynamicQuantizeLSTM: weights of 8 bits, [directions, columns, 4 hidden] */
 
-static struct value *lstm_weights(struct expansion *e, size_t k, size_t scale_at) {
+static struct value *lstm_weights(struct graph_builder *e, size_t k, size_t scale_at) {
   struct value *x = x_cast(e, x_in(e, k), HONE_F32);
   struct value *scale = x_in(e, scale_at), *zero = x_in(e, scale_at + 1);
   int64_t count = 0, directions = x->shape.dims[0];
@@ -350,7 +352,7 @@ static struct value *lstm_weights(struct expansion *e, size_t k, size_t scale_at
 
 /* X, W, R, B, lengths, first h and c, P, then scale and zero point of W and R. Weights are
  * dequantised; the inputs stay floats. */
-void expand_dynamic_quantize_lstm(struct expansion *e) {
+void expand_dynamic_quantize_lstm(struct graph_builder *e) {
   static const char *const kept[] = {"activation_alpha", "activation_beta", "activations", "clip",
                                      "direction",        "hidden_size",     "input_forget"};
   struct value *const in[] = {x_in(e, 0),
@@ -373,7 +375,7 @@ void expand_dynamic_quantize_lstm(struct expansion *e) {
 /* -- RotaryEmbedding */
 
 /* input, position ids, cos, sin */
-void expand_ms_rotary(struct expansion *e) {
+void expand_ms_rotary(struct graph_builder *e) {
   struct value *x = x_in(e, 0), *ids = x_in(e, 1);
   int64_t rows = x->shape.rank == 3 ? x->shape.dims[1] : x->shape.rank == 4 ? x->shape.dims[2] : 0;
   int64_t heads = x_int(e, "num_heads", 0), turn = x_int(e, "rotary_embedding_dim", 0);
@@ -394,5 +396,5 @@ void expand_ms_rotary(struct expansion *e) {
   double scale = x_float(e, "scale", 1);
   struct value *y =
       x_op(e, OP_RotaryEmbedding, (struct value *[]){x, x_in(e, 2), x_in(e, 3), ids}, 4);
-  x_out(e, 0, scale == 1 ? y : x_2(e, OP_Mul, y, x_scalar(e, y->dtype, scale)));
+  x_out(e, 0, scale == 1 ? y : x_by(e, OP_Mul, y, scale));
 }

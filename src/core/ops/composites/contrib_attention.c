@@ -14,16 +14,16 @@ struct scores {
   double scale, softcap; /* 0: 1 / sqrt(size); none */
 };
 
-static struct value *times(struct expansion *e, struct value *x, double by) {
-  return by == 1 ? x : x_2(e, OP_Mul, x, x_scalar(e, x->dtype, by));
+static struct value *times(struct graph_builder *e, struct value *x, double by) {
+  return by == 1 ? x : x_by(e, OP_Mul, x, by);
 }
 
-static struct value *sum_of(struct expansion *e, struct value *a, struct value *b) {
+static struct value *sum_of(struct graph_builder *e, struct value *a, struct value *b) {
   return a && b ? x_2(e, OP_Add, a, b) : a ? a : b;
 }
 
 /* The sink is an additional column of the Softmax, removed afterwards. */
-static struct value *weights_of(struct expansion *e, struct value *x, struct value *sink) {
+static struct value *weights_of(struct graph_builder *e, struct value *x, struct value *sink) {
   const int64_t *d = x->shape.dims, keys = d[3];
   if (sink && !e->status) {
     struct shape column = {4, {d[0], d[1], d[2], 1}};
@@ -37,7 +37,7 @@ static struct value *weights_of(struct expansion *e, struct value *x, struct val
 }
 
 /* [batch, rows, heads * width], of q's type */
-static struct value *attend(struct expansion *e, struct scores s) {
+static struct value *attend(struct graph_builder *e, struct scores s) {
   hone_dtype dtype = s.q->dtype;
   if (e->status) return s.q;
   const int64_t heads = s.q->shape.dims[1], size = s.q->shape.dims[3];
@@ -59,15 +59,15 @@ static struct value *attend(struct expansion *e, struct scores s) {
 
 /* True where the key is after the query's position: [rows, past + rows]. Counted from the first
  * query, so that a shorter past needs a part of this constant. */
-static struct value *future(struct expansion *e, int64_t rows, int64_t past, int64_t keys) {
+static struct value *future(struct graph_builder *e, int64_t rows, int64_t past, int64_t keys) {
   struct value *i = x_unsqueeze(e, x_range(e, HONE_I64, rows, 0, 1), 1);
   return x_2(e, OP_Greater, x_range(e, HONE_I64, keys, -(double)past, 1), i);
 }
 
 /* The bias that a mask adds to the scores. Forms of the mask: 1 for visible keys, [batch, keys] or
  * [batch, rows, keys]; [batch], the number of visible keys; [2 batch], ends and then beginnings. */
-static struct value *padding(struct expansion *e, struct value *mask, int64_t batch, int64_t keys,
-                             double filter) {
+static struct value *padding(struct graph_builder *e, struct value *mask, int64_t batch,
+                             int64_t keys, double filter) {
   const int64_t *d = mask->shape.dims;
   struct value *seen = NULL;
   if (mask->shape.rank == 1 && (d[0] == batch || d[0] == 2 * batch)) {
@@ -87,15 +87,14 @@ static struct value *padding(struct expansion *e, struct value *mask, int64_t ba
     x_fail(e, HONE_E_UNSUP, "a mask of rank %d of this form", mask->shape.rank);
     return mask;
   }
-  if (seen->dtype != HONE_BOOL && !e->status)
-    seen = x_2(e, OP_Greater, seen, x_scalar(e, seen->dtype, 0));
+  if (seen->dtype != HONE_BOOL && !e->status) seen = x_by(e, OP_Greater, seen, 0);
   return x_3(e, OP_Where, seen, x_scalar(e, HONE_F32, 0), x_scalar(e, HONE_F32, filter));
 }
 
 /* -- Attention: one matmul for query, key and value */
 
 /* Rejects an attribute unless it has its default, 0 or NONE. */
-static void refuse_unread(struct expansion *e, const char *name) {
+static void refuse_unread(struct graph_builder *e, const char *name) {
   if (x_int(e, name, 0) || !x_is(e, name, "NONE", "NONE"))
     x_fail(e, HONE_E_UNSUP, "%s with %s is not supported", e->node->op->name, name);
 }
@@ -106,11 +105,11 @@ struct packed {
 };
 
 /* Half `which` of [2, batch, heads, rows, size]. */
-static struct value *cached(struct expansion *e, struct value *past, int64_t which) {
+static struct value *cached(struct graph_builder *e, struct value *past, int64_t which) {
   return x_squeeze(e, x_slice(e, past, 0, which, which + 1), 0);
 }
 
-static void attend_packed(struct expansion *e, struct packed p) {
+static void attend_packed(struct graph_builder *e, struct packed p) {
   size_t given = 0;
   const int64_t *sizes = node_ints(e->node, "qkv_hidden_sizes", &given);
   int64_t heads = x_int(e, "num_heads", 0), past = 0, from = 0;
@@ -146,13 +145,13 @@ static void attend_packed(struct expansion *e, struct packed p) {
 }
 
 /* input, weights, bias, mask, past, attention bias */
-void expand_ms_attention(struct expansion *e) {
+void expand_ms_attention(struct graph_builder *e) {
   struct value *qkv = x_2(e, OP_MatMul, x_in(e, 0), x_in(e, 1));
   attend_packed(e, (struct packed){sum_of(e, qkv, x_in(e, 2)), x_in(e, 3), x_in(e, 4), x_in(e, 5)});
 }
 
 /* input, weights, bias, input scale, weight scale, mask, input zero, weight zero, past */
-void expand_qattention(struct expansion *e) {
+void expand_qattention(struct graph_builder *e) {
   struct value *const in[] = {x_in(e, 0), x_in(e, 1), x_in(e, 3), x_in(e, 4),
                               x_in(e, 6), x_in(e, 7), x_in(e, 2)};
   struct value *qkv = x_op(e, OP_MatMulIntegerToFloat, in, COUNT(in));
@@ -162,12 +161,12 @@ void expand_qattention(struct expansion *e) {
 /* -- MultiHeadAttention */
 
 /* Operand `which` of [batch, rows, heads, count, size], as [batch, heads, rows, size]. */
-static struct value *unpacked(struct expansion *e, struct value *x, int which) {
+static struct value *unpacked(struct graph_builder *e, struct value *x, int which) {
   return x_swap(e, x_squeeze(e, x_slice(e, x, 3, which, which + 1), 3), 1, 2);
 }
 
 /* Query, key and value as [batch, heads, rows, size], from any of their forms, with their bias. */
-static void read_heads(struct expansion *e, int64_t heads, struct value *part[3]) {
+static void read_heads(struct graph_builder *e, int64_t heads, struct value *part[3]) {
   struct value *bias = x_in(e, 3);
   int64_t from = 0;
   int packed = part[0]->shape.rank == 5 ? 3 : part[1] && part[1]->shape.rank == 5 ? 2 : 0;
@@ -191,7 +190,7 @@ static void read_heads(struct expansion *e, int64_t heads, struct value *part[3]
 }
 
 /* query, key, value, bias, padding mask, attention bias, past key, past value */
-void expand_multi_head_attention(struct expansion *e) {
+void expand_multi_head_attention(struct graph_builder *e) {
   enum { PADDING = 4, BIAS, PAST_KEY, PAST_VALUE, SHARED };
   struct value *part[3] = {x_in(e, 0), x_in(e, 1), x_in(e, 2)};
   int64_t past = 0;
@@ -237,7 +236,7 @@ struct grouped {
 /* Number of cache rows after the call: the larger of `room` and the number of keys. If that number
  * is known only at run time, the output's declared shape determines whether the cache grows; a
  * dynamic dimension there is computed at run time. */
-static void read_keys(struct expansion *e, struct grouped *g) {
+static void read_keys(struct graph_builder *e, struct grouped *g) {
   const struct value *present = e->node->output_count > 1 ? e->node->outputs[1] : NULL;
   const bool is_told = g->total < 0 && present && !present->has_shape && present->shape.rank == 4;
   const struct graph *main = e->graph;
@@ -249,7 +248,8 @@ static void read_keys(struct expansion *e, struct grouped *g) {
 }
 
 /* The result of a cache with a dynamic length. */
-static struct value *present(struct expansion *e, const struct grouped *g, struct value *cache) {
+static struct value *present(struct graph_builder *e, const struct grouped *g,
+                             struct value *cache) {
   if (!g->is_open || e->status) return cache;
   const struct shape scalar = {0};
   struct value *total = x_cast(e, x_reshape(e, x_in(e, GQA_TOTAL), scalar.dims, 0), HONE_I64);
@@ -258,7 +258,7 @@ static struct value *present(struct expansion *e, const struct grouped *g, struc
 }
 
 /* The first cache row that this call's keys are written to, for each batch row. */
-static void read_places(struct expansion *e, struct grouped *g) {
+static void read_places(struct graph_builder *e, struct grouped *g) {
   const struct value *total = x_in(e, GQA_TOTAL), *past = x_in(e, 3);
   struct value *last = x_in(e, GQA_LAST);
   int64_t count = 0;
@@ -295,15 +295,16 @@ static void read_places(struct expansion *e, struct grouped *g) {
 }
 
 /* Rows of zeros, as many as x has: computed from x, so that their number may be dynamic. */
-static struct value *cleared(struct expansion *e, const struct grouped *g, const struct value *x) {
+static struct value *cleared(struct graph_builder *e, const struct grouped *g,
+                             const struct value *x) {
   struct value *never = x_2(e, OP_Less, g->before, x_scalar(e, HONE_I64, -0x1p62));
   never = x_reshape(e, x_cast(e, never, x->dtype), (int64_t[]){g->batch, 1, 1, 1}, 4);
   return x_expand(e, never, &x->shape);
 }
 
 /* The cache with this call's keys: appended, or written into it. */
-static struct value *with_cache(struct expansion *e, const struct grouped *g, struct value *past,
-                                struct value *x) {
+static struct value *with_cache(struct graph_builder *e, const struct grouped *g,
+                                struct value *past, struct value *x) {
   const int64_t keys = g->keys;
   if (e->status || (g->known_before == 0 && keys == g->rows)) return x;
   if (!past) {
@@ -321,13 +322,13 @@ static struct value *with_cache(struct expansion *e, const struct grouped *g, st
 }
 
 /* [batch, rows]: the position of each token of this call */
-static struct value *places(struct expansion *e, const struct grouped *g) {
+static struct value *places(struct graph_builder *e, const struct grouped *g) {
   if (g->own) return g->own;
   struct value *i = x_range(e, HONE_I64, g->rows, 0, 1);
   return x_2(e, OP_Add, x_reshape(e, g->before, (int64_t[]){g->batch, 1}, 2), i);
 }
 
-static struct value *rotated(struct expansion *e, struct value *x, struct value *at) {
+static struct value *rotated(struct graph_builder *e, struct value *x, struct value *at) {
   struct value *cosine = x_in(e, GQA_COS), *sine = x_in(e, GQA_SIN);
   if (!cosine || !sine || cosine->shape.rank != 2) {
     x_fail(e, HONE_E_SHAPE, "do_rotary without its two tables");
@@ -339,7 +340,7 @@ static struct value *rotated(struct expansion *e, struct value *x, struct value 
 }
 
 /* Query, key and value, packed in one operand or as three. */
-static void read_grouped(struct expansion *e, struct grouped *g) {
+static void read_grouped(struct graph_builder *e, struct grouped *g) {
   int64_t heads = x_int(e, "num_heads", 0), few = x_int(e, "kv_num_heads", 0), size, at = 0;
   struct value *q = x_in(e, 0);
   if (!x_in(e, GQA_LAST) || !x_in(e, GQA_TOTAL) || heads < 1 || few < 1 || q->shape.rank != 3 ||
@@ -364,8 +365,8 @@ static void read_grouped(struct expansion *e, struct grouped *g) {
 
 /* True where a key is after the query's position, or too far before it; NULL: a single query after
  * all keys. */
-static struct value *hidden_keys(struct expansion *e, const struct grouped *g, struct value *own,
-                                 int64_t keys) {
+static struct value *hidden_keys(struct graph_builder *e, const struct grouped *g,
+                                 struct value *own, int64_t keys) {
   int64_t window = x_int(e, "local_window_size", -1);
   if (g->rows == 1 && g->known_before == keys - 1 && window < 0) return NULL;
   struct value *j = x_range(e, HONE_I64, keys, 0, 1);
@@ -378,7 +379,7 @@ static struct value *hidden_keys(struct expansion *e, const struct grouped *g, s
 
 /* query, key, value, past key, past value, last position of each row, total number of keys, cos,
  * sin, positions, bias, sink */
-void expand_group_query_attention(struct expansion *e) {
+void expand_group_query_attention(struct graph_builder *e) {
   struct grouped g = {0};
   for (size_t k = GQA_SINK + 1; k < e->node->input_count; k++)
     if (x_in(e, k))

@@ -141,7 +141,7 @@ static bool is_whole_split(const struct node *node) {
 
 /* -- padding and cropping */
 
-static struct value *filling(struct expansion *e, const struct value *x, double number) {
+static struct value *filling(struct graph_builder *e, const struct value *x, double number) {
   const struct tensor *tensor;
   if (x->dtype != HONE_STRING) return x_scalar(e, x->dtype, number);
   struct value *value = x_constant(e, HONE_STRING, &(struct shape){0}, &tensor);
@@ -149,7 +149,8 @@ static struct value *filling(struct expansion *e, const struct value *x, double 
   return value;
 }
 
-static struct value *pad_with(struct expansion *e, struct value *x, int axis, struct value *rest) {
+static struct value *pad_with(struct graph_builder *e, struct value *x, int axis,
+                              struct value *rest) {
   if (e->status || !x->extents[axis]) return x;
   x_with_int(e, "axis", axis);
   x_with_int(e, "length", x->shape.dims[axis]);
@@ -158,14 +159,14 @@ static struct value *pad_with(struct expansion *e, struct value *x, int axis, st
 
 /* As long as a mask of the axis at any of the caller's sizes: for elements that a Concat or a Reshape
    moves. */
-static struct value *pad_as_mask(struct expansion *e, struct value *x, int axis) {
+static struct value *pad_as_mask(struct graph_builder *e, struct value *x, int axis) {
   struct value *rest = filling(e, x, 0);
   if (e->status || !x->extents[axis]) return x;
   x_with_int(e, "grows", 1);
   return pad_with(e, x, axis, rest);
 }
 
-struct value *x_pad_to_bound(struct expansion *e, struct value *x, int axis, int64_t length,
+struct value *x_pad_to_bound(struct graph_builder *e, struct value *x, int axis, int64_t length,
                              double fill) {
   if (e->status || (!x->extents[axis] && x->shape.dims[axis] == length)) return x;
   struct value *rest = filling(e, x, fill);
@@ -193,7 +194,7 @@ static bool same_node(const struct node *a, const struct node *b) {
 }
 
 /* Returns an equal value made by an earlier node, or the new one. */
-static struct value *shared(struct expansion *e, struct value *made) {
+static struct value *shared(struct graph_builder *e, struct value *made) {
   const struct node *node = made->producer;
   for (size_t i = 0; !e->status && node && i < e->graph->nodes.count; i++)
     if (e->graph->nodes.at[i] != node && same_node(node, e->graph->nodes.at[i]))
@@ -202,20 +203,20 @@ static struct value *shared(struct expansion *e, struct value *made) {
 }
 
 /* One value for a mask that is padded twice, so that both results have the same extent. */
-static struct value *pad_all(struct expansion *e, struct value *x, double fill) {
+static struct value *pad_all(struct graph_builder *e, struct value *x, double fill) {
   for (int d = 0; d < x->shape.rank && !e->status; d++)
     if (x->extents[d]) x = shared(e, pad_with(e, x, d, filling(e, x, fill)));
   return x;
 }
 
 /* The number of elements along an axis, a scalar i64. */
-static struct value *count_along(struct expansion *e, struct value *x, int axis) {
+static struct value *count_along(struct graph_builder *e, struct value *x, int axis) {
   struct value *shape = shared(e, x_1(e, OP_Shape, x));
   return shared(e, x_gather(e, shape, x_scalar(e, HONE_I64, axis), 0));
 }
 
 /* The run-time size of an extent, taken from the first value that has it. */
-static struct value *count_of(struct expansion *e, uint32_t number) {
+static struct value *count_of(struct graph_builder *e, uint32_t number) {
   for (const struct graph *graph = e->graph; graph; graph = graph->parent)
     for (size_t i = 0; i < graph->values.count; i++)
       for (int d = 0; d < graph->values.at[i]->shape.rank; d++)
@@ -226,52 +227,53 @@ static struct value *count_of(struct expansion *e, uint32_t number) {
 }
 
 /* bool [room]: the first n. */
-static struct value *first_of(struct expansion *e, int64_t room, struct value *n) {
+static struct value *first_of(struct graph_builder *e, int64_t room, struct value *n) {
   return shared(e, x_2(e, OP_Less, x_range(e, HONE_I64, room, 0, 1), n));
 }
 
-static struct value *places(struct expansion *e, struct value *x, int axis) {
+static struct value *places(struct graph_builder *e, struct value *x, int axis) {
   return first_of(e, x->shape.dims[axis], count_of(e, x->extents[axis]));
 }
 
-static struct value *keep(struct expansion *e, struct value *x, struct value *mask, int axis) {
+static struct value *keep(struct graph_builder *e, struct value *x, struct value *mask, int axis) {
   x_with_int(e, "axis", axis);
   return x_2(e, OP_Compress, x, mask);
 }
 
 /* Gives x the extent along an axis. */
-static struct value *open_axis(struct expansion *e, struct value *x, int axis, uint32_t number) {
+static struct value *open_axis(struct graph_builder *e, struct value *x, int axis,
+                               uint32_t number) {
   if (e->status || !number) return x;
   return keep(e, x, first_of(e, x->shape.dims[axis], count_of(e, number)), axis);
 }
 
-struct value *x_pad_all_to_bound(struct expansion *e, struct value *x, double fill) {
+struct value *x_pad_all_to_bound(struct graph_builder *e, struct value *x, double fill) {
   return pad_all(e, x, fill);
 }
-struct value *x_size(struct expansion *e, uint32_t extent) {
+struct value *x_size(struct graph_builder *e, uint32_t extent) {
   return count_of(e, extent);
 }
-struct value *x_open(struct expansion *e, struct value *x, int axis, uint32_t extent) {
+struct value *x_open(struct graph_builder *e, struct value *x, int axis, uint32_t extent) {
   return open_axis(e, x, axis, extent);
 }
-struct value *x_first(struct expansion *e, struct value *x, int axis, struct value *n) {
+struct value *x_first(struct graph_builder *e, struct value *x, int axis, struct value *n) {
   return e->status ? x : keep(e, x, first_of(e, x->shape.dims[axis], n), axis);
 }
 
-struct value *x_entry(struct expansion *e, const struct size_list *list, size_t i) {
+struct value *x_entry(struct graph_builder *e, const struct size_list *list, size_t i) {
   struct value *n = list->number[i];
   if (list->extent[i]) return count_of(e, list->extent[i]);
   if (!n) return x_scalar(e, HONE_I64, (double)list->at[i]);
   if (n->shape.rank) n = shared(e, x_squeeze(e, n, 0));
   return n->dtype == HONE_I64 ? n : shared(e, x_cast(e, n, HONE_I64));
 }
-struct value *x_open_entry(struct expansion *e, struct value *x, int axis,
+struct value *x_open_entry(struct graph_builder *e, struct value *x, int axis,
                            const struct size_list *list, size_t i) {
   if (e->status || !(list->extent[i] || list->number[i])) return x;
   return list->extent[i] ? open_axis(e, x, axis, list->extent[i])
                          : x_first(e, x, axis, x_entry(e, list, i));
 }
-bool x_bounds(struct expansion *e, struct size_list *list) {
+bool x_bounds(struct graph_builder *e, struct size_list *list) {
   static const int64_t most = INT32_MAX;
   for (size_t i = 0; i < list->count && !e->status; i++) {
     if (!list->number[i]) continue;
@@ -286,7 +288,7 @@ bool x_bounds(struct expansion *e, struct size_list *list) {
 }
 
 /* The smallest or largest number of a type. */
-static struct value *edge(struct expansion *e, hone_dtype dtype, bool largest) {
+static struct value *edge(struct graph_builder *e, hone_dtype dtype, bool largest) {
   const struct tensor *tensor;
   if (dtype_is_float(dtype)) return x_scalar(e, dtype, largest ? INFINITY : -INFINITY);
   struct value *value = x_constant(e, dtype, &(struct shape){0}, &tensor);
@@ -296,12 +298,12 @@ static struct value *edge(struct expansion *e, hone_dtype dtype, bool largest) {
 
 /* -- the operators */
 
-static void open_non_zero(struct expansion *e) {
+static void open_non_zero(struct graph_builder *e) {
   x_out(e, 0, x_1(e, OP_NonZero, pad_all(e, x_in(e, 0), 0)));
 }
 
 /* A NaN score is below every threshold; without a threshold no box has one. */
-static void open_boxes(struct expansion *e) {
+static void open_boxes(struct graph_builder *e) {
   struct value *in[5] = {NULL};
   for (size_t k = 0; k < e->node->input_count; k++) in[k] = x_in(e, k);
   in[0] = pad_all(e, in[0], 0);
@@ -309,7 +311,7 @@ static void open_boxes(struct expansion *e) {
   x_out(e, 0, x_again(e, in, e->node->input_count));
 }
 
-static void open_compress(struct expansion *e) {
+static void open_compress(struct graph_builder *e) {
   struct value *x = x_in(e, 0), *condition = pad_all(e, x_in(e, 1), 0);
   if (!node_attribute(e->node, "axis") && x->shape.rank > 1) {
     x_fail(e, HONE_E_UNSUP,
@@ -333,7 +335,7 @@ static bool is_known_compress(const struct node *node) {
 }
 
 /* With a constant condition. */
-static void known_compress(struct expansion *e) {
+static void known_compress(struct graph_builder *e) {
   struct value *x = x_in(e, 0);
   const struct tensor *condition = x_in(e, 1)->constant;
   const int64_t axis = node_attribute(e->node, "axis") ? axis_of(e->node, 0) : 0;
@@ -349,7 +351,7 @@ static void known_compress(struct expansion *e) {
 }
 
 /* The padding sorts last: below the smallest, above the largest. */
-static void open_topk(struct expansion *e) {
+static void open_topk(struct graph_builder *e) {
   struct value *x = x_in(e, 0), *k = x_in(e, 1), *out[2];
   const bool largest = x_int(e, "largest", 1) != 0;
   const int axis = (int)axis_of(e->node, -1);
@@ -379,7 +381,7 @@ static void open_topk(struct expansion *e) {
 
 /* Limits other axes to the size of the operand that has a fixed one: the run fails if they
  * differ. */
-static struct value *limit_other_axes(struct expansion *e, struct value *x, int axis) {
+static struct value *limit_other_axes(struct graph_builder *e, struct value *x, int axis) {
   for (int d = 0; d < x->shape.rank && !e->status; d++) {
     const int64_t length = known_along(e->node, d), room = x->shape.dims[d];
     if (d == axis || !x->extents[d] || length < 0) continue;
@@ -391,7 +393,7 @@ static struct value *limit_other_axes(struct expansion *e, struct value *x, int 
 }
 
 /* bool [places]: which elements along the axis exist. */
-static struct value *places_or_all(struct expansion *e, struct value *x, int axis) {
+static struct value *places_or_all(struct graph_builder *e, struct value *x, int axis) {
   const struct tensor *all;
   if (x->extents[axis]) return places(e, x, axis);
   struct value *mask = x_constant(e, HONE_BOOL, &(struct shape){1, {x->shape.dims[axis]}}, &all);
@@ -400,7 +402,7 @@ static struct value *places_or_all(struct expansion *e, struct value *x, int axi
 }
 
 /* Concatenates all operands at their bounds, then removes the padding of each. */
-static void open_concat(struct expansion *e) {
+static void open_concat(struct graph_builder *e) {
   const size_t count = e->node->input_count;
   const int axis = (int)axis_of(e->node, 0);
   struct value **parts, **masks;
@@ -440,7 +442,7 @@ static struct limit limit_at(const struct size_list *list, size_t i, const struc
                           : (struct limit){.add = room + at};
 }
 
-static struct value *place_of(struct expansion *e, struct limit limit) {
+static struct value *place_of(struct graph_builder *e, struct limit limit) {
   struct value *add = x_scalar(e, HONE_I64, (double)limit.add);
   if (!limit.size) return add;
   struct value *size = count_of(e, limit.size);
@@ -460,8 +462,8 @@ static int64_t most_between(const struct value *x, int axis, struct limit from, 
 
 /* From `from` up to and excluding `to`, with steps that may be negative: the length is known at run
  * time. */
-static struct value *take_between(struct expansion *e, struct value *x, int axis, struct limit from,
-                                  struct limit to, int64_t step) {
+static struct value *take_between(struct graph_builder *e, struct value *x, int axis,
+                                  struct limit from, struct limit to, int64_t step) {
   const uint32_t own = x->extents[axis];
   const int64_t room = x->shape.dims[axis], length = room > 1 ? room : 1,
                 wide = step > length || step < -length ? length
@@ -495,7 +497,7 @@ static struct value *take_between(struct expansion *e, struct value *x, int axis
 }
 
 /* The position of a limit that may be computed at run time, from 0 to the n existing elements. */
-static struct value *computed_limit(struct expansion *e, const struct size_list *list, size_t i,
+static struct value *computed_limit(struct graph_builder *e, const struct size_list *list, size_t i,
                                     struct value *n, int64_t room) {
   struct value *zero = x_scalar(e, HONE_I64, 0), *at;
   struct size_list held = *list;
@@ -513,7 +515,7 @@ static struct value *computed_limit(struct expansion *e, const struct size_list 
 }
 
 /* Slice with run-time bounds; negative indices count from the end. */
-static struct value *slice_computed(struct expansion *e, struct value *x, int axis,
+static struct value *slice_computed(struct graph_builder *e, struct value *x, int axis,
                                     const struct size_list *starts, const struct size_list *ends,
                                     size_t i, int64_t step) {
   const int64_t room = x->shape.dims[axis];
@@ -539,7 +541,8 @@ static struct value *slice_computed(struct expansion *e, struct value *x, int ax
 }
 
 /* Integers from the file, or run-time sizes. */
-static size_t read_limits(struct expansion *e, size_t k, const char *what, struct size_list *out) {
+static size_t read_limits(struct graph_builder *e, size_t k, const char *what,
+                          struct size_list *out) {
   if (node_sizes(e->node, k, out)) return out->count;
   *out = (struct size_list){.count = 0};
   out->count = x_ints(e, k, what, HONE_MAX_RANK, out->at);
@@ -547,7 +550,7 @@ static size_t read_limits(struct expansion *e, size_t k, const char *what, struc
 }
 
 /* One axis; a range that needs no run-time size stays a Slice. */
-static struct value *slice_along(struct expansion *e, struct value *x, int axis,
+static struct value *slice_along(struct graph_builder *e, struct value *x, int axis,
                                  const struct size_list *starts, const struct size_list *ends,
                                  size_t i, int64_t step) {
   const int64_t room = x->shape.dims[axis];
@@ -573,7 +576,7 @@ static struct value *slice_along(struct expansion *e, struct value *x, int axis,
   return take_between(e, x, axis, from, to, step);
 }
 
-static void open_slice(struct expansion *e) {
+static void open_slice(struct graph_builder *e) {
   struct size_list starts, ends;
   int64_t axes[HONE_MAX_RANK], steps[HONE_MAX_RANK];
   struct value *x = x_in(e, 0);
@@ -594,7 +597,7 @@ static void open_slice(struct expansion *e) {
 }
 
 /* The padding is the neutral element of the reduction. */
-static struct value *start_of(struct expansion *e, hone_dtype dtype) {
+static struct value *start_of(struct graph_builder *e, hone_dtype dtype) {
   switch (e->node->op->id) {
     case OP_ReduceMax:
     case OP_ReduceMin:
@@ -606,7 +609,7 @@ static struct value *start_of(struct expansion *e, hone_dtype dtype) {
   }
 }
 
-static void open_reduce(struct expansion *e) {
+static void open_reduce(struct graph_builder *e) {
   const struct node *node = e->node;
   struct value *x = x_in(e, 0);
   bool goes[HONE_MAX_RANK];
@@ -618,7 +621,7 @@ static void open_reduce(struct expansion *e) {
 
 /* The sum divided by the actual count; floats below 32 bits and integers are summed in wider
  * types. */
-static void open_mean(struct expansion *e) {
+static void open_mean(struct graph_builder *e) {
   struct value *x = x_in(e, 0), *sum, *count;
   const hone_dtype dtype = x->dtype;
   bool goes[HONE_MAX_RANK];
@@ -637,7 +640,7 @@ static void open_mean(struct expansion *e) {
 }
 
 /* The padding gets weight zero. */
-static void open_softmax(struct expansion *e) {
+static void open_softmax(struct graph_builder *e) {
   struct value *x = x_in(e, 0), *mask;
   const int axis = (int)axis_of(e->node, -1);
   mask = places(e, x, axis);
@@ -645,7 +648,7 @@ static void open_softmax(struct expansion *e) {
   x_out(e, 0, keep(e, x_again(e, &x, 1), mask, axis));
 }
 
-static void open_matmul(struct expansion *e) {
+static void open_matmul(struct graph_builder *e) {
   struct value *in[2];
   for (size_t k = 0; k < 2; k++) {
     struct value *x = x_in(e, k);
@@ -655,17 +658,17 @@ static void open_matmul(struct expansion *e) {
 }
 
 /* The first of equal elements wins, and existing elements come before the padding. */
-static void open_arg(struct expansion *e) {
+static void open_arg(struct graph_builder *e) {
   struct value *x = x_in(e, 0);
   x = pad_with(e, x, (int)axis_of(e->node, 0), edge(e, x->dtype, is_op(e->node, OP_ArgMin)));
   x_out(e, 0, x_again(e, &x, 1));
 }
 
 /* The single part is the whole, for any size. */
-static void open_split(struct expansion *e) { x_out(e, 0, x_in(e, 0)); }
+static void open_split(struct graph_builder *e) { x_out(e, 0, x_in(e, 0)); }
 
 /* One row per region, cropped to the existing ones. */
-static void open_regions(struct expansion *e) {
+static void open_regions(struct graph_builder *e) {
   struct value *regions = x_in(e, 1);
   if (is_open(x_in(e, 0)) || !is_open_along(regions, 0)) {
     x_fail(e, HONE_E_UNSUP, "RoiAlign of a dynamic number of images is not supported");
@@ -682,7 +685,7 @@ static bool is_sized(const struct node *node) { return has_sizes(node, 0); }
 static bool is_shaped(const struct node *node) { return has_sizes(node, 1); }
 static bool is_resized(const struct node *node) { return has_sizes(node, 3); }
 
-static void open_size(struct expansion *e) {
+static void open_size(struct graph_builder *e) {
   struct value *shape = shared(e, x_1(e, OP_Shape, x_in(e, 0)));
   x_out(e, 0, x_reduce(e, OP_ReduceProd, shape, NULL, 0, false));
 }
@@ -697,7 +700,7 @@ static bool has_open_axis(const struct value *x, const struct shape *to, int i, 
 }
 
 /* Several sizes, each at its old position: no element moves at the bounds. */
-static struct value *reshape_by_sizes(struct expansion *e, struct value *x,
+static struct value *reshape_by_sizes(struct graph_builder *e, struct value *x,
                                       const struct size_list *to) {
   int lost = 0;
   for (int d = 0; d < x->shape.rank; d++) lost += x->extents[d] != 0;
@@ -712,7 +715,7 @@ static struct value *reshape_by_sizes(struct expansion *e, struct value *x,
 }
 
 /* One size becomes -1; the rule of the shapes finds its dimension again. */
-static void open_reshape(struct expansion *e) {
+static void open_reshape(struct graph_builder *e) {
   struct size_list to = {0};
   struct value *x = x_in(e, 0), *y = x;
   int64_t known = node_sizes(e->node, 1, &to) ? 1 : 0;
@@ -767,8 +770,8 @@ static bool is_merged(const struct node *node) {
 }
 
 /* bool [rows]: which elements of the axes up to `last`, `times` each, exist. */
-static struct value *merged_places(struct expansion *e, struct value *x, int last, int64_t times,
-                                   int64_t rows) {
+static struct value *merged_places(struct graph_builder *e, struct value *x, int last,
+                                   int64_t times, int64_t rows) {
   struct shape all = {last + 2, {0}};
   struct value *is = NULL;
   for (int d = 0; d <= last; d++) all.dims[d] = x->shape.dims[d];
@@ -785,7 +788,7 @@ static struct value *merged_places(struct expansion *e, struct value *x, int las
   return shared(e, x_reshape(e, is, &rows, 1));
 }
 
-static void open_merged(struct expansion *e) {
+static void open_merged(struct graph_builder *e) {
   struct value *x = x_in(e, 0);
   int64_t dims[HONE_MAX_RANK], rest = 1, rows;
   size_t count = 0;

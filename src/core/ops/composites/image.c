@@ -5,8 +5,8 @@
 /* -- AffineGrid: theta [n, d, d + 1], size [n, c, spatial...] */
 
 /* Row r of the homogeneous grid [points, d + 1]: the coordinates of point r, last axis first, and 1. */
-static struct value *base_grid(struct expansion *e, hone_dtype dtype, const int64_t *size, int d,
-                               int64_t points) {
+static struct value *base_grid(struct graph_builder *e, hone_dtype dtype, const int64_t *size,
+                               int d, int64_t points) {
   bool corners = x_int(e, "align_corners", 0) != 0;
   const struct tensor *tensor;
   struct value *grid = x_constant(e, dtype, &(struct shape){2, {points, d + 1}}, &tensor);
@@ -22,7 +22,7 @@ static struct value *base_grid(struct expansion *e, hone_dtype dtype, const int6
   return grid;
 }
 
-void expand_affine_grid(struct expansion *e) {
+void expand_affine_grid(struct graph_builder *e) {
   struct value *theta = x_in(e, 0);
   int64_t size[5] = {0}, dims[5], points = 1;
   size_t count = x_ints(e, 1, "the size", 5, size);
@@ -48,7 +48,7 @@ void expand_affine_grid(struct expansion *e) {
 
 /* -- CenterCropPad */
 
-void expand_center_crop_pad(struct expansion *e) {
+void expand_center_crop_pad(struct graph_builder *e) {
   struct value *x = x_in(e, 0);
   int64_t size[HONE_MAX_RANK];
   size_t given = 0, count = x_ints(e, 1, "the shape", HONE_MAX_RANK, size);
@@ -76,7 +76,7 @@ void expand_center_crop_pad(struct expansion *e) {
 
 /* -- Col2Im: a transposed convolution whose kernel copies each position to its own pixel */
 
-static void spatial_attribute(struct expansion *e, const char *name, size_t count,
+static void spatial_attribute(struct graph_builder *e, const char *name, size_t count,
                               int64_t otherwise, int64_t *out) {
   hone_status status = ints_attribute(e->ctx, e->node, name, count, otherwise, out, NULL);
   if (status && !e->status) e->status = status;
@@ -85,7 +85,7 @@ static void spatial_attribute(struct expansion *e, const char *name, size_t coun
 /* So that sums of a few cannot overflow. */
 static bool is_small(int64_t x) { return x >= -(1 << 24) && x <= 1 << 24; }
 
-void expand_col2im(struct expansion *e) {
+void expand_col2im(struct graph_builder *e) {
   struct value *x = x_in(e, 0);
   int64_t image[6] = {0}, block[6] = {0}, step[6], dilation[6], pads[12], dims[8], rest[6], k = 1;
   size_t d = x_ints(e, 1, "image_shape", 6, image);
@@ -138,7 +138,7 @@ void expand_col2im(struct expansion *e) {
 
 /* -- MaxUnpool: values scattered to the positions that MaxPool found */
 
-void expand_max_unpool(struct expansion *e) {
+void expand_max_unpool(struct graph_builder *e) {
   struct value *x = x_in(e, 0), *index = x_in(e, 1);
   int64_t kernel[HONE_MAX_RANK], step[HONE_MAX_RANK], pads[2 * HONE_MAX_RANK];
   int64_t wanted[HONE_MAX_RANK], all = -1;

@@ -9,7 +9,7 @@ static int64_t input_axis(const struct node *node) {
   return x ? axis + (axis < 0 ? x->shape.rank : 0) : -1;
 }
 
-struct value *x_within(struct expansion *e, struct value *index, struct value *n,
+struct value *x_within(struct graph_builder *e, struct value *index, struct value *n,
                        struct value *bound) {
   struct value *zero = x_scalar(e, HONE_I64, 0);
   index = x_cast(e, index, HONE_I64);
@@ -19,7 +19,7 @@ struct value *x_within(struct expansion *e, struct value *index, struct value *n
   return x_3(e, OP_Where, is, index, bound);
 }
 
-void expand_open_gather(struct expansion *e) {
+void expand_open_gather(struct graph_builder *e) {
   struct value *x = x_in(e, 0);
   const int axis = (int)input_axis(e->node);
   struct value *bound = x_scalar(e, HONE_I64, (double)x->shape.dims[axis]);
@@ -28,7 +28,7 @@ void expand_open_gather(struct expansion *e) {
   x_out(e, 0, x_gather(e, x, index, axis));
 }
 
-void expand_open_gather_nd(struct expansion *e) {
+void expand_open_gather_nd(struct graph_builder *e) {
   struct value *x = x_in(e, 0), *index = x_in(e, 1);
   const int64_t count = index->shape.dims[index->shape.rank - 1];
   if (x_int(e, "batch_dims", 0) || count > x->shape.rank) {
@@ -42,7 +42,7 @@ void expand_open_gather_nd(struct expansion *e) {
 }
 
 /* Along other axes both have the same size, or neither is dynamic. */
-void expand_open_gather_elements(struct expansion *e) {
+void expand_open_gather_elements(struct graph_builder *e) {
   struct value *x = x_in(e, 0), *index = x_in(e, 1), *y;
   const int64_t axis = input_axis(e->node);
   bool fits = axis >= 0 && axis < x->shape.rank && index->shape.rank == x->shape.rank;
@@ -64,7 +64,7 @@ void expand_open_gather_elements(struct expansion *e) {
 
 /* Padding of the updates goes to one additional element, which is cropped; out-of-range indices are
  * past that too. */
-void expand_open_scatter(struct expansion *e) {
+void expand_open_scatter(struct graph_builder *e) {
   struct value *data = x_in(e, 0), *index = x_in(e, 1), *x = data, *none, *n;
   const int axis = (int)input_axis(e->node);
   if (axis < 0 || axis >= x->shape.rank || index->shape.rank != x->shape.rank) {
@@ -98,7 +98,7 @@ static bool updates_fit(const struct value *x, const struct value *index,
 }
 
 /* Addresses are shifted by one; element 0 of all indexed axes takes the padding of the updates. */
-void expand_open_scatter_nd(struct expansion *e) {
+void expand_open_scatter_nd(struct graph_builder *e) {
   struct value *x = x_in(e, 0), *index = x_in(e, 1), *n, *y;
   const int last = index->shape.rank - 1;
   const int64_t named = last < 0 ? 0 : index->shape.dims[last];

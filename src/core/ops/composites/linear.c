@@ -13,12 +13,12 @@ struct linear {
   int down, across; /* axes */
 };
 
-static struct value *zero_or(struct expansion *e, struct value *condition, struct value *x) {
+static struct value *zero_or(struct graph_builder *e, struct value *condition, struct value *x) {
   return x_3(e, OP_Where, condition, x, x_scalar(e, x->dtype, 0));
 }
 
 /* The row of column k's pivot, [.., 1, 1], among the rows from k on. */
-static struct value *pivot_of(struct expansion *e, const struct linear *s, struct value *k_row,
+static struct value *pivot_of(struct graph_builder *e, const struct linear *s, struct value *k_row,
                               int64_t k) {
   struct value *column = x_1(e, OP_Abs, x_slice(e, s->rows, s->across, k, k + 1));
   struct value *is_done = x_2(e, OP_Less, s->numbers, k_row);
@@ -30,18 +30,18 @@ static struct value *pivot_of(struct expansion *e, const struct linear *s, struc
 
 /* Multiplied by the pivot, and by -1 for a row exchange; a zero pivot makes it 0 and is not divided
  * by. */
-static struct value *determinant(struct expansion *e, struct linear *s, struct value *is_own,
+static struct value *determinant(struct graph_builder *e, struct linear *s, struct value *is_own,
                                  struct value *pivot) {
   struct value *one = x_scalar(e, pivot->dtype, 1);
   struct value *sign = x_3(e, OP_Where, is_own, one, x_scalar(e, pivot->dtype, -1));
   s->determinant = x_2(e, OP_Mul, s->determinant, x_2(e, OP_Mul, pivot, sign));
-  struct value *is_zero = x_2(e, OP_Equal, pivot, x_scalar(e, pivot->dtype, 0));
+  struct value *is_zero = x_by(e, OP_Equal, pivot, 0);
   return x_3(e, OP_Where, is_zero, one, pivot);
 }
 
 /* Column k becomes a unit vector: row k is exchanged with the pivot's row, the others are
  * eliminated. */
-static void eliminate(struct expansion *e, struct linear *s, int64_t k) {
+static void eliminate(struct graph_builder *e, struct linear *s, int64_t k) {
   struct value *k_row = x_scalar(e, HONE_I64, (double)k), *p_row = pivot_of(e, s, k_row, k);
   struct value *is_k = x_2(e, OP_Equal, s->numbers, k_row);
   struct value *is_p = x_2(e, OP_Equal, s->numbers, p_row);
@@ -58,7 +58,7 @@ static void eliminate(struct expansion *e, struct linear *s, int64_t k) {
 }
 
 /* right: NULL, or [.., n, k] with the same leading dimensions. */
-static struct linear solve(struct expansion *e, struct value *x, struct value *right,
+static struct linear solve(struct graph_builder *e, struct value *x, struct value *right,
                            bool wants_determinant) {
   const int rank = x->shape.rank;
   struct linear s = {.down = rank - 2, .across = rank - 1};
@@ -81,13 +81,13 @@ static struct linear solve(struct expansion *e, struct value *x, struct value *r
   return s;
 }
 
-void expand_det(struct expansion *e) {
+void expand_det(struct graph_builder *e) {
   struct value *x = x_in(e, 0);
   struct linear s = solve(e, x, NULL, true);
   if (!e->status) x_out(e, 0, x_reshape(e, s.determinant, x->shape.dims, x->shape.rank - 2));
 }
 
-void expand_inverse(struct expansion *e) {
+void expand_inverse(struct graph_builder *e) {
   struct value *x = x_in(e, 0), *ones;
   const int rank = x->shape.rank;
   const int64_t n = rank < 2 ? 0 : x->shape.dims[rank - 1];
@@ -104,7 +104,7 @@ void expand_inverse(struct expansion *e) {
 
 /* SolveLinear, which skl2onnx writes as Solve of com.microsoft: X of A X = B, matrices [.., n, n]
  * and [.., n, k] whose leading dimensions broadcast. */
-void expand_solve_linear(struct expansion *e) {
+void expand_solve_linear(struct graph_builder *e) {
   struct value *a = x_in(e, 0), *b = x_in(e, 1);
   const int rank = a->shape.rank;
   if (rank > 1 && x_int(e, "transposed", 0)) a = x_swap(e, a, rank - 2, rank - 1);

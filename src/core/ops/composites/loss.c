@@ -3,12 +3,12 @@
 
 /* -- losses: x [n, c, d...] log-probabilities, target [n, d...], weight [c] */
 
-static struct value *all_sum(struct expansion *e, struct value *x) {
+static struct value *all_sum(struct graph_builder *e, struct value *x) {
   return x_reduce(e, OP_ReduceSum, x, NULL, 0, false);
 }
 
 /* An ignored target counts as class 0 of weight 0. */
-static struct value *nll(struct expansion *e, struct value *x, struct value *target,
+static struct value *nll(struct graph_builder *e, struct value *x, struct value *target,
                          struct value *weight) {
   const struct attribute *ignore = node_attribute(e->node, "ignore_index");
   struct value *hidden = NULL, *zero = x_scalar(e, x->dtype, 0), *w = NULL;
@@ -16,7 +16,7 @@ static struct value *nll(struct expansion *e, struct value *x, struct value *tar
     x_fail(e, HONE_E_SHAPE, "the scores have rank %d, the targets %d", x->shape.rank,
            target->shape.rank);
   if (ignore) {
-    hidden = x_2(e, OP_Equal, target, x_scalar(e, target->dtype, (double)ignore->i));
+    hidden = x_by(e, OP_Equal, target, (double)ignore->i);
     target = x_3(e, OP_Where, hidden, x_scalar(e, target->dtype, 0), target);
   }
   struct value *index = x_unsqueeze(e, target, 1);
@@ -34,11 +34,11 @@ static struct value *nll(struct expansion *e, struct value *x, struct value *tar
   return x_2(e, OP_Div, all_sum(e, loss), all_sum(e, w));
 }
 
-void expand_nll_loss(struct expansion *e) {
+void expand_nll_loss(struct graph_builder *e) {
   x_out(e, 0, nll(e, x_in(e, 0), x_in(e, 1), x_in(e, 2)));
 }
 
-void expand_cross_entropy(struct expansion *e) {
+void expand_cross_entropy(struct graph_builder *e) {
   x_with_int(e, "axis", 1);
   struct value *log_probabilities = x_1(e, OP_LogSoftmax, x_in(e, 0));
   x_out(e, 0, nll(e, log_probabilities, x_in(e, 1), x_in(e, 2)));
@@ -51,16 +51,8 @@ struct update {
   struct value *rate, *step, *x, *g; /* g: gradient with the regularisation term */
 };
 
-static struct value *scaled(struct expansion *e, struct value *x, double by) {
-  return x_2(e, OP_Mul, x, x_scalar(e, x->dtype, by));
-}
-
-static struct value *plus(struct expansion *e, struct value *x, double by) {
-  return x_2(e, OP_Add, x, x_scalar(e, x->dtype, by));
-}
-
 /* The number of tensors; 0 after a failure. */
-static size_t tensor_sets(struct expansion *e, size_t states) {
+static size_t tensor_sets(struct graph_builder *e, size_t states) {
   size_t rest = e->node->input_count - 2, sets = rest / (2 + states);
   if (rest % (2 + states) || !sets)
     x_fail(e, HONE_E_FORMAT, "%s has %zu tensors, expected a multiple of %zu", e->node->op->name,
@@ -70,29 +62,29 @@ static size_t tensor_sets(struct expansion *e, size_t states) {
   return e->status ? 0 : sets;
 }
 
-static struct update update_of(struct expansion *e, size_t sets, size_t i) {
+static struct update update_of(struct graph_builder *e, size_t sets, size_t i) {
   struct update u = {.x = x_in(e, 2 + i), .g = x_in(e, 2 + sets + i)};
   u.rate = x_cast(e, x_in(e, 0), u.x->dtype);
   u.step = x_cast(e, x_in(e, 1), u.x->dtype);
-  u.g = x_2(e, OP_Add, scaled(e, u.x, x_float(e, "norm_coefficient", 0)), u.g);
+  u.g = x_2(e, OP_Add, x_by(e, OP_Mul, u.x, x_float(e, "norm_coefficient", 0)), u.g);
   return u;
 }
 
-void expand_adagrad(struct expansion *e) {
+void expand_adagrad(struct graph_builder *e) {
   size_t sets = tensor_sets(e, 1);
   double decay = x_float(e, "decay_factor", 0), epsilon = x_float(e, "epsilon", 1e-6);
   for (size_t i = 0; i < sets; i++) {
     struct update u = update_of(e, sets, i);
-    struct value *rate = x_2(e, OP_Div, u.rate, plus(e, scaled(e, u.step, decay), 1));
+    struct value *rate = x_2(e, OP_Div, u.rate, x_by(e, OP_Add, x_by(e, OP_Mul, u.step, decay), 1));
     struct value *h = x_2(e, OP_Add, x_in(e, 2 + 2 * sets + i), x_2(e, OP_Mul, u.g, u.g));
-    struct value *root = plus(e, x_1(e, OP_Sqrt, h), epsilon);
+    struct value *root = x_by(e, OP_Add, x_1(e, OP_Sqrt, h), epsilon);
     struct value *step = x_2(e, OP_Div, x_2(e, OP_Mul, rate, u.g), root);
     x_out(e, i, x_2(e, OP_Sub, u.x, step));
     x_out(e, sets + i, h);
   }
 }
 
-void expand_adam(struct expansion *e) {
+void expand_adam(struct graph_builder *e) {
   size_t sets = tensor_sets(e, 2);
   double alpha = x_float(e, "alpha", 0.9), beta = x_float(e, "beta", 0.999);
   double epsilon = x_float(e, "epsilon", 1e-6), post = x_float(e, "norm_coefficient_post", 0);
@@ -100,22 +92,24 @@ void expand_adam(struct expansion *e) {
     struct update u = update_of(e, sets, i);
     hone_dtype dtype = u.x->dtype;
     struct value *one = x_scalar(e, dtype, 1), *v, *h, *moved;
-    v = x_2(e, OP_Add, scaled(e, x_in(e, 2 + 2 * sets + i), alpha), scaled(e, u.g, 1 - alpha));
-    h = x_2(e, OP_Add, scaled(e, x_in(e, 2 + 3 * sets + i), beta),
-            scaled(e, x_2(e, OP_Mul, u.g, u.g), 1 - beta));
+    v = x_2(e, OP_Add, x_by(e, OP_Mul, x_in(e, 2 + 2 * sets + i), alpha),
+            x_by(e, OP_Mul, u.g, 1 - alpha));
+    h = x_2(e, OP_Add, x_by(e, OP_Mul, x_in(e, 2 + 3 * sets + i), beta),
+            x_by(e, OP_Mul, x_2(e, OP_Mul, u.g, u.g), 1 - beta));
     struct value *part = x_2(e, OP_Sub, one, x_2(e, OP_Pow, x_scalar(e, dtype, beta), u.step));
     struct value *under = x_2(e, OP_Sub, one, x_2(e, OP_Pow, x_scalar(e, dtype, alpha), u.step));
     struct value *adjusted = x_2(e, OP_Div, x_2(e, OP_Mul, u.rate, x_1(e, OP_Sqrt, part)), under);
     struct value *started = x_2(e, OP_Greater, u.step, x_scalar(e, dtype, 0));
     adjusted = x_3(e, OP_Where, started, adjusted, u.rate);
-    moved = x_2(e, OP_Div, x_2(e, OP_Mul, adjusted, v), plus(e, x_1(e, OP_Sqrt, h), epsilon));
-    x_out(e, i, scaled(e, x_2(e, OP_Sub, u.x, moved), 1 - post));
+    moved =
+        x_2(e, OP_Div, x_2(e, OP_Mul, adjusted, v), x_by(e, OP_Add, x_1(e, OP_Sqrt, h), epsilon));
+    x_out(e, i, x_by(e, OP_Mul, x_2(e, OP_Sub, u.x, moved), 1 - post));
     x_out(e, sets + i, v);
     x_out(e, 2 * sets + i, h);
   }
 }
 
-void expand_momentum(struct expansion *e) {
+void expand_momentum(struct graph_builder *e) {
   size_t sets = tensor_sets(e, 1);
   double alpha = x_float(e, "alpha", 0), beta = x_float(e, "beta", 1);
   for (size_t i = 0; i < sets; i++) {
@@ -124,10 +118,11 @@ void expand_momentum(struct expansion *e) {
     struct value *started = x_2(e, OP_Greater, u.step, x_scalar(e, dtype, 0));
     struct value *factor =
         x_3(e, OP_Where, started, x_scalar(e, dtype, beta), x_scalar(e, dtype, 1));
-    struct value *v =
-        x_2(e, OP_Add, scaled(e, x_in(e, 2 + 2 * sets + i), alpha), x_2(e, OP_Mul, factor, u.g));
+    struct value *v = x_2(e, OP_Add, x_by(e, OP_Mul, x_in(e, 2 + 2 * sets + i), alpha),
+                          x_2(e, OP_Mul, factor, u.g));
     struct value *way = v;
-    if (x_is(e, "mode", "standard", "nesterov")) way = x_2(e, OP_Add, u.g, scaled(e, v, alpha));
+    if (x_is(e, "mode", "standard", "nesterov"))
+      way = x_2(e, OP_Add, u.g, x_by(e, OP_Mul, v, alpha));
     x_out(e, i, x_2(e, OP_Sub, u.x, x_2(e, OP_Mul, u.rate, way)));
     x_out(e, sets + i, v);
   }

@@ -11,7 +11,7 @@ static bool is_long_list(const struct node *node) {
          node->input_count > LOOP_READS;
 }
 
-static void expand_long_list(struct expansion *e) {
+static void expand_long_list(struct graph_builder *e) {
   enum op_id op = is_op(e->node, OP_Mean) ? OP_Sum : e->node->op->id;
   size_t count = e->node->input_count;
   struct value *group[LOOP_READS], *y = x_in(e, 0);
@@ -20,7 +20,7 @@ static void expand_long_list(struct expansion *e) {
     for (group[0] = y; n < LOOP_READS && k < count; n++) group[n] = x_in(e, k++);
     y = x_op(e, op, group, n);
   }
-  if (is_op(e->node, OP_Mean)) y = x_2(e, OP_Div, y, x_scalar(e, y->dtype, (double)count));
+  if (is_op(e->node, OP_Mean)) y = x_by(e, OP_Div, y, (double)count);
   x_out(e, 0, y);
 }
 
@@ -46,7 +46,7 @@ expand_fn *expand_evaluated_find(const struct node *node) {
 /* expand NULL: the operator cannot be expressed in others. */
 static hone_status expand_by(struct ctx *ctx, struct graph *graph, const struct node *node,
                              expand_fn *expand, struct value **out_results, bool *out_done) {
-  struct expansion e;
+  struct graph_builder e;
   *out_done = expand != NULL;
   if (!expand) return HONE_OK;
   TRY(expand_node(ctx, graph, node, expand, &e));

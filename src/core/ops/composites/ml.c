@@ -10,7 +10,7 @@ enum { MOST_CLASSES = 256 };
 /* -- operands and attributes */
 
 /* [n, columns] of f32; one dimension is one row. */
-static struct value *rows_of(struct expansion *e, size_t k) {
+static struct value *rows_of(struct graph_builder *e, size_t k) {
   struct value *x = x_in(e, k);
   int64_t count = 0;
   if (x->dtype == HONE_STRING || x->shape.rank < 1 || !shape_count(&x->shape, &count)) {
@@ -24,13 +24,13 @@ static struct value *rows_of(struct expansion *e, size_t k) {
 }
 
 /* A float list attribute; NULL: absent. */
-static const struct attribute *floats_of(const struct expansion *e, const char *name) {
+static const struct attribute *floats_of(const struct graph_builder *e, const char *name) {
   return node_attribute(e->node, name);
 }
 
 /* The list as a constant [rows, columns], or [columns] if rows is 0; the first `first` are
  * skipped. */
-static struct value *matrix(struct expansion *e, const struct attribute *a, size_t first,
+static struct value *matrix(struct graph_builder *e, const struct attribute *a, size_t first,
                             int64_t rows, int64_t columns) {
   const struct tensor *tensor;
   struct shape shape = rows ? (struct shape){2, {rows, columns}} : (struct shape){1, {columns}};
@@ -47,7 +47,7 @@ static struct value *matrix(struct expansion *e, const struct attribute *a, size
 }
 
 /* One value for all or one per column, broadcast over rows; `otherwise` if absent. */
-static struct value *column_list(struct expansion *e, const char *name, double otherwise,
+static struct value *column_list(struct graph_builder *e, const char *name, double otherwise,
                                  int64_t columns) {
   const struct attribute *a = floats_of(e, name);
   if (!a || !a->count) return x_scalar(e, HONE_F32, otherwise);
@@ -57,39 +57,34 @@ static struct value *column_list(struct expansion *e, const char *name, double o
   return matrix(e, a, 0, 0, (int64_t)a->count);
 }
 
-static struct value *plus(struct expansion *e, struct value *x, double by) {
-  return x_2(e, OP_Add, x, x_scalar(e, x->dtype, by));
-}
-static struct value *times(struct expansion *e, struct value *x, double by) {
-  return x_2(e, OP_Mul, x, x_scalar(e, x->dtype, by));
-}
-static struct value *minus(struct expansion *e, double from, struct value *x) {
+static struct value *minus(struct graph_builder *e, double from, struct value *x) {
   return x_2(e, OP_Sub, x_scalar(e, x->dtype, from), x);
 }
-static struct value *divided(struct expansion *e, struct value *x, struct value *y) {
+static struct value *divided(struct graph_builder *e, struct value *x, struct value *y) {
   return x_2(e, OP_Div, x, y);
 }
 
 /* -- post_transform */
 
 /* sqrt(2) erfinv(2 p - 1): Winitzki's formula, then Newton's steps on erf. */
-static struct value *probit(struct expansion *e, struct value *p) {
+static struct value *probit(struct graph_builder *e, struct value *p) {
   const double a = 0.147, pi = 3.14159265358979323846;
-  struct value *y = plus(e, times(e, p, 2), -1);
-  struct value *log = x_1(e, OP_Log, x_2(e, OP_Mul, minus(e, 1, y), plus(e, y, 1)));
-  struct value *v = plus(e, times(e, log, 0.5), 2 / (pi * a));
-  struct value *root = x_1(e, OP_Sqrt, x_2(e, OP_Sub, x_2(e, OP_Mul, v, v), times(e, log, 1 / a)));
+  struct value *y = x_by(e, OP_Add, x_by(e, OP_Mul, p, 2), -1);
+  struct value *log = x_1(e, OP_Log, x_2(e, OP_Mul, minus(e, 1, y), x_by(e, OP_Add, y, 1)));
+  struct value *v = x_by(e, OP_Add, x_by(e, OP_Mul, log, 0.5), 2 / (pi * a));
+  struct value *root =
+      x_1(e, OP_Sqrt, x_2(e, OP_Sub, x_2(e, OP_Mul, v, v), x_by(e, OP_Mul, log, 1 / a)));
   struct value *x = x_2(e, OP_Mul, x_1(e, OP_Sign, y), x_1(e, OP_Sqrt, x_2(e, OP_Sub, root, v)));
   for (int i = 0; i < 2; i++) {
     struct value *slope = x_1(e, OP_Exp, x_2(e, OP_Mul, x, x));
     struct value *miss = x_2(e, OP_Sub, x_1(e, OP_Erf, x), y);
-    x = x_2(e, OP_Sub, x, times(e, x_2(e, OP_Mul, miss, slope), sqrt(pi) / 2));
+    x = x_2(e, OP_Sub, x, x_by(e, OP_Mul, x_2(e, OP_Mul, miss, slope), sqrt(pi) / 2));
   }
-  return times(e, x, sqrt(2));
+  return x_by(e, OP_Mul, x, sqrt(2));
 }
 
 /* A softmax in which scores of zero stay zero. */
-static struct value *softmax_zero(struct expansion *e, struct value *x) {
+static struct value *softmax_zero(struct graph_builder *e, struct value *x) {
   const int64_t last = 1;
   struct value *most = x_reduce(e, OP_ReduceMax, x, &last, 1, true);
   struct value *is_some = x_2(e, OP_Greater, x_1(e, OP_Abs, x), x_scalar(e, x->dtype, 1e-7));
@@ -97,7 +92,7 @@ static struct value *softmax_zero(struct expansion *e, struct value *x) {
   return divided(e, x, x_reduce(e, OP_ReduceSum, x, &last, 1, true));
 }
 
-struct value *x_transform(struct expansion *e, const char *how, struct value *x) {
+struct value *x_transform(struct graph_builder *e, const char *how, struct value *x) {
   if (!strcmp(how, "LOGISTIC")) return x_1(e, OP_Sigmoid, x);
   if (!strcmp(how, "SOFTMAX")) {
     x_with_int(e, "axis", 1);
@@ -109,7 +104,7 @@ struct value *x_transform(struct expansion *e, const char *how, struct value *x)
   return x;
 }
 
-static const char *transform_of(const struct expansion *e) {
+static const char *transform_of(const struct graph_builder *e) {
   return node_string(e->node, "post_transform", "NONE");
 }
 
@@ -121,7 +116,7 @@ struct labels {
   size_t count;
 };
 
-static struct labels labels_of(const struct expansion *e) {
+static struct labels labels_of(const struct graph_builder *e) {
   const struct attribute *texts = node_attribute(e->node, "classlabels_strings");
   const struct attribute *ints = node_attribute(e->node, "classlabels_ints");
   if (texts && texts->count) return (struct labels){texts, true, texts->count};
@@ -129,7 +124,7 @@ static struct labels labels_of(const struct expansion *e) {
   return (struct labels){0};
 }
 
-struct value *x_label(struct expansion *e, const struct attribute *labels, struct value *at) {
+struct value *x_label(struct graph_builder *e, const struct attribute *labels, struct value *at) {
   const struct tensor *tensor;
   const bool is_text = labels->kind == ATTRIBUTE_STRINGS;
   const struct shape shape = {1, {(int64_t)labels->count}};
@@ -143,28 +138,28 @@ struct value *x_label(struct expansion *e, const struct attribute *labels, struc
 }
 
 /* The same for optional labels: the index if there are none. */
-static struct value *labelled(struct expansion *e, const struct labels *l, struct value *at) {
+static struct value *labelled(struct graph_builder *e, const struct labels *l, struct value *at) {
   return l->list ? x_label(e, l->list, at) : at;
 }
 
-static struct value *best_of(struct expansion *e, struct value *scores) {
+static struct value *best_of(struct graph_builder *e, struct value *scores) {
   x_with_int(e, "axis", 1);
   x_with_int(e, "keepdims", 0);
   return x_1(e, OP_ArgMax, scores);
 }
 
 /* 1 where a score [n, 1] is positive. */
-static struct value *is_positive(struct expansion *e, struct value *score) {
-  struct value *yes = x_2(e, OP_Greater, score, x_scalar(e, score->dtype, 0));
+static struct value *is_positive(struct graph_builder *e, struct value *score) {
+  struct value *yes = x_by(e, OP_Greater, score, 0);
   return x_cast(e, x_squeeze(e, yes, 1), HONE_I64);
 }
 
-static struct value *beside(struct expansion *e, struct value *a, struct value *b) {
+static struct value *beside(struct graph_builder *e, struct value *a, struct value *b) {
   return x_concat(e, 1, (struct value *[]){a, b}, 2);
 }
 
 /* One score and two labels: the score of the second label, from which that of the first follows. */
-static struct value *two_scores(struct expansion *e, const char *how, bool is_signed,
+static struct value *two_scores(struct graph_builder *e, const char *how, bool is_signed,
                                 struct value *x) {
   if (!strcmp(how, "PROBIT")) return x_transform(e, how, x);
   if (!strcmp(how, "LOGISTIC"))
@@ -175,14 +170,14 @@ static struct value *two_scores(struct expansion *e, const char *how, bool is_si
 /* -- linear models */
 
 /* x [n, columns] times the coefficients [outputs, columns], plus intercepts: [n, outputs] */
-static struct value *linear(struct expansion *e, struct value *x, int64_t outputs) {
+static struct value *linear(struct graph_builder *e, struct value *x, int64_t outputs) {
   const struct attribute *offsets = floats_of(e, "intercepts");
   struct value *w = matrix(e, floats_of(e, "coefficients"), 0, outputs, x->shape.dims[1]);
   x = x_2(e, OP_MatMul, x, x_swap(e, w, 0, 1));
   return offsets && offsets->count ? x_2(e, OP_Add, x, matrix(e, offsets, 0, 0, outputs)) : x;
 }
 
-void expand_linear_regressor(struct expansion *e) {
+void expand_linear_regressor(struct graph_builder *e) {
   int64_t targets = x_int(e, "targets", 1);
   if (targets < 1) x_fail(e, HONE_E_SHAPE, "%lld targets", (long long)targets);
   struct value *x = rows_of(e, 0);
@@ -190,7 +185,7 @@ void expand_linear_regressor(struct expansion *e) {
   x_out(e, 0, x_transform(e, transform_of(e), linear(e, x, targets)));
 }
 
-void expand_linear_classifier(struct expansion *e) {
+void expand_linear_classifier(struct graph_builder *e) {
   const struct attribute *offsets = floats_of(e, "intercepts"), *w = floats_of(e, "coefficients");
   struct value *x = rows_of(e, 0);
   struct labels labels = labels_of(e);
@@ -214,7 +209,7 @@ void expand_linear_classifier(struct expansion *e) {
 /* -- support vector machines */
 
 /* The kernel of each row of x and each of `count` vectors of an attribute, plus rho: [n, count] */
-static struct value *kernels(struct expansion *e, struct value *x, const char *vectors,
+static struct value *kernels(struct graph_builder *e, struct value *x, const char *vectors,
                              int64_t count) {
   const struct attribute *given = floats_of(e, "kernel_params");
   double p[3] = {0}; /* gamma, coef0, degree */
@@ -227,16 +222,16 @@ static struct value *kernels(struct expansion *e, struct value *x, const char *v
   if (!strcmp(kind, "RBF")) {
     struct value *away = x_2(e, OP_Sub, x_unsqueeze(e, x, 1), v);
     away = x_reduce(e, OP_ReduceSumSquare, away, (int64_t[]){2}, 1, false);
-    return x_1(e, OP_Exp, times(e, away, -p[0]));
+    return x_1(e, OP_Exp, x_by(e, OP_Mul, away, -p[0]));
   }
-  dot = plus(e, times(e, dot, p[0]), p[1]);
+  dot = x_by(e, OP_Add, x_by(e, OP_Mul, dot, p[0]), p[1]);
   if (!strcmp(kind, "SIGMOID")) return x_1(e, OP_Tanh, dot);
   if (!strcmp(kind, "POLY")) return x_2(e, OP_Pow, dot, x_scalar(e, HONE_F32, p[2]));
   x_fail(e, HONE_E_UNSUP, "kernel_type \"%s\"", kind);
   return dot;
 }
 
-void expand_svm_regressor(struct expansion *e) {
+void expand_svm_regressor(struct graph_builder *e) {
   const struct attribute *w = floats_of(e, "coefficients"), *rho = floats_of(e, "rho");
   int64_t supports = x_int(e, "n_supports", 0);
   struct value *x = rows_of(e, 0), *y;
@@ -247,7 +242,7 @@ void expand_svm_regressor(struct expansion *e) {
     y = x_2(e, OP_MatMul, kernels(e, x, "support_vectors", supports), matrix(e, w, 0, supports, 1));
   else
     y = kernels(e, x, "coefficients", 1);
-  y = plus(e, y, rho->floats[0]);
+  y = x_by(e, OP_Add, y, rho->floats[0]);
   if (x_int(e, "one_class", 0))
     y = x_3(e, OP_Where, x_2(e, OP_Greater, y, x_scalar(e, HONE_F32, 0)), x_scalar(e, HONE_F32, 1),
             x_scalar(e, HONE_F32, -1));
@@ -255,7 +250,7 @@ void expand_svm_regressor(struct expansion *e) {
 }
 
 struct machine {
-  struct expansion *e;
+  struct graph_builder *e;
   struct labels labels;
   const struct attribute *w, *rho, *prob_a, *prob_b;
   const int64_t *per_class;
@@ -263,7 +258,7 @@ struct machine {
   bool is_linear;
 };
 
-static bool read_machine(struct expansion *e, struct machine *m) {
+static bool read_machine(struct graph_builder *e, struct machine *m) {
   *m = (struct machine){.e = e,
                         .labels = labels_of(e),
                         .w = floats_of(e, "coefficients"),
@@ -314,7 +309,7 @@ static struct value *pair_scores(const struct machine *m, struct value *k) {
 
 /* The number of pairs that each class wins: [n, classes] */
 static struct value *votes(const struct machine *m, struct value *scores) {
-  struct expansion *e = m->e;
+  struct graph_builder *e = m->e;
   const struct tensor *table, *rest;
   struct shape shape = {2, {(int64_t)m->pairs, (int64_t)m->classes}};
   struct value *w = x_constant(e, HONE_F32, &shape, &table);
@@ -332,7 +327,7 @@ static struct value *votes(const struct machine *m, struct value *scores) {
 
 /* Class probabilities from pairwise probabilities (Wu, Lin and Weng 2004). */
 static struct value *probabilities(const struct machine *m, struct value *scores) {
-  struct expansion *e = m->e;
+  struct graph_builder *e = m->e;
   int64_t pairs = (int64_t)m->pairs;
   struct value *x = x_2(e, OP_Mul, scores, matrix(e, m->prob_a, 0, 0, pairs));
   x = x_2(e, OP_Add, x, matrix(e, m->prob_b, 0, 0, pairs));
@@ -342,14 +337,15 @@ static struct value *probabilities(const struct machine *m, struct value *scores
   return x_1(e, OP_CoupleProbabilities, x);
 }
 
-void expand_svm_classifier(struct expansion *e) {
+void expand_svm_classifier(struct graph_builder *e) {
   struct machine m;
   struct value *x = rows_of(e, 0), *best;
   const char *how = transform_of(e);
   if (e->status || !read_machine(e, &m)) return;
   struct value *scores =
-      m.is_linear ? plus(e, kernels(e, x, "coefficients", (int64_t)m.classes), m.rho->floats[0])
-                  : pair_scores(&m, kernels(e, x, "support_vectors", (int64_t)m.vectors));
+      m.is_linear
+          ? x_by(e, OP_Add, kernels(e, x, "coefficients", (int64_t)m.classes), m.rho->floats[0])
+          : pair_scores(&m, kernels(e, x, "support_vectors", (int64_t)m.vectors));
   best = best_of(e, m.is_linear ? scores : votes(&m, scores));
   if (m.prob_a) scores = probabilities(&m, scores);
   x_out(e, 0, labelled(e, &m.labels, best));
@@ -359,7 +355,7 @@ void expand_svm_classifier(struct expansion *e) {
 
 /* -- features */
 
-void expand_scaler(struct expansion *e) {
+void expand_scaler(struct graph_builder *e) {
   struct value *x = x_cast(e, x_in(e, 0), HONE_F32);
   if (e->status || !x->shape.rank) return;
   int64_t columns = x->shape.dims[x->shape.rank - 1];
@@ -369,7 +365,7 @@ void expand_scaler(struct expansion *e) {
 
 /* Divides each row by its largest element, the sum of its magnitudes or its norm; zero rows are
  * unchanged. */
-void expand_normalizer(struct expansion *e) {
+void expand_normalizer(struct graph_builder *e) {
   const int64_t last = -1;
   struct value *x = x_cast(e, x_in(e, 0), HONE_F32), *by;
   enum op_id op = x_is(e, "norm", "MAX", "L1")   ? OP_ReduceL1
@@ -383,13 +379,13 @@ void expand_normalizer(struct expansion *e) {
   x_out(e, 0, divided(e, x, x_3(e, OP_Where, is_none, x_scalar(e, HONE_F32, 1), by)));
 }
 
-void expand_imputer(struct expansion *e) {
+void expand_imputer(struct graph_builder *e) {
   struct value *x = x_in(e, 0), *by, *is_lost;
   int64_t columns = x->shape.rank ? x->shape.dims[x->shape.rank - 1] : 1;
   if (dtype_is_float(x->dtype)) {
     double lost = x_float(e, "replaced_value_float", 0);
     by = x_cast(e, column_list(e, "imputed_value_floats", 0, columns), x->dtype);
-    is_lost = isnan(lost) ? x_1(e, OP_IsNaN, x) : x_2(e, OP_Equal, x, x_scalar(e, x->dtype, lost));
+    is_lost = isnan(lost) ? x_1(e, OP_IsNaN, x) : x_by(e, OP_Equal, x, lost);
   } else {
     size_t count = 0;
     const int64_t *ints = node_ints(e->node, "imputed_value_int64s", &count);
@@ -404,7 +400,7 @@ void expand_imputer(struct expansion *e) {
 }
 
 /* 1 where x is the category, along a new last axis; unknown values give zeros. */
-void expand_one_hot_encoder(struct expansion *e) {
+void expand_one_hot_encoder(struct graph_builder *e) {
   const struct attribute *texts = node_attribute(e->node, "cats_strings");
   const struct tensor *tensor;
   size_t count = 0;
@@ -428,7 +424,7 @@ void expand_one_hot_encoder(struct expansion *e) {
 }
 
 /* Concatenates all inputs, each cropped or padded with zeros to its number of columns. */
-void expand_feature_vectorizer(struct expansion *e) {
+void expand_feature_vectorizer(struct graph_builder *e) {
   struct value *parts[64];
   size_t given = 0, count = e->node->input_count;
   const int64_t *widths = node_ints(e->node, "inputdimensions", &given);
@@ -447,7 +443,7 @@ void expand_feature_vectorizer(struct expansion *e) {
 
 /* Maps from class to score are given as the tensor of their scores: the classes are the same in
  * each. */
-void expand_zip_map(struct expansion *e) {
+void expand_zip_map(struct graph_builder *e) {
   struct value *x = x_in(e, 0);
   warn(e->ctx,
        "%s: the maps of ZipMap are given as a tensor of their values, in the order of its labels",

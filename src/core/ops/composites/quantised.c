@@ -5,32 +5,32 @@
 
 /* -- QLinear*: dequantised, computed in float, quantised */
 
-static struct value *dequantised(struct expansion *e, size_t k) {
+static struct value *dequantised(struct graph_builder *e, size_t k) {
   struct value *x = x_in(e, k), *scale = x_in(e, k + 1), *zero = x_in(e, k + 2);
   return x_op(e, OP_DequantizeLinear, (struct value *[]){x, scale, zero}, zero ? 3 : 2);
 }
 
-static void out_quantised(struct expansion *e, struct value *y, size_t k) {
+static void out_quantised(struct graph_builder *e, struct value *y, size_t k) {
   struct value *zero = x_in(e, k + 1);
   x_out(e, 0, x_op(e, OP_QuantizeLinear, (struct value *[]){y, x_in(e, k), zero}, zero ? 3 : 2));
 }
 
-void expand_qlinear_binary(struct expansion *e) {
+void expand_qlinear_binary(struct graph_builder *e) {
   enum op_id op = is_op(e->node, OP_QLinearAdd) ? OP_Add : OP_Mul;
   out_quantised(e, x_2(e, op, dequantised(e, 0), dequantised(e, 3)), 6);
 }
 
-void expand_qlinear_where(struct expansion *e) {
+void expand_qlinear_where(struct graph_builder *e) {
   out_quantised(e, x_3(e, OP_Where, x_in(e, 0), dequantised(e, 1), dequantised(e, 4)), 7);
 }
 
-void expand_qlinear_unary(struct expansion *e) {
+void expand_qlinear_unary(struct graph_builder *e) {
   struct value *x = dequantised(e, 0);
   if (is_op(e->node, OP_QLinearLeakyRelu)) x_with_float(e, "alpha", x_float(e, "alpha", 0.01));
   out_quantised(e, x_1(e, is_op(e->node, OP_QLinearLeakyRelu) ? OP_LeakyRelu : OP_Sigmoid, x), 3);
 }
 
-void expand_qlinear_pool(struct expansion *e) {
+void expand_qlinear_pool(struct graph_builder *e) {
   static const char *const kept[] = {"auto_pad",     "ceil_mode", "count_include_pad",
                                      "kernel_shape", "pads",      "strides"};
   bool is_global = is_op(e->node, OP_QLinearGlobalAveragePool);
@@ -49,7 +49,7 @@ void expand_qlinear_pool(struct expansion *e) {
 }
 
 /* y scale, y zero point, then x, scale, zero point of each input */
-void expand_qlinear_concat(struct expansion *e) {
+void expand_qlinear_concat(struct graph_builder *e) {
   struct value *parts[64];
   size_t count = (e->node->input_count - 2) / 3;
   if (!count || count > COUNT(parts) || e->node->input_count != 2 + 3 * count) {
@@ -61,7 +61,7 @@ void expand_qlinear_concat(struct expansion *e) {
 }
 
 /* X, scale, zero point; opset and axis determine the kind of softmax. */
-void expand_qlinear_softmax(struct expansion *e) {
+void expand_qlinear_softmax(struct graph_builder *e) {
   int rank = x_in(e, 0)->shape.rank;
   int64_t axis = x_int(e, "axis", -1);
   if (axis < 0) axis += rank;
@@ -73,7 +73,7 @@ void expand_qlinear_softmax(struct expansion *e) {
 }
 
 /* The scale of the sums, one value or one per column; a constant if its factors are. */
-static struct value *product_scale(struct expansion *e, struct value *a, struct value *b) {
+static struct value *product_scale(struct graph_builder *e, struct value *a, struct value *b) {
   const struct tensor *out;
   if (!a->constant || !b->constant || !tensor_count(a->constant)) return x_2(e, OP_Mul, a, b);
   struct value *scale = x_constant(e, HONE_F32, &b->shape, &out);
@@ -82,15 +82,15 @@ static struct value *product_scale(struct expansion *e, struct value *a, struct 
   return scale;
 }
 
-static struct value *dequantised_along(struct expansion *e, struct value *x, struct value *scale,
-                                       struct value *zero, int64_t axis) {
+static struct value *dequantised_along(struct graph_builder *e, struct value *x,
+                                       struct value *scale, struct value *zero, int64_t axis) {
   x_with_int(e, "axis", axis);
   return x_op(e, OP_DequantizeLinear, (struct value *[]){x, scale, zero}, zero ? 3 : 2);
 }
 
 /* A, scale, zero, B, scale, zero, C, [Y scale, zero]; C: i32, with the scale of A times that of
  * B */
-void expand_qgemm(struct expansion *e) {
+void expand_qgemm(struct graph_builder *e) {
   bool turned = x_int(e, "transB", 0) != 0;
   struct value *a = dequantised(e, 0), *c = x_in(e, 6);
   struct value *b = dequantised_along(e, x_in(e, 3), x_in(e, 4), x_in(e, 5), turned ? 0 : 1);
@@ -113,18 +113,19 @@ struct dynamic {
 };
 
 /* Reduces rows first, which threads share, then the rest. */
-static struct value *extreme(struct expansion *e, enum op_id op, enum op_id join, struct value *x) {
+static struct value *extreme(struct graph_builder *e, enum op_id op, enum op_id join,
+                             struct value *x) {
   int64_t last = x->shape.rank - 1;
   if (last > 0) x = x_reduce(e, op, x, &last, 1, false);
   return x_2(e, join, x_reduce(e, op, x, NULL, 0, false), x_scalar(e, HONE_F32, 0));
 }
 
-static struct value *to_byte(struct expansion *e, struct value *x) {
+static struct value *to_byte(struct graph_builder *e, struct value *x) {
   x = x_3(e, OP_Clip, x, x_scalar(e, HONE_F32, 0), x_scalar(e, HONE_F32, 255));
   return x_cast(e, x, HONE_U8);
 }
 
-static struct dynamic quantised(struct expansion *e, struct value *x) {
+static struct dynamic quantised(struct graph_builder *e, struct value *x) {
   struct dynamic q;
   const struct tensor *tensor;
   struct value *high = extreme(e, OP_ReduceMax, OP_Max, x);
@@ -141,14 +142,14 @@ static struct dynamic quantised(struct expansion *e, struct value *x) {
   return q;
 }
 
-void expand_dynamic_quantize(struct expansion *e) {
+void expand_dynamic_quantize(struct graph_builder *e) {
   struct dynamic q = quantised(e, x_in(e, 0));
   x_out(e, 0, q.y);
   x_out(e, 1, q.scale);
   x_out(e, 2, q.zero);
 }
 
-static struct value *scaled_product(struct expansion *e, struct value *const in[4],
+static struct value *scaled_product(struct graph_builder *e, struct value *const in[4],
                                     struct value *a_scale, struct value *b_scale,
                                     struct value *bias) {
   struct value *y = x_op(e, OP_MatMulInteger, in, in[3] ? 4 : in[2] ? 3 : 2);
@@ -157,13 +158,13 @@ static struct value *scaled_product(struct expansion *e, struct value *const in[
 }
 
 /* A, B, A scale, B scale, A zero, B zero, bias */
-void expand_matmul_integer_to_float(struct expansion *e) {
+void expand_matmul_integer_to_float(struct graph_builder *e) {
   struct value *const in[] = {x_in(e, 0), x_in(e, 1), x_in(e, 4), x_in(e, 5)};
   x_out(e, 0, scaled_product(e, in, x_in(e, 2), x_in(e, 3), x_in(e, 6)));
 }
 
 /* A, B, B scale, B zero, bias */
-void expand_dynamic_quantize_matmul(struct expansion *e) {
+void expand_dynamic_quantize_matmul(struct graph_builder *e) {
   struct dynamic q = quantised(e, x_in(e, 0));
   struct value *const in[] = {q.y, x_in(e, 1), q.zero, x_in(e, 3)};
   x_out(e, 0, scaled_product(e, in, q.scale, x_in(e, 2), x_in(e, 4)));

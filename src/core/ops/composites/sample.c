@@ -12,25 +12,25 @@ struct axis_taps {
   int64_t size;
 };
 
-static struct value *times(struct expansion *e, struct value *x, double by) {
-  return by == 1 ? x : x_2(e, OP_Mul, x, x_scalar(e, x->dtype, by));
+static struct value *times(struct graph_builder *e, struct value *x, double by) {
+  return by == 1 ? x : x_by(e, OP_Mul, x, by);
 }
-static struct value *plus(struct expansion *e, struct value *x, double by) {
-  return by == 0 ? x : x_2(e, OP_Add, x, x_scalar(e, x->dtype, by));
+static struct value *plus(struct graph_builder *e, struct value *x, double by) {
+  return by == 0 ? x : x_by(e, OP_Add, x, by);
 }
-static struct value *clipped(struct expansion *e, struct value *x, double low, double high) {
+static struct value *clipped(struct graph_builder *e, struct value *x, double low, double high) {
   return x_3(e, OP_Clip, x, x_scalar(e, x->dtype, low), x_scalar(e, x->dtype, high));
 }
 /* 1 where low <= x <= high, else 0 */
-static struct value *inside(struct expansion *e, struct value *x, double low, double high) {
-  struct value *a = x_2(e, OP_GreaterOrEqual, x, x_scalar(e, x->dtype, low));
-  struct value *b = x_2(e, OP_LessOrEqual, x, x_scalar(e, x->dtype, high));
+static struct value *inside(struct graph_builder *e, struct value *x, double low, double high) {
+  struct value *a = x_by(e, OP_GreaterOrEqual, x, low);
+  struct value *b = x_by(e, OP_LessOrEqual, x, high);
   return x_cast(e, x_2(e, OP_And, a, b), x->dtype);
 }
 
 /* Sum (or maximum) over all combinations of taps of weight * table[base + index]; the shape of the
  * points followed by the channels. base: i64, broadcasts to the points; may be NULL. */
-static struct value *combine(struct expansion *e, struct value *table, struct value *base,
+static struct value *combine(struct graph_builder *e, struct value *table, struct value *base,
                              const struct axis_taps *axes, int count, bool is_max) {
   struct value *result = NULL;
   int at[AXES] = {0};
@@ -54,7 +54,7 @@ static struct value *combine(struct expansion *e, struct value *table, struct va
 }
 
 /* [n, c, spatial...] as [n * pixels, c] */
-static struct value *pixel_table(struct expansion *e, struct value *x, int64_t *out_pixels) {
+static struct value *pixel_table(struct graph_builder *e, struct value *x, int64_t *out_pixels) {
   int64_t n = x->shape.dims[0], c = x->shape.dims[1];
   *out_pixels = dims_product(&x->shape, 2, x->shape.rank);
   x = x_reshape(e, x, (int64_t[]){n, c, *out_pixels}, 3);
@@ -62,7 +62,7 @@ static struct value *pixel_table(struct expansion *e, struct value *x, int64_t *
 }
 
 /* Taps floor(x) and floor(x) + 1; values outside count as zero. */
-static struct axis_taps linear_zero_taps(struct expansion *e, struct value *x, int64_t size) {
+static struct axis_taps linear_zero_taps(struct graph_builder *e, struct value *x, int64_t size) {
   struct axis_taps taps = {.count = 2, .size = size};
   struct value *floor = x_1(e, OP_Floor, x), *part = x_2(e, OP_Sub, x, floor);
   struct value *first = plus(e, times(e, part, -1), 1);
@@ -79,7 +79,7 @@ static struct axis_taps linear_zero_taps(struct expansion *e, struct value *x, i
 enum padding { ZEROS, BORDER, REFLECTION };
 
 /* Reflected at low and high as often as needed. */
-static struct value *reflect(struct expansion *e, struct value *x, double low, double high) {
+static struct value *reflect(struct graph_builder *e, struct value *x, double low, double high) {
   double period = 2 * (high - low);
   if (period <= 0) return times(e, x, 0);
   struct value *y = plus(e, x, -low);
@@ -90,7 +90,7 @@ static struct value *reflect(struct expansion *e, struct value *x, double low, d
 }
 
 /* Weight of the pixel at distance t in (0, 1] or (1, 2]: Keys' cubic, a = -0.75. */
-static struct value *cubic(struct expansion *e, struct value *t, bool is_near) {
+static struct value *cubic(struct graph_builder *e, struct value *t, bool is_near) {
   const double a = -0.75;
   struct value *y;
   if (is_near) { /* ((a + 2) t - (a + 3)) t^2 + 1 */
@@ -102,7 +102,7 @@ static struct value *cubic(struct expansion *e, struct value *t, bool is_near) {
   return plus(e, x_2(e, OP_Mul, y, t), -4 * a);
 }
 
-static void settle(struct expansion *e, struct axis_taps *taps, int k, struct value *i,
+static void settle(struct graph_builder *e, struct axis_taps *taps, int k, struct value *i,
                    struct value *weight, enum padding padding, bool corners) {
   double last = (double)taps->size - 1;
   if (padding == ZEROS) weight = x_2(e, OP_Mul, weight, inside(e, i, 0, last));
@@ -111,7 +111,7 @@ static void settle(struct expansion *e, struct axis_taps *taps, int k, struct va
   taps->weight[k] = weight;
 }
 
-static struct axis_taps grid_taps(struct expansion *e, struct value *g, int64_t size,
+static struct axis_taps grid_taps(struct graph_builder *e, struct value *g, int64_t size,
                                   enum padding padding) {
   bool corners = x_int(e, "align_corners", 0) != 0;
   double last = (double)size - 1;
@@ -143,7 +143,7 @@ static struct axis_taps grid_taps(struct expansion *e, struct value *g, int64_t 
   return taps;
 }
 
-void expand_grid_sample(struct expansion *e) {
+void expand_grid_sample(struct graph_builder *e) {
   struct value *x = x_in(e, 0), *grid = x_in(e, 1);
   int d = x->shape.rank - 2;
   if (d < 1 || d > AXES || grid->shape.rank != x->shape.rank || grid->shape.dims[d + 1] != d ||
@@ -174,21 +174,21 @@ void expand_grid_sample(struct expansion *e) {
 /* -- RoiAlign */
 
 /* Sample points along one axis: [rois, bins * samples]. */
-static struct value *roi_points(struct expansion *e, struct value *rois, int64_t from, int64_t to,
-                                int64_t bins, int64_t samples) {
+static struct value *roi_points(struct graph_builder *e, struct value *rois, int64_t from,
+                                int64_t to, int64_t bins, int64_t samples) {
   bool half = x_is(e, "coordinate_transformation_mode", "half_pixel", "half_pixel");
   double scale = x_float(e, "spatial_scale", 1), offset = half ? -0.5 : 0;
   struct value *start = plus(e, times(e, x_slice(e, rois, 1, from, from + 1), scale), offset);
   struct value *end = plus(e, times(e, x_slice(e, rois, 1, to, to + 1), scale), offset);
   struct value *length = x_2(e, OP_Sub, end, start);
-  if (!half) length = x_2(e, OP_Max, length, x_scalar(e, length->dtype, 1));
+  if (!half) length = x_by(e, OP_Max, length, 1);
   double step = 1 / (double)(bins * samples);
   struct value *at = x_range(e, rois->dtype, bins * samples, step / 2, step);
   return x_2(e, OP_Add, start, x_2(e, OP_Mul, length, at));
 }
 
 /* Two taps; zero more than one pixel outside. */
-static struct axis_taps roi_taps(struct expansion *e, struct value *x, int64_t size) {
+static struct axis_taps roi_taps(struct graph_builder *e, struct value *x, int64_t size) {
   struct axis_taps taps = {.count = 2, .size = size};
   double last = (double)size - 1;
   struct value *known = inside(e, x, -1, (double)size);
@@ -203,7 +203,7 @@ static struct axis_taps roi_taps(struct expansion *e, struct value *x, int64_t s
 
 /* x and regions [r, 4], pooled into a grid of bins. Attributes of the new node are set only
  * here. */
-static void pool_regions(struct expansion *e, struct value *rois, struct value *pictures,
+static void pool_regions(struct graph_builder *e, struct value *rois, struct value *pictures,
                          int64_t high, int64_t wide, bool is_whole) {
   struct value *x = x_in(e, 0), *wide_x = x_cast(e, x, HONE_F32);
   rois = x_cast(e, rois, HONE_F32);
@@ -218,7 +218,7 @@ static void pool_regions(struct expansion *e, struct value *rois, struct value *
 }
 
 /* x [n, c, h, w], rois [r, 5]: the image's index, then x, y, x, y. */
-void expand_max_roi_pool(struct expansion *e) {
+void expand_max_roi_pool(struct graph_builder *e) {
   struct value *rois = x_in(e, 1);
   size_t count = 0;
   const int64_t *bins = node_ints(e->node, "pooled_shape", &count);
@@ -232,7 +232,7 @@ void expand_max_roi_pool(struct expansion *e) {
   pool_regions(e, x_slice(e, rois, 1, 1, 5), pictures, bins[0], bins[1], true);
 }
 
-void expand_roi_align(struct expansion *e) {
+void expand_roi_align(struct graph_builder *e) {
   enum { MOST = 1 << 20 }; /* bins, and samples per bin */
   struct value *x = x_in(e, 0), *rois = x_in(e, 1), *batch = x_in(e, 2);
   int64_t high = x_int(e, "output_height", 1), wide = x_int(e, "output_width", 1);
@@ -271,7 +271,7 @@ struct deform {
 };
 
 /* Sampling positions without offsets, along one axis: [k, out]. */
-static struct value *regular(struct expansion *e, const struct deform *d, hone_dtype dtype,
+static struct value *regular(struct graph_builder *e, const struct deform *d, hone_dtype dtype,
                              int axis) {
   const struct tensor *tensor;
   struct value *at = x_constant(e, dtype, &(struct shape){2, {d->k, d->out}}, &tensor);
@@ -286,7 +286,7 @@ static struct value *regular(struct expansion *e, const struct deform *d, hone_d
   return at;
 }
 
-static bool read_deform(struct expansion *e, struct deform *d) {
+static bool read_deform(struct graph_builder *e, struct deform *d) {
   const struct shape *x = &x_in(e, 0)->shape, *w = &x_in(e, 1)->shape, *o = &x_in(e, 2)->shape;
   *d =
       (struct deform){.groups = x_int(e, "group", 1), .offset_groups = x_int(e, "offset_group", 1)};
@@ -318,7 +318,7 @@ static bool read_deform(struct expansion *e, struct deform *d) {
   return fits;
 }
 
-void expand_deform_conv(struct expansion *e) {
+void expand_deform_conv(struct graph_builder *e) {
   struct value *x = x_in(e, 0), *w = x_in(e, 1), *bias = x_in(e, 3), *mask = x_in(e, 4);
   struct deform d;
   struct axis_taps axes[2];

@@ -4,14 +4,14 @@
 #include "expand.h"
 
 /* The list with bounds; false and an error if its entries are not known one by one. */
-static bool sizes(struct expansion *e, size_t k, struct size_list *out) {
+static bool sizes(struct graph_builder *e, size_t k, struct size_list *out) {
   if (!node_sizes(e->node, k, out))
     x_fail(e, HONE_E_UNSUP, "%s to sizes known only at run time is not supported",
            e->node->op->name);
   return !e->status && x_bounds(e, out);
 }
 
-static struct value *open_all(struct expansion *e, struct value *x, const struct size_list *to,
+static struct value *open_all(struct graph_builder *e, struct value *x, const struct size_list *to,
                               int first) {
   for (size_t i = 0; i < to->count; i++) x = x_open_entry(e, x, first + (int)i, to, i);
   return x;
@@ -22,7 +22,7 @@ static bool is_input(const struct graph *graph, const struct value *x) {
   return x->is_input && graph_owns(graph, x);
 }
 
-void expand_sized_constant(struct expansion *e) {
+void expand_sized_constant(struct graph_builder *e) {
   struct size_list to;
   const struct value *shape = x_in(e, 0);
   if (is_input(e->graph, shape)) {
@@ -38,7 +38,7 @@ void expand_sized_constant(struct expansion *e) {
 }
 
 /* Ascending from a constant. */
-void expand_sized_range(struct expansion *e) {
+void expand_sized_range(struct graph_builder *e) {
   static const int64_t most = INT32_MAX;
   struct size_list to;
   const struct value *start = x_in(e, 0), *step = x_in(e, 2);
@@ -62,7 +62,7 @@ void expand_sized_range(struct expansion *e) {
 }
 
 /* Repeats a single element of an axis as often as a size gives. */
-void expand_sized_tile(struct expansion *e) {
+void expand_sized_tile(struct graph_builder *e) {
   struct size_list to;
   struct value *x = x_in(e, 0);
   if (!sizes(e, 1, &to)) return;
@@ -78,7 +78,7 @@ void expand_sized_tile(struct expansion *e) {
 }
 
 /* To a size that the operand already has, or from 1. */
-void expand_sized_expand(struct expansion *e) {
+void expand_sized_expand(struct graph_builder *e) {
   struct size_list to;
   struct value *x = x_in(e, 0);
   if (!sizes(e, 1, &to)) return;
@@ -105,10 +105,10 @@ void expand_sized_expand(struct expansion *e) {
 
 /* -- Resize */
 
-static struct value *f32(struct expansion *e, double x) { return x_scalar(e, HONE_F32, x); }
+static struct value *f32(struct graph_builder *e, double x) { return x_scalar(e, HONE_F32, x); }
 
 /* f32: the source coordinate of each place; in f32, as in ONNX Runtime. */
-static struct value *sources(struct expansion *e, struct value *at, struct value *length,
+static struct value *sources(struct graph_builder *e, struct value *at, struct value *length,
                              struct value *count) {
   static const char how[] = "coordinate_transformation_mode", half[] = "half_pixel";
   struct value *scale = x_2(e, OP_Div, count, length), *x;
@@ -129,8 +129,8 @@ static struct value *sources(struct expansion *e, struct value *at, struct value
 }
 
 /* What is read at each of these indices, f32; those outside read the first or last element. */
-static struct value *read_at(struct expansion *e, struct value *x, int axis, struct value *index,
-                             struct value *length) {
+static struct value *read_at(struct graph_builder *e, struct value *x, int axis,
+                             struct value *index, struct value *length) {
   struct value *last = x_2(e, OP_Sub, x_cast(e, length, HONE_F32), f32(e, 1));
   index = x_2(e, OP_Min, x_2(e, OP_Max, index, f32(e, 0)), last);
   index = x_cast(e, index, HONE_I64);
@@ -138,7 +138,7 @@ static struct value *read_at(struct expansion *e, struct value *x, int axis, str
   return x_gather(e, x, index, axis);
 }
 
-static struct value *nearest(struct expansion *e, struct value *at) {
+static struct value *nearest(struct graph_builder *e, struct value *at) {
   static const char how[] = "nearest_mode", down[] = "round_prefer_floor";
   if (x_is(e, how, down, down)) at = x_1(e, OP_Ceil, x_2(e, OP_Sub, at, f32(e, 0.5)));
   if (x_is(e, how, down, "round_prefer_ceil"))
@@ -147,7 +147,7 @@ static struct value *nearest(struct expansion *e, struct value *at) {
 }
 
 /* The polynomial in x, the factor of the highest power first. */
-static struct value *polynomial(struct expansion *e, struct value *x, const double *factors,
+static struct value *polynomial(struct graph_builder *e, struct value *x, const double *factors,
                                 size_t count) {
   struct value *y = f32(e, factors[0]);
   for (size_t i = 1; i < count; i++) y = x_2(e, OP_Add, x_2(e, OP_Mul, y, x), f32(e, factors[i]));
@@ -156,7 +156,7 @@ static struct value *polynomial(struct expansion *e, struct value *x, const doub
 
 /* The weight of neighbour i of a coordinate that lies `part` after the one before it; as kernel() of
  * resize.c. */
-static struct value *weight(struct expansion *e, struct value *part, int i, bool is_cubic) {
+static struct value *weight(struct graph_builder *e, struct value *part, int i, bool is_cubic) {
   const double a = x_float(e, "cubic_coeff_a", -0.75);
   struct value *distance =
       i > 0 ? x_2(e, OP_Sub, f32(e, i), part) : x_2(e, OP_Sub, part, f32(e, i));
@@ -166,7 +166,7 @@ static struct value *weight(struct expansion *e, struct value *part, int i, bool
 }
 
 /* Interpolation of the two or four neighbours of each coordinate; edges are repeated. */
-static struct value *between(struct expansion *e, struct value *x, int axis, struct value *at,
+static struct value *between(struct graph_builder *e, struct value *x, int axis, struct value *at,
                              struct value *length, bool is_cubic) {
   int64_t dims[HONE_MAX_RANK];
   for (int d = 0; d < x->shape.rank; d++) dims[d] = d == axis ? at->shape.dims[0] : 1;
@@ -180,7 +180,7 @@ static struct value *between(struct expansion *e, struct value *x, int axis, str
   return sum;
 }
 
-bool x_can_resize(const struct expansion *e) {
+bool x_can_resize(const struct graph_builder *e) {
   const bool is_nearest = x_is(e, "mode", "nearest", "nearest");
   return !x_int(e, "antialias", 0) && !x_int(e, "exclude_outside", 0) &&
          !x_is(e, "coordinate_transformation_mode", "half_pixel", "tf_crop_and_resize") &&
@@ -189,7 +189,7 @@ bool x_can_resize(const struct expansion *e) {
          (is_nearest || dtype_is_float(x_in(e, 0)->dtype));
 }
 
-int x_resized_axis(const struct expansion *e, size_t i) {
+int x_resized_axis(const struct graph_builder *e, size_t i) {
   size_t count = 0;
   const int64_t *axes = node_ints(e->node, "axes", &count);
   const int rank = x_in(e, 0)->shape.rank;
@@ -197,7 +197,7 @@ int x_resized_axis(const struct expansion *e, size_t i) {
   return axis >= 0 && axis < rank ? (int)axis : -1;
 }
 
-struct value *x_resize(struct expansion *e, struct value *x, int axis, struct value *at,
+struct value *x_resize(struct graph_builder *e, struct value *x, int axis, struct value *at,
                        struct value *length, struct value *count) {
   at = sources(e, at, x_cast(e, length, HONE_F32), x_cast(e, count, HONE_F32));
   if (!x_is(e, "mode", "nearest", "nearest"))
@@ -206,7 +206,7 @@ struct value *x_resize(struct expansion *e, struct value *x, int axis, struct va
 }
 
 /* Resizes the axes with constant sizes. */
-static struct value *resized_by_file(struct expansion *e, struct value *x,
+static struct value *resized_by_file(struct graph_builder *e, struct value *x,
                                      const struct size_list *to) {
   int64_t known[HONE_MAX_RANK];
   bool any = false;
@@ -218,7 +218,7 @@ static struct value *resized_by_file(struct expansion *e, struct value *x,
   return any ? x_again(e, (struct value *[]){x, NULL, NULL, x_list(e, known, to->count)}, 4) : x;
 }
 
-static struct value *resized_along(struct expansion *e, struct value *x, int axis,
+static struct value *resized_along(struct graph_builder *e, struct value *x, int axis,
                                    const struct size_list *to, size_t i) {
   const int64_t length = x->shape.dims[axis];
   if (x->extents[axis] && x->extents[axis] == to->extent[i]) return x;
@@ -231,7 +231,7 @@ static struct value *resized_along(struct expansion *e, struct value *x, int axi
 }
 
 /* One axis after the other, computed at the bounds; by sizes and not by scales. */
-void expand_sized_resize(struct expansion *e) {
+void expand_sized_resize(struct graph_builder *e) {
   struct size_list to;
   struct value *x = x_in(e, 0), *scales = x_in(e, 2);
   const hone_dtype dtype = x->dtype;

@@ -8,7 +8,7 @@ static const double pi = 3.14159265358979323846;
 enum { LONGEST = 1 << 20 };
 
 /* The dtype given by attribute output_datatype; float by default. */
-static hone_dtype output_type(struct expansion *e) {
+static hone_dtype output_type(struct graph_builder *e) {
   int64_t number = x_int(e, "output_datatype", HONE_F32);
   if (!dtype_bits(dtype_of_number(number)))
     x_fail(e, HONE_E_TYPE, "output_datatype is %lld", (long long)number);
@@ -16,7 +16,7 @@ static hone_dtype output_type(struct expansion *e) {
 }
 
 /* a0 - a1 cos(2 pi k / n) + a2 cos(4 pi k / n); periodic: n = size, else size - 1. */
-void expand_window(struct expansion *e) {
+void expand_window(struct graph_builder *e) {
   static const struct {
     enum op_id op;
     double a0, a1, a2;
@@ -43,7 +43,7 @@ void expand_window(struct expansion *e) {
 
 /* [rows, columns] of cos or sin of 2 pi i j / n times factor; full turns are removed in
  * integers. */
-static struct value *turn_table(struct expansion *e, hone_dtype dtype, int64_t rows,
+static struct value *turn_table(struct graph_builder *e, hone_dtype dtype, int64_t rows,
                                 int64_t columns, int64_t n, bool is_sine, const double *weight) {
   const struct tensor *tensor;
   struct value *table = x_constant(e, dtype, &(struct shape){2, {rows, columns}}, &tensor);
@@ -63,7 +63,8 @@ struct transform {
 };
 
 /* x [..., n along axis, ..., 1 or 2] */
-static struct value *transform(struct expansion *e, struct value *x, const struct transform *t) {
+static struct value *transform(struct graph_builder *e, struct value *x,
+                               const struct transform *t) {
   if (e->status) return x;
   int last = x->shape.rank - 1, axis = t->axis;
   int64_t n = t->n, parts = x->shape.dims[last];
@@ -110,7 +111,7 @@ static struct value *transform(struct expansion *e, struct value *x, const struc
   return x_concat(e, last, (struct value *[]){re, im}, 2);
 }
 
-void expand_dft(struct expansion *e) {
+void expand_dft(struct graph_builder *e) {
   struct value *x = x_in(e, 0);
   int64_t axis = -2, n = 0;
   if (x_in(e, 2)) x_ints(e, 2, "the axis", 1, &axis);
@@ -130,7 +131,7 @@ void expand_dft(struct expansion *e) {
 }
 
 /* signal [batch, length, 1 or 2] cut into frames, each multiplied by the window and transformed. */
-void expand_stft(struct expansion *e) {
+void expand_stft(struct graph_builder *e) {
   struct value *x = x_in(e, 0), *window = x_in(e, 2);
   int64_t step = 1, length = 0;
   x_ints(e, 1, "frame_step", 1, &step);
@@ -163,7 +164,7 @@ void expand_stft(struct expansion *e) {
 /* -- mel */
 
 /* The triangles' corners in spectrogram bins, evenly spaced in mel: [bands + 2]. */
-static struct value *corners(struct expansion *e, int64_t bands, struct value *length,
+static struct value *corners(struct graph_builder *e, int64_t bands, struct value *length,
                              struct value *rate) {
   hone_dtype dtype = HONE_F64;
   struct value *edge[2], *mel, *hertz;
@@ -183,7 +184,7 @@ static struct value *corners(struct expansion *e, int64_t bands, struct value *l
 }
 
 /* Rising from the left corner to the middle one, falling to the right one; [bins, bands]. */
-void expand_mel_weights(struct expansion *e) {
+void expand_mel_weights(struct graph_builder *e) {
   int64_t bands = 0, length = 0;
   hone_dtype dtype = HONE_F64;
   x_ints(e, 0, "num_mel_bins", 1, &bands);

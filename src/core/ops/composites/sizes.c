@@ -13,7 +13,7 @@ static bool is_dynamic(const struct value *x, int d) {
   return !slope_is_zero(&slope);
 }
 
-static struct value *i64(struct expansion *e, int64_t x) {
+static struct value *i64(struct graph_builder *e, int64_t x) {
   return x_scalar(e, HONE_I64, (double)x);
 }
 
@@ -23,43 +23,43 @@ static struct slope minus(struct slope a, struct slope b) {
 }
 
 /* The number of elements along a dimension, a scalar. */
-static struct value *length_of(struct expansion *e, const struct value *x, int d,
+static struct value *length_of(struct graph_builder *e, const struct value *x, int d,
                                hone_dtype dtype) {
   return x_sized(e, dtype, x->shape.dims[d], x_slope(x, d));
 }
 
 /* 0, 1, 2, ... for each of `count` elements. */
-static struct value *places(struct expansion *e, hone_dtype dtype, int64_t count,
+static struct value *places(struct graph_builder *e, hone_dtype dtype, int64_t count,
                             struct slope slope) {
   struct value *at = x_range(e, dtype, count, 0, 1);
   if (!e->status) x_set_slope(e, at, 0, slope);
   return at;
 }
 
-static struct value *places_of(struct expansion *e, const struct value *y, int d) {
+static struct value *places_of(struct graph_builder *e, const struct value *y, int d) {
   return places(e, HONE_I64, y->shape.dims[d], x_slope(y, d));
 }
 
 /* A list along dimension d of values of this rank. */
-static struct value *along(struct expansion *e, struct value *list, int rank, int d) {
+static struct value *along(struct graph_builder *e, struct value *list, int rank, int d) {
   int64_t dims[HONE_MAX_RANK];
   for (int i = 0; i < rank; i++) dims[i] = i == d ? list->shape.dims[0] : 1;
   return x_reshape(e, list, dims, rank);
 }
 
 /* The elements at these positions, which are all within x. */
-static struct value *take(struct expansion *e, struct value *x, int d, struct value *at) {
+static struct value *take(struct graph_builder *e, struct value *x, int d, struct value *at) {
   x_with_int(e, "within", 1);
   return x_gather(e, x, at, d);
 }
 
-static struct value *clamped(struct expansion *e, struct value *at, struct value *length) {
+static struct value *clamped(struct graph_builder *e, struct value *at, struct value *length) {
   struct value *last = x_2(e, OP_Sub, length, i64(e, 1));
   return x_2(e, OP_Min, x_2(e, OP_Max, at, i64(e, 0)), last);
 }
 
 /* The same; outside x: `number`, or where it is NULL the first or last element. */
-static struct value *take_padded(struct expansion *e, struct value *x, int d, struct value *at,
+static struct value *take_padded(struct graph_builder *e, struct value *x, int d, struct value *at,
                                  struct value *number) {
   struct value *length = length_of(e, x, d, HONE_I64);
   struct value *y = take(e, x, d, clamped(e, at, length)), *is_inside;
@@ -90,7 +90,8 @@ static bool is_mean(const struct node *node) {
   return any;
 }
 
-static struct value *mean_of(struct expansion *e, struct value *x, const bool *goes, bool keeps) {
+static struct value *mean_of(struct graph_builder *e, struct value *x, const bool *goes,
+                             bool keeps) {
   struct value *count = NULL, *sum;
   int64_t axes[HONE_MAX_RANK], fixed = 1;
   size_t n = 0;
@@ -113,7 +114,7 @@ static struct value *mean_of(struct expansion *e, struct value *x, const bool *g
   return x_2(e, OP_Div, sum, count);
 }
 
-static void sized_mean(struct expansion *e) {
+static void sized_mean(struct graph_builder *e) {
   bool goes[HONE_MAX_RANK] = {false};
   struct value *x = x_in(e, 0);
   if (!averages(e->node, goes)) return;
@@ -136,7 +137,7 @@ static bool is_split(const struct node *node) {
   return is_dynamic(node->inputs[0], split_axis(node));
 }
 
-static void sized_split(struct expansion *e) {
+static void sized_split(struct graph_builder *e) {
   struct slope slope = {0};
   int64_t bound = 0;
   const int d = split_axis(e->node);
@@ -163,7 +164,7 @@ static bool is_tile(const struct node *node) {
   return any;
 }
 
-static void sized_tile(struct expansion *e) {
+static void sized_tile(struct graph_builder *e) {
   const struct value *y = e->node->outputs[0];
   int64_t repeats[HONE_MAX_RANK];
   struct value *x = x_in(e, 0);
@@ -213,7 +214,7 @@ static bool is_slice(const struct node *node) {
   return false;
 }
 
-static void sized_slice(struct expansion *e) {
+static void sized_slice(struct graph_builder *e) {
   int at[HONE_MAX_RANK];
   int64_t step[HONE_MAX_RANK];
   struct value *x = x_in(e, 0);
@@ -253,7 +254,7 @@ static bool is_indexed(const struct node *node) {
   return any && !is_not_negative(index) && !node_int(node, "within", 0);
 }
 
-static void sized_index(struct expansion *e) {
+static void sized_index(struct graph_builder *e) {
   struct value *inputs[3] = {x_in(e, 0), x_in(e, 1), x_in(e, 2)};
   struct value *lengths[HONE_MAX_RANK] = {0};
   int64_t bounds[HONE_MAX_RANK] = {0};
@@ -296,7 +297,7 @@ static bool is_pad(const struct node *node) {
 }
 
 /* Entry of the list of pads for dimension d; -1: none. */
-static int pads_entry(const struct expansion *e, int d) {
+static int pads_entry(const struct graph_builder *e, int d) {
   const struct value *axes = x_in(e, 3);
   const int rank = x_in(e, 0)->shape.rank;
   if (!axes) return d;
@@ -307,7 +308,7 @@ static int pads_entry(const struct expansion *e, int d) {
   return -1;
 }
 
-static struct value *padded_along(struct expansion *e, struct value *x, int d, int entry) {
+static struct value *padded_along(struct graph_builder *e, struct value *x, int d, int entry) {
   struct value *before = x_cast(e, x_gather(e, x_in(e, 1), i64(e, entry), 0), HONE_I64);
   struct value *at = x_2(e, OP_Sub, places_of(e, e->node->outputs[0], d), before);
   struct value *length = length_of(e, x, d, HONE_I64), *number = x_in(e, 2);
@@ -322,7 +323,7 @@ static struct value *padded_along(struct expansion *e, struct value *x, int d, i
   return take(e, x, d, x_2(e, OP_Sub, last, at));
 }
 
-static void sized_pad(struct expansion *e) {
+static void sized_pad(struct graph_builder *e) {
   struct value *x = x_in(e, 0), *pads = x_in(e, 1);
   int64_t rest[2 * HONE_MAX_RANK] = {0};
   const int rank = x->shape.rank;
@@ -391,7 +392,7 @@ static bool is_window(const struct node *node) {
 }
 
 /* What is read outside the image. */
-static struct value *neutral(struct expansion *e, const struct value *x) {
+static struct value *neutral(struct graph_builder *e, const struct value *x) {
   const bool is_integer = is_op(e->node, OP_ConvInteger) || is_op(e->node, OP_QLinearConv);
   if (is_integer && x_in(e, 2)) {
     const int64_t rank_0 = 0;
@@ -405,7 +406,7 @@ static struct value *neutral(struct expansion *e, const struct value *x) {
 }
 
 /* The padding before the image that auto_pad asks for, a scalar. */
-static struct value *padding_before(struct expansion *e, const struct window *w, int i,
+static struct value *padding_before(struct graph_builder *e, const struct window *w, int i,
                                     int64_t length, struct slope slope) {
   const struct value *x = x_in(e, 0);
   struct value *total = x_sized(e, HONE_I64, length - w->in[i], minus(slope, x_slope(x, i + 2)));
@@ -415,7 +416,7 @@ static struct value *padding_before(struct expansion *e, const struct window *w,
 }
 
 /* By what the average over the whole window is multiplied, for each place along dimension i. */
-static struct value *share_of(struct expansion *e, const struct window *w, int i,
+static struct value *share_of(struct graph_builder *e, const struct window *w, int i,
                               struct value *before, int64_t after) {
   const bool includes = x_int(e, "count_include_pad", 0) != 0;
   const struct value *x = x_in(e, 0), *y = e->node->outputs[0];
@@ -430,7 +431,7 @@ static struct value *share_of(struct expansion *e, const struct window *w, int i
                i + 2);
 }
 
-static void sized_window(struct expansion *e) {
+static void sized_window(struct graph_builder *e) {
   const struct value *y = e->node->outputs[0];
   struct value *shares[HONE_MAX_RANK] = {NULL}, *x = x_in(e, 0), *inputs[16];
   int64_t pads[2 * HONE_MAX_RANK];
@@ -482,7 +483,7 @@ static bool moves_pixels(const struct node *node, int d) {
 static bool is_constant(const struct value *x) { return !x || x->constant; }
 
 static bool is_resize(const struct node *node) {
-  const struct expansion e = {.node = node};
+  const struct graph_builder e = {.node = node};
   bool any = false;
   if (!is_constant(node_input(node, 2)) || !is_constant(node_input(node, 3))) return false;
   for (int d = 0; d < node->inputs[0]->shape.rank; d++) any = any || moves_pixels(node, d);
@@ -490,7 +491,7 @@ static bool is_resize(const struct node *node) {
 }
 
 /* The other axes, with the scales of the file if it has any. */
-static struct value *resized_rest(struct expansion *e, struct value *x, const bool *moves) {
+static struct value *resized_rest(struct graph_builder *e, struct value *x, const bool *moves) {
   const struct value *scales = x_in(e, 2);
   const bool is_scaled = scales && tensor_count(scales->constant);
   const struct tensor *given = is_scaled ? scales->constant : x_in(e, 3)->constant, *list;
@@ -504,7 +505,7 @@ static struct value *resized_rest(struct expansion *e, struct value *x, const bo
                  is_scaled ? 3 : 4);
 }
 
-static void sized_resize(struct expansion *e) {
+static void sized_resize(struct graph_builder *e) {
   const struct value *y = e->node->outputs[0];
   struct value *x = x_in(e, 0);
   const hone_dtype dtype = x->dtype;

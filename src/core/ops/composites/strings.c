@@ -6,24 +6,24 @@
 #include "core/ops/text/strings.h"
 
 /* A constant made from a tensor that does not belong to an attribute. */
-static struct value *constant_of(struct expansion *e, const struct tensor *tensor) {
+static struct value *constant_of(struct graph_builder *e, const struct tensor *tensor) {
   struct value *value = NULL;
   if (e->status) return x_scalar(e, HONE_F32, 0);
   e->status = graph_constant(e->ctx, e->graph, NULL, tensor, &value);
   return e->status ? x_scalar(e, HONE_F32, 0) : value;
 }
 
-void expand_string_equal(struct expansion *e) {
+void expand_string_equal(struct graph_builder *e) {
   x_out(e, 0, x_2(e, OP_StringEqual, x_in(e, 0), x_in(e, 1)));
 }
 
-void expand_murmur_hash(struct expansion *e) {
+void expand_murmur_hash(struct graph_builder *e) {
   x_with_int(e, "positive", x_int(e, "positive", 1));
   x_with_int(e, "seed", x_int(e, "seed", 0));
   x_out(e, 0, x_1(e, OP_HashBytes, x_in(e, 0)));
 }
 
-void expand_regex_full_match(struct expansion *e) {
+void expand_regex_full_match(struct graph_builder *e) {
   const struct attribute *pattern = node_attribute(e->node, "pattern");
   struct tensor *table = NULL;
   if (!pattern) {
@@ -38,7 +38,7 @@ void expand_regex_full_match(struct expansion *e) {
 /* -- Tokenizer */
 
 /* One expression for all separators: "(a)|(b)". */
-static struct string any_of(struct expansion *e, const struct attribute *list) {
+static struct string any_of(struct graph_builder *e, const struct attribute *list) {
   size_t length = 0, n = 0;
   char *text = NULL;
   for (size_t i = 0; i < list->count; i++) length += list->strings[i].length + 3;
@@ -55,7 +55,7 @@ static struct string any_of(struct expansion *e, const struct attribute *list) {
 
 /* x [c] or [n, c]: its tokens along an additional axis, found by an expression that they match, by
  * separators, or (one empty separator) as characters. */
-void expand_tokenizer(struct expansion *e) {
+void expand_tokenizer(struct graph_builder *e) {
   static const struct string character = {"(.|\n)", 5}, none = {"", 0};
   const struct attribute *pattern = node_attribute(e->node, "tokenexp"),
                          *cuts = node_attribute(e->node, "separators"),
@@ -84,7 +84,7 @@ void expand_tokenizer(struct expansion *e) {
 }
 
 /* A Flatten with at most one dynamic dimension: alone on its side, or only with dimensions of 1. */
-void expand_open_flatten(struct expansion *e) {
+void expand_open_flatten(struct graph_builder *e) {
   struct value *x = x_in(e, 0);
   int64_t axis = x_int(e, "axis", 1);
   if (axis < 0) axis += x->shape.rank;
@@ -107,7 +107,7 @@ void expand_open_flatten(struct expansion *e) {
   x_out(e, 0, x_1(e, OP_Identity, x));
 }
 
-void expand_string_normalizer(struct expansion *e) {
+void expand_string_normalizer(struct graph_builder *e) {
   const struct attribute *words = node_attribute(e->node, "stopwords");
   struct value *x = x_in(e, 0);
   const struct tensor *list;
@@ -133,7 +133,7 @@ void expand_string_normalizer(struct expansion *e) {
 /* -- look-up */
 
 /* A list that an attribute gives as a tensor or in one of three kinds; NULL: absent. */
-static const struct tensor *read_list(struct expansion *e, const char *stem) {
+static const struct tensor *read_list(struct graph_builder *e, const char *stem) {
   static const struct {
     const char *ending;
     hone_dtype dtype;
@@ -174,7 +174,7 @@ static int by_key(const void *pa, const void *pb, void *user) {
 }
 
 /* values[k] where x is keys[k] (the first such k), else `otherwise`, one element. */
-static struct value *look_up(struct expansion *e, struct value *x, const struct tensor *keys,
+static struct value *look_up(struct graph_builder *e, struct value *x, const struct tensor *keys,
                              const struct tensor *values, const struct tensor *otherwise) {
   size_t count = tensor_count(keys), kept = 0, *order;
   const struct tensor *sorted, *table;
@@ -205,7 +205,7 @@ static struct value *look_up(struct expansion *e, struct value *x, const struct 
 }
 
 /* The value for elements that are not keys, in the type of the values. */
-static const struct tensor *read_default(struct expansion *e, hone_dtype dtype, int64_t integer,
+static const struct tensor *read_default(struct graph_builder *e, hone_dtype dtype, int64_t integer,
                                          double number) {
   const struct attribute *given = node_attribute(e->node, "default_tensor");
   const struct tensor *one;
@@ -223,7 +223,8 @@ static const struct tensor *read_default(struct expansion *e, hone_dtype dtype, 
   return one;
 }
 
-static void encode(struct expansion *e, const struct tensor *keys, const struct tensor *values) {
+static void encode(struct graph_builder *e, const struct tensor *keys,
+                   const struct tensor *values) {
   const struct tensor *otherwise = NULL;
   if (keys && values) otherwise = read_default(e, values->dtype, -1, -0.0);
   if (e->status) return;
@@ -235,14 +236,14 @@ static void encode(struct expansion *e, const struct tensor *keys, const struct 
 }
 
 /* 0, 1, ... count - 1 */
-static const struct tensor *places(struct expansion *e, size_t count) {
+static const struct tensor *places(struct graph_builder *e, size_t count) {
   const struct tensor *list;
   (void)x_constant(e, HONE_I64, &(struct shape){1, {(int64_t)count}}, &list);
   for (size_t i = 0; i < count && !e->status; i++) tensor_set_i64(list, i, (int64_t)i);
   return e->status ? NULL : list;
 }
 
-void expand_label_encoder(struct expansion *e) {
+void expand_label_encoder(struct graph_builder *e) {
   const struct tensor *classes = read_list(e, "classes"); /* opset 1 */
   bool to_text = x_in(e, 0)->dtype != HONE_STRING;
   if (!classes) {
@@ -253,7 +254,7 @@ void expand_label_encoder(struct expansion *e) {
   encode(e, to_text ? numbers : classes, to_text ? classes : numbers);
 }
 
-void expand_category_mapper(struct expansion *e) {
+void expand_category_mapper(struct graph_builder *e) {
   const struct attribute *names = node_attribute(e->node, "cats_strings");
   const struct attribute *numbers = node_attribute(e->node, "cats_int64s");
   const struct tensor *texts, *integers;
@@ -277,7 +278,7 @@ void expand_category_mapper(struct expansion *e) {
 enum { GROUP = 1000, WHOLE_ZERO = 2 * GROUP };
 
 /* 0 to 999 as leading digits (0 is empty), then with all three digits, then the number 0. */
-static struct value *group_texts(struct expansion *e) {
+static struct value *group_texts(struct graph_builder *e) {
   const struct tensor *list;
   struct value *table = x_constant(e, HONE_STRING, &(struct shape){1, {WHOLE_ZERO + 1}}, &list);
   char *digits;
@@ -297,7 +298,7 @@ static struct value *group_texts(struct expansion *e) {
   return table;
 }
 
-static struct value *sign_text(struct expansion *e, struct value *is_below) {
+static struct value *sign_text(struct graph_builder *e, struct value *is_below) {
   const struct tensor *list;
   struct value *table = x_constant(e, HONE_STRING, &(struct shape){1, {2}}, &list);
   if (e->status) return table;
@@ -307,7 +308,7 @@ static struct value *sign_text(struct expansion *e, struct value *is_below) {
 }
 
 /* Three digits at a time, as many groups as the type needs. */
-void expand_cast_text(struct expansion *e) {
+void expand_cast_text(struct graph_builder *e) {
   struct value *x = x_in(e, 0), *number = x_cast(e, x, HONE_U64), *is_below = NULL, *text = NULL;
   const int groups = dtype_bits(x->dtype) > 32 ? 7 : dtype_bits(x->dtype) > 16 ? 4 : 2;
   struct value *zero = x_scalar(e, HONE_U64, 0), *group = x_scalar(e, HONE_U64, GROUP),

@@ -7,7 +7,7 @@ struct grams {
   int64_t shortest, longest, skips, width; /* width: of the output */
 };
 
-static bool read_grams(struct expansion *e, struct grams *g) {
+static bool read_grams(struct graph_builder *e, struct grams *g) {
   *g = (struct grams){.pool = node_attribute(e->node, "pool_int64s"),
                       .starts = node_attribute(e->node, "ngram_counts"),
                       .columns = node_attribute(e->node, "ngram_indexes"),
@@ -36,7 +36,7 @@ static bool read_grams(struct expansion *e, struct grams *g) {
 
 /* How often each of the pool's `count` n-grams of length n, from gram `first` on, occurs in x
  * [rows, c], with `skip` elements between two elements: [rows, count]. */
-static struct value *occurrences(struct expansion *e, const struct grams *g, struct value *x,
+static struct value *occurrences(struct graph_builder *e, const struct grams *g, struct value *x,
                                  int64_t n, int64_t count, int64_t skip) {
   const struct tensor *at, *wanted;
   int64_t places = x->shape.dims[1] - (n - 1) * (skip + 1);
@@ -60,7 +60,7 @@ static struct value *occurrences(struct expansion *e, const struct grams *g, str
 }
 
 /* 1 (or the gram's weight) where gram i counts for a column of the output. */
-static struct value *to_columns(struct expansion *e, const struct grams *g, int64_t first,
+static struct value *to_columns(struct graph_builder *e, const struct grams *g, int64_t first,
                                 int64_t count, bool weighted) {
   const struct tensor *tensor;
   struct value *table = x_constant(e, HONE_F32, &(struct shape){2, {count, g->width}}, &tensor);
@@ -70,7 +70,7 @@ static struct value *to_columns(struct expansion *e, const struct grams *g, int6
   return table;
 }
 
-void expand_tfidf(struct expansion *e) {
+void expand_tfidf(struct graph_builder *e) {
   struct value *x = x_in(e, 0), *sum = NULL;
   struct grams g;
   if (!read_grams(e, &g)) return;

@@ -13,7 +13,7 @@ static double next_uniform(uint64_t *state) {
   return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
 }
 
-static uint64_t seed_of(const struct expansion *e) {
+static uint64_t seed_of(const struct graph_builder *e) {
   const struct attribute *seed = node_attribute(e->node, "seed");
   double number = seed ? (seed->kind == ATTRIBUTE_INT ? (double)seed->i : seed->f)
                        : (double)e->node->index + 0.5;
@@ -22,7 +22,7 @@ static uint64_t seed_of(const struct expansion *e) {
   return bits;
 }
 
-static hone_dtype dtype_or(struct expansion *e, hone_dtype otherwise) {
+static hone_dtype dtype_or(struct graph_builder *e, hone_dtype otherwise) {
   int64_t number = x_int(e, "dtype", otherwise);
   bool is_known = dtype_bits(dtype_of_number(number)) > 0;
   if (!is_known) x_fail(e, HONE_E_TYPE, "dtype is %lld", (long long)number);
@@ -30,7 +30,7 @@ static hone_dtype dtype_or(struct expansion *e, hone_dtype otherwise) {
 }
 
 /* Uniform in [a, b), or normal of mean a and deviation b (Box and Muller 1958). */
-static struct value *drawn(struct expansion *e, hone_dtype dtype, const struct shape *shape,
+static struct value *drawn(struct graph_builder *e, hone_dtype dtype, const struct shape *shape,
                            bool is_normal, double a, double b) {
   const struct tensor *tensor;
   struct value *value = x_constant(e, dtype, shape, &tensor);
@@ -43,7 +43,7 @@ static struct value *drawn(struct expansion *e, hone_dtype dtype, const struct s
   return value;
 }
 
-void expand_random(struct expansion *e) {
+void expand_random(struct graph_builder *e) {
   bool is_like = is_op(e->node, OP_RandomNormalLike) || is_op(e->node, OP_RandomUniformLike);
   bool is_normal = is_op(e->node, OP_RandomNormal) || is_op(e->node, OP_RandomNormalLike);
   double a = is_normal ? x_float(e, "mean", 0) : x_float(e, "low", 0);
@@ -63,14 +63,14 @@ void expand_random(struct expansion *e) {
   x_out(e, 0, drawn(e, dtype, &shape, is_normal, a, b));
 }
 
-void expand_bernoulli(struct expansion *e) {
+void expand_bernoulli(struct graph_builder *e) {
   struct value *p = x_in(e, 0);
   struct value *u = drawn(e, p->dtype, &p->shape, false, 0, 1);
   x_out(e, 0, x_cast(e, x_2(e, OP_Less, u, p), dtype_or(e, p->dtype)));
 }
 
 /* Kept elements are scaled, so that the expected value is unchanged. */
-void expand_dropout(struct expansion *e) {
+void expand_dropout(struct graph_builder *e) {
   struct value *x = x_in(e, 0), *training = x_in(e, 2);
   bool drops = training && training->constant && tensor_i64(training->constant, 0) != 0;
   struct value *kept;
@@ -88,7 +88,7 @@ void expand_dropout(struct expansion *e) {
 }
 
 /* Normalises by the mean and variance of this batch and updates the running ones. */
-void expand_batch_norm(struct expansion *e) {
+void expand_batch_norm(struct graph_builder *e) {
   struct value *x = x_in(e, 0);
   int64_t axes[HONE_MAX_RANK], dims[HONE_MAX_RANK];
   size_t count = 0;
@@ -114,21 +114,20 @@ void expand_batch_norm(struct expansion *e) {
   for (size_t k = 0; k < 2; k++) {
     struct value *before = x_in(e, 3 + k);
     struct value *fresh = x_cast(e, x_reshape(e, now[k], &dims[1], 1), before->dtype);
-    struct value *part = x_2(e, OP_Mul, before, x_scalar(e, before->dtype, momentum));
-    x_out(e, 1 + k,
-          x_2(e, OP_Add, part, x_2(e, OP_Mul, fresh, x_scalar(e, fresh->dtype, 1 - momentum))));
+    struct value *part = x_by(e, OP_Mul, before, momentum);
+    x_out(e, 1 + k, x_2(e, OP_Add, part, x_by(e, OP_Mul, fresh, 1 - momentum)));
   }
 }
 
 /* -- small operators */
 
-void expand_binarizer(struct expansion *e) {
+void expand_binarizer(struct graph_builder *e) {
   struct value *x = x_in(e, 0);
-  struct value *above = x_2(e, OP_Greater, x, x_scalar(e, x->dtype, x_float(e, "threshold", 0)));
+  struct value *above = x_by(e, OP_Greater, x, x_float(e, "threshold", 0));
   x_out(e, 0, x_cast(e, above, x->dtype));
 }
 
-void expand_array_feature_extractor(struct expansion *e) {
+void expand_array_feature_extractor(struct graph_builder *e) {
   struct value *x = x_in(e, 0), *index = x_in(e, 1);
   int64_t count = 0, flat = -1;
   if (x->shape.rank < 1 || !shape_count(&index->shape, &count)) {

@@ -12,7 +12,7 @@ enum { MODES = 7 };
 
 /* A forest before it becomes a table: questions, and (target, weight) entries by leaf. */
 struct plant {
-  struct expansion *e;
+  struct graph_builder *e;
   struct question *questions;
   int64_t *roots;
   size_t question_count, trees;
@@ -20,7 +20,7 @@ struct plant {
   const struct tensor *start, *target, *weight;
 };
 
-static void *room(struct expansion *e, size_t count, size_t size) {
+static void *room(struct graph_builder *e, size_t count, size_t size) {
   uint8_t *bytes = NULL;
   size_t total;
   if (e->status) return NULL;
@@ -31,8 +31,8 @@ static void *room(struct expansion *e, size_t count, size_t size) {
   return bytes;
 }
 
-static struct plant new_plant(struct expansion *e, size_t questions, size_t trees, size_t leaves,
-                              size_t entries, hone_dtype weights) {
+static struct plant new_plant(struct graph_builder *e, size_t questions, size_t trees,
+                              size_t leaves, size_t entries, hone_dtype weights) {
   struct plant p = {.e = e, .question_count = questions, .trees = trees};
   p.questions = room(e, questions, sizeof *p.questions);
   p.roots = room(e, trees, sizeof *p.roots);
@@ -44,7 +44,7 @@ static struct plant new_plant(struct expansion *e, size_t questions, size_t tree
 
 /* [n, targets] of the sums, or of another aggregate by its number in TreeEnsemble 5. */
 static struct value *sums(struct plant *p, struct value *x, int64_t targets, int64_t how) {
-  struct expansion *e = p->e;
+  struct graph_builder *e = p->e;
   struct trees_table table;
   const struct tensor *nodes, *splits, *roots;
   if (e->status) return x;
@@ -70,20 +70,20 @@ static struct value *sums(struct plant *p, struct value *x, int64_t targets, int
 
 /* Rows in the type of the splits: integers are exact in double within the range that the evaluator
  * uses. */
-static struct value *rows_of(struct expansion *e) {
+static struct value *rows_of(struct graph_builder *e) {
   struct value *x = x_in(e, 0);
   if (x->shape.rank == 1) x = x_reshape(e, x, (int64_t[]){1, x->shape.dims[0]}, 2);
   return x->dtype == HONE_F32 || x->dtype == HONE_F64 ? x : x_cast(e, x, HONE_F64);
 }
 
-static int64_t word(const struct expansion *e, const char *name, const char *const *words,
+static int64_t word(const struct graph_builder *e, const char *name, const char *const *words,
                     int64_t count) {
   for (int64_t i = 0; i < count; i++)
     if (x_is(e, name, words[0], words[i])) return i;
   return -1;
 }
 
-static const char *transform_of(const struct expansion *e) {
+static const char *transform_of(const struct graph_builder *e) {
   return node_string(e->node, "post_transform", "NONE");
 }
 
@@ -119,7 +119,7 @@ static void plant_leaves(struct plant *p, const struct forest *f, const int64_t 
 }
 
 /* Sums [n, classes], initialised with the classes' base values. */
-static struct value *forest_sums(struct expansion *e, struct forest *f, bool is_classifier,
+static struct value *forest_sums(struct graph_builder *e, struct forest *f, bool is_classifier,
                                  int64_t how) {
   struct value *x = rows_of(e);
   const struct tensor *base;
@@ -146,7 +146,7 @@ static struct value *forest_sums(struct expansion *e, struct forest *f, bool is_
   return x_2(e, OP_Add, y, start);
 }
 
-void expand_tree_regressor(struct expansion *e) {
+void expand_tree_regressor(struct graph_builder *e) {
   static const char *const words[] = {"SUM", "AVERAGE", "MIN", "MAX"};
   static const int64_t numbers[] = {1, 0, 2, 3};
   const int64_t how = word(e, "aggregate_function", words, COUNT(words));
@@ -161,8 +161,8 @@ void expand_tree_regressor(struct expansion *e) {
 
 /* Two labels from one sum: both scores, and whether it is above the threshold (finish_binary in
  * trees.c). */
-static struct value *two_scores(struct expansion *e, const struct binary *b, const struct lists *l,
-                                struct value *y, struct value **out_index) {
+static struct value *two_scores(struct graph_builder *e, const struct binary *b,
+                                const struct lists *l, struct value *y, struct value **out_index) {
   const hone_dtype dtype = y->dtype;
   const char *how = transform_of(e);
   struct value *sum = x_slice(e, y, 1, b->weight_class, b->weight_class + 1);
@@ -180,7 +180,7 @@ static struct value *two_scores(struct expansion *e, const struct binary *b, con
   return b->weight_class || is_logistic || is_probit ? x_transform(e, how, scores) : scores;
 }
 
-void expand_tree_classifier(struct expansion *e) {
+void expand_tree_classifier(struct graph_builder *e) {
   struct forest f = {.nodes = NULL};
   struct value *y = forest_sums(e, &f, true, 1), *index = NULL;
   if (e->status) return;
@@ -200,7 +200,7 @@ void expand_tree_classifier(struct expansion *e) {
 /* -- TreeEnsemble 5 */
 
 struct ensemble {
-  struct expansion *e;
+  struct graph_builder *e;
   const int64_t *feature, *if_true, *if_false, *true_is_leaf, *false_is_leaf, *missing, *roots;
   const int64_t *target;
   const struct tensor *splits, *modes, *weights, *members;
@@ -222,7 +222,7 @@ static const struct tensor *tensor(struct ensemble *t, const char *name) {
 }
 
 static bool read_ensemble(struct ensemble *t) {
-  struct expansion *e = t->e;
+  struct graph_builder *e = t->e;
   t->splits = tensor(t, "nodes_splits");
   t->modes = tensor(t, "nodes_modes");
   t->weights = tensor(t, "leaf_weights");
@@ -293,7 +293,7 @@ static void read_questions(struct ensemble *t, struct plant *p) {
   }
 }
 
-void expand_tree_ensemble(struct expansion *e) {
+void expand_tree_ensemble(struct graph_builder *e) {
   struct ensemble t = {.e = e};
   struct value *x = x_in(e, 0);
   if (x->shape.rank != 2 || (x->dtype != HONE_F32 && x->dtype != HONE_F64)) {

@@ -229,7 +229,7 @@ static void remove_label(struct factor *f, int at) {
 
 /* Merges axes i < j of one label: both moved to the end, flattened, every (n + 1)-th element
  * taken. */
-static void take_diagonal(struct expansion *e, struct factor *f, int i, int j) {
+static void take_diagonal(struct graph_builder *e, struct factor *f, int i, int j) {
   struct shape shape = f->x->shape;
   int last = f->rank - 1;
   int64_t n = shape.dims[j], dims[HONE_MAX_RANK], perm[HONE_MAX_RANK];
@@ -249,7 +249,7 @@ static void take_diagonal(struct expansion *e, struct factor *f, int i, int j) {
   f->labels[f->rank++] = label;
 }
 
-static struct factor factor_of(struct expansion *e, const struct einsum *plan, size_t k) {
+static struct factor factor_of(struct graph_builder *e, const struct einsum *plan, size_t k) {
   struct factor f = {.x = x_in(e, k), .rank = plan->terms[k].rank};
   struct shape full = f.x->shape;
   memcpy(f.labels, plan->terms[k].labels, sizeof f.labels);
@@ -276,7 +276,7 @@ static bool is_needed(const struct einsum *plan, size_t k, int label) {
 }
 
 /* Sums over labels that are neither in `other` nor needed later. */
-static void sum_out(struct expansion *e, const struct einsum *plan, size_t k,
+static void sum_out(struct graph_builder *e, const struct einsum *plan, size_t k,
                     const struct factor *other, struct factor *f) {
   int64_t axes[HONE_MAX_RANK];
   size_t count = 0;
@@ -289,7 +289,7 @@ static void sum_out(struct expansion *e, const struct einsum *plan, size_t k,
 }
 
 /* Transposed to `labels` and reshaped to the batch dims and two more. */
-static struct value *as_matrix(struct expansion *e, const struct einsum *plan,
+static struct value *as_matrix(struct graph_builder *e, const struct einsum *plan,
                                const struct factor *f, const int *labels, int batch, int rows) {
   int64_t perm[HONE_MAX_RANK], dims[HONE_MAX_RANK + 2];
   for (int i = 0; i < f->rank; i++) perm[i] = place_of(f, labels[i]);
@@ -299,7 +299,7 @@ static struct value *as_matrix(struct expansion *e, const struct einsum *plan,
   return x_reshape(e, x_transpose(e, f->x, perm), dims, batch + 2);
 }
 
-static void multiply(struct expansion *e, const struct einsum *plan, size_t k, struct factor *a,
+static void multiply(struct graph_builder *e, const struct einsum *plan, size_t k, struct factor *a,
                      const struct factor *b) {
   int left[HONE_MAX_RANK], right[HONE_MAX_RANK], batch = 0, rows = 0, inner = 0, columns = 0;
   struct factor product = {.rank = 0};
@@ -329,7 +329,7 @@ static void multiply(struct expansion *e, const struct einsum *plan, size_t k, s
   *a = product;
 }
 
-void expand_einsum(struct expansion *e) {
+void expand_einsum(struct graph_builder *e) {
   const struct shape *shapes[TERMS];
   struct einsum plan;
   int64_t perm[HONE_MAX_RANK];

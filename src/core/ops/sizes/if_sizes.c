@@ -18,7 +18,7 @@ struct branches {
   struct graph *graph;
   const struct node *node;
   struct graph *side[SIDES];
-  struct expansion in[SIDES], behind;
+  struct graph_builder in[SIDES], behind;
   VEC(struct size_pair) sizes;
   struct node *made;
 };
@@ -71,14 +71,14 @@ static int64_t bound_of(const struct branches *b, size_t k, int d) {
 /* -- in a branch */
 
 /* A value made in the branch itself, so that no value is returned twice. */
-static struct value *handed_on(struct expansion *e, struct value *x) {
+static struct value *handed_on(struct graph_builder *e, struct value *x) {
   struct value *y = x_1(e, OP_Identity, x);
   y->is_output = true;
   return y;
 }
 
 static void fill_up(struct branches *b, int side, size_t k) {
-  struct expansion *e = &b->in[side];
+  struct graph_builder *e = &b->in[side];
   struct value *x = b->side[side]->outputs.at[k];
   x->is_output = false;
   for (int d = 0; d < x->shape.rank && !e->status; d++)
@@ -87,7 +87,7 @@ static void fill_up(struct branches *b, int side, size_t k) {
 }
 
 static hone_status say_sizes(struct branches *b, int side) {
-  struct expansion *e = &b->in[side];
+  struct graph_builder *e = &b->in[side];
   for (size_t i = 0; i < b->sizes.count; i++) {
     const struct size_pair *pair = &b->sizes.at[i];
     struct value *n = pair->extent[side] ? x_size(e, pair->extent[side])
@@ -129,7 +129,7 @@ static hone_status make_if(struct branches *b, const bool *sized) {
 
 /* Crops the value to its sizes, under its existing name. */
 static hone_status cut(struct branches *b, size_t k, const struct size_pair *pairs) {
-  struct expansion *e = &b->behind;
+  struct graph_builder *e = &b->behind;
   struct value *x = b->made->outputs[k], *to = b->node->outputs[k];
   struct node *identity;
   for (int d = 0; d < x->shape.rank && !e->status; d++) {
@@ -183,9 +183,9 @@ hone_status control_sized(struct ctx *ctx, struct graph *graph, struct node *nod
   for (size_t k = 0; k < node->output_count; k++) any = any || is_sized(&b, k);
   if (!any) return HONE_OK;
   *out_done = true;
-  b.behind = (struct expansion){.ctx = ctx, .graph = graph, .node = node};
+  b.behind = (struct graph_builder){.ctx = ctx, .graph = graph, .node = node};
   for (int i = 0; i < SIDES; i++)
-    b.in[i] = (struct expansion){.ctx = ctx, .graph = b.side[i], .node = node};
+    b.in[i] = (struct graph_builder){.ctx = ctx, .graph = b.side[i], .node = node};
   TRY(change(&b));
   *out_bytes = b.behind.bytes + b.in[0].bytes + b.in[1].bytes;
   return HONE_OK;
