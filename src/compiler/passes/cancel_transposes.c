@@ -20,16 +20,10 @@ static bool are_inverse(const int *first, const int *second, int rank) {
   return true;
 }
 
-static hone_status transpose(struct rewrite *r, struct value *x, const int *perm,
-                             struct value **out) {
+static struct value *transpose(struct rewrite *r, struct value *x, const int *perm) {
   int64_t ints[HONE_MAX_RANK];
-  struct node *node;
-  TRY(rewrite_node(r, OP_Transpose, &x, 1, &node));
   for (int i = 0; i < x->shape.rank; i++) ints[i] = perm[i];
-  TRY(node_set_ints(r->ctx, r->graph, node, "perm", ints, (size_t)x->shape.rank));
-  TRY(node_infer(r->ctx, r->graph, node));
-  *out = node->outputs[0];
-  return HONE_OK;
+  return x_transpose(r->b, x, ints);
 }
 
 /* -- Transpose(Transpose(x)) */
@@ -40,7 +34,7 @@ static hone_status compose(struct rewrite *r, const struct node *first, const st
   read_perm(first, p);
   read_perm(second, q);
   for (int i = 0; i < rank; i++) both[i] = p[q[i]];
-  if (!are_inverse(p, q, rank)) TRY(transpose(r, y, both, &y));
+  if (!are_inverse(p, q, rank)) y = transpose(r, y, both);
   return rewrite_replace(r, second->outputs[0], y);
 }
 
@@ -90,7 +84,6 @@ static hone_status turn_back(struct rewrite *r, const struct value *from, const 
 static hone_status rebuild_link(struct rewrite *r, const struct node *old, size_t chain_input,
                                 struct value *x, const int *perm, struct value **out) {
   struct value *in[8];
-  struct node *node;
   int rank = old->outputs[0]->shape.rank;
   for (size_t i = 0; i < old->input_count; i++) {
     in[i] = old->inputs[i];
@@ -99,13 +92,7 @@ static hone_status rebuild_link(struct rewrite *r, const struct node *old, size_
     else if (i < elementwise_operands(old) && tensor_count(in[i]->constant) != 1)
       TRY(turn_back(r, in[i], perm, rank, &in[i]));
   }
-  TRY(rewrite_node(r, old->op->id, in, old->input_count, &node));
-  node_stand_for(node, old);
-  node->attributes = old->attributes;
-  node->attribute_count = old->attribute_count;
-  TRY(node_infer(r->ctx, r->graph, node));
-  *out = node->outputs[0];
-  return HONE_OK;
+  return x_give(r->b, out, x_like(r->b, old, old->op->id, in, old->input_count));
 }
 
 struct chain {
@@ -158,14 +145,9 @@ static hone_status join(struct rewrite *r, struct node *node) {
   read_perm(a, p);
   read_perm(b, q);
   if (memcmp(p, q, sizeof(int) * (size_t)a->inputs[0]->shape.rank) != 0) return HONE_OK;
-  struct node *made;
-  struct value *y;
-  TRY(rewrite_node(r, node->op->id, (struct value *[]){a->inputs[0], b->inputs[0]}, 2, &made));
-  made->attributes = node->attributes;
-  made->attribute_count = node->attribute_count;
-  TRY(node_infer(r->ctx, r->graph, made));
-  TRY(transpose(r, made->outputs[0], p, &y));
-  return rewrite_replace(r, node->outputs[0], y);
+  return rewrite_replace(
+      r, node->outputs[0],
+      transpose(r, x_like(r->b, node, node->op->id, VALUES(a->inputs[0], b->inputs[0])), p));
 }
 
 static hone_status visit(struct rewrite *r, struct node *node) {

@@ -73,28 +73,24 @@ static bool is_closed(const struct value *x) {
 static hone_status visit(struct rewrite *r, struct node *node) {
   struct window window;
   struct crop crop;
-  struct node *made;
-  struct value *in[4], *w;
+  struct value *in[4];
   int64_t pads[2 * HONE_MAX_RANK];
   if (!is_op(node, OP_Conv) && !is_op(node, OP_ConvInteger)) return HONE_OK;
-  w = node->inputs[1];
+  struct value *w = node->inputs[1];
   if (!w->constant || dtype_bits(w->dtype) % 8 || !is_closed(node->inputs[0])) return HONE_OK;
   TRY(window_plan(r->ctx, node, &node->inputs[0]->shape, w->shape.dims + 2, &window));
   if (!find_crop(&window, &crop)) return HONE_OK;
   for (size_t k = 0; k < node->input_count; k++) in[k] = node->inputs[k];
   TRY(crop_weights(r, w, &crop, &in[1]));
-  TRY(rewrite_node(r, node->op->id, in, node->input_count, &made));
-  node_stand_for(made, node);
   const size_t rank = (size_t)window.rank;
   memcpy(pads, window.pad_begin, rank * sizeof *pads);
   memcpy(pads + rank, window.pad_end, rank * sizeof *pads);
-  TRY(node_set_ints(r->ctx, r->graph, made, "kernel_shape", window.kernel, rank));
-  TRY(node_set_ints(r->ctx, r->graph, made, "pads", pads, 2 * rank));
-  TRY(node_set_ints(r->ctx, r->graph, made, "strides", window.stride, rank));
-  TRY(node_set_ints(r->ctx, r->graph, made, "dilations", window.dilation, rank));
-  TRY(node_set_int(r->ctx, r->graph, made, "group", node_int(node, "group", 1)));
-  TRY(node_infer(r->ctx, r->graph, made));
-  return rewrite_replace(r, node->outputs[0], made->outputs[0]);
+  const struct attribute *args =
+      ARGS(INTS_ARG("kernel_shape", window.kernel, rank), INTS_ARG("pads", pads, 2 * rank),
+           INTS_ARG("strides", window.stride, rank), INTS_ARG("dilations", window.dilation, rank),
+           INT_ARG("group", node_int(node, "group", 1)));
+  return rewrite_replace(r, node->outputs[0],
+                         x_args(r->b, node->op->id, in, node->input_count, args));
 }
 
 /* needs: shapes. keeps: order, shapes. breaks: uses. */

@@ -117,16 +117,10 @@ static struct node *find_target(const struct rewrite *r, const struct node *norm
 static hone_status fold_into(struct rewrite *r, struct node *norm, struct node *target,
                              const struct affine *a, const struct channel_layout *layout) {
   struct value *in[3] = {target->inputs[0]};
-  struct node *made;
   TRY(scaled_weights(r, target, a, layout, &in[1]));
   TRY(shifted_bias(r, target, a, &in[2]));
   enum op_id op = is_op(target, OP_MatMul) ? OP_Gemm : target->op->id;
-  TRY(rewrite_node(r, op, in, 3, &made));
-  node_stand_for(made, target);
-  made->attributes = target->attributes;
-  made->attribute_count = target->attribute_count;
-  TRY(node_infer(r->ctx, r->graph, made));
-  return rewrite_replace(r, norm->outputs[0], made->outputs[0]);
+  return rewrite_replace(r, norm->outputs[0], x_like(r->b, target, op, in, 3));
 }
 
 static hone_status per_channel(struct rewrite *r, const struct value *x, const double *from,
@@ -141,14 +135,10 @@ static hone_status per_channel(struct rewrite *r, const struct value *x, const d
 
 static hone_status to_affine(struct rewrite *r, struct node *norm, const struct affine *a) {
   struct value *x = norm->inputs[0], *scale, *shift;
-  struct node *mul, *add;
   TRY(per_channel(r, x, a->scale, a->channels, &scale));
   TRY(per_channel(r, x, a->shift, a->channels, &shift));
-  TRY(rewrite_node(r, OP_Mul, (struct value *[]){x, scale}, 2, &mul));
-  TRY(node_infer(r->ctx, r->graph, mul));
-  TRY(rewrite_node(r, OP_Add, (struct value *[]){mul->outputs[0], shift}, 2, &add));
-  TRY(node_infer(r->ctx, r->graph, add));
-  return rewrite_replace(r, norm->outputs[0], add->outputs[0]);
+  return rewrite_replace(r, norm->outputs[0],
+                         x_2(r->b, OP_Add, x_2(r->b, OP_Mul, x, scale), shift));
 }
 
 static hone_status visit(struct rewrite *r, struct node *node) {

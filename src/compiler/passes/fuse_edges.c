@@ -147,14 +147,11 @@ static hone_status sort_edges(struct rewrite *r, const struct edges *edges, stru
 
 static hone_status replace(struct rewrite *r, const struct node *old, struct value *in[5],
                            size_t count) {
-  struct node *node;
-  TRY(rewrite_node(r, OP_SpMM, in, count, &node));
   if (is_max(old)) {
-    TRY(node_set_string(r->ctx, r->graph, node, "reduction", "max"));
-    TRY(node_set_float(r->ctx, r->graph, node, "start", filling_of(old->inputs[0])));
+    x_with_string(r->b, "reduction", "max");
+    x_with_float(r->b, "start", filling_of(old->inputs[0]));
   }
-  TRY(node_infer(r->ctx, r->graph, node));
-  return rewrite_replace(r, old->outputs[0], node->outputs[0]);
+  return rewrite_replace(r, old->outputs[0], x_op(r->b, OP_SpMM, in, count));
 }
 
 static hone_status fuse_scatter(struct rewrite *r, const struct node *node) {
@@ -185,14 +182,11 @@ static hone_status fuse_bag(struct rewrite *r, const struct node *node) {
   if (bags->shape.rank != 2 || in[0]->dtype != HONE_F32 || batch < 1 || length < 1 ||
       batch > INT32_MAX / length)
     return HONE_OK;
-  struct node *reshape;
   int32_t *starts;
-  TRY(rewrite_ints(r, (int64_t[]){-1}, 1, &flat[1]));
-  TRY(rewrite_node(r, OP_Reshape, flat, 2, &reshape));
-  TRY(node_infer(r->ctx, r->graph, reshape));
+  BUILD(r->b, flat[1] = x_list(r->b, (int64_t[]){-1}, 1));
   TRY(i32_list(r, (size_t)batch + 1, &in[1], &starts));
   for (int64_t u = 0; u <= batch; u++) starts[u] = (int32_t)(u * length);
-  in[2] = reshape->outputs[0];
+  in[2] = x_op(r->b, OP_Reshape, flat, 2);
   return replace(r, node, in, 3);
 }
 

@@ -96,14 +96,12 @@ static struct value *minima_of(const struct node *product, const struct node *ge
 }
 
 /* in: a, weights, scales, zero points or minima if count is 4. */
-static hone_status make_product(struct rewrite *r, struct value *const *in, size_t count,
-                                const struct weights *w, struct node *old, struct node **out) {
-  TRY(rewrite_node(r, OP_MatMulWeights, in, count, out));
-  node_stand_for(*out, old);
-  TRY(node_set_int(r->ctx, r->graph, *out, "block_size", w->block));
-  if (w->digits) TRY(node_set_int(r->ctx, r->graph, *out, "a_digits", w->digits));
-  if (w->turned) TRY(node_set_int(r->ctx, r->graph, *out, "transB", 1));
-  return node_infer(r->ctx, r->graph, *out);
+static struct value *make_product(struct rewrite *r, struct value *const *in, size_t count,
+                                  const struct weights *w) {
+  x_with_int(r->b, "block_size", w->block);
+  if (w->digits) x_with_int(r->b, "a_digits", w->digits);
+  if (w->turned) x_with_int(r->b, "transB", 1);
+  return x_op(r->b, OP_MatMulWeights, in, count);
 }
 
 /* A product and what the minima of the weights add to it, as one node. */
@@ -117,9 +115,7 @@ static hone_status take_minima(struct rewrite *r, struct node *add) {
                               .digits = node_int(product, "a_digits", 0),
                               .turned = true};
     struct value *in[] = {product->inputs[0], product->inputs[1], product->inputs[2], minima};
-    struct node *made;
-    TRY(make_product(r, in, 4, &w, add, &made));
-    return rewrite_replace(r, add->outputs[0], made->outputs[0]);
+    return rewrite_replace(r, add->outputs[0], make_product(r, in, 4, &w));
   }
   return HONE_OK;
 }
@@ -131,7 +127,6 @@ static hone_status visit(struct rewrite *r, struct node *node) {
   bool gemm = is_op(node, OP_Gemm), turned = gemm && node_int(node, "transB", 0);
   if (!gemm && !is_op(node, OP_MatMul)) return HONE_OK;
   struct value *a = node->inputs[0], *in[4] = {a, node->inputs[1], NULL, NULL}, *bias;
-  struct node *made;
   if (a->dtype != HONE_F32 || a->constant || a->shape.rank < 2 ||
       !shape_count(&a->shape, &elements))
     return HONE_OK;
@@ -145,12 +140,9 @@ static hone_status visit(struct rewrite *r, struct node *node) {
   TRY(element_of_blocks(r, &w, w.scale, &in[2]));
   bool has_zero = !is_all_zero(w.zero);
   if (has_zero) TRY(element_of_blocks(r, &w, w.zero, &in[3]));
-  TRY(make_product(r, in, has_zero ? 4 : 3, &w, node, &made));
-  if (bias) {
-    TRY(rewrite_node(r, OP_Add, (struct value *[]){made->outputs[0], bias}, 2, &made));
-    TRY(node_infer(r->ctx, r->graph, made));
-  }
-  return rewrite_replace(r, node->outputs[0], made->outputs[0]);
+  struct value *y = make_product(r, in, has_zero ? 4 : 3, &w);
+  if (bias) y = x_2(r->b, OP_Add, y, bias);
+  return rewrite_replace(r, node->outputs[0], y);
 }
 
 /* needs: shapes. keeps: order, shapes. breaks: uses. */

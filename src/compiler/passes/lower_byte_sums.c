@@ -191,44 +191,25 @@ static bool find_linear(const struct byte_sum *s, struct linear *out) {
 
 /* -- the replacement nodes */
 
-static hone_status with_scalar(struct rewrite *r, enum op_id op, int64_t y, struct value **x) {
-  struct value *constant;
-  TRY(rewrite_i32(r, y, &constant));
-  return rewrite_binary(r, op, *x, constant, x);
+static struct value *scaled(struct rewrite *r, const struct byte_sum *s, const struct linear *l,
+                            int k) {
+  return x_by(r->b, OP_Mul, x_cast(r->b, s->x[k], HONE_I32), (double)l->factor[k]);
 }
 
-static hone_status scaled(struct rewrite *r, const struct byte_sum *s, const struct linear *l,
-                          int k, struct value **out) {
-  TRY(rewrite_cast(r, s->x[k], HONE_I32, out));
-  return with_scalar(r, OP_Mul, l->factor[k], out);
-}
-
-static hone_status build(struct rewrite *r, const struct byte_sum *s, const struct linear *l,
-                         struct value **out) {
-  struct value *in[2];
-  struct node *sum;
-  TRY(scaled(r, s, l, 0, &in[0]));
-  if (s->sum) {
-    TRY(scaled(r, s, l, 1, &in[1]));
-    TRY(rewrite_node(r, OP_Add, in, 2, &sum));
-    TRY(node_infer(r->ctx, r->graph, sum));
-    in[0] = sum->outputs[0];
-  }
-  *out = in[0];
-  if (l->constant) TRY(with_scalar(r, OP_Add, l->constant, out));
-  TRY(with_scalar(r, OP_ShiftRight, l->bits, out));
-  TRY(with_scalar(r, OP_Max, s->low, out));
-  TRY(with_scalar(r, OP_Min, s->high, out));
-  return rewrite_cast(r, *out, s->outer->outputs[0]->dtype, out);
+static struct value *build(struct rewrite *r, const struct byte_sum *s, const struct linear *l) {
+  struct value *y = scaled(r, s, l, 0);
+  if (s->sum) y = x_2(r->b, OP_Add, y, scaled(r, s, l, 1));
+  if (l->constant) y = x_by(r->b, OP_Add, y, (double)l->constant);
+  y = x_by(r->b, OP_ShiftRight, y, (double)l->bits);
+  y = x_by(r->b, OP_Min, x_by(r->b, OP_Max, y, (double)s->low), (double)s->high);
+  return x_cast(r->b, y, s->outer->outputs[0]->dtype);
 }
 
 static hone_status visit_in(struct rewrite *r, struct arena *scratch, struct byte_sum *s) {
   struct linear l;
-  struct value *y;
   TRY(evaluate_all(r, scratch, s));
   if (!find_linear(s, &l)) return HONE_OK;
-  TRY(build(r, s, &l, &y));
-  return rewrite_replace(r, s->outer->outputs[0], y);
+  return rewrite_replace(r, s->outer->outputs[0], build(r, s, &l));
 }
 
 static hone_status visit(struct rewrite *r, struct node *node) {

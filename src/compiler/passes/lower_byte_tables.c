@@ -148,14 +148,11 @@ static hone_status evaluate(struct evaluation *e, size_t nodes) {
 static hone_status replace(struct rewrite *r, const struct node *node, struct value *x,
                            const struct tensor *results) {
   int64_t table[BYTE_TABLE_ENTRIES];
-  struct node *made;
   for (size_t i = 0; i < BYTE_TABLE_ENTRIES; i++) table[i] = tensor_i64(results, i);
-  TRY(rewrite_node(r, OP_ByteTable, &x, 1, &made));
-  TRY(node_set_ints(r->ctx, r->graph, made, "table", table, BYTE_TABLE_ENTRIES));
-  TRY(node_set_int(r->ctx, r->graph, made, "to", results->dtype));
-  node_stand_for(made, node);
-  TRY(node_infer(r->ctx, r->graph, made));
-  return rewrite_replace(r, node->outputs[0], made->outputs[0]);
+  return rewrite_replace(
+      r, node->outputs[0],
+      x_args(r->b, OP_ByteTable, VALUES(x),
+             ARGS(INTS_ARG("table", table, BYTE_TABLE_ENTRIES), INT_ARG("to", results->dtype))));
 }
 
 static hone_status visit_function(struct rewrite *r, struct node *node) {

@@ -51,23 +51,11 @@ static bool is_all(const struct value *value, double wanted) {
   return true;
 }
 
-static hone_status add_unary(struct rewrite *r, enum op_id op, struct value *x,
-                             struct value **out) {
-  struct node *node;
-  TRY(rewrite_node(r, op, &x, 1, &node));
-  TRY(node_infer(r->ctx, r->graph, node));
-  *out = node->outputs[0];
-  return HONE_OK;
-}
-
 /* Over the dimensions from `first` on, which become 1. */
-static hone_status add_reduction(struct rewrite *r, enum op_id op, struct value *x, int first,
-                                 struct value **out) {
+static struct value *add_reduction(struct rewrite *r, enum op_id op, struct value *x, int first) {
   int64_t axes[HONE_MAX_RANK];
-  struct value *list;
   for (int d = first; d < x->shape.rank; d++) axes[d - first] = d;
-  TRY(rewrite_ints(r, axes, x->shape.rank - first, &list));
-  return rewrite_binary(r, op, x, list, out);
+  return x_2(r->b, op, x, x_list(r->b, axes, (size_t)(x->shape.rank - first)));
 }
 
 static hone_status add_scalar(struct rewrite *r, double x, struct value **out) {
@@ -79,38 +67,33 @@ static hone_status add_scalar(struct rewrite *r, double x, struct value **out) {
 /* 1 / sqrt(variance + epsilon) */
 static hone_status add_inverse_root(struct rewrite *r, const struct norm *norm,
                                     struct value *variance, struct value **out) {
-  struct value *epsilon, *one, *sum, *root;
+  struct value *epsilon, *one;
   TRY(add_scalar(r, norm->epsilon, &epsilon));
   TRY(add_scalar(r, 1, &one));
-  TRY(rewrite_binary(r, OP_Add, variance, epsilon, &sum));
-  TRY(add_unary(r, OP_Sqrt, sum, &root));
-  return rewrite_binary(r, OP_Div, one, root, out);
+  return x_give(r->b, out,
+                x_2(r->b, OP_Div, one, x_1(r->b, OP_Sqrt, x_2(r->b, OP_Add, variance, epsilon))));
 }
 
 /* `x`, broadcast to [..., groups, channels of a group], as [..., c, 1, ...], to be combined with
    an image. */
-static hone_status add_channels(struct rewrite *r, const struct norm *norm, struct value *x,
-                                struct value **out) {
+static struct value *add_channels(struct rewrite *r, const struct norm *norm, struct value *x) {
   const struct shape *image = &norm->x->shape;
   struct shape wide = x->shape, shape = {.rank = image->rank};
-  struct value *dims;
   const int last = x->shape.rank - 1;
   wide.dims[last] = image->dims[1] / norm->groups;
   if (!shape_equal(&wide, &x->shape)) {
-    TRY(rewrite_ints(r, wide.dims, wide.rank, &dims));
-    TRY(rewrite_binary(r, OP_Expand, x, dims, &x));
+    x = x_2(r->b, OP_Expand, x, x_list(r->b, wide.dims, (size_t)wide.rank));
   }
   for (int d = 0; d < shape.rank; d++) shape.dims[d] = 1;
   shape.dims[0] = last > 1 ? image->dims[0] : 1;
   shape.dims[1] = image->dims[1];
-  return rewrite_reshape(r, x, &shape, out);
+  return x_reshape(r->b, x, shape.dims, shape.rank);
 }
 
 /* A vector over all channels or all groups as [groups, channels of a group], or [groups, 1]. */
-static hone_status add_vector(struct rewrite *r, const struct norm *norm, struct value *x,
-                              struct value **out) {
+static struct value *add_vector(struct rewrite *r, const struct norm *norm, struct value *x) {
   const struct shape shape = {2, {norm->groups, x->shape.dims[0] / norm->groups}};
-  return rewrite_reshape(r, x, &shape, out);
+  return x_reshape(r->b, x, shape.dims, shape.rank);
 }
 
 /* Mean of each group and the factor of each channel, both as [n or 1, c, 1, ...]. */
@@ -118,48 +101,44 @@ static hone_status add_moments(struct rewrite *r, const struct norm *norm, struc
                                struct value **out_factor) {
   const struct shape *image = &norm->x->shape;
   const int64_t of_group = image->dims[1] / norm->groups;
-  struct value *mean, *variance, *factor, *scale, *away, *all;
-  TRY(add_reduction(r, OP_ReduceMean, norm->x, 2, &mean));
-  TRY(add_reduction(r, OP_ReduceVariance, norm->x, 2, &variance));
-  TRY(add_vector(r, norm, norm->scale, &scale));
+  struct value *factor, *scale;
+  struct value *mean = add_reduction(r, OP_ReduceMean, norm->x, 2);
+  struct value *variance = add_reduction(r, OP_ReduceVariance, norm->x, 2);
+  BUILD(r->b, scale = add_vector(r, norm, norm->scale));
   if (of_group == 1) {
     TRY(add_inverse_root(r, norm, variance, &factor));
     if (!is_all(norm->scale, 1)) {
-      TRY(add_channels(r, norm, scale, &scale));
-      TRY(rewrite_binary(r, OP_Mul, factor, scale, &factor));
+      scale = add_channels(r, norm, scale);
+      factor = x_2(r->b, OP_Mul, factor, scale);
     }
     *out_mean = mean;
     *out_factor = factor;
     return HONE_OK;
   }
   const struct shape grouped = {3, {image->dims[0], norm->groups, of_group}};
-  TRY(rewrite_reshape(r, mean, &grouped, &mean));
-  TRY(rewrite_reshape(r, variance, &grouped, &variance));
-  TRY(add_reduction(r, OP_ReduceMean, mean, 2, &all));
-  TRY(rewrite_binary(r, OP_Sub, mean, all, &away));
-  TRY(rewrite_binary(r, OP_Mul, away, away, &away));
-  TRY(rewrite_binary(r, OP_Add, variance, away, &variance));
-  TRY(add_reduction(r, OP_ReduceMean, variance, 2, &variance));
+  mean = x_reshape(r->b, mean, grouped.dims, grouped.rank);
+  variance = x_reshape(r->b, variance, grouped.dims, grouped.rank);
+  struct value *all = add_reduction(r, OP_ReduceMean, mean, 2);
+  struct value *away = x_2(r->b, OP_Sub, mean, all);
+  BUILD(r->b, variance = x_2(r->b, OP_Add, variance, x_2(r->b, OP_Mul, away, away)));
+  BUILD(r->b, variance = add_reduction(r, OP_ReduceMean, variance, 2));
   TRY(add_inverse_root(r, norm, variance, &factor));
-  if (!is_all(norm->scale, 1)) TRY(rewrite_binary(r, OP_Mul, factor, scale, &factor));
-  TRY(add_channels(r, norm, all, out_mean));
-  return add_channels(r, norm, factor, out_factor);
+  if (!is_all(norm->scale, 1)) factor = x_2(r->b, OP_Mul, factor, scale);
+  *out_mean = add_channels(r, norm, all);
+  return x_give(r->b, out_factor, add_channels(r, norm, factor));
 }
 
 static hone_status visit(struct rewrite *r, struct node *node) {
   struct norm norm;
-  struct value *mean, *factor, *y, *bias;
+  struct value *mean, *factor, *y;
   if (!read_norm(node, &norm)) return HONE_OK;
   TRY(add_moments(r, &norm, &mean, &factor));
-  TRY(rewrite_binary(r, OP_Sub, norm.x, mean, &y));
-  TRY(rewrite_binary(r, OP_Mul, y, factor, &y));
+  BUILD(r->b, y = x_2(r->b, OP_Mul, x_2(r->b, OP_Sub, norm.x, mean), factor));
   if (!is_all(norm.bias, 0)) {
-    TRY(add_vector(r, &norm, norm.bias, &bias));
-    TRY(add_channels(r, &norm, bias, &bias));
-    TRY(rewrite_binary(r, OP_Add, y, bias, &y));
+    BUILD(r->b, y = x_2(r->b, OP_Add, y, add_channels(r, &norm, add_vector(r, &norm, norm.bias))));
   }
   if (!shape_equal(&y->shape, &node->outputs[0]->shape))
-    TRY(rewrite_reshape(r, y, &node->outputs[0]->shape, &y));
+    y = x_reshape(r->b, y, node->outputs[0]->shape.dims, node->outputs[0]->shape.rank);
   return rewrite_replace(r, node->outputs[0], y);
 }
 

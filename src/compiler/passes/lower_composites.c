@@ -9,7 +9,6 @@ static hone_status visit(struct rewrite *r, struct node *node) {
   if (node->output_count > COUNT(results)) return HONE_OK;
   TRY(node_lower(r->ctx, r->graph, node, results, &done));
   if (!done) return HONE_OK;
-  r->is_unsorted = true;
   for (size_t k = 0; k < node->output_count; k++)
     if (node->outputs[k]) TRY(rewrite_replace(r, node->outputs[k], results[k]));
   return HONE_OK;

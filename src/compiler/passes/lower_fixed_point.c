@@ -46,7 +46,7 @@ static hone_status operand(struct rewrite *r, const struct requantize *q, elemen
   size_t count = tensor_count(q->multipliers);
   bool equal = true;
   for (size_t i = 1; i < count; i++) equal &= element(q, i) == element(q, 0);
-  if (equal) return rewrite_i32(r, element(q, 0), out);
+  if (equal) return x_give(r->b, out, x_scalar(r->b, HONE_I32, (double)element(q, 0)));
   TRY(rewrite_constant(r, HONE_I32, &q->columns, out));
   for (size_t i = 0; i < count; i++) tensor_set_i64((*out)->constant, i, element(q, i));
   return HONE_OK;
@@ -86,40 +86,24 @@ static enum op_id rescale_of(const struct requantize *q) {
 static hone_status visit_requantize(struct rewrite *r, struct node *node) {
   struct requantize q;
   struct value *x = node->inputs[0], *in[3], *y;
-  struct node *product;
   int64_t offset = node_int(node, "offset", 0);
   if (!read_requantize(node, &q) || offset < INT32_MIN || offset > INT32_MAX) return HONE_OK;
-  if (x->dtype != HONE_I32) TRY(rewrite_cast(r, x, HONE_I32, &x));
-  if (offset) {
-    TRY(rewrite_i32(r, offset, &y));
-    TRY(rewrite_binary(r, OP_Sub, x, y, &x));
-  }
+  x = x_cast(r->b, x, HONE_I32);
+  if (offset) x = x_by(r->b, OP_Sub, x, (double)offset);
   bool shifted = false;
   for (size_t i = 0; i < tensor_count(q.shifts); i++) shifted |= left_of(&q, i) != 0;
   if (shifted) {
     TRY(operand(r, &q, factor_of, &y));
-    TRY(rewrite_binary(r, OP_Mul, x, y, &x));
+    x = x_2(r->b, OP_Mul, x, y);
   }
   in[0] = x;
   TRY(operand(r, &q, multiplier_of, &in[1]));
   TRY(operand(r, &q, right_of, &in[2]));
-  TRY(rewrite_node(r, rescale_of(&q), in, 3, &product));
-  TRY(node_infer(r->ctx, r->graph, product));
-  x = product->outputs[0];
-  if (q.low - q.zero > INT32_MIN) {
-    TRY(rewrite_i32(r, q.low - q.zero, &y));
-    TRY(rewrite_binary(r, OP_Max, x, y, &x));
-  }
-  if (q.high - q.zero < INT32_MAX) {
-    TRY(rewrite_i32(r, q.high - q.zero, &y));
-    TRY(rewrite_binary(r, OP_Min, x, y, &x));
-  }
-  if (q.zero) {
-    TRY(rewrite_i32(r, q.zero, &y));
-    TRY(rewrite_binary(r, OP_Add, x, y, &x));
-  }
-  if (node->outputs[0]->dtype != HONE_I32) TRY(rewrite_cast(r, x, node->outputs[0]->dtype, &x));
-  return rewrite_replace(r, node->outputs[0], x);
+  x = x_op(r->b, rescale_of(&q), in, 3);
+  if (q.low - q.zero > INT32_MIN) x = x_by(r->b, OP_Max, x, (double)(q.low - q.zero));
+  if (q.high - q.zero < INT32_MAX) x = x_by(r->b, OP_Min, x, (double)(q.high - q.zero));
+  if (q.zero) x = x_by(r->b, OP_Add, x, (double)q.zero);
+  return rewrite_replace(r, node->outputs[0], x_cast(r->b, x, node->outputs[0]->dtype));
 }
 
 /* -- weights with zero points */
@@ -128,14 +112,7 @@ static hone_status visit_requantize(struct rewrite *r, struct node *node) {
 static hone_status contraction(struct rewrite *r, const struct node *like, struct value *w,
                                struct value **out) {
   struct value *in[3] = {like->inputs[0], w, node_input(like, 2)};
-  struct node *node;
-  TRY(rewrite_node(r, like->op->id, in, in[2] ? 3 : 2, &node));
-  node_stand_for(node, like);
-  for (size_t i = 0; i < like->attribute_count; i++)
-    TRY(node_set(r->ctx, r->graph, node, &like->attributes[i]));
-  TRY(node_infer(r->ctx, r->graph, node));
-  *out = node->outputs[0];
-  return HONE_OK;
+  return x_give(r->b, out, x_like(r->b, like, like->op->id, in, COUNT(in)));
 }
 
 /* sum (a - za) * by, as a contraction to one column; by: int8. */
@@ -189,7 +166,7 @@ static hone_status difference(struct rewrite *r, const struct off_zero *o, struc
   TRY(rewrite_constant(r, HONE_I32, &shape, &by));
   for (size_t j = 0; j < o->columns; j++)
     tensor_set_i64(by->constant, j, zero_of(o->zeros, j) - o->middle);
-  return rewrite_binary(r, OP_Mul, *out, by, out);
+  return x_give(r->b, out, x_2(r->b, OP_Mul, *out, by));
 }
 
 static hone_status visit_weights(struct rewrite *r, struct node *node) {
@@ -217,7 +194,7 @@ static hone_status visit_weights(struct rewrite *r, struct node *node) {
   TRY(contraction(r, node, centred, &sums));
   if (!o.fits) {
     TRY(difference(r, &o, &rest));
-    TRY(rewrite_binary(r, OP_Sub, sums, rest, &sums));
+    BUILD(r->b, sums = x_2(r->b, OP_Sub, sums, rest));
   }
   return rewrite_replace(r, node->outputs[0], sums);
 }

@@ -37,12 +37,6 @@ static bool dequantised(const struct value *value, struct quantised *out) {
 
 /* -- constants */
 
-static hone_status float_scalar(struct rewrite *r, double x, struct value **out) {
-  TRY(rewrite_constant(r, HONE_F32, &(struct shape){.rank = 0}, out));
-  tensor_set_f64((*out)->constant, 0, x);
-  return HONE_OK;
-}
-
 /* Weights with one scale and zero point, or one per column; columns are along `axis`. */
 struct weights {
   const struct tensor *q, *scale, *zero;
@@ -121,14 +115,6 @@ static hone_status column_scale(struct rewrite *r, const struct weights *w,
 
 /* -- the matmul */
 
-static hone_status unary(struct rewrite *r, enum op_id op, struct value *x, struct value **out) {
-  struct node *node;
-  TRY(rewrite_node(r, op, &x, 1, &node));
-  TRY(node_infer(r->ctx, r->graph, node));
-  *out = node->outputs[0];
-  return HONE_OK;
-}
-
 struct product {
   const struct node *node; /* the replaced node: its name and attributes */
   struct quantised x;
@@ -149,7 +135,7 @@ static hone_status add_bias(struct rewrite *r, const struct product *p, const st
     double scale = scales ? tensor_f64(p->bias_scale, scales == 1 ? 0 : i) : 1;
     tensor_set_f64(bias->constant, i, tensor_f64(p->bias, i) * scale * p->per_step);
   }
-  return rewrite_binary(r, OP_Add, *y, bias, y);
+  return x_give(r->b, y, x_2(r->b, OP_Add, *y, bias));
 }
 
 /* A scalar, or one per column. */
@@ -174,42 +160,29 @@ static bool takes_zero(const struct product *p, const struct value *x) {
 static hone_status build_product(struct rewrite *r, const struct product *p, struct value **out) {
   bool conv = is_op(p->node, OP_Conv) || is_op(p->node, OP_QLinearConv);
   struct value *in[4] = {p->x.q, NULL, p->x.zero, NULL}, *scale;
-  struct node *node;
-  if (in[2] && in[2]->shape.rank) { /* a scalar */
-    TRY(rewrite_constant(r, in[2]->dtype, &(struct shape){.rank = 0}, &in[2]));
-    tensor_set_i64(in[2]->constant, 0, (int64_t)p->x.zero_point);
-  }
+  if (in[2] && in[2]->shape.rank) in[2] = x_scalar(r->b, in[2]->dtype, p->x.zero_point);
   TRY(elements(r, &p->w, p->turned, &in[1]));
   if (!p->w.is_symmetric) TRY(weights_zero(r, &p->w, &in[3]));
-  const size_t count = in[3] ? 4 : in[2] ? 3 : 2;
-  TRY(rewrite_node(r, conv ? OP_ConvInteger : OP_MatMulInteger, in, count, &node));
-  node_stand_for(node, p->node);
-  for (size_t i = 0; conv && i < p->node->attribute_count; i++)
-    TRY(node_set(r->ctx, r->graph, node, &p->node->attributes[i]));
-  TRY(node_infer(r->ctx, r->graph, node));
-  TRY(rewrite_cast(r, node->outputs[0], HONE_F32, out));
-  TRY(column_scale(r, &p->w, node, p->x.scale * p->per_step, &scale));
-  TRY(rewrite_binary(r, OP_Mul, *out, scale, out));
-  return p->bias ? add_bias(r, p, node, out) : HONE_OK;
+  struct value *sum;
+  if (conv)
+    sum = x_like(r->b, p->node, OP_ConvInteger, in, COUNT(in));
+  else
+    BUILD(r->b, sum = x_op(r->b, OP_MatMulInteger, in, COUNT(in)));
+  node_stand_for(sum->producer, p->node);
+  TRY(column_scale(r, &p->w, sum->producer, p->x.scale * p->per_step, &scale));
+  BUILD(r->b, *out = x_2(r->b, OP_Mul, x_cast(r->b, sum, HONE_F32), scale));
+  return p->bias ? add_bias(r, p, sum->producer, out) : HONE_OK;
 }
 
 /* Quantises x with the scale to int8. */
 static hone_status build_bytes(struct rewrite *r, struct value *x, double zero, hone_dtype to,
                                struct value **out) {
-  struct value *in[3];
-  struct node *clip;
-  double low = to == HONE_U8 ? 0 : -128;
-  TRY(unary(r, OP_RoundSteps, x, &x));
-  if (zero != 0) {
-    TRY(float_scalar(r, zero, &in[0]));
-    TRY(rewrite_binary(r, OP_Add, x, in[0], &x));
-  }
-  in[0] = x;
-  TRY(float_scalar(r, low, &in[1]));
-  TRY(float_scalar(r, low + 255, &in[2]));
-  TRY(rewrite_node(r, OP_Clip, in, 3, &clip));
-  TRY(node_infer(r->ctx, r->graph, clip));
-  return rewrite_cast(r, clip->outputs[0], to, out);
+  const double low = to == HONE_U8 ? 0 : -128;
+  x = x_1(r->b, OP_RoundSteps, x);
+  if (zero != 0) x = x_by(r->b, OP_Add, x, zero);
+  struct value *least = x_scalar(r->b, HONE_F32, low);
+  struct value *most = x_scalar(r->b, HONE_F32, low + 255);
+  return x_give(r->b, out, x_cast(r->b, x_3(r->b, OP_Clip, x, least, most), to));
 }
 
 /* -- patterns */
@@ -259,24 +232,21 @@ static hone_status visit_float_product(struct rewrite *r, struct node *node) {
 
 /* The integer steps of an int8 value x, as floats. */
 static hone_status steps_of(struct rewrite *r, const struct quantised *x, struct value **out) {
-  struct value *zero;
-  TRY(rewrite_cast(r, x->q, HONE_F32, out));
+  *out = x_cast(r->b, x->q, HONE_F32);
   if (x->zero_point == 0) return HONE_OK;
-  TRY(float_scalar(r, x->zero_point, &zero));
-  return rewrite_binary(r, OP_Sub, *out, zero, out);
+  return x_give(r->b, out, x_2(r->b, OP_Sub, *out, x_scalar(r->b, HONE_F32, x->zero_point)));
 }
 
 /* With two computed operands: int8 kernels need packed constant weights. */
 static hone_status product_of_two(struct rewrite *r, struct node *node, const struct quantised *x,
                                   const struct quantised *y) {
-  struct value **in = node->inputs, *a, *b, *made, *scale;
+  struct value **in = node->inputs, *a, *b, *made;
   struct quantised w;
   if (!read_scalars(in[3], in[4], in[5], &w)) return HONE_OK;
   TRY(steps_of(r, x, &a));
   TRY(steps_of(r, &w, &b));
-  TRY(rewrite_binary(r, OP_MatMul, a, b, &made));
-  TRY(float_scalar(r, x->scale * w.scale / y->scale, &scale));
-  TRY(rewrite_binary(r, OP_Mul, made, scale, &made));
+  BUILD(r->b, made = x_2(r->b, OP_Mul, x_2(r->b, OP_MatMul, a, b),
+                         x_scalar(r->b, HONE_F32, x->scale * w.scale / y->scale)));
   TRY(build_bytes(r, made, y->zero_point, node->outputs[0]->dtype, &made));
   return rewrite_replace(r, node->outputs[0], made);
 }
@@ -335,27 +305,16 @@ bool only_moves(const struct node *node) {
   }
 }
 
-static hone_status dequantise_like(struct rewrite *r, const struct value *like, struct value *q,
-                                   struct value **out) {
+static struct value *dequantise_like(struct rewrite *r, const struct value *like, struct value *q) {
   const struct node *from = like->producer;
   struct value *in[3] = {q, from->inputs[1], node_input(from, 2)};
-  struct node *node;
-  TRY(rewrite_node(r, OP_DequantizeLinear, in, in[2] ? 3 : 2, &node));
-  TRY(node_infer(r->ctx, r->graph, node));
-  *out = node->outputs[0];
-  return HONE_OK;
+  return x_op(r->b, OP_DequantizeLinear, in, in[2] ? 3 : 2);
 }
 
 /* The node with other inputs and the same attributes. */
 static hone_status remade(struct rewrite *r, const struct node *node, struct value *const *in,
                           size_t count, struct value **out) {
-  struct node *made;
-  TRY(rewrite_node(r, node->op->id, in, count, &made));
-  for (size_t i = 0; i < node->attribute_count; i++)
-    TRY(node_set(r->ctx, r->graph, made, &node->attributes[i]));
-  TRY(node_infer(r->ctx, r->graph, made));
-  *out = made->outputs[0];
-  return HONE_OK;
+  return x_give(r->b, out, x_like(r->b, node, node->op->id, in, count));
 }
 
 /* move(dequantise(q)) is dequantise(move(q)). */
@@ -367,8 +326,7 @@ static hone_status visit_move(struct rewrite *r, struct node *node) {
   memcpy(in, node->inputs, node->input_count * sizeof in[0]);
   in[0] = x.q;
   TRY(remade(r, node, in, node->input_count, &y));
-  TRY(dequantise_like(r, node->inputs[0], y, &y));
-  return rewrite_replace(r, node->outputs[0], y);
+  return rewrite_replace(r, node->outputs[0], dequantise_like(r, node->inputs[0], y));
 }
 
 /* Padding with 0.0 is padding with the zero point. */
@@ -383,8 +341,7 @@ static hone_status visit_pad(struct rewrite *r, struct node *node) {
   TRY(rewrite_constant(r, x.q->dtype, &(struct shape){.rank = 0}, &in[2]));
   tensor_set_i64(in[2]->constant, 0, (int64_t)x.zero_point);
   TRY(remade(r, node, in, in[3] ? 4 : 3, &y));
-  TRY(dequantise_like(r, node->inputs[0], y, &y));
-  return rewrite_replace(r, node->outputs[0], y);
+  return rewrite_replace(r, node->outputs[0], dequantise_like(r, node->inputs[0], y));
 }
 
 enum { MOST_PARTS = 64 };
@@ -401,7 +358,7 @@ static hone_status visit_concat(struct rewrite *r, struct node *node) {
     in[i] = part.q;
   }
   TRY(remade(r, node, in, node->input_count, &y));
-  TRY(dequantise_like(r, node->inputs[0], y, &y));
+  BUILD(r->b, y = dequantise_like(r, node->inputs[0], y));
   return rewrite_replace(r, node->outputs[0], y);
 }
 
@@ -465,15 +422,9 @@ static hone_status visit_products(struct rewrite *r, struct node *node) {
 
 /* -- move-bytes: only moves; matmuls are written as QDQ */
 
-static hone_status along(struct rewrite *r, struct value *q, struct value *scale,
-                         struct value *zero, int64_t axis, struct value **out) {
-  struct node *node;
-  TRY(rewrite_node(r, OP_DequantizeLinear, (struct value *[]){q, scale, zero}, zero ? 3 : 2,
-                   &node));
-  TRY(node_set_int(r->ctx, r->graph, node, "axis", axis));
-  TRY(node_infer(r->ctx, r->graph, node));
-  *out = node->outputs[0];
-  return HONE_OK;
+static struct value *along(struct rewrite *r, struct value *q, struct value *scale,
+                           struct value *zero, int64_t axis) {
+  return x_args(r->b, OP_DequantizeLinear, VALUES(q, scale, zero), ARGS(INT_ARG("axis", axis)));
 }
 
 /* x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias, as
@@ -481,27 +432,21 @@ static hone_status along(struct rewrite *r, struct value *q, struct value *scale
 static hone_status spell_out(struct rewrite *r, struct node *node) {
   const bool conv = is_op(node, OP_QLinearConv);
   struct value **in = node->inputs, *bias = node_input(node, 8), *parts[3] = {NULL}, *scale;
-  struct node *made;
   double x_scale;
   if (in[0]->constant || !constant_scalar(in[1], &x_scale) || !in[4]->constant ||
       (in[5] && !shape_equal(&in[4]->shape, &in[5]->shape)))
     return HONE_OK;
-  TRY(along(r, in[0], in[1], in[2], 1, &parts[0]));
-  TRY(along(r, in[3], in[4], in[5], conv ? 0 : in[3]->shape.rank - 1, &parts[1]));
+  parts[0] = along(r, in[0], in[1], in[2], 1);
+  parts[1] = along(r, in[3], in[4], in[5], conv ? 0 : in[3]->shape.rank - 1);
   if (bias) {
     TRY(rewrite_constant(r, HONE_F32, &in[4]->shape, &scale));
     for (size_t i = 0; i < tensor_count(scale->constant); i++)
       tensor_set_f64(scale->constant, i, x_scale * tensor_f64(in[4]->constant, i));
-    TRY(along(r, bias, scale, NULL, 0, &parts[2]));
+    parts[2] = along(r, bias, scale, NULL, 0);
   }
-  TRY(rewrite_node(r, conv ? OP_Conv : OP_MatMul, parts, bias ? 3 : 2, &made));
-  for (size_t i = 0; conv && i < node->attribute_count; i++)
-    TRY(node_set(r->ctx, r->graph, made, &node->attributes[i]));
-  TRY(node_infer(r->ctx, r->graph, made));
-  struct value *last[] = {made->outputs[0], in[6], in[7]};
-  TRY(rewrite_node(r, OP_QuantizeLinear, last, in[7] ? 3 : 2, &made));
-  TRY(node_infer(r->ctx, r->graph, made));
-  return rewrite_replace(r, node->outputs[0], made->outputs[0]);
+  struct value *y = conv ? x_like(r->b, node, OP_Conv, parts, COUNT(parts))
+                         : x_op(r->b, OP_MatMul, parts, COUNT(parts));
+  return rewrite_replace(r, node->outputs[0], x_3(r->b, OP_QuantizeLinear, y, in[6], in[7]));
 }
 
 static hone_status visit_bytes(struct rewrite *r, struct node *node) {
@@ -538,27 +483,27 @@ static hone_status term_in_steps(struct rewrite *r, struct value *x, double scal
   struct value *factor;
   if (x->constant) return divided(r, x, scale, out);
   TRY(divided(r, mul->inputs[1], scale, &factor));
-  return rewrite_binary(r, OP_Mul, mul->inputs[0], factor, out);
+  return x_give(r->b, out, x_2(r->b, OP_Mul, mul->inputs[0], factor));
 }
 
 /* x / scale. If x is a multiple (a matmul), a multiple plus a constant (its bias) or two
    multiples (a residual), or a Relu of these, the scale goes into their constants. */
 static hone_status in_steps(struct rewrite *r, struct value *x, double scale, struct value **out) {
   const struct node *relu = producer_of(x, OP_Relu);
-  struct value *y = relu && rewrite_single_use(r, x) ? relu->inputs[0] : x, *factor;
+  struct value *y = relu && rewrite_single_use(r, x) ? relu->inputs[0] : x;
   const struct node *add = producer_of(y, OP_Add);
   const bool is_sum = add && rewrite_single_use(r, y);
   struct value *terms[2] = {is_sum ? add->inputs[0] : y, is_sum ? add->inputs[1] : NULL};
   bool known = own_multiple(r, terms[0]) != NULL;
   if (is_sum) known &= terms[1]->constant || own_multiple(r, terms[1]);
   if (!known) {
-    TRY(float_scalar(r, scale, &factor));
-    return rewrite_binary(r, OP_Div, x, factor, out);
+    return x_give(r->b, out, x_2(r->b, OP_Div, x, x_scalar(r->b, HONE_F32, scale)));
   }
   for (int k = 0; k < 1 + is_sum; k++) TRY(term_in_steps(r, terms[k], scale, &terms[k]));
   *out = terms[0];
-  if (is_sum) TRY(rewrite_binary(r, OP_Add, *out, terms[1], out));
-  return y != x ? unary(r, OP_Relu, *out, out) : HONE_OK;
+  if (is_sum) *out = x_2(r->b, OP_Add, *out, terms[1]);
+  if (y != x) *out = x_1(r->b, OP_Relu, *out);
+  return r->b->status;
 }
 
 static hone_status visit_quantise_left(struct rewrite *r, struct node *node) {
@@ -575,12 +520,11 @@ static hone_status visit_quantise_left(struct rewrite *r, struct node *node) {
 
 static hone_status visit_dequantise_left(struct rewrite *r, struct node *node) {
   struct quantised x;
-  struct value *y, *constant;
+  struct value *y;
   if (!node->outputs[0] || !dequantised(node->outputs[0], &x) || x.q->constant) return HONE_OK;
   TRY(steps_of(r, &x, &y));
-  TRY(float_scalar(r, x.scale, &constant));
-  TRY(rewrite_binary(r, OP_Mul, y, constant, &y));
-  return rewrite_replace(r, node->outputs[0], y);
+  struct value *constant = x_scalar(r->b, HONE_F32, x.scale);
+  return rewrite_replace(r, node->outputs[0], x_2(r->b, OP_Mul, y, constant));
 }
 
 /* needs: shapes. keeps: order, shapes. breaks: uses. */

@@ -21,26 +21,13 @@ struct volume {
   int64_t n, groups, in, out; /* in, out: channels of a group */
 };
 
-static hone_status transpose(struct rewrite *r, struct value *x, const int64_t *perm,
-                             struct value **out) {
-  struct node *node;
-  TRY(rewrite_node(r, OP_Transpose, &x, 1, &node));
-  TRY(node_set_ints(r->ctx, r->graph, node, "perm", perm, (size_t)x->shape.rank));
-  TRY(node_infer(r->ctx, r->graph, node));
-  *out = node->outputs[0];
-  return HONE_OK;
-}
-
-static hone_status pad_depth(struct rewrite *r, const struct volume *v, struct value *x,
-                             struct value **out) {
-  struct value *pads;
+static struct value *pad_depth(struct rewrite *r, const struct volume *v, struct value *x) {
   int64_t amounts[10] = {0};
-  *out = x;
-  if (!v->w.pad_begin[DEPTH] && !v->w.pad_end[DEPTH]) return HONE_OK;
+  struct value *out = x;
+  if (!v->w.pad_begin[DEPTH] && !v->w.pad_end[DEPTH]) return out;
   amounts[1] = v->w.pad_begin[DEPTH];
   amounts[5 + 1] = v->w.pad_end[DEPTH];
-  TRY(rewrite_ints(r, amounts, 10, &pads));
-  return rewrite_binary(r, OP_Pad, x, pads, out);
+  return x_2(r->b, OP_Pad, x, x_list(r->b, amounts, 10));
 }
 
 /* x[:, z * dilation :: stride], as many planes as outputs. */
@@ -50,15 +37,11 @@ static hone_status planes_of(struct rewrite *r, const struct volume *v, struct v
   const int64_t end = first + (v->w.out[DEPTH] - 1) * step + 1;
   const int64_t numbers[] = {first, end, 1, step};
   struct value *bounds[4];
-  struct node *node;
   *out = x;
   if (first == 0 && step == 1 && end == x->shape.dims[1]) return HONE_OK;
-  for (int i = 0; i < 4; i++) TRY(rewrite_ints(r, &numbers[i], 1, &bounds[i]));
-  TRY(rewrite_node(r, OP_Slice, (struct value *[]){x, bounds[0], bounds[1], bounds[2], bounds[3]},
-                   5, &node));
-  TRY(node_infer(r->ctx, r->graph, node));
-  *out = node->outputs[0];
-  return HONE_OK;
+  for (int i = 0; i < 4; i++) bounds[i] = x_list(r->b, &numbers[i], 1);
+  return x_give(r->b, out,
+                x_op(r->b, OP_Slice, VALUES(x, bounds[0], bounds[1], bounds[2], bounds[3])));
 }
 
 /* `count` depth positions of w from `z` on, as channels: [m, c, kd, kh, kw] -> [m, count * c,
@@ -82,24 +65,16 @@ static hone_status plane_weights(struct rewrite *r, const struct volume *v, int6
 }
 
 /* A convolution of images over two dimensions of the window from `first` on. */
-static hone_status convolve(struct rewrite *r, const struct volume *v, const struct node *node,
-                            struct value *x, struct value *w, struct value *bias,
-                            const struct window *window, struct value **out) {
-  struct node *made;
+static struct value *convolve(struct rewrite *r, const struct volume *v, struct value *x,
+                              struct value *w, struct value *bias, const struct window *window) {
   int64_t pads[4];
-  TRY(rewrite_node(r, OP_Conv, (struct value *[]){x, w, bias}, bias ? 3 : 2, &made));
-  node_stand_for(made, node);
   for (int d = 0; d < 2; d++) {
     pads[d] = window->pad_begin[d];
     pads[2 + d] = window->pad_end[d];
   }
-  TRY(node_set_ints(r->ctx, r->graph, made, "pads", pads, 4));
-  TRY(node_set_ints(r->ctx, r->graph, made, "strides", window->stride, 2));
-  TRY(node_set_ints(r->ctx, r->graph, made, "dilations", window->dilation, 2));
-  TRY(node_set_int(r->ctx, r->graph, made, "group", v->groups));
-  TRY(node_infer(r->ctx, r->graph, made));
-  *out = made->outputs[0];
-  return HONE_OK;
+  return x_args(r->b, OP_Conv, VALUES(x, w, bias),
+                ARGS(INTS_ARG("pads", pads, 4), INTS_ARG("strides", window->stride, 2),
+                     INTS_ARG("dilations", window->dilation, 2), INT_ARG("group", v->groups)));
 }
 
 /* The window's dimensions from `first` on. */
@@ -129,11 +104,12 @@ static hone_status lower_along_depth(struct rewrite *r, const struct volume *v,
   TRY(rewrite_constant(r, v->weights->dtype, &(struct shape){4, {m, v->in, v->w.kernel[DEPTH], 1}},
                        &w));
   memcpy((void *)(uintptr_t)w->constant->data, v->weights->constant->data, w->constant->bytes);
-  TRY(rewrite_reshape(
-      r, v->x, &(struct shape){4, {v->n, c, v->w.in[DEPTH], v->w.in[HEIGHT] * v->w.in[WIDTH]}},
-      &x));
-  TRY(convolve(r, v, node, x, w, v->bias, &window, &x));
-  return rewrite_reshape(r, x, &node->outputs[0]->shape, out);
+  BUILD(r->b, x = x_reshape(
+                  r->b, v->x,
+                  (const int64_t[]){v->n, c, v->w.in[DEPTH], v->w.in[HEIGHT] * v->w.in[WIDTH]}, 4));
+  return x_give(r->b, out,
+                x_reshape(r->b, convolve(r, v, x, w, v->bias, &window),
+                          node->outputs[0]->shape.dims, node->outputs[0]->shape.rank));
 }
 
 /* The channels of a convolution at output depth o: [n * out depth, groups * kd * in, h, w].
@@ -147,38 +123,35 @@ static hone_status join_planes(struct rewrite *r, const struct volume *v, struct
   const struct shape image = {4, {depth, v->in, h, w}};
   const struct shape grouped = {6, {v->n, depth, v->groups, v->in, h, w}};
   struct value **parts;
-  struct node *join;
   TRY(NEW_ARRAY(r->ctx, r->graph->arena, parts, (size_t)kd));
   for (int64_t z = 0; z < kd; z++) {
     TRY(planes_of(r, v, x, z, &parts[z]));
     if (is_image || v->groups > 1)
-      TRY(rewrite_reshape(r, parts[z], is_image ? &image : &grouped, &parts[z]));
+      parts[z] = x_reshape(r->b, parts[z], is_image ? image.dims : grouped.dims,
+                           is_image ? image.rank : grouped.rank);
   }
   if (kd > 1) {
-    TRY(rewrite_node(r, OP_Concat, parts, (size_t)kd, &join));
-    TRY(node_set_int(r->ctx, r->graph, join, "axis", is_image ? 1 : v->groups > 1 ? 3 : 2));
-    TRY(node_infer(r->ctx, r->graph, join));
-    parts[0] = join->outputs[0];
+    BUILD(r->b, parts[0] = x_concat(r->b, is_image ? 1 : v->groups > 1 ? 3 : 2, parts, (size_t)kd));
   }
   *out = parts[0];
   if (is_image) return HONE_OK;
-  return rewrite_reshape(r, parts[0],
-                         &(struct shape){4, {v->n * depth, v->groups * kd * v->in, h, w}}, out);
+  return x_give(
+      r->b, out,
+      x_reshape(r->b, parts[0], (const int64_t[]){v->n * depth, v->groups * kd * v->in, h, w}, 4));
 }
 
-static hone_status sum_of_planes(struct rewrite *r, const struct volume *v, const struct node *node,
-                                 struct value *x, const struct window *window, struct value **out) {
+static hone_status sum_of_planes(struct rewrite *r, const struct volume *v, struct value *x,
+                                 const struct window *window, struct value **out) {
   for (int64_t z = 0; z < v->w.kernel[DEPTH]; z++) {
     struct value *w, *part;
     TRY(planes_of(r, v, x, z, &part));
-    TRY(rewrite_reshape(
-        r, part,
-        &(struct shape){
-            4, {v->n * v->w.out[DEPTH], v->groups * v->in, v->w.in[HEIGHT], v->w.in[WIDTH]}},
-        &part));
+    BUILD(r->b, part = x_reshape(r->b, part,
+                                 (const int64_t[]){v->n * v->w.out[DEPTH], v->groups * v->in,
+                                                   v->w.in[HEIGHT], v->w.in[WIDTH]},
+                                 4));
     TRY(plane_weights(r, v, z, 1, &w));
-    TRY(convolve(r, v, node, part, w, z ? NULL : v->bias, window, &part));
-    if (z) TRY(rewrite_binary(r, OP_Add, part, *out, &part));
+    BUILD(r->b, part = convolve(r, v, part, w, z ? NULL : v->bias, window));
+    if (z) BUILD(r->b, part = x_2(r->b, OP_Add, part, *out));
     *out = part;
   }
   return HONE_OK;
@@ -190,19 +163,18 @@ static hone_status lower(struct rewrite *r, const struct volume *v, const struct
   const struct window images = dimensions_of(&v->w, HEIGHT);
   struct value *x, *w;
   if (is_along_depth(&v->w)) return lower_along_depth(r, v, node, out);
-  TRY(transpose(r, v->x, turn, &x));
-  TRY(pad_depth(r, v, x, &x));
+  BUILD(r->b, x = x_transpose(r->b, v->x, turn));
+  BUILD(r->b, x = pad_depth(r, v, x));
   if (v->groups > 1 && v->in == 1) {
-    TRY(sum_of_planes(r, v, node, x, &images, &x));
+    TRY(sum_of_planes(r, v, x, &images, &x));
   } else {
     TRY(join_planes(r, v, x, &x));
     TRY(plane_weights(r, v, 0, v->w.kernel[DEPTH], &w));
-    TRY(convolve(r, v, node, x, w, v->bias, &images, &x));
+    x = convolve(r, v, x, w, v->bias, &images);
   }
   const struct shape shape = {
       5, {v->n, v->w.out[DEPTH], v->groups * v->out, v->w.out[HEIGHT], v->w.out[WIDTH]}};
-  TRY(rewrite_reshape(r, x, &shape, &x));
-  return transpose(r, x, turn, out);
+  return x_give(r->b, out, x_transpose(r->b, x_reshape(r->b, x, shape.dims, shape.rank), turn));
 }
 
 /* The stride equals the kernel size, without padding or cropping. */
@@ -240,12 +212,12 @@ static hone_status lower_transposed(struct rewrite *r, const struct volume *v,
   const struct window one = {.rank = 2, .kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
   struct value *x, *w, *bias;
   TRY(spread_weights(r, v, k[0] * k[1] * k[2], &w, &bias));
-  TRY(rewrite_reshape(r, v->x, &(struct shape){4, {v->n, v->in, d[0], d[1] * d[2]}}, &x));
-  TRY(convolve(r, v, node, x, w, bias, &one, &x));
-  TRY(rewrite_reshape(r, x, &(struct shape){8, {v->n, k[0], k[1], k[2], v->out, d[0], d[1], d[2]}},
-                      &x));
-  TRY(transpose(r, x, turn, &x));
-  return rewrite_reshape(r, x, &node->outputs[0]->shape, out);
+  BUILD(r->b, x = x_reshape(r->b, v->x, (const int64_t[]){v->n, v->in, d[0], d[1] * d[2]}, 4));
+  x = x_reshape(r->b, convolve(r, v, x, w, bias, &one),
+                (const int64_t[]){v->n, k[0], k[1], k[2], v->out, d[0], d[1], d[2]}, 8);
+  return x_give(r->b, out,
+                x_reshape(r->b, x_transpose(r->b, x, turn), node->outputs[0]->shape.dims,
+                          node->outputs[0]->shape.rank));
 }
 
 static hone_status visit_transposed(struct rewrite *r, struct node *node, struct volume *v) {
@@ -260,10 +232,9 @@ static hone_status visit_transposed(struct rewrite *r, struct node *node, struct
 }
 
 /* A pool over `count` dimensions of `w`, from `first` on, for the two that x has. */
-static hone_status pool(struct rewrite *r, const struct node *node, struct value *x,
-                        const struct window *w, int first, int count, struct value **out) {
+static struct value *pool(struct rewrite *r, const struct node *node, struct value *x,
+                          const struct window *w, int first, int count) {
   int64_t kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1}, pads[4] = {0};
-  struct node *made;
   for (int d = 0; d < count; d++) {
     kernel[d] = w->kernel[first + d];
     stride[d] = w->stride[first + d];
@@ -271,17 +242,10 @@ static hone_status pool(struct rewrite *r, const struct node *node, struct value
     pads[d] = w->pad_begin[first + d];
     pads[2 + d] = w->pad_end[first + d];
   }
-  TRY(rewrite_node(r, node->op->id, &x, 1, &made));
-  node_stand_for(made, node);
-  TRY(node_set_ints(r->ctx, r->graph, made, "kernel_shape", kernel, 2));
-  TRY(node_set_ints(r->ctx, r->graph, made, "strides", stride, 2));
-  TRY(node_set_ints(r->ctx, r->graph, made, "dilations", dilation, 2));
-  TRY(node_set_ints(r->ctx, r->graph, made, "pads", pads, 4));
-  if (node_int(node, "count_include_pad", 0))
-    TRY(node_set_int(r->ctx, r->graph, made, "count_include_pad", 1));
-  TRY(node_infer(r->ctx, r->graph, made));
-  *out = made->outputs[0];
-  return HONE_OK;
+  if (node_int(node, "count_include_pad", 0)) x_with_int(r->b, "count_include_pad", 1);
+  return x_args(r->b, node->op->id, VALUES(x),
+                ARGS(INTS_ARG("kernel_shape", kernel, 2), INTS_ARG("strides", stride, 2),
+                     INTS_ARG("dilations", dilation, 2), INTS_ARG("pads", pads, 4)));
 }
 
 /* The maximum of maxima; the mean of means of equally many elements. */
@@ -302,16 +266,19 @@ static hone_status visit_pool(struct rewrite *r, struct node *node) {
   const int64_t n = x->shape.dims[0], c = x->shape.dims[1], h = w.out[HEIGHT], l = w.out[WIDTH];
   int64_t count;
   if (!shape_count(&node->outputs[0]->shape, &count) || !count) return HONE_OK;
-  TRY(transpose(r, x, turn, &x));
-  TRY(rewrite_reshape(r, x, &(struct shape){4, {n * w.in[DEPTH], c, w.in[HEIGHT], w.in[WIDTH]}},
-                      &x));
-  TRY(pool(r, node, x, &w, HEIGHT, 2, &x));
-  TRY(rewrite_reshape(r, x, &(struct shape){5, {n, w.in[DEPTH], c, h, l}}, &x));
-  TRY(transpose(r, x, turn, &x));
-  TRY(rewrite_reshape(r, x, &(struct shape){4, {n, c, w.in[DEPTH], h * l}}, &x));
-  TRY(pool(r, node, x, &w, DEPTH, 1, &x));
-  TRY(rewrite_reshape(r, x, &node->outputs[0]->shape, &x));
-  return rewrite_replace(r, node->outputs[0], x);
+  BUILD(r->b, x = x_reshape(r->b, x_transpose(r->b, x, turn),
+                            (const int64_t[]){n * w.in[DEPTH], c, w.in[HEIGHT], w.in[WIDTH]}, 4));
+  x = pool(r, node, x, &w, HEIGHT, 2);
+  BUILD(r->b,
+        x = x_reshape(
+            r->b,
+            x_transpose(r->b, x_reshape(r->b, x, (const int64_t[]){n, w.in[DEPTH], c, h, l}, 5),
+                        turn),
+            (const int64_t[]){n, c, w.in[DEPTH], h * l}, 4));
+  x = pool(r, node, x, &w, DEPTH, 1);
+  return rewrite_replace(
+      r, node->outputs[0],
+      x_reshape(r->b, x, node->outputs[0]->shape.dims, node->outputs[0]->shape.rank));
 }
 
 static hone_status visit(struct rewrite *r, struct node *node) {

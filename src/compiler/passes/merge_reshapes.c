@@ -12,7 +12,8 @@ static hone_status visit(struct rewrite *r, struct node *node) {
     is_chain = true;
   }
   if (!is_chain || value_is_open(x) || value_is_open(y)) return HONE_OK;
-  if (!shape_equal(&x->shape, &y->shape)) TRY(rewrite_reshape(r, x, &y->shape, &x));
+  if (!shape_equal(&x->shape, &y->shape))
+    BUILD(r->b, x = x_reshape(r->b, x, y->shape.dims, y->shape.rank));
   return rewrite_replace(r, y, x);
 }
 

@@ -16,19 +16,8 @@ static hone_status scaled_copy(struct rewrite *r, const struct value *from, doub
 
 /* x * factor: a new constant if x is one, else a node. */
 static hone_status scale(struct rewrite *r, struct value *x, double factor, struct value **out) {
-  struct value *constant;
-  struct node *node;
-  if (factor == 1) {
-    *out = x;
-    return HONE_OK;
-  }
-  if (x->constant) return scaled_copy(r, x, factor, out);
-  TRY(rewrite_constant(r, x->dtype, &(struct shape){.rank = 0}, &constant));
-  tensor_set_f64(constant->constant, 0, factor);
-  TRY(rewrite_node(r, OP_Mul, (struct value *[]){x, constant}, 2, &node));
-  TRY(node_infer(r->ctx, r->graph, node));
-  *out = node->outputs[0];
-  return HONE_OK;
+  if (x->constant && factor != 1) return scaled_copy(r, x, factor, out);
+  return x_give(r->b, out, factor == 1 ? x : x_by(r->b, OP_Mul, x, factor));
 }
 
 static bool is_row(const struct value *c, int64_t columns) {
@@ -36,16 +25,11 @@ static bool is_row(const struct value *c, int64_t columns) {
   return c->shape.rank == 2 && c->shape.dims[0] == 1 && c->shape.dims[1] == columns;
 }
 
-static hone_status product(struct rewrite *r, const struct node *old, struct value *const inputs[3],
-                           struct value **out) {
-  struct node *node;
-  TRY(rewrite_node(r, OP_Gemm, inputs, inputs[2] ? 3 : 2, &node));
-  node_stand_for(node, old);
-  if (node_int(old, "transA", 0)) TRY(node_set_int(r->ctx, r->graph, node, "transA", 1));
-  if (node_int(old, "transB", 0)) TRY(node_set_int(r->ctx, r->graph, node, "transB", 1));
-  TRY(node_infer(r->ctx, r->graph, node));
-  *out = node->outputs[0];
-  return HONE_OK;
+static struct value *product(struct rewrite *r, const struct node *old,
+                             struct value *const inputs[3]) {
+  if (node_int(old, "transA", 0)) x_with_int(r->b, "transA", 1);
+  if (node_int(old, "transB", 0)) x_with_int(r->b, "transB", 1);
+  return x_op(r->b, OP_Gemm, inputs, 3);
 }
 
 static hone_status visit(struct rewrite *r, struct node *node) {
@@ -62,13 +46,10 @@ static hone_status visit(struct rewrite *r, struct node *node) {
   bool keeps_row =
       c && is_row(c, node->outputs[0]->shape.dims[1]) && (scales_weights || alpha == 1);
   in[2] = keeps_row ? c : NULL;
-  TRY(product(r, node, in, &y));
+  BUILD(r->b, y = product(r, node, in));
   if (!scales_weights) TRY(scale(r, y, alpha, &y));
   if (c && !keeps_row) {
-    struct node *add;
-    TRY(rewrite_node(r, OP_Add, (struct value *[]){y, c}, 2, &add));
-    TRY(node_infer(r->ctx, r->graph, add));
-    y = add->outputs[0];
+    y = x_2(r->b, OP_Add, y, c);
   }
   return rewrite_replace(r, node->outputs[0], y);
 }

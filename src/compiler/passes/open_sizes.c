@@ -26,13 +26,10 @@ static hone_status give_lengths(struct rewrite *r, struct node *node) {
 /* A window whose start depends on sizes, read by an operator that needs its first element at a fixed
    place. */
 static hone_status copy_window(struct rewrite *r, struct value *x, struct value **out) {
-  struct node *copy;
   int d = 0;
   while (d + 1 < x->shape.rank && slope_is_zero(&x->slope[d])) d++;
-  TRY(rewrite_node(r, OP_Concat, &x, 1, &copy));
-  TRY(node_set_int(r->ctx, r->graph, copy, "axis", d));
-  TRY(node_infer(r->ctx, r->graph, copy));
-  *out = copy->outputs[0];
+  /* x_concat would return x */
+  BUILD(r->b, *out = x_concat(r->b, d, VALUES(x)));
   (*out)->slope = x->slope;
   return HONE_OK;
 }
@@ -54,7 +51,6 @@ static hone_status visit(struct rewrite *r, struct node *node) {
   TRY(node_expand_sized(r->ctx, r->graph, node, results, &done));
   for (size_t k = 0; done && k < node->output_count; k++)
     if (node->outputs[k]) TRY(rewrite_replace(r, node->outputs[k], results[k]));
-  r->is_unsorted = r->is_unsorted || done;
   return HONE_OK;
 }
 

@@ -49,7 +49,7 @@ static hone_status visit(struct rewrite *r, struct node *node) {
   TRY(rewrite_constant(r, HONE_F32, &flat, &in[2]));
   memcpy((void *)(uintptr_t)in[2]->constant->data, w.scales->data, w.scales->bytes);
   if (bits == 4) TRY(rewrite_constant(r, HONE_U8, &zeros, &in[3])); /* all 0, not 8 */
-  TRY(rewrite_node(r, OP_MatMulNBits, in, bits == 4 ? 4 : 3, &made));
+  TRY(graph_node(r->ctx, r->graph, &op_table[OP_MatMulNBits], in, bits == 4 ? 4 : 3, 1, &made));
   TRY(node_set_int(r->ctx, r->graph, made, "K", w.k));
   TRY(node_set_int(r->ctx, r->graph, made, "N", w.n));
   TRY(node_set_int(r->ctx, r->graph, made, "bits", bits));

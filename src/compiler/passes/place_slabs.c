@@ -69,43 +69,21 @@ static bool finds_slab(const struct rewrite *r, const struct node *node, struct 
          is_in_order(node, count / length, (int)length, out);
 }
 
-/* [first, end) of an axis of x. */
-static hone_status slice(struct rewrite *r, struct value *x, int64_t axis, int64_t first,
-                         int64_t end, struct value **out) {
-  struct value *in[4] = {x};
-  struct node *made;
-  TRY(rewrite_ints(r, &first, 1, &in[1]));
-  TRY(rewrite_ints(r, &end, 1, &in[2]));
-  TRY(rewrite_ints(r, &axis, 1, &in[3]));
-  TRY(rewrite_node(r, OP_Slice, in, COUNT(in), &made));
-  TRY(node_infer(r->ctx, r->graph, made));
-  *out = made->outputs[0];
-  return HONE_OK;
-}
-
 static hone_status visit(struct rewrite *r, struct node *node) {
-  struct value *x = node->inputs[0], *parts[3], *shape;
-  struct node *made;
+  struct value *x = node->inputs[0], *parts[3];
   struct slab slab;
   size_t count = 0;
   if (!is_op(node, OP_ScatterND) || !finds_slab(r, node, &slab)) return HONE_OK;
   const int64_t size = x->shape.dims[slab.axis];
-  if (slab.first > 0) TRY(slice(r, x, slab.axis, 0, slab.first, &parts[count++]));
+  if (slab.first > 0) parts[count++] = x_slice(r->b, x, (int)slab.axis, 0, slab.first);
   parts[count] = node->inputs[2];
-  if (!shape_equal(&parts[count]->shape, &slab.shape)) {
-    TRY(rewrite_ints(r, slab.shape.dims, slab.shape.rank, &shape));
-    TRY(rewrite_node(r, OP_Reshape, (struct value *[]){parts[count], shape}, 2, &made));
-    TRY(node_infer(r->ctx, r->graph, made));
-    parts[count] = made->outputs[0];
-  }
+  if (!shape_equal(&parts[count]->shape, &slab.shape))
+    parts[count] = x_reshape(r->b, parts[count], slab.shape.dims, slab.shape.rank);
   count++;
-  if (slab.end < size) TRY(slice(r, x, slab.axis, slab.end, size, &parts[count++]));
-  if (count == 1) return rewrite_replace(r, node->outputs[0], parts[0]);
-  TRY(rewrite_node(r, OP_Concat, parts, count, &made));
-  TRY(node_set_int(r->ctx, r->graph, made, "axis", slab.axis));
-  TRY(node_infer(r->ctx, r->graph, made));
-  node_stand_for(made, node);
-  return rewrite_replace(r, node->outputs[0], made->outputs[0]);
+  if (slab.end < size) parts[count++] = x_slice(r->b, x, (int)slab.axis, slab.end, size);
+  BUILD(r->b, x = x_concat(r->b, slab.axis, parts, count));
+  if (count > 1) node_stand_for(x->producer, node);
+  return rewrite_replace(r, node->outputs[0], x);
 }
 
 /* needs: shapes, constants. keeps: order, shapes. breaks: uses. */

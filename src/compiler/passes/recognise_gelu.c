@@ -96,7 +96,6 @@ static bool is_gelu(const struct cone *cone, bool is_tanh) {
 
 static hone_status visit(struct rewrite *r, struct node *node) {
   struct cone cone = {.at = {node}, .count = 1};
-  struct node *made;
   bool has_curve = false;
   if ((!is_op(node, OP_Mul) && !is_op(node, OP_Div)) || node->outputs[0]->dtype != HONE_F32)
     return HONE_OK;
@@ -108,11 +107,9 @@ static hone_status visit(struct rewrite *r, struct node *node) {
     return HONE_OK;
   const bool is_tanh = is_gelu(&cone, true);
   if (!is_tanh && !is_gelu(&cone, false)) return HONE_OK;
-  struct value *in[] = {(struct value *)(uintptr_t)cone.x};
-  TRY(rewrite_node(r, OP_Gelu, in, 1, &made));
-  if (is_tanh) TRY(node_set_string(r->ctx, r->graph, made, "approximate", "tanh"));
-  TRY(node_infer(r->ctx, r->graph, made));
-  return rewrite_replace(r, node->outputs[0], made->outputs[0]);
+  if (is_tanh) x_with_string(r->b, "approximate", "tanh");
+  return rewrite_replace(r, node->outputs[0],
+                         x_1(r->b, OP_Gelu, (struct value *)(uintptr_t)cone.x));
 }
 
 /* needs: shapes, uses. keeps: order, shapes. breaks: uses. */

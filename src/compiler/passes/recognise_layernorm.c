@@ -106,14 +106,11 @@ static hone_status parameter(struct rewrite *r, const struct match *m, const str
 static hone_status build(struct rewrite *r, const struct node *old, const struct match *m,
                          const struct value *scale, const struct value *bias) {
   struct value *in[3] = {m->x};
-  struct node *node;
   TRY(parameter(r, m, scale, &in[1]));
   if (bias) TRY(parameter(r, m, bias, &in[2]));
-  TRY(rewrite_node(r, OP_LayerNormalization, in, bias ? 3 : 2, &node));
-  TRY(node_set_int(r->ctx, r->graph, node, "axis", m->axis));
-  TRY(node_set_float(r->ctx, r->graph, node, "epsilon", m->epsilon));
-  TRY(node_infer(r->ctx, r->graph, node));
-  return rewrite_replace(r, old->outputs[0], node->outputs[0]);
+  return rewrite_replace(r, old->outputs[0],
+                         x_args(r->b, OP_LayerNormalization, in, bias ? 3 : 2,
+                                ARGS(INT_ARG("axis", m->axis), FLOAT_ARG("epsilon", m->epsilon))));
 }
 
 static bool is_ones(const struct value *value) {

@@ -8,34 +8,22 @@
 
 #include <math.h>
 
-static hone_status finish(struct rewrite *r, struct node *old, struct node *made) {
-  TRY(node_infer(r->ctx, r->graph, made));
-  return rewrite_replace(r, old->outputs[0], made->outputs[0]);
-}
-
 static hone_status reduce_power(struct rewrite *r, struct node *node, double exponent) {
   struct value *x = node->inputs[0];
-  struct node *made;
-  TRY(rewrite_node(r, OP_Mul, (struct value *[]){x, x}, 2, &made));
-  if (exponent == 3) {
-    TRY(node_infer(r->ctx, r->graph, made));
-    TRY(rewrite_node(r, OP_Mul, (struct value *[]){made->outputs[0], x}, 2, &made));
-  }
-  return finish(r, node, made);
+  struct value *y = x_2(r->b, OP_Mul, x, x);
+  if (exponent == 3) y = x_2(r->b, OP_Mul, y, x);
+  return rewrite_replace(r, node->outputs[0], y);
 }
 
 /* The factor is folded, not only written: the divisor may depend on a dynamic size. */
 static hone_status reduce_division(struct rewrite *r, struct node *node, double divisor) {
-  struct node *inverse, *made;
+  struct value *factor;
   bool folded;
   if (node->inputs[0]->dtype != HONE_F32 || !isnormal((float)(1 / divisor))) return HONE_OK;
-  TRY(rewrite_node(r, OP_Reciprocal, &node->inputs[1], 1, &inverse));
-  TRY(node_infer(r->ctx, r->graph, inverse));
-  struct value *factor = inverse->outputs[0];
-  TRY(node_fold(r->ctx, r->graph, inverse, &folded));
+  BUILD(r->b, factor = x_1(r->b, OP_Reciprocal, node->inputs[1]));
+  TRY(node_fold(r->ctx, r->graph, factor->producer, &folded));
   if (!folded) return HONE_OK;
-  TRY(rewrite_node(r, OP_Mul, (struct value *[]){node->inputs[0], factor}, 2, &made));
-  return finish(r, node, made);
+  return rewrite_replace(r, node->outputs[0], x_2(r->b, OP_Mul, node->inputs[0], factor));
 }
 
 enum { COLUMN_ROWS = 4, COLUMN_ELEMENTS = 64 };
@@ -43,8 +31,7 @@ enum { COLUMN_ROWS = 4, COLUMN_ELEMENTS = 64 };
 /* MatMul(x, w[..., k, 1]) = ReduceSum(x * w[..., 1, k], -1): the same payload, transposed by its
    shape alone. */
 static hone_status reduce_columns(struct rewrite *r, struct node *node) {
-  struct value *x = node->inputs[0], *w = node->inputs[1], *turned, *axis;
-  struct node *product, *sum;
+  struct value *x = node->inputs[0], *w = node->inputs[1], *turned;
   struct shape shape = w->shape;
   int64_t rows;
   if (!w->constant || w->dtype != HONE_F32 || graph_is_open(r->graph) || value_is_open(x) ||
@@ -58,25 +45,20 @@ static hone_status reduce_columns(struct rewrite *r, struct node *node) {
   shape.dims[shape.rank - 2] = 1;
   TRY(rewrite_constant(r, HONE_F32, &shape, &turned));
   memcpy((void *)(uintptr_t)turned->constant->data, w->constant->data, w->constant->bytes);
-  TRY(rewrite_ints(r, (int64_t[]){-1}, 1, &axis));
-  TRY(rewrite_node(r, OP_Mul, (struct value *[]){x, turned}, 2, &product));
-  TRY(node_infer(r->ctx, r->graph, product));
-  TRY(rewrite_node(r, OP_ReduceSum, (struct value *[]){product->outputs[0], axis}, 2, &sum));
-  return finish(r, node, sum);
+  return rewrite_replace(
+      r, node->outputs[0],
+      x_reduce(r->b, OP_ReduceSum, x_2(r->b, OP_Mul, x, turned), (const int64_t[]){-1}, 1, true));
 }
 
 static hone_status reduce_pixel(struct rewrite *r, struct node *node) {
   const struct shape *from = &node->inputs[0]->shape, *to = &node->outputs[0]->shape;
-  struct value *dims;
-  struct node *made;
   int64_t place;
   if (from->dims[2] != 1 || from->dims[3] != 1 || value_is_open(node->inputs[0])) return HONE_OK;
   for (size_t places = 1; places <= 3; places += 2)
     for (int64_t i = 0; i < to->dims[places == 1 ? 2 : 3]; i++)
       if (!resize_int_copies(node, places, (size_t)i, &place)) return HONE_OK;
-  TRY(rewrite_ints(r, to->dims, 4, &dims));
-  TRY(rewrite_node(r, OP_Expand, (struct value *[]){node->inputs[0], dims}, 2, &made));
-  return finish(r, node, made);
+  return rewrite_replace(r, node->outputs[0],
+                         x_2(r->b, OP_Expand, node->inputs[0], x_list(r->b, to->dims, 4)));
 }
 
 static hone_status visit(struct rewrite *r, struct node *node) {

@@ -7,10 +7,9 @@ enum { FEWEST_CHANNELS = 8, LARGEST_MULTIPLIER = 4, FEWEST_POSITIONS = 9 };
 
 static hone_status visit(struct rewrite *r, struct node *node) {
   if (!is_op(node, OP_Conv)) return HONE_OK;
-  struct value *x = node->inputs[0], *w = node->inputs[1], *in[3] = {NULL}, *sizes;
+  struct value *x = node->inputs[0], *w = node->inputs[1], *in[3] = {NULL};
   const int64_t groups = node_int(node, "group", 1), times = w->shape.dims[0] / groups;
   struct shape shape = x->shape;
-  struct node *made;
   int64_t positions = 1;
   for (int d = 2; d < w->shape.rank; d++) positions *= w->shape.dims[d];
   if (!w->constant || x->dtype != HONE_F32 || value_is_open(x) || w->shape.dims[1] != 1 ||
@@ -20,21 +19,15 @@ static hone_status visit(struct rewrite *r, struct node *node) {
   shape.rank++;
   memmove(shape.dims + 3, shape.dims + 2, (size_t)(x->shape.rank - 2) * sizeof *shape.dims);
   shape.dims[2] = 1;
-  TRY(rewrite_reshape(r, x, &shape, &x));
+  x = x_reshape(r->b, x, shape.dims, shape.rank);
   shape.dims[2] = times;
-  TRY(rewrite_ints(r, shape.dims, shape.rank, &sizes));
-  TRY(rewrite_binary(r, OP_Expand, x, sizes, &x));
+  x = x_2(r->b, OP_Expand, x, x_list(r->b, shape.dims, (size_t)shape.rank));
   shape = node->inputs[0]->shape;
   shape.dims[1] *= times;
-  TRY(rewrite_reshape(r, x, &shape, &in[0]));
+  in[0] = x_reshape(r->b, x, shape.dims, shape.rank);
   for (size_t k = 1; k < node->input_count; k++) in[k] = node->inputs[k];
-  TRY(rewrite_node(r, OP_Conv, in, node->input_count, &made));
-  node_stand_for(made, node);
-  for (size_t a = 0; a < node->attribute_count; a++)
-    TRY(node_set(r->ctx, r->graph, made, &node->attributes[a]));
-  TRY(node_set_int(r->ctx, r->graph, made, "group", groups * times));
-  TRY(node_infer(r->ctx, r->graph, made));
-  return rewrite_replace(r, node->outputs[0], made->outputs[0]);
+  x_with_int(r->b, "group", groups * times);
+  return rewrite_replace(r, node->outputs[0], x_like(r->b, node, OP_Conv, in, node->input_count));
 }
 
 /* needs: shapes. keeps: order, shapes. breaks: uses. */

@@ -2,6 +2,7 @@
 #include "rewrite.h"
 
 hone_status rewrite_replace(struct rewrite *r, const struct value *from, struct value *to) {
+  TRY(r->b->status);
   if (from->dtype != to->dtype || !shape_equal(&from->shape, &to->shape))
     return fail(r->ctx, HONE_E_INTERNAL, place_name(from->name),
                 "a pass replaced a value by one of another type or shape");
@@ -11,13 +12,6 @@ hone_status rewrite_replace(struct rewrite *r, const struct value *from, struct 
   if (!graph_owns(r->graph, to)) return HONE_OK;
   while (r->uses.count <= to->index) VEC_PUSH(r->ctx, r->graph->arena, &r->uses, 0);
   if (from->index < r->uses.count) r->uses.at[to->index] += r->uses.at[from->index];
-  return HONE_OK;
-}
-
-hone_status rewrite_node(struct rewrite *r, enum op_id op, struct value *const *inputs,
-                         size_t input_count, struct node **out) {
-  TRY(graph_node(r->ctx, r->graph, &op_table[op], inputs, input_count, 1, out));
-  r->is_unsorted = true;
   return HONE_OK;
 }
 
@@ -31,47 +25,6 @@ hone_status rewrite_constant(struct rewrite *r, hone_dtype dtype, const struct s
   return graph_new_constant(r->ctx, r->graph, dtype, shape, out);
 }
 
-hone_status rewrite_ints(struct rewrite *r, const int64_t *numbers, int count, struct value **out) {
-  return graph_ints(r->ctx, r->graph, numbers, (size_t)count, out);
-}
-
-hone_status rewrite_i32(struct rewrite *r, int64_t x, struct value **out) {
-  TRY(rewrite_constant(r, HONE_I32, &(struct shape){.rank = 0}, out));
-  tensor_set_i64((*out)->constant, 0, x);
-  return HONE_OK;
-}
-
-hone_status rewrite_binary(struct rewrite *r, enum op_id op, struct value *x, struct value *y,
-                           struct value **out) {
-  struct node *node;
-  TRY(rewrite_node(r, op, (struct value *[]){x, y}, 2, &node));
-  TRY(node_infer(r->ctx, r->graph, node));
-  *out = node->outputs[0];
-  return HONE_OK;
-}
-
-hone_status rewrite_cast(struct rewrite *r, struct value *x, hone_dtype to, struct value **out) {
-  struct node *node;
-  TRY(rewrite_node(r, OP_Cast, &x, 1, &node));
-  TRY(node_set_int(r->ctx, r->graph, node, "to", (int64_t)to));
-  TRY(node_infer(r->ctx, r->graph, node));
-  *out = node->outputs[0];
-  return HONE_OK;
-}
-
-hone_status rewrite_reshape(struct rewrite *r, struct value *x, const struct shape *shape,
-                            struct value **out) {
-  struct value *dims;
-  struct node *node;
-  TRY(rewrite_ints(r, shape->dims, shape->rank, &dims));
-  TRY(rewrite_node(r, OP_Reshape, (struct value *[]){x, dims}, 2, &node));
-  /* a size of 0 means 0, not "unchanged" */
-  TRY(node_set_int(r->ctx, r->graph, node, "allowzero", 1));
-  TRY(node_infer(r->ctx, r->graph, node));
-  *out = node->outputs[0];
-  return HONE_OK;
-}
-
 hone_status rewrite_nodes(struct ctx *ctx, struct graph *graph, visit_fn *visit,
                           size_t *out_changes) {
   return rewrite_nodes_but(ctx, graph, visit, NULL, out_changes);
@@ -79,8 +32,13 @@ hone_status rewrite_nodes(struct ctx *ctx, struct graph *graph, visit_fn *visit,
 
 hone_status rewrite_nodes_but(struct ctx *ctx, struct graph *graph, visit_fn *visit,
                               const bool *spared, size_t *out_changes) {
-  struct rewrite r = {
-      .ctx = ctx, .graph = graph, .spared = spared, .own_values = (uint32_t)graph->values.count};
+  struct graph_builder b = {
+      .ctx = ctx, .graph = graph, .index = -1, .name = "", .only_infers = true};
+  struct rewrite r = {.ctx = ctx,
+                      .graph = graph,
+                      .b = &b,
+                      .spared = spared,
+                      .own_values = (uint32_t)graph->values.count};
   size_t count = graph->nodes.count, removed;
   bool was_sorted;
   TRY(graph_uses(ctx, graph->arena, graph, &r.uses.at));
@@ -89,10 +47,12 @@ hone_status rewrite_nodes_but(struct ctx *ctx, struct graph *graph, visit_fn *vi
     struct node *node = graph->nodes.at[n];
     if (!node) continue;
     substitution_apply(&r.map, graph, node);
+    b.node = node;
     TRY(visit(&r, node));
+    TRY(b.status);
   }
   TRY(graph_substitute(ctx, graph, &r.map, &op_table[OP_Identity]));
-  if (r.is_unsorted) TRY(graph_sort(ctx, graph, &was_sorted));
+  if (graph->nodes.count > count) TRY(graph_sort(ctx, graph, &was_sorted));
   if (r.changes) TRY(graph_sweep(ctx, graph, &removed));
   *out_changes = r.changes;
   return HONE_OK;

@@ -5,17 +5,18 @@
 #ifndef HONE_REWRITE_H
 #define HONE_REWRITE_H
 
+#include "core/ops/builder.h"
 #include "passes.h"
 
 struct rewrite {
   struct ctx *ctx;
   struct graph *graph;
+  struct graph_builder *b; /* of new nodes, which are inferred but not folded */
   struct substitution map;
   /* by value index; a value made by this pass inherits the uses of what it replaced */
   VEC(uint32_t) uses;
   const bool *spared;  /* by value index: not to be folded; NULL: fold all */
   uint32_t own_values; /* index of the first value made by this pass */
-  bool is_unsorted;    /* nodes were appended */
   size_t changes;
 };
 typedef hone_status visit_fn(struct rewrite *r, struct node *node);
@@ -26,28 +27,13 @@ MUST_USE hone_status rewrite_nodes(struct ctx *ctx, struct graph *graph, visit_f
 /* The same; spared: an array over the graph's values. */
 MUST_USE hone_status rewrite_nodes_but(struct ctx *ctx, struct graph *graph, visit_fn *visit,
                                        const bool *spared, size_t *out_changes);
-/* Makes readers of `from` read `to`; counts as a change. */
+/* Makes readers of `from` read `to`; counts as a change. Returns the builder's failure, if any. */
 MUST_USE hone_status rewrite_replace(struct rewrite *r, const struct value *from, struct value *to);
-/* A new node with one output; call node_infer once its attributes are set. */
-MUST_USE hone_status rewrite_node(struct rewrite *r, enum op_id op, struct value *const *inputs,
-                                  size_t input_count, struct node **out);
 /* True if the value has one reader (the caller's node) and is not an output of the graph. */
 bool rewrite_single_use(const struct rewrite *r, const struct value *value);
 /* A new constant of the given type; the caller fills it. */
 MUST_USE hone_status rewrite_constant(struct rewrite *r, hone_dtype dtype,
                                       const struct shape *shape, struct value **out);
-/* A list of i64: a shape, axes or bounds. */
-MUST_USE hone_status rewrite_ints(struct rewrite *r, const int64_t *numbers, int count,
-                                  struct value **out);
-/* A scalar of type i32; op(x, y); x in another type: each with known shape and type. */
-MUST_USE hone_status rewrite_i32(struct rewrite *r, int64_t x, struct value **out);
-MUST_USE hone_status rewrite_binary(struct rewrite *r, enum op_id op, struct value *x,
-                                    struct value *y, struct value **out);
-MUST_USE hone_status rewrite_cast(struct rewrite *r, struct value *x, hone_dtype to,
-                                  struct value **out);
-/* The elements of x in the same order under another fixed shape. */
-MUST_USE hone_status rewrite_reshape(struct rewrite *r, struct value *x, const struct shape *shape,
-                                     struct value **out);
 
 /* The node that makes the value, if it has this op; else NULL. */
 struct node *producer_of(const struct value *value, enum op_id op);

@@ -138,15 +138,6 @@ static bool find_operands(const struct node *node, struct sunk *out) {
   return out->x != NULL;
 }
 
-static hone_status make_alike(struct rewrite *r, const struct node *node,
-                              struct value *const *inputs, struct node **out) {
-  TRY(rewrite_node(r, node->op->id, inputs, node->input_count, out));
-  node_stand_for(*out, node);
-  (*out)->attributes = node->attributes;
-  (*out)->attribute_count = node->attribute_count;
-  return node_infer(r->ctx, r->graph, *out);
-}
-
 static bool is_single(const struct value *value) {
   int64_t count;
   return !value || (!value_is_open(value) && shape_count(&value->shape, &count) && count == 1);
@@ -173,20 +164,14 @@ static const struct node *expand_of(const struct node *node, size_t *out_k) {
 static hone_status sink_expand(struct rewrite *r, struct node *node, const struct node *expand,
                                size_t k) {
   struct value *inputs[MOST_OPERANDS];
-  struct node *made, *repeated;
   memcpy(inputs, node->inputs, node->input_count * sizeof *inputs);
   inputs[k] = expand->inputs[0];
-  TRY(make_alike(r, node, inputs, &made));
-  TRY(rewrite_node(r, OP_Expand, (struct value *[]){made->outputs[0], expand->inputs[1]}, 2,
-                   &repeated));
-  TRY(node_infer(r->ctx, r->graph, repeated));
-  return rewrite_replace(r, node->outputs[0], repeated->outputs[0]);
+  struct value *y = x_like(r->b, node, node->op->id, inputs, node->input_count);
+  return rewrite_replace(r, node->outputs[0], x_2(r->b, OP_Expand, y, expand->inputs[1]));
 }
 
 static hone_status visit(struct rewrite *r, struct node *node) {
   struct sunk sunk;
-  struct node *made;
-  struct value *y;
   size_t k_expand = 0;
   if (node->op->class != OP_ELEMENTWISE || node->output_count != 1 || !node->outputs[0] ||
       node->input_count > MOST_OPERANDS || !is_pure(node))
@@ -197,11 +182,11 @@ static hone_status visit(struct rewrite *r, struct node *node) {
   for (size_t k = 0; k < node->input_count; k++) {
     struct value *input = sunk.inputs[k];
     if (input && !shape_equal(&input->shape, &sunk.shapes[k]))
-      TRY(rewrite_reshape(r, input, &sunk.shapes[k], &sunk.inputs[k]));
+      sunk.inputs[k] = x_reshape(r->b, input, sunk.shapes[k].dims, sunk.shapes[k].rank);
   }
-  TRY(make_alike(r, node, sunk.inputs, &made));
-  TRY(rewrite_reshape(r, made->outputs[0], &node->outputs[0]->shape, &y));
-  return rewrite_replace(r, node->outputs[0], y);
+  const struct shape *shape = &node->outputs[0]->shape;
+  struct value *y = x_like(r->b, node, node->op->id, sunk.inputs, node->input_count);
+  return rewrite_replace(r, node->outputs[0], x_reshape(r->b, y, shape->dims, shape->rank));
 }
 
 /* needs: shapes. keeps: order, shapes. breaks: uses. */

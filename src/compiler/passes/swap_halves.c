@@ -47,24 +47,18 @@ static bool is_half(struct value *value, int64_t axis, struct half *out) {
 }
 
 /* x with its last dimension split into two and the rest, or joined again; all others are kept. */
-static hone_status reshape_last(struct rewrite *r, struct value *x, const int64_t *last, int count,
-                                int kept, struct value **out) {
+static struct value *reshape_last(struct rewrite *r, struct value *x, const int64_t *last,
+                                  int count, int kept) {
   int64_t sizes[HONE_MAX_RANK] = {0};
-  struct value *shape;
   for (int i = 0; i < count; i++) sizes[kept + i] = last[i];
-  TRY(rewrite_ints(r, sizes, kept + count, &shape));
-  return rewrite_binary(r, OP_Reshape, x, shape, out);
+  return x_2(r->b, OP_Reshape, x, x_list(r->b, sizes, (size_t)(kept + count)));
 }
 
-static hone_status reversed(struct rewrite *r, struct value *x, int64_t axis, struct value **out) {
+static struct value *reversed(struct rewrite *r, struct value *x, int64_t axis) {
   struct value *in[5] = {x};
   const int64_t numbers[] = {-1, INT64_MIN, axis, -1};
-  struct node *made;
-  for (int i = 0; i < 4; i++) TRY(rewrite_ints(r, &numbers[i], 1, &in[i + 1]));
-  TRY(rewrite_node(r, OP_Slice, in, COUNT(in), &made));
-  TRY(node_infer(r->ctx, r->graph, made));
-  *out = made->outputs[0];
-  return HONE_OK;
+  for (int i = 0; i < 4; i++) in[i + 1] = x_list(r->b, &numbers[i], 1);
+  return x_op(r->b, OP_Slice, in, COUNT(in));
 }
 
 /* Times -1 where a half is negated; the sign depends on the place along the axis. */
@@ -75,7 +69,7 @@ static hone_status times_signs(struct rewrite *r, struct value *x, int64_t axis,
   for (int d = 0; d < shape.rank; d++) shape.dims[d] = d ? 1 : 2;
   TRY(rewrite_constant(r, x->dtype, &shape, &signs));
   for (size_t i = 0; i < 2; i++) tensor_set_f64(signs->constant, i, half[i].is_negative ? -1 : 1);
-  return rewrite_binary(r, OP_Mul, x, signs, out);
+  return x_give(r->b, out, x_2(r->b, OP_Mul, x, signs));
 }
 
 static hone_status visit(struct rewrite *r, struct node *node) {
@@ -92,10 +86,10 @@ static hone_status visit(struct rewrite *r, struct node *node) {
   if (x != half[1].of || half[1].start != 0 || size != x->shape.dims[axis] / 2 || size < 1 ||
       x->dtype != HONE_F32 || (!is_pair && (axis != rank - 1 || rank == HONE_MAX_RANK)))
     return HONE_OK;
-  if (!is_pair) TRY(reshape_last(r, x, (int64_t[]){2, size}, 2, rank - 1, &x));
-  TRY(reversed(r, x, axis, &x));
+  if (!is_pair) BUILD(r->b, x = reshape_last(r, x, (int64_t[]){2, size}, 2, rank - 1));
+  BUILD(r->b, x = reversed(r, x, axis));
   if (half[0].is_negative || half[1].is_negative) TRY(times_signs(r, x, axis, half, &x));
-  if (!is_pair) TRY(reshape_last(r, x, (int64_t[]){2 * size}, 1, rank - 1, &x));
+  if (!is_pair) BUILD(r->b, x = reshape_last(r, x, (int64_t[]){2 * size}, 1, rank - 1));
   return rewrite_replace(r, node->outputs[0], x);
 }
 

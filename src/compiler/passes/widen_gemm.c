@@ -35,20 +35,16 @@ static bool has_row_or_none(const struct node *gemm) {
 
 static hone_status visit(struct rewrite *r, struct node *node) {
   if (!is_shape_op(node) || !node->outputs[0]) return HONE_OK;
-  struct node *gemm = producer_of(node->inputs[0], OP_Gemm), *made;
+  struct node *gemm = producer_of(node->inputs[0], OP_Gemm);
   if (!gemm || !is_plain(gemm) || !has_row_or_none(gemm)) return HONE_OK;
   const struct node *flatten = gemm->inputs[0]->producer;
   if (!flatten || !is_shape_op(flatten)) return HONE_OK;
   struct value *x = flatten->inputs[0], *bias = node_input(gemm, 2);
   if (!matches(r, node, gemm, x)) return HONE_OK;
-  TRY(rewrite_node(r, OP_MatMul, (struct value *[]){x, gemm->inputs[1]}, 2, &made));
-  node_stand_for(made, gemm);
-  TRY(node_infer(r->ctx, r->graph, made));
-  if (bias) {
-    TRY(rewrite_node(r, OP_Add, (struct value *[]){made->outputs[0], bias}, 2, &made));
-    TRY(node_infer(r->ctx, r->graph, made));
-  }
-  return rewrite_replace(r, node->outputs[0], made->outputs[0]);
+  BUILD(r->b, x = x_2(r->b, OP_MatMul, x, gemm->inputs[1]));
+  node_stand_for(x->producer, gemm);
+  if (bias) x = x_2(r->b, OP_Add, x, bias);
+  return rewrite_replace(r, node->outputs[0], x);
 }
 
 /* needs: shapes, uses. keeps: order, shapes. breaks: uses. */

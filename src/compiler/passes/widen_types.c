@@ -71,28 +71,15 @@ static bool must_widen(const struct rewrite *r, const struct node *node,
          (is_small_float(value->dtype) && (!takes_small_floats(node) || stays_wide(r, node)));
 }
 
-static hone_status apply(struct rewrite *r, enum op_id op, struct value *a, struct value *b,
-                         struct value **out) {
-  struct node *node;
-  TRY(rewrite_node(r, op, (struct value *[]){a, b}, b ? 2 : 1, &node));
-  TRY(node_infer(r->ctx, r->graph, node));
-  *out = node->outputs[0];
-  return HONE_OK;
-}
-
 static hone_status cast(struct rewrite *r, struct value *from, hone_dtype to, bool saturate,
                         struct value **out) {
-  struct node *node;
   *out = from;
   if (from->dtype == to) return HONE_OK;
-  TRY(rewrite_node(r, OP_Cast, &from, 1, &node));
-  TRY(node_set_int(r->ctx, r->graph, node, "to", to));
-  if (!saturate) TRY(node_set_int(r->ctx, r->graph, node, "saturate", 0));
-  TRY(node_infer(r->ctx, r->graph, node));
-  *out = node->outputs[0];
+  if (!saturate) x_with_int(r->b, "saturate", 0);
+  BUILD(r->b, *out = x_cast(r->b, from, to));
   if (from->constant && tensor_count(from->constant) == 1) { /* inference may need it */
     bool folded;
-    TRY(node_fold(r->ctx, r->graph, node, &folded));
+    TRY(node_fold(r->ctx, r->graph, (*out)->producer, &folded));
     if (folded) r->graph->nodes.count--; /* it came last */
   }
   return HONE_OK;
@@ -124,7 +111,6 @@ static hone_status widen(struct rewrite *r, const struct node *node, struct node
       TRY(cast(r, inputs[k], dtype_widened(inputs[k]->dtype), true, &inputs[k]));
   }
   TRY(graph_node(r->ctx, r->graph, node->op, inputs, node->input_count, node->output_count, out));
-  r->is_unsorted = true;
   node_stand_for(*out, node);
   for (size_t k = 0; k < node->output_count; k++)
     if (!node->outputs[k]) (*out)->outputs[k] = NULL;
@@ -146,36 +132,19 @@ static hone_status widen_any(struct rewrite *r, const struct node *node) {
 
 /* -- QuantizeLinear, DequantizeLinear */
 
-static hone_status reshape(struct rewrite *r, enum op_id op, struct value *x, const int64_t *dims,
-                           int rank, struct value **out) {
-  struct value *shape;
-  TRY(rewrite_ints(r, dims, rank, &shape));
-  return apply(r, op, x, shape, out);
-}
-
 /* One scale per block along the axis, repeated to one per element. */
-static hone_status repeat_blocks(struct rewrite *r, struct value *scale, const struct shape *x,
-                                 int axis, int64_t block, struct value **out) {
+static struct value *repeat_blocks(struct rewrite *r, struct value *scale, const struct shape *x,
+                                   int axis, int64_t block) {
   int64_t dims[HONE_MAX_RANK + 1], one = 1;
   int rank = x->rank;
   for (int i = 0; i <= rank; i++)
     dims[i] = i <= axis ? scale->shape.dims[i] : i == axis + 1 ? one : scale->shape.dims[i - 1];
-  TRY(reshape(r, OP_Reshape, scale, dims, rank + 1, out));
+  struct value *y = x_reshape(r->b, scale, dims, rank + 1);
   dims[axis + 1] = block;
-  TRY(reshape(r, OP_Expand, *out, dims, rank + 1, out));
+  y = x_2(r->b, OP_Expand, y, x_list(r->b, dims, (size_t)rank + 1));
   memcpy(dims, scale->shape.dims, sizeof scale->shape.dims);
   dims[axis] *= block;
-  TRY(reshape(r, OP_Reshape, *out, dims, rank, out));
-  if (dims[axis] == x->dims[axis]) return HONE_OK;
-  struct value *start, *end, *axes;
-  struct node *slice;
-  TRY(rewrite_ints(r, (int64_t[]){0}, 1, &start));
-  TRY(rewrite_ints(r, &x->dims[axis], 1, &end));
-  TRY(rewrite_ints(r, (int64_t[]){axis}, 1, &axes));
-  TRY(rewrite_node(r, OP_Slice, (struct value *[]){*out, start, end, axes}, 4, &slice));
-  TRY(node_infer(r->ctx, r->graph, slice));
-  *out = slice->outputs[0];
-  return HONE_OK;
+  return x_slice(r->b, x_reshape(r->b, y, dims, rank), axis, 0, x->dims[axis]);
 }
 
 /* The scale in f32, of a shape that broadcasts over x. */
@@ -186,17 +155,17 @@ static hone_status spread_scale(struct rewrite *r, const struct node *node, stru
   int64_t axis = node_int(node, "axis", 1);
   if (axis < 0) axis += x->rank;
   TRY(cast(r, scale, HONE_F32, true, out));
-  if (block > 0) return repeat_blocks(r, *out, x, (int)axis, block, out);
+  if (block > 0) return x_give(r->b, out, repeat_blocks(r, *out, x, (int)axis, block));
   if (scale->shape.rank != 1 || scale->shape.dims[0] == 1) return HONE_OK;
   for (int i = 0; i < x->rank; i++) dims[i] = i == axis ? scale->shape.dims[0] : 1;
-  return reshape(r, OP_Reshape, *out, dims, x->rank, out);
+  return x_give(r->b, out, x_reshape(r->b, *out, dims, x->rank));
 }
 
 static hone_status to_tiny_float(struct rewrite *r, const struct node *node) {
   struct value *x, *scale, *y;
   TRY(cast(r, node->inputs[0], HONE_F32, true, &x));
   TRY(spread_scale(r, node, &scale));
-  TRY(apply(r, OP_Div, x, scale, &y));
+  BUILD(r->b, y = x_2(r->b, OP_Div, x, scale));
   bool saturate = node_int(node, "saturate", 1) != 0;
   TRY(cast(r, y, node->outputs[0]->dtype, saturate, &y));
   return rewrite_replace(r, node->outputs[0], y);
@@ -206,7 +175,7 @@ static hone_status from_tiny_float(struct rewrite *r, const struct node *node) {
   struct value *x, *scale, *y;
   TRY(cast(r, node->inputs[0], HONE_F32, true, &x));
   TRY(spread_scale(r, node, &scale));
-  TRY(apply(r, OP_Mul, x, scale, &y));
+  BUILD(r->b, y = x_2(r->b, OP_Mul, x, scale));
   TRY(cast(r, y, node->outputs[0]->dtype, true, &y));
   return rewrite_replace(r, node->outputs[0], y);
 }
@@ -217,15 +186,10 @@ static hone_status to_packed(struct rewrite *r, const struct node *node) {
   int bits = (int)dtype_bits(narrow);
   int64_t high = wide == HONE_I8 ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
   struct node *quantize;
-  struct value *bound, *y;
   TRY(widen(r, node, &quantize));
-  y = quantize->outputs[0];
-  TRY(rewrite_constant(r, wide, &(struct shape){0}, &bound));
-  tensor_set_i64(bound->constant, 0, high);
-  TRY(apply(r, OP_Min, y, bound, &y));
-  TRY(rewrite_constant(r, wide, &(struct shape){0}, &bound));
-  tensor_set_i64(bound->constant, 0, wide == HONE_I8 ? -high - 1 : 0);
-  TRY(apply(r, OP_Max, y, bound, &y));
+  struct value *y = quantize->outputs[0];
+  BUILD(r->b, y = x_by(r->b, OP_Max, x_by(r->b, OP_Min, y, (double)high),
+                       wide == HONE_I8 ? (double)(-high - 1) : 0));
   TRY(cast(r, y, narrow, true, &y));
   return rewrite_replace(r, node->outputs[0], y);
 }
@@ -234,13 +198,9 @@ static hone_status to_packed(struct rewrite *r, const struct node *node) {
    table stays small. */
 static hone_status cast_behind(struct rewrite *r, struct node *node) {
   const struct node *own = producer_of(node->inputs[0], OP_Cast);
-  struct value *in[2] = {own->inputs[0], node->inputs[1]}, *y;
-  struct node *gather;
-  TRY(rewrite_node(r, OP_Gather, in, 2, &gather));
-  node_stand_for(gather, node);
-  TRY(node_set_int(r->ctx, r->graph, gather, "axis", node_int(node, "axis", 0)));
-  TRY(node_infer(r->ctx, r->graph, gather));
-  TRY(cast(r, gather->outputs[0], HONE_F32, true, &y));
+  struct value *y;
+  BUILD(r->b, y = x_gather(r->b, own->inputs[0], node->inputs[1], node_int(node, "axis", 0)));
+  TRY(cast(r, y, HONE_F32, true, &y));
   return rewrite_replace(r, node->outputs[0], y);
 }
 

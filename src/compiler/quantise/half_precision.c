@@ -18,7 +18,7 @@ static hone_status as_float(struct rewrite *r, struct value *from, struct value 
     *out = cast->inputs[0];
     return HONE_OK;
   }
-  if (!from->constant || from->slope) return rewrite_cast(r, from, HONE_F32, out);
+  if (!from->constant || from->slope) return x_give(r->b, out, x_cast(r->b, from, HONE_F32));
   TRY(rewrite_constant(r, HONE_F32, &from->shape, out));
   for (size_t i = 0; i < tensor_count(from->constant); i++)
     tensor_set_f64((*out)->constant, i, tensor_f64(from->constant, i));
@@ -49,7 +49,6 @@ static hone_status visit(struct rewrite *r, struct node *node) {
     if (has_half(&inputs[k], 1)) TRY(as_float(r, inputs[k], &inputs[k]));
   }
   TRY(graph_node(r->ctx, r->graph, node->op, inputs, node->input_count, node->output_count, &wide));
-  r->is_unsorted = true;
   node_stand_for(wide, node);
   for (size_t k = 0; k < node->output_count; k++)
     if (!node->outputs[k]) wide->outputs[k] = NULL;
@@ -59,7 +58,7 @@ static hone_status visit(struct rewrite *r, struct node *node) {
     if (!node->outputs[k]) continue;
     narrow = wide->outputs[k];
     if (dtype_is_half(node->outputs[k]->dtype))
-      TRY(rewrite_cast(r, narrow, node->outputs[k]->dtype, &narrow));
+      BUILD(r->b, narrow = x_cast(r->b, narrow, node->outputs[k]->dtype));
     TRY(rewrite_replace(r, node->outputs[k], narrow));
   }
   return HONE_OK;

@@ -145,7 +145,7 @@ static hone_status count_bytes(struct graph_builder *b, const struct node *node)
   const struct value *value = node->outputs[0];
   int64_t elements;
   size_t bytes;
-  if (!b->node) return HONE_OK;
+  if (!b->node || b->only_infers) return HONE_OK;
   TRY(extent(b->ctx, node_place(node), value->dtype, &value->shape, &elements, &bytes));
   if (!checked_add(b->bytes, bytes, &b->bytes) || b->bytes > budget)
     return fail(b->ctx, HONE_E_LIMIT, node_place(node),
@@ -171,13 +171,13 @@ static hone_status finish(struct graph_builder *b, struct node *node, struct val
   for (size_t a = 0; a < b->attribute_count; a++)
     TRY(node_set(b->ctx, b->graph, node, &b->attributes[a]));
   b->attribute_count = 0;
-  expand_fn *expand = expand_find(node);
+  expand_fn *expand = b->only_infers ? NULL : expand_find(node);
   if (expand) return finish_composite(b, node, expand, out);
   TRY(node_infer(b->ctx, b->graph, node));
   TRY(carry_slopes(b, node));
   TRY(count_bytes(b, node));
   for (size_t k = 0; k < node->output_count; k++) out[k] = node->outputs[k];
-  if (is_small(node)) TRY(node_fold(b->ctx, b->graph, node, &folded));
+  if (!b->only_infers && is_small(node)) TRY(node_fold(b->ctx, b->graph, node, &folded));
   if (folded) b->graph->nodes.count--; /* it was added last */
   return HONE_OK;
 }
@@ -202,15 +202,22 @@ struct value *x_op(struct graph_builder *b, enum op_id op, struct value *const *
   x_node(b, op, inputs, count, 1, &out);
   return out;
 }
-struct value *x_again(struct graph_builder *b, struct value *const *inputs, size_t count) {
+struct value *x_like(struct graph_builder *b, const struct node *like, enum op_id op,
+                     struct value *const *inputs, size_t count) {
+  const struct node *stands_for = b->node;
   struct attribute own[COUNT(b->attributes)];
   const size_t own_count = b->attribute_count;
   memcpy(own, b->attributes, sizeof own);
   b->attribute_count = 0;
-  for (size_t a = 0; a < b->node->attribute_count && !b->status; a++)
-    with(b, b->node->attributes[a]);
+  for (size_t a = 0; a < like->attribute_count && !b->status; a++) with(b, like->attributes[a]);
   for (size_t a = 0; a < own_count && !b->status; a++) with(b, own[a]); /* the last one holds */
-  return x_op(b, b->node->op->id, inputs, count);
+  b->node = like;
+  struct value *y = x_op(b, op, inputs, count);
+  b->node = stands_for;
+  return y;
+}
+struct value *x_again(struct graph_builder *b, struct value *const *inputs, size_t count) {
+  return x_like(b, b->node, b->node->op->id, inputs, count);
 }
 struct value *x_1(struct graph_builder *b, enum op_id op, struct value *x) {
   return x_op(b, op, &x, 1);
@@ -381,6 +388,10 @@ static void keep_open_dimension(const struct value *x, const struct shape *shape
 struct value *x_reshape(struct graph_builder *b, struct value *x, const int64_t *dims, int rank) {
   int64_t to[HONE_MAX_RANK];
   struct shape shape = {.rank = rank};
+  if (rank > HONE_MAX_RANK) {
+    x_fail(b, HONE_E_SHAPE, "a shape of %d dimensions, more than %d", rank, HONE_MAX_RANK);
+    return x;
+  }
   memcpy(to, dims, (size_t)rank * sizeof *to);
   memcpy(shape.dims, dims, (size_t)rank * sizeof *dims);
   if (!b->status && value_is_open(x)) keep_open_dimension(x, &shape, to);

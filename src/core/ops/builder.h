@@ -14,13 +14,16 @@
 struct graph_builder {
   struct ctx *ctx;
   struct graph *graph;
-  const struct node *node; /* the composite that is expanded; NULL: an operator of a file */
-  int64_t index;           /* of the file's operator; -1: none */
-  const char *name;        /* its name, may be "" */
-  const char *written_as;  /* its operator type in the file */
+  /* the node that is replaced, a composite or the one that a pass visits; NULL: an operator of a
+     file */
+  const struct node *node;
+  int64_t index;          /* of the file's operator; -1: none */
+  const char *name;       /* its name, may be "" */
+  const char *written_as; /* its operator type in the file */
+  bool only_infers;       /* in a pass: nodes are neither expanded nor folded */
   hone_status status;
   size_t attribute_count; /* attributes of the next node */
-  struct attribute attributes[12];
+  struct attribute attributes[16];
   struct value *results[16]; /* of the composite */
   size_t bytes;              /* total size of all values made for the composite */
   struct value dummy;
@@ -77,7 +80,10 @@ struct value *x_args(struct graph_builder *b, enum op_id op, struct value *const
                      size_t count, const struct attribute *args);
 void x_nodes(struct graph_builder *b, enum op_id op, struct value *const *inputs, size_t count,
              const struct attribute *args, size_t outputs, struct value **out);
-/* The composite's own operator with its attributes, over other inputs. */
+/* A node with the attributes of another, at its place in the model; attributes of the next node
+ * replace its. x_again: the composite's own operator, over other inputs. */
+struct value *x_like(struct graph_builder *b, const struct node *like, enum op_id op,
+                     struct value *const *inputs, size_t count);
 struct value *x_again(struct graph_builder *b, struct value *const *inputs, size_t count);
 /* Inlines a body with one input and one output over `input`; returns the output's value. */
 struct value *x_inline(struct graph_builder *b, const struct graph *body, struct value *input);
