@@ -44,14 +44,31 @@ static hone_status improve_copy(struct run *run, const struct model *model, bool
                                                : find_slopes(run->ctx, model, &pipeline, *out);
 }
 
+/* The model with loops that are not unrolled, whose numbers of iterations may depend on sizes. */
+static hone_status load_with_loops(struct run *run, const struct model *model) {
+  struct model again = *model;
+  int64_t bounds[HONE_MAX_SYMBOLS];
+  for (size_t k = 0; k < model->symbols.count; k++) bounds[k] = model->symbols.at[k].bound;
+  again.options.keeps_loops = true;
+  TRY(model_at(run->ctx, &again, bounds, &run->with_loops));
+  memset(run->with_loops.options.sizes, 0, sizeof run->with_loops.options.sizes);
+  run->with_loops.symbols = model->symbols;
+  return HONE_OK;
+}
+
 /* If the passes do not give the same nodes at all sizes, again without those that need not run
-   at all sizes. */
+   at all sizes, and then without unrolled loops. */
 static hone_status improve(struct run *run, const struct model *model, struct graph **out) {
   uint64_t start = clock_ns();
   hone_status status = improve_copy(run, model, false, out);
   if (status == HONE_E_UNSUP && model->symbols.count) {
     ctx_clear(run->ctx);
     status = improve_copy(run, model, true, out);
+  }
+  if (status == HONE_E_UNSUP && model->symbols.count && model->graph->has_unrolled) {
+    ctx_clear(run->ctx);
+    TRY(load_with_loops(run, model));
+    status = improve_copy(run, &run->with_loops, true, out);
   }
   TRY(status);
   run->report->passes_ms = (double)(clock_ns() - start) / 1e6;
@@ -139,6 +156,7 @@ hone_status compile_model(struct ctx *ctx, const struct model *model,
   TRY(arena_create(ctx, 0, &run.arena));
   hone_status status = compile_in(&run, model, path);
   arena_destroy(run.arena);
+  model_unload(&run.with_loops);
   return status;
 }
 
@@ -147,6 +165,8 @@ hone_status compile_plan(struct ctx *ctx, struct arena *arena, const struct mode
   struct compile_report report = {0};
   struct run run = {.ctx = ctx, .options = options, .report = &report, .arena = arena};
   struct graph *graph;
-  TRY(improve(&run, model, &graph));
-  return make_plan(&run, graph, out);
+  hone_status status = improve(&run, model, &graph);
+  if (!status) status = make_plan(&run, graph, out);
+  model_unload(&run.with_loops);
+  return status;
 }

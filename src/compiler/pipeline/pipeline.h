@@ -103,7 +103,8 @@ MUST_USE hone_status compile_model(struct ctx *ctx, const struct model *model,
 MUST_USE hone_status compile_loaded(struct ctx *ctx, const struct model *model,
                                     const struct compile_options *options, struct loaded *out,
                                     struct team **out_team);
-/* The plan alone, as compile_model would make it; lives in the arena, points into the model. */
+/* The plan alone, as compile_model would make it; lives in the arena, points into the model. The
+   data of its constants may not be read. */
 MUST_USE hone_status compile_plan(struct ctx *ctx, struct arena *arena, const struct model *model,
                                   const struct compile_options *options, struct plan **out);
 

@@ -19,6 +19,7 @@ struct run {
   const struct compile_options *options;
   struct compile_report *report;
   struct arena *arena;
+  struct model with_loops;         /* the model with its loops; graph NULL: not loaded */
   const struct port_scale *scales; /* of the model's inputs, then its outputs */
   bool stopped;
 };

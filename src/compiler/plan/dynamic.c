@@ -84,7 +84,8 @@ static hone_status fill_some(struct dynamic_check *c, const struct value *value,
   if (value->constant) return HONE_OK;
   if (isinf(number) && number > 0 && value->dtype == HONE_U64)
     return refuse(c, "no integer is neutral here");
-  const struct value_state *state = &b->values[value->index];
+  bool captured;
+  const struct value_state *state = state_of(b, value, &captured);
   for (int i = 0; i < state->count; i++) TRY(fill_view(c, &state->views[i], (int)d, number, most));
   return HONE_OK;
 }
@@ -466,7 +467,8 @@ static const struct {
     {OP_TopK, carry_topk},
     {OP_PoolRegions, carry_regions},
     {OP_PadToBound, carry_any},
-    {OP_If, carry_any}, /* its branches by their own nodes */
+    {OP_If, carry_any},   /* its branches by their own nodes */
+    {OP_Loop, carry_any}, /* its body by its own nodes */
     {OP_NonZero, carry_selection},
     {OP_Compress, carry_selection},
     {OP_NonMaxSuppression, carry_selection},

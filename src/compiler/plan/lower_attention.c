@@ -176,9 +176,10 @@ static const struct value *find_key_count(const struct builder *b, const struct 
   }
   if (!node || !is_op(node, OP_GreaterOrEqual) || !counts_up(node->inputs[0], n)) return NULL;
   int64_t count;
-  return shape_count(&node->inputs[1]->shape, &count) && count == 1 &&
-                 b->values[node->inputs[1]->index].count
-             ? node->inputs[1]
+  const struct value *keys = node->inputs[1];
+  return shape_count(&keys->shape, &count) && count == 1 && graph_owns(b->graph, keys) &&
+                 b->values[keys->index].count
+             ? keys
              : NULL;
 }
 

@@ -45,6 +45,7 @@ hone_status lower_if(struct builder *b, const struct node *node, bool *out_done)
   struct buffer **ends;
   struct view condition;
   TRY(get_view(b, node->inputs[0], &condition));
+  TRY(unpack_captured(b, node));
   TRY(NEW_ARRAY(b->ctx, b->arena, ends, node->output_count));
   for (size_t k = 0; k < node->output_count; k++) {
     struct view like, out;

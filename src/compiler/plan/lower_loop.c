@@ -130,6 +130,7 @@ hone_status lower_loop(struct builder *b, const struct node *node, bool *out_don
       .node = node,
       .body = body->graph,
       .states = node->input_count > CARRIED ? node->input_count - CARRIED : 0};
+  TRY(unpack_captured(b, node));
   TRY(begin(b, &l));
   TRY(bracket(b, STEP_LOOP, &l));
   TRY(lower_body(b, &l));

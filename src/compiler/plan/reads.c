@@ -48,6 +48,29 @@ hone_status get_stored(struct builder *b, const struct value *value, struct view
   return HONE_OK;
 }
 
+static hone_status unpack(struct builder *b, const struct value *value) {
+  struct view unpacked;
+  const bool is_own = value && graph_owns(b->graph, value);
+  return is_own && b->values[value->index].is_packed ? get_stored(b, value, &unpacked) : HONE_OK;
+}
+
+/* A copy made in a body would not exist outside it, and an iteration would repeat it. */
+hone_status unpack_captured(struct builder *b, const struct node *node) {
+  for (size_t a = 0; a < node->attribute_count; a++) {
+    struct graph_list graphs;
+    if (node->attributes[a].kind != ATTRIBUTE_GRAPH) continue;
+    TRY(graph_nested(b->ctx, b->arena, node->attributes[a].graph, &graphs));
+    for (size_t g = 0; g < graphs.count; g++) {
+      const struct graph *body = graphs.at[g];
+      for (size_t i = 0; i < body->nodes.count; i++)
+        for (size_t k = 0; k < body->nodes.at[i]->input_count; k++)
+          TRY(unpack(b, body->nodes.at[i]->inputs[k]));
+      for (size_t i = 0; i < body->outputs.count; i++) TRY(unpack(b, body->outputs.at[i]));
+    }
+  }
+  return HONE_OK;
+}
+
 hone_status get_packed(struct builder *b, const struct value *value, struct view *out,
                        bool *out_packed) {
   bool captured;

@@ -68,7 +68,7 @@ void x_with_ints(struct graph_builder *b, const char *name, const int64_t *ints,
     (void)broken(b, status);
     return;
   }
-  memcpy(copy, ints, count * sizeof *ints);
+  if (count) memcpy(copy, ints, count * sizeof *ints);
   with(b, (struct attribute){.name = name, .kind = ATTRIBUTE_INTS, .ints = copy, .count = count});
 }
 
@@ -392,9 +392,9 @@ struct value *x_reshape(struct graph_builder *b, struct value *x, const int64_t 
     x_fail(b, HONE_E_SHAPE, "a shape of %d dimensions, more than %d", rank, HONE_MAX_RANK);
     return x;
   }
-  memcpy(to, dims, (size_t)rank * sizeof *to);
-  memcpy(shape.dims, dims, (size_t)rank * sizeof *dims);
-  if (!b->status && value_is_open(x)) keep_open_dimension(x, &shape, to);
+  for (int i = 0; i < rank; i++) to[i] = shape.dims[i] = dims[i];
+  /* a file says which dimension is dynamic */
+  if (!b->status && b->node && value_is_open(x)) keep_open_dimension(x, &shape, to);
   x_with_int(b, "allowzero", 1);
   return x_2(b, OP_Reshape, x, x_list(b, to, (size_t)rank));
 }

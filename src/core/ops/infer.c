@@ -149,7 +149,9 @@ static hone_status infer_iteration(struct inference *f, struct frame *frame, str
       TRY(control_rows(f->ctx, frame->graph, task.node, &nodes));
       return wait_for(f, frame, &nodes);
     }
-    if (loop_stays(f->ctx, task.node)) return infer_open_loop(f, frame, task);
+    struct graph *model = f->frames.at[0].graph;
+    if (loop_stays(f->ctx, task.node, model->keeps_loops)) return infer_open_loop(f, frame, task);
+    model->has_unrolled = true;
     TRY(unroll_begin(f->ctx, frame->graph, task.node, &task.unroll));
     if (unroll_never_runs(task.unroll)) {
       TRY(control_make_empty_loop(f->ctx, frame->graph, task.node));

@@ -62,8 +62,9 @@ struct shape declared_number(const struct value *input);
 /* -- loop.c: loops at run time */
 /* True if the number of iterations, or the initial condition, is known only at run time. */
 bool loop_is_open(const struct node *node);
-/* True if it is not unrolled: it is data-dependent, or has more iterations than limit unroll. */
-bool loop_stays(const struct ctx *ctx, const struct node *node);
+/* True if it is not unrolled: it is data-dependent, or has more iterations than limit unroll, or
+ * `keeps`. */
+bool loop_stays(const struct ctx *ctx, const struct node *node, bool keeps);
 /* True if a Loop that stays runs exactly as often as its known trip count, independent of its
  * body. */
 bool loop_is_counted(const struct node *node);

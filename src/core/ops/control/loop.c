@@ -22,14 +22,13 @@ bool loop_is_open(const struct node *node) {
   return false;
 }
 
-/* A known trip count, too large to unroll. */
-static bool is_long(const struct ctx *ctx, const struct node *node) {
+/* A known trip count above `most`. */
+static bool is_long(const struct node *node, int64_t most) {
   if (is_op(node, OP_Loop)) {
     const struct value *trip = node_input(node, TRIP);
     if (!trip || !trip->constant || tensor_count(trip->constant) != 1) return false;
-    const int64_t most = tensor_i64(trip->constant, 0);
-    /* INT64_MAX means no trip count */
-    return most > ctx->limits[LIMIT_unroll] && most != INT64_MAX;
+    const int64_t count = tensor_i64(trip->constant, 0);
+    return count > most && count != INT64_MAX; /* which means no trip count */
   }
   size_t axes = 0;
   const int64_t *axis = node_ints(node, "scan_input_axes", &axes);
@@ -38,11 +37,11 @@ static bool is_long(const struct ctx *ctx, const struct node *node) {
   const struct value *x = node->inputs[node->input_count - (size_t)scans];
   int64_t at = axes ? axis[0] : 0;
   if (!x || !x->has_shape || at < -x->shape.rank || at >= x->shape.rank) return false;
-  return x->shape.dims[at < 0 ? at + x->shape.rank : at] > ctx->limits[LIMIT_unroll];
+  return x->shape.dims[at < 0 ? at + x->shape.rank : at] > most;
 }
 
-bool loop_stays(const struct ctx *ctx, const struct node *node) {
-  return loop_is_open(node) || is_long(ctx, node);
+bool loop_stays(const struct ctx *ctx, const struct node *node, bool keeps) {
+  return loop_is_open(node) || is_long(node, keeps ? -1 : ctx->limits[LIMIT_unroll]);
 }
 
 static bool is_true(const struct value *value) {

@@ -349,7 +349,7 @@ static hone_status follow_attribute(struct follower *f, const struct node *node,
   if (is_same || is_op(node, OP_PadToBound)) return HONE_OK; /* its length is a bound */
   if (a->kind != ATTRIBUTE_GRAPH || b->kind != ATTRIBUTE_GRAPH)
     return refuse(f, node, "an attribute has another value");
-  if (is_op(node, OP_If)) return follow_graph(f, a->graph, b->graph);
+  if (is_op(node, OP_If) || is_op(node, OP_Loop)) return follow_graph(f, a->graph, b->graph);
   TRY(same_graph(f, NULL, a->graph, b->graph, &is_same));
   return is_same ? HONE_OK : refuse(f, node, "a subgraph depends on it");
 }
