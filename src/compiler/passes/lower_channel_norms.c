@@ -113,7 +113,7 @@ static hone_status add_moments(struct rewrite *r, const struct norm *norm, struc
     }
     *out_mean = mean;
     *out_factor = factor;
-    return HONE_OK;
+    return r->b->status;
   }
   const struct shape grouped = {3, {image->dims[0], norm->groups, of_group}};
   mean = x_reshape(r->b, mean, grouped.dims, grouped.rank);

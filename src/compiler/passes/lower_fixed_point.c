@@ -49,7 +49,7 @@ static hone_status operand(struct rewrite *r, const struct requantize *q, elemen
   if (equal) return x_give(r->b, out, x_scalar(r->b, HONE_I32, (double)element(q, 0)));
   TRY(rewrite_constant(r, HONE_I32, &q->columns, out));
   for (size_t i = 0; i < count; i++) tensor_set_i64((*out)->constant, i, element(q, i));
-  return HONE_OK;
+  return r->b->status;
 }
 
 static bool read_requantize(struct node *node, struct requantize *q) {

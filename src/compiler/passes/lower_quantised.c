@@ -233,7 +233,7 @@ static hone_status visit_float_product(struct rewrite *r, struct node *node) {
 /* The integer steps of an int8 value x, as floats. */
 static hone_status steps_of(struct rewrite *r, const struct quantised *x, struct value **out) {
   *out = x_cast(r->b, x->q, HONE_F32);
-  if (x->zero_point == 0) return HONE_OK;
+  if (x->zero_point == 0) return r->b->status;
   return x_give(r->b, out, x_2(r->b, OP_Sub, *out, x_scalar(r->b, HONE_F32, x->zero_point)));
 }
 

@@ -23,8 +23,7 @@ struct volume {
 
 static struct value *pad_depth(struct rewrite *r, const struct volume *v, struct value *x) {
   int64_t amounts[10] = {0};
-  struct value *out = x;
-  if (!v->w.pad_begin[DEPTH] && !v->w.pad_end[DEPTH]) return out;
+  if (!v->w.pad_begin[DEPTH] && !v->w.pad_end[DEPTH]) return x;
   amounts[1] = v->w.pad_begin[DEPTH];
   amounts[5 + 1] = v->w.pad_end[DEPTH];
   return x_2(r->b, OP_Pad, x, x_list(r->b, amounts, 10));

@@ -22,7 +22,7 @@ static hone_status as_float(struct rewrite *r, struct value *from, struct value 
   TRY(rewrite_constant(r, HONE_F32, &from->shape, out));
   for (size_t i = 0; i < tensor_count(from->constant); i++)
     tensor_set_f64((*out)->constant, i, tensor_f64(from->constant, i));
-  return HONE_OK;
+  return r->b->status;
 }
 
 static hone_status copy_attributes(struct rewrite *r, const struct node *from, struct node *to) {

@@ -164,7 +164,7 @@ hone_status build_diagonal_matrix(struct pt_op *op) {
   const int64_t size = y->shape.dims[rank - 1];
   memcpy(dims, y->shape.dims, (size_t)rank * sizeof *dims);
   dims[rank] = 1;
-  BUILD(op->b, y = x_reshape(op->b, y, dims, (int)((size_t)rank + 1)));
+  BUILD(op->b, y = x_reshape(op->b, y, dims, rank + 1));
   TRY(on_diagonal(op, y, size, size, offset, &y));
   return pt_result(op, 0, y);
 }
@@ -184,8 +184,7 @@ hone_status build_trace(struct pt_op *op) {
 static struct value *at_least(struct pt_op *op, struct value *x, int n) {
   const int rank = x->shape.rank, before = rank == 1 && n > 1 ? 1 : 0;
   int64_t dims[3] = {1, 1, 1};
-  struct value *out = x;
-  if (rank >= n) return out;
+  if (rank >= n) return x;
   for (int d = 0; d < rank; d++) dims[before + d] = x->shape.dims[d];
   return x_reshape(op->b, x, dims, n);
 }

@@ -314,8 +314,7 @@ static struct value *promote_operand(struct pt_op *op, struct value *x, bool is_
   const struct shape two = {1, {2}};
   x = x_cast(op->b, x, HONE_F32);
   x = with_part_axis(op, x);
-  struct value *out = x;
-  if (is_factor) return out;
+  if (is_factor) return x;
   return x_2(op->b, OP_Mul, x, x_numbers(op->b, HONE_F32, &two, first));
 }
 

@@ -67,7 +67,7 @@ static hone_status repeat_heads(struct pt_op *op, const struct value *q, struct 
   if (!heads || wanted % heads) return pt_refuse(op, "with %lld heads", (long long)heads);
   for (int d = 0; d <= rank; d++)
     dims[d] = d == axis + 1 ? 1 : (*k)->shape.dims[d <= axis ? d : d - 1];
-  BUILD(op->b, *k = x_reshape(op->b, *k, dims, (int)((size_t)rank + 1)));
+  BUILD(op->b, *k = x_reshape(op->b, *k, dims, rank + 1));
   dims[axis + 1] = wanted / heads;
   BUILD(op->b, *k = x_2(op->b, OP_Expand, *k, x_list(op->b, dims, (size_t)rank + 1)));
   memmove(&dims[axis + 1], &dims[axis + 2], (size_t)(rank - axis - 1) * sizeof *dims);
@@ -258,7 +258,7 @@ static hone_status summand(struct pt_op *op, struct value **x) {
   if (dtype >= 0) return x_give(op->b, x, x_cast(op->b, *x, pt_dtype(dtype)));
   bool adds = op->parameter == OP_ReduceSum || op->parameter == OP_ReduceProd ||
               op->parameter == OP_CumSum || op->parameter == OP_CumProd;
-  if (!adds || dtype_is_float((*x)->dtype)) return HONE_OK;
+  if (!adds || dtype_is_float((*x)->dtype)) return op->b->status;
   return x_give(op->b, x, x_cast(op->b, *x, HONE_I64));
 }
 

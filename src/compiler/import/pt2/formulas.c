@@ -117,7 +117,7 @@ static hone_status push(struct pt_op *op, char *word, hone_dtype dtype, struct v
   if (*word == '$' || *word == '@') return push_argument(op, word, dtype, &stack[(*top)++]);
   if (!word[1]) {
     stack[(*top)++] = *word == 'x' ? x : y;
-    return HONE_OK;
+    return op->b->status;
   }
   const struct op *row = op_find("", word);
   const size_t count = is_variadic(row) ? 2 : (size_t)row->min_inputs;

@@ -156,7 +156,7 @@ static hone_status join_indices(struct pt_op *op, struct value **list, size_t co
   for (size_t i = 0; i < count; i++) {
     BUILD(op->b, list[i] = x_cast(op->b, list[i], HONE_I64));
     BUILD(op->b, list[i] = x_2(op->b, OP_Expand, list[i], shape));
-    BUILD(op->b, list[i] = x_reshape(op->b, list[i], all.dims, (int)((size_t)all.rank + 1)));
+    BUILD(op->b, list[i] = x_reshape(op->b, list[i], all.dims, all.rank + 1));
   }
   if (count == 1) {
     in->places = list[0];
@@ -348,7 +348,7 @@ hone_status build_diagonal(struct pt_op *op) {
     }
   perm[at] = a, perm[at + 1] = b;
   dims[at] = rows * columns; /* the count was checked when x was made */
-  struct value *y = x_reshape(op->b, x_transpose(op->b, x, perm), dims, (int)((size_t)at + 1));
+  struct value *y = x_reshape(op->b, x_transpose(op->b, x, perm), dims, at + 1);
   TRY(NEW_ARRAY(op->ctx, op->pt->arena, list, (size_t)n));
   for (int64_t i = 0; i < n; i++) list[i] = (row + i) * columns + column + i;
   y = x_gather(op->b, y, x_list(op->b, list, (size_t)n), at);

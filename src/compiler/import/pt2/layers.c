@@ -240,6 +240,6 @@ hone_status build_im2col(struct pt_op *op) {
   BUILD(op->b, y = x_concat(op->b, rank - 2, parts, (size_t)places));
   dims[rank - 3] = channels * places;
   dims[rank - 2] = out[0] * out[1];
-  BUILD(op->b, y = x_reshape(op->b, y, dims, (int)((size_t)rank - 1)));
+  BUILD(op->b, y = x_reshape(op->b, y, dims, rank - 1));
   return pt_result(op, 0, y);
 }

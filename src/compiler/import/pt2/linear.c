@@ -37,6 +37,6 @@ hone_status build_solve(struct pt_op *op) {
   if (is_vector && shape.rank < HONE_MAX_RANK) shape.dims[shape.rank++] = 1;
   BUILD(op->b, b = x_reshape(op->b, b, shape.dims, shape.rank));
   BUILD(op->b, y = x_2(op->b, OP_SolveLinear, a, b));
-  if (is_vector) y = x_reshape(op->b, y, y->shape.dims, (int)((size_t)y->shape.rank - 1));
+  if (is_vector) y = x_reshape(op->b, y, y->shape.dims, y->shape.rank - 1);
   return pt_result(op, 0, y);
 }

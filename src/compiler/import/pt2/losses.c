@@ -23,8 +23,7 @@ static struct value *sum_of_classes(struct pt_op *op, struct value *x, int64_t a
 /* The weights, broadcast to the scores. */
 static struct value *weigh(struct pt_op *op, const struct classes *c, struct value *x) {
   int64_t dims[HONE_MAX_RANK];
-  struct value *out = x;
-  if (!c->weight) return out;
+  if (!c->weight) return x;
   for (int d = 0; d < x->shape.rank; d++) dims[d] = d == c->axis ? make_elements(c->weight) : 1;
   return x_2(op->b, OP_Mul, x, x_reshape(op->b, c->weight, dims, x->shape.rank));
 }

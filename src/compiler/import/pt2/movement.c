@@ -421,7 +421,7 @@ hone_status build_repeat_interleave(struct pt_op *op) {
     return pt_refuse(op, "with %lld repeats at rank %d", (long long)repeats, rank);
   for (int d = 0; d <= rank; d++)
     dims[d] = d == axis + 1 ? 1 : x->shape.dims[d <= axis ? d : d - 1];
-  struct value *y = x_reshape(op->b, x, dims, (int)((size_t)rank + 1));
+  struct value *y = x_reshape(op->b, x, dims, rank + 1);
   dims[axis + 1] = repeats;
   y = x_2(op->b, OP_Expand, y, x_list(op->b, dims, (size_t)rank + 1));
   memcpy(dims, x->shape.dims, (size_t)rank * sizeof *dims);

@@ -12,7 +12,7 @@ static hone_status reorder_gates(struct pt_op *op, struct value *w, int64_t hidd
   BUILD(op->b, *out = x_concat(op->b, 0, parts, gates));
   dims[0] = 1;
   for (int d = 0; d < (*out)->shape.rank; d++) dims[d + 1] = (*out)->shape.dims[d];
-  return x_give(op->b, out, x_reshape(op->b, *out, dims, (int)((size_t)(*out)->shape.rank + 1)));
+  return x_give(op->b, out, x_reshape(op->b, *out, dims, (*out)->shape.rank + 1));
 }
 
 struct recurrent {

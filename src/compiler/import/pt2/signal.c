@@ -37,8 +37,7 @@ static struct value *padded(struct pt_op *op, struct value *x, int64_t axis, int
                             int64_t behind, const char *mode) {
   int64_t pads[2 * HONE_MAX_RANK] = {0};
   const size_t rank = (size_t)x->shape.rank;
-  struct value *out = x;
-  if (!before && !behind) return out;
+  if (!before && !behind) return x;
   pads[axis] = before, pads[rank + (size_t)axis] = behind;
   return x_args(op->b, OP_Pad,
                 VALUES(x, x_list(op->b, pads, 2 * rank), x_scalar(op->b, x->dtype, 0)),

@@ -36,7 +36,7 @@ hone_status pt_lift(struct pt_op *op, struct value **x) {
   if (rank == HONE_MAX_RANK) return pt_refuse(op, "of rank %d", rank);
   for (int d = 0; d < rank; d++) dims[d + 1] = make_kept_size(*x, d);
   op->drops = true;
-  return x_give(op->b, x, x_reshape(op->b, *x, dims, (int)((size_t)rank + 1)));
+  return x_give(op->b, x, x_reshape(op->b, *x, dims, rank + 1));
 }
 
 hone_status pt_tensor(struct pt_op *op, const char *name, struct value **out) {

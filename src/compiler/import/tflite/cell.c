@@ -104,7 +104,7 @@ static hone_status step_in_float(const void *of, struct value *x, struct value *
   if (cell->cell_clip > 0) BUILD(b, *c = clip(cell, *c, -cell->cell_clip, cell->cell_clip));
   gates[OUT] = open_gate(cell, OUT, cell->peephole[2], *c, gates[OUT]);
   *h = x_2(b, OP_Mul, gates[OUT], x_1(b, cell->activation, *c));
-  if (!cell->projection) return HONE_OK;
+  if (!cell->projection) return b->status;
   BUILD(b, *h = x_2(b, OP_MatMul, *h, cell->projection));
   if (cell->projection_bias) BUILD(b, *h = x_2(b, OP_Add, *h, cell->projection_bias));
   if (cell->projection_clip > 0) *h = clip(cell, *h, -cell->projection_clip, cell->projection_clip);

@@ -532,7 +532,7 @@ static hone_status gather_batched(struct tf_op *op, struct value *x, struct valu
   BUILD(op->b, indices = x_cast(op->b, indices, HONE_I64));
   for (int d = 0; d < indices->shape.rank; d++) dims[d] = indices->shape.dims[d];
   dims[indices->shape.rank] = 1;
-  BUILD(op->b, indices = x_reshape(op->b, indices, dims, (int)((size_t)indices->shape.rank + 1)));
+  BUILD(op->b, indices = x_reshape(op->b, indices, dims, indices->shape.rank + 1));
   BUILD(op->b,
         *out = x_args(op->b, OP_GatherND, VALUES(x, indices), ARGS(INT_ARG("batch_dims", batch))));
   /* [batch.., own.., between.., after..] to [batch.., between.., own.., after..] */
@@ -856,7 +856,7 @@ hone_status tf_dilate(struct tf_op *op) {
     memset(pads, 0, sizeof pads);
     for (int k = 0; k <= rank; k++)
       dims[k] = k <= d ? x->shape.dims[k] : k == d + 1 ? 1 : x->shape.dims[k - 1];
-    BUILD(op->b, x = x_reshape(op->b, x, dims, (int)((size_t)rank + 1)));
+    BUILD(op->b, x = x_reshape(op->b, x, dims, rank + 1));
     pads[rank + 1 + d + 1] = steps[d] - 1;
     BUILD(op->b, x = x_3(op->b, OP_Pad, x, x_list(op->b, pads, 2 * ((size_t)rank + 1)), fill));
     for (int k = d + 1; k < rank; k++) dims[k] = dims[k + 1];

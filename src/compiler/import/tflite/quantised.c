@@ -173,7 +173,7 @@ hone_status tf_dequantised(struct tf_op *op, struct tf_tensor *tensor, struct va
   const struct tf_quantisation *q = &tensor->quantisation;
   TRY(tf_value(op, tensor, out));
   if (tensor->dtype == HONE_F16) return x_give(op->b, out, x_cast(op->b, *out, HONE_F32));
-  if (dtype_is_float(tensor->dtype) || (!q->count && !q->block)) return HONE_OK;
+  if (dtype_is_float(tensor->dtype) || (!q->count && !q->block)) return op->b->status;
   op->tf->root->is_dynamic = true;
   if (tensor->constant && dtype_bits(tensor->dtype) < 4 &&
       !q->block) /* kernels read 4-bit weights */

@@ -59,7 +59,7 @@ hone_status tf_read_sequence(struct tf_op *op, unsigned major_option, int64_t ma
 struct value *tf_order_sequence(struct tf_op *op, const struct sequence *s, struct value *y) {
   static const int64_t swap[] = {1, 0, 2};
   const int64_t dims[] = {y->shape.dims[0], y->shape.dims[2], y->shape.dims[3]};
-  struct value *out = x_reshape(op->b, y, s->is_step ? dims + 1 : dims, (int)(s->is_step ? 2 : 3));
+  struct value *out = x_reshape(op->b, y, s->is_step ? dims + 1 : dims, s->is_step ? 2 : 3);
   if (!s->is_time_major) out = x_transpose(op->b, out, swap);
   return out;
 }
