@@ -375,17 +375,16 @@ static hone_status attention(struct model *m, int64_t at, struct value *q, struc
   const struct attribute within[] = {
       INT_ARG("is_causal", 1), INT_ARG("within", 1), window, {.name = NULL}};
   struct value **cache = &m->caches[2 * at];
-  if (!m->cache)
-    BUILD(&m->b,
-          x_nodes(&m->b, OP_Attention, VALUES(q, k, v, NULL, cache[0], cache[1]), args, 3, outs));
-  return HONE_OK;
+  if (!m->cache) {
+    x_nodes(&m->b, OP_Attention, VALUES(q, k, v, NULL, cache[0], cache[1]), args, 3, outs);
+    return m->b.status;
+  }
   outs[1] = update_cache(m, (size_t)(2 * at), k);
   outs[2] = update_cache(m, (size_t)(2 * at + 1), v);
   k = x_cast(&m->b, outs[1], HONE_F32);
   v = x_cast(&m->b, outs[2], HONE_F32);
-  BUILD(&m->b, x_nodes(&m->b, OP_Attention, VALUES(q, k, v, NULL, NULL, NULL, m->lengths), within,
-                       1, outs));
-  return HONE_OK;
+  x_nodes(&m->b, OP_Attention, VALUES(q, k, v, NULL, NULL, NULL, m->lengths), within, 1, outs);
+  return m->b.status;
 }
 
 static hone_status attend(struct model *m, int64_t at, const char *block, struct value *x,
