@@ -171,6 +171,7 @@ def test_a_budget_leaves_out_whose_rounds_do_not_fit(bench):
     assert rows["fake"]["status"] in ("timeout", "interrupted") and "budget" in rows["fake"]["reason"], rows
 
 
+@pytest.mark.long
 def test_kill_at_any_instant(bench, tmp_path):
     seed = int(os.environ.get("HONE_SEED", time.time_ns() % 100000))
     print("seed", seed)
@@ -474,6 +475,7 @@ def hostile_study(bench, tmp_path, text):
     sound(bench.bench("--name=" + text, backend="fake"))
 
 
+@pytest.mark.long
 def test_hostile_text_in_every_sink(bench, tmp_path):
     hostile_study(bench, tmp_path, "plain")
     plain = bench("report", "last", "--html", "-").text

@@ -99,6 +99,7 @@ def flip(path, at, mask=0x01):
         file.write(bytes([old ^ mask]))
 
 
+@pytest.mark.long
 def test_a_changed_byte_of_any_file_fails_it(native, tmp_path):
     moved = copy(native[0], tmp_path)
     for name in files_of(moved):

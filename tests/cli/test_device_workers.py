@@ -9,7 +9,7 @@ import onnx
 import pytest
 from onnx import helper as h
 
-from hone import engine_folder, patiently
+from hone import engine_folder, patiently, with_long
 
 QUICK = ["--rounds", "2", "--processes", "1", "--min-time", "0.01", "--min-samples", "3", "--warmup", "0.005", "--no-measure",
          "--threads", "1", "--resume", "never", "--json", "-"]
@@ -90,7 +90,8 @@ def test_copies_to_and_from_a_device_are_told_apart(hone, model, place, name):
     assert [rows["native"][key] for key in ("copy_in_ms", "compute_ms", "copy_out_ms")] == [None] * 3, "it works on what it is given"
 
 
-@pytest.mark.parametrize("name,fault", [(n, f) for n in ENGINES for f in (FAULTS if n == "tensorrt" else FEW)] + list(OF_ONE))
+@pytest.mark.parametrize("name,fault", with_long([("tensorrt", f) for f in FAULTS] + [(n, FEW[0]) for n in ENGINES if n != "tensorrt"] + list(OF_ONE),
+                                                *((n, f) for n in ENGINES if n != "tensorrt" for f in FEW[1:])))
 def test_a_fault_of_a_device_is_one_row(hone, model, place, name, fault):
     words = ["--backend-option", f"{name}.env.FAULT={fault}"]
     run = lambda *limit: bench(hone, model, name, place(name), *words, *limit)  # noqa: E731

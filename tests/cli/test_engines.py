@@ -184,6 +184,7 @@ def test_4_bit_weights_are_multiplied_as_floats_unless_int8_is_asked_for(engines
         assert row["status"] == "ok" and row["rel_l2"] < 1e-5, (name, row["status"], row["reason"])
 
 
+@pytest.mark.long
 def test_threads_that_worked_are_counted(engines):
     """Counts threads whose CPU time grew during the timed run; the engine's own count is not used."""
     result, rows = engines("zoo:mobilenet_v3_small")

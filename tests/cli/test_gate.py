@@ -114,6 +114,7 @@ def test_programs_say_their_processors_time(hone, tmp_path):
         assert re.fullmatch(rf"5 runs, {threads} threads: fastest (\S+) ms, median (\S+) ms, processor \d+\.\d+ ms", said), said
 
 
+@pytest.mark.long
 def test_several_threads_by_the_clock_where_it_tells(hone, tmp_path):
     """If noise leaves the wall-clock interval across the budget, processor time detects 3 %; on a quiet machine more processor time
     alone does not count as a regression."""
@@ -182,6 +183,7 @@ def test_usage(hone, tmp_path):
 QUICK = ["--rounds", "12", "--processes", "3", "--min-time", "0.01", "--min-samples", "5", "--warmup", "0.005"]
 
 
+@pytest.mark.long
 def test_a_study_against_a_baseline(hone, tmp_path):
     """Fake engines, whose times the test sets: equal, then a baseline that was ten times as fast."""
     env = {"HONE_TESTING": "1"}

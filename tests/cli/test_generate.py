@@ -287,6 +287,7 @@ def test_the_quality_of_a_text(hone, tmp_path, given, noise):
     assert bool(row["rank"]) == (noise < 0.1) and ("departs" in row["flags"]) == (noise > 0.1)
 
 
+@pytest.mark.long
 def test_a_recommendation_with_a_least_quality(hone, tmp_path):
     """The engine that predicts a text worse misses the bound, however fast it is."""
     data, values = language_model()
@@ -308,6 +309,7 @@ def test_a_recommendation_with_a_least_quality(hone, tmp_path):
     refused(hone("recommend", tmp_path / "m.gguf", "--scenario", "generate", "--hybrid"), "E_USAGE", "goes with --scenario single")
 
 
+@pytest.mark.long
 def test_prompts_of_several_lengths(hone, tmp_path):
     (tmp_path / "m.gguf").write_bytes(language_model()[0])
     result = hone("bench", tmp_path / "m.gguf", "--scenario", "generate", "--prompt", "3,40", "--new-tokens", "4", "--backend", "native", *QUICK)

@@ -17,7 +17,7 @@ import zipfile
 import pytest
 
 import hostile
-from hone import engine_folder, patiently
+from hone import engine_folder, patiently, with_long
 
 QUICK = ["--rounds", "2", "--processes", "1", "--min-time", "0.01", "--min-samples", "3",
          "--warmup", "0.005", "--no-measure", "--threads", "1", "--json", "-"]
@@ -171,7 +171,7 @@ def environment(tmp_path_factory):
     return engine_folder(tmp_path_factory.mktemp("engine"), "iree_base_runtime", ENGINE)
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", with_long(list(FAULTS)[::2], *list(FAULTS)[1::2]))
 def test_a_fault_of_a_python_worker_is_one_row(hone, environment, tmp_path, fault):
     model = tmp_path / "model.onnx"
     model.write_bytes(hostile.identity().SerializeToString())

@@ -159,6 +159,7 @@ def test_auto_is_as_good_as_every_recipe(shared_hone, work, tmp_path, best):
         assert best[0]["calibration"]["relative_l2"] <= found["calibration"]["relative_l2"] * 1.0001
 
 
+@pytest.mark.long
 def test_a_bound_keeps_the_worst_in_float(shared_hone, work, tmp_path):
     free = quantise(shared_hone, work, tmp_path / "f.onnx", "--recipe", "minmax")
     bound = free["calibration"]["relative_l2"] * 0.7

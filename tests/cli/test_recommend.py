@@ -217,6 +217,7 @@ def test_no_engine_that_hangs_outlasts_the_budget(hone, tmp_path, stage):
     assert all("budget" in row["reason"] for row in cut) and (cut or stage == "again"), rows
 
 
+@pytest.mark.long
 def test_what_was_dropped_for_one_that_fails_later_is_brought_back(hone, tmp_path):
     """The fastest of the screening round fails in every process but its first: the next round finds that out, and a candidate that was
     dropped for it is measured again and chosen."""
@@ -405,6 +406,7 @@ def test_labels_give_the_accuracy_of_a_variant(hone, tmp_path):
         assert row["accuracy"] == pytest.approx(by_cell[row["cell"]]["task_accuracy"] / 0.75)
 
 
+@pytest.mark.long
 def test_a_variant_that_cannot_be_made_is_named_with_its_reason(hone, tmp_path):
     """A model without weights has no smaller variants, and the elimination goes on without them."""
     graph = helper.make_graph([helper.make_node("Softmax", ["x"], ["y"])], "g",
