@@ -51,6 +51,7 @@ def test_predictions_have_intervals_and_abstain(box):
     assert "unlike" in result.text and "roofline" in result.text
 
 
+@pytest.mark.long
 def test_each_batch_is_predicted_and_the_models_own_is_known(box):
     """Several batch sizes are predicted as each alone; without --batch, a built-in model has the batch size of its stored rows."""
     words = ["recommend", "zoo:mlp", "--backend", "native", "--threads", "1", "--predict", "--json", "-"]
@@ -312,6 +313,7 @@ def test_a_fraction_is_no_path_of_the_dataset(box):
     assert [r["reason"] for r in rows] == ["max|d|/max|r| = 2 of |PATH|"], rows
 
 
+@pytest.mark.long
 def test_the_dataset_names_no_folder_of_the_users(box):
     """Messages of engines and options can contain paths, so they are not exported from the store."""
     place = "/nowhere/secret place/site"

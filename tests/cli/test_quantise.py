@@ -151,6 +151,7 @@ def test_the_published_labels_are_told_as_well_as_by_onnx_runtimes_quantiser():
             assert (float(error) < float(peer_error)) == (name != "squeezenet_fp16"), name
 
 
+@pytest.mark.long
 def test_auto_is_as_good_as_every_recipe(shared_hone, work, tmp_path, best):
     for recipe in ("minmax", "percentile+bias", "mse+bias+equalise"):
         found = quantise(shared_hone, work, tmp_path / "b.onnx", "--recipe", recipe)

@@ -263,6 +263,13 @@ static void *load(struct ctx *ctx, const struct isa *isa, const char *name, stru
 /* Few rows a library: a change of one kernel is compiled again with few others. */
 enum { ROWS_AT_ONCE = 5 };
 
+/* `make test` takes half of the problems at instruction sets narrower than the widest one here. */
+static bool is_left_out(const struct isa *isa, int problem) {
+  int widest = ISA_COUNT - 1;
+  while (widest && !isa_runs_here(&isas[widest])) widest--;
+  return !getenv("HONE_TEST_FULL") && isa != &isas[widest] && (problem + (isa - isas)) % 2;
+}
+
 /* Every problem by those of the rows first to end - 1 that serve it. */
 static void check_rows(const struct isa *isa, size_t first, size_t end) {
   struct ctx ctx;
@@ -275,7 +282,7 @@ static void check_rows(const struct isa *isa, size_t first, size_t end) {
     struct problem p;
     struct choice choice;
     assert_true(problem_parse(lines[i], &p));
-    for (size_t k = first; k < end; k++) {
+    for (size_t k = first; k < end && !is_left_out(isa, i); k++) {
       if (!serves(&kernel_table[k], &p, isa)) continue;
       assert_true(kernel_choose_in(&kernel_table[k], &p, &isa->target, &choice));
       snippet_add(&text, isa, &p, &choice, job_number(i, &kernel_table[k]), test_epilogue(&p, i));
@@ -286,7 +293,7 @@ static void check_rows(const struct isa *isa, size_t first, size_t end) {
   void *library = count ? load(&ctx, isa, name, &text) : NULL;
   if (!count) strbuf_deinit(&text);
   for (int i = 0; i < PROBLEM_LINES; i++)
-    for (size_t k = first; k < end; k++) {
+    for (size_t k = first; k < end && !is_left_out(isa, i); k++) {
       struct problem p;
       assert_true(problem_parse(lines[i], &p));
       if (serves(&kernel_table[k], &p, isa)) run_problem(isa, library, i, &kernel_table[k]);
