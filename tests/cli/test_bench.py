@@ -165,6 +165,7 @@ def test_a_budget_ends_an_engine_that_does_not_open(bench):
     assert rows["fake"]["status"] == "interrupted" and "budget" in rows["fake"]["reason"], rows
 
 
+@pytest.mark.long
 def test_a_budget_leaves_out_whose_rounds_do_not_fit(bench):
     rows = rows_under(bench, "15s", "--backend-option", "fake.latency_us=200000", "--rounds", "100", "--processes", "1")
     assert rows["null"]["status"] == "ok", rows

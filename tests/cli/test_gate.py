@@ -342,6 +342,7 @@ def test_the_example_that_judges_a_commit(hone, tmp_path):
     assert json.loads(result.text)["candidates"] == names[1:3], result
 
 
+@pytest.mark.long
 def test_builds_by_the_gate(hone, tmp_path):
     """A list of builds, the third of five 10 % slower: found by hone gate itself."""
     builds = [build(tmp_path, f"build{i}", 1.1 if i >= 2 else 1.0) for i in range(5)]

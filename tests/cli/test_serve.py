@@ -678,6 +678,7 @@ def test_a_model_gets_its_recommendation(home, model):
     assert again.stop() == 0
 
 
+@pytest.mark.long
 def test_a_model_with_open_sizes_gets_those_of_the_form(server):
     """Without sizes, the page says which to fill in."""
     value = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", "T"]) for name in "xy"]

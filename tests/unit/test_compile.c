@@ -125,7 +125,7 @@ static void compile_in_ways(struct scene *s, const char *name, int turn) {
   const bool is_full = getenv("HONE_TEST_FULL") != NULL;
   compile_and_run(s, name, "host", false);
   for (size_t k = 0; k < COUNT(ways); k++)
-    if (is_full || (size_t)turn % (2 * COUNT(ways)) == 2 * k)
+    if (is_full || (size_t)turn % (3 * COUNT(ways)) == 3 * k)
       compile_and_run(s, name, ways[k].level, ways[k].no_passes);
 }
 
