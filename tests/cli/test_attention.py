@@ -5,6 +5,7 @@ import onnx
 import pytest
 from onnx import helper
 
+from hone import with_long
 from peer import TOOLS, hone_outputs, model_of, peer_outputs, same
 
 RANDOM = np.random.default_rng(5)
@@ -63,7 +64,7 @@ ATTENTION = {
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-@pytest.mark.parametrize("name", sorted(ATTENTION))
+@pytest.mark.parametrize("name", with_long(sorted(ATTENTION)[::2], *sorted(ATTENTION)[1::2]))
 def test_attention(name, tool, tmp_path):
     inputs, attributes, outputs = ATTENTION[name]
     run("Attention", inputs, {"num_heads": N, **attributes}, outputs, tool, tmp_path, constant=(1, 2))
@@ -144,7 +145,7 @@ GROUPED = {
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-@pytest.mark.parametrize("name", sorted(GROUPED))
+@pytest.mark.parametrize("name", with_long(sorted(GROUPED)[::2], *sorted(GROUPED)[1::2]))
 def test_group_query_attention(name, tool, tmp_path):
     inputs, attributes = GROUPED[name]
     attributes = {"num_heads": HEADS, "kv_num_heads": FEW, **attributes}
