@@ -63,7 +63,7 @@ def steps(build, python, is_full=False):
     conformance = [python, "tests/conformance/run.py", "--tool", f"{build}/reference", "--without", "light"]
     yield "conformance", conformance if is_full else [*conformance, "--every", "5"]
     yield "conformance-native, short", [python, "tests/conformance/run.py", "--tool", f"{build}/native", "--status", "native.txt",
-                                        *([] if is_full else ["--every", "3"]), CONFORMANCE_SHORT]
+                                        *([] if is_full else ["--every", "4"]), CONFORMANCE_SHORT]
     for path in sorted(glob.glob("tests/cli/test_*.py")):
         yield f"cli {pathlib.Path(path).stem[5:]}", [python, *PYTEST, path]
     yield "random graphs", [f"{build}/random-graphs", *seeds.draw(60 if is_full else 12)]

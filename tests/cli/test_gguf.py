@@ -42,7 +42,7 @@ LEVELS = {"reference": ["--reference"], "compiled": [], "avx2": ["--cpu", "avx2"
 @pytest.mark.parametrize("how", [pytest.param([*shape, *level], id=f"{kind}{name}", marks=[pytest.mark.long] * (name in is_long))
                                  for kind, shape, is_long in (("", [], ("avx2", "portable")), ("up-to-7-", UP_TO_7, ("avx2", "reference")))
                                  for name, level in LEVELS.items()])
-@pytest.mark.parametrize("past, rows", with_long([(3, 1), (0, 4), (12, 4)], (0, 1), (15, 1), (5, 4)))
+@pytest.mark.parametrize("past, rows", with_long([(3, 1), (12, 4)], (0, 4), (0, 1), (15, 1), (5, 4)))
 @pytest.mark.parametrize("name", ["llama", "gemma3"])
 def test_caches_as_state_are_updated_in_place(hone, tmp_path, name, past, rows, how):
     pairs, tensors, values = model(name, 8)

@@ -513,7 +513,7 @@ def arrays_for(session, sizes):
 
 
 @pytest.mark.parametrize("passes", with_long([[]], ["--no-passes"]), ids=["passes", "plain"])
-@pytest.mark.parametrize("case", with_long(SEVERAL[::2], *SEVERAL[1::2]), ids=lambda c: c.__name__)
+@pytest.mark.parametrize("case", with_long(SEVERAL[::3], *SEVERAL[1::3], *SEVERAL[2::3]), ids=lambda c: c.__name__)
 def test_every_combination_of_several_sizes(hone, tmp_path, case, passes):
     if passes and case is normalised:
         pytest.skip("a pass replaces its norms")

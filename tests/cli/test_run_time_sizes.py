@@ -152,10 +152,10 @@ def model(nodes, outputs):
 
 
 def cases_and_modes():
-    """Each case by the reference; compiled each third in `make test`, all in `make test-full`."""
+    """Each case by the reference; compiled each fourth in `make test`, all in `make test-full`."""
     for i, case in enumerate(CASES):
         yield pytest.param(case, ["--reference"], id=f"{case}-reference")
-        yield pytest.param(case, [], id=f"{case}-compiled", marks=[pytest.mark.long] if i % 3 else [])
+        yield pytest.param(case, [], id=f"{case}-compiled", marks=[pytest.mark.long] if i % 4 else [])
 
 
 @pytest.mark.parametrize("case, mode", list(cases_and_modes()))
