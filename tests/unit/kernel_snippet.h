@@ -48,6 +48,12 @@ static inline bool isa_runs_here(const struct isa *isa) {
   return true;
 }
 
+static inline int widest_isa(void) {
+  int widest = ISA_COUNT - 1;
+  while (widest && !isa_runs_here(&isas[widest])) widest--;
+  return widest;
+}
+
 static inline void snippet_begin(struct strbuf *text, const struct isa *isa) {
   struct ctx ctx;
   ctx_init(&ctx);

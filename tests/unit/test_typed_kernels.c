@@ -503,12 +503,6 @@ static int check_lines(const struct isa *isa, bool amx, const char *before, int 
 
 static bool is_full(void) { return getenv("HONE_TEST_FULL") != NULL; }
 
-static int widest_isa(void) {
-  int widest = ISA_COUNT - 1;
-  while (widest && !isa_runs_here(&isas[widest])) widest--;
-  return widest;
-}
-
 /* All lines at the widest instruction set; at narrower ones `make test` runs every third library. */
 static void check_isa(int i) {
   const bool all = is_full() || i == widest_isa();

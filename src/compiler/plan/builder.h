@@ -231,7 +231,8 @@ MUST_USE hone_status add_border(struct builder *b, const struct view *whole,
 MUST_USE hone_status get_stored(struct builder *b, const struct value *value, struct view *out);
 /* Dynamic inputs that the node's graphs read, for them to find. */
 MUST_USE hone_status unpack_captured(struct builder *b, const struct node *node);
-/* The same as get_stored, or a dynamic input as the caller stores it (*out_packed), if no step needed it before. */
+/* The same as get_stored, or a dynamic input as the caller stores it (*out_packed), if no step needed
+ * it before. */
 MUST_USE hone_status get_packed(struct builder *b, const struct value *value, struct view *out,
                                 bool *out_packed);
 /* The view in which the value was made, in its own type. */

@@ -168,7 +168,9 @@ static hone_status finish(struct graph_builder *b, struct node *node, struct val
   if ((int64_t)b->graph->nodes.count > b->ctx->limits[LIMIT_nodes])
     return fail(b->ctx, HONE_E_LIMIT, node_place(node), "more than %lld nodes (limit nodes)",
                 (long long)b->ctx->limits[LIMIT_nodes]);
-  for (size_t a = 0; a < b->attribute_count; a++)
+  for (size_t a = 0; b->like && a < b->like->attribute_count; a++)
+    TRY(node_set(b->ctx, b->graph, node, &b->like->attributes[a]));
+  for (size_t a = 0; a < b->attribute_count; a++) /* of one name the last one holds */
     TRY(node_set(b->ctx, b->graph, node, &b->attributes[a]));
   b->attribute_count = 0;
   expand_fn *expand = b->only_infers ? NULL : expand_find(node);
@@ -205,15 +207,10 @@ struct value *x_op(struct graph_builder *b, enum op_id op, struct value *const *
 struct value *x_like(struct graph_builder *b, const struct node *like, enum op_id op,
                      struct value *const *inputs, size_t count) {
   const struct node *stands_for = b->node;
-  struct attribute own[COUNT(b->attributes)];
-  const size_t own_count = b->attribute_count;
-  memcpy(own, b->attributes, sizeof own);
-  b->attribute_count = 0;
-  for (size_t a = 0; a < like->attribute_count && !b->status; a++) with(b, like->attributes[a]);
-  for (size_t a = 0; a < own_count && !b->status; a++) with(b, own[a]); /* the last one holds */
-  b->node = like;
+  b->node = b->like = like;
   struct value *y = x_op(b, op, inputs, count);
   b->node = stands_for;
+  b->like = NULL;
   return y;
 }
 struct value *x_again(struct graph_builder *b, struct value *const *inputs, size_t count) {
@@ -324,7 +321,7 @@ struct value *x_numbers(struct graph_builder *b, hone_dtype dtype, const struct 
   const struct tensor *tensor;
   struct value *value = x_constant(b, dtype, shape, &tensor);
   for (size_t i = 0, n = b->status ? 0 : tensor_count(tensor); i < n; i++)
-    if (!dtype_is_integer(dtype) || (numbers[i] >= -0x1p63 && numbers[i] < 0x1p63))
+    if (b->node || !dtype_is_integer(dtype) || (numbers[i] >= -0x1p63 && numbers[i] < 0x1p63))
       tensor_set_f64(tensor, i, numbers[i]);
     else
       x_fail(b, HONE_E_NUM, "%g as an integer", numbers[i]);

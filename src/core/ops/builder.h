@@ -1,5 +1,5 @@
 /* builder: makes nodes as formulas are written: y = x_2(b, OP_Mul, x, x_scalar(b, HONE_F32, 2)).
- * Composites and the readers of model files use it. A node gets its attributes and the place in the
+ * Composites, the readers of model files and passes use it. A node gets its attributes and the place in the
  * model that messages name, is expanded if it is a composite, inferred, and folded if it is small and
  * constant, so that sizes computed in a model are known when its next operator is read.
  *
@@ -22,7 +22,8 @@ struct graph_builder {
   const char *written_as; /* its operator type in the file */
   bool only_infers;       /* in a pass: nodes are neither expanded nor folded */
   hone_status status;
-  size_t attribute_count; /* attributes of the next node */
+  const struct node *like; /* the next node gets its attributes; NULL: none */
+  size_t attribute_count;  /* more attributes of the next node */
   struct attribute attributes[16];
   struct value *results[16]; /* of the composite */
   size_t bytes;              /* total size of all values made for the composite */
@@ -51,7 +52,7 @@ void x_with_string(struct graph_builder *b, const char *name, const char *text);
 /* A node with one output; inputs may be NULL for omitted ones. */
 struct value *x_op(struct graph_builder *b, enum op_id op, struct value *const *inputs,
                    size_t count);
-/* A node with `outputs` (at most 4) outputs, stored in out. */
+/* A node with several outputs, stored in out. */
 void x_node(struct graph_builder *b, enum op_id op, struct value *const *inputs, size_t count,
             size_t outputs, struct value **out);
 struct value *x_1(struct graph_builder *b, enum op_id op, struct value *x);
@@ -91,7 +92,7 @@ struct value *x_inline(struct graph_builder *b, const struct graph *body, struct
 /* Constants. The caller fills the tensor. */
 struct value *x_constant(struct graph_builder *b, hone_dtype dtype, const struct shape *shape,
                          const struct tensor **out);
-/* E_NUM if an integer type cannot hold it. */
+/* E_NUM if a file's number for an integer type needs more than 64 bits. */
 struct value *x_scalar(struct graph_builder *b, hone_dtype dtype, double x);
 /* The same for all numbers of a tensor. */
 struct value *x_numbers(struct graph_builder *b, hone_dtype dtype, const struct shape *shape,
