@@ -6,7 +6,7 @@ import struct
 import numpy as np
 
 U8, I8, U16, I16, U32, I32, F32, BOOL, STRING, ARRAY, U64, I64, F64 = range(13)
-WIDTH, HEADS, KEY_HEADS, DEPTH, INNER, VOCABULARY, BLOCKS = 64, 4, 2, 32, 96, 50, 2
+WIDTH, HEADS, KEY_HEADS, DEPTH, INNER, VOCABULARY, BLOCKS = 64, 4, 2, 32, 96, 50, 2  # BLOCKS: unless the kind has more
 PAST, ROWS = 3, 4
 
 
@@ -64,14 +64,38 @@ def stored(x, kind):
 
 # -- a model, and what it computes
 
-KINDS = {"llama": {}, "qwen2": {"bias": True}, "qwen3": {"head_norm": True},
-         "gemma3": {"head_norm": True, "post": True, "gelu": True}}
+# Of each kind: what it has, from the published descriptions of the architectures.
+GEMMA = {"gelu": True, "embedding_scale": float(np.sqrt(np.float32(WIDTH)))}
+POST = {"post": True, "pre": True}
+KINDS = {
+    "llama": {"pairs": True},
+    "qwen2": {"bias": True},
+    "qwen3": {"norm": "head"},
+    "gemma": GEMMA,
+    "gemma2": {**GEMMA, **POST, "window": [True, False], "score_cap": 5.0, "logit_cap": 3.0},
+    "gemma3": {**GEMMA, **POST, "norm": "head", "window": [True] * 5 + [False], "local_base": 10000.0},
+    "phi3": {"joined": True, "turned": 24, "divisors": True, "magnitude": 1.19},
+    "granite": {"pairs": True, "embedding_scale": 12.0, "residual_scale": 0.22, "logit_scale": 8.0, "score_scale": 0.1},
+    "smollm3": {"pairs": True, "unrotated": 4, "blocks": 4},
+    "olmo2": {"norm": "row", "post": True, "pre": False, "window": [True, False]},
+    "gemma3-linear": {**GEMMA, **POST, "architecture": "gemma3", "norm": "head", "window": [False, True], "local_base": 10000.0,
+                      "stretch": "linear"},
+    "qwen2-yarn": {"architecture": "qwen2", "bias": True, "stretch": "yarn"},
+    "llama-biases": {"architecture": "llama", "pairs": True, "biases": True},
+}
+FACTOR, ORIGINAL = 4.0, 16  # of stretched positions
+SEEN = 3  # keys that a window has
+
+
+def blocks_of(name):
+    return KINDS[name].get("blocks", BLOCKS)
 
 
 def model(name, matrix, seed=0, vocabulary=VOCABULARY, context=64):
     """(pairs, tensors, values of the tensors)"""
     rng = np.random.default_rng(seed)
     facts, tensors, values = KINDS[name], {}, {}
+    kind, blocks = facts.get("architecture", name), blocks_of(name)
 
     def add(key, *dims, kind=0, about=0.0):
         x = about + rng.standard_normal(dims) * (0.3 if len(dims) == 1 else 1 / np.sqrt(dims[-1]))
@@ -79,79 +103,120 @@ def model(name, matrix, seed=0, vocabulary=VOCABULARY, context=64):
         tensors[key] = (dims, kind, data)
 
     add("token_embd.weight", vocabulary, WIDTH, kind=matrix)
-    for i in range(BLOCKS):
-        for part, n, k in (("attn_q", HEADS * DEPTH, WIDTH), ("attn_k", KEY_HEADS * DEPTH, WIDTH), ("attn_v", KEY_HEADS * DEPTH, WIDTH),
-                           ("attn_output", WIDTH, HEADS * DEPTH), ("ffn_gate", INNER, WIDTH), ("ffn_up", INNER, WIDTH),
-                           ("ffn_down", WIDTH, INNER)):
+    for i in range(blocks):
+        q, k = HEADS * DEPTH, KEY_HEADS * DEPTH
+        projections = [("attn_qkv", q + 2 * k, WIDTH)] if facts.get("joined") else [("attn_q", q, WIDTH), ("attn_k", k, WIDTH), ("attn_v", k, WIDTH)]
+        gates = [("ffn_up", 2 * INNER, WIDTH)] if facts.get("joined") else [("ffn_gate", INNER, WIDTH), ("ffn_up", INNER, WIDTH)]
+        for part, n, k in (*projections, ("attn_output", WIDTH, q), *gates, ("ffn_down", WIDTH, INNER)):
             add(f"blk.{i}.{part}.weight", n, k, kind=matrix)
-        for part, n in (("attn_norm", WIDTH), ("ffn_norm", WIDTH)):
-            add(f"blk.{i}.{part}.weight", n, about=1.0)
-        if facts.get("bias"):
-            for part, n in (("attn_q", HEADS), ("attn_k", KEY_HEADS), ("attn_v", KEY_HEADS)):
-                add(f"blk.{i}.{part}.bias", n * DEPTH)
-        if facts.get("head_norm"):
-            add(f"blk.{i}.attn_q_norm.weight", DEPTH, about=1.0)
-            add(f"blk.{i}.attn_k_norm.weight", DEPTH, about=1.0)
-        if facts.get("post"):
-            add(f"blk.{i}.post_attention_norm.weight", WIDTH, about=1.0)
-            add(f"blk.{i}.post_ffw_norm.weight", WIDTH, about=1.0)
+            if facts.get("biases") or facts.get("bias") and part in ("attn_q", "attn_k", "attn_v"):
+                add(f"blk.{i}.{part}.bias", n)
+        for part in ["attn_norm", "ffn_norm"] * facts.get("pre", True) + ["post_attention_norm", "post_ffw_norm"] * facts.get("post", False):
+            add(f"blk.{i}.{part}.weight", WIDTH, about=1.0)
+        if "norm" in facts:
+            for part, heads in (("attn_q_norm", HEADS), ("attn_k_norm", KEY_HEADS)):
+                add(f"blk.{i}.{part}.weight", DEPTH * (heads if facts["norm"] == "row" else 1), about=1.0)
+    if facts.get("divisors"):
+        for which in ("short", "long"):
+            add(f"rope_factors_{which}.weight", facts["turned"] // 2, about=2.0)
     add("output_norm.weight", WIDTH, about=1.0)
-    pairs = [("general.architecture", STRING, name)] + [(f"{name}.{key}", U32, value) for key, value in (
-        ("block_count", BLOCKS), ("embedding_length", WIDTH), ("feed_forward_length", INNER), ("attention.head_count", HEADS),
-        ("attention.head_count_kv", KEY_HEADS), ("attention.key_length", DEPTH), ("context_length", context))] + [
-        (f"{name}.attention.layer_norm_rms_epsilon", F32, 1e-5), (f"{name}.rope.freq_base", F32, 500.0),
+    pairs = [("general.architecture", STRING, kind)] + [(f"{kind}.{key}", U32, value) for key, value in (
+        ("block_count", blocks), ("embedding_length", WIDTH), ("feed_forward_length", INNER), ("attention.head_count", HEADS),
+        ("attention.head_count_kv", KEY_HEADS), ("attention.key_length", DEPTH), ("attention.value_length", DEPTH), ("context_length", context),
+        ("rope.dimension_count", facts.get("turned", DEPTH)))] + [
+        (f"{kind}.attention.layer_norm_rms_epsilon", F32, 1e-5), (f"{kind}.rope.freq_base", F32, 500.0),
         ("tokenizer.ggml.tokens", ARRAY, struct.pack("<IQ", STRING, 2) + text("a") + text("b"))]
-    if name == "gemma3":
-        pairs.append((f"{name}.attention.sliding_window", U32, 3))
+    keys = {"embedding_scale": "embedding_scale", "residual_scale": "residual_scale", "logit_scale": "logit_scale",
+            "score_scale": "attention.scale", "score_cap": "attn_logit_softcapping", "logit_cap": "final_logit_softcapping",
+            "magnitude": "rope.scaling.attn_factor"}
+    pairs += [(f"{kind}.{key}", F32, facts[fact]) for fact, key in keys.items() if fact in facts and not (fact == "embedding_scale" and facts.get("gelu"))]
+    if "window" in facts:
+        pairs.append((f"{kind}.attention.sliding_window", U32, SEEN))
+    if "stretch" in facts or facts.get("divisors"):
+        pairs.append((f"{kind}.rope.scaling.original_context_length", U32, ORIGINAL))
+    if "stretch" in facts:
+        pairs += [(f"{kind}.rope.scaling.type", STRING, facts["stretch"]), (f"{kind}.rope.scaling.factor", F32, FACTOR)]
+    if facts.get("window") in ([True, False], [False, True]):
+        pairs.append((f"{kind}.attention.sliding_window_pattern", ARRAY, struct.pack("<IQ2?", BOOL, 2, *facts["window"])))
     return pairs, tensors, values
 
 
-def evaluate(name, w, ids, past):
-    """logits [rows, vocabulary] and the caches, in float64, from the published descriptions of the architectures."""
+def evaluate(name, w, ids, past, context=64):
+    """logits [rows, vocabulary] and the caches, in float64, from the published descriptions of the architectures. context: positions
+    that the model is asked for."""
     PAST, ROWS = past[0].shape[1], len(ids)  # the sizes of this call
     facts = KINDS[name]
+    turned = facts.get("turned", DEPTH)
     w = {key: value.astype(np.float64) for key, value in w.items()}
     places = np.arange(PAST, PAST + ROWS)
 
     def norm(x, gain):
         return x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5) * gain
 
-    def rotate(x, base):  # [heads, rows, depth]
-        angles = places[:, None] * base ** (-2 * np.arange(DEPTH // 2) / DEPTH)
-        c, s = np.cos(angles), np.sin(angles)
-        y = np.empty_like(x)
-        a, b = (np.s_[..., 0::2], np.s_[..., 1::2]) if name == "llama" else (np.s_[..., :DEPTH // 2], np.s_[..., DEPTH // 2:])
+    def frequencies(is_local):
+        i = np.arange(turned // 2)
+        base = facts.get("local_base", 500.0) if is_local else 500.0
+        plain = base ** (-2 * i / turned)
+        if is_local or "stretch" not in facts:
+            return plain
+        if facts["stretch"] == "linear":
+            return plain / FACTOR
+        first, last = (turned * np.log(ORIGINAL / (turns * 2 * np.pi)) / (2 * np.log(base)) for turns in (32, 1))
+        first, last = max(0, np.floor(first)), min(turned - 1, np.ceil(last))
+        kept = 1 - np.clip((i - first) / max(0.001, last - first), 0, 1)
+        return plain * kept + plain / FACTOR * (1 - kept)
+
+    def rotate(x, is_local):  # [heads, rows, depth]
+        f = frequencies(is_local)
+        if facts.get("divisors"):
+            f = f / w[f"rope_factors_{'long' if context > ORIGINAL else 'short'}.weight"]
+        magnitude = facts.get("magnitude", 1) * (1 + 0.1 * np.log(FACTOR) if facts.get("stretch") == "yarn" else 1)
+        angles = places[:, None] * f
+        c, s = np.cos(angles) * magnitude, np.sin(angles) * magnitude
+        y = x.copy()
+        a, b = (np.s_[..., 0:turned:2], np.s_[..., 1:turned:2]) if facts.get("pairs") else (np.s_[..., :turned // 2], np.s_[..., turned // 2:turned])
         y[a], y[b] = x[a] * c - x[b] * s, x[a] * s + x[b] * c
         return y
 
-    x, caches = w["token_embd.weight"][ids], []
-    if name == "gemma3":
-        x = x * np.sqrt(np.float32(WIDTH)).astype(np.float64)
-    for i in range(BLOCKS):
+    def dense(x, key):
+        return x @ w[f"{key}.weight"].T + w.get(f"{key}.bias", 0)
+
+    x, caches = w["token_embd.weight"][ids] * facts.get("embedding_scale", 1), []
+    for i in range(len(past) // 2):
         b = f"blk.{i}."
-        is_local = name == "gemma3" and (i + 1) % 6 != 0
-        h = norm(x, w[b + "attn_norm.weight"])
-        q, k, v = ((h @ w[f"{b}{part}.weight"].T + w.get(f"{b}{part}.bias", 0)).reshape(ROWS, -1, DEPTH).swapaxes(0, 1)
-                   for part in ("attn_q", "attn_k", "attn_v"))
-        if facts.get("head_norm"):
+        window = facts.get("window", [False])
+        is_local = window[i % len(window)]
+        h = norm(x, w[b + "attn_norm.weight"]) if facts.get("pre", True) else x
+        if facts.get("joined"):
+            q, k, v = np.split(dense(h, b + "attn_qkv"), [HEADS * DEPTH, (HEADS + KEY_HEADS) * DEPTH], 1)
+        else:
+            q, k, v = (dense(h, b + part) for part in ("attn_q", "attn_k", "attn_v"))
+        if facts.get("norm") == "row":
             q, k = norm(q, w[b + "attn_q_norm.weight"]), norm(k, w[b + "attn_k_norm.weight"])
-        q, k = (rotate(t, 10000.0 if is_local else 500.0) for t in (q, k))
+        q, k, v = (t.reshape(ROWS, -1, DEPTH).swapaxes(0, 1) for t in (q, k, v))
+        if facts.get("norm") == "head":
+            q, k = norm(q, w[b + "attn_q_norm.weight"]), norm(k, w[b + "attn_k_norm.weight"])
+        if not facts.get("unrotated") or (i + 1) % facts["unrotated"]:
+            q, k = rotate(q, is_local), rotate(k, is_local)
         k, v = np.concatenate([past[2 * i], k], 1), np.concatenate([past[2 * i + 1], v], 1)
         caches += [k, v]
-        scores = q @ np.repeat(k, HEADS // KEY_HEADS, 0).swapaxes(1, 2) / np.sqrt(DEPTH)
+        scores = q @ np.repeat(k, HEADS // KEY_HEADS, 0).swapaxes(1, 2) * facts.get("score_scale", 1 / np.sqrt(DEPTH))
+        if "score_cap" in facts:
+            scores = facts["score_cap"] * np.tanh(scores / facts["score_cap"])
         distance = places[:, None] - np.arange(PAST + ROWS)
-        scores[:, (distance < 0) | (is_local & (distance >= 3))] = -np.inf
+        scores[:, (distance < 0) | (is_local & (distance >= SEEN))] = -np.inf
         scores = np.exp(scores - scores.max(-1, keepdims=True))
         y = (scores / scores.sum(-1, keepdims=True)) @ np.repeat(v, HEADS // KEY_HEADS, 0)
-        y = y.swapaxes(0, 1).reshape(ROWS, -1) @ w[b + "attn_output.weight"].T
-        x = x + (norm(y, w[b + "post_attention_norm.weight"]) if facts.get("post") else y)
-        h = norm(x, w[b + "ffn_norm.weight"])
-        gate, up = h @ w[b + "ffn_gate.weight"].T, h @ w[b + "ffn_up.weight"].T
+        y = dense(y.swapaxes(0, 1).reshape(ROWS, -1), b + "attn_output")
+        x = x + (norm(y, w[b + "post_attention_norm.weight"]) if facts.get("post") else y) * facts.get("residual_scale", 1)
+        h = norm(x, w[b + "ffn_norm.weight"]) if facts.get("pre", True) else x
+        gate, up = np.split(dense(h, b + "ffn_up"), 2, 1) if facts.get("joined") else (dense(h, b + "ffn_gate"), dense(h, b + "ffn_up"))
         gate = (0.5 * gate * (1 + np.tanh(np.sqrt(2 / np.pi) * (gate + 0.044715 * gate ** 3))) if facts.get("gelu")
                 else gate / (1 + np.exp(-gate)))
-        y = (gate * up) @ w[b + "ffn_down.weight"].T
-        x = x + (norm(y, w[b + "post_ffw_norm.weight"]) if facts.get("post") else y)
-    return norm(x, w["output_norm.weight"]) @ w["token_embd.weight"].T, caches
+        y = dense(gate * up, b + "ffn_down")
+        x = x + (norm(y, w[b + "post_ffw_norm.weight"]) if facts.get("post") else y) * facts.get("residual_scale", 1)
+    logits = norm(x, w["output_norm.weight"]) @ w["token_embd.weight"].T / facts.get("logit_scale", 1)
+    return facts["logit_cap"] * np.tanh(logits / facts["logit_cap"]) if "logit_cap" in facts else logits, caches
 
 
 # -- a language model with a tokeniser of bytes
@@ -209,13 +274,13 @@ def decode(ids):
     return b"".join(MERGED[i - 256].encode() if 256 <= i < 259 else bytes([i]) if i < 256 else b"" for i in ids)
 
 
-def continue_greedily(name, values, ids, count, of_largest=False):
+def continue_greedily(name, values, ids, count, of_largest=False, context=512):
     """Tokens, and the lead of each over the second best (as a share of the largest |logit| if asked), by evaluating the whole
     text again for each."""
     made, leads = [], []
-    nothing = [np.zeros((KEY_HEADS, 0, DEPTH)) for _ in range(2 * BLOCKS)]
+    nothing = [np.zeros((KEY_HEADS, 0, DEPTH)) for _ in range(2 * blocks_of(name))]
     for _ in range(count):
-        logits = evaluate(name, values, np.array(ids + made), nothing)[0][-1]
+        logits = evaluate(name, values, np.array(ids + made), nothing, context)[0][-1]
         best = np.argsort(logits)[::-1]
         leads.append((logits[best[0]] - logits[best[1]]) / (np.abs(logits).max() if of_largest else 1))
         made.append(int(best[0]))

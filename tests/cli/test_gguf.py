@@ -5,14 +5,14 @@ import struct
 import numpy as np
 import pytest
 
-from gguf_models import (ARRAY, BLOCKS, DEPTH, F32, I32, KEY_HEADS, KINDS, PAST, ROWS, STRING, U8, U16, U32, U64, VOCABULARY, WIDTH, evaluate, gguf,
-                         model, text)
+from gguf_models import (ARRAY, BLOCKS, DEPTH, F32, I32, KEY_HEADS, KINDS, PAST, ROWS, STRING, U8, U16, U32, U64, VOCABULARY, WIDTH, blocks_of,
+                         evaluate, gguf, model, text)
 from hone import refused, sound, with_long
 
 
 @pytest.mark.parametrize("how", [["--reference"], []], ids=["reference", "compiled"])
-@pytest.mark.parametrize("matrix", [0, 3, 8], ids=["F32", "Q4_1", "Q8_0"])
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name, matrix", [pytest.param(name, matrix, id=f"{name}-{kind}", marks=[pytest.mark.long] * (matrix == 8 and i > 3))
+                                          for i, name in enumerate(KINDS) for kind, matrix in (("F32", 0), ("Q4_1", 3), ("Q8_0", 8))])
 def test_a_model_computes_what_its_architecture_says(hone, tmp_path, name, matrix, how):
     pairs, tensors, values = model(name, matrix)
     path, inputs, outputs = tmp_path / "model.gguf", tmp_path / "in", tmp_path / "out"
@@ -20,14 +20,14 @@ def test_a_model_computes_what_its_architecture_says(hone, tmp_path, name, matri
     inputs.mkdir()
     rng = np.random.default_rng(1)
     ids = rng.integers(0, VOCABULARY, ROWS)
-    past = [rng.standard_normal((KEY_HEADS, PAST, DEPTH)) for _ in range(2 * BLOCKS)]
+    past = [rng.standard_normal((KEY_HEADS, PAST, DEPTH)) for _ in range(2 * blocks_of(name))]
     np.save(inputs / "input_ids.npy", ids[None])
     np.save(inputs / "position_ids.npy", np.arange(PAST, PAST + ROWS)[None])
     for i, cache in enumerate(past):
         np.save(inputs / f"past.{i // 2}.{'value' if i % 2 else 'key'}.npy", cache[None].astype(np.float32))
     sound(hone("run", path, "--inputs", inputs, "-o", outputs, *how))
     logits, caches = evaluate(name, values, ids, [cache.astype(np.float32) for cache in past])
-    got = [np.load(outputs / f"out_{i}.npy")[0] for i in range(2 * BLOCKS + 1)]
+    got = [np.load(outputs / f"out_{i}.npy")[0] for i in range(len(past) + 1)]
     for want, have in zip(caches + [logits], got):
         np.testing.assert_allclose(have, want, rtol=2e-4, atol=2e-4 * np.abs(want).max())
 
@@ -43,7 +43,7 @@ LEVELS = {"reference": ["--reference"], "compiled": [], "avx2": ["--cpu", "avx2"
                                  for kind, shape, is_long in (("", [], ("avx2", "portable")), ("up-to-7-", UP_TO_7, ("avx2", "reference")))
                                  for name, level in LEVELS.items()])
 @pytest.mark.parametrize("past, rows", with_long([(3, 1), (12, 4)], (0, 4), (0, 1), (15, 1), (5, 4)))
-@pytest.mark.parametrize("name", ["llama", "gemma3"])
+@pytest.mark.parametrize("name", ["llama", "gemma3", *(pytest.param(name, marks=pytest.mark.long) for name in ("gemma2", "phi3", "olmo2", "gemma3-linear"))])
 def test_caches_as_state_are_updated_in_place(hone, tmp_path, name, past, rows, how):
     pairs, tensors, values = model(name, 8)
     path, inputs, outputs = tmp_path / "model.gguf", tmp_path / "in", tmp_path / "out"
@@ -61,7 +61,7 @@ def test_caches_as_state_are_updated_in_place(hone, tmp_path, name, past, rows, 
     for i, cache in enumerate(caches):
         np.save(inputs / f"past.{i // 2}.{'value' if i % 2 else 'key'}.npy", cache[None])
     sound(hone("run", path, "--cache", str(CACHE), "--inputs", inputs, "-o", outputs, *(word.replace("ROWS", str(rows)) for word in how)))
-    logits, new = evaluate(name, values, ids, [cache[:, :past].astype(np.float64) for cache in caches])
+    logits, new = evaluate(name, values, ids, [cache[:, :past].astype(np.float64) for cache in caches], CACHE)
     got = [np.load(outputs / f"out_{i}.npy")[0] for i in range(2 * BLOCKS + 1)]
     np.testing.assert_allclose(got[-1][0], logits[last], rtol=0, atol=4e-3 * np.abs(logits).max())
     for before, want, have in zip(caches, new, got):
@@ -133,10 +133,14 @@ def damaged():
     yield "negative heads", with_pairs(("llama.attention.head_count", I32, -4)), "E_FORMAT", "head_count"
     yield "0 heads", with_pairs(("llama.attention.head_count", U32, 0)), "E_FORMAT", "head_count"
     yield "3 heads over 2", with_pairs(("llama.attention.head_count", U32, 3)), "E_FORMAT", "heads"
-    yield "odd depth", with_pairs(("llama.attention.key_length", U32, 31)), "E_FORMAT", "heads"
+    yield "odd depth", with_pairs(("llama.attention.key_length", U32, 31), ("llama.rope.dimension_count", U32, 30)), "E_FORMAT", "heads"
     yield "another width", with_pairs(("llama.embedding_length", U32, 32)), "E_SHAPE", "shape"
     yield "epsilon not a number", with_pairs(("llama.attention.layer_norm_rms_epsilon", F32, float("nan"))), "E_FORMAT", "finite"
-    yield "scaled positions", with_pairs(("llama.rope.scaling.type", STRING, "yarn"), ("llama.rope.scaling.factor", F32, 4.0)), "E_UNSUP", "yarn"
+    yield "scaled positions", with_pairs(("llama.rope.scaling.type", STRING, "spiral"), ("llama.rope.scaling.factor", F32, 4.0)), "E_UNSUP", "spiral"
+    yield "stretched by 0", with_pairs(("llama.rope.scaling.factor", F32, 0.0)), "E_FORMAT", "stretched by 0"
+    yield "31 turned elements", with_pairs(("llama.rope.dimension_count", U32, 31)), "E_FORMAT", "31 of them rotated"
+    yield "a tensor too many", with_tensor("blk.0.attn_sinks.weight", ((1,), 0, bytes(4))), "E_UNSUP", "blk.0.attn_sinks.weight"
+    yield "no biases", gguf([(k.replace("llama", "qwen2"), t, v.replace("llama", "qwen2") if k == "general.architecture" else v) for k, t, v in pairs], tensors), "E_FORMAT", "attn_q.bias"
     yield "no embedding", without("token_embd.weight"), "E_FORMAT", "token_embd"
     yield "no norm", without("blk.1.ffn_norm.weight"), "E_FORMAT", "blk.1.ffn_norm"
     yield "no matrix", without("blk.0.attn_v.weight"), "E_FORMAT", "blk.0.attn_v"

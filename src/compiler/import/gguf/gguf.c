@@ -15,25 +15,36 @@
 
 #include "compiler/import/common/builder.h"
 
-/* What a kind of model adds to the block that all share: RMS norms, rotary positions, grouped heads, a gated feed-forward part. */
+/* Where a kind of model differs from the block that all share (RMS norms, rotary positions, grouped heads, a gated feed-forward part)
+   and the file does not say so. Biases, norms of heads and of results, joined matrices, scales and soft caps are there if the file
+   has them. */
 struct architecture {
   const char *name;
-  bool rotates_pairs;    /* neighbours are rotated together; else element i and i + depth / 2 */
-  bool has_biases;       /* of query, key and value */
-  bool norms_heads;      /* an RMS norm of each head of query and key */
-  bool norms_results;    /* and of what attention and feed-forward add */
+  const char *needs[2];  /* tensors that each block must have */
+  bool rotates_pairs;    /* neighbours are rotated together; else element i and i + half */
   bool is_gelu;          /* GELU (tanh) in place of SiLU */
   bool scales_embedding; /* by sqrt(width) */
-  int global_every; /* one block of so many sees all keys, the others a window; 0: all see all */
+  int global_every;    /* one block of so many sees all keys, the others a window; 0: all see all */
+  int unrotated_every; /* one block of so many has no positions; 0: none */
+  int64_t wide_blocks; /* with so many blocks scores are divided by sqrt(width / heads) */
+  double local_base;   /* of the positions of blocks with a window; 0: that of all */
 };
 static const struct architecture architectures[] = {
-    {"llama", true, false, false, false, false, false, 0},
-    {"qwen2", false, true, false, false, false, false, 0},
-    {"qwen3", false, false, true, false, false, false, 0},
-    {"gemma3", false, false, true, true, true, true, 6},
+    {"llama", .rotates_pairs = true},
+    {"qwen2", .needs = {"attn_q.bias"}},
+    {"qwen3", .needs = {"attn_q_norm.weight"}},
+    {"gemma", .is_gelu = true, .scales_embedding = true},
+    {"gemma2", .needs = {"post_attention_norm.weight"}, .is_gelu = true, .scales_embedding = true,
+     .global_every = 2, .wide_blocks = 46},
+    {"gemma3", .needs = {"post_attention_norm.weight", "attn_q_norm.weight"}, .is_gelu = true,
+     .scales_embedding = true, .global_every = 6, .wide_blocks = 62, .local_base = 10000},
+    {"phi3", .rotates_pairs = false},
+    {"granite", .rotates_pairs = true},
+    {"smollm3", .rotates_pairs = true, .unrotated_every = 4},
+    {"olmo2", .needs = {"post_attention_norm.weight", "attn_q_norm.weight"}, .global_every = 4},
 };
 
-enum { MAX_POSITIONS = 1 << 17, MAX_HEADS = 1024, MAX_DEPTH = 4096, LOCAL_BASE = 10000 };
+enum { MAX_POSITIONS = 1 << 17, MAX_HEADS = 1024, MAX_DEPTH = 4096 };
 
 /* A matrix [n, k] of integers with a scale, and perhaps a minimum, for each `block` of a row. */
 struct matrix {
@@ -50,10 +61,15 @@ struct model {
   struct made {
     struct value *floats;
     struct matrix matrix;
+    bool is_used;
   } * made;
   const struct architecture *kind;
-  int64_t blocks, width, inner, heads, key_heads, depth, positions, window, vocabulary;
+  int64_t blocks, width, inner, heads, key_heads, depth, turned, trained, positions, window,
+      vocabulary;
   double epsilon;
+  double embedding_scale, residual_scale, logit_scale; /* 1: none */
+  double score_scale, score_cap, logit_cap;            /* 0: 1 / sqrt(depth); none */
+  bool *is_local, has_windows;                         /* of each block: sees a window; of any */
   const struct graph *before;          /* of the same file, read before; NULL: none */
   size_t before_at;                    /* the value after the constant that was taken last */
   struct value *ids, *places;          /* the inputs */
@@ -90,10 +106,45 @@ static hone_status find_architecture(struct model *m) {
   for (size_t i = 0; i < COUNT(architectures); i++)
     if (!strcmp(architectures[i].name, name)) m->kind = &architectures[i];
   if (m->kind) return HONE_OK;
-  return advise(m->ctx,
-                fail(m->ctx, HONE_E_UNSUP, place_name("general.architecture"),
-                     "\"%.60s\" is not supported", name),
-                "hone reads GGUF files of llama, qwen2, qwen3 and gemma3");
+  return advise(
+      m->ctx,
+      fail(m->ctx, HONE_E_UNSUP, place_name("general.architecture"), "\"%.60s\" is not supported",
+           name),
+      "hone reads GGUF files of llama, qwen2, qwen3, gemma, gemma2, gemma3, phi3, granite, smollm3 "
+      "and olmo2");
+}
+
+/* Which blocks see a window: attention.sliding_window_pattern is a period, or a truth value for each block. */
+static hone_status read_windows(struct model *m) {
+  char key[128];
+  int64_t every = m->kind->global_every;
+  snprintf(key, sizeof key, "%s.attention.sliding_window_pattern", m->kind->name);
+  const struct gguf_value *pattern = gguf_find(&m->file, key);
+  const bool is_list = pattern && pattern->kind == GGUF_ARRAY;
+  TRY(NEW_ARRAY(m->ctx, m->arena, m->is_local, (size_t)m->blocks));
+  TRY(read_int(m, "attention.sliding_window", INT32_MAX, 0, &m->window));
+  if (!every || !m->window) return HONE_OK;
+  if (is_list && (pattern->element != GGUF_BOOL || pattern->count != (uint64_t)m->blocks))
+    return fail(m->ctx, HONE_E_FORMAT, place_name(key),
+                "is not a truth value for each of %lld blocks", (long long)m->blocks);
+  if (!is_list) TRY(gguf_int(m->ctx, &m->file, key, 0, INT32_MAX, every, &every));
+  for (int64_t i = 0; i < m->blocks; i++)
+    if (is_list ? pattern->at[i] : !every || (i + 1) % every)
+      m->is_local[i] = m->has_windows = true;
+  return HONE_OK;
+}
+
+static hone_status read_scales(struct model *m) {
+  const double embedding = m->kind->scales_embedding ? (double)sqrtf((float)m->width) : 1;
+  const double wide = 1 / sqrt((double)(m->width / m->heads));
+  TRY(read_float(m, "attention.layer_norm_rms_epsilon", 1e-6, &m->epsilon));
+  TRY(read_float(m, "embedding_scale", embedding, &m->embedding_scale));
+  TRY(read_float(m, "residual_scale", 1, &m->residual_scale));
+  TRY(read_float(m, "logit_scale", 1, &m->logit_scale));
+  TRY(read_float(m, "attention.scale", m->blocks == m->kind->wide_blocks ? wide : 0,
+                 &m->score_scale));
+  TRY(read_float(m, "attn_logit_softcapping", 0, &m->score_cap));
+  return read_float(m, "final_logit_softcapping", 0, &m->logit_cap);
 }
 
 static hone_status read_facts(struct model *m) {
@@ -105,15 +156,18 @@ static hone_status read_facts(struct model *m) {
   TRY(read_int(m, "attention.head_count", MAX_HEADS, -1, &m->heads));
   TRY(read_int(m, "attention.head_count_kv", MAX_HEADS, m->heads, &m->key_heads));
   TRY(read_int(m, "attention.key_length", MAX_DEPTH, m->width / m->heads, &m->depth));
+  TRY(read_int(m, "rope.dimension_count", m->depth, m->depth, &m->turned));
   TRY(read_int(m, "context_length", INT32_MAX, 4096, &m->positions));
-  TRY(read_int(m, "attention.sliding_window", INT32_MAX, MAX_POSITIONS, &m->window));
-  TRY(read_float(m, "attention.layer_norm_rms_epsilon", 1e-6, &m->epsilon));
+  TRY(read_windows(m));
+  TRY(read_scales(m));
+  m->trained = m->positions;
   if (m->positions > MAX_POSITIONS) m->positions = MAX_POSITIONS;
   if (m->cache) m->positions = m->cache;
-  if (m->depth < 2 || m->depth % 2 || m->heads % m->key_heads)
+  if (m->depth < 2 || m->depth % 2 || m->turned % 2 || m->heads % m->key_heads)
     return fail(m->ctx, HONE_E_FORMAT, place_name(m->kind->name),
-                "%lld heads of %lld elements over %lld key heads", (long long)m->heads,
-                (long long)m->depth, (long long)m->key_heads);
+                "%lld heads of %lld elements, %lld of them rotated, over %lld key heads",
+                (long long)m->heads, (long long)m->depth, (long long)m->turned,
+                (long long)m->key_heads);
   if (!embedding || embedding->rank != 2)
     return fail(m->ctx, HONE_E_FORMAT, place_name("token_embd.weight"),
                 "is missing, or not a matrix");
@@ -123,7 +177,19 @@ static hone_status read_facts(struct model *m) {
 
 /* -- tensors of the file */
 
-/* The tensor with these dimensions; cols 0: a vector. */
+/* What was made of the tensor so far. */
+static struct made *made_of(struct model *m, const struct gguf_tensor *t) {
+  return &m->made[t - m->file.tensors];
+}
+
+/* NULL: the file has none. */
+static const struct gguf_tensor *look_up(struct model *m, const char *block, const char *name) {
+  char full[128];
+  snprintf(full, sizeof full, "%s%s", block, name);
+  return gguf_tensor(&m->file, full);
+}
+
+/* The tensor with these dimensions; columns 0: a vector. */
 static hone_status find(struct model *m, const char *name, int64_t rows, int64_t columns,
                         const struct gguf_tensor **out) {
   const struct gguf_tensor *t = gguf_tensor(&m->file, name);
@@ -134,13 +200,9 @@ static hone_status find(struct model *m, const char *name, int64_t rows, int64_t
                       "does not have the shape [%lld, %lld]", (long long)rows, (long long)columns)
                : fail(m->ctx, HONE_E_SHAPE, place_name(name), "does not have the shape [%lld]",
                       (long long)rows);
+  made_of(m, t)->is_used = true;
   *out = t;
   return HONE_OK;
-}
-
-/* What was made of the tensor so far. */
-static struct made *made_of(struct model *m, const struct gguf_tensor *t) {
-  return &m->made[t - m->file.tensors];
 }
 
 /* A constant for what NAME + part of the file holds: *out_made, which is to be filled, or NULL if the constant was read
@@ -253,31 +315,36 @@ static hone_status multiply(struct model *m, struct value *x, const struct gguf_
   return x_give(&m->b, out, x_2(&m->b, OP_Add, *out, transposed_gemm(m, sums, w.minima)));
 }
 
-/* NAME.weight, and NAME.bias if there is to be one. */
+/* NAME.weight, and NAME.bias if the file has one. */
 static hone_status dense(struct model *m, const char *block, const char *name, struct value *x,
-                         int64_t k, int64_t n, bool has_bias, struct value **out) {
+                         int64_t k, int64_t n, struct value **out) {
   char full[128];
   const struct gguf_tensor *t;
   struct value *bias;
   snprintf(full, sizeof full, "%s%s.weight", block, name);
   TRY(find(m, full, n, k, &t));
   TRY(multiply(m, x, t, out));
-  if (!has_bias) return HONE_OK;
   snprintf(full, sizeof full, "%s%s.bias", block, name);
+  if (!gguf_tensor(&m->file, full)) return HONE_OK;
   TRY(vector(m, full, n, &bias));
   return x_give(&m->b, out, x_2(&m->b, OP_Add, *out, bias));
 }
 
-/* Over the last dimension, which has `size` elements. */
-static hone_status norm(struct model *m, const char *block, const char *name, struct value *x,
-                        int64_t size, struct value **out) {
+/* Of *x over the last dimension, which has `size` elements; nothing if an optional one is not there. */
+static hone_status norm(struct model *m, const char *block, const char *name, bool is_optional,
+                        int64_t size, struct value **x) {
   char full[128];
   struct value *gain;
   snprintf(full, sizeof full, "%s%s.weight", block, name);
+  if (is_optional && !gguf_tensor(&m->file, full)) return HONE_OK;
   TRY(vector(m, full, size, &gain));
-  return x_give(&m->b, out,
-                x_args(&m->b, OP_RMSNormalization, VALUES(x, gain),
+  return x_give(&m->b, x,
+                x_args(&m->b, OP_RMSNormalization, VALUES(*x, gain),
                        ARGS(INT_ARG("axis", -1), FLOAT_ARG("epsilon", m->epsilon))));
+}
+
+static struct value *scaled(struct model *m, struct value *x, double by) {
+  return by == 1 ? x : x_by(&m->b, OP_Mul, x, by);
 }
 
 /* The rows of the embedding that the ids name: [rows, width]. */
@@ -301,64 +368,35 @@ static hone_status embed(struct model *m, struct value **out) {
       x = x_2(&m->b, OP_Add, x, x_reshape(&m->b, x_2(&m->b, OP_Gather, w.minima, ids), one, 3));
     x = x_reshape(&m->b, x, flat, 2);
   }
-  if (m->kind->scales_embedding)
-    BUILD(&m->b, x = x_by(&m->b, OP_Mul, x, (double)sqrtf((float)m->width)));
-  *out = x;
-  return HONE_OK;
+  return x_give(&m->b, out, scaled(m, x, m->embedding_scale));
 }
 
-/* Angles of every position, [positions, depth / 2]. Su et al. 2021 (arXiv:2104.09864); rope_freqs.weight divides the frequencies
-   (Llama 3.1). */
-static hone_status rotation(struct model *m, double base, bool has_factors, struct value **cosine,
+static hone_status rotation(struct model *m, bool is_local, struct value **cosine,
                             struct value **sine) {
-  const int64_t half = m->depth / 2;
-  const struct gguf_tensor *t = gguf_tensor(&m->file, "rope_freqs.weight");
-  float factors[MAX_DEPTH / 2];
-  double frequencies[MAX_DEPTH / 2];
-  const struct shape shape = {2, {m->positions, half}};
-  for (int64_t i = 0; i < half; i++) factors[i] = 1;
-  if (t && has_factors) {
-    TRY(find(m, "rope_freqs.weight", half, 0, &t));
-    blocks_decode(t->type, t->data, (size_t)half, factors);
-  }
-  for (int64_t i = 0; i < half; i++)
-    frequencies[i] = pow(base, -2 * (double)i / (double)m->depth) / (double)factors[i];
+  const struct gguf_positions positions = {m->kind->name, m->turned,           m->positions,
+                                           m->trained,    m->kind->local_base, is_local};
+  const struct shape shape = {2, {m->positions, m->turned / 2}};
   TRY(graph_new_constant(m->ctx, m->b.graph, HONE_F32, &shape, cosine));
   TRY(graph_new_constant(m->ctx, m->b.graph, HONE_F32, &shape, sine));
-  for (int64_t at = 0; at < m->positions; at++)
-    for (int64_t i = 0; i < half; i++) {
-      const double angle = (double)at * frequencies[i];
-      ((float *)(uintptr_t)(*cosine)->constant->data)[at * half + i] = (float)cos(angle);
-      ((float *)(uintptr_t)(*sine)->constant->data)[at * half + i] = (float)sin(angle);
-    }
-  return HONE_OK;
+  return gguf_rotation(m->ctx, m->arena, &m->file, &positions,
+                       (float *)(uintptr_t)(*cosine)->constant->data,
+                       (float *)(uintptr_t)(*sine)->constant->data);
 }
 
-static hone_status make_rotations(struct model *m) {
-  const char *scaling;
-  char key[64];
-  double base, factor;
-  snprintf(key, sizeof key, "%s.rope.scaling.type", m->kind->name);
-  TRY(gguf_string(m->ctx, m->arena, &m->file, key, &scaling));
-  TRY(read_float(m, "rope.scaling.factor", 1, &factor));
-  if (scaling && strcmp(scaling, "none") != 0 && factor != 1)
-    return fail(m->ctx, HONE_E_UNSUP, place_name(key), "\"%.60s\" scaling of positions", scaling);
-  TRY(read_float(m, "rope.freq_base", 10000, &base));
-  TRY(rotation(m, base, true, &m->cosine[0], &m->sine[0]));
-  if (!m->kind->global_every) return HONE_OK;
-  return rotation(m, LOCAL_BASE, false, &m->cosine[1], &m->sine[1]);
-}
-
-/* x [rows, heads * depth] as [1, heads, rows, depth]; normed and rotated where asked. */
+/* x [rows, heads * depth] as [1, heads, rows, depth]. */
 static struct value *heads_of(struct model *m, struct value *x, int64_t heads) {
   return x_transpose(&m->b, x_reshape(&m->b, x, (int64_t[]){1, -1, heads, m->depth}, 4),
                      (int64_t[]){0, 2, 1, 3});
 }
 
-static struct value *rotate(struct model *m, struct value *x, bool is_local) {
+static struct value *rotate(struct model *m, struct value *x, int64_t at) {
+  const int is_local = m->is_local[at], every = m->kind->unrotated_every;
+  const int64_t turned = m->turned < m->depth ? m->turned : 0;
+  if (every && (at + 1) % every == 0) return x;
   return x_args(&m->b, OP_RotaryEmbedding,
                 VALUES(x, m->cosine[is_local], m->sine[is_local], m->places),
-                ARGS(INT_ARG("interleaved", m->kind->rotates_pairs)));
+                ARGS(INT_ARG("interleaved", m->kind->rotates_pairs),
+                     INT_ARG("rotary_embedding_dim", turned)));
 }
 
 /* The cache with the new keys or values: x [1, key heads, rows, depth] after the past ones. */
@@ -369,43 +407,65 @@ static struct value *update_cache(struct model *m, size_t at, struct value *x) {
 
 static hone_status attention(struct model *m, int64_t at, struct value *q, struct value *k,
                              struct value *v, struct value *outs[3]) {
-  const bool is_local = m->kind->global_every && (at + 1) % m->kind->global_every;
-  const struct attribute window = INT_ARG(is_local ? "left_window_size" : NULL, m->window - 1);
-  const struct attribute args[] = {INT_ARG("is_causal", 1), window, {.name = NULL}};
-  const struct attribute within[] = {
-      INT_ARG("is_causal", 1), INT_ARG("within", 1), window, {.name = NULL}};
+  struct attribute args[6] = {INT_ARG("is_causal", 1)};
   struct value **cache = &m->caches[2 * at];
+  int n = 1;
+  if (m->is_local[at]) args[n++] = (struct attribute)INT_ARG("left_window_size", m->window - 1);
+  if (m->score_scale > 0) args[n++] = (struct attribute)FLOAT_ARG("scale", m->score_scale);
+  if (m->score_cap > 0) args[n++] = (struct attribute)FLOAT_ARG("softcap", m->score_cap);
   if (!m->cache) {
     x_nodes(&m->b, OP_Attention, VALUES(q, k, v, NULL, cache[0], cache[1]), args, 3, outs);
     return m->b.status;
   }
+  args[n++] = (struct attribute)INT_ARG("within", 1);
   outs[1] = update_cache(m, (size_t)(2 * at), k);
   outs[2] = update_cache(m, (size_t)(2 * at + 1), v);
   k = x_cast(&m->b, outs[1], HONE_F32);
   v = x_cast(&m->b, outs[2], HONE_F32);
-  x_nodes(&m->b, OP_Attention, VALUES(q, k, v, NULL, NULL, NULL, m->lengths), within, 1, outs);
+  x_nodes(&m->b, OP_Attention, VALUES(q, k, v, NULL, NULL, NULL, m->lengths), args, 1, outs);
   return m->b.status;
+}
+
+/* Query, key and value, [rows, heads * depth]: by three matrices, or by one with the rows of all. */
+static hone_status project(struct model *m, const char *block, struct value *x,
+                           struct value *qkv[3]) {
+  static const char *const names[] = {"attn_q", "attn_k", "attn_v"};
+  const int64_t sizes[] = {m->heads * m->depth, m->key_heads * m->depth, m->key_heads * m->depth};
+  struct value *joined;
+  int64_t from = 0;
+  if (!look_up(m, block, "attn_qkv.weight")) {
+    for (int i = 0; i < 3; i++) TRY(dense(m, block, names[i], x, m->width, sizes[i], &qkv[i]));
+    return HONE_OK;
+  }
+  TRY(dense(m, block, "attn_qkv", x, m->width, sizes[0] + 2 * sizes[1], &joined));
+  for (int i = 0; i < 3; from += sizes[i++])
+    qkv[i] = x_slice(&m->b, joined, 1, from, from + sizes[i]);
+  return m->b.status;
+}
+
+/* *x [rows, heads * depth] as heads, with an RMS norm of the row or of each head if the file has one. */
+static hone_status normed_heads(struct model *m, const char *block, const char *name, int64_t heads,
+                                struct value **x) {
+  char full[128];
+  const int64_t row = heads * m->depth;
+  snprintf(full, sizeof full, "%s.weight", name);
+  const struct gguf_tensor *gain = look_up(m, block, full);
+  const bool is_of_row = gain && gain->dims[0] == row;
+  if (is_of_row) TRY(norm(m, block, name, false, row, x));
+  BUILD(&m->b, *x = heads_of(m, *x, heads));
+  return is_of_row ? HONE_OK : norm(m, block, name, true, m->depth, x);
 }
 
 static hone_status attend(struct model *m, int64_t at, const char *block, struct value *x,
                           struct value **out) {
-  const bool is_local = m->kind->global_every && (at + 1) % m->kind->global_every;
-  const bool has_bias = m->kind->has_biases;
-  struct value *q, *k, *v, *outs[3];
+  struct value *qkv[3], *outs[3];
   const char *name;
-  TRY(dense(m, block, "attn_q", x, m->width, m->heads * m->depth, has_bias, &q));
-  TRY(dense(m, block, "attn_k", x, m->width, m->key_heads * m->depth, has_bias, &k));
-  TRY(dense(m, block, "attn_v", x, m->width, m->key_heads * m->depth, has_bias, &v));
-  q = heads_of(m, q, m->heads);
-  k = heads_of(m, k, m->key_heads);
-  v = heads_of(m, v, m->key_heads);
-  if (m->kind->norms_heads) {
-    TRY(norm(m, block, "attn_q_norm", q, m->depth, &q));
-    TRY(norm(m, block, "attn_k_norm", k, m->depth, &k));
-  }
-  q = rotate(m, q, is_local);
-  BUILD(&m->b, k = rotate(m, k, is_local));
-  TRY(attention(m, at, q, k, v, outs));
+  TRY(project(m, block, x, qkv));
+  TRY(normed_heads(m, block, "attn_q_norm", m->heads, &qkv[0]));
+  TRY(normed_heads(m, block, "attn_k_norm", m->key_heads, &qkv[1]));
+  for (int i = 0; i < 2; i++) qkv[i] = rotate(m, qkv[i], at);
+  BUILD(&m->b, qkv[2] = heads_of(m, qkv[2], m->key_heads));
+  TRY(attention(m, at, qkv[0], qkv[1], qkv[2], outs));
   for (int i = 0; i < 2; i++) {
     TRY(arena_printf(m->ctx, m->arena, &name, "present.%lld.%s", (long long)at,
                      i ? "value" : "key"));
@@ -413,44 +473,61 @@ static hone_status attend(struct model *m, int64_t at, const char *block, struct
   }
   BUILD(&m->b, x = x_reshape(&m->b, x_transpose(&m->b, outs[0], (int64_t[]){0, 2, 1, 3}),
                              (int64_t[]){-1, m->heads * m->depth}, 2));
-  return dense(m, block, "attn_output", x, m->heads * m->depth, m->width, false, out);
+  return dense(m, block, "attn_output", x, m->heads * m->depth, m->width, out);
 }
 
+/* The gate and what it multiplies are two matrices, or the halves of one. */
 static hone_status feed_forward(struct model *m, const char *block, struct value *x,
                                 struct value **out) {
   struct value *gate, *up;
-  TRY(dense(m, block, "ffn_gate", x, m->width, m->inner, false, &gate));
-  TRY(dense(m, block, "ffn_up", x, m->width, m->inner, false, &up));
+  if (look_up(m, block, "ffn_gate.weight")) {
+    TRY(dense(m, block, "ffn_gate", x, m->width, m->inner, &gate));
+    TRY(dense(m, block, "ffn_up", x, m->width, m->inner, &up));
+  } else {
+    TRY(dense(m, block, "ffn_up", x, m->width, 2 * m->inner, &up));
+    BUILD(&m->b, gate = x_slice(&m->b, up, 1, 0, m->inner));
+    BUILD(&m->b, up = x_slice(&m->b, up, 1, m->inner, 2 * m->inner));
+  }
   if (m->kind->is_gelu) {
     gate = x_args(&m->b, OP_Gelu, VALUES(gate), ARGS(STRING_ARG("approximate", "tanh")));
   } else {
     gate = x_2(&m->b, OP_Mul, gate, x_1(&m->b, OP_Sigmoid, gate));
   }
   BUILD(&m->b, up = x_2(&m->b, OP_Mul, gate, up));
-  return dense(m, block, "ffn_down", up, m->inner, m->width, false, out);
+  return dense(m, block, "ffn_down", up, m->inner, m->width, out);
 }
 
+/* What a part of a block gives is added to *x. A part without a norm after it has one before it. */
 static hone_status add_block(struct model *m, int64_t at, struct value **x) {
+  static const char *const before[] = {"attn_norm", "ffn_norm"}, *const after[] = {
+                                                                     "post_attention_norm",
+                                                                     "post_ffw_norm"};
   char block[32];
-  struct value *y;
   snprintf(block, sizeof block, "blk.%lld.", (long long)at);
-  TRY(norm(m, block, "attn_norm", *x, m->width, &y));
-  TRY(attend(m, at, block, y, &y));
-  if (m->kind->norms_results) TRY(norm(m, block, "post_attention_norm", y, m->width, &y));
-  BUILD(&m->b, *x = x_2(&m->b, OP_Add, *x, y));
-  TRY(norm(m, block, "ffn_norm", *x, m->width, &y));
-  TRY(feed_forward(m, block, y, &y));
-  if (m->kind->norms_results) TRY(norm(m, block, "post_ffw_norm", y, m->width, &y));
-  return x_give(&m->b, x, x_2(&m->b, OP_Add, *x, y));
+  for (size_t i = 0; i < COUNT(m->kind->needs) && m->kind->needs[i]; i++)
+    if (!look_up(m, block, m->kind->needs[i]))
+      return fail(m->ctx, HONE_E_FORMAT, place_name(block), "%s is missing in the GGUF file",
+                  m->kind->needs[i]);
+  for (int i = 0; i < 2; i++) {
+    struct value *y = *x;
+    char full[64];
+    snprintf(full, sizeof full, "%s.weight", after[i]);
+    TRY(norm(m, block, before[i], look_up(m, block, full), m->width, &y));
+    TRY(i ? feed_forward(m, block, y, &y) : attend(m, at, block, y, &y));
+    TRY(norm(m, block, after[i], true, m->width, &y));
+    BUILD(&m->b, *x = x_2(&m->b, OP_Add, *x, scaled(m, y, m->residual_scale)));
+  }
+  return HONE_OK;
 }
 
 /* By the output matrix, or the embedding in its place. */
 static hone_status add_logits(struct model *m, struct value *x, struct value **out) {
   const bool is_tied = !gguf_tensor(&m->file, "output.weight");
-  const struct gguf_tensor *t;
-  TRY(norm(m, "", "output_norm", x, m->width, &x));
-  TRY(find(m, is_tied ? "token_embd.weight" : "output.weight", m->vocabulary, m->width, &t));
-  TRY(multiply(m, x, t, &x));
+  TRY(norm(m, "", "output_norm", false, m->width, &x));
+  TRY(dense(m, "", is_tied ? "token_embd" : "output", x, m->width, m->vocabulary, &x));
+  x = scaled(m, x, 1 / m->logit_scale);
+  if (m->logit_cap > 0)
+    x = scaled(m, x_1(&m->b, OP_Tanh, scaled(m, x, 1 / m->logit_cap)), m->logit_cap);
   return x_give(&m->b, out, x_reshape(&m->b, x, (int64_t[]){1, -1, m->vocabulary}, 3));
 }
 
@@ -557,6 +634,15 @@ static hone_status declare_states(struct model *m) {
   return HONE_OK;
 }
 
+/* A tensor that no part of the graph reads changes what the model computes. */
+static hone_status refuse_unused(struct model *m) {
+  for (size_t i = 0; i < m->file.tensor_count; i++)
+    if (!m->made[i].is_used && strncmp(m->file.tensors[i].name, "rope_", 5) != 0)
+      return fail(m->ctx, HONE_E_UNSUP, place_name(m->file.tensors[i].name),
+                  "the architecture %s has no such tensor", m->kind->name);
+  return HONE_OK;
+}
+
 /* The tensors of further files, in the folder of the first. */
 static hone_status read_parts(struct model *m, const struct source *source) {
   const char *slash = strrchr(source->path, '/'), *name = slash ? slash + 1 : source->path;
@@ -592,12 +678,13 @@ hone_status read_gguf(struct ctx *ctx, struct arena *arena, const struct source 
   TRY(graph_create(ctx, arena, &m->b.graph));
   TRY(add_inputs(m, source));
   if (m->cache) TRY(add_positions(m));
-  TRY(make_rotations(m));
+  for (int i = 0; i <= m->has_windows; i++) TRY(rotation(m, i, &m->cosine[i], &m->sine[i]));
   TRY(embed(m, &x));
   for (int64_t i = 0; i < m->blocks; i++) TRY(add_block(m, i, &x));
   TRY(m->last ? add_last_logits(m, x, &x) : add_logits(m, x, &x));
   TRY(make_graph_output(&m->b, x, "logits"));
   if (m->cache) TRY(declare_states(m));
+  TRY(refuse_unused(m));
   *out_graph = m->b.graph;
   return HONE_OK;
 }

@@ -4,6 +4,7 @@
  *   parts.c    models in several files
  *   blocks.c   the element types that are stored in blocks with a scale
  *   gguf.c     the architecture's graph
+ *   rotation.c  the angles of positions
  *   vocabulary.c  the tokeniser
  *
  * Layout (little endian): "GGUF", u32 version, u64 tensor count, u64 pair count; pairs: string key, u32 type, value; tensors: string
@@ -84,6 +85,19 @@ MUST_USE hone_status gguf_part_path(struct ctx *ctx, const char *first, int64_t 
 /* Adds the tensors of a further part, whose bytes stay mapped. */
 MUST_USE hone_status gguf_add_part(struct ctx *ctx, struct arena *arena, const uint8_t *bytes,
                                    size_t size, struct gguf *file);
+
+/* -- rotation.c */
+struct gguf_positions {
+  const char *architecture;
+  int64_t turned;    /* elements of a head that positions turn; even */
+  int64_t count;     /* positions asked for */
+  int64_t trained;   /* context_length of the file */
+  double local_base; /* of blocks that see a window, if the file has none; 0: the base of all */
+  bool is_local;     /* for blocks that see a window; their positions are not stretched */
+};
+/* Cosine and sine of the angles, [count, turned / 2]. E_UNSUP for a stretching of positions that hone does not know, E_FORMAT, E_SHAPE. */
+MUST_USE hone_status gguf_rotation(struct ctx *ctx, struct arena *arena, const struct gguf *file,
+                                   const struct gguf_positions *p, float *cosine, float *sine);
 
 /* -- vocabulary.c */
 /* Its texts stay in the file. E_FORMAT for lists that do not fit, E_UNSUP for another kind of
