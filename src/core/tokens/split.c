@@ -11,9 +11,13 @@
 #define GPT2 "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"
 #define LLAMA3 CONTRACTIONS WORDS_OF("{1,3}", "[\\r\\n]*")
 #define QWEN2 CONTRACTIONS WORDS_OF("", "[\\r\\n]*")
-#define CASED                                                                      \
-  "[^\\r\\n\\p{L}\\p{N}]?\\p{Lu}*\\p{Ll}+|[^\\r\\n\\p{L}\\p{N}]?\\p{Lu}+\\p{Ll}*|" \
-  "\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+#define LOWER "[^\\r\\n\\p{L}\\p{N}]?\\p{Lu}*\\p{Ll}+"
+#define UPPER "[^\\r\\n\\p{L}\\p{N}]?\\p{Lu}+\\p{Ll}*"
+#define CASED_TAIL "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+/* A word with the contraction that may follow it. */
+#define CONTRACTED(word)                                                             \
+  word "'[sS]|" word "'[tT]|" word "'[rR][eE]|" word "'[vV][eE]|" word "'[mM]|" word \
+       "'[lL][lL]|" word "'[dD]|" word "|"
 #define CJK "[\\x{4E00}-\\x{9FA5}\\x{800}-\\x{4E00}\\x{AC00}-\\x{D7FF}]+"
 
 static const struct pre_tokeniser table[] = {
@@ -38,7 +42,11 @@ static const struct pre_tokeniser table[] = {
                    "?[^\\s\\p{L}\\p{N}\\r\\n]+|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"},
      false,
      false},
-    {"tekken", {CASED}, true, true},
+    {"tekken", {LOWER "|" UPPER "|\\p{N}" CASED_TAIL}, true, true},
+    {"gpt-4o llama4 kanana2",
+     {CONTRACTED(LOWER) CONTRACTED(UPPER) "\\p{N}{1,3}" CASED_TAIL},
+     false,
+     false},
     {"deepseek-coder", {"[\\r\\n]", "\\s?\\p{L}+", "\\s?\\p{P}+", CJK, "\\p{N}"}, false, false},
     {"deepseek-v3 hunyuan-dense joyai-llm",
      {"\\p{N}{1,3}", "[\\x{4E00}-\\x{9FA5}\\x{3040}-\\x{309F}\\x{30A0}-\\x{30FF}]+",

@@ -39,7 +39,7 @@ enum category { IS_OTHER, IS_LETTER, IS_NUMBER, IS_PUNCTUATION, IS_MARK, IS_SYMB
 enum category category_of(uint32_t code);
 
 /* pattern.c: a regular expression of the form that pre-tokenisers have */
-enum { PATTERN_ITEMS = 8, PATTERN_ALTERNATIVES = 20, PATTERN_RANGES = 24, PATTERNS = 5 };
+enum { PATTERN_ITEMS = 8, PATTERN_ALTERNATIVES = 24, PATTERN_RANGES = 24, PATTERNS = 5 };
 struct code_set {
   uint64_t ascii[2];
   uint8_t categories; /* of other code points, 1 << enum category */

@@ -14,7 +14,7 @@ import llama_cpp
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "cli"))
 from gguf_models import byte_characters  # noqa: E402
 
-PRE = ["default", "gpt-2", "smollm", "llama-bpe", "smaug-bpe", "qwen2", "minicpm5", "seed-coder", "tekken", "deepseek-coder", "deepseek-v3",
+PRE = ["default", "gpt-2", "smollm", "llama-bpe", "smaug-bpe", "qwen2", "minicpm5", "seed-coder", "tekken", "gpt-4o", "deepseek-coder", "deepseek-v3",
        "falcon", "bloom", "viking"]
 SEED_TEXT = ("the quick brown fox jumps over the lazy dog and it's 1234567890 times that they'll don't we've   spaces\n\nlines\ttabs "
              "Grüße naïve café Ångström 你好世界汉字 こんにちは 한국어 привет мир العربية हिन्दी 🙂👍🏽 == != -> (a, b) {x: 1}; // !!! ... ") * 3
