@@ -91,20 +91,52 @@ static hone_status literal(struct parser *p, json_t *value, struct expr **out) {
   return HONE_OK;
 }
 
+/* The code in digits of a base, *count of them at most; *count: those that are there. */
+static uint32_t digits(const struct parser *p, int base, size_t *count) {
+  uint32_t code = 0;
+  size_t n = 0;
+  for (; n < *count && p->at + n < p->end; n++) {
+    const unsigned char c = (unsigned char)p->at[n];
+    const int digit = isdigit(c) ? c - '0' : isxdigit(c) ? (c | 32) - 'a' + 10 : base;
+    if (digit >= base) break;
+    code = code * (uint32_t)base + (uint32_t)digit;
+  }
+  *count = n;
+  return code;
+}
+
+/* What follows a backslash, as in Python: a line end is left out, and an unknown letter keeps its backslash. */
+static void read_escape(struct parser *p, struct strbuf *text) {
+  static const char names[] = "ntrbfav\\'\"", codes[] = "\n\t\r\b\f\a\v\\'\"", hex[] = "xuU";
+  const char c = *p->at, *named = c ? strchr(names, c) : NULL, *in_hex = c ? strchr(hex, c) : NULL;
+  const size_t wanted = in_hex ? (size_t)2 << (in_hex - hex) : 3;
+  size_t count = wanted;
+  char bytes[4];
+  p->at += named || in_hex || c == '\n';
+  if (c == '\n') return;
+  if (named) {
+    strbuf_append(text, &codes[named - names], 1);
+    return;
+  }
+  const uint32_t code = digits(p, in_hex ? 16 : 8, &count);
+  if (in_hex ? count < wanted || code > 0x10ffff : !count) {
+    p->at -= in_hex != NULL;
+    strbuf_append(text, "\\", 1);
+    return;
+  }
+  p->at += count;
+  strbuf_append(text, bytes, utf8_write(code, bytes));
+}
+
 static hone_status read_string(struct parser *p, struct expr **out) {
-  static const char names[] = "ntrbf0", codes[] = "\n\t\r\b\f";
   const char quote = *p->at++;
   struct strbuf text = {0};
   while (p->at < p->end && *p->at != quote) {
-    char c = *p->at++;
-    if (c == '\\' && p->at < p->end) {
-      const char *found = strchr(names, *p->at);
-      if (!found && *p->at != '\\' && *p->at != '\'' && *p->at != '"')
-        strbuf_append(&text, "\\", 1);
-      c = found && *found ? codes[found - names] : *p->at;
-      p->at++;
-    }
-    strbuf_append(&text, &c, 1);
+    const char c = *p->at++;
+    if (c == '\\' && p->at < p->end)
+      read_escape(p, &text);
+    else
+      strbuf_append(&text, &c, 1);
   }
   hone_status status = strbuf_finish(p->ctx, &text);
   if (!status)

@@ -58,6 +58,10 @@ TEMPLATES = {
     "set block": "{% set x %}\n<{{ messages[0].role }}>\n{% endset %}{{ x }}{{ x|length }}",
     "breaks": "{% for m in messages %}{% if m.role == 'assistant' %}{% continue %}{% endif %}{{ m.role }}{% if loop.index == 3 %}{% break %}{% endif %},{% endfor %}",
     "think": "{% for m in messages %}{% if m.role == 'assistant' and '</b>' in m.content %}{{ m.content.split('</b>')[-1].lstrip('\\n') }}{{ m.content.split('<b>')[0].rstrip() }}{% endif %}{% endfor %}",
+    "escapes": r"""{{ "a\
+b\
+\
+ c \x41\u00e9\U0001F642\101\7z\q\'\"\\ " }}""",
     "refuses": "{{ raise_exception('no such role: ' + messages[0].role) }}",
 }
 
