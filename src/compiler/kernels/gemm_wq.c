@@ -190,12 +190,13 @@ size_t gemm_wq_packed_bytes(const struct problem *p, const struct kernel_target 
   return (size_t)(t.count * (t.run_bytes + t.blocks * t.block_bytes));
 }
 
-/* What the source keeps of a: four numbers per block and the digits of each element. */
+/* What the source keeps of a: for each block two numbers, and for each digit two more and that of each element. */
 size_t kernel_split_bytes(const struct problem *p, const struct kernel_target *target,
                           const struct choice *choice) {
   struct panels t = panels_of(p, target, choice);
   int64_t group = t.quad * t.pair;
-  return (size_t)(p->m * t.blocks * (4 * 4 + digits_of(p) * ceil_div(t.step, group) * group));
+  return (size_t)(p->m * t.blocks *
+                  (2 * 4 + digits_of(p) * (2 * 4 + ceil_div(t.step, group) * group)));
 }
 
 size_t gemm_wq_scratch_bytes(const struct problem *p, const struct kernel_target *target,

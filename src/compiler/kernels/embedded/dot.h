@@ -65,16 +65,19 @@ INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
   return acc + (veci)(x >> 24) * (int8_t)(uint8_t)(y >> 24);
 }
 #elif HONE_VECTOR_BYTES == 64 && defined __AVX512VNNI__
+#define HAS_BYTE_DOT_ 1
 INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
   __asm__("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(a), "v"(b));
   return acc;
 }
 #elif HONE_VECTOR_BYTES == 32 && defined __AVXVNNI__
+#define HAS_BYTE_DOT_ 1
 INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
   __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(acc) : "x"(a), "x"(b));
   return acc;
 }
 #elif HONE_VECTOR_BYTES == 16 && defined __ARM_FEATURE_MATMUL_INT8
+#define HAS_BYTE_DOT_ 1
 INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
   __asm__("usdot %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(a), "w"(b));
   return acc;

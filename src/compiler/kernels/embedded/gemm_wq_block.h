@@ -17,30 +17,49 @@
 #else
 #define LARGEST_ 8323072.0f
 #endif
-#define SUMS_OF_DIGITS_ (DIGITS - 1) /* the two lower digits have one sum */
+/* Where an instruction adds products to 32 bits: the sum of a digit begins with the bits of a float, 1.5 * 2^23 times the value of 1 of the
+   digit, so that the sum's bits are the float the same + sum times that value. The difference of both floats is exact, and neither conversion
+   nor multiplication follows. The sum must fit in 22 bits and a sign. */
+#ifdef HAS_BYTE_DOT_
+#define SUMS_ARE_FLOATS_ \
+  ((SIGN_ ? 1l << (B_BITS - 1) : (1l << B_BITS) - 1) * 128 * STEP <= 1l << 22)
+#else
+#define SUMS_ARE_FLOATS_ 0
+#endif
 
 /* Of one row of a: digits, the low ones first. */
 struct PASTE_(NAME, block) {
-  /* the value of an integer 1; the sum of all integers, times that with minima */
-  float step, all;
-  int32_t first[SUMS_OF_DIGITS_]; /* initial sums, which subtract SIGN_ */
+  float all;             /* the sum of all integers, times `step` with minima or SUMS_ARE_FLOATS_ */
+  float step;            /* the value of an integer 1 */
+  float middle[DIGITS];  /* with SUMS_ARE_FLOATS_: what each sum begins with */
+  int32_t first[DIGITS]; /* initial sums, which subtract SIGN_, with the bits of `middle` */
   int8_t digit[DIGITS][GROUPS_(STEP) * GROUP];
 };
 
 /* One block of a row: `depth` elements at a. */
 INLINE_ void PASTE_(NAME, split)(struct PASTE_(NAME, block) *to, const float *a, const long depth) {
   const long padded = GROUPS_(depth) * GROUP;
-  veci most = {0}, sum = {0}, top = {0};
+  veci most = {0}, sum[DIGITS];
+  UNROLL for (int d = 0; d < DIGITS; d++) sum[d] = (veci){0};
   UNROLL for (long k = 0; k < depth; k += LANES)
     most = larger_(most, (veci)load_lanes_(a + k, depth - k) & 0x7fffffff);
   JOIN_LANES_(most, larger_);
   const float largest = LANE_((vec)larger_(most, splati_(23 << 23)), 0); /* at least 2^-104 */
+#if SUMS_ARE_FLOATS_
+  /* the power of two below 32768 / 32512 times the largest, by 2^14 or 2^22 */
+  const uint32_t power =
+      (uint32_t)LANE_((veci)splat_(largest * (32768 / 32512.0f)), 0) & 0x7f800000;
+  const uint32_t unit = power - ((DIGITS == 2 ? 14u : 22u) << 23);
+  const vec scale = (vec)splati_((int32_t)((254u << 23) - unit));
+  const float step = LANE_((vec)splati_((int32_t)unit), 0);
+#else
   const vec scale = splat_(LARGEST_ / largest);
+  const float step = largest * (1 / LARGEST_);
+#endif
   UNROLL for (long k = 0; k < padded; k += LANES) {
     veci x = nearest_(load_lanes_(a + k, depth - k) * scale);
-    sum = veci_add_(sum, x);
     UNROLL for (int d = 0; d < DIGITS; d++) {
-      if (d == 2) top = veci_add_(top, x);
+      sum[d] = veci_add_(sum[d], x);
       narrow_i8(to->digit[d] + k, x, padded - k);
       x = (x + 128) >> 8;
     }
@@ -49,14 +68,26 @@ INLINE_ void PASTE_(NAME, split)(struct PASTE_(NAME, block) *to, const float *a,
   for (long k = padded; k < GROUPS_(STEP) * GROUP; k++)
     UNROLL for (int d = 0; d < DIGITS; d++) to->digit[d][k] = 0;
 #endif
-  to->step = LANE_(most, 0) < 0x7f800000 ? largest * (1 / LARGEST_) : NAN;
+  to->step = LANE_(most, 0) < 0x7f800000 ? step : NAN;
 #if B_ZEROS || SIGN_
-  JOIN_LANES_(sum, veci_add_);
-  JOIN_LANES_(top, veci_add_);
-  to->all = (float)LANE_(sum, 0) * (B_ZEROS == 2 ? to->step : 1);
-  to->first[0] = -SIGN_ * (LANE_(sum, 0) - LANE_(top, 0) * 65536);
-  if (DIGITS == 3) to->first[DIGITS - 2] = -SIGN_ * LANE_(top, 0);
-#else
-  (void)sum, (void)top;
+  UNROLL for (int d = 0; d < DIGITS; d++) JOIN_LANES_(sum[d], veci_add_);
+  to->all = (float)LANE_(sum[0], 0) * (B_ZEROS == 2 || SUMS_ARE_FLOATS_ ? to->step : 1);
 #endif
+  UNROLL for (int d = 0; d < DIGITS; d++) {
+    uint32_t first = 0;
+#if SIGN_
+    first = (uint32_t)LANE_(sum[d], 0);
+    if (d + 1 < DIGITS) first -= 256 * (uint32_t)LANE_(sum[(d + 1) % DIGITS], 0);
+    first *= (uint32_t)-SIGN_;
+#endif
+#if SUMS_ARE_FLOATS_
+    const uint32_t middle = unit + ((23u + 8u * (uint32_t)d) << 23) + 0x400000u;
+    to->middle[d] = LANE_(most, 0) < 0x7f800000 && power <= 237u << 23 /* 2^110 */
+                        ? LANE_((vec)splati_((int32_t)middle), 0)
+                        : NAN;
+    first += middle;
+#endif
+    to->first[d] = (int32_t)first;
+  }
+  (void)sum;
 }

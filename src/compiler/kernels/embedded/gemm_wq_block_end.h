@@ -5,4 +5,4 @@
 #undef LAST_
 #undef SIGN_
 #undef LARGEST_
-#undef SUMS_OF_DIGITS_
+#undef SUMS_ARE_FLOATS_

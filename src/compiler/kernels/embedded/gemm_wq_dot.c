@@ -1,8 +1,9 @@
 /* c = epilogue(a * b) with block-quantised b of 4, 5, 6 or 8 bits, by int8 dot products.
  * A block of a row of a is rounded to integers of DIGITS int8 digits in base 256, scaled so that the
- * largest is 127 * 256 with two digits and 127 * 65536 with three; b's elements are multiplied
- * unsigned. All integer sums are exact: the error is that of rounding a, 2^-16 or 2^-24 of the
- * largest in the block. An infinity or NaN in a block makes the row NaN.
+ * largest is 127 * 256 with two digits and 127 * 65536 with three, or at least half of that where the
+ * scale is a power of two (SUMS_ARE_FLOATS_); b's elements are multiplied unsigned. All integer sums are
+ * exact: the error is that of rounding a, 2^-15 or 2^-23 of the largest in the block. An infinity or NaN in a
+ * block, or with SUMS_ARE_FLOATS_ a number above 2^110, makes the row NaN.
  *
  * A panel of NR columns holds, with B_HALVES 2, the f16 numbers of its runs of blocks (scale[NR], and
  * minimum[NR] if B_ZEROS), then its blocks of STEP rows of b, at most 256: scale[NR] (B_HALVES 0: f32,
@@ -45,11 +46,17 @@
 #if PAIR == 2
 #define SUMS_ nibble_sums_
 #define DOT_ dot_nibbles_
-#define JOIN_ join_nibbles_
 #else
 #define SUMS_ veci
 #define DOT_ dot_bytes_
-#define JOIN_(sums) (sums)
+#endif
+/* Sums in words begin with 0 and are added to the totals; others begin with them. */
+#if PAIR == 2 && defined SUMMED_IN_WORDS_
+#define BEGIN_(total) ((SUMS_){0})
+#define END_(total, sums) (total) += join_nibbles_(sums)
+#else
+#define BEGIN_(total) (total)
+#define END_(total, sums) (total) = (sums)
 #endif
 #if A_SPLIT
 #define ROWS_(count) a_
@@ -78,19 +85,29 @@ INLINE_ const struct PASTE_(NAME, block) *PASTE_(NAME, split_rows)(const float *
 #define TOGETHER_ 1
 #endif
 
-/* Sums of the products of groups of b, from group g on, with the digits of rows of a. */
-INLINE_ void PASTE_(NAME, digits)(veci total[TOGETHER_][DIGITS][PANEL_VECTORS],
-                                  const veci w[UNPACKED_][PANEL_VECTORS],
+/* A sum of each digit of a row. */
+#define TOTALS_ veci total[DIGITS][TILE_ROWS][PANEL_VECTORS]
+
+/* What the sum of digit d of a block begins with. */
+#define FIRST_(block, d) splati_(SIGN_ || SUMS_ARE_FLOATS_ ? (block).first[d] : 0)
+
+/* Adds the products of groups of b, from group g on, with the digits of rows of a, from row m on. The totals begin here, because compilers
+   keep what is read for later rows in registers. */
+INLINE_ void PASTE_(NAME, digits)(TOTALS_, const veci w[UNPACKED_][PANEL_VECTORS],
                                   const struct PASTE_(NAME, block) *a, const long g,
-                                  const long groups, const int rows, const int vectors) {
+                                  const long groups, const int m, const int rows,
+                                  const int vectors) {
   SUMS_ sum[TOGETHER_][DIGITS][PANEL_VECTORS];
   UNROLL for (int r = 0; r < rows; r++)
     UNROLL for (int d = 0; d < DIGITS; d++)
-      UNROLL for (int v = 0; v < vectors; v++) sum[r][d][v] = (SUMS_){0};
+      UNROLL for (int v = 0; v < vectors; v++) {
+        if (g == 0) total[d][m + r][v] = FIRST_(a[m + r], d);
+        sum[r][d][v] = BEGIN_(total[d][m + r][v]);
+      }
   UNROLL for (long i = 0; i < groups * PAIR; i++)
     UNROLL for (int r = 0; r < rows; r++)
       UNROLL for (int d = 0; d < DIGITS; d++) {
-        const int8_t *digit = a[r].digit[d] + g * GROUP + 4 * i;
+        const int8_t *digit = a[m + r].digit[d] + g * GROUP + 4 * i;
 #if HONE_VECTOR_BYTES == 64 && defined __AVX512VNNI__
         if (vectors == 1) {
           sum[r][d][0] = dot_bytes_at_(sum[r][d][0], w[i][0], digit);
@@ -102,11 +119,8 @@ INLINE_ void PASTE_(NAME, digits)(veci total[TOGETHER_][DIGITS][PANEL_VECTORS],
       }
   UNROLL for (int r = 0; r < rows; r++)
     UNROLL for (int d = 0; d < DIGITS; d++)
-      UNROLL for (int v = 0; v < vectors; v++) total[r][d][v] = JOIN_(sum[r][d][v]);
+      UNROLL for (int v = 0; v < vectors; v++) END_(total[d][m + r][v], sum[r][d][v]);
 }
-
-/* Sums of a block, of the two lower digits and of the third. */
-#define TOTALS_ veci total[SUMS_OF_DIGITS_][TILE_ROWS][PANEL_VECTORS]
 
 /* Scales of the vector of columns at `at` of a panel, and its zero points or minima. Kept in registers:
    compilers convert them again for each row. */
@@ -126,17 +140,22 @@ INLINE_ struct PASTE_(NAME, columns) PASTE_(NAME, columns)(const uint8_t *panel,
 }
 
 /* Adds the sums of a block to acc. */
-INLINE_ vec PASTE_(NAME, scaled)(vec acc, const veci sums[SUMS_OF_DIGITS_],
+INLINE_ vec PASTE_(NAME, scaled)(vec acc, const veci sums[DIGITS],
                                  const struct PASTE_(NAME, block) *a,
                                  const struct PASTE_(NAME, columns) columns) {
-  vec t = floats_(sums[0]);
-  if (DIGITS == 3) t += floats_(sums[DIGITS - 2]) * splat_(65536.0f);
+#if SUMS_ARE_FLOATS_
+  vec t = (vec)sums[0] - splat_(a->middle[0]);
+  UNROLL for (int d = 1; d < DIGITS; d++) t += (vec)sums[d] - splat_(a->middle[d]);
+#else
+  vec t = floats_((sums[1] << 8) + sums[0]);
+  if (DIGITS == 3) t += floats_(sums[DIGITS - 1]) * splat_(65536.0f);
+#endif
 #if B_ZEROS == 1
   t -= columns.zero * splat_(a->all);
 #elif B_ZEROS == 2
   acc += columns.zero * splat_(a->all);
 #endif
-  return acc + columns.scale * splat_(a->step) * t;
+  return acc + columns.scale * (SUMS_ARE_FLOATS_ ? t : splat_(a->step) * t);
 }
 
 /* The words of group g of a block, of the vector of columns at `at` of the panel. */
@@ -175,21 +194,13 @@ INLINE_ void PASTE_(NAME, slab)(const struct PASTE_(NAME, block) *a, const uint8
   if (is_last)
     UNROLL for (int v = 0; v < vectors; v++)
       columns[v] = PASTE_(NAME, columns)(panel, run, (first + v) * LANES);
-  veci digits[TOGETHER_][DIGITS][PANEL_VECTORS];
   UNROLL for (int r = 0; r < rows; r++) {
     if (r % TOGETHER_ == 0)
-      PASTE_(NAME, digits)(digits, (const veci(*)[PANEL_VECTORS])w, a + r, g, groups,
+      PASTE_(NAME, digits)(total, (const veci(*)[PANEL_VECTORS])w, a, g, groups, r,
                            rows - r < TOGETHER_ ? rows - r : TOGETHER_, vectors);
-    UNROLL for (int v = 0; v < vectors; v++) {
-      const veci *of = digits[r % TOGETHER_][0] + v;
-      veci sums[SUMS_OF_DIGITS_];
-      sums[0] = total[0][r][v] + (of[PANEL_VECTORS] << 8) + of[0];
-      if (DIGITS == 3)
-        sums[DIGITS - 2] = total[DIGITS - 2][r][v] + of[(DIGITS - 1) * PANEL_VECTORS];
-      if (!is_last) {
-        UNROLL for (int d = 0; d < SUMS_OF_DIGITS_; d++) total[d][r][v] = sums[d];
-        continue;
-      }
+    UNROLL for (int v = 0; is_last && v < vectors; v++) {
+      veci sums[DIGITS];
+      UNROLL for (int d = 0; d < DIGITS; d++) sums[d] = total[d][r][v];
       acc[r][v] = PASTE_(NAME, scaled)(acc[r][v], sums, a + r, columns[v]);
     }
   }
@@ -202,9 +213,6 @@ INLINE_ void PASTE_(NAME, add_block)(const struct PASTE_(NAME, block) *a, const 
   const long slab = SLAB_(vectors), last = (groups - 1) / slab * slab;
   TOTALS_;
   UNROLL for (int i = 0; i < ELEMENTS_; i += 64) PREFETCH_(panel + AHEAD_(rows) + i);
-  UNROLL for (int d = 0; d < SUMS_OF_DIGITS_; d++)
-    UNROLL for (int r = 0; r < rows; r++)
-      UNROLL for (int v = 0; v < vectors; v++) total[d][r][v] = splati_(SIGN_ ? a[r].first[d] : 0);
   UNROLL for (long g = 0; g < last; g += slab)
     PASTE_(NAME, slab)(a, panel, run, total, acc, g, slab, 0, first, rows, vectors);
   PASTE_(NAME, slab)(a, panel, run, total, acc, last, groups - last, 1, first, rows, vectors);
@@ -249,8 +257,10 @@ INLINE_ void PASTE_(NAME, add_tile)(const struct PASTE_(NAME, block) *a, const u
                                     const uint8_t *run, veci sums[2][16], vec acc[TILE_ROWS][PANEL_VECTORS]) {
   const struct PASTE_(NAME, columns) columns = PASTE_(NAME, columns)(panel, run, 0);
   UNROLL for (int r = 0; r < 16; r++) {
-    const veci sum = splati_(SIGN_ ? a[r].first[0] : 0) + (sums[1][r] << 8) + sums[0][r];
-    acc[r][0] = PASTE_(NAME, scaled)(acc[r][0], &sum, a + r, columns);
+    veci of[DIGITS];
+    UNROLL for (int d = 0; d < DIGITS; d++)
+      of[d] = FIRST_(a[r], d) + sums[d][r];
+    acc[r][0] = PASTE_(NAME, scaled)(acc[r][0], of, a + r, columns);
   }
 }
 
@@ -322,7 +332,9 @@ INLINE_ void PASTE_(NAME, sums)(const struct PASTE_(NAME, block) *a, const uint8
 #undef TOTALS_
 #undef SUMS_
 #undef DOT_
-#undef JOIN_
+#undef FIRST_
+#undef BEGIN_
+#undef END_
 #undef AHEAD_
 #undef TOGETHER_
 #undef TILE_BYTES_
