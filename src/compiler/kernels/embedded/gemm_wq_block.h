@@ -17,10 +17,10 @@
 #else
 #define LARGEST_ 8323072.0f
 #endif
-/* Where an instruction adds products to 32 bits: the sum of a digit begins with the bits of a float, 1.5 * 2^23 times the value of 1 of the
-   digit, so that the sum's bits are the float the same + sum times that value. The difference of both floats is exact, and neither conversion
-   nor multiplication follows. The sum must fit in 22 bits and a sign. */
-#ifdef HAS_BYTE_DOT_
+/* Where an instruction adds products to 32 bits, the sum of a digit begins with the bits of the float 1.5 * 2^23 * u, where u, a power of
+   two, is what a digit of 1 stands for. The bits of the sum are then the float (1.5 * 2^23 + sum) * u, and the difference of the two
+   floats is sum * u, exactly: no conversion and no multiplication. The sum must fit in 22 bits and a sign. AMX begins with zeros. */
+#if defined HAS_BYTE_DOT_ && !TILES
 #define SUMS_ARE_FLOATS_ \
   ((SIGN_ ? 1l << (B_BITS - 1) : (1l << B_BITS) - 1) * 128 * STEP <= 1l << 22)
 #else
@@ -46,7 +46,7 @@ INLINE_ void PASTE_(NAME, split)(struct PASTE_(NAME, block) *to, const float *a,
   JOIN_LANES_(most, larger_);
   const float largest = LANE_((vec)larger_(most, splati_(23 << 23)), 0); /* at least 2^-104 */
 #if SUMS_ARE_FLOATS_
-  /* the power of two below 32768 / 32512 times the largest, by 2^14 or 2^22 */
+  /* rounded down to a power of two, so that no digit exceeds 127 */
   const uint32_t power =
       (uint32_t)LANE_((veci)splat_(largest * (32768 / 32512.0f)), 0) & 0x7f800000;
   const uint32_t unit = power - ((DIGITS == 2 ? 14u : 22u) << 23);
