@@ -36,8 +36,8 @@ struct import_options {
   const char *side_files_from; /* folder of external data; NULL: the model's own */
   /* signature of a TFLite file with several; NULL: its first graph */
   const char *signature;
-  bool keeps_loops; /* loops are not unrolled, so that the graph is the same at all sizes */
-  bool strict;      /* nodes out of order are an error, not a warning */
+  bool keeps_control; /* see struct graph */
+  bool strict;        /* nodes out of order are an error, not a warning */
   /* GGUF: the key/value caches are states of this many tokens, updated in place; 0: they grow */
   int64_t cache;
   bool cache_is_float; /* of f32 instead of f16 */

@@ -68,21 +68,6 @@ bool is_shape_op(const struct node *node) {
          is_op(node, OP_Unsqueeze);
 }
 
-static bool has_shape_before(const struct value *value, size_t *left) {
-  const struct node *node = value && value->constant ? value->folded_from : NULL;
-  if (!node) return false;
-  if (!*left || is_op(node, OP_Shape) || is_op(node, OP_Size)) return true;
-  --*left;
-  for (size_t k = 0; k < node->input_count; k++)
-    if (has_shape_before(node->inputs[k], left)) return true;
-  return false;
-}
-
-bool is_from_shape(const struct value *value) {
-  size_t left = 256; /* nodes */
-  return has_shape_before(value, &left);
-}
-
 bool depends_on_sizes(const struct node *node) {
   for (size_t k = 0; k < node->input_count; k++)
     if (is_from_shape(node->inputs[k])) return true;

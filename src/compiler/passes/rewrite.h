@@ -39,9 +39,7 @@ MUST_USE hone_status rewrite_constant(struct rewrite *r, hone_dtype dtype,
 struct node *producer_of(const struct value *value, enum op_id op);
 /* An operator that only changes the shape, not the order, as a Reshape by a constant does. */
 bool is_shape_op(const struct node *node);
-/* True if the constant was computed from the shape of a value, or by more nodes than are looked at. */
-bool is_from_shape(const struct value *value);
-/* True if it reads such a constant: at other sizes it may do something else. */
+/* True if it reads a constant computed from a shape: at other sizes it may do something else. */
 bool depends_on_sizes(const struct node *node);
 /* False if it contains graphs or draws random numbers (Dropout in training): never merged or
    folded. */

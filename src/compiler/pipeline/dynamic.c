@@ -54,6 +54,7 @@ struct probing {
   int64_t sizes[HONE_MAX_SYMBOLS][PROBES];
   size_t counts[HONE_MAX_SYMBOLS], most;
   int64_t least[HONE_MAX_SYMBOLS];
+  bool raises_least; /* for small sizes that give another graph */
   bool is_undefined; /* the model could not be imported at the last sizes */
   struct followed followed;
 };
@@ -109,7 +110,7 @@ static int64_t least_defined(const struct ctx *ctx, const struct model *model, s
   return high;
 }
 
-/* Only probe i of symbol k is below its bound. If the model is not defined at small sizes, or is
+/* Only probe i of symbol k is below its bound. If the model is not defined at small sizes, or with raises_least is
    another graph there, the least size is raised, unless one was requested. */
 static hone_status follow_one(struct ctx *ctx, struct probing *p, size_t k, size_t i,
                               bool *out_changed) {
@@ -126,7 +127,7 @@ static hone_status follow_one(struct ctx *ctx, struct probing *p, size_t k, size
     ctx_clear(ctx);
     status = sizes[k] < first ? follow_at(ctx, p, sizes, out_changed) : HONE_OK;
   }
-  if (status != HONE_E_UNSUP || !may_raise || !p->graph->keeps_sizes) return status;
+  if (status != HONE_E_UNSUP || !may_raise || !p->raises_least) return status;
   while (status == HONE_E_UNSUP) {
     sizes[k] = sizes[k] + sizes[k] / 2 + 1;
     ctx_clear(ctx);
@@ -173,9 +174,11 @@ static hone_status follow_all(struct ctx *ctx, struct probing *p, bool *out_chan
 }
 
 hone_status find_slopes(struct ctx *ctx, const struct model *model,
-                        const struct pipeline_options *pipeline, struct graph *graph) {
+                        const struct pipeline_options *pipeline, bool raises_least,
+                        struct graph *graph) {
   const struct symbols *symbols = &model->symbols;
-  struct probing p = {.model = model, .pipeline = *pipeline, .graph = graph};
+  struct probing p = {
+      .model = model, .pipeline = *pipeline, .graph = graph, .raises_least = raises_least};
   bool changed = false;
   p.pipeline.after = NULL;
   for (size_t k = 0; k < symbols->count; k++) {

@@ -29,46 +29,58 @@ static hone_status after_pass(void *user, struct ctx *ctx, const struct pass *pa
   return dump_graph(run, pass->name, graph);
 }
 
-static hone_status improve_copy(struct run *run, const struct model *model, bool keeps_sizes,
-                                struct graph **out) {
+/* How a model is prepared for all sizes. */
+struct attempt {
+  bool keeps_sizes;   /* passes leave alone what depends on numbers computed from shapes */
+  bool keeps_control; /* see struct graph */
+  bool raises_least;  /* small sizes that give another graph are refused */
+};
+
+static hone_status improve_copy(struct run *run, const struct model *model,
+                                const struct attempt *attempt, struct graph **out) {
   struct pipeline_options pipeline = {.stop_after = run->options->stop_after,
                                       .required_only = run->options->no_passes,
                                       .after = after_pass,
                                       .user = run};
   TRY(graph_copy(run->ctx, run->arena, model->graph, out));
-  (*out)->keeps_sizes = keeps_sizes;
+  (*out)->keeps_sizes = attempt->keeps_sizes;
   TRY(dump_graph(run, "import", *out));
   if (is_stage(run->options->stop_after, "import")) run->stopped = true;
   if (!run->stopped) TRY(passes_run(run->ctx, *out, &pipeline));
-  return run->stopped || !model->symbols.count ? HONE_OK
-                                               : find_slopes(run->ctx, model, &pipeline, *out);
+  return run->stopped || !model->symbols.count
+             ? HONE_OK
+             : find_slopes(run->ctx, model, &pipeline, attempt->raises_least, *out);
 }
 
-/* The model with loops that are not unrolled, whose numbers of iterations may depend on sizes. */
-static hone_status load_with_loops(struct run *run, const struct model *model) {
+/* The model with loops that are not unrolled and branches that both stay, because sizes may decide. */
+static hone_status load_with_control(struct run *run, const struct model *model) {
   struct model again = *model;
   int64_t bounds[HONE_MAX_SYMBOLS];
   for (size_t k = 0; k < model->symbols.count; k++) bounds[k] = model->symbols.at[k].bound;
-  again.options.keeps_loops = true;
-  TRY(model_at(run->ctx, &again, bounds, &run->with_loops));
-  memset(run->with_loops.options.sizes, 0, sizeof run->with_loops.options.sizes);
-  run->with_loops.symbols = model->symbols;
+  again.options.keeps_control = true;
+  TRY(model_at(run->ctx, &again, bounds, &run->with_control));
+  memset(run->with_control.options.sizes, 0, sizeof run->with_control.options.sizes);
+  run->with_control.symbols = model->symbols;
   return HONE_OK;
 }
 
-/* If the passes do not give the same nodes at all sizes, again without those that need not run
-   at all sizes, and then without unrolled loops. */
+/* Attempts, until one gives the same nodes at all sizes. */
 static hone_status improve(struct run *run, const struct model *model, struct graph **out) {
+  static const struct attempt attempts[] = {
+      {.keeps_sizes = false},
+      {.keeps_sizes = true},
+      {.keeps_sizes = true, .keeps_control = true},
+      {.keeps_sizes = true, .keeps_control = true, .raises_least = true},
+      {.keeps_sizes = true, .raises_least = true}};
   uint64_t start = clock_ns();
-  hone_status status = improve_copy(run, model, false, out);
-  if (status == HONE_E_UNSUP && model->symbols.count) {
+  hone_status status = HONE_E_UNSUP;
+  for (size_t i = 0; i < COUNT(attempts) && status == HONE_E_UNSUP; i++) {
+    const struct attempt *now = &attempts[i];
+    if (i && !model->symbols.count) break;
+    if (now->keeps_control && !model->graph->has_resolved) continue;
     ctx_clear(run->ctx);
-    status = improve_copy(run, model, true, out);
-  }
-  if (status == HONE_E_UNSUP && model->symbols.count && model->graph->has_unrolled) {
-    ctx_clear(run->ctx);
-    TRY(load_with_loops(run, model));
-    status = improve_copy(run, &run->with_loops, true, out);
+    if (now->keeps_control && !run->with_control.graph) TRY(load_with_control(run, model));
+    status = improve_copy(run, now->keeps_control ? &run->with_control : model, now, out);
   }
   TRY(status);
   run->report->passes_ms = (double)(clock_ns() - start) / 1e6;
@@ -156,7 +168,7 @@ hone_status compile_model(struct ctx *ctx, const struct model *model,
   TRY(arena_create(ctx, 0, &run.arena));
   hone_status status = compile_in(&run, model, path);
   arena_destroy(run.arena);
-  model_unload(&run.with_loops);
+  model_unload(&run.with_control);
   return status;
 }
 
@@ -167,6 +179,6 @@ hone_status compile_plan(struct ctx *ctx, struct arena *arena, const struct mode
   struct graph *graph;
   hone_status status = improve(&run, model, &graph);
   if (!status) status = make_plan(&run, graph, out);
-  model_unload(&run.with_loops);
+  model_unload(&run.with_control);
   return status;
 }

@@ -7,7 +7,8 @@
 /* -- dynamic.c: `graph` is the result of `pipeline`; sets the slopes of its values for the
    model's symbols. */
 MUST_USE hone_status find_slopes(struct ctx *ctx, const struct model *model,
-                                 const struct pipeline_options *pipeline, struct graph *graph);
+                                 const struct pipeline_options *pipeline, bool raises_least,
+                                 struct graph *graph);
 
 /* -- scales.c: scale and zero point of the model's quantised inputs, then outputs. */
 MUST_USE hone_status find_scales(struct ctx *ctx, struct arena *arena, const struct graph *graph,
@@ -19,7 +20,7 @@ struct run {
   const struct compile_options *options;
   struct compile_report *report;
   struct arena *arena;
-  struct model with_loops;         /* the model with its loops; graph NULL: not loaded */
+  struct model with_control; /* the model with its loops and branches; graph NULL: not loaded */
   const struct port_scale *scales; /* of the model's inputs, then its outputs */
   bool stopped;
 };

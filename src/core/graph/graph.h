@@ -186,9 +186,14 @@ struct graph {
   /* its dimensions will be compared with those at other sizes: passes must not rely on numbers that
    * were computed from shapes */
   bool keeps_sizes;
-  bool keeps_loops;  /* loops with a known trip count are not unrolled */
-  bool has_unrolled; /* some were */
-  bool impossible;   /* a branch whose shapes do not match: it can only fail. No nodes. */
+  /* loops with a known trip count are not unrolled, and an If keeps its branches if its condition was
+   * computed from shapes */
+  bool keeps_control;
+  bool has_resolved; /* some were */
+  /* of a branch: compared with that at other sizes; by call of symbol_follow: not taken */
+  bool is_followed;
+  uint32_t passed_over;
+  bool impossible; /* a branch whose shapes do not match: it can only fail. No nodes. */
   /* engines may quantise activations used with int8 weights: a .tflite's dynamic range */
   bool is_dynamic;
   uint64_t fresh; /* counter for names of new values */

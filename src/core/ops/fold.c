@@ -99,3 +99,18 @@ hone_status node_fold(struct ctx *ctx, struct graph *graph, struct node *node, b
   *out_folded = status == HONE_OK;
   return status;
 }
+
+static bool has_shape_before(const struct value *value, size_t *left) {
+  const struct node *node = value && value->constant ? value->folded_from : NULL;
+  if (!node) return false;
+  if (!*left || is_op(node, OP_Shape) || is_op(node, OP_Size)) return true;
+  --*left;
+  for (size_t k = 0; k < node->input_count; k++)
+    if (has_shape_before(node->inputs[k], left)) return true;
+  return false;
+}
+
+bool is_from_shape(const struct value *value) {
+  size_t left = 256; /* nodes */
+  return has_shape_before(value, &left);
+}

@@ -96,12 +96,19 @@ static hone_status infer_plain(struct inference *f, struct frame *frame, struct 
   return count_bytes(f, node, bytes);
 }
 
-/* Known condition: the branch replaces the node. Else both branches are inferred, then the node. */
+/* Known condition: the branch replaces the node. Else both branches are inferred, then the node. A condition that may depend on
+   sizes is known only if the branches cannot both stay. */
 static hone_status infer_branches(struct inference *f, struct frame *frame, struct task task) {
+  struct graph *model = f->frames.at[0].graph, *branch;
   bool known = false, taken = false;
-  struct graph *branch;
   if (!task.stage) TRY(node_form(f->ctx, task.node));
-  if (!task.stage) TRY(control_condition(f->ctx, task.node, &known, &taken));
+  TRY(control_condition(f->ctx, task.node, &known, &taken));
+  if (known && is_from_shape(task.node->inputs[0])) {
+    model->has_resolved = true;
+    bool stays = model->keeps_control;
+    if (stays && task.stage == BOTH_INFERRED) TRY(control_can_stay(f->ctx, task.node, &stays));
+    known = !stays;
+  }
   if (known) {
     struct node_list nodes = {0};
     TRY(control_inline_if(f->ctx, frame->graph, task.node, taken, &nodes));
@@ -150,8 +157,8 @@ static hone_status infer_iteration(struct inference *f, struct frame *frame, str
       return wait_for(f, frame, &nodes);
     }
     struct graph *model = f->frames.at[0].graph;
-    if (loop_stays(f->ctx, task.node, model->keeps_loops)) return infer_open_loop(f, frame, task);
-    model->has_unrolled = true;
+    if (loop_stays(f->ctx, task.node, model->keeps_control)) return infer_open_loop(f, frame, task);
+    model->has_resolved = true;
     TRY(unroll_begin(f->ctx, frame->graph, task.node, &task.unroll));
     if (unroll_never_runs(task.unroll)) {
       TRY(control_make_empty_loop(f->ctx, frame->graph, task.node));

@@ -98,6 +98,8 @@ MUST_USE hone_status graph_infer_last_if(struct ctx *ctx, struct graph *graph);
  * cannot be folded (not constant, or larger than its operands and than limit fold_bytes). */
 MUST_USE hone_status node_fold(struct ctx *ctx, struct graph *graph, struct node *node,
                                bool *out_folded);
+/* True if the constant was computed from the shape of a value, or by more nodes than are looked at. */
+bool is_from_shape(const struct value *value);
 /* For an operator with its own evaluation that can also be expressed in other operators, for
  * backends without a kernel: appends those nodes and returns a value for each output (NULL for
  * unused outputs); *out_done false: no such operator. */

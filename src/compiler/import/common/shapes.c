@@ -443,7 +443,7 @@ hone_status bind_shapes(struct ctx *ctx, struct arena *arena, const struct impor
   if (options->symbols) *options->symbols = b.symbols;
   graph->is_open = b.symbols.count != 0;
   graph->is_open_inside = b.is_inside;
-  graph->keeps_loops = options->keeps_loops;
+  graph->keeps_control = options->keeps_control;
   TRY(bind_given(&b));
   propagate(&b);
   if (options->asked) return list_asked(&b, options->asked);

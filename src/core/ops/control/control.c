@@ -214,6 +214,17 @@ hone_status infer_if(struct ctx *ctx, struct graph *graph, struct node *node) {
   return HONE_OK;
 }
 
+hone_status control_can_stay(struct ctx *ctx, const struct node *node, bool *out) {
+  struct graph *branch[2];
+  for (int i = 0; i < 2; i++) TRY(control_branch(ctx, node, i, &branch[i]));
+  *out = !branch[0]->impossible && !branch[1]->impossible;
+  for (size_t k = 0; *out && k < node->output_count; k++) {
+    const struct value *a = branch[0]->outputs.at[k], *b = branch[1]->outputs.at[k];
+    *out = a->has_shape && b->has_shape && a->dtype == b->dtype && a->shape.rank == b->shape.rank;
+  }
+  return HONE_OK;
+}
+
 /* -- Loop and Scan */
 
 static hone_status constant_int(struct ctx *ctx, const struct node *node, size_t input,

@@ -21,6 +21,9 @@ MUST_USE hone_status control_or_nothing(struct ctx *ctx, struct graph *graph,
                                         const struct node *node, struct node_list *out,
                                         bool *out_done);
 
+/* Whether the inferred branches of an If give values of the same types and ranks, and neither can only fail. */
+MUST_USE hone_status control_can_stay(struct ctx *ctx, const struct node *node, bool *out);
+
 /* An If whose inferred branches give values of different or dynamic sizes: replaced by an If whose
  * outputs are padded to the bounds, plus the sizes, followed by nodes that crop them; all inferred
  * (if_sizes.c). *out_bytes: of all new values. E_UNSUP if a branch can only fail. */

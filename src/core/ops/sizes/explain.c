@@ -104,11 +104,17 @@ static bool fits(const struct dimension *at, const struct slope *slope) {
   return at->bound - slope_loss(slope, at->f->less) == at->size;
 }
 
+/* False: the graph was a branch that was not taken in that earlier call. */
+static bool was_followed(const struct follower *f, size_t call) {
+  return !(f->passed_over >> call & 1);
+}
+
 /* Also in earlier calls: a first size may have fitted by accident. */
 static bool fits_always(const struct dimension *at, const struct slope *slope) {
   if (!fits(at, slope)) return false;
   for (size_t i = 0; i < at->f->past->count; i++)
-    if (at->bound - slope_loss(slope, at->f->past_less[i]) != (at->seen ? at->seen[i] : at->bound))
+    if (was_followed(at->f, i) &&
+        at->bound - slope_loss(slope, at->f->past_less[i]) != (at->seen ? at->seen[i] : at->bound))
       return false;
   return true;
 }
@@ -345,7 +351,7 @@ static int64_t loss_per_step(const struct dimension *at, size_t k) {
   const struct follower *f = at->f;
   const bool is_now = f->less[k] != 0;
   size_t i = 0;
-  while (!is_now && i < f->past->count && !f->past_less[i][k]) i++;
+  while (!is_now && i < f->past->count && !(f->past_less[i][k] && was_followed(f, i))) i++;
   if (!is_now && i == f->past->count) return 0;
   const int64_t less = is_now ? f->less[k] : f->past_less[i][k];
   const int64_t size = is_now ? at->size : at->seen ? at->seen[i] : at->bound;

@@ -100,6 +100,10 @@ static hone_status guard_node(struct ctx *ctx, struct symbols *symbols, const st
   const struct value *x = node->input_count ? node->inputs[0] : NULL;
   struct window w;
   bool has_window = false;
+  for (size_t a = 0; is_op(node, OP_If) && a < node->attribute_count; a++)
+    if (node->attributes[a].kind == ATTRIBUTE_GRAPH && !node->attributes[a].graph->is_followed)
+      return fail(ctx, HONE_E_UNSUP, node_place(node),
+                  "%s is chosen at none of the sizes that were tried", node->attributes[a].name);
   if (x && x->slope && !is_op(node, OP_ConvTranspose))
     TRY(window_of_node(ctx, node, &w, &has_window));
   for (int i = 0; has_window && i < w.rank; i++)

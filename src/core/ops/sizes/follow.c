@@ -354,6 +354,13 @@ static hone_status follow_attribute(struct follower *f, const struct node *node,
   return is_same ? HONE_OK : refuse(f, node, "a subgraph depends on it");
 }
 
+/* A branch of an If that a known condition does not choose at these sizes may be another graph. */
+static bool is_passed_over(const struct node *other, const struct attribute *a) {
+  const struct tensor *condition = is_op(other, OP_If) ? other->inputs[0]->constant : NULL;
+  return condition &&
+         strcmp(a->name, tensor_i64(condition, 0) ? "then_branch" : "else_branch") != 0;
+}
+
 static hone_status follow_node(struct follower *f, const struct node *node,
                                const struct node *other) {
   if (!same_counts(node, other))
@@ -367,8 +374,15 @@ static hone_status follow_node(struct follower *f, const struct node *node,
     else if (value && pair_of(f, value) != at_n)
       return refuse(f, node, "it reads another value");
   }
-  for (size_t i = 0; i < node->attribute_count; i++)
-    TRY(follow_attribute(f, node, &node->attributes[i], &other->attributes[i]));
+  for (size_t i = 0; i < node->attribute_count; i++) {
+    const struct attribute *a = &node->attributes[i];
+    if (is_passed_over(other, a)) {
+      if (f->past->count < HONE_MOST_FOLLOWED) a->graph->passed_over |= 1u << f->past->count;
+      continue;
+    }
+    TRY(follow_attribute(f, node, a, &other->attributes[i]));
+    if (a->kind == ATTRIBUTE_GRAPH) a->graph->is_followed = true;
+  }
   for (size_t k = 0; k < node->output_count; k++) {
     if (!node->outputs[k] != !other->outputs[k]) return refuse(f, node, "an output is missing");
     if (node->outputs[k]) TRY(pair_values(f, node, node->outputs[k], other->outputs[k]));
@@ -399,8 +413,11 @@ static hone_status follow_graph(struct follower *f, const struct graph *graph,
                                 const struct graph *at_n) {
   struct scope scope = {f->scope, graph, NULL};
   TRY(NEW_ARRAY(f->ctx, f->scratch, scope.pair, graph->values.count + 1));
+  const uint32_t outer = f->passed_over;
   f->scope = &scope;
+  f->passed_over |= graph->passed_over;
   hone_status status = follow_within(f, graph, at_n);
+  f->passed_over = outer;
   f->scope = scope.outer;
   return status;
 }

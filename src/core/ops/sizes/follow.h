@@ -36,6 +36,7 @@ struct follower {
   const struct followed *past;
   int64_t (*past_less)[HONE_MAX_SIZES]; /* by earlier call */
   const struct scope *scope;            /* of the graph that is followed */
+  uint32_t passed_over;                 /* by earlier call: it, or what it is in, was not taken */
   struct arena *scratch;
 };
 
