@@ -71,10 +71,14 @@ KINDS = {
     "llama": {"pairs": True},
     "qwen2": {"bias": True},
     "qwen3": {"norm": "head"},
+    "qwen2vl": {"bias": True, "sections": [4, 6, 6, 0]},
+    "qwen3vl": {"norm": "head", "sections": [6, 5, 5, 0]},
     "gemma": GEMMA,
     "gemma2": {**GEMMA, **POST, "window": [True, False], "score_cap": 5.0, "logit_cap": 3.0},
     "gemma3": {**GEMMA, **POST, "norm": "head", "window": [True] * 5 + [False], "local_base": 10000.0},
     "phi3": {"joined": True, "turned": 24, "divisors": True, "magnitude": 1.19},
+    "internlm2": {"pairs": True},
+    "ernie4_5": {"pairs": True},
     "granite": {"pairs": True, "embedding_scale": 12.0, "residual_scale": 0.22, "logit_scale": 8.0, "score_scale": 0.1},
     "smollm3": {"pairs": True, "unrotated": 4, "blocks": 4},
     "olmo2": {"norm": "row", "post": True, "pre": False, "window": [True, False]},
@@ -130,6 +134,8 @@ def model(name, matrix, seed=0, vocabulary=VOCABULARY, context=64):
             "score_scale": "attention.scale", "score_cap": "attn_logit_softcapping", "logit_cap": "final_logit_softcapping",
             "magnitude": "rope.scaling.attn_factor"}
     pairs += [(f"{kind}.{key}", F32, facts[fact]) for fact, key in keys.items() if fact in facts and not (fact == "embedding_scale" and facts.get("gelu"))]
+    if "sections" in facts:  # of images
+        pairs.append((f"{kind}.rope.dimension_sections", ARRAY, struct.pack("<IQ4i", I32, 4, *facts["sections"])))
     if "window" in facts:
         pairs.append((f"{kind}.attention.sliding_window", U32, SEEN))
     if "stretch" in facts or facts.get("divisors"):

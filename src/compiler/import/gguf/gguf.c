@@ -33,12 +33,16 @@ static const struct architecture architectures[] = {
     {"llama", .rotates_pairs = true},
     {"qwen2", .needs = {"attn_q.bias"}},
     {"qwen3", .needs = {"attn_q_norm.weight"}},
+    {"qwen2vl", .needs = {"attn_q.bias"}}, /* of text all positions of a token are equal */
+    {"qwen3vl", .needs = {"attn_q_norm.weight"}},
     {"gemma", .is_gelu = true, .scales_embedding = true},
     {"gemma2", .needs = {"post_attention_norm.weight"}, .is_gelu = true, .scales_embedding = true,
      .global_every = 2, .wide_blocks = 46},
     {"gemma3", .needs = {"post_attention_norm.weight", "attn_q_norm.weight"}, .is_gelu = true,
      .scales_embedding = true, .global_every = 6, .wide_blocks = 62, .local_base = 10000},
     {"phi3", .rotates_pairs = false},
+    {"internlm2", .rotates_pairs = true},
+    {"ernie4_5", .rotates_pairs = true},
     {"granite", .rotates_pairs = true},
     {"smollm3", .rotates_pairs = true, .unrotated_every = 4},
     {"olmo2", .needs = {"post_attention_norm.weight", "attn_q_norm.weight"}, .global_every = 4},
@@ -106,12 +110,12 @@ static hone_status find_architecture(struct model *m) {
   for (size_t i = 0; i < COUNT(architectures); i++)
     if (!strcmp(architectures[i].name, name)) m->kind = &architectures[i];
   if (m->kind) return HONE_OK;
-  return advise(
-      m->ctx,
-      fail(m->ctx, HONE_E_UNSUP, place_name("general.architecture"), "\"%.60s\" is not supported",
-           name),
-      "hone reads GGUF files of llama, qwen2, qwen3, gemma, gemma2, gemma3, phi3, granite, smollm3 "
-      "and olmo2");
+  return advise(m->ctx,
+                fail(m->ctx, HONE_E_UNSUP, place_name("general.architecture"),
+                     "\"%.60s\" is not supported", name),
+                "hone reads GGUF files of llama, qwen2, qwen2vl, qwen3, qwen3vl, gemma, gemma2, "
+                "gemma3, phi3, "
+                "internlm2, ernie4_5, granite, smollm3 and olmo2");
 }
 
 /* Which blocks see a window: attention.sliding_window_pattern is a period, or a truth value for each block. */
