@@ -894,6 +894,21 @@ def test_what_cannot_carry_it_is_refused_by_name(hone, tmp_path, nodes, reason):
     refused(hone("compile", "m.onnx", "--shape", "x[N<=8,4]", "-o", "m.so"), "E_UNSUP E_SHAPE", reason)
 
 
+def test_a_branch_that_only_size_1_chooses_is_not_compiled(hone, tmp_path):
+    """Sizes of 1 are not compared with others. The other If is chosen at sizes that are."""
+    nodes = [node("Shape", "x", "s", start=0, end=1), node("Squeeze", "s", "n"), node("Equal", "n one", "single"), node("Greater", "n five", "many"),
+             helper.make_node("If", ["many"], ["h"], then_branch=branch("a", node("Exp", "x", "a")), else_branch=branch("b", node("Neg", "x", "b"))),
+             helper.make_node("If", ["single"], ["y"], then_branch=branch("c", node("Abs", "h", "c")), else_branch=branch("d", node("Tanh", "h", "d")))]
+    onnx.save(model(nodes, [("x", FLOAT, ["n", 4])], [("y", FLOAT, ["n", 4])], weights(one=np.int64(1), five=np.int64(5))), tmp_path / "m.onnx")
+    result = hone("compile", "m.onnx", "--shape", "x[N<=24,4]", "-o", "m.so")
+    sound(result)
+    assert "at N = 1 the model takes another branch" in result.errors, result
+    artifact, session = Artifact(tmp_path / "m.so"), ort.InferenceSession(str(tmp_path / "m.onnx"))
+    for n in (24, 6, 5, 2, 13):
+        x = floats(n, 4)
+        np.testing.assert_allclose(artifact(x)[0], session.run(None, {"x": x})[0], rtol=1e-5)
+
+
 def test_small_sizes_with_another_graph_are_refused_by_the_artifact(hone, tmp_path):
     made = model(chosen_by_size(), [("x", FLOAT, ["n", 4])], [("y", FLOAT, None)], weights(five=np.int64(5)))
     made.graph.output[0].type.tensor_type.ClearField("shape")

@@ -173,6 +173,31 @@ static hone_status follow_all(struct ctx *ctx, struct probing *p, bool *out_chan
   return HONE_OK;
 }
 
+/* The conditions computed from shapes, where symbol k has this size and the others their bounds; false: not defined there. */
+static bool decisions_at(const struct ctx *ctx, const struct model *model, size_t k, int64_t size,
+                         uint64_t *out) {
+  struct ctx quiet = *ctx;
+  struct model at_n;
+  int64_t sizes[HONE_MAX_SYMBOLS];
+  for (size_t j = 0; j < model->symbols.count; j++)
+    sizes[j] = j == k ? size : model->symbols.at[j].bound;
+  if (model_at(&quiet, model, sizes, &at_n)) return false;
+  *out = at_n.graph->decisions;
+  model_unload(&at_n);
+  return true;
+}
+
+/* Sizes of 1 are not compared, because they broadcast. */
+static void warn_of_ones(struct ctx *ctx, const struct probing *p) {
+  const struct symbols *symbols = &p->model->symbols;
+  uint64_t at_1, at_2;
+  for (size_t k = 0; k < symbols->count; k++)
+    if (p->least[k] == 1 && symbols->at[k].bound > 2 && decisions_at(ctx, p->model, k, 1, &at_1) &&
+        decisions_at(ctx, p->model, k, 2, &at_2) && at_1 != at_2)
+      warn(ctx, "at %s = 1 the model takes another branch of an If; the artifact computes as at 2",
+           symbols->at[k].name);
+}
+
 hone_status find_slopes(struct ctx *ctx, const struct model *model,
                         const struct pipeline_options *pipeline, bool raises_least,
                         struct graph *graph) {
@@ -192,6 +217,7 @@ hone_status find_slopes(struct ctx *ctx, const struct model *model,
   graph->symbols.count = symbols->count; /* also those that nothing could be tried for */
   for (size_t k = 0; k < symbols->count; k++) graph->symbols.at[k].least = p.least[k];
   if (changed) TRY(follow_all(ctx, &p, NULL));
+  if (model->graph->has_resolved) warn_of_ones(ctx, &p);
   TRY(symbol_finish(ctx, graph));
   return lower_open_sizes(ctx, graph);
 }

@@ -189,7 +189,8 @@ struct graph {
   /* loops with a known trip count are not unrolled, and an If keeps its branches if its condition was
    * computed from shapes */
   bool keeps_control;
-  bool has_resolved; /* some were */
+  uint64_t decisions; /* hash of the conditions that were computed from shapes */
+  bool has_resolved;  /* some were */
   /* of a branch: compared with that at other sizes; by call of symbol_follow: not taken */
   bool is_followed;
   uint32_t passed_over;

@@ -108,6 +108,7 @@ static hone_status infer_branches(struct inference *f, struct frame *frame, stru
     bool stays = model->keeps_control;
     if (stays && task.stage == BOTH_INFERRED) TRY(control_can_stay(f->ctx, task.node, &stays));
     known = !stays;
+    if (!task.stage) model->decisions = 31 * model->decisions + 1 + taken;
   }
   if (known) {
     struct node_list nodes = {0};

@@ -1,5 +1,6 @@
 /* finish: after all sizes were followed: constants that depend on sizes become values computed at run
  * time, and sizes at which the model is not defined are refused by a run. */
+#include "core/ops/control/control.h"
 #include "follow.h"
 
 /* -- values computed from sizes at run time */
@@ -100,10 +101,6 @@ static hone_status guard_node(struct ctx *ctx, struct symbols *symbols, const st
   const struct value *x = node->input_count ? node->inputs[0] : NULL;
   struct window w;
   bool has_window = false;
-  for (size_t a = 0; is_op(node, OP_If) && a < node->attribute_count; a++)
-    if (node->attributes[a].kind == ATTRIBUTE_GRAPH && !node->attributes[a].graph->is_followed)
-      return fail(ctx, HONE_E_UNSUP, node_place(node),
-                  "%s is chosen at none of the sizes that were tried", node->attributes[a].name);
   if (x && x->slope && !is_op(node, OP_ConvTranspose))
     TRY(window_of_node(ctx, node, &w, &has_window));
   for (int i = 0; has_window && i < w.rank; i++)
@@ -144,6 +141,22 @@ static hone_status put_first(struct growth *g, size_t k) {
   return HONE_OK;
 }
 
+/* A branch that no size chose which was tried: how it depends on them is not known, so a run that takes it fails. */
+static hone_status forbid_unseen(struct ctx *ctx, const struct graph_list *graphs) {
+  for (size_t k = 0; k < graphs->count; k++)
+    for (size_t i = 0; i < graphs->at[k]->nodes.count; i++) {
+      const struct node *node = graphs->at[k]->nodes.at[i];
+      const struct tensor *condition = is_op(node, OP_If) ? node->inputs[0]->constant : NULL;
+      struct graph *other;
+      if (!condition) continue;
+      TRY(control_branch(ctx, node, !tensor_i64(condition, 0), &other));
+      if (other->is_followed) continue;
+      other->impossible = true;
+      other->nodes.count = 0;
+    }
+  return HONE_OK;
+}
+
 hone_status symbol_finish(struct ctx *ctx, struct graph *graph) {
   struct growth g = {.ctx = ctx};
   int64_t less[HONE_MAX_SIZES] = {0};
@@ -151,6 +164,7 @@ hone_status symbol_finish(struct ctx *ctx, struct graph *graph) {
     TRY(NEW_ARRAY(ctx, graph->arena, graph->symbols.derived, HONE_MAX_DERIVED));
   least_sizes(&graph->symbols, less);
   TRY(graph_nested(ctx, graph->arena, graph, &g.graphs));
+  TRY(forbid_unseen(ctx, &g.graphs));
   TRY(NEW_ARRAY(ctx, graph->arena, g.first, g.graphs.count));
   for (size_t k = 0; k < g.graphs.count; k++) TRY(finish_graph(&g, k, &graph->symbols, less));
   for (size_t k = 0; k < g.graphs.count; k++) TRY(put_first(&g, k));
