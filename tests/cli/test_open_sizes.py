@@ -489,15 +489,16 @@ def loops():
 
 
 def chosen():
-    """Branches chosen by a size: what is computed, one within another; and by a dimension that is fixed, with other ranks."""
+    """Branches chosen by a size: what is computed, how much is left, one within another; and by a dimension that is fixed, with other ranks."""
     size = lambda axis, out: [node("Shape", "x", f"{out}1", start=axis, end=axis + 1), node("Squeeze", f"{out}1", out)]
     either = lambda condition, out, then, other: helper.make_node("If", [condition], [out], then_branch=branch("t", *then), else_branch=branch("e", *other))
     nodes = [*size(0, "n"), *size(1, "s"), *size(2, "width"), node("Greater", "s eight", "is_long"), node("Greater", "n two", "is_many"), node("Equal", "width unit", "is_thin"),
              either("is_long", "y", [node("Mul", "x x", "t")], [node("Add", "x half", "e")]),
+             either("is_long", "cut", [node("Slice", "x start end axis", "t")], [node("Identity", "x", "e")]), node("ReduceSum", "cut axis", "sum", keepdims=0),
              either("is_many", "inner", [either("is_long", "t", [node("MatMul", "x w", "t")], [node("Relu", "x", "e")])], [node("Neg", "x", "e")]),
              either("is_thin", "same", [node("ReduceSum", "x last", "t", keepdims=0)], [node("Exp", "x", "e")])]
-    return model(nodes, [("x", FLOAT, ["n", "s", 4])], [("y", FLOAT, ["n", "s", 4]), ("inner", FLOAT, ["n", "s", 4]), ("same", FLOAT, ["n", "s", 4])],
-                 weights(w=floats(4, 4), eight=np.int64(8), two=np.int64(2), unit=np.int64(1), half=np.float32(0.5), last=ints(2))), "x[N<=3,S<=23,4]", {"n": 3, "s": 23}
+    return model(nodes, [("x", FLOAT, ["n", "s", 4])], [("y", FLOAT, ["n", "s", 4]), ("cut", FLOAT, ["n", "c", 4]), ("sum", FLOAT, ["n", 4]), ("inner", FLOAT, ["n", "s", 4]), ("same", FLOAT, ["n", "s", 4])],
+                 weights(w=floats(4, 4), eight=np.int64(8), two=np.int64(2), unit=np.int64(1), half=np.float32(0.5), start=ints(0), end=ints(8), axis=ints(1), last=ints(2))), "x[N<=3,S<=23,4]", {"n": 3, "s": 23}
 
 
 SEVERAL = [chosen, loops, decided, weights_in_blocks, one_column, packed_sequences, encoder, decoder, mean_of_a_sequence, mean_of_both, masked_mean, sizes_as_numbers, joined, images, pyramid, deep, normalised, borders, upsampling, grid, tagger, recurrent, pictures, grouped_decoder, many_heads_decoder, causal_decoder, scattered_cache]

@@ -189,8 +189,12 @@ struct graph {
   /* loops with a known trip count are not unrolled, and an If keeps its branches if its condition was
    * computed from shapes */
   bool keeps_control;
-  uint64_t decisions; /* hash of the conditions that were computed from shapes */
-  bool has_resolved;  /* some were */
+  /* of each If that stays because of that, as they were inferred: the dimensions whose sizes differ (if_sizes.c); those of
+   * the graph at the bounds hold at other sizes too */
+  VEC(uint64_t) unlike;
+  const struct graph *at_bounds; /* NULL: this is it */
+  uint64_t decisions;            /* hash of the conditions that were computed from shapes */
+  bool has_resolved;             /* some were */
   /* of a branch: compared with that at other sizes; by call of symbol_follow: not taken */
   bool is_followed;
   uint32_t passed_over;

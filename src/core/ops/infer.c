@@ -96,6 +96,17 @@ static hone_status infer_plain(struct inference *f, struct frame *frame, struct 
   return count_bytes(f, node, bytes);
 }
 
+/* Of an If, for control_sized. */
+static hone_status unlike_sizes(struct inference *f, const struct node *node, uint64_t **out) {
+  struct graph *model = f->frames.at[0].graph;
+  const struct graph *first = model->at_bounds;
+  const size_t i = is_from_shape(node->inputs[0]) ? model->unlike.count : SIZE_MAX;
+  VEC_PUSH(f->ctx, model->arena, &model->unlike,
+           first && i < first->unlike.count ? first->unlike.at[i] : 0);
+  *out = &model->unlike.at[model->unlike.count - 1];
+  return HONE_OK;
+}
+
 /* Known condition: the branch replaces the node. Else both branches are inferred, then the node. A condition that may depend on
    sizes is known only if the branches cannot both stay. */
 static hone_status infer_branches(struct inference *f, struct frame *frame, struct task task) {
@@ -120,7 +131,9 @@ static hone_status infer_branches(struct inference *f, struct frame *frame, stru
     size_t bytes = 0;
     TRY(control_or_nothing(f->ctx, frame->graph, task.node, &nodes, &known));
     if (known) return wait_for(f, frame, &nodes);
-    TRY(control_sized(f->ctx, frame->graph, task.node, &bytes, &known));
+    uint64_t *unlike;
+    TRY(unlike_sizes(f, task.node, &unlike));
+    TRY(control_sized(f->ctx, frame->graph, task.node, unlike, &bytes, &known));
     return known ? count_bytes(f, task.node, bytes) : infer_plain(f, frame, task.node);
   }
   TRY(control_branch(f->ctx, task.node, !task.stage, &branch));

@@ -444,6 +444,8 @@ hone_status bind_shapes(struct ctx *ctx, struct arena *arena, const struct impor
   graph->is_open = b.symbols.count != 0;
   graph->is_open_inside = b.is_inside;
   graph->keeps_control = options->keeps_control;
+  if (graph->keeps_control && options->before && options->before->keeps_control)
+    graph->at_bounds = options->before;
   TRY(bind_given(&b));
   propagate(&b);
   if (options->asked) return list_asked(&b, options->asked);

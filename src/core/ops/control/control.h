@@ -26,9 +26,10 @@ MUST_USE hone_status control_can_stay(struct ctx *ctx, const struct node *node, 
 
 /* An If whose inferred branches give values of different or dynamic sizes: replaced by an If whose
  * outputs are padded to the bounds, plus the sizes, followed by nodes that crop them; all inferred
- * (if_sizes.c). *out_bytes: of all new values. E_UNSUP if a branch can only fail. */
+ * (if_sizes.c). *unlike: a bit for each dimension whose sizes differ; those that are set differ
+ * also if they are equal here. *out_bytes: of all new values. E_UNSUP if a branch can only fail. */
 MUST_USE hone_status control_sized(struct ctx *ctx, struct graph *graph, struct node *node,
-                                   size_t *out_bytes, bool *out_done);
+                                   uint64_t *unlike, size_t *out_bytes, bool *out_done);
 
 /* The graph attribute `name`; E_FORMAT unless it has this number of inputs and outputs. */
 MUST_USE hone_status control_body(struct ctx *ctx, const struct node *node, const char *name,

@@ -11,6 +11,7 @@ enum { SIDES = 2 }; /* else_branch, then_branch */
 struct size_pair {
   uint32_t extent[SIDES];
   int64_t at[SIDES];
+  bool is_unlike; /* at the bounds of dynamic dimensions, if not here */
 };
 
 struct branches {
@@ -21,14 +22,20 @@ struct branches {
   struct graph_builder in[SIDES], behind;
   VEC(struct size_pair) sizes;
   struct node *made;
+  uint64_t unlike; /* by output and dimension: see bit_of */
 };
+
+/* Of the first outputs; a branch that is chosen by a size has few. */
+static uint64_t bit_of(size_t k, int d) {
+  return k * HONE_MAX_RANK + (size_t)d < 64 ? 1ull << (k * HONE_MAX_RANK + (size_t)d) : 0;
+}
 
 static const struct value *given(const struct branches *b, int side, size_t k) {
   return b->side[side]->outputs.at[k];
 }
 
 static struct size_pair pair_of(const struct branches *b, size_t k, int d) {
-  struct size_pair pair;
+  struct size_pair pair = {.is_unlike = b->unlike & bit_of(k, d)};
   for (int i = 0; i < SIDES; i++) {
     pair.extent[i] = given(b, i, k)->extents[d];
     pair.at[i] = given(b, i, k)->shape.dims[d];
@@ -38,15 +45,18 @@ static struct size_pair pair_of(const struct branches *b, size_t k, int d) {
 
 /* A known number, or an extent of the outer graph, whichever branch is taken. */
 static bool is_one_size(const struct size_pair *p) {
-  return p->extent[0] == p->extent[1] && (p->extent[0] || p->at[0] == p->at[1]);
+  return !p->is_unlike && p->extent[0] == p->extent[1] && (p->extent[0] || p->at[0] == p->at[1]);
 }
 
 /* True if its two values differ only in sizes, or have dynamic dimensions. */
 static bool is_sized(const struct branches *b, size_t k) {
   const struct value *x = given(b, 0, k), *y = given(b, 1, k);
+  bool is_unlike = false;
+  for (int d = 0; x->has_shape && d < x->shape.rank; d++)
+    is_unlike = is_unlike || b->unlike & bit_of(k, d);
   return b->node->outputs[k] && !x->list && !y->list && x->has_shape && y->has_shape &&
          x->dtype == y->dtype && x->shape.rank == y->shape.rank &&
-         (!shape_equal(&x->shape, &y->shape) || value_is_open(x) || value_is_open(y));
+         (is_unlike || !shape_equal(&x->shape, &y->shape) || value_is_open(x) || value_is_open(y));
 }
 
 /* The index of a pair among the sizes that the If returns. */
@@ -162,8 +172,9 @@ static hone_status change(struct branches *b) {
     sized[k] = is_sized(b, k);
     for (int d = 0; sized[k] && d < given(b, 0, k)->shape.rank; d++) {
       pairs[k * HONE_MAX_RANK + (size_t)d] = pair_of(b, k, d);
-      if (!is_one_size(&pairs[k * HONE_MAX_RANK + (size_t)d]))
-        TRY(size_place(b, &pairs[k * HONE_MAX_RANK + (size_t)d], &at));
+      if (is_one_size(&pairs[k * HONE_MAX_RANK + (size_t)d])) continue;
+      b->unlike |= bit_of(k, d);
+      TRY(size_place(b, &pairs[k * HONE_MAX_RANK + (size_t)d], &at));
     }
   }
   for (int i = 0; i < SIDES; i++) TRY(change_branch(b, i));
@@ -173,9 +184,9 @@ static hone_status change(struct branches *b) {
   return HONE_OK;
 }
 
-hone_status control_sized(struct ctx *ctx, struct graph *graph, struct node *node,
+hone_status control_sized(struct ctx *ctx, struct graph *graph, struct node *node, uint64_t *unlike,
                           size_t *out_bytes, bool *out_done) {
-  struct branches b = {.ctx = ctx, .graph = graph, .node = node};
+  struct branches b = {.ctx = ctx, .graph = graph, .node = node, .unlike = *unlike};
   bool any = false;
   *out_done = false;
   for (int i = 0; i < SIDES; i++) TRY(control_branch(ctx, node, i, &b.side[i]));
@@ -187,6 +198,7 @@ hone_status control_sized(struct ctx *ctx, struct graph *graph, struct node *nod
   for (int i = 0; i < SIDES; i++)
     b.in[i] = (struct graph_builder){.ctx = ctx, .graph = b.side[i], .node = node};
   TRY(change(&b));
+  *unlike = b.unlike;
   *out_bytes = b.behind.bytes + b.in[0].bytes + b.in[1].bytes;
   return HONE_OK;
 }
