@@ -86,6 +86,11 @@ FAMILY(gemm_wq_tiles)
 #define gemm_wq_small_defines gemm_wq_defines
 #define gemm_wq_small_units gemm_wq_units
 FAMILY(gemm_wq_small)
+#define gemm_wq_words_enumerate gemm_wq_enumerate
+#define gemm_wq_words_fits gemm_wq_fits
+#define gemm_wq_words_defines gemm_wq_defines
+#define gemm_wq_words_units gemm_wq_units
+FAMILY(gemm_wq_words)
 FAMILY(pool)
 FAMILY(pool_max)
 FAMILY(softmax)

@@ -65,6 +65,15 @@ bool gemm_wq_small_accepts(const struct problem *p, const struct kernel_target *
   return gemm_wq_accepts(p, target) && bits_of(p) < 8;
 }
 
+/* Integers of two digits are words (gemm_wq_block.h). */
+bool gemm_wq_words_accepts(const struct problem *p, const struct kernel_target *target) {
+  return gemm_wq_accepts(p, target) && (bits_of(p) < 8 || digits_of(p) == 2);
+}
+
+static bool has_words(const struct problem *p, const struct choice *choice) {
+  return choice->kernel->features & FEATURE_AVX2 && digits_of(p) == 2;
+}
+
 /* Rows of a per read of b: the sums of a tile (of dot products one, in floats) must fit in
    registers. */
 static int64_t most_rows(int64_t vectors, const struct kernel_target *target,
@@ -87,11 +96,13 @@ static int64_t panel_vectors(const struct problem *p, const struct kernel_target
 static const int64_t ahead[] = {8192, 1024, 2048, 4096, 16384, 32768};
 
 /* One row: memory is the limit. Few rows: all at once with two vectors if registers allow, so that
-   each element of a that is read serves both. */
+   each element of a that is read serves both; with words, for many rows too, because reading a is the limit. */
 bool gemm_wq_enumerate(const struct problem *p, const struct kernel_target *target, int index,
                        struct choice *out) {
   const int64_t most = panel_vectors(p, target, out), best = target->fetch_ahead;
-  int64_t vectors = p->m == 1 ? most : p->m <= max_i64(3, most_rows(2, target, out)) ? 2 : 1;
+  int64_t vectors = p->m == 1                                                            ? most
+                    : p->m <= max_i64(3, most_rows(2, target, out)) || has_words(p, out) ? 2
+                                                                                         : 1;
   const bool has_ahead = quad_of(out) > 1 && (p->m == 1 || p->limit_operand);
   if (index && (index >= COUNT(ahead) || !has_ahead)) return false;
   out->value[0] = min_i64(vectors, most);

@@ -115,6 +115,7 @@ INLINE_ veci dot_words_(veci a, veci b) {
 }
 #endif
 typedef int16_t vec16_ __attribute__((vector_size(HONE_VECTOR_BYTES)));
+typedef uint16_t vecu16_ __attribute__((vector_size(HONE_VECTOR_BYTES)));
 INLINE_ veci dot_bytes_(veci acc, veci a, veci b) {
   const veci low = (veci){0} + 0x00ff00ff;
   const vec16_ words = (vec16_)b;

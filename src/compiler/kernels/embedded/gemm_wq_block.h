@@ -12,11 +12,19 @@
 #define SIGN_ 0
 #endif
 
-#if DIGITS == 2
+/* Where products of words have an instruction and those of bytes none that adds to 32 bits, both digits are one word: fewer sums to
+   join. A word times a byte of b, at most 256 times, fits in 32 bits. */
+#if DIGITS == 2 && defined SUMMED_IN_WORDS_
+#define WORDS_ 1
+#define LARGEST_ 32767.0f
+#elif DIGITS == 2
+#define WORDS_ 0
 #define LARGEST_ 32512.0f /* 127 * 256 */
 #else
+#define WORDS_ 0
 #define LARGEST_ 8323072.0f
 #endif
+#define PARTS_ (WORDS_ ? 1 : DIGITS) /* of an integer of a, each with a sum of its own */
 /* Where an instruction adds products to 32 bits, the sum of a digit begins with the bits of the float 1.5 * 2^23 * u, where u, a power of
    two, is what a digit of 1 stands for. The bits of the sum are then the float (1.5 * 2^23 + sum) * u, and the difference of the two
    floats is sum * u, exactly: no conversion and no multiplication. The sum must fit in 22 bits and a sign. AMX begins with zeros. */
@@ -31,16 +39,20 @@
 struct PASTE_(NAME, block) {
   float all;             /* the sum of all integers, times `step` with minima or SUMS_ARE_FLOATS_ */
   float step;            /* the value of an integer 1 */
-  float middle[DIGITS];  /* with SUMS_ARE_FLOATS_: what each sum begins with */
-  int32_t first[DIGITS]; /* initial sums, which subtract SIGN_, with the bits of `middle` */
+  float middle[PARTS_];  /* with SUMS_ARE_FLOATS_: what each sum begins with */
+  int32_t first[PARTS_]; /* initial sums, which subtract SIGN_, with the bits of `middle` */
+#if WORDS_
+  int16_t word[GROUPS_(STEP) * GROUP]; /* of four, the second and the third are swapped */
+#else
   int8_t digit[DIGITS][GROUPS_(STEP) * GROUP];
+#endif
 };
 
 /* One block of a row: `depth` elements at a. */
 INLINE_ void PASTE_(NAME, split)(struct PASTE_(NAME, block) *to, const float *a, const long depth) {
   const long padded = GROUPS_(depth) * GROUP;
-  veci most = {0}, sum[DIGITS];
-  UNROLL for (int d = 0; d < DIGITS; d++) sum[d] = (veci){0};
+  veci most = {0}, sum[PARTS_];
+  UNROLL for (int d = 0; d < PARTS_; d++) sum[d] = (veci){0};
   UNROLL for (long k = 0; k < depth; k += LANES)
     most = larger_(most, (veci)load_lanes_(a + k, depth - k) & 0x7fffffff);
   JOIN_LANES_(most, larger_);
@@ -58,26 +70,38 @@ INLINE_ void PASTE_(NAME, split)(struct PASTE_(NAME, block) *to, const float *a,
 #endif
   UNROLL for (long k = 0; k < padded; k += LANES) {
     veci x = nearest_(load_lanes_(a + k, depth - k) * scale);
+#if WORDS_
+    sum[0] = veci_add_(sum[0], x);
+    narrow_u16((uint16_t *)to->word + k, x, padded - k);
+#else
     UNROLL for (int d = 0; d < DIGITS; d++) {
       sum[d] = veci_add_(sum[d], x);
       narrow_i8(to->digit[d] + k, x, padded - k);
       x = (x + 128) >> 8;
     }
+#endif
   }
+#if WORDS_
+  for (long k = 0; k < padded; k += 4) {
+    const int16_t second = to->word[k + 1];
+    to->word[k + 1] = to->word[k + 2];
+    to->word[k + 2] = second;
+  }
+#endif
 #if TILES && K % STEP /* a tile reads the whole block */
   for (long k = padded; k < GROUPS_(STEP) * GROUP; k++)
     UNROLL for (int d = 0; d < DIGITS; d++) to->digit[d][k] = 0;
 #endif
   to->step = LANE_(most, 0) < 0x7f800000 ? step : NAN;
 #if B_ZEROS || SIGN_
-  UNROLL for (int d = 0; d < DIGITS; d++) JOIN_LANES_(sum[d], veci_add_);
+  UNROLL for (int d = 0; d < PARTS_; d++) JOIN_LANES_(sum[d], veci_add_);
   to->all = (float)LANE_(sum[0], 0) * (B_ZEROS == 2 || SUMS_ARE_FLOATS_ ? to->step : 1);
 #endif
-  UNROLL for (int d = 0; d < DIGITS; d++) {
+  UNROLL for (int d = 0; d < PARTS_; d++) {
     uint32_t first = 0;
 #if SIGN_
     first = (uint32_t)LANE_(sum[d], 0);
-    if (d + 1 < DIGITS) first -= 256 * (uint32_t)LANE_(sum[(d + 1) % DIGITS], 0);
+    if (d + 1 < PARTS_) first -= 256 * (uint32_t)LANE_(sum[(d + 1) % PARTS_], 0);
     first *= (uint32_t)-SIGN_;
 #endif
 #if SUMS_ARE_FLOATS_

@@ -6,3 +6,5 @@
 #undef SIGN_
 #undef LARGEST_
 #undef SUMS_ARE_FLOATS_
+#undef WORDS_
+#undef PARTS_

@@ -3,7 +3,8 @@
  * largest is 127 * 256 with two digits and 127 * 65536 with three, or at least half of that where the
  * scale is a power of two (SUMS_ARE_FLOATS_); b's elements are multiplied unsigned. All integer sums are
  * exact: the error is that of rounding a, 2^-15 or 2^-23 of the largest in the block. An infinity or NaN in a
- * block, or with SUMS_ARE_FLOATS_ a number above 2^110, makes the row NaN.
+ * block, or with SUMS_ARE_FLOATS_ a number above 2^110, makes the row NaN. With WORDS_ an integer of two digits
+ * is a word of 16 bits, and b's bytes are made words when they are unpacked.
  *
  * A panel of NR columns holds, with B_HALVES 2, the f16 numbers of its runs of blocks (scale[NR], and
  * minimum[NR] if B_ZEROS), then its blocks of STEP rows of b, at most 256: scale[NR] (B_HALVES 0: f32,
@@ -36,7 +37,9 @@
 #define FITS_(registers, vectors) \
   ((registers) / PAIR / (vectors) > 0 ? (registers) / PAIR / (vectors) : 1)
 #define SLAB_FITS_(vectors) FITS_((vectors) > 1 && HONE_VECTOR_BYTES == 64 ? 16 : 8, vectors)
-#ifdef SUMMED_IN_WORDS_ /* elements in so many bits that their sums fit */
+#if WORDS_
+#define SLAB_(vectors) (SLAB_FITS_(vectors) > 1 ? SLAB_FITS_(vectors) / 2 : 1)
+#elif defined SUMMED_IN_WORDS_ /* elements in so many bits that their sums fit */
 #define SUMMED_ (SUMMED_IN_WORDS_ >> UPPER_)
 #define SLAB_(vectors) (SLAB_FITS_(vectors) * PAIR > SUMMED_ ? SUMMED_ / PAIR : SLAB_FITS_(vectors))
 #else
@@ -86,13 +89,30 @@ INLINE_ const struct PASTE_(NAME, block) *PASTE_(NAME, split_rows)(const float *
 #endif
 
 /* A sum of each digit of a row. */
-#define TOTALS_ veci total[DIGITS][TILE_ROWS][PANEL_VECTORS]
+#define TOTALS_ veci total[PARTS_][TILE_ROWS][PANEL_VECTORS]
 
 /* What the sum of digit d of a block begins with. */
 #define FIRST_(block, d) splati_(SIGN_ || SUMS_ARE_FLOATS_ ? (block).first[d] : 0)
 
-/* Adds the products of groups of b, from group g on, with the digits of rows of a, from row m on. The totals begin here, because compilers
-   keep what is read for later rows in registers. */
+#if WORDS_
+/* Adds the products of groups of b, from group g on, with row m of a. */
+INLINE_ void PASTE_(NAME, words)(TOTALS_, const veci w[2 * UNPACKED_][PANEL_VECTORS],
+                                 const struct PASTE_(NAME, block) *a, const long g,
+                                 const long groups, const int m, const int vectors) {
+  veci sum[PANEL_VECTORS];
+  UNROLL for (int v = 0; v < vectors; v++) sum[v] = g ? total[0][m][v] : FIRST_(a[m], 0);
+  UNROLL for (long i = 0; i < 2 * groups * PAIR; i++) {
+    const veci x = load_group_(a[m].word + g * GROUP + 2 * i);
+    UNROLL for (int v = 0; v < vectors; v++) {
+      sum[v] += dot_words_(w[i][v], x);
+      IN_REGISTER_(sum[v]);
+    }
+  }
+  UNROLL for (int v = 0; v < vectors; v++) total[0][m][v] = sum[v];
+}
+#else
+/* The same with the digits of rows from m on. The totals begin here, because compilers keep what is read for
+   later rows in registers. */
 INLINE_ void PASTE_(NAME, digits)(TOTALS_, const veci w[UNPACKED_][PANEL_VECTORS],
                                   const struct PASTE_(NAME, block) *a, const long g,
                                   const long groups, const int m, const int rows,
@@ -121,6 +141,7 @@ INLINE_ void PASTE_(NAME, digits)(TOTALS_, const veci w[UNPACKED_][PANEL_VECTORS
     UNROLL for (int d = 0; d < DIGITS; d++)
       UNROLL for (int v = 0; v < vectors; v++) END_(total[d][m + r][v], sum[r][d][v]);
 }
+#endif
 
 /* Scales of the vector of columns at `at` of a panel, and its zero points or minima. Kept in registers:
    compilers convert them again for each row. */
@@ -140,12 +161,14 @@ INLINE_ struct PASTE_(NAME, columns) PASTE_(NAME, columns)(const uint8_t *panel,
 }
 
 /* Adds the sums of a block to acc. */
-INLINE_ vec PASTE_(NAME, scaled)(vec acc, const veci sums[DIGITS],
+INLINE_ vec PASTE_(NAME, scaled)(vec acc, const veci sums[PARTS_],
                                  const struct PASTE_(NAME, block) *a,
                                  const struct PASTE_(NAME, columns) columns) {
 #if SUMS_ARE_FLOATS_
   vec t = (vec)sums[0] - splat_(a->middle[0]);
-  UNROLL for (int d = 1; d < DIGITS; d++) t += (vec)sums[d] - splat_(a->middle[d]);
+  UNROLL for (int d = 1; d < PARTS_; d++) t += (vec)sums[d] - splat_(a->middle[d]);
+#elif WORDS_
+  vec t = floats_(sums[0]);
 #else
   vec t = floats_((sums[1] << 8) + sums[0]);
   if (DIGITS == 3) t += floats_(sums[DIGITS - 1]) * splat_(65536.0f);
@@ -190,17 +213,31 @@ INLINE_ void PASTE_(NAME, slab)(const struct PASTE_(NAME, block) *a, const uint8
     UNROLL for (int v = 0; v < vectors; v++)
       PASTE_(NAME, unpack)(&w[PAIR * i][v], &w[PAIR * i + PAIR - 1][v], panel, g + i,
                            (first + v) * LANES, AHEAD_(rows));
+#if WORDS_
+  veci words[2 * UNPACKED_][PANEL_VECTORS];
+  UNROLL for (int i = 0; i < groups * PAIR; i++)
+    UNROLL for (int v = 0; v < vectors; v++) {
+      words[2 * i][v] = w[i][v] & 0x00ff00ff;
+      words[2 * i + 1][v] = (veci)((vecu16_)w[i][v] >> 8);
+      IN_REGISTER_(words[2 * i][v]);
+      IN_REGISTER_(words[2 * i + 1][v]);
+    }
+#endif
   struct PASTE_(NAME, columns) columns[PANEL_VECTORS];
   if (is_last)
     UNROLL for (int v = 0; v < vectors; v++)
       columns[v] = PASTE_(NAME, columns)(panel, run, (first + v) * LANES);
   UNROLL for (int r = 0; r < rows; r++) {
+#if WORDS_
+    PASTE_(NAME, words)(total, (const veci(*)[PANEL_VECTORS])words, a, g, groups, r, vectors);
+#else
     if (r % TOGETHER_ == 0)
       PASTE_(NAME, digits)(total, (const veci(*)[PANEL_VECTORS])w, a, g, groups, r,
                            rows - r < TOGETHER_ ? rows - r : TOGETHER_, vectors);
+#endif
     UNROLL for (int v = 0; is_last && v < vectors; v++) {
-      veci sums[DIGITS];
-      UNROLL for (int d = 0; d < DIGITS; d++) sums[d] = total[d][r][v];
+      veci sums[PARTS_];
+      UNROLL for (int d = 0; d < PARTS_; d++) sums[d] = total[d][r][v];
       acc[r][v] = PASTE_(NAME, scaled)(acc[r][v], sums, a + r, columns[v]);
     }
   }
