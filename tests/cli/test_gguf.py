@@ -28,8 +28,9 @@ def test_a_model_computes_what_its_architecture_says(hone, tmp_path, name, matri
     sound(hone("run", path, "--inputs", inputs, "-o", outputs, *how))
     logits, caches = evaluate(name, values, ids, [cache.astype(np.float32) for cache in past])
     got = [np.load(outputs / f"out_{i}.npy")[0] for i in range(len(past) + 1)]
+    close = 5e-4 if matrix and not how else 2e-4  # compiled, matrices of integers multiply activations of 15 bits
     for want, have in zip(caches + [logits], got):
-        np.testing.assert_allclose(have, want, rtol=2e-4, atol=2e-4 * np.abs(want).max())
+        np.testing.assert_allclose(have, want, rtol=close, atol=close * np.abs(want).max())
 
 
 CACHE = 16  # tokens that a cache holds as state
