@@ -44,9 +44,9 @@ LEVELS = {"reference": ["--reference"], "compiled": [], "avx2": ["--cpu", "avx2"
                                  for kind, shape, is_long in (("", [], ("avx2", "portable")), ("up-to-7-", UP_TO_7, ("avx2", "reference")))
                                  for name, level in LEVELS.items()])
 @pytest.mark.parametrize("past, rows", with_long([(3, 1), (12, 4)], (0, 4), (0, 1), (15, 1), (5, 4)))
-@pytest.mark.parametrize("name", ["llama", "gemma3", *(pytest.param(name, marks=pytest.mark.long) for name in ("gemma2", "phi3", "olmo2", "gemma3-linear"))])
-def test_caches_as_state_are_updated_in_place(hone, tmp_path, name, past, rows, how):
-    pairs, tensors, values = model(name, 8)
+@pytest.mark.parametrize("name, matrix", [("llama", 8), ("gemma3", 8), ("llama", 3), *(pytest.param(name, 8, marks=pytest.mark.long) for name in ("gemma2", "phi3", "olmo2", "gemma3-linear"))])
+def test_caches_as_state_are_updated_in_place(hone, tmp_path, name, matrix, past, rows, how):
+    pairs, tensors, values = model(name, matrix)
     path, inputs, outputs = tmp_path / "model.gguf", tmp_path / "in", tmp_path / "out"
     path.write_bytes(gguf(pairs, tensors))
     inputs.mkdir()

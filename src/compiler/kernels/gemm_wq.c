@@ -65,9 +65,9 @@ bool gemm_wq_small_accepts(const struct problem *p, const struct kernel_target *
   return gemm_wq_accepts(p, target) && bits_of(p) < 8;
 }
 
-/* Integers of two digits are words (gemm_wq_block.h). */
+/* Integers of two digits are words (gemm_wq_block.h), except those of one row. */
 bool gemm_wq_words_accepts(const struct problem *p, const struct kernel_target *target) {
-  return gemm_wq_accepts(p, target) && (bits_of(p) < 8 || digits_of(p) == 2);
+  return gemm_wq_accepts(p, target) && (bits_of(p) < 8 || (digits_of(p) == 2 && p->m > 1));
 }
 
 static bool has_words(const struct problem *p, const struct choice *choice) {
@@ -207,7 +207,7 @@ size_t kernel_split_bytes(const struct problem *p, const struct kernel_target *t
   struct panels t = panels_of(p, target, choice);
   int64_t group = t.quad * t.pair;
   return (size_t)(p->m * t.blocks *
-                  (2 * 4 + digits_of(p) * (2 * 4 + ceil_div(t.step, group) * group)));
+                  (2 * 4 + digits_of(p) * (2 * 4 + 2 * ceil_div(t.step, group) * group)));
 }
 
 size_t gemm_wq_scratch_bytes(const struct problem *p, const struct kernel_target *target,

@@ -14,14 +14,11 @@
 
 /* Where products of words have an instruction and those of bytes none that adds to 32 bits, both digits are one word: fewer sums to
    join. A word times a byte of b, at most 256 times, fits in 32 bits. */
-#if DIGITS == 2 && defined SUMMED_IN_WORDS_
-#define WORDS_ 1
-#define LARGEST_ 32767.0f
-#elif DIGITS == 2
-#define WORDS_ 0
+#define WORDS_ (DIGITS == 2 && HAS_WORD_DOT_ && M > 1)
+#define DIGITS_TOO_ (WORDS_ && B_BITS < 8) /* for one row, which is multiplied by its digits */
+#if DIGITS == 2
 #define LARGEST_ 32512.0f /* 127 * 256 */
 #else
-#define WORDS_ 0
 #define LARGEST_ 8323072.0f
 #endif
 #define PARTS_ (WORDS_ ? 1 : DIGITS) /* of an integer of a, each with a sum of its own */
@@ -43,7 +40,8 @@ struct PASTE_(NAME, block) {
   int32_t first[PARTS_]; /* initial sums, which subtract SIGN_, with the bits of `middle` */
 #if WORDS_
   int16_t word[GROUPS_(STEP) * GROUP]; /* of four, the second and the third are swapped */
-#else
+#endif
+#if !WORDS_ || DIGITS_TOO_
   int8_t digit[DIGITS][GROUPS_(STEP) * GROUP];
 #endif
 };
@@ -71,15 +69,15 @@ INLINE_ void PASTE_(NAME, split)(struct PASTE_(NAME, block) *to, const float *a,
   UNROLL for (long k = 0; k < padded; k += LANES) {
     veci x = nearest_(load_lanes_(a + k, depth - k) * scale);
 #if WORDS_
-    sum[0] = veci_add_(sum[0], x);
     narrow_u16((uint16_t *)to->word + k, x, padded - k);
-#else
+#endif
     UNROLL for (int d = 0; d < DIGITS; d++) {
-      sum[d] = veci_add_(sum[d], x);
+      if (d < PARTS_) sum[d] = veci_add_(sum[d], x);
+#if !WORDS_ || DIGITS_TOO_
       narrow_i8(to->digit[d] + k, x, padded - k);
+#endif
       x = (x + 128) >> 8;
     }
-#endif
   }
 #if WORDS_
   for (long k = 0; k < padded; k += 4) {

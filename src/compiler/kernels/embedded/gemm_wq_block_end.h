@@ -7,4 +7,5 @@
 #undef LARGEST_
 #undef SUMS_ARE_FLOATS_
 #undef WORDS_
+#undef DIGITS_TOO_
 #undef PARTS_

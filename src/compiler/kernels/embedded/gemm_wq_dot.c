@@ -37,14 +37,17 @@
 #define FITS_(registers, vectors) \
   ((registers) / PAIR / (vectors) > 0 ? (registers) / PAIR / (vectors) : 1)
 #define SLAB_FITS_(vectors) FITS_((vectors) > 1 && HONE_VECTOR_BYTES == 64 ? 16 : 8, vectors)
-#if WORDS_
-#define SLAB_(vectors) (SLAB_FITS_(vectors) > 1 ? SLAB_FITS_(vectors) / 2 : 1)
-#elif defined SUMMED_IN_WORDS_ /* elements in so many bits that their sums fit */
+#ifdef SUMMED_IN_WORDS_ /* elements in so many bits that their sums fit */
 #define SUMMED_ (SUMMED_IN_WORDS_ >> UPPER_)
-#define SLAB_(vectors) (SLAB_FITS_(vectors) * PAIR > SUMMED_ ? SUMMED_ / PAIR : SLAB_FITS_(vectors))
+#define SLAB_OF_DIGITS_(vectors) \
+  (SLAB_FITS_(vectors) * PAIR > SUMMED_ ? SUMMED_ / PAIR : SLAB_FITS_(vectors))
 #else
-#define SLAB_(vectors) SLAB_FITS_(vectors)
+#define SLAB_OF_DIGITS_(vectors) SLAB_FITS_(vectors)
 #endif
+#define ARE_WORDS_(rows) (WORDS_ && !(DIGITS_TOO_ && (rows) == 1))
+#define SLAB_(rows, vectors)                                                          \
+  (!ARE_WORDS_(rows) ? SLAB_OF_DIGITS_(vectors)                                       \
+                     : (SLAB_FITS_(vectors) > 1 ? SLAB_FITS_(vectors) / 2 : 1))
 #define UNPACKED_ 16 /* at most, of SLAB_ * PAIR */
 #if PAIR == 2
 #define SUMS_ nibble_sums_
@@ -110,6 +113,25 @@ INLINE_ void PASTE_(NAME, words)(TOTALS_, const veci w[2 * UNPACKED_][PANEL_VECT
   }
   UNROLL for (int v = 0; v < vectors; v++) total[0][m][v] = sum[v];
 }
+#if DIGITS_TOO_
+/* The same with the digits of one row. */
+INLINE_ void PASTE_(NAME, digits)(TOTALS_, const veci w[UNPACKED_][PANEL_VECTORS],
+                                  const struct PASTE_(NAME, block) *a, const long g,
+                                  const long groups, const int vectors) {
+  SUMS_ sum[DIGITS][PANEL_VECTORS];
+  UNROLL for (int d = 0; d < DIGITS; d++)
+    UNROLL for (int v = 0; v < vectors; v++) sum[d][v] = (SUMS_){0};
+  UNROLL for (long i = 0; i < groups * PAIR; i++)
+    UNROLL for (int d = 0; d < DIGITS; d++) {
+      const veci x = load_group_(a->digit[d] + g * GROUP + 4 * i);
+      UNROLL for (int v = 0; v < vectors; v++) sum[d][v] = DOT_(sum[d][v], w[i][v], x);
+    }
+  UNROLL for (int v = 0; v < vectors; v++) {
+    const veci begun = g ? total[0][0][v] : FIRST_(*a, 0);
+    total[0][0][v] = begun + (join_nibbles_(sum[1][v]) << 8) + join_nibbles_(sum[0][v]);
+  }
+}
+#endif
 #else
 /* The same with the digits of rows from m on. The totals begin here, because compilers keep what is read for
    later rows in registers. */
@@ -215,7 +237,7 @@ INLINE_ void PASTE_(NAME, slab)(const struct PASTE_(NAME, block) *a, const uint8
                            (first + v) * LANES, AHEAD_(rows));
 #if WORDS_
   veci words[2 * UNPACKED_][PANEL_VECTORS];
-  UNROLL for (int i = 0; i < groups * PAIR; i++)
+  UNROLL for (int i = 0; i < groups * PAIR && ARE_WORDS_(rows); i++)
     UNROLL for (int v = 0; v < vectors; v++) {
       words[2 * i][v] = w[i][v] & 0x00ff00ff;
       words[2 * i + 1][v] = (veci)((vecu16_)w[i][v] >> 8);
@@ -228,8 +250,13 @@ INLINE_ void PASTE_(NAME, slab)(const struct PASTE_(NAME, block) *a, const uint8
     UNROLL for (int v = 0; v < vectors; v++)
       columns[v] = PASTE_(NAME, columns)(panel, run, (first + v) * LANES);
   UNROLL for (int r = 0; r < rows; r++) {
+#if DIGITS_TOO_
+    if (!ARE_WORDS_(rows))
+      PASTE_(NAME, digits)(total, (const veci(*)[PANEL_VECTORS])w, a, g, groups, vectors);
+    else
+#endif
 #if WORDS_
-    PASTE_(NAME, words)(total, (const veci(*)[PANEL_VECTORS])words, a, g, groups, r, vectors);
+      PASTE_(NAME, words)(total, (const veci(*)[PANEL_VECTORS])words, a, g, groups, r, vectors);
 #else
     if (r % TOGETHER_ == 0)
       PASTE_(NAME, digits)(total, (const veci(*)[PANEL_VECTORS])w, a, g, groups, r,
@@ -247,7 +274,7 @@ INLINE_ void PASTE_(NAME, add_block)(const struct PASTE_(NAME, block) *a, const 
                                      const uint8_t *run,
                                      vec acc[TILE_ROWS][PANEL_VECTORS], const long groups,
                                      const long first, const int rows, const int vectors) {
-  const long slab = SLAB_(vectors), last = (groups - 1) / slab * slab;
+  const long slab = SLAB_(rows, vectors), last = (groups - 1) / slab * slab;
   TOTALS_;
   UNROLL for (int i = 0; i < ELEMENTS_; i += 64) PREFETCH_(panel + AHEAD_(rows) + i);
   UNROLL for (long g = 0; g < last; g += slab)
@@ -358,6 +385,8 @@ INLINE_ void PASTE_(NAME, sums)(const struct PASTE_(NAME, block) *a, const uint8
 #include "gemm_wq_walk.h"
 #undef BLOCK_BYTES
 #undef SLAB_
+#undef SLAB_OF_DIGITS_
+#undef ARE_WORDS_
 #undef SLAB_FITS_
 #undef SUMMED_
 #undef UPPER_
