@@ -139,6 +139,16 @@ INLINE_ veci dot_bytes_at_(veci acc, veci a, const int8_t *p) {
     (HONE_VECTOR_BYTES == 64 && defined __AVX512BW__ && !defined __AVX512VNNI__)
 #define SUMMED_IN_WORDS_ 8
 #define HAS_WORD_DOT_ 1
+/* The second and the third of each four numbers swapped. */
+INLINE_ veci middle_swapped_(veci x) {
+  veci y;
+#if HONE_VECTOR_BYTES == 64
+  __asm__("vpshufd $0xd8, %1, %0" : "=v"(y) : "v"(x));
+#else
+  __asm__("vpshufd $0xd8, %1, %0" : "=x"(y) : "x"(x));
+#endif
+  return y;
+}
 typedef vec16_ nibble_sums_;
 INLINE_ nibble_sums_ dot_nibbles_(nibble_sums_ acc, veci a, veci b) {
   vec16_ sums;

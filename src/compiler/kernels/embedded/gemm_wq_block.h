@@ -69,7 +69,7 @@ INLINE_ void PASTE_(NAME, split)(struct PASTE_(NAME, block) *to, const float *a,
   UNROLL for (long k = 0; k < padded; k += LANES) {
     veci x = nearest_(load_lanes_(a + k, depth - k) * scale);
 #if WORDS_
-    narrow_u16((uint16_t *)to->word + k, x, padded - k);
+    narrow_u16((uint16_t *)to->word + k, middle_swapped_(x), padded - k);
 #endif
     UNROLL for (int d = 0; d < DIGITS; d++) {
       if (d < PARTS_) sum[d] = veci_add_(sum[d], x);
@@ -79,13 +79,6 @@ INLINE_ void PASTE_(NAME, split)(struct PASTE_(NAME, block) *to, const float *a,
       x = (x + 128) >> 8;
     }
   }
-#if WORDS_
-  for (long k = 0; k < padded; k += 4) {
-    const int16_t second = to->word[k + 1];
-    to->word[k + 1] = to->word[k + 2];
-    to->word[k + 2] = second;
-  }
-#endif
 #if TILES && K % STEP /* a tile reads the whole block */
   for (long k = padded; k < GROUPS_(STEP) * GROUP; k++)
     UNROLL for (int d = 0; d < DIGITS; d++) to->digit[d][k] = 0;

@@ -225,6 +225,22 @@ INLINE_ void PASTE_(NAME, unpack)(veci *first, veci *second, const uint8_t *pane
 #endif
 }
 
+#if WORDS_
+/* Bytes to words: the first and the third of each four, the second and the fourth. In registers, because compilers would
+   make them again for each row. */
+INLINE_ void PASTE_(NAME, widen)(veci words[2 * UNPACKED_][PANEL_VECTORS],
+                                 const veci w[UNPACKED_][PANEL_VECTORS], const long count,
+                                 const int vectors) {
+  UNROLL for (long i = 0; i < count; i++)
+    UNROLL for (int v = 0; v < vectors; v++) {
+      words[2 * i][v] = w[i][v] & 0x00ff00ff;
+      words[2 * i + 1][v] = (veci)((vecu16_)w[i][v] >> 8);
+      IN_REGISTER_(words[2 * i][v]);
+      IN_REGISTER_(words[2 * i + 1][v]);
+    }
+}
+#endif
+
 /* Adds groups g, g + 1, ... of a block to `total`, and at the end of the block that to acc. */
 INLINE_ void PASTE_(NAME, slab)(const struct PASTE_(NAME, block) *a, const uint8_t *panel,
                                 const uint8_t *run, TOTALS_, vec acc[TILE_ROWS][PANEL_VECTORS], const long g,
@@ -237,13 +253,8 @@ INLINE_ void PASTE_(NAME, slab)(const struct PASTE_(NAME, block) *a, const uint8
                            (first + v) * LANES, AHEAD_(rows));
 #if WORDS_
   veci words[2 * UNPACKED_][PANEL_VECTORS];
-  UNROLL for (int i = 0; i < groups * PAIR && ARE_WORDS_(rows); i++)
-    UNROLL for (int v = 0; v < vectors; v++) {
-      words[2 * i][v] = w[i][v] & 0x00ff00ff;
-      words[2 * i + 1][v] = (veci)((vecu16_)w[i][v] >> 8);
-      IN_REGISTER_(words[2 * i][v]);
-      IN_REGISTER_(words[2 * i + 1][v]);
-    }
+  if (ARE_WORDS_(rows))
+    PASTE_(NAME, widen)(words, (const veci(*)[PANEL_VECTORS])w, groups * PAIR, vectors);
 #endif
   struct PASTE_(NAME, columns) columns[PANEL_VECTORS];
   if (is_last)
