@@ -138,6 +138,8 @@ def model(name, matrix, seed=0, vocabulary=VOCABULARY, context=64):
         pairs.append((f"{kind}.rope.dimension_sections", ARRAY, struct.pack("<IQ4i", I32, 4, *facts["sections"])))
     if "window" in facts:
         pairs.append((f"{kind}.attention.sliding_window", U32, SEEN))
+    else:  # as converters write what a model does not have
+        pairs += [(f"{kind}.attention.sliding_window", U32, 0), (f"{kind}.expert_count", U32, 0)]
     if "stretch" in facts or facts.get("divisors"):
         pairs.append((f"{kind}.rope.scaling.original_context_length", U32, ORIGINAL))
     if "stretch" in facts:

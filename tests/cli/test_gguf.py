@@ -10,9 +10,9 @@ from gguf_models import (ARRAY, BLOCKS, DEPTH, F32, I32, KEY_HEADS, KINDS, PAST,
 from hone import refused, sound, with_long
 
 
-@pytest.mark.parametrize("how", [["--reference"], []], ids=["reference", "compiled"])
-@pytest.mark.parametrize("name, matrix", [pytest.param(name, matrix, id=f"{name}-{kind}", marks=[pytest.mark.long] * (matrix != 3 and i > 3))
-                                          for i, name in enumerate(KINDS) for kind, matrix in (("F32", 0), ("Q4_1", 3), ("Q8_0", 8))])
+@pytest.mark.parametrize("name, matrix, how", [
+    pytest.param(name, matrix, how, id=f"{name}-{kind}-{'reference' if how else 'compiled'}", marks=[pytest.mark.long] * (i > 3 and (matrix != 3 or bool(how))))
+    for i, name in enumerate(KINDS) for kind, matrix in (("F32", 0), ("Q4_1", 3), ("Q8_0", 8)) for how in (["--reference"], [])])
 def test_a_model_computes_what_its_architecture_says(hone, tmp_path, name, matrix, how):
     pairs, tensors, values = model(name, matrix)
     path, inputs, outputs = tmp_path / "model.gguf", tmp_path / "in", tmp_path / "out"
@@ -44,7 +44,8 @@ LEVELS = {"reference": ["--reference"], "compiled": [], "avx2": ["--cpu", "avx2"
                                  for kind, shape, is_long in (("", [], ("avx2", "portable")), ("up-to-7-", UP_TO_7, ("avx2", "reference")))
                                  for name, level in LEVELS.items()])
 @pytest.mark.parametrize("past, rows", with_long([(3, 1), (12, 4)], (0, 4), (0, 1), (15, 1), (5, 4)))
-@pytest.mark.parametrize("name, matrix", [("llama", 8), ("gemma3", 8), ("llama", 3), *(pytest.param(name, 8, marks=pytest.mark.long) for name in ("gemma2", "phi3", "olmo2", "gemma3-linear"))])
+@pytest.mark.parametrize("name, matrix", [("llama", 8), ("gemma3", 8), pytest.param("llama", 3, marks=pytest.mark.long),
+                                          *(pytest.param(name, 8, marks=pytest.mark.long) for name in ("gemma2", "phi3", "olmo2", "gemma3-linear"))])
 def test_caches_as_state_are_updated_in_place(hone, tmp_path, name, matrix, past, rows, how):
     pairs, tensors, values = model(name, matrix)
     path, inputs, outputs = tmp_path / "model.gguf", tmp_path / "in", tmp_path / "out"
@@ -129,6 +130,7 @@ def damaged():
     yield "architecture as number", with_pairs(("general.architecture", U32, 1)), "E_FORMAT", "string"
     yield "other architecture", with_pairs(("general.architecture", STRING, "mamba")), "E_UNSUP", "mamba"
     yield "part of a model", with_pairs(("split.count", U16, 3)), "E_USAGE", "first of 3 parts"
+    yield "experts", with_pairs(("llama.expert_count", U32, 8)), "E_UNSUP", "8 experts"
     yield "no blocks", with_pairs(("llama.block_count",)), "E_FORMAT", "llama.block_count"
     yield "blocks without end", with_pairs(("llama.block_count", U64, 2**40)), "E_FORMAT", "block_count"
     yield "negative heads", with_pairs(("llama.attention.head_count", I32, -4)), "E_FORMAT", "head_count"

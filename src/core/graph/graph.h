@@ -189,7 +189,7 @@ struct graph {
   /* loops with a known trip count are not unrolled, and an If keeps its branches if its condition was
    * computed from shapes */
   bool keeps_control;
-  /* of each If that stays because of that, as they were inferred: the dimensions whose sizes differ (if_sizes.c); those of
+  /* of each If that stays, as they were inferred: the dimensions whose sizes differ (if_sizes.c); those of
    * the graph at the bounds hold at other sizes too */
   VEC(uint64_t) unlike;
   const struct graph *at_bounds; /* NULL: this is it */

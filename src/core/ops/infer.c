@@ -96,11 +96,11 @@ static hone_status infer_plain(struct inference *f, struct frame *frame, struct 
   return count_bytes(f, node, bytes);
 }
 
-/* Of an If, for control_sized. */
-static hone_status unlike_sizes(struct inference *f, const struct node *node, uint64_t **out) {
+/* Of the next If that stays, for control_sized. */
+static hone_status unlike_sizes(struct inference *f, uint64_t **out) {
   struct graph *model = f->frames.at[0].graph;
   const struct graph *first = model->at_bounds;
-  const size_t i = is_from_shape(node->inputs[0]) ? model->unlike.count : SIZE_MAX;
+  const size_t i = model->unlike.count;
   VEC_PUSH(f->ctx, model->arena, &model->unlike,
            first && i < first->unlike.count ? first->unlike.at[i] : 0);
   *out = &model->unlike.at[model->unlike.count - 1];
@@ -132,7 +132,7 @@ static hone_status infer_branches(struct inference *f, struct frame *frame, stru
     TRY(control_or_nothing(f->ctx, frame->graph, task.node, &nodes, &known));
     if (known) return wait_for(f, frame, &nodes);
     uint64_t *unlike;
-    TRY(unlike_sizes(f, task.node, &unlike));
+    TRY(unlike_sizes(f, &unlike));
     TRY(control_sized(f->ctx, frame->graph, task.node, unlike, &bytes, &known));
     return known ? count_bytes(f, task.node, bytes) : infer_plain(f, frame, task.node);
   }

@@ -86,13 +86,14 @@ struct model {
 
 /* -- facts */
 
+/* From 1, or from 0 if that is what an absent key means. otherwise -1: the key must be there. */
 static hone_status read_int(struct model *m, const char *name, int64_t high, int64_t otherwise,
                             int64_t *out) {
   char key[128];
   snprintf(key, sizeof key, "%s.%s", m->kind->name, name);
   if (otherwise < 0 && !gguf_find(&m->file, key))
     return fail(m->ctx, HONE_E_FORMAT, place_name(key), "is missing in the GGUF file");
-  return gguf_int(m->ctx, &m->file, key, 1, high, otherwise, out);
+  return gguf_int(m->ctx, &m->file, key, otherwise != 0, high, otherwise, out);
 }
 
 static hone_status read_float(struct model *m, const char *name, double otherwise, double *out) {
@@ -153,7 +154,12 @@ static hone_status read_scales(struct model *m) {
 
 static hone_status read_facts(struct model *m) {
   const struct gguf_tensor *embedding = gguf_tensor(&m->file, "token_embd.weight");
+  int64_t experts;
   TRY(find_architecture(m));
+  TRY(read_int(m, "expert_count", INT32_MAX, 0, &experts));
+  if (experts)
+    return fail(m->ctx, HONE_E_UNSUP, place_name(m->kind->name),
+                "a mixture of %lld experts is not supported", (long long)experts);
   TRY(read_int(m, "block_count", 1024, -1, &m->blocks));
   TRY(read_int(m, "embedding_length", 1 << 20, -1, &m->width));
   TRY(read_int(m, "feed_forward_length", 1 << 24, -1, &m->inner));
@@ -503,9 +509,8 @@ static hone_status feed_forward(struct model *m, const char *block, struct value
 
 /* What a part of a block gives is added to *x. A part without a norm after it has one before it. */
 static hone_status add_block(struct model *m, int64_t at, struct value **x) {
-  static const char *const before[] = {"attn_norm", "ffn_norm"}, *const after[] = {
-                                                                     "post_attention_norm",
-                                                                     "post_ffw_norm"};
+  static const char *const before[] = {"attn_norm", "ffn_norm"};
+  static const char *const after[] = {"post_attention_norm", "post_ffw_norm"};
   char block[32];
   snprintf(block, sizeof block, "blk.%lld.", (long long)at);
   for (size_t i = 0; i < COUNT(m->kind->needs) && m->kind->needs[i]; i++)

@@ -138,7 +138,6 @@ INLINE_ veci dot_bytes_at_(veci acc, veci a, const int8_t *p) {
 #if (HONE_VECTOR_BYTES == 32 && defined __AVX2__ && !defined __AVXVNNI__) || \
     (HONE_VECTOR_BYTES == 64 && defined __AVX512BW__ && !defined __AVX512VNNI__)
 #define SUMMED_IN_WORDS_ 8
-#define HAS_WORD_DOT_ 1
 /* The second and the third of each four numbers swapped. */
 INLINE_ veci middle_swapped_(veci x) {
   veci y;
@@ -165,7 +164,6 @@ INLINE_ veci join_nibbles_(nibble_sums_ sums) {
   return dot_words_((veci)sums, splati_(0x00010001));
 }
 #else
-#define HAS_WORD_DOT_ 0
 typedef veci nibble_sums_;
 INLINE_ nibble_sums_ dot_nibbles_(nibble_sums_ acc, veci a, veci b) {
   return dot_bytes_(acc, a, b);

@@ -14,7 +14,11 @@
 
 /* Where products of words have an instruction and those of bytes none that adds to 32 bits, both digits are one word: fewer sums to
    join. A word times a byte of b, at most 256 times, fits in 32 bits. */
-#define WORDS_ (DIGITS == 2 && HAS_WORD_DOT_ && M > 1)
+#ifdef SUMMED_IN_WORDS_
+#define WORDS_ (DIGITS == 2 && M > 1)
+#else
+#define WORDS_ 0
+#endif
 #define DIGITS_TOO_ (WORDS_ && B_BITS < 8) /* for one row, which is multiplied by its digits */
 #if DIGITS == 2
 #define LARGEST_ 32512.0f /* 127 * 256 */
